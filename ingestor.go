@@ -1,6 +1,6 @@
-// Package ingestor is the command-line programs with code of an organisation's
-// own around the engine. Package portal is the backend with the same code, so
-// that a pull request shows what the catalog will have.
+// Package ingestor lets an organisation build its own command-line programs with
+// an extension of the engine. Package cmd/portal-backend/backend does the same for
+// the backend, so that a pull request shows what the catalog will contain.
 package ingestor
 
 import (
@@ -11,19 +11,19 @@ import (
 	"example.dev/ingestor/internal/cli/transform"
 )
 
-// The programs that can be extended.
+// Programs that can be extended.
 const (
 	CLI       = ingestor.Name
 	Composer  = composer.Name
 	Transform = transform.Name
 )
 
-// Options are what is added.
+// Options are the extension.
 type Options = engine.Extension
 
-// Main runs a program, with its flags, and ends the process. If program is empty
-// it is the one that the executable is called after or, if it is called otherwise,
-// that the first argument names.
+// Main runs a program, with its flags, and exits. If program is empty, it is
+// chosen by the name of the executable or, if that names none, by the first
+// argument.
 func Main(program string, o Options) {
 	app.MainOneOf(program, map[string]app.Program{
 		CLI: ingestor.With(o), Composer: composer.With(o), Transform: transform.With(o),

@@ -1,6 +1,6 @@
-// Package action is what a step of a Template can do: apply a manifest, open a
-// change request, write a file. An action is a value; a program has those it was
-// made with.
+// Package action defines the actions that a step of a Template can run, such as
+// applying a manifest, opening a change request or writing a file. An action is a
+// value; a program has the actions that it registers.
 package action
 
 import (
@@ -12,29 +12,29 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// Action is something a step can do.
+// Action is an operation that a step can run.
 type Action struct {
-	// ID is what steps call it. Aliases are other names for the same.
+	// ID is the name that steps use. Aliases are other names for the same action.
 	ID      string
 	Aliases []string
-	// Description says in a sentence what it does.
+	// Description describes the action in one sentence.
 	Description string
-	// Input and Output are JSON Schemas; nil means that there is nothing.
+	// Input and Output are JSON Schemas; nil means that there is no input or output.
 	Input, Output *tree.Node
 	Examples      []Example
-	// DryRun says that it can be tried out: it then looks at Call.DryRun and
-	// changes nothing.
+	// DryRun reports whether the action supports dry runs: it then honours
+	// Call.DryRun and changes nothing.
 	DryRun bool
-	// Contained says that it reaches nothing outside of the task, or decides as
-	// the caller does, so that every Template may use it.
+	// Contained reports whether the action has no effect outside the task, or uses
+	// the permissions of the caller, so that every Template may use it.
 	Contained bool
-	// Check, if not nil, returns the *Denied for a call that Run would refuse for
-	// want of a permission, and any other error if that cannot be known yet. It
-	// changes nothing.
+	// Check, if not nil, returns the *Denied for a call that Run would refuse
+	// because of a missing permission, and any other error if that cannot be
+	// determined yet. It changes nothing.
 	Check func(ctx context.Context, c *Call) error
-	// Run does it. The input has been checked. What it returns fails the step;
-	// when ctx ends it stops soon, leaving nothing half done. It is called again
-	// with the same Key if the process died during it.
+	// Run runs the action on validated input. An error that it returns fails the
+	// step. When ctx ends, Run stops soon and leaves nothing half done. It is called
+	// again with the same Key if the process died during the run.
 	Run func(ctx context.Context, c *Call) error
 }
 
@@ -45,63 +45,64 @@ type Example struct {
 	Example string
 }
 
-// Secret is a text that shows itself to nobody who does not ask with Reveal.
+// Secret is text that only Reveal returns; it is redacted everywhere else.
 type Secret = secret.Text
 
 // Call is one run of an action.
 type Call struct {
-	// Input is the input of the step, its expressions evaluated.
+	// Input is the input of the step with its expressions evaluated.
 	Input *tree.Node
 	// Workspace is the folder of the task.
 	Workspace *Workspace
-	// Logf tells whoever watches the task; secrets are masked. It may be called
-	// by several goroutines at once.
+	// Logf writes to the log of the task; secrets are redacted. It may be called
+	// concurrently.
 	Logf func(format string, args ...any)
-	// Change, if not nil, is told of what would become different: whoever tries
-	// a Template out wants to see it. It may be called by several goroutines at
-	// once.
+	// Change, if not nil, receives the changes that a dry run of a Template would
+	// make. It may be called concurrently.
 	Change func(Change)
 	// Output sets an output of the step.
 	Output func(name string, value *tree.Node)
-	// Secrets are those that came with the task.
+	// Secrets are the secrets that were passed with the task.
 	Secrets map[string]Secret
-	// User is the reference of the person who asked, empty for a service.
+	// User is the reference of the user who created the task, empty for a service.
 	User string
-	// Caller is who asked, and Template the reference of the Template.
+	// Caller is the caller who created the task, and Template the reference of the
+	// Template.
 	Caller   Caller
 	Template string
-	// Authorize decides about permissions; see Require. Its error is a *Denied.
-	// The portal always sets it.
+	// Authorize checks a permission; see Require. Its error is a *Denied. The portal
+	// always sets it.
 	Authorize func(ctx context.Context, permission string, t Target) error
-	// Base is where the Template was read from, which relative addresses are
-	// relative to: a URL, or empty if it is not known.
+	// Base is the URL that the Template was read from, the base of relative URLs. It
+	// is empty if it is not known.
 	Base string
-	// Beside, if not nil, are the files beside the Template, which relative
-	// addresses then lead to: it is tried out, and is nowhere else.
+	// Beside, if not nil, holds the files next to the Template. Relative URLs then
+	// resolve to these files, because a Template in a dry run exists nowhere else.
 	Beside fs.FS
-	// Scope is what expressions know in this step, for actions that evaluate
-	// some of their own.
+	// Scope holds the variables of expressions in this step, for actions that
+	// evaluate expressions of their own.
 	Scope expression.Scope
-	// Task and Step name this run; Key is the same whenever this step of this
-	// task is run, and no other's.
+	// Task and Step name this run. Key is the same for every run of this step of
+	// this task, and unique to it.
 	Task, Step, Key string
-	// DryRun says that nothing may be changed outside of the workspace.
+	// DryRun reports that nothing outside the workspace may be changed.
 	DryRun bool
 	// Audit, if not nil, writes to the audit log; see Record.
 	Audit func(event string, target map[string]string, err error)
 }
 
-// Change is something outside of the workspace that a step makes different: a
-// file of a repository, a resource of a cluster.
+// Change is a change that a step makes outside the workspace: to a file of a
+// repository or to a resource of a cluster.
 type Change struct {
-	// Where it is, such as a branch of a repository, and what it is called there.
+	// Where is the location, such as a branch of a repository, and Name the name
+	// there.
 	Where, Name string
-	// Before and After are its text; nil is what is not there.
+	// Before and After are the text; nil means that the file or resource does not
+	// exist.
 	Before, After []byte
-	// Hidden says why the text is not to be shown; empty means that it may be.
+	// Hidden is the reason why the text must not be shown; empty if it may be shown.
 	Hidden string
 }
 
-// HiddenForeign is why the text of something is not shown that somebody else has
-// made.
+// HiddenForeign is the reason for objects that the portal did not create.
 const HiddenForeign = "foreign"

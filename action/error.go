@@ -1,10 +1,10 @@
 package action
 
-// Error is why an action failed, with the way out. Whoever runs actions shows
-// both; an error of another type has no way out to show.
+// Error is the reason why an action failed, with a hint. Runners of actions show
+// both; an error of another type has no hint.
 type Error struct {
 	Err error
-	// Hint is the way out; it may have several lines.
+	// Hint says how to fix the problem; it may have several lines.
 	Hint string
 }
 
@@ -14,11 +14,12 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Denied is a permission that the caller of the task does not have.
+// Denied is the error for a permission that the caller of the task does not have.
 type Denied struct {
-	// Message says which, for what, and which rule would grant it.
+	// Message names the permission, its target, and the rule that would grant it.
 	Message string
-	// Cluster is the cluster that refuses it; empty if the portal's policy does.
+	// Cluster is the cluster that denied the permission; empty if the portal's
+	// policy did.
 	Cluster string
 }
 

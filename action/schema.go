@@ -2,17 +2,17 @@ package action
 
 import "example.dev/ingestor/document/tree"
 
-// Draft is the version of JSON Schema that inputs and outputs are written in.
+// Draft is the JSON Schema version of inputs and outputs.
 const Draft = "http://json-schema.org/draft-07/schema#"
 
 // Field is a field of an input or output.
 type Field struct {
 	Name, Description string
-	// Type is string, number, boolean, object or array; empty means anything,
-	// or what Schema says.
+	// Type is string, number, boolean, object or array; empty means any type, or the
+	// type that Schema sets.
 	Type     string
 	Required bool
-	// Schema has what else there is to say, such as items or enum.
+	// Schema holds further keywords, such as items or enum.
 	Schema *tree.Node
 }
 

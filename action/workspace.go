@@ -11,23 +11,23 @@ import (
 	"sync"
 )
 
-// Workspace is a folder that a task has to itself. No path leads out of it,
-// neither by dots nor by links. It may be used by several goroutines at once.
+// Workspace is the private folder of a task. No path escapes it, neither by dots
+// nor by links. It may be used concurrently.
 type Workspace struct {
 	root *os.Root
 
 	mu sync.Mutex
-	// room is how many bytes may still be written, if it is limited.
+	// room is the number of bytes that may still be written, if limited is set.
 	room    int64
 	limited bool
 }
 
-// OpenWorkspace opens the folder, which exists.
+// OpenWorkspace opens the folder, which must exist.
 func OpenWorkspace(dir string) (*Workspace, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			// Where it is is nobody's business.
+			// Do not reveal the path of the workspace.
 			err = e.Err
 		}
 		return nil, fmt.Errorf("cannot open the workspace: %w", err)
@@ -35,20 +35,20 @@ func OpenWorkspace(dir string) (*Workspace, error) {
 	return &Workspace{root: root}, nil
 }
 
-// Limit bounds what is written from now on, in bytes. What is written over counts
-// no more, what is removed still does.
+// Limit limits the bytes written from now on. Overwriting a file frees its old
+// size; removing a file frees nothing.
 func (w *Workspace) Limit(bytes int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.room, w.limited = bytes, true
 }
 
-// errFull is why no more is written.
+// errFull is the error of a write that exceeds the limit.
 var errFull = errors.New("the files of the task are too large; write less, or in several tasks")
 
-// take takes room for a file.
+// take reserves room for a file.
 func (w *Workspace) take(at string, size int64) error {
-	// Small files, and empty ones, take room as well.
+	// Small and empty files take up room too.
 	const block = 4 << 10
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,13 +66,13 @@ func (w *Workspace) take(at string, size int64) error {
 	return nil
 }
 
-// Close ends the use of the folder, which stays.
+// Close closes the workspace; the folder remains.
 func (w *Workspace) Close() error { return w.root.Close() }
 
-// FS is the folder for reading.
+// FS returns the folder for reading.
 func (w *Workspace) FS() fs.FS { return w.root.FS() }
 
-// Write writes a file, and makes the folders it lies in.
+// Write writes a file and creates its parent folders.
 func (w *Workspace) Write(name string, data []byte) error {
 	at, err := inside(name)
 	if err != nil {
@@ -87,8 +87,7 @@ func (w *Workspace) Write(name string, data []byte) error {
 	return wrong("write", name, w.root.WriteFile(at, data, 0o600))
 }
 
-// WriteFile writes a file as Write does, and has it be one that can be run, or
-// one that cannot.
+// WriteFile writes a file as Write does, and makes it executable or not.
 func (w *Workspace) WriteFile(name string, data []byte, executable bool) error {
 	if err := w.Write(name, data); err != nil {
 		return err
@@ -104,8 +103,8 @@ func (w *Workspace) WriteFile(name string, data []byte, executable bool) error {
 	return wrong("write", name, w.root.Chmod(at, mode))
 }
 
-// Remove removes a file or a folder with all that is in it. What is not there
-// is no error.
+// Remove removes a file, or a folder with its contents. A missing file is not an
+// error.
 func (w *Workspace) Remove(name string) error {
 	at, err := inside(name)
 	if err != nil {
@@ -117,8 +116,8 @@ func (w *Workspace) Remove(name string) error {
 	return wrong("remove", name, w.root.RemoveAll(at))
 }
 
-// Rename gives a file or folder another name. Without overwrite it fails if
-// there is something of that name.
+// Rename renames a file or folder. Without overwrite it fails if the new name
+// exists.
 func (w *Workspace) Rename(from, to string, overwrite bool) error {
 	at, err := inside(from)
 	if err != nil {
@@ -144,7 +143,8 @@ func (w *Workspace) Rename(from, to string, overwrite bool) error {
 	return wrong("rename", from, w.root.Rename(at, there))
 }
 
-// inside returns a path in the workspace as its folder takes it.
+// inside returns the clean path of a name, or an error if the path escapes the
+// workspace.
 func inside(name string) (string, error) {
 	at := path.Clean(filepath.ToSlash(name))
 	if name == "" || !filepath.IsLocal(at) || strings.ContainsRune(name, 0) {
@@ -153,7 +153,8 @@ func inside(name string) (string, error) {
 	return at, nil
 }
 
-// wrong says what could not be done, without the path of the workspace.
+// wrong returns the error of a failed operation, without the path of the
+// workspace.
 func wrong(verb, name string, err error) error {
 	if err == nil {
 		return nil

@@ -2,7 +2,7 @@ package sink
 
 import "fmt"
 
-// Format is how entities are written.
+// Format is the format in which entities are written.
 type Format uint8
 
 // The formats.
@@ -11,7 +11,7 @@ const (
 	JSON
 )
 
-// ParseFormat reads yaml or json.
+// ParseFormat parses yaml or json.
 func ParseFormat(s string) (Format, error) {
 	for _, f := range []Format{YAML, JSON} {
 		if s == f.String() {
@@ -21,8 +21,8 @@ func ParseFormat(s string) (Format, error) {
 	return YAML, fmt.Errorf("cannot use format %q: want %s or %s", s, YAML, JSON)
 }
 
-// String names the format as flags and configuration do.
+// String returns the name of the format in flags and configuration.
 func (f Format) String() string { return [...]string{"yaml", "json"}[f] }
 
-// Ext returns how the names of files of the format end, dot included.
+// Ext returns the file extension of the format, including the dot.
 func (f Format) Ext() string { return "." + f.String() }

@@ -2,5 +2,5 @@ package sink
 
 import "example.dev/ingestor/internal/secret"
 
-// Secret is a text that shows itself to nobody who does not ask with Reveal.
+// Secret is text that only Reveal returns; it is redacted everywhere else.
 type Secret = secret.Text

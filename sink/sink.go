@@ -1,4 +1,4 @@
-// Package sink is where entities go.
+// Package sink defines destinations of entities.
 package sink
 
 import (
@@ -7,14 +7,14 @@ import (
 	"example.dev/ingestor/entity"
 )
 
-// Sink takes entities that have been checked.
+// Sink writes validated entities.
 type Sink interface {
-	// Write writes all entities, in the order given, or returns an error and
-	// leaves no part of a file behind.
+	// Write writes all entities in the given order, or returns an error and leaves
+	// no partial file behind.
 	Write(ctx context.Context, entities []*entity.Entity) error
 }
 
-// Func is a function that is a Sink.
+// Func is a function that implements Sink.
 type Func func(ctx context.Context, entities []*entity.Entity) error
 
 // Write calls f.

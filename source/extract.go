@@ -10,37 +10,35 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Walker is a Source that hands out definitions one by one, so that nobody has
-// to hold all of them.
+// Walker is a Source that yields definitions one by one, so that they need not all
+// be held in memory.
 type Walker interface {
-	// Walk calls yield for each thing it finds, from one goroutine and in order,
-	// until yield returns false. The error joins all failures; what could be
-	// read has been handed out all the same. It is nil if yield ended the walk,
-	// unless something failed before.
+	// Walk calls yield for each object, from one goroutine and in order, until yield
+	// returns false. The error joins all failures; objects that could be read have
+	// been yielded nonetheless. It is nil if yield ended the walk, unless something
+	// failed before.
 	Walk(ctx context.Context, yield func(xrd.Found) bool) error
 }
 
-// ExtractOptions say what is extracted, and who is told of the rest. The zero
+// ExtractOptions configure what is extracted, and callbacks for the rest. The zero
 // value extracts everything.
 type ExtractOptions struct {
-	// Filter chooses the definitions.
+	// Filter selects the definitions.
 	Filter xrd.Filter
-	// Now is the clock for the time of records that bring none of their own. If
-	// it is nil, they have none.
+	// Now is the clock for records without a timestamp. If it is nil, they get none.
 	Now func() time.Time
-	// Refused, if not nil, is told of each definition that is not chosen, and
-	// why; Passed of each object that is no definition.
+	// Refused, if not nil, is called for each definition that is not selected, with
+	// the reason; Passed for each object that is not a definition.
 	Refused func(d *xrd.Definition, why string)
 	Passed  func(o *xrd.Object)
-	// Remarked, if not nil, is told of what was found that is not an error.
+	// Remarked, if not nil, is called for each finding that is not an error.
 	Remarked func(f finding.Finding)
 }
 
-// Extract yields the records of the definitions that a source has, one by one if
-// it is a Walker. What cannot be read is yielded as an error in its place, and
-// what follows it comes all the same: a *Problem for a document, a *Failure for
-// a stream that says that it is not complete, and the source's own errors, each
-// by itself, at the end.
+// Extract yields the records of the definitions of a source, one by one if it is a
+// Walker. Failures are yielded as errors in their place, and extraction continues:
+// a *Problem for a document, a *Failure for a stream that reports itself
+// incomplete, and the source's own errors, one by one, at the end.
 func Extract(ctx context.Context, from Source, opts ExtractOptions) iter.Seq2[xrd.Record, error] {
 	return func(yield func(xrd.Record, error) bool) {
 		stopped := false
@@ -56,8 +54,8 @@ func Extract(ctx context.Context, from Source, opts ExtractOptions) iter.Seq2[xr
 	}
 }
 
-// Walk hands out what a source has: one by one if it is a Walker, else after all
-// of it has been read. The error is as that of a Walker.
+// Walk yields the objects of a source: one by one if it is a Walker, otherwise
+// after reading all of them. The error is that of Walker.Walk.
 func Walk(ctx context.Context, from Source, yield func(xrd.Found) bool) error {
 	if w, ok := from.(Walker); ok {
 		return w.Walk(ctx, yield)
@@ -67,8 +65,7 @@ func Walk(ctx context.Context, from Source, yield func(xrd.Found) bool) error {
 	return err
 }
 
-// extract yields what was found, if it is to be, and reports whether more is
-// wanted.
+// extract yields an object, if it is selected, and reports whether to continue.
 func (o *ExtractOptions) extract(f xrd.Found, yield func(xrd.Record, error) bool) bool {
 	switch {
 	case f.Failed:
@@ -98,12 +95,12 @@ func (o *ExtractOptions) extract(f xrd.Found, yield func(xrd.Record, error) bool
 	return true
 }
 
-// Problem is a document that cannot be used.
+// Problem is the error of a document that cannot be used.
 type Problem struct {
 	Finding finding.Finding
 }
 
-// Error says where it is and what is wrong with it.
+// Error returns the position and the message.
 func (p *Problem) Error() string {
 	if where := p.Finding.Where(); where != "" {
 		return where + ": " + p.Finding.Message
@@ -111,13 +108,13 @@ func (p *Problem) Error() string {
 	return p.Finding.Message
 }
 
-// Failure is a stream that says itself that it is not complete.
+// Failure is the error of a stream that reports itself incomplete.
 type Failure struct {
-	// Message is what whoever wrote it says of why.
+	// Message is the reason that the writer of the stream gives.
 	Message string
 }
 
-// Error says so.
+// Error returns the message.
 func (f *Failure) Error() string {
 	if f.Message == "" {
 		return "the input is not complete"
@@ -125,7 +122,7 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("the input is not complete: %s", f.Message)
 }
 
-// each returns the errors that err joins, those inside others included.
+// each returns the errors that err joins, including nested ones.
 func each(err error) []error {
 	if err == nil {
 		return nil

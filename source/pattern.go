@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Pattern chooses paths: in each part of it * stands for any characters, ? for
-// one, and [a-z] for one of several; ** stands for any number of folders, none
-// included. Names that begin with a dot are chosen only by a part that does. The
-// parts of paths are separated by slashes.
+// Pattern matches paths: in each segment * matches any characters, ? one
+// character, and [a-z] one of several; ** matches any number of folders, including
+// none. Names with a leading dot are matched only by a segment that starts with a
+// dot. Segments are separated by slashes.
 type Pattern struct {
 	parts []string
 }
 
-// IsPattern reports whether a path is meant as a pattern.
+// IsPattern reports whether a path contains pattern characters.
 func IsPattern(path string) bool { return strings.ContainsAny(path, "*?[") }
 
-// errPattern is a pattern that cannot be read.
+// errPattern is the error of a malformed pattern.
 var errPattern = errors.New("a bracket is not closed, or nothing follows a backslash")
 
-// ParsePattern reads a pattern.
+// ParsePattern parses a pattern.
 func ParsePattern(text string) (Pattern, error) {
 	parts := strings.Split(path.Clean(text), "/")
-	// Any number of folders twice is any number of folders.
+	// Consecutive ** segments are equivalent to one.
 	p := Pattern{parts: slices.CompactFunc(parts, func(a, b string) bool { return a == "**" && b == "**" })}
 	for _, part := range p.parts {
 		if _, err := path.Match(part, ""); err != nil {
@@ -34,7 +34,7 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// Folder returns the folder that holds everything the pattern may choose.
+// Folder returns the folder that contains every path the pattern may match.
 func (p Pattern) Folder() string {
 	for i, part := range p.parts {
 		if IsPattern(part) || i == len(p.parts)-1 {
@@ -47,19 +47,19 @@ func (p Pattern) Folder() string {
 	return "."
 }
 
-// AnyName reports whether the pattern says nothing of how names end, so that
-// whoever uses it should.
+// AnyName reports whether the pattern does not restrict file extensions, so that
+// the caller should.
 func (p Pattern) AnyName() bool {
 	ext := path.Ext(p.parts[len(p.parts)-1])
 	return ext == "" || IsPattern(ext)
 }
 
-// Match reports whether the pattern chooses a path.
+// Match reports whether the pattern matches a path.
 func (p Pattern) Match(name string) bool {
 	return match(p.parts, strings.Split(path.Clean(name), "/"), false)
 }
 
-// Within reports whether the pattern may choose something below a folder.
+// Within reports whether the pattern may match a path below a folder.
 func (p Pattern) Within(folder string) bool {
 	if folder = path.Clean(folder); folder == "." {
 		return true
@@ -67,8 +67,8 @@ func (p Pattern) Within(folder string) bool {
 	return match(p.parts, strings.Split(strings.TrimSuffix(folder, "/"), "/"), true)
 }
 
-// match holds the parts of a pattern against those of a path. A path that is a
-// folder may have more below it.
+// match matches the segments of a pattern against those of a path. If folder is
+// set, it reports whether the pattern may match something below the path.
 func match(parts, names []string, folder bool) bool {
 	if len(names) == 0 {
 		return folder && len(parts) > 0 || len(parts) == 0

@@ -1,5 +1,5 @@
-// Package source is where definitions come from. A source reads; it decides
-// nothing.
+// Package source defines where definitions are read from. A source only reads; it
+// makes no decisions.
 package source
 
 import (
@@ -10,12 +10,12 @@ import (
 
 // Source reads definitions, Compositions and composites.
 type Source interface {
-	// Read reads all there is. The Set is never nil and holds what could be
-	// read even when the error, which joins all failures, is not nil.
+	// Read reads everything. The Set is never nil and holds what could be read even
+	// if the error, which joins all failures, is not nil.
 	Read(ctx context.Context) (*xrd.Set, error)
 }
 
-// Func is a function that is a Source.
+// Func is a function that implements Source.
 type Func func(ctx context.Context) (*xrd.Set, error)
 
 // Read calls f.

@@ -7,14 +7,14 @@ import (
 	"io/fs"
 )
 
-// built is what `make web` made; nothing but .keep before.
+// built is the output of `make web`; before that, it contains only .keep.
 //
 //go:embed all:dist
 var built embed.FS
 
-// dist is the folder that is served.
+// dist returns the folder that is served.
 func dist() fs.FS {
-	// The folder is embedded, so that there is no error.
+	// The folder is embedded, so there is no error.
 	f, _ := fs.Sub(built, "dist")
 	return f
 }

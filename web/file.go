@@ -13,21 +13,21 @@ import (
 	"sync"
 )
 
-// file is a file as it is sent.
+// file is a file to serve.
 type file struct {
 	kind, cache string
-	// load reads and compresses it the first time anybody asks for it: most
-	// of what is embedded is for pages that few open.
+	// load reads and compresses the file on first use: most of the embedded files
+	// are for pages that few users open.
 	load func() (content, error)
 }
 
-// content is a file's bytes.
+// content is the content of a file.
 type content struct {
 	etag        string
 	plain, gzip []byte
 }
 
-// kinds are the media types of what a build brings.
+// kinds maps file extensions to the media types of a build's files.
 var kinds = map[string]string{
 	".js":   "text/javascript; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -43,7 +43,7 @@ func newFile(files fs.FS, name string) *file {
 		f.kind = "application/octet-stream"
 	}
 	if strings.HasPrefix(name, "assets/") {
-		// The name has the hash of what is in it: it never changes.
+		// The name contains a hash of the content, so the content never changes.
 		f.cache = "public, max-age=31536000, immutable"
 	}
 	f.load = sync.OnceValues(func() (content, error) {
@@ -59,7 +59,7 @@ func newFile(files fs.FS, name string) *file {
 	return f
 }
 
-// compress returns data compressed, nil if that does not make it smaller.
+// compress returns compressed data, nil if that is not smaller.
 func compress(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -108,7 +108,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// held reports whether the browser has the file, in either form.
+// held reports whether the browser has the file cached, in either encoding.
 func held(r *http.Request, etag string) bool {
 	for _, list := range r.Header["If-None-Match"] {
 		for part := range strings.SplitSeq(list, ",") {
@@ -121,7 +121,7 @@ func held(r *http.Request, etag string) bool {
 	return false
 }
 
-// takesGzip reports whether the browser reads gzip.
+// takesGzip reports whether the browser accepts gzip.
 func takesGzip(r *http.Request) bool {
 	for _, list := range r.Header["Accept-Encoding"] {
 		for part := range strings.SplitSeq(list, ",") {

@@ -4,5 +4,5 @@ package web
 
 import "io/fs"
 
-// dist says that there is nothing to serve.
+// dist returns nil: there is nothing to serve.
 func dist() fs.FS { return nil }

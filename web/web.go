@@ -1,6 +1,6 @@
-// Package web is the portal in the browser: one page, its scripts and styles,
-// built by `make web` from the sources beside it and embedded. The build tag
-// noweb leaves it out.
+// Package web serves the portal's user interface: one page, its scripts and
+// styles, built by `make web` from the sources in this folder and embedded. The
+// build tag noweb leaves it out.
 package web
 
 import (
@@ -14,24 +14,24 @@ import (
 	"strings"
 )
 
-// Options are what a page is told.
+// Options configure the page.
 type Options struct {
-	// Title is what the portal calls itself; empty means Portal.
+	// Title is the name of the portal; empty means Portal.
 	Title string
-	// Files are the page and its assets; nil means what is embedded.
+	// Files are the page and its assets; nil means the embedded ones.
 	Files fs.FS
 }
 
-// site answers browsers. It may be used at once by many.
+// site serves browsers. It may be used concurrently.
 type site struct {
-	// before and after are the page around its nonce.
+	// before and after are the parts of the page around its nonce.
 	before, after string
 	files         map[string]*file
 }
 
-// Handler returns what answers browsers: the page at every path that is no
-// file, and the files. It returns nil if this build has no page at all. A page
-// that cannot be used, because `make web` has not been run, says so.
+// Handler returns the handler for browsers: it serves the files, and the page at
+// every other path. It returns nil if this build has no page at all. If `make web`
+// has not been run, the page says so.
 func Handler(opts Options) http.Handler {
 	files := opts.Files
 	if files == nil {
@@ -56,10 +56,10 @@ func Handler(opts Options) http.Handler {
 	return s
 }
 
-// nonceMark is where the page has its nonce, empty as it was built.
+// nonceMark is the position of the nonce in the page, which is empty in the build.
 const nonceMark = `name="nonce" content=""`
 
-// unbuilt is the page of a program that was built without one.
+// unbuilt is the page of a program that was built without the web build.
 const unbuilt = `<!doctype html>
 <html lang="en">
   <head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>Portal</title></head>
@@ -70,10 +70,10 @@ const unbuilt = `<!doctype html>
 </html>
 `
 
-// collect finds the files that may be asked for. What begins with a dot is the
-// builder's own.
+// collect finds the files that can be requested. Files with a leading dot belong
+// to the build.
 func (s *site) collect(files fs.FS) {
-	// What cannot be read cannot be served, and is not found.
+	// Unreadable files are not served.
 	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func (s *site) collect(files fs.FS) {
 	})
 }
 
-// ServeHTTP answers a GET or HEAD.
+// ServeHTTP serves a GET or HEAD request.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f, ok := s.files[r.URL.Path]; ok {
 		f.serve(w, r)
@@ -105,8 +105,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r)
 }
 
-// page answers with the page. Its nonce is of this answer alone, so that it is
-// asked for again each time.
+// page serves the page. Its nonce is unique to this response, so browsers must
+// request the page again each time.
 func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	nonce := rand.Text()
 	body := s.before
@@ -126,16 +126,17 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// policy is what the page may load: only what this portal serves, no script but
-// files, no style but files and those elements that know the nonce.
+// policy returns the Content-Security-Policy of the page: it may load only what
+// this portal serves, scripts only from files, and styles only from files and from
+// elements with the nonce.
 func policy(nonce string) string {
 	return "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; connect-src 'self'; " +
 		"img-src 'self' data:; font-src 'self'; worker-src 'self'; manifest-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 }
 
-// looksLikeFile reports whether a path means a file rather than a place in the
-// page. Below the places that show names, any name is one.
+// looksLikeFile reports whether a path means a file rather than a route of the
+// page. Below the routes that contain names, any name is allowed.
 func looksLikeFile(p string) bool {
 	for _, place := range []string{"/catalog/", "/create/", "/tasks/"} {
 		if strings.HasPrefix(p, place) {
@@ -145,7 +146,7 @@ func looksLikeFile(p string) bool {
 	return strings.HasPrefix(p, "/assets/") || extensions[path.Ext(p)]
 }
 
-// extensions are those of files that browsers and robots ask for.
+// extensions are the extensions of files that browsers and robots request.
 var extensions = map[string]bool{
 	".js": true, ".mjs": true, ".css": true, ".map": true, ".json": true, ".ico": true, ".png": true, ".svg": true, ".jpg": true,
 	".txt": true, ".xml": true, ".woff": true, ".woff2": true, ".webmanifest": true, ".php": true,

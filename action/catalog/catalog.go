@@ -1,5 +1,5 @@
-// Package catalog lets a step read entities of the catalog and register new
-// ones, as whoever asked for the task may.
+// Package catalog has the actions that read entities of the catalog and register
+// new ones, with the permissions of the caller of the task.
 package catalog
 
 import (
@@ -13,38 +13,37 @@ import (
 	"example.dev/ingestor/internal/git/forge"
 )
 
-// The actions.
+// IDs of the actions.
 const (
 	ActionFetch    = "catalog:fetch"
 	ActionRegister = "catalog:register"
 	ActionWrite    = "catalog:write"
 )
 
-// maxEntities is the most that one step reads, in bytes: what it hands on has no
-// more either.
+// maxEntities is the maximum size of the entities that one step reads, in bytes;
+// the output of a step has the same limit.
 const maxEntities = 4 << 20
 
-// Catalog is where entities are. It may be called at once.
+// Catalog gives access to the catalog. It may be called concurrently.
 type Catalog interface {
-	// Entity returns the entity with a reference, which is kind:namespace/name
-	// in lower case; nil if there is none, or the caller of the context may not
-	// see it.
+	// Entity returns the entity with a reference, kind:namespace/name in lower case;
+	// nil if it does not exist, or the caller of the context may not see it.
 	Entity(ctx context.Context, ref string) (*tree.Node, error)
-	// Register has the catalog read the file at target, which is a URL, from now
-	// on, and returns the references of what is in it. One that is registered
-	// already is no error. A dry one is only read. The caller is that of the
+	// Register makes the catalog read the file at the URL target from now on, and
+	// returns the references of its entities. A file that is already registered is
+	// not an error. With dry, the file is only read. The caller is that of the
 	// context.
 	Register(ctx context.Context, target string, dry bool) (refs []string, err error)
 }
 
-// Options are what the actions work with.
+// Options configure the actions.
 type Options struct {
 	// Catalog is needed by catalog:fetch and catalog:register.
 	Catalog Catalog
 }
 
 // Actions returns catalog:fetch, catalog:register and catalog:write; without a
-// Catalog, the last alone.
+// Catalog, only catalog:write.
 func Actions(o Options) []action.Action {
 	all := []action.Action{{
 		ID:          ActionWrite,
@@ -70,7 +69,7 @@ func Actions(o Options) []action.Action {
 		})
 }
 
-// fetch is the action catalog:fetch.
+// fetch implements catalog:fetch.
 func (o Options) fetch(ctx context.Context, c *action.Call) error {
 	one, several := c.Input.Get("entityRef"), c.Input.Get("entityRefs")
 	if one.Str() == "" && !several.IsList() {
@@ -104,7 +103,7 @@ func (o Options) fetch(ctx context.Context, c *action.Call) error {
 	return nil
 }
 
-// entity returns an entity, or null if it need not be there.
+// entity returns an entity, or null if it does not exist and is optional.
 func (o Options) entity(ctx context.Context, c *action.Call, given string) (*tree.Node, error) {
 	ref, err := entity.ParseRef(given, c.Input.Get("defaultKind").Str(), c.Input.Get("defaultNamespace").Str())
 	if err != nil {
@@ -123,11 +122,11 @@ func (o Options) entity(ctx context.Context, c *action.Call, given string) (*tre
 	return e, nil
 }
 
-// DefaultFile is the file that entities are usually in.
+// DefaultFile is the usual name of a file with entities.
 const DefaultFile = "catalog-info.yaml"
 
-// register is the action catalog:register. In a dry run the file may not be
-// there yet, because a step before would have put it there.
+// register implements catalog:register. In a dry run the file may not exist yet,
+// because an earlier step would have created it.
 func (o Options) register(ctx context.Context, c *action.Call) error {
 	target, err := target(c.Input)
 	if err != nil {
@@ -158,7 +157,7 @@ func (o Options) register(ctx context.Context, c *action.Call) error {
 	return nil
 }
 
-// target is the address of the file to register.
+// target returns the URL of the file to register.
 func target(in *tree.Node) (string, error) {
 	const hint = "write https://host/owner/name/blob/branch/" + DefaultFile
 	if u := strings.TrimSpace(in.Get("catalogInfoUrl").Str()); u != "" {
@@ -183,8 +182,8 @@ func target(in *tree.Node) (string, error) {
 	return page.File(), nil
 }
 
-// foremost is the one of several entities that a step is most likely to be
-// about: a Component, or at least one that has a name of its own.
+// foremost returns the entity that a step is most likely about: a Component, or
+// otherwise one without a generated name.
 func foremost(refs []string) string {
 	best, rank := "", -1
 	for _, r := range refs {
@@ -204,7 +203,7 @@ func foremost(refs []string) string {
 	return best
 }
 
-// write is the action catalog:write.
+// write implements catalog:write.
 func write(_ context.Context, c *action.Call) error {
 	at := c.Input.Get("filePath").Str()
 	if at == "" {
@@ -218,7 +217,7 @@ func write(_ context.Context, c *action.Call) error {
 	return nil
 }
 
-// wrong returns an error with the way out.
+// wrong returns an error with a hint.
 func wrong(hint, format string, args ...any) error {
 	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }

@@ -15,12 +15,12 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// serviceUser begins what a service is called in a cluster that impersonates,
-// such as portal:service:ci.
+// serviceUser is the prefix of the user name of a service in a cluster that
+// impersonates, as in portal:service:ci.
 const serviceUser = "portal:"
 
-// actAs returns the cluster as the caller of a task uses it: the person, if
-// the cluster impersonates, and else the portal's account.
+// actAs returns the cluster with the identity of the caller of a task: the user,
+// if the cluster impersonates, and otherwise the portal's account.
 func actAs(on *cluster.Cluster, who action.Caller) (*cluster.Cluster, error) {
 	switch {
 	case !on.Impersonates():
@@ -37,8 +37,8 @@ func actAs(on *cluster.Cluster, who action.Caller) (*cluster.Cluster, error) {
 	return as, refused(on, err)
 }
 
-// refused returns the error for a name that a cluster does not impersonate as the
-// refusal that it is, so that a task with it is not created.
+// refused turns the error for a name that a cluster cannot impersonate into a
+// Denied error, so that a task with it is not created.
 func refused(on *cluster.Cluster, err error) error {
 	if e, ok := errors.AsType[*cluster.Error](err); ok {
 		return &action.Denied{Message: e.Error() + "; " + e.Hint, Cluster: on.Name()}
@@ -46,8 +46,8 @@ func refused(on *cluster.Cluster, err error) error {
 	return told(err)
 }
 
-// look reads the objects as they are, nil for those that are not there, and
-// returns an error unless the caller has the permission for each of them.
+// look reads the live objects, nil for those that do not exist, and returns an
+// error unless the caller has the permission for each of them.
 func (a *applying) look(ctx context.Context, docs []*document) error {
 	for _, d := range docs {
 		n, err := live(ctx, a.on, d)
@@ -64,8 +64,8 @@ func (a *applying) look(ctx context.Context, docs []*document) error {
 	return nil
 }
 
-// authorize returns an error unless the caller may do with an object what the
-// step says: with the object as it is, and with the owner it is given.
+// authorize returns an error unless the caller may do what the step asks for with
+// an object: both for its current owner and for the owner that the manifest sets.
 func (a *applying) authorize(ctx context.Context, d *document, docs []*document) error {
 	n := a.before[d]
 	permission := action.ResourceUpdate
@@ -106,8 +106,8 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 	return a.require(ctx, permission, t)
 }
 
-// within returns the namespace that permissions are asked for. A Namespace of
-// Kubernetes is in itself, so that creating one is refused like what is in it.
+// within returns the namespace for permission checks. A kube-* Namespace counts as
+// inside itself, so that creating it is denied like creating objects in it.
 func (d *document) within() string {
 	if d.apiVersion == "v1" && d.kind == "Namespace" && strings.HasPrefix(d.name, "kube-") {
 		return d.name
@@ -115,7 +115,7 @@ func (d *document) within() string {
 	return d.namespace
 }
 
-// ownerRef returns the owner of an object as a reference, empty if it names none.
+// ownerRef returns the owner of an object as a reference, empty if it has none.
 func ownerRef(n *tree.Node) string {
 	owner := strings.TrimSpace(ownerOf(n))
 	if owner == "" {
@@ -128,9 +128,9 @@ func ownerRef(n *tree.Node) string {
 	return ref.String()
 }
 
-// namespaceOwner returns the owner of a namespace, which may be one that the
-// same manifest makes. It is empty if there is none, or if the namespace cannot
-// be read, which is logged.
+// namespaceOwner returns the owner of a namespace, which may be one that the same
+// manifest creates. It returns an empty string if there is none, or if the
+// namespace cannot be read, which is logged.
 func (a *applying) namespaceOwner(ctx context.Context, name string, docs []*document) string {
 	n, err := a.on.Account().Do(ctx, cluster.Call{
 		Doing: "read the owner of namespace " + name, Path: "/api/v1/namespaces/" + url.PathEscape(name),
@@ -160,7 +160,7 @@ func (w *writer) checkApply(ctx context.Context, c *action.Call, o order) error 
 	return w.preflight(ctx, c, docs, o, "create", "patch")
 }
 
-// checkDelete is the same for remove.
+// checkDelete returns the *action.Denied for a step that remove would refuse.
 func (w *writer) checkDelete(ctx context.Context, c *action.Call, d *document, o order) error {
 	if err := d.checkNames(); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (w *writer) checkDelete(ctx context.Context, c *action.Call, d *document, o
 	return w.preflight(ctx, c, []*document{d}, o, "delete")
 }
 
-// preflight looks at the documents as the step would, and writes nothing.
+// preflight runs the checks of the step on the documents, and writes nothing.
 func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*document, o order, verbs ...string) error {
 	a, err := w.begin(c, o)
 	if err != nil {
@@ -189,8 +189,8 @@ func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*document
 	return a.look(ctx, docs)
 }
 
-// reviewed asks a cluster that impersonates whether the person may use the verbs
-// on an object.
+// reviewed asks a cluster that impersonates whether the user may use the verbs on
+// an object.
 func (a *applying) reviewed(ctx context.Context, d *document, verbs []string) error {
 	if !a.on.Impersonates() {
 		return nil
@@ -230,8 +230,8 @@ func inNamespace(name string) string {
 // stamps are the annotations that stamp sets.
 var stamps = []string{words.AnnotationRequestedBy, words.AnnotationTask, words.AnnotationFromTemplate}
 
-// unstamp removes the annotations that stamp sets from metadata, whose fields are
-// its own.
+// unstamp removes the annotations that stamp sets from metadata. The caller must
+// own the fields of metadata.
 func unstamp(meta *tree.Node) {
 	annotations := meta.Get("annotations")
 	if !annotations.IsMap() {
@@ -250,8 +250,8 @@ func unstamp(meta *tree.Node) {
 	meta.Set("annotations", rest)
 }
 
-// stamp returns a document with annotations that say who created it, by which
-// task and from which Template. An object that is there keeps those it has.
+// stamp returns a document with annotations for its creator, task and Template. An
+// existing object keeps the annotations that it has.
 func (a *applying) stamp(d, before *tree.Node) *tree.Node {
 	made := map[string]string{words.AnnotationRequestedBy: a.caller.Ref, words.AnnotationTask: a.task, words.AnnotationFromTemplate: a.template}
 	if before != nil {

@@ -15,11 +15,11 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// order is what a step asks for.
+// order is the input of a step.
 type order struct {
 	manifest           *tree.Node
 	cluster, namespace string
-	// wait is how long it waits; 0 means that it does not.
+	// wait is how long the step waits; 0 means that it does not wait.
 	wait          time.Duration
 	takeOver, dry bool
 	propagation   string
@@ -30,28 +30,28 @@ type order struct {
 	observed string
 }
 
-// applying is one run of cluster:apply.
+// applying is one run of cluster:apply or cluster:delete.
 type applying struct {
 	*writer
 	order
-	// on is the cluster, as the caller uses it.
+	// on is the cluster with the identity of the caller.
 	on   *cluster.Cluster
 	logf func(format string, args ...any)
-	// change is told what would become different; nil is nobody.
+	// change receives the changes of a dry run; it may be nil.
 	change func(action.Change)
-	// audit writes to the audit log; nil is none.
+	// audit writes to the audit log; it may be nil.
 	audit func(event string, target map[string]string, err error)
-	// caller is who asked, by the task and Template of those names, and require
-	// decides what they may do.
+	// caller is the caller of the task, task and template are the names of the task
+	// and the Template, and require checks the caller's permissions.
 	caller         action.Caller
 	task, template string
 	require        func(ctx context.Context, permission string, t action.Target) error
-	// before are the objects as they were when the step began, nil for those
-	// that were not there.
+	// before holds the objects as they were when the step began, nil for those that
+	// did not exist.
 	before map[*document]*tree.Node
 }
 
-// begin chooses the cluster of a step, as the caller uses it.
+// begin selects the cluster of a step, with the identity of the caller.
 func (w *writer) begin(c *action.Call, o order) (*applying, error) {
 	on, err := w.choose(o.cluster)
 	if err != nil {
@@ -70,7 +70,7 @@ func (w *writer) begin(c *action.Call, o order) (*applying, error) {
 	}, nil
 }
 
-// apply does cluster:apply.
+// apply implements cluster:apply.
 func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	docs, err := documents(o.manifest)
 	if err != nil {
@@ -83,7 +83,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	if o.observed != "" && len(docs) > 1 {
 		return wrong("leave observed out, or make it several steps", "cannot use observed: it is the state of one object, and the manifest has %d", len(docs))
 	}
-	// Everything is known of every document before anything is changed.
+	// Check every document before changing anything.
 	if err := a.prepare(ctx, docs); err != nil {
 		return a.refused(docs, err)
 	}
@@ -112,7 +112,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	return a.awaitReady(ctx, docs)
 }
 
-// prepare finds out how the documents are served, and holds them against the
+// prepare finds out how the documents are served, and validates them against the
 // schemas of their definitions.
 func (a *applying) prepare(ctx context.Context, docs []*document) error {
 	for _, d := range docs {
@@ -142,8 +142,8 @@ func (a *applying) prepare(ctx context.Context, docs []*document) error {
 	return nil
 }
 
-// try has the server do everything without keeping it. It returns the objects
-// as they are; nil for those that are not there.
+// try does a dry run of all documents on the server. It returns the live objects,
+// nil for those that do not exist.
 func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, error) {
 	before := make([]*tree.Node, len(docs))
 	made := map[string]bool{}
@@ -180,7 +180,7 @@ func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, err
 	return before, nil
 }
 
-// change says what becomes of an object.
+// change describes what happens to an object.
 func change(before, after *tree.Node) string {
 	switch {
 	case before == nil:
@@ -191,8 +191,8 @@ func change(before, after *tree.Node) string {
 	return "changed"
 }
 
-// mayWrite returns an error if an object is somebody else's and is not to be
-// taken over.
+// mayWrite returns an error if the portal did not create an object, or the object
+// belongs to another owner, and takeOver is not set.
 func (a *applying) mayWrite(d *document, before *tree.Node) error {
 	if before == nil || a.takeOver {
 		return nil
@@ -214,7 +214,7 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 	}
 	owner, wanted := ownerOf(before), ownerOf(d.node)
 	if a.update || d.verb != verbApply {
-		// Nobody updates or deletes by accident what is another's.
+		// An update or deletion names an existing object on purpose.
 		return nil
 	}
 	if owner != "" && owner != wanted {
@@ -227,7 +227,7 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 	return nil
 }
 
-// ownerOf returns who an object says it belongs to.
+// ownerOf returns the owner annotation of an object.
 func ownerOf(n *tree.Node) string {
 	return words.KeysIn(n.Get("metadata", "annotations").StringMap())[words.AnnotationOwner]
 }
@@ -240,9 +240,9 @@ func quoted(names []string) string {
 	return andList(out)
 }
 
-// write applies the documents in order, and returns their ids. Once it has
-// begun it goes on for a while even if the task is cancelled, so that not only
-// a part of them is there.
+// write applies the documents in order and returns their UIDs. Once started, it
+// continues for a grace period after the task is cancelled, so that the documents
+// are not applied only in part.
 func (a *applying) write(ctx context.Context, docs []*document, before []*tree.Node) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func (a *applying) write(ctx context.Context, docs []*document, before []*tree.N
 	return uids, nil
 }
 
-// partly adds to an error what was done before it.
+// partly adds to an error the documents that were applied before it.
 func partly(err error, done []*document) error {
 	if len(done) == 0 {
 		return err
@@ -278,8 +278,8 @@ func partly(err error, done []*document) error {
 	return &action.Error{Err: err, Hint: strings.TrimPrefix(hintOf(err)+"\n"+andList(names)+" was applied before; running the step again leaves it as it is", "\n")}
 }
 
-// patch applies a document, or tries to. before is the object as it is; nil if
-// it is not there.
+// patch applies a document, or does a dry run of it. before is the live object;
+// nil if it does not exist.
 func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dry bool) (*tree.Node, error) {
 	query := url.Values{"fieldManager": {Manager}, "fieldValidation": {"Strict"}}
 	if a.takeOver {
@@ -296,7 +296,7 @@ func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dr
 	return n, a.explain(ctx, d, err)
 }
 
-// explain says why a document was refused.
+// explain returns the reason why a document was refused.
 func (a *applying) explain(ctx context.Context, d *document, err error) error {
 	if err == nil {
 		return nil
@@ -317,9 +317,9 @@ func (a *applying) explain(ctx context.Context, d *document, err error) error {
 	return err
 }
 
-// dropped returns the fields of a spec that the server has left out, as it does
-// with those that the schema of a definition does not have. Kinds of the server
-// itself may turn one field into another, and refuse what they do not know.
+// dropped returns the fields of a spec that the server dropped because the schema
+// of the definition does not have them. Built-in kinds are skipped: the server may
+// convert one of their fields into another, and it rejects unknown fields.
 func dropped(d *document, after *tree.Node) []Problem {
 	if group := d.group(); !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
 		return nil
@@ -332,8 +332,7 @@ func dropped(d *document, after *tree.Node) []Problem {
 			for _, f := range sent.Fields {
 				at := path + "." + f.Key
 				if !got.Has(f.Key) {
-					// An empty map, and an empty list that is a set or has keys, are
-					// not kept either.
+					// Empty maps, and empty lists of type set or map, are not kept either.
 					empty := (f.Value.IsMap() || f.Value.IsList()) && f.Value.Len() == 0
 					if !f.Value.IsNull() && !empty {
 						out = append(out, Problem{at, lost})

@@ -9,8 +9,8 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// record writes to the audit log that a document was applied or deleted, or why
-// it was not. before is the object as it was; nil if there was none.
+// record writes to the audit log that a document was applied or deleted, or why it
+// was not. before is the previous object; nil if there was none.
 func (a *applying) record(d *document, before *tree.Node, err error) {
 	operation := "update"
 	switch {
@@ -23,7 +23,8 @@ func (a *applying) record(d *document, before *tree.Node, err error) {
 }
 
 // refused writes to the audit log that a document was refused before anything was
-// written, and returns why. Of several documents the error says which it was.
+// written, and returns err. If there are several documents, the error determines
+// which one.
 func (a *applying) refused(docs []*document, err error) error {
 	at := &document{verb: docs[0].verb}
 	e, named := errors.AsType[*cluster.Error](err)
@@ -38,7 +39,7 @@ func (a *applying) refused(docs []*document, err error) error {
 	return err
 }
 
-// event writes an event about a document, unless nothing is really written.
+// event writes an audit event about a document, except in a dry run.
 func (a *applying) event(d *document, operation string, err error) {
 	if a.audit == nil || a.dry {
 		return
@@ -52,8 +53,8 @@ func (a *applying) event(d *document, operation string, err error) {
 	}, classified(err))
 }
 
-// classified returns the kind of an error alone: what a cluster says may quote
-// the manifest.
+// classified returns only the class of an error, because the message of a cluster
+// may quote the manifest.
 func classified(err error) error {
 	switch why := reason(err); {
 	case err == nil:

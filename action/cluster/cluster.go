@@ -1,18 +1,17 @@
 // Package cluster has the actions that write to clusters: cluster:apply and
 // cluster:delete.
 //
-// Objects are applied by the server, under a field manager of our own, so that
-// the server knows which fields are ours and nobody else's are changed. All
-// documents of a manifest are checked against the schemas of their definitions
-// and tried out by the server before the first one is applied. What is applied
-// twice is the same as what is applied once, so a step that was cut off can be
-// run again.
+// Objects are written with server-side apply under the portal's own field manager,
+// so that the server tracks which fields the portal owns and fields of other
+// managers are not changed. All documents of a manifest are validated against the
+// schemas of their definitions and sent as a dry run before the first one is
+// applied. Applying is idempotent, so an interrupted step can be run again.
 //
-// Before anything is read or written, the caller of the step is asked for a
-// permission with the object's cluster, namespace, kind and owner. In a cluster
-// that impersonates, calls are made as that person, and the cluster decides too.
-// The account takes get, create and patch, delete to delete, and get on
-// namespaces to know their owners; list on definitions gives better messages.
+// Before anything is written, the permission of the caller is checked for the
+// object's cluster, namespace, kind and owner. In a cluster that impersonates,
+// requests are made as that user, and the cluster authorizes them too. The account
+// needs get, create and patch, delete to delete, and get on namespaces to find
+// their owners; list on definitions improves messages.
 package cluster
 
 import (
@@ -35,34 +34,35 @@ import (
 // Manager is the field manager of everything the actions apply.
 const Manager = words.FieldManager
 
-// Options are what steps may leave out. The zero value is ready for use.
+// Options are defaults for steps. The zero value is ready for use.
 type Options struct {
 	// Default is the cluster of a step that names none; empty means the only
-	// one there is.
+	// cluster, if there is one.
 	Default string
-	// Namespace is that of objects that need one and name none, in a step that
-	// names none either; empty means "default".
+	// Namespace is the namespace of namespaced objects if neither they nor the step
+	// names one; empty means "default".
 	Namespace string
-	// Wait is how long a step waits that does not say how long; default 10
-	// minutes.
+	// Wait is how long a step waits that sets wait to true; default 10 minutes.
 	Wait time.Duration
-	// Schema returns the schema of the spec of a kind, if the program knows it.
-	// If it is nil or returns nil, the definitions of the cluster are asked.
+	// Schema returns the schema of the spec of a kind, if the program knows it. If
+	// it is nil or returns nil, the schema is read from the definitions in the
+	// cluster.
 	Schema func(apiVersion, kind string) *tree.Node
 }
 
 const defaultWait = 10 * time.Minute
 
-// Clusters are those a step can name. Several goroutines may ask at once.
+// Clusters are the clusters that a step can name. They may be used concurrently.
 type Clusters interface {
-	// Names returns what they are called.
+	// Names returns the names of the clusters.
 	Names() []string
-	// Cluster returns the one of a name that is among Names, always the same.
+	// Cluster returns the cluster of a name that is among Names, always the same
+	// one.
 	Cluster(name string) (*cluster.Cluster, error)
 }
 
-// Fleet is Clusters that are connected when they are first asked for, so that
-// one whose settings are wrong costs no other its place.
+// Fleet implements Clusters. It connects to each cluster on first use, so that
+// wrong settings of one cluster do not affect the others.
 type Fleet struct {
 	settings []source.Cluster
 	opts     cluster.Options
@@ -71,7 +71,7 @@ type Fleet struct {
 	ready map[string]*cluster.Cluster
 }
 
-// NewFleet returns the clusters of these settings, whose names differ.
+// NewFleet returns the clusters of these settings, which must have distinct names.
 func NewFleet(settings []source.Cluster, opts cluster.Options) *Fleet {
 	return &Fleet{settings: settings, opts: opts, ready: map[string]*cluster.Cluster{}}
 }
@@ -111,7 +111,7 @@ func Actions(clusters Clusters, opts Options) []action.Action {
 	return []action.Action{w.applyAction(), w.deleteAction()}
 }
 
-// writer is what the actions share.
+// writer is the state that the actions share.
 type writer struct {
 	clusters Clusters
 	opts     Options
@@ -129,7 +129,7 @@ func newWriter(clusters Clusters, opts Options) *writer {
 	}
 }
 
-// noCluster is the way out for newcomers as well as for those who run a portal.
+// noCluster is a hint for new users as well as for operators.
 const noCluster = "add one to the configuration (composerIngestor.clusters), or try it with make run-cluster, which brings one"
 
 // Chosen returns the cluster that a step applies to: name, else the default, else
@@ -144,7 +144,7 @@ func Chosen(clusters Clusters, opts Options, name string) string {
 	return ""
 }
 
-// choose returns the cluster of a step.
+// choose returns the cluster of a step, or an error with a hint.
 func (w *writer) choose(name string) (*cluster.Cluster, error) {
 	names := w.clusters.Names()
 	name = Chosen(w.clusters, w.opts, name)
@@ -160,12 +160,12 @@ func (w *writer) choose(name string) (*cluster.Cluster, error) {
 	return c, told(err)
 }
 
-// wrong is a mistake in what a step was given.
+// wrong returns an error for wrong input of a step.
 func wrong(hint, format string, args ...any) error {
 	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// told gives an error of a cluster its hint, if it has none yet.
+// told wraps an error of a cluster with its hint, unless it is already wrapped.
 func told(err error) error {
 	if _, ok := errors.AsType[*action.Error](err); ok {
 		return err
@@ -176,11 +176,11 @@ func told(err error) error {
 	return err
 }
 
-// grace is how long what has begun may go on after the task was cancelled, so
-// that it is not left half done.
+// grace is how long started work may continue after the task is cancelled, so that
+// it is not left half done.
 const grace = 10 * time.Second
 
-// finish returns a context that ends a while after ctx.
+// finish returns a context that ends a grace period after ctx.
 func finish(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

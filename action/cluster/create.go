@@ -10,14 +10,14 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// createCluster is what messages call the cluster of a kubeconfig.
+// createCluster is the name of the kubeconfig's cluster in messages.
 const createCluster = "kubeconfig"
 
 // Create returns an action that creates composite resources and claims in the
-// cluster of a kubeconfig's current context. It is for programs that want
-// nothing but that: kind, name and spec go in, and it does the rest as
-// cluster:apply does. namespace is where those go that live in one and name
-// none; empty means "default".
+// cluster of a kubeconfig's current context. It is for programs that need nothing
+// else: the input is kind, name and spec, and the rest works as in cluster:apply.
+// namespace is the namespace of namespaced resources that name none; empty means
+// "default".
 func Create(kubeconfig, namespace string) (action.Action, error) {
 	fleet := NewFleet([]source.Cluster{{Name: createCluster, Kubeconfig: kubeconfig}}, cluster.Options{})
 	if _, err := fleet.Cluster(createCluster); err != nil {

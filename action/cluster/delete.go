@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// remove does cluster:delete. Only what the portal has applied is deleted,
-// unless the step says that it may take over what is somebody else's.
+// remove implements cluster:delete. It deletes only objects that the portal
+// applied, unless takeOver is set.
 func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o order) error {
 	if err := d.checkNames(); err != nil {
 		return err
@@ -55,13 +55,13 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 	return a.awaitGone(ctx, d, n.Get("metadata", "uid").Str())
 }
 
-// delete deletes an object, and no other of its name.
+// delete deletes an object, with its UID as a precondition.
 func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error {
 	if n.Get("metadata", "deletionTimestamp") != nil {
 		a.logf("%s in cluster %s is being deleted already", d, a.on.Name())
 		return nil
 	}
-	// What is asked for in the address does not count beside a body.
+	// The server ignores options in the query if there is a body.
 	body := tree.Obj(
 		tree.F("apiVersion", tree.Str("v1")), tree.F("kind", tree.Str("DeleteOptions")),
 		tree.F("propagationPolicy", tree.Str(a.propagation)),
@@ -75,7 +75,8 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 		Body: tree.AppendJSON(nil, body, ""), Needs: d.served.needs("get", "delete"),
 	})
 	if r, ok := cluster.RefusalOf(err); ok && r.Code == http.StatusNotFound && r.Name == d.name {
-		// It went by itself, or with a call of ours whose answer was lost.
+		// The object was already gone, or deleted by a request of ours whose response
+		// was lost.
 		err = nil
 	}
 	err = a.explain(ctx, d, err)
@@ -92,7 +93,7 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 	return nil
 }
 
-// awaitGone waits until an object is gone, and tells what keeps it.
+// awaitGone waits until an object is gone, and logs the finalizers that keep it.
 func (a *applying) awaitGone(ctx context.Context, d *document, uid string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
 	defer cancel()

@@ -12,33 +12,32 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// The reasons an object is refused for, beside those of reading.
+// Reasons for which an object is refused, in addition to those of reading.
 const (
-	// Conflict is a field that somebody else has set to something else.
+	// Conflict means that another field manager has set a field to another value.
 	Conflict cluster.Reason = "conflict"
-	// Foreign is an object that the portal has not applied.
+	// Foreign means that the portal did not apply the object.
 	Foreign cluster.Reason = "foreign"
-	// Invalid is an object with fields that break the rules of its kind; see
-	// InvalidError.
+	// Invalid means that fields break the rules of the kind; see InvalidError.
 	Invalid cluster.Reason = "invalid"
-	// Denied is an object that a rule of the cluster does not admit.
+	// Denied means that an admission rule of the cluster rejects the object.
 	Denied cluster.Reason = "denied"
-	// Missing is an object or a namespace that should be there.
+	// Missing means that a required object or namespace does not exist.
 	Missing cluster.Reason = "missing"
-	// Late is an object that was not ready, or not gone, in time.
+	// Late means that an object was not ready, or not gone, in time.
 	Late cluster.Reason = "late"
 )
 
-// Problem is what is wrong with a field.
+// Problem is an error in a field.
 type Problem struct {
-	// Field is its path, such as spec.parameters.size; empty if it is none in
-	// particular.
+	// Field is the path, such as spec.parameters.size; empty if the problem concerns
+	// no particular field.
 	Field string
-	// Message says what is wrong, without the path.
+	// Message describes the problem, without the path.
 	Message string
 }
 
-// String names the field and says what is wrong.
+// String returns the field and the message.
 func (p Problem) String() string {
 	if p.Field == "" {
 		return p.Message
@@ -46,10 +45,10 @@ func (p Problem) String() string {
 	return p.Field + ": " + p.Message
 }
 
-// InvalidError are the fields that are wrong.
+// InvalidError lists the invalid fields.
 type InvalidError struct{ Problems []Problem }
 
-// Error names all of them.
+// Error lists all problems.
 func (e *InvalidError) Error() string {
 	all := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -58,7 +57,7 @@ func (e *InvalidError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// failure is something that could not be done in a cluster.
+// failure returns an error for an operation that failed in a cluster.
 func failure(c *cluster.Cluster, doing string, why cluster.Reason, hint, format string, args ...any) error {
 	return &action.Error{
 		Err:  &cluster.Error{Cluster: c.Name(), Doing: doing, Reason: why, Err: fmt.Errorf(format, args...), Hint: hint},
@@ -66,14 +65,13 @@ func failure(c *cluster.Cluster, doing string, why cluster.Reason, hint, format 
 	}
 }
 
-// invalid is a document with fields that are wrong.
+// invalid returns an error for a document with invalid fields.
 func invalid(c *cluster.Cluster, d *document, problems []Problem) error {
 	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.String(), b.String()) })
 	return failure(c, d.doing(), Invalid, "correct the fields it names", "%w", &InvalidError{slices.Compact(problems)})
 }
 
-// reason returns why a cluster did not do something; empty if that is not what
-// err is.
+// reason returns the reason of a cluster error; empty for other errors.
 func reason(err error) cluster.Reason {
 	if e, ok := errors.AsType[*cluster.Error](err); ok {
 		return e.Reason
@@ -81,8 +79,8 @@ func reason(err error) cluster.Reason {
 	return ""
 }
 
-// explain says why a document was refused, in words that help whoever filled a
-// form.
+// explain returns the reason why a document was refused, in words that help users
+// of a form.
 func explain(c *cluster.Cluster, d *document, err error) error {
 	r, ok := cluster.RefusalOf(err)
 	if !ok {
@@ -120,8 +118,8 @@ var (
 	forbidden    = regexp.MustCompile(`(?s)^\S+(?: "[^"]*")? is forbidden: (.*)`)
 )
 
-// denial returns which rule of the cluster does not admit an object, and what
-// it says. A permission that is missing is something else.
+// denial returns which rule of the cluster rejects an object, and its message. A
+// missing permission is not a denial.
 func denial(r cluster.Refusal) (by, says string, ok bool) {
 	if m := deniedHook.FindStringSubmatch(r.Message); m != nil {
 		if m[2] == "" {
@@ -142,7 +140,7 @@ func isConflict(c cluster.Cause) bool { return c.Reason == "FieldManagerConflict
 
 var conflictWith = regexp.MustCompile(`conflict with "([^"]*)"`)
 
-// owners says which fields somebody else owns, and who.
+// owners describes which fields other field managers own, by manager.
 func owners(causes []cluster.Cause) string {
 	var who []string
 	fields := map[string][]string{}
@@ -169,7 +167,7 @@ func owners(causes []cluster.Cause) string {
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// fieldsOf returns the fields the server says are wrong.
+// fieldsOf returns the fields that the server reports as invalid.
 func fieldsOf(r cluster.Refusal) []Problem {
 	var out []Problem
 	for _, c := range r.Causes {
@@ -186,8 +184,8 @@ func fieldsOf(r cluster.Refusal) []Problem {
 	return out
 }
 
-// unknown describes a field that the schema does not have, lost one that was sent
-// and is missing in the response.
+// unknown is the message for a field that the schema does not have, lost for a
+// field that was sent and is missing in the response.
 const (
 	unknown = "there is no such field in the schema"
 	lost    = "the cluster dropped the value: its schema has no such field, or an admission webhook removed it"
@@ -195,8 +193,8 @@ const (
 
 var mistypedLine = regexp.MustCompile(`(?m)(?:^|\): |\s)(\.[^\s:]+): (.*)$`)
 
-// mistyped returns the fields of an object to apply that do not fit the schema
-// of its kind. The server has no better form for them than text.
+// mistyped returns the fields of an object to apply that do not match the schema
+// of its kind. The server reports them only as text.
 func mistyped(message string) []Problem {
 	if !strings.HasPrefix(message, "failed to create typed patch object") {
 		return nil
@@ -207,7 +205,7 @@ func mistyped(message string) []Problem {
 		if says == "field not declared in schema" {
 			says = unknown
 		}
-		// What was sent is written as only the server's language has it.
+		// Cut off the value, which the server prints in Go syntax.
 		says, _, _ = strings.Cut(says, ", got &")
 		out = append(out, Problem{strings.TrimPrefix(m[1], "."), says})
 	}

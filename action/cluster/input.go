@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// What the actions say of themselves.
+// Descriptions and defaults of the actions.
 const (
 	descriptionApply   = "Applies a manifest to a cluster: a server-side apply, tried out first, that takes nothing over unless it is told to."
 	descriptionDelete  = "Deletes a resource from a cluster, if the portal has applied it or the step says so."
@@ -83,10 +83,10 @@ func (w *writer) deleteOrder(c *action.Call) (*document, order, error) {
 	return d, o, err
 }
 
-// aliases returns what else steps call an action.
+// aliases returns the other names of an action.
 func aliases(id string) []string { return words.Spellings(words.Action, id)[1:] }
 
-// order reads what the actions have in common.
+// order reads the input that the actions have in common.
 func (w *writer) order(c *action.Call) (order, error) {
 	in := c.Input
 	wait, err := w.duration(in.Get("wait"))
@@ -99,13 +99,13 @@ func (w *writer) order(c *action.Call) (order, error) {
 	}, err
 }
 
-// units are the parts of a duration that is an object.
+// units are the keys of a duration that is an object.
 var units = map[string]time.Duration{
 	"hours": time.Hour, "minutes": time.Minute, "seconds": time.Second, "milliseconds": time.Millisecond,
 }
 
-// duration reads how long to wait: true, a text such as 5m, or an object such
-// as {minutes: 5}.
+// duration reads how long to wait: true, a string such as 5m, or an object such as
+// {minutes: 5}.
 func (w *writer) duration(n *tree.Node) (time.Duration, error) {
 	var d time.Duration
 	switch {
@@ -139,7 +139,7 @@ func badWait(n *tree.Node) error {
 	return wrong("write true, a duration such as 5m, or {minutes: 5}", "cannot use wait: %s is not how long", tree.AppendJSON(nil, n, ""))
 }
 
-// number64 returns a number; 0 if it is none.
+// number64 returns the integer value of n; 0 if n is not an integer.
 func number64(n *tree.Node) int64 {
 	v, err := strconv.ParseInt(n.Scalar(), 10, 64)
 	if err != nil {
@@ -148,7 +148,7 @@ func number64(n *tree.Node) int64 {
 	return v
 }
 
-// parsed reads a schema that is written below.
+// parsed parses one of the schemas below.
 func parsed(text string) *tree.Node {
 	docs, _ := tree.DecodeBytes([]byte(text))
 	return docs[0]
@@ -228,7 +228,7 @@ const applyOutput = resourcesOutput + `
     type: string
 `
 
-// namedInput names one object.
+// namedInput is the input that names one object.
 const namedInput = `
 type: object
 required: [apiVersion, kind, name]

@@ -12,13 +12,13 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// kind is how a cluster serves a kind.
+// kind describes how a cluster serves a kind.
 type kind struct {
 	group, version, plural string
 	namespaced             bool
 }
 
-// path returns where an object of the kind is.
+// path returns the API path of an object of the kind.
 func (k kind) path(namespace, name string) string {
 	p := base(k.group, k.version)
 	if k.namespaced {
@@ -27,12 +27,12 @@ func (k kind) path(namespace, name string) string {
 	return p + "/" + k.plural + "/" + url.PathEscape(name)
 }
 
-// needs is the permission for verbs on the kind.
+// needs returns the RBAC rule for verbs on the kind.
 func (k kind) needs(verbs ...string) cluster.Rule {
 	return cluster.Rule{Groups: []string{k.group}, Resources: []string{k.plural}, Verbs: verbs}
 }
 
-// base returns where the kinds of a version are.
+// base returns the API path of a group and version.
 func base(group, version string) string {
 	if group == "" {
 		return "/api/" + version
@@ -45,8 +45,8 @@ type kindKey struct {
 	apiVersion, kind string
 }
 
-// kinds remembers how kinds are served, which hardly ever changes. What is not
-// served is asked for each time.
+// kinds caches how kinds are served, which rarely changes. Kinds that are not
+// served are not cached.
 type kinds struct {
 	mu    sync.Mutex
 	known map[kindKey]kind
@@ -90,15 +90,15 @@ func (k *kinds) find(ctx context.Context, c *cluster.Cluster, d *document) (kind
 	return kind{}, notServed(ctx, c, d, others)
 }
 
-// forget makes the next find ask again.
+// forget removes the kind of a document from the cache.
 func (k *kinds) forget(c *cluster.Cluster, d *document) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.known, kindKey{c, d.apiVersion, d.kind})
 }
 
-// notServed says that a kind is not served, and what is instead. others are the
-// kinds of the same version, if that is served.
+// notServed returns an error that a kind is not served, with what is served
+// instead. others are the kinds of the same version, if that version is served.
 func notServed(ctx context.Context, c *cluster.Cluster, d *document, others []string) error {
 	if err := notEstablished(ctx, c, d); err != nil {
 		return err
@@ -147,7 +147,7 @@ func unserved(def *xrd.Definition, kind, version string) string {
 	return strings.Join(why, "; ")
 }
 
-// versionsOf returns the versions of a group, as far as they can be learnt.
+// versionsOf returns the versions of a group, nil if they cannot be read.
 func versionsOf(ctx context.Context, c *cluster.Cluster, group string) []string {
 	if group == "" {
 		return []string{"v1"}
@@ -163,7 +163,7 @@ func versionsOf(ctx context.Context, c *cluster.Cluster, group string) []string 
 	return out
 }
 
-// split takes an apiVersion apart.
+// split splits an apiVersion into group and version.
 func split(apiVersion string) (group, version string) {
 	if group, version, ok := strings.Cut(apiVersion, "/"); ok {
 		return group, version
@@ -171,7 +171,7 @@ func split(apiVersion string) (group, version string) {
 	return "", apiVersion
 }
 
-// live returns an object as it is; nil if there is none.
+// live returns the live object; nil if it does not exist.
 func live(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Node, error) {
 	n, err := c.Do(ctx, cluster.Call{Doing: d.doing(), Path: d.served.path(d.namespace, d.name), Needs: d.served.needs("get")})
 	if r, ok := cluster.RefusalOf(err); ok && r.Code == 404 && r.Reason == "NotFound" && r.Name == d.name {
@@ -180,8 +180,8 @@ func live(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Node, err
 	return n, err
 }
 
-// ours reports whether the portal has applied an object, and who else has
-// written to it.
+// ours reports whether the portal has applied an object, and returns the other
+// managers that have written to it.
 func ours(n *tree.Node) (yes bool, others []string) {
 	for _, m := range n.Get("metadata", "managedFields").List() {
 		manager := m.Get("manager").Str()

@@ -7,20 +7,19 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// verbRead is what a Reader does.
+// verbRead is the verb of a Reader.
 const verbRead = "read"
 
-// Reader reads resources as they are now, in the words the actions use when
-// something is wrong. It may be used at once.
+// Reader reads live resources, with the same error messages as the actions. It may
+// be used concurrently.
 type Reader struct{ *writer }
 
-// NewReader returns a Reader of the clusters, in which what is left out is what
-// the options say.
+// NewReader returns a Reader of the clusters, with opts as defaults.
 func NewReader(clusters Clusters, opts Options) *Reader { return &Reader{newWriter(clusters, opts)} }
 
-// Read returns the resource of a kind with a name, if the caller of c may read
-// it. The cluster and the namespace may be left out, as in a step. It is nil if
-// there is none.
+// Read returns the resource of a kind with a name, if the caller of c may read it.
+// The cluster and the namespace may be empty, as in a step. The result is nil if
+// the resource does not exist.
 func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, kind, namespace, name string) (*tree.Node, error) {
 	d := &document{
 		verb: verbRead, node: tree.Obj(tree.F("metadata", tree.Obj())),
@@ -46,7 +45,7 @@ func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, 
 	return a.before[d], nil
 }
 
-// Applied reports whether a resource is one that the portal has applied.
+// Applied reports whether the portal has applied a resource.
 func Applied(n *tree.Node) bool {
 	yes, _ := ours(n)
 	return yes

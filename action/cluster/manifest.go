@@ -13,16 +13,16 @@ import (
 
 // document is one object of a manifest.
 type document struct {
-	// verb is what is to be done with it.
+	// verb is the operation: apply, delete or read.
 	verb             string
 	node             *tree.Node
 	apiVersion, kind string
 	namespace, name  string
-	// served is how the cluster serves its kind.
+	// served describes how the cluster serves the kind.
 	served kind
 }
 
-// The verbs.
+// Verbs of documents; see also verbRead.
 const (
 	verbApply  = "apply"
 	verbDelete = "delete"
@@ -31,7 +31,7 @@ const (
 // doing completes "cannot …".
 func (d *document) doing() string { return d.verb + " " + d.String() }
 
-// String names it as people do.
+// String returns the kind, namespace and name for messages.
 func (d *document) String() string {
 	if d.namespace == "" {
 		return d.kind + " " + d.name
@@ -48,11 +48,11 @@ func (d *document) group() string {
 	return group
 }
 
-// mostDocuments bounds a manifest.
+// mostDocuments is the maximum number of documents in a manifest.
 const mostDocuments = 200
 
-// documents reads a manifest: an object, a list of objects, or text with
-// several documents, each of which may be a List.
+// documents reads a manifest: an object, a list of objects, or text with several
+// documents, each of which may be a List.
 func documents(manifest *tree.Node) ([]*document, error) {
 	nodes, err := objects(manifest, nil)
 	if err != nil {
@@ -78,7 +78,7 @@ func documents(manifest *tree.Node) ([]*document, error) {
 	return out, nil
 }
 
-// objects adds the objects of n.
+// objects appends the objects of n to the list.
 func objects(n *tree.Node, to []*tree.Node) ([]*tree.Node, error) {
 	switch {
 	case n.IsString():
@@ -121,14 +121,14 @@ func article(k tree.Kind) string {
 	return "a " + k.String()
 }
 
-// What stands in a path of the API must look like this. The server has stricter
-// rules for some, and says so.
+// Patterns of the parts of an API path. The server has stricter rules for some
+// parts, and reports violations.
 var (
 	goodVersion   = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	goodNamespace = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 )
 
-// checkNames returns an error if an object cannot be asked for.
+// checkNames returns an error if a name cannot be part of an API path.
 func (d *document) checkNames() error {
 	switch {
 	case d.apiVersion == "":
@@ -147,11 +147,11 @@ func (d *document) checkNames() error {
 	return nil
 }
 
-// kept are the parts of the metadata that are applied. The others are the
-// server's, and are in what somebody copied from a cluster.
+// kept are the metadata fields that are applied. The other fields are set by the
+// server, and appear in manifests that were copied from a cluster.
 var kept = []string{"name", "namespace", "labels", "annotations", "finalizers", "ownerReferences"}
 
-// newDocument reads an object, and leaves out what only the server writes.
+// newDocument reads an object, and omits the fields that only the server writes.
 func newDocument(n *tree.Node) (*document, error) {
 	meta := n.Get("metadata")
 	if meta.Get("generateName").Str() != "" && meta.Get("name").Str() == "" {
@@ -189,7 +189,8 @@ func copyMetadata(to, from *tree.Node) {
 	}
 }
 
-// settle gives a document the place its kind lives in.
+// settle sets how the kind of a document is served, and its namespace if it needs
+// one.
 func (d *document) settle(k kind, namespace string) error {
 	d.served = k
 	if !k.namespaced {
@@ -205,7 +206,7 @@ func (d *document) settle(k kind, namespace string) error {
 	return d.checkNames()
 }
 
-// distinct returns an error if an object is there twice.
+// distinct returns an error if the manifest has an object twice.
 func distinct(docs []*document) error {
 	seen := map[string]bool{}
 	for _, d := range docs {
@@ -230,7 +231,7 @@ func text(docs []*document) string {
 	return string(out)
 }
 
-// reference returns what a step hands on of a document.
+// reference returns a document as an entry of a step's output.
 func (d *document) reference(cluster, uid string) *tree.Node {
 	return tree.Obj(
 		tree.F("apiVersion", tree.Str(d.apiVersion)),
@@ -242,7 +243,7 @@ func (d *document) reference(cluster, uid string) *tree.Node {
 	)
 }
 
-// andList joins names for a sentence.
+// andList joins names with commas and "and".
 func andList(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -250,7 +251,7 @@ func andList(names []string) string {
 	return fmt.Sprintf("%s and %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 }
 
-// hintOf returns the way out an error has.
+// hintOf returns the hint of an error, if it has one.
 func hintOf(err error) string {
 	if e, ok := errors.AsType[*action.Error](err); ok {
 		return e.Hint

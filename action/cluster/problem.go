@@ -15,7 +15,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// problems returns what is wrong with the spec of a document.
+// problems returns the schema violations in the spec of a document.
 func (s *schema) problems(d *document) []Problem {
 	spec := d.node.Get("spec")
 	if s.compiled == nil || spec == nil {
@@ -35,7 +35,7 @@ func (s *schema) problems(d *document) []Problem {
 }
 
 // pruned returns a value without the nulls that the server replaces: those of
-// fields that cannot be null and have a default.
+// non-nullable fields with a default.
 func pruned(n, schema *tree.Node) *tree.Node {
 	switch {
 	case n.IsList():
@@ -60,8 +60,8 @@ func pruned(n, schema *tree.Node) *tree.Node {
 	return n
 }
 
-// collect adds the problems of an error. Of a choice of which no part fits, it
-// is the choice that is wrong, unless every part finds the same.
+// collect adds the problems of an error. If no branch of an anyOf or oneOf
+// matches, it reports the choice itself, not the problems of each branch.
 func (s *schema) collect(e *jsonschema.ValidationError, out *[]Problem) {
 	switch k := e.ErrorKind.(type) {
 	case *is.AnyOf, *is.OneOf, *is.Not:
@@ -82,8 +82,8 @@ func (s *schema) collect(e *jsonschema.ValidationError, out *[]Problem) {
 	}
 }
 
-// field writes the path of a field as the server does, with the title that a
-// form shows for it, if the schema has one.
+// field formats the path of a field as the server does, with the title that a form
+// shows for it, if the schema has one.
 func (s *schema) field(path []string) string {
 	out, at := "spec", s.node
 	for _, key := range path {
@@ -104,8 +104,8 @@ func (s *schema) field(path []string) string {
 	return out
 }
 
-// titled adds, to the fields that the server names, the titles that a form shows
-// for them, as far as the schema is known.
+// titled adds the titles that a form shows to the fields that the server names, as
+// far as the schema is known.
 func (a *applying) titled(d *document, problems []Problem) []Problem {
 	s := a.known(d, a.on)
 	if s == nil || s.node == nil {
@@ -118,7 +118,7 @@ func (a *applying) titled(d *document, problems []Problem) []Problem {
 			continue
 		}
 		keys := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
-		// A key with a dot in it is not found, and the field stays as it is.
+		// A key that contains a dot is not found, and the field stays unchanged.
 		if titled := s.field(keys); strings.HasPrefix(titled, p.Field+" (") {
 			out[i].Field = titled
 		}
@@ -126,7 +126,7 @@ func (a *applying) titled(d *document, problems []Problem) []Problem {
 	return out
 }
 
-// message says what is wrong.
+// message describes a schema violation.
 func message(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *is.Type:

@@ -14,34 +14,34 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// schemas remembers the schemas of kinds. That a schema is old does no harm: an
-// object it admits is still tried out by the server, and before one is refused,
-// the schema is read again.
+// schemas caches the schemas of kinds. A stale schema does no harm: the server
+// still does a dry run of an object that the schema accepts, and the schema is
+// read again before an object is refused.
 type schemas struct {
 	mu    sync.Mutex
 	known map[kindKey]*schema
 }
 
-// schema is that of the spec of a kind.
+// schema is the schema of the spec of a kind.
 type schema struct {
-	// mu is held while it is read, so that it is read once.
+	// mu is held while the schema is read, so that it is read once.
 	mu    sync.Mutex
 	asked bool
-	// node is as the definition has it; nil if the kind has no definition.
+	// node is the schema in the definition; nil if the kind has no definition.
 	node     *tree.Node
 	compiled *jsonschema.Schema
 }
 
-// check holds the spec of a document against the schema of its definition, so
-// that the message names the field of a form. What has no definition, or one
-// that cannot be read, is left to the server.
+// check validates the spec of a document against the schema of its definition, so
+// that the message names the field of a form. Kinds without a definition, or with
+// one that cannot be read, are left to the server.
 func (w *writer) check(ctx context.Context, c *cluster.Cluster, d *document) error {
 	if w.opts.Schema != nil {
 		if n := w.opts.Schema(d.apiVersion, d.kind); n != nil {
 			return report(c, d, compile(n).problems(d))
 		}
 	}
-	// What has no group of its own is no composite.
+	// Kinds of the core group are not composites.
 	if d.group() == "" {
 		return nil
 	}
@@ -67,7 +67,8 @@ func (w *writer) check(ctx context.Context, c *cluster.Cluster, d *document) err
 	return report(c, d, s.current().problems(d))
 }
 
-// known returns the schema of a document's kind, if it was read; else nil.
+// known returns the schema of a document's kind if it was read before, otherwise
+// nil.
 func (w *writer) known(d *document, c *cluster.Cluster) *schema {
 	if w.opts.Schema != nil {
 		if n := w.opts.Schema(d.apiVersion, d.kind); n != nil {
@@ -90,8 +91,8 @@ func report(c *cluster.Cluster, d *document, problems []Problem) error {
 	return invalid(c, d, problems)
 }
 
-// read asks the cluster for the schema, unless that was done before and again
-// is not set. It reports whether it asked.
+// read reads the schema from the cluster, unless that was done before and again is
+// not set. It reports whether it was read.
 func (s *schema) read(ctx context.Context, c *cluster.Cluster, d *document, again bool) (asked bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +102,7 @@ func (s *schema) read(ctx context.Context, c *cluster.Cluster, d *document, agai
 	n, err := specSchema(ctx, c, d)
 	switch reason(err) {
 	case cluster.Absent, cluster.Forbidden:
-		// The server knows the schema, though we may not.
+		// The portal may not read the schema; the server still validates.
 		n, err = nil, nil
 	}
 	if err != nil {
@@ -114,7 +115,7 @@ func (s *schema) read(ctx context.Context, c *cluster.Cluster, d *document, agai
 	return true, nil
 }
 
-// current returns the schema as it is now.
+// current returns a copy of the schema as it is now.
 func (s *schema) current() *schema {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +124,8 @@ func (s *schema) current() *schema {
 
 var errFound = errors.New("found")
 
-// specSchema returns the schema of the spec of a composite or claim; nil if it
-// is neither.
+// specSchema returns the schema of the spec of a composite or claim; nil for other
+// kinds.
 func specSchema(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Node, error) {
 	def, err := definitionOf(ctx, c, d)
 	if def == nil {
@@ -139,8 +140,8 @@ func specSchema(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Nod
 	return nil, nil
 }
 
-// definitionOf returns the definition of a composite or claim; nil if it is
-// neither.
+// definitionOf returns the definition of a composite or claim; nil for other
+// kinds.
 func definitionOf(ctx context.Context, c *cluster.Cluster, d *document) (*xrd.Definition, error) {
 	apis, err := c.APIs(ctx)
 	if err != nil && len(apis) == 0 {
@@ -161,8 +162,8 @@ func definitionOf(ctx context.Context, c *cluster.Cluster, d *document) (*xrd.De
 	var errs []error
 	for _, api := range apis {
 		res := api.DefinitionsResource()
-		// The definition of a composite has its name; that of a claim, or of what
-		// is not served, must be looked for.
+		// The definition of a composite can be fetched by name; that of a claim, or of
+		// a kind that is not served, must be searched for.
 		if d.served.plural != "" {
 			named, _, err := c.Fetch(ctx, res, []cluster.NamespacedName{{Name: d.served.plural + "." + group}})
 			if err == nil && look(named) {
@@ -183,8 +184,8 @@ func definitionOf(ctx context.Context, c *cluster.Cluster, d *document) (*xrd.De
 	return nil, errors.Join(errs...)
 }
 
-// compile makes a schema of that of a definition. One that cannot be compiled
-// is left to the server.
+// compile compiles the schema of a definition. If that fails, validation is left
+// to the server.
 func compile(n *tree.Node) *schema {
 	s := &schema{node: n}
 	if n == nil {
@@ -206,8 +207,8 @@ func compile(n *tree.Node) *schema {
 	return s
 }
 
-// plain returns a schema of a definition as a JSON Schema that admits all the
-// server admits: what the server fills in need not be there.
+// plain converts the schema of a definition to a JSON Schema that accepts
+// everything that the server accepts: fields with a default are not required.
 func plain(n *tree.Node) *tree.Node {
 	out := tree.Obj()
 	nullable := n.Get("nullable").IsTrue()
@@ -264,7 +265,7 @@ func plain(n *tree.Node) *tree.Node {
 	return out
 }
 
-// unique returns a list without what is in it twice.
+// unique returns a list without duplicates.
 func unique(list *tree.Node) *tree.Node {
 	out := tree.Arr()
 next:

@@ -13,12 +13,12 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// mostTries bounds how often an update begins anew because the object was
-// written in between, which its controller does now and then.
+// mostTries is how often an update is tried if the object is written concurrently,
+// which its controller does now and then.
 const mostTries = 10
 
-// whole returns a document as it is to be checked: an update with what is there
-// already, because it need not say all that is required.
+// whole returns a document for validation. An update is merged into the live
+// object, because it need not contain all required fields.
 func (a *applying) whole(d *document) (*document, error) {
 	if !a.update {
 		return d, nil
@@ -32,13 +32,13 @@ func (a *applying) whole(d *document) (*document, error) {
 	return &out, nil
 }
 
-// missing is an update of what is not there.
+// missing returns an error for an update of an object that does not exist.
 func (a *applying) missing(d *document) error {
 	return failure(a.on, d.doing(), Missing, "check its name, namespace and cluster, or create it first", "there is none to update")
 }
 
-// put applies a document. An update is of the object as it was looked at: if it
-// was written since, it is looked at again.
+// put applies a document. An update applies to the revision that was read; if the
+// object was written since, put reads it again and retries.
 func (a *applying) put(ctx context.Context, d *document, before *tree.Node) (*tree.Node, error) {
 	for try := 1; ; try++ {
 		after, err := a.patch(ctx, d, before, false)
@@ -84,8 +84,8 @@ func (a *applying) conflict(d *document, observed string, now *tree.Node) error 
 		"the object was changed after the form was filled: %s", andList(names))
 }
 
-// same reports whether an object says the same as another, apart from what the
-// server keeps about it. A step that is run again finds what it did before.
+// same reports whether two objects are equal apart from fields that the server
+// maintains. A step that runs again thus recognises its own earlier write.
 func same(one, other *tree.Node) bool {
 	if one == nil || other == nil {
 		return one == other
@@ -93,8 +93,8 @@ func same(one, other *tree.Node) bool {
 	return said(one).Equal(said(other))
 }
 
-// said returns what somebody says of an object, without what the server and the
-// portal keep about it.
+// said returns the requested fields of an object, without fields that the server
+// and the portal maintain.
 func said(n *tree.Node) *tree.Node {
 	out := tree.Obj()
 	for _, f := range n.Fields {
@@ -112,9 +112,9 @@ func said(n *tree.Node) *tree.Node {
 	return out
 }
 
-// compare shows whoever tries it out how an object would differ. What others have
-// made is not shown: who may try something out need not be somebody who may read
-// it.
+// compare reports how an object would differ in a dry run. The text of objects
+// that the portal did not apply is hidden, because the user of a dry run may not
+// have permission to read them.
 func (a *applying) compare(d *document, before, after *tree.Node) {
 	if a.change == nil || before != nil && after != nil && same(before, after) {
 		return
@@ -132,10 +132,11 @@ func (a *applying) compare(d *document, before, after *tree.Node) {
 	a.change(ch)
 }
 
-// body returns what is sent of a document. Of an object that the portal has
-// applied, an update keeps what the manifest leaves out, unless somebody has
-// looked at all of it. It is refused if the object was written in between, which
-// does not matter to a trial.
+// body returns the content to send for a document. For an update of an object that
+// the portal applied, fields that the manifest omits are kept, unless observed is
+// set, which means that the user has seen the whole object. Except in a dry run,
+// the resourceVersion makes the server refuse the update if the object was written
+// in between.
 func (a *applying) body(d *document, before *tree.Node, dry bool) *tree.Node {
 	if !a.update || before == nil {
 		return d.node
@@ -154,9 +155,9 @@ func (a *applying) body(d *document, before *tree.Node, dry bool) *tree.Node {
 	return out
 }
 
-// emptied returns what is sent without the maps that are empty in it and not in
-// the object: a server makes null of a map of which it takes everything away, and
-// then refuses that. What is not sent it takes away all the same.
+// emptied returns sent without maps that are empty in it but not in the live
+// object: a server turns a map into null if all its entries are removed, and then
+// rejects the null. Fields that are not sent are removed anyway.
 func emptied(sent, before *tree.Node) *tree.Node {
 	if !sent.IsMap() || !before.IsMap() {
 		return sent
@@ -184,11 +185,11 @@ func emptied(sent, before *tree.Node) *tree.Node {
 	return out
 }
 
-// errWritten is what an update comes to whose object was written meanwhile.
+// errWritten is the error of an update whose object was written concurrently.
 var errWritten = errors.New("it was changed by somebody else at the same moment")
 
-// owned returns the part of an object that the portal has applied, as the server
-// remembers it.
+// owned returns the part of an object that the portal has applied, according to
+// managedFields.
 func owned(n *tree.Node) *tree.Node {
 	for _, m := range n.Get("metadata", "managedFields").List() {
 		if m.Get("manager").Str() == Manager && m.Get("operation").Str() == "Apply" && m.Get("subresource").Str() == "" {
@@ -198,9 +199,9 @@ func owned(n *tree.Node) *tree.Node {
 	return nil
 }
 
-// part returns the part of a value that a set of fields names. In a set, f: is a
-// field, k: an item of a list by its keys, v: one by its value, and the dot the
-// value itself. A set without anything in it is the whole of the value.
+// part returns the part of a value that a fieldsV1 set names. In a set, f: is a
+// field, k: a list item by its keys, v: a list item by its value, and the dot the
+// value itself. An empty set selects the whole value.
 func part(n, fields *tree.Node) *tree.Node {
 	if n == nil || !fields.IsMap() || len(fields.Fields) == 0 {
 		return n
@@ -233,7 +234,7 @@ func part(n, fields *tree.Node) *tree.Node {
 	return n
 }
 
-// names reports whether an entry of a set of fields is about an item of a list.
+// names reports whether an entry of a fieldsV1 set refers to an item of a list.
 func names(entry string, item *tree.Node) bool {
 	kind, text, _ := strings.Cut(entry, ":")
 	if kind != "k" && kind != "v" {
@@ -251,7 +252,7 @@ func names(entry string, item *tree.Node) bool {
 	return true
 }
 
-// withKeys adds to a part of an item the keys that the item is known by.
+// withKeys adds the keys of an entry to a part of an item.
 func withKeys(item *tree.Node, entry string) *tree.Node {
 	text, ok := strings.CutPrefix(entry, "k:")
 	if !ok {

@@ -10,17 +10,17 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// errLate ends a wait.
+// errLate is the cause of a wait that timed out.
 var errLate = errors.New("the time is over")
 
-// How often an object is looked at that is waited for.
+// Poll intervals while waiting for an object.
 const (
 	firstPause = 200 * time.Millisecond
 	mostPause  = 2 * time.Second
 )
 
-// poll calls look until it says that it is done, or ctx ends. A server that
-// fails for a while is asked again.
+// poll calls look until it reports that it is done, or ctx ends. Temporary server
+// errors are retried.
 func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node) (done bool, err error)) error {
 	told := ""
 	for pause := firstPause; ; pause = min(pause*3/2, mostPause) {
@@ -49,8 +49,8 @@ func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node
 	}
 }
 
-// awaitReady waits until every document is ready, and tells how its conditions
-// change.
+// awaitReady waits until every document is ready, and logs changes of its
+// conditions.
 func (a *applying) awaitReady(ctx context.Context, docs []*document) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
 	defer cancel()
@@ -79,7 +79,7 @@ func (a *applying) awaitReady(ctx context.Context, docs []*document) error {
 	return nil
 }
 
-// conditions are those of an object, as they were last seen.
+// conditions are the last seen conditions of an object, by type.
 type conditions map[string]string
 
 // changes returns a line for each condition that is new or has changed.
@@ -101,7 +101,7 @@ func (s conditions) changes(n *tree.Node) []string {
 	return out
 }
 
-// String says what keeps an object from being ready.
+// String returns why an object is not ready.
 func (s conditions) String() string {
 	if line, ok := s[conditionReady]; ok {
 		return line
@@ -111,8 +111,7 @@ func (s conditions) String() string {
 
 const conditionReady = "Ready"
 
-// ready reports whether an object is ready, as it is now and not as it was
-// before it was last changed.
+// ready reports whether an object is ready in its current generation.
 func ready(n *tree.Node) bool {
 	generation := number64(n.Get("metadata", "generation"))
 	for _, c := range n.Get("status", "conditions").List() {

@@ -1,5 +1,5 @@
-// Package debug is for whoever writes Templates: it tells what a step was given
-// and what the workspace holds, and waits.
+// Package debug has actions for authors of Templates: debug:log logs the input of
+// a step and the contents of the workspace, and debug:wait waits.
 package debug
 
 import (
@@ -17,25 +17,25 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// The actions.
+// IDs of the actions.
 const (
 	ActionLog  = "debug:log"
 	ActionWait = "debug:wait"
 )
 
-// DefaultMaxWait is the longest debug:wait waits.
+// DefaultMaxWait is the default maximum of debug:wait.
 const DefaultMaxWait = 10 * time.Minute
 
 const (
-	// maxNames is the most files that are listed, and maxContents the most bytes
-	// that are shown of all of them.
+	// maxNames is the maximum number of listed files, and maxContents the maximum
+	// number of bytes shown of all files together.
 	maxNames    = 10_000
 	maxContents = 1 << 20
 )
 
-// Options are what the actions may do.
+// Options limit the actions.
 type Options struct {
-	// MaxWait is the longest debug:wait waits. Zero means DefaultMaxWait.
+	// MaxWait is the maximum of debug:wait. Zero means DefaultMaxWait.
 	MaxWait time.Duration
 }
 
@@ -60,7 +60,7 @@ func Actions(o Options) []action.Action {
 	}
 }
 
-// log is the action debug:log. It tells its input first, as upstream does.
+// log implements debug:log. It logs its input first, as upstream does.
 func log(ctx context.Context, c *action.Call) error {
 	if c.Input != nil {
 		c.Logf("%s", tree.AppendJSON(nil, c.Input, "  "))
@@ -80,7 +80,7 @@ func log(ctx context.Context, c *action.Call) error {
 	return nil
 }
 
-// list returns what is in the workspace, a line a file.
+// list lists the files of the workspace, one per line.
 func list(ctx context.Context, w *action.Workspace, contents bool) (string, error) {
 	if w == nil {
 		return "", nil
@@ -110,7 +110,8 @@ func list(ctx context.Context, w *action.Workspace, contents bool) (string, erro
 	return strings.Join(lines, "\n"), err
 }
 
-// content returns as much of a file as there is room for.
+// content returns the content of a file, or a note if it does not fit or is not
+// text.
 func content(from fs.FS, name string, room int) string {
 	f, err := from.Open(name)
 	if err != nil {
@@ -132,7 +133,7 @@ func content(from fs.FS, name string, room int) string {
 	return string(data)
 }
 
-// wait is the action debug:wait. Nobody waits for what is only tried out.
+// wait implements debug:wait. A dry run does not wait.
 func (o Options) wait(ctx context.Context, c *action.Call) error {
 	seconds := 0.0
 	for _, unit := range []struct {

@@ -13,30 +13,30 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// fetch is the action fetch:plain.
+// fetch implements fetch:plain.
 func (a actions) fetch(ctx context.Context, c *action.Call) error {
 	return a.put(ctx, c, false, asItIs)
 }
 
-// fetchFile is the action fetch:plain:file.
+// fetchFile implements fetch:plain:file.
 func (a actions) fetchFile(ctx context.Context, c *action.Call) error {
 	return a.put(ctx, c, true, asItIs)
 }
 
-// made is what becomes of a file.
+// made is the result for a fetched file.
 type made struct {
 	name string
 	data []byte
-	// left says that it is left out.
+	// left means that the file is skipped.
 	left bool
 }
 
-// change makes something of a file.
+// change converts a fetched file.
 type change func(name string, data []byte) (made, error)
 
 func asItIs(name string, data []byte) (made, error) { return made{name: name, data: data}, nil }
 
-// open opens what the step names.
+// open opens the file or folder that the step names.
 func (a actions) open(ctx context.Context, c *action.Call) (*Tree, error) {
 	address := strings.TrimSpace(c.Input.Get("url").Str())
 	if c.Beside == nil || address == "" || forge.IsAddress(address) {
@@ -52,7 +52,7 @@ func (a actions) open(ctx context.Context, c *action.Call) (*Tree, error) {
 	return &Tree{Files: c.Beside, Path: name, Shown: address}, nil
 }
 
-// put fetches files, or one, and puts what becomes of them into the workspace.
+// put fetches a file or a folder, and writes the converted files to the workspace.
 func (a actions) put(ctx context.Context, c *action.Call, one bool, become change) error {
 	target := "."
 	if given := c.Input.Get("targetPath").Str(); given != "" {
@@ -94,7 +94,7 @@ func (a actions) put(ctx context.Context, c *action.Call, one bool, become chang
 	return nil
 }
 
-// putter puts files into the workspace.
+// putter writes files to the workspace.
 type putter struct {
 	actions
 	call   *action.Call
@@ -105,7 +105,7 @@ type putter struct {
 	wrote   int
 }
 
-// item puts one file into the workspace.
+// item writes one file to the workspace.
 func (p *putter) item(it item, become change) error {
 	data, err := read(p.tree.Files, it.real, p.in)
 	if err != nil {
@@ -126,13 +126,13 @@ func (p *putter) item(it item, become change) error {
 	return nil
 }
 
-// isText reports whether a file is one that can be a template.
+// isText reports whether a file can be a template.
 func isText(data []byte) bool {
 	const beginning = 8 << 10
 	return !bytes.Contains(data[:min(len(data), beginning)], []byte{0}) && utf8.Valid(data)
 }
 
-// exists reports whether there is something in the workspace.
+// exists reports whether a file or folder exists in the workspace.
 func exists(w *action.Workspace, name string) bool {
 	_, err := fs.Lstat(w.FS(), name)
 	return err == nil

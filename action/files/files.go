@@ -1,6 +1,6 @@
-// Package files is what a step does with the files of the workspace: it fetches
-// them from repositories, as they are or as templates, and writes, renames and
-// deletes them. Nothing leaves the workspace.
+// Package files has the actions for the files of the workspace: they fetch files
+// from repositories, as they are or as templates, and write, rename and delete
+// files. Nothing outside the workspace is changed.
 package files
 
 import (
@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// The actions.
+// IDs of the actions.
 const (
 	ActionFetch        = "fetch:plain"
 	ActionFetchFile    = "fetch:plain:file"
@@ -25,27 +25,27 @@ const (
 	ActionList         = "fs:readdir"
 )
 
-// The most that one step fetches.
+// Default limits of what one step fetches.
 const (
 	DefaultMaxFiles = 10_000
 	DefaultMaxBytes = 100 << 20
 )
 
-// Fetcher opens what addresses lead to. It may be called at once.
+// Fetcher opens files and folders by URL. It may be called concurrently.
 type Fetcher interface {
-	// Fetch opens what an address leads to. One without a scheme is relative to
-	// base, which is where the Template was read from, or empty. The token, if
-	// there is one, goes before what is known of the server. Before a repository
-	// is read with other credentials than that token, may is asked, and its
-	// error returned. Whoever gets a Tree closes it.
+	// Fetch opens the file or folder at an address. An address without a scheme is
+	// relative to base, the URL of the Template, which may be empty. The token, if
+	// not empty, overrides the configured credentials of the server. Before a
+	// repository is read with other credentials than that token, may is called, and
+	// its error returned. The caller closes the Tree.
 	Fetch(ctx context.Context, base, address string, token secret.Text, may May) (*Tree, error)
 }
 
-// May returns an error unless a repository, host/owner/name, may be read.
-// Anonymous says that no credentials are used.
+// May returns an error unless the repository host/owner/name may be read.
+// anonymous means that no credentials are used.
 type May func(repository string, anonymous bool) error
 
-// FetcherFunc makes a Fetcher of a function.
+// FetcherFunc is a function that implements Fetcher.
 type FetcherFunc func(ctx context.Context, base, address string, token secret.Text, may May) (*Tree, error)
 
 // Fetch calls the function.
@@ -53,36 +53,36 @@ func (f FetcherFunc) Fetch(ctx context.Context, base, address string, token secr
 	return f(ctx, base, address, token, may)
 }
 
-// Tree is what was fetched.
+// Tree is a fetched file or folder.
 type Tree struct {
-	// Files are all that links may lead to. To have links followed it is an
-	// fs.ReadLinkFS.
+	// Files is the file system that links may point into. It must be an
+	// fs.ReadLinkFS for links to be followed.
 	Files fs.FS
-	// Path is the file or folder that was asked for.
+	// Path is the requested file or folder.
 	Path string
-	// Shown is the address for people. There are no credentials in it.
+	// Shown is the address for messages, without credentials.
 	Shown string
-	// Close ends the use of it; nil if there is nothing to end.
+	// Close releases the Tree; nil if there is nothing to release.
 	Close func() error
 }
 
-// Options are what the actions work with.
+// Options configure the actions.
 type Options struct {
-	// Fetcher is needed by fetch:plain, fetch:template and those for one file.
+	// Fetcher is needed by the fetch:plain and fetch:template actions.
 	Fetcher Fetcher
-	// Env is the language of templates; nil means expression.Default.
+	// Env is the expression environment of templates; nil means expression.Default.
 	Env *expression.Env
-	// MaxFiles and MaxBytes are the most one step fetches, and writes of it.
-	// Zero means DefaultMaxFiles and DefaultMaxBytes.
+	// MaxFiles and MaxBytes limit what one step fetches and writes. Zero means
+	// DefaultMaxFiles and DefaultMaxBytes.
 	MaxFiles int
 	MaxBytes int64
 }
 
-// actions runs the actions.
+// actions implements the actions.
 type actions struct{ Options }
 
-// Actions returns those for the files of the workspace and, if there is a
-// Fetcher, those that fetch.
+// Actions returns the actions for the files of the workspace and, if there is a
+// Fetcher, the fetch actions.
 func Actions(o Options) []action.Action {
 	if o.MaxFiles <= 0 {
 		o.MaxFiles = DefaultMaxFiles
@@ -132,13 +132,13 @@ func Actions(o Options) []action.Action {
 			})
 	}
 	for i := range all {
-		// None of them changes anything but the workspace.
+		// All of them change only the workspace.
 		all[i].DryRun = true
 	}
 	return all
 }
 
-// wrong returns an error with the way out.
+// wrong returns an error with a hint.
 func wrong(hint, format string, args ...any) error {
 	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }

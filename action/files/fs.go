@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// write is the action fs:write.
+// write implements fs:write.
 func write(_ context.Context, c *action.Call) error {
 	name := c.Input.Get("path").Str()
 	if err := c.Workspace.WriteFile(name, []byte(c.Input.Get("content").Str()), c.Input.Get("executable").IsTrue()); err != nil {
@@ -23,8 +23,7 @@ func write(_ context.Context, c *action.Call) error {
 	return nil
 }
 
-// remove is the action fs:delete. What is not there any more need not be
-// deleted.
+// remove implements fs:delete. Missing files are not an error.
 func remove(ctx context.Context, c *action.Call) error {
 	for _, name := range c.Input.Get("files").Strings() {
 		found, err := chosen(ctx, c.Workspace, name)
@@ -44,7 +43,7 @@ func remove(ctx context.Context, c *action.Call) error {
 	return nil
 }
 
-// chosen returns what a name or a pattern means in the workspace.
+// chosen returns the paths in the workspace that a name or pattern matches.
 func chosen(ctx context.Context, w *action.Workspace, given string) ([]string, error) {
 	at, err := local(given)
 	if err != nil {
@@ -75,7 +74,7 @@ func chosen(ctx context.Context, w *action.Workspace, given string) ([]string, e
 		}
 		all = append(all, name)
 		if e.IsDir() {
-			// It goes with all that is in it.
+			// Its contents are removed with it.
 			return fs.SkipDir
 		}
 		return nil
@@ -83,7 +82,7 @@ func chosen(ctx context.Context, w *action.Workspace, given string) ([]string, e
 	return all, err
 }
 
-// rename is the action fs:rename.
+// rename implements fs:rename.
 func rename(_ context.Context, c *action.Call) error {
 	for _, f := range c.Input.Get("files").List() {
 		from, to := f.Get("from").Str(), f.Get("to").Str()
@@ -95,8 +94,8 @@ func rename(_ context.Context, c *action.Call) error {
 	return nil
 }
 
-// list is the action fs:readdir. Paths are those in the workspace: where that is
-// on the machine is nobody's business.
+// list implements fs:readdir. Paths are relative to the workspace, so that its
+// location on the machine is not revealed.
 func (a actions) list(ctx context.Context, c *action.Call) error {
 	files, folders := tree.Arr(), tree.Arr()
 	for _, given := range c.Input.Get("paths").Strings() {
@@ -137,7 +136,7 @@ func (a actions) list(ctx context.Context, c *action.Call) error {
 	return nil
 }
 
-// local returns a path in the workspace without what it does not need.
+// local returns a clean path in the workspace, or an error if the path escapes it.
 func local(given string) (string, error) {
 	at := path.Clean(filepath.ToSlash(given))
 	if given == "" || !filepath.IsLocal(at) || strings.ContainsRune(given, 0) {
@@ -146,7 +145,7 @@ func local(given string) (string, error) {
 	return at, nil
 }
 
-// unread says what cannot be read, without the path of the workspace.
+// unread returns a read error without the path of the workspace.
 func unread(name string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// pattern chooses paths: * stands for any characters of a name, ? for one, [ab]
-// for one of several, {a,b} for one of several texts, and ** for any number of
-// folders. One that chooses a folder chooses all that is in it. Names that begin
-// with a dot are names like others.
+// pattern matches paths: * matches any characters of a name, ? one character, [ab]
+// one of several characters, {a,b} one of several strings, and ** any number of
+// folders. A pattern that matches a folder matches everything in it. Names with a
+// leading dot are matched like others.
 type pattern struct{ is *regexp.Regexp }
 
-// isPattern reports whether a path is meant as a pattern.
+// isPattern reports whether a path contains pattern characters.
 func isPattern(text string) bool { return strings.ContainsAny(text, "*?[{") }
 
-// parsePattern reads a pattern.
+// parsePattern parses a pattern.
 func parsePattern(text string) (pattern, error) {
 	const hint = `use *, **, ?, [ab] and {a,b}; put a backslash before one that is meant as it is`
 	const most = 4096
@@ -70,8 +70,8 @@ func parsePattern(text string) (pattern, error) {
 	return pattern{is}, nil
 }
 
-// class returns what is in brackets as a regular expression has it, and how long
-// it is; 0 if the bracket is not closed.
+// class converts a bracket expression to a regular expression, and returns its
+// length; 0 if the bracket is not closed.
 func class(text string) (string, int) {
 	end := strings.IndexByte(text[1:], ']')
 	if end <= 0 {
@@ -89,17 +89,17 @@ func class(text string) (string, int) {
 	return "[" + not + in + "]", end + 2
 }
 
-// matches reports whether the pattern chooses a path.
+// matches reports whether the pattern matches a path.
 func (p pattern) matches(name string) bool { return p.is.MatchString(name) }
 
-// patterns choose what any of them chooses; one that begins with an exclamation
-// mark takes back.
+// patterns match if any pattern matches, except where a pattern with a leading
+// exclamation mark matches.
 type patterns []struct {
 	pattern
 	not bool
 }
 
-// parsePatterns reads patterns.
+// parsePatterns parses patterns.
 func parsePatterns(texts []string) (patterns, error) {
 	var all patterns
 	for _, t := range texts {

@@ -11,7 +11,7 @@ var (
 	eitherOr = tree.Obj(tree.F("type", tree.Strs([]string{"string", "boolean"})))
 )
 
-// The inputs that several actions have.
+// Inputs that several actions have.
 var (
 	folderURL = action.Field{Name: "url", Type: "string", Required: true, Description: "The folder: a path beside the Template, such as ./skeleton, or the URL of a repository or of a folder's page in one"}
 	fileURL   = action.Field{Name: "url", Type: "string", Required: true, Description: "The file: a path beside the Template, or the URL of its page in a repository"}

@@ -11,19 +11,21 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// defaultExtension is the ending of templates, if files are told apart by it.
+// defaultExtension is the file extension of templates, if templateFileExtension is
+// true.
 const defaultExtension = ".njk"
 
-// renderer makes files of templates.
+// renderer renders templates to files.
 type renderer struct {
 	call  *action.Call
 	env   expression.Env
 	scope expression.Scope
-	// asIs chooses the files whose contents stay, and names says that their names
-	// do not.
+	// asIs matches the files whose contents are not rendered, and names reports
+	// whether their names are.
 	asIs  patterns
 	names bool
-	// extension is the ending of those that are templates; empty if all are.
+	// extension is the extension of template files; empty if all files are
+	// templates.
 	extension string
 	replace   bool
 	target    string
@@ -77,7 +79,7 @@ func (a actions) newRenderer(c *action.Call) (*renderer, error) {
 	return r, err
 }
 
-// template is the action fetch:template.
+// template implements fetch:template.
 func (a actions) template(ctx context.Context, c *action.Call) error {
 	r, err := a.newRenderer(c)
 	if err != nil {
@@ -86,7 +88,7 @@ func (a actions) template(ctx context.Context, c *action.Call) error {
 	return a.put(ctx, c, false, r.file)
 }
 
-// templateFile is the action fetch:template:file.
+// templateFile implements fetch:template:file.
 func (a actions) templateFile(ctx context.Context, c *action.Call) error {
 	r, err := a.newRenderer(c)
 	if err != nil {
@@ -102,8 +104,8 @@ func (a actions) templateFile(ctx context.Context, c *action.Call) error {
 	})
 }
 
-// file returns what becomes of a file. It is left out if it is not wanted, or
-// there is one already.
+// file renders a file. It skips the file if a part of its rendered name is empty,
+// or if the file exists and replace is not set.
 func (r *renderer) file(name string, data []byte) (made, error) {
 	to, render := name, !r.asIs.match(name)
 	if r.extension != "" {
@@ -137,8 +139,8 @@ func (r *renderer) file(name string, data []byte) (made, error) {
 	return made{name: to, data: data}, err
 }
 
-// content returns what is in a file, its expressions evaluated. What is no text
-// stays as it is.
+// content returns the content of a file with its expressions evaluated. Binary
+// files stay unchanged.
 func (r *renderer) content(name string, data []byte) ([]byte, error) {
 	if !isText(data) {
 		return data, nil
@@ -150,7 +152,7 @@ func (r *renderer) content(name string, data []byte) ([]byte, error) {
 	return []byte(out), nil
 }
 
-// unfit says where an expression failed.
+// unfit returns an error with the position of a failed expression.
 func unfit(where string, err error) error {
 	hint := "mend the expression; a file that is no template can be named in copyWithoutTemplating"
 	e, ok := errors.AsType[*expression.Error](err)

@@ -14,26 +14,27 @@ import (
 	"example.dev/ingestor/action"
 )
 
-// item is a file of what was fetched.
+// item is a fetched file.
 type item struct {
-	// name is its path in the folder that was asked for, and real where it is in
-	// the tree, after links.
+	// name is its path relative to the requested folder, and real its path in the
+	// tree after resolving links.
 	name, real string
 	executable bool
 }
 
-// walker lists the files of a folder, through links that lead to files and
-// folders of the same tree.
+// walker lists the files of a folder, and follows links to files and folders of
+// the same tree.
 type walker struct {
 	actions
 	from fs.FS
 	call *action.Call
-	// met counts what was seen, as links can show the same folder many times.
+	// met counts visited entries, because links can reach the same folder many
+	// times.
 	met   int
 	items []item
 }
 
-// maxLinks is how many links lead on from each other.
+// maxLinks is the maximum length of a chain of links.
 const maxLinks = 40
 
 var (
@@ -42,8 +43,8 @@ var (
 	errNowhere = errors.New("it is a link that leads nowhere")
 )
 
-// walk lists the files at a path, by name. If it is one file, it is the only
-// one, without a name.
+// walk lists the files at a path, by name. If the path is a file, that is the only
+// item, with an empty name.
 func (a actions) walk(ctx context.Context, c *action.Call, t *Tree) ([]item, error) {
 	w := &walker{actions: a, from: t.Files, call: c}
 	at, info, err := w.follow(path.Clean(t.Path))
@@ -59,11 +60,11 @@ func (a actions) walk(ctx context.Context, c *action.Call, t *Tree) ([]item, err
 	return w.items, nil
 }
 
-// runs reports whether a file can be run.
+// runs reports whether a file is executable.
 func runs(i fs.FileInfo) bool { return i.Mode()&0o111 != 0 }
 
-// folder lists the files of a folder. above are the folders it was reached
-// through. With an error it returns where that was.
+// folder lists the files of a folder. above are the folders through which it was
+// reached. On error it returns the path where the error occurred.
 func (w *walker) folder(ctx context.Context, name, at string, above []string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return name, context.Cause(ctx)
@@ -106,8 +107,8 @@ func (w *walker) folder(ctx context.Context, name, at string, above []string) (s
 	return "", nil
 }
 
-// follow returns where a path leads in the tree, after links. What is Git's own
-// is not part of it.
+// follow resolves the links of a path in the tree. .git folders are not
+// accessible.
 func (w *walker) follow(at string) (string, fs.FileInfo, error) {
 	for range maxLinks {
 		if !filepath.IsLocal(at) {
@@ -122,8 +123,8 @@ func (w *walker) follow(at string) (string, fs.FileInfo, error) {
 	return "", nil, errCircles
 }
 
-// step goes along a path to its end, or to the first link in it; next is then
-// where that leads.
+// step follows a path to its end, or to its first link; next is then the path with
+// that link resolved.
 func (w *walker) step(at string) (info fs.FileInfo, next string, err error) {
 	done := "."
 	for part := range strings.SplitSeq(at, "/") {
@@ -150,7 +151,7 @@ func (w *walker) step(at string) (info fs.FileInfo, next string, err error) {
 	return info, "", nil
 }
 
-// notFetched says what of a tree cannot be had.
+// notFetched returns an error for a file of a tree that cannot be fetched.
 func notFetched(t *Tree, name string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
@@ -170,7 +171,7 @@ func notFetched(t *Tree, name string, err error) error {
 	return wrong(hint, "cannot fetch %q of %q: %w", name, t.Shown, err)
 }
 
-// read reads a file, which may hold no more than there is room for.
+// read reads a file of at most room bytes.
 func read(from fs.FS, name string, room int64) ([]byte, error) {
 	f, err := from.Open(name)
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 	"example.dev/ingestor/sink/git"
 )
 
-// web reports whether an address is reached over HTTP, where a token counts.
+// web reports whether a URL uses HTTP or HTTPS, where a token applies.
 func web(base *url.URL) bool { return base.Scheme == "https" || base.Scheme == "http" }
 
-// name returns the repository as permissions know it: host/owner/name.
+// name returns the repository name for permission checks: host/owner/name.
 func (in *input) name() string {
 	return strings.ToLower(in.host + "/" + strings.TrimSuffix(in.repository, ".git"))
 }
 
-// proposed returns the branch that a change request pushes, or the beginning of
-// its name if that is made up later.
+// proposed returns the branch that a change request pushes, or the prefix of its
+// name if the name is generated later.
 func (p publisher) proposed(in *input) string { return cmp.Or(in.source, p.Prefix+"/") }
 
-// authorize returns an error unless whoever asked may push to a branch of the
-// repository with the portal's credentials, and sees to it that CI definitions
-// are asked about before they are pushed. With credentials that the step brings,
-// the server decides.
+// authorize returns an error unless the caller may push to a branch of the
+// repository with the portal's credentials. It also sets in.mayEdit, which checks
+// CI definitions before they are pushed. If the step brings its own credentials,
+// the server authorizes the push.
 func (p publisher) authorize(ctx context.Context, c *action.Call, in *input, at place, branch string) error {
 	in.mayEdit = func(map[string]bool) error { return nil }
 	if at.own {
@@ -62,7 +62,7 @@ func (p publisher) checkCommit(ctx context.Context, c *action.Call) error {
 	return p.authorize(ctx, c, in, at, in.target)
 }
 
-// checkPropose is the same for propose.
+// checkPropose returns the *action.Denied for a step that propose would refuse.
 func (p publisher) checkPropose(ctx context.Context, c *action.Call) error {
 	in, at, err := p.locate(ctx, c.Input)
 	if err != nil {
@@ -71,7 +71,7 @@ func (p publisher) checkPropose(ctx context.Context, c *action.Call) error {
 	return p.authorize(ctx, c, in, at, p.proposed(in))
 }
 
-// locate reads which repository and branch a step is about.
+// locate reads the repository and branch of a step.
 func (p publisher) locate(ctx context.Context, n *tree.Node) (*input, place, error) {
 	in := names(n)
 	if err := in.locate(textOf(n, "repository", "repoUrl")); err != nil {
@@ -82,8 +82,8 @@ func (p publisher) locate(ctx context.Context, n *tree.Node) (*input, place, err
 }
 
 // Target returns the repository, as host/owner/name, and the branch that a step
-// with an input pushes to; the branch is empty if the step names none. Ok is
-// false if the input names no repository.
+// with an input pushes to; the branch is empty if the step names none. ok is false
+// if the input names no repository.
 func Target(n *tree.Node) (repository, branch string, ok bool) {
 	in := names(n)
 	if in.locate(textOf(n, "repository", "repoUrl")) != nil {
@@ -92,7 +92,7 @@ func Target(n *tree.Node) (repository, branch string, ok bool) {
 	return in.name(), cmp.Or(in.source, in.target), true
 }
 
-// author returns who a commit is by: the person who asked, or the portal.
+// author returns the author of a commit: the calling user, or the portal.
 func (p publisher) author(c *action.Call) (name, email string) {
 	name, email = cmp.Or(p.Author, git.DefaultAuthor), cmp.Or(p.Email, git.DefaultEmail)
 	if c.Caller.Service || c.Caller.Guest || c.Caller.Ref == "" {
@@ -109,8 +109,8 @@ func (p publisher) author(c *action.Call) (name, email string) {
 	return cmp.Or(clean(c.Caller.Name), clean(c.Caller.Ref)), cmp.Or(clean(c.Caller.Email), email)
 }
 
-// CI servers run what these files say, with the secrets of the repository; the
-// last two say who reviews a change, and whose files are part of it.
+// CI servers run these files with the secrets of the repository. The last two
+// files control who reviews a change, and which submodules are part of it.
 var (
 	pipelineFolders = []string{
 		".github/workflows", ".github/actions", ".gitea/workflows", ".forgejo/workflows", ".gitlab/ci", ".circleci", ".buildkite",

@@ -12,7 +12,7 @@ import (
 )
 
 // recordPush writes to the audit log that a commit was pushed to a branch, or why
-// it was not. A branch that is as it should be is not pushed to.
+// it was not. An up-to-date branch is not pushed to, and not recorded.
 func (in *input) recordPush(c *action.Call, branch string, res git.Result, err error) {
 	if err == nil && !res.Pushed {
 		return
@@ -39,8 +39,8 @@ func (in *input) record(c *action.Call, event string, more map[string]string, er
 	c.Record(event, target, classified(err))
 }
 
-// classified returns the kind of an error alone: what a server says may quote the
-// files.
+// classified returns only the class of an error, because the message of a server
+// may quote the files.
 func classified(err error) error {
 	if err == nil {
 		return nil

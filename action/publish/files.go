@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxFiles and maxBytes are the most one step publishes.
+	// maxFiles and maxBytes limit what one step publishes.
 	maxFiles = 10_000
 	maxBytes = 64 << 20
 )
 
-// files reads the files below a folder of the workspace. What is Git's own is
-// left out, and a link is the file it leads to, if that is in the workspace.
+// files reads the files below a folder of the workspace. It skips .git folders,
+// and reads a link as its target, which must be in the workspace.
 func files(w *action.Workspace, folder string) (map[string][]byte, error) {
 	folder = strings.TrimSuffix(folder, "/")
 	if folder == "" {
@@ -59,7 +59,7 @@ func files(w *action.Workspace, folder string) (map[string][]byte, error) {
 	return all, err
 }
 
-// content reads a file, and a byte more than there is room for at most.
+// content reads a file, at most room+1 bytes.
 func content(from fs.FS, name string, room int64) ([]byte, error) {
 	f, err := from.Open(name)
 	if err != nil {
@@ -80,7 +80,7 @@ func content(from fs.FS, name string, room int64) ([]byte, error) {
 	return data, nil
 }
 
-// unread says what cannot be read, without the path of the workspace.
+// unread returns a read error without the path of the workspace.
 func unread(name string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

@@ -13,15 +13,16 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// input is what a step asks for, in the names of either world.
+// input is the parsed input of a step. Its keys may have our names or those of
+// other programs' actions.
 type input struct {
 	host, repository string
-	// path is the folder of the repository that nothing leaves.
+	// path is the folder of the repository to which all changes are confined.
 	path string
-	// target is the branch that is proposed for or written to, and source the
-	// one that is proposed.
+	// target is the branch that is written to or that a change is proposed for, and
+	// source the branch that is proposed.
 	target, source string
-	// base is what target begins with, if it is missing.
+	// base is the start point of target, if target does not exist.
 	base                 string
 	title, body, message string
 	draft                bool
@@ -29,30 +30,31 @@ type input struct {
 	token                secret.Text
 
 	documents []document
-	// remove says that the documents are to go, and drop which files too.
+	// remove means that the documents are removed, and drop lists further files to
+	// remove.
 	remove bool
 	drop   []string
-	// merge says that the documents are laid over what their files say.
+	// merge means that the documents are merged into their existing files.
 	merge bool
-	// files are those of the workspace.
+	// files are the files of the workspace.
 	files         map[string][]byte
 	kustomization bool
 
-	// touched are the files that the change is about, as paths in the repository.
+	// touched are the files of the change, as paths in the repository.
 	touched map[string]bool
-	// mayEdit returns an error if files of those names may not be changed.
+	// mayEdit returns an error if the caller may not change the named files.
 	mayEdit func(names map[string]bool) error
 }
 
-// unused are inputs of other programs' actions that do nothing here.
+// unused are inputs of other programs' actions that have no effect here.
 var unused = []string{
 	"reviewers", "teamReviewers", "assignees", "assignee", "assignReviewersFromApprovalRules", "forceFork", "removeSourceBranch",
 	"commitAction", "gitignore", "signCommit",
-	// The author is who asked.
+	// The author is the caller.
 	"gitAuthorName", "gitAuthorEmail",
 }
 
-// textOf returns the first of some inputs that is a text.
+// textOf returns the first of the inputs that is a non-empty string.
 func textOf(n *tree.Node, keys ...string) string {
 	for _, k := range keys {
 		if s := strings.TrimSpace(n.Get(k).Str()); s != "" {
@@ -62,7 +64,7 @@ func textOf(n *tree.Node, keys ...string) string {
 	return ""
 }
 
-// names reads where a step writes to.
+// names reads the repository, path and branches of a step.
 func names(n *tree.Node) *input {
 	return &input{
 		host: textOf(n, "host"), path: textOf(n, "path", "targetPath"), token: secret.Text(textOf(n, "token")),
@@ -70,8 +72,8 @@ func names(n *tree.Node) *input {
 	}
 }
 
-// branchName returns a branch without the beginning of its reference, so that
-// permissions are asked for the branch that is written to.
+// branchName returns a branch without refs/heads/, so that permissions are checked
+// for the branch that is written to.
 func branchName(given string) string {
 	for {
 		name := strings.TrimSpace(strings.TrimPrefix(given, "refs/heads/"))
@@ -118,7 +120,7 @@ func read(c *action.Call) (*input, error) {
 	return in, nil
 }
 
-// speak finds words for what was left without any.
+// speak fills in a missing title, message and description.
 func (in *input) speak(c *action.Call) {
 	verb := "Add"
 	switch {
@@ -139,7 +141,7 @@ func (in *input) speak(c *action.Call) {
 	}
 }
 
-// labels are a list, or a text with commas.
+// labels returns the labels of a list, or of a comma-separated string.
 func labels(n *tree.Node) []string {
 	all := n.Strings()
 	if n.IsString() {
@@ -153,8 +155,8 @@ func labels(n *tree.Node) []string {
 
 var segment = regexp.MustCompile(`^[A-Za-z0-9_.~+][A-Za-z0-9_.~+-]*$`)
 
-// locate finds out which repository is meant: owner/name beside the host, a URL,
-// or host?owner=o&repo=r.
+// locate parses the repository: owner/name together with the host, a URL, or
+// host?owner=o&repo=r.
 func (in *input) locate(given string) error {
 	const hint = "write owner/name and the host beside it, https://host/owner/name, or host?owner=owner&repo=name"
 	name := given
@@ -164,7 +166,7 @@ func (in *input) locate(given string) error {
 		}
 		u, err := url.Parse(given)
 		if err != nil || u.Host == "" || u.User != nil {
-			// What is no proper URL may have a password anywhere.
+			// An invalid URL may contain a password anywhere; do not quote it.
 			return wrong(hint+"; give no password in it", "that is not the address of a repository")
 		}
 		in.host, name = u.Host, u.Path
@@ -188,7 +190,7 @@ func (in *input) locate(given string) error {
 	return nil
 }
 
-// oneLine is a text as a title.
+// oneLine returns a text as a title: a single line with limited length.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	const most = 200
@@ -198,8 +200,8 @@ func oneLine(text string) string {
 	return text
 }
 
-// edit is what happens to files that depend on what is there: each manifest
-// keeps to its own file, and the kustomization lists it.
+// edit returns the files that depend on the content of the repository: each
+// manifest has its own file, and the kustomization lists it.
 func (in *input) edit(read func(string) ([]byte, error)) (map[string][]byte, error) {
 	made := map[string][]byte{}
 	clear(in.touched)

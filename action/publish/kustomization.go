@@ -12,14 +12,13 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// kustomizations are the names such a file may have; the first is the one a new
-// one gets.
+// kustomizations are the possible names of a kustomization; a new one gets the
+// first.
 var kustomizations = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
 const newKustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 
-// findKustomization returns the kustomization that is there, nil if there is
-// none.
+// findKustomization returns the existing kustomization, nil if there is none.
 func findKustomization(read func(string) ([]byte, error)) (string, []byte, error) {
 	for _, name := range kustomizations {
 		text, err := read(name)
@@ -36,20 +35,21 @@ func findKustomization(read func(string) ([]byte, error)) (string, []byte, error
 const resources = "resources"
 
 var (
-	// entryLine is an entry of a list on a line of its own.
+	// entryLine matches a list entry on a line of its own.
 	entryLine = regexp.MustCompile(`^([ \t]*-[ \t]+)[^\r\n]+\r?\n?$`)
-	// emptyList is a list without entries, and emptyKey one that will have some.
+	// emptyList matches a list without entries, and emptyKey the key of a block
+	// list.
 	emptyList = regexp.MustCompile(`^resources:[ \t]*(?:\[[ \t]*\]|null|~)?([ \t]*(?:#[^\r\n]*)?)\r?\n?$`)
 	emptyKey  = regexp.MustCompile(`^resources:([ \t]*(?:#[^\r\n]*)?)\r?\n?$`)
 )
 
-// errForm is a list that is written in a way that is not changed here.
+// errForm is the error for a list in a form that cannot be edited here.
 var errForm = errors.New("its resources are written in a way that cannot be changed without touching the rest")
 
-// enlist returns a kustomization that lists an entry, or does not any more. It
-// changes the one line, so that comments and the rest stay as they are; an entry
-// comes where the alphabet wants it, or at the end if the others are not in
-// order. Nil means that there is none, and that none is needed.
+// enlist adds an entry to a kustomization, or removes it, and returns the new
+// text. It changes only that line, so that comments and the rest stay as they are.
+// A new entry is inserted in alphabetical order, or at the end if the list is not
+// sorted. Nil means that there is no kustomization, and that none is needed.
 func enlist(text []byte, entry string, remove bool) ([]byte, error) {
 	docs, errs := tree.DecodeBytes(text)
 	if len(errs) > 0 {
@@ -93,7 +93,7 @@ func enlist(text []byte, entry string, remove bool) ([]byte, error) {
 		return nil, err
 	}
 	made := bytes.Join(e.lines, nil)
-	// What was meant is what must be read.
+	// Verify that the new text parses to the intended content.
 	whole := top.Clone()
 	whole.Set(resources, tree.Arr(want...))
 	if docs, errs := tree.DecodeBytes(made); len(errs) > 0 || len(docs) != 1 || !docs[0].Equal(whole) {
@@ -102,7 +102,7 @@ func enlist(text []byte, entry string, remove bool) ([]byte, error) {
 	return made, nil
 }
 
-// slot is where in a list an entry comes.
+// slot returns the index at which an entry is inserted into a list.
 func slot(all []*tree.Node, entry string) int {
 	if !slices.IsSortedFunc(all, func(a, b *tree.Node) int { return bytes.Compare([]byte(a.Str()), []byte(b.Str())) }) {
 		return len(all)
@@ -115,7 +115,7 @@ func slot(all []*tree.Node, entry string) int {
 	return len(all)
 }
 
-// ended returns a text that ends with its last line.
+// ended returns a copy of the text that ends with a line break.
 func ended(text []byte) []byte {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		return append(bytes.Clone(text), '\n')
@@ -123,13 +123,13 @@ func ended(text []byte) []byte {
 	return bytes.Clone(text)
 }
 
-// editor changes a text by its lines.
+// editor edits a text by lines.
 type editor struct {
 	lines [][]byte
 	end   string
 }
 
-// line returns the line of a place, as far as there is one.
+// line returns the line at a position, nil if there is none.
 func (e *editor) line(at tree.Pos) (int, []byte) {
 	i := int(at.Line) - 1
 	if i < 0 || i >= len(e.lines) {
@@ -138,8 +138,8 @@ func (e *editor) line(at tree.Pos) (int, []byte) {
 	return i, e.lines[i]
 }
 
-// insert puts an entry before the one at a place of the list. It goes behind the
-// line before it, so that comments stay with what follows them.
+// insert inserts an entry at an index of the list, directly after the line of the
+// previous entry, so that comments stay with the entry that follows them.
 func (e *editor) insert(top *tree.Node, all []*tree.Node, at int, entry string) error {
 	field := top.Field(resources)
 	if field == nil {
@@ -176,7 +176,7 @@ func (e *editor) insert(top *tree.Node, all []*tree.Node, at int, entry string) 
 	return nil
 }
 
-// remove takes an entry out of the list.
+// remove removes an entry from the list.
 func (e *editor) remove(top *tree.Node, all []*tree.Node, at int) error {
 	i, line := e.line(all[at].Pos)
 	if !entryLine.Match(line) {

@@ -11,18 +11,18 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// document is one resource, and the file it has.
+// document is one resource and the name of its file.
 type document struct {
 	node                         *tree.Node
 	group, kind, namespace, name string
 	file                         string
 }
 
-// maxDocuments is how many resources one step publishes.
+// maxDocuments is the maximum number of resources that one step publishes.
 const maxDocuments = 1000
 
-// documents reads the manifest of a step: an object, a list of them, a kind List,
-// or YAML text of several documents.
+// documents reads the manifest of a step: an object, a list of objects, a List, or
+// YAML text with several documents.
 func documents(n *tree.Node) ([]document, error) {
 	var all []document
 	by := map[string]bool{}
@@ -71,7 +71,7 @@ func documents(n *tree.Node) ([]document, error) {
 	return all, add(n)
 }
 
-// newDocument reads who a resource is.
+// newDocument reads the identity of a resource.
 func newDocument(n *tree.Node) (document, error) {
 	d := document{node: n, kind: n.Get("kind").Str(), namespace: n.Get("metadata", "namespace").Str(), name: n.Get("metadata", "name").Str()}
 	version := n.Get("apiVersion").Str()
@@ -88,7 +88,7 @@ func newDocument(n *tree.Node) (document, error) {
 	return d, nil
 }
 
-// tidy returns a manifest without annotations or labels of which none was given.
+// tidy returns a manifest without empty annotations or labels.
 func tidy(n *tree.Node) *tree.Node {
 	for _, key := range []string{"annotations", "labels"} {
 		if v := n.Get("metadata", key); v.IsMap() && v.Len() == 0 {
@@ -99,12 +99,12 @@ func tidy(n *tree.Node) *tree.Node {
 	return n
 }
 
-// File is where the manifest of a resource goes, below the path that a step
-// names: kind/namespace/name.yaml, or kind/name.yaml for what has no namespace,
-// with the kind in lower case. Two resources of one group never have the same
-// file, and none leads out of the path: what is no letter, digit, dash,
-// underscore or dot, and a dot in front, is written as % and two hex digits, and
-// what is too long for a file system ends with a hash.
+// File returns the path of a resource's manifest below the path of the step:
+// kind/namespace/name.yaml, or kind/name.yaml for cluster-scoped resources, with
+// the kind in lower case. Two resources of one group never have the same file, and
+// no file escapes the path: characters other than letters, digits, dash,
+// underscore and dot, and a leading dot, are written as % and two hex digits, and
+// a name that is too long for a file system is truncated and ends with a hash.
 func File(kind, namespace, name string) string {
 	at := part(strings.ToLower(kind)) + "/"
 	if namespace != "" {
@@ -113,7 +113,7 @@ func File(kind, namespace, name string) string {
 	return at + part(name) + ".yaml"
 }
 
-// part is a name as part of a path.
+// part escapes a name as part of a path.
 func part(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -133,8 +133,9 @@ func part(name string) string {
 	return b.String()
 }
 
-// put has the file of the resource be made, or removed. A file that holds
-// somebody else is left alone, and one that says the same in other words too.
+// put adds the file of the resource to made, or its removal. It returns an error
+// if the file holds another resource, and leaves a file unchanged that is equal
+// apart from formatting.
 func (d document) put(read func(string) ([]byte, error), in *input, made map[string][]byte) error {
 	next := d.node
 	old, err := read(d.file)

@@ -1,6 +1,6 @@
-// Package publish puts what a task makes into Git repositories: as a commit, or
-// as a branch with a change request at GitHub, GitLab, Gitea or Forgejo. A step
-// that is run again finds its branch and its request again.
+// Package publish writes the results of a task to Git repositories: as a commit,
+// or as a branch with a change request at GitHub, GitLab, Gitea or Forgejo. A step
+// that is run again reuses its branch and its change request.
 package publish
 
 import (
@@ -18,60 +18,61 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// ActionCommit is what steps call the action that commits. What they call the
-// other one is in the vocabulary.
+// ActionCommit is the ID of the commit action. The ID of the other action is in
+// package words.
 const ActionCommit = "git:commit"
 
-// Host is a server of repositories, and how to get in.
+// Host is a Git server and how to authenticate to it.
 type Host struct {
 	// Kind is github, gitlab, gitea, forgejo or git, which is a server without
-	// change requests. Empty means that its name tells, or that it is asked.
+	// change requests. If it is empty, the kind is derived from the host name or
+	// detected by asking the server.
 	Kind string
-	// URL is where its repositories are, without their names: https://host,
-	// ssh://git@host, file:///folder. Empty means https and the host's name.
+	// URL is the base URL of its repositories: https://host, ssh://git@host,
+	// file:///folder. Empty means https and the host's name.
 	URL string
-	// API is where the interface for change requests is; empty means where
-	// that kind of server usually has it.
+	// API is the URL of the API for change requests; empty means the default of that
+	// kind of server.
 	API string
-	// Auth is how to prove who one is. Its token is for change requests too.
+	// Auth holds the credentials. Its token is used for change requests too.
 	Auth git.Auth
 }
 
-// Hosts knows the servers that may be used. It may be called at once.
+// Hosts returns the servers that may be used. It may be called concurrently.
 type Hosts interface {
-	// Host returns a server by its name, in lower case, such as github.com or
-	// git.example.com:8443, and whether it may be used.
+	// Host returns a server by its name in lower case, such as github.com or
+	// git.example.com:8443, and reports whether it may be used.
 	Host(name string) (Host, bool)
 }
 
-// HostsFunc makes Hosts of a function.
+// HostsFunc is a function that implements Hosts.
 type HostsFunc func(name string) (Host, bool)
 
 // Host calls the function.
 func (f HostsFunc) Host(name string) (Host, bool) { return f(name) }
 
-// Options are how repositories are written to.
+// Options configure how repositories are written to.
 type Options struct {
-	// Hosts are the servers that may be used. Beside them there are the ones
-	// everybody knows, for whoever brings a token. Nil means no others.
+	// Hosts are the servers that may be used, in addition to the well-known public
+	// ones, which steps with their own token can use. Nil means no others.
 	Hosts Hosts
-	// Author and Email are who makes commits: as the author for services, and as
-	// the committer for people, who are the authors of what they ask for. Empty
+	// Author and Email identify the portal in commits: as the author for services,
+	// and as the committer for users, who are the authors of their changes. Empty
 	// means git.DefaultAuthor and git.DefaultEmail.
 	Author, Email string
-	// Prefix is how the names of branches begin. Empty means DefaultPrefix.
+	// Prefix is the prefix of branch names. Empty means DefaultPrefix.
 	Prefix string
-	// Now is the clock for commits; nil means the one of the system.
+	// Now is the clock for commits; nil means the system clock.
 	Now func() time.Time
-	// Timeout is how long a commit, and a change request, may take. Zero means
-	// the defaults of those.
+	// Timeout is the timeout of a commit and of a change request, each. Zero means
+	// their defaults.
 	Timeout time.Duration
-	// Pause is waited when a server has troubles of its own. Zero means
+	// Pause is the delay before a retry after a server error. Zero means
 	// forge.DefaultPause.
 	Pause time.Duration
 }
 
-// DefaultPrefix is how the names of branches begin.
+// DefaultPrefix is the default prefix of branch names.
 const DefaultPrefix = "portal"
 
 // publisher runs the actions.
@@ -98,20 +99,20 @@ func Actions(o Options) []action.Action {
 	}
 }
 
-// place is a repository, and how to get there.
+// place is a repository with its address and credentials.
 type place struct {
 	address string
 	auth    git.Auth
 	server  forge.Server
-	// own says that the step brings the credentials itself: the server decides
-	// what they are good for.
+	// own reports that the step brings its own credentials, so that the server
+	// authorizes.
 	own bool
 }
 
 var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
 
-// place finds out where a repository is. With ask the server is asked what it
-// is, if nothing else tells.
+// place resolves the repository of an input. If ask is set and the kind of the
+// server is not known, the server is asked.
 func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error) {
 	name := strings.ToLower(in.host)
 	if !hostName.MatchString(name) {
@@ -127,7 +128,7 @@ func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error
 	}
 	base, err := url.Parse(cmp.Or(host.URL, "https://"+name))
 	if err != nil || base.Scheme == "" {
-		// What is no proper URL may have a password anywhere.
+		// An invalid URL may contain a password anywhere; do not quote it.
 		return place{}, wrong("write https://host, ssh://git@host or file:///folder", "the URL of the host %q in the configuration is none", in.host)
 	}
 	at := place{auth: host.Auth, server: forge.Server{
@@ -156,7 +157,7 @@ func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error
 	at.address = strings.TrimRight(base.String(), "/") + "/" + in.repository
 	switch at.server.Kind {
 	case "", forge.Plain:
-		// It is there under the name it was given.
+		// Keep the repository's name as given.
 		return at, nil
 	case forge.GitHub:
 		at.auth.Username = cmp.Or(at.auth.Username, "x-access-token")
@@ -167,7 +168,7 @@ func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error
 	return at, nil
 }
 
-// options are those of a commit.
+// options returns the options of a commit.
 func (p publisher) options(c *action.Call, in *input, at place) git.Options {
 	message := in.message
 	if by := oneLine(c.Caller.Ref); by != "" {
@@ -181,7 +182,7 @@ func (p publisher) options(c *action.Call, in *input, at place) git.Options {
 	}
 }
 
-// wrong returns an error with the way out.
+// wrong returns an error with a hint.
 func wrong(hint, format string, args ...any) error {
 	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }

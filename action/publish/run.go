@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/sink/git"
 )
 
-// commit is the action git:commit.
+// commit implements git:commit.
 func (p publisher) commit(ctx context.Context, c *action.Call) error {
 	in, err := read(c)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p publisher) commit(ctx context.Context, c *action.Call) error {
 	return nil
 }
 
-// propose is the action publish:change-request.
+// propose implements publish:change-request.
 func (p publisher) propose(ctx context.Context, c *action.Call) error {
 	in, err := read(c)
 	if err != nil {
@@ -95,9 +95,10 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 	return p.request(ctx, c, in, at, res)
 }
 
-// settled reports whether there is nothing to propose: the target has all of it.
-// A branch without a new commit may be one of an earlier run, which ended before
-// it was proposed, or whose request has been taken since.
+// settled reports whether there is nothing to propose because the target has all
+// changes. A branch without a new commit may be left from an earlier run that
+// ended before it opened a change request, or whose change request has been merged
+// since.
 func (p publisher) settled(ctx context.Context, c *action.Call, in *input, at place, res git.Result) (bool, error) {
 	if len(res.Added)+len(res.Changed)+len(res.Removed) > 0 {
 		return false, nil
@@ -114,7 +115,7 @@ func (p publisher) settled(ctx context.Context, c *action.Call, in *input, at pl
 	return len(now.Added)+len(now.Changed)+len(now.Removed) == 0, nil
 }
 
-// request opens the change request, or updates it.
+// request opens or updates the change request.
 func (p publisher) request(ctx context.Context, c *action.Call, in *input, at place, res git.Result) error {
 	change, err := forge.Open(ctx, forge.Request{
 		Server: at.server, Repository: in.repository, Source: res.Branch, Target: in.target,
@@ -149,10 +150,10 @@ func (p publisher) request(ctx context.Context, c *action.Call, in *input, at pl
 	return nil
 }
 
-// choose returns the branch that a step proposes, the same whenever it is run. For
-// resources it is theirs: whoever proposes them again while a request is open
-// changes that one. A branch that was left behind by a request that is closed,
-// and has something else on it, is not used again.
+// choose returns the branch that a step proposes, the same on every run. For
+// resources, the branch is derived from them: proposing them again while a change
+// request is open updates that request. A branch that is left from a closed change
+// request and has other changes on it is not reused.
 func (p publisher) choose(ctx context.Context, c *action.Call, in *input, at place) (string, error) {
 	own := p.branch(in, cmp.Or(c.Key, c.Task+"/"+c.Step))
 	if len(in.documents) == 0 {
@@ -181,8 +182,7 @@ func (p publisher) choose(ctx context.Context, c *action.Call, in *input, at pla
 	return own, nil
 }
 
-// subject tells what a change is about: the files of its resources, and the branch
-// it is proposed for.
+// subject identifies a change by the files of its resources and its target branch.
 func (in *input) subject() string {
 	all := []string{in.target, in.path}
 	for _, d := range in.documents {
@@ -191,7 +191,7 @@ func (in *input) subject() string {
 	return strings.Join(all, "\n")
 }
 
-// branch is a name for the branch of a change, which differs where of does.
+// branch returns a branch name for a change, unique for the value of of.
 func (p publisher) branch(in *input, of string) string {
 	what := in.title
 	if len(in.documents) > 0 {
@@ -201,7 +201,7 @@ func (p publisher) branch(in *input, of string) string {
 	return p.Prefix + "/" + strings.TrimLeft(slug(what)+"-"+hex.EncodeToString(sum[:5]), "-")
 }
 
-// slug is a text as part of a branch's name.
+// slug returns a text as part of a branch name.
 func slug(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {
@@ -218,7 +218,7 @@ func slug(text string) string {
 	return strings.Trim(b.String(), "-")
 }
 
-// tell says what changed.
+// tell logs the changed files.
 func (in *input) tell(c *action.Call, res git.Result) {
 	for _, l := range []struct {
 		what  string
@@ -242,7 +242,8 @@ func (in *input) tell(c *action.Call, res git.Result) {
 	}
 }
 
-// compare shows whoever tries it out how files would differ; nil if nobody does.
+// compare returns a function that reports how files would differ in a dry run; nil
+// if c.Change is nil.
 func (in *input) compare(c *action.Call) func(path string, before, after []byte) {
 	if c.Change == nil {
 		return nil
@@ -253,7 +254,7 @@ func (in *input) compare(c *action.Call) func(path string, before, after []byte)
 	}
 }
 
-// output sets what both actions give.
+// output sets the outputs that both actions have.
 func (in *input) output(c *action.Call, res git.Result, changed bool) {
 	c.Output("changed", tree.Boolean(changed))
 	c.Output("projectPath", tree.Str(strings.TrimSuffix(in.repository, ".git")))
@@ -274,10 +275,10 @@ func (in *input) output(c *action.Call, res git.Result, changed bool) {
 	}
 }
 
-// told gives an error the way out that it knows.
+// told wraps an error with the hint that it has.
 func told(err error) error {
 	if e, ok := errors.AsType[*action.Error](err); ok {
-		// It is said from within, and about the repository all the same.
+		// Keep the whole error: it was wrapped with the name of the repository.
 		return &action.Error{Err: err, Hint: e.Hint}
 	}
 	if e, ok := errors.AsType[*git.Error](err); ok {

@@ -5,25 +5,25 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// property is a field of an object.
+// property returns a field of an object schema.
 func property(name, kind, title, description string) tree.Field {
 	return tree.F(name, tree.Obj(
 		tree.F("type", tree.Str(kind)), tree.F("title", tree.Str(title)), tree.F("description", tree.Str(description))))
 }
 
-// texts is a field that is a list of texts.
+// texts returns a field that is a list of strings.
 func texts(name, title, description string) tree.Field {
 	f := property(name, "array", title, description)
 	f.Value.Set("items", tree.Obj(tree.F("type", tree.Str("string"))))
 	return f
 }
 
-// object is a schema of these fields.
+// object returns the schema of an object with these fields.
 func object(fields ...tree.Field) *tree.Node {
 	return tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", tree.Obj(fields...)))
 }
 
-// common are the inputs of both actions.
+// common returns the inputs of both actions.
 func common() []tree.Field {
 	manifest := tree.F("manifest", tree.Obj(
 		tree.F("type", tree.Strs([]string{"object", "array", "string"})), tree.F("title", tree.Str("Manifest")),
@@ -70,7 +70,7 @@ func commitInput() *tree.Node {
 	)...)
 }
 
-// given are the outputs of both actions.
+// given returns the outputs of both actions.
 func given() []tree.Field {
 	return []tree.Field{
 		property("changed", "boolean", "Changed", "Whether there was anything to change"),

@@ -1,4 +1,4 @@
-// Command portal-provide brings entities into a portal's catalog.
+// Command portal-provide delivers entities to a portal's catalog.
 package main
 
 import (

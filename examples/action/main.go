@@ -1,5 +1,5 @@
-// Command action is a portal's backend whose Templates can do one thing more: a
-// step that makes a name of several words. Run it in place of portal-backend:
+// Command action is a portal's backend with an additional action: a step that
+// makes a name from several words. Run it instead of portal-backend:
 //
 //	go run ./examples/action
 package main
@@ -20,7 +20,7 @@ func main() { backend.Main(backend.Options{Actions: []action.Action{slug}}) }
 var slug = action.Action{
 	ID:          "example:slug",
 	Description: "Makes a name of several words, such as orders-of-today",
-	// The input is checked against its schema before the action runs.
+	// The input is validated against its schema before the action runs.
 	Input: action.Schema(
 		action.Field{Name: "words", Type: "string", Description: "What the name is made of", Required: true},
 	),
@@ -33,7 +33,7 @@ var slug = action.Action{
     input:
       words: ${{ parameters.purpose }}
 `}},
-	// It changes nothing anywhere, so it can be tried out as it is.
+	// It has no side effects, so a dry run can execute it.
 	DryRun: true,
 	Run: func(_ context.Context, c *action.Call) error {
 		name := strings.Join(strings.Fields(strings.ToLower(c.Input.Get("words").Str())), "-")

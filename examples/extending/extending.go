@@ -1,6 +1,6 @@
-// Package extending shows how to make the engine your own: a hook before it, a
-// hook after it, and a transformer that wraps it. Two programs are built with it,
-// so that a pull request shows what the catalog will have:
+// Package extending shows how to extend the engine: a hook before it, a hook after
+// it, and a transformer that wraps it. Two programs are built with it, so that a
+// pull request shows what the catalog will contain:
 //
 //	go run ./examples/extending/cli ingestor-cli examples/database.yaml --stdout
 //	go run ./examples/extending/backend
@@ -16,17 +16,18 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Extension is all of it.
+// Extension is the complete extension.
 var Extension = engine.Extension{
 	Hooks:       engine.Hooks{PreProcess: ownedByDefault, PostProcess: withRunbook},
 	Transformer: withCostCentre,
 }
 
-// runbooks is where runbooks are. A build can set another place with -ldflags -X.
+// runbooks is the base URL of runbooks. A build can set another one with -ldflags
+// -X.
 var runbooks = "https://runbooks.example.org/"
 
-// ownedByDefault is a PreProcess hook: it returns a definition of its own and
-// leaves the one it was given alone.
+// ownedByDefault is a PreProcess hook: it returns a modified copy of the
+// definition and does not change the original.
 func ownedByDefault(d *xrd.Definition) (*xrd.Definition, error) {
 	if d.Annotations[words.AnnotationOwner] != "" {
 		return d, nil
@@ -40,8 +41,8 @@ func ownedByDefault(d *xrd.Definition) (*xrd.Definition, error) {
 	return &c, nil
 }
 
-// withRunbook is a PostProcess hook: it may change, add and remove entities.
-// Names are in the contract's words here; translation comes after.
+// withRunbook is a PostProcess hook: it may change, add and remove entities. Names
+// are in the contract's vocabulary here; translation comes later.
 func withRunbook(entities []*entity.Entity) ([]*entity.Entity, error) {
 	for _, e := range entities {
 		e.Metadata.Annotations["example.org/runbook"] = runbooks + e.Metadata.Name
@@ -50,8 +51,8 @@ func withRunbook(entities []*entity.Entity) ([]*entity.Entity, error) {
 	return entities, nil
 }
 
-// withCostCentre is a transformer that wraps another: every form of its
-// Templates asks who pays.
+// withCostCentre is a transformer that wraps another: it adds a field for the cost
+// centre to every form.
 func withCostCentre(next engine.Transformer) engine.Transformer {
 	return engine.TransformerFunc(func(in engine.Input) (engine.Result, error) {
 		result, err := next.Transform(in)

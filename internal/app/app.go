@@ -1,5 +1,5 @@
-// Package app is the process: its arguments, environment, streams, clock,
-// signals and exit codes. Nothing else in the repository touches them.
+// Package app gives access to the process: its arguments, environment, streams,
+// clock, signals and exit codes. No other package uses them directly.
 package app
 
 import (
@@ -21,7 +21,7 @@ import (
 // Version is the version of the build, set by the linker.
 var Version = ""
 
-// BuildVersion returns the version of the build, as far as it is known.
+// BuildVersion returns the version of the build, or "unknown".
 func BuildVersion() string {
 	if Version != "" {
 		return Version
@@ -32,8 +32,8 @@ func BuildVersion() string {
 	return "unknown"
 }
 
-// Identity returns a name for this build of the program, which another build does
-// not have: a hash of the executable.
+// Identity returns an identifier that is unique to this build of the program: a
+// hash of the executable.
 func Identity() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -61,7 +61,7 @@ const (
 	ExitUnreachable = 5
 )
 
-// Env is everything a program takes from the process it runs in.
+// Env is everything that a program takes from its process.
 type Env struct {
 	Args   []string
 	Stdin  io.Reader
@@ -70,21 +70,21 @@ type Env struct {
 	// Getenv returns an environment variable, "" if it is not set.
 	Getenv func(string) string
 	Now    func() time.Time
-	// StdoutTerminal and StderrTerminal tell whether somebody is looking.
+	// StdoutTerminal and StderrTerminal report whether the streams are terminals.
 	StdoutTerminal, StderrTerminal bool
 }
 
-// Program is the body of a command: it returns an error that Main shows, or
-// nil. An *Exit chooses the exit code.
+// Program is the body of a command: it returns an error that Main prints, or nil.
+// An *Exit sets the exit code.
 type Program func(ctx context.Context, env *Env) error
 
-// Exit is an error with an exit code and a way out.
+// Exit is an error with an exit code and a hint.
 type Exit struct {
 	Code int
-	// Err is shown after the program's name; nil shows nothing, for programs
-	// that have said all there is to say.
+	// Err is printed after the program's name; nil prints nothing, for programs that
+	// have already printed the error.
 	Err error
-	// Hint, if not empty, is shown on the next line.
+	// Hint, if not empty, is printed on the next line.
 	Hint string
 }
 
@@ -99,11 +99,11 @@ func (e *Exit) Error() string {
 // Unwrap returns the cause.
 func (e *Exit) Unwrap() error { return e.Err }
 
-// Main runs a program in this process and ends it.
+// Main runs a program in this process and exits.
 func Main(name string, run Program) {
 	if os.Getenv("GOGC") == "" {
-		// Some memory for less collecting: a command lives for a second, and what
-		// a server's ingestion reads lives for a moment.
+		// Trade memory for fewer collections: a command runs for a second, and what a
+		// server's ingestion reads is short-lived.
 		debug.SetGCPercent(200)
 	}
 	withoutLimits()
@@ -118,8 +118,8 @@ func Main(name string, run Program) {
 	os.Exit(code)
 }
 
-// Run runs a program in env, shows its error, and returns the exit code. A
-// panic is shown as a bug with a stack, never as a success.
+// Run runs a program in env, prints its error, and returns the exit code. A panic
+// is printed as a bug with a stack trace, and fails the run.
 func Run(ctx context.Context, name string, env *Env, run Program) (code int) {
 	defer func() {
 		if r := recover(); r != nil {

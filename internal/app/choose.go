@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// MainOneOf is Main for an executable that is several programs. If name is empty
-// it is the program that the executable is called after or, if it is called
-// otherwise, that the first argument names.
+// MainOneOf is Main for an executable that contains several programs. If name is
+// empty, the program is chosen by the name of the executable or, if that names
+// none, by the first argument.
 func MainOneOf(name string, programs map[string]Program) {
 	args := []string{""}
 	if len(os.Args) > 0 {
@@ -25,7 +25,7 @@ func MainOneOf(name string, programs map[string]Program) {
 	})
 }
 
-// choose returns the program that is run, and its arguments. args begin with the
+// choose returns the program to run, and its arguments. args begin with the
 // executable.
 func choose(name string, args []string, programs map[string]Program) (chosen string, rest []string, run Program) {
 	called := strings.TrimSuffix(filepath.Base(args[0]), ".exe")

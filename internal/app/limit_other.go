@@ -2,5 +2,5 @@
 
 package app
 
-// withoutLimits has nothing to do where there are no signals.
+// withoutLimits does nothing where there are no such signals.
 func withoutLimits() {}

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// withoutLimits has a write beyond the largest size of files fail like any other,
-// rather than end the process.
+// withoutLimits makes a write beyond the file size limit fail with an error
+// instead of ending the process with SIGXFSZ.
 func withoutLimits() { signal.Ignore(syscall.SIGXFSZ) }

@@ -11,25 +11,26 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// The room that a program has before it collects more often: a server, which
-// stays, takes less than a command.
+// Heap sizes below which the memory limit does not force extra collections: a
+// long-running server gets less than a command.
 const (
 	ServerRoom  = 88 << 20
 	CommandRoom = 256 << 20
 )
 
-// liveHeap is what was reachable at the last collection.
+// liveHeap is the metric of the bytes that were reachable at the last collection.
 const liveHeap = "/gc/heap/live:bytes"
 
-// share is how much of the machine's memory, or of its cgroup's, the heap may take
-// before it is collected at any cost: the rest is for what is not on the heap, such
-// as SQLite.
+// share is the part of the memory of the machine, or of its cgroup, that is the
+// upper bound of the heap's memory limit: the rest is for memory outside the heap,
+// such as SQLite's.
 const share = 0.8
 
-// BoundMemory keeps the memory of a program close to what it holds, until ctx ends,
-// and below what the cgroup or the machine has. Main lets the heap grow to three times
-// of what is reachable, which is much where that is much: beyond room it grows by half
-// of that. If GOGC or GOMEMLIMIT is set, it does nothing.
+// BoundMemory adjusts the memory limit of the garbage collector, until ctx ends,
+// so that memory use stays close to the live heap and below the memory of the
+// cgroup or the machine. Main lets the heap grow to three times the live heap,
+// which is too much for a large heap: beyond room, it grows only to one and a half
+// times. If GOGC or GOMEMLIMIT is set, BoundMemory does nothing.
 func BoundMemory(ctx context.Context, room int64) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -50,8 +51,8 @@ func BoundMemory(ctx context.Context, room int64) {
 	}
 }
 
-// available returns how much memory the heap may take, given the cgroup or else the
-// machine; math.MaxInt64 if neither says so.
+// available returns how much memory the heap may take, given the cgroup or
+// otherwise the machine; math.MaxInt64 if neither is known.
 func available() int64 {
 	from := memlimit.ApplyRatio(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem), share)
 	if most, err := from(); err == nil && most > 0 && most < math.MaxInt64 {
@@ -60,8 +61,8 @@ func available() int64 {
 	return math.MaxInt64
 }
 
-// memoryLimit is the limit for a heap of which so much is reachable, given the room
-// and the most there is.
+// memoryLimit returns the limit for a live heap of this size, given the room and
+// the maximum.
 func memoryLimit(room int64, live uint64, most int64) int64 {
 	live = min(live, math.MaxInt64/2)
 	return min(most, max(room, int64(live+live/2)))

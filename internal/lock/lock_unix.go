@@ -9,7 +9,7 @@ import (
 )
 
 // acquire locks an open file, without waiting. The lock belongs to the open file,
-// so that a second one in this process is refused too.
+// so that a second lock in this process is refused too.
 func acquire(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

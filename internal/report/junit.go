@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/internal/term"
 )
 
-// The parts of JUnit's XML that are used.
+// The parts of JUnit XML that are used.
 type (
 	suites struct {
 		XMLName  xml.Name `xml:"testsuites"`
@@ -44,9 +44,9 @@ type (
 	}
 )
 
-// writeJUnit writes a test case for each finding. What fails the run is a
-// failure; the rest passes and speaks through its output. Objects without
-// findings are test cases that pass.
+// writeJUnit writes a test case for each finding. Findings that fail the run are
+// failures; the others pass, with the message as output. Objects without findings
+// are test cases that pass.
 func writeJUnit(w io.Writer, fs []finding.Finding, opts Options) error {
 	var cases []testcase
 	failures := 0
@@ -67,7 +67,7 @@ func writeJUnit(w io.Writer, fs []finding.Finding, opts Options) error {
 		}
 	}
 	if len(cases) == 0 {
-		// Some systems take a report without test cases for a broken one.
+		// Some systems treat a report without test cases as broken.
 		cases = []testcase{{Class: opts.Tool, Name: "no findings"}}
 	}
 	doc := suites{
@@ -106,7 +106,8 @@ func newCase(f finding.Finding, opts Options) testcase {
 	return c
 }
 
-// caseName tells the findings of a file apart: by rule, place and object.
+// caseName returns a name that distinguishes the findings of a file by rule,
+// position and object.
 func caseName(f finding.Finding) string {
 	name := cmp.Or(f.Rule, f.Severity.String())
 	if f.Pos.Line > 0 {

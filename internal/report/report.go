@@ -1,5 +1,5 @@
-// Package report shows findings to people and to machines: as text, JSON,
-// SARIF and JUnit XML.
+// Package report writes findings for people and for machines: as text, JSON, SARIF
+// and JUnit XML.
 package report
 
 import (
@@ -33,26 +33,26 @@ func ParseFormat(s string) (string, error) {
 	return "", fmt.Errorf("cannot use output format %q: want %s or %s", s, strings.Join(Formats[:last], ", "), Formats[last])
 }
 
-// Options are what a report needs beside the findings.
+// Options are the settings of a report.
 type Options struct {
 	// Tool and Version name the program. Tool is "ingestor-cli" by default.
 	Tool, Version string
-	// Rules are the rules that were held against the objects.
+	// Rules are the rules that the objects were checked against.
 	Rules []finding.Rule
-	// Objects are the names of all objects that were looked at, so that those
-	// without findings can be shown as well.
+	// Objects are the names of all objects that were checked, so that those without
+	// findings can be shown too.
 	Objects []string
-	// Min leaves out findings that are less bad.
+	// Min is the lowest severity that is written.
 	Min finding.Severity
-	// Strict says that warnings fail the run, so that a report of tests counts
-	// them as failures.
+	// Strict means that warnings fail the run, so that JUnit reports count them as
+	// failures.
 	Strict bool
-	// Color colours text for a terminal.
+	// Color enables colours for a terminal.
 	Color bool
 }
 
-// Write writes the findings in reading order. The result is complete and valid
-// in its format even if there are none.
+// Write writes the findings in reading order. The output is complete and valid in
+// its format even without findings.
 func Write(w io.Writer, format string, fs []finding.Finding, opts Options) error {
 	if _, err := ParseFormat(format); err != nil {
 		return err
@@ -96,8 +96,8 @@ func encode(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// document is the JSON format. All keys are always there; an empty string or
-// zero means that it is not known.
+// document is the JSON format. All keys are always present; an empty string or
+// zero means unknown.
 type document struct {
 	Findings []item  `json:"findings"`
 	Summary  summary `json:"summary"`

@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/document/finding"
 )
 
-// The parts of SARIF 2.1.0 that are used, as its JSON has them.
+// The parts of SARIF 2.1.0 that are used, as in its JSON.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -92,8 +92,8 @@ func newSARIF(fs []finding.Finding, opts Options) sarifLog {
 	for _, f := range fs {
 		r := sarifResult{RuleID: f.Rule, Level: levels[f.Severity], Message: sarifText{explained(f)}, Locations: locate(f)}
 		if f.Rule != "" {
-			// Readers look rules up by index, so one nobody described gets a
-			// place as well.
+			// Readers look up rules by index, so rules without a description are added
+			// too.
 			i := rule(finding.Rule{ID: f.Rule, Severity: f.Severity})
 			r.RuleIndex = &i
 		}
@@ -117,8 +117,8 @@ func newSARIFRule(r finding.Rule) sarifRule {
 	return out
 }
 
-// explained returns the message with the hint, because readers of SARIF have
-// no other place to show it. SARIF wants a text that is not empty.
+// explained returns the message with the hint, because SARIF viewers have no other
+// place to show it. SARIF requires a non-empty text.
 func explained(f finding.Finding) string {
 	text := f.Message
 	if text == "" {
@@ -156,7 +156,8 @@ func locate(f finding.Finding) []sarifLocation {
 
 var drive = regexp.MustCompile(`^[A-Za-z]:[/\\]`)
 
-// fileURI returns the path as a URI: relative if the path is, else a file URI.
+// fileURI returns the path as a URI: relative if the path is, otherwise a file
+// URI.
 func fileURI(file string) string {
 	if drive.MatchString(file) {
 		return (&url.URL{Scheme: "file", Path: "/" + path.Clean(strings.ReplaceAll(file, `\`, "/"))}).String()

@@ -9,8 +9,8 @@ import (
 	"example.dev/ingestor/internal/term"
 )
 
-// writeText writes a line for each finding, in the form editors jump to, and
-// its hint on the next.
+// writeText writes a line for each finding, in a format that editors can jump to,
+// and its hint on the next line.
 func writeText(w io.Writer, fs []finding.Finding, color bool) {
 	style := term.Style{Color: color}
 	severities := [...]func(string) string{finding.Info: style.Cyan, finding.Warning: style.Yellow, finding.Error: style.Red}
@@ -19,7 +19,7 @@ func writeText(w io.Writer, fs []finding.Finding, color bool) {
 			fmt.Fprintf(w, "%s: ", style.Bold(where))
 		}
 		if f.Pos.Line == 0 && f.File != "" && f.Path != "" {
-			// Without a line, as in a cluster, the way inside the object tells.
+			// Without a line, as in a cluster, the path inside the object locates it.
 			fmt.Fprintf(w, "%s: ", term.Safe(f.Path))
 		}
 		fmt.Fprintf(w, "%s: %s", severities[f.Severity](f.Severity.String()), term.Safe(f.Message))

@@ -1,18 +1,18 @@
-// Package secret holds texts that must not be shown: tokens, passwords, keys.
+// Package secret holds text that must not be shown: tokens, passwords, keys.
 package secret
 
 import "fmt"
 
-// Text is a text that shows itself to nobody who does not ask with Reveal.
+// Text is text that only Reveal returns; it is redacted everywhere else.
 type Text string
 
-// masked is what a Text shows.
+// masked is the redacted form of a Text.
 const masked = "********"
 
 // Reveal returns the text.
 func (t Text) Reveal() string { return string(t) }
 
-// String hides the text.
+// String returns the redacted text.
 func (t Text) String() string {
 	if t == "" {
 		return ""
@@ -20,8 +20,8 @@ func (t Text) String() string {
 	return masked
 }
 
-// Format hides the text from every verb.
+// Format writes the redacted text for every verb.
 func (t Text) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(t.String())) }
 
-// MarshalText hides the text in JSON, YAML, and what else is made of values.
+// MarshalText redacts the text in JSON, YAML and other encodings.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// The least that a token or a key must have so that it is not guessed.
+// Minimum requirements for a token or key that is hard to guess.
 const (
 	ShortestToken = 16
 	FewestSigns   = 8
 )
 
-// Weakness says what is wanted of a token that can be guessed, such as "at
-// least 16 characters"; empty if nothing is.
+// Weakness returns what a token that can be guessed lacks, such as "at least 16
+// characters"; empty if nothing.
 func Weakness(token string) string {
 	count := map[rune]int{}
 	most := 0
@@ -34,11 +34,11 @@ func Weakness(token string) string {
 	return ""
 }
 
-// period returns the length of the shortest piece that s is a repetition of,
-// the last of which may be incomplete: 2 for "ababa", len(s) if nothing repeats.
+// period returns the length of the shortest string of which s is a repetition, the
+// last of which may be incomplete: 2 for "ababa", len(s) if nothing repeats.
 func period(s string) int {
-	// border[i] is the length of the longest proper beginning of s[:i+1] that
-	// is its end, too.
+	// border[i] is the length of the longest proper prefix of s[:i+1] that is also
+	// its suffix.
 	border := make([]int, len(s))
 	for i := 1; i < len(s); i++ {
 		k := border[i-1]
@@ -56,19 +56,19 @@ func period(s string) int {
 	return len(s) - border[len(s)-1]
 }
 
-// longToken is how many characters a token has that was made at random, by
-// whichever of the usual tools.
+// longToken is the minimum length of a token that was generated at random by any
+// of the usual tools.
 const longToken = 24
 
-// common are words and sequences that tokens of examples are made of, and that
-// are tried first.
+// common are words and sequences that occur in example tokens, and that attackers
+// try first.
 var common = []string{
 	"0123456", "1234567", "9876543", "abcdefg", "admin", "change-me", "changeit", "changeme", "default", "example", "insecure",
 	"letmein", "passw", "portal", "qwerty", "sample", "secret", "test", "token",
 }
 
-// Predictable says what is wanted of a token that is likely not to be random;
-// empty if nothing is. It is stricter than Weakness.
+// Predictable returns what a token that is probably not random lacks; empty if
+// nothing. It is stricter than Weakness.
 func Predictable(token string) string {
 	if want := Weakness(token); want != "" {
 		return want

@@ -1,4 +1,4 @@
-// Package spool keeps texts until they are needed: the first of them in memory, the
+// Package spool stores texts until they are needed: the first ones in memory, the
 // others in a temporary file, so that memory does not grow with their number.
 package spool
 
@@ -12,21 +12,21 @@ import (
 // ErrTemporary is returned if the temporary file cannot be created, written or read.
 var ErrTemporary = errors.New("cannot use a temporary file")
 
-// Spool keeps texts. Several goroutines may use it at once.
+// Spool stores texts. It may be used concurrently.
 type Spool struct {
 	mu sync.Mutex
-	// room is how many more bytes stay in memory.
+	// room is how many more bytes may be kept in memory.
 	room int
-	// file is made when it is needed; size is how much is in it.
+	// file is created on demand; size is the number of bytes in it.
 	file *os.File
 	size int64
 }
 
-// New returns a Spool that keeps about room bytes in memory. The caller closes it
-// once no text is loaded any more.
+// New returns a Spool that keeps about room bytes in memory. The caller must close
+// it after the last Load.
 func New(room int) *Spool { return &Spool{room: room} }
 
-// Text is a text that a Spool keeps. The zero value is empty.
+// Text is a text in a Spool. The zero value is empty.
 type Text struct {
 	held  []byte
 	spool *Spool
@@ -34,7 +34,7 @@ type Text struct {
 	size  int
 }
 
-// Put keeps a copy of a text.
+// Put stores a copy of a text.
 func (s *Spool) Put(text []byte) (Text, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *Spool) Close() error {
 	return err
 }
 
-// Size is how many bytes the text has.
+// Size returns the size of the text in bytes.
 func (t Text) Size() int { return t.size }
 
 // Load returns the text. The caller must not change it.

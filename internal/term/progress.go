@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// every is how often the line changes; more often only flickers.
+// every is the minimum interval between updates; shorter ones only flicker.
 const every = 100 * time.Millisecond
 
-// wipe goes back to the start of the line and empties it.
+// wipe returns to the start of the line and clears it.
 const wipe = "\r\x1b[K"
 
-// Progress shows how far a long piece of work has come, in one line that is
-// gone when the work is done: "reading 120/548 files". A nil Progress shows
-// nothing. It may be used by several goroutines at once.
+// Progress shows the progress of long-running work in one line that is removed
+// when the work is done: "reading 120/548 files". A nil Progress shows nothing. It
+// may be used concurrently.
 type Progress struct {
 	w          io.Writer
 	now        func() time.Time
@@ -27,18 +27,18 @@ type Progress struct {
 	done  bool
 }
 
-// NewProgress returns a Progress that writes to w, a terminal, by the clock
-// now. It returns nil if nobody is looking.
+// NewProgress returns a Progress that writes to w, a terminal, with the clock now.
+// It returns nil if enabled is false.
 func NewProgress(w io.Writer, enabled bool, now func() time.Time, verb, noun string) *Progress {
 	if !enabled {
 		return nil
 	}
-	// The first line waits as well: quick work needs none.
+	// The first update is delayed too: quick work shows no progress.
 	return &Progress{w: w, now: now, verb: verb, noun: noun, last: now()}
 }
 
-// Update shows that done of total are done, unless it was updated just now. A
-// total of zero is one that nobody knows, as that of a stream.
+// Update shows that done of total are done, unless the last update was too recent.
+// A total of zero means unknown, as for a stream.
 func (p *Progress) Update(done, total int) {
 	if p == nil {
 		return
@@ -57,8 +57,8 @@ func (p *Progress) Update(done, total int) {
 	fmt.Fprintf(p.w, "%s%s %d/%d %s", wipe, p.verb, done, total, p.noun)
 }
 
-// Clear removes the line, so that something else can be said. It comes back with
-// the next Update.
+// Clear removes the line, so that something else can be printed. It comes back
+// with the next Update.
 func (p *Progress) Clear() {
 	if p == nil {
 		return
@@ -71,7 +71,7 @@ func (p *Progress) Clear() {
 	p.shown = false
 }
 
-// Done removes the line. Nothing is shown after it.
+// Done removes the line. Later updates show nothing.
 func (p *Progress) Done() {
 	if p == nil {
 		return

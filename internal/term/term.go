@@ -1,5 +1,5 @@
-// Package term is the little a terminal needs: colour, tables and progress.
-// Nothing a file or a cluster says can give the terminal orders.
+// Package term has helpers for terminals: colour, tables and progress. Text from
+// files or clusters is escaped, so that it cannot control the terminal.
 package term
 
 import (
@@ -11,12 +11,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Style colours text. The zero Style leaves it as it is.
+// Style colours text. The zero Style leaves it unchanged.
 type Style struct {
 	Color bool
 }
 
-// Each code ends with what undoes it alone, so that styles can be nested.
+// Each code has a matching off code that resets only that attribute, so that
+// styles can be nested.
 const (
 	boldOn   = "\x1b[1m"
 	dimOn    = "\x1b[2m"
@@ -30,16 +31,16 @@ const (
 
 var codes = []string{boldOn, dimOn, boldOff, red, green, yellow, cyan, colorOff}
 
-// Bold is for what the eye should find first.
+// Bold is for the most important text.
 func (s Style) Bold(t string) string { return s.wrap(boldOn, t, boldOff) }
 
-// Dim is for what can be passed over.
+// Dim is for unimportant text.
 func (s Style) Dim(t string) string { return s.wrap(dimOn, t, boldOff) }
 
 // Red is for errors.
 func (s Style) Red(t string) string { return s.wrap(red, t, colorOff) }
 
-// Green is for what went well.
+// Green is for success.
 func (s Style) Green(t string) string { return s.wrap(green, t, colorOff) }
 
 // Yellow is for warnings.
@@ -55,15 +56,15 @@ func (s Style) wrap(on, t, off string) string {
 	return on + t + off
 }
 
-// Safe returns text for one line of a terminal: whatever is not a printable
-// character, such as the escape that begins a terminal's orders, a line's end,
-// or what turns the direction of writing, is written out (\x1b, \n, \u202e).
+// Safe returns text for one line of a terminal: every non-printable character,
+// such as the escape that begins a control sequence, a line break, or a change of
+// the writing direction, is escaped (\x1b, \n, \u202e).
 func Safe(s string) string { return escape(s, "", nil) }
 
-// SafeLines is Safe for text of several lines: line ends and tabs are kept.
+// SafeLines is Safe for text of several lines: line breaks and tabs are kept.
 func SafeLines(s string) string { return escape(s, "\n\t", nil) }
 
-// escape is Safe that leaves the characters in keep and the codes in allow.
+// escape is Safe that keeps the characters in keep and the codes in allow.
 func escape(s, keep string, allow []string) string {
 	if isPlain(s) {
 		return s
@@ -101,7 +102,7 @@ func isPlain(s string) bool {
 }
 
 // isJoiner reports whether r joins characters into one, as in many scripts and
-// pictures. It cannot be seen, and it does no harm.
+// emoji. It is invisible and harmless.
 func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
 func codeAt(s string, codes []string) string {
@@ -116,12 +117,12 @@ func codeAt(s string, codes []string) string {
 	return ""
 }
 
-// gap stands between two columns.
+// gap separates two columns.
 const gap = "  "
 
 // Table lays out rows in columns as wide as the widest cell, two spaces apart,
-// under a header, which may be nil. Nothing is cut. Cells are made Safe; what
-// style added to them stays. Every line ends with a line's end.
+// under a header, which may be nil. Nothing is truncated. Cells are escaped as by
+// Safe, except for the codes of style. Every line ends with a line break.
 func Table(rows [][]string, header []string, style Style) string {
 	var allow []string
 	if style.Color {
@@ -157,8 +158,8 @@ func layOut(lines [][]string) string {
 	}
 	var b strings.Builder
 	for _, cells := range lines {
-		// Spaces are written before the next cell that is not empty, so that
-		// no line ends in them.
+		// Spaces are written before the next cell that is not empty, so that no line
+		// has trailing spaces.
 		pending := 0
 		for i, c := range cells {
 			if c != "" {

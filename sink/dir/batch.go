@@ -17,24 +17,24 @@ import (
 	"syscall"
 )
 
-// batch is a set of files that are prepared beside their places, then moved
-// there one after the other. All names go through an os.Root, which lets none
-// out of the directory.
+// batch is a set of files that are prepared as temporary files next to their
+// targets, then renamed one after the other. All names go through an os.Root, so
+// that none escapes the directory.
 type batch struct {
 	dir  string
 	root *os.Root
-	// moves are the files prepared and not yet in their places.
+	// moves are the prepared files that are not yet renamed.
 	mu    sync.Mutex
 	moves []move
-	// above and below are the directories made, outermost first: those that
-	// lead to the root, and those inside it.
+	// above and below are the directories that the batch created, outermost first:
+	// those that lead to the root, and those inside it.
 	above, below []string
 	committed    bool
 }
 
 type move struct{ from, to string }
 
-// begin opens the directory, and makes it first if it is missing.
+// begin opens the directory, and creates it if it is missing.
 func begin(dir string) (*batch, error) {
 	b := &batch{dir: dir}
 	missing, err := missingDirs(dir)
@@ -53,8 +53,7 @@ func begin(dir string) (*batch, error) {
 	return b, nil
 }
 
-// missingDirs returns the directories to make for dir to exist, outermost
-// first.
+// missingDirs returns the directories to create for dir to exist, outermost first.
 func missingDirs(dir string) ([]string, error) {
 	var missing []string
 	for p := filepath.Clean(dir); ; p = filepath.Dir(p) {
@@ -77,9 +76,9 @@ func missingDirs(dir string) ([]string, error) {
 	}
 }
 
-// check makes the directory of a file, and looks whether the file can be put
-// in its place: there is nothing, or a file, or a link, which is replaced like
-// a file; what it leads to is not touched.
+// check creates the directory of a file, and checks that the file can be written:
+// the target must be absent, a file or a link. A link is replaced like a file; its
+// target is not touched.
 func (b *batch) check(name string) error {
 	if err := b.mkdir(path.Dir(name)); err != nil {
 		return err
@@ -98,16 +97,16 @@ func (b *batch) check(name string) error {
 	return nil
 }
 
-// prepare has the content of a file written beside the place it is for, unless it
-// is there already. It may be called for several files at once, and calls write
-// once or twice.
+// prepare writes the content of a file to a temporary file next to its target,
+// unless the target already has that content. It may be called concurrently for
+// different files, and calls write once or twice.
 func (b *batch) prepare(name string, write func(io.Writer) error) error {
 	mode, same, err := b.compare(name, write)
 	if same || err != nil {
 		return err
 	}
-	// The name begins with a dot, so that nobody takes what a killed process
-	// leaves for a file of the catalog.
+	// The name begins with a dot, so that a leftover of a killed process is not
+	// taken for a file of the catalog.
 	tmp := path.Join(path.Dir(name), ".ingestor-"+rand.Text()+".tmp")
 	f, err := b.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -129,14 +128,14 @@ func (b *batch) prepare(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// compare reports whether the file is there with the same content, and returns
-// the permissions to keep if it is to be replaced, zero for the usual ones.
+// compare reports whether the file exists with the same content, and returns the
+// permissions to keep if it is to be replaced, zero for the default.
 func (b *batch) compare(name string, write func(io.Writer) error) (mode fs.FileMode, same bool, err error) {
 	info, err := b.root.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return 0, false, nil
 	}
-	// One that cannot be read is replaced.
+	// A file that cannot be read is replaced.
 	f, err := b.root.Open(name)
 	if err != nil {
 		return info.Mode().Perm(), false, nil
@@ -153,17 +152,17 @@ func (b *batch) compare(name string, write func(io.Writer) error) (mode fs.FileM
 	return info.Mode().Perm(), errors.Is(err, io.EOF), nil
 }
 
-// comparison is a writer that compares what is written to it with what a file
-// has.
+// comparison is a writer that compares the written bytes with the content of a
+// file.
 type comparison struct {
 	left *bufio.Reader
 	buf  []byte
 }
 
-// errDiffers ends a comparison.
+// errDiffers stops a comparison.
 var errDiffers = errors.New("content differs")
 
-// Write compares p with what comes next.
+// Write compares p with the next bytes of the file.
 func (c *comparison) Write(p []byte) (int, error) {
 	c.buf = slices.Grow(c.buf[:0], len(p))[:len(p)]
 	if _, err := io.ReadFull(c.left, c.buf); err != nil || !bytes.Equal(c.buf, p) {
@@ -172,7 +171,7 @@ func (c *comparison) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// mkdir makes a directory below the root if it is missing.
+// mkdir creates a directory below the root if it is missing.
 func (b *batch) mkdir(name string) error {
 	if name == "." {
 		return nil
@@ -193,8 +192,8 @@ func (b *batch) mkdir(name string) error {
 	return nil
 }
 
-// commit moves all files to their places. From here on a failure leaves those
-// that were moved before it.
+// commit renames all files to their targets. If it fails, files that were already
+// renamed remain.
 func (b *batch) commit() error {
 	all := len(b.moves)
 	slices.SortFunc(b.moves, func(x, y move) int { return strings.Compare(x.to, y.to) })
@@ -219,8 +218,8 @@ func (b *batch) commit() error {
 	return nil
 }
 
-// syncDir asks for the new names to be kept through a loss of power. Not every
-// system can do it, and the files are complete without.
+// syncDir syncs a directory, so that the new names survive a power loss. Not every
+// system supports it, and the files are complete without it.
 func (b *batch) syncDir(name string) {
 	d, err := b.root.Open(name)
 	if err != nil {
@@ -230,8 +229,8 @@ func (b *batch) syncDir(name string) {
 	_ = d.Close()
 }
 
-// end closes the batch. What was not committed is cleared away: files that
-// were prepared, and directories made for them.
+// end closes the batch. It removes what was not committed: prepared files and the
+// directories created for them.
 func (b *batch) end() {
 	if b.root != nil {
 		for _, m := range b.moves {
@@ -247,7 +246,7 @@ func (b *batch) end() {
 	}
 }
 
-// removeAll removes directories that are empty, innermost first.
+// removeAll removes empty directories, innermost first.
 func removeAll(dirs []string, remove func(string) error) {
 	for _, d := range slices.Backward(dirs) {
 		_ = remove(d)

@@ -1,6 +1,6 @@
-// Package dir writes entities to files: one for each kind, one for each
-// entity, a single one, or as the caller says. Files appear whole or not at all, and none appears
-// outside the directory, whatever an entity is called.
+// Package dir writes entities to files: one for each kind, one for each entity, a
+// single one, or as the caller chooses. Files are written atomically, and never
+// outside the directory, whatever the names of entities.
 package dir
 
 import (
@@ -19,34 +19,35 @@ import (
 	"example.dev/ingestor/sink"
 )
 
-// Layout is how entities are spread over files.
+// Layout is how entities are distributed over files.
 type Layout uint8
 
 // The layouts.
 const (
-	// PerKind is a file for each kind, such as template.yaml.
+	// PerKind writes a file for each kind, such as template.yaml.
 	PerKind Layout = iota
-	// PerEntity is a file for each entity in a directory for each kind, such
-	// as Template/databases.yaml.
+	// PerEntity writes a file for each entity in a directory for each kind, such as
+	// Template/databases.yaml.
 	PerEntity
-	// SingleFile is one file for all.
+	// SingleFile writes one file for all entities.
 	SingleFile
-	// Named is a file for all entities that Options.File gives the same name.
+	// Named writes one file for all entities to which Options.File gives the same
+	// name.
 	Named
 )
 
-// Options are how a Sink writes.
+// Options configure a Sink.
 type Options struct {
 	// Format is sink.YAML by default.
 	Format sink.Format
 	// Layout is PerKind by default.
 	Layout Layout
-	// File names the file for an entity with the layout Named: without a
-	// directory, and without what the format adds to it. Names that differ in
-	// case alone are one.
+	// File names the file for an entity with the layout Named, without a directory
+	// and without the extension of the format. Names that differ only in case are
+	// the same file.
 	File func(*entity.Entity) string
-	// Wrote, if not nil, is told of each file once all are in place, those
-	// that were there already with the same content included.
+	// Wrote, if not nil, is called for each file once all are in place, including
+	// files whose content did not change.
 	Wrote func(path string, entities int)
 }
 
@@ -58,13 +59,13 @@ type Sink struct {
 
 var _ sink.Sink = (*Sink)(nil)
 
-// New returns a Sink that writes to the directory root or, with SingleFile, to
-// the file root. Whatever of its path is missing is made.
+// New returns a Sink that writes to the directory root or, with SingleFile, to the
+// file root. Missing parts of the path are created.
 func New(root string, opts Options) *Sink { return &Sink{root: root, opts: opts} }
 
-// Write writes the entities. All files are prepared before the first is put in
-// its place, so that a failure while preparing leaves everything as it was. A
-// file that would not change is not touched, and none is removed. Without
+// Write writes the entities. All files are prepared before the first one is put in
+// place, so that a failure while preparing leaves everything unchanged. A file
+// whose content does not change is not touched, and no file is removed. Without
 // entities nothing is written.
 func (s *Sink) Write(ctx context.Context, entities []*entity.Entity) error {
 	if len(entities) == 0 {
@@ -95,13 +96,13 @@ func (s *Sink) Write(ctx context.Context, entities []*entity.Entity) error {
 	return nil
 }
 
-// atOnce is how many files are prepared at once. Waiting for the disk to have
-// each is what takes the time, and disks take many at once.
+// atOnce is how many files are prepared concurrently. Most of the time is spent on
+// syncing each file to disk, and disks handle many requests at once.
 const atOnce = 16
 
 func (s *Sink) prepare(ctx context.Context, b *batch, files []file) error {
-	// Whatever is in the way is found before anything is written, and in order,
-	// so that the same mistake gives the same message every time.
+	// Obstacles are found before anything is written, and in order, so that the same
+	// mistake always gives the same message.
 	for _, f := range files {
 		if err := b.check(f.name); err != nil {
 			return err
@@ -137,11 +138,11 @@ func (s *Sink) wrote(name string, entities int) {
 	s.opts.Wrote(path, entities)
 }
 
-// target is where to write: the directory, and the name of the single file in
-// it if there is to be one.
+// target is where to write: the directory, and the name of the file in it for
+// SingleFile.
 type target struct {
 	dir, name string
-	// special is a device or a pipe, which is written to and not replaced.
+	// special means a device or a pipe, which is written to and not replaced.
 	special bool
 }
 
@@ -178,7 +179,7 @@ func (s *Sink) singleTarget(info fs.FileInfo, err error) (target, error) {
 	case err == nil && !info.Mode().IsRegular():
 		return target{special: true}, nil
 	case err == nil:
-		// What a link leads to is replaced, not the link the user named.
+		// Replace the target of a link, not the link that the user named.
 		at, err := filepath.EvalSymlinks(s.root)
 		if err != nil {
 			return target{}, &Error{Path: s.root, Err: err}
@@ -188,7 +189,7 @@ func (s *Sink) singleTarget(info fs.FileInfo, err error) (target, error) {
 	return target{dir: filepath.Dir(s.root), name: filepath.Base(s.root)}, nil
 }
 
-// pour writes to what is there and is not a file, such as /dev/stdout.
+// pour writes to an existing path that is not a regular file, such as /dev/stdout.
 func (s *Sink) pour(entities []*entity.Entity) error {
 	f, err := os.OpenFile(s.root, os.O_WRONLY, 0)
 	if err != nil {
@@ -202,15 +203,15 @@ func (s *Sink) pour(entities []*entity.Entity) error {
 	return nil
 }
 
-// Error is a path that cannot be written to, and why.
+// Error is an error of writing to a path.
 type Error struct {
 	Path string
 	Err  error
-	// Hint is the way out; empty if there is none to name.
+	// Hint says how to fix the problem; it may be empty.
 	Hint string
 }
 
-// Error returns the message. The path stands in it once, although the
+// Error returns the message. It contains the path only once, although the
 // operating system's error names it too.
 func (e *Error) Error() string {
 	why := e.Err.Error()
@@ -226,7 +227,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// explain adds the way out that is common to all errors of a kind.
+// explain adds the hint that is common to all errors of a kind.
 func (s *Sink) explain(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Hint != "" {

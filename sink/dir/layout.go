@@ -12,15 +12,15 @@ import (
 	"example.dev/ingestor/sink"
 )
 
-// file is a file to write: its path below the root, with slashes, and what
-// goes into it.
+// file is a file to write: its path below the root, with slashes, and its
+// entities.
 type file struct {
 	name     string
 	entities []*entity.Entity
 }
 
-// Files returns what a Sink with these options writes: contents by paths below
-// its root, with slashes. The one file of SingleFile is called catalog.
+// Files returns what a Sink with these options writes: contents by paths below its
+// root, with slashes. The file of SingleFile is named catalog.
 func Files(es []*entity.Entity, opts Options) map[string][]byte {
 	if len(es) == 0 {
 		return nil
@@ -35,8 +35,8 @@ func Files(es []*entity.Entity, opts Options) map[string][]byte {
 	return out
 }
 
-// Names returns the paths that PerEntity gives to entities, one for each, with
-// slashes.
+// Names returns the paths that PerEntity gives to the entities, in their order,
+// with slashes.
 func Names(es []*entity.Entity, format sink.Format) []string {
 	index := map[*entity.Entity]string{}
 	for _, f := range perEntity(es, format.Ext()) {
@@ -49,8 +49,8 @@ func Names(es []*entity.Entity, format sink.Format) []string {
 	return out
 }
 
-// files spreads the entities over files, in the order of their names. single
-// is the name of the one file of SingleFile.
+// files distributes the entities over files, sorted by file name. single is the
+// name of the file of SingleFile.
 func (s *Sink) files(es []*entity.Entity, single string) []file {
 	var out []file
 	switch s.opts.Layout {
@@ -67,7 +67,7 @@ func (s *Sink) files(es []*entity.Entity, single string) []file {
 	return out
 }
 
-// gather gives all entities with one name a file, and keeps their order in it.
+// gather groups entities with the same name into a file, and keeps their order.
 func gather(es []*entity.Entity, name func(*entity.Entity) string, ext string) []file {
 	var out []file
 	index := map[string]int{}
@@ -84,12 +84,12 @@ func gather(es []*entity.Entity, name func(*entity.Entity) string, ext string) [
 	return out
 }
 
-// perEntity gives each entity a file whose name differs from all others even
-// where case does not count.
+// perEntity gives each entity a file whose name is unique even on case-insensitive
+// file systems.
 func perEntity(es []*entity.Entity, ext string) []file {
 	shared := sharedNames(es)
 	es = slices.Clone(es)
-	// Plain names are given first, so that no name made up takes one away.
+	// Plain names are assigned first, so that no generated name takes one of them.
 	slices.SortStableFunc(es, func(a, b *entity.Entity) int {
 		return cmp.Compare(prefixed(a, shared), prefixed(b, shared))
 	})
@@ -112,7 +112,7 @@ func perEntity(es []*entity.Entity, ext string) []file {
 	return out
 }
 
-// sharedNames returns the kinds with names that entities of several namespaces
+// sharedNames returns the kind/name pairs that entities of several namespaces
 // have.
 func sharedNames(es []*entity.Entity) map[string]bool {
 	first, shared := map[string]string{}, map[string]bool{}
@@ -128,8 +128,8 @@ func sharedNames(es []*entity.Entity) map[string]bool {
 
 func nameKey(e *entity.Entity) string { return strings.ToLower(e.Kind + "/" + e.Metadata.Name) }
 
-// prefixed is 1 if the entity's file carries its namespace, else 0. Those of
-// the default namespace never do.
+// prefixed returns 1 if the name of the entity's file includes its namespace,
+// otherwise 0. Names of the default namespace never do.
 func prefixed(e *entity.Entity, shared map[string]bool) int {
 	if shared[nameKey(e)] && !strings.EqualFold(e.Ref().Namespace, entity.DefaultNamespace) {
 		return 1
@@ -137,15 +137,15 @@ func prefixed(e *entity.Entity, shared map[string]bool) int {
 	return 0
 }
 
-// longest is how long the name of a file can be before it is shortened. A
-// namespace, a dot and a name fit; so does what is added within the 255 bytes
-// that file systems allow.
+// longest is the length above which file names are truncated. A namespace, a dot
+// and a name fit, and the additions stay within the 255 bytes that file systems
+// allow.
 const longest = 140
 
-// safeName returns a name for a file or directory that every file system takes
-// as it is and that names nothing else. Names the catalog allows come back
-// unchanged, but for the few that are devices somewhere. What had to change
-// gets a hash of what it was, so that different names stay different.
+// safeName returns a name for a file or directory that is valid and unambiguous on
+// every file system. Names that the catalog allows are returned unchanged, except
+// for those that are devices on Windows. A changed name gets a hash of the
+// original, so that different names stay different.
 func safeName(s string) string {
 	safe := strings.Map(func(r rune) rune {
 		switch {
@@ -163,14 +163,14 @@ func safeName(s string) string {
 		safe = "unnamed"
 	}
 	if isDevice(safe) {
-		// Windows looks at what stands before the first dot.
+		// Windows considers only the part before the first dot.
 		safe = strings.ReplaceAll(safe, ".", "_")
 	}
 	return safe + "-" + shortHash(s, 0)
 }
 
-// isDevice reports whether Windows takes the name for a device, whatever
-// follows its first dot.
+// isDevice reports whether Windows treats the name as a device, whatever follows
+// its first dot.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	switch stem {
@@ -184,7 +184,7 @@ func isDevice(name string) bool {
 	return ok && len(port) == 1 && port[0] >= '0' && port[0] <= '9'
 }
 
-// shortHash returns eight hex digits that stand for s, others for each try.
+// shortHash returns eight hex digits of a hash of s, different ones for each try.
 func shortHash(s string, try int) string {
 	if try > 0 {
 		s += "\x00" + strconv.Itoa(try)

@@ -7,10 +7,10 @@ import (
 	"example.dev/ingestor/sink"
 )
 
-// chunk is how much is gathered before it is written.
+// chunk is the buffer size of writes.
 const chunk = 64 << 10
 
-// write writes the content of a file, of which it holds no more than a part.
+// write writes the content of a file in chunks, so that memory use stays small.
 func (s *Sink) write(w io.Writer, es []*entity.Entity) error {
 	var buf []byte
 	for i, e := range es {
@@ -30,7 +30,7 @@ func (s *Sink) write(w io.Writer, es []*entity.Entity) error {
 	return nil
 }
 
-// append appends the i-th of n entities of a file as it stands there.
+// append appends the i-th of n entities of a file in its format.
 func (s *Sink) append(dst []byte, e *entity.Entity, i, n int) []byte {
 	switch {
 	case s.opts.Layout == PerEntity && s.opts.Format == sink.JSON:

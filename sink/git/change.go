@@ -20,10 +20,10 @@ type manifest struct {
 	Files []string `json:"files"`
 }
 
-// maxManifest is the most a manifest may hold, in bytes.
+// maxManifest is the maximum size of a manifest, in bytes.
 const maxManifest = 64 << 20
 
-// change puts the files into the tree and says what that changes.
+// change writes the files to the tree and returns what changed.
 func (s *Sink) change(top *folder, files map[string][]byte) (Result, error) {
 	var res Result
 	here, err := top.at(s.opts.Path)
@@ -81,7 +81,7 @@ func (s *Sink) change(top *folder, files map[string][]byte) (Result, error) {
 		}
 		in, e, ok, err := here.file(name)
 		if err != nil || !ok || !e.Mode.IsFile() || e.Mode == filemode.Symlink {
-			// It is gone, or somebody has put something else in its place.
+			// The file is gone, or was replaced by something else.
 			continue
 		}
 		if !s.opts.Prune {
@@ -94,7 +94,7 @@ func (s *Sink) change(top *folder, files map[string][]byte) (Result, error) {
 	return res, s.list(here, slices.Sorted(maps.Keys(list)))
 }
 
-// effect is what putting a file does.
+// effect is the effect of writing a file.
 type effect uint8
 
 const (
@@ -106,7 +106,7 @@ const (
 	lacks
 )
 
-// edit returns the files with those that Options.Edit makes.
+// edit returns the files, merged with those that Options.Edit returns.
 func (s *Sink) edit(here *folder, files map[string][]byte) (map[string][]byte, error) {
 	if s.opts.Edit == nil {
 		return files, nil
@@ -138,8 +138,8 @@ func (s *Sink) edit(here *folder, files map[string][]byte) (map[string][]byte, e
 	return all, nil
 }
 
-// put puts a file below the folder, unless it is there; without content it
-// takes the file away.
+// put writes a file below the folder, unless it is unchanged; if data is nil and
+// Options.Edit is set, it removes the file.
 func (s *Sink) put(here *folder, name string, data []byte, ours bool) (effect, error) {
 	in, e, ok, err := here.file(name)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *Sink) put(here *folder, name string, data []byte, ours bool) (effect, e
 	return does, in.put(path.Base(name), mode, hash, data)
 }
 
-// compare tells Options.Compare how a file differs from the one that is there.
+// compare calls Options.Compare with the old and the new content of a file.
 func (s *Sink) compare(in *folder, e object.TreeEntry, there bool, name string, data []byte) error {
 	if s.opts.Compare == nil {
 		return nil
@@ -194,7 +194,7 @@ func (s *Sink) compare(in *folder, e object.TreeEntry, there bool, name string, 
 	return nil
 }
 
-// notOurs says which files are somebody else's.
+// notOurs returns an error for existing files that this sink did not write.
 func notOurs(files []string) error {
 	what := fmt.Sprintf("%q is there", files[0])
 	if more := len(files) - 1; more > 0 {
@@ -235,7 +235,7 @@ func (s *Sink) ours(here *folder) (map[string]bool, error) {
 	return files, nil
 }
 
-// list writes which files are this sink's; without any there is no list.
+// list writes the manifest; without files it removes the manifest.
 func (s *Sink) list(here *folder, files []string) error {
 	in, e, ok, err := here.file(s.opts.Manifest)
 	if err != nil {

@@ -18,26 +18,27 @@ import (
 )
 
 const (
-	// pause is how long the third try is waited for, about; the fourth is waited
-	// for twice as long, and so on up to maxPause. The second comes at once.
+	// pause is the approximate delay before the third try; it grows by pause with
+	// each further try, up to maxPause. The second try has no delay.
 	pause    = 50 * time.Millisecond
 	maxPause = time.Second
-	// patience is how long a branch that does not move may be locked. It is longer
-	// than the lock of a process that was killed lasts.
+	// patience is how long to retry while the branch is locked and does not move. It
+	// is longer than the lock of a killed process lasts.
 	patience = 15 * time.Second
 )
 
-// attempt is a commit that was made and could not be pushed.
+// attempt is a commit that was made but could not be pushed.
 type attempt struct {
 	result Result
 	err    error
-	// old is where the branch was, and made the commit.
+	// old is the previous head of the branch, and made the commit.
 	old, made plumbing.Hash
 }
 
-// commit tries until the files are there, or it is known why not. Who finds that
-// another process moved the branch tries again for as long as there is time, since
-// each of those has got ahead, and waits its turn among those of this process.
+// commit retries until the files are pushed, or a permanent error occurs. If
+// another process moved the branch, it retries until the timeout, because each
+// conflict means that another process has made progress, and it takes turns with
+// other commits of this process.
 func (s *Sink) commit(ctx context.Context, files map[string][]byte, open func() (*remote.Repository, error)) (Result, error) {
 	by := s.signature()
 	var last attempt
@@ -82,8 +83,7 @@ func (s *Sink) commit(ctx context.Context, files map[string][]byte, open func() 
 	}
 }
 
-// late is the error of commits that were tried so often until there was no time
-// left.
+// late returns the error of commits that were retried until the timeout.
 func (a attempt) late(ctx context.Context, tries int) error {
 	if a.err == nil || !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return ctx.Err()
@@ -94,14 +94,14 @@ func (a attempt) late(ctx context.Context, tries int) error {
 	return outOfTime{remote.Wrong("try again when fewer processes write to the branch", "%w, %d times", a.err, tries)}
 }
 
-// outOfTime is an error that says more than that there is no time left.
+// outOfTime is a timeout error with a more specific message.
 type outOfTime struct{ error }
 
 // Unwrap returns the error.
 func (o outOfTime) Unwrap() error { return o.error }
 
-// wait waits before a try, longer before each, and returns how long. Those who
-// wait for the same wait for different times.
+// wait waits before a try, longer before each further try, and returns how long.
+// The delay is randomized so that concurrent writers do not retry in step.
 func wait(ctx context.Context, try int) (time.Duration, error) {
 	most := min(time.Duration(try-1)*pause, maxPause)
 	if most > 0 {
@@ -115,7 +115,7 @@ func wait(ctx context.Context, try int) (time.Duration, error) {
 	}
 }
 
-// attempt makes a commit on top of what is there and pushes it.
+// attempt makes a commit on top of the current head and pushes it.
 func (s *Sink) attempt(ctx context.Context, r *remote.Repository, files map[string][]byte, by object.Signature, last attempt) (attempt, error) {
 	to, err := s.resolve(r)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Sink) attempt(ctx context.Context, r *remote.Repository, files map[stri
 	switch {
 	case last.err == nil:
 	case to.old == last.made:
-		// The commit was taken, and only the answer did not come.
+		// The commit was pushed, and only the response was lost.
 		last.result.Pushed, last.err = true, nil
 		return last, nil
 	case to.old == last.old && !remote.IsBusy(last.err) && !errors.Is(last.err, remote.ErrMoved):
@@ -179,20 +179,20 @@ func (s *Sink) attempt(ctx context.Context, r *remote.Repository, files map[stri
 // target is where the commit goes.
 type target struct {
 	branch plumbing.ReferenceName
-	// old is where the branch is, zero if there is none, and parent what the
-	// commit follows, zero if it is the first.
+	// old is the head of the branch, zero if the branch does not exist, and parent
+	// the parent of the commit, zero if it is the first.
 	old, parent plumbing.Hash
 }
 
-// first is the branch of a repository that has none and names none.
+// first is the default branch of an empty repository that names none.
 const first = "main"
 
-// branchName is the whole name of a branch.
+// branchName returns the full reference name of a branch.
 func branchName(name string) plumbing.ReferenceName {
 	return plumbing.NewBranchReferenceName(strings.TrimPrefix(name, "refs/heads/"))
 }
 
-// resolve finds the branch, and what the commit is to follow.
+// resolve finds the branch and the parent of the commit.
 func (s *Sink) resolve(r *remote.Repository) (target, error) {
 	to := target{branch: branchName(s.opts.Branch)}
 	head, headErr := r.Refs.Reference(plumbing.HEAD)
@@ -211,8 +211,8 @@ func (s *Sink) resolve(r *remote.Repository) (target, error) {
 	}
 	base, err := s.base(r)
 	if err != nil {
-		// What is on the disk is read bit by bit: another process may have made the
-		// branch since it was looked for.
+		// A local repository is not read atomically: another process may have created
+		// the branch since the lookup.
 		if ref, now := storer.ResolveReference(r.Refs, to.branch); now == nil {
 			to.old, to.parent = ref.Hash(), ref.Hash()
 			return to, nil
@@ -222,7 +222,7 @@ func (s *Sink) resolve(r *remote.Repository) (target, error) {
 	return to, err
 }
 
-// base finds what a new branch begins with.
+// base finds the start point of a new branch.
 func (s *Sink) base(r *remote.Repository) (plumbing.Hash, error) {
 	if s.opts.Base == "" {
 		ref, err := storer.ResolveReference(r.Refs, plumbing.HEAD)
@@ -252,7 +252,7 @@ func (s *Sink) base(r *remote.Repository) (plumbing.Hash, error) {
 	return plumbing.ZeroHash, remote.Missing(r.Refs, fmt.Sprintf("it has no branch or tag %q to begin with", s.opts.Base))
 }
 
-// parent fetches the commit that a hash leads to, and returns it and its tree.
+// parent fetches the commit that a hash refers to, and returns it and its tree.
 func (s *Sink) parent(ctx context.Context, r *remote.Repository, h plumbing.Hash) (commit, tree plumbing.Hash, err error) {
 	if h.IsZero() {
 		return h, h, nil
@@ -273,7 +273,7 @@ func (s *Sink) parent(ctx context.Context, r *remote.Repository, h plumbing.Hash
 	return c.Hash, c.TreeHash, nil
 }
 
-// signature says who the change is by, and when.
+// signature returns the author and the time of the commit.
 func (s *Sink) signature() object.Signature {
 	return object.Signature{
 		Name: cmp.Or(strings.TrimSpace(s.opts.Author), DefaultAuthor), Email: cmp.Or(strings.TrimSpace(s.opts.Email), DefaultEmail),
@@ -281,7 +281,7 @@ func (s *Sink) signature() object.Signature {
 	}
 }
 
-// message returns the message of a commit, which ends with its last line.
+// message returns the commit message, terminated by a line break.
 func (s *Sink) message(r Result) string {
 	text := strings.TrimSpace(s.opts.Message)
 	if text == "" {
@@ -290,7 +290,7 @@ func (s *Sink) message(r Result) string {
 	return text + "\n"
 }
 
-// counts says how much changes, after a prefix, or nothing.
+// counts returns the number of changes after a prefix, or nothing.
 func (r Result) counts(prefix string) string {
 	var parts []string
 	for _, p := range []struct {

@@ -8,12 +8,12 @@ import (
 	"example.dev/ingestor/internal/git/remote"
 )
 
-// Error is a repository that cannot be written to, and why.
+// Error is an error of writing to a repository.
 type Error struct {
-	// Repository is its address as it was given, without credentials.
+	// Repository is the address as given, without credentials.
 	Repository string
 	Err        error
-	// Hint is the way out; empty if there is none to name.
+	// Hint says how to fix the problem; it may be empty.
 	Hint string
 }
 
@@ -25,10 +25,10 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// disapproval is an error of Options.Approve, which is the caller's own.
+// disapproval wraps an error of Options.Approve, which is returned unchanged.
 type disapproval struct{ error }
 
-// fail makes an Error of err, without secrets.
+// fail converts err to an Error without secrets.
 func (s *Sink) fail(ctx context.Context, err error, c remote.Credentials) error {
 	if no, ok := errors.AsType[disapproval](err); ok {
 		return no.error
@@ -36,7 +36,7 @@ func (s *Sink) fail(ctx context.Context, err error, c remote.Credentials) error 
 	if late, ok := errors.AsType[outOfTime](err); ok {
 		err = late.error
 	} else if ctx.Err() != nil {
-		// Whatever broke, it broke because of this.
+		// The end of the context caused every other error.
 		err = context.Cause(ctx)
 	}
 	p := c.Clean(remote.Explain(err))

@@ -19,8 +19,8 @@ import (
 	"example.dev/ingestor/internal/git/remote"
 )
 
-// folder is a folder of a commit that is being changed. What it holds is read
-// when it is looked at.
+// folder is a folder of a commit that is being changed. Its entries are read
+// lazily.
 type folder struct {
 	in   storer.EncodedObjectStorer
 	out  *memory.Storage
@@ -29,17 +29,17 @@ type folder struct {
 	was     plumbing.Hash
 	read    bool
 	entries map[string]object.TreeEntry
-	// below are the folders in it that were looked at.
+	// below are the subfolders that were opened.
 	below map[string]*folder
 }
 
-// openFolder returns the folder that a hash names, in the top of a repository;
-// a new one if the hash is zero. New objects go to out.
+// openFolder returns the root folder with the given tree hash; a new one if the
+// hash is zero. New objects are stored in out.
 func openFolder(in storer.EncodedObjectStorer, out *memory.Storage, tree plumbing.Hash) *folder {
 	return &folder{in: in, out: out, was: tree, entries: map[string]object.TreeEntry{}, below: map[string]*folder{}}
 }
 
-// load reads what is in the folder.
+// load reads the entries of the folder.
 func (f *folder) load() error {
 	if f.read || f.was.IsZero() {
 		return nil
@@ -55,7 +55,7 @@ func (f *folder) load() error {
 	return nil
 }
 
-// sub returns the folder of a name in this one, a new one if there is none.
+// sub returns the subfolder of a name, a new one if there is none.
 func (f *folder) sub(name string) (*folder, error) {
 	if d, ok := f.below[name]; ok {
 		return d, nil
@@ -73,8 +73,8 @@ func (f *folder) sub(name string) (*folder, error) {
 	return d, nil
 }
 
-// at returns the folder a path leads to, from this one. It follows no links, so
-// that it leads nowhere else.
+// at returns the folder at a path relative to this one. It does not follow links,
+// so that the path cannot escape.
 func (f *folder) at(names string) (*folder, error) {
 	if names == "" || names == "." {
 		return f, nil
@@ -89,7 +89,8 @@ func (f *folder) at(names string) (*folder, error) {
 	return d, nil
 }
 
-// file returns the file of a path, below this folder, and whether there is one.
+// file returns the entry of a file at a path below this folder, and whether it
+// exists.
 func (f *folder) file(name string) (in *folder, e object.TreeEntry, ok bool, err error) {
 	if in, err = f.at(path.Dir(name)); err != nil {
 		return nil, e, false, err
@@ -105,7 +106,7 @@ func (f *folder) file(name string) (in *folder, e object.TreeEntry, ok bool, err
 	return in, e, ok, nil
 }
 
-// inTheWay is something that is there and is something else.
+// inTheWay returns an error for an existing entry of another type.
 func (f *folder) inTheWay(name string, mode filemode.FileMode, want string) error {
 	is := map[filemode.FileMode]string{
 		filemode.Dir: "a folder", filemode.Symlink: "a link", filemode.Submodule: "a submodule",
@@ -116,7 +117,7 @@ func (f *folder) inTheWay(name string, mode filemode.FileMode, want string) erro
 	return remote.Wrong("move it away, or choose another path", "%q is %s in the repository, not %s", shownPath(path.Join(f.path, name)), is, want)
 }
 
-// put puts a file into the folder.
+// put writes a file to the folder.
 func (f *folder) put(name string, mode filemode.FileMode, hash plumbing.Hash, data []byte) error {
 	o := f.out.NewEncodedObject()
 	o.SetType(plumbing.BlobObject)
@@ -134,7 +135,7 @@ func (f *folder) put(name string, mode filemode.FileMode, hash plumbing.Hash, da
 	return nil
 }
 
-// content returns what is in a file, if it is not too much.
+// content returns the content of a file of at most most bytes.
 func (f *folder) content(h plumbing.Hash, most int64) ([]byte, error) {
 	o, err := f.in.EncodedObject(plumbing.BlobObject, h)
 	if err != nil {
@@ -151,8 +152,8 @@ func (f *folder) content(h plumbing.Hash, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, most))
 }
 
-// write writes the folder and those below it, and returns its hash: that of
-// before if nothing changed. Folders without anything in them are left out.
+// write writes the folder and its subfolders, and returns its hash, which is the
+// old one if nothing changed. Empty folders are omitted.
 func (f *folder) write() (plumbing.Hash, error) {
 	for name, d := range f.below {
 		h, err := d.write()
@@ -183,7 +184,7 @@ func (f *folder) write() (plumbing.Hash, error) {
 	return store(f.out, t)
 }
 
-// sortable is how Git puts entries in order.
+// sortable returns the key by which Git sorts entries.
 func sortable(e object.TreeEntry) string {
 	if e.Mode == filemode.Dir {
 		return e.Name + "/"
@@ -191,7 +192,7 @@ func sortable(e object.TreeEntry) string {
 	return e.Name
 }
 
-// store adds an object to those that are new.
+// store adds an object to the new objects.
 func store(in *memory.Storage, o object.Object) (plumbing.Hash, error) {
 	e := in.NewEncodedObject()
 	if err := o.Encode(e); err != nil {
@@ -200,7 +201,7 @@ func store(in *memory.Storage, o object.Object) (plumbing.Hash, error) {
 	return in.SetEncodedObject(e)
 }
 
-// folderName returns the path of a folder in a repository, "" for the top.
+// folderName returns the path of a folder in a repository, "" for the root.
 func folderName(given string) (string, error) {
 	name := path.Clean("/" + strings.Trim(given, "/"))[1:]
 	if name == "" && !strings.Contains(given, "..") {
@@ -212,13 +213,13 @@ func folderName(given string) (string, error) {
 	return name, checkPath(name)
 }
 
-// checkPath returns an error if a path is not one of a file below where it
-// begins, on every system and for every Git.
+// checkPath returns an error unless a path is relative, does not escape and is
+// valid on every system and for every Git version.
 func checkPath(name string) error {
 	if name == "" || !utf8.ValidString(name) || strings.ContainsAny(name, `\:`) || strings.ContainsFunc(name, unicode.IsControl) {
 		return badPath(name)
 	}
-	// Some systems do not see characters that only say how others are shown.
+	// Some systems ignore format characters in names.
 	seen := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
 			return -1
@@ -238,5 +239,5 @@ func badPath(name string) error {
 	return remote.Wrong("write it with slashes from the top of the repository, without .. and .git", "%q cannot be a path in a repository", name)
 }
 
-// shownPath is a path as people can read it.
+// shownPath returns a path for messages, as valid UTF-8.
 func shownPath(p string) string { return strings.ToValidUTF8(p, string(utf8.RuneError)) }

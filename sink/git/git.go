@@ -1,6 +1,6 @@
-// Package git writes files to a branch of a Git repository: over HTTP, SSH or
-// on the disk, without a checkout and without a git program. A commit is made
-// only if something changes, and is on the server as a whole or not at all.
+// Package git writes files to a branch of a Git repository over HTTP, SSH or on
+// the local disk, without a checkout and without the git program. It makes a
+// commit only if something changes, and pushes it atomically.
 package git
 
 import (
@@ -15,7 +15,7 @@ import (
 	"example.dev/ingestor/sink/dir"
 )
 
-// The defaults of Options.
+// Defaults of Options.
 const (
 	DefaultMaxBytes = 256 << 20
 	DefaultTimeout  = 5 * time.Minute
@@ -23,118 +23,117 @@ const (
 	DefaultEmail    = "ingestor@localhost"
 )
 
-// Options say where in a repository files go, and how to get in.
+// Options configure where in a repository files are written, and with which
+// credentials.
 type Options struct {
-	// Branch is the branch that is written to. If it is missing, it is made
-	// from Base. Empty means the branch the repository itself thinks of first.
+	// Branch is the branch that is written to. If it does not exist, it is created
+	// from Base. Empty means the default branch.
 	Branch string
-	// Base is a branch, a tag or a commit. Empty means the branch the
-	// repository itself thinks of first.
+	// Base is a branch, a tag or a commit. Empty means the default branch.
 	Base string
-	// Path is the folder that files are put into; nothing outside of it is
-	// touched. Empty means the top of the repository.
+	// Path is the folder that files are written to; nothing outside it is touched.
+	// Empty means the root of the repository.
 	Path string
 
-	// Message is the message of the commit. Empty means one that counts what
+	// Message is the commit message. Empty means a message with the number of
 	// changes.
 	Message string
-	// Author and Email are who the change is by. Empty means DefaultAuthor and
-	// DefaultEmail.
+	// Author and Email identify the author of the commit. Empty means DefaultAuthor
+	// and DefaultEmail.
 	Author, Email string
-	// Committer and CommitterEmail are who makes the commit; empty means the
-	// author.
+	// Committer and CommitterEmail identify the committer; empty means the author.
 	Committer, CommitterEmail string
-	// Now is the clock for commits; nil means the one of the system.
+	// Now is the clock for commits; nil means the system clock.
 	Now func() time.Time
 
-	// Manifest is the name of a file in Path that lists the files this sink
-	// wrote, so that it knows them again. A file that is there and not listed
-	// is somebody else's, and is not replaced, unless Overwrite says so or it
-	// would not change. Without a name, all files count as somebody else's that
-	// may be replaced, and none is removed.
+	// Manifest is the name of a file in Path that lists the files this sink wrote.
+	// An existing file that is not listed belongs to others and is not replaced,
+	// unless Overwrite is set or its content is the same. Without a manifest, every
+	// file may be replaced, and none is removed.
 	Manifest  string
 	Overwrite bool
-	// Prune removes files that are listed and are not made any more.
+	// Prune removes files that are listed in the manifest and no longer generated.
 	Prune bool
 
-	// Edit, if not nil, makes files of what is there. It reads files by their
-	// paths below Path, among them those that were given, and gets an error that
-	// is fs.ErrNotExist if there is none. What it returns goes beside, or in place
-	// of, what was given; nil removes a file. If the branch moves meanwhile, it is
-	// called again. Its error is returned as the cause of an *Error.
+	// Edit, if not nil, derives files from the existing ones. Its argument reads
+	// files by their paths below Path, including the files given to Commit, and
+	// returns fs.ErrNotExist for missing files. The files that Edit returns are
+	// added to the given ones or replace them; nil removes a file. If the branch
+	// moves meanwhile, Edit is called again. Its error is returned as the cause of
+	// an *Error.
 	Edit func(read func(name string) ([]byte, error)) (map[string][]byte, error)
 
-	// Compare, if not nil, is told of each file that is put or taken away and is
-	// not the same afterwards: its path in the repository, as it was and as it
-	// becomes; nil is a file that is not there. If the branch moves meanwhile, it
-	// is told again.
+	// Compare, if not nil, is called for each file that is written or removed and
+	// whose content changes: with its path in the repository and its content before
+	// and after; nil is a missing file. If the branch moves meanwhile, it is called
+	// again.
 	Compare func(path string, before, after []byte)
 
-	// DryRun only finds out what would change.
+	// DryRun only determines what would change.
 	DryRun bool
-	// Approve, if not nil, is asked before a commit is made what it thinks of
-	// it, with DryRun too. Its error is returned as it is, and nothing is
-	// written. If the branch moves meanwhile, it is asked again.
+	// Approve, if not nil, is called before a commit is made, in a dry run too. Its
+	// error is returned as it is, and nothing is written. If the branch moves
+	// meanwhile, it is called again.
 	Approve func(Result) error
 
-	// Auth is how to prove who one is, and how the server does.
+	// Auth holds the credentials, and the settings to verify the server.
 	Auth Auth
-	// MaxBytes is the most that is fetched, packed and unpacked: the files of
-	// one commit of the whole repository. Zero means DefaultMaxBytes.
+	// MaxBytes limits what is fetched, packed and unpacked: the files of one commit
+	// of the whole repository. Zero means DefaultMaxBytes.
 	MaxBytes int64
-	// Timeout is how long a Commit may take. Zero means DefaultTimeout.
+	// Timeout is the timeout of a Commit. Zero means DefaultTimeout.
 	Timeout time.Duration
 }
 
-// Auth is how to prove who one is, and how the server does. What stands here
-// goes before what stands in the address.
+// Auth holds credentials, and the settings to verify the server. It overrides
+// credentials in the address.
 type Auth struct {
-	// Username goes with the token or the key. Empty means the one in the
-	// address, else what the host is known to expect beside a token, or "git".
+	// Username is used with the token or the key. Empty means the one in the
+	// address, otherwise what the host is known to expect with a token, or "git".
 	Username string
 	// Token is a token or password for HTTP. TokenFile is a file that holds it
-	// instead, read again each time.
+	// instead, read again for each commit.
 	Token     sink.Secret
 	TokenFile string
 
-	// SSHKey is a private key in PEM. SSHKeyFile is a file that holds it
-	// instead, read again each time. Passphrase unlocks it.
+	// SSHKey is a private key in PEM. SSHKeyFile is a file that holds it instead,
+	// read again for each commit. Passphrase decrypts it.
 	SSHKey     sink.Secret
 	SSHKeyFile string
 	Passphrase sink.Secret
-	// KnownHostsFile is a known_hosts file that the host must be in. HostKey
-	// names the key of the host instead: "ssh-ed25519 AAAA…", or "SHA256:…",
-	// its fingerprint. A key that nobody named is refused.
+	// KnownHostsFile is a known_hosts file that must contain the host. HostKey is
+	// the key of the host instead: "ssh-ed25519 AAAA…", or "SHA256:…", its
+	// fingerprint. Unknown host keys are refused.
 	KnownHostsFile string
 	HostKey        string
 
-	// CAFile or CAData, in PEM, is the authority that signed the server's
-	// certificate; without either it is one the system knows.
+	// CAFile or CAData, in PEM, is the CA that signed the server's certificate;
+	// without either, the system's CAs are used.
 	CAFile string
 	CAData []byte
-	// SkipTLSVerify believes any certificate.
+	// SkipTLSVerify accepts any certificate.
 	SkipTLSVerify bool
 }
 
-// Result is what a Commit changed. Paths are those in the repository, in order.
+// Result describes what a Commit changed. Paths are relative to the repository and
+// sorted.
 type Result struct {
-	// Branch is the branch, and Created says that it was missing.
+	// Branch is the branch, and Created reports whether it was missing.
 	Branch  string
 	Created bool
-	// Commit is the new commit; empty if nothing changed or nothing was to be
-	// written.
+	// Commit is the new commit; empty if nothing changed or in a dry run.
 	Commit string
-	// Tip is the commit that the branch ends with now; empty if it is missing.
+	// Tip is the current head of the branch; empty if the branch does not exist.
 	Tip string
-	// Added, Changed and Removed are files; the manifest is not among them.
+	// Added, Changed and Removed are files, without the manifest.
 	Added, Changed, Removed []string
-	// Unchanged counts the files that were there as they are.
+	// Unchanged counts the files whose content is already as given.
 	Unchanged int
-	// Pushed says that the repository has the commit.
+	// Pushed reports whether the commit was pushed.
 	Pushed bool
 }
 
-// Sink writes to a repository. Its methods may be called at once.
+// Sink writes to a repository. It may be used concurrently.
 type Sink struct {
 	at   remote.Address
 	bad  error
@@ -144,9 +143,9 @@ type Sink struct {
 var _ sink.Sink = (*Sink)(nil)
 
 // New returns a Sink for the repository at an address: a URL with the scheme
-// https, http, ssh or file, user@host:path for SSH, or the path of a repository
-// on this machine, whose hooks are not run. Credentials in a URL are used and
-// shown nowhere. What is wrong with what is given is told by Check and Commit.
+// https, http, ssh or file, user@host:path for SSH, or the path of a local
+// repository, whose hooks are not run. Credentials in a URL are used but never
+// shown. Check and Commit report errors in the arguments.
 func New(repository string, opts Options) *Sink {
 	if opts.MaxBytes <= 0 {
 		opts.MaxBytes = DefaultMaxBytes
@@ -168,8 +167,8 @@ func New(repository string, opts Options) *Sink {
 // Repository returns the address without credentials.
 func (s *Sink) Repository() string { return s.at.Shown }
 
-// Check returns an error about an address, or options, with which nothing can
-// be written anywhere. It asks no server.
+// Check returns an error if the address or the options are invalid. It does not
+// contact a server.
 func (s *Sink) Check() error {
 	if err := cmp.Or(s.bad, s.opts.check()); err != nil {
 		p := remote.Explain(err)
@@ -194,7 +193,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// Write commits the entities, one a file, as Kind/name.yaml. Without entities
+// Write commits the entities, one per file, as Kind/name.yaml. Without entities
 // nothing is written.
 func (s *Sink) Write(ctx context.Context, entities []*entity.Entity) error {
 	if len(entities) == 0 {
@@ -204,12 +203,12 @@ func (s *Sink) Write(ctx context.Context, entities []*entity.Entity) error {
 	return err
 }
 
-// Commit commits files, which are contents by their paths below Options.Path,
-// with slashes. If they are there already, there is no commit. If somebody else
-// moves the branch meanwhile, the files are put on top of that. An error is an
-// *Error, or that of Options.Approve, and the branch is as it was, or as somebody
-// else left it; but if the way to the server broke, or time ran out, while the
-// commit was handed in, it may be there all the same.
+// Commit commits files, which are contents by their paths below Options.Path, with
+// slashes. If nothing changes, there is no commit. If the branch moves meanwhile,
+// the files are committed on top of the new head. An error is an *Error, or that
+// of Options.Approve, and means that nothing was pushed, except if the connection
+// broke or the timeout expired during the push: then the commit may have been
+// pushed.
 func (s *Sink) Commit(ctx context.Context, files map[string][]byte) (Result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.Timeout, remote.Wrong(
 		"the server or the way to it may be slow; try again, or allow more time",

@@ -5,26 +5,26 @@ import (
 	"sync"
 )
 
-// turns has those who write to the same branch do so one after the other. It is for
-// the commits of this process that lost against another: they would lose against
-// one another too, the more often the more they are.
+// turns serializes writers of the same branch. It is for commits of this process
+// that lost against another writer: without it they would also conflict with one
+// another, more often the more there are.
 type turns struct {
 	mu    sync.Mutex
 	lines map[string]*line
 }
 
-// line is where those stand who wait for a branch.
+// line is the queue of the writers of a branch.
 type line struct {
-	// turn has room for the one whose turn it is.
+	// turn has capacity for the writer whose turn it is.
 	turn chan struct{}
-	// waiting are how many stand in it, with the one whose turn it is.
+	// waiting counts the writers in the queue, including the current one.
 	waiting int
 }
 
-// contended are the branches that several commits of this process write to at once.
+// contended are the branches with conflicting commits of this process.
 var contended = &turns{lines: map[string]*line{}}
 
-// enter waits for the turn at a branch. Whoever has it calls leave.
+// enter waits for the turn at a branch. The caller must call leave.
 func (t *turns) enter(ctx context.Context, branch string) (leave func(), err error) {
 	t.mu.Lock()
 	l, ok := t.lines[branch]
@@ -46,7 +46,7 @@ func (t *turns) enter(ctx context.Context, branch string) (leave func(), err err
 	}
 }
 
-// forget removes one from a line, and the line after its last.
+// forget removes a writer from a queue, and deletes the queue when it is empty.
 func (t *turns) forget(branch string, l *line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -39,21 +39,22 @@ func (p *Portal) strange(c call, a answer, err error) error {
 	return &Error{Problem: Strange, URL: p.base, Status: a.status, Err: err, verb: c.verb}
 }
 
-// ShrinkError is a full push that would remove more than half of what the
-// provider has.
+// ShrinkError is the error of a full push that would remove more than half of the
+// provider's entities.
 type ShrinkError struct {
 	Provider string
-	// Has is how many there are, and Pushed how many would be.
+	// Has is the number of entities before, and Pushed the number after the push.
 	Has, Pushed int
 }
 
-// Error says so.
+// Error returns the message.
 func (e *ShrinkError) Error() string {
 	return fmt.Sprintf("%s has %d entities, and a full push of %d would remove more than half of them", e.Provider, e.Has, e.Pushed)
 }
 
 // Guard returns a *ShrinkError if a full push of so many entities would remove
-// more than half of what the provider has, as one does whose source broke off.
+// more than half of the provider's entities, as happens when a source was
+// truncated.
 func (p *Portal) Guard(ctx context.Context, entities int) error {
 	has, err := p.Count(ctx)
 	if err != nil {
@@ -65,8 +66,8 @@ func (p *Portal) Guard(ctx context.Context, entities int) error {
 	return nil
 }
 
-// Register registers the address of a file of entities, which the portal then
-// reads by itself, again and again. It reports whether it was there already.
+// Register registers the URL of a file of entities, which the portal then reads
+// regularly. It reports whether the location already existed.
 func (p *Portal) Register(ctx context.Context, address string) (existed bool, err error) {
 	c := p.location("register a location in", address)
 	c.good = []int{http.StatusConflict}
@@ -86,8 +87,8 @@ func (p *Portal) Register(ctx context.Context, address string) (existed bool, er
 	return false, nil
 }
 
-// Try has the portal read an address as if it were to be registered, and
-// returns how many entities it finds there. Nothing changes.
+// Try makes the portal read a URL as a dry run of a registration, and returns the
+// number of entities found. Nothing changes.
 func (p *Portal) Try(ctx context.Context, address string) (int, error) {
 	c := p.location("read a location with", address)
 	c.query = url.Values{"dryRun": {"true"}}
@@ -104,7 +105,7 @@ func (p *Portal) Try(ctx context.Context, address string) (int, error) {
 	return len(found.Entities), nil
 }
 
-// location is a call about the location of an address.
+// location returns a call for the location of a URL.
 func (p *Portal) location(verb, address string) call {
 	return call{
 		verb: verb, method: http.MethodPost, path: "/api/catalog/locations", again: true,

@@ -14,59 +14,59 @@ import (
 	"unicode"
 )
 
-// Problem is why a portal did not do what it was asked.
+// Problem is the class of an Error.
 type Problem uint8
 
 // The problems.
 const (
-	// Unreachable: nobody answers at the address.
+	// Unreachable: the portal cannot be connected to.
 	Unreachable Problem = iota + 1
-	// Interrupted: the connection ended, or time ran out, before an answer.
+	// Interrupted: the connection broke, or the timeout expired, before a response.
 	Interrupted
-	// Unauthenticated: the portal does not know the caller (401).
+	// Unauthenticated: the portal does not accept the credentials (401).
 	Unauthenticated
-	// Forbidden: it does, and refuses (403).
+	// Forbidden: the caller lacks a permission (403).
 	Forbidden
-	// Missing: it has no such endpoint (404, 405).
+	// Missing: the portal has no such endpoint (404, 405).
 	Missing
-	// Conflict: something else is there already (409).
+	// Conflict: the request conflicts with another change (409).
 	Conflict
-	// TooLarge: it takes no push of this size (413).
+	// TooLarge: the push exceeds the portal's limit (413).
 	TooLarge
-	// TooMany: there were too many requests (429).
+	// TooMany: the rate limit was exceeded (429).
 	TooMany
-	// Invalid: it refuses the request (any other 4xx).
+	// Invalid: the portal rejected the request (any other 4xx).
 	Invalid
-	// Broken: it failed (5xx).
+	// Broken: server error (5xx).
 	Broken
-	// Strange: what answers is no portal's catalog.
+	// Strange: the response is not that of a portal's catalog.
 	Strange
 )
 
-// Error is something a portal did not do. It never holds a token.
+// Error is the error of a request to a portal. It never contains a token.
 type Error struct {
 	Problem Problem
 	// URL is the portal's address.
 	URL string
-	// Status is the HTTP status; 0 if there was no answer.
+	// Status is the HTTP status; 0 if there was no response.
 	Status int
-	// Message is what the portal said, on one line.
+	// Message is the portal's message, on one line.
 	Message string
-	// Unsure says that the portal may have done it all the same. A push is
-	// done whole or not at all.
+	// Unsure reports that the portal may have executed the request nonetheless. A
+	// push is atomic.
 	Unsure bool
 	Err    error
 
 	verb string
-	// pushes says that it was about pushing, which not every portal knows.
+	// pushes reports that the request was a push, which not every portal supports.
 	pushes bool
-	// late says that time ran out.
+	// late reports that the timeout expired.
 	late bool
-	// after is how long the portal asks to wait.
+	// after is the delay that the portal asked for with Retry-After.
 	after time.Duration
 }
 
-// Error says what could not be done, and why.
+// Error returns what failed, and why.
 func (e *Error) Error() string {
 	why := e.Message
 	switch {
@@ -80,14 +80,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("cannot %s the portal at %s: %s", e.verb, e.URL, why)
 }
 
-// Unwrap returns the cause, if there is one besides the answer.
+// Unwrap returns the cause, if there is one besides the response.
 func (e *Error) Unwrap() error { return e.Err }
 
 func statusText(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
-// Hint returns the way out; empty if there is none to name.
+// Hint says how to fix the problem; it may be empty.
 func (e *Error) Hint() string {
 	switch e.Problem {
 	case Unreachable:
@@ -132,8 +132,8 @@ func (e *Error) Hint() string {
 	return ""
 }
 
-// retry reports whether another attempt may help, and does no harm. Again says
-// that the thing may be done twice.
+// retry reports whether a retry may help and is safe. again means that the request
+// is idempotent.
 func (e *Error) retry(again bool) bool {
 	switch e.Problem {
 	case Unreachable:
@@ -143,19 +143,19 @@ func (e *Error) retry(again bool) bool {
 	case Broken:
 		return e.Status == http.StatusServiceUnavailable
 	case Interrupted:
-		// A portal that is slow is not helped by being asked twice.
+		// Retrying does not help if the portal is slow.
 		return !e.late && (again || !e.Unsure)
 	}
 	return false
 }
 
-// problems are what statuses mean.
+// problems maps HTTP statuses to problems.
 var problems = map[int]Problem{
 	http.StatusUnauthorized: Unauthenticated, http.StatusForbidden: Forbidden, http.StatusNotFound: Missing, http.StatusMethodNotAllowed: Missing,
 	http.StatusConflict: Conflict, http.StatusRequestEntityTooLarge: TooLarge, http.StatusTooManyRequests: TooMany,
 }
 
-// refusal reads an answer that is an error.
+// refusal converts an error response to an Error.
 func refusal(res *http.Response, text []byte, token string) *Error {
 	e := &Error{Problem: problems[res.StatusCode], Status: res.StatusCode, after: waitOf(res.Header), Message: messageOf(text, token)}
 	switch {
@@ -170,7 +170,7 @@ func refusal(res *http.Response, text []byte, token string) *Error {
 		e.Problem = Invalid
 	case res.StatusCode/100 == 5:
 		e.Problem = Broken
-		// A gateway answers for somebody who may have done it.
+		// Behind a gateway, the portal may have executed the request.
 		e.Unsure = res.StatusCode == http.StatusBadGateway || res.StatusCode == http.StatusGatewayTimeout
 	default:
 		e.Problem = Strange
@@ -178,7 +178,7 @@ func refusal(res *http.Response, text []byte, token string) *Error {
 	return e
 }
 
-// messageOf returns what an error's body says.
+// messageOf returns the message in the body of an error response.
 func messageOf(text []byte, token string) string {
 	var body struct {
 		Error struct {
@@ -195,8 +195,8 @@ func messageOf(text []byte, token string) string {
 	return clean(body.Error.Name+": "+body.Error.Message, token)
 }
 
-// clean returns text from a portal for one line, with nothing that gives a
-// terminal orders, and without the token.
+// clean returns text from a portal on one line, without terminal control
+// characters and without the token.
 func clean(text, token string) string {
 	const most = 1000
 	if token != "" {
@@ -217,13 +217,14 @@ func clean(text, token string) string {
 	return text
 }
 
-// isRead reports whether what was to be sent could not be read.
+// isRead reports whether the body could not be read.
 func isRead(err error) bool {
 	_, ok := errors.AsType[*readError](err)
 	return ok
 }
 
-// isDial reports whether no connection came about, so that nothing was asked.
+// isDial reports whether no connection was established, so that nothing was
+// requested.
 func isDial(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return true
@@ -234,19 +235,19 @@ func isDial(err error) bool {
 	return isTrust(err) || isPlain(err) || isProxy(err)
 }
 
-// isProxy reports whether the proxy before the portal cannot be reached.
+// isProxy reports whether the proxy cannot be reached.
 func isProxy(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "proxyconnect"
 }
 
-// isPlain reports whether what answers knows nothing of certificates.
+// isPlain reports whether the server does not speak TLS.
 func isPlain(err error) bool {
 	_, ok := errors.AsType[tls.RecordHeaderError](err)
 	return ok || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// isTrust reports whether the server's certificate is not believed.
+// isTrust reports whether the server's certificate is not trusted.
 func isTrust(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true

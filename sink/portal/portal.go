@@ -1,6 +1,6 @@
-// Package portal brings entities into a portal's catalog over HTTP: as a push,
-// which ours takes, or as the address of a file that the portal reads itself,
-// which every portal takes.
+// Package portal writes entities to a portal's catalog over HTTP: as a push, which
+// our portal supports, or as the URL of a file that the portal reads itself, which
+// every portal supports.
 package portal
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// The defaults of Options.
+// Defaults of Options.
 const (
 	DefaultProvider = "portal-provide"
 	DefaultTimeout  = 10 * time.Minute
@@ -28,51 +28,50 @@ const (
 )
 
 const (
-	// masked stands for a token.
+	// masked replaces a token in messages.
 	masked = "********"
-	// longestPause is the longest it waits before it tries again. A portal that
-	// asks for more is not tried again.
+	// longestPause is the maximum delay before a retry. If a portal asks for more,
+	// there is no retry.
 	longestPause = 30 * time.Second
-	// maxAnswer is the most that is read of an answer, and maxMessage of one
-	// that tells of an error.
+	// maxAnswer is the maximum size that is read of a response, and maxMessage of an
+	// error response.
 	maxAnswer  = 64 << 20
 	maxMessage = 64 << 10
 )
 
-// Options are how a Portal is spoken to.
+// Options configure a Portal.
 type Options struct {
-	// Token returns the token to show, before each request, so that it may
-	// change. Nil, or an empty token, shows none.
+	// Token returns the token. It is called before each request, so that the token
+	// may change. Nil, or an empty token, means no authentication.
 	Token func() (string, error)
-	// HTTP sends the requests. Nil means a client of its own with the system's
-	// authorities and proxies. Redirects are not followed.
+	// HTTP sends the requests. Nil means a new client with the system's CAs and
+	// proxies. Redirects are not followed.
 	HTTP *http.Client
-	// Provider is the name that owns what is pushed. Empty means
-	// DefaultProvider.
+	// Provider is the name of the provider that owns the pushed entities. Empty
+	// means DefaultProvider.
 	Provider string
-	// Timeout is how long one request may take, a push of very many entities
-	// included. Zero means DefaultTimeout.
+	// Timeout is the timeout of one request, including a push of very many entities.
+	// Zero means DefaultTimeout.
 	Timeout time.Duration
-	// Retries is how often something is tried again that may be. Zero means
-	// DefaultRetries, less than zero never.
+	// Retries is the maximum number of retries. Zero means DefaultRetries, a
+	// negative number no retries.
 	Retries int
-	// Pause is how long it waits before it tries again for the first time; then
-	// twice as long each time. A portal may ask for something else. Zero means
-	// DefaultPause.
+	// Pause is the delay before the first retry; it doubles with each further one. A
+	// Retry-After of the portal overrides it. Zero means DefaultPause.
 	Pause time.Duration
-	// Agent names the program. Empty means the library's name.
+	// Agent is the User-Agent. Empty means the name of this library.
 	Agent string
 }
 
-// Portal is a portal's catalog. It may be used by several goroutines at once.
+// Portal is a portal's catalog. It may be used concurrently.
 type Portal struct {
 	base string
 	opts Options
 	http *http.Client
 }
 
-// New returns the portal at an address such as https://portal.example.org, with
-// a path if it has one, and with or without the /api at its end.
+// New returns the portal at a URL such as https://portal.example.org, optionally
+// with a path, and with or without /api at the end.
 func New(address string, opts Options) (*Portal, error) {
 	base, err := baseOf(address)
 	if err != nil {
@@ -95,18 +94,18 @@ func New(address string, opts Options) (*Portal, error) {
 	return &Portal{base: base, opts: opts, http: &client}, nil
 }
 
-// URL returns the portal's address as it is used.
+// URL returns the normalized base URL of the portal.
 func (p *Portal) URL() string { return p.base }
 
-// Provider returns the name that owns what is pushed.
+// Provider returns the name of the provider that owns the pushed entities.
 func (p *Portal) Provider() string { return p.opts.Provider }
 
-// baseOf returns what stands before /api in the addresses of a portal.
+// baseOf returns the part of a portal's URL before /api.
 func baseOf(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
 	case err != nil:
-		// The library's words would quote the address, with a password in it.
+		// The library's message would quote the URL, which may contain a password.
 		return "", errors.New("cannot use the portal's address: it is no URL such as https://portal.example.org")
 	case u.User != nil:
 		return "", errors.New("cannot use the portal's address: it holds a user name or a password")
@@ -124,7 +123,7 @@ func baseOf(address string) (string, error) {
 	return u.String(), nil
 }
 
-// isProvider reports whether a portal takes the name.
+// isProvider reports whether the name is valid for a provider.
 func isProvider(s string) bool {
 	plain := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 	if s == "" || len(s) > 63 || !plain(s[0]) || !plain(s[len(s)-1]) || strings.HasPrefix(s, "location") {
@@ -138,38 +137,38 @@ func isProvider(s string) bool {
 	return true
 }
 
-// call is one thing that is asked of a portal.
+// call is a request to a portal.
 type call struct {
-	// verb says what it is for in errors: "push to".
+	// verb describes the request in errors, such as "push to".
 	verb         string
 	method, path string
 	query        url.Values
-	// body makes the body anew for each attempt; nil means none.
+	// body creates the body for each attempt; nil means none.
 	body func() (body, error)
-	// again says that it may be done twice: if the portal may have done it, it
-	// is tried again all the same.
+	// again means that the request is idempotent: it is retried even if the portal
+	// may have executed it.
 	again bool
-	// single says that it cannot be asked twice.
+	// single means that the request cannot be repeated.
 	single bool
-	// good are statuses that are no errors.
+	// good are further statuses that are not errors.
 	good []int
 }
 
-// body is what is sent.
+// body is a request body.
 type body struct {
 	io.ReadCloser
 	media, encoding string
-	// sent reports whether all of it was handed to the network.
+	// sent reports whether all of it was passed to the network.
 	sent func() bool
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	body   []byte
 }
 
-// decode reads an answer that is JSON.
+// decode parses a JSON response.
 func (a answer) decode(v any) error {
 	if err := json.Unmarshal(a.body, v); err != nil {
 		return errors.New("the answer is not the JSON of a portal's catalog")
@@ -177,7 +176,7 @@ func (a answer) decode(v any) error {
 	return nil
 }
 
-// do asks, and tries again what may be tried again.
+// do sends a request, with retries.
 func (p *Portal) do(ctx context.Context, c call) (answer, error) {
 	pause := p.opts.Pause
 	for left := p.opts.Retries; ; left-- {
@@ -196,7 +195,7 @@ func (p *Portal) do(ctx context.Context, c call) (answer, error) {
 	}
 }
 
-// sleep waits, and reports whether ctx lasted.
+// sleep waits, and reports whether it was not interrupted by ctx.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -208,11 +207,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// once asks once.
+// once sends a request once.
 func (p *Portal) once(ctx context.Context, c call) (answer, *Error) {
 	fail := func(e *Error) (answer, *Error) {
 		e.verb, e.URL, e.pushes = c.verb, p.base, strings.Contains(c.path, "/providers")
-		// Whoever only asks changes nothing.
+		// A GET changes nothing.
 		e.Unsure = e.Unsure && c.method != http.MethodGet
 		return answer{}, e
 	}
@@ -227,7 +226,7 @@ func (p *Portal) once(ctx context.Context, c call) (answer, *Error) {
 		return fail(&Error{Problem: Strange, Err: err})
 	}
 	if sending.ReadCloser != nil {
-		// Whoever fills the body is gone before it is made anew.
+		// Close waits for the writer of the body before it is created again.
 		defer sending.Close()
 	}
 	res, err := p.http.Do(req)
@@ -246,7 +245,7 @@ func (p *Portal) once(ctx context.Context, c call) (answer, *Error) {
 		return fail(p.unanswered(ctx, err, func() bool { return done }))
 	}
 	if token != "" {
-		// No portal should repeat it; nobody is told if one does.
+		// Redact the token in case the portal repeats it.
 		text = bytes.ReplaceAll(text, []byte(token), []byte(masked))
 	}
 	a := answer{res.StatusCode, text}
@@ -257,7 +256,7 @@ func (p *Portal) once(ctx context.Context, c call) (answer, *Error) {
 	return a, e
 }
 
-// token returns the token, if there is one that can be sent.
+// token returns the token, empty if there is none.
 func (p *Portal) token() (string, error) {
 	if p.opts.Token == nil {
 		return "", nil
@@ -305,16 +304,16 @@ func (p *Portal) request(ctx context.Context, c call, token string) (*http.Reque
 	}
 	if b.encoding != "" {
 		req.Header.Set("Content-Encoding", b.encoding)
-		// A portal that refuses the caller says so before much is sent.
+		// A portal can reject the caller before much is sent.
 		req.Header.Set("Expect", "100-continue")
 	}
 	return req, b, nil
 }
 
-// unanswered is the error of a request that got no answer, or half of one. Sent
-// reports whether the portal may have done it; nil means that it may.
+// unanswered returns the error of a request without a complete response. sent
+// reports whether the portal may have executed the request; nil means that it may.
 func (p *Portal) unanswered(ctx context.Context, err error, sent func() bool) *Error {
-	// What the library adds is the address, which the error has already.
+	// Remove the URL that the library adds; the error already has it.
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
@@ -326,7 +325,7 @@ func (p *Portal) unanswered(ctx context.Context, err error, sent func() bool) *E
 	case ctx.Err() != nil:
 		e.Err = context.Cause(ctx)
 	case isDial(err):
-		// The time to connect is shorter, and its error looks like the next.
+		// A connect timeout looks like the next case.
 		e.Problem = Unreachable
 		return e
 	case errors.Is(err, context.DeadlineExceeded):
@@ -336,7 +335,7 @@ func (p *Portal) unanswered(ctx context.Context, err error, sent func() bool) *E
 	return e
 }
 
-// waitOf reads the header that says how long to wait.
+// waitOf parses the Retry-After header.
 func waitOf(h http.Header) time.Duration {
 	if s, err := strconv.Atoi(h.Get("Retry-After")); err == nil && s > 0 {
 		return time.Duration(min(s, 1<<20)) * time.Second

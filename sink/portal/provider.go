@@ -13,41 +13,41 @@ import (
 	"example.dev/ingestor/sink/spool"
 )
 
-// ProviderOptions are how an XrdTemplateProvider keeps a portal true.
+// ProviderOptions configure an XrdTemplateProvider.
 type ProviderOptions struct {
-	// Watch calls changed when files have changed, until ctx ends or it cannot
-	// go on, such as the method Watch of a source of files. Nil means nobody
-	// watches.
+	// Watch calls changed when files have changed, until ctx ends or the watch
+	// fails, such as the method Watch of a source of files. Nil means no watch.
 	Watch func(ctx context.Context, changed func()) error
-	// Every is how often Run looks besides. Zero means never.
+	// Every is the interval of additional syncs of Run. Zero means none.
 	Every time.Duration
-	// Synced, if not nil, is told what became of each Sync of Run, from its
+	// Synced, if not nil, is called with the result of each Sync of Run, from its
 	// goroutine.
 	Synced func(Report, error)
-	// AllowEmpty lets a folder without entities remove everything, and
-	// AllowRemovals one that has less than half of what it had.
+	// AllowEmpty lets a folder without entities remove everything, and AllowRemovals
+	// lets a push remove more than half of the entities.
 	AllowEmpty, AllowRemovals bool
 }
 
-// XrdTemplateProvider keeps a portal's catalog as a folder of entities is:
-// files that end in .yaml, .yml and .json, in folders below it too. Names that
-// begin with a dot, and links, are passed over.
+// XrdTemplateProvider syncs a portal's catalog with a folder of entities: files
+// that end in .yaml, .yml and .json, including subfolders. Names with a leading
+// dot, and links, are skipped.
 type XrdTemplateProvider struct {
 	portal *Portal
 	folder fs.FS
 	opts   ProviderOptions
 }
 
-// NewXrdTemplateProvider returns the provider of a folder, such as os.DirFS gives.
+// NewXrdTemplateProvider returns the provider of a folder, such as one from
+// os.DirFS.
 func NewXrdTemplateProvider(p *Portal, folder fs.FS, opts ProviderOptions) *XrdTemplateProvider {
 	return &XrdTemplateProvider{portal: p, folder: folder, opts: opts}
 }
 
-// InvalidError is a folder whose entities the catalog would refuse. Nothing
-// was pushed.
+// InvalidError is the error of a folder whose entities the catalog would refuse.
+// Nothing was pushed.
 type InvalidError struct{ Findings []finding.Finding }
 
-// Error says how many errors there are, and shows the first.
+// Error returns the number of errors and the first one.
 func (e *InvalidError) Error() string {
 	errs := 0
 	var first finding.Finding
@@ -62,14 +62,14 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("cannot push the folder: %d errors, the first: %s: %s", errs, first.Where(), first.Message)
 }
 
-// ErrEmpty is a folder without entities.
+// ErrEmpty is the error of a folder without entities.
 var ErrEmpty = errors.New("cannot push the folder: it holds no entities")
 
-// Sync makes the portal's catalog as the folder is, wholly or not at all. It
-// pushes nothing, and returns an error, if a file cannot be read or breaks the
-// catalog's rules (*InvalidError), if there are no entities (ErrEmpty), if too
-// many would go (*ShrinkError), or if the portal refuses (*Error). What the
-// portal refuses of single entities is in the Report.
+// Sync makes the portal's catalog match the folder, atomically. It pushes nothing
+// and returns an error if a file cannot be read or breaks the catalog's rules
+// (*InvalidError), if there are no entities (ErrEmpty), if too many would be
+// removed (*ShrinkError), or if the portal refuses (*Error). Refused single
+// entities are in the Report.
 func (p *XrdTemplateProvider) Sync(ctx context.Context) (Report, error) {
 	s, err := spool.New(spool.Options{})
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *XrdTemplateProvider) Sync(ctx context.Context) (Report, error) {
 	return p.portal.Push(ctx, lines, PushOptions{AllowEmpty: p.opts.AllowEmpty})
 }
 
-// read reads the folder, in the order of its paths.
+// read reads the folder, sorted by path.
 func (p *XrdTemplateProvider) read(ctx context.Context, s *spool.Spool) error {
 	return fs.WalkDir(p.folder, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -128,7 +128,7 @@ func (p *XrdTemplateProvider) read(ctx context.Context, s *spool.Spool) error {
 	})
 }
 
-// isEntities reports whether a file is one to read.
+// isEntities reports whether a file may contain entities.
 func isEntities(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml", ".json":
@@ -137,10 +137,10 @@ func isEntities(name string) bool {
 	return false
 }
 
-// Run syncs at once, whenever files change, and as often as the options say,
-// until ctx ends; then it returns nil. What goes wrong is told to Synced, and
-// the portal keeps what it has until it is mended. It is an error if nobody
-// watches any more and nothing is due.
+// Run syncs at once, whenever files change, and at the interval Every, until ctx
+// ends; then it returns nil. Errors are passed to Synced, and the portal keeps its
+// entities until they are fixed. Run returns an error if the watch ended and Every
+// is zero.
 func (p *XrdTemplateProvider) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	changed, ended := make(chan struct{}, 1), make(chan error, 1)
@@ -162,7 +162,7 @@ func (p *XrdTemplateProvider) Run(ctx context.Context) error {
 		defer t.Stop()
 		due = t.C
 	}
-	// stopped is ended until it was heard of.
+	// stopped is ended until its value was received.
 	stopped := ended
 	for {
 		r, err := p.Sync(ctx)

@@ -15,18 +15,19 @@ import (
 	"example.dev/ingestor/sink"
 )
 
-// Mode is what a push says.
+// Mode is the meaning of a push.
 type Mode uint8
 
 // The modes.
 const (
-	// Full is everything the provider has: what it does not name is removed.
+	// Full replaces all entities of the provider: those that are not pushed are
+	// removed.
 	Full Mode = iota
-	// Delta is what changed: nothing else does.
+	// Delta changes only the entities that it names.
 	Delta
 )
 
-// ParseMode reads full or delta.
+// ParseMode parses full or delta.
 func ParseMode(s string) (Mode, error) {
 	for _, m := range []Mode{Full, Delta} {
 		if s == m.String() {
@@ -36,64 +37,64 @@ func ParseMode(s string) (Mode, error) {
 	return Full, fmt.Errorf("cannot use mode %q: want %s or %s", s, Full, Delta)
 }
 
-// String names the mode as flags do.
+// String returns the name of the mode in flags.
 func (m Mode) String() string { return [...]string{"full", "delta"}[m] }
 
-// PushOptions are how a push is meant.
+// PushOptions configure a push.
 type PushOptions struct {
 	// Mode is Full by default.
 	Mode Mode
-	// Strict takes all entities or none.
+	// Strict accepts all entities or none.
 	Strict bool
-	// AllowEmpty lets a full push of nothing remove everything; without it
-	// that is an error.
+	// AllowEmpty lets a full push without entities remove everything; otherwise that
+	// is an error.
 	AllowEmpty bool
 }
 
-// Report is what became of a push.
+// Report is the result of a push.
 type Report struct {
 	Added     int `json:"added"`
 	Updated   int `json:"updated"`
 	Removed   int `json:"removed"`
 	Unchanged int `json:"unchanged"`
-	// Kept are those that a full push left out and that stay, because it
-	// cannot be told whether a refused entity was meant for one of them.
+	// Kept counts the entities that a full push omitted and that stay, because a
+	// refused entity might have been meant for one of them.
 	Kept    int       `json:"kept"`
 	Refused []Refusal `json:"refused"`
 }
 
-// Refusal is an entity that the portal did not take.
+// Refusal is an entity that the portal refused.
 type Refusal struct {
-	// Line is which line of the push it is, the first being 1; 0 if the portal
-	// does not say.
+	// Line is the line in the push, the first being 1; 0 if the portal does not
+	// report it.
 	Line int `json:"line,omitempty"`
-	// Ref is empty if it has none that could be used.
+	// Ref is empty if the entity has no valid reference.
 	Ref    string `json:"ref,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// RefusedError is a push of which entities were refused. The Report names
-// them.
+// RefusedError is the error of a push with refused entities, which are in the
+// Report.
 type RefusedError struct {
 	Report Report
-	// Nothing says that for their sake nothing at all was taken.
+	// Nothing reports that because of them no entity was accepted.
 	Nothing bool
 }
 
-// Error says how many, and why the first.
+// Error returns the number of refused entities and the first reason.
 func (e *RefusedError) Error() string {
 	first := e.Report.Refused[0]
 	return fmt.Sprintf("the portal refuses %d of the entities, the first, %s, because: %s", len(e.Report.Refused), first.Ref, first.Reason)
 }
 
-// Push pushes entities, which are JSON objects one a line, in one transaction:
-// all that is not refused is in the catalog when it returns, or nothing is. In
-// a Delta, {"remove": "kind:namespace/name"} in place of an entity removes one.
-// If lines can be read again from the start, as an io.Seeker, the push is tried
-// again where that does no harm. It is sent while it is read.
+// Push pushes entities, which are JSON objects one per line, in one transaction:
+// when it returns, either all entities that were not refused are in the catalog,
+// or none. In a Delta, {"remove": "kind:namespace/name"} in place of an entity
+// removes one. If lines is an io.Seeker, the push is retried where that is safe.
+// It is streamed while lines are read.
 //
-// A push of which something was refused is no error, unless it is Strict: then
-// it is a *RefusedError. Any other is an *Error, or one of reading lines.
+// Refused entities are not an error, unless the push is Strict: then it is a
+// *RefusedError. Any other error is an *Error, or one of reading lines.
 func (p *Portal) Push(ctx context.Context, lines io.Reader, opts PushOptions) (Report, error) {
 	c := call{
 		verb: "push to", method: http.MethodPut, path: "/api/catalog/providers/" + url.PathEscape(p.opts.Provider) + "/entities",
@@ -131,10 +132,10 @@ func (p *Portal) Push(ctx context.Context, lines io.Reader, opts PushOptions) (R
 	return p.report(c, a)
 }
 
-// readError is an error of reading what is to be sent.
+// readError is an error of reading the lines to push.
 type readError struct{ error }
 
-// report reads the answer to a push.
+// report reads the response to a push.
 func (p *Portal) report(c call, a answer) (Report, error) {
 	r := Report{}
 	err := a.decode(&r)
@@ -155,8 +156,9 @@ func (p *Portal) report(c call, a answer) (Report, error) {
 	return r, nil
 }
 
-// zipped is lines compressed while they are sent. Wait has Close wait until
-// nobody reads lines any more, for those who read them again.
+// zipped returns a body that compresses lines while they are sent. With wait,
+// Close waits until lines are no longer being read, so that the caller can read
+// them again.
 func zipped(lines io.Reader, wait bool) body {
 	from, to := io.Pipe()
 	ended := make(chan struct{})
@@ -169,7 +171,7 @@ func zipped(lines io.Reader, wait bool) body {
 			err = z.Close()
 		}
 		whole.Store(err == nil)
-		// A reader that fails must not look like one that ended.
+		// A failed reader must not look like the end of the data.
 		_ = to.CloseWithError(err)
 	}()
 	var done <-chan struct{}
@@ -179,10 +181,10 @@ func zipped(lines io.Reader, wait bool) body {
 	return body{ReadCloser: &piped{from, done}, media: "application/x-ndjson", encoding: "gzip", sent: whole.Load}
 }
 
-// reading marks the errors of a reader as such.
+// reading wraps the errors of a reader in readError.
 type reading struct{ from io.Reader }
 
-// Read reads.
+// Read reads from the wrapped reader.
 func (r reading) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -191,14 +193,13 @@ func (r reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// piped is the end of a pipe, whose Close waits for the other if it is told
-// when that is done.
+// piped is the read end of a pipe. Its Close waits for the writer if done is set.
 type piped struct {
 	*io.PipeReader
 	done <-chan struct{}
 }
 
-// Close ends the pipe.
+// Close closes the pipe.
 func (p *piped) Close() error {
 	err := p.PipeReader.Close()
 	if p.done != nil {
@@ -209,8 +210,8 @@ func (p *piped) Close() error {
 
 var _ sink.Sink = (*Portal)(nil)
 
-// Write makes the entities all that the provider has. It is a *RefusedError if
-// not all of them were taken.
+// Write replaces the entities of the provider. It returns a *RefusedError if some
+// of them were refused.
 func (p *Portal) Write(ctx context.Context, entities []*entity.Entity) error {
 	var lines []byte
 	for _, e := range entities {

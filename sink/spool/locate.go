@@ -7,9 +7,9 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// locate returns where in a document the value of a path such as
-// metadata.tags[2] or metadata.labels["a/b"] is written, or as much of the way
-// there as exists.
+// locate returns the position in a document of the value at a path such as
+// metadata.tags[2] or metadata.labels["a/b"], or of its deepest ancestor that
+// exists.
 func locate(n *tree.Node, path string) tree.Pos {
 	at := n.At()
 	for path != "" {

@@ -12,17 +12,18 @@ import (
 	"example.dev/ingestor/entity"
 )
 
-// place is where an entity was written. The first of the names is no name.
+// place is where an entity was read from. The name is an index into the names of
+// the Spool, of which the first is empty.
 type place struct {
 	name uint32
 	pos  tree.Pos
 }
 
-// placeSize is how many bytes a place takes in a file.
+// placeSize is the number of bytes of a place in the file.
 const placeSize = 12
 
-// places are where the entities were written, in a file: they are asked for
-// only when something is wrong.
+// places stores where the entities were read from, in a file, because it is needed
+// only for error messages.
 type places struct {
 	file *os.File
 	out  *bufio.Writer
@@ -47,7 +48,7 @@ func (p *places) add(at place) error {
 	return nil
 }
 
-// get returns a place; that of a file that cannot be read any more is unknown.
+// get returns a place, the zero place if the file cannot be read any more.
 func (p *places) get(i int) place {
 	var b [placeSize]byte
 	if p.out.Flush() != nil {
@@ -62,26 +63,26 @@ func (p *places) get(i int) place {
 }
 
 const (
-	// block is how many hashes are held together.
+	// block is the number of hashes per allocation.
 	block = 1 << 12
-	// parts are how many times the hashes are looked through for equal ones,
-	// so that a part of them needs a table, and not all.
+	// parts is the number of passes over the hashes to find duplicates, so that the
+	// table holds only a part of them at a time.
 	parts = 16
 )
 
-// seen are the references there were, as hashes. Two of a million have the same
-// hash once in thirty million runs.
+// seen holds the hashes of the references. Among a million references, two have
+// the same hash once in thirty million runs.
 type seen struct {
 	seed   maphash.Seed
 	blocks [][]uint64
-	// compared is how many were looked at.
+	// compared is the number of lines that were compared.
 	compared int
 }
 
 func newSeen() seen { return seen{seed: maphash.MakeSeed()} }
 
-// add notes the reference of a line, the first being 0. A line without one has
-// the hash 0.
+// add records the reference of a line, the first being 0. A line without a
+// reference has the hash 0.
 func (s *seen) add(line int, ref string) {
 	for len(s.blocks) <= line/block {
 		s.blocks = append(s.blocks, make([]uint64, block))
@@ -89,8 +90,8 @@ func (s *seen) add(line int, ref string) {
 	s.blocks[line/block][line%block] = maphash.String(s.seed, ref)
 }
 
-// again calls yield for each of the lines whose reference was there before,
-// with the first of those, for lines from on.
+// again calls yield for each line, starting at from, whose reference occurred
+// before, with the first line of that reference.
 func (s *seen) again(lines, from int, yield func(line, first int)) {
 	for part := range uint64(parts) {
 		table := make(map[uint64]int, lines/parts)
@@ -114,7 +115,7 @@ func (s *seen) again(lines, from int, yield func(line, first int)) {
 	}
 }
 
-// compare looks for entities that are there twice.
+// compare finds duplicate entities.
 func (s *Spool) compare() {
 	from := s.seen.compared
 	if from == s.lines {
@@ -151,7 +152,7 @@ func (s *Spool) compare() {
 	if err == nil {
 		return
 	}
-	// What cannot be read any more is there twice all the same.
+	// Report duplicates that cannot be read any more too.
 	for line := range twice {
 		if line > last {
 			tell(line, "an entity")

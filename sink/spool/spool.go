@@ -1,6 +1,7 @@
-// Package spool gathers entities from streams into a file, checked and one a
-// line, for those who must know all of them before they act: half a list looks
-// like a list. Memory does not grow with the entities, but for eight bytes each.
+// Package spool collects entities from streams in a temporary file, validated and
+// one per line, for callers that must have all of them before they act, because a
+// truncated list looks like a complete one. Memory grows by eight bytes per entity
+// only.
 package spool
 
 import (
@@ -16,24 +17,24 @@ import (
 	"example.dev/ingestor/entity"
 )
 
-// MaxFindings is how many findings a Spool keeps; it counts the rest.
+// MaxFindings is how many findings a Spool keeps; further ones are only counted.
 const MaxFindings = 1000
 
-// maxEntry is the most one entity may have as JSON, in bytes. One document may
-// have 16 MiB, and characters may be written longer.
+// maxEntry is the maximum size of one entity as JSON, in bytes. A document may
+// have 16 MiB, and escaping makes characters longer.
 const maxEntry = 128 << 20
 
-// Options are what a Spool takes.
+// Options configure the input of a Spool.
 type Options struct {
-	// Changes takes {"remove": "kind:namespace/name"} in place of an entity,
-	// which says that one is to go: a change is read, and not a state.
+	// Changes accepts {"remove": "kind:namespace/name"} in place of an entity, which
+	// removes an entity: the input is a list of changes, not a state.
 	Changes bool
-	// Progress, if not nil, is told how many there are, after each.
+	// Progress, if not nil, is called with the number of lines after each.
 	Progress func(entities int)
 }
 
-// Spool is entities on their way, as JSON, one a line. It is for one goroutine
-// until the last is read; then readers may be used at once.
+// Spool holds entities as JSON, one per line. It must be used by one goroutine
+// until the last entity is read; then readers may be used concurrently.
 type Spool struct {
 	opts Options
 	file *os.File
@@ -52,8 +53,8 @@ type Spool struct {
 	failed   bool
 }
 
-// New returns an empty Spool, whose file is in the system's directory for such.
-// Whoever calls it calls Close.
+// New returns an empty Spool, whose file is in the system's temporary directory.
+// The caller must call Close.
 func New(opts Options) (*Spool, error) {
 	f, err := temporary()
 	if err != nil {
@@ -68,8 +69,8 @@ func New(opts Options) (*Spool, error) {
 	}, nil
 }
 
-// temporary makes a file. Where the system allows it, it has no name from then
-// on, so that it does not stay behind however the process ends.
+// temporary creates a temporary file. Where the system allows it, the name is
+// removed immediately, so that the file does not remain however the process ends.
 func temporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "entities-*.ndjson")
 	if err != nil {
@@ -86,8 +87,8 @@ func (s *Spool) Close() error {
 	return err
 }
 
-// Read adds the entities of a stream of YAML documents, JSON objects, or lists
-// of them, which is called name in findings. What is wrong with them becomes
+// Read adds the entities of a stream of YAML documents, JSON objects, or lists of
+// them; name is the name of the stream in findings. Problems with entities become
 // findings. The error is that of r, or of the file.
 func (s *Spool) Read(r io.Reader, name string) error {
 	s.names = append(s.names, name)
@@ -105,7 +106,7 @@ func (s *Spool) Read(r io.Reader, name string) error {
 	return errors.Join(err, failed)
 }
 
-// add takes one document.
+// add adds one document.
 func (s *Spool) add(n *tree.Node, name string) error {
 	if n.IsList() {
 		for _, item := range n.Items {
@@ -132,7 +133,7 @@ func (s *Spool) add(n *tree.Node, name string) error {
 		return s.remove(ref, at)
 	}
 	for _, f := range check(n) {
-		// The catalog that takes an entity writes who manages it.
+		// The catalog sets the managing location when it accepts an entity.
 		if f.Rule == entity.RuleLocationMissing {
 			continue
 		}
@@ -148,10 +149,9 @@ func (s *Spool) add(n *tree.Node, name string) error {
 	return s.line(n, at)
 }
 
-// check returns what the catalog would refuse, and says of definitions and
-// Compositions that they are none of what it is for: it would take them, as
-// entities of kinds nobody knows, from whoever forgot a program in the middle
-// of the pipe.
+// check returns what the catalog would refuse. It also rejects definitions and
+// Compositions: the catalog would accept them as entities of unknown kinds if a
+// user forgot a program in the middle of the pipe.
 func check(n *tree.Node) []finding.Finding {
 	if !entity.IsDefinition(n) {
 		return entity.CheckDocument(n)
@@ -162,7 +162,7 @@ func check(n *tree.Node) []finding.Finding {
 	}}
 }
 
-// isRemoval reports whether a document says that an entity is to go.
+// isRemoval reports whether a document is the removal of an entity.
 func isRemoval(n *tree.Node) bool { return n.IsMap() && n.Len() == 1 && n.Get("remove").IsString() }
 
 // line writes a line.
@@ -191,43 +191,43 @@ func (s *Spool) found(f finding.Finding) {
 	s.unkept[f.Severity]++
 }
 
-// Remove adds that the entity of a reference is to go.
+// Remove adds the removal of the entity of a reference.
 func (s *Spool) Remove(ref entity.Ref) error { return s.remove(ref, place{}) }
 
 func (s *Spool) remove(ref entity.Ref, at place) error {
 	return s.line(tree.Obj(tree.F("remove", tree.Str(ref.String()))), at)
 }
 
-// Fail notes that not everything was read, and why. The first reason counts.
+// Fail records that the input is incomplete, and why. The first reason counts.
 func (s *Spool) Fail(why string) {
 	if !s.failed {
 		s.failed, s.failure = true, why
 	}
 }
 
-// Failure returns why the entities are not all that was asked for, from a
-// failure record or from Fail. It reports false if they are.
+// Failure returns why the entities are incomplete, from a failure record or from
+// Fail. It reports false if they are complete.
 func (s *Spool) Failure() (why string, ok bool) { return s.failure, s.failed }
 
-// Len returns how many lines there are.
+// Len returns the number of lines.
 func (s *Spool) Len() int { return s.lines }
 
-// Findings returns what is wrong with the entities, at most MaxFindings: each
-// by itself, in their order, then those that are there twice. It is called when
-// all are read.
+// Findings returns the problems of the entities, at most MaxFindings: first those
+// of single entities, in order, then duplicates. It is called when all entities
+// are read.
 func (s *Spool) Findings() []finding.Finding {
 	s.compare()
 	return s.findings
 }
 
-// Unkept returns how many findings of a severity there are beyond those.
+// Unkept returns how many further findings of a severity there are.
 func (s *Spool) Unkept(severity finding.Severity) int {
 	s.compare()
 	return s.unkept[severity]
 }
 
-// At returns where the entity of a line, the first being 1, was written, as
-// far as that is known.
+// At returns where the entity of a line, the first being 1, was read from, as far
+// as that is known.
 func (s *Spool) At(line int) (name string, pos tree.Pos) {
 	if line < 1 || line > s.lines {
 		return "", tree.Pos{}
@@ -236,17 +236,17 @@ func (s *Spool) At(line int) (name string, pos tree.Pos) {
 	return s.names[p.name], p.pos
 }
 
-// Where is At as text, "file:line:column".
+// Where returns At as text, "file:line:column".
 func (s *Spool) Where(line int) string {
 	name, pos := s.At(line)
 	return finding.Finding{File: name, Pos: pos}.Where()
 }
 
-// Size returns how many bytes all lines have.
+// Size returns the total size of all lines in bytes.
 func (s *Spool) Size() int64 { return s.size }
 
-// Reader returns a reader of all lines, which can be read again from the
-// start. It is valid until Close.
+// Reader returns a reader of all lines that can seek to the start. It is valid
+// until Close.
 func (s *Spool) Reader() (io.ReadSeeker, error) {
 	if err := s.out.Flush(); err != nil {
 		return nil, fmt.Errorf("cannot write to a temporary file: %w", err)
@@ -254,8 +254,8 @@ func (s *Spool) Reader() (io.ReadSeeker, error) {
 	return io.NewSectionReader(s.file, 0, s.size), nil
 }
 
-// All returns the entities, one after the other, without what is to go. It
-// stops at the first error.
+// All returns the entities in order, without removals. It stops at the first
+// error.
 func (s *Spool) All() iter.Seq2[*tree.Node, error] {
 	return func(yield func(*tree.Node, error) bool) {
 		err := s.each(func(_ int, n *tree.Node) bool { return isRemoval(n) || yield(n, nil) })

@@ -22,11 +22,11 @@ var _ sink.Sink = (*Sink)(nil)
 // JSON objects, each on a line of its own.
 func New(w io.Writer, format sink.Format) *Sink { return &Sink{w: w, format: format} }
 
-// chunk is how much is gathered before it is written.
+// chunk is the buffer size of writes.
 const chunk = 64 << 10
 
-// Write writes the entities, as many as the writer takes. A reader that went
-// away shows as an error that is syscall.EPIPE.
+// Write writes the entities until the writer fails. If the reader closed the pipe,
+// the error is syscall.EPIPE.
 func (s *Sink) Write(ctx context.Context, entities []*entity.Entity) error {
 	var buf []byte
 	for _, e := range entities {

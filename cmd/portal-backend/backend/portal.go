@@ -1,5 +1,5 @@
-// Package backend is the portal's backend as a program of one's own: what
-// portal-backend is, and can do, with something added to it.
+// Package backend lets an organisation build its own portal-backend, with
+// additional actions and an extension of the engine.
 package backend
 
 import (
@@ -9,19 +9,19 @@ import (
 	"example.dev/ingestor/internal/cli/portal"
 )
 
-// Options are what is added.
+// Options are the additions.
 type Options struct {
-	// Actions are what steps can do beside what the portal brings.
+	// Actions are available to steps in addition to the built-in ones.
 	Actions []action.Action
-	// Hooks, Transformer and Version are those of engine.Extension. Package
-	// ingestor takes the same for the command-line programs.
+	// Hooks, Transformer and Version are those of engine.Extension. Package ingestor
+	// takes the same for the command-line programs.
 	Hooks       engine.Hooks
 	Transformer func(engine.Transformer) engine.Transformer
 	Version     string
 }
 
-// Main runs the program portal-backend, with its flags and its configuration,
-// and ends the process.
+// Main runs the program portal-backend, with its flags and its configuration, and
+// exits.
 func Main(o Options) {
 	app.Main(portal.Name, portal.With(o.Actions, engine.Extension{Hooks: o.Hooks, Transformer: o.Transformer, Version: o.Version}))
 }

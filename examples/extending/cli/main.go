@@ -1,5 +1,6 @@
 // Command cli is ingestor-cli, composer-ingestor and xrd-transform with the
-// extension: the one it is called after, or that its first argument names.
+// extension. The program is chosen by the name of the executable or by the first
+// argument.
 package main
 
 import (

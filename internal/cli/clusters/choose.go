@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// everyCluster is the name that picks all.
+	// everyCluster is the name that selects all clusters.
 	everyCluster = "all"
-	// unnamed is the cluster the environment describes without a name, and
-	// inside the one this runs in.
+	// unnamed is the name of a cluster that the environment describes without a
+	// name, and inside that of the cluster in which this process runs.
 	unnamed = "default"
 	inside  = "in-cluster"
 )
@@ -65,8 +65,8 @@ func namesOf(clusters []source.Cluster) string {
 	return strings.Join(names, ", ")
 }
 
-// known returns all clusters there are, and those that are meant when none is
-// picked. Of two with the same name the configuration's counts.
+// known returns all known clusters, and the default selection. If two have the
+// same name, the one of the configuration is used.
 func (c *Choice) known() (all, usual []source.Cluster, err error) {
 	if !c.Configured && c.Kubeconfig == "" && len(c.Contexts) == 0 {
 		return c.environment()
@@ -88,7 +88,7 @@ func (c *Choice) known() (all, usual []source.Cluster, err error) {
 	return all, usual, nil
 }
 
-// join adds clusters whose names are not there yet.
+// join adds clusters whose names are not in the list yet.
 func join(to, more []source.Cluster) []source.Cluster {
 	to = slices.Clone(to)
 	for _, c := range more {
@@ -99,9 +99,9 @@ func join(to, more []source.Cluster) []source.Cluster {
 	return to
 }
 
-// environment returns the clusters that are known without any flag: the one
-// the environment describes, else those of the usual kubeconfig, else the one
-// this runs in.
+// environment returns the clusters that are known without any flag: the one that
+// the environment describes, otherwise those of the default kubeconfig, otherwise
+// the one in which this process runs.
 func (c *Choice) environment() (all, usual []source.Cluster, err error) {
 	described, found := config.Load(nil, config.Options{Sections: []string{config.SectionOrchestrator}, Lookup: c.lookupNamed})
 	if err := c.Misconfigured(found); err != nil {
@@ -119,7 +119,7 @@ func (c *Choice) environment() (all, usual []source.Cluster, err error) {
 	return nil, nil, flags.Usage(errors.New("no cluster is known"), strings.ReplaceAll(noCluster, "\n", "\n  "))
 }
 
-// lookupNamed is lookup that names a cluster nobody named.
+// lookupNamed is lookup with a default for the name of a cluster.
 func (c *Choice) lookupNamed(name string) (string, bool) {
 	v, ok := c.lookup(name)
 	if !ok && strings.HasSuffix(name, "_CLUSTER_NAME") {
@@ -128,7 +128,7 @@ func (c *Choice) lookupNamed(name string) (string, bool) {
 	return v, ok
 }
 
-// usualKubeconfig returns where kubectl looks for its configuration; empty if
+// usualKubeconfig returns the path of kubectl's default configuration; empty if
 // there is none.
 func (c *Choice) usualKubeconfig() string {
 	if path := c.Env.Getenv("KUBECONFIG"); path != "" {
@@ -145,8 +145,8 @@ func (c *Choice) usualKubeconfig() string {
 	return path
 }
 
-// fromKubeconfig returns the contexts of the kubeconfig as clusters, and those
-// that are meant: the ones named, else the current one.
+// fromKubeconfig returns the contexts of the kubeconfig as clusters, and the
+// default selection: the named ones, otherwise the current one.
 func (c *Choice) fromKubeconfig() (all, usual []source.Cluster, err error) {
 	path := c.Kubeconfig
 	if path == "" {

@@ -1,5 +1,5 @@
-// Package clusters is which clusters a command reads, as its flags, the
-// configuration and the environment say, and what became of each.
+// Package clusters selects the clusters that a command reads, by its flags, the
+// configuration and the environment, and keeps the status of each.
 package clusters
 
 import (
@@ -13,19 +13,19 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// Flags are the flags that choose clusters.
+// Flags are the flags that select clusters.
 type Flags struct {
-	// Picked are the names of those that are read; Configs the files of the
-	// configuration, and Contexts those of the kubeconfig.
+	// Picked are the names of the clusters to read; Configs the configuration files,
+	// and Contexts contexts of the kubeconfig.
 	Picked, Configs, Contexts []string
 	Kubeconfig                string
-	// Timeout is how long one call may take.
+	// Timeout is the timeout of one request.
 	Timeout time.Duration
 }
 
 const defaultTimeout = 30 * time.Second
 
-// Bind makes the flags.
+// Bind defines the flags.
 func (f *Flags) Bind(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.Picked, "cluster", nil, "read the cluster of this `name`, or all; may be given several times")
 	set.StringArrayVar(&f.Configs, "config", nil, "configuration `file`; several are merged, the last one wins")
@@ -34,7 +34,7 @@ func (f *Flags) Bind(set *pflag.FlagSet) {
 	set.DurationVar(&f.Timeout, "timeout", defaultTimeout, "how long one call of a cluster may take")
 }
 
-// Check returns what is wrong with the flags.
+// Check validates the flags.
 func (f *Flags) Check() error {
 	if f.Timeout <= 0 {
 		return flags.Usagef("give a time such as 10s or 1m", "cannot use timeout %v", f.Timeout)
@@ -42,22 +42,22 @@ func (f *Flags) Check() error {
 	return nil
 }
 
-// Choice is what chooses the clusters of a run.
+// Choice selects the clusters of a run.
 type Choice struct {
 	*output.Output
 	*Flags
-	// Config is the configuration, or what holds without one; Configured tells
+	// Config is the configuration, or the defaults without one; Configured reports
 	// which. Configure sets both.
 	Config     *config.Config
 	Configured bool
 }
 
-// Configure reads the configuration. A command that reads no clusters needs
-// none of what only they need.
+// Configure reads the configuration. A command that reads no clusters does not
+// need the settings for clusters.
 func (c *Choice) Configure(clusters bool) error {
 	c.Configured = len(c.Configs) > 0
 	opts := config.Options{
-		// The scaffolder says which clusters a form lets one choose from.
+		// The scaffolder section lists the clusters that a form offers.
 		Sections:   []string{config.SectionComposer, config.SectionClusterIngestor, config.SectionOrchestrator, config.SectionScaffolder},
 		UseCluster: c.picks, NoTasks: true,
 	}

@@ -11,14 +11,14 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// Member is one cluster. If it could not be connected to, Cluster is nil and the
-// status says why.
+// Member is one cluster. If the connection could not be set up, Cluster is nil and
+// the status has the error.
 type Member struct {
 	Cluster *cluster.Cluster
 	Status  cluster.Status
 }
 
-// Title names a cluster for people.
+// Title returns the name of a cluster for messages.
 func (m *Member) Title() string {
 	if m.Status.URL == "" {
 		return "cluster " + term.Safe(m.Status.Cluster)
@@ -26,13 +26,13 @@ func (m *Member) Title() string {
 	return fmt.Sprintf("cluster %s (%s)", term.Safe(m.Status.Cluster), term.Safe(m.Status.URL))
 }
 
-// Fleet is the clusters of a run, in order, and what became of each.
+// Fleet is the clusters of a run, in order, with the status of each.
 type Fleet struct {
 	Members []*Member
 }
 
-// Connect prepares to reach the clusters that are chosen. Settings that cannot
-// be used are the trouble of one cluster, unless all have it.
+// Connect prepares the connections to the selected clusters. Invalid settings
+// affect only their cluster, unless all clusters have them.
 func (c *Choice) Connect() (*Fleet, error) {
 	chosen, err := c.Choose()
 	if err != nil {
@@ -46,10 +46,10 @@ func (c *Choice) Connect() (*Fleet, error) {
 	return f, nil
 }
 
-// ConnectTo prepares to reach clusters.
+// ConnectTo prepares the connections to clusters.
 func (c *Choice) ConnectTo(chosen []source.Cluster) *Fleet {
 	f := &Fleet{}
-	// One logger for all, because each keeps its own lines whole and no other's.
+	// Share one logger: a logger keeps only its own lines from being interleaved.
 	log := c.Logger()
 	for _, settings := range chosen {
 		k, err := cluster.Connect(settings, cluster.Options{Timeout: c.Timeout, Agent: c.Program + "/" + app.BuildVersion(), Log: log})
@@ -62,8 +62,8 @@ func (c *Choice) ConnectTo(chosen []source.Cluster) *Fleet {
 	return f
 }
 
-// Usable returns the clusters that could be connected to, and the errors of the
-// others.
+// Usable returns the clusters whose connection could be set up, and the errors of
+// the others.
 func (f *Fleet) Usable() (usable []*cluster.Cluster, errs []error) {
 	for _, m := range f.Members {
 		if m.Cluster != nil {
@@ -75,7 +75,7 @@ func (f *Fleet) Usable() (usable []*cluster.Cluster, errs []error) {
 	return usable, errs
 }
 
-// Note keeps what became of a cluster.
+// Note records the status of a cluster.
 func (f *Fleet) Note(st cluster.Status) {
 	for _, m := range f.Members {
 		if m.Status.Cluster == st.Cluster {
@@ -84,7 +84,7 @@ func (f *Fleet) Note(st cluster.Status) {
 	}
 }
 
-// Complain shows every failure with its way out.
+// Complain prints every failure with its hint.
 func (f *Fleet) Complain(v *output.Output) {
 	for _, m := range f.Members {
 		if m.Status.Err == nil {
@@ -100,8 +100,8 @@ func (f *Fleet) Complain(v *output.Output) {
 	}
 }
 
-// Verdict is how a run ends that could not read everything: nil if it could.
-// What is wrong has been said.
+// Verdict returns the exit error of a run that could not read everything, nil
+// otherwise. The failures have already been printed.
 func (f *Fleet) Verdict() error {
 	failed, read := false, false
 	for _, m := range f.Members {

@@ -75,8 +75,8 @@ func (c check) broken(fs []finding.Finding) []string {
 	return slices.Compact(ids)
 }
 
-// raised returns findings with what makes a check fail as errors: a definition
-// without the label that the service asks for is one that it does not take.
+// raised returns the findings with those that fail a check as errors: the service
+// does not take a definition without the required label.
 func raised(fs []finding.Finding) []finding.Finding {
 	out := slices.Clone(fs)
 	for i := range out {

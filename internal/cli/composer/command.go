@@ -1,5 +1,6 @@
-// Package composer is the command composer-ingestor: what the service finds in
-// clusters, what it makes of it, and why not, without the service.
+// Package composer implements the command composer-ingestor, which shows what the
+// service finds in clusters, which entities it makes and why not, without running
+// the service.
 package composer
 
 import (
@@ -42,7 +43,7 @@ const examples = `  # Can the clusters be read, and what is missing?
 // Run runs the command.
 func Run(ctx context.Context, env *app.Env) error { return With(engine.Extension{})(ctx, env) }
 
-// With is Run with code of somebody else around the engine.
+// With returns Run with an extension of the engine.
 func With(x engine.Extension) app.Program {
 	return func(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env, x)) }
 }
@@ -60,7 +61,7 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	// The program alone does nothing but show its help.
+	// Without a subcommand the program only shows its help.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable .HasParent}}", 1))
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, flags.Help(cmd)) })
@@ -68,7 +69,7 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 	root.AddCommand(newDiscover(c), newTransform(c), newExport(c), newValidate(c), newConnection(c), newExplain(c))
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Flags().SortFlags = false
-		// The usage line says so already.
+		// The usage line already mentions the options.
 		cmd.DisableFlagsInUseLine = true
 	}
 	return root

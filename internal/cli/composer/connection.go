@@ -45,7 +45,7 @@ rules to add to a ClusterRole.`,
 	return cmd
 }
 
-// connection is what was seen on the way to one cluster.
+// connection is the result of checking one cluster.
 type connection struct {
 	member
 	checks []cluster.Check
@@ -79,7 +79,7 @@ func (s *session) testConnection(ctx context.Context, output string, composites 
 	return judge(all)
 }
 
-// checks returns what the ingestor needs of a cluster.
+// checks returns the checks for what the ingestor needs from a cluster.
 func (v *variant) checks(composites bool) cluster.CheckOptions {
 	opts := cluster.CheckOptions{Watch: true, NoDefinitions: !v.definitions}
 	if composites && v.definitions {
@@ -91,7 +91,7 @@ func (v *variant) checks(composites bool) cluster.CheckOptions {
 	return opts
 }
 
-// take takes the way to the cluster.
+// take runs the checks of the cluster.
 func (c *connection) take(ctx context.Context, opts cluster.CheckOptions) {
 	if c.Cluster != nil {
 		c.Cluster.Check(ctx, opts, func(k cluster.Check) { c.checks = append(c.checks, k) })
@@ -104,8 +104,8 @@ func (c *connection) take(ctx context.Context, opts cluster.CheckOptions) {
 	c.checks = []cluster.Check{k}
 }
 
-// showConnections writes the result of each cluster, in order, as soon as it
-// and all before it are there.
+// showConnections writes the result of each cluster, in order, as soon as it and
+// all earlier ones are complete.
 func (s *session) showConnections(all []*connection, output string) error {
 	items := tree.Arr()
 	for _, c := range all {
@@ -134,7 +134,7 @@ func (c *connection) readable() bool {
 	return slices.ContainsFunc(c.checks, func(k cluster.Check) bool { return k.Result == cluster.OK && strings.HasPrefix(k.Name, "list ") })
 }
 
-// missing returns the rules to add.
+// missing returns the RBAC rules to add.
 func (c *connection) missing() []cluster.Rule {
 	var rules []cluster.Rule
 	for _, k := range c.checks {
@@ -157,7 +157,7 @@ func (c *connection) text(style term.Style) string {
 			fmt.Fprintf(&b, ": %s", term.Safe(k.Detail))
 		}
 		fmt.Fprintln(&b)
-		// A permission is one of the rules below.
+		// A missing permission is among the rules below.
 		if k.Hint != "" && !isMissing(k) {
 			fmt.Fprintln(&b, indent(term.SafeLines(k.Hint), "          "))
 		}
@@ -171,7 +171,7 @@ func (c *connection) text(style term.Style) string {
 	return b.String()
 }
 
-// indent puts the same before every line.
+// indent indents every line.
 func indent(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }
 
 func (c *connection) node() *tree.Node {
@@ -193,8 +193,8 @@ func (c *connection) node() *tree.Node {
 	)
 }
 
-// judge is the exit code: 5 if nothing could be read from any cluster, 1 if
-// something is wrong with one.
+// judge returns the exit code: 5 if nothing could be read from any cluster, 1 if a
+// check failed.
 func judge(all []*connection) error {
 	switch {
 	case !slices.ContainsFunc(all, (*connection).readable):

@@ -22,7 +22,7 @@ type discoverOptions struct {
 	filter                xrd.Filter
 }
 
-// The forms in which results are shown.
+// Output formats.
 const (
 	asTable = "table"
 	asText  = "text"
@@ -77,7 +77,7 @@ func (o *discoverOptions) settle() (err error) {
 	return err
 }
 
-// oneOf returns an error if a flag was given none of its values.
+// oneOf returns an error if the value of a flag is not among its values.
 func oneOf(flag, value string, values []string) error {
 	if slices.Contains(values, value) {
 		return nil

@@ -15,17 +15,15 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// discovery is what was found.
+// discovery is the result of discover.
 type discovery struct {
 	taken, refused []*xrd.Definition
-	// by is the ingestor that takes a definition; nil if there is but one to do
-	// so.
+	// by is the ingestor that takes a definition; nil if there is only one.
 	by  map[*xrd.Definition]string
 	why map[*xrd.Definition]string
-	// composites are those of the definitions that are taken; nil if nobody
-	// asked.
+	// composites are those of the definitions that are taken; nil if not requested.
 	composites []*xrd.Object
-	// components are the ids of workloads, in order.
+	// components are the ids of workloads, sorted.
 	components []component
 	findings   []finding.Finding
 }
@@ -37,8 +35,8 @@ type component struct {
 	clusters []string
 }
 
-// discover reads the clusters and chooses as the service does: what the first
-// ingestor takes is left to it by the second.
+// discover reads the clusters and selects as the service does: the second ingestor
+// skips the definitions that the first one takes.
 func (f *fleet) discover(ctx context.Context, o *discoverOptions) (*discovery, error) {
 	d := &discovery{why: map[*xrd.Definition]string{}}
 	if len(f.variants) > 1 {
@@ -72,21 +70,21 @@ func (f *fleet) discover(ctx context.Context, o *discoverOptions) (*discovery, e
 	return d, nil
 }
 
-// reads returns what is read for an ingestor that wants some of the definitions.
+// reads returns what is read for an ingestor with the wanted definitions.
 func (o *discoverOptions) reads(v *variant, wanted selection) cluster.ReadOptions {
 	read := cluster.ReadOptions{NoCompositions: true}
 	if !o.all {
-		// What labels refuse need not be read, unless it is to be shown.
+		// Objects that labels exclude need not be read, unless they are shown.
 		read.Labels = v.filter.Labels.And(o.filter.Labels)
 	}
 	if o.composites {
-		// To be counted, their metadata will do.
+		// Metadata is sufficient for counting.
 		read.Composites, read.Metadata, read.Namespaces = wanted.takes, true, v.namespaces
 	}
 	return read
 }
 
-// add adds what an ingestor read.
+// add adds the result of an ingestor.
 func (d *discovery) add(v *variant, set *xrd.Set, wanted selection) {
 	taken, refused, conflicts := xrd.Select(set.Definitions, wanted.refusal)
 	d.findings = append(append(d.findings, set.Findings...), conflicts...)
@@ -130,8 +128,8 @@ func (d *discovery) workload(w *xrd.Object) {
 	}
 }
 
-// settle puts what several ingestors found in order: a definition is refused once,
-// and only if nobody takes it.
+// settle merges and sorts the results of several ingestors: a definition is
+// refused once, and only if no ingestor takes it.
 func (d *discovery) settle() {
 	byName := func(a, b *xrd.Definition) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortStableFunc(d.taken, byName)
@@ -159,7 +157,7 @@ func (d *discovery) settle() {
 	slices.SortFunc(d.components, func(a, b component) int { return strings.Compare(a.id, b.id) })
 }
 
-// componentTable lists the ids of workloads; empty if there are none.
+// componentTable returns a table of the ids of workloads; empty if there are none.
 func (d *discovery) componentTable(s *session) string {
 	if len(d.components) == 0 {
 		return ""
@@ -175,7 +173,7 @@ func (d *discovery) componentTable(s *session) string {
 	return text
 }
 
-// rows are the definitions to list, in order.
+// rows returns the definitions to list, sorted.
 func (d *discovery) rows(all bool) []*xrd.Definition {
 	rows := slices.Clone(d.taken)
 	if all {
@@ -216,8 +214,7 @@ func (d *discovery) table(s *session, all bool) string {
 	return term.Table(rows, header, s.Out())
 }
 
-// count says how many composites and claims there are of a definition that is
-// taken.
+// count returns the number of composites and claims of a definition that is taken.
 func (d *discovery) count(def *xrd.Definition) string {
 	if d.why[def] != "" {
 		return ""
@@ -231,7 +228,8 @@ func (d *discovery) count(def *xrd.Definition) string {
 	return fmt.Sprint(n)
 }
 
-// node is the list as the contract has it. What is not taken stands beside it.
+// node returns the list as the contract defines it, plus refused definitions if
+// all is set.
 func (d *discovery) node(all bool) *tree.Node {
 	items := tree.Arr()
 	for _, def := range d.taken {
@@ -280,7 +278,7 @@ func versions(d *xrd.Definition, preferred bool) []string {
 	return out
 }
 
-// foundIn returns the clusters a definition was found in.
+// foundIn returns the clusters in which a definition was found.
 func foundIn(d *xrd.Definition) []string {
 	var out []string
 	for _, o := range append([]xrd.Origin{d.Origin}, d.Also...) {
@@ -290,7 +288,7 @@ func foundIn(d *xrd.Definition) []string {
 	return slices.Compact(out)
 }
 
-// say says how many are not taken.
+// say prints how many definitions are not taken.
 func (d *discovery) say(s *session, o *discoverOptions) {
 	if len(d.refused) == 0 || len(d.taken) == 0 || s.Quiet || o.all {
 		return
@@ -304,7 +302,7 @@ func (d *discovery) say(s *session, o *discoverOptions) {
 	}
 }
 
-// whyNothing says why nothing is taken.
+// whyNothing returns why nothing is taken.
 func (d *discovery) whyNothing() string {
 	if len(d.refused) == 0 {
 		return "the clusters hold no definition that the labels asked for select"

@@ -13,26 +13,26 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// ending is what the exit code of a run depends on.
+// ending is what determines the exit code of a run.
 type ending struct {
-	// fleet are the clusters that were read; nil if it was files.
+	// fleet is the clusters that were read; nil for files.
 	fleet *fleet
-	// unread joins what could not be read of files.
+	// unread joins the errors of unreadable files.
 	unread   error
 	findings []finding.Finding
 	strict   bool
-	// absent are names that were asked for and not found.
+	// absent are requested names that were not found.
 	absent []string
-	// empty says that nothing matched, and why says why.
+	// empty means that nothing matched, and why returns the reason.
 	empty bool
 	why   func() string
 }
 
-// end settles the exit code: what could not be read counts first, then what is
-// invalid, then what is not there.
+// end determines the exit code: read errors take precedence over invalid
+// definitions, and these over missing ones.
 func (s *session) end(e ending) error {
 	for _, name := range e.absent {
-		// Of clusters that could not be read nobody knows.
+		// A definition may exist in clusters that could not be read.
 		if where := e.fleet.known(); where != "" && !isSpoilt(name, e.findings) {
 			s.Complain(fmt.Errorf("there is no definition %q in %s", name, where), "see "+Name+" discover --all")
 		}
@@ -55,7 +55,7 @@ func (s *session) end(e ending) error {
 	return nil
 }
 
-// isSpoilt reports whether there is a definition of the name that cannot be read.
+// isSpoilt reports whether a definition of the name exists but cannot be read.
 func isSpoilt(name string, found []finding.Finding) bool {
 	return slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Rule == xrd.RuleSyntax && f.Object == name })
 }
@@ -79,7 +79,7 @@ func (f *fleet) known() string {
 	}
 }
 
-// absent returns the names that no definition has.
+// absent returns the names that were not found.
 func absent(names, found []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(found, n) })
 }

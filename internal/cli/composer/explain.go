@@ -83,7 +83,7 @@ func (s *session) explain(ctx context.Context, given []string, format string) er
 	return s.end(in.ending(r, false))
 }
 
-// readAll reads the sources, once, and keeps what they have.
+// readAll reads the sources once and caches their content.
 func (in *inputs) readAll(ctx context.Context) error {
 	for i := range in.sources {
 		set, unread := in.sources[i].Read(ctx)
@@ -96,7 +96,7 @@ func (in *inputs) readAll(ctx context.Context) error {
 	return nil
 }
 
-// found returns the names of all definitions that were read, in order.
+// found returns the names of all definitions that were read, sorted.
 func (in *inputs) found() []string {
 	var out []string
 	for _, set := range in.sets {
@@ -108,7 +108,7 @@ func (in *inputs) found() []string {
 	return slices.Compact(out)
 }
 
-// openOne opens a file, or the clusters to look for a name in.
+// openOne opens a file, or the clusters in which to look for a name.
 func (in *inputs) openOne(s *session, given string) (err error) {
 	if isFile(given) {
 		if err := s.configure(false); err != nil {
@@ -140,16 +140,16 @@ func (s *session) showExplanations(all []*explanation, output string) error {
 	return s.print([]byte(b.String()))
 }
 
-// optionKeys are where the configuration sets the engine's options.
+// optionKeys maps the engine's options to their configuration keys.
 var optionKeys = map[string]string{
 	"owner":             config.SectionComposer + ".defaultOwner",
 	"system":            config.SectionComposer + ".defaultSystem",
 	"default-namespace": config.SectionComposer + ".templateGeneration.defaultNamespace",
 }
 
-// values returns where the values of a definition's entities came from. What
-// the configuration does not set is the default, although it is handed on as
-// if it were set.
+// values returns where the values of a definition's entities came from. Values
+// that the configuration does not set are reported as defaults, although they are
+// passed as options.
 func values(sources []engine.Source) []engine.Source {
 	none, _ := config.Load(nil, config.Options{})
 	usual := none.EngineOptions(engine.ComposerIngestor)

@@ -14,12 +14,12 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// explanation is all there is to say of one definition.
+// explanation is everything that is known about one definition.
 type explanation struct {
 	name   string
 	copies []sighting
-	// used is the place of the copy that is used, and differ says that the
-	// others are not the same.
+	// used is the location of the copy that is used, and differ reports whether the
+	// copies differ.
 	used   string
 	differ bool
 	// by is the ingestor that takes it, empty if none does.
@@ -28,25 +28,25 @@ type explanation struct {
 	entities []*entity.Entity
 }
 
-// sighting is one place that was looked at.
+// sighting is one location that was searched.
 type sighting struct {
 	// place is for people; cluster and url, or file, are for machines. ingestor is
-	// who looked there.
+	// the ingestor that searched there.
 	place, cluster, url, file, ingestor string
 	found                               bool
-	// unread says that the place could not be looked at.
+	// unread reports that the location could not be read.
 	unread   bool
 	verdicts []verdict
 }
 
-// verdict is what one filter says.
+// verdict is the result of one filter.
 type verdict struct {
 	filter
 	ok  bool
 	why string
 }
 
-// explanation collects what there is to say of a definition that was found.
+// explanation collects what is known about a definition that was found.
 func (s *session) explanation(name string, in *inputs, r *pipeline.Report) *explanation {
 	x := &explanation{name: name, by: r.TakenBy[name], values: values(r.Sources[name])}
 	if x.name == "" {
@@ -75,14 +75,15 @@ func (s *session) explanation(name string, in *inputs, r *pipeline.Report) *expl
 	return x
 }
 
-// used says where the copy of a definition is that its entities are made of.
+// used returns the location of the copy that the entities of a definition are made
+// from.
 func (in *inputs) used(name, by string) string {
 	for i, v := range in.variants {
 		if by != "" && v.name != by {
 			continue
 		}
 		same := slices.DeleteFunc(slices.Clone(in.sets[i].Definitions), func(d *xrd.Definition) bool { return d.Name != name })
-		// What is taken hides what is not.
+		// Selected copies take precedence over refused ones.
 		taken, refused, _ := xrd.Select(same, v.asks.refusal)
 		for _, d := range append(taken, refused...) {
 			if d.Origin.Cluster != "" {
@@ -94,12 +95,12 @@ func (in *inputs) used(name, by string) string {
 	return ""
 }
 
-// notFound is the explanation of a definition that is nowhere.
+// notFound returns the explanation of a definition that was not found.
 func (in *inputs) notFound(name string) *explanation {
 	return &explanation{name: name, copies: in.look(name)}
 }
 
-// look looks for a definition in every cluster.
+// look searches for a definition in every cluster.
 func (in *inputs) look(name string) []sighting {
 	var out []sighting
 	for _, m := range in.fleet.members() {
@@ -114,7 +115,7 @@ func (in *inputs) look(name string) []sighting {
 	return out
 }
 
-// ask asks every filter, whatever the others say.
+// ask evaluates every filter, regardless of the others.
 func ask(asks selection, d *xrd.Definition) []verdict {
 	var out []verdict
 	for _, f := range asks {
@@ -167,7 +168,7 @@ func (x *explanation) write(b *strings.Builder, style term.Style) {
 	}
 }
 
-// state says whether a definition is at a place.
+// state returns whether a definition was found at a location.
 func (at sighting) state() string {
 	switch {
 	case at.found:
@@ -178,7 +179,7 @@ func (at sighting) state() string {
 	return "not found"
 }
 
-// found returns how many copies there are.
+// found returns the number of copies.
 func (x *explanation) found() int {
 	n := 0
 	for _, at := range x.copies {

@@ -25,7 +25,7 @@ type exportOptions struct {
 	composites, prune bool
 }
 
-// asCatalog is the only format there is.
+// asCatalog is the only format.
 const asCatalog = "catalog"
 
 func newExport(c *common) *cobra.Command {
@@ -114,7 +114,7 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	}})
 }
 
-// conclude writes the Location, removes what is to be removed, and says so.
+// conclude writes the Location, removes files if requested, and reports it.
 func (s *session) conclude(ctx context.Context, f *fleet, c *catalog, o *exportOptions, r *pipeline.Report) error {
 	lost := isLost(r.Findings)
 	plan, err := c.plan(func(e *earlier) bool { return !lost && f.gone(e, o.composites) }, o.prune)
@@ -144,8 +144,9 @@ func (s *session) conclude(ctx context.Context, f *fleet, c *catalog, o *exportO
 	return nil
 }
 
-// gone reports whether what is not made any more is gone: every cluster it was
-// found in was read to its end. Composites are looked for on request only.
+// gone reports whether an entity that is no longer generated is gone: every
+// cluster in which it was found was read completely. Composites are read only on
+// request.
 func (f *fleet) gone(e *earlier, composites bool) bool {
 	if e.composite && !composites {
 		return false
@@ -156,8 +157,8 @@ func (f *fleet) gone(e *earlier, composites bool) bool {
 	return !slices.ContainsFunc(e.from, func(cluster string) bool { complete, _ := f.complete(cluster); return !complete })
 }
 
-// isLost reports whether something was read and could not be made into
-// anything, so that what is missing may not be gone.
+// isLost reports whether an object was read but could not be converted, so that a
+// missing entity may not be gone.
 func isLost(found []finding.Finding) bool {
 	lost := append(entityErrors(), xrd.RuleSyntax, pipeline.RuleInternal)
 	return slices.ContainsFunc(found, func(f finding.Finding) bool {

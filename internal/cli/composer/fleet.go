@@ -15,7 +15,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// fleet is the clusters of a run, by the ingestor that reads them.
+// fleet is the clusters of a run, grouped by the ingestor that reads them.
 type fleet struct {
 	*session
 	variants []*variant
@@ -25,11 +25,11 @@ type fleet struct {
 type member struct {
 	*clusters.Member
 	variant *variant
-	// alone says that no other ingestor reads clusters.
+	// alone reports that no other ingestor reads clusters.
 	alone bool
 }
 
-// Title names the cluster, and who reads it if that is a question.
+// Title returns the name of the cluster, with the ingestor if there are several.
 func (m member) Title() string {
 	if m.alone {
 		return m.Member.Title()
@@ -48,9 +48,9 @@ func (f *fleet) members() []member {
 	return out
 }
 
-// connect reads the configuration and prepares to reach the clusters that are
-// chosen, for each ingestor those that are its. Settings that cannot be used are
-// the trouble of one cluster, unless all have it.
+// connect reads the configuration and prepares the connections to the selected
+// clusters of each ingestor. Invalid settings affect only their cluster, unless
+// all clusters have them.
 func (s *session) connect() (*fleet, error) {
 	if err := s.configure(true); err != nil {
 		return nil, err
@@ -76,10 +76,10 @@ func (s *session) connect() (*fleet, error) {
 	return f, nil
 }
 
-// share gives each ingestor the clusters of the chosen that are its. One that
-// only a kubeconfig or the environment names stands for those of every ingestor
-// that runs. Of ingestors that the service does not run it is shown what they
-// would do, if there is no other.
+// share gives each ingestor its clusters among the chosen ones. A cluster that
+// only a kubeconfig or the environment names is given to every running ingestor.
+// If no running ingestor has a cluster, the ones that the service does not run are
+// shown as a preview.
 func (s *session) share(chosen []source.Cluster) []*variant {
 	all := s.variants()
 	named := s.config.Clusters()
@@ -126,7 +126,7 @@ func (v *variant) off(c *config.Config) string {
 	return v.name + " is not there, or switched off"
 }
 
-// source reads all clusters of an ingestor at once.
+// source returns a source that reads all clusters of an ingestor concurrently.
 func (f *fleet) source(v *variant, opts cluster.ReadOptions) source.Source {
 	return source.Func(func(ctx context.Context) (*xrd.Set, error) {
 		progress := f.Progress("reading", "clusters")
@@ -145,15 +145,15 @@ func (f *fleet) source(v *variant, opts cluster.ReadOptions) source.Source {
 	})
 }
 
-// dropStrangers leaves out the Compositions of definitions that were not asked
-// for, so that nobody misses their definitions.
+// dropStrangers removes the Compositions of definitions that were not requested,
+// so that they are not reported as lacking a definition.
 func dropStrangers(set *xrd.Set) {
 	set.Compositions = slices.DeleteFunc(set.Compositions, func(c *xrd.Composition) bool {
 		return !slices.ContainsFunc(set.Definitions, c.For)
 	})
 }
 
-// tell says how each cluster was read, and what was wrong.
+// tell prints how each cluster was read, and the errors.
 func (f *fleet) tell() {
 	if !f.Quiet {
 		for _, m := range f.members() {
@@ -163,8 +163,8 @@ func (f *fleet) tell() {
 	f.complain()
 }
 
-// complain shows every failure with its way out, once if several ingestors have
-// the same one.
+// complain prints every failure with its hint, once if several ingestors have the
+// same one.
 func (f *fleet) complain() {
 	all := &clusters.Fleet{}
 	said := map[string]bool{}
@@ -177,7 +177,8 @@ func (f *fleet) complain() {
 	all.Complain(&f.Output)
 }
 
-// verdict is how a run ends that could not read everything: nil if it could.
+// verdict returns the exit error of a run that could not read everything, nil
+// otherwise.
 func (f *fleet) verdict() error {
 	all := &clusters.Fleet{}
 	for _, m := range f.members() {
@@ -210,8 +211,9 @@ func outcome(st cluster.Status, v *variant) string {
 	return text
 }
 
-// complete reports whether everything that was asked of a cluster was read, and
-// failed whether something was not. A cluster that was not asked is neither.
+// complete reports whether everything requested from a cluster was read, and
+// failed whether something could not be read. Both are false for a cluster that
+// was not read.
 func (f *fleet) complete(name string) (complete, failed bool) {
 	for _, m := range f.members() {
 		if m.Status.Cluster == name {

@@ -19,21 +19,21 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// inputs are what --xrd names: files, or definitions in clusters.
+// inputs are the values of --xrd: files, or definitions in clusters.
 type inputs struct {
 	given []string
 
-	// fleet are the clusters that are read; nil if it is files.
+	// fleet is the clusters that are read; nil for files.
 	fleet *fleet
-	// variants are the ingestors that are asked, and sources what each of them
-	// reads.
+	// variants are the ingestors, and sources their sources, in the same order.
 	variants []*variant
 	sources  []source.Source
-	// sets are what was read, if it was read ahead.
+	// sets are the contents of the sources, if they were read ahead.
 	sets []*xrd.Set
-	// names are the definitions that are asked for.
+	// names are the requested definitions.
 	names []string
-	// chosen says that the service's filters choose, because nobody else did.
+	// chosen means that the service's filters select, because no definition was
+	// named.
 	chosen bool
 }
 
@@ -41,21 +41,21 @@ func (in *inputs) bind(f *pflag.FlagSet) {
 	f.StringArrayVar(&in.given, "xrd", nil, "`file` or directory of definitions, or - for standard input; with --cluster, --context or\n--kubeconfig the name of a definition. May be given several times")
 }
 
-// isFile reports whether a value of --xrd is a file, not the name of a
+// isFile reports whether a value of --xrd is a file and not the name of a
 // definition.
 func isFile(s string) bool {
 	ext := filepath.Ext(s)
 	return s == file.Stdin || strings.ContainsAny(s, `/\`) || ext == ".yaml" || ext == ".yml" || ext == ".json"
 }
 
-// open settles where the definitions come from. args are further values of
-// --xrd, as a shell leaves them behind a pattern.
+// open determines where the definitions come from. args are further values of
+// --xrd, as a shell leaves them after expanding a pattern.
 func (in *inputs) open(s *session, args []string) error {
 	in.given = append(in.given, args...)
 	if slices.Contains(in.given, "") {
 		return flags.Usagef("an empty shell variable, perhaps?", "an input is the empty string")
 	}
-	// A kubeconfig says nothing beside files, and means clusters beside names.
+	// A kubeconfig has no effect with files, and selects clusters with names.
 	if s.useClusters() || s.given["kubeconfig"] && !slices.ContainsFunc(in.given, isFile) {
 		return in.openClusters(s)
 	}
@@ -69,7 +69,7 @@ func (in *inputs) open(s *session, args []string) error {
 	return nil
 }
 
-// openFiles has every ingestor that runs read the files.
+// openFiles makes every running ingestor read the files.
 func (in *inputs) openFiles(s *session) {
 	from := s.files(in.given)
 	var set *xrd.Set
@@ -80,13 +80,13 @@ func (in *inputs) openFiles(s *session) {
 				set, err = from.Read(ctx)
 				return set, err
 			}
-			// What is wrong with the files was told by the first.
+			// Findings about the files were already reported by the first.
 			return &xrd.Set{Definitions: set.Definitions, Compositions: set.Compositions, Others: set.Others}, nil
 		}))
 	}
 }
 
-// files reads files.
+// files returns a source of files.
 func (s *session) files(paths []string) source.Source {
 	return source.Func(func(ctx context.Context) (*xrd.Set, error) {
 		progress := s.Progress("reading", "files")
@@ -111,14 +111,14 @@ func (in *inputs) openClusters(s *session) (err error) {
 	return nil
 }
 
-// readClusters has every ingestor read its clusters.
+// readClusters makes every ingestor read its clusters.
 func (in *inputs) readClusters() {
 	for _, v := range in.fleet.variants {
 		read := cluster.ReadOptions{Names: in.names}
 		if in.chosen {
 			read.Labels = v.filter.Labels
 		} else {
-			// Somebody asks for definitions.
+			// The user asked for definitions.
 			v.workloads = false
 		}
 		in.variants = append(in.variants, v)
@@ -126,9 +126,8 @@ func (in *inputs) readClusters() {
 	}
 }
 
-// run runs the pipeline over the inputs, each ingestor as parts has it. What is
-// named is taken whatever it lacks; what is not named, the service's filters
-// choose.
+// run runs the pipeline over the inputs, with parts as the ingestors. Named
+// definitions are always taken; otherwise the service's filters select.
 func (in *inputs) run(ctx context.Context, s *session, parts []pipeline.Part, to sink.Sink) (*pipeline.Report, error) {
 	progress := s.Progress("transforming", "definitions")
 	defer progress.Done()
@@ -141,7 +140,7 @@ func (in *inputs) run(ctx context.Context, s *session, parts []pipeline.Part, to
 	return pipeline.RunParts(ctx, parts, to)
 }
 
-// parts returns the ingestors as parts of a run, as the service has them.
+// parts returns the ingestors as parts of a run, with the settings of the service.
 func (in *inputs) parts() []pipeline.Part {
 	var out []pipeline.Part
 	for i, v := range in.variants {
@@ -150,7 +149,7 @@ func (in *inputs) parts() []pipeline.Part {
 	return out
 }
 
-// tell says how the clusters were read, and what was left out.
+// tell prints how the clusters were read, and what was omitted.
 func (in *inputs) tell(s *session, r *pipeline.Report) {
 	if in.fleet != nil {
 		in.fleet.tell()
@@ -158,7 +157,7 @@ func (in *inputs) tell(s *session, r *pipeline.Report) {
 	s.tellRefused(r)
 }
 
-// tellRefused says how many definitions were not chosen.
+// tellRefused prints how many definitions were not selected.
 func (s *session) tellRefused(r *pipeline.Report) {
 	if s.Quiet || len(r.Refused) == 0 || len(r.Definitions) == 0 {
 		return
@@ -167,7 +166,7 @@ func (s *session) tellRefused(r *pipeline.Report) {
 	s.Sayf("%s not selected (%s: %s; see explain)", output.Count(len(r.Refused), "definition", "definitions"), term.Safe(first.Name), term.Safe(first.Why))
 }
 
-// ending returns what the exit code of a run over the inputs depends on.
+// ending returns what determines the exit code of a run over the inputs.
 func (in *inputs) ending(r *pipeline.Report, strict bool) ending {
 	e := ending{
 		fleet: in.fleet, findings: r.Findings, strict: strict, absent: absent(in.names, r.Definitions), empty: len(r.Definitions)+r.Workloads == 0,

@@ -9,18 +9,17 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// filter is one thing that is asked of definitions.
+// filter is one condition on definitions.
 type filter struct {
-	// name says where it is set, asks what it asks for.
+	// name is where the filter is set, asks what it requires.
 	name, asks string
 	admit      func(*xrd.Definition) (ok bool, why string)
 }
 
-// selection is everything that is asked of definitions, in the order in which
-// it is asked.
+// selection is a list of filters, in the order of evaluation.
 type selection []filter
 
-// refusal says why a definition is not taken; it is empty if it is.
+// refusal returns why a definition is not taken, empty if it is taken.
 func (s selection) refusal(d *xrd.Definition) string {
 	for _, f := range s {
 		if ok, why := f.admit(d); !ok {
@@ -33,7 +32,7 @@ func (s selection) refusal(d *xrd.Definition) string {
 // takes reports whether a definition is taken.
 func (s selection) takes(d *xrd.Definition) bool { return s.refusal(d) == "" }
 
-// asked returns what a profile asks of definitions.
+// asked returns the conditions of a profile.
 func asked(p engine.Profile) selection {
 	var asks []string
 	if p.Modern {
@@ -46,18 +45,18 @@ func asked(p engine.Profile) selection {
 	return selection{{name: "profile " + p.Name, asks: strings.Join(asks, "; "), admit: p.Admit}}
 }
 
-// partNames are what the parts of a filter are called where they are set.
+// partNames are the configuration keys or flags of the parts of a filter.
 type partNames struct{ exclude, name, groups, labels, annotations string }
 
 var (
 	filterNames = partNames{exclude: "exclude", groups: "groups", labels: "labelSelector", annotations: "annotationSelector"}
-	// What the profile of variant B does not ask, this key does.
+	// With this key, a filter replaces the required label of variant B's profile.
 	ingestAllNames = partNames{labels: "composer.xrds.ingestAllXRDs"}
 	flagNames      = partNames{name: "name-pattern", groups: "group", labels: "selector"}
 )
 
-// parts takes a filter apart, so that each part can be asked for itself. They
-// are in the order in which the filter asks.
+// parts splits a filter into its conditions, in the order of evaluation, so that
+// each can be evaluated separately.
 func parts(prefix string, names partNames, f xrd.Filter) selection {
 	var out selection
 	add := func(there bool, name, asks string, part xrd.Filter) {

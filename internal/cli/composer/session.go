@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// common are the flags that every subcommand has.
+// common holds the flags that every subcommand has.
 type common struct {
 	output.Output
 	clusters.Flags
@@ -34,17 +34,17 @@ func (c *common) bind(root *cobra.Command) {
 // session is one run of a subcommand.
 type session struct {
 	*common
-	// given are the flags that were.
+	// given are the flags that were set.
 	given map[string]bool
 	words words.Choice
-	// choice chooses the clusters, by a configuration, which is config, or by
-	// what holds without one.
+	// choice selects the clusters, from the configuration in config, or by default
+	// rules without one.
 	choice *clusters.Choice
 	config *config.Config
 }
 
-// run returns the body of a subcommand: it settles the flags that all of them
-// have, then does its work.
+// run returns the body of a subcommand: it parses the common flags, then does its
+// work.
 func (c *common) run(work func(ctx context.Context, s *session, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		s := &session{common: c, given: flags.Given(cmd.Flags())}
@@ -69,12 +69,11 @@ func (s *session) settle() (err error) {
 	return err
 }
 
-// useClusters reports whether flags say that clusters are read, where files
-// could be.
+// useClusters reports whether flags select clusters where files are possible too.
 func (s *session) useClusters() bool { return s.given["cluster"] || s.given["context"] }
 
-// configure reads the configuration. A command that reads no clusters needs
-// none of what only they need.
+// configure reads the configuration. A command that reads no clusters does not
+// need the settings for clusters.
 func (s *session) configure(read bool) error {
 	s.choice = &clusters.Choice{Output: &s.Output, Flags: &s.Flags}
 	err := s.choice.Configure(read)
@@ -88,7 +87,7 @@ func (s *session) configure(read bool) error {
 	return nil
 }
 
-// engineOptions are what the service would tell its engine.
+// engineOptions returns the options that the service would pass to its engine.
 func (s *session) engineOptions(p engine.Profile) engine.Options {
 	var o engine.Options
 	if s.choice.Configured {

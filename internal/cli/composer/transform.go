@@ -69,8 +69,9 @@ func (o *transformOptions) settle(s *session) (err error) {
 	return o.Check()
 }
 
-// parts are the ingestors, with the flags before the configuration. What the
-// first takes, and what is in files, gets the short names of ingestor-cli.
+// parts returns the ingestors, with flags overriding the configuration.
+// Definitions from files and those that the first ingestor takes get the short
+// names of ingestor-cli.
 func (o *transformOptions) parts(s *session) []pipeline.Part {
 	if o.fleet == nil {
 		v := *o.variants[0]
@@ -84,7 +85,8 @@ func (o *transformOptions) parts(s *session) []pipeline.Part {
 		if v.profile.Name == engine.ComposerIngestor.Name {
 			p.Engine, p.Transformer = s.extension.Engine(engine.CLI, o.settled(s.engineOptions(engine.CLI)))
 			p.Chooser = &v.profile
-			// The label says what the service takes, and somebody may ask before.
+			// The label decides what the service takes; a user may ask for a definition
+			// before it is set.
 			p.Fallback = func(d *xrd.Definition) bool { ok, _ := v.filter.Admit(d); return ok }
 		}
 		out = append(out, p)
@@ -92,7 +94,7 @@ func (o *transformOptions) parts(s *session) []pipeline.Part {
 	return out
 }
 
-// settled returns options with the flags before them.
+// settled returns the options, overridden by the flags.
 func (o *transformOptions) settled(e engine.Options) engine.Options {
 	e.Namespace, e.Tags = o.Namespace, o.Tags
 	if o.Owner != "" {
@@ -139,8 +141,8 @@ func (s *session) transform(ctx context.Context, o *transformOptions, args []str
 	return s.end(o.ending(r, false))
 }
 
-// byDefinition writes a file for each kind of each definition: all entities
-// of a definition are called by its Template's name.
+// byDefinition returns a sink that writes a file for each kind of each definition,
+// named after the definition's Template.
 func byDefinition(root string, format sink.Format, wrote func(path string, n int)) sink.Sink {
 	return sink.Func(func(ctx context.Context, entities []*entity.Entity) error {
 		names := definitionNames(entities)
@@ -157,15 +159,14 @@ func byDefinition(root string, format sink.Format, wrote func(path string, n int
 	})
 }
 
-// definitionOf returns the name of the definition an entity was made of;
+// definitionOf returns the name of the definition from which an entity was made;
 // empty if the definition has none.
 func definitionOf(e *entity.Entity) string {
 	return words.KeysIn(e.Metadata.Annotations)[words.AnnotationXRDName]
 }
 
-// definitionNames returns what the entities of each definition are called: as
-// its Template is or, if it has none or one for each version, as its own Resource
-// is.
+// definitionNames returns the name for the files of each definition: that of its
+// Template or, if it has none or one for each version, that of its own Resource.
 func definitionNames(entities []*entity.Entity) map[string]string {
 	names, templates := map[string]string{}, map[string]int{}
 	for _, e := range entities {
@@ -186,7 +187,7 @@ func definitionNames(entities []*entity.Entity) map[string]string {
 	return names
 }
 
-// baseName returns an entity's name without what tells its kind.
+// baseName returns an entity's name without the suffix for its kind.
 func baseName(e *entity.Entity) string {
 	return strings.TrimSuffix(strings.TrimSuffix(e.Metadata.Name, "-api"), "-xrd")
 }

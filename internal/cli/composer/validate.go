@@ -83,8 +83,8 @@ func (s *session) validate(ctx context.Context, o *validateOptions, args []strin
 	return s.end(o.ending(r, o.strict))
 }
 
-// verdicts writes the result: for people the checks of each definition and
-// what was found in it, for machines the findings alone.
+// verdicts writes the result: as text the checks of each definition with its
+// findings, in machine-readable formats only the findings.
 func (s *session) verdicts(r *pipeline.Report, o *validateOptions) error {
 	all := output.Report{Findings: r.Findings, Format: o.format, Objects: r.Definitions, Strict: o.strict, Result: true}
 	if o.format != report.Text {
@@ -106,7 +106,7 @@ func (s *session) verdicts(r *pipeline.Report, o *validateOptions) error {
 			rest[f]--
 		}
 	}
-	// What is left is about no definition, or about several.
+	// The remaining findings concern no definition, or several.
 	all.Findings = nil
 	for _, f := range r.Findings {
 		if rest[f] > 0 {
@@ -117,7 +117,7 @@ func (s *session) verdicts(r *pipeline.Report, o *validateOptions) error {
 	return s.Report(all)
 }
 
-// checklist is a line for each check of a definition.
+// checklist returns a line for each check of a definition.
 func (s *session) checklist(name string, found []finding.Finding) string {
 	style := s.Out()
 	var b strings.Builder
@@ -136,8 +136,8 @@ func (s *session) checklist(name string, found []finding.Finding) string {
 	return b.String()
 }
 
-// mark says how a check ended: by a sign on a terminal, else by a word that
-// can be searched for.
+// mark returns the result of a check: a symbol on a terminal, otherwise a word
+// that can be searched for.
 func (s *session) mark(ok bool) string {
 	switch {
 	case ok && s.Env.StdoutTerminal:

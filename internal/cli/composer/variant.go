@@ -12,31 +12,32 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// variant is one of the service's two ingestors, as the configuration has it.
+// variant is one of the service's two ingestors, as configured.
 type variant struct {
-	// name is that of its section in the configuration.
+	// name is its section in the configuration.
 	name    string
 	profile engine.Profile
 	options engine.Options
-	// extension is code of somebody else around the engine.
+	// extension is third-party code that extends the engine.
 	extension engine.Extension
-	// asks is what it asks of definitions.
+	// asks is its conditions on definitions.
 	asks selection
-	// filter is the part of asks that is not the profile's.
+	// filter is the part of asks that does not come from the profile.
 	filter xrd.Filter
-	// namespaces are those whose composites and claims it reads; none means all.
+	// namespaces are the namespaces whose composites and claims it reads; none means
+	// all.
 	namespaces []string
-	// on says that the service runs it. definitions and workloads are what it
+	// on reports whether the service runs it. definitions and workloads are what it
 	// reads.
 	on, definitions, workloads bool
-	// clusters are those that the configuration names for it, and fleet those of
-	// them that are read.
+	// clusters are the clusters that the configuration gives it, and fleet those
+	// that are read.
 	clusters []source.Cluster
 	fleet    *clusters.Fleet
 }
 
 // variants returns the service's ingestors, in the order in which they take
-// definitions. Without a configuration there is one, as it is by default.
+// definitions. Without a configuration there is only the default one.
 func (s *session) variants() []*variant {
 	c := s.config
 	profile, filter := c.Selection(engine.ComposerIngestor)
@@ -59,8 +60,8 @@ func (s *session) variants() []*variant {
 	return []*variant{a, b}
 }
 
-// running returns those that the service runs; if it runs none, the first, to
-// show what it would do.
+// running returns the ingestors that the service runs; if it runs none, the first
+// one, as a preview.
 func running(all []*variant) []*variant {
 	out := slices.DeleteFunc(slices.Clone(all), func(v *variant) bool { return !v.on })
 	if len(out) == 0 {
@@ -69,16 +70,16 @@ func running(all []*variant) []*variant {
 	return out
 }
 
-// takes reports whether the variant takes a definition, if nobody before it does.
+// takes reports whether the variant takes a definition that no earlier one takes.
 func (v *variant) takes(d *xrd.Definition) bool { return v.asks.takes(d) }
 
-// reads returns what is read of its clusters, of which opts says what is wanted.
+// reads returns opts with the variant's settings of what to read.
 func (v *variant) reads(opts cluster.ReadOptions) cluster.ReadOptions {
 	opts.NoDefinitions, opts.Workloads = !v.definitions, v.workloads
 	return opts
 }
 
-// part returns the variant as a part of a run.
+// part returns the variant as a part of a pipeline run.
 func (v *variant) part(from source.Source) pipeline.Part {
 	e, t := v.extension.Engine(v.profile, v.options)
 	return pipeline.Part{Name: v.name, Options: pipeline.Options{

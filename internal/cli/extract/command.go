@@ -1,5 +1,5 @@
-// Package extract is the command xrd-extract: definitions from clusters, files and
-// Git repositories become extract records, one by one.
+// Package extract implements the command xrd-extract, which converts definitions
+// from clusters, files and Git repositories into extract records, one by one.
 package extract
 
 import (
@@ -68,7 +68,7 @@ func newCommand(env *app.Env) *cobra.Command {
 		Version:       app.BuildVersion(),
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
-		// The usage line says so already.
+		// The usage line already mentions the options.
 		DisableFlagsInUseLine: true,
 		SilenceUsage:          true,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,7 +18,7 @@ import (
 // sourceNames are the values of --source.
 var sourceNames = []string{xrd.SourceCluster, xrd.SourceFile, xrd.SourceGit}
 
-// The formats of records.
+// Formats of records.
 const (
 	asNDJSON = "ndjson"
 	asYAML   = "yaml"
@@ -27,7 +27,7 @@ const (
 // envToken is the environment variable that holds the token of a repository.
 const envToken = "GIT_TOKEN"
 
-// options are the flags as they were given, and what they mean.
+// options are the flags as given, and their parsed values.
 type options struct {
 	from                      string
 	paths                     []string
@@ -76,7 +76,7 @@ func (o *options) bind(cmd *cobra.Command) {
 	f.BoolVar(&o.partial, "partial", false, "write no failure record when not all could be read")
 	o.Output.Bind(f)
 	flags.Complete(cmd, map[string][]string{"source": sourceNames, "format": {asNDJSON, asYAML}})
-	// They fail only for flags that do not exist.
+	// It fails only for a flag that does not exist.
 	_ = cmd.MarkFlagDirname("output")
 }
 
@@ -84,11 +84,11 @@ func (o *options) bind(cmd *cobra.Command) {
 var ofSource = map[string][]string{
 	xrd.SourceGit:     {"repo", "ref", "branch", "username", "token-file", "ssh-key-file", "known-hosts", "ca-file"},
 	xrd.SourceCluster: {"cluster", "config", "kubeconfig", "context", "timeout"},
-	// What is in a repository is read at any depth anyway.
+	// Repositories are always read at any depth.
 	xrd.SourceFile: {"follow-symlinks"},
 }
 
-// settle checks the flags and works out what they mean.
+// settle validates and parses the flags.
 func (o *options) settle(set *pflag.FlagSet, args []string) (err error) {
 	given := flags.Given(set)
 	if err := cmp.Or(
@@ -118,7 +118,7 @@ func (o *options) settle(set *pflag.FlagSet, args []string) (err error) {
 	return err
 }
 
-// settleSource works out what is read, and refuses flags that say nothing of it.
+// settleSource determines the source, and refuses flags of other sources.
 func (o *options) settleSource(given map[string]bool) error {
 	speaks := func(name string) string {
 		for _, flag := range ofSource[name] {

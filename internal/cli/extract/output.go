@@ -17,23 +17,23 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// recordWriter is where records go.
+// recordWriter writes records.
 type recordWriter interface {
-	// write writes a record. A *refused is the record's own trouble; any other
-	// error is that of the output.
+	// write writes a record. A *refused is an error of the record; any other error
+	// is one of the output.
 	write(r xrd.Record) error
-	// end is called once, at the end, with what the output lacks; empty if it
-	// lacks nothing.
+	// end is called once, at the end, with the reason why the output is incomplete;
+	// empty if it is complete.
 	end(failure string) error
 }
 
-// refused is a record that has no place in the output.
+// refused is the error of a record that cannot be written to the output.
 type refused struct{ finding finding.Finding }
 
-// Error says why.
+// Error returns the reason.
 func (r *refused) Error() string { return r.finding.Message }
 
-// stream writes records one after the other, each as soon as it is there.
+// stream writes records one after the other, without delay.
 type stream struct {
 	w    io.Writer
 	yaml bool
@@ -61,19 +61,19 @@ func (s *stream) end(failure string) error {
 	return s.put(finding.Failure(failure))
 }
 
-// folder writes each record to a file of its own.
+// folder writes each record to its own file.
 type folder struct {
 	dir  string
 	root *os.Root
 	yaml bool
-	// names are hashes of those that files have, because there may be many.
-	// Some file systems do not tell capital letters apart.
+	// names are hashes of the lower-case file names: there may be many, and some
+	// file systems are case-insensitive.
 	names map[[16]byte]bool
-	// wrote is told of each file.
+	// wrote is called for each file.
 	wrote func(path string)
 }
 
-// newFolder opens a directory, and makes it first if it is missing.
+// newFolder opens a directory, and creates it if it is missing.
 func newFolder(dir string, yaml bool, wrote func(path string)) (*folder, error) {
 	err := os.MkdirAll(dir, 0o755)
 	var root *os.Root
@@ -86,7 +86,7 @@ func newFolder(dir string, yaml bool, wrote func(path string)) (*folder, error) 
 	return &folder{dir: dir, root: root, yaml: yaml, names: map[[16]byte]bool{}, wrote: wrote}, nil
 }
 
-// longestName is the most that file systems allow, with room for what is added.
+// longestName is the limit of file systems, less room for the extension.
 const longestName = 240
 
 func (f *folder) write(r xrd.Record) error {
@@ -124,16 +124,16 @@ func (f *folder) write(r xrd.Record) error {
 	return nil
 }
 
-// isFileName reports whether a name is that of a file that people see, here and
-// on other systems.
+// isFileName reports whether a name is valid for a visible file, here and on other
+// systems.
 func isFileName(name string) bool {
 	return len(name) <= longestName && name[0] != '.' && name[len(name)-1] != ' ' &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) })
 }
 
-// put writes a file beside its place, then moves it there.
+// put writes a file atomically, through a temporary file.
 func (f *folder) put(name string, text []byte) error {
-	// The dot keeps what a killed process leaves from being read as a record.
+	// The dot keeps a leftover of a killed process from being read as a record.
 	tmp := "." + Name + "-" + rand.Text() + ".tmp"
 	file, err := f.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -149,10 +149,11 @@ func (f *folder) put(name string, text []byte) error {
 	return err
 }
 
-// end closes the directory. Files are not a stream: there, the exit code tells.
+// end closes the directory. Files have no failure record; the exit code reports
+// failures.
 func (f *folder) end(string) error { return f.root.Close() }
 
-// bare returns an error without the path, which the message has.
+// bare returns an error without the path, which the message already has.
 func bare(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

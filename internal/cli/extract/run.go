@@ -25,16 +25,16 @@ type session struct {
 	*options
 	out      recordWriter
 	progress *term.Progress
-	// fleet are the clusters that are read; nil if none are.
+	// fleet is the clusters that are read; nil for other sources.
 	fleet *clusters.Fleet
 
-	// What there was: records written, definitions refused and why the first
-	// one was, objects of other kinds, and documents that are none.
+	// Counts of records written, definitions refused (with the reason of the first),
+	// objects of other kinds, and documents with findings that are not errors.
 	written, refusedCount int
 	refusal               string
 	passed, remarks       int
-	// What went wrong: things that could not be read or written, documents that
-	// are not valid, and the first of either.
+	// Counts of failures to read or write and of invalid documents, and the first
+	// error of either.
 	failed, invalid int
 	first           string
 }
@@ -43,7 +43,7 @@ func run(ctx context.Context, o *options) error {
 	s := &session{options: o, out: &stream{w: o.Env.Stdout, yaml: o.format == asYAML}}
 	from, err := s.open(ctx)
 	if err != nil && s.output == "" && !s.partial {
-		// Nothing at all is not what was asked for either.
+		// An empty output would look complete.
 		_ = s.out.end(Name + ": " + cmp.Or(s.first, err.Error()))
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func run(ctx context.Context, o *options) error {
 	return s.verdict()
 }
 
-// open returns what is read.
+// open returns the source.
 func (s *session) open(ctx context.Context) (source.Source, error) {
 	switch s.from {
 	case xrd.SourceCluster:
@@ -105,7 +105,7 @@ func (s *session) open(ctx context.Context) (source.Source, error) {
 	}), nil
 }
 
-// clusters prepares to read clusters.
+// clusters returns a source of clusters.
 func (s *session) clusters(ctx context.Context) (source.Source, error) {
 	choice := &clusters.Choice{Output: &s.Output, Flags: &s.Flags}
 	if err := choice.Configure(true); err != nil {
@@ -126,7 +126,7 @@ func (s *session) clusters(ctx context.Context) (source.Source, error) {
 	return cluster.New(usable, cluster.ReadOptions{Labels: s.filter.Labels}, fleet.Note), nil
 }
 
-// skipped says what was passed over while reading.
+// skipped reports a file that was skipped.
 func (s *session) skipped(path, why string) {
 	if s.Detailed() {
 		s.Sayf("passed over %s: %s", term.Safe(path), why)
@@ -140,7 +140,7 @@ func (s *session) wrote(path string) {
 	}
 }
 
-// refuse notes a definition that is not chosen.
+// refuse records a definition that is not selected.
 func (s *session) refuse(d *xrd.Definition, why string) {
 	if s.refusedCount++; s.refusedCount == 1 {
 		s.refusal = fmt.Sprintf("%s because %s", d.Label(), why)
@@ -151,13 +151,13 @@ func (s *session) refuse(d *xrd.Definition, why string) {
 	}
 }
 
-// remark notes what is worth a word.
+// remark records a finding that is not an error.
 func (s *session) remark(f finding.Finding) {
 	s.remarks++
 	s.show(f)
 }
 
-// show shows a finding.
+// show prints a finding.
 func (s *session) show(f finding.Finding) {
 	if f.Severity < s.Least(report.Text, false) {
 		return
@@ -166,8 +166,7 @@ func (s *session) show(f finding.Finding) {
 	_ = s.Report(output.Report{Findings: []finding.Finding{f}})
 }
 
-// trouble shows and counts what went wrong, and returns it if the run cannot go
-// on.
+// trouble prints and counts an error, and returns it if the run cannot continue.
 func (s *session) trouble(ctx context.Context, err error) error {
 	problem, isProblem := errors.AsType[*source.Problem](err)
 	refusal, isRefusal := errors.AsType[*refused](err)
@@ -175,7 +174,7 @@ func (s *session) trouble(ctx context.Context, err error) error {
 	text := err.Error()
 	switch {
 	case ctx.Err() != nil:
-		// The end of the run says so.
+		// The end of the run reports the interruption.
 		text = "it was interrupted"
 		s.failed++
 	case isProblem:
@@ -198,8 +197,7 @@ func (s *session) trouble(ctx context.Context, err error) error {
 	return nil
 }
 
-// hintOf returns the way out of an error about something that was read; it
-// reports false if the error is of another sort.
+// hintOf returns the hint of a read error; it reports false for other errors.
 func hintOf(err error) (hint string, ok bool) {
 	if e, ok := errors.AsType[*source.Failure](err); ok {
 		return "mend what the program that wrote it complains of", e != nil
@@ -216,8 +214,8 @@ func hintOf(err error) (hint string, ok bool) {
 	return "", false
 }
 
-// failure says what the stream lacks; empty if it lacks nothing, or if nobody
-// wants to know.
+// failure returns the message of the failure record; empty if the output is
+// complete, or with --partial.
 func (s *session) failure() string {
 	n := s.failed + s.invalid
 	switch {
@@ -229,7 +227,7 @@ func (s *session) failure() string {
 	return fmt.Sprintf("%s: %s (and %d more)", Name, s.first, n-1)
 }
 
-// summary says in a few lines what was done and what was not.
+// summary prints what was done and what was not.
 func (s *session) summary() {
 	if s.Quiet {
 		return
@@ -249,8 +247,8 @@ func (s *session) summary() {
 	}
 }
 
-// verdict is the exit code, with a message where nothing was said yet: what could
-// not be read counts first, then what is not valid, then that there is nothing.
+// verdict returns the exit code, with a message where none was printed yet: read
+// errors take precedence over invalid documents, and these over an empty result.
 func (s *session) verdict() error {
 	if s.fleet != nil {
 		if err := s.fleet.Verdict(); err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Help names the page of a command.
+// Help returns a hint to the help of a command.
 func Help(cmd *cobra.Command) string { return "see " + cmd.CommandPath() + " --help" }
 
-// Subcommand is for a command that takes a subcommand, or nothing.
+// Subcommand is for a command that takes a subcommand or nothing.
 func Subcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -22,7 +22,7 @@ func Subcommand(cmd *cobra.Command, args []string) error {
 	return Usagef(hint, "there is no command %q", args[0])
 }
 
-// NoArguments is for commands that take flags alone.
+// NoArguments is for commands that take only flags.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

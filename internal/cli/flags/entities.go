@@ -7,15 +7,15 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// Entities are the flags that say what is written on entities.
+// Entities are the flags that set fields of entities.
 type Entities struct {
 	Owner, Namespace, System string
-	// Domain has no flag here: not every command writes one.
+	// Domain has no flag here, because not every command uses it.
 	Domain string
 	Tags   []string
 }
 
-// Bind makes the flags. owner is the default owner; empty is the contract's.
+// Bind defines the flags. owner is the default owner; empty means the contract's.
 func (e *Entities) Bind(f *pflag.FlagSet, owner string) {
 	f.StringVar(&e.Owner, "owner", owner, "`owner` of the entities (default \"platform-team\")")
 	f.StringVar(&e.Namespace, "namespace", entity.DefaultNamespace, "`namespace` of the entities")
@@ -23,7 +23,7 @@ func (e *Entities) Bind(f *pflag.FlagSet, owner string) {
 	f.StringVar(&e.System, "system", "", "`system` the entities belong to (default \"platform\")")
 }
 
-// Check returns an error about a value that no entity can have.
+// Check returns an error for a value that is not valid in an entity.
 func (e *Entities) Check() error {
 	for _, r := range []struct{ flag, value, kind string }{
 		{"--owner", e.Owner, "Group"}, {"--system", e.System, entity.KindSystem}, {"--domain", e.Domain, entity.KindDomain},
@@ -45,15 +45,15 @@ func (e *Entities) Check() error {
 	return nil
 }
 
-// WordsNames are what --words takes.
+// WordsNames are the values of --words.
 var WordsNames = []string{"auto", words.Portal.String(), words.Upstream.String()}
 
-// BindWords makes the flag --words.
+// BindWords defines the flag --words.
 func BindWords(f *pflag.FlagSet, to *string) {
 	f.StringVar(to, "words", WordsNames[0], "`vocabulary` of the entities: auto, portal or upstream")
 }
 
-// Words reads what --words was given.
+// Words parses the value of --words.
 func Words(name, program string) (words.Choice, error) {
 	c, err := words.ParseChoice(name)
 	if err != nil {

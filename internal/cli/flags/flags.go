@@ -1,5 +1,5 @@
-// Package flags holds the flags that several commands have, what they mean,
-// and the errors about how a command was called.
+// Package flags holds the flags that several commands have, their parsing, and
+// usage errors.
 package flags
 
 import (
@@ -24,18 +24,18 @@ func Execute(ctx context.Context, env *app.Env, cmd *cobra.Command) error {
 	return cmd.ExecuteContext(ctx)
 }
 
-// Usage is an error about how a command was called.
+// Usage returns a usage error.
 func Usage(err error, hint string) error {
 	return &app.Exit{Code: app.ExitUsage, Err: err, Hint: hint}
 }
 
-// Usagef is Usage with a message.
+// Usagef returns a usage error with a formatted message.
 func Usagef(hint, format string, args ...any) error {
 	return Usage(fmt.Errorf(format, args...), hint)
 }
 
-// Given returns the flags that were given; a switch that was turned off was
-// not.
+// Given returns the flags that were set, except boolean flags that were set to
+// false.
 func Given(f *pflag.FlagSet) map[string]bool {
 	given := map[string]bool{}
 	f.Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() != "false" })
@@ -56,8 +56,8 @@ func Together(given map[string]bool, names ...string) error {
 	return Usage(errors.New("cannot use "+strings.Join(found, " and ")+" together"), "leave one of them out")
 }
 
-// Complete says which values flags can have, for shells to offer. Flags that
-// the command does not have are passed over.
+// Complete registers the values of flags for shell completion. Flags that the
+// command does not have are skipped.
 func Complete(cmd *cobra.Command, values map[string][]string) {
 	for flag, all := range values {
 		if cmd.Flag(flag) == nil {
@@ -68,13 +68,12 @@ func Complete(cmd *cobra.Command, values map[string][]string) {
 	}
 }
 
-// CompleteFiles has shells offer the files that definitions stand in.
+// CompleteFiles makes shells complete the names of files with definitions.
 func CompleteFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// Pattern reads a regular expression that names are to match; nil if text is
-// empty.
+// Pattern parses a regular expression for names; nil if text is empty.
 func Pattern(flag, text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil

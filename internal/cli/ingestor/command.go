@@ -1,5 +1,5 @@
-// Package ingestor is the command ingestor-cli: definitions in files become
-// catalog entities, or a report of what is wrong with them.
+// Package ingestor implements the command ingestor-cli, which converts definitions
+// in files into catalog entities, or reports problems with them.
 package ingestor
 
 import (
@@ -53,7 +53,7 @@ const examples = `  # Write the entities of a directory to ./catalog-entities/
 // Run runs the command.
 func Run(ctx context.Context, env *app.Env) error { return With(engine.Extension{})(ctx, env) }
 
-// With is Run with code of somebody else around the engine.
+// With returns Run with an extension of the engine.
 func With(x engine.Extension) app.Program {
 	return func(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env, x)) }
 }
@@ -68,7 +68,7 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		Version:       app.BuildVersion(),
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
-		// The usage line says so already.
+		// The usage line already mentions the options.
 		DisableFlagsInUseLine: true,
 		SilenceUsage:          true,
 		RunE: func(cmd *cobra.Command, args []string) error {

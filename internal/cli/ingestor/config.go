@@ -8,9 +8,9 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// configure reads the configuration, if one is named. Of it, what a flag says
-// otherwise does not count. Clusters are not read, so that nothing need be set
-// for them, nor for sources if files are named.
+// configure reads the configuration, if one is named. Flags override it. Clusters
+// are not read, so their settings need not be complete, nor those of sources if
+// files are named.
 func (o *options) configure(set *pflag.FlagSet) error {
 	if len(o.configs) == 0 {
 		return nil
@@ -20,7 +20,7 @@ func (o *options) configure(set *pflag.FlagSet) error {
 			v := o.Env.Getenv(name)
 			return v, v != ""
 		},
-		// The last two say which clusters a form lets one choose from.
+		// The last two sections list the clusters that a form offers.
 		Sections: []string{
 			config.SectionComposer, config.SectionClusterIngestor, config.SectionOrchestrator, config.SectionScaffolder,
 		},
@@ -46,8 +46,8 @@ func (o *options) configure(set *pflag.FlagSet) error {
 	return nil
 }
 
-// tellEngine settles the engine's options: what the service tells its engine,
-// overridden by the flags and the environment, or these alone.
+// tellEngine sets the engine's options: those of the service, overridden by the
+// flags and the environment, or these alone without a configuration.
 func (o *options) tellEngine(set *pflag.FlagSet) {
 	mine := engine.Options{Owner: o.Owner, System: o.System, Domain: o.Domain, Namespace: o.Namespace, Tags: o.Tags}
 	if o.config != nil {
@@ -70,8 +70,8 @@ func (o *options) tellEngine(set *pflag.FlagSet) {
 	o.engine = mine
 }
 
-// idle says why the service with this configuration makes nothing of what the
-// profile is shown to make; empty if it does.
+// idle returns why the service with this configuration would not run the profile
+// that is shown; empty if it would.
 func (o *options) idle() string {
 	switch c := o.config; {
 	case c == nil:

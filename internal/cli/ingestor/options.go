@@ -19,7 +19,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// The environment variables that set defaults.
+// Environment variables that set defaults.
 const (
 	envOwner  = "INGESTOR_DEFAULT_OWNER"
 	envDebug  = "INGESTOR_DEBUG"
@@ -28,7 +28,7 @@ const (
 
 const defaultOutput = "./catalog-entities"
 
-// options are the flags as they were given, and what they mean.
+// options are the flags as given, and their parsed values.
 type options struct {
 	paths, configs            []string
 	recursive, followSymlinks bool
@@ -50,7 +50,7 @@ type options struct {
 	extension engine.Extension
 }
 
-// settled is what the flags mean.
+// settled are the parsed flags.
 type settled struct {
 	sinkFormat sink.Format
 	words      words.Choice
@@ -114,7 +114,7 @@ func orDefault(s, fallback string) string {
 	return s
 }
 
-// settle checks the flags and works out what they mean.
+// settle validates and parses the flags.
 func (o *options) settle(set *pflag.FlagSet, args []string) error {
 	o.paths = args
 	if len(args) == 0 && len(o.configs) == 0 {

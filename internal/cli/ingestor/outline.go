@@ -8,8 +8,8 @@ import (
 	"example.dev/ingestor/internal/term"
 )
 
-// outline draws each page of a form as a table: what is asked, in which
-// order, what it takes and what it proposes. A star marks what is required.
+// outline renders each page of a form as a table: its fields in order, with their
+// types and defaults. A star marks required fields.
 func outline(pages *tree.Node, style term.Style) string {
 	var b strings.Builder
 	for _, page := range pages.List() {
@@ -35,7 +35,7 @@ func fieldsOf(n *tree.Node) []tree.Field {
 	return n.Fields
 }
 
-// outlineChoice draws the branches of a choice.
+// outlineChoice renders the branches of a choice.
 func outlineChoice(rows [][]string, branches *tree.Node, indent string, style term.Style) [][]string {
 	for _, b := range branches.List() {
 		if b.Get("title").Str() == "" {
@@ -72,7 +72,7 @@ func outlineFields(rows [][]string, object *tree.Node, indent string, style term
 	return rows
 }
 
-// outlineInner draws the fields inside a field.
+// outlineInner renders the fields inside a field.
 func outlineInner(rows [][]string, field *tree.Node, indent string, style term.Style) [][]string {
 	inner := field
 	for {
@@ -92,7 +92,7 @@ func outlineInner(rows [][]string, field *tree.Node, indent string, style term.S
 	return rows
 }
 
-// takes says what a field takes.
+// takes returns the type of a field.
 func takes(f *tree.Node) string {
 	switch ui := f.Get("ui:field").Str(); ui {
 	case "":
@@ -144,7 +144,7 @@ func typeName(f *tree.Node) string {
 	return t.Str()
 }
 
-// proposes shows the default of a field.
+// proposes returns the default of a field.
 func proposes(f *tree.Node) string {
 	d := f.Get("default")
 	if d == nil {
@@ -153,7 +153,7 @@ func proposes(f *tree.Node) string {
 	return "= " + short(d)
 }
 
-// short shows a value in little space.
+// short returns a value in abbreviated form.
 func short(n *tree.Node) string {
 	if n.IsString() && n.Text != "" {
 		return cut(n.Text, 32)
@@ -161,8 +161,8 @@ func short(n *tree.Node) string {
 	return cut(string(tree.AppendJSON(nil, n, "")), 32)
 }
 
-// cut shortens text to a number of characters. A form is shown to be looked
-// over; the entity above it has everything.
+// cut truncates text to a number of characters. The outline is only an overview;
+// the entity above it is complete.
 func cut(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {

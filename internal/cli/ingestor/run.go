@@ -39,7 +39,7 @@ func run(ctx context.Context, o *options) error {
 	return s.conclude()
 }
 
-// pipeline reads, transforms and writes as the flags say.
+// pipeline reads, transforms and writes according to the flags.
 func (s *session) pipeline(ctx context.Context) (*pipeline.Report, error) {
 	reading := s.Progress("reading", "files")
 	defer reading.Done()
@@ -62,14 +62,14 @@ func (s *session) pipeline(ctx context.Context) (*pipeline.Report, error) {
 	})
 }
 
-// skipped says what was passed over while reading.
+// skipped reports a file that was skipped.
 func (s *session) skipped(path, why string) {
 	if s.Detailed() {
 		s.Sayf("passed over %s: %s", term.Safe(path), why)
 	}
 }
 
-// sink is where the entities go; nil for modes that write none.
+// sink returns the sink of the entities; nil for modes that write none.
 func (s *session) sink() sink.Sink {
 	switch {
 	case s.validate, s.preview:
@@ -92,7 +92,7 @@ func (s *session) sink() sink.Sink {
 	}})
 }
 
-// failed explains why the run did not finish.
+// failed returns the exit error of a run that did not finish.
 func (s *session) failed(err error) error {
 	err = output.Failure(err)
 	if errors.Is(err, pipeline.ErrTemporary) {
@@ -104,7 +104,7 @@ func (s *session) failed(err error) error {
 	return err
 }
 
-// conclude shows the results and settles the exit code.
+// conclude prints the results and determines the exit code.
 func (s *session) conclude() error {
 	if s.preview {
 		if err := s.show(s.Env.Stdout); err != nil {
@@ -118,8 +118,8 @@ func (s *session) conclude() error {
 	return s.verdict()
 }
 
-// findings writes the findings: to standard output if they are the result,
-// else to standard error.
+// findings prints the findings: to standard output if they are the result,
+// otherwise to standard error.
 func (s *session) findings() error {
 	return s.Report(output.Report{
 		Findings: s.report.Findings, Format: s.outputFormat, Objects: s.report.Definitions, Strict: s.strict,
@@ -127,7 +127,7 @@ func (s *session) findings() error {
 	})
 }
 
-// verdict is the exit code, with a message where nothing was said yet.
+// verdict returns the exit code, with a message where none was printed yet.
 func (s *session) verdict() error {
 	r := s.report
 	switch {

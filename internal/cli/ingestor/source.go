@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// source is what is read, of the namespaces that the service reads.
+// source returns the inputs, restricted to the namespaces that the service reads.
 func (s *session) source(progress func(done, total int)) source.Source {
 	all := s.inputs(progress)
 	if s.config == nil || s.profile.Name != engine.ComposerIngestor.Name {
@@ -33,8 +33,8 @@ func (s *session) source(progress func(done, total int)) source.Source {
 	})
 }
 
-// inputs are the files that are named, or else the sources of the
-// configuration, one after the other.
+// inputs returns the named files, or otherwise the sources of the configuration,
+// one after the other.
 func (s *session) inputs(progress func(done, total int)) source.Source {
 	if len(s.paths) > 0 {
 		return s.disk(s.paths, s.recursive, progress)
@@ -51,7 +51,7 @@ func (s *session) inputs(progress func(done, total int)) source.Source {
 	})
 }
 
-// configured is a source of the configuration.
+// configured returns a source of the configuration.
 func (s *session) configured(c config.Source, progress func(done, total int)) source.Source {
 	if c.Type == config.SourceGit {
 		return git.New(c.Repo, git.Options{Ref: c.Branch, Path: c.Path, Skipped: s.skipped, Auth: git.Auth{
@@ -62,7 +62,7 @@ func (s *session) configured(c config.Source, progress func(done, total int)) so
 	return s.disk([]string{c.Path}, c.Recursive, progress)
 }
 
-// disk is a source of files and directories.
+// disk returns a source of files and directories.
 func (s *session) disk(paths []string, recursive bool, progress func(done, total int)) source.Source {
 	return file.New(paths, file.Options{
 		Recursive: recursive, FollowSymlinks: s.followSymlinks, Stdin: s.Env.Stdin,
@@ -70,8 +70,7 @@ func (s *session) disk(paths []string, recursive bool, progress func(done, total
 	})
 }
 
-// unread shows everything that could not be read, and returns what the run
-// ends with.
+// unread prints every read error, and returns the exit error of the run.
 func (s *session) unread(err error) error {
 	var files []error
 	for _, e := range output.Each(err) {

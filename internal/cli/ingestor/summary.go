@@ -12,9 +12,9 @@ import (
 	"example.dev/ingestor/internal/term"
 )
 
-// summary says in a few lines what was done and what was not.
+// summary prints what was done and what was not.
 func (s *session) summary() {
-	// A report for machines stands alone, wherever it goes.
+	// A machine-readable report must not be mixed with other text.
 	if s.Quiet || s.outputFormat != report.Text {
 		return
 	}
@@ -47,7 +47,7 @@ func (s *session) summary() {
 	s.passedOver()
 }
 
-// where says where the entities went.
+// where returns where the entities were written.
 func (s *session) where() string {
 	switch {
 	case s.preview:
@@ -62,7 +62,7 @@ func (s *session) where() string {
 	return fmt.Sprintf(" in %s under %s", output.Count(s.files, "file", "files"), term.Safe(s.output))
 }
 
-// passedOver names the kinds nothing was made of.
+// passedOver prints the kinds that were skipped.
 func (s *session) passedOver() {
 	for _, p := range s.report.Passed {
 		why := "not a kind this tool reads"
@@ -73,8 +73,8 @@ func (s *session) passedOver() {
 	}
 }
 
-// show writes what a person wants to see before anything is written: a table
-// of the entities, each entity, and each form as an outline.
+// show prints a preview: a table of the entities, each entity, and each form as an
+// outline.
 func (s *session) show(w io.Writer) error {
 	entities := s.report.Entities
 	if len(entities) == 0 {

@@ -18,21 +18,21 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// Report is findings that are to be shown.
+// Report is a set of findings to print.
 type Report struct {
 	Findings []finding.Finding
 	// Format is one of report.Formats; empty means text.
 	Format string
-	// Result says that they are what the command is for: they go to standard
-	// output, not to standard error.
+	// Result means that the findings are the result of the command: they go to
+	// standard output instead of standard error.
 	Result bool
-	// Objects are the names of all that was looked at.
+	// Objects are the names of everything that was checked.
 	Objects []string
-	// Strict says that warnings fail the run.
+	// Strict means that warnings fail the run.
 	Strict bool
 }
 
-// Report shows findings.
+// Report prints findings.
 func (v *Output) Report(r Report) error {
 	if r.Format == "" {
 		r.Format = report.Text
@@ -47,8 +47,8 @@ func (v *Output) Report(r Report) error {
 	})
 }
 
-// Misconfigured shows what is wrong with the configuration, and returns an
-// error if it cannot be used.
+// Misconfigured prints the findings of the configuration, and returns an error if
+// it cannot be used.
 func (v *Output) Misconfigured(found []finding.Finding) error {
 	err := report.Write(v.Env.Stderr, report.Text, found, report.Options{Tool: v.Program, Min: v.Least(report.Text, false), Color: v.Note().Color})
 	if err == nil && Failed(found, false) {
@@ -69,7 +69,7 @@ func (v *Output) Least(format string, strict bool) finding.Severity {
 	return finding.Warning
 }
 
-// Tally says how many errors and warnings there are.
+// Tally returns the number of errors and warnings.
 func (v *Output) Tally(fs []finding.Finding) string {
 	errs, warns := finding.Count(fs, finding.Error), finding.Count(fs, finding.Warning)
 	mark := func(text string, bad int, style func(string) string) string {
@@ -86,8 +86,7 @@ func Failed(fs []finding.Finding, strict bool) bool {
 	return finding.Count(fs, finding.Error) > 0 || strict && finding.Count(fs, finding.Warning) > 0
 }
 
-// Unread shows every file that could not be read, and returns what the run
-// ends with.
+// Unread prints every read error, and returns the exit error of the run.
 func (v *Output) Unread(err error) error {
 	for _, e := range Each(err) {
 		hint := ""
@@ -99,7 +98,7 @@ func (v *Output) Unread(err error) error {
 	return &app.Exit{Code: app.ExitFailed}
 }
 
-// Count says "1 entity" or "2 entities".
+// Count returns "1 entity" or "2 entities".
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -107,8 +106,8 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Made says what was made: "3 entities from 1 definition (1 Template, 1 API,
-// 1 Resource)".
+// Made returns what was made: "3 entities from 1 definition (1 Template, 1 API, 1
+// Resource)".
 func Made(r *pipeline.Report) string {
 	from := Count(len(r.Definitions), "definition", "definitions")
 	if r.Workloads > 0 {
@@ -117,7 +116,8 @@ func Made(r *pipeline.Report) string {
 	return fmt.Sprintf("%s from %s%s", Count(len(r.Entities), "entity", "entities"), from, byKind(r.Entities))
 }
 
-// WhyNothing says why a run had nothing to do, as far as its report tells.
+// WhyNothing returns why a run had nothing to do, empty if its report does not
+// tell.
 func WhyNothing(r *pipeline.Report) string {
 	switch {
 	case len(r.Refused) > 0:
@@ -129,7 +129,8 @@ func WhyNothing(r *pipeline.Report) string {
 	return ""
 }
 
-// byKind says how many entities of each kind there are. They are in order.
+// byKind returns the number of entities of each kind. The entities must be sorted
+// by kind.
 func byKind(es []*entity.Entity) string {
 	var parts []string
 	for i := 0; i < len(es); {
@@ -145,7 +146,7 @@ func byKind(es []*entity.Entity) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// Rules are all rules a run can report, in the order of their ids.
+// Rules returns all rules that a run can report, grouped by package.
 func Rules() []finding.Rule {
 	var all []finding.Rule
 	all = append(all, xrd.Rules...)

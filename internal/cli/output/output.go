@@ -1,6 +1,5 @@
-// Package output is how commands speak: what goes to standard error and how
-// much of it, colour, findings, failures with their way out. Results go to
-// standard output; everything else is said here.
+// Package output prints what commands write to standard error: messages, findings,
+// and errors with hints, with verbosity and colour. Results go to standard output.
 package output
 
 import (
@@ -17,16 +16,16 @@ import (
 	"example.dev/ingestor/sink/dir"
 )
 
-// Output is how one command speaks.
+// Output is the terminal output of one command.
 type Output struct {
-	// Program is the command's name, which stands before its errors.
+	// Program is the command's name, the prefix of its errors.
 	Program string
 	Env     *app.Env
 
 	Quiet, Verbose, Debug, NoColor bool
 }
 
-// Bind makes the flags that say how much is said.
+// Bind defines the flags for verbosity and colour.
 func (v *Output) Bind(f *pflag.FlagSet) {
 	f.BoolVar(&v.Quiet, "quiet", false, "show only what fails the run")
 	f.BoolVar(&v.Verbose, "verbose", false, "show details")
@@ -34,13 +33,13 @@ func (v *Output) Bind(f *pflag.FlagSet) {
 	f.BoolVar(&v.NoColor, "no-color", false, "use no colour")
 }
 
-// Detailed reports whether details are wanted.
+// Detailed reports whether details are printed.
 func (v *Output) Detailed() bool { return v.Verbose || v.Debug }
 
-// Out is the style of standard output, Note that of standard error.
+// Out returns the style of standard output.
 func (v *Output) Out() term.Style { return term.Style{Color: v.Env.StdoutTerminal && !v.plain()} }
 
-// Note is the style of standard error.
+// Note returns the style of standard error.
 func (v *Output) Note() term.Style { return term.Style{Color: v.Env.StderrTerminal && !v.plain()} }
 
 func (v *Output) plain() bool { return v.NoColor || v.Env.Getenv("NO_COLOR") != "" }
@@ -50,13 +49,12 @@ func (v *Output) Sayf(format string, args ...any) {
 	fmt.Fprintf(v.Env.Stderr, format+"\n", args...)
 }
 
-// Progress returns a line that shows how far work has come, for somebody who
-// is looking.
+// Progress returns a progress line, which is shown only on a terminal.
 func (v *Output) Progress(verb, noun string) *term.Progress {
 	return term.NewProgress(v.Env.Stderr, v.Env.StderrTerminal && !v.Quiet && !v.Debug, v.Env.Now, verb, noun)
 }
 
-// Logger returns where debug information goes; nil if nobody wants it.
+// Logger returns the logger for debug information; nil without --debug.
 func (v *Output) Logger() *slog.Logger {
 	if !v.Debug {
 		return nil
@@ -64,8 +62,7 @@ func (v *Output) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(v.Env.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// Complain shows an error, and the way out below it, which may have several
-// lines.
+// Complain prints an error, and below it the hint, which may have several lines.
 func (v *Output) Complain(err error, hint string) {
 	v.Sayf("%s: %s", v.Program, term.Safe(err.Error()))
 	if hint == "" {
@@ -76,7 +73,7 @@ func (v *Output) Complain(err error, hint string) {
 	}
 }
 
-// Each returns the errors that err joins, those inside others included.
+// Each returns the errors that err joins, including nested ones.
 func Each(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -89,9 +86,9 @@ func Each(err error) []error {
 	return all
 }
 
-// Failure returns what a run ends with that could not be finished.
+// Failure returns the exit error of a run that could not be completed.
 func Failure(err error) error {
-	// Whoever read the output has seen enough.
+	// The reader of the output closed the pipe, which is not an error.
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}

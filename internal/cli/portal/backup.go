@@ -44,7 +44,7 @@ PostgreSQL database.`,
 	}
 }
 
-// oneFile wants the path of a file.
+// oneFile requires exactly one argument, the path of a file.
 func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && args[0] != "" {
 		return nil
@@ -71,7 +71,7 @@ func backup(ctx context.Context, v *output.Output, paths []string, to string) er
 	return write(v, []byte(b.String()))
 }
 
-// backupHint is the way out of an error.
+// backupHint returns the hint for an error.
 func backupHint(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrExist):

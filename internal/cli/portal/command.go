@@ -1,5 +1,5 @@
-// Package portal is the command portal-backend: it starts the portal's
-// backend, shows and checks its configuration, and looks after its database.
+// Package portal implements the command portal-backend, which runs the portal's
+// backend, prints and checks its configuration, and maintains its database.
 package portal
 
 import (
@@ -45,9 +45,8 @@ func Run(ctx context.Context, env *app.Env) error {
 	return flags.Execute(ctx, env, newCommand(env, &serving{}))
 }
 
-// With is Run for a portal whose steps can do more than usual, or with code of
-// somebody else around the engine. What another build of the program made is made
-// anew.
+// With returns Run for a portal with additional actions, or with an extension of
+// the engine. Entities that another build of the program made are built again.
 func With(actions []action.Action, x engine.Extension) app.Program {
 	return func(ctx context.Context, env *app.Env) error {
 		if x.Version == "" {

@@ -17,8 +17,8 @@ import (
 	"example.dev/ingestor/internal/term"
 )
 
-// newConfig returns the command that shows and checks the configuration. Paths
-// are what --config names.
+// newConfig returns the command that prints and checks the configuration. paths
+// are the values of --config.
 func newConfig(v *output.Output, paths *[]string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
@@ -108,8 +108,8 @@ completes keys and marks mistakes.`,
 	}
 }
 
-// read reads the files, or those that are read where none is named. It returns
-// which they are.
+// read reads the files, or the default files if none is named, and returns their
+// names too.
 func read(v *output.Output, paths []string) (*config.Config, []finding.Finding, []string) {
 	if len(paths) == 0 {
 		paths = config.DefaultFiles("")
@@ -124,8 +124,8 @@ func read(v *output.Output, paths []string) (*config.Config, []finding.Finding, 
 	return c, found, paths
 }
 
-// load reads the configuration. What is wrong with it is said, and makes an
-// error if it cannot be used.
+// load reads the configuration and prints its findings. It returns an error if the
+// configuration cannot be used.
 func load(v *output.Output, paths []string) (*config.Config, error) {
 	c, found, _ := read(v, paths)
 	return c, v.Misconfigured(found)

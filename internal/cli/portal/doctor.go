@@ -17,10 +17,10 @@ import (
 	"example.dev/ingestor/internal/term"
 )
 
-// reportFormats are what doctor can say.
+// reportFormats are the output formats of doctor.
 var reportFormats = []string{"text", "json"}
 
-// newDoctor returns the command that looks at what the server works with.
+// newDoctor returns the command that checks the environment of the server.
 func newDoctor(v *output.Output, paths *[]string) *cobra.Command {
 	var format string
 	var strict bool
@@ -85,7 +85,7 @@ func examine(ctx context.Context, v *output.Output, paths []string, format strin
 	return nil
 }
 
-// resultText is what the command shows.
+// resultText formats the result of the checks.
 func resultText(v *output.Output, format string, found []doctor.Result) ([]byte, error) {
 	if format == "json" {
 		text, err := json.MarshalIndent(map[string]any{"status": doctor.Worst(found), "checks": found}, "", "  ")

@@ -20,13 +20,13 @@ import (
 	"example.dev/ingestor/internal/server"
 )
 
-// The choices of flags.
+// Values of flags.
 var (
 	levels  = []string{"debug", "info", "warn", "error"}
 	formats = []string{"auto", "text", "json"}
 )
 
-// serving is the program without a subcommand.
+// serving is the command without a subcommand.
 type serving struct {
 	voice         *output.Output
 	config        []string
@@ -50,7 +50,7 @@ func (s *serving) run(ctx context.Context) error {
 	return errors.Join(s.serve(ctx, c), release())
 }
 
-// serve runs the portal until it is told to stop.
+// serve runs the portal until ctx ends.
 func (s *serving) serve(ctx context.Context, c *config.Config) error {
 	log, err := s.logger(c.Backend.LogLevel)
 	if err != nil {
@@ -88,11 +88,11 @@ func listen(ctx context.Context, at config.Listen) (net.Listener, error) {
 	return l, nil
 }
 
-// welcome says where to look.
+// welcome prints the URLs of the portal.
 func (s *serving) welcome(c *config.Config, at net.Addr) {
 	base, out := c.Backend.BaseURL, s.voice.Env.Stdout
 	if c.Audit.To == config.AuditStdout {
-		// Whatever reads the audit log finds nothing else there.
+		// Keep standard output for the audit log alone.
 		out = s.voice.Env.Stderr
 	}
 	fmt.Fprintf(out, "%s is at %s (listening on %s). Ctrl-C stops it.\n", c.App.Title, base, at)
@@ -107,7 +107,7 @@ func (s *serving) welcome(c *config.Config, at net.Addr) {
 	fmt.Fprintf(out, "Health is at %[1]s/health/ready, metrics at %[1]s/metrics.\n", base)
 }
 
-// check says whether the flags can be used.
+// check validates the flags.
 func (s *serving) check() error {
 	see := "see " + Name + " --help"
 	if s.level != "" && !slices.Contains(levels, s.level) {
@@ -119,8 +119,8 @@ func (s *serving) check() error {
 	return nil
 }
 
-// logger returns where the program says what it does. The flag goes before the
-// configured level.
+// logger returns the logger of the program. The flag overrides the configured
+// level.
 func (s *serving) logger(level slog.Level) (*slog.Logger, error) {
 	if s.level != "" {
 		if err := level.UnmarshalText([]byte(s.level)); err != nil {

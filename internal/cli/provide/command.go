@@ -1,5 +1,5 @@
-// Package provide is the command portal-provide: entities go to a portal, by a
-// push, by a URL that it reads, or by a repository.
+// Package provide implements the command portal-provide, which delivers entities
+// to a portal by a push, by a URL that the portal reads, or by a repository.
 package provide
 
 import (
@@ -80,13 +80,13 @@ func newCommand(env *app.Env) *cobra.Command {
 	root.AddCommand(newServe(env), newCommit(env))
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Flags().SortFlags = false
-		// The usage line says so already.
+		// The usage line already mentions the options.
 		cmd.DisableFlagsInUseLine = true
 	}
 	return root
 }
 
-// bind makes the flags of the push.
+// bind defines the flags of the push.
 func (p *push) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	p.connection.bind(f, " (required)")

@@ -22,7 +22,7 @@ import (
 	"example.dev/ingestor/sink/spool"
 )
 
-// manifestFile is the file that lists what commit wrote.
+// manifestFile is the file that lists the files that commit wrote.
 const manifestFile = ".portal-provide.json"
 
 // commitOptions are the flags of commit.
@@ -130,7 +130,7 @@ func (o *commitOptions) run(ctx context.Context, given map[string]bool, paths []
 	return o.tell(to, res)
 }
 
-// sink makes the sink that the flags ask for.
+// sink returns the sink for the flags.
 func (o *commitOptions) sink(given map[string]bool) (*git.Sink, error) {
 	const help = "see " + Name + " commit --help"
 	if o.repo == "" {
@@ -164,10 +164,10 @@ func (o *commitOptions) sink(given map[string]bool) (*git.Sink, error) {
 	return to, nil
 }
 
-// person is an author as Git writes one.
+// person matches an author in Git's format.
 var person = regexp.MustCompile(`^\s*([^<>]+?)\s*<([^<>\s]+)>\s*$`)
 
-// signature says who makes the commit.
+// signature returns the author of the commit.
 func (o *commitOptions) signature() (name, mail string, err error) {
 	if o.author == "" {
 		return cmp.Or(o.Env.Getenv("GIT_AUTHOR_NAME"), Name), cmp.Or(o.Env.Getenv("GIT_AUTHOR_EMAIL"), Name+"@localhost"), nil
@@ -179,8 +179,8 @@ func (o *commitOptions) signature() (name, mail string, err error) {
 	return parts[1], parts[2], nil
 }
 
-// approve refuses a commit that takes most of the files away, because the
-// program before this one may have died without a word.
+// approve refuses a commit that removes most of the files, because an upstream
+// program may have died silently.
 func (o *commitOptions) approve(r git.Result) error {
 	gone := len(r.Removed)
 	were := gone + len(r.Changed) + r.Unchanged

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// singleFile is the one file of --single-file, and locationFile that of
-	// the Location.
+	// singleFile is the file of --single-file, and locationFile the file of the
+	// Location.
 	singleFile   = "catalog.yaml"
 	locationFile = "catalog-info.yaml"
 )
 
-// document is an entity as it was read, who it is, and where it was read.
+// document is an entity with its identity and its position in the input.
 type document struct {
 	who  *entity.Entity
 	doc  *tree.Node
@@ -29,8 +29,8 @@ type document struct {
 	pos  tree.Pos
 }
 
-// layOut spreads the entities over files, as they are: contents by their names.
-// The order in which they came does not show.
+// layOut distributes the entities over files, unchanged, and returns contents by
+// file name. The result does not depend on the order of the input.
 func (o *commitOptions) layOut(from *spool.Spool) (map[string][]byte, error) {
 	var all []document
 	line := 0
@@ -82,7 +82,7 @@ func location(name string, targets *tree.Node) *entity.Entity {
 	}
 }
 
-// checkLocation returns an error if no Location can have the name.
+// checkLocation returns an error if the name is not valid for a Location.
 func checkLocation(name string) error {
 	for _, f := range entity.Check(location(name, tree.Arr())) {
 		if f.Rule != entity.RuleLocationMissing && f.Severity == finding.Error {
@@ -92,8 +92,8 @@ func checkLocation(name string) error {
 	return nil
 }
 
-// locate adds the Location that lists the files, if it is asked for. It speaks
-// as the entities do.
+// locate adds the Location that lists the files, if it was requested. It uses the
+// vocabulary of the entities.
 func (o *commitOptions) locate(files map[string][]byte, all []document, names []string) error {
 	if o.location == "" {
 		return nil

@@ -21,7 +21,7 @@ import (
 // envToken is the environment variable that holds the portal's token.
 const envToken = "PORTAL_TOKEN"
 
-// connection is the flags that say which portal, and how it is spoken to.
+// connection holds the flags that select the portal and configure the connection.
 type connection struct {
 	url, tokenFile, caFile string
 	timeout                time.Duration
@@ -34,7 +34,7 @@ func (c *connection) bind(f *pflag.FlagSet, url string) {
 	f.DurationVar(&c.timeout, "timeout", portal.DefaultTimeout, "how long one request may take")
 }
 
-// connect returns the portal. Nothing is asked of it yet.
+// connect returns the portal. It sends no request yet.
 func (c *connection) connect(env *app.Env, opts portal.Options) (*portal.Portal, error) {
 	if c.timeout <= 0 {
 		return nil, flags.Usagef("give a time such as 30s or 2m", "cannot use timeout %v", c.timeout)
@@ -58,9 +58,9 @@ func (c *connection) connect(env *app.Env, opts portal.Options) (*portal.Portal,
 	return p, nil
 }
 
-// token returns what is asked for the token before each request. A file is read
-// again, because it may change, but not a pipe, such as a shell makes of
-// <(command): that can be read only once.
+// token returns a function that returns the token for each request. A regular file
+// is read again, because it may change; a pipe, such as a shell creates for
+// <(command), can be read only once.
 func (c *connection) token(env *app.Env) (func() (string, error), error) {
 	if c.tokenFile == "" {
 		return func() (string, error) { return env.Getenv(envToken), nil }, nil
@@ -91,7 +91,7 @@ func read(what, path string) (string, error) {
 	return string(text), nil
 }
 
-// trusting returns a client that believes an authority.
+// trusting returns a client that trusts the CAs of a file.
 func trusting(path string) (*http.Client, error) {
 	text, err := read("certificate", path)
 	if err != nil {

@@ -18,34 +18,34 @@ import (
 	"example.dev/ingestor/sink/spool"
 )
 
-// The paths at which entities are offered, and where it is told how it fares.
+// Paths of the entities and of the health check.
 const (
 	pathYAML   = "/catalog.yaml"
 	pathNDJSON = "/catalog.ndjson"
 	pathHealth = "/healthz"
 )
 
-// content is what is offered: the same entities in two forms. It stays until
-// the last who reads it is done.
+// content holds the served entities in two formats. It is reference-counted and
+// stays until the last reader is done.
 type content struct {
 	spool    *spool.Spool
 	yaml     *os.File
 	forms    map[string]form
 	entities int
 
-	// readers are those who read it, and the one that holds it.
+	// readers counts the active readers, plus one for the owner.
 	mu      sync.Mutex
 	readers int
 }
 
-// form is one form of the entities.
+// form is one format of the entities.
 type form struct {
 	media, tag string
 	size       int64
 	at         io.ReaderAt
 }
 
-// newContent makes what is offered of entities, and owns them from then on.
+// newContent creates the content of entities, and takes ownership of s.
 func newContent(s *spool.Spool) (*content, error) {
 	c := &content{spool: s, entities: s.Len(), readers: 1}
 	if err := c.fill(); err != nil {
@@ -59,7 +59,7 @@ func (c *content) fill() (err error) {
 	if c.yaml, err = os.CreateTemp("", "entities-*.yaml"); err != nil {
 		return fmt.Errorf("cannot make a temporary file: %w", err)
 	}
-	// Where the system allows it, the file has no name from now on.
+	// Where the system allows it, the name of the file is removed immediately.
 	_ = os.Remove(c.yaml.Name())
 	out := measured{to: bufio.NewWriterSize(c.yaml, 64<<10), hash: sha256.New()}
 	var buf []byte
@@ -95,10 +95,10 @@ func (c *content) fill() (err error) {
 	return nil
 }
 
-// tagOf is a strong ETag: it differs whenever a byte does.
+// tagOf returns a strong ETag, which changes with every byte.
 func tagOf(h hash.Hash) string { return `"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"` }
 
-// measured writes, and knows what was written.
+// measured is a writer that records the size and hash of the data.
 type measured struct {
 	to   *bufio.Writer
 	hash hash.Hash
@@ -114,7 +114,8 @@ func (m *measured) write(p []byte) error {
 	return nil
 }
 
-// acquire keeps the content until release. It reports false if it is gone.
+// acquire keeps the content until release. It reports false if it was already
+// released.
 func (c *content) acquire() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +126,7 @@ func (c *content) acquire() bool {
 	return true
 }
 
-// release lets go of the content.
+// release releases the content, and deletes it after the last reader.
 func (c *content) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,14 +140,14 @@ func (c *content) release() {
 	}
 }
 
-// offer answers requests with the content that holds.
+// offer serves the current content.
 type offer struct {
 	mu      sync.Mutex
 	now     *content
 	problem string
 }
 
-// put replaces the content, and reports whether that is any different.
+// put replaces the content, and reports whether it changed.
 func (o *offer) put(c *content) (changed bool) {
 	o.mu.Lock()
 	before := o.now
@@ -160,8 +161,7 @@ func (o *offer) put(c *content) (changed bool) {
 	return changed
 }
 
-// spoil notes why the content is no longer what the files hold. It reports
-// whether that is news.
+// spoil records why the content is stale. It reports whether the problem is new.
 func (o *offer) spoil(problem string) (news bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -170,14 +170,14 @@ func (o *offer) spoil(problem string) (news bool) {
 	return news
 }
 
-// spoilt reports whether the content is not what the files hold.
+// spoilt reports whether the content is stale.
 func (o *offer) spoilt() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.problem != ""
 }
 
-// take returns the content, to be released.
+// take returns the content, which the caller must release.
 func (o *offer) take() *content {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -187,7 +187,7 @@ func (o *offer) take() *content {
 	return o.now
 }
 
-// close lets go of the content.
+// close releases the content.
 func (o *offer) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -197,11 +197,11 @@ func (o *offer) close() {
 	}
 }
 
-// handler returns what answers.
+// handler returns the HTTP handler.
 func (o *offer) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, path := range []string{pathYAML, pathNDJSON} {
-		// A pattern of GET is one of HEAD as well.
+		// A GET pattern also matches HEAD.
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { o.serve(w, r, path) })
 	}
 	mux.HandleFunc("GET "+pathHealth, o.health)
@@ -224,8 +224,8 @@ func (o *offer) serve(w http.ResponseWriter, r *http.Request, path string) {
 	http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(f.at, 0, f.size))
 }
 
-// health says how it fares. What is stale is served all the same, so that it is
-// no reason to stop the process.
+// health reports the status. Stale content is still served, so the status code is
+// 200 and the process is not restarted.
 func (o *offer) health(w http.ResponseWriter, _ *http.Request) {
 	o.mu.Lock()
 	body := struct {

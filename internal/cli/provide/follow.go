@@ -12,10 +12,10 @@ import (
 	"example.dev/ingestor/sink/spool"
 )
 
-// follow reads the files again when they change, and now and then, until ctx
+// follow reads the files again when they change, and at the interval, until ctx
 // ends.
 func (s *serve) follow(ctx context.Context, paths []string) {
-	// What changed before it was watched counts as well.
+	// Include changes from before the watch started.
 	changed := make(chan struct{}, 1)
 	changed <- struct{}{}
 	var watcher sync.WaitGroup
@@ -48,8 +48,8 @@ func (s *serve) follow(ctx context.Context, paths []string) {
 	}
 }
 
-// reload offers what the files hold now. If that cannot be used, what was there
-// before stays, and it is said once why.
+// reload serves the current content of the files. If the files cannot be used, the
+// previous content stays, and the reason is logged once.
 func (s *serve) reload(ctx context.Context, paths []string) {
 	var said bytes.Buffer
 	aside := *s.common
@@ -81,14 +81,14 @@ func (s *serve) reload(ctx context.Context, paths []string) {
 	}
 }
 
-// The pauses between attempts to register.
+// Backoff between attempts to register.
 const (
 	firstPause = time.Second
 	lastPause  = 30 * time.Second
 )
 
-// register registers the address, and tries again until the portal takes it or
-// ctx ends. The same trouble is told once.
+// register registers the URL, and retries until the portal accepts it or ctx ends.
+// The same error is logged once.
 func (s *serve) register(ctx context.Context, address string) {
 	told := ""
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
@@ -123,7 +123,7 @@ func (s *serve) register(ctx context.Context, address string) {
 	s.log.Debug("portal reads the location", "entities", n)
 }
 
-// registerHint is the way out when a location is not taken, or not read.
+// registerHint returns a hint for a location that cannot be registered or read.
 func registerHint(err error) string {
 	e, ok := errors.AsType[*portal.Error](err)
 	if !ok {

@@ -21,16 +21,15 @@ import (
 	"example.dev/ingestor/source/file"
 )
 
-// common is what every command of the program has: how it speaks, and how it
-// reads entities.
+// common holds what every command of the program has: output, and the reading of
+// entities.
 type common struct {
 	output.Output
 	followSymlinks, strict, partial, allowEmpty bool
-	// undone says what did not happen when the entities cannot be used, such
-	// as "nothing was pushed".
+	// undone is the message if the entities cannot be used, such as "nothing was
+	// pushed".
 	undone string
-	// findingsFormat is how findings are shown; empty means as text, on
-	// standard error.
+	// findingsFormat is the format of findings; empty means text on standard error.
 	findingsFormat string
 }
 
@@ -38,14 +37,14 @@ func newCommon(env *app.Env, undone string) *common {
 	return &common{Output: output.Output{Program: Name, Env: env}, undone: undone}
 }
 
-// bind makes the flags about reading. Those about speaking are bound last, by
-// Voice.Bind.
+// bind defines the flags for reading. The output flags are bound last, by
+// Output.Bind.
 func (c *common) bind(f *pflag.FlagSet) {
 	f.BoolVar(&c.followSymlinks, "follow-symlinks", false, "follow links found in directories")
 	f.BoolVar(&c.strict, "strict", false, "fail on warnings")
 }
 
-// settle checks the flags about reading and speaking.
+// settle validates the flags for reading and output.
 func (c *common) settle(given map[string]bool, paths []string) error {
 	if slices.Contains(paths, "") {
 		return flags.Usagef("an empty shell variable, perhaps?", "an input is the empty string")
@@ -56,7 +55,7 @@ func (c *common) settle(given map[string]bool, paths []string) error {
 	)
 }
 
-// files are the inputs; without any it is standard input.
+// files returns the source of the inputs; without paths it is standard input.
 func (c *common) files(paths []string) *file.Source {
 	if len(paths) == 0 {
 		paths = []string{file.Stdin}
@@ -72,11 +71,10 @@ func (c *common) files(paths []string) *file.Source {
 }
 
 // gather reads all entities from files, directories and standard input, and
-// says what is wrong with them. If they may be used it returns them, and
-// whoever called it closes them; else the error is what the command ends with.
-// Entities that are not all there, because a file cannot be read or a program
-// before this one failed, may be used with --partial only: then the Spool's
-// Failure says so.
+// reports problems. If the entities can be used it returns them, and the caller
+// must close the Spool; otherwise the error is the exit error of the command.
+// Incomplete entities, because a file cannot be read or an upstream program
+// failed, can be used only with --partial: then the Spool's Failure is set.
 func (c *common) gather(ctx context.Context, paths []string, opts spool.Options) (*spool.Spool, error) {
 	reading := c.Progress("reading", "entities")
 	opts.Progress = func(n int) { reading.Update(n, 0) }
@@ -100,8 +98,8 @@ func (c *common) gather(ctx context.Context, paths []string, opts spool.Options)
 	return s, nil
 }
 
-// fill reads the files into s, and returns those that cannot be read. The error
-// is one after which nothing more can be.
+// fill reads the files into s, and returns the errors of unreadable files. The
+// error err is fatal.
 func (c *common) fill(ctx context.Context, s *spool.Spool, from *file.Source) (unread []error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -131,8 +129,7 @@ func (c *common) open(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// judge shows what was found wrong, and returns an error if the entities may
-// not be used.
+// judge reports the findings, and returns an error if the entities cannot be used.
 func (c *common) judge(s *spool.Spool, paths []string) error {
 	bad := s.Unkept(finding.Error) > 0 || c.strict && s.Unkept(finding.Warning) > 0 || output.Failed(s.Findings(), c.strict)
 	if err := c.show(s, bad); err != nil {
@@ -163,8 +160,8 @@ func orUnknown(why string) string {
 	return term.Safe(why)
 }
 
-// show shows the findings; they are the result if a machine asked for them, or
-// nothing else will be.
+// show reports the findings. In SARIF and JUnit they are the result, on standard
+// output; in JSON only if they are fatal, because then there is no other result.
 func (c *common) show(s *spool.Spool, bad bool) error {
 	text := c.findingsFormat == "" || c.findingsFormat == report.Text || c.findingsFormat == report.JSON && !bad
 	r := output.Report{Findings: slices.Clone(s.Findings()), Format: c.findingsFormat, Result: !text, Strict: c.strict}

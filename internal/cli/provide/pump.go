@@ -6,21 +6,21 @@ import (
 	"io"
 )
 
-// chunk is what was read at once.
+// chunk is the result of one read.
 type chunk struct {
 	data []byte
 	err  error
 }
 
-// pumped reads what a goroutine reads from something that may keep it waiting,
-// such as a pipe nobody writes to, and stops waiting when its context ends.
+// pumped is a reader whose data is read by a goroutine from a source that may
+// block, such as an idle pipe. It stops waiting when its context ends.
 type pumped struct {
 	ctx  context.Context
 	next <-chan chunk
 	rest chunk
 }
 
-// pump returns a reader of what open opens. Whoever calls it ends ctx.
+// pump returns a reader of the stream that open opens. The caller must end ctx.
 func pump(ctx context.Context, open func() (io.ReadCloser, error)) io.Reader {
 	next := make(chan chunk)
 	go func() {
@@ -39,7 +39,7 @@ func pump(ctx context.Context, open func() (io.ReadCloser, error)) io.Reader {
 			return
 		}
 		defer in.Close()
-		// While one is read from, the other is filled.
+		// One buffer is filled while the other is consumed.
 		var bufs [2][]byte
 		for i := 0; ; i = 1 - i {
 			if bufs[i] == nil {

@@ -19,7 +19,7 @@ import (
 	"example.dev/ingestor/sink/spool"
 )
 
-// push is the program without a subcommand.
+// push is the command without a subcommand.
 type push struct {
 	*common
 	connection
@@ -27,13 +27,13 @@ type push struct {
 	removeNames                      []string
 	dryRun, allowRemovals            bool
 
-	// mode, removals and portal are what the flags mean.
+	// mode, removals and portal are the parsed flags.
 	mode     portal.Mode
 	removals []entity.Ref
 	portal   *portal.Portal
 }
 
-// settle checks the flags and works out what they mean.
+// settle validates and parses the flags.
 func (p *push) settle(given map[string]bool, paths []string) (err error) {
 	if p.url == "" {
 		return flags.Usagef("name the portal with --api-url, such as --api-url http://localhost:7007", "no portal given")
@@ -69,7 +69,7 @@ func (p *push) settle(given map[string]bool, paths []string) (err error) {
 	return err
 }
 
-// unfit returns an error about a flag that a delta has no use for.
+// unfit returns an error if a flag was given that cannot be used with a delta.
 func unfit(given map[string]bool, name string) error {
 	if !given[name] {
 		return nil
@@ -100,8 +100,8 @@ func (p *push) run(ctx context.Context, paths []string) error {
 	return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("the input is not complete: %s", orUnknown(why)), Hint: hint}
 }
 
-// read reads what is to be pushed. Nothing is read from standard input if it is
-// about nothing but what is to be removed.
+// read reads the entities to push. Standard input is not read if there are only
+// removals.
 func (p *push) read(ctx context.Context, paths []string) (*spool.Spool, error) {
 	opts := spool.Options{Changes: p.mode == portal.Delta}
 	var s *spool.Spool
@@ -122,7 +122,7 @@ func (p *push) read(ctx context.Context, paths []string) (*spool.Spool, error) {
 	return s, nil
 }
 
-// guard returns what the push ends with if it would remove too much.
+// guard returns an error if the push would remove too much.
 func (p *push) guard(ctx context.Context, entities int) error {
 	if p.mode == portal.Delta || p.allowRemovals || entities == 0 {
 		return nil
@@ -137,7 +137,7 @@ func (p *push) guard(ctx context.Context, entities int) error {
 	return p.failed(err)
 }
 
-// rehearse says what would be pushed.
+// rehearse prints what would be pushed.
 func (p *push) rehearse(ctx context.Context, s *spool.Spool) error {
 	has, err := p.portal.Count(ctx)
 	if err != nil {
@@ -185,14 +185,14 @@ func (p *push) push(ctx context.Context, s *spool.Spool) error {
 	return nil
 }
 
-// told tells how far it was read.
+// told is a reader that reports its position.
 type told struct {
 	io.ReadSeeker
 	at   int64
 	tell func(bytes int64)
 }
 
-// Read reads, and tells how far.
+// Read reads and reports the new position.
 func (t *told) Read(p []byte) (int, error) {
 	n, err := t.ReadSeeker.Read(p)
 	t.at += int64(n)
@@ -200,14 +200,14 @@ func (t *told) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek goes to another place, for another attempt.
+// Seek changes the position, for a retry.
 func (t *told) Seek(offset int64, whence int) (int64, error) {
 	at, err := t.ReadSeeker.Seek(offset, whence)
 	t.at = at
 	return at, err
 }
 
-// failed is what the push ends with if the portal did not answer as hoped.
+// failed returns the exit error of a failed request to the portal.
 func (p *push) failed(err error) error {
 	if e, ok := errors.AsType[*portal.Error](err); ok {
 		return p.refused(e, "")
@@ -223,7 +223,7 @@ func (p *push) refused(e *portal.Error, more string) error {
 	return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%w; the catalog is as before", e), Hint: hint}
 }
 
-// tell shows what became of the push.
+// tell prints the result of the push.
 func (p *push) tell(r portal.Report, s *spool.Spool) error {
 	if p.outputFormat == report.JSON {
 		return p.writeJSON(p.asJSON(r, s))
@@ -248,8 +248,7 @@ func (p *push) tell(r portal.Report, s *spool.Spool) error {
 	return p.write(b.String())
 }
 
-// asJSON is the report for machines: refused entities say where they are
-// written.
+// asJSON returns the report as JSON, with the positions of refused entities.
 func (p *push) asJSON(r portal.Report, s *spool.Spool) any {
 	type refused struct {
 		Ref    string `json:"ref,omitempty"`

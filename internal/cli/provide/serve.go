@@ -26,11 +26,11 @@ import (
 
 const (
 	defaultListen = "127.0.0.1:7010"
-	// parting is how long requests may take when the program is told to stop.
+	// parting is the grace period for requests at shutdown.
 	parting = 5 * time.Second
 )
 
-// serve is the command of that name.
+// serve is the command serve.
 type serve struct {
 	*common
 	connection
@@ -38,7 +38,7 @@ type serve struct {
 	noRegister        bool
 	interval          time.Duration
 
-	// portal is where it is registered; nil if nowhere.
+	// portal is the portal to register at; nil if there is none.
 	portal *portal.Portal
 	offer  offer
 	log    *slog.Logger
@@ -115,7 +115,7 @@ func (s *serve) settle(given map[string]bool, paths []string) error {
 	return err
 }
 
-// isEverywhere reports whether a host to listen on is no host to call.
+// isEverywhere reports whether a host to listen on is a wildcard address.
 func isEverywhere(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "" || ip != nil && ip.IsUnspecified()
@@ -173,7 +173,7 @@ func (s *serve) bindTo(ctx context.Context) (net.Listener, error) {
 	return l, nil
 }
 
-// answer answers until ctx ends, and finishes what it has begun.
+// answer serves requests until ctx ends, and then finishes running requests.
 func (s *serve) answer(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.offer.handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 10 * time.Minute,
@@ -194,7 +194,7 @@ func (s *serve) answer(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// load reads the input and offers it.
+// load reads the input and serves it.
 func (s *serve) load(ctx context.Context, paths []string) error {
 	got, err := s.gather(ctx, paths, spool.Options{})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package transform is the command xrd-transform: extract records go in,
-// template files say what becomes of them, catalog entities come out.
+// Package transform implements the command xrd-transform, which converts extract
+// records into catalog entities with template files.
 package transform
 
 import (
@@ -59,7 +59,7 @@ const examples = `  # The three tools in a row
 // Run runs the command.
 func Run(ctx context.Context, env *app.Env) error { return With(engine.Extension{})(ctx, env) }
 
-// With is Run with code of somebody else around the templates.
+// With returns Run with an extension of the templates.
 func With(x engine.Extension) app.Program {
 	return func(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env, x)) }
 }
@@ -92,7 +92,7 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 	root.AddCommand(newInit(v), newLint(v, x), newTest(v, x), newDebug(v, x), newList(v))
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Flags().SortFlags = false
-		// The usage line says so already.
+		// The usage line already mentions the options.
 		cmd.DisableFlagsInUseLine = true
 		flags.Complete(cmd, map[string][]string{
 			"format":        formats,
@@ -105,8 +105,8 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 	return root
 }
 
-// body returns the body of a subcommand: it settles what all of them have,
-// then does its work.
+// body returns the body of a subcommand: it validates the common flags, then does
+// its work.
 func body(work func(ctx context.Context, given map[string]bool, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		given := flags.Given(cmd.Flags())
@@ -117,7 +117,7 @@ func body(work func(ctx context.Context, given map[string]bool, args []string) e
 	}
 }
 
-// atMostOne is for commands that take one argument, or none.
+// atMostOne is for commands with at most one argument.
 func atMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil

@@ -92,7 +92,7 @@ func (o *debugOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// found shows a finding, and returns what the command ends with.
+// found prints a finding, and returns the exit error of the command.
 func (o *debugOptions) found(f finding.Finding, so error) error {
 	_ = o.Report(output.Report{Findings: []finding.Finding{f}})
 	if f.Severity == finding.Error {
@@ -101,7 +101,7 @@ func (o *debugOptions) found(f finding.Finding, so error) error {
 	return so
 }
 
-// one shows one definition. The error is that of the output.
+// one prints one definition. The error is one of the output.
 func (o *debugOptions) one(ctx context.Context, m *maker, f xrd.Found, failed *error) error {
 	seen, found := m.look(ctx, f, o.text)
 	for _, x := range found {
@@ -123,7 +123,7 @@ func (o *debugOptions) one(ctx context.Context, m *maker, f xrd.Found, failed *e
 	return err
 }
 
-// number writes text with the numbers of its lines.
+// number writes text with line numbers.
 func number(b *strings.Builder, text string, style term.Style) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	width := len(fmt.Sprint(len(lines)))

@@ -11,28 +11,28 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// made is what became of a record.
+// made is the result for a record.
 type made struct {
 	entities []*entity.Entity
-	// text is the entities as a stream has them; empty if there is no stream.
+	// text is the formatted entities; empty if the output is not a stream.
 	text     []byte
 	findings []finding.Finding
 }
 
-// step is one record on its way.
+// step is one record in the pipeline.
 type step struct {
 	found xrd.Found
 	made  made
-	// ready is closed when made is there.
+	// ready is closed when made is set.
 	ready    chan struct{}
 	panicked string
 }
 
-// flow has the records that read hands out worked on side by side, and hands
-// them on in the order in which they were read. idle says that no other is
-// waiting. Only as many are held as there are processors, or a few more. flow
-// returns what read returned, and the error of hand or of ctx, which ends it at
-// once: a read that waits for its input is left behind.
+// flow processes the records that read yields concurrently, and passes the results
+// to hand in the order in which they were read. idle means that no other record is
+// waiting. Only a small multiple of GOMAXPROCS records is held in memory. flow
+// returns the error of read, and the error of hand or of ctx, which ends it at
+// once: a read that blocks on its input is abandoned.
 func flow(ctx context.Context, read func(ctx context.Context, take func(xrd.Found) bool) error,
 	work func(context.Context, xrd.Found) made, hand func(s *step, idle bool) error,
 ) (unread, err error) {
@@ -40,7 +40,7 @@ func flow(ctx context.Context, read func(ctx context.Context, take func(xrd.Foun
 	defer stop()
 	n := runtime.GOMAXPROCS(0)
 	todo, order := make(chan *step, n), make(chan *step, 2*n)
-	// Both are there once order is closed.
+	// Both are set once order is closed.
 	var end error
 	var panicked string
 	go func() {
@@ -98,7 +98,7 @@ func (s *step) do(ctx context.Context, work func(context.Context, xrd.Found) mad
 	}
 }
 
-// catch keeps a panic for whoever decides what a bug does to the process.
+// catch records a panic, to be rethrown in the calling goroutine.
 func catch(to *string) {
 	if p := recover(); p != nil {
 		*to = fmt.Sprintf("%v\n%s", p, debug.Stack())

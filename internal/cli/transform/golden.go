@@ -27,7 +27,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Where tests stand in a template folder, and what each of them is made of.
+// The folder of tests in a template folder, and the files of each test.
 const (
 	testsFolder  = "tests"
 	testInput    = "xrd.yaml"
@@ -88,7 +88,7 @@ Exit codes: 0 fine, 1 something failed, such as a template, 2 something differs,
 	return cmd
 }
 
-// tested counts how tests ended.
+// tested counts the results of tests.
 type tested struct{ passed, differ, failed, updated int }
 
 func (o *testOptions) run(ctx context.Context, only []string) error {
@@ -119,7 +119,7 @@ func (o *testOptions) run(ctx context.Context, only []string) error {
 	return o.verdict(all)
 }
 
-// cases returns the names of the tests, or of those that are asked for.
+// cases returns the names of the tests, or of those that are requested.
 func (o *testOptions) cases(root *os.Root, only []string) ([]string, error) {
 	entries, err := fs.ReadDir(root.FS(), testsFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +190,7 @@ func (o *testOptions) one(ctx context.Context, root *os.Root, maker *maker, name
 	return nil
 }
 
-// valuesOf returns the values of a test, those of the command line laid over them
+// valuesOf returns the values of a test, overridden by those of the command line,
 // map by map.
 func (o *testOptions) valuesOf(root *os.Root, at string) (*tree.Node, error) {
 	text, err := root.ReadFile(path.Join(at, testValues))
@@ -214,8 +214,8 @@ func (o *testOptions) valuesOf(root *os.Root, at string) (*tree.Node, error) {
 	return merge(docs[0], o.values), nil
 }
 
-// render returns what the templates make of the definitions of a test. They are
-// called by a path that is the same wherever the folder lies.
+// render returns the output of the templates for the definitions of a test. The
+// location of the definitions does not depend on where the folder is.
 func (o *testOptions) render(ctx context.Context, root *os.Root, maker *maker, at string) (text []byte, found []finding.Finding, err error) {
 	in, err := root.Open(path.Join(at, testInput))
 	if err != nil {
@@ -246,8 +246,7 @@ func (o *testOptions) render(ctx context.Context, root *os.Root, maker *maker, a
 	return text, found, err
 }
 
-// normal is YAML as it is written here, whoever wrote it; or the text, if it is
-// not YAML.
+// normal returns normalized YAML, or the text unchanged if it is not YAML.
 func normal(text []byte) []byte {
 	docs, errs := tree.DecodeBytes(text)
 	if len(errs) > 0 {
@@ -260,7 +259,7 @@ func normal(text []byte) []byte {
 	return out
 }
 
-// result says how a test ended.
+// result prints the result of a test.
 func (o *testOptions) result(name, how string) {
 	style := o.Out()
 	shown := map[string]func(string) string{"ok": style.Green, "updated": style.Yellow, "differs": style.Red, "failed": style.Red}[how](how)
@@ -270,7 +269,7 @@ func (o *testOptions) result(name, how string) {
 	fmt.Fprintf(o.Env.Stdout, "%s: %s\n", term.Safe(name), shown)
 }
 
-// show shows what differs, line by line.
+// show prints a diff.
 func (o *testOptions) show(name string, want, got []byte) {
 	style := o.Out()
 	text := string(diff.Diff(name, normal(want), "rendered", normal(got)))

@@ -22,7 +22,7 @@ import (
 	"example.dev/ingestor/template/builtin"
 )
 
-// defaultFolder is where init puts the templates.
+// defaultFolder is the folder to which init writes the templates.
 const defaultFolder = "./templates"
 
 // initOptions are the flags of init.
@@ -66,7 +66,7 @@ built in. A file that is there with other content is not replaced, unless
 	return cmd
 }
 
-// builtinTemplates returns the names of the built-in files, in order.
+// builtinTemplates returns the names of the built-in files, sorted.
 func builtinTemplates() ([]string, error) {
 	var names []string
 	err := fs.WalkDir(builtin.Files(), ".", func(name string, d fs.DirEntry, err error) error {
@@ -134,9 +134,9 @@ func (o *initOptions) choose() ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// missing returns the names of files that are not there as they are to be, and
-// how many are. It is an error if one has other content, unless that is to be
-// replaced.
+// missing returns the names of the files to write, and the number of files that
+// are already up to date. An existing file with other content is an error, unless
+// --force is set.
 func (o *initOptions) missing(root *os.Root, to string, names []string) (write []string, same int, err error) {
 	var others []string
 	for _, name := range names {
@@ -173,7 +173,7 @@ func isAre(n int) string {
 	return "they are not the built-in ones"
 }
 
-// put writes a built-in file beside its place, then moves it there.
+// put writes a built-in file.
 func put(root *os.Root, name string) error {
 	text, err := fs.ReadFile(builtin.Files(), name)
 	if err != nil {
@@ -182,7 +182,7 @@ func put(root *os.Root, name string) error {
 	return replace(root, name, text)
 }
 
-// replace puts a file in its place, whole or not at all.
+// replace writes a file atomically, through a temporary file.
 func replace(root *os.Root, name string, text []byte) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
@@ -198,8 +198,8 @@ func replace(root *os.Root, name string, text []byte) error {
 	return err
 }
 
-// bare returns an error of the file system without the path, which the message
-// has already.
+// bare returns a file system error without the path, which the message already
+// has.
 func bare(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

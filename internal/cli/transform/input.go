@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// source is where the inputs are looked for.
+// source returns the source of the inputs.
 func (in *inputs) source(v *output.Output) *file.Source {
 	paths := in.paths
 	if len(paths) == 0 {
@@ -24,13 +24,13 @@ func (in *inputs) source(v *output.Output) *file.Source {
 	}})
 }
 
-// each hands out what the inputs hold, one after the other, until take returns
-// false or ctx ends. The error joins what could not be read.
+// each calls take for each object of the inputs, until take returns false or ctx
+// ends. The error joins the read errors.
 func (in *inputs) each(ctx context.Context, v *output.Output, take func(xrd.Found) bool) error {
 	return source.Walk(ctx, in.source(v), take)
 }
 
-// empty says why an input held no definition.
+// empty returns why an input held no definition.
 func (t *tally) empty() string {
 	if t.documents == 0 {
 		return "the input is empty"

@@ -106,7 +106,7 @@ func (o *lintOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// enough is after how many failures a template is not tried any more.
+// enough is the number of failures after which a template is not tried again.
 const enough = 3
 
 // linter is one run of lint.
@@ -115,11 +115,11 @@ type linter struct {
 	found   []finding.Finding
 	known   map[finding.Finding]bool
 	renders int
-	// broken counts, by path, how often a template failed.
+	// broken counts the failures of each template, by path.
 	broken map[string]int
 }
 
-// files are the names of all templates.
+// files returns the names of all templates.
 func (l *linter) files() []string {
 	if l.maker == nil {
 		return nil
@@ -131,11 +131,11 @@ func (l *linter) files() []string {
 	return names
 }
 
-// add keeps findings that are not known. when says what they were found with.
+// add adds new findings. when describes the input with which they were found.
 func (l *linter) add(found []finding.Finding, when string) {
 	for _, f := range found {
 		key := f
-		// The same mistake shows with every definition.
+		// The same mistake occurs with every definition.
 		key.Object, key.Hint = "", ""
 		key.Message, _, _ = strings.Cut(key.Message, " (included from ")
 		if l.known[key] {
@@ -149,9 +149,9 @@ func (l *linter) add(found []finding.Finding, when string) {
 	}
 }
 
-// samples renders every combination of templates over each sample. Those that
-// keep failing are left out after a while, so that an endless loop does not make
-// the linter endless.
+// samples renders every combination of templates over each sample. Templates that
+// keep failing are skipped after a while, so that an endless loop does not make
+// the linter run endlessly.
 func (l *linter) samples(ctx context.Context) error {
 	all := l.combinations()
 	for _, s := range samples() {
@@ -164,9 +164,9 @@ func (l *linter) samples(ctx context.Context) error {
 	return nil
 }
 
-// atATime is how many combinations are rendered side by side before it is asked
-// which templates failed. It is the same on every machine, so that the findings
-// are.
+// atATime is how many combinations are rendered concurrently before failed
+// templates are counted. It does not depend on the machine, so that the findings
+// do not either.
 const atATime = 4
 
 // try renders combinations of templates over a sample.
@@ -192,7 +192,7 @@ func (l *linter) try(ctx context.Context, s sample, todo []folder.Choice) error 
 	return nil
 }
 
-// combinations are all that definitions can choose.
+// combinations returns all combinations that definitions can choose.
 func (l *linter) combinations() []folder.Choice {
 	var all []folder.Choice
 	f := l.maker.folder
@@ -206,8 +206,8 @@ func (l *linter) combinations() []folder.Choice {
 	return all
 }
 
-// blame counts who failed: the template that the finding is about or, if that
-// is a part of others, the portal file.
+// blame counts failures: for the template that the finding is about or, if that is
+// a partial, for the portal file.
 func (l *linter) blame(found []finding.Finding, c folder.Choice) {
 	for _, f := range found {
 		if !isBroken(f) {
@@ -225,7 +225,7 @@ func (l *linter) hopeless(c folder.Choice) bool {
 	return l.broken[c.Portal.Path] >= enough || l.broken[c.Wizard.Path] >= enough || l.broken[c.Steps.Path] >= enough
 }
 
-// given renders the definitions that are named, if there are any.
+// given renders the definitions that are named as arguments, if any.
 func (l *linter) given(ctx context.Context, o *lintOptions) error {
 	if len(o.paths) == 0 {
 		return nil
@@ -244,7 +244,7 @@ func (l *linter) given(ctx context.Context, o *lintOptions) error {
 	})
 }
 
-// about returns the findings that are about templates and what they make.
+// about returns the findings about templates and their output.
 func about(found []finding.Finding) []finding.Finding {
 	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool {
 		return !strings.HasPrefix(f.Rule, "TPL") && !strings.HasPrefix(f.Rule, "ENT")

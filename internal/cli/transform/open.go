@@ -27,8 +27,8 @@ import (
 	"example.dev/ingestor/xrd/structural"
 )
 
-// openFolder opens a user's template folder. Nothing outside it can be reached
-// through it, not even by a link.
+// openFolder opens a user's template folder. Paths cannot escape it, not even by a
+// link.
 func openFolder(dir string) (*os.Root, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -46,25 +46,24 @@ func openFolder(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// templateSet is the built-in folder with the user's over it.
+// templateSet is the built-in folder overlaid with the user's.
 type templateSet struct {
 	folder *folder.Folder
-	// dir is the user's, and root the same opened; empty and nil if there is
-	// none.
+	// dir is the user's folder, and root the opened folder; empty and nil if there
+	// is none.
 	dir  string
 	root *os.Root
 }
 
-// close is called when nothing is rendered any more: templates are read when
-// they are used.
+// close must be called after all rendering: templates are read lazily.
 func (t *templateSet) close() {
 	if t.root != nil {
 		_ = t.root.Close()
 	}
 }
 
-// openFolders opens the built-in folder and the user's, if one is named. What
-// is wrong with what it holds is findings, and there is no set then.
+// openFolders opens the built-in folder and the user's, if one is named. Problems
+// with its content are returned as findings, and the set is nil then.
 func openFolders(dir string) (*templateSet, []finding.Finding, error) {
 	layers := []fs.FS{builtin.Files()}
 	t := &templateSet{dir: dir}
@@ -94,7 +93,7 @@ func openFolders(dir string) (*templateSet, []finding.Finding, error) {
 	return nil, found, nil
 }
 
-// shown returns the finding of an error with the place that the error shows.
+// shown returns the finding of an error with its code excerpt.
 func shown(e *folder.Error) finding.Finding {
 	f := e.Finding
 	if e.Text != "" {
@@ -103,7 +102,7 @@ func shown(e *folder.Error) finding.Finding {
 	return f
 }
 
-// openTemplates opens the folders for commands that can do nothing without.
+// openTemplates opens the folders for commands that need valid templates.
 func openTemplates(v *output.Output, dir string) (*templateSet, error) {
 	t, found, err := openFolders(dir)
 	if err != nil {
@@ -118,7 +117,7 @@ func openTemplates(v *output.Output, dir string) (*templateSet, error) {
 	return t, nil
 }
 
-// open opens the templates and makes an engine, as the flags say.
+// open opens the templates and creates an engine according to the flags.
 func (r *rendering) open(v *output.Output) (*maker, error) {
 	t, err := openTemplates(v, r.templates)
 	if err != nil {
@@ -134,20 +133,19 @@ func (r *rendering) maker(t *templateSet) *maker {
 	return m.with(r.values)
 }
 
-// maker makes entities with templates. It is safe for use by several
-// goroutines at once.
+// maker makes entities with templates. It is safe for concurrent use.
 type maker struct {
 	*templateSet
 	engine      *engine.Engine
 	onError     folder.OnError
 	transformer *engine.Templated
-	// extension is code of somebody else; around is what it puts in the place of
-	// the transformer, nil if nothing.
+	// extension is third-party code; around is its replacement of the transformer,
+	// nil if there is none.
 	extension engine.Extension
 	around    engine.Transformer
 }
 
-// with returns a maker with values for the templates, laid over those of
+// with returns a maker with values for the templates, which override those of
 // metadata.yaml.
 func (m *maker) with(values *tree.Node) *maker {
 	own := *m
@@ -158,8 +156,8 @@ func (m *maker) with(values *tree.Node) *maker {
 	return &own
 }
 
-// overlay lays values over others, map by map, and returns what differs from
-// those below.
+// overlay merges values over those below, map by map, and returns the keys of
+// values.
 func overlay(below, values *tree.Node) map[string]any {
 	out := make(map[string]any, values.Len())
 	for _, f := range values.Fields {
@@ -186,8 +184,8 @@ func (m *maker) input(f xrd.Found) engine.Input {
 	return in
 }
 
-// transform makes the entities of a definition as it is. A hook that panics
-// fails the definition, and no other.
+// transform makes the entities of a definition. A panic in a hook fails only that
+// definition.
 func (m *maker) transform(ctx context.Context, f xrd.Found) (res engine.Result, err error) {
 	if m.extension.Hooks.PreProcess != nil || m.extension.Hooks.PostProcess != nil || m.around != nil {
 		defer func() {
@@ -202,7 +200,7 @@ func (m *maker) transform(ctx context.Context, f xrd.Found) (res engine.Result, 
 	return m.transformer.TransformContext(ctx, m.input(f))
 }
 
-// make makes the entities of a definition.
+// make makes the entities of a definition, and validates both.
 func (m *maker) make(ctx context.Context, f xrd.Found) made {
 	res, err := m.transform(ctx, f)
 	out := made{entities: res.Entities, findings: m.placed(res.Findings)}
@@ -216,7 +214,8 @@ func (m *maker) make(ctx context.Context, f xrd.Found) made {
 	return out
 }
 
-// makeWith is make with files that the definition did not choose.
+// makeWith is make with the given template files instead of those that the
+// definition chooses.
 func (m *maker) makeWith(ctx context.Context, f xrd.Found, c folder.Choice) made {
 	d := *f.Definition
 	d.Annotations = maps.Clone(d.Annotations)
@@ -230,8 +229,8 @@ func (m *maker) makeWith(ctx context.Context, f xrd.Found, c folder.Choice) made
 	return m.make(ctx, f)
 }
 
-// taken returns the entities that a catalog takes. What it would refuse is not
-// handed on; what is wrong with it is said already.
+// taken returns the entities that a catalog would accept. Problems of the others
+// were already reported.
 func taken(entities []*entity.Entity) []*entity.Entity {
 	names := map[string]bool{}
 	return slices.DeleteFunc(entities, func(e *entity.Entity) bool {
@@ -241,7 +240,7 @@ func taken(entities []*entity.Entity) []*entity.Entity {
 	})
 }
 
-// failure makes a finding of the error that a definition failed with.
+// failure converts the error of a definition to a finding.
 func (m *maker) failure(err error, d *xrd.Definition) finding.Finding {
 	if e, ok := errors.AsType[*folder.Error](err); ok {
 		return m.placed([]finding.Finding{shown(e)})[0]
@@ -252,7 +251,7 @@ func (m *maker) failure(err error, d *xrd.Definition) finding.Finding {
 	}
 }
 
-// placed gives findings about the user's templates the path that leads there.
+// placed sets the full path in findings about the user's templates.
 func (m *maker) placed(found []finding.Finding) []finding.Finding {
 	for i, f := range found {
 		if m.dir != "" && f.File != "" && fs.ValidPath(f.File) && m.folder.Layer(f.File) > 0 {
@@ -262,7 +261,7 @@ func (m *maker) placed(found []finding.Finding) []finding.Finding {
 	return found
 }
 
-// inFolder is the other way round: the path in the folder.
+// inFolder is the inverse of placed: it returns the path in the folder.
 func (m *maker) inFolder(path string) string {
 	if m.dir == "" {
 		return path
@@ -280,8 +279,8 @@ type seen struct {
 	text    string
 }
 
-// look returns what the templates of a definition see or, if text is asked for,
-// what they write; nil if that failed.
+// look returns the context of the templates of a definition or, if text is set,
+// their output; nil if that failed.
 func (m *maker) look(ctx context.Context, f xrd.Found, text bool) (*seen, []finding.Finding) {
 	in := m.input(f)
 	s := &seen{}
@@ -298,8 +297,8 @@ func (m *maker) look(ctx context.Context, f xrd.Found, text bool) (*seen, []find
 	return s, found
 }
 
-// isBroken reports whether a finding says that a template failed, not that what
-// it made is wrong.
+// isBroken reports whether a finding means that a template failed, as opposed to
+// its output being wrong.
 func isBroken(f finding.Finding) bool {
 	switch f.Rule {
 	case folder.RuleFolder, folder.RuleChoice, folder.RuleTemplate, folder.RuleOutput, pipeline.RuleInternal:

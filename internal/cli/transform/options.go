@@ -20,14 +20,15 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// The formats of the output. The last two are the same, as other programs
-// call it by either name.
+// formats are the output formats. The last two are the same; other programs use
+// either name.
 var formats = []string{"yaml", "ndjson", "json"}
 
-// What becomes of a definition that chooses a file which is not there or fails.
+// onErrors are the policies for a definition whose chosen template is missing or
+// fails.
 var onErrors = []string{folder.Fail.String(), folder.UseDefault.String()}
 
-// rendering are the flags of every command that renders.
+// rendering holds the flags of every command that renders.
 type rendering struct {
 	flags.Entities
 	templates, templateDir string
@@ -36,9 +37,9 @@ type rendering struct {
 
 	words   words.Choice
 	onError folder.OnError
-	// values are what --set says.
+	// values are the values of --set.
 	values *tree.Node
-	// extension is code of somebody else around the templates.
+	// extension is third-party code that extends the templates.
 	extension engine.Extension
 }
 
@@ -55,7 +56,7 @@ func (r *rendering) bind(f *pflag.FlagSet) {
 	flags.BindWords(f, &r.wordsName)
 }
 
-// settle checks the flags and works out what they mean.
+// settle validates and parses the flags.
 func (r *rendering) settle(given map[string]bool) (err error) {
 	if err := r.settleTemplates(given); err != nil {
 		return err
@@ -84,7 +85,7 @@ func (r *rendering) settleTemplates(given map[string]bool) error {
 	return nil
 }
 
-// parseSets reads what --set was given.
+// parseSets parses the values of --set.
 func parseSets(sets []string) (*tree.Node, error) {
 	all := tree.Obj()
 	for _, s := range sets {
@@ -107,7 +108,7 @@ func parseSets(sets []string) (*tree.Node, error) {
 	return all, nil
 }
 
-// parseValue reads a value as YAML would in its place, or else as text.
+// parseValue parses a value as YAML, or otherwise as text.
 func parseValue(text string) *tree.Node {
 	docs, errs := tree.DecodeBytes([]byte(text))
 	if len(docs) != 1 || len(errs) > 0 {
@@ -120,7 +121,7 @@ func parseValue(text string) *tree.Node {
 	return value
 }
 
-// inputs are the flags of every command that reads definitions.
+// inputs holds the flags of every command that reads definitions.
 type inputs struct {
 	paths     []string
 	recursive bool
@@ -131,8 +132,8 @@ func (in *inputs) bind(f *pflag.FlagSet) {
 	f.BoolVar(&in.recursive, "recursive", false, "descend into directories")
 }
 
-// settle takes what stands behind the flags for further inputs, as a shell
-// leaves them behind a pattern.
+// settle adds the arguments to the inputs, as a shell leaves them after expanding
+// a pattern.
 func (in *inputs) settle(args []string) error {
 	in.paths = append(in.paths, args...)
 	if slices.Contains(in.paths, "") {
@@ -141,7 +142,7 @@ func (in *inputs) settle(args []string) error {
 	return nil
 }
 
-// options are the flags of the program itself.
+// options holds the flags of the program itself.
 type options struct {
 	*output.Output
 	inputs
@@ -180,7 +181,7 @@ func quietOrLoud(given map[string]bool) error {
 	return cmp.Or(flags.Together(given, "quiet", "verbose"), flags.Together(given, "quiet", "debug"))
 }
 
-// settle checks the flags and works out what they mean.
+// settle validates and parses the flags.
 func (o *options) settle(given map[string]bool, args []string) error {
 	if err := cmp.Or(quietOrLoud(given), o.inputs.settle(args), checkOutputFormat(o.outputFormat), o.rendering.settle(given)); err != nil {
 		return err

@@ -17,18 +17,18 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// resultWriter is where the entities go, a record's after the other's.
+// resultWriter writes the entities, record by record.
 type resultWriter interface {
-	// write takes what was made of a record. idle says that no other is
-	// waiting. The error is what is wrong with the output itself; a record
-	// that has no place in it is a finding.
+	// write writes the result of a record. idle means that no other record is
+	// waiting. The error is one of the output itself; a record that cannot be
+	// written is a finding.
 	write(ctx context.Context, s *step, idle bool) (*finding.Finding, error)
-	// end is called once, when all is said: with the message of a failure
-	// record, or without.
+	// end is called once, at the end, with the message of a failure record, or an
+	// empty string.
 	end(ctx context.Context, failure string) error
 }
 
-// appendEntity appends an entity as a stream has it.
+// appendEntity appends an entity in the format of a stream.
 func appendEntity(dst []byte, e *entity.Entity, format sink.Format) []byte {
 	if format == sink.JSON {
 		return entity.AppendNDJSON(dst, e)
@@ -66,7 +66,7 @@ func (o *stream) end(_ context.Context, failure string) error {
 	return o.flush()
 }
 
-// flush returns the first error there was since the last time.
+// flush flushes the buffer, and returns the first error since the last flush.
 func (o *stream) flush() error {
 	if err := o.w.Flush(); err != nil {
 		return fmt.Errorf("cannot write entities: %w", err)
@@ -74,7 +74,7 @@ func (o *stream) flush() error {
 	return nil
 }
 
-// atOnce is how many records' files are put in place together.
+// atOnce is how many records' files are written as one batch.
 const atOnce = 64
 
 // files is an output of files.
@@ -82,11 +82,11 @@ type files struct {
 	root   string
 	format sink.Format
 	wrote  func(path string, n int)
-	// taken are hashes of the names that files were called by, because there
-	// may be a million of them.
+	// taken are hashes of the base names of files, because there may be a million of
+	// them.
 	taken map[[16]byte]struct{}
-	// waiting are entities that are not written yet, of so many records, and
-	// names what their files are called by.
+	// waiting are entities that are not written yet, of this many records, and names
+	// the names of their files.
 	waiting []*entity.Entity
 	records int
 	names   map[*entity.Entity]string
@@ -120,7 +120,7 @@ func (o *files) write(ctx context.Context, s *step, _ bool) (*finding.Finding, e
 	return nil, o.flush(ctx)
 }
 
-// isTaken reports whether the files of a record are there already.
+// isTaken reports whether the files of a record already exist.
 func (o *files) isTaken(s *step) bool {
 	if len(s.made.entities) == 0 {
 		return false
@@ -130,7 +130,7 @@ func (o *files) isTaken(s *step) bool {
 	return taken
 }
 
-// nameOf returns what the files of a record are called by, and a hash of it.
+// nameOf returns the base name of the files of a record, and a hash of it.
 func nameOf(s *step) (name string, key [16]byte) {
 	name = fileName(s.found.Definition, s.made.entities)
 	sum := sha256.Sum256([]byte(strings.ToLower(name)))
@@ -149,7 +149,7 @@ func (o *files) flush(ctx context.Context) error {
 	return err
 }
 
-// fileName is what the files of a definition are called by: the name of its
+// fileName returns the base name of the files of a definition: the name of its
 // Template or, if it has none, its own.
 func fileName(d *xrd.Definition, entities []*entity.Entity) string {
 	for _, e := range entities {

@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// run transforms all inputs once, or again and again.
+// run transforms all inputs once, or repeatedly with --watch.
 func (o *options) run(ctx context.Context) error {
 	if o.watch {
 		return o.follow(ctx)
@@ -41,41 +41,42 @@ func (o *options) run(ctx context.Context) error {
 	return p.conclude()
 }
 
-// run is one way through all inputs.
+// run is one pass over all inputs.
 type run struct {
 	*options
 	maker *maker
 	out   resultWriter
 	tally
 	progress *term.Progress
-	// unread joins what could not be read.
+	// unread joins the read errors.
 	unread error
 }
 
-// tally is what is known of the records so far.
+// tally counts the records processed so far.
 type tally struct {
-	// documents counts all that was met, definitions the definitions, and
-	// failed those that are not all there should be.
+	// documents counts all objects, definitions the definitions, and failed the
+	// documents with errors.
 	documents, definitions, failed int
 	files                          int
 	kinds                          map[string]int
 	references                     references
-	// errors and warnings count findings, and broken those that are about a
-	// template that failed, not about what it made.
+	// errors and warnings count findings, and broken those about a template that
+	// failed, as opposed to its output.
 	errors, warnings, broken int
-	// first is the first error, or else the first warning, as it is carried on.
+	// first is the first error, and firstWarning the first warning, for the failure
+	// record.
 	first, firstWarning string
 	// incomplete are the messages of failure records.
 	incomplete []string
-	// findings and names are kept if they are to be shown at the end.
+	// findings and names are kept if they are shown at the end.
 	findings []finding.Finding
 	names    []string
 }
 
-// all reads, renders and writes. The error is one that kept it from finishing.
+// all reads, renders and writes. The error is one that prevented completion.
 func (r *run) all(ctx context.Context) (err error) {
 	r.kinds, r.references = map[string]int{}, references{}
-	// What is written to a terminal shows by itself how far it has come.
+	// Output to a terminal shows the progress itself.
 	if r.output != "" || !r.Env.StdoutTerminal {
 		r.progress = r.Progress("transforming", "definitions")
 	}
@@ -87,7 +88,7 @@ func (r *run) all(ctx context.Context) (err error) {
 		return r.out.end(ctx, r.failure())
 	}
 	if ctx.Err() != nil {
-		// Whoever reads the output shall not take it for all there is.
+		// The reader of the output must not take it for complete.
 		message := Name + " was interrupted"
 		if r.partial {
 			message = ""
@@ -97,14 +98,14 @@ func (r *run) all(ctx context.Context) (err error) {
 	return err
 }
 
-// work renders a record. It may be called for several at once.
+// work renders a record. It may be called concurrently.
 func (r *run) work(ctx context.Context, f xrd.Found) made {
 	m := r.maker.make(ctx, f)
 	r.render(&m)
 	return m
 }
 
-// render writes entities down, if a stream is to have them.
+// render formats the entities, if the output is a stream.
 func (r *run) render(m *made) {
 	m.text = m.text[:0]
 	if r.output != "" {
@@ -115,7 +116,7 @@ func (r *run) render(m *made) {
 	}
 }
 
-// take takes a record that is worked on, in its turn.
+// take processes a rendered record, in order.
 func (r *run) take(ctx context.Context, s *step, idle bool) error {
 	r.documents++
 	found := s.made.findings
@@ -135,7 +136,7 @@ func (r *run) take(ctx context.Context, s *step, idle bool) error {
 		r.progress.Clear()
 		r.Sayf("passed over %s %q: not a definition", term.Safe(other.Kind), term.Safe(other.Name))
 	}
-	// Of a record without a place in the output all is left out at once.
+	// A record without a place in the output is omitted as a whole.
 	if f, ok := r.out.(*files); !ok || !f.isTaken(s) {
 		found = append(found, r.repeated(s)...)
 	}
@@ -153,8 +154,8 @@ func (r *run) take(ctx context.Context, s *step, idle bool) error {
 	return r.note(found)
 }
 
-// repeated leaves out the entities of a record whose reference one of an earlier
-// record has, and reports each: a catalog would take one of the two only.
+// repeated removes the entities of a record whose reference an entity of an
+// earlier record has, and reports each: a catalog would accept only one of them.
 func (r *run) repeated(s *step) []finding.Finding {
 	var all []finding.Finding
 	d := s.found.Definition
@@ -178,8 +179,8 @@ func (r *run) repeated(s *step) []finding.Finding {
 	return all
 }
 
-// references are hashes of the references that were written, because there may
-// be a million of them.
+// references are hashes of the references that were written, because there may be
+// a million of them.
 type references map[[16]byte]struct{}
 
 // add adds a reference, and reports whether it is new.
@@ -189,7 +190,7 @@ func (r references) add(key [16]byte) bool {
 	return !old
 }
 
-// incomplete is the finding about a failure record.
+// incomplete returns the finding about a failure record.
 func incomplete(why string) finding.Finding {
 	return finding.Finding{
 		Rule: xrd.RuleIncomplete, Severity: finding.Error,
@@ -198,15 +199,15 @@ func incomplete(why string) finding.Finding {
 	}
 }
 
-// name keeps the name of a definition for reports that list all of them.
+// name keeps the name of a definition for reports that list all definitions.
 func (r *run) name(name string) {
 	if r.outputFormat == report.JUnit {
 		r.names = append(r.names, name)
 	}
 }
 
-// note counts the findings about one document, and shows them at once, or
-// keeps them if they are to be shown as a whole.
+// note counts the findings about one document, and prints them, or keeps them for
+// a report at the end.
 func (r *run) note(found []finding.Finding) error {
 	errs := finding.Count(found, finding.Error)
 	r.errors += errs
@@ -237,7 +238,7 @@ func (r *run) note(found []finding.Finding) error {
 	return r.Report(output.Report{Findings: found})
 }
 
-// said is a finding in one line.
+// said returns a finding on one line.
 func said(f finding.Finding) string {
 	if where := f.Where(); where != "" {
 		return where + ": " + f.Message
@@ -253,8 +254,8 @@ func (r *run) wrote(path string, n int) {
 	}
 }
 
-// failure is the message with which the output ends; empty if all is there, or
-// if half is as good.
+// failure returns the message of the failure record at the end of the output;
+// empty if the output is complete, or with --partial.
 func (r *run) failure() string {
 	if r.partial {
 		return ""
@@ -278,7 +279,7 @@ func (r *run) failure() string {
 	return strings.Join(parts, "; ")
 }
 
-// conclude shows what was found, and settles the exit code.
+// conclude prints the findings, and determines the exit code.
 func (r *run) conclude() error {
 	if r.outputFormat != report.Text {
 		err := r.Report(output.Report{
@@ -288,15 +289,15 @@ func (r *run) conclude() error {
 			return output.Failure(err)
 		}
 	}
-	// A report for machines stands alone, wherever it goes.
+	// A machine-readable report must not be mixed with other text.
 	if r.definitions > 0 && !r.Quiet && r.outputFormat == report.Text {
 		r.Sayf("%s", r.summary())
 	}
 	return r.verdict()
 }
 
-// summary says what was made: "3 entities from 1 definition (1 Template, 1
-// API, 1 Resource) in 3 files under out".
+// summary returns what was made: "3 entities from 1 definition (1 Template, 1 API,
+// 1 Resource) in 3 files under out".
 func (r *run) summary() string {
 	n, kinds := 0, []*entity.Entity{}
 	for kind, count := range r.kinds {
@@ -318,7 +319,7 @@ func (r *run) summary() string {
 	return text
 }
 
-// verdict is the exit code, with a message where nothing was said yet.
+// verdict returns the exit code, with a message where none was printed yet.
 func (r *run) verdict() error {
 	for _, why := range r.incomplete {
 		if r.outputFormat != report.Text {

@@ -15,14 +15,14 @@ import (
 //go:embed samples/*.yaml
 var sampleFiles embed.FS
 
-// sample is a record that templates are tried with.
+// sample is a record for testing templates.
 type sample struct {
 	name  string
 	found xrd.Found
 }
 
-// samples returns the built-in records. They have what templates may ask for:
-// a cluster, and where a change request goes to.
+// samples returns the built-in records. They contain everything that templates may
+// use, including a cluster and the target of change requests.
 func samples() []sample {
 	var all []sample
 	names, _ := fs.Glob(sampleFiles, "samples/*.yaml")
@@ -42,7 +42,7 @@ func read(name string, text []byte) sample {
 	return s
 }
 
-// manyFields is a record of a definition with as many fields as anybody has.
+// manyFields returns a record of a definition with very many fields.
 func manyFields() *tree.Node {
 	fields := tree.Obj()
 	for i := range 100 {

@@ -16,14 +16,14 @@ import (
 	"example.dev/ingestor/internal/term"
 )
 
-// glance is how often the template folder is looked at. It is small.
+// glance is the poll interval of the template folder, which is small.
 const glance = 200 * time.Millisecond
 
-// follow transforms all inputs, and again whenever one of them or a template
-// changes, until ctx ends.
+// follow transforms all inputs, and again whenever an input or a template changes,
+// until ctx ends.
 func (o *options) follow(ctx context.Context) error {
 	if o.templates != "" {
-		// A folder may go and come back later, but there is one to begin with.
+		// A folder may disappear and come back later, but it must exist at the start.
 		root, err := openFolder(o.templates)
 		if err != nil {
 			return err
@@ -40,8 +40,8 @@ func (o *options) follow(ctx context.Context) error {
 		}
 	}
 	source := o.source(o.Output)
-	// What changes from here on is told, however long the first run takes. A
-	// path that is not there is complained of by the run.
+	// Changes from here on are detected, however long the first run takes. The run
+	// reports missing paths.
 	_, _ = source.Files(ctx)
 	failed := make(chan error, 1)
 	go func() { failed <- source.Watch(ctx, tell) }()
@@ -52,7 +52,7 @@ func (o *options) follow(ctx context.Context) error {
 		w.again(ctx)
 		select {
 		case <-ctx.Done():
-			// Nobody ends it in another way.
+			// This is the regular way to end.
 			return nil
 		case err := <-failed:
 			if ctx.Err() != nil {
@@ -64,16 +64,16 @@ func (o *options) follow(ctx context.Context) error {
 	}
 }
 
-// watch is what lasts from one run to the next.
+// watch is the state that is kept between runs.
 type watch struct {
 	*options
-	// written are the names of the files of all runs that are still there.
+	// written are the names of the files of all runs that still exist.
 	written map[string]bool
 }
 
-// again transforms all inputs once. What fails keeps the files it has: only
-// after a run without any error those are removed that no record has any more,
-// and of those only what was written here.
+// again transforms all inputs once. Definitions that fail keep their files: only
+// after a run without errors, files without a record are removed, and only files
+// that this process wrote.
 func (w *watch) again(ctx context.Context) {
 	maker, err := w.open(w.Output)
 	if err != nil {
@@ -107,7 +107,7 @@ func (w *watch) again(ctx context.Context) {
 	}
 }
 
-// complain says what went wrong, and goes on.
+// complain prints an error and continues.
 func (w *watch) complain(err error) {
 	hint := ""
 	if e, ok := errors.AsType[*app.Exit](err); ok {
@@ -121,7 +121,7 @@ func (w *watch) complain(err error) {
 	}
 }
 
-// clear removes the files that are not among those there are to be.
+// clear removes the files that were written before and are not in now.
 func (w *watch) clear(now map[string]bool) {
 	root, err := os.OpenRoot(w.output)
 	if err != nil {
@@ -144,25 +144,25 @@ func (w *watch) clear(now map[string]bool) {
 	}
 }
 
-// mark is what tells one state of a file from another.
+// mark identifies a version of a file.
 type mark struct {
 	size int64
 	time time.Time
 	mode fs.FileMode
 }
 
-// survey looks at all files of a folder.
+// survey returns the marks of all files of a folder.
 func survey(dir string) map[string]mark {
 	all := map[string]mark{}
 	if dir == "" {
 		return all
 	}
-	// What cannot be looked at is as if it were not there; the run says why.
+	// Unreadable files count as missing; the run reports them.
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}
-		// A link is followed: what it leads to is the template.
+		// Follow links: the target is the template.
 		if info, err := os.Stat(path); err == nil && !d.IsDir() {
 			all[path] = mark{info.Size(), info.ModTime(), info.Mode()}
 		}
@@ -171,7 +171,7 @@ func survey(dir string) map[string]mark {
 	return all
 }
 
-// watchFolder tells when the folder is no more what it was.
+// watchFolder calls tell when the folder has changed.
 func watchFolder(ctx context.Context, dir string, was map[string]mark, tell func()) {
 	if dir == "" {
 		return
