@@ -81,7 +81,7 @@ func matches(want, got string) bool {
 // TestLinks holds the links between the pages to what is there.
 func TestLinks(t *testing.T) {
 	pages := []string{filepath.Join(top, "README.md"), filepath.Join(top, "CONTRIBUTING.md"), filepath.Join(top, "CHANGELOG.md")}
-	for _, dir := range []string{"docs", "design"} {
+	for _, dir := range []string{"docs", "docs/design"} {
 		found, err := filepath.Glob(filepath.Join(top, dir, "*.md"))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no pages in %s, error %v", dir, err)

@@ -185,12 +185,13 @@ func TestProxy(t *testing.T) {
 		}
 		defer func() { _ = there.Close() }()
 		w.WriteHeader(http.StatusOK)
-		here, _, err := http.NewResponseController(w).Hijack()
+		here, buffered, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			return
 		}
 		defer func() { _ = here.Close() }()
-		go func() { _, _ = io.Copy(there, here) }()
+		// The client may have sent something by now, which the server has read.
+		go func() { _, _ = io.Copy(there, buffered) }()
 		_, _ = io.Copy(here, there)
 	}))
 	t.Cleanup(proxy.Close)
