@@ -39,8 +39,8 @@ type Options struct {
 
 // The errors that callers branch on. They wrap the engine's error.
 var (
-	ErrNotFound = errors.New("there is no such thing in the store")
-	ErrExists   = errors.New("it is in the store already")
+	ErrNotFound = errors.New("not found in the database")
+	ErrExists   = errors.New("already in the database")
 	// ErrUnavailable is a database that is gone, locked, full or read-only: nothing was
 	// changed, and a later retry may succeed.
 	ErrUnavailable = errors.New("the database is not available")

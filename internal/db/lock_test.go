@@ -81,7 +81,7 @@ func TestWithLockByName(t *testing.T) {
 	})
 }
 
-// TestWithLockPanic has somebody leave in a hurry.
+// TestWithLockPanic has the holder of a lock panic.
 func TestWithLockPanic(t *testing.T) {
 	twoReplicas(t, func(t *testing.T, a, b *DB) {
 		func() {
@@ -163,7 +163,7 @@ func TestWithLockStandsStill(t *testing.T) {
 		t.Fatal(err)
 	}
 	var milliseconds int64
-	// Nobody holds the lock now.
+	// The lock is free now, so its connection is idle.
 	err := s.locks.get("work").conn.QueryRow(t.Context(), "SELECT setting::bigint FROM pg_settings WHERE name = 'idle_session_timeout'").Scan(&milliseconds)
 	if err != nil {
 		t.Fatal(err)

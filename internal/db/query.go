@@ -151,7 +151,7 @@ func Each(ctx context.Context, ask Asker, text string, args []any, f func(*Rows)
 // Texts returns the only column of a query.
 func (d *DB) Texts(ctx context.Context, query string, args ...any) ([]string, error) {
 	var all []string
-	return all, Each(ctx, d.Query, query, args, func(rows *Rows) error {
+	err := Each(ctx, d.Query, query, args, func(rows *Rows) error {
 		var text string
 		if err := rows.Scan(&text); err != nil {
 			return err
@@ -159,6 +159,7 @@ func (d *DB) Texts(ctx context.Context, query string, args ...any) ([]string, er
 		all = append(all, text)
 		return nil
 	})
+	return all, err
 }
 
 // SelectIn runs a query that ends in "IN" for the values, which it sorts, in batches,

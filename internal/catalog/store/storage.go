@@ -53,7 +53,8 @@ func (s *Store) Revision(ctx context.Context) (int64, error) {
 }
 
 func (s *Store) revision(ctx context.Context) (n int64, err error) {
-	return n, s.Read.QueryRowContext(ctx, "SELECT n FROM revision").Scan(&n)
+	err = s.Read.QueryRowContext(ctx, "SELECT n FROM revision").Scan(&n)
+	return n, err
 }
 
 // writer is a transaction that changes entities.

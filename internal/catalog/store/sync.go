@@ -56,7 +56,7 @@ func (d *changeSet) same(as *changeSet) bool {
 }
 
 // errNothing ends a transaction that turns out to have nothing to do.
-var errNothing = errors.New("there is nothing to change")
+var errNothing = errors.New("no changes to write")
 
 // Sync applies the change of a provider to the catalog, in one transaction that writes
 // only what differs. If nothing differs, no transaction is begun. Documents whose

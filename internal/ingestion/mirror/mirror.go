@@ -33,7 +33,7 @@ func (s *Mirror) change(ctx context.Context, do func(*writer) error) error {
 }
 
 // errNothing rolls back a transaction that has nothing to do.
-var errNothing = errors.New("there is nothing to change")
+var errNothing = errors.New("no changes to write")
 
 // NoLimit as a limit means all.
 const NoLimit = -1

@@ -84,7 +84,8 @@ func (s *Mirror) Observe(ctx context.Context, o Observation) (units int, err err
 }
 
 func (s *Mirror) stamp(ctx context.Context) (n int64, err error) {
-	return n, s.Read.QueryRowContext(ctx, "SELECT n FROM stamp").Scan(&n)
+	err = s.Read.QueryRowContext(ctx, "SELECT n FROM stamp").Scan(&n)
+	return n, err
 }
 
 // sightingOf prepares an observation for storage.
