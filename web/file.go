@@ -81,7 +81,7 @@ func compress(data []byte) ([]byte, error) {
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	c, err := f.load()
 	if err != nil {
-		http.Error(w, "The file cannot be read", http.StatusInternalServerError)
+		http.Error(w, "cannot read the file", http.StatusInternalServerError)
 		return
 	}
 	body, etag := c.plain, `"`+c.etag+`"`

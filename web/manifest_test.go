@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// manifest says which files the builder made of which sources.
+// manifest maps sources to the files of the build.
 type manifest map[string]struct {
 	File    string   `json:"file"`
 	Imports []string `json:"imports"`
 }
 
-// readManifest returns the manifest of what is embedded, nil if nothing is.
+// readManifest returns the manifest of the embedded build, or nil.
 func readManifest() (manifest, error) {
 	files := dist()
 	if files == nil {
@@ -30,7 +30,7 @@ func readManifest() (manifest, error) {
 	return m, json.Unmarshal(data, &m)
 }
 
-// closure returns the files that are loaded with those sources.
+// closure returns the files that are loaded for these sources.
 func (m manifest) closure(sources ...string) []string {
 	seen := map[string]bool{}
 	var files []string

@@ -1,12 +1,12 @@
 import { defineConfig } from "@playwright/test";
 
-// The suite is started by `go test ./test/web`, which runs a portal and a cluster and says where they are.
+// `go test ./test/web` starts the suite: it runs a portal and clusters and passes their addresses.
 export default defineConfig({
   testDir: "e2e",
   outputDir: process.env.ARTIFACTS ?? "test-results",
   workers: 1,
-  // On a machine where others work too, a journey may stumble over a late frame: it is told as flaky, and what is broken
-  // fails each time.
+  // On a busy machine a test may fail because of a late frame; a retry reports it as flaky. A real failure fails every
+  // time.
   retries: 2,
   timeout: 240_000,
   expect: { timeout: 30_000 },

@@ -64,8 +64,8 @@ const unbuilt = `<!doctype html>
 <html lang="en">
   <head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>Portal</title></head>
   <body>
-    <h1>The page has not been built</h1>
-    <p>Run <code>make web</code>, then <code>make build</code>; or <code>make run</code>, which does both. The API below /api works without.</p>
+    <h1>The web UI has not been built</h1>
+    <p>Run <code>make web</code>, then <code>make build</code>; or <code>make run</code>, which does both. The API under /api works without it.</p>
   </body>
 </html>
 `
@@ -99,7 +99,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if looksLikeFile(r.URL.Path) {
 		w.Header().Set("Cache-Control", "no-store")
-		http.Error(w, fmt.Sprintf("There is no file %s", path.Base(r.URL.Path)), http.StatusNotFound)
+		http.Error(w, fmt.Sprintf("file %s not found", path.Base(r.URL.Path)), http.StatusNotFound)
 		return
 	}
 	s.page(w, r)

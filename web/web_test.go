@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 )
 
-// page is a page as the build leaves it.
+// page is a built page.
 const page = `<head><meta name="nonce" content="" /><title>Portal</title><script type="module" src="/assets/index-abc.js"></script></head>`
 
 var script = strings.Repeat("console.log('a script that is long enough to be compressed');\n", 50)
@@ -59,17 +59,17 @@ func TestPaths(t *testing.T) {
 		"Root":       {"the page is at the root", "GET", "/", 200, "text/html; charset=utf-8", "no-cache"},
 		"Deep":       {"a deep link survives a reload", "GET", "/catalog/default/component/shop", 200, "text/html; charset=utf-8", "no-cache"},
 		"Dotted":     {"a name may look like a file", "GET", "/catalog/default/api/shop.js", 200, "text/html; charset=utf-8", "no-cache"},
-		"Unknown":    {"the page itself says that there is no such place", "GET", "/nosuch", 200, "text/html; charset=utf-8", "no-cache"},
-		"Head":       {"HEAD goes wherever GET does", "HEAD", "/", 200, "text/html; charset=utf-8", "no-cache"},
-		"Asset":      {"what has its hash in its name is kept for ever", "GET", "/assets/index-abc.js", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
+		"Unknown":    {"the page itself shows that the path is unknown", "GET", "/nosuch", 200, "text/html; charset=utf-8", "no-cache"},
+		"Head":       {"HEAD works like GET", "HEAD", "/", 200, "text/html; charset=utf-8", "no-cache"},
+		"Asset":      {"files with a hash in their name are cached forever", "GET", "/assets/index-abc.js", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
 		"AssetHead":  {"HEAD of a file", "HEAD", "/assets/index-abc.js", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
-		"Style":      {"styles have their type, or the browser refuses them", "GET", "/assets/style-1234.css", 200, "text/css; charset=utf-8", "public, max-age=31536000, immutable"},
-		"Plain":      {"what has no hash is asked for again", "GET", "/theme.js", 200, "text/javascript; charset=utf-8", "no-cache"},
+		"Style":      {"styles need their media type, or browsers reject them", "GET", "/assets/style-1234.css", 200, "text/css; charset=utf-8", "public, max-age=31536000, immutable"},
+		"Plain":      {"files without a hash are revalidated", "GET", "/theme.js", 200, "text/javascript; charset=utf-8", "no-cache"},
 		"Picture":    {"a picture", "GET", "/icon.svg", 200, "image/svg+xml", "no-cache"},
-		"OldAsset":   {"an asset of another build is not the page, which would be run as a script", "GET", "/assets/index-old.js", 404, "text/plain; charset=utf-8", "no-store"},
-		"Map":        {"nor is a source map", "GET", "/assets/index-abc.js.map", 404, "text/plain; charset=utf-8", "no-store"},
-		"Favicon":    {"nor an icon", "GET", "/favicon.ico", 404, "text/plain; charset=utf-8", "no-store"},
-		"Manifest":   {"what the builder left for itself is not shown", "GET", "/.vite/manifest.json", 404, "text/plain; charset=utf-8", "no-store"},
+		"OldAsset":   {"a missing asset is not answered with the page, which would run as a script", "GET", "/assets/index-old.js", 404, "text/plain; charset=utf-8", "no-store"},
+		"Map":        {"A missing source map is not answered with the page.", "GET", "/assets/index-abc.js.map", 404, "text/plain; charset=utf-8", "no-store"},
+		"Favicon":    {"A missing icon is not answered with the page.", "GET", "/favicon.ico", 404, "text/plain; charset=utf-8", "no-store"},
+		"Manifest":   {"files of the build tool are not served", "GET", "/.vite/manifest.json", 404, "text/plain; charset=utf-8", "no-store"},
 		"IndexAsked": {"the page by its file name is the page, with its nonce", "GET", "/index.html", 200, "text/html; charset=utf-8", "no-cache"},
 	}
 	for name, tc := range cases {
@@ -102,7 +102,7 @@ func TestNonce(t *testing.T) {
 		seen[nonce[1]] = true
 		policy := res.Header.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "style-src 'self' 'nonce-"+nonce[1]+"';") {
-			t.Errorf("the policy does not know the nonce: %s", policy)
+			t.Errorf("the policy lacks the nonce: %s", policy)
 		}
 		for _, never := range []string{"unsafe-inline", "unsafe-eval", "http:", "https:", "*"} {
 			if strings.Contains(policy, never) {
@@ -124,11 +124,11 @@ func TestCompression(t *testing.T) {
 		reason, accepts string
 		compressed      bool
 	}{
-		"Browser":   {"browsers read it", "gzip, deflate, br, zstd", true},
-		"Weighted":  {"with a weight too", "br;q=1.0, gzip;q=0.5", true},
-		"Refused":   {"who refuses it does not get it", "gzip;q=0", false},
-		"Malformed": {"nor who cannot say", "gzip;q=x", false},
-		"None":      {"nor who says nothing", "", false},
+		"Browser":   {"browsers accept gzip", "gzip, deflate, br, zstd", true},
+		"Weighted":  {"also with a quality", "br;q=1.0, gzip;q=0.5", true},
+		"Refused":   {"clients that refuse gzip do not get it", "gzip;q=0", false},
+		"Malformed": {"an invalid quality means no gzip", "gzip;q=x", false},
+		"None":      {"no header means no gzip", "", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestCompression(t *testing.T) {
 		})
 	}
 	if small := get(t, h, "GET", "/theme.js", "Accept-Encoding: gzip"); small.Header.Get("Content-Encoding") != "" {
-		t.Error("what does not get smaller is compressed")
+		t.Error("a file that does not get smaller is compressed")
 	}
 }
 
@@ -184,8 +184,8 @@ func TestUnbuilt(t *testing.T) {
 	}
 }
 
-// TestBudget holds what the first page loads to its size: the scripts of the
-// page itself and of the catalog, compressed.
+// TestBudget limits the compressed size of the scripts that the first page loads:
+// those of the page itself and of the catalog.
 func TestBudget(t *testing.T) {
 	const most = 200 << 10
 	built, err := readManifest()
@@ -193,7 +193,7 @@ func TestBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	if built == nil {
-		t.Skip("the page has not been built: make web")
+		t.Skip("the web UI has not been built: run make web")
 	}
 	for _, entry := range []string{"index.html", "src/catalog/CatalogPage.tsx"} {
 		if _, ok := built[entry]; !ok {

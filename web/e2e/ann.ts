@@ -1,11 +1,12 @@
 import type { BrowserContext } from "@playwright/test";
 import { expect, service, signIn, test as base } from "./journey";
 
-// test is a journey of ann, who is signed in. She signs in once: what the browser remembers of it can be used one time only.
+// test runs a spec as the signed-in user ann. She signs in once per worker, because the refresh cookie can be used only
+// once.
 export const test = base.extend<object, { ann: BrowserContext }>({
   ann: [
     async ({ browser }, use) => {
-      // The issuer's certificate is its own.
+      // The issuer uses a self-signed certificate.
       const context = await browser.newContext({ ignoreHTTPSErrors: true, baseURL: process.env.BASE_URL, viewport: { width: 1280, height: 800 } });
       const page = await context.newPage();
       await page.goto("/tasks");
@@ -22,8 +23,8 @@ export const test = base.extend<object, { ann: BrowserContext }>({
   },
 });
 
-// offer puts Templates into the catalog under a name, in the place of those that were there, and waits for their forms.
-export async function offer(provider: string, specs: Record<string, object>) {
+// pushTemplates replaces the Templates of a provider and waits until their forms are available.
+export async function pushTemplates(provider: string, specs: Record<string, object>) {
   const lines = Object.entries(specs).map(([name, spec]) =>
     JSON.stringify({
       apiVersion: "scaffolder.backstage.io/v1beta3",
@@ -38,13 +39,13 @@ export async function offer(provider: string, specs: Record<string, object>) {
   }
 }
 
-export async function withdraw(provider: string) {
+export async function removeProvider(provider: string) {
   await service(`/api/catalog/providers/${provider}`, { method: "DELETE" });
 }
 
 const forms = (name: string) => `/api/scaffolder/v2/templates/default/template/${name}/parameter-schema`;
 
-// formOf waits for the form of a Template, one that fits if that is asked, and returns it.
+// formOf waits for the form of a Template, optionally one that matches a condition, and returns it.
 export async function formOf(name: string, fits: (form: string) => boolean = () => true): Promise<string> {
   let text = "";
   await expect
@@ -62,7 +63,7 @@ export async function formOf(name: string, fits: (form: string) => boolean = () 
 
 export type TaskSeen = { id: string; status: string; spec: { parameters: Record<string, unknown> } };
 
-// tasksOf are the tasks that were made of a Template, the newest first.
+// tasksOf returns the tasks of a Template, newest first.
 export async function tasksOf(name: string): Promise<TaskSeen[]> {
   const answer = await service(`/api/scaffolder/v2/tasks?templateRef=template:default/${name}&order=desc:created_at`);
   return ((await answer.json()) as { tasks: TaskSeen[] }).tasks;

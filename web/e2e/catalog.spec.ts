@@ -1,8 +1,8 @@
-import { expect, filled, show, signIn, test } from "./journey";
+import { expect, catalogReady, show, signIn, test } from "./journey";
 
-test.beforeAll(filled);
+test.beforeAll(catalogReady);
 
-test("somebody new opens the portal, finds a template and looks at it", async ({ page, mistakes }) => {
+test("a new user finds and opens a template", async ({ page, pageErrors }) => {
   await page.goto("/");
   await expect(page).toHaveURL(/\/catalog$/);
   await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
@@ -19,7 +19,7 @@ test("somebody new opens the portal, finds a template and looks at it", async ({
   await expect(page).toHaveURL(/q=datab/);
   await expect(table.getByRole("row").nth(1)).toContainText(/database/i);
 
-  // What is seen is in the address.
+  // The URL holds the state of the page.
   await page.reload();
   await expect(page.getByRole("searchbox", { name: "Search the catalog" })).toHaveValue("datab");
   await expect(page.getByRole("group", { name: "Kind" }).getByLabel("Template")).toBeChecked();
@@ -29,10 +29,10 @@ test("somebody new opens the portal, finds a template and looks at it", async ({
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await page.goBack();
   await expect(page).toHaveURL(/kind=Template&?|q=datab/);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("the same by keyboard alone", async ({ page, mistakes }) => {
+test("the same by keyboard alone", async ({ page, pageErrors }) => {
   await page.goto("/catalog");
   const table = page.getByRole("grid", { name: "Entities" });
   await expect(table.getByRole("row").nth(1).getByRole("link")).toBeVisible();
@@ -41,7 +41,7 @@ test("the same by keyboard alone", async ({ page, mistakes }) => {
   await page.keyboard.type("database");
   await expect(page).toHaveURL(/q=database/);
   await expect(table).not.toHaveAttribute("aria-busy", "true");
-  // Words of descriptions count too, so that the first row may be a team's.
+  // The search also matches descriptions, so the first row may be a team.
   await expect(table.getByRole("link", { name: "Database", exact: true })).toBeVisible();
   const links = table.getByRole("link");
   await links.first().focus();
@@ -55,28 +55,28 @@ test("the same by keyboard alone", async ({ page, mistakes }) => {
   await expect(links.first()).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/catalog\/default\//);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("nothing fits, and there is a way back", async ({ page, mistakes }) => {
+test("no results, then clear the filters", async ({ page, pageErrors }) => {
   await page.goto("/catalog?q=nosuchword&kind=Template");
-  await expect(page.getByText("Nothing fits")).toBeVisible();
+  await expect(page.getByText("No results")).toBeVisible();
   await show(page, "catalog-empty");
-  await page.getByRole("button", { name: "Show everything" }).click();
+  await page.getByRole("button", { name: "Clear filters" }).click();
   await expect(page).toHaveURL(/\/catalog$/);
   await expect(page.getByRole("grid", { name: "Entities" })).toBeVisible();
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("an address that leads nowhere", async ({ page, mistakes }) => {
+test("an unknown path", async ({ page, pageErrors }) => {
   await page.goto("/nosuch");
-  await expect(page.getByRole("heading", { name: "There is nothing at this address" })).toBeVisible();
-  await page.getByRole("link", { name: "Look in the catalog" }).click();
+  await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
+  await page.getByRole("link", { name: "Go to catalog" }).click();
   await expect(page).toHaveURL(/\/catalog$/);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("a narrow screen", async ({ page, mistakes }) => {
+test("a narrow screen", async ({ page, pageErrors }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto("/catalog");
   await expect(page.getByRole("grid", { name: "Entities" }).getByRole("link").first()).toBeVisible();
@@ -86,14 +86,14 @@ test("a narrow screen", async ({ page, mistakes }) => {
   await page.getByRole("button", { name: "Filters" }).click();
   await page.getByRole("group", { name: "Kind" }).getByLabel("API").check();
   await expect(page).toHaveURL(/kind=API/);
-  await page.getByRole("button", { name: "Open the navigation" }).click();
+  await page.getByRole("button", { name: "Open navigation" }).click();
   await page.getByRole("link", { name: "Playground" }).click();
   await expect(page).toHaveURL(/\/playground/);
-  expect(mistakes.filter((m) => !m.includes("/api/"))).toEqual([]);
+  expect(pageErrors.filter((m) => !m.includes("/api/"))).toEqual([]);
 });
 
-test("somebody signs in, and is back where they were", async ({ browser, baseURL }) => {
-  // The issuer's certificate is its own.
+test("sign-in returns to the same page", async ({ browser, baseURL }) => {
+  // The issuer uses a self-signed certificate.
   const context = await browser.newContext({ ignoreHTTPSErrors: true, baseURL });
   const page = await context.newPage();
   await page.goto("/catalog?kind=API");
@@ -101,10 +101,10 @@ test("somebody signs in, and is back where they were", async ({ browser, baseURL
   await signIn(page);
   await expect(page).toHaveURL(/\/catalog\?kind=API/);
   await page.reload();
-  await page.getByRole("button", { name: "You are ann" }).click();
+  await page.getByRole("button", { name: "Signed in as ann" }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
-  await page.getByRole("button", { name: "Look around as a guest" }).click();
+  await page.getByRole("button", { name: "Continue as guest" }).click();
   await expect(page.getByRole("grid", { name: "Entities" })).toBeVisible();
   await context.close();
 });

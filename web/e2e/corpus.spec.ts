@@ -3,22 +3,23 @@ import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { atMost, expect, long, service, test } from "./journey";
 
-// The corpus has definitions that people really ship.
+// The corpus holds real definitions that people ship.
 const corpus = process.env.INGESTOR_CORPUS ?? "";
 const provider = "/api/catalog/providers/corpus";
 
 type Template = { kind: string; metadata: object; spec: { parameters: unknown } };
 type Preview = { definitions: { entities: Template[] }[] };
 
-// Form is the form that a definition makes, at an address of the portal.
+// Form describes the form of a definition and its name in the portal.
 type Form = { file: string; index: number; bytes: number; name: string; pages: number };
 
 let forms: Form[] = [];
 
-test.skip(corpus === "", "INGESTOR_CORPUS names no folder of real definitions");
+test.skip(corpus === "", "INGESTOR_CORPUS is not set");
 
-// made asks the portal what it makes of a text. It makes few at a time, and says so.
-async function made(text: string): Promise<Preview> {
+// preview requests the entities of a text. The server limits concurrent previews and returns an error above the limit, so
+// it retries.
+async function preview(text: string): Promise<Preview> {
   let answer: Response | undefined;
   await expect
     .poll(async () => {
@@ -33,7 +34,7 @@ async function made(text: string): Promise<Preview> {
   return (await answer!.json()) as Preview;
 }
 
-// The Templates of all definitions are in the catalog, each with a name of its own: several people ship the same definition.
+// Push the Templates of all definitions, each with a unique name, because some definitions occur more than once.
 test.beforeAll(async () => {
   test.setTimeout(300_000);
   const root = join(corpus, "xrds");
@@ -41,8 +42,8 @@ test.beforeAll(async () => {
   expect(files.length, "definitions in the corpus").toBeGreaterThan(500);
   const all: (Form & { template: Template })[] = [];
   for (const file of files) {
-    const preview = await made(readFileSync(join(root, file), "utf8"));
-    const template = preview.definitions.flatMap((d) => d.entities).find((e) => e.kind === "Template");
+    const result = await preview(readFileSync(join(root, file), "utf8"));
+    const template = result.definitions.flatMap((d) => d.entities).find((e) => e.kind === "Template");
     if (template) {
       const name = `corpus-${String(all.length).padStart(3, "0")}`;
       const { parameters } = template.spec;
@@ -50,7 +51,7 @@ test.beforeAll(async () => {
       all.push({ file, bytes: statSync(join(root, file)).size, index: all.length, name, pages, template: { ...template, metadata: { ...template.metadata, name, namespace: "default" } } });
     }
   }
-  // These few lack a served version, a group or a kind.
+  // A few definitions have no served version, group or kind.
   expect(files.length - all.length, "definitions without a form").toBeLessThanOrEqual(4);
   const largest = all.reduce((a, b) => (a.bytes >= b.bytes ? a : b));
   const some = all.filter((form) => long || form.index % 12 === 7 || form === largest);
@@ -66,8 +67,8 @@ test.afterAll(async () => {
 
 type Seen = { fields: number; trouble?: string };
 
-// look goes to a page of a form, as a link in the portal would, opens what is closed in it and counts its fields. With more,
-// it also adds an entry to so many lists and maps.
+// look navigates to a page of a form as a link would, expands all sections and counts the fields. With more > 0 it also
+// adds an entry to that many lists and maps.
 function look(page: Page, form: Form, step: number, more = 0): Promise<Seen> {
   return page.evaluate(
     async ({ name, step, more }) => {
@@ -83,7 +84,7 @@ function look(page: Page, form: Form, step: number, more = 0): Promise<Seen> {
       };
       for (const end = performance.now() + 60_000; !here(); await frame()) {
         if (trouble() !== undefined || performance.now() > end) {
-          return { fields: 0, trouble: trouble() ?? "the form does not come" };
+          return { fields: 0, trouble: trouble() ?? "the form did not load" };
         }
       }
       const unfold = async () => {
@@ -108,7 +109,7 @@ function look(page: Page, form: Form, step: number, more = 0): Promise<Seen> {
   );
 }
 
-test("all forms are shown, page by page", async ({ page, mistakes }) => {
+test("all pages of all forms render", async ({ page, pageErrors }) => {
   test.setTimeout(600_000);
   await page.goto("/create");
   const began = Date.now();
@@ -117,7 +118,7 @@ test("all forms are shown, page by page", async ({ page, mistakes }) => {
   let fields = 0;
   for (const [i, form] of forms.entries()) {
     for (let step = 1; step <= form.pages; step++) {
-      // Entries of lists and maps are tried here and there: each may be a form of its own.
+      // Add entries to lists and maps only in some forms: each entry may be a form of its own.
       const seen = await look(page, form, step, i % 20 === 0 ? 3 : 0);
       pages++;
       fields += seen.fields;
@@ -125,13 +126,13 @@ test("all forms are shown, page by page", async ({ page, mistakes }) => {
         wrong.push(`${form.file}, page ${step}: ${seen.trouble}`);
       }
     }
-    wrong.push(...mistakes.splice(0).map((m) => `${form.file}: ${m}`));
+    wrong.push(...pageErrors.splice(0).map((m) => `${form.file}: ${m}`));
   }
   console.log(`${forms.length} forms with ${pages} pages and ${fields} fields in ${Math.round((Date.now() - began) / 1000)} s`);
   expect(wrong).toEqual([]);
 });
 
-test("some of them are filled in", async ({ page, mistakes }) => {
+test("some forms are filled in", async ({ page, pageErrors }) => {
   test.setTimeout(300_000);
   const chosen = forms.filter(({ index }) => index % 60 === 7);
   for (const form of chosen) {
@@ -139,34 +140,34 @@ test("some of them are filled in", async ({ page, mistakes }) => {
     for (let step = 1; step <= form.pages; step++) {
       await test.step(`${form.file}, page ${step}`, () => fill(page, step));
     }
-    await expect(page.getByRole("heading", { name: "What you filled in" }), form.file).toBeVisible();
-    await expect(page.getByText("Something is not filled in yet")).toHaveCount(0);
+    await expect(page.getByRole("heading", { name: "Your input" }), form.file).toBeVisible();
+    await expect(page.getByText("Some fields are missing or invalid")).toHaveCount(0);
   }
   expect(chosen.length).toBeGreaterThan(5);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-// fill goes on from a page of a form; where the form says that something is missing, that is filled in.
+// fill submits a page of a form and fills in the fields that are reported as invalid.
 async function fill(page: Page, step: number) {
-  const steps = page.getByRole("navigation", { name: "Pages of the form" }).getByRole("listitem").getByRole("button");
+  const steps = page.getByRole("navigation", { name: "Form steps" }).getByRole("listitem").getByRole("button");
   const at = page.getByRole("main").locator('[aria-current="step"]');
   for (let turn = 0; turn < 12; turn++) {
     await expect(steps.nth(step - 1)).toHaveAttribute("aria-current", "step");
-    // The list of pages has a button of that name too, further up.
+    // The list of steps above has a button with the same name.
     await page.getByRole("button", { name: /^(Next|Review)$/ }).last().click();
     const invalid = page.getByRole("main").locator('form [aria-invalid="true"]');
     await expect(steps.nth(step).and(at).or(invalid).first()).toBeVisible();
     if ((await invalid.count()) === 0) {
       return;
     }
-    await expect(page.getByRole("alert").filter({ hasText: /needs? another look/ })).toBeVisible();
-    // Whoever is told goes on where it is.
+    await expect(page.getByRole("alert").filter({ hasText: /fields? (is|are) invalid/ })).toBeVisible();
+    // The first invalid field gets the focus.
     await expect(invalid.first()).toBeFocused();
     await answer(page, invalid.first());
   }
 }
 
-// answer gives a field a value that may fit.
+// answer fills a field with a value that may be valid.
 async function answer(page: Page, field: Locator) {
   if ((await field.getAttribute("aria-haspopup")) === "listbox" && (await field.getAttribute("readonly")) !== null) {
     await field.click();
@@ -177,19 +178,19 @@ async function answer(page: Page, field: Locator) {
   await field.fill(number ? "1" : "something-1");
 }
 
-test("the largest is quick", async ({ browser, baseURL }) => {
+test("the largest form is fast", async ({ browser, baseURL }) => {
   const largest = forms.reduce((a, b) => (a.bytes >= b.bytes ? a : b));
   const tries: number[] = [];
   const context = await browser.newContext({ baseURL });
   const page = await context.newPage();
   const field = page.getByRole("main").locator("form").getByRole("textbox").first();
-  // The first is with an empty cache. On a busy machine one may be late; a form that is slow is late each time.
+  // The first load has an empty cache. On a busy machine one load may be slow; a slow form is slow every time.
   while (tries.length < 2 || (tries.length < 6 && Math.min(...tries) >= atMost(2000))) {
     await page.goto(`/create/default/${largest.name}?step=2`);
     await expect(field).toBeEditable();
     tries.push(await page.evaluate(() => performance.now()));
   }
-  // From the key to the frame that shows it.
+  // Measure from the key press to the frame that shows it.
   await field.focus();
   const keys: number[] = [];
   while (keys.length < 10 || (keys.length < 40 && Math.min(...keys) >= atMost(100))) {

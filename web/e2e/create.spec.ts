@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { offer, tasksOf, test, withdraw } from "./ann";
-import { control, expect, filled, service, show } from "./journey";
+import { pushTemplates, tasksOf, test, removeProvider } from "./ann";
+import { control, expect, catalogReady, service, show } from "./journey";
 
 const note = {
   parameters: [{ title: "The note", required: ["name"], properties: { name: { type: "string", title: "Name", pattern: "^[a-z0-9-]+$" }, text: { type: "string", title: "Text" }, namespace: { type: "string", title: "Namespace", default: "default" } } }],
@@ -36,22 +36,22 @@ const live = {
   ],
 };
 
-// slow holds on long enough for somebody to look.
+// slow runs long enough to look at the task.
 const slow = { parameters: [], steps: [{ id: "say", name: "Say hello", action: "debug:log", input: { message: "hello" } }, { id: "wait", name: "Wait", action: "debug:wait", input: { minutes: 9 } }, { id: "bye", name: "Say goodbye", action: "debug:log", input: { message: "goodbye" } }] };
 const said = { parameters: [{ title: "It", properties: { name: { type: "string", title: "Name" } } }], steps: [{ id: "say", name: "Say it", action: "debug:log", input: { message: "${{ parameters.name }}" } }] };
 const flood = { parameters: [], steps: [{ id: "flood", name: "Say a lot", action: "test:flood", input: { messages: 5000 } }] };
 
 test.beforeAll(async () => {
-  await filled();
-  await offer("create", { "journey-note": note, "journey-live": live, "journey-slow": slow, "journey-said": said, "journey-flood": flood });
+  await catalogReady();
+  await pushTemplates("create", { "journey-note": note, "journey-live": live, "journey-slow": slow, "journey-said": said, "journey-flood": flood });
 });
-test.afterAll(() => withdraw("create"));
+test.afterAll(() => removeProvider("create"));
 test.afterEach(() => control("/portal/up"));
 
-const gone = (mistakes: string[]) => mistakes.splice(0, mistakes.length, ...mistakes.filter((m) => !m.includes("ERR_CONNECTION_REFUSED") && !m.includes("ERR_INCOMPLETE_CHUNKED") && !m.includes("ERR_CONNECTION_RESET")));
+const gone = (pageErrors: string[]) => pageErrors.splice(0, pageErrors.length, ...pageErrors.filter((m) => !m.includes("ERR_CONNECTION_REFUSED") && !m.includes("ERR_INCOMPLETE_CHUNKED") && !m.includes("ERR_CONNECTION_RESET")));
 const unique = () => `n${Date.now().toString(36)}`;
 
-test("the portal goes while a form is filled, and nothing typed is lost", async ({ page, mistakes }) => {
+test("an outage while filling in a form loses no input", async ({ page, pageErrors }) => {
   await page.goto("/create");
   await page.getByRole("searchbox", { name: "Search" }).fill("journey");
   await expect(page.getByRole("link", { name: "Journey note" })).toBeVisible();
@@ -61,40 +61,40 @@ test("the portal goes while a form is filled, and nothing typed is lost", async 
   await page.getByLabel("Name").first().fill(name);
   await show(page, "create-form");
   await control("/portal/down");
-  await page.getByLabel("Text").fill("typed while nobody listened");
+  await page.getByLabel("Text").fill("typed during the outage");
   await page.getByRole("button", { name: "Review" }).last().click();
-  await expect(page.getByText("typed while nobody listened")).toBeVisible();
-  await expect(page.getByText("The portal does not answer. Check that it runs and that you are online, then try again.").first()).toBeVisible();
+  await expect(page.getByText("typed during the outage")).toBeVisible();
+  await expect(page.getByText("Cannot reach the portal. Check that it is running and that you are online, then try again.").first()).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
-  await expect(page.getByText("Nothing was started")).toBeVisible();
-  await expect(page.getByText("What you filled in is kept in this tab")).toBeVisible();
+  await expect(page.getByText("The task was not started")).toBeVisible();
+  await expect(page.getByText("Your input is kept in this tab")).toBeVisible();
   await show(page, "create-gone");
 
   await control("/portal/up");
   await page.reload();
-  await expect(page.getByText("typed while nobody listened", { exact: true })).toBeVisible();
-  await expect(page.getByRole("region", { name: "The manifest as it would be applied" })).toContainText("typed while nobody listened");
+  await expect(page.getByText("typed during the outage", { exact: true })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Manifest preview" })).toContainText("typed during the outage");
   await show(page, "create-review");
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
-  expect((await tasksOf("journey-note"))[0]?.spec.parameters).toEqual({ name, namespace: "default", text: "typed while nobody listened" });
-  // What came of it is linked, and each step says how long it took.
+  expect((await tasksOf("journey-note"))[0]?.spec.parameters).toEqual({ name, namespace: "default", text: "typed during the outage" });
+  // The output has links, and each step shows its duration.
   await expect(page.getByRole("link", { name: "The handbook" })).toHaveAttribute("href", "https://handbook.example.org/notes");
   await expect(page.getByRole("link", { name: "The team" })).toHaveAttribute("href", "/catalog/default/group/platform-team");
   await expect(page.getByRole("button", { name: /^Write the note.*(ms|s).*done/ })).toBeVisible();
   await show(page, "task-done");
-  gone(mistakes);
+  gone(pageErrors);
 });
 
-test("a change request shows how the file would differ", async ({ page }) => {
+test("a change request shows the diff of the file", async ({ page }) => {
   const file = "clusters/live/bucket/shop/pictures.yaml";
   const git = (...args: string[]) => execFileSync("git", ["-c", "safe.directory=*", "--git-dir", join(process.env.REPOSITORIES!, "acme", "live"), ...args], { encoding: "utf8" });
   const before = git("show", `main:${file}`);
   await page.goto("/create/default/journey-live");
   await page.getByLabel("Name").first().fill("pictures");
   await page.getByRole("button", { name: "Review" }).last().click();
-  const diff = page.getByRole("region", { name: `How ${file} would differ` });
+  const diff = page.getByRole("region", { name: `Diff of ${file}` });
   await expect(diff).toContainText("- " + "  lifecycleDays: 30");
   await expect(diff).toContainText("+ " + "  lifecycleDays: 90");
   await expect(diff).toContainText("+ " + "  versioning: true");
@@ -110,7 +110,7 @@ test("a change request shows how the file would differ", async ({ page }) => {
   git("update-ref", "-d", `refs/heads/${branch}`);
 });
 
-test("a task that runs is followed in two tabs, reloaded, and cancelled", async ({ page, context }) => {
+test("a running task is followed in two tabs, reloaded and canceled", async ({ page, context }) => {
   await page.goto("/create/default/journey-slow?step=1");
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);
@@ -126,7 +126,7 @@ test("a task that runs is followed in two tabs, reloaded, and cancelled", async 
     await expect(p.getByRole("status").getByText("cancelled")).toBeVisible();
     await expect(p.getByRole("button", { name: /^Say goodbye.*skipped/ })).toBeVisible();
   }
-  // The log of one step, and of all again.
+  // Show the log of one step, then of all steps.
   await page.getByRole("button", { name: /^Say hello/ }).click();
   await expect(page.getByRole("log")).toContainText("hello");
   await expect(page.getByRole("log")).not.toContainText("Waiting for");
@@ -134,13 +134,13 @@ test("a task that runs is followed in two tabs, reloaded, and cancelled", async 
   await expect(page.getByRole("heading", { name: "Log", exact: true })).toBeVisible();
 });
 
-test("a task that failed is gone on with once the cause is mended", async ({ page }) => {
+test("a failed task is retried after the cause is fixed", async ({ page }) => {
   const name = unique();
   await page.goto("/create/default/journey-note");
   await page.getByLabel("Name").first().fill(name);
   await page.getByLabel("Namespace").fill(name);
   await page.getByRole("button", { name: "Review" }).last().click();
-  await expect(page.getByText("Trying it out did not go through")).toBeVisible();
+  await expect(page.getByText("Dry run failed")).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByRole("alert")).toContainText(`namespace`);
   await expect(page.getByRole("status").getByText("failed")).toBeVisible();
@@ -155,7 +155,7 @@ test("a task that failed is gone on with once the cause is mended", async ({ pag
   await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
-test("my tasks: by state and template, page by page, and the same again", async ({ page }) => {
+test("my tasks: filter, paginate and run again", async ({ page }) => {
   for (let i = 0; i < 27; i++) {
     await service("/api/scaffolder/v2/tasks", { method: "POST", body: JSON.stringify({ templateRef: "template:default/journey-said", values: { name: `t${i}` } }), headers: { "Content-Type": "application/json" } });
   }
@@ -166,23 +166,23 @@ test("my tasks: by state and template, page by page, and the same again", async 
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
   const task = page.url();
   await page.getByRole("link", { name: "All tasks" }).click();
-  // What services started is not hers.
+  // Tasks started by services do not belong to her.
   await expect(page.getByRole("link", { name: "Journey said mine" })).toBeVisible();
   await expect(page.getByRole("link", { name: /Journey said t\d/ })).toHaveCount(0);
   await show(page, "tasks");
   await page.goto("/tasks?status=failed&template=template:default/journey-said");
-  await expect(page.getByText("Nothing fits")).toBeVisible();
+  await expect(page.getByText("No results")).toBeVisible();
   await page.goto("/tasks?status=completed&template=template:default/journey-said");
   await expect(page.getByRole("row")).toHaveCount(2);
   await page.getByRole("link", { name: "Journey said mine" }).click();
   await expect(page).toHaveURL(task);
-  await page.getByRole("button", { name: "Again with these values" }).click();
+  await page.getByRole("button", { name: "Run again" }).click();
   await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("mine");
   await page.getByRole("button", { name: "Start over" }).click();
   await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("");
-  // More than fit on one page.
+  // More tasks than fit on one page.
   await page.route("**/api/scaffolder/v2/tasks?**", async (route) => {
-    // As somebody sees them who may see all.
+    // Send the requests with the token of a service that may read all tasks.
     await route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${process.env.SERVICE_TOKEN}` } });
   });
   await page.goto("/tasks?template=template:default/journey-said");
@@ -193,27 +193,27 @@ test("my tasks: by state and template, page by page, and the same again", async 
   await page.unroute("**/api/scaffolder/v2/tasks?**");
 });
 
-test("fifty megabytes of a log", async ({ page }) => {
+test("a log of fifty megabytes", async ({ page }) => {
   await page.goto("/create/default/journey-flood?step=1");
   await page.getByRole("button", { name: "Create" }).click();
   const log = page.getByRole("log");
   await expect(log).toContainText("499999 xxx", { timeout: 110_000 });
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
-  await expect(page.getByText(/The first [\d,]+ lines are not shown here/)).toBeVisible();
-  // Only what is seen is there, and the memory of the page does not grow with the log.
+  await expect(page.getByText(/The first [\d,]+ lines are not shown/)).toBeVisible();
+  // Only visible lines are rendered, and memory does not grow with the log.
   expect(await log.locator("code").count()).toBeLessThan(150);
   const memory = await page.evaluate(() => (performance as unknown as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize ?? 0);
   expect(memory, "bytes of memory").toBeLessThan(250 << 20);
-  // Keys work, and at once.
+  // The keyboard works without delay.
   await log.focus();
   await page.keyboard.press("Home");
   await expect.poll(() => log.evaluate((e) => e.scrollTop)).toBe(0);
-  // The browser may still be on its way up.
+  // The browser may still be scrolling up.
   await expect(async () => {
     await page.keyboard.press("End");
     await expect(log).toContainText("499999 xxx", { timeout: 2_000 });
   }).toPass();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Whole log" }).click()]);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download log" }).click()]);
   const path = await download.path();
   const { size } = await import("node:fs/promises").then((fs) => fs.stat(path));
   expect(size).toBeGreaterThan(45 << 20);

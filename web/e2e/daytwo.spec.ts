@@ -1,38 +1,38 @@
 import type { Page } from "@playwright/test";
 import { formOf, test } from "./ann";
-import { control, expect, filled, service, show, toReview } from "./journey";
+import { control, expect, catalogReady, service, show, toReview } from "./journey";
 
 const template = "buckets.storage.example.org";
 const buckets = "/apis/storage.example.org/v1/namespaces/default/buckets";
 
 type Bucket = { metadata: { name: string }; spec: Record<string, unknown> };
 
-// live are the buckets as the API server has them.
+// live returns a bucket as the API server has it.
 async function live(name: string): Promise<Bucket | undefined> {
   const all = JSON.parse(await control("/cluster/request", "", { method: "GET", path: buckets })) as { items: Bucket[] };
   return all.items.find((b) => b.metadata.name === name);
 }
 
-// made makes a bucket, as somebody did some time ago.
-async function made(name: string) {
+// createBucket creates a bucket with a task.
+async function createBucket(name: string) {
   const values = { name, namespace: "default", owner: "group:default/shop-team", region: "eu-west-1", versioning: false, lifecycleDays: 10, tags: { team: "shop" } };
   const answer = await service("/api/scaffolder/v2/tasks", { method: "POST", body: JSON.stringify({ templateRef: `template:default/${template}`, values }), headers: { "Content-Type": "application/json" } });
   const { id } = (await answer.json()) as { id: string };
   await expect.poll(async () => ((await (await service(`/api/scaffolder/v2/tasks/${id}`)).json()) as { status: string }).status, { timeout: 60_000 }).toBe("completed");
 }
 
-// review goes to the last page, which says what will be done.
+// review goes to the review page.
 async function review(page: Page) {
   await toReview(page);
-  await expect(page.getByRole("heading", { name: "What will be done" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Planned changes" })).toBeVisible();
 }
 
 const name = `b${Date.now().toString(36)}`;
 
 test.beforeAll(async () => {
-  await filled();
+  await catalogReady();
   await formOf(`${template}-update`);
-  await made(name);
+  await createBucket(name);
 });
 
 test.afterAll(async () => {
@@ -41,7 +41,7 @@ test.afterAll(async () => {
   }
 });
 
-test("a resource is changed: its form is filled, and the review shows what becomes different", async ({ page }) => {
+test("a resource is updated: the form is prefilled and the review shows the changes", async ({ page }) => {
   await page.goto(`/create/default/${template}-update?name=${name}&namespace=default&cluster=dev`);
   await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue(name);
   await expect(page.getByRole("textbox", { name: "Name", exact: true })).not.toBeEditable();
@@ -52,7 +52,7 @@ test("a resource is changed: its form is filled, and the review shows what becom
   await days.fill("30");
   await review(page);
   await expect(page.getByText("was 10")).toBeVisible();
-  const diff = page.getByRole("region", { name: `How Bucket default/${name} would differ` });
+  const diff = page.getByRole("region", { name: `Diff of Bucket default/${name}` });
   await expect(diff).toContainText("-   lifecycleDays: 10");
   await expect(diff).toContainText("+   lifecycleDays: 30");
   await show(page, "update-review");
@@ -62,17 +62,17 @@ test("a resource is changed: its form is filled, and the review shows what becom
   expect((await live(name))!.spec).toEqual({ ...before, lifecycleDays: 30 });
 });
 
-test("somebody else changed it meanwhile: nothing is done, and both changes are there in the end", async ({ page }) => {
+test("a concurrent update is detected, and both changes are applied", async ({ page }) => {
   await page.goto(`/create/default/${template}-update?name=${name}&namespace=default&cluster=dev`);
   await page.getByRole("button", { name: "Next" }).click();
   await page.getByLabel("Lifecycle Days").fill("40");
   await review(page);
-  await expect(page.getByRole("region", { name: `How Bucket default/${name} would differ` })).toBeVisible();
+  await expect(page.getByRole("region", { name: `Diff of Bucket default/${name}` })).toBeVisible();
   await control("/cluster/request", JSON.stringify({ spec: { versioning: true } }), { method: "PATCH", path: `${buckets}/${name}` });
   await page.getByRole("button", { name: "Update" }).click();
-  const note = page.getByRole("alert").filter({ hasText: "Somebody changed this resource since you began" });
-  await expect(note).toContainText("Versioning is Yes by now; it was No when you began.");
-  await expect(note).toContainText("Nothing was started. Everything you filled in is kept.");
+  const note = page.getByRole("alert").filter({ hasText: "This resource changed while you were editing" });
+  await expect(note).toContainText("Versioning is now Yes (was No).");
+  await expect(note).toContainText("No task was started. All of your input is kept.");
   expect((await live(name))!.spec["lifecycleDays"]).not.toBe(40);
   await show(page, "update-stale");
   await review(page);
@@ -81,17 +81,17 @@ test("somebody else changed it meanwhile: nothing is done, and both changes are 
   expect((await live(name))!.spec).toMatchObject({ lifecycleDays: 40, versioning: true });
 });
 
-test("a resource is deleted, by somebody who is sure", async ({ page }) => {
+test("a resource is deleted after confirmation", async ({ page }) => {
   await page.goto(`/create/default/${template}-delete?name=${name}&namespace=default&cluster=dev`);
   await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue(name);
   await page.getByRole("button", { name: "Review" }).last().click();
-  // Nobody deletes by accident.
+  // The delete form requires a confirmation.
   const sure = page.getByLabel("I know that everything it made goes with it");
   await expect(sure).toBeFocused();
-  await expect(page.getByRole("alert")).toContainText("One field needs another look");
+  await expect(page.getByRole("alert")).toContainText("One field is invalid");
   await sure.check();
   await review(page);
-  await expect(page.getByRole("region", { name: `How Bucket default/${name} would differ` })).toContainText("-   lifecycleDays:");
+  await expect(page.getByRole("region", { name: `Diff of Bucket default/${name}` })).toContainText("-   lifecycleDays:");
   await show(page, "delete-review");
   expect(await live(name)).toBeDefined();
   await page.getByRole("button", { name: "Delete", exact: true }).click();

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Download, Page } from "@playwright/test";
-import { expect, filled, show, tabTo, test } from "./journey";
+import { expect, catalogReady, show, tabTo, test } from "./journey";
 
-test.beforeAll(filled);
+test.beforeAll(catalogReady);
 
-// A definition in which one word is wrong.
+// A definition with one misspelled type.
 const wrong = `apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
 metadata:
@@ -46,7 +46,7 @@ const editor = (page: Page) => page.getByRole("textbox", { name: "Definition, as
 const tab = (page: Page, name: string) => page.getByRole("tab", { name: new RegExp(`^${name}`) });
 const result = (page: Page) => page.getByRole("region", { name: "Result" });
 
-// line is the line of the editor that the cursor is in.
+// line returns the line of the editor that the cursor is in.
 function line(page: Page): Promise<string> {
   return page.evaluate(() => {
     let at = document.getSelection()?.anchorNode ?? null;
@@ -57,12 +57,12 @@ function line(page: Page): Promise<string> {
   });
 }
 
-// command is what the page says makes the same entities.
+// command returns the equivalent command that the page shows.
 function command(page: Page): Promise<string> {
-  return page.getByRole("region", { name: /The same with the text in a file/ }).innerText();
+  return page.getByRole("region", { name: /^Equivalent command/ }).innerText();
 }
 
-// run does what the page says, in a folder with the text and the portal's configuration.
+// run executes the command in a directory that holds the text and the portal's configuration.
 async function run(command: string, text: string): Promise<string> {
   const url = new URL("/cli", process.env.CONTROL_URL);
   url.search = new URLSearchParams({ command }).toString();
@@ -76,8 +76,8 @@ async function saved(download: Download): Promise<string> {
   return readFileSync(await download.path(), "utf8");
 }
 
-test("somebody writes a definition, mends it and takes the entities along", async ({ page, context, mistakes }) => {
-  // Eight times the whole page is held to WCAG.
+test("write a definition, fix it and download the entities", async ({ page, context, pageErrors }) => {
+  // The accessibility check runs on eight full pages.
   test.setTimeout(240_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto("/");
@@ -86,7 +86,7 @@ test("somebody writes a definition, mends it and takes the entities along", asyn
   await expect(result(page).getByRole("textbox", { name: "Name", exact: true })).toBeVisible();
   await show(page, "playground-form");
 
-  // What they have is on the clipboard.
+  // Paste the definition from the clipboard.
   await page.evaluate((text) => navigator.clipboard.writeText(text), wrong);
   await editor(page).click();
   await page.keyboard.press("ControlOrMeta+a");
@@ -94,7 +94,7 @@ test("somebody writes a definition, mends it and takes the entities along", asyn
   await expect(result(page).getByText(/^caches\.platform\.example\.org: \d+ entities, 1 error/)).toBeVisible();
   await expect(result(page).getByText("A cache in memory.")).toBeVisible();
 
-  // A finding leads to its line.
+  // A finding links to its line.
   await tab(page, "Findings").click();
   const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ });
   await expect(finding).toContainText("line 33");
@@ -103,13 +103,13 @@ test("somebody writes a definition, mends it and takes the entities along", asyn
   await expect(editor(page)).toBeFocused();
   expect(await line(page)).toContain("type: strin");
 
-  // It is mended there, and gone.
+  // Fix the error; the finding disappears.
   await page.keyboard.press("End");
   await page.keyboard.type("g");
   await expect(finding).toHaveCount(0);
   await expect(result(page).getByText(/^caches\.platform\.example\.org: \d+ entities$/)).toBeVisible();
 
-  // What is written is seen as it is written: form, document, entities.
+  // The form, the API document and the entities update while typing.
   await tab(page, "Form").click();
   await result(page).getByText("2. Cache").click();
   await expect(result(page).getByRole("textbox", { name: "Eviction" })).toBeVisible();
@@ -125,7 +125,7 @@ test("somebody writes a definition, mends it and takes the entities along", asyn
   await expect(page.getByRole("region", { name: "Entities as YAML" })).toContainText("How many stand by.");
   await show(page, "playground");
 
-  // What is downloaded is what the command makes of the same text, to the byte.
+  // The download is identical, byte for byte, to the output of the command.
   const downloading = page.waitForEvent("download");
   await result(page).getByRole("button", { name: "Download" }).click();
   const download = await downloading;
@@ -134,7 +134,7 @@ test("somebody writes a definition, mends it and takes the entities along", asyn
   expect(entities).toContain("kind: Template");
   expect(await run(await command(page), right + more)).toBe(entities);
 
-  // The address is a link to all of it.
+  // The URL is a link to all of it.
   await expect(page).toHaveURL(/tab=entities#xrd=/);
   await page.getByRole("button", { name: "Copy link" }).click();
   const link = await page.evaluate(() => navigator.clipboard.readText());
@@ -144,24 +144,24 @@ test("somebody writes a definition, mends it and takes the entities along", asyn
     await expect(page.getByRole("region", { name: "Entities as YAML" })).toContainText("How many stand by.");
     await expect(editor(page)).toContainText("caches.platform.example.org");
   }
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("the same by keyboard alone", async ({ page, mistakes }) => {
+test("the same by keyboard alone", async ({ page, pageErrors }) => {
   await page.goto("/catalog");
   await tabTo(page, page.getByRole("link", { name: "Playground" }));
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/playground/);
   await expect(editor(page)).toBeVisible();
   await tabTo(page, editor(page));
-  // The page says which keys there are; they do what it says.
+  // The page lists the keyboard shortcuts, and they work.
   await expect(editor(page)).toHaveAccessibleDescription(/Tab leaves the editor/);
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.insertText(wrong);
   await expect(result(page).getByText(/^caches\.platform\.example\.org: \d+ entities, 1 error/)).toBeVisible();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Tab");
-  await expect(result(page).getByRole("combobox", { name: "Made by" }).or(result(page).getByRole("textbox", { name: "Made by" })).first()).toBeFocused();
+  await expect(result(page).getByRole("combobox", { name: "Profile" }).or(result(page).getByRole("textbox", { name: "Profile" })).first()).toBeFocused();
   await page.keyboard.press("Shift+Tab");
   await expect(editor(page)).toBeFocused();
 
@@ -189,10 +189,10 @@ test("the same by keyboard alone", async ({ page, mistakes }) => {
   await page.keyboard.press("Enter");
   const entities = await saved(await downloading);
   expect(await run(await command(page), right)).toBe(entities);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("a file is dropped, or opened", async ({ page, mistakes }) => {
+test("a file is dropped or opened", async ({ page, pageErrors }) => {
   await page.goto("/playground?tab=findings");
   await expect(editor(page)).toBeVisible();
   const drop = async (name: string, text: string) => {
@@ -210,18 +210,18 @@ test("a file is dropped, or opened", async ({ page, mistakes }) => {
   await drop("cache.yaml", wrong);
   await expect(page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ })).toBeVisible();
   await drop("large.yaml", "#".repeat((1 << 20) + 1));
-  await expect(page.getByText("large.yaml has more than 1 MiB")).toBeVisible();
+  await expect(page.getByText("large.yaml is larger than 1 MiB")).toBeVisible();
   await expect(editor(page)).toContainText("caches.platform.example.org");
 
   const choosing = page.waitForEvent("filechooser");
-  await page.getByRole("button", { name: "Open a file" }).click();
+  await page.getByRole("button", { name: "Open file" }).click();
   await (await choosing).setFiles({ name: "cache.yaml", mimeType: "application/yaml", buffer: Buffer.from(right) });
   await expect(result(page).getByText(/^caches\.platform\.example\.org: \d+ entities$/)).toBeVisible();
-  await expect(page.getByText("more than 1 MiB")).toHaveCount(0);
-  expect(mistakes).toEqual([]);
+  await expect(page.getByText("larger than 1 MiB")).toHaveCount(0);
+  expect(pageErrors).toEqual([]);
 });
 
-test("on a narrow screen", async ({ page, mistakes }) => {
+test("on a narrow screen", async ({ page, pageErrors }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("/playground?tab=findings");
   await editor(page).click();
@@ -232,12 +232,12 @@ test("on a narrow screen", async ({ page, mistakes }) => {
   await show(page, "playground-narrow");
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
   expect(wide, "the page scrolls sideways").toBe(false);
-  // The editor is above; a finding leads up to its line.
+  // The editor is above the result; a finding scrolls up to its line.
   await finding.click();
   await expect(editor(page)).toBeFocused();
   await expect(editor(page).getByText("type: strin", { exact: false }).last()).toBeInViewport();
   await tab(page, "Form").click();
   await result(page).getByRole("textbox", { name: "Name", exact: true }).scrollIntoViewIfNeeded();
   await show(page, "playground-form-narrow");
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

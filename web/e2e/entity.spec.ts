@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { parse } from "yaml";
-import { control, expect, filled, service, show, signIn, tabTo, test } from "./journey";
+import { control, expect, catalogReady, service, show, signIn, tabTo, test } from "./journey";
 
-// The issuer's certificate is its own.
+// The issuer uses a self-signed certificate.
 test.use({ ignoreHTTPSErrors: true, permissions: ["clipboard-read", "clipboard-write"] });
 
 const databases = "/apis/platform.example.org/v1alpha1/namespaces/shop/databases";
@@ -21,8 +21,8 @@ const waiting: Condition = {
   lastTransitionTime: since,
 };
 
-// fares has the cluster say how a database fares.
-async function fares(name: string, ...conditions: Condition[]) {
+// setConditions sets the status conditions of a database in the cluster.
+async function setConditions(name: string, ...conditions: Condition[]) {
   await control("/cluster/request", JSON.stringify({ status: { conditions } }), { method: "PATCH", path: `${databases}/${name}/status` });
 }
 
@@ -34,7 +34,7 @@ spec: { parameters: { engine: postgresql, storageGB: 20 }, compositionRef: { nam
 `;
 }
 
-// pathOf is where the page of a resource is: its name has a hash at its end.
+// pathOf returns the path of the page of a resource. The entity name ends with a hash.
 async function pathOf(title: string): Promise<string> {
   let name = "";
   await expect
@@ -51,12 +51,12 @@ let orders = "";
 const definition = "/catalog/default/resource/xdatabases.platform.example.org-xrd";
 
 test.beforeAll(async () => {
-  await filled();
+  await catalogReady();
   await control("/cluster/apply", ["reports", "sessions"].map((name) => claim(name)).concat(claim("legacy", "database-mysql")).join("---\n"));
-  await fares("orders", synced, ready);
-  await fares("reports", synced, waiting);
-  await fares("sessions", synced, ready);
-  await fares("legacy", synced, { ...ready, status: "Unknown", reason: "Waiting" });
+  await setConditions("orders", synced, ready);
+  await setConditions("reports", synced, waiting);
+  await setConditions("sessions", synced, ready);
+  await setConditions("legacy", synced, { ...ready, status: "Unknown", reason: "Waiting" });
   orders = await pathOf("orders");
   await pathOf("reports");
   await pathOf("sessions");
@@ -74,26 +74,26 @@ async function fits(page: Page) {
   expect(wide, "the page scrolls sideways").toBe(false);
 }
 
-// tab opens a tab of the page, and waits until it is in the address.
+// tab opens a tab of the page and waits until it is selected.
 async function tab(page: Page, name: string) {
   await page.getByRole("tab", { name, exact: true }).click();
   await expect(page.getByRole("tab", { name, exact: true })).toHaveAttribute("aria-selected", "true");
 }
 
-test("a resource: what it is, how it fares, and where it comes from", async ({ page, mistakes }) => {
+test("a resource: overview, status, explanation and YAML", async ({ page, pageErrors }) => {
   await page.goto(orders);
   await expect(page.getByRole("heading", { level: 1, name: "orders" })).toBeVisible();
   await signIn(page);
-  // The issuer's own page asks for fonts of others.
-  mistakes.splice(0, mistakes.length, ...mistakes.filter((m) => !m.includes("fonts.googleapis.com")));
+  // The issuer's sign-in page loads fonts from another host.
+  pageErrors.splice(0, pageErrors.length, ...pageErrors.filter((m) => !m.includes("fonts.googleapis.com")));
   const status = page.getByRole("region", { name: "Status" });
   await expect(status.getByText("Ready: True")).toBeVisible();
   await expect(status.getByText("3 hours ago").first()).toBeVisible();
   await show(page, "entity-overview");
 
   await tab(page, "Explain");
-  const values = page.getByRole("region", { name: "Values" });
-  await expect(values.getByRole("row", { name: /^owner/ })).toContainText("the resource itself; without that data-team");
+  const values = page.getByRole("region", { name: "Values", exact: true });
+  await expect(values.getByRole("row", { name: /^owner/ })).toContainText("the resource itself, overriding data-team from");
   await expect(values.getByRole("row", { name: /^title/ })).toContainText("an annotation of the definition");
   await show(page, "entity-explain");
 
@@ -107,38 +107,38 @@ test("a resource: what it is, how it fares, and where it comes from", async ({ p
   const saved = readFileSync(await download.path(), "utf8");
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(saved);
   expect(download.suggestedFilename()).toMatch(/^resource-orders-[0-9a-f]{8}\.yaml$/);
-  // What is saved is what the catalog has.
+  // The download equals the entity in the catalog.
   const entity = (await (await service(`/api/catalog/entities/by-name${orders.replace("/catalog/default/resource", "/resource/default")}`)).json()) as object;
   expect(parse(saved)).toEqual(entity);
 
-  // The tab is in the address.
+  // The tab is part of the URL.
   await page.reload();
   await expect(text).toContainText("kind: Resource");
   await page.goBack();
   await expect(values).toBeVisible();
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("conditions change while one looks", async ({ page, mistakes }) => {
+test("conditions refresh while the page is open", async ({ page, pageErrors }) => {
   await page.goto(`${await pathOf("reports")}?tab=conditions`);
   const table = page.getByRole("region", { name: "Conditions" });
   await expect(table.getByRole("row", { name: /^Ready/ })).toContainText(waiting.message!);
-  await expect(page.getByText("It is not ready yet.")).toBeVisible();
+  await expect(page.getByText("The resource is not ready yet.")).toBeVisible();
   await show(page, "entity-conditions");
-  // A message alone changes nothing in the catalog, and is seen nevertheless.
+  // A changed message does not change the entity, but the page shows it.
   const etag = async () => (await service(`/api/catalog/entities/by-name${(await pathOf("reports")).replace("/catalog/default/resource", "/resource/default")}`)).headers.get("etag");
   const before = await etag();
-  await fares("reports", synced, { ...waiting, message: "<b>2 of 3</b> resources are ready" });
+  await setConditions("reports", synced, { ...waiting, message: "<b>2 of 3</b> resources are ready" });
   await expect(table).toContainText("<b>2 of 3</b> resources are ready", { timeout: 10_000 });
   expect(await etag()).toBe(before);
-  await fares("reports", synced, { ...ready, lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, "Z") });
-  await expect(page.getByText("It is ready to use.")).toBeVisible({ timeout: 10_000 });
+  await setConditions("reports", synced, { ...ready, lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, "Z") });
+  await expect(page.getByText("The resource is ready.")).toBeVisible({ timeout: 10_000 });
   await expect(table.getByRole("row", { name: /^Ready/ })).toContainText(/just now|seconds? ago/);
-  await fares("reports", synced, waiting);
-  expect(mistakes).toEqual([]);
+  await setConditions("reports", synced, waiting);
+  expect(pageErrors).toEqual([]);
 });
 
-test("the graph: from the definition to what runs", async ({ page, mistakes }) => {
+test("the graph from the definition to its resources", async ({ page, pageErrors }) => {
   await page.goto(definition);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await tab(page, "Graph");
@@ -150,7 +150,7 @@ test("the graph: from the definition to what runs", async ({ page, mistakes }) =
   await expect(page.getByText(/2 of 4 resources are ready/)).toBeVisible();
   await show(page, "entity-graph");
 
-  // What is needed stands on the left: definition, composition, resource.
+  // Dependencies are on the left: definition, composition, resource.
   const box = async (name: RegExp) => (await node(name).boundingBox())!;
   const [first, second, third] = [await box(/definition.*this entity$/), await box(/^database-postgres, composition/), await box(/^orders,/)];
   expect(first.x).toBeLessThan(second.x);
@@ -158,7 +158,7 @@ test("the graph: from the definition to what runs", async ({ page, mistakes }) =
 
   await page.getByRole("button", { name: "Zoom in" }).click();
   await expect.poll(async () => (await box(/definition.*this entity$/)).width).toBeGreaterThan(first.width * 1.2);
-  await page.getByRole("button", { name: "Show all" }).click();
+  await page.getByRole("button", { name: "Fit to view" }).click();
   await expect.poll(async () => (await box(/definition.*this entity$/)).width).toBeLessThan(first.width * 1.1);
   const at = await box(/definition.*this entity$/);
   const hole = (await graph.boundingBox())!;
@@ -168,20 +168,20 @@ test("the graph: from the definition to what runs", async ({ page, mistakes }) =
   await page.mouse.up();
   await expect.poll(async () => Math.round((await box(/definition.*this entity$/)).x - at.x)).toBeGreaterThan(60);
 
-  // What fares otherwise is seen without a reload.
-  await fares("sessions", synced, waiting);
+  // A change of readiness appears without a reload.
+  await setConditions("sessions", synced, waiting);
   await expect(node(/^sessions, resource, not ready/)).toBeVisible();
-  await fares("sessions", synced, ready);
+  await setConditions("sessions", synced, ready);
 
-  // The list says the same in words.
+  // The list shows the same as text.
   await page.getByText("List", { exact: true }).click();
   await expect(page.getByRole("region", { name: "Entities in the graph" }).getByRole("row", { name: /^reports/ })).toContainText("not ready");
   await page.reload();
   await expect(page.getByRole("region", { name: "Entities in the graph" })).toBeVisible();
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("the tabs and the graph by keyboard alone", async ({ page, mistakes }) => {
+test("the tabs and the graph by keyboard alone", async ({ page, pageErrors }) => {
   await page.goto(definition);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   const overview = page.getByRole("tab", { name: "Overview" });
@@ -196,7 +196,7 @@ test("the tabs and the graph by keyboard alone", async ({ page, mistakes }) => {
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
   await page.keyboard.press("ArrowRight");
   await expect.poll(focused).not.toMatch(/this entity$/);
-  // Down and up the column, to a composition, and on to what was made with it.
+  // Go up and down the column to a composition, then on to its resources.
   const among = async (key: string, name: RegExp) => {
     for (let i = 0; i < 12 && !name.test(await focused()); i++) {
       const before = await focused();
@@ -215,13 +215,13 @@ test("the tabs and the graph by keyboard alone", async ({ page, mistakes }) => {
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/catalog\/default\/(resource|api|template)\/(?!xdatabases\.platform\.example\.org-xrd)/);
   await expect(page).toHaveURL(/tab=graph/);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("from a composition, an API, a Template and a definition one gets to the others", async ({ page, mistakes }) => {
+test("composition, API, Template and definition link to each other", async ({ page, pageErrors }) => {
   await page.goto("/catalog/default/resource/database-postgres-composition");
   const relations = page.getByRole("region", { name: "Relations" });
-  await expect(relations.getByRole("heading", { name: "Needed by" })).toBeVisible();
+  await expect(relations.getByRole("heading", { name: "Dependency of" })).toBeVisible();
   await relations.getByRole("link", { name: "xdatabases.platform.example.org-xrd" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "xdatabases.platform.example.org" })).toBeVisible();
   await show(page, "entity-definition");
@@ -237,16 +237,16 @@ test("from a composition, an API, a Template and a definition one gets to the ot
   await page.goto("/catalog/default/template/queues.messaging.platform.io-v1");
   await expect(page.getByRole("link", { name: "Create", exact: true }).last()).toHaveAttribute("href", "/create/default/queues.messaging.platform.io-v1");
   await tab(page, "Versions");
-  await expect(page.getByRole("status").filter({ hasText: "fields were added" })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "fields added" })).toBeVisible();
   await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("added");
   await expect(page.getByRole("row", { name: /fifo/ }).first()).toContainText("removed");
   await show(page, "entity-versions");
   await page.reload();
   await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("added");
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("a narrow screen", async ({ page, mistakes }) => {
+test("a narrow screen", async ({ page, pageErrors }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(orders);
   await expect(page.getByRole("region", { name: "Status" }).getByText("Ready: True")).toBeVisible();
@@ -256,5 +256,5 @@ test("a narrow screen", async ({ page, mistakes }) => {
   await expect(page.getByRole("group", { name: /^Graph of relations/ }).getByRole("link", { name: /this entity$/ })).toBeVisible();
   await show(page, "entity-graph-narrow");
   await fits(page);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

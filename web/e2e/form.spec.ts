@@ -1,10 +1,10 @@
 import type { Page } from "@playwright/test";
-import { formOf, offer, tasksOf, test, withdraw } from "./ann";
-import { control, expect, filled, show, tabTo, toReview } from "./journey";
+import { formOf, pushTemplates, tasksOf, test, removeProvider } from "./ann";
+import { control, expect, catalogReady, show, tabTo, toReview } from "./journey";
 
 const template = "crates.journey.example.org";
 
-// crate is a definition with these fields besides the size.
+// crate returns a definition with these fields in addition to the size.
 function crate(fields: string) {
   return `apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
@@ -51,37 +51,37 @@ const hush = {
 };
 
 test.beforeAll(async () => {
-  await filled();
-  await offer("form", { "form-hush": hush });
+  await catalogReady();
+  await pushTemplates("form", { "form-hush": hush });
 });
 test.afterAll(async () => {
-  await withdraw("form");
-  // It is there, whichever of the tests ran.
+  await removeProvider("form");
+  // Apply the definition first, because it exists only if a test created it.
   await control("/cluster/apply", crate(all));
   await control("/cluster/request", "", { method: "DELETE", path: "/apis/apiextensions.crossplane.io/v2/compositeresourcedefinitions/crates.journey.example.org" });
 });
 
 const field = (page: Page, name: string) => page.getByRole("textbox", { name, exact: true });
 
-test("every widget is filled in, says what is wrong at the field, and sends what was meant", async ({ page }) => {
+test("every widget validates its input and sends its value", async ({ page }) => {
   await control("/cluster/apply", crate(all));
   await formOf(template, (form) => form.includes("x-ui-order") || form.includes('"rules"'));
   await page.goto(`/create/default/${template}`);
   await field(page, "Name").fill("widgets");
-  // The owner is found in the catalog.
+  // The owner picker searches the catalog.
   const owner = page.getByRole("combobox", { name: "Owner" });
   await owner.fill("shop");
   await page.getByRole("option", { name: /group:default\/shop-team/ }).click();
   await expect(owner).toHaveValue("group:default/shop-team");
   await page.getByRole("button", { name: "Next" }).click();
 
-  // Everything wrong at once: each field says why, and the first of them has the focus.
+  // With several invalid fields, each shows its error and the first gets the focus.
   await field(page, "Count").fill("99");
   await field(page, "Extra").fill("a: 1\nb: [2\n");
   await page.getByRole("button", { name: "Advanced" }).click();
   await field(page, "Zone").fill("B7");
   await page.getByRole("button", { name: "Next" }).click();
-  await expect(page.getByRole("alert").first()).toContainText("fields need another look");
+  await expect(page.getByRole("alert").first()).toContainText("fields are invalid");
   await expect(field(page, "Count")).toHaveAccessibleDescription(/10/);
   await expect(field(page, "Extra")).toHaveAccessibleDescription(/Line \d+, column \d+/);
   await expect(field(page, "Zone")).toHaveAttribute("aria-invalid", "true");
@@ -113,7 +113,7 @@ test("every widget is filled in, says what is wrong at the field, and sends what
   expect(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), "the page scrolls sideways").toBe(false);
   await page.setViewportSize({ width: 1280, height: 800 });
   await toReview(page);
-  await expect(page.getByText("would work")).toBeVisible();
+  await expect(page.getByText("Dry run passed")).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);
   await expect.poll(async () => (await tasksOf(template))[0]?.spec.parameters).toEqual({
@@ -142,18 +142,18 @@ test("a template changes while its form is open", async ({ page }) => {
   await field(page, "Count").fill("9");
   await field(page, "Note").fill("keep me");
   await toReview(page);
-  await expect(page.getByText("would work")).toBeVisible();
+  await expect(page.getByText("Dry run passed")).toBeVisible();
 
   await control("/cluster/apply", crate("count: {type: integer, minimum: 1, maximum: 5}\nroom: {type: string}\n"));
   await formOf(template, (form) => form.includes('"room"'));
   const before = (await tasksOf(template)).length;
   await page.getByRole("button", { name: "Create" }).click();
-  const note = page.getByRole("alert").filter({ hasText: "This form has changed since you began" });
-  await expect(note).toContainText("New: Room.");
-  await expect(note).toContainText("No longer asked for: Note.");
-  await expect(note).toContainText("Asks for something else than before: Count.");
-  await expect(note).toContainText("What you had filled in for Count has no place any more: 9.");
-  await expect(note).toContainText("What you had filled in for Note has no place any more: keep me.");
+  const note = page.getByRole("alert").filter({ hasText: "This form changed while you were editing" });
+  await expect(note).toContainText("New fields: Room.");
+  await expect(note).toContainText("Removed fields: Note.");
+  await expect(note).toContainText("Changed fields: Count.");
+  await expect(note).toContainText("Your value for Count was dropped: 9.");
+  await expect(note).toContainText("Your value for Note was dropped: keep me.");
   await show(page, "create-changed");
   expect(await tasksOf(template)).toHaveLength(before);
   await expect(field(page, "Name")).toHaveValue("changed");
@@ -161,33 +161,33 @@ test("a template changes while its form is open", async ({ page }) => {
   await expect(page.getByRole("combobox", { name: "Size" })).toHaveValue("small");
   await field(page, "Room").fill("cellar");
   await toReview(page);
-  await expect(page.getByText("would work")).toBeVisible();
+  await expect(page.getByText("Dry run passed")).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);
   expect((await tasksOf(template))[0]?.spec.parameters).toMatchObject({ name: "changed", size: "small", room: "cellar" });
 });
 
-test("by keyboard alone, with a secret that nobody sees again", async ({ page }) => {
+test("by keyboard alone, with a secret that is not stored", async ({ page }) => {
   await page.goto("/create/default/form-hush");
   await tabTo(page, field(page, "Name"));
   await page.keyboard.type("quiet");
   const token = page.getByLabel(/^Token/).first();
   await tabTo(page, token);
   await page.keyboard.type("short");
-  // Enter sends the form; what is wrong has the focus.
+  // Enter submits the form; the invalid field gets the focus.
   await page.keyboard.press("Enter");
   await expect(page.getByRole("alert")).toContainText("Token");
   await expect(token).toBeFocused();
   await page.keyboard.type("-no-more");
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { name: "What you filled in" })).toBeFocused();
+  await expect(page.getByRole("heading", { name: "Your input" })).toBeFocused();
   await expect(page.getByText("short-no-more")).toHaveCount(0);
-  await expect(page.getByText("would work")).toBeVisible();
+  await expect(page.getByText("Dry run passed")).toBeVisible();
   await tabTo(page, page.getByRole("button", { name: "Create" }));
   await page.keyboard.press("Enter");
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
   await expect(page.getByRole("log")).toContainText("the token is ***");
-  // Nothing of it was kept in the browser either.
+  // The browser storage does not hold the secret either.
   expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain("short-no-more");
   expect(JSON.stringify(await tasksOf("form-hush"))).not.toContain("short-no-more");
 });

@@ -3,48 +3,47 @@ import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, test as base, type Locator, type Page } from "@playwright/test";
 
-// Journey is what every journey has besides the page.
+// Journey holds the fixtures of every spec besides the page.
 type Journey = {
-  // mistakes are what went wrong in the page; at the end there must be none. A journey through a bad day takes those it
-  // expects away.
-  mistakes: string[];
+  // pageErrors collects the errors of the page. It must be empty at the end; specs that provoke errors remove the expected
+  // ones.
+  pageErrors: string[];
 };
 
-// long is whether everything is done at full size, on a machine that has nothing else to do: `make test-long`.
+// long reports whether the specs run at full size on an otherwise idle machine: `make test-long`.
 export const long = process.env.INGESTOR_LONG === "1";
 
-// atMost is how many milliseconds something may take that takes this long at most on a machine that has nothing else to do.
+// atMost returns the time limit for something that takes this many milliseconds at most on an idle machine.
 export function atMost(milliseconds: number): number {
   return long ? milliseconds : 5 * milliseconds;
 }
 
 const issuer = process.env.ISSUER_URL ?? "https://issuer.invalid";
 
-// test watches over every page: nothing may be written to the console as an error, and no other host may be asked, but the
-// issuer that people sign in at.
+// test watches every page: no console errors and no requests to other hosts, except to the OpenID Connect issuer.
 export const test = base.extend<Journey>({
-  mistakes: async ({ page, baseURL }, use) => {
-    const mistakes: string[] = [];
+  pageErrors: async ({ page, baseURL }, use) => {
+    const pageErrors: string[] = [];
     const ours = (url: string) => url.startsWith(baseURL ?? "") || url.startsWith(issuer) || /^(data|blob|about):/.test(url);
     page.on("console", (m) => {
       if (m.type() === "error" && !m.location().url.startsWith(issuer) && !page.url().startsWith(issuer)) {
-        mistakes.push(`console: ${m.text()} (${m.location().url})`);
+        pageErrors.push(`console: ${m.text()} (${m.location().url})`);
       }
     });
-    page.on("pageerror", (err) => mistakes.push(`error: ${err.message}`));
+    page.on("pageerror", (err) => pageErrors.push(`error: ${err.message}`));
     page.on("request", (r) => {
       if (!ours(r.url()) && !page.url().startsWith(issuer)) {
-        mistakes.push(`another host was asked: ${r.url()}`);
+        pageErrors.push(`another host was asked: ${r.url()}`);
       }
     });
-    await use(mistakes);
-    expect(mistakes, "what went wrong in the page").toEqual([]);
+    await use(pageErrors);
+    expect(pageErrors, "what went wrong in the page").toEqual([]);
   },
 });
 
 export { expect };
 
-// accessible holds the page, as it is now, to WCAG AA; or only its colours, where all else was looked at.
+// accessible checks the page against WCAG AA, or only its color contrast if the rest was checked before.
 export async function accessible(page: Page, what: "all" | "colours" = "all") {
   const axe = new AxeBuilder({ page });
   const found = await (what === "all" ? axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]) : axe.withRules(["color-contrast"])).analyze();
@@ -52,14 +51,14 @@ export async function accessible(page: Page, what: "all" | "colours" = "all") {
   expect(said, `accessibility of ${page.url()}`).toEqual([]);
 }
 
-// show takes pictures of the page, light and dark, and holds both to WCAG AA.
+// show takes screenshots of the page in light and dark mode and checks both against WCAG AA.
 export async function show(page: Page, name: string) {
   const dir = process.env.SCREENSHOTS ?? "test-results";
   mkdirSync(dir, { recursive: true });
   for (const colors of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: colors, reducedMotion: "reduce" });
     await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colors);
-    // Colours may still be on their way.
+    // Wait for running transitions.
     await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect?.getComputedTiming().iterations !== Infinity).map((a) => a.finished.catch(() => undefined))));
     await accessible(page, colors === "light" ? "all" : "colours");
     await page.screenshot({ path: join(dir, `${name}-${colors}.png`) });
@@ -67,7 +66,7 @@ export async function show(page: Page, name: string) {
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "no-preference" });
 }
 
-// control makes a day bad, or good again: see test/web.
+// control starts and stops the portal and the clusters: see test/web.
 export async function control(what: string, body = "", query: Record<string, string> = {}) {
   const url = new URL(what, process.env.CONTROL_URL);
   url.search = new URLSearchParams(query).toString();
@@ -77,20 +76,20 @@ export async function control(what: string, body = "", query: Record<string, str
   return said;
 }
 
-// signIn signs in at the issuer, from the page as it is, and comes back to it.
+// signIn signs in at the issuer from the current page and waits for the redirect back.
 export async function signIn(page: Page, name = "ann") {
   const back = new URL(page.url());
-  await page.getByRole("button", { name: /You are a guest|Not signed in/ }).click();
+  await page.getByRole("button", { name: /Browsing as guest|Not signed in/ }).click();
   await page.getByRole("menuitem", { name: "Sign in" }).click();
   await page.locator('input[name="login"]').fill(name);
   await page.locator('input[name="password"]').fill("anything");
   await page.locator('button[type="submit"]').click();
   await page.locator('button[type="submit"]').click();
   await page.waitForURL((url) => url.pathname === back.pathname && url.host === back.host);
-  await expect(page.getByRole("button", { name: `You are ${name}` })).toBeVisible();
+  await expect(page.getByRole("button", { name: `Signed in as ${name}` })).toBeVisible();
 }
 
-// service asks the portal as a service that may do everything.
+// service sends a request to the portal as a service with all permissions.
 export async function service(path: string, init: RequestInit = {}): Promise<Response> {
   const answer = await fetch(new URL(path, process.env.BASE_URL), {
     ...init,
@@ -100,8 +99,8 @@ export async function service(path: string, init: RequestInit = {}): Promise<Res
   return answer;
 }
 
-// filled waits until the catalog has what the examples bring.
-export async function filled() {
+// catalogReady waits until the catalog holds the entities of the examples.
+export async function catalogReady() {
   await expect
     .poll(async () => {
       const answer = await service("/api/catalog/entities/by-query?limit=0&filter=kind=template");
@@ -110,7 +109,7 @@ export async function filled() {
     .toBeGreaterThan(10);
 }
 
-// tabTo presses Tab until something has the focus, as somebody without a mouse would.
+// tabTo presses Tab until an element has the focus.
 export async function tabTo(page: Page, target: Locator, most = 80) {
   await expect(target).toBeVisible();
   for (let i = 0; i < most; i++) {
@@ -122,7 +121,7 @@ export async function tabTo(page: Page, target: Locator, most = 80) {
   await expect(target, `within ${most} times Tab`).toBeFocused();
 }
 
-// toReview goes through the pages of a form that are left, to the review.
+// toReview goes through the remaining pages of a form to the review.
 export async function toReview(page: Page) {
   while (await page.getByRole("button", { name: "Next" }).isVisible()) {
     const step = page.url();

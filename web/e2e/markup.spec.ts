@@ -1,8 +1,8 @@
 import type { Page } from "@playwright/test";
-import { control, expect, filled, service, test, toReview } from "./journey";
+import { control, expect, catalogReady, service, test, toReview } from "./journey";
 
-// bad is a text that a page must show as it is: as markup it would run something, as an expression too, and its last letters
-// would turn the rest of the line around. The word says where it was written.
+// bad returns a text that pages must show as plain text: as markup or as an expression it would run code, and its last
+// characters would reverse the text direction of the line. The word tells where the text was placed.
 function bad(word: string): string {
   return `${word} <img src=x onerror=ran('${word}')>"'><script>ran('${word}')</script><svg onload=ran('${word}')>{{constructor.constructor("ran('${word}')")()}}\u202Eback`;
 }
@@ -87,7 +87,7 @@ const composite = {
   spec: { plain: bad("composite-value"), url: link },
 };
 
-// pushed is an entity that another program writes.
+// pushed is an entity that another program pushes.
 const pushed = {
   apiVersion: "backstage.io/v1alpha1",
   kind: "API",
@@ -114,7 +114,7 @@ const pushed = {
   },
 };
 
-// odd is a Template whose form names widgets and fields that every JavaScript object answers to.
+// odd is a Template whose form names widgets and fields after members of every JavaScript object.
 const odd = {
   apiVersion: "scaffolder.backstage.io/v1beta3",
   kind: "Template",
@@ -137,12 +137,12 @@ async function push(...entities: unknown[]): Promise<{ refused: unknown[] }> {
   return (await answer.json()) as { refused: unknown[] };
 }
 
-// In the cluster, as those who may write there would put them.
+// Write the hostile objects into the cluster, as any user with write access could.
 test.beforeAll(async () => {
-  await filled();
+  await catalogReady();
   await control("/cluster/apply", [definition, composition].map((o) => JSON.stringify(o)).join("\n---\n"));
   await expect(() => control("/cluster/request", JSON.stringify(composite), { method: "POST", path: `/apis/${group}/v1/namespaces/default/evils` })).toPass();
-  // An entity whose annotations would run something is refused; the one without them is taken.
+  // The catalog rejects an entity with a javascript: URL in its annotations and accepts one without.
   for (const name of ["view-url", "source-location"]) {
     const hostile = { ...pushed, metadata: { ...pushed.metadata, annotations: { [`backstage.io/${name}`]: link } } };
     expect((await push(hostile)).refused, name).toHaveLength(1);
@@ -157,7 +157,7 @@ test.afterAll(async () => {
   }
 });
 
-// guard notes whatever runs, or would run if the policy of the page did not forbid it.
+// guard records everything that runs, or that the Content-Security-Policy blocks.
 async function guard(page: Page): Promise<string[]> {
   const ran: string[] = [];
   await page.exposeFunction("ran", (what: string) => ran.push(what));
@@ -171,7 +171,7 @@ async function guard(page: Page): Promise<string[]> {
   return ran;
 }
 
-// plain holds the page to being text: nothing in it came from a text that looks like markup.
+// plain checks that no element of the page was created from text that looks like markup.
 async function plain(page: Page, ran: string[]) {
   const made = await page.evaluate(() => {
     const all = [...document.querySelectorAll("*")];
@@ -187,13 +187,13 @@ async function plain(page: Page, ran: string[]) {
 
 type Part = { kind: string; metadata: { name: string; namespace: string; title?: string } };
 
-// entities are what the portal made of it all.
+// entities returns the entities that were generated from the hostile objects.
 async function entities(): Promise<Part[]> {
   const answer = await service("/api/catalog/entities/by-query?limit=100&fields=kind,metadata.name,metadata.namespace,metadata.title&fullTextFilterTerm=evil");
   return ((await answer.json()) as { items: Part[] }).items;
 }
 
-test("markup in every field is text everywhere", async ({ page, mistakes }) => {
+test("markup in catalog and entity pages is escaped", async ({ page, pageErrors }) => {
   test.setTimeout(240_000);
   const ran = await guard(page);
   let all: Part[] = [];
@@ -220,10 +220,10 @@ test("markup in every field is text everywhere", async ({ page, mistakes }) => {
       await plain(page, ran);
     }
   }
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("in cards, form and review", async ({ page, mistakes }) => {
+test("markup in cards, form and review is escaped", async ({ page, pageErrors }) => {
   const ran = await guard(page);
   await page.goto("/create?q=evil");
   const card = page.getByRole("main").getByText("heading <img src=x onerror=ran('heading')>", { exact: false }).first();
@@ -245,17 +245,17 @@ test("in cards, form and review", async ({ page, mistakes }) => {
   await toReview(page);
   await plain(page, ran);
   await page.goto(`/create/default/evils.${group}?step=4`);
-  await expect(page.getByRole("heading", { name: "What you filled in" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Your input" })).toBeVisible();
   await expect(page.getByRole("main").getByText("<script>ran('default')</script>", { exact: false }).first()).toBeVisible();
   await plain(page, ran);
 
   await page.goto("/ingestion");
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await plain(page, ran);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("a form with widgets that do not exist has plain fields", async ({ page, mistakes }) => {
+test("unknown widgets fall back to plain fields", async ({ page, pageErrors }) => {
   await page.goto("/create/default/odd-widgets");
   for (const name of ["Widget", "Field"]) {
     for (let i = 0; i < 4; i++) {
@@ -263,22 +263,22 @@ test("a form with widgets that do not exist has plain fields", async ({ page, mi
     }
   }
   await page.getByRole("button", { name: "Review" }).last().click();
-  await expect(page.getByRole("heading", { name: "What you filled in" })).toBeVisible();
-  expect(mistakes).toEqual([]);
+  await expect(page.getByRole("heading", { name: "Your input" })).toBeVisible();
+  expect(pageErrors).toEqual([]);
 });
 
-test("in the playground", async ({ page, mistakes }) => {
+test("markup in the playground is escaped", async ({ page, pageErrors }) => {
   const ran = await guard(page);
   await page.goto("/playground");
   const spec = definition.spec;
-  // There nobody has looked at names yet either.
+  // The playground accepts definitions that no API server has validated, so names can be hostile too.
   const worse = { ...definition, metadata: { ...definition.metadata, name: bad("object") }, spec: { ...spec, names: { ...spec.names, kind: bad("word"), plural: bad("words") } } };
   const type = { ...definition, spec: { ...spec, scope: bad("scope"), versions: [{ ...spec.versions[0], schema: { openAPIV3Schema: { type: bad("type") } } }] } };
   const status = page.getByTestId("status");
   for (const [text, said] of [
     [definition, /^evils\.markup\.example\.org: \d+ entities/],
     [worse, /^object <img src=x onerror=ran\('object'\)>.*\ufffdback: \d+ entit.*[a-z]$/],
-    [type, /^evils\.markup\.example\.org: \d+ entit|^Line \d+ is in the way/],
+    [type, /^evils\.markup\.example\.org: \d+ entit|^Error in line \d+/],
   ] as const) {
     await page.getByRole("textbox", { name: "Definition, as YAML or JSON" }).click();
     await page.keyboard.press("ControlOrMeta+a");
@@ -291,12 +291,12 @@ test("in the playground", async ({ page, mistakes }) => {
       await expect(page.getByRole("tabpanel").getByRole("status").filter({ hasText: /^Loading/ })).toHaveCount(0);
       await plain(page, ran);
     }
-    // Of a name that nobody takes no form is made.
+    // No form is generated for an invalid name.
     if (text === definition) {
       await page.getByText("Outline", { exact: true }).click();
       await expect(page.getByRole("tabpanel").getByText("field-about <img", { exact: false }).first()).toBeVisible();
       await plain(page, ran);
     }
   }
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

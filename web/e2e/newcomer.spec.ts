@@ -1,8 +1,8 @@
 import { type Page } from "@playwright/test";
 import { test } from "./ann";
-import { control, expect, filled, show, tabTo } from "./journey";
+import { control, expect, catalogReady, show, tabTo } from "./journey";
 
-test.beforeAll(filled);
+test.beforeAll(catalogReady);
 
 const databases = "/apis/platform.example.org/v1alpha1/namespaces/databases/databases";
 const made: string[] = [];
@@ -13,40 +13,40 @@ test.afterAll(async () => {
   }
 });
 
-// applied is the manifest that the review must show.
+// applied returns the lines of the manifest that the review must show.
 function applied(name: string, engine: string, composition: string): string[] {
   return ["apiVersion: platform.example.org/v1alpha1", "kind: Database", `name: ${name}`, "namespace: databases", "backstage.io/owner: group:default/shop-team", `engine: ${engine}`, "highlyAvailable: true", "storageGB: 50", "- 10.1.0.0/16", "retentionDays: 30", `name: ${composition}`];
 }
 
-// reviewed sees what will be done.
+// reviewed checks the review page.
 async function reviewed(page: Page, manifest: string[]) {
-  await expect(page.getByRole("heading", { name: "What you filled in" })).toBeFocused();
-  await expect(page.getByRole("region", { name: "Apply Database" })).toContainText("would work");
-  const shown = page.getByRole("region", { name: "The manifest as it would be applied" });
+  await expect(page.getByRole("heading", { name: "Your input" })).toBeFocused();
+  await expect(page.getByRole("region", { name: "Apply Database" })).toContainText("Dry run passed");
+  const shown = page.getByRole("region", { name: "Manifest preview" });
   for (const line of manifest) {
     await expect(shown).toContainText(line);
   }
 }
 
-// done sees the task: its log, how long its step took, and what came of it, which becomes ready while one looks.
+// done checks the task page: its log, the duration of its step, and the created resource, which becomes ready.
 async function done(page: Page, name: string) {
   await expect(page).toHaveURL(/\/tasks\//);
   made.push(name);
   await expect(page.getByRole("heading", { name: `Database ${name}`, level: 1 })).toBeVisible();
   await expect(page.getByRole("log")).toContainText(`Database databases/${name} in cluster dev was created`);
   await expect(page.getByRole("button", { name: /^Apply Database [\d.]+ (ms|s) done$/ })).toBeVisible();
-  await expect(page.getByRole("region", { name: "What came of it" })).toContainText(`Database ${name} in namespace databases`);
-  await expect(page.getByRole("main").getByText("It is ready to use.")).toBeVisible();
+  await expect(page.getByRole("region", { name: "Output" })).toContainText(`Database ${name} in namespace databases`);
+  await expect(page.getByRole("main").getByText("The resource is ready.")).toBeVisible();
 }
 
-// inColour is whether the mark of a node in the graph is green.
-async function inColour(page: Page, node: RegExp) {
+// isGreen checks that the mark of a node in the graph is green.
+async function isGreen(page: Page, node: RegExp) {
   const colour = await page.getByRole("link", { name: node }).locator("svg").evaluate((mark) => getComputedStyle(mark).color);
   const [red, green, blue] = colour.match(/[\d.]+/g)!.map(Number) as [number, number, number];
   expect(green, `the mark is ${colour}`).toBeGreaterThan(Math.max(red, blue));
 }
 
-test("a newcomer finds a template, fills it, and sees the resource become ready", async ({ page, mistakes }) => {
+test("a new user creates a resource and sees it become ready", async ({ page, pageErrors }) => {
   await page.goto("/");
   await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
   await page.getByRole("link", { name: "Create", exact: true }).click();
@@ -56,9 +56,9 @@ test("a newcomer finds a template, fills it, and sees the resource become ready"
   await expect(page.getByText("1 template", { exact: true })).toBeVisible();
   await page.getByRole("link", { name: "Database", exact: true }).click();
 
-  // What is missing is said at its field.
+  // The missing value is reported at its field.
   await page.getByRole("button", { name: "Next" }).click();
-  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveAccessibleDescription(/Fill this in\./);
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveAccessibleDescription(/This field is required\./);
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("invoices");
   await page.getByRole("combobox", { name: "Owner" }).fill("shop");
   await page.getByRole("option", { name: /shop-team/ }).click();
@@ -87,7 +87,7 @@ test("a newcomer finds a template, fills it, and sees the resource become ready"
   await page.getByRole("button", { name: "Create", exact: true }).click();
   await done(page, "invoices");
   await show(page, "task");
-  await page.getByRole("link", { name: "See it in the catalog" }).click();
+  await page.getByRole("link", { name: "View in catalog" }).click();
 
   await expect(page.getByRole("heading", { name: "invoices", level: 1 })).toBeVisible();
   await expect(page.getByRole("region", { name: "Relations" })).toContainText("database-mysql");
@@ -99,23 +99,23 @@ test("a newcomer finds a template, fills it, and sees the resource become ready"
   await expect(page.getByRole("link", { name: /^xdatabases.platform.example.org, definition/ })).toBeVisible();
   await expect(page.getByRole("link", { name: /^database-mysql, composition/ })).toBeVisible();
   await expect(page.getByRole("link", { name: "invoices, resource, ready, this entity" })).toBeVisible();
-  await inColour(page, /^invoices, resource, ready/);
+  await isGreen(page, /^invoices, resource, ready/);
   await show(page, "newcomer-graph");
 
-  // What one has started is kept.
+  // The task list holds the task.
   await page.goto("/tasks");
   await expect(page.getByRole("link", { name: "Database invoices" })).toBeVisible();
   await show(page, "newcomer-tasks");
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("a newcomer does the same by keyboard alone", async ({ page, mistakes }) => {
+test("a new user does the same by keyboard alone", async ({ page, pageErrors }) => {
   const press = async (...keys: string[]) => {
     for (const key of keys) {
       await page.keyboard.press(key);
     }
   };
-  // choose takes another value of a list that opens below a field.
+  // choose selects an option of a select field.
   const choose = async (field: string, option: string) => {
     await tabTo(page, page.getByRole("combobox", { name: field, exact: true }));
     await press("ArrowDown");
@@ -141,9 +141,9 @@ test("a newcomer does the same by keyboard alone", async ({ page, mistakes }) =>
 
   const name = page.getByRole("textbox", { name: "Name", exact: true });
   await tabTo(page, name);
-  // Enter goes on, and back to what is missing.
+  // Enter submits the page and moves the focus to the missing field.
   await press("Enter");
-  await expect(name).toHaveAccessibleDescription(/Fill this in\./);
+  await expect(name).toHaveAccessibleDescription(/This field is required\./);
   await tabTo(page, name);
   await page.keyboard.type("ledger");
   await tabTo(page, page.getByRole("combobox", { name: "Owner" }));
@@ -182,10 +182,10 @@ test("a newcomer does the same by keyboard alone", async ({ page, mistakes }) =>
   await done(page, "ledger");
   await tabTo(page, page.getByRole("button", { name: /^Apply Database/ }));
   await press("Enter");
-  await expect(page.getByRole("log", { name: "Log of the step apply" })).toContainText("was created");
+  await expect(page.getByRole("log", { name: "Log of step apply" })).toContainText("was created");
   await press("Enter");
   await press("Shift+Tab");
-  await tabTo(page, page.getByRole("link", { name: "See it in the catalog" }));
+  await tabTo(page, page.getByRole("link", { name: "View in catalog" }));
   await press("Enter");
 
   await expect(page.getByRole("heading", { name: "ledger", level: 1 })).toBeVisible();
@@ -200,11 +200,11 @@ test("a newcomer does the same by keyboard alone", async ({ page, mistakes }) =>
   await expect(page.getByRole("link", { name: /^xdatabases.platform.example.org, definition/ })).toBeFocused();
   await press("Home");
   await expect(resource).toBeFocused();
-  await inColour(page, /^ledger, resource, ready/);
+  await isGreen(page, /^ledger, resource, ready/);
   await press("Shift+Tab");
   await tabTo(page, page.getByRole("tab", { name: "Graph" }));
   await press("ArrowRight");
   await expect(page.getByRole("tab", { name: "Conditions" })).toBeFocused();
   await expect(page.getByRole("row", { name: /^Ready True/ })).toBeVisible();
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

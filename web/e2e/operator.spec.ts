@@ -1,11 +1,11 @@
 import type { Locator, Page } from "@playwright/test";
-import { control, expect, filled, service, show, signIn, tabTo, test } from "./journey";
+import { control, expect, catalogReady, service, show, signIn, tabTo, test } from "./journey";
 
 const prod = { cluster: "prod" };
 
-// whole waits until both clusters are read and all that was found is known.
-async function whole() {
-  await filled();
+// ingestionReady waits until both clusters are read and all definitions are checked.
+async function ingestionReady() {
+  await catalogReady();
   await expect
     .poll(async () => {
       const health = (await (await service("/api/composer-ingestor/health")).json()) as { status: string };
@@ -15,8 +15,8 @@ async function whole() {
     .toEqual(["healthy", 0, true]);
 }
 
-// ofProd are the names of what the catalog has of the second cluster.
-async function ofProd(): Promise<string[]> {
+// prodEntities returns the names of the entities that come from the second cluster.
+async function prodEntities(): Promise<string[]> {
   const filter = encodeURIComponent("metadata.annotations.crossplane.io/xrd-name=warehouses.data.example.org");
   const other = encodeURIComponent("metadata.annotations.composer.io/xrd-name=warehouses.data.example.org");
   const answer = await service(`/api/catalog/entities/by-query?filter=${filter}&filter=${other}&fields=kind,metadata.name,metadata.uid`);
@@ -24,62 +24,62 @@ async function ofProd(): Promise<string[]> {
   return items.map((e) => `${e.kind} ${e.metadata.name} ${e.metadata.uid}`).sort();
 }
 
-// open opens the page as somebody who may run things.
+// open opens the page as a user who may run scans.
 async function open(page: Page, search = "") {
   await page.goto(`/ingestion${search}`);
   await signIn(page);
 }
 
-function place(page: Page, name: string): Locator {
+function target(page: Page, name: string): Locator {
   return page.getByRole("listitem", { name, exact: true });
 }
 
-// The issuer's certificate is its own.
+// The issuer uses a self-signed certificate.
 test.use({ ignoreHTTPSErrors: true });
 
-test.beforeAll(whole);
+test.beforeAll(ingestionReady);
 
-// Whatever became of a journey, the cluster is there for the next.
+// Restart the cluster for the next test, whatever the result.
 test.afterEach(async () => {
   await control("/cluster/up", "", prod);
-  await whole();
+  await ingestionReady();
 });
 
-test("a cluster goes down, which is seen, and comes back", async ({ page }) => {
+test("a cluster goes down and recovers", async ({ page }) => {
   await open(page);
-  await expect(page.getByText("Both clusters can be read")).toBeVisible();
-  await expect(place(page, "dev")).toContainText("connected");
-  await expect(place(page, "prod")).toContainText("connected");
-  await expect(place(page, "prod")).toContainText("2 definitions");
-  await expect(page.getByRole("listbox", { name: "Runs, the newest last" }).getByRole("option").first()).toBeVisible();
+  await expect(page.getByText("Both clusters are connected")).toBeVisible();
+  await expect(target(page, "dev")).toContainText("connected");
+  await expect(target(page, "prod")).toContainText("connected");
+  await expect(target(page, "prod")).toContainText("2 definitions");
+  await expect(page.getByRole("listbox", { name: "Runs, newest last" }).getByRole("option").first()).toBeVisible();
   await show(page, "ingestion");
-  const before = await ofProd();
+  const before = await prodEntities();
   expect(before.length).toBeGreaterThanOrEqual(3);
 
   await control("/cluster/down", "", prod);
-  await expect(page.getByText("prod cannot be read")).toBeVisible({ timeout: 30_000 });
-  await expect(place(page, "prod")).toContainText("unreachable");
-  await expect(place(page, "prod")).toContainText(/Stale: .*definitions.* are as they were/);
-  await expect(place(page, "prod")).toContainText(/last read/);
-  await expect(place(page, "dev")).toContainText("connected");
-  await expect(page.getByText("dev is fine.")).toBeVisible();
+  await expect(page.getByText("Cannot read prod")).toBeVisible({ timeout: 30_000 });
+  await expect(target(page, "prod")).toContainText("unreachable");
+  await expect(target(page, "prod")).toContainText(/Stale: .*definitions.* last synced/);
+  await expect(target(page, "prod")).toContainText(/last synced/);
+  await expect(target(page, "dev")).toContainText("connected");
+  await expect(page.getByText("dev is connected.")).toBeVisible();
   await show(page, "ingestion-down");
-  expect(await ofProd(), "an outage removes nothing").toEqual(before);
+  expect(await prodEntities(), "an outage removes nothing").toEqual(before);
 
-  // What the catalog has of it is there, and says that it is stale.
-  await page.getByRole("link", { name: "Show what the catalog has of it" }).click();
+  // The entities of the cluster are still in the catalog and marked as stale.
+  await page.getByRole("link", { name: "View its entities in the catalog" }).click();
   await expect(page).toHaveURL(/\/catalog\?cluster=prod/);
   const row = page.getByRole("grid", { name: "Entities" }).getByRole("row").filter({ hasText: "Warehouse" }).first();
   await expect(row).toContainText("stale");
   await page.goBack();
-  await expect(page.getByText("prod cannot be read")).toBeVisible();
+  await expect(page.getByText("Cannot read prod")).toBeVisible();
 
   await control("/cluster/up", "", prod);
-  await expect(page.getByText("prod is back.")).toBeVisible({ timeout: 60_000 });
-  await expect(place(page, "prod")).toContainText("connected");
-  await expect(place(page, "prod")).not.toContainText("Stale");
-  await expect(page.getByText("Both clusters can be read")).toBeVisible();
-  expect(await ofProd(), "nothing is lost").toEqual(before);
+  await expect(page.getByText("prod is connected again.")).toBeVisible({ timeout: 60_000 });
+  await expect(target(page, "prod")).toContainText("connected");
+  await expect(target(page, "prod")).not.toContainText("Stale");
+  await expect(page.getByText("Both clusters are connected")).toBeVisible();
+  expect(await prodEntities(), "nothing is lost").toEqual(before);
 });
 
 const ledger = (field: string) => `apiVersion: apiextensions.crossplane.io/v2
@@ -96,9 +96,9 @@ spec:
       schema: {openAPIV3Schema: {type: object, description: Accounts of a team., properties: {spec: {type: object, properties: {${field}: {type: string, description: What it is called.}}}}}}
 `;
 
-test("a definition is added, and the runs say what changed", async ({ page }) => {
+test("a new definition appears in the changes of a run", async ({ page }) => {
   await open(page);
-  await expect(page.getByRole("heading", { name: "What changed last" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Latest changes" })).toBeVisible();
   await control("/cluster/apply", ledger("title"), prod);
   try {
     const run = page.getByTestId("run");
@@ -108,12 +108,12 @@ test("a definition is added, and the runs say what changed", async ({ page }) =>
     await run.evaluate((e) => e.scrollIntoView({ block: "end" }));
     await show(page, "ingestion-run");
 
-    // Asked for, it is scanned at once; nothing has changed since.
+    // A manual run scans at once and finds no changes.
     await page.getByRole("button", { name: "Run prod now" }).click();
-    await expect(page.getByText("Asked for: prod.")).toBeVisible();
+    await expect(page.getByText("Scan requested: prod.")).toBeVisible();
     await page.getByText("Table", { exact: true }).click();
-    const asked = page.getByRole("row").filter({ hasText: "prod" }).filter({ hasText: "asked for" }).first();
-    await expect(asked).toContainText("fine", { timeout: 30_000 });
+    const asked = page.getByRole("row").filter({ hasText: "prod" }).filter({ hasText: "manual" }).first();
+    await expect(asked).toContainText("succeeded", { timeout: 30_000 });
 
     await run.getByRole("link", { name: "ledgers.data.example.org", exact: true }).click();
     await expect(page).toHaveURL(/\/catalog\/default\/template\/ledgers\.data\.example\.org$/);
@@ -123,7 +123,7 @@ test("a definition is added, and the runs say what changed", async ({ page }) =>
   }
 });
 
-test("findings lead from the rule to the object", async ({ page }) => {
+test("findings link from the rule to the object", async ({ page }) => {
   await open(page, "?cluster=prod");
   const findings = page.getByRole("region", { name: "Findings" });
   const rule = findings.getByRole("button", { name: /XRD050/ });
@@ -132,12 +132,12 @@ test("findings lead from the rule to the object", async ({ page }) => {
   const found = findings.getByRole("listitem").filter({ hasText: "warehouses.data.example.org" });
   await expect(found).toBeVisible();
   await found.getByRole("link", { name: "Explain warehouses.data.example.org" }).click();
-  await expect(page.getByRole("dialog", { name: "warehouses.data.example.org" })).toContainText("composerIngestor makes its entities.");
+  await expect(page.getByRole("dialog", { name: "warehouses.data.example.org" })).toContainText("Entities are generated by composerIngestor.");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await found.getByRole("link", { name: "warehouses.data.example.org", exact: true }).click();
   await expect(page).toHaveURL(/\/catalog\/default\/resource\/warehouses\.data\.example\.org/);
-  // What was chosen is in the address.
+  // The URL holds the filters.
   await page.goBack();
   await expect(found).toBeVisible();
   await page.setViewportSize({ width: 390, height: 844 });
@@ -145,34 +145,34 @@ test("findings lead from the rule to the object", async ({ page }) => {
   await show(page, "ingestion-narrow");
 });
 
-test("the same by keyboard: an outage, a run, and what is to be mended", async ({ page }) => {
+test("outage, run and findings by keyboard", async ({ page }) => {
   await open(page);
   await page.goto("/ingestion");
-  await expect(page.getByText("Both clusters can be read")).toBeVisible();
+  await expect(page.getByText("Both clusters are connected")).toBeVisible();
   await control("/cluster/down", "", prod);
-  await expect(page.getByText("prod cannot be read")).toBeVisible({ timeout: 30_000 });
-  await tabTo(page, page.getByRole("link", { name: "Show what the catalog has of it" }));
+  await expect(page.getByText("Cannot read prod")).toBeVisible({ timeout: 30_000 });
+  await tabTo(page, page.getByRole("link", { name: "View its entities in the catalog" }));
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/catalog\?cluster=prod/);
   await expect(page.getByRole("grid", { name: "Entities" }).getByText("stale", { exact: true }).first()).toBeVisible();
   await tabTo(page, page.getByRole("link", { name: "Ingestion" }));
   await page.keyboard.press("Enter");
-  await expect(page.getByText("prod cannot be read")).toBeVisible();
+  await expect(page.getByText("Cannot read prod")).toBeVisible();
   await control("/cluster/up", "", prod);
-  // Whoever knows that it is back need not wait until that is noticed.
+  // A manual run notices the recovery earlier than the schedule.
   await tabTo(page, page.getByRole("button", { name: "Run prod now" }));
   await page.keyboard.press("Enter");
-  await expect(page.getByText("Asked for: prod.")).toBeVisible();
-  await expect(page.getByText("Both clusters can be read")).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText("Scan requested: prod.")).toBeVisible();
+  await expect(page.getByText("Both clusters are connected")).toBeVisible({ timeout: 60_000 });
 
-  // The runs are gone through with the arrows.
-  const runs = page.getByRole("listbox", { name: "Runs, the newest last" });
+  // The arrow keys move between runs.
+  const runs = page.getByRole("listbox", { name: "Runs, newest last" });
   await tabTo(page, runs);
   await page.keyboard.press("Home");
   await expect(runs.getByRole("option").first()).toHaveAttribute("aria-selected", "true");
   await page.keyboard.press("ArrowRight");
   await expect(runs.getByRole("option").nth(1)).toHaveAttribute("aria-selected", "true");
-  await expect(page.getByRole("heading", { name: "What changed in this run" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Changes in this run" })).toBeVisible();
 
   const findings = page.getByRole("region", { name: "Findings" });
   const rule = findings.getByRole("button", { name: /XRD050/ });
@@ -186,10 +186,10 @@ test("the same by keyboard: an outage, a run, and what is to be mended", async (
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
 });
 
-test("who may only look sees how clusters fare, and why nothing is offered", async ({ page }) => {
+test("read-only users see cluster states and why actions are disabled", async ({ page }) => {
   await page.goto("/ingestion");
-  await expect(place(page, "prod")).toContainText("connected");
+  await expect(target(page, "prod")).toContainText("connected");
   await expect(page.getByRole("button", { name: "Run all now" })).toBeDisabled();
-  await expect(page.getByText("Errors, runs and findings are shown to those who have the permission catalog.ingestion.read.")).toBeVisible();
-  await expect(page.getByRole("note", { name: "Guests may not do this. Sign in first." }).first()).toBeVisible();
+  await expect(page.getByText("Errors, runs and findings require the permission catalog.ingestion.read.")).toBeVisible();
+  await expect(page.getByRole("note", { name: "Guests cannot do this. Sign in first." }).first()).toBeVisible();
 });

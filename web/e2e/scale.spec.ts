@@ -1,10 +1,10 @@
-import { atMost, control, expect, filled, long, service, show, tabTo, test } from "./journey";
+import { atMost, control, expect, catalogReady, long, service, show, tabTo, test } from "./journey";
 
 const many = long ? 100_000 : 10_000;
 const part = many / 10;
 const parts = Array.from({ length: many / part }, (_, i) => `scale-${i}`);
 const last = many - 1;
-// thousands is how many there are, up to the comma.
+// thousands is the number of entities in thousands.
 const thousands = many / 1000;
 const count = (n: number) => `${n.toLocaleString("en-US")} entities`;
 
@@ -23,7 +23,7 @@ async function put(provider: string, lines: string[]) {
   await service(`/api/catalog/providers/${provider}/entities`, { method: "PUT", body: lines.join("\n"), headers: { "Content-Type": "application/x-ndjson" } });
 }
 
-// quickest is the least of what something takes: a machine may be busy once, what is slow is slow each time.
+// quickest returns the shortest of up to four measurements: a busy machine is slow once, slow code is slow every time.
 async function quickest(most: number, measure: () => Promise<number>): Promise<number> {
   let best = Infinity;
   for (let turn = 0; turn < 4 && best >= most; turn++) {
@@ -32,7 +32,7 @@ async function quickest(most: number, measure: () => Promise<number>): Promise<n
   return best;
 }
 
-test.beforeAll(filled);
+test.beforeAll(catalogReady);
 
 test.describe(`${many} entities`, () => {
   test.beforeAll(async () => {
@@ -60,7 +60,7 @@ test.describe(`${many} entities`, () => {
     }
   });
 
-  test("are there at once, searched and counted as one writes, sorted, and scrolled to their end", async ({ page, mistakes }) => {
+  test("load fast, are searched while typing, sorted and scrolled", async ({ page, pageErrors }) => {
     const table = page.getByRole("grid", { name: "Entities" });
     const first = await quickest(atMost(2_000), async () => {
       const began = Date.now();
@@ -74,7 +74,7 @@ test.describe(`${many} entities`, () => {
     await expect(kinds).toContainText(`${thousands},`);
     await show(page, "catalog-large");
 
-    // As one writes: the rows, how many there are, and what the filters count.
+    // Rows, total and filter counts update while typing.
     const search = page.getByRole("searchbox", { name: "Search the catalog" });
     let turn = 0;
     const found = await quickest(atMost(2_000), async () => {
@@ -93,7 +93,7 @@ test.describe(`${many} entities`, () => {
     await page.getByRole("group", { name: "Owner" }).getByLabel("team-4").first().check();
     await expect(page.getByText(count(many / 20))).toBeVisible();
 
-    // Markup in a title is text.
+    // Markup in a title is shown as text.
     await page.goto("/catalog?tag=many&q=many-000042");
     await expect(table.getByRole("link", { name: "<img src=x onerror=alert(1)>" })).toBeVisible();
 
@@ -112,7 +112,7 @@ test.describe(`${many} entities`, () => {
     await page.keyboard.press("Home");
     await expect(table.getByRole("link", { name: "red service 0", exact: true })).toBeFocused();
 
-    // The whole length of it: no frame may keep somebody waiting, and rows that are gone leave nothing.
+    // Scroll through all rows: frames stay short, and rows out of sight are removed.
     const scroll = () =>
       page.evaluate(async () => {
         const box = document.querySelector<HTMLElement>('[role="grid"] > [role="rowgroup"]:last-child')!;
@@ -133,11 +133,11 @@ test.describe(`${many} entities`, () => {
       expect(scrolled.rows).toBeLessThan(80);
       expect(scrolled.middle, "milliseconds of a frame").toBeLessThan(atMost(100));
     }).toPass();
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });
 
-test.describe("a graph of two thousand", () => {
+test.describe("a graph of two thousand nodes", () => {
   const compositions = 40;
   const each = 48;
 
@@ -158,8 +158,8 @@ test.describe("a graph of two thousand", () => {
     await service("/api/catalog/providers/scale-graph", { method: "DELETE" });
   });
 
-  test("is drawn without the page standing still, moved, and walked", async ({ page, mistakes }) => {
-    // Whatever keeps the page busy for long is noted.
+  test("is drawn, moved and navigated without blocking the page", async ({ page, pageErrors }) => {
+    // Record long tasks of the page.
     await page.addInitScript(() => {
       const tasks: number[] = [];
       Object.assign(window, { tasks });
@@ -177,12 +177,12 @@ test.describe("a graph of two thousand", () => {
     expect(opened, "milliseconds that the page stood still while it opened").toBeLessThan(atMost(1_000));
     await show(page, "entity-graph-large");
 
-    // All of it at once, and back.
+    // Zoom out to the whole graph and back.
     await longest();
     const moved = await quickest(atMost(1_000), async () => {
-      await page.getByRole("button", { name: "Show all" }).click();
+      await page.getByRole("button", { name: "Fit to view" }).click();
       await expect(graph.getByRole("img", { name: /48 resources: 24 ready, 24 not ready/ }).first()).toBeVisible();
-      await page.getByRole("button", { name: "Back to where it began" }).click();
+      await page.getByRole("button", { name: "Center on this entity" }).click();
       await expect(root).toBeVisible();
       return longest();
     });
@@ -211,7 +211,7 @@ test.describe("a graph of two thousand", () => {
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(/\/resource\/big-\d+-\d+\?tab=graph/);
     await expect(root).toBeVisible();
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });
 
@@ -236,7 +236,7 @@ test.describe("unusual entities", () => {
     await service("/api/catalog/providers/scale-odd", { method: "DELETE" });
   });
 
-  test("a megabyte of YAML", async ({ page, mistakes }) => {
+  test("a megabyte of YAML", async ({ page, pageErrors }) => {
     const shown = await quickest(atMost(5_000), async () => {
       const began = Date.now();
       await page.goto("/catalog/default/resource/huge?tab=yaml");
@@ -246,10 +246,10 @@ test.describe("unusual entities", () => {
     expect(shown, "milliseconds until it is shown").toBeLessThan(atMost(5_000));
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
     expect(download.suggestedFilename()).toBe("resource-huge.yaml");
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  test("500 relations, long names, and what may be out of date", async ({ page, mistakes }) => {
+  test("500 relations, long names and stale entities", async ({ page, pageErrors }) => {
     await page.goto("/catalog/default/component/popular");
     const relations = page.getByRole("region", { name: "Relations" });
     await expect(relations.getByRole("heading", { name: "Depends on (500)" })).toBeVisible();
@@ -269,10 +269,10 @@ test.describe("unusual entities", () => {
     await expect(page.getByText("This may be out of date")).toBeVisible();
     await expect(page.getByText("2 hours ago")).toBeVisible();
     await show(page, "entity-stale");
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  test("something goes while one looks at it, and comes back", async ({ page, mistakes }) => {
+  test("an open entity is removed and created again", async ({ page, pageErrors }) => {
     const claim = `apiVersion: platform.example.org/v1alpha1
 kind: Database
 metadata: { name: fleeting, namespace: shop }
@@ -292,12 +292,12 @@ spec: { parameters: { engine: postgresql, storageGB: 20 }, compositionRef: { nam
     await remove();
     await expect(page.getByText("Database fleeting has been removed")).toBeVisible();
     await show(page, "entity-removed");
-    await expect(page.getByRole("link", { name: "See the others of its type" })).toHaveAttribute("href", "/catalog?kind=Resource&type=crossplane-xr");
+    await expect(page.getByRole("link", { name: "View others of this type" })).toHaveAttribute("href", "/catalog?kind=Resource&type=crossplane-xr");
     await control("/cluster/apply", claim);
     await expect(page.getByRole("tab", { name: "Conditions" })).toBeVisible();
     await remove();
     await expect(page.getByText("Database fleeting has been removed")).toBeVisible();
-    // The browser itself writes of what is not found.
-    mistakes.splice(0, mistakes.length, ...mistakes.filter((m) => !m.includes("404")));
+    // The browser logs every 404.
+    pageErrors.splice(0, pageErrors.length, ...pageErrors.filter((m) => !m.includes("404")));
   });
 });

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from "@playwright/test";
-import { offer, tasksOf, withdraw } from "./ann";
-import { expect, filled, show, signIn, test } from "./journey";
+import { pushTemplates, tasksOf, removeProvider } from "./ann";
+import { expect, catalogReady, show, signIn, test } from "./journey";
 
 const note = {
   parameters: [{ title: "The note", required: ["name"], properties: { name: { type: "string", title: "Name" }, text: { type: "string", title: "Text" } } }],
@@ -11,9 +11,9 @@ let context: BrowserContext;
 let page: Page;
 
 test.beforeAll(async ({ browser }) => {
-  await filled();
-  await offer("session", { "session-note": note });
-  // The issuer's certificate is its own.
+  await catalogReady();
+  await pushTemplates("session", { "session-note": note });
+  // The issuer uses a self-signed certificate.
   context = await browser.newContext({ ignoreHTTPSErrors: true, baseURL: process.env.BASE_URL });
   page = await context.newPage();
   await page.goto("/create/default/session-note");
@@ -21,21 +21,21 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(async () => {
   await context.close();
-  await withdraw("session");
+  await removeProvider("session");
 });
 
-test("a token runs out while a form is filled, and nobody notices", async () => {
+test("a token that expires while a form is filled in is renewed", async () => {
   const renewals: number[] = [];
   page.on("response", (r) => r.url().endsWith("/api/auth/oidc/refresh") && renewals.push(r.status()));
   await page.clock.install();
   await page.goto("/create/default/session-note");
   await page.getByLabel("Name").fill("quiet");
   await expect.poll(() => renewals.length).toBe(1);
-  // The hour is over that a token is good for.
+  // The token has expired after an hour.
   await page.clock.fastForward("01:10:00");
   await page.getByLabel("Text").fill("typed an hour later");
   await page.getByRole("button", { name: "Review" }).last().click();
-  await expect(page.getByText("would work")).toBeVisible();
+  await expect(page.getByText("Dry run passed")).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
@@ -44,12 +44,12 @@ test("a token runs out while a form is filled, and nobody notices", async () => 
   expect((await tasksOf("session-note"))[0]?.spec.parameters).toEqual({ name: "quiet", text: "typed an hour later" });
 });
 
-test("the portal no longer takes the token in the middle of creating", async () => {
+test("a token that is rejected on submit is renewed", async () => {
   await page.goto("/create/default/session-note");
   await page.getByLabel("Name").fill("refused");
   await page.getByLabel("Text").fill("once");
   await page.getByRole("button", { name: "Review" }).last().click();
-  await expect(page.getByText("would work")).toBeVisible();
+  await expect(page.getByText("Dry run passed")).toBeVisible();
   let refused = 0;
   await page.route("**/api/scaffolder/v2/tasks", async (route) => {
     if (refused++ === 0) {
@@ -62,18 +62,18 @@ test("the portal no longer takes the token in the middle of creating", async () 
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
   await page.unroute("**/api/scaffolder/v2/tasks");
   expect(refused).toBeGreaterThan(1);
-  // It was made once.
+  // Only one task was created.
   expect((await tasksOf("session-note")).filter((t) => t.spec.parameters["name"] === "refused")).toHaveLength(1);
 });
 
-test("the session is over: one signs in, and is back with the form as it was", async () => {
+test("after an expired session, sign-in restores the form", async () => {
   await page.goto("/create/default/session-note");
   await page.getByLabel("Name").fill("again");
   await page.getByLabel("Text").fill("typed before the session was over");
   await page.getByRole("button", { name: "Review" }).last().click();
   await expect(page).toHaveURL(/step=2/);
-  await expect(page.getByText("would work")).toBeVisible();
-  // The portal forgets who this is, and no longer takes the token either.
+  await expect(page.getByText("Dry run passed")).toBeVisible();
+  // Drop the session cookie and reject the token.
   await context.clearCookies();
   await page.route("**/api/scaffolder/v2/**", (route) => route.fulfill({ status: 401, contentType: "application/json", body: JSON.stringify({ error: { name: "AuthenticationError", message: "Illegal token" } }) }));
   await page.getByRole("button", { name: "Create" }).click();
@@ -81,9 +81,9 @@ test("the session is over: one signs in, and is back with the form as it was", a
   await show(page, "signin-again");
   await page.unroute("**/api/scaffolder/v2/**");
   await page.getByRole("button", { name: /^Sign in/ }).click();
-  // The issuer may still know who this is.
+  // The issuer may still have a session.
   const login = page.locator('input[name="login"]');
-  const review = page.getByRole("heading", { name: "What you filled in" });
+  const review = page.getByRole("heading", { name: "Your input" });
   await expect(login.or(review)).toBeVisible();
   if (await login.isVisible()) {
     await login.fill("ann");
@@ -93,7 +93,7 @@ test("the session is over: one signs in, and is back with the form as it was", a
   }
   await expect(page).toHaveURL(/\/create\/default\/session-note\?step=2/);
   await expect(page.getByText("typed before the session was over").first()).toBeVisible();
-  await expect(page.getByText("would work")).toBeVisible();
+  await expect(page.getByText("Dry run passed")).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
   expect((await tasksOf("session-note"))[0]?.spec.parameters).toEqual({ name: "again", text: "typed before the session was over" });

@@ -6,7 +6,7 @@ import "./app/app.css";
 import { App } from "./app/App";
 import { nonce } from "./app/theme";
 
-// What Mantine's dialogs bring along makes style elements of its own, and asks here.
+// A dependency of Mantine's dialogs creates style elements and takes the nonce from here.
 setNonce(nonce);
 
 createRoot(document.getElementById("root")!).render(

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 
-// The token lives in its module: each test has modules of its own.
+// The token is module state, so each test loads fresh modules.
 async function fresh() {
   vi.resetModules();
   return { client: await import("./client"), token: await import("./token") };
@@ -8,7 +8,7 @@ async function fresh() {
 
 type Answer = { status?: number; body?: unknown };
 
-// portal answers requests by path, one answer after the other, the last one for ever.
+// portal stubs responses by path, in order; the last one repeats.
 function portal(answers: Record<string, Answer[]>) {
   const asked: { path: string; token: string | null }[] = [];
   vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
@@ -34,83 +34,83 @@ beforeEach(() => {
   vi.unstubAllGlobals();
 });
 
-describe("ask", () => {
-  test("sends the token and reads the answer", async () => {
+describe("fetchJson", () => {
+  test("sends the token and parses the response", async () => {
     const asked = portal({ "/api/auth/guest/refresh": [session("one")], "/api/things": [{ body: { a: 1 } }] });
     const { client, token } = await fresh();
-    await token.enter("guest");
-    expect(await client.ask("/api/things")).toEqual({ a: 1 });
+    await token.startSession("guest");
+    expect(await client.fetchJson("/api/things")).toEqual({ a: 1 });
     expect(asked.at(-1)).toEqual({ path: "/api/things", token: "Bearer one" });
   });
 
-  test("renews a token that is no longer good, once, and asks again", async () => {
+  test("renews an expired token once and repeats the request", async () => {
     const asked = portal({
       "/api/auth/oidc/refresh": [session("old"), session("new")],
       "/api/things": [refused(403, "AuthenticationError", "Illegal token"), { body: "yes" }],
     });
     const { client, token } = await fresh();
-    await token.enter("oidc");
-    expect(await client.ask("/api/things")).toBe("yes");
+    await token.startSession("oidc");
+    expect(await client.fetchJson("/api/things")).toBe("yes");
     expect(asked.filter((a) => a.path === "/api/things").map((a) => a.token)).toEqual(["Bearer old", "Bearer new"]);
   });
 
-  test("many questions at once renew it only once", async () => {
+  test("concurrent requests renew the token once", async () => {
     const asked = portal({
       "/api/auth/oidc/refresh": [session("old", 1), session("new")],
       "/api/things": [{ body: "yes" }],
     });
     const { client, token } = await fresh();
-    await token.enter("oidc");
-    await Promise.all([client.ask("/api/things"), client.ask("/api/things"), client.ask("/api/things")]);
+    await token.startSession("oidc");
+    await Promise.all([client.fetchJson("/api/things"), client.fetchJson("/api/things"), client.fetchJson("/api/things")]);
     expect(asked.filter((a) => a.path === "/api/auth/oidc/refresh")).toHaveLength(2);
     expect(asked.filter((a) => a.path === "/api/things").map((a) => a.token)).toEqual(["Bearer new", "Bearer new", "Bearer new"]);
   });
 
-  test("does not renew for what one may not do", async () => {
+  test("does not renew the token when permission is denied", async () => {
     const asked = portal({ "/api/auth/guest/refresh": [session("one")], "/api/things": [refused(403, "NotAllowedError", "You lack it")] });
     const { client, token } = await fresh();
-    await token.enter("guest");
-    await expect(client.ask("/api/things")).rejects.toMatchObject({ status: 403, name: "NotAllowedError", message: "You lack it" });
+    await token.startSession("guest");
+    await expect(client.fetchJson("/api/things")).rejects.toMatchObject({ status: 403, name: "NotAllowedError", message: "You lack it" });
     expect(asked.filter((a) => a.path === "/api/auth/guest/refresh")).toHaveLength(1);
   });
 
-  test("a session that is over is told to whoever listens", async () => {
+  test("notifies listeners when the session has ended", async () => {
     portal({
       "/api/auth/oidc/refresh": [session("old"), refused(401, "AuthenticationError", "Your session has ended: sign in again")],
       "/api/things": [refused(401, "AuthenticationError", "no")],
     });
     const { client, token } = await fresh();
-    await token.enter("oidc");
+    await token.startSession("oidc");
     const heard = vi.fn();
     token.onSession(heard);
-    await expect(client.ask("/api/things")).rejects.toMatchObject({ status: 401 });
+    await expect(client.fetchJson("/api/things")).rejects.toMatchObject({ status: 401 });
     expect(heard).toHaveBeenCalledWith(undefined, expect.objectContaining({ message: "Your session has ended: sign in again" }));
   });
 
-  test("a portal that does not answer is no session that is over", async () => {
+  test("an unavailable portal does not end the session", async () => {
     portal({ "/api/auth/oidc/refresh": [session("old"), refused(503, "ServiceUnavailableError", "later")], "/api/things": [refused(401, "AuthenticationError", "no")] });
     const { client, token } = await fresh();
-    await token.enter("oidc");
+    await token.startSession("oidc");
     const heard = vi.fn();
     token.onSession(heard);
-    await expect(client.ask("/api/things")).rejects.toMatchObject({ status: 401 });
+    await expect(client.fetchJson("/api/things")).rejects.toMatchObject({ status: 401 });
     expect(heard).not.toHaveBeenCalled();
   });
 
-  test("says that the portal is gone", async () => {
+  test("reports an unreachable portal", async () => {
     portal({});
     const { client } = await fresh();
-    await expect(client.ask("/api/things")).rejects.toMatchObject({ status: 0, name: "Unreachable" });
+    await expect(client.fetchJson("/api/things")).rejects.toMatchObject({ status: 0, name: "Unreachable" });
   });
 
-  test("an answer that is not the portal's has a message all the same", async () => {
+  test("a response from a proxy has a message", async () => {
     vi.stubGlobal("fetch", async () => new Response("<html>Bad gateway</html>", { status: 502 }));
     const { client } = await fresh();
-    await expect(client.ask("/api/things")).rejects.toMatchObject({ status: 502, message: "The portal answered 502. Try again in a moment." });
+    await expect(client.fetchJson("/api/things")).rejects.toMatchObject({ status: 502, message: "The portal returned status 502. Try again in a moment." });
   });
 });
 
-test("withQuery leaves out what is not there and repeats lists", async () => {
+test("withQuery drops empty values and repeats lists", async () => {
   const { client } = await fresh();
   expect(client.withQuery("/x", { a: "1 2", b: undefined, c: "", d: ["x", "y"], e: 0 })).toBe("/x?a=1+2&d=x&d=y&e=0");
   expect(client.withQuery("/x", {})).toBe("/x");

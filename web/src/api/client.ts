@@ -1,32 +1,32 @@
 import { token, renewToken } from "./token";
 
-// ApiError is an answer that is not what was asked for. Its message is for people.
+// ApiError is an error response. Its message is shown to users.
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     override readonly name: string,
     message: string,
-    // body is the whole answer, for those that say more than a message.
+    // body is the whole response body, which may hold more than a message.
     readonly body?: unknown,
   ) {
     super(message);
   }
 }
 
-// Asking is what a request has besides its path.
-export type Asking = {
+// RequestOptions are the options of a request besides its path.
+export type RequestOptions = {
   method?: string;
-  // json is sent as the body.
+  // json is sent as the JSON body.
   json?: unknown;
-  // text is sent as the body as it is, with its type.
+  // text is sent as the body, unchanged, with its content type.
   text?: { body: string; type: string };
   headers?: Record<string, string>;
   signal?: AbortSignal;
 };
 
-// ask asks the portal and returns the JSON of its answer, or undefined if it has none.
-export async function ask<T>(path: string, asking: Asking = {}): Promise<T> {
-  const answer = await askRaw(path, { ...asking, headers: { Accept: "application/json", ...asking.headers } });
+// fetchJson sends a request and returns the JSON of the response, or undefined if the response has no body.
+export async function fetchJson<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  const answer = await fetchRaw(path, { ...options, headers: { Accept: "application/json", ...options.headers } });
   if (answer.status === 204) {
     return undefined as T;
   }
@@ -34,48 +34,48 @@ export async function ask<T>(path: string, asking: Asking = {}): Promise<T> {
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
-// askRaw asks the portal and returns its answer as it comes: for streams, texts and headers. An answer that is an error
-// is thrown. A token that is no longer good is renewed once, and the question asked again.
-export async function askRaw(path: string, asking: Asking = {}): Promise<Response> {
+// fetchRaw sends a request and returns the response: for streams, text and headers. It throws an ApiError for an error
+// response. If the token has expired, it renews the token once and sends the request again.
+export async function fetchRaw(path: string, options: RequestOptions = {}): Promise<Response> {
   const used = await token();
-  let answer = await send(path, asking, used);
+  let answer = await send(path, options, used);
   if (await expired(answer)) {
     const next = await renewToken(used);
     if (next !== undefined) {
-      answer = await send(path, asking, next);
+      answer = await send(path, options, next);
     }
   }
   if (!answer.ok) {
-    throw await errorOf(answer);
+    throw await readError(answer);
   }
   return answer;
 }
 
-async function send(path: string, asking: Asking, bearer: string | undefined): Promise<Response> {
-  const headers: Record<string, string> = { ...asking.headers };
+async function send(path: string, options: RequestOptions, bearer: string | undefined): Promise<Response> {
+  const headers: Record<string, string> = { ...options.headers };
   if (bearer !== undefined) {
     headers["Authorization"] = `Bearer ${bearer}`;
   }
   let body: string | undefined;
-  if (asking.json !== undefined) {
+  if (options.json !== undefined) {
     headers["Content-Type"] = "application/json";
-    body = JSON.stringify(asking.json);
-  } else if (asking.text !== undefined) {
-    headers["Content-Type"] = asking.text.type;
-    body = asking.text.body;
+    body = JSON.stringify(options.json);
+  } else if (options.text !== undefined) {
+    headers["Content-Type"] = options.text.type;
+    body = options.text.body;
   }
-  const method = asking.method ?? (body === undefined ? "GET" : "POST");
+  const method = options.method ?? (body === undefined ? "GET" : "POST");
   try {
-    return await fetch(path, { method, headers, body, signal: asking.signal, credentials: "same-origin" });
+    return await fetch(path, { method, headers, body, signal: options.signal, credentials: "same-origin" });
   } catch (err) {
-    if (asking.signal?.aborted) {
+    if (options.signal?.aborted) {
       throw err;
     }
-    throw new ApiError(0, "Unreachable", "The portal does not answer. Check that it runs and that you are online, then try again.");
+    throw new ApiError(0, "Unreachable", "Cannot reach the portal. Check that it is running and that you are online, then try again.");
   }
 }
 
-// expired says whether an answer means that the token is no longer good.
+// expired reports whether a response means that the token has expired.
 async function expired(answer: Response): Promise<boolean> {
   if (answer.status === 401) {
     return true;
@@ -83,26 +83,26 @@ async function expired(answer: Response): Promise<boolean> {
   if (answer.status !== 403) {
     return false;
   }
-  const error = await errorOf(answer.clone());
+  const error = await readError(answer.clone());
   return error.name === "AuthenticationError";
 }
 
-// errorOf reads the error of an answer.
-export async function errorOf(answer: Response): Promise<ApiError> {
+// readError reads the error of a response.
+export async function readError(answer: Response): Promise<ApiError> {
   let body: unknown;
   try {
     body = await answer.json();
   } catch {
-    // Something in between answered, not the portal.
-    return new ApiError(answer.status, "Error", `The portal answered ${answer.status}. Try again in a moment.`);
+    // A proxy responded, not the portal.
+    return new ApiError(answer.status, "Error", `The portal returned status ${answer.status}. Try again in a moment.`);
   }
   const said = (body as { error?: { name?: unknown; message?: unknown } } | null)?.error;
   const name = typeof said?.name === "string" ? said.name : "Error";
-  const message = typeof said?.message === "string" ? said.message : `The portal answered ${answer.status}.`;
+  const message = typeof said?.message === "string" ? said.message : `The portal returned status ${answer.status}.`;
   return new ApiError(answer.status, name, message, body);
 }
 
-// withQuery adds parameters to a path. Lists are repeated; what is undefined or empty is left out.
+// withQuery adds parameters to a path. Lists are repeated; undefined and empty values are left out.
 export function withQuery(path: string, params: Record<string, string | number | boolean | string[] | undefined>): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(params)) {
@@ -117,7 +117,7 @@ export function withQuery(path: string, params: Record<string, string | number |
   return text === "" ? path : `${path}?${text}`;
 }
 
-// path joins parts to a path, each one escaped.
+// path joins escaped segments to a path.
 export function path(base: string, ...parts: string[]): string {
   return [base, ...parts.map(encodeURIComponent)].join("/");
 }

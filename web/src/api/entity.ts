@@ -1,9 +1,9 @@
 import type { EntityPart } from "./types";
 
-// Ref is how an entity is named: kind, namespace and name.
+// Ref is an entity reference: kind, namespace and name.
 export type Ref = { kind: string; namespace: string; name: string };
 
-// Annotations that pages look at, in the portal's own words. annotation() also finds them in Backstage's.
+// Annotations that pages read, in the neutral vocabulary. annotation() also finds them in Backstage's vocabulary.
 export const annotations = {
   xrdName: "composer.io/xrd-name",
   discoveredFrom: "portal.io/discovered-from",
@@ -14,7 +14,7 @@ export const annotations = {
   viewUrl: "portal.io/view-url",
 } as const;
 
-// refOf names an entity, in lower case as the catalog does.
+// refOf returns the reference of an entity, in lower case as in the catalog.
 export function refOf(entity: EntityPart): Ref {
   return {
     kind: (entity.kind ?? "").toLowerCase(),
@@ -23,7 +23,7 @@ export function refOf(entity: EntityPart): Ref {
   };
 }
 
-// parseRef reads [kind:][namespace/]name. What is left out is taken from the defaults.
+// parseRef parses [kind:][namespace/]name and takes missing parts from the defaults.
 export function parseRef(text: string, defaults?: { kind?: string; namespace?: string }): Ref {
   const colon = text.indexOf(":");
   const kind = colon < 0 ? (defaults?.kind ?? "") : text.slice(0, colon);
@@ -36,33 +36,33 @@ export function parseRef(text: string, defaults?: { kind?: string; namespace?: s
   };
 }
 
-// formatRef is the opposite of parseRef, with nothing left out.
+// formatRef writes a full reference; parseRef reads it.
 export function formatRef(ref: Ref): string {
   return `${ref.kind}:${ref.namespace}/${ref.name}`;
 }
 
-// entityPath is where an entity's page is.
+// entityPath returns the path of an entity's page.
 export function entityPath(ref: Ref): string {
   return `/catalog/${[ref.namespace, ref.kind, ref.name].map(encodeURIComponent).join("/")}`;
 }
 
-// templatePath is where a Template's form is.
+// templatePath returns the path of a Template's form.
 export function templatePath(ref: { namespace: string; name: string }): string {
   return `/create/${[ref.namespace, ref.name].map(encodeURIComponent).join("/")}`;
 }
 
-// titleOf is what people call an entity.
+// titleOf returns the title of an entity, or its name.
 export function titleOf(entity: EntityPart): string {
   return entity.metadata?.title || entity.metadata?.name || "";
 }
 
-// specText returns a text of the spec, empty if it is not there or not a text.
+// specText returns a string field of the spec, or an empty string if it is missing or not a string.
 export function specText(entity: EntityPart, key: string): string {
   const value = (entity.spec as Record<string, unknown> | undefined)?.[key];
   return typeof value === "string" ? value : "";
 }
 
-// The portal may be told to write the words of Backstage and Crossplane in place of its own.
+// The portal can be configured to write the vocabulary of Backstage and Crossplane instead of the neutral one.
 const translations: [own: string, other: string][] = [
   ["portal.io/cluster-id", "backstage.io/kubernetes-id"],
   ["portal.io/cluster-namespace", "backstage.io/kubernetes-namespace"],
@@ -72,13 +72,13 @@ const translations: [own: string, other: string][] = [
   ["portal.io/", "backstage.io/"],
 ];
 
-// spellings returns a key in the portal's own words and in those of Backstage.
+// spellings returns a key in the neutral vocabulary and in that of Backstage.
 export function spellings(key: string): string[] {
   const found = translations.find(([own]) => key.startsWith(own));
   return found ? [key, found[1] + key.slice(found[0].length)] : [key];
 }
 
-// annotation returns the value of an annotation under any of its names, empty if there is none.
+// annotation returns the value of an annotation under any of its spellings, or an empty string.
 export function annotation(entity: EntityPart, key: string): string {
   const all = entity.metadata?.annotations;
   for (const name of spellings(key)) {

@@ -1,20 +1,20 @@
 import type { Session } from "./types";
 
-// How somebody is in: as a guest, or signed in at the configured issuer.
-export type How = "guest" | "oidc";
+// SignInMethod is how a user is signed in: as a guest, or at the configured OpenID Connect issuer.
+export type SignInMethod = "guest" | "oidc";
 
-// Offers are the ways in.
-export type Offers = { guest: boolean; oidc: boolean };
+// SignInMethods are the sign-in methods that the portal offers.
+export type SignInMethods = { guest: boolean; oidc: boolean };
 
-// Held is a session and how it was had. It lives in memory only: a token in storage could be read by any script.
-export type Held = { how: How; session: Session; until: number };
+// ActiveSession is a session and its sign-in method. It is kept in memory only: any script could read a token in storage.
+export type ActiveSession = { method: SignInMethod; session: Session; until: number };
 
-let held: Held | undefined;
-let entering: Promise<Held | undefined> | undefined;
-const listeners = new Set<(held: Held | undefined, why?: Error) => void>();
+let active: ActiveSession | undefined;
+let starting: Promise<ActiveSession | undefined> | undefined;
+const listeners = new Set<(active: ActiveSession | undefined, why?: Error) => void>();
 
-// NotLetIn is why a way in is closed.
-export class NotLetIn extends Error {
+// SignInError is a failed sign-in, token renewal or sign-out.
+export class SignInError extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -23,102 +23,102 @@ export class NotLetIn extends Error {
   }
 }
 
-// onSession calls back whenever somebody comes in or is no longer in. It returns how to stop that.
-export function onSession(listener: (held: Held | undefined, why?: Error) => void): () => void {
+// onSession registers a listener for session changes and returns a function that removes it.
+export function onSession(listener: (active: ActiveSession | undefined, why?: Error) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-function tell(why?: Error) {
+function notify(why?: Error) {
   for (const listener of listeners) {
-    listener(held, why);
+    listener(active, why);
   }
 }
 
-// offers asks which ways in there are.
-export async function offers(signal?: AbortSignal): Promise<Offers> {
+// fetchSignInMethods requests the sign-in methods that the portal offers.
+export async function fetchSignInMethods(signal?: AbortSignal): Promise<SignInMethods> {
   const answer = await fetch("/api/auth/providers", { signal, headers: { Accept: "application/json" } });
   if (!answer.ok) {
-    throw new NotLetIn(answer.status, "The portal does not say how to come in. Try again in a moment.");
+    throw new SignInError(answer.status, "Cannot load the sign-in methods. Try again in a moment.");
   }
-  return (await answer.json()) as Offers;
+  return (await answer.json()) as SignInMethods;
 }
 
-// enter gets a token in a given way. Two at once get the same.
-export function enter(how: How): Promise<Held | undefined> {
-  entering ??= fetchSession(how).finally(() => {
-    entering = undefined;
+// startSession requests a token. Concurrent calls share one request.
+export function startSession(method: SignInMethod): Promise<ActiveSession | undefined> {
+  starting ??= fetchSession(method).finally(() => {
+    starting = undefined;
   });
-  return entering;
+  return starting;
 }
 
-async function fetchSession(how: How): Promise<Held> {
-  const answer = await fetch(`/api/auth/${how}/refresh`, {
+async function fetchSession(method: SignInMethod): Promise<ActiveSession> {
+  const answer = await fetch(`/api/auth/${method}/refresh`, {
     method: "POST",
     headers: { Accept: "application/json", "X-Requested-With": "XMLHttpRequest" },
     credentials: "same-origin",
   });
   if (!answer.ok) {
-    let message = `The portal answered ${answer.status}.`;
+    let message = `The portal returned status ${answer.status}.`;
     try {
       message = ((await answer.json()) as { error: { message: string } }).error.message;
     } catch {
-      // The status has to do.
+      // The body has no message; use the status.
     }
-    throw new NotLetIn(answer.status, message);
+    throw new SignInError(answer.status, message);
   }
   const session = (await answer.json()) as Session;
-  held = { how, session, until: Date.now() + session.portalIdentity.expiresInSeconds * 1000 };
-  tell();
-  return held;
+  active = { method, session, until: Date.now() + session.portalIdentity.expiresInSeconds * 1000 };
+  notify();
+  return active;
 }
 
-// leave ends the session, on the server too. If the server cannot end it, the session goes on and the error says so.
-export async function leave(): Promise<void> {
-  if (held?.how === "oidc") {
+// endSession ends the session, also on the server. If the server fails, the session continues and the error is thrown.
+export async function endSession(): Promise<void> {
+  if (active?.method === "oidc") {
     const answer = await fetch("/api/auth/oidc/logout", { method: "POST", headers: { "X-Requested-With": "XMLHttpRequest" }, credentials: "same-origin" });
     if (!answer.ok) {
-      throw new NotLetIn(answer.status, "You are still signed in: the portal could not end your session. Try again in a moment.");
+      throw new SignInError(answer.status, "Sign-out failed: you are still signed in. Try again in a moment.");
     }
   }
-  held = undefined;
-  tell();
+  active = undefined;
+  notify();
 }
 
-// soon is how long before its end a token is no longer used.
+// soon is how long before its expiry a token is renewed, in milliseconds.
 const soon = 30_000;
 
-// token returns a token that is good, undefined if nobody is in.
+// token returns a valid token, or undefined without a session.
 export async function token(): Promise<string | undefined> {
-  if (entering) {
-    await entering.catch(() => undefined);
+  if (starting) {
+    await starting.catch(() => undefined);
   }
-  if (!held) {
+  if (!active) {
     return undefined;
   }
-  if (held.until - Date.now() < soon) {
-    return renewToken(held.session.portalIdentity.token);
+  if (active.until - Date.now() < soon) {
+    return renewToken(active.session.portalIdentity.token);
   }
-  return held.session.portalIdentity.token;
+  return active.session.portalIdentity.token;
 }
 
-// renewToken gets another token in place of one that is no longer good. If that is not possible the session is over,
-// unless the portal merely does not answer.
+// renewToken requests a new token in place of an expired one. If the portal refuses, the session ends; if the portal is
+// unreachable, it does not.
 export async function renewToken(old: string | undefined): Promise<string | undefined> {
-  if (!held) {
+  if (!active) {
     return undefined;
   }
-  const now = held.session.portalIdentity.token;
+  const now = active.session.portalIdentity.token;
   if (old !== undefined && now !== old) {
     return now;
   }
   try {
-    const next = await enter(held.how);
+    const next = await startSession(active.method);
     return next?.session.portalIdentity.token;
   } catch (err) {
-    if (err instanceof NotLetIn && (err.status === 401 || err.status === 403)) {
-      held = undefined;
-      tell(err);
+    if (err instanceof SignInError && (err.status === 401 || err.status === 403)) {
+      active = undefined;
+      notify(err);
     }
     return undefined;
   }

@@ -1,6 +1,6 @@
 import type { components } from "./schema";
 
-// The names of what the API speaks about; the types are generated from its contract.
+// Short names for the API types, which are generated from the OpenAPI document.
 export type Schemas = components["schemas"];
 export type EntityPart = Schemas["EntityPart"];
 export type EntityPage = Schemas["EntityPage"];
@@ -16,7 +16,7 @@ export type Findings = Schemas["Findings"];
 // Json is any value of JSON.
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-// Entity is an entity with what every entity has. Everything in its spec is somebody's text: look before use.
+// Entity is an entity with its required fields. The contents of its spec are untrusted: check types before use.
 export type Entity = EntityPart & {
   apiVersion: string;
   kind: string;

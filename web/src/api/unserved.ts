@@ -1,14 +1,15 @@
 import { annotation, annotations } from "./entity";
 import type { EntityPart } from "./types";
 
-// Unserved is a condition of an XRD for want of which a cluster does not serve what a Template creates.
+// Unserved is a condition of an XRD because of which a cluster does not serve the resource that a Template creates.
 export type Unserved = { cluster: string; condition: string; status: string; reason?: string; message?: string };
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-// unservedBy reads from an entity which clusters do not serve it. What cannot be read says nothing.
+// unservedBy returns the clusters that do not serve a resource, from the entity's annotation. An invalid annotation means
+// none.
 export function unservedBy(entity: EntityPart): Unserved[] {
   let list: unknown;
   try {
@@ -26,7 +27,7 @@ export function unservedBy(entity: EntityPart): Unserved[] {
   });
 }
 
-// inWords says it in a line, as the portal does.
+// inWords formats a condition as one line, as the backend does.
 export function inWords(u: Omit<Unserved, "cluster">): string {
   return [`${u.condition} is ${u.status}`, u.reason, u.message].filter(Boolean).join(": ");
 }

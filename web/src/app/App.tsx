@@ -4,19 +4,19 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { BrowserRouter } from "react-router";
 import { Boundary } from "./Boundary";
 import { Frame } from "./Frame";
-import { makeQueries } from "./queries";
+import { createQueryClient } from "./queries";
 import { Pages } from "./routes";
 import { SessionProvider } from "./session";
 import { colors, nonce, theme, variables } from "./theme";
 
 export function App() {
-  const [queries] = useState(makeQueries);
+  const [queries] = useState(createQueryClient);
   return (
     <MantineProvider theme={theme} cssVariablesResolver={variables} colorSchemeManager={colors} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <Boundary>
         <QueryClientProvider client={queries}>
           <SessionProvider>
-            {/* What is chosen stands in the address: a box that is ticked must be ticked at once, not when the page is ready. */}
+            {/* The filters are in the URL: without transitions, a checkbox changes at once and not when the page has rendered. */}
             <BrowserRouter useTransitions={false}>
               <Frame>
                 <Pages />

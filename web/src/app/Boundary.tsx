@@ -3,7 +3,7 @@ import { Button, Code, Group, Stack, Text, Title } from "@mantine/core";
 
 type Props = { children: ReactNode };
 
-// Boundary shows what went wrong in place of a page that broke, and offers a way on.
+// Boundary shows an error message and a way to continue in place of a page that failed to render.
 export class Boundary extends Component<Props, { error?: Error }> {
   override state: { error?: Error } = {};
 
@@ -16,23 +16,23 @@ export class Boundary extends Component<Props, { error?: Error }> {
     if (!error) {
       return this.props.children;
     }
-    // A part of the page that cannot be loaded is a part of an older build: the portal was updated meanwhile.
+    // A chunk that cannot be loaded belongs to an older build: the portal was updated in the meantime.
     const outdated = /dynamically imported module|Importing a module script|Unable to preload/i.test(error.message);
     return (
       <Stack p="xl" maw={640} gap="md" role="alert">
         <Title order={1} size="h2">
-          {outdated ? "There is a newer version of this page" : "This page broke"}
+          {outdated ? "A new version is available" : "Something went wrong"}
         </Title>
         <Text>
           {outdated
-            ? "A part of it could not be loaded. Reload to get the version the portal has now."
-            : "Reload it; if it breaks again, tell whoever runs this portal what you did and what it says below."}
+            ? "Part of this page could not be loaded. Reload to get the current version."
+            : "Reload the page. If the error persists, send your administrator the message below and describe what you did."}
         </Text>
         {!outdated && <Code block>{error.message}</Code>}
         <Group>
           <Button onClick={() => window.location.reload()}>Reload</Button>
           <Button variant="default" component="a" href="/catalog">
-            To the catalog
+            Go to catalog
           </Button>
         </Group>
       </Stack>

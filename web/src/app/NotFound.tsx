@@ -1,14 +1,14 @@
 import { Anchor, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
-import { Page } from "../parts/Page";
+import { Page } from "../components/Page";
 
 export function NotFound() {
   return (
-    <Page title="There is nothing at this address">
+    <Page title="Page not found">
       <Stack gap="xs">
-        <Text>The link may be old, or a letter is wrong.</Text>
+        <Text>The link may be outdated or mistyped.</Text>
         <Anchor component={Link} to="/catalog">
-          Look in the catalog
+          Go to catalog
         </Anchor>
       </Stack>
     </Page>

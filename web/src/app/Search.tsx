@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { Kbd, TextInput } from "@mantine/core";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 
-// Search finds entities from every page: it goes to the catalog, which has a field of its own to go on in.
+// Search is the search field on all pages but the catalog. It opens the catalog, which has its own field.
 export function Search() {
   const navigate = useNavigate();
   const { pathname } = useLocation();
@@ -14,7 +14,7 @@ export function Search() {
 
   useEffect(() => setText(asked), [asked]);
 
-  // A slash from anywhere, unless somebody is writing.
+  // The slash key focuses the field, unless the user is typing.
   useEffect(() => {
     const press = (e: KeyboardEvent) => {
       const on = e.target as HTMLElement | null;

@@ -1,33 +1,33 @@
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useSession } from "./session";
 
-// SignIn is the way in for who is outside.
+// SignIn is the sign-in form.
 export function SignIn() {
   const session = useSession();
-  const { offers, state, why } = session;
+  const { methods, state, error } = session;
   return (
     <Paper withBorder p="lg" maw={520} mx="auto" my="lg" role="region" aria-labelledby="signin">
       <Stack>
         <Title order={1} size="h3" id="signin">
-          {state === "failed" ? "The portal does not answer" : "Sign in"}
+          {state === "failed" ? "No connection to the portal" : "Sign in"}
         </Title>
-        {why && (
+        {error && (
           <Text size="sm" role="alert">
-            {why}
+            {error}
           </Text>
         )}
-        {state === "out" && offers.oidc && <Text size="sm">You come back to where you are now.</Text>}
-        {state === "out" && !offers.oidc && !offers.guest && (
-          <Text size="sm">Nobody is let in: auth.providers in the configuration of this portal has neither guests nor OpenID Connect.</Text>
+        {state === "signed-out" && methods.oidc && <Text size="sm">You will return to this page.</Text>}
+        {state === "signed-out" && !methods.oidc && !methods.guest && (
+          <Text size="sm">No sign-in method is configured. Ask your administrator.</Text>
         )}
         <Group>
-          {state === "out" && offers.oidc && <Button onClick={session.signIn}>Sign in</Button>}
-          {state === "out" && offers.guest && (
-            <Button variant={offers.oidc ? "default" : "filled"} onClick={session.enterAsGuest}>
-              Look around as a guest
+          {state === "signed-out" && methods.oidc && <Button onClick={session.signIn}>Sign in</Button>}
+          {state === "signed-out" && methods.guest && (
+            <Button variant={methods.oidc ? "default" : "filled"} onClick={session.continueAsGuest}>
+              Continue as guest
             </Button>
           )}
-          {state === "failed" && <Button onClick={session.again}>Try again</Button>}
+          {state === "failed" && <Button onClick={session.retry}>Retry</Button>}
         </Group>
       </Stack>
     </Paper>

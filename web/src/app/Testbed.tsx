@@ -5,7 +5,7 @@ import { MemoryRouter, Route, Routes } from "react-router";
 import { SessionProvider } from "./session";
 import { theme, variables } from "./theme";
 
-// Testbed is what a page needs around it in a component test: theme, questions that are not repeated, session, address.
+// Testbed provides theme, query client without retries, session and router for component tests.
 export function Testbed({ path = "/", route = "*", children }: { path?: string; route?: string; children: ReactNode }) {
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: false } } }));
   return (

@@ -1,12 +1,12 @@
 import { ActionIcon, Menu, Text } from "@mantine/core";
 import { Link } from "react-router";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import { useSession } from "./session";
 
-// UserMenu says who is looking, and lets them in and out.
+// UserMenu shows the current user with sign-in and sign-out.
 export function UserMenu() {
   const session = useSession();
-  const label = session.state === "in" ? `You are ${session.guest ? "a guest" : session.name}` : "Not signed in";
+  const label = session.state !== "signed-in" ? "Not signed in" : session.guest ? "Browsing as guest" : `Signed in as ${session.name}`;
   return (
     <Menu position="bottom-end" withinPortal={false}>
       <Menu.Target>
@@ -17,32 +17,32 @@ export function UserMenu() {
       <Menu.Dropdown miw={220}>
         <Menu.Label>
           <Text size="sm" c="var(--mantine-color-text)" fw={600}>
-            {session.state === "in" ? (session.guest ? "Guest" : session.name) : "Not signed in"}
+            {session.state === "signed-in" ? (session.guest ? "Guest" : session.name) : "Not signed in"}
           </Text>
-          {session.who && (
+          {session.userRef && (
             <Text size="xs" c="dimmed">
-              {session.who}
+              {session.userRef}
             </Text>
           )}
         </Menu.Label>
-        {session.state === "in" && !session.guest && (
+        {session.state === "signed-in" && !session.guest && (
           <Menu.Item component={Link} to="/tasks" leftSection={<Icon name="clock" />}>
             My tasks
           </Menu.Item>
         )}
-        {session.offers.oidc && (session.guest || session.state !== "in") && (
+        {session.methods.oidc && (session.guest || session.state !== "signed-in") && (
           <Menu.Item leftSection={<Icon name="right" />} onClick={session.signIn}>
             Sign in
           </Menu.Item>
         )}
-        {session.state === "in" && !session.guest && (
+        {session.state === "signed-in" && !session.guest && (
           <Menu.Item leftSection={<Icon name="out" />} onClick={session.signOut}>
             Sign out
           </Menu.Item>
         )}
-        {session.guest && !session.offers.oidc && (
+        {session.guest && !session.methods.oidc && (
           <Text size="xs" c="dimmed" px="sm" pb="xs" maw={260}>
-            Guests may look at everything. To sign people in, set auth.providers.oidc in the configuration.
+            Sign-in is not configured: everyone is a guest.
           </Text>
         )}
       </Menu.Dropdown>

@@ -4,9 +4,9 @@ import userEvent from "@testing-library/user-event";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { MemoryRouter } from "react-router";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { Denied } from "../parts/Denied";
+import { PermissionTooltip } from "../components/PermissionTooltip";
 import { Frame } from "./Frame";
-import { useMay } from "./may";
+import { usePermission } from "./permission";
 import { SessionProvider } from "./session";
 
 type Asked = { path: string; body: unknown };
@@ -38,12 +38,12 @@ beforeEach(() => {
 });
 
 function Page() {
-  const create = useMay("scaffolder.task.create");
-  const manage = useMay("catalog.ingestion.manage");
+  const create = usePermission("scaffolder.task.create");
+  const manage = usePermission("catalog.ingestion.manage");
   return (
-    <Denied may={create}>
+    <PermissionTooltip access={create}>
       <button disabled={!create.allowed}>{manage.allowed ? "Manage" : "Make"}</button>
-    </Denied>
+    </PermissionTooltip>
   );
 }
 
@@ -64,65 +64,65 @@ const open = () =>
 
 const decide = (result: string) => (body: unknown) => json({ items: (body as { items: unknown[] }).items.map(() => ({ result })) });
 
-describe("coming in", () => {
-  test("as a guest, without a question and without a refusal", async () => {
+describe("sign-in", () => {
+  test("starts as guest without a failed request", async () => {
     answers["/api/permission/authorize"] = decide("DENY");
     open();
-    expect(await screen.findByRole("button", { name: "You are a guest" })).toBeTruthy();
+    expect(await screen.findByRole("button", { name: "Browsing as guest" })).toBeTruthy();
     expect(asked.map((a) => a.path)).not.toContain("/api/auth/oidc/refresh");
   });
 
-  test("as who one was", async () => {
+  test("resumes the previous session", async () => {
     localStorage.setItem("portal-signed-in", "yes");
     answers["/api/auth/oidc/refresh"] = () => who("user:default/ann", "Ann");
     answers["/api/permission/authorize"] = decide("ALLOW");
     open();
-    expect(await screen.findByRole("button", { name: "You are Ann" })).toBeTruthy();
+    expect(await screen.findByRole("button", { name: "Signed in as Ann" })).toBeTruthy();
     expect(await screen.findByRole("button", { name: "Manage" })).toBeTruthy();
   });
 
-  test("as a guest, when the session is over", async () => {
+  test("falls back to guest when the session has expired", async () => {
     localStorage.setItem("portal-signed-in", "yes");
     answers["/api/auth/oidc/refresh"] = () => refused(401, "Missing session cookie");
     answers["/api/permission/authorize"] = decide("DENY");
     open();
-    expect(await screen.findByRole("button", { name: "You are a guest" })).toBeTruthy();
+    expect(await screen.findByRole("button", { name: "Browsing as guest" })).toBeTruthy();
     expect(localStorage.getItem("portal-signed-in")).toBeNull();
   });
 
-  test("by signing in, where there are no guests", async () => {
+  test("requires sign-in if guests are disabled", async () => {
     answers["/api/auth/providers"] = () => json({ guest: false, oidc: true });
     answers["/api/auth/oidc/refresh"] = () => refused(401, "Missing session cookie");
     open();
     expect(await screen.findByRole("heading", { name: "Sign in" })).toBeTruthy();
-    expect(screen.queryByRole("button", { name: "Look around as a guest" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Continue as guest" })).toBeNull();
     expect(screen.queryByText("Make")).toBeNull();
   });
 
-  test("not at all, where nobody is let in", async () => {
+  test("explains that no sign-in method is configured", async () => {
     answers["/api/auth/providers"] = () => json({ guest: false, oidc: false });
     open();
-    expect(await screen.findByText(/Nobody is let in/)).toBeTruthy();
+    expect(await screen.findByText(/No sign-in method is configured/)).toBeTruthy();
   });
 
-  test("later, when the portal does not answer", async () => {
+  test("retries when the portal is unreachable", async () => {
     const providers = answers["/api/auth/providers"]!;
     delete answers["/api/auth/providers"];
     open();
-    await userEvent.click(await screen.findByRole("button", { name: "Try again" }));
-    expect(await screen.findByRole("button", { name: "Try again" })).toBeTruthy();
+    await userEvent.click(await screen.findByRole("button", { name: "Retry" }));
+    expect(await screen.findByRole("button", { name: "Retry" })).toBeTruthy();
     answers["/api/auth/providers"] = providers;
     answers["/api/permission/authorize"] = decide("DENY");
-    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
-    expect(await screen.findByRole("button", { name: "You are a guest" })).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Retry" }));
+    expect(await screen.findByRole("button", { name: "Browsing as guest" })).toBeTruthy();
   });
 });
 
-describe("what one may", () => {
-  test("is asked at once, and said if not", async () => {
+describe("permissions", () => {
+  test("are checked in one request, and a denial is explained", async () => {
     answers["/api/permission/authorize"] = decide("DENY");
     open();
-    expect(await screen.findByRole("note", { name: "Guests may not do this. Sign in first." })).toBeTruthy();
+    expect(await screen.findByRole("note", { name: "Guests cannot do this. Sign in first." })).toBeTruthy();
     const questions = asked.filter((a) => a.path === "/api/permission/authorize");
     expect(questions).toHaveLength(1);
     expect((questions[0]!.body as { items: { permission: { name: string } }[] }).items.map((i) => i.permission.name)).toEqual([
@@ -132,7 +132,7 @@ describe("what one may", () => {
     expect((screen.getByText("Make") as HTMLButtonElement).disabled).toBe(true);
   });
 
-  test("is offered if so", async () => {
+  test("enable controls", async () => {
     answers["/api/permission/authorize"] = decide("ALLOW");
     open();
     await waitFor(() => expect((screen.getByText("Manage") as HTMLButtonElement).disabled).toBe(false));

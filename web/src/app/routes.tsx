@@ -1,6 +1,6 @@
 import { lazy, Suspense } from "react";
 import { Navigate, Route, Routes, useLocation } from "react-router";
-import { Loading } from "../parts/State";
+import { Loading } from "../components/State";
 import { Boundary } from "./Boundary";
 import { NotFound } from "./NotFound";
 
@@ -13,13 +13,13 @@ const TaskPage = lazy(() => import("../create/TaskPage"));
 const IngestionPage = lazy(() => import("../ingestion/IngestionPage"));
 const PlaygroundPage = lazy(() => import("../playground/PlaygroundPage"));
 
-// Pages is what stands at each address.
+// Pages maps paths to pages.
 export function Pages() {
   const { pathname } = useLocation();
   return (
-    // A page that broke does not take the next one with it.
+    // Each page has its own boundary, so that an error in one page does not affect the next.
     <Boundary key={pathname}>
-      <Suspense fallback={<Loading label="Loading the page" />}>
+      <Suspense fallback={<Loading label="Loading page" />}>
         <Routes>
           <Route path="/" element={<Navigate to="/catalog" replace />} />
           <Route path="/catalog" element={<CatalogPage />} />

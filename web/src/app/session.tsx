@@ -1,168 +1,168 @@
 import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
 import { useQueryClient } from "@tanstack/react-query";
-import { enter, leave, NotLetIn, offers as askOffers, onSession, type Held, type Offers } from "../api/token";
+import { startSession, endSession, SignInError, fetchSignInMethods, onSession, type ActiveSession, type SignInMethods } from "../api/token";
 
-// SessionState is where somebody stands: on the way in, in, outside, or unable to find out.
-export type SessionState = "entering" | "in" | "out" | "failed";
+// SessionState is the state of the sign-in; failed means that it could not be determined.
+export type SessionState = "signing-in" | "signed-in" | "signed-out" | "failed";
 
 export type SessionView = {
   state: SessionState;
-  // who is the reference of the user, such as user:default/ann; empty for nobody.
-  who: string;
-  // name is what to call them.
+  // userRef is the entity reference of the user, such as user:default/ann; empty when signed out.
+  userRef: string;
+  // name is the display name of the user.
   name: string;
   guest: boolean;
-  // owns are the references of the groups they belong to, and of themselves.
-  owns: string[];
-  offers: Offers;
-  // era changes when somebody leaves or comes as somebody else: what was on the page is not for them.
-  era: number;
-  // why says what went wrong, if something did.
-  why?: string;
+  // ownershipRefs are the references of the user and of the groups they belong to.
+  ownershipRefs: string[];
+  methods: SignInMethods;
+  // generation changes when the user signs out or another user signs in: the page is then rendered anew.
+  generation: number;
+  // error is the message of the last failure.
+  error?: string;
   signIn: () => void;
-  enterAsGuest: () => void;
+  continueAsGuest: () => void;
   signOut: () => void;
-  again: () => void;
+  retry: () => void;
 };
 
 const Context = createContext<SessionView | undefined>(undefined);
 
-// useSession says who is looking.
+// useSession returns the session of the current user.
 export function useSession(): SessionView {
   const view = useContext(Context);
   if (!view) {
-    throw new Error("useSession is called outside of SessionProvider");
+    throw new Error("useSession must be used inside SessionProvider");
   }
   return view;
 }
 
-// here is the path to come back to.
-function here(): string {
+// currentPath returns the path to return to after sign-in.
+function currentPath(): string {
   return window.location.pathname + window.location.search + window.location.hash;
 }
 
-// The browser remembers that somebody has signed in, and no more: without it every guest would begin with a refusal.
-const mark = "portal-signed-in";
+// Remember only that the user has signed in: without this flag every guest would start with a failed request.
+const signedInKey = "portal-signed-in";
 
-function marked(): boolean {
+function wasSignedIn(): boolean {
   try {
-    return localStorage.getItem(mark) !== null;
+    return localStorage.getItem(signedInKey) !== null;
   } catch {
     return true;
   }
 }
 
-function setMark(on: boolean) {
+function rememberSignIn(on: boolean) {
   try {
     if (on) {
-      localStorage.setItem(mark, "yes");
+      localStorage.setItem(signedInKey, "yes");
     } else {
-      localStorage.removeItem(mark);
+      localStorage.removeItem(signedInKey);
     }
   } catch {
-    // Without storage it is tried each time.
+    // Without storage, sign-in is tried every time.
   }
 }
 
-// come gets somebody in without a question, if there is a way: as who they were, or as a guest.
-async function come(ways: Offers): Promise<void> {
-  if (ways.oidc && (marked() || !ways.guest)) {
+// signInSilently starts a session without user interaction if possible: with the previous sign-in, or as a guest.
+async function signInSilently(methods: SignInMethods): Promise<void> {
+  if (methods.oidc && (wasSignedIn() || !methods.guest)) {
     try {
-      await enter("oidc");
+      await startSession("oidc");
       return;
     } catch (err) {
-      if (!(err instanceof NotLetIn) || err.status >= 500) {
+      if (!(err instanceof SignInError) || err.status >= 500) {
         throw err;
       }
-      setMark(false);
+      rememberSignIn(false);
     }
   }
-  if (ways.guest) {
-    await enter("guest");
+  if (methods.guest) {
+    await startSession("guest");
   }
 }
 
 export function SessionProvider({ children }: { children: ReactNode }) {
-  const [state, setState] = useState<SessionState>("entering");
-  const [held, setHeld] = useState<Held>();
-  const [ways, setWays] = useState<Offers>({ guest: false, oidc: false });
-  const [why, setWhy] = useState<string>();
-  const [turn, setTurn] = useState(0);
-  const [era, setEra] = useState(0);
+  const [state, setState] = useState<SessionState>("signing-in");
+  const [active, setHeld] = useState<ActiveSession>();
+  const [methods, setMethods] = useState<SignInMethods>({ guest: false, oidc: false });
+  const [error, setError] = useState<string>();
+  const [attempt, setAttempt] = useState(0);
+  const [generation, setGeneration] = useState(0);
   const queries = useQueryClient();
 
   useEffect(
     () =>
       onSession((next, reason) => {
         setHeld(next);
-        setWhy(reason?.message);
-        setState(next ? "in" : "out");
+        setError(reason?.message);
+        setState(next ? "signed-in" : "signed-out");
       }),
     [],
   );
 
   useEffect(() => {
-    let gone = false;
+    let cancelled = false;
     (async () => {
       try {
-        const found = await askOffers();
-        if (gone) {
+        const found = await fetchSignInMethods();
+        if (cancelled) {
           return;
         }
-        setWays(found);
-        await come(found);
-        if (!gone) {
-          setState((now) => (now === "entering" ? "out" : now));
+        setMethods(found);
+        await signInSilently(found);
+        if (!cancelled) {
+          setState((now) => (now === "signing-in" ? "signed-out" : now));
         }
       } catch (err) {
-        if (!gone) {
-          setWhy(err instanceof NotLetIn ? err.message : "The portal does not answer. Check that it runs, then try again.");
+        if (!cancelled) {
+          setError(err instanceof SignInError ? err.message : "Cannot reach the portal. Check that it is running, then try again.");
           setState("failed");
         }
       }
     })();
     return () => {
-      gone = true;
+      cancelled = true;
     };
-  }, [turn]);
+  }, [attempt]);
 
-  const again = useCallback(() => {
-    setWhy(undefined);
-    setState("entering");
-    setTurn((n) => n + 1);
+  const retry = useCallback(() => {
+    setError(undefined);
+    setState("signing-in");
+    setAttempt((n) => n + 1);
   }, []);
 
   const view = useMemo<SessionView>(() => {
-    const identity = held?.session.portalIdentity.identity;
-    const who = identity?.userEntityRef ?? "";
+    const identity = active?.session.portalIdentity.identity;
+    const userRef = identity?.userEntityRef ?? "";
     return {
       state,
-      who,
-      name: held?.session.profile.displayName || who.replace(/^.*[/:]/, ""),
-      guest: held?.how === "guest",
-      owns: identity?.ownershipEntityRefs ?? [],
-      offers: ways,
-      era,
-      why,
+      userRef,
+      name: active?.session.profile.displayName || userRef.replace(/^.*[/:]/, ""),
+      guest: active?.method === "guest",
+      ownershipRefs: identity?.ownershipEntityRefs ?? [],
+      methods,
+      generation,
+      error,
       signIn: () => {
-        setMark(true);
-        window.location.assign(`/api/auth/oidc/start?redirect=${encodeURIComponent(here())}`);
+        rememberSignIn(true);
+        window.location.assign(`/api/auth/oidc/start?redirect=${encodeURIComponent(currentPath())}`);
       },
-      enterAsGuest: () => {
-        setEra((n) => n + 1);
-        enter("guest").catch((err: unknown) => setWhy(err instanceof Error ? err.message : String(err)));
+      continueAsGuest: () => {
+        setGeneration((n) => n + 1);
+        startSession("guest").catch((err: unknown) => setError(err instanceof Error ? err.message : String(err)));
       },
       signOut: () => {
-        setMark(false);
-        setEra((n) => n + 1);
-        leave()
-          .catch((err: unknown) => setWhy(err instanceof Error ? err.message : String(err)))
-          // What one person saw is not for the next.
+        rememberSignIn(false);
+        setGeneration((n) => n + 1);
+        endSession()
+          .catch((err: unknown) => setError(err instanceof Error ? err.message : String(err)))
+          // Drop cached data of the previous user.
           .finally(() => queries.clear());
       },
-      again,
+      retry,
     };
-  }, [state, held, ways, era, why, again, queries]);
+  }, [state, active, methods, generation, error, retry, queries]);
 
   return <Context value={view}>{children}</Context>;
 }

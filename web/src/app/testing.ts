@@ -1,12 +1,12 @@
 import { afterEach } from "vitest";
 import { cleanup, configure } from "@testing-library/react";
 
-// A machine that does other things too may need more than the usual second.
+// A busy machine may need more than the default second.
 configure({ asyncUtilTimeout: 10_000 });
 
 afterEach(cleanup);
 
-// What Mantine and the tables ask of a browser, and jsdom does not have.
+// Browser APIs that Mantine and the tables need and jsdom lacks.
 if (!window.matchMedia) {
   window.matchMedia = (query: string) =>
     ({

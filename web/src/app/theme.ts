@@ -13,11 +13,11 @@ export const theme = createTheme({
   defaultRadius: "md",
   cursorType: "pointer",
   autoContrast: true,
-  // The colours of an alert are for its frame and icon: as text some of them fall short of AA on a dark page.
+  // Alert colors are used for border and icon only: as text, some fail AA on a dark page.
   components: { Alert: { styles: { title: { color: "var(--mantine-color-text)" } } } },
 });
 
-// Mantine's dimmed grey and its light links fall short of AA on a white page, and on a dark one.
+// Mantine's dimmed text and light links fail AA on both backgrounds.
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
@@ -36,5 +36,5 @@ export const variables: CSSVariablesResolver = () => ({
 
 export const colors = localStorageColorSchemeManager({ key: "portal-colors" });
 
-// nonce is what the policy of the page wants to see on every style element.
+// nonce is required by the Content-Security-Policy on every style element.
 export const nonce = document.querySelector<HTMLMetaElement>('meta[name="nonce"]')?.content ?? "";

@@ -18,7 +18,7 @@ const identity = { token: "t", expiresInSeconds: 3600, identity: { type: "user",
 beforeEach(() => {
   asked = [];
   answer = () => json({ items: [], totalItems: 0, pageInfo: {} });
-  // A box of some height: without one there is no row in sight.
+  // Give elements a size: without one the virtualizer renders no rows.
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
   vi.spyOn(Element.prototype, "clientWidth", "get").mockReturnValue(800);
   Element.prototype.scrollTo = () => undefined;
@@ -57,7 +57,7 @@ function rows(count: number): (body: Body) => Response {
   };
 }
 
-test("shows rows, and asks only for those in sight", async () => {
+test("renders rows and requests only visible pages", async () => {
   answer = rows(100_000);
   page("/catalog");
   expect(await screen.findByRole("link", { name: "Title 0" })).toBeTruthy();
@@ -67,7 +67,7 @@ test("shows rows, and asks only for those in sight", async () => {
   expect(asked.filter((a) => a.path.endsWith("by-query")).every((a) => a.body.offset === 0)).toBe(true);
 });
 
-test("asks for what the address says", async () => {
+test("builds the query from the URL", async () => {
   answer = rows(3);
   page("/catalog?q=data&kind=API&sort=type&order=desc");
   await screen.findByRole("link", { name: "Title 0" });
@@ -77,18 +77,18 @@ test("asks for what the address says", async () => {
   expect(body.orderBy).toEqual([{ field: "spec.type", order: "desc" }]);
 });
 
-test("searches as one writes, and not for every letter", async () => {
+test("debounces the search while typing", async () => {
   answer = rows(3);
   page("/catalog");
   await screen.findByRole("link", { name: "Title 0" });
   await userEvent.type(screen.getByRole("searchbox", { name: "Search the catalog" }), "queue");
   await waitFor(() => expect(asked.some((a) => a.body.fullTextFilter?.term === "queue")).toBe(true));
-  // What the filters count is what the search finds.
+  // The filter counts follow the search.
   await waitFor(() => expect(asked.some((a) => a.path.endsWith("entity-facets") && a.body.fullTextFilter?.term === "queue")).toBe(true));
   expect(new Set(asked.map((a) => a.body.fullTextFilter?.term).filter(Boolean)).size).toBeLessThan(4);
 });
 
-test("a column sorts, and sorts the other way round", async () => {
+test("a column header toggles the sort order", async () => {
   answer = rows(3);
   page("/catalog");
   await screen.findByRole("link", { name: "Title 0" });
@@ -98,19 +98,19 @@ test("a column sorts, and sorts the other way round", async () => {
   expect(screen.getByRole("columnheader", { name: "Kind" }).getAttribute("aria-sort")).toBe("descending");
 });
 
-test("says what to do when nothing fits, and when there is nothing at all", async () => {
+test("shows empty states for no results and for an empty catalog", async () => {
   const { unmount } = page("/catalog?q=nosuch");
-  expect(await screen.findByText("Nothing fits")).toBeTruthy();
+  expect(await screen.findByText("No results")).toBeTruthy();
   unmount();
   page("/catalog");
   expect(await screen.findByText("The catalog is empty")).toBeTruthy();
 });
 
-test("says what went wrong, and tries again", async () => {
+test("shows an error and retries", async () => {
   answer = () => json({ error: { name: "InputError", message: "That is no filter" } }, 400);
   page("/catalog");
   expect(await screen.findByText("That is no filter")).toBeTruthy();
   answer = rows(1);
-  await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+  await userEvent.click(screen.getByRole("button", { name: "Retry" }));
   expect(await screen.findByRole("link", { name: "Title 0" })).toBeTruthy();
 });

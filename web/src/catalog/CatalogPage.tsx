@@ -2,11 +2,11 @@ import { useMemo } from "react";
 import { Button, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useSearchParams } from "react-router";
-import { Facet } from "../parts/Facet";
-import { Icon } from "../parts/Icon";
-import { Page } from "../parts/Page";
-import { Empty, Failed, Loading } from "../parts/State";
-import { facetNames, facets, isNarrowed, readChoice, writeChoice, type Choice, type FacetName } from "./choice";
+import { Facet } from "../components/Facet";
+import { Icon } from "../components/Icon";
+import { Page } from "../components/Page";
+import { Empty, ErrorAlert, Loading } from "../components/State";
+import { facetNames, facets, isFiltered, parseFilter, formatFilter, type CatalogFilter, type FacetName } from "./filter";
 import { useFacets, useFirst } from "./queries";
 import { SearchField } from "./SearchField";
 import { Table } from "./Table";
@@ -14,23 +14,23 @@ import styles from "./Catalog.module.css";
 
 export default function CatalogPage() {
   const [params, setParams] = useSearchParams();
-  const choice = useMemo(() => readChoice(params), [params]);
+  const filter = useMemo(() => parseFilter(params), [params]);
   const [open, { toggle }] = useDisclosure(false);
-  const change = (part: Partial<Choice>, replace = false) => setParams(writeChoice({ ...choice, ...part }), { replace });
-  const first = useFirst(choice);
+  const change = (part: Partial<CatalogFilter>, replace = false) => setParams(formatFilter({ ...filter, ...part }), { replace });
+  const first = useFirst(filter);
   const total = first.data?.totalItems ?? 0;
-  const count = facetNames.reduce((sum, name) => sum + choice.chosen[name].length, 0);
+  const count = facetNames.reduce((sum, name) => sum + filter.chosen[name].length, 0);
 
   return (
-    <Page title="Catalog" lead="Everything your platform offers, and what runs on it.">
+    <Page title="Catalog" lead="What your platform offers and what runs on it.">
       <Group gap="sm" align="center">
-        <SearchField text={choice.text} onChange={(text) => change({ text }, true)} />
+        <SearchField text={filter.text} onChange={(text) => change({ text }, true)} />
         <Button className={styles.toggle} variant="default" leftSection={<Icon name="filter" />} onClick={toggle} aria-expanded={open}>
           {count === 0 ? "Filters" : `Filters (${count})`}
         </Button>
-        {isNarrowed(choice) && (
-          <Button variant="subtle" c="var(--mantine-color-anchor)" onClick={() => setParams(writeChoice({ ...readChoice(new URLSearchParams()), sort: choice.sort, descending: choice.descending }))}>
-            Show everything
+        {isFiltered(filter) && (
+          <Button variant="subtle" c="var(--mantine-color-anchor)" onClick={() => setParams(formatFilter({ ...parseFilter(new URLSearchParams()), sort: filter.sort, descending: filter.descending }))}>
+            Clear filters
           </Button>
         )}
         <Text size="sm" c="dimmed" role="status" aria-live="polite">
@@ -39,52 +39,52 @@ export default function CatalogPage() {
       </Group>
       <div className={styles.columns}>
         <aside className={open ? styles.facetsOpen : styles.facets} aria-label="Filters">
-          <Facets choice={choice} onChange={(chosen) => change({ chosen })} />
+          <Facets filter={filter} onChange={(chosen) => change({ chosen })} />
         </aside>
         <div className={styles.rows}>
-          <Rows choice={choice} first={first} onSort={(sort, descending) => change({ sort, descending })} />
+          <Rows filter={filter} first={first} onSort={(sort, descending) => change({ sort, descending })} />
         </div>
       </div>
     </Page>
   );
 }
 
-function Facets({ choice, onChange }: { choice: Choice; onChange: (chosen: Choice["chosen"]) => void }) {
-  const { values, failed } = useFacets(choice);
+function Facets({ filter, onChange }: { filter: CatalogFilter; onChange: (chosen: CatalogFilter["chosen"]) => void }) {
+  const { values, failed } = useFacets(filter);
   if (failed) {
     return (
       <Text size="sm" c="dimmed">
-        The filters cannot be counted right now. What is in the address still holds.
+        Filter counts are unavailable right now. Selected filters still apply.
       </Text>
     );
   }
-  const choose = (name: FacetName) => (chosen: string[]) => onChange({ ...choice.chosen, [name]: chosen });
+  const choose = (name: FacetName) => (chosen: string[]) => onChange({ ...filter.chosen, [name]: chosen });
   return facetNames.map((name) => (
-    <Facet key={name} title={facets[name].title} show={facets[name].show} values={values(name)} chosen={choice.chosen[name]} onChange={choose(name)} />
+    <Facet key={name} title={facets[name].title} show={facets[name].show} values={values(name)} chosen={filter.chosen[name]} onChange={choose(name)} />
   ));
 }
 
-function Rows({ choice, first, onSort }: { choice: Choice; first: ReturnType<typeof useFirst>; onSort: (sort: Choice["sort"], descending: boolean) => void }) {
-  // A table that was seen stays, with the error above it.
+function Rows({ filter, first, onSort }: { filter: CatalogFilter; first: ReturnType<typeof useFirst>; onSort: (sort: CatalogFilter["sort"], descending: boolean) => void }) {
+  // Keep a loaded table and show the error above it.
   if (first.isError && !first.data) {
-    return <Failed error={first.error} title="The catalog cannot be read" retry={() => void first.refetch()} />;
+    return <ErrorAlert error={first.error} title="Cannot load the catalog" retry={() => void first.refetch()} />;
   }
   if (!first.data) {
-    return <Loading label="Loading the catalog" lines={12} />;
+    return <Loading label="Loading catalog" lines={12} />;
   }
   if (first.data.totalItems === 0 && !first.isPlaceholderData) {
-    return isNarrowed(choice) ? (
-      <Empty title="Nothing fits">Look for the beginning of a word, or take a filter away.</Empty>
+    return isFiltered(filter) ? (
+      <Empty title="No results">Search for the beginning of a word, or clear the filters.</Empty>
     ) : (
       <Empty title="The catalog is empty">
-        Sources are read in the background: wait a moment, and look at Ingestion for what is going on. Sources are set in app-config.yaml.
+        Sources are read in the background. See Ingestion for their status.
       </Empty>
     );
   }
   return (
     <>
-      {first.isError && <Failed error={first.error} title="What you see may be out of date" retry={() => void first.refetch()} />}
-      <Table choice={choice} total={first.data.totalItems ?? 0} busy={first.isPlaceholderData} onSort={onSort} />
+      {first.isError && <ErrorAlert error={first.error} title="This data may be out of date" retry={() => void first.refetch()} />}
+      <Table filter={filter} total={first.data.totalItems ?? 0} busy={first.isPlaceholderData} onSort={onSort} />
     </>
   );
 }

@@ -3,17 +3,16 @@ import { Anchor, Skeleton, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { annotation, annotations, entityPath, refOf, specText, titleOf } from "../api/entity";
 import type { EntityPart } from "../api/types";
-import { Tag } from "../parts/Tag";
-import { short } from "./choice";
+import { Tag } from "../components/Tag";
+import { shortRef } from "./filter";
 import styles from "./Catalog.module.css";
 
-// inOrder puts those tags last that say how an entity came here rather than what it is.
+// inOrder moves source tags, which say where an entity comes from, to the end.
 function inOrder(tags: string[]): string[] {
   return [...tags].sort((a, b) => Number(a.startsWith("source:")) - Number(b.startsWith("source:")));
 }
 
-// Row is what the table shows of an entity. Only one row at a time is reached with the tabulator; the arrows reach the
-// others.
+// Row renders the cells of an entity. Only one row is in the tab order; the arrow keys reach the others.
 export const Row = memo(function Row({ entity, reachable }: { entity: EntityPart | undefined; reachable: boolean }) {
   if (!entity) {
     return (
@@ -42,15 +41,15 @@ export const Row = memo(function Row({ entity, reachable }: { entity: EntityPart
       </div>
       <Cell text={entity.kind ?? ""} />
       <Cell text={type} />
-      <Cell text={short(specText(entity, "owner"))} />
-      <Cell text={short(specText(entity, "system"))} />
+      <Cell text={shortRef(specText(entity, "owner"))} />
+      <Cell text={shortRef(specText(entity, "system"))} />
       <Cell text={inOrder(tags).join(", ")} />
       <div role="gridcell" className={styles.cell}>
         <span className={styles.text} title={annotation(entity, annotations.discoveredFrom)}>
           {annotation(entity, annotations.discoveredFrom)}
         </span>
         {stale !== "" && (
-          <Tag tone="doubt" title={stale}>
+          <Tag tone="warning" title={stale}>
             stale
           </Tag>
         )}

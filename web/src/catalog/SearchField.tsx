@@ -1,19 +1,19 @@
 import { useEffect, useRef, useState } from "react";
 import { CloseButton, TextInput } from "@mantine/core";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import styles from "./Catalog.module.css";
 
-// pause is how long somebody must not write for the search to begin.
+// pause is the debounce time of the search in milliseconds.
 const pause = 200;
 
-// SearchField looks for text as it is written.
+// SearchField searches while the user types.
 export function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const [written, setWritten] = useState(text);
   const sent = useRef(text);
   const latest = useRef(onChange);
   latest.current = onChange;
 
-  // Somebody went back, or followed a link.
+  // The URL changed: the user went back or followed a link.
   useEffect(() => {
     if (text !== sent.current) {
       sent.current = text;
@@ -42,7 +42,7 @@ export function SearchField({ text, onChange }: { text: string; onChange: (text:
       placeholder="Search names, titles, descriptions and tags"
       aria-label="Search the catalog"
       leftSection={<Icon name="search" />}
-      rightSection={written !== "" && <CloseButton aria-label="Clear the search" onClick={() => setWritten("")} />}
+      rightSection={written !== "" && <CloseButton aria-label="Clear search" onClick={() => setWritten("")} />}
       maxLength={400}
     />
   );

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useNavigate } from "react-router";
 import { entityPath, refOf } from "../api/entity";
-import { Icon } from "../parts/Icon";
-import type { Choice, Column } from "./choice";
+import { Icon } from "../components/Icon";
+import type { CatalogFilter, Column } from "./filter";
 import { useRows } from "./queries";
 import { Row } from "./Row";
 import styles from "./Catalog.module.css";
@@ -20,23 +20,23 @@ const heads: { title: string; column?: Column }[] = [
   { title: "Cluster" },
 ];
 
-// Table shows any number of rows: those that are in sight exist, and only their pages are asked for.
-export function Table({ choice, total, busy, onSort }: { choice: Choice; total: number; busy: boolean; onSort: (sort: Column, descending: boolean) => void }) {
+// Table is a virtualized table: it renders only visible rows and requests only their pages.
+export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; total: number; busy: boolean; onSort: (sort: Column, descending: boolean) => void }) {
   const box = useRef<HTMLDivElement>(null);
   const navigate = useNavigate();
   const [active, setActive] = useState(0);
-  // focus says that the active row should have the focus as soon as it is there.
+  // focus tells whether the active row gets the focus as soon as it is rendered.
   const focus = useRef(false);
   const virtual = useVirtualizer({ count: total, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 12 });
   const items = virtual.getVirtualItems();
-  const row = useRows(choice, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
+  const row = useRows(filter, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
   const current = Math.min(active, Math.max(total - 1, 0));
 
-  // Another choice is another list: it is seen from its beginning.
+  // Start at the top when the filter changes.
   useEffect(() => {
     box.current?.scrollTo({ top: 0 });
     setActive(0);
-  }, [choice]);
+  }, [filter]);
 
   useEffect(() => {
     if (!focus.current) {
@@ -78,7 +78,7 @@ export function Table({ choice, total, busy, onSort }: { choice: Choice; total: 
       <div role="rowgroup" className={styles.head}>
         <div role="row" aria-rowindex={1} className={styles.line}>
           {heads.map((h) => (
-            <Head key={h.title} title={h.title} column={h.column} choice={choice} onSort={onSort} />
+            <Head key={h.title} title={h.title} column={h.column} filter={filter} onSort={onSort} />
           ))}
         </div>
       </div>
@@ -95,7 +95,7 @@ export function Table({ choice, total, busy, onSort }: { choice: Choice; total: 
                 className={styles.row}
                 style={{ transform: `translateY(${item.start}px)`, height: rowHeight }}
                 onFocus={() => setActive(item.index)}
-                // The whole row can be clicked; links in it, and text that is being marked, stay what they are.
+                // A click anywhere in the row opens the entity, except on links and while selecting text.
                 onClick={(e) => {
                   if (entity && !(e.target as HTMLElement).closest("a") && !window.getSelection()?.toString()) {
                     navigate(entityPath(refOf(entity)));
@@ -112,7 +112,7 @@ export function Table({ choice, total, busy, onSort }: { choice: Choice; total: 
   );
 }
 
-function Head({ title, column, choice, onSort }: { title: string; column?: Column; choice: Choice; onSort: (sort: Column, descending: boolean) => void }) {
+function Head({ title, column, filter, onSort }: { title: string; column?: Column; filter: CatalogFilter; onSort: (sort: Column, descending: boolean) => void }) {
   if (!column) {
     return (
       <div role="columnheader" className={styles.cell}>
@@ -120,12 +120,12 @@ function Head({ title, column, choice, onSort }: { title: string; column?: Colum
       </div>
     );
   }
-  const on = choice.sort === column;
+  const on = filter.sort === column;
   return (
-    <div role="columnheader" className={styles.cell} aria-sort={on ? (choice.descending ? "descending" : "ascending") : "none"}>
-      <button type="button" className={styles.sort} onClick={() => onSort(column, on && !choice.descending)}>
+    <div role="columnheader" className={styles.cell} aria-sort={on ? (filter.descending ? "descending" : "ascending") : "none"}>
+      <button type="button" className={styles.sort} onClick={() => onSort(column, on && !filter.descending)}>
         {title}
-        {on && <Icon name={choice.descending ? "down" : "up"} size={14} />}
+        {on && <Icon name={filter.descending ? "down" : "up"} size={14} />}
       </button>
     </div>
   );

@@ -2,39 +2,39 @@ import { useMemo, useState } from "react";
 import { Anchor, Button, Checkbox, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core";
 import { Link, useSearchParams } from "react-router";
 import { templatePath } from "../api/entity";
-import { useMay } from "../app/may";
-import { Icon } from "../parts/Icon";
-import { Page } from "../parts/Page";
-import { RefLink } from "../parts/Ref";
-import { Empty, Failed, Loading } from "../parts/State";
-import { Tag } from "../parts/Tag";
-import { byType, cardOf, choose, distinct, readWanted, writeWanted, type Card, type Wanted } from "./cards";
+import { usePermission } from "../app/permission";
+import { Icon } from "../components/Icon";
+import { Page } from "../components/Page";
+import { RefLink } from "../components/RefLink";
+import { Empty, ErrorAlert, Loading } from "../components/State";
+import { Tag } from "../components/Tag";
+import { byType, cardOf, filterCards, distinct, parseCardFilter, formatCardFilter, type Card, type CardFilter } from "./cards";
 import { useTemplates } from "./queries";
 import styles from "./Cards.module.css";
 
-// some is how many cards are shown at once.
-const some = 120;
+// pageSize is the number of cards per page.
+const pageSize = 120;
 
 export default function CreatePage() {
   const templates = useTemplates();
   const [params, setParams] = useSearchParams();
-  const wanted = useMemo(() => readWanted(params), [params]);
-  const may = useMay("scaffolder.task.create");
+  const filter = useMemo(() => parseCardFilter(params), [params]);
+  const access = usePermission("scaffolder.task.create");
   const cards = useMemo(() => (templates.data ?? []).map(cardOf), [templates.data]);
-  const want = (part: Partial<Wanted>) => setParams(writeWanted({ ...wanted, ...part }), { replace: true });
+  const change = (part: Partial<CardFilter>) => setParams(formatCardFilter({ ...filter, ...part }), { replace: true });
   return (
     <Page
       title="Create"
-      lead="Choose what you need, fill in its form, and watch it come up."
+      lead="Choose a template, fill in its form and follow its progress."
       actions={
         <Button component={Link} to="/tasks" variant="default" leftSection={<Icon name="clock" size={16} />}>
           My tasks
         </Button>
       }
     >
-      {may.known && !may.allowed && (
+      {access.known && !access.allowed && (
         <Text size="sm" c="dimmed">
-          {`You can look at every form, and not start anything. ${may.why ?? ""}`}
+          {`You can view forms, but you cannot run them. ${access.reason ?? ""}`}
         </Text>
       )}
       <div className={styles.filters}>
@@ -43,33 +43,33 @@ export default function CreatePage() {
           data-search
           label="Search"
           placeholder="Name, description or tag"
-          value={wanted.text}
-          onChange={(e) => want({ text: e.currentTarget.value })}
+          value={filter.text}
+          onChange={(e) => change({ text: e.currentTarget.value })}
           leftSection={<Icon name="search" size={16} />}
         />
-        <Select label="Type" placeholder="All" data={distinct(cards.map((c) => c.type))} value={wanted.type || null} onChange={(type) => want({ type: type ?? "" })} clearable clearButtonProps={{ "aria-label": "All types" }} searchable />
-        <Select label="Owner" placeholder="All" data={distinct(cards.map((c) => c.owner))} value={wanted.owner || null} onChange={(owner) => want({ owner: owner ?? "" })} clearable clearButtonProps={{ "aria-label": "All owners" }} searchable />
-        <Checkbox label="Also those that change or delete" checked={wanted.all} onChange={(e) => want({ all: e.currentTarget.checked })} pb={8} />
+        <Select label="Type" placeholder="All" data={distinct(cards.map((c) => c.type))} value={filter.type || null} onChange={(type) => change({ type: type ?? "" })} clearable clearButtonProps={{ "aria-label": "Clear type" }} searchable />
+        <Select label="Owner" placeholder="All" data={distinct(cards.map((c) => c.owner))} value={filter.owner || null} onChange={(owner) => change({ owner: owner ?? "" })} clearable clearButtonProps={{ "aria-label": "Clear owner" }} searchable />
+        <Checkbox label="Show update and delete templates" checked={filter.all} onChange={(e) => change({ all: e.currentTarget.checked })} pb={8} />
       </div>
       {templates.isPending ? (
-        <Loading label="Loading the templates" lines={8} />
+        <Loading label="Loading templates" lines={8} />
       ) : templates.isError ? (
-        <Failed error={templates.error} title="The templates cannot be read" retry={() => void templates.refetch()} />
+        <ErrorAlert error={templates.error} title="Cannot load templates" retry={() => void templates.refetch()} />
       ) : (
-        <Cards cards={cards} wanted={wanted} />
+        <Cards cards={cards} filter={filter} />
       )}
     </Page>
   );
 }
 
-function Cards({ cards, wanted }: { cards: Card[]; wanted: Wanted }) {
-  const [most, setMost] = useState(some);
-  const chosen = useMemo(() => choose(cards, wanted), [cards, wanted]);
+function Cards({ cards, filter }: { cards: Card[]; filter: CardFilter }) {
+  const [most, setMost] = useState(pageSize);
+  const chosen = useMemo(() => filterCards(cards, filter), [cards, filter]);
   if (cards.length === 0) {
-    return <Empty title="There are no templates yet">Every definition that the portal reads brings one. Look at Ingestion for what it reads.</Empty>;
+    return <Empty title="No templates yet">The portal generates a template from each definition it ingests. See Ingestion for the status of its sources.</Empty>;
   }
   if (chosen.length === 0) {
-    return <Empty title="Nothing fits">Search for another word, or take a filter away.</Empty>;
+    return <Empty title="No results">Try another search term, or clear the filters.</Empty>;
   }
   return (
     <Stack gap="lg">
@@ -91,7 +91,7 @@ function Cards({ cards, wanted }: { cards: Card[]; wanted: Wanted }) {
         </section>
       ))}
       {chosen.length > most && (
-        <Button variant="default" w="fit-content" onClick={() => setMost(most + some)}>{`Show more (${(chosen.length - most).toLocaleString("en")} left)`}</Button>
+        <Button variant="default" w="fit-content" onClick={() => setMost(most + pageSize)}>{`Show more (${(chosen.length - most).toLocaleString("en")} left)`}</Button>
       )}
     </Stack>
   );
@@ -111,8 +111,8 @@ function CardView({ card }: { card: Card }) {
         </Text>
       )}
       <Group gap={6}>
-        {card.purpose !== "create" && <Tag tone="doubt">{card.purpose}</Tag>}
-        {card.unserved.length > 0 && <Tag tone="bad">{`not served by ${card.unserved.join(", ")}`}</Tag>}
+        {card.purpose !== "create" && <Tag tone="warning">{card.purpose}</Tag>}
+        {card.unserved.length > 0 && <Tag tone="error">{`not served by ${card.unserved.join(", ")}`}</Tag>}
         {card.tags.slice(0, 5).map((tag) => (
           <Tag key={tag}>{tag}</Tag>
         ))}

@@ -1,10 +1,10 @@
 import { Alert, Text } from "@mantine/core";
-import { Icon } from "../parts/Icon";
-import { inWords } from "./Facts";
-import type { Renewal } from "./form/renewal";
+import { Icon } from "../components/Icon";
+import { inWords } from "./InputSummary";
+import type { FormUpdate } from "./form/formUpdate";
 import styles from "./Steps.module.css";
 
-// most is how many fields are named.
+// most is the maximum number of fields to list.
 const most = 12;
 
 function names(all: string[]): string {
@@ -15,37 +15,37 @@ function said(value: unknown): string {
   return value === undefined ? "not set" : inWords(value, {});
 }
 
-// Notes say what happened to what was typed.
-export function Notes({ restored, changed, kept }: { restored: boolean; changed?: Renewal; kept: boolean }) {
+// Notes tell what happened to the input: restored, changed or not saved.
+export function Notes({ restored, changed, kept }: { restored: boolean; changed?: FormUpdate; kept: boolean }) {
   return (
     <>
-      {changed && <Changed renewal={changed} />}
+      {changed && <Changed update={changed} />}
       {restored && !changed && (
         <Text size="sm" c="dimmed" role="status">
-          What you filled in before is here again.
+          Your previous input was restored.
         </Text>
       )}
       {!kept && (
         <Text size="sm" c="dimmed" role="status">
-          This browser keeps nothing for this page: what you fill in is lost when you leave it.
+          This browser cannot save your input. It is lost when you leave this page.
         </Text>
       )}
     </>
   );
 }
 
-function Changed({ renewal }: { renewal: Renewal }) {
-  const { added, removed, stricter, lost, moved } = renewal;
+function Changed({ update }: { update: FormUpdate }) {
+  const { added, removed, stricter, lost, moved } = update;
   const only = moved.length > 0 && added.length + removed.length + stricter.length === 0;
   const points = [
-    added.length > 0 && `New: ${names(added)}.`,
-    removed.length > 0 && `No longer asked for: ${names(removed)}.`,
-    stricter.length > 0 && `Asks for something else than before: ${names(stricter)}.`,
-    ...moved.slice(0, most).map((m) => `${m.title} is ${said(m.to)} by now; it was ${said(m.from)} when you began.`),
-    ...lost.slice(0, most).map((l) => `What you had filled in for ${l.title} has no place any more: ${said(l.value)}.`),
+    added.length > 0 && `New fields: ${names(added)}.`,
+    removed.length > 0 && `Removed fields: ${names(removed)}.`,
+    stricter.length > 0 && `Changed fields: ${names(stricter)}.`,
+    ...moved.slice(0, most).map((m) => `${m.title} is now ${said(m.to)} (was ${said(m.from)}).`),
+    ...lost.slice(0, most).map((l) => `Your value for ${l.title} was dropped: ${said(l.value)}.`),
   ].filter((p): p is string => typeof p === "string");
   return (
-    <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title={only ? "Somebody changed this resource since you began" : "This form has changed since you began"} role="alert">
+    <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title={only ? "This resource changed while you were editing" : "This form changed while you were editing"} role="alert">
       {points.length > 0 && (
         <ul className={styles.points}>
           {points.map((p, i) => (
@@ -53,7 +53,7 @@ function Changed({ renewal }: { renewal: Renewal }) {
           ))}
         </ul>
       )}
-      <Text size="sm">{`Nothing was started. ${lost.length === 0 ? "Everything you filled in is kept." : "Everything else you filled in is kept."} Look through it once more.`}</Text>
+      <Text size="sm">{`No task was started. ${lost.length === 0 ? "All of your input is kept." : "The rest of your input is kept."} Review it again.`}</Text>
     </Alert>
   );
 }

@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { Origin } from "./Origin";
 
 const cases: [origin: string, text: string, title: RegExp][] = [
-  ["definition", "Generated from a definition", /has chosen where/],
-  ["config", "Configured by the operator", /has chosen where/],
-  ["registered", "Registered location", /has not chosen/],
-  ["push:ci", "Pushed by ci", /has not chosen/],
-  ["push:definition", "Pushed by definition", /has not chosen/],
-  ["constructor", "constructor", /has not chosen/],
+  ["definition", "Generated from a definition", /^Trusted source/],
+  ["config", "Configured by the operator", /^Trusted source/],
+  ["registered", "Registered location", /^Untrusted source/],
+  ["push:ci", "Pushed by ci", /^Untrusted source/],
+  ["push:definition", "Pushed by definition", /^Untrusted source/],
+  ["constructor", "constructor", /^Untrusted source/],
 ];
 
 test.each(cases)("a template from %s", (origin, text, title) => {

@@ -1,4 +1,4 @@
-import { Tag } from "../parts/Tag";
+import { Tag } from "../components/Tag";
 
 const texts = new Map([
   ["definition", "Generated from a definition"],
@@ -8,25 +8,25 @@ const texts = new Map([
   ["inline", "Not in the catalog"],
 ]);
 
-// origins whose Templates the operator has chosen.
+// trusted are the origins that the operator configures.
 const trusted = new Set(["definition", "generated", "config"]);
 
-// originText says where a Template comes from.
+// originText describes the origin of a Template.
 export function originText(origin: string): string {
   const provider = /^push:(.+)$/.exec(origin)?.[1];
   return provider === undefined ? (texts.get(origin) ?? origin) : `Pushed by ${provider}`;
 }
 
-// Origin shows where a Template comes from, with a warning if the operator has not chosen it.
+// Origin shows the origin of a Template, with a warning if the operator did not configure it.
 export function Origin({ of }: { of: string | undefined }) {
   if (!of) {
     return null;
   }
   if (trusted.has(of)) {
-    return <Tag title="The operator has chosen where this template comes from.">{originText(of)}</Tag>;
+    return <Tag title="Trusted source: configured by the operator.">{originText(of)}</Tag>;
   }
   return (
-    <Tag tone="doubt" title="The operator has not chosen this template. It can use only the actions, clusters and repositories that a permission rule grants it.">
+    <Tag tone="warning" title="Untrusted source: not configured by the operator. The template can use only the actions, clusters and repositories that a permission rule grants it.">
       {originText(of)}
     </Tag>
   );

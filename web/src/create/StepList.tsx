@@ -1,11 +1,11 @@
 import { UnstyledButton } from "@mantine/core";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import styles from "./Steps.module.css";
 
-// StepList shows where in a form one is. One can go back to every page, and forward to those one has been on.
+// StepList shows the steps of a form. Users can go back to any step and forward to visited ones.
 export function StepList({ titles, at, been, onGo }: { titles: string[]; at: number; been: number; onGo: (step: number) => void }) {
   return (
-    <nav aria-label="Pages of the form">
+    <nav aria-label="Form steps">
       <ol className={styles.steps}>
         {titles.map((title, i) => (
           <li key={i}>

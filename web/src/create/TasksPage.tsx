@@ -2,12 +2,12 @@ import { Anchor, Button, Group, MultiSelect, Table, Text } from "@mantine/core";
 import { Link, useSearchParams } from "react-router";
 import { parseRef, templatePath } from "../api/entity";
 import type { Task } from "../api/types";
-import { useMay } from "../app/may";
+import { usePermission } from "../app/permission";
 import { useSession } from "../app/session";
-import { Page } from "../parts/Page";
-import { Empty, Failed, Loading } from "../parts/State";
-import { Tag } from "../parts/Tag";
-import { duration, Time } from "../parts/Time";
+import { Page } from "../components/Page";
+import { Empty, ErrorAlert, Loading } from "../components/State";
+import { Tag } from "../components/Tag";
+import { duration, Time } from "../components/Time";
 import { distinct } from "./cards";
 import { isOver, tasksPerPage, useTasks, type TaskFilter } from "./queries";
 import { stateOf, taskStates } from "./status";
@@ -28,31 +28,31 @@ function writeFilter(filter: TaskFilter): URLSearchParams {
   return params;
 }
 
-// TasksPage is what somebody asked for, the newest first.
+// TasksPage lists the tasks of the current user, newest first.
 export default function TasksPage() {
   const [params, setParams] = useSearchParams();
   const filter = readFilter(params);
   const tasks = useTasks(filter);
-  const may = useMay("scaffolder.task.read");
+  const access = usePermission("scaffolder.task.read");
   const { guest } = useSession();
   const change = (part: Partial<TaskFilter>) => setParams(writeFilter({ ...filter, page: 0, ...part }));
   const templates = distinct([...filter.template, ...(tasks.data?.tasks ?? []).map(templateOf)]);
   return (
     <Page
       title="Tasks"
-      lead="What was started from templates, and what came of it."
+      lead="Tasks started from templates, and their results."
       actions={
         <Button component={Link} to="/create" variant="default">
-          Create something
+          Browse templates
         </Button>
       }
     >
-      {guest && may.known && !may.allowed ? (
-        <Empty title="Guests have no tasks">{may.why}</Empty>
+      {guest && access.known && !access.allowed ? (
+        <Empty title="Guests have no tasks">{access.reason}</Empty>
       ) : (
         <>
           <div className={styles.filters}>
-            <MultiSelect label="State" placeholder={filter.status.length === 0 ? "All" : undefined} data={taskStates.map((s) => ({ value: s, label: stateOf(s).word }))} value={filter.status} onChange={(status) => change({ status })} clearable />
+            <MultiSelect label="Status" placeholder={filter.status.length === 0 ? "All" : undefined} data={taskStates.map((s) => ({ value: s, label: stateOf(s).word }))} value={filter.status} onChange={(status) => change({ status })} clearable />
             <MultiSelect label="Template" placeholder={filter.template.length === 0 ? "All" : undefined} data={templates.map((t) => ({ value: t, label: parseRef(t).name }))} value={filter.template} onChange={(template) => change({ template })} clearable searchable />
           </div>
           <List tasks={tasks} filter={filter} onPage={(page) => change({ page })} />
@@ -64,29 +64,29 @@ export default function TasksPage() {
 
 function List({ tasks, filter, onPage }: { tasks: ReturnType<typeof useTasks>; filter: TaskFilter; onPage: (page: number) => void }) {
   if (tasks.isPending) {
-    return <Loading label="Loading the tasks" lines={8} />;
+    return <Loading label="Loading tasks" lines={8} />;
   }
   if (tasks.isError && !tasks.data) {
-    return <Failed error={tasks.error} title="The tasks cannot be read" retry={() => void tasks.refetch()} />;
+    return <ErrorAlert error={tasks.error} title="Cannot load tasks" retry={() => void tasks.refetch()} />;
   }
   const { tasks: all, totalTasks: total } = tasks.data!;
   if (total === 0 || all.length === 0) {
     const narrowed = filter.status.length + filter.template.length > 0 || filter.page > 0;
-    return narrowed ? <Empty title="Nothing fits">Take a filter away.</Empty> : <Empty title="You have not started anything yet">Choose a template under Create; its tasks are listed here.</Empty>;
+    return narrowed ? <Empty title="No results">Clear the filters.</Empty> : <Empty title="No tasks yet">Choose a template under Create. Its tasks are listed here.</Empty>;
   }
   const pages = Math.ceil(total / tasksPerPage);
   return (
     <>
-      {tasks.isError && <Failed error={tasks.error} title="What you see may be out of date" retry={() => void tasks.refetch()} />}
+      {tasks.isError && <ErrorAlert error={tasks.error} title="This data may be out of date" retry={() => void tasks.refetch()} />}
       <Table.ScrollContainer minWidth={560}>
         <Table highlightOnHover verticalSpacing="sm">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Task</Table.Th>
-              <Table.Th>State</Table.Th>
+              <Table.Th>Status</Table.Th>
               <Table.Th>Template</Table.Th>
               <Table.Th>Started</Table.Th>
-              <Table.Th>Took</Table.Th>
+              <Table.Th>Duration</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -120,13 +120,13 @@ export function templateOf(task: Task): string {
   return task.spec.templateInfo?.entityRef ?? "";
 }
 
-// templateTitle is what people call the Template of a task.
+// templateTitle returns the title of a task's Template.
 export function templateTitle(task: Task): string {
   const title = (task.spec.templateInfo?.entity as { metadata?: { title?: unknown } } | undefined)?.metadata?.title;
   return typeof title === "string" && title !== "" ? title : parseRef(templateOf(task)).name;
 }
 
-// labelOf names a task by what it is about.
+// labelOf names a task by its Template and resource.
 export function labelOf(task: Task): string {
   const name = (task.spec.parameters as Record<string, unknown>)["name"];
   const what = templateTitle(task) || "Task";

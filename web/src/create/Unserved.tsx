@@ -3,13 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { annotation, annotations } from "../api/entity";
 import type { Entity } from "../api/types";
 import { inWords, unservedBy, type Unserved } from "../api/unserved";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import type { Values } from "./form/types";
 import { lockOf } from "./lock";
 import { writable } from "./queries";
 import styles from "./Steps.module.css";
 
-// useLock returns why a Template cannot be run with these values; nothing if it can.
+// useLock returns why a Template cannot be run with these values; empty if it can.
 export function useLock(template: Entity | undefined, values: Values): Unserved[] {
   const clusters = useQuery({
     queryKey: ["writable"],
@@ -20,7 +20,8 @@ export function useLock(template: Entity | undefined, values: Values): Unserved[
   return lockOf(template, values, clusters.data?.length === 1 ? clusters.data[0] : undefined);
 }
 
-// UnservedNote says which clusters do not serve what a form creates, and why. The form is locked if the chosen one does not.
+// UnservedNote lists the clusters that do not serve the resource, with reasons. The form is locked if the selected cluster
+// is one of them.
 export function UnservedNote({ template, lock }: { template: Entity | undefined; lock: Unserved[] }) {
   const unserved = template ? unservedBy(template) : [];
   if (!template || unserved.length === 0) {
@@ -34,7 +35,7 @@ export function UnservedNote({ template, lock }: { template: Entity | undefined;
       color={locked ? "red" : "yellow"}
       variant="outline"
       icon={<Icon name="warning" />}
-      title={locked ? `This form is locked: ${clusters} does not serve it` : `Not served by ${clusters}`}
+      title={locked ? `Form locked: not served by ${clusters}` : `Not served by ${clusters}`}
       role={locked ? "alert" : "note"}
       className={styles.form}
     >
@@ -44,7 +45,7 @@ export function UnservedNote({ template, lock }: { template: Entity | undefined;
         ))}
       </List>
       <Text size="sm" mt={4}>
-        {locked ? "Your input is kept. The form unlocks as soon as the cluster serves it." : "You can create it in the other clusters."}
+        {locked ? "Your input is kept. The form unlocks as soon as the cluster serves it." : "You can create it in other clusters."}
       </Text>
     </Alert>
   );

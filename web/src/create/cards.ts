@@ -2,7 +2,7 @@ import { annotation, annotations, refOf, specText, titleOf } from "../api/entity
 import type { EntityPart } from "../api/types";
 import { unservedBy } from "../api/unserved";
 
-// Card is a Template as it is offered.
+// Card is the summary of a Template on the create page.
 export type Card = {
   namespace: string;
   name: string;
@@ -13,7 +13,7 @@ export type Card = {
   tags: string[];
   // purpose is create, update or delete.
   purpose: string;
-  // unserved are the clusters that do not serve it.
+  // unserved are the clusters that do not serve the resource.
   unserved: string[];
 };
 
@@ -26,27 +26,27 @@ export function cardOf(template: EntityPart): Card {
     description: template.metadata?.description ?? "",
     type: specText(template, "type") || "other",
     owner: specText(template, "owner"),
-    // Who wrote the entity is no help to whoever chooses.
+    // Source tags do not help users to choose.
     tags: (template.metadata?.tags ?? []).filter((tag) => !tag.startsWith("source:")),
     purpose: annotation(template, annotations.purpose) || "create",
     unserved: distinct(unservedBy(template).map((u) => u.cluster)),
   };
 }
 
-// Wanted is which cards somebody wants to see. It is all in the address.
-export type Wanted = { text: string; type: string; owner: string; all: boolean };
+// CardFilter selects cards. It is stored in the URL.
+export type CardFilter = { text: string; type: string; owner: string; all: boolean };
 
-export function readWanted(params: URLSearchParams): Wanted {
+export function parseCardFilter(params: URLSearchParams): CardFilter {
   return { text: params.get("q") ?? "", type: params.get("type") ?? "", owner: params.get("owner") ?? "", all: params.get("all") === "true" };
 }
 
-export function writeWanted(wanted: Wanted): URLSearchParams {
+export function formatCardFilter(filter: CardFilter): URLSearchParams {
   const params = new URLSearchParams();
   for (const [key, value] of [
-    ["q", wanted.text],
-    ["type", wanted.type],
-    ["owner", wanted.owner],
-    ["all", wanted.all ? "true" : ""],
+    ["q", filter.text],
+    ["type", filter.type],
+    ["owner", filter.owner],
+    ["all", filter.all ? "true" : ""],
   ] as const) {
     if (value !== "") {
       params.set(key, value);
@@ -55,17 +55,17 @@ export function writeWanted(wanted: Wanted): URLSearchParams {
   return params;
 }
 
-// choose returns the cards that are wanted. Templates that change or delete something that is there belong to its page, and
-// are shown here only when asked for.
-export function choose(cards: Card[], wanted: Wanted): Card[] {
-  const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
+// filterCards returns the matching cards. Update and delete Templates are offered on the page of the resource, and here
+// only on request.
+export function filterCards(cards: Card[], filter: CardFilter): Card[] {
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   return cards.filter((c) => {
     const text = [c.title, c.name, c.description, c.type, c.owner, ...c.tags].join(" ").toLowerCase();
-    return (wanted.all || c.purpose === "create") && (wanted.type === "" || c.type === wanted.type) && (wanted.owner === "" || c.owner === wanted.owner) && words.every((w) => text.includes(w));
+    return (filter.all || c.purpose === "create") && (filter.type === "" || c.type === filter.type) && (filter.owner === "" || c.owner === filter.owner) && words.every((w) => text.includes(w));
   });
 }
 
-// byType groups cards, the types and the cards in the order of their names.
+// byType groups cards by type, sorted by name.
 export function byType(cards: Card[]): [string, Card[]][] {
   const groups = new Map<string, Card[]>();
   for (const card of [...cards].sort((a, b) => a.title.localeCompare(b.title))) {
@@ -74,7 +74,7 @@ export function byType(cards: Card[]): [string, Card[]][] {
   return [...groups].sort(([a], [b]) => a.localeCompare(b));
 }
 
-// distinct returns the values that there are, sorted.
+// distinct returns the distinct non-empty values, sorted.
 export function distinct(values: string[]): string[] {
   return [...new Set(values.filter((v) => v !== ""))].sort((a, b) => a.localeCompare(b));
 }

@@ -5,8 +5,8 @@ import { isObject, type Values } from "./form/types";
 
 const applies = ["cluster:apply", "kubernetes:apply"];
 
-// lockOf returns why a Template cannot be run with these values: the conditions of the cluster they choose. only is the
-// cluster that there is for a form that asks for none. What is proposed to a repository needs no cluster.
+// lockOf returns why a Template cannot be run with these values: the conditions of the selected cluster. only is the single
+// writable cluster, for forms without a cluster field. Change requests need no cluster.
 export function lockOf(template: EntityPart | undefined, values: Values, only: string | undefined): Unserved[] {
   const unserved = template ? unservedBy(template) : [];
   const steps = (template?.spec as Record<string, unknown> | undefined)?.["steps"];
@@ -19,7 +19,7 @@ export function lockOf(template: EntityPart | undefined, values: Values, only: s
   if (cluster !== undefined) {
     return unserved.filter((u) => u.cluster === cluster);
   }
-  // Whichever is chosen, it is one of those that have the definition.
+  // Any selected cluster is one of those that have the definition.
   const all = annotation(template, annotations.discoveredFrom).split(",");
   return all.every((name) => unserved.some((u) => u.cluster === name)) ? unserved : [];
 }

@@ -12,7 +12,7 @@ const session = { portalIdentity: { token: "t", expiresInSeconds: 3600, identity
 
 type Answer = { status?: number; body: unknown; etag?: string } | "gone";
 
-// portal answers as the portal would; what a test says goes before.
+// portal overrides the stubbed responses in a test.
 let portal: (url: string, body: unknown) => Answer | undefined;
 
 const template = { apiVersion: "v1", kind: "Template", metadata: { name: "bucket", namespace: "default", title: "Bucket <b>", description: "For files." }, spec: { type: "storage", owner: "group:default/red", steps: [] }, relations: [] };
@@ -69,13 +69,13 @@ async function create() {
   fireEvent.click(button);
 }
 
-describe("the form of a template", () => {
-  test("says beforehand that there is no cluster, where one is needed", async () => {
+describe("TemplatePage", () => {
+  test("warns if a cluster is needed and none is configured", async () => {
     const applying = { ...template, spec: { ...template.spec, steps: [{ action: "kubernetes:apply" }] } };
     let clusters: object[] = [];
     portal = (url) => (url.includes("/by-name/template") ? { body: applying } : url.endsWith("/autocomplete/cluster/clusters") ? { body: { results: clusters } } : undefined);
     const { unmount } = open();
-    expect((await screen.findByRole("note")).textContent).toMatch(/no cluster.*make run-cluster/);
+    expect((await screen.findByRole("note")).textContent).toMatch(/No cluster configured.*no cluster to apply it to/);
     unmount();
     clusters = [{ id: "dev" }];
     sent.length = 0;
@@ -85,7 +85,7 @@ describe("the form of a template", () => {
     expect(screen.queryByRole("note")).toBeNull();
   });
 
-  test("is locked while the cluster does not serve it, says why, and is unlocked by itself", async () => {
+  test("is locked with a reason while the cluster does not serve the resource, and unlocks automatically", async () => {
     const unserved = JSON.stringify([{ cluster: "prod", condition: "Established", status: "False", reason: "Broken", message: "the CRD is <b>refused</b>" }]);
     const applying = { ...template, spec: { ...template.spec, steps: [{ action: "kubernetes:apply" }] } };
     const locked = { ...applying, metadata: { ...template.metadata, annotations: { "crossplane.io/xrd-name": "xs.example.org", "crossplane.io/unserved": unserved, "backstage.io/discovered-from": "prod" } } };
@@ -93,7 +93,7 @@ describe("the form of a template", () => {
     let clusters = [{ id: "prod" }];
     portal = (url) => (url.includes("/by-name/template") ? { body: now } : url.endsWith("/autocomplete/cluster/clusters") ? { body: { results: clusters } } : url.endsWith("/v2/tasks") ? { status: 201, body: { id: "7" } } : undefined);
     const { unmount } = open();
-    expect((await screen.findByRole("alert")).textContent).toMatch(/This form is locked: prod.*Cluster prod: XRD xs\.example\.org: Established is False: Broken: the CRD is <b>refused<\/b>/);
+    expect((await screen.findByRole("alert")).textContent).toMatch(/Form locked: not served by prod.*Cluster prod: XRD xs\.example\.org: Established is False: Broken: the CRD is <b>refused<\/b>/);
     await fill("abc");
     const button = await screen.findByRole("button", { name: "Create" });
     await waitFor(() => expect(sent.some((s) => s.url.endsWith("/authorize"))).toBe(true));
@@ -112,87 +112,87 @@ describe("the form of a template", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   }, 15_000);
 
-  test("sends what was filled in, and forgets the draft", async () => {
+  test("sends the input and deletes the draft", async () => {
     portal = (url) => (url.endsWith("/v2/tasks") ? { status: 201, body: { id: "7" } } : undefined);
     open();
     await fill("abc");
-    await screen.findByText("What you filled in");
+    await screen.findByText("Your input");
     await create();
     await waitFor(() => expect(sent.find((s) => s.url.endsWith("/v2/tasks"))?.body).toEqual({ templateRef: "template:default/bucket", values: { name: "abc" } }));
     await waitFor(() => expect(sessionStorage.length).toBe(0));
   });
 
-  test("loses nothing while the portal is gone", async () => {
+  test("keeps the input while the portal is unreachable", async () => {
     open();
     await fill("abc");
-    await screen.findByText("What you filled in");
+    await screen.findByText("Your input");
     portal = (url) => (url.includes("/scaffolder/") ? "gone" : undefined);
     await create();
     expect(await screen.findByText(/kept in this tab/)).toBeTruthy();
     await waitFor(() => expect(sessionStorage.getItem("portal-form:template:default/bucket")).toContain("abc"));
   });
 
-  test("opens the page and the field of what the portal refuses", async () => {
+  test("opens the page and field of a server-side validation error", async () => {
     portal = (url) => (url.endsWith("/v2/tasks") ? { status: 400, body: { errors: [{ path: ["size"], name: "x", message: "is taken" }] } } : undefined);
     open();
     await fill("abc");
-    await screen.findByText("What you filled in");
+    await screen.findByText("Your input");
     await create();
     expect(await screen.findAllByText(/is taken/)).not.toHaveLength(0);
     expect(screen.getByLabelText(/Size/).getAttribute("aria-invalid")).toBe("true");
   });
 
-  test("says that it has changed, and keeps what still fits", async () => {
+  test("reports a changed form and keeps valid values", async () => {
     open();
     fireEvent.change(await screen.findByLabelText(/Size/), { target: { value: "large" } });
     await fill("abc");
-    await screen.findByText("What you filled in");
+    await screen.findByText("Your input");
     portal = (url) => (url.includes("/parameter-schema") ? { body: form({ properties: { name: { title: "Name", type: "string" }, more: { title: "More", type: "string" } } }), etag: '"2"' } : undefined);
     await create();
     const note = await screen.findByRole("alert");
-    expect(note.textContent).toContain("This form has changed since you began");
-    expect(note.textContent).toContain("New: More.");
-    expect(note.textContent).toContain("No longer asked for: Size.");
-    expect(note.textContent).toContain("What you had filled in for Size has no place any more: large.");
+    expect(note.textContent).toContain("This form changed while you were editing");
+    expect(note.textContent).toContain("New fields: More.");
+    expect(note.textContent).toContain("Removed fields: Size.");
+    expect(note.textContent).toContain("Your value for Size was dropped: large.");
     expect((await screen.findByLabelText<HTMLInputElement>("Name")).value).toBe("abc");
     expect(screen.getByLabelText("More")).toBeTruthy();
     expect(sent.some((s) => s.url.endsWith("/v2/tasks"))).toBe(false);
   });
 
-  test("tries nothing out while something is missing, and shows what", async () => {
+  test("skips the dry run while values are missing, and shows the errors", async () => {
     render(
       <Testbed path="/create/default/bucket?step=2" route="/create/:namespace/:name">
         <TemplatePage />
       </Testbed>,
     );
-    fireEvent.click(await screen.findByText("Show me"));
-    expect(await screen.findAllByText(/Fill this in\./)).not.toHaveLength(0);
+    fireEvent.click(await screen.findByText("Show errors"));
+    expect(await screen.findAllByText(/This field is required\./)).not.toHaveLength(0);
     expect(sent.some((s) => s.url.endsWith("/dry-run"))).toBe(false);
   });
 
-  test("is filled again after a reload", async () => {
+  test("restores the draft after a reload", async () => {
     sessionStorage.setItem("portal-form:template:default/bucket", JSON.stringify({ etag: '"1"', values: { name: "kept" } }));
     open();
     expect((await screen.findByLabelText<HTMLInputElement>(/Name/)).value).toBe("kept");
-    expect(screen.getByText("What you filled in before is here again.")).toBeTruthy();
+    expect(screen.getByText("Your previous input was restored.")).toBeTruthy();
   });
 });
 
-describe("the cards", () => {
+describe("CreatePage", () => {
   const cards = (path: string) =>
     render(
       <Testbed path={path}>
         <CreatePage />
       </Testbed>,
     );
-  test("show what can be made, as text", async () => {
+  test("shows cards and escapes markup", async () => {
     cards("/create");
     expect(await screen.findByText("Bucket <b>")).toBeTruthy();
     expect(screen.queryByText("Delete")).toBeNull();
   });
-  test("are chosen by the address", async () => {
+  test("filters cards by the URL", async () => {
     cards("/create?q=nothing-like-it");
-    expect(await screen.findByText("Nothing fits")).toBeTruthy();
+    expect(await screen.findByText("No results")).toBeTruthy();
   });
 });
 
@@ -213,16 +213,16 @@ test("a form is locked for the clusters that do not serve it", () => {
   }
 });
 
-test("a list without tasks says what to do", async () => {
+test("an empty task list shows an empty state", async () => {
   render(
     <Testbed path="/tasks">
       <TasksPage />
     </Testbed>,
   );
-  expect(await screen.findByText("You have not started anything yet")).toBeTruthy();
+  expect(await screen.findByText("No tasks yet")).toBeTruthy();
 });
 
-test("a trial is read from its log and its changes", () => {
+test("outcomes reads the log and changes of a dry run", () => {
   const said = (message: string, status?: string) => ({ body: { stepId: "a", message, status } });
   const change = { stepId: "a", where: "main of acme/live", name: "a/b.yaml", change: "add" as const, after: "kind: Bucket\n" };
   const [o] = outcomes({
@@ -234,7 +234,7 @@ test("a trial is read from its log and its changes", () => {
   expect(o).toEqual({ step: "a", name: "Propose", status: "completed", lines: ["add 3 more files"], changes: [change], manifests: [{ step: "a", action: "x", content: { kind: "Bucket" } }] });
 });
 
-test("a trial shows how files would differ, and why some are not shown", async () => {
+test("the dry run shows diffs and why some files are hidden", async () => {
   const change = { stepId: "a", where: "main of acme/live", change: "change" };
   portal = (url) =>
     url.endsWith("/dry-run")
@@ -253,7 +253,7 @@ test("a trial shows how files would differ, and why some are not shown", async (
       : undefined;
   open();
   await fill("abc");
-  const shown = await screen.findByRole("region", { name: "How a/b.yaml would differ" });
-  expect(shown.textContent).toBe("taken away: - size: smallput in: + size: large  kind: Bucket");
-  expect(screen.getByText("It holds a Secret, and is not shown.")).toBeTruthy();
+  const shown = await screen.findByRole("region", { name: "Diff of a/b.yaml" });
+  expect(shown.textContent).toBe("removed: - size: smalladded: + size: large  kind: Bucket");
+  expect(screen.getByText("Not shown: contains a Secret.")).toBeTruthy();
 });

@@ -1,25 +1,25 @@
 import type { Entity, Schemas } from "../api/types";
 import { isObject } from "./form/types";
-import type { Tried } from "./queries";
+import type { DryRunResult } from "./queries";
 
-// Manifest is something that would be applied or proposed, and by which step.
+// Manifest is a manifest that a step would apply or propose.
 export type Manifest = { step: string; action: string; content: unknown };
 
-// Change is what a file of a repository, or a resource of a cluster, would come to.
+// Change is a changed file in a repository or resource in a cluster.
 export type Change = Schemas["TriedChange"];
 
-// Outcome is what trying out showed, step by step.
+// Outcome is the result of a step in the dry run.
 export type Outcome = { step: string; name: string; status: string; lines: string[]; changes: Change[]; manifests: Manifest[] };
 
-// announced is how the portal says what a step would do.
-const announced = /^Running (\S+) in dry-run mode with inputs \(secrets redacted\): ([\s\S]*)$/;
-const changed = /^(?:add|change|remove) (\S.*)$/;
+// inputsLine matches the log line with the inputs of a step.
+const inputsLine = /^Running (\S+) in dry-run mode with inputs \(secrets redacted\): ([\s\S]*)$/;
+const changeLine = /^(?:add|change|remove) (\S.*)$/;
 
-// outcomes reads the log of a trial.
-export function outcomes(tried: Tried): Outcome[] {
-  const all = tried.steps.map<Outcome>((s) => ({ step: s.id, name: s.name, status: "", lines: [], changes: tried.changes.filter((c) => c.stepId === s.id), manifests: [] }));
+// outcomes collects the results of a dry run by step.
+export function outcomes(result: DryRunResult): Outcome[] {
+  const all = result.steps.map<Outcome>((s) => ({ step: s.id, name: s.name, status: "", lines: [], changes: result.changes.filter((c) => c.stepId === s.id), manifests: [] }));
   const byId = new Map(all.map((o) => [o.step, o]));
-  for (const { body } of tried.log) {
+  for (const { body } of result.log) {
     const outcome = byId.get(body.stepId ?? "");
     if (!outcome) {
       continue;
@@ -27,14 +27,14 @@ export function outcomes(tried: Tried): Outcome[] {
     if (body.status) {
       outcome.status = body.status;
     }
-    const inputs = announced.exec(body.message);
+    const inputs = inputsLine.exec(body.message);
     if (inputs) {
       outcome.manifests.push(...manifestsIn(outcome.step, inputs[1]!, inputs[2]!));
       continue;
     }
-    // What is shown need not be said too.
-    const named = changed.exec(body.message)?.[1];
-    if ((named !== undefined && outcome.changes.some((c) => c.name === named)) || body.message.startsWith("only tried out: ")) {
+    // Changes that are shown need no log line.
+    const named = changeLine.exec(body.message)?.[1];
+    if ((named !== undefined && outcome.changes.some((c) => c.name === named)) || body.message.startsWith("dry run: ")) {
       continue;
     }
     if (!/^(Beginning|Finished) step /.test(body.message)) {
@@ -49,7 +49,7 @@ function manifestsIn(step: string, action: string, text: string): Manifest[] {
   try {
     input = JSON.parse(text);
   } catch {
-    // A log line is cut where it is too long.
+    // Long log lines are truncated.
     return [];
   }
   if (!isObject(input)) {
@@ -60,17 +60,17 @@ function manifestsIn(step: string, action: string, text: string): Manifest[] {
   return (Array.isArray(given) ? given : given === undefined ? [] : [given]).map((content) => ({ step, action, content }));
 }
 
-// onlyTold returns a Template that does nothing but tell the manifests of its steps. So the portal itself says what a manifest
-// is, also while the cluster or the repository it is for does not answer.
-export function onlyTold(template: Entity): Entity {
+// manifestsOnly returns a Template whose steps only log their manifests. It lets the server render the manifests even while
+// the cluster or repository is unreachable.
+export function manifestsOnly(template: Entity): Entity {
   const spec = template.spec as Record<string, unknown> | undefined;
   const steps = Array.isArray(spec?.["steps"]) ? spec["steps"] : [];
-  const telling = steps.flatMap((step: unknown) => {
+  const logSteps = steps.flatMap((step: unknown) => {
     const input = isObject(step) ? step["input"] : undefined;
     if (!isObject(step) || !isObject(input) || input["manifest"] === undefined) {
       return [];
     }
     return [{ ...step, action: "debug:log", input: { extra: { manifest: input["manifest"] } } }];
   });
-  return { ...template, spec: { ...spec, steps: telling, output: {} } } as unknown as Entity;
+  return { ...template, spec: { ...spec, steps: logSteps, output: {} } } as unknown as Entity;
 }

@@ -1,15 +1,15 @@
-import type { Tone } from "../parts/Tag";
-import { lookup } from "../parts/lookup";
+import type { Tone } from "../components/Tag";
+import { lookup } from "../components/lookup";
 
-// What the states of tasks and steps are called, and how they are shown.
+// Labels and tones of task and step statuses.
 const states: Record<string, { word: string; tone: Tone }> = {
-  open: { word: "waiting", tone: "busy" },
-  processing: { word: "running", tone: "busy" },
-  completed: { word: "done", tone: "good" },
-  failed: { word: "failed", tone: "bad" },
-  cancelled: { word: "cancelled", tone: "doubt" },
+  open: { word: "queued", tone: "progress" },
+  processing: { word: "running", tone: "progress" },
+  completed: { word: "done", tone: "success" },
+  failed: { word: "failed", tone: "error" },
+  cancelled: { word: "cancelled", tone: "warning" },
   skipped: { word: "skipped", tone: "plain" },
-  "": { word: "waiting", tone: "plain" },
+  "": { word: "pending", tone: "plain" },
 };
 
 export function stateOf(status: string): { word: string; tone: Tone } {

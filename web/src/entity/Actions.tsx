@@ -1,28 +1,28 @@
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
-import { useMay } from "../app/may";
+import { usePermission } from "../app/permission";
 import { refOf, templatePath } from "../api/entity";
 import { withQuery } from "../api/client";
 import type { EntityPart } from "../api/types";
-import { Denied } from "../parts/Denied";
-import { Icon, type IconName } from "../parts/Icon";
-import { thingOf } from "./facts";
-import { definitionOf, purposeOf, useFamily, versionOf } from "./queries";
+import { PermissionTooltip } from "../components/PermissionTooltip";
+import { Icon, type IconName } from "../components/Icon";
+import { objectOf } from "./facts";
+import { definitionOf, purposeOf, useDefinitionEntities, versionOf } from "./queries";
 
-// Actions is what can be done with an entity: create with a Template, change and delete a resource.
+// Actions are the buttons of an entity: run a Template, update and delete a resource.
 export function Actions({ entity }: { entity: EntityPart }) {
-  const thing = thingOf(entity);
+  const object = objectOf(entity);
   if (entity.kind === "Template") {
     return <Go to={templatePath(refOf(entity))} label={{ create: "Create", update: "Update", delete: "Delete" }[purposeOf(entity)] ?? "Use"} icon="create" primary />;
   }
-  return thing ? <DayTwo entity={entity} /> : null;
+  return object ? <DayTwo entity={entity} /> : null;
 }
 
-// DayTwo offers the Templates that change and delete resources of the same definition.
+// DayTwo offers the update and delete Templates of a resource's definition.
 function DayTwo({ entity }: { entity: EntityPart }) {
-  const family = useFamily(definitionOf(entity));
-  const thing = thingOf(entity);
-  const with_ = { name: thing?.name, namespace: thing?.namespace, cluster: thing?.cluster };
+  const family = useDefinitionEntities(definitionOf(entity));
+  const object = objectOf(entity);
+  const with_ = { name: object?.name, namespace: object?.namespace, cluster: object?.cluster };
   const find = (purpose: string) => dayTwo(family.data ?? [], purpose, versionOf(entity));
   const [update, remove] = [find("update"), find("delete")];
   return (
@@ -33,23 +33,23 @@ function DayTwo({ entity }: { entity: EntityPart }) {
   );
 }
 
-// dayTwo finds the Template for a purpose: the one of the same version, else any.
+// dayTwo finds the Template for a purpose, preferably of the same version.
 export function dayTwo(family: EntityPart[], purpose: string, version: string): EntityPart | undefined {
   const fit = family.filter((e) => e.kind === "Template" && purposeOf(e) === purpose);
   return fit.find((e) => versionOf(e) === version) ?? fit[0];
 }
 
 function Go({ to, label, icon, primary }: { to: string; label: string; icon: IconName; primary?: boolean }) {
-  const may = useMay("scaffolder.task.create");
+  const access = usePermission("scaffolder.task.create");
   const common = { variant: primary ? "filled" : "default", leftSection: <Icon name={icon} size={16} /> };
-  // Whoever may not run a Template may still look at its form.
-  if (!may.allowed && !primary) {
+  // Without the permission to run a Template, its form can still be viewed.
+  if (!access.allowed && !primary) {
     return (
-      <Denied may={may}>
+      <PermissionTooltip access={access}>
         <Button {...common} disabled>
           {label}
         </Button>
-      </Denied>
+      </PermissionTooltip>
     );
   }
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Paper, Stack, Title } from "@mantine/core";
 
-// Box is a part of the page with a heading.
+// Box is a section with a heading.
 export function Box({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Paper withBorder p="md" component="section" aria-label={title}>

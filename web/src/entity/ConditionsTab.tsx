@@ -1,25 +1,25 @@
 import { Stack, Text } from "@mantine/core";
 import { annotation, annotations } from "../api/entity";
 import type { Entity } from "../api/types";
-import { Empty } from "../parts/State";
-import { Tag } from "../parts/Tag";
-import { Time } from "../parts/Time";
-import { readyIn, thingOf, toneOf, words, type Condition, type Readiness } from "./facts";
+import { Empty } from "../components/State";
+import { Tag } from "../components/Tag";
+import { Time } from "../components/Time";
+import { readyIn, objectOf, toneOf, conditionTitle, type Condition, type Readiness } from "./facts";
 import { useConditions } from "./queries";
 import styles from "./Entity.module.css";
 
 const says: Record<Readiness, string> = {
-  ready: "It is ready to use.",
-  "not ready": "It is not ready yet. What follows is what the cluster says about it.",
-  unknown: "Whether it is ready is not known yet.",
+  ready: "The resource is ready.",
+  "not ready": "The resource is not ready yet. The cluster reports these conditions.",
+  unknown: "Readiness is not known yet.",
 };
 
-// ConditionsTab shows how a resource fares, as it changes.
+// ConditionsTab shows the conditions of a resource and refreshes them.
 export default function ConditionsTab({ entity }: { entity: Entity }) {
   const conditions = useConditions(entity);
-  const thing = thingOf(entity);
+  const object = objectOf(entity);
   if (conditions.length === 0) {
-    return <Empty title="No conditions yet">The cluster says nothing about this resource so far. This page looks again every few seconds.</Empty>;
+    return <Empty title="No conditions yet">The cluster has not reported conditions for this resource. Refreshes every 3 s.</Empty>;
   }
   const cluster = annotation(entity, annotations.discoveredFrom);
   return (
@@ -27,13 +27,13 @@ export default function ConditionsTab({ entity }: { entity: Entity }) {
       <Text role="status">{says[readyIn(conditions)]}</Text>
       <Conditions conditions={conditions} />
       <Text size="sm" c="dimmed">
-        {`${[thing?.kind, thing?.name].filter(Boolean).join(" ")}${thing?.namespace ? ` in the namespace ${thing.namespace}` : ""}${cluster ? ` of ${cluster}` : ""}. Asked for again every few seconds.`}
+        {`${[object?.kind, object?.name].filter(Boolean).join(" ")}${object?.namespace ? `, namespace ${object.namespace}` : ""}${cluster ? `, cluster ${cluster}` : ""}. Refreshes every 3 s.`}
       </Text>
     </Stack>
   );
 }
 
-// Conditions are those of a resource, each with what the cluster says about it.
+// Conditions is the table of a resource's conditions.
 export function Conditions({ conditions }: { conditions: Condition[] }) {
   return (
     <div className={styles.scroll} tabIndex={0} role="region" aria-label="Conditions">
@@ -41,15 +41,15 @@ export function Conditions({ conditions }: { conditions: Condition[] }) {
         <thead>
           <tr>
             <th scope="col">Condition</th>
-            <th scope="col">State</th>
+            <th scope="col">Status</th>
             <th scope="col">Since</th>
-            <th scope="col">What the cluster says</th>
+            <th scope="col">Reason and message</th>
           </tr>
         </thead>
         <tbody>
           {conditions.map((c) => (
             <tr key={c.type}>
-              <th scope="row">{words(c.type)}</th>
+              <th scope="row">{conditionTitle(c.type)}</th>
               <td>
                 <Tag tone={toneOf[c.state]}>{c.state}</Tag>
               </td>

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Testbed } from "../app/Testbed";
 import EntityPage from "./EntityPage";
 
-// Other things run on the machine at the same time.
+// The machine may be busy.
 configure({ asyncUtilTimeout: 10_000 });
 
 const photos = {
@@ -100,8 +100,8 @@ function open(query = "") {
   );
 }
 
-describe("the entity page", () => {
-  it("shows what somebody wrote as text, and links only where they lead to a page", async () => {
+describe("EntityPage", () => {
+  it("escapes markup and links only to safe URLs", async () => {
     const { container } = open();
     expect(await screen.findByRole("heading", { level: 1, name: "<b>photos</b>" })).toBeTruthy();
     expect(screen.getByText("<script>alert(1)</script>")).toBeTruthy();
@@ -111,22 +111,22 @@ describe("the entity page", () => {
     expect(screen.getByText("not ready")).toBeTruthy();
   });
 
-  it("offers to change a resource with the Template of its definition, for the object behind it", async () => {
+  it("offers the update Template of the definition, prefilled for the object", async () => {
     open();
     const update = await screen.findByRole("link", { name: "Update" });
     expect(update.getAttribute("href")).toBe("/create/default/bucket-update?name=photos&namespace=shop&cluster=production");
     expect(screen.queryByRole("link", { name: "Delete" })).toBeNull();
   });
 
-  it("says why it does not offer it", async () => {
+  it("explains why an action is disabled", async () => {
     allowed = false;
     open();
-    const why = await screen.findByRole("note", { name: /Guests may not do this/ });
+    const why = await screen.findByRole("note", { name: /Guests cannot do this/ });
     expect(within(why).getByRole("button", { name: "Update" }).hasAttribute("disabled")).toBe(true);
     expect(screen.queryByRole("link", { name: "Update" })).toBeNull();
   });
 
-  it("opens the tab in the address, and puts the one that is chosen there", async () => {
+  it("keeps the tab in the URL", async () => {
     open("?tab=conditions");
     const table = within(await screen.findByRole("region", { name: "Conditions" }));
     expect(table.getByText("Creating")).toBeTruthy();
@@ -134,16 +134,16 @@ describe("the entity page", () => {
     expect((await screen.findByRole("region", { name: /YAML of/ })).textContent).toContain("kind: Resource");
   });
 
-  it("shows conditions as they change", async () => {
+  it("refreshes conditions", async () => {
     open("?tab=conditions");
     await screen.findByText("Creating");
     const next = structuredClone(photos);
     next.metadata.annotations["composer.io/condition-ready"] = "True";
     entity = next;
-    expect(await screen.findByText("It is ready to use.")).toBeTruthy();
+    expect(await screen.findByText("The resource is ready.")).toBeTruthy();
   });
 
-  it("says what the cluster says, and since when", async () => {
+  it("shows message and time of conditions", async () => {
     conditions = [
       { type: "Synced", status: "True", reason: "ReconcileSuccess" },
       { type: "Ready", status: "False", reason: "Waiting", message: "<b>1 of 3</b>", lastTransitionTime: new Date(Date.now() - 7_200_000).toISOString() },
@@ -153,49 +153,49 @@ describe("the entity page", () => {
     expect(await table.findByText("<b>1 of 3</b>")).toBeTruthy();
     expect(table.getAllByRole("rowheader").map((th) => th.textContent)).toEqual(["Ready", "Synced"]);
     expect(table.getByText("2 hours ago")).toBeTruthy();
-    expect(screen.getByText(/It is not ready yet/)).toBeTruthy();
+    expect(screen.getByText(/The resource is not ready yet/)).toBeTruthy();
   });
 
-  it("does not link to what is not there", async () => {
+  it("does not link to missing entities", async () => {
     open();
     expect((await screen.findAllByText("(not in the catalog)")).length).toBeGreaterThan(0);
     expect(screen.queryByRole("link", { name: "team" })).toBeNull();
     expect(screen.getByRole("link", { name: "buckets-xrd" })).toBeTruthy();
   });
 
-  it("says that what one looks at was removed, and where others are", async () => {
+  it("tells that the entity was removed and links to others", async () => {
     open("?tab=conditions");
     await screen.findByText("Creating");
     entity = undefined;
     expect(await screen.findByText("Bucket photos has been removed")).toBeTruthy();
-    expect(screen.getByRole("link", { name: "See the others of its type" }).getAttribute("href")).toBe("/catalog?kind=Resource&type=composer-xr");
+    expect(screen.getByRole("link", { name: "View others of this type" }).getAttribute("href")).toBe("/catalog?kind=Resource&type=composer-xr");
   });
 
-  it("says that nobody owns it", async () => {
+  it("shows a missing owner", async () => {
     const alone = structuredClone(photos);
     alone.spec.owner = "";
     entity = alone;
     open();
-    expect(await screen.findByText("nobody; spec.owner is empty")).toBeTruthy();
+    expect(await screen.findByText("none (spec.owner is empty)")).toBeTruthy();
   });
 
-  it("explains where values come from, to those who may ask", async () => {
+  it("explains where values come from to users with permission", async () => {
     open("?tab=explain");
     expect(await screen.findByText(/an annotation of the definition/)).toBeTruthy();
     expect(screen.getByText("no description")).toBeTruthy();
     expect(screen.queryByText(/the resource itself/)).toBeNull();
   });
 
-  it("says that it is not for those who may not", async () => {
+  it("hides the explanation without permission", async () => {
     allowed = false;
     open("?tab=explain");
-    expect(await screen.findByText("This is for those who look after ingestion")).toBeTruthy();
+    expect(await screen.findByText("Permission required")).toBeTruthy();
   });
 
-  it("says what to do about an entity that is not there", async () => {
+  it("shows a not-found state", async () => {
     entity = undefined;
     open();
-    expect(await screen.findByText(/There is no resource photos-1/)).toBeTruthy();
-    expect(screen.getByRole("link", { name: "Search the catalog for it" }).getAttribute("href")).toBe("/catalog?q=photos-1");
+    expect(await screen.findByText(/Not found: resource photos-1/)).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Search the catalog" }).getAttribute("href")).toBe("/catalog?q=photos-1");
   });
 });

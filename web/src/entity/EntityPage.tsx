@@ -4,11 +4,11 @@ import { Link, useParams, useSearchParams } from "react-router";
 import { ApiError } from "../api/client";
 import { annotation, annotations, specText, titleOf } from "../api/entity";
 import type { Entity } from "../api/types";
-import { Page } from "../parts/Page";
-import { Empty, Failed, Loading } from "../parts/State";
-import { Tag } from "../parts/Tag";
+import { Page } from "../components/Page";
+import { Empty, ErrorAlert, Loading } from "../components/State";
+import { Tag } from "../components/Tag";
 import { Actions } from "./Actions";
-import { madeOf, readinessOf, thingOf, tones } from "./facts";
+import { roleOf, readinessOf, objectOf, tones } from "./facts";
 import { Overview } from "./Overview";
 import { definitionOf, useEntity } from "./queries";
 import styles from "./Entity.module.css";
@@ -22,9 +22,9 @@ const ExplainTab = lazy(() => import("./ExplainTab"));
 
 type TabOf = { name: string; title: string; show: (entity: Entity) => ReactNode };
 
-// tabsOf are the tabs that an entity has something for.
+// tabsOf returns the tabs of an entity.
 function tabsOf(entity: Entity): TabOf[] {
-  const made = madeOf(entity);
+  const made = roleOf(entity);
   const definition = definitionOf(entity);
   const tabs: (TabOf | false)[] = [
     { name: "overview", title: "Overview", show: (e) => <Overview entity={e} /> },
@@ -45,7 +45,7 @@ export default function EntityPage() {
   const query = useEntity({ namespace, kind, name }, asked === "conditions");
 
   const entity = query.data;
-  // What is gone is not shown as if it were there; what cannot be asked for is.
+  // A removed entity is shown as removed; after other errors the last data stays.
   const gone = query.error instanceof ApiError && query.error.status === 404;
   if (entity && gone) {
     return (
@@ -57,19 +57,19 @@ export default function EntityPage() {
   if (!entity) {
     return (
       <Page title={name}>
-        {query.isPending && <Loading label="Loading the entity" lines={8} />}
+        {query.isPending && <Loading label="Loading entity" lines={8} />}
         {gone && <Gone kind={kind} name={name} namespace={namespace} />}
-        {query.isError && !gone && <Failed error={query.error} retry={() => void query.refetch()} />}
+        {query.isError && !gone && <ErrorAlert error={query.error} retry={() => void query.refetch()} />}
       </Page>
     );
   }
   const tabs = tabsOf(entity);
   const tab = tabs.find((t) => t.name === asked) ?? tabs[0]!;
-  // What else stands in the address belongs to the tab one leaves.
+  // Other parameters belong to the previous tab.
   const choose = (value: string | null) => setParams(value === null || value === "overview" ? {} : { tab: value });
   return (
     <Page title={titleOf(entity)} lead={<Lead entity={entity} />} actions={<Actions entity={entity} />}>
-      {query.isError && <Failed title="What you see may be out of date" error={query.error} retry={() => void query.refetch()} />}
+      {query.isError && <ErrorAlert title="This data may be out of date" error={query.error} retry={() => void query.refetch()} />}
       <Tabs value={tab.name} onChange={choose} keepMounted={false}>
         <Tabs.List className={styles.tabs} mb="md">
           {tabs.map((t) => (
@@ -88,7 +88,7 @@ export default function EntityPage() {
   );
 }
 
-// Lead says what kind of thing it is, and how it is.
+// Lead shows kind, type, readiness and staleness.
 function Lead({ entity }: { entity: Entity }) {
   const readiness = readinessOf(entity);
   const stale = annotation(entity, annotations.stale);
@@ -96,19 +96,19 @@ function Lead({ entity }: { entity: Entity }) {
   return (
     <Group gap="xs" component="span">
       <span style={{ overflowWrap: "anywhere" }}>
-        <Anchor component={Link} to={listed(entity.kind)} c="dimmed" underline="hover" title={`All of the kind ${entity.kind}`}>
+        <Anchor component={Link} to={listed(entity.kind)} c="dimmed" underline="hover" title={`All entities of kind ${entity.kind}`}>
           {entity.kind}
         </Anchor>
         {type !== "" && " · "}
         {type !== "" && (
-          <Anchor component={Link} to={listed(entity.kind, type)} c="dimmed" underline="hover" title={`All of the type ${type}`}>
+          <Anchor component={Link} to={listed(entity.kind, type)} c="dimmed" underline="hover" title={`All entities of type ${type}`}>
             {type}
           </Anchor>
         )}
       </span>
       {readiness && <Tag tone={tones[readiness]}>{readiness}</Tag>}
       {stale !== "" && (
-        <Tag tone="doubt" title={stale}>
+        <Tag tone="warning" title={stale}>
           stale
         </Tag>
       )}
@@ -116,26 +116,25 @@ function Lead({ entity }: { entity: Entity }) {
   );
 }
 
-// listed is where the catalog lists those of a kind, and of a type.
+// listed returns the catalog path for a kind and type.
 function listed(kind: string, type?: string): string {
   return `/catalog?${new URLSearchParams(type ? { kind, type } : { kind }).toString()}`;
 }
 
-// Removed says that what somebody looks at has gone meanwhile.
+// Removed tells that the entity was removed while it was open.
 function Removed({ entity }: { entity: Entity }) {
-  const thing = thingOf(entity);
-  const what = thing ? `${thing.kind} ${thing.name}` : `${entity.kind} ${entity.metadata.name}`;
+  const object = objectOf(entity);
+  const what = object ? `${object.kind} ${object.name}` : `${entity.kind} ${entity.metadata.name}`;
   return (
     <Empty
       title={`${what} has been removed`}
       action={
         <Anchor component={Link} to={listed(entity.kind, specText(entity, "type"))}>
-          {`See the others of its type`}
+          View others of this type
         </Anchor>
       }
     >
-      {thing ? "It is no longer in its cluster." : "It was here until a moment ago; where it came from does not have it any more."} Should it come back, it
-      shows up here by itself.
+      {object ? "The object no longer exists in its cluster." : "Its source no longer contains it."} If it is created again, it appears here automatically.
     </Empty>
   );
 }
@@ -143,14 +142,14 @@ function Removed({ entity }: { entity: Entity }) {
 function Gone({ kind, name, namespace }: { kind: string; name: string; namespace: string }) {
   return (
     <Empty
-      title={`There is no ${kind} ${name} in the namespace ${namespace}`}
+      title={`Not found: ${kind} ${name} in namespace ${namespace}`}
       action={
         <Anchor component={Link} to={`/catalog?q=${encodeURIComponent(name)}`}>
-          Search the catalog for it
+          Search the catalog
         </Anchor>
       }
     >
-      It may have been removed, or it has not been read yet: something that was just created shows up within seconds.
+      It may have been removed, or it has not been ingested yet. New resources appear within seconds.
     </Empty>
   );
 }

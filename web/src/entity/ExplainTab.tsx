@@ -1,48 +1,48 @@
 import { useQuery } from "@tanstack/react-query";
 import { Alert, Code, Group, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
-import { useMay } from "../app/may";
-import { ask, path } from "../api/client";
+import { usePermission } from "../app/permission";
+import { fetchJson, path } from "../api/client";
 import { specText } from "../api/entity";
 import type { Entity, Explanation } from "../api/types";
-import { Icon } from "../parts/Icon";
-import { RefLink } from "../parts/Ref";
-import { Empty, Failed, Loading } from "../parts/State";
-import { Tag, type Tone } from "../parts/Tag";
-import { Time } from "../parts/Time";
+import { Icon } from "../components/Icon";
+import { RefLink } from "../components/RefLink";
+import { Empty, ErrorAlert, Loading } from "../components/State";
+import { Tag, type Tone } from "../components/Tag";
+import { Time } from "../components/Time";
 import { Box } from "./Box";
-import { madeOf } from "./facts";
+import { roleOf } from "./facts";
 import { origin } from "./origin";
 import { definitionOf } from "./queries";
 import { Warning } from "./Warning";
 import styles from "./Entity.module.css";
-import { lookup } from "../parts/lookup";
+import { lookup } from "../components/lookup";
 
-const severities: Record<string, Tone> = { error: "bad", warning: "doubt", info: "plain" };
+const severities: Record<string, Tone> = { error: "error", warning: "warning", info: "plain" };
 
-// ExplainTab says where the values of what was made of a definition come from, and what is wrong with it.
+// ExplainTab shows where the values of generated entities come from, and the findings of the definition.
 export default function ExplainTab({ entity }: { entity: Entity }) {
   const name = definitionOf(entity);
-  const may = useMay("catalog.ingestion.read");
+  const access = usePermission("catalog.ingestion.read");
   const query = useQuery({
     queryKey: ["explain", name],
-    queryFn: ({ signal }) => ask<Explanation>(path("/api/composer-ingestor/explain", name), { signal }),
-    enabled: may.allowed,
+    queryFn: ({ signal }) => fetchJson<Explanation>(path("/api/composer-ingestor/explain", name), { signal }),
+    enabled: access.allowed,
   });
-  if (may.known && !may.allowed) {
-    return <Empty title="This is for those who look after ingestion">{may.why}</Empty>;
+  if (access.known && !access.allowed) {
+    return <Empty title="Permission required">{access.reason}</Empty>;
   }
   if (query.isError) {
-    return <Failed error={query.error} retry={() => void query.refetch()} />;
+    return <ErrorAlert error={query.error} retry={() => void query.refetch()} />;
   }
   if (!query.data) {
-    return <Loading label="Finding out where it comes from" />;
+    return <Loading label="Loading explanation" />;
   }
   const explained = query.data;
   return (
     <Stack gap="md">
       {explained.failure && (
-        <Alert color="red" variant="outline" icon={<Icon name="warning" />} title="Nothing can be made of this definition now">
+        <Alert color="red" variant="outline" icon={<Icon name="warning" />} title="Cannot generate entities from this definition">
           {explained.failure}
         </Alert>
       )}
@@ -55,24 +55,24 @@ export default function ExplainTab({ entity }: { entity: Entity }) {
       <Findings findings={explained.findings} />
       <div className={styles.columns}>
         <Sources explained={explained} />
-        <Made explained={explained} />
+        <GeneratedEntities explained={explained} />
       </div>
     </Stack>
   );
 }
 
-// own are the values that a resource may say itself, and where they stand in its entity.
+// own are the fields that a resource can override.
 const own = ["owner", "system"];
 
 function Values({ values, entity }: { values: Explanation["values"]; entity: Entity }) {
   const itself = (v: Explanation["values"][number]) => {
-    const here = own.includes(v.field) && madeOf(entity) === "resource" ? specText(entity, v.field) : "";
+    const here = own.includes(v.field) && roleOf(entity) === "resource" ? specText(entity, v.field) : "";
     return here !== "" && here !== v.value ? here : undefined;
   };
   return (
-    <Box title="Where each value comes from">
+    <Box title="Where values come from">
       {values.length === 0 ? (
-        <Text size="sm">Nothing was made of it, so there are no values.</Text>
+        <Text size="sm">No entities were generated, so there are no values.</Text>
       ) : (
         <div className={styles.scroll} tabIndex={0} role="region" aria-label="Values">
           <table className={styles.table}>
@@ -80,7 +80,7 @@ function Values({ values, entity }: { values: Explanation["values"]; entity: Ent
               <tr>
                 <th scope="col">Field</th>
                 <th scope="col">Value</th>
-                <th scope="col">From</th>
+                <th scope="col">Source</th>
               </tr>
             </thead>
             <tbody>
@@ -89,7 +89,7 @@ function Values({ values, entity }: { values: Explanation["values"]; entity: Ent
                   <th scope="row">{v.field}</th>
                   <td>{itself(v) ?? v.value}</td>
                   <td>
-                    {itself(v) !== undefined && `the resource itself; without that ${v.value}, from `}
+                    {itself(v) !== undefined && `the resource itself, overriding ${v.value} from `}
                     {origin(v.from)} {v.key && <Code fz="xs">{v.key}</Code>}
                   </td>
                 </tr>
@@ -106,7 +106,7 @@ function Findings({ findings }: { findings: Explanation["findings"] }) {
   return (
     <Box title="Findings">
       {findings.length === 0 ? (
-        <Text size="sm">Nothing is wrong with the definition.</Text>
+        <Text size="sm">No findings.</Text>
       ) : (
         <ul className={styles.list}>
           {findings.map((f, i) => (
@@ -134,35 +134,35 @@ function Findings({ findings }: { findings: Explanation["findings"] }) {
 
 function Sources({ explained }: { explained: Explanation }) {
   return (
-    <Box title="Where the definition is">
+    <Box title="Sources">
       <Text size="sm">
-        {explained.takenBy ? `Its entities are made by ${explained.takenBy}.` : "Nobody makes entities of it."}
-        {explained.leftBy && explained.leftBy.length > 0 ? ` Without that, ${explained.leftBy.join(" and ")} would.` : ""}
+        {explained.takenBy ? `Entities are generated by ${explained.takenBy}.` : "No ingestor generates entities from it."}
+        {explained.leftBy && explained.leftBy.length > 0 ? ` Otherwise ${explained.leftBy.join(" and ")} would generate them.` : ""}
       </Text>
       <ul className={styles.list}>
         {explained.copies.map((c) => (
           <li key={c.source}>
             {c.source}
             {c.version !== undefined ? `, resource version ${c.version}` : ""}
-            {c.refused ? `: not taken, ${c.refused}` : ""}
+            {c.refused ? ` (skipped: ${c.refused})` : ""}
           </li>
         ))}
       </ul>
       <Text size="sm">
-        <Link to="/ingestion">How ingestion fares</Link>
+        <Link to="/ingestion">Ingestion status</Link>
       </Text>
     </Box>
   );
 }
 
-// few is how many references are listed: a definition may have thousands of resources.
+// few is the number of references to list: a definition may have thousands of resources.
 const few = 50;
 
-function Made({ explained }: { explained: Explanation }) {
+function GeneratedEntities({ explained }: { explained: Explanation }) {
   const { entities, withheld = [] } = explained;
   return (
-    <Box title="What is made of it">
-      <Text size="sm">{`From ${explained.compositions} Compositions, ${explained.composites} composites and claims: ${entities.length} entities.`}</Text>
+    <Box title="Generated entities">
+      <Text size="sm">{`${entities.length} entities from ${explained.compositions} Compositions and ${explained.composites} composites and claims.`}</Text>
       <ul className={styles.list}>
         {entities.slice(0, few).map((ref) => (
           <li key={ref}>
@@ -172,10 +172,10 @@ function Made({ explained }: { explained: Explanation }) {
       </ul>
       {entities.length > few && (
         <Text size="sm" c="dimmed">
-          {`and ${entities.length - few} more; the catalog lists them`}
+          {`and ${entities.length - few} more in the catalog`}
         </Text>
       )}
-      {withheld.length > 0 && <Text size="sm">{`The catalog would refuse, so they are left out: ${withheld.join(", ")}`}</Text>}
+      {withheld.length > 0 && <Text size="sm">{`Not added because the catalog would reject them: ${withheld.join(", ")}`}</Text>}
     </Box>
   );
 }

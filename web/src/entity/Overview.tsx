@@ -2,18 +2,18 @@ import type { ReactNode } from "react";
 import { Group, Paper, Stack, Text } from "@mantine/core";
 import { annotation, annotations, formatRef, parseRef, refOf, specText } from "../api/entity";
 import type { Entity } from "../api/types";
-import { DataLink } from "../parts/DataLink";
-import { RefLink } from "../parts/Ref";
-import { Tag } from "../parts/Tag";
-import { Time } from "../parts/Time";
+import { DataLink } from "../components/DataLink";
+import { RefLink } from "../components/RefLink";
+import { Tag } from "../components/Tag";
+import { Time } from "../components/Time";
 import { Box } from "./Box";
-import { madeOf, thingOf, toneOf, words } from "./facts";
-import { definitionOf, useConditions, useFamily, useMissing, versionOf } from "./queries";
+import { roleOf, objectOf, toneOf, conditionTitle } from "./facts";
+import { definitionOf, useConditions, useDefinitionEntities, useMissing, versionOf } from "./queries";
 import { Absent, Relations } from "./Relations";
 import { Warning } from "./Warning";
 import styles from "./Entity.module.css";
 
-// Overview is what one wants to know at first.
+// Overview is the first tab of an entity.
 export function Overview({ entity }: { entity: Entity }) {
   const stale = annotation(entity, annotations.stale);
   return (
@@ -21,8 +21,8 @@ export function Overview({ entity }: { entity: Entity }) {
       {stale !== "" && (
         <Warning title="This may be out of date">
           <Text size="sm">
-            {`What could not be read of late: ${stale}. Last known `}
-            <Time at={annotation(entity, annotations.staleSince)} />. It is put right with the next reading that succeeds.
+            {`Cannot read ${stale}. Last read `}
+            <Time at={annotation(entity, annotations.staleSince)} />. The next successful scan updates this entity.
           </Text>
         </Warning>
       )}
@@ -32,7 +32,7 @@ export function Overview({ entity }: { entity: Entity }) {
           <Links entity={entity} />
         </Stack>
         <Stack gap="md">
-          {madeOf(entity) === "resource" && <Status entity={entity} />}
+          {roleOf(entity) === "resource" && <Status entity={entity} />}
           <Relations entity={entity} />
         </Stack>
       </div>
@@ -41,20 +41,20 @@ export function Overview({ entity }: { entity: Entity }) {
   );
 }
 
-// Status is how a resource fares, at a glance.
+// Status shows the conditions of a resource.
 function Status({ entity }: { entity: Entity }) {
   const conditions = useConditions(entity);
   return (
     <Box title="Status">
       {conditions.length === 0 ? (
         <Text size="sm" c="dimmed">
-          The cluster says nothing about it yet.
+          The cluster has not reported a status yet.
         </Text>
       ) : (
         <ul className={styles.list}>
           {conditions.map((c) => (
             <li key={c.type} className={styles.status}>
-              <Tag tone={toneOf[c.state]}>{`${words(c.type)}: ${c.state}`}</Tag>
+              <Tag tone={toneOf[c.state]}>{`${conditionTitle(c.type)}: ${c.state}`}</Tag>
               <span>{c.state !== "True" && c.reason}</span>
               {c.since && (
                 <Text component="span" size="xs" c="dimmed">
@@ -77,21 +77,21 @@ function Status({ entity }: { entity: Entity }) {
 function About({ entity }: { entity: Entity }) {
   const { metadata } = entity;
   const namespace = metadata.namespace ?? "default";
-  const thing = thingOf(entity);
+  const object = objectOf(entity);
   const tags = metadata.tags ?? [];
   const definition = definitionOf(entity);
   const system = specText(entity, "system");
   const owner = specText(entity, "owner");
   const facts: [string, ReactNode][] = [
-    ["Owner", owner ? <Known to={owner} kind="group" namespace={namespace} /> : owned(entity) && <Text span inherit c="dimmed">nobody; spec.owner is empty</Text>],
+    ["Owner", owner ? <Known to={owner} kind="group" namespace={namespace} /> : owned(entity) && <Text span inherit c="dimmed">none (spec.owner is empty)</Text>],
     ["System", system && <Known to={system} kind="system" namespace={namespace} />],
     ["Lifecycle", specText(entity, "lifecycle")],
-    ["Definition", definition && madeOf(entity) !== "definition" && <Definition name={definition} />],
+    ["Definition", definition && roleOf(entity) !== "definition" && <Definition name={definition} />],
     ["Version", versionOf(entity)],
-    ["Object", thing && [thing.kind, thing.name].filter(Boolean).join(" ")],
-    ["In namespace", thing?.namespace],
+    ["Object", object && [object.kind, object.name].filter(Boolean).join(" ")],
+    ["Namespace", object?.namespace],
     ["Cluster", annotation(entity, annotations.discoveredFrom)],
-    ["Reference", formatRef(refOf(entity))],
+    ["Entity ref", formatRef(refOf(entity))],
     [
       "Tags",
       tags.length > 0 && (
@@ -123,23 +123,23 @@ function About({ entity }: { entity: Entity }) {
   );
 }
 
-// ownerless are the kinds that nobody owns.
+// ownerless are the kinds without owner.
 const ownerless = ["group", "user", "location"];
 
 function owned(entity: Entity): boolean {
   return !ownerless.includes(entity.kind.toLowerCase());
 }
 
-// Known links to an entity, and says so if it is not there.
+// Known links to an entity, or shows that it is missing.
 function Known({ to, kind, namespace }: { to: string; kind: string; namespace: string }) {
   const ref = formatRef(parseRef(to, { kind, namespace }));
   return useMissing([ref]).has(ref) ? <Absent to={ref} /> : <RefLink to={to} kind={kind} namespace={namespace} />;
 }
 
-// Definition links to the Resource that stands for the definition, where there is one.
+// Definition links to the Resource entity of the definition, if it exists.
 function Definition({ name }: { name: string }) {
-  const family = useFamily(name);
-  const found = family.data?.find((e) => madeOf(e) === "definition");
+  const family = useDefinitionEntities(name);
+  const found = family.data?.find((e) => roleOf(e) === "definition");
   return found ? <RefLink to={formatRef(refOf(found))}>{name}</RefLink> : <>{name}</>;
 }
 
@@ -154,7 +154,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 function Links({ entity }: { entity: Entity }) {
   const view = annotation(entity, annotations.viewUrl);
-  const links = [...(entity.metadata.links ?? []), ...(view === "" ? [] : [{ url: view, title: "Where it was found" }])];
+  const links = [...(entity.metadata.links ?? []), ...(view === "" ? [] : [{ url: view, title: "Source" }])];
   if (links.length === 0) {
     return null;
   }
@@ -171,7 +171,7 @@ function Links({ entity }: { entity: Entity }) {
   );
 }
 
-// Notes are the annotations and labels, for those who want to know exactly.
+// Notes lists annotations and labels.
 function Notes({ entity }: { entity: Entity }) {
   const groups: [string, Record<string, string> | undefined][] = [
     ["Annotations", entity.metadata.annotations],

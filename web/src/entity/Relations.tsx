@@ -2,24 +2,24 @@ import { useState } from "react";
 import { Button, Stack, Text, Title } from "@mantine/core";
 import { parseRef } from "../api/entity";
 import type { Entity } from "../api/types";
-import { RefLink } from "../parts/Ref";
+import { RefLink } from "../components/RefLink";
 import { Box } from "./Box";
 import { useMissing } from "./queries";
-import { groupRelations, type Group } from "./relate";
+import { groupRelations, type Group } from "./groupRelations";
 import styles from "./Entity.module.css";
 
-// few is how many of a group are shown at first; step is how many more each time.
+// few is the number of relations of a type shown at first; step is how many are added.
 const few = 8;
 const step = 100;
 
-// Relations are what an entity has to do with others, by how.
+// Relations lists the relations of an entity by type.
 export function Relations({ entity }: { entity: Entity }) {
   const groups = groupRelations(entity);
   return (
     <Box title="Relations">
       {groups.length === 0 ? (
         <Text size="sm" c="dimmed">
-          It has none. Relations come from fields such as owner, system and dependsOn.
+          No relations. Relations come from fields such as owner, system and dependsOn.
         </Text>
       ) : (
         groups.map((group) => <Related key={group.type} group={group} />)
@@ -28,7 +28,7 @@ export function Relations({ entity }: { entity: Entity }) {
   );
 }
 
-// Absent is a reference that leads nowhere.
+// Absent is a reference to a missing entity.
 export function Absent({ to }: { to: string }) {
   const { namespace, name } = parseRef(to);
   return (

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { EntityPart } from "../api/types";
-import { conditionsOf, madeOf, readinessOf, thingOf, words } from "./facts";
+import { conditionsOf, roleOf, readinessOf, objectOf, conditionTitle } from "./facts";
 
 function resource(annotations: Record<string, string>, type = "composer-xr"): EntityPart {
   return { kind: "Resource", metadata: { name: "r", annotations }, spec: { type } } as unknown as EntityPart;
 }
 
 describe("conditionsOf", () => {
-  it("reads both vocabularies, Ready and Synced first, and leaves out what is no condition", () => {
+  it("reads both vocabularies, sorts Ready and Synced first, and ignores other annotations", () => {
     const e = resource({
       "composer.io/condition-last-async-operation": "Unknown (Waiting)",
       "composer.io/condition-synced": "True",
@@ -20,7 +20,7 @@ describe("conditionsOf", () => {
       { type: "synced", state: "True", reason: "" },
       { type: "last-async-operation", state: "Unknown", reason: "Waiting" },
     ]);
-    expect(["last-async-operation", "LastAsyncOperation", "ready", "SSLReady"].map(words)).toEqual(["Last async operation", "Last async operation", "Ready", "SSLReady"]);
+    expect(["last-async-operation", "LastAsyncOperation", "ready", "SSLReady"].map(conditionTitle)).toEqual(["Last async operation", "Last async operation", "Ready", "SSLReady"]);
   });
 });
 
@@ -35,16 +35,16 @@ describe("readinessOf", () => {
   ])("is %s", (want, entity) => expect(readinessOf(entity)).toBe(want));
 });
 
-describe("thingOf", () => {
-  it("is the object behind a resource, and nothing else's", () => {
+describe("objectOf", () => {
+  it("returns the cluster object of a resource only", () => {
     const notes = {
       "crossplane.terasky.io/xr-name": "photos",
       "crossplane.terasky.io/xr-kind": "Bucket",
       "backstage.io/kubernetes-namespace": "shop",
       "backstage.io/discovered-from": "production",
     };
-    expect(thingOf(resource(notes, "crossplane-xr"))).toEqual({ name: "photos", kind: "Bucket", namespace: "shop", cluster: "production", apiVersion: "" });
-    expect(thingOf(resource(notes, "crossplane-xrd"))).toBeUndefined();
-    expect(madeOf(resource({}, "crossplane-xrd"))).toBe("definition");
+    expect(objectOf(resource(notes, "crossplane-xr"))).toEqual({ name: "photos", kind: "Bucket", namespace: "shop", cluster: "production", apiVersion: "" });
+    expect(objectOf(resource(notes, "crossplane-xrd"))).toBeUndefined();
+    expect(roleOf(resource({}, "crossplane-xrd"))).toBe("definition");
   });
 });

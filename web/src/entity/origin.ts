@@ -1,4 +1,4 @@
-import { lookup } from "../parts/lookup";
+import { lookup } from "../components/lookup";
 
 const origins: Record<string, string> = {
   annotation: "an annotation of the definition",
@@ -8,7 +8,7 @@ const origins: Record<string, string> = {
   default: "the default",
 };
 
-// origin says in words where a value comes from.
+// origin describes where a value comes from.
 export function origin(from: string): string {
   return lookup(origins, from) ?? from;
 }

@@ -2,24 +2,24 @@ import { useState } from "react";
 import { Button, Group, List, Stack, Text, Title } from "@mantine/core";
 import type { Run } from "../api/types";
 import { parseRef } from "../api/entity";
-import { RefLink } from "../parts/Ref";
-import { Failed, Loading } from "../parts/State";
-import { useRun } from "./ask";
-import { ToExplanation } from "./RuleFindings";
+import { RefLink } from "../components/RefLink";
+import { ErrorAlert, Loading } from "../components/State";
+import { useRun } from "./queries";
+import { ExplainLink } from "./RuleFindings";
 import styles from "./Timeline.module.css";
-import { lookup } from "../parts/lookup";
+import { lookup } from "../components/lookup";
 
 type Kind = keyof NonNullable<Run["changes"]>;
 
 const titles: [Kind, string][] = [
-  ["failed", "Nothing could be made of"],
+  ["failed", "Failed"],
   ["added", "Added"],
   ["updated", "Updated"],
   ["removed", "Removed"],
-  ["refused", "Left to somebody else"],
+  ["refused", "Skipped: owned by another provider"],
 ];
 
-// Changes lists the entities that are others by a run.
+// Changes lists the entities that a run changed.
 export function Changes({ run }: { run: Run }) {
   const wanted = titles.some(([kind]) => run[kind] > 0);
   const { data, error, refetch } = useRun(wanted ? run.id : undefined);
@@ -27,16 +27,16 @@ export function Changes({ run }: { run: Run }) {
     return null;
   }
   if (error) {
-    return <Failed error={error} retry={() => void refetch()} />;
+    return <ErrorAlert error={error} retry={() => void refetch()} />;
   }
   if (!data) {
-    return <Loading label="Loading what changed" lines={2} />;
+    return <Loading label="Loading changes" lines={2} />;
   }
   const { changes } = data;
   if (!changes) {
     return (
       <Text size="sm" c="dimmed">
-        Which entities they were was not written down.
+        The changed entities were not recorded.
       </Text>
     );
   }
@@ -51,7 +51,7 @@ export function Changes({ run }: { run: Run }) {
   );
 }
 
-// few are shown at first.
+// few is the number of entities shown at first.
 const few = 9;
 
 function Changed({ kind, title, refs, all }: { kind: Kind; title: string; refs: string[]; all: number }) {
@@ -70,7 +70,7 @@ function Changed({ kind, title, refs, all }: { kind: Kind; title: string; refs: 
       <List size="sm" listStyleType="none" className={styles.changes}>
         {shown.map((ref) => (
           <List.Item key={ref}>
-            <OneChange kind={kind} at={ref} />
+            <ChangedEntity kind={kind} at={ref} />
           </List.Item>
         ))}
       </List>
@@ -81,16 +81,16 @@ function Changed({ kind, title, refs, all }: { kind: Kind; title: string; refs: 
       )}
       {(whole || refs.length === shown.length) && all > refs.length && (
         <Text size="sm" c="dimmed">
-          {all - refs.length} more were not written down.
+          {all - refs.length} more were not recorded.
         </Text>
       )}
     </section>
   );
 }
 
-function OneChange({ kind, at }: { kind: Kind; at: string }) {
+function ChangedEntity({ kind, at }: { kind: Kind; at: string }) {
   if (kind === "failed") {
-    return at.startsWith("workload:") ? <>{at.slice("workload:".length)}</> : <ToExplanation name={at}>{at}</ToExplanation>;
+    return at.startsWith("workload:") ? <>{at.slice("workload:".length)}</> : <ExplainLink name={at}>{at}</ExplainLink>;
   }
   const ref = parseRef(at);
   const name = ref.namespace === "default" ? ref.name : `${ref.namespace}/${ref.name}`;

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Testbed } from "../app/Testbed";
 import type { IngestionHealth, Run } from "../api/types";
 import IngestionPage from "./IngestionPage";
-import { counted, listed, placesOf } from "./place";
+import { countOf, joinNames, targetsOf } from "./target";
 
-// Other things run on the machine at the same time.
+// The machine may be busy.
 configure({ asyncUtilTimeout: 10_000 });
 
 const counts = { discovered: 2, selected: 2, changed: 0, units: 0, failed: 0, added: 0, updated: 0, removed: 0, unchanged: 3, refused: 0 };
@@ -65,7 +65,7 @@ beforeEach(() => {
       return json({ items: runs });
     }
     if (url.includes("/findings")) {
-      const rules = [{ rule: "XRD075", title: "a default is not of its type", why: "Nobody can take it.", severity: "error", findings: 60, definitions: 1 }];
+      const rules = [{ rule: "XRD075", title: "a default is not of its type", why: "The default cannot be used.", severity: "error", findings: 60, definitions: 1 }];
       const query = new URL(url, "http://portal").searchParams;
       const [limit, offset] = [Number(query.get("limit")), Number(query.get("offset"))];
       const items = Array.from({ length: Math.max(0, Math.min(limit, 60 - offset)) }, (_, i) => ({
@@ -90,66 +90,66 @@ function open(path = "/ingestion") {
   );
 }
 
-it("shows an outage within seconds, and that it is over", async () => {
+it("shows an outage and the recovery within seconds", async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
   open();
-  await screen.findByText(/The cluster can be read/);
+  await screen.findByText(/The cluster is connected/);
   now = health("unreachable");
   await vi.advanceTimersByTimeAsync(4_000);
-  await screen.findByText("one cannot be read");
+  await screen.findByText("Cannot read one");
   expect(screen.getByText("no answer")).toBeTruthy();
   now = health("connected");
   await vi.advanceTimersByTimeAsync(4_000);
-  await screen.findByText("one is back.");
-  expect(screen.queryByText("one cannot be read")).toBeNull();
+  await screen.findByText("one is connected again.");
+  expect(screen.queryByText("Cannot read one")).toBeNull();
 });
 
-it("keeps what it knows while the portal does not answer", async () => {
+it("keeps the last data while the portal is unreachable", async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
   open();
-  await screen.findByText(/The cluster can be read/);
+  await screen.findByText(/The cluster is connected/);
   now = undefined;
   await vi.advanceTimersByTimeAsync(4_000);
-  await screen.findByText("The portal does not answer");
-  expect(screen.getByText(/The cluster can be read/)).toBeTruthy();
+  await screen.findByText("No connection to the portal");
+  expect(screen.getByText(/The cluster is connected/)).toBeTruthy();
 });
 
-it("has sources scanned now, all or one", async () => {
+it("requests scans of all sources or one", async () => {
   open();
   const all = await screen.findByRole("button", { name: "Run all now" });
   await vi.waitFor(() => expect(all).toHaveProperty("disabled", false));
   await userEvent.click(all);
-  await screen.findByText(/Asked for: one\./);
+  await screen.findByText(/Scan requested: one\./);
   await userEvent.click(await screen.findByRole("button", { name: "Run one now" }));
   await vi.waitFor(() => expect(started).toEqual([{}, { source: "composerIngestor/one" }]));
 });
 
-it("offers nothing that one may not do, and says why", async () => {
+it("disables actions without permission and explains why", async () => {
   allowed = false;
   now = health("connected", false);
   open();
   await screen.findByText(/catalog\.ingestion\.read/);
   expect(await screen.findByRole("button", { name: "Run all now" })).toHaveProperty("disabled", true);
-  expect((await screen.findAllByLabelText(/Guests may not do this|You lack the permission/)).length).toBeGreaterThan(0);
+  expect((await screen.findAllByLabelText(/Guests cannot do this|Missing permission/)).length).toBeGreaterThan(0);
   expect(screen.queryByText("Runs")).toBeNull();
 });
 
-it("shows what changed last, and any run as a table too", async () => {
+it("shows the latest changes and the runs as a table", async () => {
   open("/ingestion?runs=table");
   const rows = await screen.findAllByRole("row");
   expect(rows).toHaveLength(3);
   expect(screen.getByTestId("run").textContent).toContain("7 added");
-  expect(screen.getByText("One run since found nothing new.")).toBeTruthy();
+  expect(screen.getByText("1 run since then without changes.")).toBeTruthy();
   expect((await screen.findByRole("link", { name: "x.example.org" })).getAttribute("href")).toBe("/catalog/default/template/x.example.org");
   expect(screen.queryByRole("link", { name: "gone" })).toBeNull();
-  expect(screen.getByText("6 more were not written down.")).toBeTruthy();
+  expect(screen.getByText("6 more were not recorded.")).toBeTruthy();
   fireEvent.click(rows[1]!.querySelector("button")!);
   await vi.waitFor(() => expect(screen.getByTestId("run").textContent).toContain("3 unchanged"));
-  fireEvent.click(screen.getByRole("button", { name: "Show the last change" }));
+  fireEvent.click(screen.getByRole("button", { name: "Show latest changes" }));
   await vi.waitFor(() => expect(screen.getByTestId("run").textContent).toContain("7 added"));
 });
 
-it("lists findings by rule, page by page, and leads to entity and explanation", async () => {
+it("lists findings by rule and page, with links to entity and explanation", async () => {
   open();
   await userEvent.click(await screen.findByText("A default is not of its type"));
   await screen.findByText(/Field 49 /);
@@ -159,60 +159,60 @@ it("lists findings by rule, page by page, and leads to entity and explanation", 
   await userEvent.click(screen.getByRole("button", { name: "Show more", hidden: true }));
   await screen.findByText(/Field 55 /);
   await userEvent.click((await screen.findAllByRole("link", { name: "Explain x.example.org", hidden: true }))[0]!);
-  await screen.findByText("Nobody makes entities of it.", { exact: false });
+  await screen.findByText("No ingestor generates entities from it.", { exact: false });
 });
 
-it("puts the sources of a cluster together, and says the worst of them", () => {
-  const places = placesOf([
+it("groups the sources of a cluster and shows the worst state", () => {
+  const targets = targetsOf([
     { name: "composerIngestor/sources/folder", state: "connected" },
     { name: "composerIngestor/two", cluster: "two", state: "connected", lastSuccess: "2026-01-05T10:00:00Z", objects: { "definitions a": 2, "definitions b": 1 } },
     { name: "clusterIngestor/two", cluster: "two", state: "unreachable", lastSuccess: "2026-01-05T09:00:00Z", objects: { "definitions a": 3 }, stale: { "definitions a": "2026-01-05T09:00:00Z" } },
     { name: "composerIngestor/one", cluster: "one", state: "waiting" },
   ]);
-  expect(places.map((p) => [p.name, p.state, p.lastSuccess])).toEqual([
+  expect(targets.map((p) => [p.name, p.state, p.lastSuccess])).toEqual([
     ["one", "waiting", undefined],
     ["two", "unreachable", "2026-01-05T09:00:00Z"],
     ["folder", "connected", undefined],
   ]);
-  expect(places[1]).toMatchObject({ counts: [["definitions", 3]], stale: ["definitions"], staleSince: "2026-01-05T09:00:00Z" });
-  expect([counted(1, "definitions"), counted(2, "definitions"), listed([]), listed(["a"]), listed(["a", "b", "c"])]).toEqual(["1 definition", "2 definitions", "", "a", "a, b and c"]);
+  expect(targets[1]).toMatchObject({ counts: [["definitions", 3]], stale: ["definitions"], staleSince: "2026-01-05T09:00:00Z" });
+  expect([countOf(1, "definitions"), countOf(2, "definitions"), joinNames([]), joinNames(["a"]), joinNames(["a", "b", "c"])]).toEqual(["1 definition", "2 definitions", "", "a", "a, b and c"]);
 });
 
-it("says that no definition is selected, with the command to copy, and which files cannot be read", async () => {
+it("shows unselected definitions with a command, and unreadable files", async () => {
   const source = now!.sources![0]!;
   source.definitions = { found: 76, selected: 0, message: "76 definitions found, 0 selected: none has the label openportal.dev/ingest=true", hint: "kubectl label xrd a openportal.dev/ingest=true" };
   source.problems = [{ list: "files", rule: "XRD001", severity: "error", message: "cannot read the document", file: "a.yaml", line: 3 }];
   source.problemCount = 1;
-  now!.missing = [{ ref: "group:default/nobody", relation: "ownedBy", entities: 2, example: "api:default/a" }];
+  now!.missing = [{ ref: "group:default/unknown", relation: "ownedBy", entities: 2, example: "api:default/a" }];
   open();
   expect(await screen.findByText(/76 definitions found, 0 selected/)).toBeTruthy();
   expect(screen.getByText("kubectl label xrd a openportal.dev/ingest=true")).toBeTruthy();
   expect(screen.getByText("a.yaml:3")).toBeTruthy();
-  expect(screen.getByText("group:default/nobody")).toBeTruthy();
+  expect(screen.getByText("group:default/unknown")).toBeTruthy();
 });
 
-it("says which definitions a cluster does not serve, and why", async () => {
+it("shows definitions that a cluster does not serve, with reasons", async () => {
   now!.unserved = [
     { cluster: "prod", definition: "xs.example.org", condition: "Established", status: "False", reason: "Broken", message: "the CRD is refused" },
     { cluster: "prod", definition: "ys.example.org", condition: "Offered", status: "Unknown" },
   ];
   now!.unservedCount = 5;
   open();
-  const notice = (await screen.findByText("Definitions are not served by their cluster")).closest("[role]")!;
+  const notice = (await screen.findByText("Definitions not served by their cluster")).closest("[role]")!;
   expect(notice.textContent).toContain("prod: xs.example.org: Established is False: Broken: the CRD is refused");
   expect(notice.textContent).toContain("prod: ys.example.org: Offered is Unknown");
   expect(notice.textContent).toContain("and 3 more");
 });
 
-it("has a mass removal confirmed with two clicks", async () => {
+it("confirms a mass removal with two clicks", async () => {
   const pendingRemoval = { objects: 36, of: 36, since: "2026-01-05T10:00:00Z", until: "2026-01-05T10:05:00Z" };
   now = health("connected");
   now.status = "degraded";
-  now.sources = [{ ...now.sources![0]!, state: "removal-pending", lastError: "36 of 36 objects are not found any more", pendingRemoval }];
+  now.sources = [{ ...now.sources![0]!, state: "removal-pending", lastError: "36 of 36 objects are missing", pendingRemoval }];
   open();
   expect(await screen.findByText("36 of 36 objects are missing")).toBeTruthy();
-  expect(screen.queryByText("one cannot be read")).toBeNull();
-  expect(screen.getByText(/but a removal waits for confirmation/)).toBeTruthy();
+  expect(screen.queryByText("Cannot read one")).toBeNull();
+  expect(screen.getByText(/but a removal needs confirmation/)).toBeTruthy();
   const user = userEvent.setup();
   await user.click(screen.getByRole("button", { name: "Confirm removal" }));
   expect(started).toEqual([]);

@@ -1,12 +1,13 @@
 import { Alert, Code, List, Stack, Text } from "@mantine/core";
 import type { IngestionHealth } from "../api/types";
 import { inWords } from "../api/unserved";
-import { Icon } from "../parts/Icon";
-import { ToExplanation } from "./RuleFindings";
-import { shortSource } from "./words";
+import { Icon } from "../components/Icon";
+import { countOf } from "./target";
+import { ExplainLink } from "./RuleFindings";
+import { shortSource } from "./labels";
 
-// Notices shows what is not an error, and hardly meant: sources of which no definition is selected, files that cannot be
-// read, definitions that are not served, and owners and systems without an entity. Only users who may read ingestion see them.
+// Notices shows likely mistakes that are not errors: sources without selected definitions, unreadable files, definitions
+// that are not served, and missing owners and systems. Only users with the permission to read ingestion see them.
 export function Notices({ health }: { health: IngestionHealth }) {
   const sources = health.sources ?? [];
   const unselected = sources.filter((s) => s.definitions?.message);
@@ -17,13 +18,13 @@ export function Notices({ health }: { health: IngestionHealth }) {
   return (
     <Stack gap="sm">
       {unselected.map((s) => (
-        <Alert key={s.name} color="yellow" variant="outline" icon={<Icon name="warning" />} title={`${shortSource(s.name)}: no definition is selected`}>
+        <Alert key={s.name} color="yellow" variant="outline" icon={<Icon name="warning" />} title={`${shortSource(s.name)}: no definitions selected`}>
           <Text size="sm">{s.definitions?.message}</Text>
           <Code block>{s.definitions?.hint}</Code>
         </Alert>
       ))}
       {broken.map((s) => (
-        <Alert key={s.name} color="yellow" variant="outline" icon={<Icon name="warning" />} title={`${shortSource(s.name)}: ${s.problemCount} cannot be read`}>
+        <Alert key={s.name} color="yellow" variant="outline" icon={<Icon name="warning" />} title={`${shortSource(s.name)}: ${countOf(s.problemCount ?? 0, "read errors")}`}>
           <List size="sm">
             {s.problems?.map((p, i) => (
               <List.Item key={i}>
@@ -34,12 +35,12 @@ export function Notices({ health }: { health: IngestionHealth }) {
         </Alert>
       ))}
       {unserved.length > 0 && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Definitions are not served by their cluster">
+        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Definitions not served by their cluster">
           <Text size="sm">Forms for them are locked in that cluster until the condition is True.</Text>
           <List size="sm">
             {unserved.map((u) => (
               <List.Item key={[u.cluster, u.definition, u.condition].join("/")} style={{ overflowWrap: "anywhere" }}>
-                {u.cluster}: <ToExplanation name={u.definition}>{u.definition}</ToExplanation>: {inWords(u)}
+                {u.cluster}: <ExplainLink name={u.definition}>{u.definition}</ExplainLink>: {inWords(u)}
               </List.Item>
             ))}
             {more > 0 && <List.Item>{`and ${more} more`}</List.Item>}
@@ -47,11 +48,11 @@ export function Notices({ health }: { health: IngestionHealth }) {
         </Alert>
       )}
       {missing.length > 0 && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Owners or systems are not in the catalog">
+        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Owners or systems missing from the catalog">
           <List size="sm">
             {missing.map((m) => (
               <List.Item key={m.relation + m.ref}>
-                <Code>{m.ref}</Code>, which {m.entities === 1 ? "one entity names" : `${m.entities} entities name`}, such as <Code>{m.example}</Code>
+                <Code>{m.ref}</Code>, referenced by {m.entities === 1 ? "1 entity" : `${m.entities} entities`}, such as <Code>{m.example}</Code>
               </List.Item>
             ))}
           </List>

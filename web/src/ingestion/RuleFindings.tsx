@@ -1,18 +1,18 @@
 import { Accordion, Anchor, Button, Group, List, Select, Stack, Text, Title } from "@mantine/core";
 import { Link, useLocation, useSearchParams } from "react-router";
-import { RefLink } from "../parts/Ref";
-import { Empty, Failed, Loading } from "../parts/State";
-import { Tag } from "../parts/Tag";
-import { useFindings, useRules, type Finding, type Rule, type Wanted } from "./ask";
+import { RefLink } from "../components/RefLink";
+import { Empty, ErrorAlert, Loading } from "../components/State";
+import { Tag } from "../components/Tag";
+import { useFindings, useRules, type Finding, type Rule, type FindingFilter } from "./queries";
 import { tones } from "./Explain";
-import { counted } from "./place";
-import { sentence } from "./words";
+import { countOf } from "./target";
+import { sentence } from "./labels";
 
-// RuleFindings shows what is worth mending in definitions, by rule, the worst first.
+// RuleFindings shows the findings of definitions by rule, most severe first.
 export function RuleFindings({ clusters, version }: { clusters: string[]; version: string }) {
   const [params, setParams] = useSearchParams();
-  const want: Wanted = { severity: params.get("severity") ?? undefined, cluster: params.get("cluster") ?? undefined };
-  const { data, error, refetch } = useRules(want, version);
+  const filter: FindingFilter = { severity: params.get("severity") ?? undefined, cluster: params.get("cluster") ?? undefined };
+  const { data, error, refetch } = useRules(filter, version);
   const open = params.getAll("rule");
   const set = (name: string, values: string[]) =>
     setParams(
@@ -34,41 +34,41 @@ export function RuleFindings({ clusters, version }: { clusters: string[]; versio
           </Title>
           {data && data.totalItems > 0 && (
             <Text size="sm" c="dimmed">
-              {counted(data.totalItems, "findings")} of {counted(data.rules.length, "rules")} in the definitions, the worst first.
+              {countOf(data.totalItems, "findings")} from {countOf(data.rules.length, "rules")}, most severe first.
             </Text>
           )}
         </div>
         <Group gap="sm">
           {clusters.length > 1 && (
-            <Select size="xs" aria-label="Cluster of findings" placeholder="All clusters" clearable data={clusters} value={want.cluster ?? null} onChange={chosen("cluster")} />
+            <Select size="xs" aria-label="Filter findings by cluster" placeholder="All clusters" clearable data={clusters} value={filter.cluster ?? null} onChange={chosen("cluster")} />
           )}
           <Select
             size="xs"
-            aria-label="Severity of findings"
+            aria-label="Filter findings by severity"
             placeholder="All severities"
             clearable
             data={[
-              { value: "error", label: "errors" },
-              { value: "warning", label: "warnings" },
-              { value: "info", label: "remarks" },
+              { value: "error", label: "Errors" },
+              { value: "warning", label: "Warnings" },
+              { value: "info", label: "Info" },
             ]}
-            value={want.severity ?? null}
+            value={filter.severity ?? null}
             onChange={chosen("severity")}
           />
         </Group>
       </Group>
       {data && data.pending > 0 && (
         <Text size="sm" c="dimmed" role="status">
-          {counted(data.pending, "definitions")} {data.pending === 1 ? "has" : "have"} changed and {data.pending === 1 ? "is" : "are"} looked at in a moment.
+          {countOf(data.pending, "definitions")} changed and will be checked shortly.
         </Text>
       )}
       {error && !data ? (
-        <Failed error={error} retry={() => void refetch()} />
+        <ErrorAlert error={error} retry={() => void refetch()} />
       ) : !data ? (
-        <Loading label="Asking what was found" />
+        <Loading label="Loading findings" />
       ) : data.rules.length === 0 ? (
-        <Empty title={want.severity || want.cluster ? "Nothing of that kind" : "Nothing to mend"}>
-          {want.severity || want.cluster ? "Choose other findings above." : data.pending > 0 ? "What has changed is looked at in a moment." : "All definitions that are ingested are as they should be."}
+        <Empty title={filter.severity || filter.cluster ? "No results" : "No findings"}>
+          {filter.severity || filter.cluster ? "Clear the filters." : data.pending > 0 ? "Changed definitions will be checked shortly." : "All ingested definitions passed the checks."}
         </Empty>
       ) : (
         <Accordion variant="contained" order={3} multiple value={open} onChange={(values) => set("rule", values)}>
@@ -81,11 +81,11 @@ export function RuleFindings({ clusters, version }: { clusters: string[]; versio
                     {sentence(rule.title ?? rule.rule)}
                   </Text>
                   <Text component="span" size="sm" c="dimmed">
-                    {rule.rule}, {rule.findings === rule.definitions ? counted(rule.definitions, "definitions") : `${rule.findings} times in ${counted(rule.definitions, "definitions")}`}
+                    {rule.rule}, {rule.findings === rule.definitions ? countOf(rule.definitions, "definitions") : `${rule.findings} findings in ${countOf(rule.definitions, "definitions")}`}
                   </Text>
                 </Group>
               </Accordion.Control>
-              <Accordion.Panel>{open.includes(rule.rule) && <OfRule rule={rule} want={want} />}</Accordion.Panel>
+              <Accordion.Panel>{open.includes(rule.rule) && <RuleItems rule={rule} filter={filter} />}</Accordion.Panel>
             </Accordion.Item>
           ))}
         </Accordion>
@@ -94,13 +94,13 @@ export function RuleFindings({ clusters, version }: { clusters: string[]; versio
   );
 }
 
-function OfRule({ rule, want }: { rule: Rule; want: Wanted }) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useFindings(want, rule, true);
+function RuleItems({ rule, filter }: { rule: Rule; filter: FindingFilter }) {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useFindings(filter, rule, true);
   if (error && !data) {
-    return <Failed error={error} retry={() => void refetch()} />;
+    return <ErrorAlert error={error} retry={() => void refetch()} />;
   }
   if (!data) {
-    return <Loading label="Loading the findings" lines={2} />;
+    return <Loading label="Loading findings" lines={2} />;
   }
   return (
     <Stack gap="sm">
@@ -110,7 +110,7 @@ function OfRule({ rule, want }: { rule: Rule; want: Wanted }) {
         </Text>
       )}
       <List size="sm" spacing="xs">
-        {data.pages.flatMap((p, at) => p.items.map((f, i) => <OneFinding key={`${at} ${i}`} finding={f} />))}
+        {data.pages.flatMap((p, at) => p.items.map((f, i) => <FindingItem key={`${at} ${i}`} finding={f} />))}
       </List>
       {hasNextPage && (
         <Group>
@@ -123,7 +123,7 @@ function OfRule({ rule, want }: { rule: Rule; want: Wanted }) {
   );
 }
 
-function OneFinding({ finding: f }: { finding: Finding }) {
+function FindingItem({ finding: f }: { finding: Finding }) {
   const name = f.definition ?? f.object ?? f.entity ?? "";
   return (
     <List.Item>
@@ -132,7 +132,7 @@ function OneFinding({ finding: f }: { finding: Finding }) {
         {f.clusters.map((cluster) => (
           <Tag key={cluster}>{cluster}</Tag>
         ))}
-        {f.definition && <ToExplanation name={f.definition} />}
+        {f.definition && <ExplainLink name={f.definition} />}
       </Group>
       <div>
         {sentence(f.message)}
@@ -147,8 +147,8 @@ function OneFinding({ finding: f }: { finding: Finding }) {
   );
 }
 
-// ToExplanation opens what is known of a definition, on this page.
-export function ToExplanation({ name, children = "explain" }: { name: string; children?: string }) {
+// ExplainLink opens the explanation of a definition on this page.
+export function ExplainLink({ name, children = "explain" }: { name: string; children?: string }) {
   const { search } = useLocation();
   const params = new URLSearchParams(search);
   params.set("explain", name);

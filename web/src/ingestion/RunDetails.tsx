@@ -1,22 +1,22 @@
 import { Alert, Stack, Text } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import type { Run } from "../api/types";
-import { duration, Time } from "../parts/Time";
+import { duration, Time } from "../components/Time";
 import { Changes } from "./Changes";
 import { shares } from "./plot";
-import { changes, describe, sentence, shortSource, triggers } from "./words";
+import { changes, describe, sentence, shortSource, triggers } from "./labels";
 import styles from "./Timeline.module.css";
 
-// RunDetails says what one run did.
+// RunDetails shows the result of one run.
 export function RunDetails({ run }: { run: Run }) {
   const { ref, width } = useElementSize();
   return (
     <Stack gap="xs" ref={ref} data-testid="run">
       <Text size="sm" c="dimmed">
-        {run.source ? `${sentence(triggers[run.trigger])}: ${shortSource(run.source)}` : "Brought in by a watch"}, <Time at={run.started} />, {duration(run.milliseconds)}
+        {run.source ? `${sentence(triggers[run.trigger])}: ${shortSource(run.source)}` : "Watch event"}, <Time at={run.started} />, {duration(run.milliseconds)}
       </Text>
       <Text size="sm">
-        {run.source && `${run.discovered === 1 ? "One definition" : `${run.discovered} definitions`} found, ${run.changed} to look at. `}
+        {run.source && `${run.discovered === 1 ? "One definition" : `${run.discovered} definitions`} found, ${run.changed} changed. `}
         {describe(run)}
       </Text>
       {width > 0 && changes.filter((key) => run[key] > 0).length > 1 && (
@@ -29,11 +29,11 @@ export function RunDetails({ run }: { run: Run }) {
       <Changes run={run} />
       {run.refused > 0 && (
         <Text size="sm" c="dimmed">
-          Refused are entities of a name that somebody else has in the catalog; theirs stay.
+          Skipped entities have the name of an entity that another provider owns. That entity is kept.
         </Text>
       )}
       {run.error && (
-        <Alert color="red" variant="outline" title="What went wrong">
+        <Alert color="red" variant="outline" title="Error">
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
             {run.error}
           </Text>

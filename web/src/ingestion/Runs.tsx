@@ -1,18 +1,18 @@
 import { Button, Group, SegmentedControl, Select, Stack, Table, Text, Title, UnstyledButton } from "@mantine/core";
 import { useSearchParams } from "react-router";
 import type { Run } from "../api/types";
-import { Empty } from "../parts/State";
-import { Tag } from "../parts/Tag";
-import { duration, Time } from "../parts/Time";
+import { Empty } from "../components/State";
+import { Tag } from "../components/Tag";
+import { duration, Time } from "../components/Time";
 import { keyOf } from "./plot";
 import { RunDetails } from "./RunDetails";
 import { Timeline } from "./Timeline";
-import { changedBy, newest, shortSource, triggers } from "./words";
+import { changedBy, newest, shortSource, triggers } from "./labels";
 
-// watched stands in the filter for what no source was scanned for.
+// watched is the filter value for runs triggered by watch events, which have no source.
 const watched = "watch";
 
-// Runs shows what was done last: as a plot or a table, and one of them in detail.
+// Runs shows the latest runs as a chart or a table, and one run in detail.
 export function Runs({ runs }: { runs: Run[] }) {
   const [params, setParams] = useSearchParams();
   const set = (name: string, value: string | undefined) =>
@@ -47,15 +47,15 @@ export function Runs({ runs }: { runs: Run[] }) {
             aria-label="Source"
             placeholder="All sources"
             clearable
-            data={sources.map((s) => ({ value: s, label: s === watched ? "what a watch brought in" : s }))}
+            data={sources.map((s) => ({ value: s, label: s === watched ? "watch events" : s }))}
             value={source}
             onChange={(value) => set("source", value ?? undefined)}
           />
           <SegmentedControl
             size="xs"
-            aria-label="Show runs as"
+            aria-label="Runs view"
             data={[
-              { value: "plot", label: "Plot" },
+              { value: "plot", label: "Chart" },
               { value: "table", label: "Table" },
             ]}
             value={asTable ? "table" : "plot"}
@@ -64,7 +64,7 @@ export function Runs({ runs }: { runs: Run[] }) {
         </Group>
       </Group>
       {shown.length === 0 ? (
-        <Empty title="No runs yet">Sources are scanned on their schedule; the first run shows here as soon as it has ended.</Empty>
+        <Empty title="No runs yet">Sources are scanned on a schedule. The first run appears here when it has finished.</Empty>
       ) : asTable ? (
         <RunTable runs={shown.slice(0, 100)} chosen={chosen} onSelect={(run) => set("run", keyOf(run))} />
       ) : (
@@ -74,16 +74,16 @@ export function Runs({ runs }: { runs: Run[] }) {
         <Stack gap="xs">
           <Group gap="xs">
             <Title order={3} size="h5">
-              {asked ? "What changed in this run" : "What changed last"}
+              {asked ? "Changes in this run" : "Latest changes"}
             </Title>
             {!asked && since > 0 && chosen && changedBy(chosen) > 0 && (
               <Text size="sm" c="dimmed">
-                {since === 1 ? "One run" : `${since} runs`} since found nothing new.
+                {since === 1 ? "1 run" : `${since} runs`} since then without changes.
               </Text>
             )}
             {asked && (
               <Button size="compact-xs" variant="default" onClick={() => set("run", undefined)}>
-                Show the last change
+                Show latest changes
               </Button>
             )}
           </Group>
@@ -100,7 +100,7 @@ function RunTable({ runs, chosen, onSelect }: { runs: Run[]; chosen?: Run; onSel
       <Table stickyHeader verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
-            {["Started", "Source", "Trigger", "Took", "Read", "Load", "Transform", "Write", "Added", "Updated", "Removed", "Result"].map((name) => (
+            {["Started", "Source", "Trigger", "Duration", "Read", "Load", "Transform", "Write", "Added", "Updated", "Removed", "Result"].map((name) => (
               <Table.Th key={name}>{name}</Table.Th>
             ))}
           </Table.Tr>
@@ -122,7 +122,7 @@ function RunTable({ runs, chosen, onSelect }: { runs: Run[]; chosen?: Run; onSel
               <Table.Td>{run.added}</Table.Td>
               <Table.Td>{run.updated}</Table.Td>
               <Table.Td>{run.removed}</Table.Td>
-              <Table.Td>{run.error ? <Tag tone="bad">error</Tag> : <Tag tone="good">fine</Tag>}</Table.Td>
+              <Table.Td>{run.error ? <Tag tone="error">error</Tag> : <Tag tone="success">succeeded</Tag>}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -2,26 +2,26 @@ import { useId, type KeyboardEvent } from "react";
 import { Group, Text } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import type { Run } from "../api/types";
-import { duration } from "../parts/Time";
+import { duration } from "../components/Time";
 import { keyOf, phases, stack, type Bar, type Phase } from "./plot";
-import { describe, shortSource } from "./words";
+import { describe, shortSource } from "./labels";
 import styles from "./Timeline.module.css";
 
-const phaseWords: Record<Phase, string> = {
+const phaseLabels: Record<Phase, string> = {
   read: "reading the source",
-  load: "loading what changed",
-  transform: "making entities",
+  load: "loading changes",
+  transform: "generating entities",
   write: "writing to the catalog",
-  rest: "the rest",
+  rest: "other",
 };
 
 const height = 160;
 const axis = 64;
-// A bar is at least as high, so that a quick run beside a slow one is seen.
+// least is the minimum height of a bar, so that a quick run beside a slow one is visible.
 const least = 3;
 
-// Timeline draws runs as bars, each as high as it took, with its phases upon each other. Arrow keys go from one to the
-// next; the table beside it has the same numbers.
+// Timeline draws runs as stacked bars of their phases. The arrow keys select the previous or next run; the table has the
+// same numbers.
 export function Timeline({ runs, selected, onSelect }: { runs: Run[]; selected?: Run; onSelect: (run: Run) => void }) {
   const { ref, width } = useElementSize();
   const id = useId();
@@ -49,7 +49,7 @@ export function Timeline({ runs, selected, onSelect }: { runs: Run[]; selected?:
           height={height + 28}
           role="listbox"
           tabIndex={0}
-          aria-label="Runs, the newest last"
+          aria-label="Runs, newest last"
           aria-activedescendant={at < 0 ? undefined : `${id}-${at}`}
           onKeyDown={step}
         >
@@ -65,7 +65,7 @@ export function Timeline({ runs, selected, onSelect }: { runs: Run[]; selected?:
           </g>
           <g role="presentation" transform={`translate(${axis}, 6)`}>
             {bars.map((b, i) => (
-              <OneBar key={b.key} bar={b} id={`${id}-${i}`} selected={i === at} onSelect={() => onSelect(b.run)} />
+              <RunBar key={b.key} bar={b} id={`${id}-${i}`} selected={i === at} onSelect={() => onSelect(b.run)} />
             ))}
           </g>
           {bars.length > 0 && (
@@ -86,28 +86,28 @@ export function Timeline({ runs, selected, onSelect }: { runs: Run[]; selected?:
             <svg width={12} height={12} aria-hidden>
               <rect width={12} height={12} rx={2} className={styles[phase]} />
             </svg>
-            <Text size="xs">{phaseWords[phase]}</Text>
+            <Text size="xs">{phaseLabels[phase]}</Text>
           </Group>
         ))}
         <Group gap={6} wrap="nowrap">
           <svg width={12} height={12} aria-hidden>
             <path d="M6 1l5 10H1z" className={styles.error} />
           </svg>
-          <Text size="xs">with an error</Text>
+          <Text size="xs">error</Text>
         </Group>
       </Group>
     </div>
   );
 }
 
-function OneBar({ bar, id, selected, onSelect }: { bar: Bar; id: string; selected: boolean; onSelect: () => void }) {
+function RunBar({ bar, id, selected, onSelect }: { bar: Bar; id: string; selected: boolean; onSelect: () => void }) {
   const { run } = bar;
   const middle = bar.x + bar.width / 2;
-  const label = `${clock(run)}, ${shortSource(run.source ?? "watch")}, ${duration(run.milliseconds)}. ${describe(run)}${run.error ? " With an error." : ""}`;
+  const label = `${clock(run)}, ${shortSource(run.source ?? "watch")}, ${duration(run.milliseconds)}. ${describe(run)}${run.error ? " Ended with an error." : ""}`;
   return (
     <g id={id} role="option" aria-selected={selected} aria-label={label} onClick={onSelect} className={styles.bar}>
       <title>{label}</title>
-      {/* What can be pointed at is the whole height: bars may be very small. */}
+      {/* The hit area has the full height: bars may be very small. */}
       <rect x={bar.x - 1} y={0} width={bar.width + 2} height={height} className={selected ? styles.chosen : styles.field} />
       {height - bar.top < least ? (
         <rect x={bar.x} y={height - least} width={bar.width} height={least} className={styles[longest(bar)]} />
@@ -119,7 +119,7 @@ function OneBar({ bar, id, selected, onSelect }: { bar: Bar; id: string; selecte
   );
 }
 
-// longest is the phase that took longest.
+// longest returns the longest phase.
 function longest(bar: Bar): Phase {
   return bar.parts.reduce<Bar["parts"][number] | undefined>((a, b) => (a && a.milliseconds >= b.milliseconds ? a : b), undefined)?.phase ?? "rest";
 }

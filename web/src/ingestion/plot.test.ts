@@ -22,23 +22,23 @@ function run(over: Partial<Run>): Run {
 
 const size = { width: 300, height: 100 };
 
-describe("the parts of a run", () => {
-  it("are its phases and the rest", () => {
+describe("partsOf", () => {
+  it("returns the phases and the rest", () => {
     expect(partsOf(run({ milliseconds: 100, phases: { read: 60, write: 10 } }))).toEqual([
       { phase: "read", milliseconds: 60 },
       { phase: "write", milliseconds: 10 },
       { phase: "rest", milliseconds: 30 },
     ]);
   });
-  it("have no rest where phases ran side by side", () => {
+  it("has no rest if phases overlap", () => {
     expect(partsOf(run({ milliseconds: 50, phases: { load: 40, transform: 40 } })).map((p) => p.phase)).toEqual(["load", "transform"]);
   });
-  it("are the rest alone where no phase is known", () => {
+  it("returns only the rest without phases", () => {
     expect(partsOf(run({ milliseconds: 5 }))).toEqual([{ phase: "rest", milliseconds: 5 }]);
   });
 });
 
-describe("round numbers", () => {
+describe("nice", () => {
   it.each([
     [0, 1],
     [Number.NaN, 1],
@@ -50,18 +50,18 @@ describe("round numbers", () => {
     [81, 100],
     [1941, 2000],
     [0.0031, 0.004],
-  ])("above %d is %d", (n, want) => expect(nice(n)).toBeCloseTo(want, 9));
+  ])("rounds %d up to %d", (n, want) => expect(nice(n)).toBeCloseTo(want, 9));
 });
 
-describe("the bars", () => {
+describe("stack", () => {
   const runs = [run({ started: "2", milliseconds: 80, phases: { read: 20, write: 60 } }), run({ started: "1", milliseconds: 40, phases: { read: 40 } })];
   const plot = stack(runs, size);
 
-  it("go from the oldest to the newest", () => {
+  it("sorts bars from oldest to newest", () => {
     expect(plot.bars.map((b) => b.run.started)).toEqual(["1", "2"]);
     expect(plot.bars[1]!.x).toBeGreaterThanOrEqual(plot.bars[0]!.x + plot.bars[0]!.width);
   });
-  it("stand on the ground, part upon part, and as high as they took", () => {
+  it("stacks phases from the bottom with proportional heights", () => {
     expect(plot.top).toBe(80);
     for (const bar of plot.bars) {
       let ground = size.height;
@@ -72,7 +72,7 @@ describe("the bars", () => {
       expect(size.height - bar.top).toBeCloseTo((bar.total / plot.top) * size.height);
     }
   });
-  it("stay in their area, however many there are, and show the newest", () => {
+  it("keeps any number of bars within the area and shows the newest", () => {
     const many = Array.from({ length: 500 }, (_, i) => run({ started: String(i), milliseconds: (i * 37) % 900 }));
     const full = stack(many, size);
     expect(full.bars.length).toBeLessThan(many.length);
@@ -83,7 +83,7 @@ describe("the bars", () => {
       expect(bar.top).toBeGreaterThanOrEqual(-1e-6);
     }
   });
-  it("are none without runs, or of runs that took no time", () => {
+  it("returns no bars without runs", () => {
     expect(stack([], size).bars).toEqual([]);
     expect(stack([run({})], size).bars[0]!.parts).toEqual([]);
     expect(stack([run({})], { width: 0, height: 0 }).bars).toHaveLength(1);
@@ -91,16 +91,16 @@ describe("the bars", () => {
 });
 
 describe("shares", () => {
-  it("fill the width in their proportion", () => {
+  it("fills the width proportionally", () => {
     expect(shares([{ key: "a", count: 1 }, { key: "b", count: 0 }, { key: "c", count: 3 }], 100)).toEqual([
       { key: "a", count: 1, x: 0, width: 25 },
       { key: "c", count: 3, x: 25, width: 75 },
     ]);
   });
-  it("are all to be seen", () => {
+  it("gives every share a minimum width", () => {
     const got = shares([{ key: "few", count: 1 }, { key: "many", count: 100_000 }], 100);
     expect(got[0]!.width).toBeGreaterThan(2);
     expect(got.reduce((n, s) => n + s.width, 0)).toBeCloseTo(100);
   });
-  it("are none of nothing", () => expect(shares([{ key: "a", count: 0 }], 100)).toEqual([]));
+  it("returns nothing for zero counts", () => expect(shares([{ key: "a", count: 0 }], 100)).toEqual([]));
 });

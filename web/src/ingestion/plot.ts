@@ -1,6 +1,6 @@
 import type { Run } from "../api/types";
 
-// The geometry of the plots. What is drawn is worked out here, so that it can be tested without drawing.
+// The geometry of the charts, separate from drawing so that it can be tested.
 
 export const phases = ["read", "load", "transform", "write", "rest"] as const;
 export type Phase = (typeof phases)[number];
@@ -12,13 +12,13 @@ export type Plot = { bars: Bar[]; ticks: Tick[]; top: number };
 
 export type Size = { width: number; height: number };
 
-// keyOf names a run among others.
+// keyOf returns a unique key of a run.
 export function keyOf(run: Run): string {
   return run.id ?? `${run.started} ${run.source ?? ""}`;
 }
 
-// partsOf are how long the phases of a run took. Phases that run side by side add up to more than the whole; what is in
-// none of them is the rest.
+// partsOf returns the durations of the phases of a run. Concurrent phases add up to more than the total; time outside of
+// all phases is the rest.
 export function partsOf(run: Run): { phase: Phase; milliseconds: number }[] {
   const known = run.phases ?? {};
   const parts: { phase: Phase; milliseconds: number }[] = [];
@@ -32,7 +32,7 @@ export function partsOf(run: Run): { phase: Phase; milliseconds: number }[] {
   return parts.filter((p) => p.milliseconds > 0);
 }
 
-// nice is the next round number that is not below n: one whose half is round too.
+// nice returns the next round number that is not below n, with a round half.
 export function nice(n: number): number {
   if (!(n > 0)) {
     return 1;
@@ -49,7 +49,7 @@ export function nice(n: number): number {
 const gap = 2;
 const widest = 28;
 
-// stack lays out runs as bars, the oldest on the left, in an area of a size. Of many, the newest that fit are shown.
+// stack lays out runs as bars, oldest on the left. If there are too many, it keeps the newest.
 export function stack(newestFirst: Run[], size: Size, narrowest = 6): Plot {
   const room = Math.max(1, Math.floor(size.width / (narrowest + gap)));
   const runs = newestFirst.slice(0, room).reverse();
@@ -71,7 +71,7 @@ export function stack(newestFirst: Run[], size: Size, narrowest = 6): Plot {
 
 export type Share = { key: string; count: number; x: number; width: number };
 
-// shares lays out counts side by side over a width. What is there at all is wide enough to be seen.
+// shares lays out counts side by side over a width, with a minimum width each.
 export function shares(counts: { key: string; count: number }[], width: number, least = 3): Share[] {
   const some = counts.filter((c) => c.count > 0);
   const sum = some.reduce((n, c) => n + c.count, 0);

@@ -1,18 +1,18 @@
 import { lazy, Suspense, useState } from "react";
 import { Select, Stack } from "@mantine/core";
 import type { Entity } from "../api/types";
-import { Empty, Loading } from "../parts/State";
+import { Empty, Loading } from "../components/State";
 import type { Previewed } from "./preview";
 
 const ApiTab = lazy(() => import("../entity/document/ApiTab"));
 
-// Api shows the API document of a definition, as its entity's page would.
+// Api shows the API document of a definition, as on the page of its entity.
 export function Api({ definition }: { definition: Previewed }) {
   const apis = definition.entities.filter((e) => e.kind === "API");
   const [name, setName] = useState<string>();
   const chosen = apis.find((e) => e.metadata?.name === name) ?? apis[0];
   if (!chosen) {
-    return <Empty title="No API document">The definition has no served version with a schema, or the configuration leaves API entities out.</Empty>;
+    return <Empty title="No API document">The definition has no served version with a schema, or API entities are disabled in the configuration.</Empty>;
   }
   return (
     <Stack gap="md">
@@ -25,7 +25,7 @@ export function Api({ definition }: { definition: Previewed }) {
           allowDeselect={false}
         />
       )}
-      <Suspense fallback={<Loading label="Loading the document" />}>
+      <Suspense fallback={<Loading label="Loading document" />}>
         <ApiTab entity={chosen as Entity} />
       </Suspense>
     </Stack>

@@ -9,7 +9,7 @@ import { nonce } from "../app/theme";
 import type { Finding } from "./preview";
 import { rangeOf } from "./range";
 
-// Jump is a place to go to. Each is an object of its own, so that one can go to the same place twice.
+// Jump is a position to go to. Each jump is a new object, so that the same position can be used twice.
 export type Jump = { line: number; column: number };
 
 type Props = {
@@ -17,11 +17,11 @@ type Props = {
   onChange: (text: string) => void;
   findings: Finding[];
   jump?: Jump;
-  // describedBy is the id of what says which keys there are.
+  // describedBy is the id of the keyboard hints.
   describedBy: string;
 };
 
-// Colours that can be read on either background; those of the editor itself cannot on the dark one.
+// Colors with enough contrast on both backgrounds; the editor's defaults fail on the dark one.
 const colours = {
   light: { key: "#0b5394", string: "#8f1d1d", number: "#116644", comment: "#5c636a", keyword: "#6f1d8f" },
   dark: { key: "#8ab8f5", string: "#f0a48c", number: "#9bd49b", comment: "#a6abb1", keyword: "#d3a6f0" },
@@ -43,7 +43,7 @@ function highlighting(scheme: "light" | "dark") {
 
 const look = EditorView.theme({
   "&": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)", height: "100%" },
-  // The frame around it shows the focus: here the numbers of the lines would cover a side of it.
+  // The frame shows the focus: here, the gutter would cover one side of it.
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "13px", lineHeight: "1.55" },
   ".cm-gutters": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-dimmed)", borderRight: "1px solid var(--mantine-color-default-border)" },
@@ -54,8 +54,8 @@ const look = EditorView.theme({
   ".cm-panels": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)" },
 });
 
-// Where something is written over a selection, the browser gives it styles of its own. The policy of the page forbids them, and
-// the console would tell; so the editor does it.
+// When typing over a selection, the browser adds inline styles, which the Content-Security-Policy blocks and logs. The
+// editor replaces the selection itself instead.
 const overwriting = EditorView.domEventHandlers({
   beforeinput(event, view) {
     const { selection } = view.state;
@@ -72,14 +72,14 @@ const overwriting = EditorView.domEventHandlers({
   },
 });
 
-// Editor is the text. It is large, and loaded when somebody opens the playground.
+// Editor is the text editor. It is large and loaded on demand.
 export default function Editor({ text, onChange, findings, jump, describedBy }: Props) {
   const scheme = useComputedColorScheme("light");
   const editor = useRef<ReactCodeMirrorRef>(null);
   const extensions = useMemo(
     () => [
       yaml(),
-      // The findings come from elsewhere; they are to stay when the colours change.
+      // Findings come from outside and must survive a change of the color scheme.
       linter(null),
       lintGutter(),
       look,
@@ -116,7 +116,7 @@ export default function Editor({ text, onChange, findings, jump, describedBy }: 
       extensions={extensions}
       theme="none"
       height="100%"
-      // The Tab key leaves the editor, as it leaves any other field.
+      // Tab leaves the editor, like any other field.
       indentWithTab={false}
       basicSetup={{ autocompletion: false, foldGutter: true, highlightSelectionMatches: false }}
       onCreateEditor={(view) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(view, findings)))}

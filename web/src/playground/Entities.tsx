@@ -1,19 +1,19 @@
 import { Stack, Table, Text, Title } from "@mantine/core";
 import { Warning } from "../entity/Warning";
-import { Yaml } from "../parts/Yaml";
+import { Yaml } from "../components/Yaml";
 import type { Previewed } from "./preview";
 
-// Entities shows what would be in the catalog: a list, the documents, and where their values come from.
+// Entities shows the generated entities: a list, the YAML, and where their values come from.
 export function Entities({ definition }: { definition: Previewed }) {
   return (
     <Stack gap="md">
       {definition.withheld && definition.withheld.length > 0 && (
-        <Warning title="The catalog would refuse some of it">
-          {definition.withheld.join(", ")}: the findings say why.
+        <Warning title="The catalog would reject some entities">
+          {definition.withheld.join(", ")}. See Findings for details.
         </Warning>
       )}
       <Text size="sm">
-        {definition.entities.map((e) => `${e.kind ?? "?"} ${e.metadata?.title ?? e.metadata?.name ?? ""}`).join(" · ") || "Nothing is made of it."}
+        {definition.entities.map((e) => `${e.kind ?? "?"} ${e.metadata?.title ?? e.metadata?.name ?? ""}`).join(" · ") || "No entities are generated."}
       </Text>
       <Yaml text={definition.yaml} label="Entities as YAML" file={`${fileName(definition.name)}.entities.yaml`} height={480} />
       {definition.values.length > 0 && (
@@ -25,9 +25,9 @@ export function Entities({ definition }: { definition: Previewed }) {
             <Table withRowBorders>
               <Table.Thead>
                 <Table.Tr>
+                  <Table.Th>Field</Table.Th>
                   <Table.Th>Value</Table.Th>
-                  <Table.Th>Is</Table.Th>
-                  <Table.Th>From</Table.Th>
+                  <Table.Th>Source</Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
@@ -50,7 +50,7 @@ export function Entities({ definition }: { definition: Previewed }) {
   );
 }
 
-// fileName makes of a definition's name one for a file: the name is somebody's text.
+// fileName turns the untrusted name of a definition into a file name.
 export function fileName(name: string): string {
   return name.replace(/[^A-Za-z0-9.-]+/g, "-").replace(/^[.-]+|[.-]+$/g, "").slice(0, 80) || "definition";
 }

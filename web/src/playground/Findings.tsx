@@ -1,15 +1,15 @@
 import { Stack, Text, UnstyledButton } from "@mantine/core";
-import { Empty } from "../parts/State";
-import { Tag, type Tone } from "../parts/Tag";
+import { Empty } from "../components/State";
+import { Tag, type Tone } from "../components/Tag";
 import type { Finding, Preview } from "./preview";
 import styles from "./Findings.module.css";
 
-const tones: Record<Finding["severity"], Tone> = { error: "bad", warning: "doubt", info: "plain" };
+const tones: Record<Finding["severity"], Tone> = { error: "error", warning: "warning", info: "plain" };
 
-// Findings lists what is worth mending. Each one that has a place leads there.
+// Findings lists the findings. Those with a line link to it.
 export function Findings({ findings, passed, onGo }: { findings: Finding[]; passed: Preview["passed"]; onGo: (f: Finding) => void }) {
   if (findings.length === 0 && passed.length === 0) {
-    return <Empty title="Nothing to mend">The definition is as good as it can be told from here.</Empty>;
+    return <Empty title="No findings">The definition passed all checks.</Empty>;
   }
   return (
     <Stack gap="xs">
@@ -40,8 +40,8 @@ export function Findings({ findings, passed, onGo }: { findings: Finding[]; pass
       </ul>
       {passed.map((p) => (
         <Text key={`${p.apiVersion} ${p.kind} ${p.why ?? ""}`} size="sm" c="dimmed">
-          {p.count === 1 ? "One object" : `${p.count} objects`} of kind {p.kind} ({p.apiVersion}): nothing is made of it
-          {p.why ? `, because ${p.why}` : "; only definitions, Compositions and composites count"}.
+          {p.count === 1 ? "1 object" : `${p.count} objects`} of kind {p.kind} ({p.apiVersion}) ignored:{" "}
+          {p.why || "only definitions, Compositions and composites are processed"}.
         </Text>
       ))}
     </Stack>

@@ -1,26 +1,26 @@
 import { lazy, Suspense, useMemo, useState } from "react";
 import { Group, SegmentedControl, Select, Stack, Text } from "@mantine/core";
 import { Warning } from "../entity/Warning";
-import { Empty, Loading } from "../parts/State";
-import { Guard } from "./Guard";
+import { Empty, Loading } from "../components/State";
+import { ErrorFallback } from "./ErrorFallback";
 import { outline, pagesOf } from "./outline";
 import { Outline } from "./Outline";
 import type { Previewed } from "./preview";
 
 const TryForm = lazy(() => import("./TryForm"));
 
-// FormView shows the form that the definition makes: to be tried, or as an outline.
+// FormView shows the generated form, interactive or as an outline.
 export function FormView({ definition }: { definition: Previewed }) {
   const templates = definition.entities.filter((e) => e.kind === "Template");
   const [name, setName] = useState<string>();
   const [asOutline, setAsOutline] = useState(false);
   const chosen = templates.find((e) => e.metadata?.name === name) ?? templates[0];
-  // A form that is the same as before keeps what was filled in, although every answer is a new one. None of its fields takes
-  // the focus by itself: somebody is typing in the editor.
+  // An unchanged form keeps its input, although every response is a new object. Its fields do not take the focus: the user
+  // is typing in the editor.
   const text = JSON.stringify(pagesOf(chosen), (key, value: unknown) => (key === "ui:autofocus" ? undefined : value));
   const pages = useMemo(() => JSON.parse(text) as ReturnType<typeof pagesOf>, [text]);
   if (!chosen) {
-    return <Empty title="No form">Nobody could create a resource of this definition; the findings say why.</Empty>;
+    return <Empty title="No form">No resource can be created from this definition. See Findings for details.</Empty>;
   }
   const list = pages.map((page, i) => <Outline key={i} section={outline(page, typeof page["title"] === "string" ? page["title"] : `Page ${i + 1}`)} />);
   return (
@@ -38,7 +38,7 @@ export function FormView({ definition }: { definition: Previewed }) {
         )}
         <SegmentedControl
           size="xs"
-          aria-label="Show the form as"
+          aria-label="Form view"
           data={[
             { value: "form", label: "Form" },
             { value: "outline", label: "Outline" },
@@ -51,21 +51,21 @@ export function FormView({ definition }: { definition: Previewed }) {
       {asOutline ? (
         list
       ) : (
-        <Guard
+        <ErrorFallback
           of={text}
           instead={
             <>
-              <Warning title="The form cannot be shown">
-                Its schema is more than the form can draw; the outline below shows what is in it, and the findings what to mend.
+              <Warning title="Cannot show the form">
+                The form cannot render this schema. The outline below lists its fields; see Findings for what to fix.
               </Warning>
               {list}
             </>
           }
         >
-          <Suspense fallback={<Loading label="Loading the form" />}>
+          <Suspense fallback={<Loading label="Loading form" />}>
             <TryForm key={chosen.metadata?.name ?? ""} schemas={pages} />
           </Suspense>
-        </Guard>
+        </ErrorFallback>
       )}
     </Stack>
   );

@@ -2,7 +2,7 @@ import { Code, Group, Stack, Text, Title } from "@mantine/core";
 import type { Section } from "./outline";
 import styles from "./Outline.module.css";
 
-// Outline shows the fields of a schema as a list, nested ones moved in.
+// Outline shows the fields of a schema as an indented list.
 export function Outline({ section }: { section: Section }) {
   return (
     <Stack gap={4} component="section" aria-label={section.title}>
@@ -33,7 +33,7 @@ export function Outline({ section }: { section: Section }) {
       </ul>
       {section.left > 0 && (
         <Text size="sm" c="dimmed">
-          {section.left} more are not shown here; the document has them all.
+          {section.left} more not shown. The API document lists all fields.
         </Text>
       )}
     </Stack>

@@ -7,10 +7,10 @@ import { hashOf, pack } from "./link";
 import PlaygroundPage from "./PlaygroundPage";
 import type { Finding, Preview } from "./preview";
 
-// Other things run on the machine at the same time.
+// The machine may be busy.
 configure({ asyncUtilTimeout: 10_000 });
 
-// The editor itself needs a browser that lays out text.
+// The real editor needs a browser with text layout.
 vi.mock("./Editor", () => ({
   default: ({ text, onChange, jump }: { text: string; onChange: (text: string) => void; jump?: { line: number } }) => (
     <>
@@ -63,7 +63,7 @@ async function type(text: string) {
   fireEvent.change(await screen.findByLabelText("Definition"), { target: { value: text } });
 }
 
-it("asks once when nobody types any more, and shows what came", async () => {
+it("requests one preview when typing stops", async () => {
   open();
   await screen.findByText(/^databases\.platform\.example\.org: 1 entity/);
   await type("name: a");
@@ -73,20 +73,20 @@ it("asks once when nobody types any more, and shows what came", async () => {
   expect(asked.filter((t) => t.startsWith("name: a"))).toEqual(["name: abc"]);
 });
 
-it("keeps the last result that worked, says so, and goes on when the text is mended", async () => {
+it("keeps the last valid result until the text is fixed", async () => {
   open();
   await type("name: good");
   await screen.findByText(/^good: 1 entity/);
   answers = () => ({ definitions: [], findings: [finding], passed: [] });
   await type("name: bad [");
-  await screen.findByText(/Line 7 is in the way: not a type\. What is shown is the last version that worked\./);
+  await screen.findByText(/Error in line 7: not a type\. Showing the last valid result\./);
   expect(screen.getByText("How to get good")).toBeTruthy();
   answers = () => preview("mended");
   await type("name: mended");
   await screen.findByText(/^mended: 1 entity/);
 });
 
-it("leads from a finding to its line", async () => {
+it("jumps from a finding to its line", async () => {
   answers = () => preview("x", { findings: [finding] });
   open("/playground?tab=findings");
   await userEvent.click(await screen.findByText("not a type"));
@@ -99,13 +99,13 @@ it("opens a link", async () => {
   expect((screen.getByLabelText("Definition") as HTMLTextAreaElement).value).toBe("name: linked");
 });
 
-it("says that a link is damaged, and begins with an example", async () => {
+it("reports a damaged link and starts with an example", async () => {
   open("/playground#xrd=AAAA");
   await screen.findByText(/The link is damaged/);
   await screen.findByText(/^databases\.platform\.example\.org/);
 });
 
-it("takes a file that is dropped, and refuses one that is too large", async () => {
+it("accepts a dropped file and rejects one that is too large", async () => {
   open();
   await screen.findByLabelText("Definition");
   const where = screen.getByLabelText("Editor");
@@ -115,21 +115,21 @@ it("takes a file that is dropped, and refuses one that is too large", async () =
   await screen.findByText(/^dropped: 1 entity/);
   const large = new File([new Uint8Array(2 << 20)], "large.yaml");
   fireEvent.drop(where, { dataTransfer: { files: [large], types: ["Files"] } });
-  await screen.findByText(/large\.yaml has more than 1 MiB/);
+  await screen.findByText(/large\.yaml is larger than 1 MiB/);
 });
 
-it("says what the portal says when it cannot", async () => {
-  answers = () => ({ status: 413, message: "The text has 21 definitions, and a preview is of 20 at most" });
+it("shows the error of the server", async () => {
+  answers = () => ({ status: 413, message: "The text has 21 definitions, and a preview at most 20" });
   open();
-  await screen.findByText(/a preview is of 20 at most/);
+  await screen.findByText(/a preview at most 20/);
 });
 
-it("shows why the service would leave a definition, and text that looks like markup as text", async () => {
+it("shows why the service would skip a definition, and escapes markup", async () => {
   answers = () => preview("<img src=x onerror=alert(1)>\u202e", { refused: "it has no label" });
   open();
   await screen.findByText(/It has no label\./);
   await waitFor(() => expect(screen.getByTestId("status").textContent).toContain("<img src=x"));
   expect(document.querySelector("img")).toBeNull();
-  // Nor does it turn around what the page says after it.
+  // The direction character does not affect the text after it.
   expect(screen.getByTestId("status").textContent).toMatch(/>\ufffd: 1 entity$/);
 });

@@ -1,10 +1,10 @@
 import { lazy, Suspense, useState, type DragEvent } from "react";
 import { Button, Code, FileButton, Group, Kbd, Menu, Select, Stack, Tabs, Text } from "@mantine/core";
 import { Warning } from "../entity/Warning";
-import { Copy } from "../parts/Copy";
-import { Icon } from "../parts/Icon";
-import { Page } from "../parts/Page";
-import { Empty, Failed, Loading } from "../parts/State";
+import { Copy } from "../components/Copy";
+import { Icon } from "../components/Icon";
+import { Page } from "../components/Page";
+import { Empty, ErrorAlert, Loading } from "../components/State";
 import { Api } from "./Api";
 import { useAddress, useDraft } from "./draft";
 import type { Jump } from "./Editor";
@@ -12,21 +12,21 @@ import { Entities } from "./Entities";
 import { examples } from "./examples";
 import { Findings } from "./Findings";
 import { FormView } from "./FormView";
-import { mostText } from "./link";
-import { profiles, usePreview, vocabularies, type Profile, type Words } from "./preview";
+import { maxTextBytes } from "./link";
+import { profiles, usePreview, vocabularies, type Profile, type Vocabulary } from "./preview";
 import { statusOf } from "./status";
 import styles from "./Playground.module.css";
 
 const Editor = lazy(() => import("./Editor"));
 
 const profileNames: Record<Profile, string> = {
-  composerIngestor: "Service, variant A",
-  clusterIngestor: "Service, variant B",
+  composerIngestor: "Crossplane ingestor",
+  clusterIngestor: "Kubernetes ingestor",
   cli: "Command line",
 };
-const wordNames: Record<Words, string> = { auto: "Words of the text", portal: "Portal's words", upstream: "Upstream words" };
+const vocabularyNames: Record<Vocabulary, string> = { auto: "Detect from the text", portal: "Portal (neutral)", upstream: "Crossplane and Backstage" };
 
-// keysId is where the page says which keys the editor has.
+// keysId is the id of the keyboard hints.
 const keysId = "editor-keys";
 const mod = /mac|iphone|ipad/i.test(navigator.userAgent) ? "⌘" : "Ctrl";
 
@@ -36,7 +36,7 @@ function oneOf<T extends string>(all: readonly T[], value: string | null): T | u
   return all.find((one) => one === value);
 }
 
-// PlaygroundPage is an editor and, beside it, what the portal would make of the text. Nothing is written.
+// PlaygroundPage shows an editor with a preview of the generated entities. Nothing is saved.
 export default function PlaygroundPage() {
   const [address, set, setHash] = useAddress();
   const draft = useDraft(setHash);
@@ -52,8 +52,8 @@ export default function PlaygroundPage() {
     if (!file) {
       return;
     }
-    if (file.size > mostText) {
-      setFileTrouble(`${file.name} has more than 1 MiB, which is the most the playground shows. ingestor-cli has no such limit.`);
+    if (file.size > maxTextBytes) {
+      setFileTrouble(`${file.name} is larger than 1 MiB, the limit of the playground. ingestor-cli has no such limit.`);
       return;
     }
     setFileTrouble(undefined);
@@ -62,7 +62,7 @@ export default function PlaygroundPage() {
   const drop = (event: DragEvent) => {
     setDropping(false);
     if (event.dataTransfer.files.length > 0) {
-      // The editor would put the file's text where the pointer is.
+      // By default, the editor would insert the file at the pointer.
       event.preventDefault();
       event.stopPropagation();
       void open(event.dataTransfer.files[0]);
@@ -76,7 +76,7 @@ export default function PlaygroundPage() {
   return (
     <Page
       title="Playground"
-      lead="Type or paste a definition and see what the portal would make of it. Nothing is written."
+      lead="Type or paste a definition to preview the entities that the portal generates from it. Nothing is saved."
       actions={
         <>
           <Menu>
@@ -96,7 +96,7 @@ export default function PlaygroundPage() {
           <FileButton onChange={(file) => void open(file)} accept=".yaml,.yml,.json">
             {(props) => (
               <Button {...props} size="xs" variant="default" leftSection={<Icon name="upload" size={14} />}>
-                Open a file
+                Open file
               </Button>
             )}
           </FileButton>
@@ -124,15 +124,15 @@ export default function PlaygroundPage() {
         >
           <div className={`${styles.editor} ${dropping ? styles.dropping : ""}`}>
             {draft.text === undefined ? (
-              <Loading label="Unpacking the link" />
+              <Loading label="Opening link" />
             ) : (
-              <Suspense fallback={<Loading label="Loading the editor" lines={8} />}>
+              <Suspense fallback={<Loading label="Loading editor" lines={8} />}>
                 <Editor text={draft.text} onChange={draft.setText} findings={view.findings} jump={jump} describedBy={keysId} />
               </Suspense>
             )}
           </div>
           <Text size="xs" c="dimmed" id={keysId}>
-            Tab leaves the editor. <Kbd size="xs">{mod}</Kbd> <Kbd size="xs">]</Kbd> and <Kbd size="xs">[</Kbd> move lines in and out. <Kbd size="xs">F8</Kbd> goes to the next finding.
+            Tab leaves the editor. <Kbd size="xs">{mod}</Kbd> <Kbd size="xs">]</Kbd> and <Kbd size="xs">[</Kbd> indent and outdent lines. <Kbd size="xs">F8</Kbd> jumps to the next finding.
           </Text>
         </section>
         <section aria-label="Result" className={styles.result}>
@@ -140,7 +140,7 @@ export default function PlaygroundPage() {
             <div className={styles.choices}>
               <Select
                 size="xs"
-                label="Made by"
+                label="Profile"
                 data={profiles.map((p) => ({ value: p, label: profileNames[p] }))}
                 value={profile}
                 allowDeselect={false}
@@ -148,10 +148,10 @@ export default function PlaygroundPage() {
               />
               <Select
                 size="xs"
-                label="Words"
+                label="Vocabulary"
                 placeholder="As configured"
                 clearable
-                data={vocabularies.map((w) => ({ value: w, label: wordNames[w] }))}
+                data={vocabularies.map((w) => ({ value: w, label: vocabularyNames[w] }))}
                 value={words ?? null}
                 onChange={(value) => set("words", value ?? undefined)}
               />
@@ -169,10 +169,10 @@ export default function PlaygroundPage() {
             <Text size="sm" c="dimmed" role="status" data-testid="status">
               {statusOf(view, definition)}
             </Text>
-            {view.error !== null && view.error !== undefined && <Failed error={view.error} retry={view.retry} />}
+            {view.error !== null && view.error !== undefined && <ErrorAlert error={view.error} retry={view.retry} />}
             {definition?.refused && !view.stale && (
-              <Warning title="The service would leave it">
-                {definition.refused.charAt(0).toUpperCase() + definition.refused.slice(1)}. What it would make otherwise is below.
+              <Warning title="The service would skip this definition">
+                {definition.refused.charAt(0).toUpperCase() + definition.refused.slice(1)}. The preview below shows what would be generated otherwise.
               </Warning>
             )}
             <Tabs value={tab} onChange={(value) => set("tab", value === "form" ? undefined : (value ?? undefined))} keepMounted={false}>
@@ -198,7 +198,7 @@ export default function PlaygroundPage() {
                 ) : (
                   tab !== "findings" && (
                     <Tabs.Panel value={tab} pt="md">
-                      {view.busy ? <Loading label="Making a preview" /> : <Empty title="No definition yet">Paste a CompositeResourceDefinition on the left, drop a file there, or take an example.</Empty>}
+                      {view.busy ? <Loading label="Generating preview" /> : <Empty title="No definition yet">Paste a CompositeResourceDefinition on the left, drop a file there, or choose an example.</Empty>}
                     </Tabs.Panel>
                   )
                 )}
@@ -210,12 +210,12 @@ export default function PlaygroundPage() {
             {definition && (
               <Stack gap={4}>
                 <Text size="sm" id="command">
-                  The same with the text in a file and the portal's configuration:
+                  Equivalent command, with the text in a file and the portal's configuration:
                 </Text>
                 <Group gap="xs" align="flex-start">
                   <Code block className={styles.command} role="region" aria-labelledby="command" tabIndex={0}>
                     {definition.command.split(/(?<= )(?=--)/).map((part) => (
-                      // A flag stays in one piece where the line is broken.
+                      // Lines break only between flags.
                       <span key={part} className={styles.flag}>
                         {part}
                       </span>

@@ -1,14 +1,13 @@
 import { useMemo, useState } from "react";
 import { Button, Group, SegmentedControl, Stack, Text } from "@mantine/core";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import { PageForm } from "../create/form/PageForm";
 import { carryOver, withDefaults, type Page } from "../create/form/pages";
 import type { Schema, Values } from "../create/form/types";
 
 const id = "playground-form";
 
-// TryForm is the form as whoever creates a resource fills it. Nothing is sent; what was filled in stays while the
-// definition changes, as far as it still fits.
+// TryForm is the generated form without submission. Input that is still valid survives changes of the definition.
 export default function TryForm({ schemas }: { schemas: Schema[] }) {
   const pages = useMemo<Page[]>(
     () => schemas.map((schema, i) => ({ title: typeof schema["title"] === "string" ? schema["title"] : `Page ${i + 1}`, schema })),
@@ -21,7 +20,7 @@ export default function TryForm({ schemas }: { schemas: Schema[] }) {
   const [fits, setFits] = useState(false);
   let now = values;
   if (of !== pages) {
-    // What only the definition said is said anew; what somebody filled in stays.
+    // Apply the new defaults and keep the user's input.
     const before = withDefaults(of, {});
     const mine = Object.fromEntries(Object.entries(values).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key])));
     now = withDefaults(pages, carryOver(pages, mine).values);
@@ -43,7 +42,7 @@ export default function TryForm({ schemas }: { schemas: Schema[] }) {
       {pages.length > 1 && (
         <SegmentedControl
           size="xs"
-          aria-label="Page of the form"
+          aria-label="Form page"
           data={pages.map((p, i) => ({ value: String(i), label: `${i + 1}. ${p.title}` }))}
           value={String(index)}
           onChange={(value) => go(Number(value))}
@@ -65,15 +64,15 @@ export default function TryForm({ schemas }: { schemas: Schema[] }) {
       />
       <Group>
         <Button type="submit" form={id} size="xs" variant="default" leftSection={<Icon name="check" size={14} />}>
-          {index < pages.length - 1 ? "Check and go on" : "Check"}
+          {index < pages.length - 1 ? "Validate and continue" : "Validate"}
         </Button>
         <Text size="sm" c="dimmed" role="status">
-          {fits ? "Everything fits. Nothing is created from here." : ""}
+          {fits ? "All values are valid. The playground does not create anything." : ""}
         </Text>
       </Group>
     </Stack>
   );
 }
 
-// The portal is not asked what it says of the values.
+// The server does not validate these values.
 const none: never[] = [];

@@ -2,20 +2,20 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useLocation, useNavigate } from "react-router";
 import { examples } from "./examples";
-import { hashOf, pack, packedIn, TooLong, unpack } from "./link";
+import { hashOf, pack, packedIn, TextTooLong, unpack } from "./link";
 
-// Draft is the text somebody works on. It is in the address as soon as they stop typing, if it fits there.
+// Draft is the edited text. It is stored in the URL when the user stops typing, if it fits.
 export type Draft = {
-  // text is undefined while it is being unpacked.
+  // text is undefined while it is decoded from the URL.
   text: string | undefined;
   setText: (text: string) => void;
-  // trouble says why the address is not a link to the text, or why its link could not be read.
+  // trouble tells why the URL does not hold the text, or could not be decoded.
   trouble?: string;
 };
 
 const kept = "portal-playground";
 
-// remembered is what was there before a reload that the address could not keep.
+// remembered returns a text from before a reload that did not fit into the URL.
 function remembered(): string | undefined {
   return sessionStorage.getItem(kept) ?? undefined;
 }
@@ -24,11 +24,11 @@ function remember(text: string) {
   try {
     sessionStorage.setItem(kept, text);
   } catch {
-    // There is no room; the address has it, or the page says that it is too long.
+    // Storage is full; the URL holds the text, or the page reports that it is too long.
   }
 }
 
-// useAddress returns the parameters of the address, and what changes one of them. The text behind the # stays.
+// useAddress returns the query parameters of the URL and setters for a parameter and for the hash.
 export function useAddress(): [URLSearchParams, (name: string, value: string | undefined) => void, (hash: string) => void] {
   const location = useLocation();
   const navigate = useNavigate();
@@ -64,7 +64,7 @@ export function useDraft(setHash: (hash: string) => void): Draft {
   const { hash } = useLocation();
   const [text, setText] = useState<string | undefined>(() => (packedIn(hash) === undefined ? (remembered() ?? examples[0].text) : undefined));
   const [trouble, setTrouble] = useState<string>();
-  // written is the packed text that this page put into the address, or took from it.
+  // written is the encoded text that this page wrote to the URL or read from it.
   const written = useRef<string>(undefined);
   const [settled] = useDebouncedValue(text, 500);
   const typed = useRef(false);
@@ -86,7 +86,7 @@ export function useDraft(setHash: (hash: string) => void): Draft {
       .catch(() => {
         if (!gone) {
           setText((now) => now ?? examples[0].text);
-          setTrouble("The link is damaged, so its text cannot be shown. Ask whoever sent it for the file.");
+          setTrouble("The link is damaged and cannot be opened. Ask the sender for the file.");
         }
       });
     return () => {
@@ -112,7 +112,7 @@ export function useDraft(setHash: (hash: string) => void): Draft {
         if (!gone) {
           written.current = "";
           setHash("");
-          setTrouble(err instanceof TooLong ? err.message : "The text cannot be put into a link.");
+          setTrouble(err instanceof TextTooLong ? err.message : "Cannot create a link for this text.");
         }
       });
     return () => {

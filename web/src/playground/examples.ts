@@ -1,8 +1,8 @@
-// Example is a text to begin with.
+// Example is an example definition.
 export type Example = { name: string; text: string };
 
-const database = `# Type or paste a definition of your own. What the portal
-# would make of it is shown as you type.
+const database = `# Type or paste your own definition. The preview updates
+# as you type.
 apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
 metadata:
@@ -33,12 +33,12 @@ spec:
               properties:
                 engine:
                   type: string
-                  description: Which database it is.
+                  description: Database engine.
                   enum: [postgresql, mysql]
                   default: postgresql
                 storageGB:
                   type: integer
-                  description: Size of the disk. It can be made larger later, never smaller.
+                  description: Disk size. It can be increased later, but not reduced.
                   minimum: 10
                   maximum: 4096
                   default: 20
@@ -66,7 +66,7 @@ spec:
                     type: string
 `;
 
-const mistakes = `# Something is wrong here in several places: look at the findings.
+const mistakes = `# This definition has several errors. See Findings.
 apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
 metadata:
@@ -99,8 +99,8 @@ spec:
                   maximum: 3
 `;
 
-// examples are what can be looked at without a definition of one's own. The first is shown at first.
+// examples are the examples of the menu. The first is the default.
 export const examples: readonly [Example, ...Example[]] = [
-  { name: "A database", text: database },
-  { name: "With mistakes", text: mistakes },
+  { name: "Database", text: database },
+  { name: "With errors", text: mistakes },
 ];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { hashOf, mostPacked, mostText, pack, packedIn, TooLong, unpack } from "./link";
+import { hashOf, maxPackedLength, maxTextBytes, pack, packedIn, TextTooLong, unpack } from "./link";
 import { examples } from "./examples";
 
-// noise is text that cannot be packed much.
+// noise returns text that compresses badly.
 function noise(length: number): string {
   let seed = 1;
   let text = "";
@@ -17,10 +17,10 @@ describe("a link", () => {
   it.each([
     ["nothing", ""],
     ["a line", "kind: CompositeResourceDefinition\n"],
-    ["other scripts and signs", "description: 'größer – 価格 🚀 <script>alert(1)</script>'\n"],
+    ["other scripts and symbols", "description: 'größer – 価格 🚀 <script>alert(1)</script>'\n"],
     ["an example", examples[0]!.text],
-    ["what packs well", "a: 1\n".repeat(100_000)],
-  ])("brings back %s", async (_, text) => {
+    ["a text that compresses well", "a: 1\n".repeat(100_000)],
+  ])("round-trips %s", async (_, text) => {
     const packed = await pack(text);
     expect(packed).toMatch(/^[\w-]*$/);
     expect(await unpack(packed)).toBe(text);
@@ -29,18 +29,18 @@ describe("a link", () => {
     }
   });
 
-  it("says that a text is too long", async () => {
-    await expect(pack(noise(4 * mostPacked))).rejects.toThrow(TooLong);
-    await expect(unpack("A".repeat(mostPacked + 1))).rejects.toThrow(TooLong);
+  it("rejects a text that is too long", async () => {
+    await expect(pack(noise(4 * maxPackedLength))).rejects.toThrow(TextTooLong);
+    await expect(unpack("A".repeat(maxPackedLength + 1))).rejects.toThrow(TextTooLong);
   });
 
-  it("does not unpack a bomb", async () => {
-    const bomb = await pack("a".repeat(8 * mostText));
-    expect(bomb.length).toBeLessThan(mostPacked);
-    await expect(unpack(bomb)).rejects.toThrow(TooLong);
+  it("rejects a decompression bomb", async () => {
+    const bomb = await pack("a".repeat(8 * maxTextBytes));
+    expect(bomb.length).toBeLessThan(maxPackedLength);
+    await expect(unpack(bomb)).rejects.toThrow(TextTooLong);
   });
 
-  it.each(["AAAA", "_____", "a"])("refuses %s, which nobody packed", async (packed) => {
+  it.each(["AAAA", "_____", "a"])("rejects the invalid input %s", async (packed) => {
     await expect(unpack(packed)).rejects.toThrow();
   });
 

@@ -1,42 +1,43 @@
-// A link to the playground has the text in it, packed, behind the #: that part of an address never leaves the browser.
+// A link to the playground holds the compressed text in the hash, which browsers do not send to the server.
 
-// mostPacked is how long a link may be: chats and browsers cut longer ones.
-export const mostPacked = 50 * 1024;
+// maxPackedLength is the maximum length of a link: chats and browsers truncate longer ones.
+export const maxPackedLength = 50 * 1024;
 
-// mostText is the most that is unpacked, and the most the portal reads: a short link may stand for a very long text.
-export const mostText = 1024 * 1024;
+// maxTextBytes is the maximum decompressed size, which is also the limit of the server: a short link may hold a very long
+// text.
+export const maxTextBytes = 1024 * 1024;
 
-// TooLong is a text that does not fit into a link.
-export class TooLong extends Error {
+// TextTooLong is the error for a text that does not fit into a link.
+export class TextTooLong extends Error {
   constructor() {
     super("The text is too long for a link. Send the file instead.");
   }
 }
 
-// pack makes of a text what stands in a link.
+// pack compresses a text for a link.
 export async function pack(text: string): Promise<string> {
   const packed = toBase64(await through(new TextEncoder().encode(text), new CompressionStream("deflate-raw")));
-  if (packed.length > mostPacked) {
-    throw new TooLong();
+  if (packed.length > maxPackedLength) {
+    throw new TextTooLong();
   }
   return packed;
 }
 
-// unpack is the opposite of pack. What is no packed text is an error.
+// unpack reverses pack. It throws on invalid input.
 export async function unpack(packed: string): Promise<string> {
-  if (packed.length > mostPacked) {
-    throw new TooLong();
+  if (packed.length > maxPackedLength) {
+    throw new TextTooLong();
   }
-  const bytes = await through(fromBase64(packed), new DecompressionStream("deflate-raw"), mostText);
+  const bytes = await through(fromBase64(packed), new DecompressionStream("deflate-raw"), maxTextBytes);
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
-// hashOf is the part of the address for a packed text; no text, no hash.
+// hashOf returns the URL hash for a packed text; empty for no text.
 export function hashOf(packed: string): string {
   return packed === "" ? "" : `#xrd=${packed}`;
 }
 
-// packedIn returns the packed text of an address's hash; undefined if it has none.
+// packedIn returns the packed text in a URL hash, or undefined.
 export function packedIn(hash: string): string | undefined {
   return /^#xrd=([\w-]+)$/.exec(hash)?.[1];
 }
@@ -49,7 +50,7 @@ async function through(
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   const writer = by.writable.getWriter();
-  // What is wrong with the bytes is told where they are read.
+  // Errors in the data surface when reading.
   const ignore = () => undefined;
   writer.write(from).catch(ignore);
   writer.close().catch(ignore);
@@ -62,7 +63,7 @@ async function through(
     size += value.length;
     if (size > most) {
       await reader.cancel();
-      throw new TooLong();
+      throw new TextTooLong();
     }
     parts.push(value);
   }

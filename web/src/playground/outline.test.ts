@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { outline, pagesOf, typeOf } from "./outline";
 
-it("lists nested fields below their parents, with what is required", () => {
+it("lists nested fields after their parents and marks required ones", () => {
   const got = outline(
     {
       required: ["a"],
@@ -21,18 +21,18 @@ it("lists nested fields below their parents, with what is required", () => {
     ["/map", 0, "map of object", false],
     ["/map{}/d", 1, "boolean", false],
   ]);
-  expect(got.fields[1]!.notes).toEqual(["default 0", "at least 0"]);
+  expect(got.fields[1]!.notes).toEqual(["default 0", "minimum 0"]);
   expect(got.fields[3]!.notes).toEqual(['one of "x", null']);
 });
 
-it("is bounded, and says what is left", () => {
+it("is limited and counts the rest", () => {
   const properties = Object.fromEntries(Array.from({ length: 1900 }, (_, i) => [`p${i}`, { type: "string" }]));
   const got = outline({ properties }, "Page");
   expect(got.fields.length + got.left).toBe(1900);
   expect(got.left).toBeGreaterThan(0);
 });
 
-it("takes any value for a schema", () => {
+it("accepts any value as a schema", () => {
   for (const odd of [null, 7, "x", [], { properties: 3 }, { properties: { a: null } }, { required: "a", properties: { a: [] } }]) {
     expect(() => outline((odd ?? {}) as Record<string, unknown>, "x")).not.toThrow();
   }
@@ -40,8 +40,8 @@ it("takes any value for a schema", () => {
   expect(pagesOf(undefined)).toEqual([]);
 });
 
-it("names types", () => {
+it("describes types", () => {
   expect(typeOf({ anyOf: [{ type: "integer" }, { type: "string" }] })).toBe("integer or string");
   expect(typeOf({ type: ["string", "null"] })).toBe("string or null");
-  expect(typeOf({})).toBe("anything");
+  expect(typeOf({})).toBe("any");
 });

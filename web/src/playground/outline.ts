@@ -1,4 +1,4 @@
-// An outline is a schema as a list of fields, for reading.
+// An outline is a schema as a list of fields.
 
 export type Field = {
   // key is unique in its outline.
@@ -9,7 +9,7 @@ export type Field = {
   type: string;
   required: boolean;
   description: string;
-  // notes are what else is known: default, allowed values, bounds.
+  // notes are the constraints: default, enum and bounds.
   notes: string[];
 };
 
@@ -17,7 +17,7 @@ export type Section = { title: string; fields: Field[]; left: number };
 
 type Schema = Record<string, unknown>;
 
-// What bounds an outline: a schema may have thousands of fields.
+// Limits of an outline: a schema may have thousands of fields.
 const mostFields = 400;
 const mostDepth = 12;
 
@@ -34,11 +34,11 @@ function short(value: unknown): string {
   return said.length > 60 ? `${said.slice(0, 59)}…` : said;
 }
 
-// typeOf says in a word or two what a value is.
+// typeOf describes the type of a value in one or two words.
 export function typeOf(schema: Schema): string {
   const type = schema["type"];
   if (type === "array") {
-    return `list of ${isObject(schema["items"]) ? typeOf(schema["items"]) : "anything"}`;
+    return `list of ${isObject(schema["items"]) ? typeOf(schema["items"]) : "any"}`;
   }
   if (type === "object" && !isObject(schema["properties"]) && isObject(schema["additionalProperties"])) {
     return `map of ${typeOf(schema["additionalProperties"])}`;
@@ -56,7 +56,7 @@ export function typeOf(schema: Schema): string {
       return types.join(" or ");
     }
   }
-  return "anything";
+  return "any";
 }
 
 function notesOf(schema: Schema): string[] {
@@ -69,10 +69,10 @@ function notesOf(schema: Schema): string[] {
     notes.push(`default ${short(schema["default"])}`);
   }
   for (const [key, word] of [
-    ["minimum", "at least"],
-    ["maximum", "at most"],
-    ["minLength", "shortest"],
-    ["maxLength", "longest"],
+    ["minimum", "minimum"],
+    ["maximum", "maximum"],
+    ["minLength", "min length"],
+    ["maxLength", "max length"],
     ["pattern", "pattern"],
     ["format", "format"],
   ] as const) {
@@ -87,7 +87,7 @@ function notesOf(schema: Schema): string[] {
   return notes;
 }
 
-// outline lists the fields of an object's schema, those of nested ones below them.
+// outline lists the fields of an object schema, nested ones after their parent.
 export function outline(schema: Schema, title: string): Section {
   const section: Section = { title, fields: [], left: 0 };
   const visit = (node: Schema, depth: number, prefix: string) => {
@@ -123,7 +123,7 @@ export function outline(schema: Schema, title: string): Section {
   return section;
 }
 
-// pagesOf are the pages of a Template's form.
+// pagesOf returns the pages of a Template's form.
 export function pagesOf(template: unknown): Schema[] {
   const spec = isObject(template) && isObject(template["spec"]) ? template["spec"] : {};
   const parameters = spec["parameters"];

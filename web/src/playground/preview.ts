@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ask, withQuery } from "../api/client";
+import { fetchJson, withQuery } from "../api/client";
 import type { Schemas } from "../api/types";
 
 export type Preview = Schemas["Preview"];
@@ -12,39 +12,39 @@ export type Severity = Finding["severity"];
 export const profiles = ["composerIngestor", "clusterIngestor", "cli"] as const;
 export type Profile = (typeof profiles)[number];
 export const vocabularies = ["auto", "portal", "upstream"] as const;
-export type Words = (typeof vocabularies)[number];
+export type Vocabulary = (typeof vocabularies)[number];
 
-// How is how a preview is made.
-export type How = { profile: Profile; words?: Words };
+// PreviewOptions are the options of a preview.
+export type PreviewOptions = { profile: Profile; words?: Vocabulary };
 
-// View is what there is to show for a text.
+// View is the state of the preview.
 export type View = {
-  // shown is the newest result that has something to show, which may be of an older text.
+  // shown is the latest result with entities, which may belong to an older text.
   shown?: Preview;
-  // stale says that shown is of an older text, because the one that is there now makes nothing.
+  // stale tells that shown belongs to an older text, because the current one generates nothing.
   stale: boolean;
-  // findings are those of the text that was looked at last.
+  // findings are those of the latest response.
   findings: Finding[];
   passed: Preview["passed"];
-  // busy says that the text has changed since.
+  // busy tells that the text has changed since the latest response.
   busy: boolean;
   error: unknown;
   retry: () => void;
 };
 
-// showable says whether something was made.
-export function showable(p: Preview): boolean {
+// hasEntities reports whether a preview has entities.
+export function hasEntities(p: Preview): boolean {
   return p.definitions.some((d) => d.entities.length > 0);
 }
 
-// findingsOf are all findings of a preview, in the order of the text; what has no place comes first.
+// findingsOf returns all findings of a preview in text order; those without a line come first.
 export function findingsOf(p: Preview): Finding[] {
   return [...p.findings, ...p.definitions.flatMap((d) => d.findings)].sort(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0) || a.rule.localeCompare(b.rule),
   );
 }
 
-// countBy counts findings by how bad they are.
+// countBy counts findings by severity.
 export function countBy(findings: Finding[]): Record<Severity, number> {
   const out = { error: 0, warning: 0, info: 0 };
   for (const f of findings) {
@@ -53,18 +53,17 @@ export function countBy(findings: Finding[]): Record<Severity, number> {
   return out;
 }
 
-// usePreview asks the portal what it would make of a text, once nobody has typed for a moment. A question that has been
-// overtaken is cancelled.
-export function usePreview(text: string, how: How): View {
+// usePreview requests a preview when the user stops typing. An outdated request is canceled.
+export function usePreview(text: string, options: PreviewOptions): View {
   const [settled] = useDebouncedValue(text, 300);
   const empty = settled.trim() === "";
   const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
-    queryKey: ["preview", how.profile, how.words, settled],
+    queryKey: ["preview", options.profile, options.words, settled],
     queryFn: ({ signal }) =>
-      ask<Preview>(withQuery("/api/composer-ingestor/preview", how), { text: { body: settled, type: "application/yaml" }, signal }),
+      fetchJson<Preview>(withQuery("/api/composer-ingestor/preview", options), { text: { body: settled, type: "application/yaml" }, signal }),
     enabled: !empty,
     placeholderData: keepPreviousData,
-    // Each text is a key of its own: what was typed over need not be kept for long.
+    // Each text has its own cache key: drop old ones soon.
     gcTime: 10_000,
     staleTime: Infinity,
   });
@@ -72,12 +71,12 @@ export function usePreview(text: string, how: How): View {
   const now = empty ? undefined : data;
   if (empty && shown) {
     setShown(undefined);
-  } else if (now && now !== shown && showable(now)) {
+  } else if (now && now !== shown && hasEntities(now)) {
     setShown(now);
   }
   return {
     shown: empty ? undefined : shown,
-    stale: now !== undefined && !isPlaceholderData && now !== shown && !showable(now),
+    stale: now !== undefined && !isPlaceholderData && now !== shown && !hasEntities(now),
     findings: now && !error ? findingsOf(now) : [],
     passed: now?.passed ?? [],
     busy: settled !== text || (isFetching && !empty),

@@ -1,8 +1,8 @@
-// Lines is what is asked of a text to find a place in it: the editor's document is one.
+// Lines is the part of the editor's document that rangeOf needs.
 export type Lines = { lines: number; line(n: number): { from: number; to: number; text: string } };
 
-// rangeOf is what to underline for a finding: the value from its column on, or the whole line. The text may have become
-// shorter since the finding was made.
+// rangeOf returns the range to underline for a finding: the value at its column, or the whole line. The text may have
+// become shorter since.
 export function rangeOf(doc: Lines, line: number, column: number): { from: number; to: number } {
   const l = doc.line(Math.min(Math.max(line, 1), doc.lines));
   const from = Math.min(l.from + Math.max(column - 1, 0), l.to);

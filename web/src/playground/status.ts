@@ -4,20 +4,20 @@ function count(n: number, one: string, many: string): string {
   return `${n} ${n === 1 ? one : many}`;
 }
 
-// Letters that turn the direction of what follows: in a name they would turn the rest of the line around.
+// Bidirectional control characters: in a name they would reverse the rest of the line.
 const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-// statusOf says in a line what is shown.
+// statusOf summarizes the preview in one line.
 export function statusOf(view: View, definition: Previewed | undefined): string {
   if (view.error) {
-    return definition ? "What is shown is of an older text." : "";
+    return definition ? "Showing the result of an earlier text." : "";
   }
   if (view.stale) {
     const first = view.findings.find((f) => f.severity === "error" && f.line !== undefined);
-    return `${first ? `Line ${first.line} is in the way: ${first.message}.` : "Nothing can be made of the text as it is."}${definition ? " What is shown is the last version that worked." : ""}`;
+    return `${first ? `Error in line ${first.line}: ${first.message}.` : "No entities can be generated from this text."}${definition ? " Showing the last valid result." : ""}`;
   }
   if (!definition) {
-    return view.busy ? "Looking at it…" : "";
+    return view.busy ? "Generating preview…" : "";
   }
   const found = countBy(view.findings);
   const parts = [count(definition.entities.length, "entity", "entities")];
@@ -28,7 +28,7 @@ export function statusOf(view: View, definition: Previewed | undefined): string 
     parts.push(count(found.warning, "warning", "warnings"));
   }
   if (found.info > 0) {
-    parts.push(count(found.info, "remark", "remarks"));
+    parts.push(count(found.info, "info", "info"));
   }
-  return `${definition.name.replace(turning, "\ufffd") || "A definition without a name"}: ${parts.join(", ")}${view.busy ? " …" : ""}`;
+  return `${definition.name.replace(turning, "\ufffd") || "Unnamed definition"}: ${parts.join(", ")}${view.busy ? " …" : ""}`;
 }

@@ -2,17 +2,17 @@ import { Component, type ReactNode } from "react";
 import { Alert, Text } from "@mantine/core";
 import { getDefaultRegistry } from "@rjsf/core";
 import type { FieldProps } from "@rjsf/utils";
-import { Icon } from "../../parts/Icon";
+import { Icon } from "../../components/Icon";
 
 type BoundaryProps = {
-  // subject is what cannot be shown, such as "field spec.size".
+  // subject names what cannot be shown, such as "field spec.size".
   subject: string;
-  // of is what the field is made from: a change of it is another try.
+  // of is the schema of the field: when it changes, rendering is tried again.
   of: unknown;
   children: ReactNode;
 };
 
-// FieldBoundary shows which part of a form cannot be shown, and why, in place of that part.
+// FieldBoundary shows an error in place of a part of the form that cannot be rendered.
 export class FieldBoundary extends Component<BoundaryProps, { error?: Error }> {
   override state: { error?: Error } = {};
 
@@ -36,30 +36,30 @@ export class FieldBoundary extends Component<BoundaryProps, { error?: Error }> {
         <Text size="sm" style={{ overflowWrap: "anywhere" }}>
           {shortened(error.message)}
         </Text>
-        <Text size="sm">Its value stays as it is. Ask the owner of the template to correct its schema.</Text>
+        <Text size="sm">Its value is not changed. Ask the template owner to fix the schema.</Text>
       </Alert>
     );
   }
 }
 
-// shortened keeps what an error says at first: the library appends the whole schema.
+// shortened cuts an error message: the library appends the whole schema.
 function shortened(text: string): string {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
 const Inner = getDefaultRegistry().fields["SchemaField"]!;
 
-// SchemaField is the library's, with a boundary around every field, so that one that breaks takes no other with it.
+// SchemaField wraps the library's SchemaField in a boundary, so that one broken field does not affect the others.
 export function SchemaField(props: FieldProps) {
   const path = props.fieldPathId.path;
   return (
-    <FieldBoundary subject={path.length === 0 ? "this page of the form" : `field ${path.join(".")}`} of={props.schema}>
+    <FieldBoundary subject={path.length === 0 ? "this form page" : `field ${path.join(".")}`} of={props.schema}>
       <Inner {...props} />
     </FieldBoundary>
   );
 }
 
-// Broken stands for a field whose schema cannot be used. The boundary around it says why.
+// Broken is the field for an unusable schema. The boundary around it shows the reason.
 export function Broken({ uiSchema }: FieldProps): ReactNode {
   throw new Error(String(uiSchema?.["ui:reason"]));
 }

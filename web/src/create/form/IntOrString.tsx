@@ -2,7 +2,7 @@ import { useState } from "react";
 import { TextInput } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 
-// readIntOrString reads what somebody wrote: digits are a number, and text in quotes is always text.
+// readIntOrString parses the input: digits are a number, quoted text is always text.
 export function readIntOrString(text: string): number | string | undefined {
   if (text === "") {
     return undefined;
@@ -21,7 +21,7 @@ function written(value: unknown): string {
   return typeof value === "string" && readIntOrString(value) !== value ? `"${value}"` : String(value);
 }
 
-// IntOrString is a field for a number or a text, as ports and percentages are.
+// IntOrString is a field for a number or a text, such as a port or a percentage.
 export function IntOrString({ formData, onChange, fieldPathId, schema, uiSchema, name, required, disabled, readonly, rawErrors, autofocus }: FieldProps) {
   const options = getUiOptions(uiSchema);
   const [text, setText] = useState(() => written(formData));
@@ -31,7 +31,7 @@ export function IntOrString({ formData, onChange, fieldPathId, schema, uiSchema,
     <TextInput
       id={fieldPathId.$id}
       label={options.title ?? schema.title ?? name}
-      description={`${description ? `${description} ` : ""}A number or text; digits in quotes are text.`}
+      description={`${description ? `${description} ` : ""}A number or text. Quote digits to enter them as text.`}
       placeholder={options.placeholder}
       required={required}
       disabled={disabled}

@@ -1,35 +1,35 @@
 import { useId, useState, type ReactNode } from "react";
 import { Button, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { canExpand, getUiOptions, isObject, type ObjectFieldTemplateProps } from "@rjsf/utils";
-import { Icon } from "../../parts/Icon";
+import { Icon } from "../../components/Icon";
 import { AddButton } from "./buttons";
 import { crowded, type FormContext } from "./context";
 import { Description, Required } from "./templates";
 import styles from "./Form.module.css";
 
-// some is how many fields of one object are shown at once.
+// some is the number of fields of one object shown at once.
 const some = 60;
 
-// ObjectField shows the fields of an object: those of the page itself as they are, others in a section that can be closed.
-// What is closed is not rendered at all, so that a page of two thousand fields is quick.
+// ObjectField shows the fields of an object: directly for the page itself, otherwise in a collapsible section. Collapsed
+// sections are not rendered, so that a page of two thousand fields stays fast.
 export function ObjectField(props: ObjectFieldTemplateProps) {
   const { title, description, schema, uiSchema, errorSchema, fieldPathId, registry, required, formData } = props;
   const root = fieldPathId.path.length === 0;
   const context = registry.formContext as FormContext;
   const failing = isObject(errorSchema) && Object.keys(errorSchema).length > 0;
-  // Who made the form may say which sections are closed at first.
+  // The form can set which sections are collapsed at first.
   const collapsed = getUiOptions(uiSchema)["collapsed"];
   const open = typeof collapsed === "boolean" ? !collapsed : context.fields <= crowded;
   if (root) {
     return <Fields {...props} />;
   }
-  // The choice of a group of fields has its title already.
+  // The selector of an option already shows its title.
   const bare = title === undefined || title === "" || fieldPathId.$id.endsWith("_XxxOf") || getUiOptions(uiSchema).label === false;
   if (bare) {
     return <Fields {...props} />;
   }
   const filled = isObject(formData) ? Object.values(formData).filter((v) => v !== undefined).length : 0;
-  // What is in a list has a number, and is there in any case.
+  // Items of a list have a number and are always present.
   const last = fieldPathId.path.at(-1);
   const entry = typeof last === "number" ? last + 1 : undefined;
   return (
@@ -48,10 +48,10 @@ export function ObjectField(props: ObjectFieldTemplateProps) {
 
 function noteOf(fields: number, filled: number): string {
   const all = fields === 0 ? "" : fields === 1 ? "1 field" : `${fields} fields`;
-  return filled > 0 ? `${all}, ${filled} filled in` : all;
+  return filled > 0 ? `${all}, ${filled} set` : all;
 }
 
-// Section is a part of a page that can be opened and closed. It is open by force while something in it is wrong.
+// Section is a collapsible part of a page. It stays open while it has errors.
 function Section({ title, note, open: first, force, required, description, children }: { title: string; note?: string; open: boolean; force?: boolean; required?: boolean; description?: ReactNode; children: ReactNode }) {
   const [open, setOpen] = useState(first);
   const id = useId();
@@ -80,7 +80,7 @@ function Section({ title, note, open: first, force, required, description, child
   );
 }
 
-// Fields are the fields of one object: at first those that everybody fills in, then the advanced ones.
+// Fields shows the fields of one object: first the regular ones, then the advanced ones.
 function Fields({ properties, schema, uiSchema, errorSchema, formData, onAddProperty, disabled, readonly, registry, title }: ObjectFieldTemplateProps) {
   const [most, setMost] = useState(some);
   const [text, setText] = useState("");
@@ -98,7 +98,7 @@ function Fields({ properties, schema, uiSchema, errorSchema, formData, onAddProp
         <TextInput
           type="search"
           label="Find a field"
-          description={`There are ${usual.length.toLocaleString("en")} fields here.`}
+          description={`${usual.length.toLocaleString("en")} fields`}
           value={text}
           onChange={(e) => setText(e.currentTarget.value)}
           onKeyDown={(e) => e.key === "Enter" && e.preventDefault()}
@@ -108,13 +108,13 @@ function Fields({ properties, schema, uiSchema, errorSchema, formData, onAddProp
       {here.map((p) => (
         <div key={p.name}>{p.content}</div>
       ))}
-      {term !== "" && found.length === 0 && <Text c="dimmed">No field is called so.</Text>}
+      {term !== "" && found.length === 0 && <Text c="dimmed">No matching fields.</Text>}
       {found.length > here.length && (
         <Button variant="default" w="fit-content" onClick={() => setMost(most + 2 * some)}>
           {`Show more fields (${(found.length - here.length).toLocaleString("en")} left)`}
         </Button>
       )}
-      {canExpand(schema, uiSchema, formData) && !readonly && <AddButton title={title ? `Add to ${title}` : "Add an entry"} disabled={disabled} onClick={onAddProperty} registry={registry} />}
+      {canExpand(schema, uiSchema, formData) && !readonly && <AddButton title={title ? `Add to ${title}` : "Add entry"} disabled={disabled} onClick={onAddProperty} registry={registry} />}
       {advanced.length > 0 && (
         <Section title="Advanced" note={noteOf(advanced.length, 0)} open={false} force={advanced.some((p) => wrong(p.name))}>
           {advanced.map((p) => (

@@ -3,8 +3,8 @@ import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { isObject, type Values } from "./types";
 import { YamlText } from "./YamlText";
 
-// OpenObject is an object that takes more fields than its schema declares: the declared ones have fields of their own, the
-// others are written as YAML. Where all declared ones are advanced, the YAML comes first.
+// OpenObject is an object that accepts more fields than its schema declares: declared fields have inputs, the others are
+// entered as YAML. If all declared fields are advanced, the YAML comes first.
 export function OpenObject(props: FieldProps) {
   const { schema, uiSchema, formData, onChange, fieldPathId, registry, required, name } = props;
   const names = Object.keys(schema.properties ?? {});
@@ -19,12 +19,12 @@ export function OpenObject(props: FieldProps) {
   const text = (
     <YamlText
       {...props}
-      schema={{ type: "object", title: bare ? title : `Additional fields of ${title}`, description: bare ? schema.description : "Fields that the schema does not declare, as YAML" }}
+      schema={{ type: "object", title: bare ? title : `Additional fields of ${title}`, description: bare ? schema.description : "Fields that are not declared in the schema, as YAML" }}
       uiSchema={{ "ui:options": { reserved: names } }}
       formData={Object.keys(others).length === 0 ? undefined : others}
       fieldPathId={{ ...fieldPathId, $id: `${fieldPathId.$id}__additional` }}
       required={bare && required}
-      // What cannot be read is no object; the field says so, and the last one that could be read stays.
+      // Text that cannot be parsed is not an object: the field shows the error and the last valid object stays.
       onChange={(next) => typeof next !== "string" && onChange({ ...declared, ...(isObject(next) ? next : {}) }, fieldPathId.path)}
     />
   );

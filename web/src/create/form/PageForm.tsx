@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Alert, Text } from "@mantine/core";
 import type { ErrorSchema } from "@rjsf/utils";
-import { Icon } from "../../parts/Icon";
+import { Icon } from "../../components/Icon";
 import type { FormContext } from "./context";
 import { FieldBoundary } from "./FieldBoundary";
 import { behaviour } from "./pages";
@@ -16,12 +16,12 @@ import styles from "./Form.module.css";
 const off = { norender: true };
 
 export type PageFormProps = {
-  // id lets buttons outside of the form send it.
+  // id lets buttons outside of the form submit it.
   id: string;
   page: Schema;
   values: Values;
   secrets: Record<string, string>;
-  // problems are what the portal says of the values.
+  // problems are the validation errors from the server.
   problems: Problem[];
   onChange: (values: Values) => void;
   onSecret: (name: string, value: string) => void;
@@ -57,7 +57,7 @@ export function PageForm({ id, page, values, secrets, problems, onChange, onSecr
   const shown = useMemo(() => [...found, ...problems], [found, problems]);
   const extra = useMemo(() => errorsOf(shown) as ErrorSchema, [shown]);
 
-  // Whoever is told that something is wrong goes on where it is.
+  // Move the focus to the first invalid field.
   useEffect(() => {
     if (tries > 0 || problems.length > 0) {
       box.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
@@ -76,8 +76,8 @@ export function PageForm({ id, page, values, secrets, problems, onChange, onSecr
 
   return (
     <div ref={box}>
-      <Summary page={page} problems={shown} broken={broken} told={tries > 0 || problems.length > 0} />
-      <FieldBoundary subject="this page of the form" of={page}>
+      <Summary page={page} problems={shown} broken={broken} visible={tries > 0 || problems.length > 0} />
+      <FieldBoundary subject="this form page" of={page}>
         <Themed
           id={id}
           schema={schema}
@@ -87,7 +87,7 @@ export function PageForm({ id, page, values, secrets, problems, onChange, onSecr
           validator={validator}
           fields={fields}
           translateString={words}
-          // We check ourselves: what is sent, when it is to be sent, and again whenever something of it was mended.
+          // Validation runs on submit, on the values to be sent, and again after each fix.
           noValidate
           noHtml5Validate
           showErrorList={false}
@@ -107,16 +107,16 @@ export function PageForm({ id, page, values, secrets, problems, onChange, onSecr
   );
 }
 
-// Summary says what is to be mended, for those who do not see the fields.
-function Summary({ page, problems, broken, told }: { page: Schema; problems: Problem[]; broken: Record<string, string>; told: boolean }) {
+// Summary lists the validation errors, also for screen readers.
+function Summary({ page, problems, broken, visible }: { page: Schema; problems: Problem[]; broken: Record<string, string>; visible: boolean }) {
   const titles = useMemo(() => propertiesOf(page).schemas, [page]);
-  // What cannot be read is no object either: the first is what helps.
+  // Text that cannot be parsed is also not an object: show the parse error.
   const all = problems.map((p) => `${titleAt(titles, p)}: ${broken[["root", ...p.path].join("_")] ?? p.message}`).concat(problems.length === 0 ? Object.values(broken) : []);
-  if (!told || all.length === 0) {
+  if (!visible || all.length === 0) {
     return null;
   }
   return (
-    <Alert color="red" variant="outline" icon={<Icon name="warning" />} title={all.length === 1 ? "One field needs another look" : `${all.length} fields need another look`} role="alert" mb="md">
+    <Alert color="red" variant="outline" icon={<Icon name="warning" />} title={all.length === 1 ? "One field is invalid" : `${all.length} fields are invalid`} role="alert" mb="md">
       {all.slice(0, 8).map((text, i) => (
         <Text key={i} size="sm" className={styles.lines}>
           {text}

@@ -3,16 +3,16 @@ import { Autocomplete, Loader } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ask } from "../../api/client";
+import { fetchJson } from "../../api/client";
 import { formatRef, refOf, titleOf } from "../../api/entity";
 import type { EntityPage, EntityPart } from "../../api/types";
 import { useSession } from "../../app/session";
 import { isObject } from "./types";
 
-// most is how many entities are proposed.
+// most is the number of suggestions.
 const most = 25;
 
-// kindsOf reads which kinds a field wants, as Templates say it.
+// kindsOf returns the kinds that a field allows, from the options that Templates use.
 function kindsOf(options: Record<string, unknown>, otherwise: string[]): string[] {
   const filters = Array.isArray(options["catalogFilter"]) ? options["catalogFilter"] : [options["catalogFilter"]];
   const kinds = filters.flatMap((f) => (isObject(f) ? [f["kind"]].flat() : []));
@@ -25,7 +25,7 @@ function useEntities(kinds: string[], text: string) {
   const found = useQuery({
     queryKey: ["picker", kinds, term],
     queryFn: ({ signal }) =>
-      ask<EntityPage>("/api/catalog/entities/by-query", {
+      fetchJson<EntityPage>("/api/catalog/entities/by-query", {
         json: {
           limit: most,
           fields: ["kind", "metadata.name", "metadata.namespace", "metadata.title", "spec.profile.displayName"],
@@ -50,42 +50,42 @@ function fits(ref: string, name: string, text: string): boolean {
   return `${ref} ${name}`.toLowerCase().includes(text.trim().toLowerCase());
 }
 
-// picker makes a field that proposes entities of the catalog. Any text may be written: what the catalog does not know yet may
-// come.
+// picker creates a field that suggests catalog entities. Any text is allowed: the entity may be created later.
 function picker(kinds: string[], mine: boolean) {
   return function Picker({ formData, onChange, fieldPathId, schema, uiSchema, name, required, disabled, readonly, rawErrors, autofocus }: FieldProps) {
     const options = getUiOptions(uiSchema) as Record<string, unknown> & ReturnType<typeof getUiOptions>;
     const value = typeof formData === "string" ? formData : "";
     const [searching, setSearching] = useState("");
-    const wanted = kindsOf(options, kinds);
-    const found = useEntities(wanted, searching);
-    const { owns } = useSession();
+    const allowedKinds = kindsOf(options, kinds);
+    const found = useEntities(allowedKinds, searching);
+    const { ownershipRefs } = useSession();
     const names = new Map<string, string>();
     if (mine && searching.trim() === "") {
-      owns.filter((ref) => wanted.some((k) => ref.toLowerCase().startsWith(`${k.toLowerCase()}:`))).forEach((ref) => names.set(ref, "yours"));
+      ownershipRefs.filter((ref) => allowedKinds.some((k) => ref.toLowerCase().startsWith(`${k.toLowerCase()}:`))).forEach((ref) => names.set(ref, "yours"));
     }
     (found.data?.items ?? []).forEach((e) => {
       const ref = formatRef(refOf(e));
-      const said = nameOf(e);
-      names.set(ref, said === e.metadata?.name ? (names.get(ref) ?? "") : said);
+      const displayName = nameOf(e);
+      names.set(ref, displayName === e.metadata?.name ? (names.get(ref) ?? "") : displayName);
     });
     return (
       <Autocomplete
         id={fieldPathId.$id}
         label={options.title ?? schema.title ?? name}
         description={options.description ?? schema.description}
-        placeholder={options.placeholder ?? (wanted.length > 0 ? `Find a ${wanted.map((k) => k.toLowerCase()).join(" or ")}` : "Find an entity")}
+        placeholder={options.placeholder ?? (allowedKinds.length > 0 ? `Find a ${allowedKinds.map((k) => k.toLowerCase()).join(" or ")}` : "Find an entity")}
         required={required}
         disabled={disabled}
         readOnly={readonly}
         autoFocus={autofocus}
         value={value}
         data={[...names.keys()]}
-        // The portal has looked already. Until it has, what does not fit is not proposed: who is quick would choose it.
+        // The server has filtered already. Until its response arrives, filter here, so that a quick user does not select a
+        // stale suggestion.
         filter={({ options: all }) => (found.settled ? all : all.filter((o) => "value" in o && fits(String(o.value), names.get(String(o.value)) ?? "", searching)))}
         renderOption={({ option }) => <Proposal entity={String(option.value)} name={names.get(String(option.value)) ?? ""} />}
         rightSection={found.isFetching ? <Loader size={14} /> : undefined}
-        error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : found.isError ? "The catalog cannot be asked right now: write a reference such as group:default/team." : undefined}
+        error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : found.isError ? "Cannot search the catalog right now. Enter an entity reference, such as group:default/team." : undefined}
         onChange={(next) => {
           setSearching(names.has(next) ? "" : next);
           onChange(next === "" ? undefined : next, fieldPathId.path);

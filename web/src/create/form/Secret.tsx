@@ -1,9 +1,9 @@
 import { PasswordInput } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
-import { lookup } from "../../parts/lookup";
+import { lookup } from "../../components/lookup";
 import type { FormContext } from "./context";
 
-// Secret is a value that only steps see. The form keeps stars in its place; it goes along when the task is made, and is gone
+// Secret is a value that only steps see. The form holds asterisks in its place; the value is sent with the task and lost
 // when the page is left.
 export function Secret({ onChange, fieldPathId, schema, uiSchema, name, required, disabled, readonly, registry, rawErrors }: FieldProps) {
   const options = getUiOptions(uiSchema);

@@ -2,26 +2,25 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { Textarea } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { parseDocument, visit } from "yaml";
-import { toYaml } from "../../parts/toYaml";
+import { toYaml } from "../../components/toYaml";
 import type { FormContext } from "./context";
 import { Required } from "./templates";
 import { isObject } from "./types";
 import styles from "./Form.module.css";
 
-// Read is what a text says, or why it says nothing, and in which line that is.
+// Read is the parsed value, or the problem and its line.
 export type Read = { value?: unknown; problem?: string; line?: number };
 
-// The words that YAML 1.1 has for booleans.
+// The YAML 1.1 spellings of booleans.
 const yes = /^(?:y|Y|yes|Yes|YES|on|On|ON)$/;
 const no = /^(?:n|N|no|No|NO|off|Off|OFF)$/;
 
-// readYaml reads a text as what a field wants: an object or a list. A text with nothing in it is no value. The reserved names
-// have fields of their own.
+// readYaml parses a text as an object or a list. Blank text means no value. Reserved names have their own fields.
 export function readYaml(text: string, type: unknown, reserved: string[] = []): Read {
   if (text.trim() === "") {
     return {};
   }
-  // Aliases may make a small text a huge value.
+  // Limit aliases: they can expand a small text to a huge value.
   const doc = parseDocument(text, { prettyErrors: true, uniqueKeys: true, merge: false });
   const error = doc.errors[0];
   if (error) {
@@ -29,7 +28,7 @@ export function readYaml(text: string, type: unknown, reserved: string[] = []): 
     const what = error.message.split("\n")[0]!.replace(/ at line \d+.*$/, "");
     return at ? { problem: `Line ${at.line}, column ${at.col}: ${what}`, line: at.line } : { problem: what };
   }
-  // They are booleans to kubectl, unless they are quoted; no boolean is expected before a colon.
+  // kubectl reads them as booleans unless they are quoted. Keys stay text.
   visit(doc, {
     Scalar(key, node) {
       if (key !== "key" && node.type === "PLAIN" && typeof node.value === "string" && (yes.test(node.value) || no.test(node.value))) {
@@ -47,14 +46,14 @@ export function readYaml(text: string, type: unknown, reserved: string[] = []): 
     return {};
   }
   if (type === "object" && !isObject(value)) {
-    return { problem: "Line 1: write keys and values, such as size: large", line: 1 };
+    return { problem: "Line 1: expected keys and values, such as size: large", line: 1 };
   }
   if (type === "array" && !Array.isArray(value)) {
-    return { problem: "Line 1: write a list, each entry behind a dash", line: 1 };
+    return { problem: "Line 1: expected a list; start each entry with a dash", line: 1 };
   }
   const twice = isObject(value) ? reserved.find((key) => Object.hasOwn(value, key)) : undefined;
   if (twice !== undefined) {
-    return { problem: `${twice} has a field of its own` };
+    return { problem: `${twice} has its own field` };
   }
   return { value };
 }
@@ -66,8 +65,7 @@ function written(value: unknown): string {
   return typeof value === "string" ? value : toYaml(value);
 }
 
-// YamlText is a text area whose text becomes an object. While the text cannot be read it is kept as it is, and the form
-// does not go on.
+// YamlText is a text area for an object. While the text cannot be parsed, it is kept and the form cannot be submitted.
 export function YamlText(props: FieldProps) {
   const { formData, onChange, fieldPathId, schema, uiSchema, name, required, disabled, readonly, registry, rawErrors } = props;
   const options = getUiOptions(uiSchema);
@@ -80,7 +78,7 @@ export function YamlText(props: FieldProps) {
   const reserved = options["reserved"] as string[] | undefined;
   const { problem, line } = useMemo(() => readYaml(text, type, reserved), [text, type, reserved]);
 
-  // Somebody else changed the value: another Template's draft, or a form that was filled again.
+  // The value changed from outside: a restored draft or a prefilled form.
   useEffect(() => {
     if (formData !== last.current && JSON.stringify(formData) !== JSON.stringify(last.current)) {
       last.current = formData;
@@ -129,7 +127,7 @@ export function YamlText(props: FieldProps) {
   );
 }
 
-// Numbers stand beside the lines of a text, so that one finds the line that is wrong.
+// Numbers shows line numbers, to find the line of an error.
 function Numbers({ ref, count, wrong }: { ref: React.Ref<HTMLPreElement>; count: number; wrong?: number }) {
   const all = (from: number, to: number) => Array.from({ length: Math.max(to - from + 1, 0) }, (_, i) => `${from + i}\n`).join("");
   const at = wrong === undefined || wrong > count ? count + 1 : wrong;
@@ -142,7 +140,7 @@ function Numbers({ ref, count, wrong }: { ref: React.Ref<HTMLPreElement>; count:
   );
 }
 
-// indent keeps the indentation of the line on Enter. Tab stays what it is everywhere: the way to the next field.
+// indent keeps the indentation on Enter. Tab still moves to the next field.
 function indent(e: React.KeyboardEvent<HTMLTextAreaElement>) {
   if (e.key !== "Enter" || e.ctrlKey || e.metaKey || e.altKey) {
     return;
@@ -153,7 +151,7 @@ function indent(e: React.KeyboardEvent<HTMLTextAreaElement>) {
   const spaces = /^ */.exec(line)![0] + (line.trimEnd().endsWith(":") ? "  " : "");
   if (spaces !== "") {
     e.preventDefault();
-    // The browser keeps what this writes as something that can be undone.
+    // The browser can undo this insertion.
     document.execCommand("insertText", false, `\n${spaces}`);
   }
 }

@@ -1,6 +1,6 @@
 import { ActionIcon, Button } from "@mantine/core";
 import type { IconButtonProps } from "@rjsf/utils";
-import { Icon, type IconName } from "../../parts/Icon";
+import { Icon, type IconName } from "../../components/Icon";
 
 export function AddButton({ title, onClick, disabled }: IconButtonProps) {
   return (

@@ -1,13 +1,13 @@
-// FormContext is what the fields of a form know of the form.
+// FormContext is the shared state of the fields of a form.
 export type FormContext = {
-  // fields is how many the page has: a large one opens less at once.
+  // fields is the number of fields on the page: large pages start with collapsed sections.
   fields: number;
-  // secrets are values that are neither kept in the browser nor shown.
+  // secrets are values that are neither stored in the browser nor shown.
   secrets: Record<string, string>;
   setSecret: (name: string, value: string) => void;
-  // setBroken notes that the text of a field cannot be read, or that it can again.
+  // setBroken records that the text of a field cannot be parsed; undefined clears it.
   setBroken: (id: string, why: string | undefined) => void;
 };
 
-// crowded is how many fields a page may have for all its sections to be open at first.
+// crowded is the number of fields up to which all sections start open.
 export const crowded = 40;

@@ -1,13 +1,13 @@
 import type { Form } from "../../api/types";
 import { isObject, type Schema, type Values } from "./types";
 
-// Draft is what somebody typed into a form, and of which form.
+// Draft is the input of a form and the version of the form.
 export type Draft = { etag: string; values: Values; form?: Form };
 
-// largest is how much of a form is kept beside what was typed into it.
+// largest is the maximum size of a form that is stored with its draft.
 const largest = 256 << 10;
 
-// gone stands for a field that somebody emptied, which JSON cannot say: without it the default would come back.
+// gone marks a field that was cleared, which JSON cannot express: without it the default would return.
 const gone = "\u0000gone";
 
 function pack(value: unknown): unknown {
@@ -30,15 +30,15 @@ function unpack(value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, unpack(v)])) : value;
 }
 
-// draftKey is where the draft of a form is kept: one for each Template, and for each resource it is filled from.
+// draftKey returns the storage key of a draft: one per Template and per resource that prefills it.
 export function draftKey(ref: string, query = ""): string {
   return `portal-form:${ref}${query === "" ? "" : `?${query}`}`;
 }
 
-// texts are forms as they are kept; a form is written with every letter that is typed into it.
+// texts caches serialized forms, because a draft is saved while the user types.
 const texts = new WeakMap<Form, string>();
 
-// kept is a form as it is kept, empty if it is not: one that asks for secrets may have been filled with some.
+// kept returns a form as stored, or an empty string if it is too large or has secret fields, which may have been prefilled.
 function kept(form: Form): string {
   let text = texts.get(form);
   if (text === undefined) {
@@ -49,7 +49,7 @@ function kept(form: Form): string {
   return text;
 }
 
-// saveDraft keeps what was typed in this tab. It says whether that worked: storage may be full, or forbidden.
+// saveDraft stores a draft in this tab. It reports whether that succeeded: storage may be full or forbidden.
 export function saveDraft(key: string, draft: Draft): boolean {
   try {
     const form = draft.form && kept(draft.form);
@@ -78,17 +78,17 @@ export function dropDraft(key: string): void {
   try {
     sessionStorage.removeItem(key);
   } catch {
-    // Then there was nothing.
+    // Without storage there is no draft.
   }
 }
 
-// isSecret says whether what is filled into a field is nobody's business.
+// isSecret reports whether a field holds a secret.
 export function isSecret(schema: Schema): boolean {
   const widget = schema["ui:widget"] ?? (isObject(schema["ui:options"]) ? schema["ui:options"]["widget"] : undefined);
   return schema["ui:field"] === "Secret" || widget === "password" || schema["format"] === "password";
 }
 
-// withoutSecrets leaves out what must not be kept.
+// withoutSecrets removes secret values.
 export function withoutSecrets(values: Values, properties: Map<string, Schema>): Values {
   return Object.fromEntries(
     Object.entries(values).flatMap(([key, value]) => {

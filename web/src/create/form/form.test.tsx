@@ -16,7 +16,7 @@ beforeEach(() => {
   });
 });
 
-// shown renders a page and returns what it holds.
+// shown renders a page and returns its state.
 function shown(page: Schema, first: Values = {}, problems: Problem[] = []) {
   const held = { values: first, done: 0 };
   function Holder() {
@@ -41,11 +41,11 @@ function shown(page: Schema, first: Values = {}, problems: Problem[] = []) {
 
 const next = () => fireEvent.submit(document.getElementById("f")!);
 
-describe("a page of a form", () => {
-  test("says at the field what is missing, and goes on when it is there", async () => {
+describe("PageForm", () => {
+  test("reports a missing value at its field and continues when it is set", async () => {
     const held = shown({ required: ["name"], properties: { name: { title: "Name", type: "string", maxLength: 5 } } });
     next();
-    expect(await screen.findAllByText(/Fill this in\./)).not.toHaveLength(0);
+    expect(await screen.findAllByText(/This field is required\./)).not.toHaveLength(0);
     expect(held.done).toBe(0);
     await userEvent.type(screen.getByLabelText(/Name/), "abc");
     next();
@@ -61,10 +61,10 @@ describe("a page of a form", () => {
     await waitFor(() => expect(held.values["n"]).toBe(42));
   });
 
-  test("nobody is sure of something without having said so", async () => {
+  test("a confirmation must be checked explicitly", async () => {
     const held = shown({ required: ["confirm"], properties: { confirm: { title: "I am sure", type: "boolean", const: true } } });
     next();
-    expect((await screen.findAllByText(/Tick this to go on\./)).length).toBeGreaterThan(0);
+    expect((await screen.findAllByText(/Select this to continue\./)).length).toBeGreaterThan(0);
     expect(held.done).toBe(0);
     await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText(/I am sure/)));
     fireEvent.click(screen.getByLabelText(/I am sure/));
@@ -73,7 +73,7 @@ describe("a page of a form", () => {
     expect(held.values).toEqual({ confirm: true });
   });
 
-  test("reads YAML as an object, and says where it cannot be read", async () => {
+  test("parses YAML as an object and reports the line of an error", async () => {
     const held = shown({ properties: { spec: { title: "Spec", type: "object", additionalProperties: true, "ui:field": "YamlText" } } });
     fireEvent.change(screen.getByLabelText("Spec"), { target: { value: "a: [1, 2]\nb:\n  c: true\n" } });
     await waitFor(() => expect(held.values["spec"]).toEqual({ a: [1, 2], b: { c: true } }));
@@ -84,7 +84,7 @@ describe("a page of a form", () => {
     expect(held.done).toBe(0);
   });
 
-  test("takes a number or text", async () => {
+  test("accepts a number or text", async () => {
     const held = shown({ properties: { port: { title: "Port", anyOf: [{ type: "integer" }, { type: "string" }] } } });
     fireEvent.change(screen.getByLabelText("Port"), { target: { value: "80" } });
     await waitFor(() => expect(held.values["port"]).toBe(80));
@@ -105,7 +105,7 @@ describe("a page of a form", () => {
     await waitFor(() => expect(held.values["labels"]).toEqual({}));
   });
 
-  test("proposes owners and takes any text", async () => {
+  test("suggests owners and accepts any text", async () => {
     const held = shown({ properties: { owner: { title: "Owner", type: "string", "ui:field": "OwnerPicker" } } });
     fireEvent.click(await screen.findByRole("combobox", { name: "Owner" }));
     expect(await screen.findByText("group:default/blue")).toBeTruthy();
@@ -113,7 +113,7 @@ describe("a page of a form", () => {
     await waitFor(() => expect(held.values["owner"]).toBe("group:default/new"));
   });
 
-  test("hides what is hidden and closes what is advanced, until something is wrong there", async () => {
+  test("hides hidden fields and collapses advanced ones until they have errors", async () => {
     const page = { properties: { a: { title: "A", type: "string" }, secret: { title: "Never", type: "string", default: "x", "ui:widget": "hidden" }, b: { title: "Deep", type: "string", minLength: 2, "ui:options": { advanced: true } } } };
     const held = shown(page, { b: "x" });
     expect(screen.queryByLabelText("Deep")).toBeNull();
@@ -123,32 +123,32 @@ describe("a page of a form", () => {
     expect(await screen.findByLabelText("Deep")).toBeTruthy();
   });
 
-  test("shows what the portal says at its field", async () => {
-    shown({ properties: { name: { title: "Name", type: "string" } } }, {}, [{ path: ["name"], keyword: "x", message: "The portal says: taken" }]);
+  test("shows a server-side error at its field", async () => {
+    shown({ properties: { name: { title: "Name", type: "string" } } }, {}, [{ path: ["name"], keyword: "x", message: "Rejected by the portal: taken" }]);
     expect(await screen.findAllByText(/taken/)).toHaveLength(2);
     expect(screen.getByLabelText("Name").getAttribute("aria-invalid")).toBe("true");
   });
 
-  test("numbers the entries of a list as people do", () => {
+  test("numbers list items", () => {
     shown({ properties: { nets: { title: "Networks", type: "array", items: { type: "string" } }, tls: { title: "TLS-1", type: "string" } } }, { nets: ["a", "b"] });
     expect(screen.getByLabelText(/Networks 2/)).toBeTruthy();
     expect(screen.getByLabelText("TLS-1")).toBeTruthy();
   });
 
-  test("shows text with markup as text", () => {
+  test("escapes markup", () => {
     shown({ properties: { x: { title: "<img src=x onerror=alert(1)>", description: "<script>alert(1)</script> **b**", type: "string" } } });
     expect(document.querySelector("img, script")).toBeNull();
     expect(screen.getByText("<script>alert(1)</script> **b**")).toBeTruthy();
   });
 
-  test("shows only the fields of what was chosen", async () => {
+  test("shows only the fields of the selected option", async () => {
     const delivery = { enum: ["apply", "propose"], title: "Delivery", type: "string", default: "apply" };
     const page = { properties: { delivery }, dependencies: { delivery: { oneOf: [{ properties: { delivery: { enum: ["apply"] } } }, { required: ["host"], properties: { delivery: { enum: ["propose"] }, host: { title: "Host", type: "string" } } }] } } };
     shown(page);
     expect(screen.queryByLabelText(/Host/)).toBeNull();
   });
 
-  test("asks for what the chosen way needs", async () => {
+  test("requires the fields of the selected option", async () => {
     const delivery = { enum: ["apply", "propose"], title: "Delivery", type: "string", default: "apply" };
     const page = { properties: { delivery }, dependencies: { delivery: { oneOf: [{ properties: { delivery: { enum: ["apply"] } } }, { required: ["host"], properties: { delivery: { enum: ["propose"] }, host: { title: "Host", type: "string" } } }] } } };
     const held = shown(page, { delivery: "propose" });

@@ -15,7 +15,7 @@ function whole(pattern: string): (text: string) => boolean {
   return (text) => exp.test(text);
 }
 
-// isIPv6 lets the browser read the address, which knows them better than a pattern does.
+// isIPv6 uses the URL parser of the browser, which is more reliable than a pattern.
 function isIPv6(text: string): boolean {
   const [address = ""] = text.trim().split("%");
   return /^[0-9a-fA-F:.]+$/.test(address) && address.includes(":") && URL.canParse(`http://[${address}]/`);
@@ -23,8 +23,8 @@ function isIPv6(text: string): boolean {
 
 const isHost = (text: string) => text.length <= 255 && whole(host)(text);
 
-// The formats that the portal checks values for, as leniently as it does: a form must not refuse what the portal takes.
-// Of those not listed here everything is let through; the portal has the last word.
+// The formats that the server checks, equally lenient: the form must not reject what the server accepts. Formats not listed
+// here are accepted; the server decides.
 const known: Record<string, (text: string) => boolean> = {
   "date-time": whole(`${day}[tT ]${clock}(?:\\.\\d+)?${offset}`),
   date: whole(day),
@@ -43,12 +43,12 @@ const known: Record<string, (text: string) => boolean> = {
   alphanumeric: whole("[a-zA-Z0-9]+"),
 };
 
-// isFormat says whether values are checked for a format here.
+// isFormat reports whether a format is checked here.
 export function isFormat(name: string): boolean {
   return Object.hasOwn(known, name);
 }
 
-// setFormats replaces what the validator's library knows by itself. Nothing else here uses that library.
+// setFormats replaces the built-in formats of the validation library. Nothing else uses that library.
 export function setFormats(): void {
   const all = format as Record<string, (text: string) => boolean>;
   for (const name of Object.keys(all)) {

@@ -11,7 +11,7 @@ import { fieldNames, typeWidgets } from "./names";
 
 beforeEach(() => {
   vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify({ items: [], totalItems: 0 }), { headers: { "Content-Type": "application/json" } })));
-  // React reports every error that a boundary catches.
+  // React logs every error that a boundary catches.
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 afterEach(() => vi.restoreAllMocks());
@@ -29,13 +29,13 @@ function shown(page: Schema) {
   );
 }
 
-// input is the element of a field, found by its id: to search by label takes seconds on a large page.
+// input finds the element of a field by its id: searching by label takes seconds on a large page.
 const input = (name: string) => document.getElementById(`root_${name}`);
 
-// Names that every JavaScript object answers to, and names that nothing has.
+// Names that exist on every JavaScript object, and a name that does not exist.
 const words = ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf", "NoSuchThing"];
 
-// parsed is a schema as it comes over the wire: JSON.parse makes __proto__ an ordinary key.
+// parsed parses a schema as it comes over the wire: JSON.parse makes __proto__ an ordinary key.
 const parsed = (text: string) => JSON.parse(text) as Schema;
 
 const places: Record<string, (word: unknown) => Schema> = {
@@ -52,7 +52,7 @@ const places: Record<string, (word: unknown) => Schema> = {
 
 const types = ["string", "integer", "boolean"];
 
-describe("a page whose schema names what is not there", () => {
+describe("a schema with unknown names", () => {
   test.each(Object.keys(places))("shows every field with its default widget: %s", (place) => {
     const properties: Schema = { plain: { title: "Plain", type: "string" } };
     for (const [i, word] of [...words, {}, [], 7, null].entries()) {
@@ -70,12 +70,12 @@ describe("a page whose schema names what is not there", () => {
     expect(screen.getByText("Add to List")).toBeTruthy();
   });
 
-  test("keeps what the schema says when the field of a choice is unknown", () => {
+  test("falls back to the schema if ui:field is unknown", () => {
     shown({ properties: { port: { title: "Port", anyOf: [{ type: "integer" }, { type: "string" }], "ui:field": "constructor" } } });
     expect(screen.getByLabelText("Port")).toBeTruthy();
   });
 
-  test("shows the fields that are called like members of an object", () => {
+  test("shows fields named like object members", () => {
     shown(parsed('{"properties": {"constructor": {"title": "C", "type": "string", "ui:widget": "textarea"}, "toString": {"title": "T", "type": "integer"}, "__proto__": {"title": "P", "type": "string"}, "a": {"title": "A", "type": "string"}}}'));
     expect(screen.getByLabelText("C").tagName).toBe("TEXTAREA");
     expect((screen.getByLabelText("C") as HTMLInputElement).value).toBe("");
@@ -83,19 +83,19 @@ describe("a page whose schema names what is not there", () => {
     expect(screen.getByLabelText("A")).toBeTruthy();
   });
 
-  test.each(words)("checks values although there is no format %s", (word) => {
+  test.each(words)("validates despite the unknown format %s", (word) => {
     expect(check({ properties: { a: { type: "string", format: word }, b: { type: "string", minLength: 3 } } }, { a: "x", b: "y" }).map((p) => p.path)).toEqual([["b"]]);
   });
 });
 
-describe("a field that cannot be shown", () => {
+describe("a field that cannot be rendered", () => {
   const broken: Record<string, Schema> = {
-    "a title that is no text": { type: "string", title: { a: 1 } },
-    "a help that is no text": { type: "string", title: "Bad", "ui:help": { a: 1 } },
-    "a reference to nothing": { $ref: "#/definitions/none" },
-    "choices that are no list": { type: "string", title: "Bad", enum: ["a"], "ui:enumDisabled": { a: 1 } },
+    "a title that is not text": { type: "string", title: { a: 1 } },
+    "a help that is not text": { type: "string", title: "Bad", "ui:help": { a: 1 } },
+    "a dangling reference": { $ref: "#/definitions/none" },
+    "options that are not a list": { type: "string", title: "Bad", enum: ["a"], "ui:enumDisabled": { a: 1 } },
   };
-  test.each(Object.entries(broken))("is named, and the others are shown: %s", async (_, bad) => {
+  test.each(Object.entries(broken))("is reported while the others render: %s", async (_, bad) => {
     shown({ properties: { good: { title: "Good", type: "string" }, group: { title: "Group", type: "object", properties: { bad, beside: { title: "Beside", type: "string" } } } } });
     expect((await screen.findByText(/Cannot show field group\.bad/)).textContent).toContain("group.bad");
     expect(screen.getByLabelText("Good")).toBeTruthy();
@@ -103,13 +103,13 @@ describe("a field that cannot be shown", () => {
   });
 });
 
-describe("the names that are known", () => {
-  test.each([...typeWidgets])("are shown: %s", (type, names) => {
+describe("known names", () => {
+  test.each([...typeWidgets])("render: %s", (type, names) => {
     const more = type === "array" ? { items: { type: "string", enum: ["a", "b"] }, uniqueItems: true } : {};
     const named = [...names].map((name, i) => [`field${i}`, { title: `Field ${i}`, type, "ui:widget": name, ...more }]);
     shown({ properties: { good: { title: "Good", type: "string" }, ...(Object.fromEntries(named) as Schema) } });
     expect(screen.queryByText(/Cannot show/)).toBeNull();
     expect(input("good")).toBeTruthy();
   });
-  test("are the fields of the theme", () => expect([...fieldNames].sort()).toEqual(Object.keys(fields).filter((name) => name !== "SchemaField" && name !== "Broken" && name !== "OpenObject").sort()));
+  test("match the fields of the theme", () => expect([...fieldNames].sort()).toEqual(Object.keys(fields).filter((name) => name !== "SchemaField" && name !== "Broken" && name !== "OpenObject").sort()));
 });

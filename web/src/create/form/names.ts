@@ -1,15 +1,15 @@
 import { getSchemaType } from "@rjsf/utils";
 import { isObject, type Schema } from "./types";
 
-// The form library looks names up in plain objects, where "constructor" and its like are always found, and throws for a
-// widget that it does not have. What a Template names is therefore held against these lists first.
+// The form library looks names up in plain objects, where names such as "constructor" always exist, and throws for an
+// unknown widget. Names from a Template are therefore checked against these lists first.
 
-// fieldNames are the fields that a Template can name with ui:field; theme.ts has their components.
+// fieldNames are the fields that a Template can select with ui:field; theme.ts has their components.
 export const fieldNames: ReadonlySet<string> = new Set(["OwnerPicker", "EntityPicker", "OwnedEntityPicker", "MyGroupsPicker", "YamlText", "IntOrString", "Secret"]);
 
 const numbers = new Set(["text", "select", "updown", "range", "radio", "hidden"]);
 
-// typeWidgets are the widgets that a Template can name with ui:widget, by the type of the field.
+// typeWidgets are the widgets that a Template can select with ui:widget, by the type of the field.
 export const typeWidgets: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["boolean", new Set(["checkbox", "radio", "select", "hidden"])],
   [
@@ -43,7 +43,7 @@ export const typeWidgets: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["object", new Set(["hidden"])],
 ]);
 
-// longNames are the widgets by the names of their components, which the library takes for any type.
+// longNames maps component names of widgets, which the library accepts for any type.
 const longNames: ReadonlyMap<string, string> = new Map([
   ["CheckboxWidget", "checkbox"],
   ["CheckboxesWidget", "checkboxes"],
@@ -72,8 +72,8 @@ function fieldFor(name: unknown): string | undefined {
   return typeof name === "string" && fieldNames.has(name) ? name : undefined;
 }
 
-// knownUi returns the ui: keywords of a field without the names that this form does not know, so that the field is shown as
-// its type is. Templates of the library are components, which no JSON can name.
+// knownUi returns the ui: keywords of a field without unknown names, so that the field falls back to its default widget.
+// Library templates are components, which JSON cannot name.
 export function knownUi(schema: Schema, ui: Schema): Schema {
   const out: Schema = {};
   for (const [key, value] of Object.entries(ui)) {
@@ -105,8 +105,7 @@ function knownOption(schema: Schema, name: string, value: unknown): unknown {
   return name === "definitions" || /Templates?$/.test(name) ? undefined : value;
 }
 
-// dropUnknownNames takes out of a schema what the library would look up by name and find on every object, and a $id that is
-// the name of one of its fields.
+// dropUnknownNames removes formats that exist on every object, and a $id that is the name of a library field.
 export function dropUnknownNames(schema: Schema): void {
   const format = schema["format"];
   if (format !== undefined && (typeof format !== "string" || format in {})) {

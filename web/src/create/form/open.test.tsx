@@ -25,10 +25,10 @@ function shown(page: Schema, first: Values = {}) {
 const next = () => fireEvent.submit(document.getElementById("f")!);
 const write = (label: RegExp, value: string) => fireEvent.change(screen.getByRole("textbox", { name: label }), { target: { value } });
 
-describe("an object that takes more than it declares", () => {
+describe("an object with additional fields", () => {
   const helm = { title: "Helm", type: "object", properties: { chart: { title: "Chart", type: "string" } }, additionalProperties: true };
 
-  test("has fields for what is declared and YAML for the rest", async () => {
+  test("has inputs for declared fields and YAML for the rest", async () => {
     const held = shown({ properties: { helm } }, { helm: { chart: "a", values: { replicas: 2 } } });
     expect(screen.getByRole("textbox", { name: /Additional fields of Helm/ })).toHaveProperty("value", "values:\n  replicas: 2\n");
     write(/Additional fields of Helm/, "values: {replicas: 3}\n");
@@ -36,16 +36,16 @@ describe("an object that takes more than it declares", () => {
     await waitFor(() => expect(held.values["helm"]).toEqual({ chart: "b", values: { replicas: 3 } }));
   });
 
-  test("does not take a declared field twice", async () => {
+  test("rejects a declared field in the YAML", async () => {
     const held = shown({ properties: { helm } }, { helm: { chart: "a" } });
     write(/Additional fields of Helm/, "chart: b\n");
-    expect(await screen.findByText("chart has a field of its own")).toBeTruthy();
+    expect(await screen.findByText("chart has its own field")).toBeTruthy();
     next();
     expect(held.done).toBe(0);
     expect(held.values["helm"]).toEqual({ chart: "a" });
   });
 
-  test("is YAML first where all that is declared is advanced, and is sent untouched", async () => {
+  test("shows the YAML first if all declared fields are advanced, and sends it unchanged", async () => {
     const spec = { title: "Spec", type: "object", default: {}, additionalProperties: true, properties: { policy: { title: "Policy", type: "string", "ui:options": { advanced: true } } } };
     const held = shown({ required: ["spec"], properties: { spec } });
     next();
@@ -60,7 +60,7 @@ describe("an object that takes more than it declares", () => {
 
 describe("sections", () => {
   const section = (collapsed: boolean) => ({ title: collapsed ? "Closed" : "Open", type: "object", properties: { a: { title: "Field", type: "string" } }, "ui:options": { collapsed } });
-  test("are closed or open as the form says", () => {
+  test("start collapsed or open as configured", () => {
     shown({ properties: { one: section(true), two: section(false) } });
     expect(screen.getByRole("button", { name: /Closed/ }).getAttribute("aria-expanded")).toBe("false");
     expect(screen.getByRole("button", { name: /Open/ }).getAttribute("aria-expanded")).toBe("true");

@@ -12,17 +12,17 @@ export function pagesOf(form: Form): Page[] {
   return form.steps.map((s) => ({ title: s.title, description: s.description, schema: isObject(s.schema) ? s.schema : {} }));
 }
 
-// behaviour is how defaults get into a form: those that are written down, and nothing that only looks like one.
+// behaviour configures which defaults fill a form: explicit ones only.
 export const behaviour = {
   emptyObjectFields: "populateAllDefaults",
   arrayMinItems: { populate: "requiredOnly" },
-  // What may only be one thing, such as that somebody is sure, is still for them to say.
+  // A constant, such as a confirmation, must still be entered by the user.
   constAsDefaults: "never",
   mergeDefaultsIntoFormData: "useFormDataIfPresent",
 } as const;
 
-// withDefaults fills in the defaults of the pages where no value is given. A page whose schema cannot be used has none; the
-// form says so where it would be shown.
+// withDefaults fills in the defaults of the pages where a value is missing. A page with an unusable schema has none; the
+// form reports it when shown.
 export function withDefaults(pages: Page[], values: Values): Values {
   return pages.reduce<Values>((now, page) => {
     try {
@@ -35,7 +35,7 @@ export function withDefaults(pages: Page[], values: Values): Values {
   }, values);
 }
 
-// allProperties are the fields of all pages.
+// allProperties returns the fields of all pages.
 export function allProperties(pages: Page[]): Map<string, Schema> {
   const out = new Map<string, Schema>();
   for (const page of pages) {
@@ -48,24 +48,24 @@ export function allProperties(pages: Page[]): Map<string, Schema> {
   return out;
 }
 
-// outgoing are the values as they are sent.
+// outgoing returns the values as they are sent.
 export function outgoing(pages: Page[], values: Values): Values {
   return pages.reduce<Values>((now, page) => prune(now, page.schema) ?? now, values);
 }
 
-// problemsIn returns what does not fit, page by page.
+// problemsIn returns the validation errors of each page.
 export function problemsIn(pages: Page[], values: Values): Problem[][] {
   const sent = outgoing(pages, values);
   return pages.map((page) => check({ type: "object", ...page.schema }, sent));
 }
 
-// pageOf says on which page a problem is, the first if on none.
+// pageOf returns the page of a problem, or the first page.
 export function pageOf(pages: Page[], problem: Problem): number {
   const at = pages.findIndex((page) => propertiesOf(page.schema).schemas.has(String(problem.path[0])));
   return at < 0 ? 0 : at;
 }
 
-// carryOver returns what of the values still fits a form that has changed, and the names of what does not.
+// carryOver returns the values that a changed form still accepts, and the names of the others.
 export function carryOver(pages: Page[], values: Values): { values: Values; lost: string[] } {
   const known = allProperties(pages);
   const kept: Values = {};

@@ -4,7 +4,7 @@ import { check } from "./problems";
 
 type Fact = { about: string; schema: unknown; value: unknown; problems: unknown[] };
 
-// facts are what the portal says of values, from its own tests.
+// facts are validation results from the tests of the server.
 function facts(): Fact[] {
   const out: Fact[] = [];
   let about = "";
@@ -22,8 +22,7 @@ function facts(): Fact[] {
   return out;
 }
 
-// What the form leaves to the portal: schemas that make no sense or are written as they were long ago, and formats that
-// nobody asks for in a form.
+// Cases that the form leaves to the server: invalid or outdated schemas, and formats that forms do not use.
 const left = [
   /^a type that is a schema/,
   /^(lengths|limits) that are/,
@@ -37,14 +36,14 @@ const left = [
   /^schemas that are none$/,
 ];
 
-test("the form never refuses what the portal takes", () => {
+test("the form never rejects what the server accepts", () => {
   const all = facts();
   expect(all.length).toBeGreaterThan(500);
   const stricter = all.filter((f) => f.problems.length === 0 && check(f.schema, f.value).length > 0);
   expect(stricter).toEqual([]);
 });
 
-test("the form refuses what the portal refuses", () => {
+test("the form rejects what the server rejects", () => {
   const differing = facts().filter((f) => !left.some((l) => l.test(f.about)) && f.problems.length > 0 && check(f.schema, f.value).length === 0);
   expect(differing).toEqual([]);
 });

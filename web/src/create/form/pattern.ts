@@ -1,20 +1,20 @@
 const syntax = new Set("^$\\.*+?()[]{}|/");
 
-// unicodePattern returns a pattern as the validator runs it, with the flag u. Patterns of definitions are often written for
-// engines that are less strict about what is escaped. Undefined is one that no browser runs: the portal checks it then.
+// unicodePattern returns a pattern for the validator, which uses the u flag. Patterns in definitions are often written for
+// engines with laxer escaping. It returns undefined for a pattern that no browser supports; then only the server checks it.
 export function unicodePattern(pattern: string): string | undefined {
   for (const candidate of [pattern, strict(pattern)]) {
     try {
       new RegExp(candidate, "u");
       return candidate;
     } catch {
-      // The next may do.
+      // Try the next candidate.
     }
   }
   return undefined;
 }
 
-// strict takes escapes away that mean nothing, and adds those that are missing.
+// strict removes unnecessary escapes and adds missing ones.
 function strict(pattern: string): string {
   let out = "";
   let inClass = false;

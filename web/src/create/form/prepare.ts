@@ -8,8 +8,7 @@ const named = ["properties", "patternProperties", "definitions", "$defs"];
 const counts = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minimum", "maximum", "multipleOf"];
 const types = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);
 
-// prepare returns a schema as the validator takes it: nothing but what can be checked, in the one way it is written. What
-// makes no sense is left out; the portal tells about it.
+// prepare normalizes a schema for the validator. It drops invalid parts; the server reports those.
 export function prepare(schema: unknown): Schema | boolean {
   if (typeof schema === "boolean") {
     return schema;
@@ -18,7 +17,7 @@ export function prepare(schema: unknown): Schema | boolean {
   if (!isObject(schema)) {
     return out;
   }
-  // Beside a reference nothing counts, but what it refers to may stand there.
+  // Siblings of $ref do not apply, but it may point into them.
   if (typeof schema["$ref"] === "string") {
     out["$ref"] = schema["$ref"];
   }
@@ -44,7 +43,7 @@ export function prepare(schema: unknown): Schema | boolean {
   return out;
 }
 
-// keyed leaves out what belongs to a pattern that cannot be run.
+// keyed drops the schema of an unsupported pattern.
 function keyed(key: string, name: string, schema: Schema | boolean): [string, Schema | boolean][] {
   if (key !== "patternProperties") {
     return [[name, schema]];
@@ -84,7 +83,7 @@ function scalars(schema: Schema, out: Schema) {
       out[key] = schema[key];
     }
   }
-  // Older schemas say with true that the bound itself does not count.
+  // In older schemas, true makes the bound exclusive.
   for (const [exclusive, bound] of [
     ["exclusiveMinimum", "minimum"],
     ["exclusiveMaximum", "maximum"],

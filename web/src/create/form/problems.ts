@@ -2,13 +2,13 @@ import { dereference, validate, type OutputUnit } from "@cfworker/json-schema";
 import { setFormats } from "./formats";
 import { prepare } from "./prepare";
 import { isObject, type Path, type Problem, type Schema } from "./types";
-import { inWords } from "./words";
+import { validationMessage } from "./messages";
 
 setFormats();
 
 type Compiled = { schema: Schema | boolean; lookup: ReturnType<typeof dereference> };
 
-// Schemas are compiled once: a form asks about the same ones with every letter that is written.
+// Compiled schemas are cached: a form validates against the same ones on every key press.
 const compiled = new WeakMap<object, Compiled>();
 
 function compile(schema: unknown): Compiled {
@@ -24,8 +24,8 @@ function compile(schema: unknown): Compiled {
   return made;
 }
 
-// check holds a value against a schema and returns what does not fit. A schema that cannot be used says nothing: the portal
-// has the last word, and says what is wrong with it.
+// check validates a value against a schema and returns the problems. An unusable schema has none: the server decides and
+// reports it.
 export function check(schema: unknown, value: unknown): Problem[] {
   try {
     const { schema: s, lookup } = compile(schema);
@@ -36,7 +36,7 @@ export function check(schema: unknown, value: unknown): Problem[] {
   }
 }
 
-// fits says whether a value fits.
+// fits reports whether a value is valid.
 export function fits(schema: unknown, value: unknown): boolean {
   try {
     const { schema: s, lookup } = compile(schema);
@@ -46,7 +46,7 @@ export function fits(schema: unknown, value: unknown): boolean {
   }
 }
 
-// What only says that something inside does not fit.
+// Keywords that only report an error further inside.
 const wrappers = new Set([
   "properties",
   "patternProperties",
@@ -61,7 +61,7 @@ const wrappers = new Set([
   "propertyNames",
 ]);
 
-// leaves picks from all that the library found what somebody can do something about.
+// leaves selects the errors that users can act on.
 function leaves(units: OutputUnit[], root: Schema | boolean, value: unknown): Problem[] {
   const out: Problem[] = [];
   for (let i = 0; i < units.length; i++) {
@@ -85,10 +85,10 @@ function leaves(units: OutputUnit[], root: Schema | boolean, value: unknown): Pr
   return out;
 }
 
-// choice says what is wrong with a value that fits none of several schemas, or too many: what the nearest of them asks for.
+// choice explains why a value matches none or too many of several schemas: it returns the errors of the closest one.
 function choice(unit: OutputUnit, inside: OutputUnit[], root: Schema | boolean, value: unknown): Problem[] {
   const path = pathOf(unit.instanceLocation);
-  const several = { path, keyword: unit.keyword, message: inWords(unit.keyword, {}, undefined) };
+  const several = { path, keyword: unit.keyword, message: validationMessage(unit.keyword, {}, undefined) };
   const matches = /\((\d+) matches\)/.exec(unit.error)?.[1];
   if (matches !== undefined && matches !== "0") {
     return [several];
@@ -107,7 +107,7 @@ function choice(unit: OutputUnit, inside: OutputUnit[], root: Schema | boolean, 
   return best ?? [several];
 }
 
-// distance is how far a value is from a schema. One of another kind altogether is far away.
+// distance estimates how far a value is from a schema. A wrong type or constant counts most.
 function distance(problems: Problem[]): number {
   return problems.reduce((sum, p) => sum + (p.keyword === "enum" || p.keyword === "const" || p.keyword === "type" ? 100 : 1), 0);
 }
@@ -116,15 +116,15 @@ function leaf(unit: OutputUnit, root: Schema | boolean, value: unknown): Problem
   const path = pathOf(unit.instanceLocation);
   if (unit.keyword === "required") {
     const key = /required property "([\s\S]*)"\.$/.exec(unit.error)?.[1] ?? "";
-    return { path: [...path, key], keyword: "required", message: inWords("required", {}, undefined) };
+    return { path: [...path, key], keyword: "required", message: validationMessage("required", {}, undefined) };
   }
   if (unit.keyword === "dependencies" || unit.keyword === "dependentRequired") {
     const match = /^Instance has "([\s\S]*)" but does not have "([\s\S]*)"\.$/.exec(unit.error);
-    return match ? { path: [...path, match[2]!], keyword: "required", message: `Fill this in, because ${match[1]} is.` } : undefined;
+    return match ? { path: [...path, match[2]!], keyword: "required", message: `Required because ${match[1]} is set.` } : undefined;
   }
   const pointer = unit.keywordLocation.replace(/\/[^/]*$/, "");
   const schema = follow(root, pointer);
-  return { path, keyword: unit.keyword, message: inWords(unit.keyword, isObject(schema) ? schema : {}, valueAt(value, path)) };
+  return { path, keyword: unit.keyword, message: validationMessage(unit.keyword, isObject(schema) ? schema : {}, valueAt(value, path)) };
 }
 
 function distinct(problems: Problem[]): Problem[] {
@@ -142,7 +142,7 @@ function segments(pointer: string): string[] {
     .map((s) => s.replace(/~1/g, "/").replace(/~0/g, "~"));
 }
 
-// pathOf reads where a value stands. Whether a number is a key or a place makes no difference to who looks it up.
+// pathOf parses a JSON pointer. Array indexes stay strings, which makes no difference for lookups.
 function pathOf(pointer: string): Path {
   return segments(pointer);
 }
@@ -151,7 +151,7 @@ function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((at, step) => (typeof at === "object" && at !== null ? (at as Record<string, unknown>)[String(step)] : undefined), value);
 }
 
-// follow finds a part of a schema, through references.
+// follow resolves a pointer in a schema, including references.
 function follow(root: Schema | boolean, pointer: string): unknown {
   let at: unknown = root;
   for (const step of segments(pointer)) {

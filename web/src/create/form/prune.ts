@@ -1,7 +1,7 @@
 import { has, isObject, type Schema, type Values } from "./types";
 
-// prune returns values as they are sent: what was left empty is absent, neither null nor "", and lists have no holes.
-// An empty object or list stays if it is required, or if the form has one as default, so that somebody can say "none".
+// prune returns the values to send: empty fields are absent, neither null nor "", and lists have no gaps. An empty object
+// or list stays if it is required or has a default, so that users can clear the default.
 export function prune(value: unknown, schema: unknown): Values | undefined {
   return isObject(value) ? object(value, isObject(schema) ? schema : {}) : undefined;
 }
@@ -30,13 +30,13 @@ function one(value: unknown, schema: Schema): unknown {
     return value.filter((v) => v !== undefined && (v !== null || takesNull(items))).map((v) => one(v, items));
   }
   if (isObject(value)) {
-    // What was written as YAML is meant as it stands.
+    // YAML input is sent unchanged.
     return schema["ui:field"] === "YamlText" || isFree(schema) ? value : object(value, schema);
   }
   return value;
 }
 
-// isFree says whether a schema says nothing of what is inside.
+// isFree reports whether a schema does not restrict its contents.
 function isFree(schema: Schema): boolean {
   return !["properties", "additionalProperties", "oneOf", "anyOf", "allOf", "dependencies", "if"].some((key) => isObject(schema[key]) || Array.isArray(schema[key]));
 }
@@ -55,7 +55,7 @@ function takesNull(schema: Schema): boolean {
 
 type Properties = { schemas: Map<string, Schema>; required: Set<string> };
 
-// propertiesOf returns all the properties a schema may have, also those that depend on something.
+// propertiesOf returns all properties of a schema, including conditional ones.
 export function propertiesOf(schema: Schema, values?: Values): Properties {
   const out: Properties = { schemas: new Map(), required: new Set() };
   collect(schema, out, values, 0);

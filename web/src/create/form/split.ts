@@ -1,11 +1,11 @@
 import { dropUnknownNames, knownUi } from "./names";
 import { has, isObject, type Schema } from "./types";
 
-// Split is a page of a form as the form component takes it: what may be filled in, and how it is shown.
+// Split is a form page as the form library expects it: the schema and the UI schema.
 export type Split = { schema: Schema; ui: Schema; fields: number };
 
-// split takes the ui: keywords out of a page and gives them a tree of their own. It also says in the component's words what
-// the portal's forms say in theirs: numbers that may be text, choices between groups of fields, names of choices.
+// split moves the ui: keywords of a page into a separate UI schema. It also translates to the library: int-or-string
+// fields, options between groups of fields and names of enum values.
 export function split(page: unknown): Split {
   const root = isObject(page) ? page : {};
   const count = { fields: 0, root };
@@ -13,7 +13,7 @@ export function split(page: unknown): Split {
   return { schema: { type: "object", ...schema, title: undefined, description: undefined }, ui, fields: count.fields };
 }
 
-// Count is how many fields were seen, and the page they are on.
+// Count is the number of fields so far and the page.
 type Count = { fields: number; root: Schema };
 
 function walk(from: Schema, count: Count, depth: number): [Schema, Schema] {
@@ -58,12 +58,12 @@ function walk(from: Schema, count: Count, depth: number): [Schema, Schema] {
   return [schema, known];
 }
 
-// broken is a field that the form names and says why it cannot be shown.
+// broken returns a field that shows why it cannot be rendered.
 function broken(from: Schema, reason: string): [Schema, Schema] {
   return [typeof from["title"] === "string" ? { title: from["title"] } : { title: "" }, { "ui:field": "Broken", "ui:reason": reason }];
 }
 
-// leadsSomewhere says whether a reference has a target on the page. A missing one would take the whole form with it.
+// leadsSomewhere reports whether a reference resolves on the page. A dangling one would break the whole form.
 function leadsSomewhere(root: Schema, ref: unknown): boolean {
   if (typeof ref !== "string" || !ref.startsWith("#")) {
     return false;
@@ -87,7 +87,7 @@ function decoded(text: string): string {
   }
 }
 
-// definitions are schemas that others refer to. How they are shown is said where they are used.
+// definitions processes shared schemas. Their UI options come from where they are used.
 function definitions(from: Schema, schema: Schema, count: Count, depth: number) {
   for (const key of ["definitions", "$defs"]) {
     const part = from[key];
@@ -108,7 +108,7 @@ function named(from: Schema, schema: Schema, ui: Schema, key: string, count: Cou
   }
   const out: Schema = {};
   for (const [name, s] of Object.entries(part)) {
-    // No object of JavaScript can have a field of this name.
+    // JavaScript objects cannot have a field with this name.
     if (name === "__proto__") {
       continue;
     }
@@ -119,7 +119,7 @@ function named(from: Schema, schema: Schema, ui: Schema, key: string, count: Cou
     }
     const [one, oneUi] = walk(s, count, depth + 1);
     out[name] = one;
-    // Where a property stands twice, the first says how it is shown.
+    // If a property occurs twice, the first one determines its UI.
     if (key === "properties" && Object.keys(oneUi).length > 0 && !has(ui, name)) {
       ui[name] = oneUi;
     }
@@ -135,7 +135,7 @@ function choices(from: Schema, schema: Schema, ui: Schema, count: Count, depth: 
     }
     const made = part.map<[unknown, Schema]>((s) => (isObject(s) ? walk(s, count, depth + 1) : [s, {}]));
     schema[key] = made.map(([s]) => (isObject(s) && s["title"] === undefined ? { ...s, ...titled(s, from) } : s));
-    // What is chosen says what the fields are: they need no title of their own.
+    // The selected option has a title; its fields need none.
     ui[key] = made.map(([s, u]) => (isObject(s) && isObject(s["properties"]) ? { ...u, "ui:options": { ...(isObject(u["ui:options"]) ? u["ui:options"] : {}), label: false } } : u));
   }
   if (Array.isArray(from["allOf"])) {
@@ -143,7 +143,7 @@ function choices(from: Schema, schema: Schema, ui: Schema, count: Count, depth: 
   }
 }
 
-// conditions are parts whose properties stand on the same level once they count.
+// conditions processes schemas whose properties are shown on the same level when they apply.
 function conditions(from: Schema, schema: Schema, ui: Schema, count: Count, depth: number) {
   for (const key of ["then", "else"]) {
     if (isObject(from[key])) {
@@ -181,7 +181,7 @@ function merged(part: unknown, ui: Schema, count: Count, depth: number): unknown
   return schema;
 }
 
-// titled names a choice by the fields it asks for.
+// titled names an option by its required fields.
 function titled(choice: Schema, parent: Schema): { title?: string } {
   const required = choice["required"];
   if (!Array.isArray(required) || required.length === 0) {
@@ -199,10 +199,10 @@ function titled(choice: Schema, parent: Schema): { title?: string } {
   return { title: `With ${titles.join(" and ")}` };
 }
 
-// special finds fields of ours by their schemas.
+// special selects our own fields by schema.
 function special(schema: Schema, ui: Schema) {
   if (ui["ui:field"] !== undefined) {
-    // The field shows all of it: no choice beside it, no members below it.
+    // The field renders everything: no option selector and no members.
     ui["ui:fieldReplacesAnyOrOneOf"] = true;
     return;
   }
@@ -214,7 +214,7 @@ function special(schema: Schema, ui: Schema) {
   }
   const type = schema["type"];
   if ((type === "object" || (Array.isArray(type) && type.includes("object"))) && isObject(schema["properties"]) && schema["additionalProperties"] === true) {
-    // The library would show each undeclared field as a text of its own.
+    // The library would show each undeclared field as a text input.
     delete schema["additionalProperties"];
     ui["ui:field"] = "OpenObject";
     return;

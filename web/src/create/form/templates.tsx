@@ -16,7 +16,7 @@ import {
 import { AddButton, RemoveButton } from "./buttons";
 import styles from "./Form.module.css";
 
-// FieldTemplate stands around every field: what it is, what belongs to it in more words, and what is wrong with it.
+// FieldTemplate wraps every field with its errors, help and details.
 export function FieldTemplate(props: FieldTemplateProps) {
   const { hidden, children, errors, help, uiSchema, registry, label } = props;
   if (hidden) {
@@ -53,7 +53,7 @@ export function FieldHelp({ help, fieldPathId }: FieldHelpProps) {
   ) : null;
 }
 
-// FieldError says what is wrong with a list or an object. Other fields say it themselves.
+// FieldError shows the errors of a list or an object. Other fields show their own.
 export function FieldError({ errors, schema, uiSchema }: FieldErrorProps) {
   const plain = schema.type !== "array" && schema.type !== "object" && !schema.properties;
   if (!errors?.length || plain || getUiOptions(uiSchema).field) {
@@ -74,7 +74,7 @@ export function Description({ id, description }: DescriptionFieldProps) {
   ) : null;
 }
 
-// WrapIfAdditional lets one name the entries of a map.
+// WrapIfAdditional adds a name input to the entries of a map.
 export function WrapIfAdditional(props: WrapIfAdditionalTemplateProps) {
   const { schema, children, id, label, onKeyRenameBlur, onRemoveProperty, disabled, readonly, registry } = props;
   if (!(ADDITIONAL_PROPERTY_FLAG in schema)) {
@@ -91,7 +91,7 @@ export function WrapIfAdditional(props: WrapIfAdditionalTemplateProps) {
       disabled={disabled || readonly}
       onBlur={readonly ? undefined : onKeyRenameBlur}
       onKeyDown={(e) => {
-        // Enter means the name is complete, not the form.
+        // Enter confirms the name and does not submit the form.
         if (e.key === "Enter") {
           e.preventDefault();
           e.currentTarget.blur();
@@ -169,9 +169,9 @@ export function ArrayItem(props: ArrayFieldItemTemplateProps) {
   );
 }
 
-// MultiSchema is a choice, and what the chosen one asks for.
+// MultiSchema is a selector with the fields of the selected option.
 export function MultiSchema({ selector, optionSchemaField, schema }: MultiSchemaFieldTemplateProps) {
-  // An object with fields of its own has shown its title already.
+  // An object with fields has already shown its title.
   const titled = typeof schema.title === "string" && schema.title !== "" && Object.keys(schema.properties ?? {}).length === 0;
   return (
     <Stack gap="sm">

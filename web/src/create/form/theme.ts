@@ -33,7 +33,7 @@ const ours: ThemeProps = {
     SelectWidget: widgets.SelectWidget,
     PasswordWidget: widgets.PasswordWidget,
     TextareaWidget: widgets.TextareaWidget,
-    // The browser's own fields write other formats than the portal reads; what was filled in stays as it is here.
+    // Native date inputs write formats that the server does not accept; text inputs keep the value as entered.
     DateTimeWidget: widgets.BaseInput as never,
     DateWidget: widgets.BaseInput as never,
     TimeWidget: widgets.BaseInput as never,
@@ -42,7 +42,7 @@ const ours: ThemeProps = {
 
 export const Themed = withTheme(ours);
 
-// fields are what Templates name with ui:field (names.ts lists them), and what stands around every field.
+// fields are the fields that Templates select with ui:field (listed in names.ts) and the wrapper of all fields.
 export const fields = {
   SchemaField,
   Broken,
@@ -56,15 +56,15 @@ export const fields = {
   Secret,
 };
 
-// words are what the form component says by itself.
+// words translates the texts of the form library.
 export function words(text: TranslatableString, params?: string[]): string {
   switch (text) {
     case TranslatableString.NewStringDefault:
       return "";
     case TranslatableString.TitleOptionPrefix:
-      return `${params?.[0]}: choice ${params?.[1]}`;
+      return `${params?.[0]}: option ${params?.[1]}`;
     case TranslatableString.OptionPrefix:
-      return `Choice ${params?.[0]}`;
+      return `Option ${params?.[0]}`;
   }
   return englishStringTranslator(text, params);
 }

@@ -3,7 +3,7 @@ import { check, fits } from "./problems";
 import { prune } from "./prune";
 import { isObject, type Path, type Problem, type Schema } from "./types";
 
-// errorsOf brings problems into the shape that the form shows at its fields.
+// errorsOf converts problems to the error schema of the form library.
 export function errorsOf(problems: Problem[]) {
   const builder = new ErrorSchemaBuilder();
   for (const p of problems) {
@@ -17,7 +17,7 @@ function listed(p: Problem): RJSFValidationError {
   return { name: p.keyword, property, message: p.message, stack: `${property} ${p.message}` };
 }
 
-// withDefinitions lets a part of a schema refer to what its root defines. The result is kept, so that it is compiled once.
+// withDefinitions adds the root's definitions to a part of a schema. Results are cached, so that each is compiled once.
 const joined = new WeakMap<object, WeakMap<object, Schema>>();
 
 function withDefinitions(schema: Schema, root: Schema | undefined): Schema {
@@ -34,13 +34,13 @@ function withDefinitions(schema: Schema, root: Schema | undefined): Schema {
   return both;
 }
 
-// missing is what a schema says of a value that is not there.
+// missing reports whether a schema accepts an absent value.
 function missing(schema: Schema): boolean {
   return schema["type"] === undefined && schema["enum"] === undefined && schema["const"] === undefined;
 }
 
-// validator checks forms without making code of schemas, which the policy of the page forbids. What is checked is what
-// would be sent: without all that was left empty.
+// validator validates forms without generating code, which the Content-Security-Policy forbids. It checks the values as
+// they would be sent, without empty fields.
 export const validator: ValidatorType = {
   validateFormData(formData, schema, customValidate, transformErrors, uiSchema) {
     const problems = check(schema, prune(formData, schema) ?? {});
@@ -69,7 +69,7 @@ export const validator: ValidatorType = {
   },
 };
 
-// defined is a value without keys that have none.
+// defined removes keys with undefined values.
 function defined(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.some((v) => v === undefined || typeof v === "object") ? value.map((v) => (v === undefined ? null : defined(v))) : value;
@@ -84,10 +84,10 @@ function defined(value: unknown): unknown {
   );
 }
 
-// ServerProblem is what the portal says of a value.
+// ServerProblem is a validation error from the server.
 export type ServerProblem = { path?: unknown; message?: unknown; name?: unknown; argument?: unknown };
 
-// fromServer reads what the portal says of values, for the same places and in the same words where there are some.
+// fromServer converts validation errors from the server, with the same wording where possible.
 export function fromServer(errors: unknown): Problem[] {
   if (!Array.isArray(errors)) {
     return [];
@@ -98,7 +98,7 @@ export function fromServer(errors: unknown): Problem[] {
     return {
       path: missing ? [...path, e.argument as string] : path,
       keyword: typeof e.name === "string" ? e.name : "",
-      message: missing ? "Fill this in." : `The portal says: ${String(e.message)}`,
+      message: missing ? "This field is required." : `Rejected by the portal: ${String(e.message)}`,
     };
   });
 }

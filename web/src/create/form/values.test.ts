@@ -8,13 +8,13 @@ import { fromServer } from "./validator";
 
 describe("prune", () => {
   const cases: Record<string, { reason: string; schema: object; values: object; want: object }> = {
-    emptied: { reason: "What was emptied is absent.", schema: { properties: { a: { type: "string" } } }, values: { a: undefined }, want: {} },
-    untouched: { reason: "An object nobody filled in is absent.", schema: { properties: { a: { type: "object", properties: { b: {} } } } }, values: { a: { b: undefined } }, want: {} },
+    emptied: { reason: "Cleared values are absent.", schema: { properties: { a: { type: "string" } } }, values: { a: undefined }, want: {} },
+    untouched: { reason: "An untouched object is absent.", schema: { properties: { a: { type: "object", properties: { b: {} } } } }, values: { a: { b: undefined } }, want: {} },
     required: { reason: "A required object stays.", schema: { required: ["a"], properties: { a: { type: "object", properties: {} } } }, values: { a: {} }, want: { a: {} } },
-    none: { reason: "Who takes all of a default away says none.", schema: { properties: { a: { type: "array", default: [1] } } }, values: { a: [] }, want: { a: [] } },
-    holes: { reason: "Lists have no holes.", schema: { properties: { a: { type: "array", items: { type: "string" } } } }, values: { a: ["x", undefined, null] }, want: { a: ["x"] } },
-    falsy: { reason: "False, 0 and empty text are values.", schema: { properties: { a: {}, b: {}, c: {} } }, values: { a: false, b: 0, c: "" }, want: { a: false, b: 0, c: "" } },
-    free: { reason: "What was written as YAML stays as it is.", schema: { properties: { a: { type: "object" } } }, values: { a: { b: { c: {} } } }, want: { a: { b: { c: {} } } } },
+    none: { reason: "An emptied default list stays, empty.", schema: { properties: { a: { type: "array", default: [1] } } }, values: { a: [] }, want: { a: [] } },
+    holes: { reason: "Lists have no gaps.", schema: { properties: { a: { type: "array", items: { type: "string" } } } }, values: { a: ["x", undefined, null] }, want: { a: ["x"] } },
+    falsy: { reason: "False, 0 and the empty string are values.", schema: { properties: { a: {}, b: {}, c: {} } }, values: { a: false, b: 0, c: "" }, want: { a: false, b: 0, c: "" } },
+    free: { reason: "YAML input stays unchanged.", schema: { properties: { a: { type: "object" } } }, values: { a: { b: { c: {} } } }, want: { a: { b: { c: {} } } } },
     foreign: { reason: "Values of other pages stay.", schema: { properties: {} }, values: { other: {} }, want: { other: {} } },
   };
   test.each(Object.entries(cases))("%s", (_, c) => expect(prune(c.values, c.schema), c.reason).toEqual(c.want));
@@ -22,35 +22,35 @@ describe("prune", () => {
 
 describe("messages", () => {
   const at = (schema: object, value: unknown) => check({ properties: { v: schema } }, { v: value }).map((p) => p.message);
-  test("say what to do", () => {
+  test("explain what is expected", () => {
     expect(at({ type: "integer" }, "x")).toEqual(["Must be a whole number."]);
     expect(at({ anyOf: [{ type: "integer" }, { type: "string" }] }, true)).toEqual(["Must be a whole number or text."]);
     expect(at({ enum: ["a", "b"] }, "c")).toEqual(["Choose one of: a, b."]);
     expect(at({ minimum: 3 }, 1)).toEqual(["Must be 3 or more."]);
-    expect(at({ pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" }, "A")).toEqual(["Use lower case letters, digits and dashes; begin and end with a letter or digit."]);
+    expect(at({ pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" }, "A")).toEqual(["Use lowercase letters, digits and dashes; start and end with a letter or digit."]);
   });
-  test("stand where something is missing", () => {
-    expect(check({ required: ["a"] }, {})).toEqual([{ path: ["a"], keyword: "required", message: "Fill this in." }]);
+  test("are reported at the missing field", () => {
+    expect(check({ required: ["a"] }, {})).toEqual([{ path: ["a"], keyword: "required", message: "This field is required." }]);
     expect(check({ properties: { o: { type: "object", required: ["x"] } } }, { o: {} })[0]!.path).toEqual(["o", "x"]);
   });
-  test("of the nearest choice", () => {
+  test("come from the closest option", () => {
     const schema = { oneOf: [{ properties: { k: { const: "a" } } }, { required: ["x"], properties: { k: { const: "b" } } }] };
-    expect(check(schema, { k: "b" })).toEqual([{ path: ["x"], keyword: "required", message: "Fill this in." }]);
+    expect(check(schema, { k: "b" })).toEqual([{ path: ["x"], keyword: "required", message: "This field is required." }]);
   });
-  test("of the portal are brought to their field", () => {
-    expect(fromServer([{ path: [], name: "required", argument: "name", message: 'requires property "name"' }])).toEqual([{ path: ["name"], keyword: "required", message: "Fill this in." }]);
+  test("from the server are mapped to their field", () => {
+    expect(fromServer([{ path: [], name: "required", argument: "name", message: 'requires property "name"' }])).toEqual([{ path: ["name"], keyword: "required", message: "This field is required." }]);
     expect(fromServer(undefined)).toEqual([]);
   });
 });
 
-test("patterns of other engines are run where they can be", () => {
+test("patterns of other engines are converted if possible", () => {
   expect(new RegExp(unicodePattern("^a\\-b$")!, "u").test("a-b")).toBe(true);
   expect(new RegExp(unicodePattern("^[\\w\\-]+\\@x$")!, "u").test("a-b@x")).toBe(true);
   expect(unicodePattern("a++")).toBeUndefined();
 });
 
 describe("drafts", () => {
-  test("come back as they were, also what was emptied", () => {
+  test("round-trip, including cleared fields", () => {
     const key = draftKey("template:default/x");
     expect(saveDraft(key, { etag: "1", values: { a: undefined, b: [undefined, 1] } })).toBe(true);
     expect(readDraft(key)).toEqual({ etag: "1", values: { a: undefined, b: [undefined, 1] } });
@@ -58,7 +58,7 @@ describe("drafts", () => {
     dropDraft(key);
     expect(readDraft(key)).toBeUndefined();
   });
-  test("hold no secrets", () => {
+  test("contain no secrets", () => {
     const properties = new Map(Object.entries({ p: { "ui:widget": "password" }, s: { "ui:field": "Secret" }, o: { properties: { p: { format: "password" } } }, v: {} }));
     expect(withoutSecrets({ p: "1", s: "2", o: { p: "3", q: 4 }, v: 5 }, properties)).toEqual({ o: { q: 4 }, v: 5 });
   });
@@ -69,10 +69,10 @@ describe("pages", () => {
     { title: "One", schema: { required: ["name"], properties: { name: { type: "string" }, n: { type: "integer", default: 3 } } } },
     { title: "Two", schema: { properties: { size: { enum: ["s", "l"] }, o: { type: "object", properties: { x: { type: "string" } } } } } },
   ];
-  test("get the defaults of all of them", () => expect(withDefaults(pages, { name: "a" })).toMatchObject({ name: "a", n: 3 }));
-  test("send only what was filled in", () => expect(outgoing(pages, { name: "a", o: {}, size: undefined })).toEqual({ name: "a" }));
-  test("know where a problem is", () => expect(pageOf(pages, { path: ["size"], keyword: "enum", message: "" })).toBe(1));
-  test("keep what still fits when they change", () => {
+  test("get the defaults of all pages", () => expect(withDefaults(pages, { name: "a" })).toMatchObject({ name: "a", n: 3 }));
+  test("send only filled-in values", () => expect(outgoing(pages, { name: "a", o: {}, size: undefined })).toEqual({ name: "a" }));
+  test("locate a problem", () => expect(pageOf(pages, { path: ["size"], keyword: "enum", message: "" })).toBe(1));
+  test("keep valid values when the form changes", () => {
     expect(carryOver(pages, { name: "a", size: "m", old: 1, n: 4 })).toEqual({ values: { name: "a", n: 4 }, lost: ["size", "old"] });
   });
 });

@@ -1,20 +1,20 @@
 import { useMemo } from "react";
 import { Checkbox, MultiSelect, PasswordInput, Select, Textarea, TextInput } from "@mantine/core";
 import { ADDITIONAL_PROPERTY_FLAG, enumOptionSelectedValue, enumOptionValueDecoder, enumOptionValueEncoder, type BaseInputTemplateProps, type WidgetProps } from "@rjsf/utils";
-import { lookup } from "../../parts/lookup";
+import { lookup } from "../../components/lookup";
 
-// entryLabel numbers the entries of a list as people do: Networks 1 in place of Networks-1.
+// entryLabel formats the label of a list item: Networks 1 instead of Networks-1.
 function entryLabel(id: string, label: string): string {
   const entry = Number(/_(\d+)$/.exec(id)?.[1] ?? NaN) + 1;
   return label.endsWith(`-${entry}`) ? `${label.slice(0, -`-${entry}`.length)} ${entry}` : label;
 }
 
-// shared is what every input of a form has: what it is called, what it is for, what is wrong with it.
+// shared returns the common props of all inputs: label, description and error.
 function shared(props: WidgetProps | BaseInputTemplateProps) {
   const { id, hideLabel, required, disabled, readonly, autofocus, placeholder, rawErrors, schema, options } = props;
   const label = entryLabel(id, props.label);
   const description = options.description ?? schema.description;
-  // The name of an entry of a map stands beside its value.
+  // The name of a map entry is shown beside its value.
   const entry = ADDITIONAL_PROPERTY_FLAG in schema;
   return {
     id,
@@ -31,11 +31,11 @@ function shared(props: WidgetProps | BaseInputTemplateProps) {
   };
 }
 
-// native are the formats that browsers have a field for. They write what the format wants.
+// native are formats with a suitable native input.
 const native: Record<string, string> = { date: "date" };
 
-// BaseInput is a line of text, or a number. Numbers are text here too: the browser's own fields for them drop what they
-// cannot read, and change with the mouse wheel.
+// BaseInput is a text or number input. Numbers use a text input too: native number inputs drop invalid input and change
+// with the mouse wheel.
 export function BaseInput(props: BaseInputTemplateProps) {
   const { value, schema, onChange, onBlur, onFocus, id, options, type } = props;
   const number = schema.type === "number" || schema.type === "integer";
@@ -78,14 +78,14 @@ export function SelectWidget(props: WidgetProps) {
     () =>
       (enumOptions ?? []).map((o, i) => ({
         value: enumOptionValueEncoder(o.value, i),
-        // An empty text is a choice too, and has to be seen.
+        // An empty string is an option too and must be visible.
         label: o.label === "" ? "(empty)" : String(o.label),
         disabled: enumDisabled?.includes(o.value as never) ?? false,
       })),
     [enumOptions, enumDisabled],
   );
   const { readOnly: _, ...rest } = shared(props);
-  const common = { ...rest, data, disabled: disabled || readonly, searchable: data.length > 8, nothingFoundMessage: "Nothing fits" };
+  const common = { ...rest, data, disabled: disabled || readonly, searchable: data.length > 8, nothingFoundMessage: "No results" };
   if (multiple) {
     const chosen = enumOptionSelectedValue(value, enumOptions, true, undefined, []) as string[];
     return <MultiSelect {...common} value={chosen} onChange={(next) => onChange(enumOptionValueDecoder(next, enumOptions, undefined, emptyValue))} clearable />;
@@ -95,7 +95,7 @@ export function SelectWidget(props: WidgetProps) {
     <Select
       {...common}
       value={value === undefined ? null : chosen}
-      placeholder={rest.placeholder ?? (required ? "Choose" : "None")}
+      placeholder={rest.placeholder ?? (required ? "Select" : "None")}
       allowDeselect={!required}
       clearable={!required}
       clearButtonProps={{ "aria-label": `Clear ${props.label}` }}

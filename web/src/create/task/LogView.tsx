@@ -1,16 +1,16 @@
 import { useEffect, useMemo, useRef } from "react";
 import { Text } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import type { Journal } from "./journal";
+import type { TaskLog } from "./taskLog";
 import styles from "./Log.module.css";
 
-// height is that of a line, as the style sheet has it.
+// height is the line height in the style sheet.
 const height = 20;
 
-// LogView shows the lines of a log, or those of one step. Only the lines that are seen are there. It stays at the end while
-// somebody is at the end.
-export function LogView({ journal, version, step, over }: { journal: Journal; version: number; step: string | undefined; over: boolean }) {
-  const lines = useMemo(() => (step === undefined ? journal.lines : journal.lines.filter((l) => l.step === step)), [journal, version, step]);
+// LogView shows the log of all steps or of one step. It renders only visible lines and follows the end while scrolled to
+// the end.
+export function LogView({ log, version, step, over }: { log: TaskLog; version: number; step: string | undefined; over: boolean }) {
+  const lines = useMemo(() => (step === undefined ? log.lines : log.lines.filter((l) => l.step === step)), [log, version, step]);
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const rows = useVirtualizer({ count: lines.length, getScrollElement: () => box.current, estimateSize: () => height, overscan: 30 });
@@ -22,15 +22,15 @@ export function LogView({ journal, version, step, over }: { journal: Journal; ve
   const items = rows.getVirtualItems();
   return (
     <>
-      {journal.dropped > 0 && (
-        <Text size="sm" c="dimmed">{`The first ${journal.dropped.toLocaleString("en")} lines are not shown here; they are in the whole log.`}</Text>
+      {log.dropped > 0 && (
+        <Text size="sm" c="dimmed">{`The first ${log.dropped.toLocaleString("en")} lines are not shown. Download the log to see them.`}</Text>
       )}
       <div
         ref={box}
         className={styles.log}
         tabIndex={0}
         role="log"
-        aria-label={step === undefined ? "Log of all steps" : `Log of the step ${step}`}
+        aria-label={step === undefined ? "Log of all steps" : `Log of step ${step}`}
         aria-live="off"
         onScroll={(e) => {
           const { scrollTop, clientHeight, scrollHeight } = e.currentTarget;
@@ -39,7 +39,7 @@ export function LogView({ journal, version, step, over }: { journal: Journal; ve
       >
         {lines.length === 0 ? (
           <Text size="sm" c="dimmed" p="sm">
-            {over ? "Nothing was said here." : "Nothing has been said yet."}
+            {over ? "No log output." : "No log output yet."}
           </Text>
         ) : (
           <div className={styles.inner} style={{ height: rows.getTotalSize() }}>

@@ -1,15 +1,15 @@
 import { Group, Stack, Text, Title } from "@mantine/core";
-import { DataLink } from "../../parts/DataLink";
-import { RefLink } from "../../parts/Ref";
+import { DataLink } from "../../components/DataLink";
+import { RefLink } from "../../components/RefLink";
 import { isObject } from "../form/types";
-import type { Output } from "./journal";
+import type { Output } from "./taskLog";
 import styles from "./Log.module.css";
 
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-// OutputView is what came of a task: links and texts.
+// OutputView shows the output of a task: links and texts.
 export function OutputView({ output }: { output: Output }) {
   const links = (Array.isArray(output["links"]) ? output["links"] : []).filter(isObject);
   const texts = (Array.isArray(output["text"]) ? output["text"] : []).filter(isObject);
@@ -17,14 +17,14 @@ export function OutputView({ output }: { output: Output }) {
     return null;
   }
   return (
-    <Stack gap="sm" component="section" aria-label="What came of it">
+    <Stack gap="sm" component="section" aria-label="Output">
       <Title order={2} size="h4">
-        What came of it
+        Output
       </Title>
       {links.length > 0 && (
         <Group gap="md">
           {links.map((link, i) => (
-            <OneLink key={i} link={link} />
+            <OutputLink key={i} link={link} />
           ))}
         </Group>
       )}
@@ -38,7 +38,7 @@ export function OutputView({ output }: { output: Output }) {
   );
 }
 
-function OneLink({ link }: { link: Record<string, unknown> }) {
+function OutputLink({ link }: { link: Record<string, unknown> }) {
   const title = text(link["title"]);
   if (typeof link["entityRef"] === "string") {
     return <RefLink to={link["entityRef"]}>{title || link["entityRef"]}</RefLink>;

@@ -2,47 +2,47 @@ import { useEffect, useState } from "react";
 import { Alert, Button, Group, Stack, Text, Title, UnstyledButton } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
-import { ask } from "../../api/client";
+import { fetchJson } from "../../api/client";
 import { parseRef, templatePath } from "../../api/entity";
 import type { Task } from "../../api/types";
-import { useMay } from "../../app/may";
-import { Denied } from "../../parts/Denied";
-import { save } from "../../parts/Download";
-import { Icon } from "../../parts/Icon";
-import { Page } from "../../parts/Page";
-import { RefLink } from "../../parts/Ref";
-import { Failed, Loading, messageOf } from "../../parts/State";
-import { Tag } from "../../parts/Tag";
-import { duration, Time } from "../../parts/Time";
+import { usePermission } from "../../app/permission";
+import { PermissionTooltip } from "../../components/PermissionTooltip";
+import { save } from "../../components/Download";
+import { Icon } from "../../components/Icon";
+import { Page } from "../../components/Page";
+import { RefLink } from "../../components/RefLink";
+import { ErrorAlert, Loading, messageOf } from "../../components/State";
+import { Tag } from "../../components/Tag";
+import { duration, Time } from "../../components/Time";
 import { draftKey, saveDraft } from "../form/draft";
 import type { Values } from "../form/types";
 import { Origin } from "../Origin";
 import { isOver, taskPath } from "../queries";
 import { stateOf } from "../status";
 import { labelOf, templateOf, templateTitle } from "../TasksPage";
-import { Appeared } from "./Appeared";
-import type { Journal } from "./journal";
+import { CreatedResource } from "./CreatedResource";
+import type { TaskLog } from "./taskLog";
 import { LogView } from "./LogView";
 import { OutputView } from "./OutputView";
-import { wholeLog } from "./stream";
+import { fetchFullLog } from "./stream";
 import { useTask } from "./useTask";
 import styles from "./Log.module.css";
 
-// TaskView is a task as it runs: its steps, its log, and what came of it.
+// TaskView shows a task with its steps, log and output.
 export function TaskView({ id }: { id: string }) {
-  const { task, journal, version, lost, failed, read, again } = useTask(id);
+  const { task, log, version, lost, failed, read, again } = useTask(id);
   const [step, setStep] = useState<string>();
   if (task.isPending) {
     return (
       <Page title="Task">
-        <Loading label="Loading the task" lines={8} />
+        <Loading label="Loading task" lines={8} />
       </Page>
     );
   }
   if (!task.data) {
     return (
       <Page title="Task">
-        <Failed error={task.error} title="The task cannot be read" retry={() => void task.refetch()} />
+        <ErrorAlert error={task.error} title="Cannot load the task" retry={() => void task.refetch()} />
       </Page>
     );
   }
@@ -69,46 +69,46 @@ export function TaskView({ id }: { id: string }) {
     >
       {lost !== undefined && !over && (
         <Text size="sm" role="status" c="dimmed">
-          The portal does not answer right now. The task goes on without this page; what happened meanwhile is shown when it answers again.
+          Cannot reach the portal right now. The task keeps running; this page catches up when the connection is back.
         </Text>
       )}
-      {failed !== undefined && <Failed error={failed} title="The log cannot be read" retry={again} />}
-      {journal.error !== undefined && task.data.status === "failed" && (
-        <Alert color="red" variant="outline" icon={<Icon name="error" />} title="The task failed" role="alert">
+      {failed !== undefined && <ErrorAlert error={failed} title="Cannot load the log" retry={again} />}
+      {log.error !== undefined && task.data.status === "failed" && (
+        <Alert color="red" variant="outline" icon={<Icon name="error" />} title="Task failed" role="alert">
           <Text size="sm" style={{ whiteSpace: "pre-line", overflowWrap: "anywhere" }}>
-            {journal.error}
+            {log.error}
           </Text>
-          {journal.hint !== undefined && (
+          {log.hint !== undefined && (
             <Text size="sm" mt={4} style={{ whiteSpace: "pre-line", overflowWrap: "anywhere" }}>
-              {`What helps: ${journal.hint}.`}
+              {`Hint: ${log.hint}.`}
             </Text>
           )}
         </Alert>
       )}
-      {task.data.status === "completed" && <Appeared task={task.data} journal={journal} />}
-      {journal.output && <OutputView output={journal.output} />}
+      {task.data.status === "completed" && <CreatedResource task={task.data} log={log} />}
+      {log.output && <OutputView output={log.output} />}
       <div className={styles.columns}>
         <section aria-label="Steps">
           <Title order={2} size="h4" mb="xs">
             Steps
           </Title>
-          <Steps task={task.data} journal={journal} over={over && read} chosen={step} onChoose={setStep} />
+          <Steps task={task.data} log={log} over={over && read} chosen={step} onChoose={setStep} />
         </section>
         <Stack gap="xs" component="section" aria-label="Log">
           <Group justify="space-between">
             <Title order={2} size="h4">
               {step === undefined ? "Log" : `Log of ${task.data.spec.steps.find((s) => s.id === step)?.name ?? step}`}
             </Title>
-            <WholeLog id={id} over={over} />
+            <DownloadLog id={id} over={over} />
           </Group>
-          <LogView key={step ?? ""} journal={journal} version={version} step={step} over={over && read} />
+          <LogView key={step ?? ""} log={log} version={version} step={step} over={over && read} />
         </Stack>
       </div>
     </Page>
   );
 }
 
-function Steps({ task, journal, over, chosen, onChoose }: { task: Task; journal: Journal; over: boolean; chosen: string | undefined; onChoose: (step: string | undefined) => void }) {
+function Steps({ task, log, over, chosen, onChoose }: { task: Task; log: TaskLog; over: boolean; chosen: string | undefined; onChoose: (step: string | undefined) => void }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     if (over) {
@@ -120,7 +120,7 @@ function Steps({ task, journal, over, chosen, onChoose }: { task: Task; journal:
   return (
     <ol className={styles.steps}>
       {task.spec.steps.map((s) => {
-        const state = journal.steps.get(s.id) ?? { status: "" };
+        const state = log.steps.get(s.id) ?? { status: "" };
         const { word, tone } = stateOf(state.status === "" && over ? "skipped" : state.status);
         const took = state.from === undefined || state.status === "skipped" ? undefined : (state.to ?? Math.max(now, state.from)) - state.from;
         return (
@@ -143,13 +143,13 @@ function Steps({ task, journal, over, chosen, onChoose }: { task: Task; journal:
   );
 }
 
-// Actions are what can be done about a task: stop it, go on with it, do the same again.
+// Actions are the buttons of a task: cancel, retry and run again.
 function Actions({ task, onChange }: { task: Task; onChange: () => void }) {
   const navigate = useNavigate();
-  const mayCancel = useMay("scaffolder.task.cancel");
+  const canCancel = usePermission("scaffolder.task.cancel");
   const ref = templateOf(task);
-  const mayCreate = useMay("scaffolder.task.create", ref || undefined);
-  const act = useMutation({ mutationFn: (what: "cancel" | "retry") => ask(`${taskPath(task.id)}/${what}`, { json: {} }), onSuccess: onChange });
+  const canCreate = usePermission("scaffolder.task.create", ref || undefined);
+  const act = useMutation({ mutationFn: (what: "cancel" | "retry") => fetchJson(`${taskPath(task.id)}/${what}`, { json: {} }), onSuccess: onChange });
   const same = () => {
     saveDraft(draftKey(ref), { etag: "", values: task.spec.parameters as Values });
     void navigate(templatePath(parseRef(ref)));
@@ -158,22 +158,22 @@ function Actions({ task, onChange }: { task: Task; onChange: () => void }) {
     <Stack gap={4} align="flex-end">
       <Group gap="xs">
         {!isOver(task.status) && (
-          <Denied may={mayCancel}>
-            <Button variant="default" leftSection={<Icon name="stop" size={16} />} onClick={() => act.mutate("cancel")} loading={act.isPending} disabled={!mayCancel.allowed}>
+          <PermissionTooltip access={canCancel}>
+            <Button variant="default" leftSection={<Icon name="stop" size={16} />} onClick={() => act.mutate("cancel")} loading={act.isPending} disabled={!canCancel.allowed}>
               Cancel
             </Button>
-          </Denied>
+          </PermissionTooltip>
         )}
         {(task.status === "failed" || task.status === "cancelled") && (
-          <Denied may={mayCreate}>
-            <Button leftSection={<Icon name="refresh" size={16} />} title="Goes on behind the last step that ended" onClick={() => act.mutate("retry")} loading={act.isPending} disabled={!mayCreate.allowed}>
+          <PermissionTooltip access={canCreate}>
+            <Button leftSection={<Icon name="refresh" size={16} />} title="Resumes after the last completed step" onClick={() => act.mutate("retry")} loading={act.isPending} disabled={!canCreate.allowed}>
               Retry
             </Button>
-          </Denied>
+          </PermissionTooltip>
         )}
         {ref !== "" && isOver(task.status) && (
           <Button variant="default" onClick={same}>
-            Again with these values
+            Run again
           </Button>
         )}
         <Button variant="default" component={Link} to="/tasks">
@@ -189,10 +189,10 @@ function Actions({ task, onChange }: { task: Task; onChange: () => void }) {
   );
 }
 
-function WholeLog({ id, over }: { id: string; over: boolean }) {
+function DownloadLog({ id, over }: { id: string; over: boolean }) {
   const get = useMutation({
     mutationFn: async () => {
-      const log = await wholeLog(id);
+      const log = await fetchFullLog(id);
       save(`task-${id}.log`, await log.text(), "text/plain");
     },
   });
@@ -203,8 +203,8 @@ function WholeLog({ id, over }: { id: string; over: boolean }) {
           {messageOf(get.error)}
         </Text>
       )}
-      <Button size="xs" variant="default" leftSection={<Icon name="download" size={14} />} onClick={() => get.mutate()} loading={get.isPending} disabled={!over} title={over ? undefined : "When the task is over"}>
-        Whole log
+      <Button size="xs" variant="default" leftSection={<Icon name="download" size={14} />} onClick={() => get.mutate()} loading={get.isPending} disabled={!over} title={over ? undefined : "Available when the task has finished"}>
+        Download log
       </Button>
     </Group>
   );

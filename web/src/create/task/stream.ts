@@ -1,12 +1,12 @@
-import { ApiError, ask, askRaw, withQuery } from "../../api/client";
+import { ApiError, fetchJson, fetchRaw, withQuery } from "../../api/client";
 import type { Task, TaskEvent } from "../../api/types";
 import { isOver, taskPath } from "../queries";
 
-// Frames cuts a stream of server-sent events into events, however it comes in pieces.
+// Frames parses a stream of server-sent events from chunks of any size.
 export class Frames {
   private rest = "";
 
-  // add takes a piece and returns the events that are complete with it.
+  // add takes a chunk and returns the events that it completes.
   add(piece: string): TaskEvent[] {
     const parts = (this.rest + piece).split(/\r?\n\r?\n/);
     this.rest = parts.pop() ?? "";
@@ -28,17 +28,17 @@ export class Frames {
   }
 }
 
-// Following is who wants to know what happens in a task.
+// Following is the subscriber of a task's events.
 export type Following = {
   signal: AbortSignal;
-  // after is the id of the last event that is known.
+  // after returns the id of the last known event.
   after: () => number;
   onEvents: (events: TaskEvent[]) => void;
-  // onLost says that the portal does not answer right now; undefined that it does again.
+  // onLost reports that the portal is unreachable; undefined means that it is reachable again.
   onLost: (why: unknown) => void;
 };
 
-// pause waits, unless somebody has gone.
+// pause waits until the time is over or the signal aborts.
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
@@ -46,14 +46,14 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-// follow reads the events of a task until it is over, and goes on where it was whenever the connection breaks. It returns the
-// task as it is then, and throws what asking again does not mend.
+// follow reads the events of a task until the task has finished and resumes after a broken connection. It returns the
+// finished task and throws errors that a retry cannot fix.
 export async function follow(id: string, f: Following): Promise<Task | undefined> {
   let wait = 500;
   while (!f.signal.aborted) {
     try {
       await readStream(id, f);
-      const task = await ask<Task>(taskPath(id), { signal: f.signal });
+      const task = await fetchJson<Task>(taskPath(id), { signal: f.signal });
       f.onLost(undefined);
       if (isOver(task.status)) {
         return task;
@@ -75,7 +75,7 @@ export async function follow(id: string, f: Following): Promise<Task | undefined
 }
 
 async function readStream(id: string, f: Following): Promise<void> {
-  const answer = await askRaw(withQuery(`${taskPath(id)}/eventstream`, { after: f.after() || undefined }), { headers: { Accept: "text/event-stream" }, signal: f.signal });
+  const answer = await fetchRaw(withQuery(`${taskPath(id)}/eventstream`, { after: f.after() || undefined }), { headers: { Accept: "text/event-stream" }, signal: f.signal });
   f.onLost(undefined);
   const reader = answer.body?.getReader();
   if (!reader) {
@@ -95,17 +95,17 @@ async function readStream(id: string, f: Following): Promise<void> {
       }
     }
   } finally {
-    // Whoever goes reads no further: the portal need not send the rest.
+    // Cancel the reader so that the server stops sending.
     reader.cancel().catch(() => undefined);
   }
 }
 
-// wholeLog returns everything that was said in a task, as text.
-export async function wholeLog(id: string, signal?: AbortSignal): Promise<Blob> {
+// fetchFullLog returns the whole log of a task as text.
+export async function fetchFullLog(id: string, signal?: AbortSignal): Promise<Blob> {
   const pieces: string[] = [];
   let after = 0;
   for (;;) {
-    const events = await ask<TaskEvent[]>(withQuery(`${taskPath(id)}/events`, { after: after || undefined }), { signal });
+    const events = await fetchJson<TaskEvent[]>(withQuery(`${taskPath(id)}/events`, { after: after || undefined }), { signal });
     for (const e of events) {
       pieces.push(`${e.createdAt} ${e.body.stepId ? `[${e.body.stepId}] ` : ""}${e.body.message}\n`);
       after = e.id;

@@ -1,49 +1,49 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ask } from "../../api/client";
+import { fetchJson } from "../../api/client";
 import type { Task } from "../../api/types";
 import { isOver, taskPath } from "../queries";
-import { Journal } from "./journal";
+import { TaskLog } from "./taskLog";
 import { follow } from "./stream";
 
-// useTask follows a task: how it stands, and what happens in it.
+// useTask loads a task and follows its events.
 export function useTask(id: string) {
   const queries = useQueryClient();
   const key = ["task", id];
   const task = useQuery({
     queryKey: key,
-    queryFn: ({ signal }) => ask<Task>(taskPath(id), { signal }),
+    queryFn: ({ signal }) => fetchJson<Task>(taskPath(id), { signal }),
     refetchInterval: (q) => (q.state.data && isOver(q.state.data.status) ? false : 5_000),
   });
-  const [journal] = useState(() => new Journal());
-  const version = useSyncExternalStore(journal.subscribe, journal.snapshot);
+  const [log] = useState(() => new TaskLog());
+  const version = useSyncExternalStore(log.subscribe, log.snapshot);
   const [lost, setLost] = useState<unknown>();
   const [failed, setFailed] = useState<unknown>();
   const [turn, setTurn] = useState(0);
-  // read says that all there is of the log is here.
+  // read tells whether the log is complete.
   const [read, setRead] = useState(false);
 
   useEffect(() => {
     const stop = new AbortController();
     setFailed(undefined);
     setRead(false);
-    follow(id, { signal: stop.signal, after: () => journal.last, onEvents: (events) => journal.add(events), onLost: setLost })
+    follow(id, { signal: stop.signal, after: () => log.last, onEvents: (events) => log.add(events), onLost: setLost })
       .then((over) => {
         if (over) {
-          journal.flush();
+          log.flush();
           setRead(true);
           queries.setQueryData(["task", id], over);
         }
       })
       .catch((err: unknown) => !stop.signal.aborted && setFailed(err));
     return () => stop.abort();
-  }, [id, journal, queries, turn]);
+  }, [id, log, queries, turn]);
 
-  // again follows a task that goes on.
+  // again follows a resumed task.
   const again = useCallback(() => {
     setTurn((n) => n + 1);
     void queries.invalidateQueries({ queryKey: ["task", id] });
   }, [queries, id]);
 
-  return { task, journal, version, lost, failed, read, again };
+  return { task, log, version, lost, failed, read, again };
 }

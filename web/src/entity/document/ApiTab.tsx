@@ -2,10 +2,10 @@ import { useMemo, useState } from "react";
 import { Group, Paper, SegmentedControl, Stack, Text, TextInput, Title, UnstyledButton } from "@mantine/core";
 import { specText } from "../../api/entity";
 import type { Entity } from "../../api/types";
-import { Icon } from "../../parts/Icon";
-import { Empty } from "../../parts/State";
-import { Tag } from "../../parts/Tag";
-import { Yaml } from "../../parts/Yaml";
+import { Icon } from "../../components/Icon";
+import { Empty } from "../../components/State";
+import { Tag } from "../../components/Tag";
+import { Yaml } from "../../components/Yaml";
 import { Warning } from "../Warning";
 import { operationsOf } from "./operations";
 import { OperationItem } from "./OperationItem";
@@ -14,29 +14,28 @@ import { isObject, text } from "./schema";
 import { SchemaTree } from "./SchemaTree";
 import styles from "./Document.module.css";
 
-// ApiTab shows the document of an API for reading: what can be asked, with what, and what comes back. Nothing is asked
-// from here.
+// ApiTab shows an OpenAPI document. It does not send requests to the API.
 export default function ApiTab({ entity }: { entity: Entity }) {
   const source = specText(entity, "definition");
   const [view, setView] = useState("read");
   const read = useMemo(() => readDocument(source), [source]);
   if (source === "") {
-    return <Empty title="No document">This API says nothing about itself: its entity has no spec.definition.</Empty>;
+    return <Empty title="No API document">The entity has no spec.definition.</Empty>;
   }
   const shown = read.document !== undefined ? view : "text";
   return (
     <Stack gap="md">
-      {read.problem && <Warning title="The document is shown as it is">{read.problem}</Warning>}
+      {read.problem && <Warning title="No preview available">{read.problem}</Warning>}
       {read.document !== undefined && (
         <Group>
           <SegmentedControl
             value={view}
             onChange={setView}
             data={[
-              { value: "read", label: "For reading" },
-              { value: "text", label: "As text" },
+              { value: "read", label: "Preview" },
+              { value: "text", label: "Raw" },
             ]}
-            aria-label="How to show the document"
+            aria-label="Document view"
           />
         </Group>
       )}
@@ -45,7 +44,7 @@ export default function ApiTab({ entity }: { entity: Entity }) {
   );
 }
 
-// few is how many operations are listed before one has to search.
+// few is the number of operations to list; the search finds the others.
 const few = 100;
 
 function Reading({ document }: { document: unknown }) {
@@ -72,12 +71,12 @@ function Reading({ document }: { document: unknown }) {
         {operations.length > 8 && (
           <TextInput value={asked} onChange={(e) => setAsked(e.currentTarget.value)} label="Find an operation" placeholder="Path, method or word" maw={360} />
         )}
-        {operations.length === 0 && <Text size="sm">The document has none.</Text>}
-        {operations.length > 0 && found.length === 0 && <Text size="sm">None fits. Write less, or another word.</Text>}
+        {operations.length === 0 && <Text size="sm">The document has no operations.</Text>}
+        {operations.length > 0 && found.length === 0 && <Text size="sm">No results. Try another search term.</Text>}
         {found.slice(0, few).map((o) => (
           <OperationItem key={o.key} document={document} operation={o} first={operations.length === 1} />
         ))}
-        {found.length > few && <Text size="sm" c="dimmed">{`and ${found.length - few} more: write above to find them`}</Text>}
+        {found.length > few && <Text size="sm" c="dimmed">{`${found.length - few} more. Search to narrow the list.`}</Text>}
       </Stack>
       <Schemas document={document} />
     </Stack>
@@ -86,7 +85,7 @@ function Reading({ document }: { document: unknown }) {
 
 function Schemas({ document }: { document: unknown }) {
   const components = isObject(document) && isObject(document["components"]) ? document["components"] : {};
-  // Documents of the second generation have them at the top.
+  // OpenAPI 2 documents have them at the top level.
   const named = isObject(components["schemas"]) ? components["schemas"] : isObject(document) && isObject(document["definitions"]) ? document["definitions"] : {};
   const names = Object.keys(named);
   if (names.length === 0) {
@@ -100,7 +99,7 @@ function Schemas({ document }: { document: unknown }) {
       {names.slice(0, few).map((name) => (
         <NamedSchema key={name} document={document} name={name} schema={named[name]} first={names.length === 1} />
       ))}
-      {names.length > few && <Text size="sm" c="dimmed">{`and ${names.length - few} more: they are in the text`}</Text>}
+      {names.length > few && <Text size="sm" c="dimmed">{`${names.length - few} more. See the raw document.`}</Text>}
     </Stack>
   );
 }

@@ -1,14 +1,14 @@
 import { useMemo, useState } from "react";
 import { Code, Group, Paper, Stack, Text, Title, UnstyledButton } from "@mantine/core";
-import { Icon } from "../../parts/Icon";
-import { Tag } from "../../parts/Tag";
-import { toYaml } from "../../parts/toYaml";
+import { Icon } from "../../components/Icon";
+import { Tag } from "../../components/Tag";
+import { toYaml } from "../../components/toYaml";
 import { sample, type Content, type Operation, type Parameter } from "./operations";
 import { notesOf, resolve, typeOf } from "./schema";
 import { SchemaLine, SchemaTree } from "./SchemaTree";
 import styles from "./Document.module.css";
 
-// OperationItem is one operation, opened when it is asked for.
+// OperationItem is a collapsible operation.
 export function OperationItem({ document, operation, first }: { document: unknown; operation: Operation; first: boolean }) {
   const [open, setOpen] = useState(first);
   return (
@@ -17,7 +17,7 @@ export function OperationItem({ document, operation, first }: { document: unknow
         <span className={styles.method}>{operation.method}</span>
         <span className={styles.path}>{operation.path}</span>
         <span className={styles.summary}>{operation.summary}</span>
-        {operation.deprecated && <Tag tone="doubt">deprecated</Tag>}
+        {operation.deprecated && <Tag tone="warning">deprecated</Tag>}
         <Icon name={open ? "up" : "down"} size={14} />
       </UnstyledButton>
       {open && (
@@ -31,7 +31,7 @@ export function OperationItem({ document, operation, first }: { document: unknow
           {operation.body.map((c) => (
             <Stack gap={6} key={c.type}>
               <Title order={4} size="h6">
-                {`Body, ${c.type}`}
+                {`Request body, ${c.type}`}
               </Title>
               <Body document={document} content={c} />
             </Stack>
@@ -57,7 +57,7 @@ function Parameters({ document, parameters }: { document: unknown; parameters: P
                 {p.name}
               </Text>
               <Text size="xs" c="dimmed" component="span">
-                {`${typeOf(document, p.schema)}, in the ${p.place}${p.required ? ", required" : ""}`}
+                {`${typeOf(document, p.schema)}, in ${p.place}${p.required ? ", required" : ""}`}
               </Text>
             </Group>
             {p.description !== "" && <Text size="sm">{p.description}</Text>}
@@ -98,7 +98,7 @@ function Answers({ document, operation }: { document: unknown; operation: Operat
   return (
     <Stack gap={6}>
       <Title order={4} size="h6">
-        Answers
+        Responses
       </Title>
       <ul className={styles.answers}>
         {operation.answers.map((a) => (

@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { Button, Code, Group, Text, UnstyledButton } from "@mantine/core";
-import { Icon } from "../../parts/Icon";
+import { Icon } from "../../components/Icon";
 import { fieldsOf, notesOf, refName, text, typeOf, type Field } from "./schema";
 import styles from "./Document.module.css";
 
-// few is how many fields of an object are shown at first.
+// few is the number of fields of an object shown at first.
 const few = 60;
 
-// SchemaTree shows the fields of a schema, those of nested objects when they are opened. Nothing below what is closed is
-// made, so that a schema of thousands of fields, or one that contains itself, is shown at once.
+// SchemaTree shows the fields of a schema; nested objects are expanded on request. Collapsed levels are not rendered, so
+// that large and recursive schemas are fast.
 export function SchemaTree({ document, schema, open = 2 }: { document: unknown; schema: unknown; open?: number }) {
   const [shown, setShown] = useState(few);
   const fields = fieldsOf(document, schema);
@@ -75,7 +75,7 @@ function FieldItem({ document, field, open }: { document: unknown; field: Field;
   );
 }
 
-// SchemaLine says what a schema is where it has no fields of its own.
+// SchemaLine shows the type of a schema without fields.
 export function SchemaLine({ document, schema }: { document: unknown; schema: unknown }) {
   return (
     <Text size="sm" component="span">

@@ -31,17 +31,17 @@ components:
     Ring: { $ref: "#/components/schemas/Ring" }
 `;
 
-describe("a document", () => {
+describe("an OpenAPI document", () => {
   const { document } = readDocument(text);
 
-  it("lists its operations, with what stands elsewhere filled in", () => {
+  it("lists its operations with resolved references", () => {
     const [get, put] = operationsOf(document);
     expect(get).toMatchObject({ method: "GET", path: "/buckets/{name}", summary: "Read one", answers: [{ status: "200", description: "Here it is" }] });
     expect(put!.parameters).toMatchObject([{ name: "name", place: "path", required: true }]);
     expect(put!.body).toMatchObject([{ type: "application/yaml" }]);
   });
 
-  it("says what values are", () => {
+  it("describes types", () => {
     const fields = fieldsOf(document, { $ref: "#/components/schemas/Bucket" });
     expect(fields.map((f) => `${f.name} ${typeOf(document, f.raw)}${f.required ? " required" : ""}`)).toEqual([
       "region string required",
@@ -52,13 +52,13 @@ describe("a document", () => {
     ]);
   });
 
-  it("comes to an end where it goes in circles, and at names that every object has", () => {
+  it("handles cycles and names of object members", () => {
     expect(resolve(document, { $ref: "#/components/schemas/Ring" })).toEqual({});
     expect(resolve(document, { $ref: "#/constructor/name" })).toEqual({});
     expect(JSON.stringify(sample(document, { $ref: "#/components/schemas/Bucket" })).length).toBeLessThan(10_000);
   });
 
-  it("makes an example", () => {
+  it("generates an example", () => {
     expect(sample(document, { $ref: "#/components/schemas/Bucket" })).toMatchObject({ region: "a", days: 3, size: 1, labels: {} });
   });
 });

@@ -4,7 +4,7 @@ export type Content = { type: string; schema: unknown; example: unknown };
 export type Parameter = { name: string; place: string; required: boolean; description: string; schema: unknown };
 export type Answer = { status: string; description: string; contents: Content[] };
 
-// Operation is something that can be asked of an API.
+// Operation is an operation of an API.
 export type Operation = {
   key: string;
   method: string;
@@ -19,7 +19,7 @@ export type Operation = {
 
 const methods = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
 
-// operationsOf lists what an OpenAPI document offers, in its order.
+// operationsOf lists the operations of an OpenAPI document in order.
 export function operationsOf(document: unknown): Operation[] {
   const paths = isObject(document) && isObject(document["paths"]) ? document["paths"] : {};
   return Object.entries(paths).flatMap(([path, raw]) => {
@@ -71,10 +71,10 @@ function exampleOf(media: Schema): unknown {
   return isObject(examples[0]) ? examples[0]["value"] : undefined;
 }
 
-// mostFields bounds an example: a schema may have thousands of fields, and go in circles.
+// mostFields limits an example: a schema may have thousands of fields or be recursive.
 const mostFields = 300;
 
-// sample makes an example of a schema: what it says itself, else defaults, first choices, and empty values.
+// sample generates an example for a schema: its own example, else defaults, first enum values and empty values.
 export function sample(document: unknown, schema: unknown): unknown {
   let left = mostFields;
   const make = (raw: unknown, depth: number): unknown => {

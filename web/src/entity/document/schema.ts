@@ -1,4 +1,4 @@
-// A schema of an OpenAPI document or a form is somebody's text: nothing in it is taken for granted.
+// Schema is a schema of an OpenAPI document or a form. It is untrusted: check every value.
 export type Schema = Record<string, unknown>;
 
 export function isObject(value: unknown): value is Schema {
@@ -9,7 +9,7 @@ export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-// resolve follows references within the document, a bounded number of times: they may go in circles.
+// resolve follows references within the document. The number of steps is limited because of cycles.
 export function resolve(document: unknown, schema: unknown): Schema {
   let at = schema;
   for (let i = 0; i < 20; i++) {
@@ -33,7 +33,7 @@ function lookUp(document: unknown, ref: string): unknown {
   return at;
 }
 
-// refName is the name of the schema that a reference means; empty if it is none.
+// refName returns the name of the referenced schema, or an empty string.
 export function refName(schema: unknown): string {
   return isObject(schema) ? (text(schema["$ref"]).split("/").at(-1) ?? "") : "";
 }
@@ -43,11 +43,11 @@ function short(value: unknown): string {
   return said.length > 80 ? `${said.slice(0, 79)}…` : said;
 }
 
-// typeOf says in a word or two what a value is.
+// typeOf describes the type of a value in one or two words.
 export function typeOf(document: unknown, raw: unknown, depth = 0): string {
   const schema = resolve(document, raw);
   if (depth > 6) {
-    return "anything";
+    return "any";
   }
   if (schema["x-kubernetes-int-or-string"] === true) {
     return "integer or string";
@@ -71,28 +71,28 @@ export function typeOf(document: unknown, raw: unknown, depth = 0): string {
   for (const key of ["anyOf", "oneOf"]) {
     const choices = schema[key];
     if (Array.isArray(choices)) {
-      const types = [...new Set(choices.map((c) => typeOf(document, c, depth + 1)))].filter((t) => t !== "anything");
+      const types = [...new Set(choices.map((c) => typeOf(document, c, depth + 1)))].filter((t) => t !== "any");
       if (types.length > 0) {
         return types.join(" or ");
       }
     }
   }
-  return "anything";
+  return "any";
 }
 
 const bounds = [
-  ["minimum", "at least"],
-  ["maximum", "at most"],
-  ["minLength", "at least this long:"],
-  ["maxLength", "at most this long:"],
-  ["minItems", "at least this many:"],
-  ["maxItems", "at most this many:"],
+  ["minimum", "minimum"],
+  ["maximum", "maximum"],
+  ["minLength", "min length"],
+  ["maxLength", "max length"],
+  ["minItems", "min items"],
+  ["maxItems", "max items"],
   ["pattern", "pattern"],
   ["format", "format"],
-  ["example", "for example"],
+  ["example", "example"],
 ] as const;
 
-// notesOf is what else is known of a value: allowed ones, default, bounds.
+// notesOf returns the constraints of a value: enum, default and bounds.
 export function notesOf(schema: Schema): string[] {
   const notes: string[] = [];
   const values = schema["enum"];
@@ -116,10 +116,10 @@ export function notesOf(schema: Schema): string[] {
   return notes;
 }
 
-// Field is one of an object's.
+// Field is a field of an object.
 export type Field = { name: string; schema: Schema; raw: unknown; required: boolean };
 
-// fieldsOf are the fields of an object, and of what is in its list or map.
+// fieldsOf returns the fields of an object, or of the items of a list or map.
 export function fieldsOf(document: unknown, raw: unknown): Field[] {
   let schema = resolve(document, raw);
   for (let i = 0; i < 6 && !isObject(schema["properties"]); i++) {

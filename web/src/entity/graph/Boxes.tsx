@@ -11,15 +11,15 @@ import styles from "./Graph.module.css";
 export type EntityNode = FlowNode<{ node: Node; root: boolean; inBlock: boolean }, "entity">;
 export type BlockNode = FlowNode<{ title: string; marks: Marks | undefined }, "block">;
 
-// Doing is what nodes need to know of the graph they are in: which one the keyboard is at, and what they may ask for.
-type Doings = { active: string; wanted: RefObject<string | undefined>; setActive: (ref: string) => void; onOpen: (ref: string) => void };
-export const Doing = createContext<Doings>({ active: "", wanted: { current: undefined }, setActive: () => undefined, onOpen: () => undefined });
+// GraphContext holds the active node and the actions of nodes.
+type GraphActions = { active: string; wanted: RefObject<string | undefined>; setActive: (ref: string) => void; onOpen: (ref: string) => void };
+export const GraphContext = createContext<GraphActions>({ active: "", wanted: { current: undefined }, setActive: () => undefined, onOpen: () => undefined });
 
 const markStyles = { ready: styles.ready, "not ready": styles.notReady, unknown: styles.unknown, none: styles.none };
 
 const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
   const { node, root, inBlock } = data;
-  const { active, wanted, setActive, onOpen } = useContext(Doing);
+  const { active, wanted, setActive, onOpen } = useContext(GraphContext);
   const link = useRef<HTMLAnchorElement>(null);
   const here = active === node.ref;
   useEffect(() => {
@@ -49,7 +49,7 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
         </span>
       </Link>
       {node.more > 0 && (
-        <button type="button" className={`${styles.more} nopan`} tabIndex={here ? 0 : -1} onClick={() => onOpen(node.ref)} aria-label={`Show ${node.more} more around ${node.title}`}>
+        <button type="button" className={`${styles.more} nopan`} tabIndex={here ? 0 : -1} onClick={() => onOpen(node.ref)} aria-label={`Show ${node.more} more related to ${node.title}`}>
           {`+${node.more}`}
         </button>
       )}
@@ -75,7 +75,7 @@ const BlockBox = memo(function BlockBox({ data, width = 0, height = 0 }: NodePro
   );
 });
 
-// Ends are where edges begin and end. They cannot be seen, nor pulled at.
+// Ends are the invisible handles of edges.
 function Ends() {
   return (
     <>
@@ -85,5 +85,5 @@ function Ends() {
   );
 }
 
-// Boxes are the kinds of nodes that a graph draws.
-export const Boxes = { entity: EntityBox, block: BlockBox };
+// nodeTypes are the node components of the graph.
+export const nodeTypes = { entity: EntityBox, block: BlockBox };

@@ -2,10 +2,10 @@ import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent }
 import { ActionIcon, Group, useComputedColorScheme } from "@mantine/core";
 import { MarkerType, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Edge as FlowEdge } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { Failed, Loading } from "../../parts/State";
-import { Icon, type IconName } from "../../parts/Icon";
+import { ErrorAlert, Loading } from "../../components/State";
+import { Icon, type IconName } from "../../components/Icon";
 import type { Arranged } from "./arrange";
-import { Boxes, Doing } from "./Boxes";
+import { nodeTypes, GraphContext } from "./Boxes";
 import { nodesOf } from "./flow";
 import type { Graph } from "./gather";
 import { directions, step } from "./keys";
@@ -15,14 +15,14 @@ import styles from "./Graph.module.css";
 
 type Props = { graph: Graph; root: string; onOpen: (ref: string) => void };
 
-// Canvas draws a graph: to be moved, zoomed, and walked with the arrows.
+// Canvas draws a graph that can be panned, zoomed and navigated with the arrow keys.
 export function Canvas({ graph, root, onOpen }: Props) {
   const { arranged, error } = useLayout(graph, root);
   if (error) {
-    return <Failed error={error} title="The graph cannot be drawn; the list has the same" />;
+    return <ErrorAlert error={error} title="Cannot draw the graph. Use the list instead" />;
   }
   if (!arranged) {
-    return <Loading label="Arranging the graph" lines={8} />;
+    return <Loading label="Laying out the graph" lines={8} />;
   }
   return (
     <ReactFlowProvider>
@@ -31,13 +31,13 @@ export function Canvas({ graph, root, onOpen }: Props) {
   );
 }
 
-// arrow is how an edge ends.
+// arrow is the marker at the end of an edge.
 const arrow = { type: MarkerType.ArrowClosed, width: 16, height: 16 };
 
-// readable is how small nodes may become before the first view is of the root and what is around it, not of everything.
+// readable is the minimum zoom at which the first view shows the whole graph; below it, the view starts at the root.
 const readable = 0.5;
 
-// distant is how small they are when those in blocks are only marks.
+// distant is the zoom below which nodes in blocks are drawn as marks.
 const distant = 0.4;
 
 function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged }) {
@@ -58,14 +58,14 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
 
   const show = useCallback(
     (ref: string, zoom?: number) => {
-      const at = arranged.places[ref];
+      const at = arranged.points[ref];
       if (at) {
         void flow.setCenter(at.x + size.width / 2, at.y + size.height / 2, { zoom: zoom ?? Math.max(flow.getZoom(), 0.6) });
       }
     },
     [arranged, flow],
   );
-  // fit shows everything, or says that it would be too small to read.
+  // fit zooms to the whole graph; it returns false if that is below the minimum zoom.
   const fit = useCallback(
     (least: number) => {
       const [width, height] = [holder.current?.clientWidth ?? 0, holder.current?.clientHeight ?? 0];
@@ -78,7 +78,7 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
         go();
         return true;
       }
-      // Blocks are made marks of before they come into sight as a whole: otherwise thousands of nodes are drawn in between.
+      // Switch blocks to marks before zooming out: otherwise thousands of nodes are rendered in between.
       setLeaving(true);
       setTimeout(() => {
         go();
@@ -90,25 +90,25 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
   );
   const shown = useRef<Arranged>(undefined);
   useEffect(() => {
-    const before = shown.current?.places[active];
-    const at = arranged.places[active];
+    const before = shown.current?.points[active];
+    const at = arranged.points[active];
     const first = shown.current === undefined;
     shown.current = arranged;
     if (fit(readable) || !at) {
       return;
     }
     if (first) {
-      // What hangs on it is to be seen, too, and stands on its right.
+      // Leave room for the dependents on the right.
       const width = holder.current?.clientWidth ?? 0;
       const zoom = width < 600 ? 0.7 : 0.8;
       const aside = width < 600 ? width / zoom / 2 - 16 : Math.max(size.width / 2, (width / zoom) * 0.3);
       void flow.setCenter(at.x + aside, at.y + size.height / 2, { zoom });
     } else if (before) {
-      // Where one looks stays where it was.
+      // Keep the active node at the same position.
       const { x, y, zoom } = flow.getViewport();
       void flow.setViewport({ x: x + (before.x - at.x) * zoom, y: y + (before.y - at.y) * zoom, zoom });
     }
-    // Only another arrangement moves the view, not another node that the keyboard is at.
+    // Only a new layout moves the view, not a new active node.
   }, [arranged]);
 
   const press = (e: KeyboardEvent) => {
@@ -117,7 +117,7 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
       e.preventDefault();
       const block = arranged.blocks.find((b) => b.refs.includes(active))?.refs ?? [];
       const beside = graph.edges.flatMap((e) => (e.from === active ? [e.to] : e.to === active ? [e.from] : []));
-      const next = step(arranged.places, active, direction, block, beside);
+      const next = step(arranged.points, active, direction, block, beside);
       if (next !== undefined) {
         go(next);
       }
@@ -129,11 +129,11 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
       onOpen(active);
     }
   };
-  // The node may have to be brought into the picture before it can have the focus.
+  // Move the node into view before it gets the focus.
   const go = (ref: string) => {
     wanted.current = ref;
     setActive(ref);
-    const at = arranged.places[ref];
+    const at = arranged.points[ref];
     const box = holder.current?.getBoundingClientRect();
     if (!at || !box) {
       return;
@@ -145,18 +145,18 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
     }
   };
   useEffect(() => {
-    if (!arranged.places[active]) {
-      setActive(arranged.places[root] ? root : (Object.keys(arranged.places)[0] ?? root));
+    if (!arranged.points[active]) {
+      setActive(arranged.points[root] ? root : (Object.keys(arranged.points)[0] ?? root));
     }
   }, [arranged, active, root]);
 
   return (
-    <div ref={holder} className={styles.canvas} role="group" aria-label="Graph of relations; the list has the same" onKeyDown={press} data-scheme={scheme}>
-      <Doing.Provider value={{ active, wanted, setActive, onOpen }}>
+    <div ref={holder} className={styles.canvas} role="group" aria-label="Graph of relations; also available as a list" onKeyDown={press} data-scheme={scheme}>
+      <GraphContext.Provider value={{ active, wanted, setActive, onOpen }}>
         <ReactFlow
           nodes={nodes}
           edges={edges}
-          nodeTypes={Boxes}
+          nodeTypes={nodeTypes}
           minZoom={0.02}
           maxZoom={2}
           onlyRenderVisibleElements
@@ -171,7 +171,7 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
           defaultMarkerColor={null}
           proOptions={{ hideAttribution: true }}
         />
-      </Doing.Provider>
+      </GraphContext.Provider>
       <Controls onFit={() => fit(0)} onZoom={(by) => void flow.zoomTo(flow.getZoom() * by)} onHome={() => show(root, 1)} />
     </div>
   );
@@ -181,11 +181,11 @@ function Controls({ onFit, onZoom, onHome }: { onFit: () => void; onZoom: (by: n
   const buttons: [string, IconName, () => void][] = [
     ["Zoom in", "plus", () => onZoom(1.4)],
     ["Zoom out", "minus", () => onZoom(1 / 1.4)],
-    ["Show all", "fit", onFit],
-    ["Back to where it began", "refresh", onHome],
+    ["Fit to view", "fit", onFit],
+    ["Center on this entity", "refresh", onHome],
   ];
   return (
-    <Group gap={4} className={styles.controls} role="toolbar" aria-label="View">
+    <Group gap={4} className={styles.controls} role="toolbar" aria-label="Graph view">
       {buttons.map(([label, icon, act]) => (
         <ActionIcon key={label} variant="default" size="lg" aria-label={label} title={label} onClick={act}>
           <Icon name={icon} size={16} />

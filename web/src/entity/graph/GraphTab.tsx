@@ -2,18 +2,18 @@ import { useMemo, useState } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { Button, Group, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
 import { useSearchParams } from "react-router";
-import { ask } from "../../api/client";
+import { fetchJson } from "../../api/client";
 import type { Entity, EntityPart } from "../../api/types";
-import { Failed, Loading } from "../../parts/State";
-import { madeOf } from "../facts";
-import { annotationFields, definitionOf, useFamily } from "../queries";
+import { ErrorAlert, Loading } from "../../components/State";
+import { roleOf } from "../facts";
+import { annotationFields, definitionOf, useDefinitionEntities } from "../queries";
 import { Warning } from "../Warning";
 import { Canvas } from "./Canvas";
-import { gather, keyOf, type Fetch, type Graph, type Wish } from "./gather";
+import { gather, keyOf, type Fetch, type Graph, type GraphOptions } from "./gather";
 import { Legend } from "./Legend";
 import { List } from "./List";
 
-// most is how many entities a graph has.
+// most is the maximum number of entities in a graph.
 export const most = 2_000;
 
 const fields = [
@@ -26,7 +26,7 @@ const fields = [
   ...["composer.io/condition-ready", "composer.io/xrd-name", "portal.io/stale"].flatMap(annotationFields),
 ];
 
-// batch is how many entities are asked for at once.
+// batch is the number of entities per request.
 const batch = 500;
 
 function fetchWith(signal: AbortSignal): Fetch {
@@ -36,16 +36,16 @@ function fetchWith(signal: AbortSignal): Fetch {
       parts.push(refs.slice(i, i + batch));
     }
     const answers = await Promise.all(
-      parts.map((entityRefs) => ask<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", { json: { entityRefs, fields }, signal })),
+      parts.map((entityRefs) => fetchJson<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", { json: { entityRefs, fields }, signal })),
     );
     return answers.flatMap((a) => a.items.map((item) => item ?? undefined));
   };
 }
 
-// wholes are kinds that everything hangs on: their graph is about what they own.
+// wholes are kinds with very many relations: their graph shows what they own.
 const wholes = ["group", "user", "system", "domain"];
 
-// GraphTab shows how an entity hangs together with others: the definition, its compositions, and what was made with them.
+// GraphTab shows the relations of an entity: the definition, its compositions and their resources.
 export default function GraphTab({ entity }: { entity: Entity }) {
   const [params, setParams] = useSearchParams();
   const [open, setOpen] = useState<string[]>([]);
@@ -54,12 +54,12 @@ export default function GraphTab({ entity }: { entity: Entity }) {
   const whole = wholes.includes(entity.kind.toLowerCase());
   const owners = whole || params.get("owners") === "1";
   const listed = params.get("view") === "list";
-  const family = useFamily(definitionOf(entity));
+  const family = useDefinitionEntities(definitionOf(entity));
   const relatives = useMemo(() => relativesOf(entity, family.data), [entity, family.data]);
-  const wish: Wish = { roots: relatives && entity.kind !== "Resource" ? [relatives.definition] : [root], open, family: relatives, owners, depth: whole ? 1 : depth, most };
+  const options: GraphOptions = { roots: relatives && entity.kind !== "Resource" ? [relatives.definition] : [root], open, family: relatives, owners, depth: whole ? 1 : depth, most };
   const query = useQuery({
-    queryKey: ["graph", root, wish],
-    queryFn: ({ signal }) => gather(fetchWith(signal), wish),
+    queryKey: ["graph", root, options],
+    queryFn: ({ signal }) => gather(fetchWith(signal), options),
     enabled: definitionOf(entity) === "" || !family.isPending,
     refetchInterval: (q) => ((q.state.data?.nodes.length ?? 0) > 300 ? 30_000 : 5_000),
     placeholderData: (before, previous) => (previous?.queryKey[1] === root ? before : undefined),
@@ -87,13 +87,13 @@ export default function GraphTab({ entity }: { entity: Entity }) {
             { value: "graph", label: "Graph" },
             { value: "list", label: "List" },
           ]}
-          aria-label="How to show the relations"
+          aria-label="Relations view"
         />
-        {query.data && <Said graph={query.data} deeper={whole ? undefined : () => setDepth(depth + 4)} depth={depth} />}
-        {!whole && <Switch ml="auto" label="Owner and system" checked={owners} onChange={(e) => set("owners", e.currentTarget.checked ? "1" : null)} />}
+        {query.data && <Summary graph={query.data} deeper={whole ? undefined : () => setDepth(depth + 4)} depth={depth} />}
+        {!whole && <Switch ml="auto" label="Show owner and system" checked={owners} onChange={(e) => set("owners", e.currentTarget.checked ? "1" : null)} />}
       </Group>
-      {query.isError && <Failed error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && !query.isError && <Loading label="Following the relations" />}
+      {query.isError && <ErrorAlert error={query.error} retry={() => void query.refetch()} />}
+      {query.isPending && !query.isError && <Loading label="Loading relations" />}
       {query.data && (
         <>
           {query.data.full && <Full />}
@@ -109,18 +109,18 @@ export default function GraphTab({ entity }: { entity: Entity }) {
   );
 }
 
-// relativesOf is the definition that an entity belongs to, with what no relation ties to it: its Templates. From a resource
-// they are too far away to matter.
-function relativesOf(entity: Entity, family: EntityPart[] | undefined): Wish["family"] {
-  const definition = family?.find((e) => madeOf(e) === "definition");
-  if (!definition || madeOf(entity) === "resource" || madeOf(entity) === "composition") {
+// relativesOf returns the definition of an entity and its Templates, which have no relation to it. Resources and
+// compositions have none.
+function relativesOf(entity: Entity, family: EntityPart[] | undefined): GraphOptions["family"] {
+  const definition = family?.find((e) => roleOf(e) === "definition");
+  if (!definition || roleOf(entity) === "resource" || roleOf(entity) === "composition") {
     return undefined;
   }
   return { definition: keyOf(definition), refs: (family ?? []).filter((e) => e.kind === "Template").map(keyOf) };
 }
 
-// Said is the graph in a sentence.
-function Said({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) | undefined; depth: number }) {
+// Summary describes the graph in a sentence.
+function Summary({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) | undefined; depth: number }) {
   const resources = graph.nodes.filter((n) => n.readiness !== undefined);
   const ready = resources.filter((n) => n.readiness === "ready").length;
   const shown = `${graph.nodes.length.toLocaleString("en")} entities`;
@@ -131,7 +131,7 @@ function Said({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) | u
       </Text>
       {deeper && depth < 12 && !graph.full && graph.nodes.some((n) => n.more > 0) && (
         <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={deeper}>
-          Look further
+          Show more levels
         </Button>
       )}
     </Group>
@@ -141,7 +141,7 @@ function Said({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) | u
 function Full() {
   return (
     <Warning>
-      {`There is more than this: a graph has at most ${most.toLocaleString("en")} entities. Open one of them to see what is around it, or search the catalog.`}
+      {`The graph is limited to ${most.toLocaleString("en")} entities. Open an entity to see its relations, or search the catalog.`}
     </Warning>
   );
 }

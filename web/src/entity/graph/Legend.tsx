@@ -2,7 +2,7 @@ import { Group, Text } from "@mantine/core";
 import { Mark } from "./Mark";
 import styles from "./Graph.module.css";
 
-// Legend says what the marks mean, and how to get about.
+// Legend explains the marks and the keyboard.
 export function Legend({ drawn }: { drawn: boolean }) {
   return (
     <Group gap="lg" className={styles.legend}>
@@ -14,7 +14,7 @@ export function Legend({ drawn }: { drawn: boolean }) {
       ))}
       {drawn && (
         <Text size="xs" c="dimmed">
-          What is needed stands on the left of what needs it. Arrows go from one to the next, Enter opens, + shows what is around it.
+          Dependencies are on the left. Use the arrow keys to move, Enter to open and + to expand.
         </Text>
       )}
     </Group>

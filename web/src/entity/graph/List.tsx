@@ -1,16 +1,16 @@
 import { useMemo, useState } from "react";
 import { Button, Group, Text } from "@mantine/core";
-import { RefLink } from "../../parts/Ref";
+import { RefLink } from "../../components/RefLink";
 import type { Graph, Node } from "./gather";
 import { Mark } from "./Mark";
 import tables from "../Entity.module.css";
 import styles from "./Graph.module.css";
 
 const step = 100;
-// few is how many neighbours are named in a row.
+// few is the number of neighbors listed in a row.
 const few = 4;
 
-// List is the graph as a table, for those who would rather read it, or have it read to them.
+// List shows the graph as a table, also for screen readers.
 export function List({ graph, onOpen }: { graph: Graph; onOpen: (ref: string) => void }) {
   const [shown, setShown] = useState(step);
   const beside = useMemo(() => {
@@ -36,8 +36,8 @@ export function List({ graph, onOpen }: { graph: Graph; onOpen: (ref: string) =>
             <th scope="col">Entity</th>
             <th scope="col">Kind</th>
             <th scope="col">Readiness</th>
-            <th scope="col">Comes after</th>
-            <th scope="col">Comes before</th>
+            <th scope="col">Depends on</th>
+            <th scope="col">Dependency of</th>
           </tr>
         </thead>
         <tbody>
@@ -58,7 +58,7 @@ export function List({ graph, onOpen }: { graph: Graph; onOpen: (ref: string) =>
               <td>
                 <Names refs={beside.needed.get(n.ref) ?? []} titles={titles} />
                 {n.more > 0 && (
-                  <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={() => onOpen(n.ref)} aria-label={`Show ${n.more} more around ${n.title}`}>
+                  <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={() => onOpen(n.ref)} aria-label={`Show ${n.more} more related to ${n.title}`}>
                     {`Show ${n.more} more`}
                   </Button>
                 )}
@@ -76,9 +76,9 @@ export function List({ graph, onOpen }: { graph: Graph; onOpen: (ref: string) =>
   );
 }
 
-// kindOf is what a node is called: what it stands for, else its kind.
+// kindOf returns the role of a node, or its kind.
 export function kindOf(node: Node): string {
-  return node.made ?? node.kind;
+  return node.role ?? node.kind;
 }
 
 function Names({ refs, titles }: { refs: string[]; titles: Map<string, string> }) {

@@ -1,7 +1,7 @@
 import type { Readiness } from "../facts";
 import styles from "./Graph.module.css";
 
-// A shape for each readiness, so that it is told without colour, too.
+// Each readiness has its own shape, so that it does not depend on color.
 const shapes: Record<Readiness, string> = {
   ready: "M7 1a6 6 0 1 0 0 12A6 6 0 0 0 7 1zM4 7.2l2 2 4-4.2",
   "not ready": "M7 1l6.2 11.5H.8zM7 5v3.6M7 10.4v.4",
@@ -10,7 +10,7 @@ const shapes: Record<Readiness, string> = {
 
 const classes: Record<Readiness, string | undefined> = { ready: styles.ready, "not ready": styles.notReady, unknown: styles.unknown };
 
-// Mark shows readiness by shape and colour. The word stands beside it.
+// Mark shows readiness by shape and color, beside the text.
 export function Mark({ readiness }: { readiness: Readiness }) {
   return (
     <svg width={14} height={14} viewBox="0 0 14 14" className={`${styles.mark} ${classes[readiness]}`} aria-hidden focusable="false">

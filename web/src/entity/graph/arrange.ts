@@ -1,18 +1,18 @@
 import { Graph as Dagre, layout } from "@dagrejs/dagre";
 import { few, gap, head, size } from "./sizes";
 
-// What is arranged: only who is beside whom matters.
+// Plan is the input of the layout.
 export type Plan = { nodes: { ref: string; title: string }[]; edges: { from: string; to: string }[]; root: string };
 
-export type Place = { x: number; y: number };
+export type Point = { x: number; y: number };
 
-// Block is a number of nodes that hang on the same one and lead nowhere else, in rows and columns.
+// Block is a grid of many nodes whose only neighbor is the same node.
 export type Block = { id: string; at: string; x: number; y: number; width: number; height: number; refs: string[]; after: boolean };
 
-// Arranged says where everything is. Edges of what is in a block are drawn once, to the block.
-export type Arranged = { places: Record<string, Place>; blocks: Block[]; edges: { from: string; to: string }[]; width: number; height: number };
+// Arranged is the result of the layout. Edges to nodes in a block are drawn once, to the block.
+export type Arranged = { points: Record<string, Point>; blocks: Block[]; edges: { from: string; to: string }[]; width: number; height: number };
 
-// arrange finds a place for each node: what is needed on the left, what needs it on the right.
+// arrange lays out the nodes: dependencies on the left, dependents on the right.
 export function arrange(plan: Plan): Arranged {
   const blocks = blocksOf(plan);
   const inside = new Map(blocks.flatMap((b) => b.refs.map((ref) => [ref, b.id] as const)));
@@ -34,31 +34,31 @@ export function arrange(plan: Plan): Arranged {
   }
   edges.forEach((e) => graph.setEdge(e.from, e.to));
   layout(graph);
-  const places: Record<string, Place> = {};
+  const points: Record<string, Point> = {};
   const corner = (id: string) => {
     const at = graph.node(id) as { x?: number; y?: number; width: number; height: number };
     return { x: (at.x ?? 0) - at.width / 2, y: (at.y ?? 0) - at.height / 2 };
   };
   for (const { ref } of plan.nodes) {
     if (!inside.has(ref)) {
-      places[ref] = corner(ref);
+      points[ref] = corner(ref);
     }
   }
   for (const b of blocks) {
     Object.assign(b, corner(b.id));
     const columns = columnsFor(b.refs.length, blocks.length);
     b.refs.forEach((ref, i) => {
-      places[ref] = {
+      points[ref] = {
         x: b.x + gap + (i % columns) * (size.width + gap),
         y: b.y + head + Math.floor(i / columns) * (size.height + gap),
       };
     });
   }
   const whole = graph.graph() as { width?: number; height?: number };
-  return { places, blocks, edges: [...edges.values()], width: whole.width ?? 0, height: whole.height ?? 0 };
+  return { points, blocks, edges: [...edges.values()], width: whole.width ?? 0, height: whole.height ?? 0 };
 }
 
-// blocksOf finds nodes that hang on the same one and on nothing else, where there are many.
+// blocksOf groups nodes whose only neighbor is the same node, if there are many.
 function blocksOf(plan: Plan): Block[] {
   const beside = new Map<string, { ref: string; after: boolean }[]>();
   const note = (ref: string, other: { ref: string; after: boolean }) => {
@@ -79,7 +79,7 @@ function blocksOf(plan: Plan): Block[] {
     if (!only || others.length > 0 || node.ref === plan.root) {
       continue;
     }
-    // The one it hangs on stands after it exactly if it stands before that one.
+    // The group is after its neighbor exactly if the neighbor is before it.
     const key = `${only.after ? "before" : "after"} ${only.ref}`;
     const group = hanging.get(key) ?? { at: only.ref, after: !only.after, refs: [] };
     group.refs.push(node);
@@ -103,8 +103,8 @@ function blocksOf(plan: Plan): Block[] {
   });
 }
 
-// columnsFor makes all blocks together, one below the other, about half again as wide as they are high: many are flat, so
-// that what they hang on stands close together.
+// columnsFor chooses the columns so that all blocks stacked have an aspect ratio of about 3:2. With many blocks each is
+// flat, so that their neighbors are close together.
 export function columnsFor(count: number, blocks = 1): number {
   const columns = Math.round(Math.sqrt((count * 1.5 * blocks * (size.height + gap)) / (size.width + gap)));
   return Math.min(count, Math.max(1, columns));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EntityPart } from "../../api/types";
-import { gather, type Fetch, type Wish } from "./gather";
+import { gather, type Fetch, type GraphOptions } from "./gather";
 
 type Relation = [type: string, target: string];
 
@@ -22,22 +22,22 @@ function entity(ref: string, type: string, relations: Relation[], notes: Record<
 const definition = "resource:default/buckets-xrd";
 const composition = "resource:default/fast-composition";
 const api = "api:default/buckets-api";
-const made = { "composer.io/xrd-name": "buckets" };
+const ofDefinition = { "composer.io/xrd-name": "buckets" };
 
 function bucket(n: number) {
   return `resource:default/bucket-${n}`;
 }
 
-// world is a definition with a composition, an API, a number of resources, and an owner of everything.
+// world returns a definition with a composition, an API, a number of resources and a common owner.
 function world(buckets: number): Map<string, EntityPart> {
   const owner: Relation = ["ownedBy", "group:default/team"];
   const all = Array.from({ length: buckets }, (_, i) => bucket(i));
   return new Map([
-    entity(definition, "composer-xrd", [["dependsOn", api], ["dependencyOf", composition], owner], made),
-    entity(composition, "composer-composition", [["dependsOn", definition], ["dependsOn", api], ...all.map((ref): Relation => ["dependencyOf", ref]), owner], made),
-    entity(api, "openapi", [["dependencyOf", definition], ["dependencyOf", composition], owner], made),
-    entity("template:default/bucket", "infrastructure", [owner], made),
-    ...all.map((ref, i) => entity(ref, "composer-xr", [["dependsOn", composition], owner], { ...made, "composer.io/condition-ready": i % 2 === 0 ? "True" : "False (Creating)" })),
+    entity(definition, "composer-xrd", [["dependsOn", api], ["dependencyOf", composition], owner], ofDefinition),
+    entity(composition, "composer-composition", [["dependsOn", definition], ["dependsOn", api], ...all.map((ref): Relation => ["dependencyOf", ref]), owner], ofDefinition),
+    entity(api, "openapi", [["dependencyOf", definition], ["dependencyOf", composition], owner], ofDefinition),
+    entity("template:default/bucket", "infrastructure", [owner], ofDefinition),
+    ...all.map((ref, i) => entity(ref, "composer-xr", [["dependsOn", composition], owner], { ...ofDefinition, "composer.io/condition-ready": i % 2 === 0 ? "True" : "False (Creating)" })),
   ]);
 }
 
@@ -45,14 +45,14 @@ function fetchFrom(entities: Map<string, EntityPart>): Fetch {
   return (refs) => Promise.resolve(refs.map((ref) => entities.get(ref)));
 }
 
-const wish: Wish = { roots: [definition], open: [], family: undefined, owners: false, depth: 4, most: 2000 };
+const options: GraphOptions = { roots: [definition], open: [], family: undefined, owners: false, depth: 4, most: 2000 };
 
 const names = (g: { nodes: { ref: string }[] }) => g.nodes.map((n) => n.ref).sort();
 const arrows = (g: { edges: { from: string; to: string }[] }) => g.edges.map((e) => `${e.from} > ${e.to}`).sort();
 
 describe("gather", () => {
-  it("goes from the definition over compositions to resources, its API and forms beside", async () => {
-    const graph = await gather(fetchFrom(world(2)), { ...wish, family: { definition, refs: ["template:default/bucket"] } });
+  it("walks from the definition to compositions and resources, with its API and Templates", async () => {
+    const graph = await gather(fetchFrom(world(2)), { ...options, family: { definition, refs: ["template:default/bucket"] } });
     expect(names(graph)).toEqual([api, bucket(0), bucket(1), definition, composition, "template:default/bucket"].sort());
     expect(arrows(graph)).toEqual(
       [
@@ -67,34 +67,34 @@ describe("gather", () => {
     expect(graph.nodes.find((n) => n.ref === bucket(1))?.readiness).toBe("not ready");
   });
 
-  it("does not turn round: from a resource, others of the same composition are counted, not shown, until they are asked for", async () => {
+  it("does not change direction: siblings of a resource are counted and shown only on request", async () => {
     const entities = world(5);
-    const graph = await gather(fetchFrom(entities), { ...wish, roots: [bucket(0)] });
+    const graph = await gather(fetchFrom(entities), { ...options, roots: [bucket(0)] });
     expect(names(graph)).toEqual([bucket(0), definition, composition].sort());
     expect(graph.nodes.find((n) => n.ref === composition)?.more).toBe(4);
-    const more = await gather(fetchFrom(entities), { ...wish, roots: [bucket(0)], open: [composition] });
+    const more = await gather(fetchFrom(entities), { ...options, roots: [bucket(0)], open: [composition] });
     expect(names(more)).toHaveLength(7);
   });
 
-  it("shows the owner only if it is wanted, of where one stands, and does not go on from there; who is not there is marked", async () => {
-    const graph = await gather(fetchFrom(world(1)), { ...wish, owners: true });
+  it("shows owners of the roots only on request, does not walk on from them, and marks missing ones", async () => {
+    const graph = await gather(fetchFrom(world(1)), { ...options, owners: true });
     expect(graph.nodes.find((n) => n.ref === "group:default/team")).toMatchObject({ missing: true, title: "team" });
     expect(arrows(graph).filter((a) => a.startsWith("group:"))).toEqual([`group:default/team > ${definition}`]);
-    expect((await gather(fetchFrom(world(1)), wish)).nodes.some((n) => n.ref.startsWith("group:"))).toBe(false);
+    expect((await gather(fetchFrom(world(1)), options)).nodes.some((n) => n.ref.startsWith("group:"))).toBe(false);
   });
 
-  it("is bounded, and says so", async () => {
-    const graph = await gather(fetchFrom(world(300)), { ...wish, most: 100 });
+  it("is limited and reports it", async () => {
+    const graph = await gather(fetchFrom(world(300)), { ...options, most: 100 });
     expect(graph.nodes).toHaveLength(100);
     expect(graph.full).toBe(true);
-    expect((await gather(fetchFrom(world(10)), { ...wish, most: 100 })).full).toBe(false);
+    expect((await gather(fetchFrom(world(10)), { ...options, most: 100 })).full).toBe(false);
   });
 
-  it("stops at its depth, and comes to an end where relations go in circles", async () => {
+  it("stops at the depth limit and at cycles", async () => {
     const ring = new Map(
       Array.from({ length: 6 }, (_, i) => entity(`component:default/c${i}`, "service", [["dependsOn", `component:default/c${(i + 1) % 6}`], ["dependencyOf", `component:default/c${(i + 5) % 6}`]])),
     );
-    expect((await gather(fetchFrom(ring), { ...wish, roots: ["component:default/c0"], depth: 1 })).nodes).toHaveLength(3);
-    expect((await gather(fetchFrom(ring), { ...wish, roots: ["component:default/c0"], depth: 50 })).nodes).toHaveLength(6);
+    expect((await gather(fetchFrom(ring), { ...options, roots: ["component:default/c0"], depth: 1 })).nodes).toHaveLength(3);
+    expect((await gather(fetchFrom(ring), { ...options, roots: ["component:default/c0"], depth: 50 })).nodes).toHaveLength(6);
   });
 });

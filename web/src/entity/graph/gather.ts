@@ -1,6 +1,6 @@
 import { formatRef, parseRef, refOf, titleOf } from "../../api/entity";
 import type { EntityPart } from "../../api/types";
-import { madeOf, readinessOf, type Made, type Readiness } from "../facts";
+import { roleOf, readinessOf, type Role, type Readiness } from "../facts";
 import { definitionOf } from "../queries";
 
 // Node is an entity in the graph.
@@ -8,37 +8,37 @@ export type Node = {
   ref: string;
   title: string;
   kind: string;
-  made?: Made;
+  role?: Role;
   readiness?: Readiness;
   stale: boolean;
-  // missing says that something refers to it, and the catalog does not have it.
+  // missing tells that the entity is referenced but not in the catalog.
   missing: boolean;
-  // more is how many neighbours it has that are not shown.
+  // more is the number of neighbors that are not shown.
   more: number;
 };
 
-// Edge leads from what is needed to what needs it.
+// Edge leads from a dependency to its dependent.
 export type Edge = { from: string; to: string };
 
 export type Graph = { nodes: Node[]; edges: Edge[]; full: boolean };
 
-// Fetch brings entities by their references, undefined for those that are not there.
+// Fetch loads entities by reference; undefined for missing ones.
 export type Fetch = (refs: string[]) => Promise<(EntityPart | undefined)[]>;
 
-export type Wish = {
-  // roots are where to begin.
+export type GraphOptions = {
+  // roots are the entities to start from.
   roots: string[];
-  // open are those of which all neighbours are wanted.
+  // open are the entities whose neighbors are all shown.
   open: string[];
-  // family stand beside their definition although no relation says so.
+  // family are entities of a definition that have no relation to it.
   family: { definition: string; refs: string[] } | undefined;
-  // owners says whether owners and systems are wanted, too.
+  // owners tells whether to include owners and systems.
   owners: boolean;
   depth: number;
   most: number;
 };
 
-// Relations that lead to what something needs, and those that lead to what needs it.
+// Relations to dependencies, and to dependents.
 const up = new Set(["dependsOn", "consumesApi", "apiProvidedBy", "childOf", "memberOf"]);
 const down = new Set(["dependencyOf", "apiConsumedBy", "providesApi", "parentOf", "hasMember"]);
 const ownersUp = new Set(["ownedBy", "partOf"]);
@@ -48,20 +48,20 @@ type Way = "up" | "down";
 
 type Relation = { way: Way; ref: string; owner: boolean };
 
-// relationsOf are the relations that the graph is about.
+// relationsOf returns the relations that the graph shows.
 export function relationsOf(entity: EntityPart): Relation[] {
-  const made = madeOf(entity);
+  const role = roleOf(entity);
   return (entity.relations ?? []).flatMap(({ type = "", targetRef = "" }): Relation[] => {
     const ref = normal(targetRef);
     const api = ref.startsWith("api:");
-    // What describes a definition stands after it, as its forms do; and once is enough.
-    if (api && made === "definition" && type === "dependsOn") {
+    // The API of a definition is shown after it, like its Templates, and only once.
+    if (api && role === "definition" && type === "dependsOn") {
       return [{ way: "down", ref, owner: false }];
     }
-    if (api && made === "composition" && type === "dependsOn") {
+    if (api && role === "composition" && type === "dependsOn") {
       return [];
     }
-    // The definition itself says that it is described.
+    // The definition already has the relation to its API.
     if (entity.kind === "API" && type === "dependencyOf" && definitionOf(entity) !== "") {
       return [];
     }
@@ -77,11 +77,11 @@ export function relationsOf(entity: EntityPart): Relation[] {
 
 type Visit = { ways: Set<Way>; depth: number };
 
-// gather walks from the roots to what they need, and to what needs them, breadth first, level by level. It does not turn
-// round on the way: what else needs the same is not shown, unless it is asked for.
-export async function gather(fetch: Fetch, wish: Wish): Promise<Graph> {
-  const open = new Set(wish.open);
-  const roots = new Set(wish.roots);
+// gather walks from the roots to their dependencies and to their dependents, breadth first. It does not change direction:
+// other dependents of the same dependency are shown only on request.
+export async function gather(fetch: Fetch, options: GraphOptions): Promise<Graph> {
+  const open = new Set(options.open);
+  const roots = new Set(options.roots);
   const seen = new Map<string, Visit>();
   const entities = new Map<string, EntityPart | undefined>();
   let full = false;
@@ -92,17 +92,17 @@ export async function gather(fetch: Fetch, wish: Wish): Promise<Graph> {
       ways.forEach((way) => before.ways.add(way));
       return;
     }
-    if (seen.size >= wish.most) {
+    if (seen.size >= options.most) {
       full = true;
       return;
     }
     seen.set(ref, { ways: new Set(ways), depth });
     level.push(ref);
   };
-  wish.roots.forEach((ref) => visit(ref, ["up", "down"], 0));
-  if (wish.family) {
-    visit(wish.family.definition, ["down"], 1);
-    wish.family.refs.forEach((ref) => visit(ref, [], 1));
+  options.roots.forEach((ref) => visit(ref, ["up", "down"], 0));
+  if (options.family) {
+    visit(options.family.definition, ["down"], 1);
+    options.family.refs.forEach((ref) => visit(ref, [], 1));
   }
   while (level.length > 0) {
     const now = level;
@@ -112,13 +112,13 @@ export async function gather(fetch: Fetch, wish: Wish): Promise<Graph> {
     for (const ref of now) {
       const entity = entities.get(ref);
       const { ways, depth } = seen.get(ref)!;
-      if (!entity || (depth >= wish.depth && !open.has(ref))) {
+      if (!entity || (depth >= options.depth && !open.has(ref))) {
         continue;
       }
       for (const relation of relationsOf(entity)) {
         const all = open.has(ref);
-        // Everything hangs on owners and systems: they are shown only from where one stands, or asks.
-        if (relation.owner && (!wish.owners || (!all && !roots.has(ref)))) {
+        // Owners and systems have very many relations: they are shown only for the roots and for opened entities.
+        if (relation.owner && (!options.owners || (!all && !roots.has(ref)))) {
           continue;
         }
         if (all || ways.has(relation.way)) {
@@ -127,14 +127,14 @@ export async function gather(fetch: Fetch, wish: Wish): Promise<Graph> {
       }
     }
   }
-  return assemble(seen, entities, wish, full);
+  return assemble(seen, entities, options, full);
 }
 
-function assemble(seen: Map<string, Visit>, entities: Map<string, EntityPart | undefined>, wish: Wish, full: boolean): Graph {
+function assemble(seen: Map<string, Visit>, entities: Map<string, EntityPart | undefined>, options: GraphOptions, full: boolean): Graph {
   const edges = new Map<string, Edge>();
   const put = (from: string, to: string) => edges.set(`${from} ${to}`, { from, to });
   const nodes: Node[] = [];
-  const asked = new Set([...wish.roots, ...wish.open]);
+  const asked = new Set([...options.roots, ...options.open]);
   for (const ref of seen.keys()) {
     const entity = entities.get(ref);
     let more = 0;
@@ -145,7 +145,7 @@ function assemble(seen: Map<string, Visit>, entities: Map<string, EntityPart | u
           counted.add(relation.ref);
           more++;
         }
-      } else if (!relation.owner || (wish.owners && [ref, relation.ref].some((end) => asked.has(end)))) {
+      } else if (!relation.owner || (options.owners && [ref, relation.ref].some((end) => asked.has(end)))) {
         if (relation.way === "up") {
           put(relation.ref, ref);
         } else {
@@ -155,7 +155,7 @@ function assemble(seen: Map<string, Visit>, entities: Map<string, EntityPart | u
     }
     nodes.push(nodeOf(ref, entity, more));
   }
-  const { family } = wish;
+  const { family } = options;
   if (family && seen.has(family.definition)) {
     family.refs.filter((ref) => seen.has(ref)).forEach((ref) => put(family.definition, ref));
   }
@@ -168,15 +168,15 @@ function nodeOf(ref: string, entity: EntityPart | undefined, more: number): Node
     return { ref, title: name, kind, stale: false, missing: true, more: 0 };
   }
   const stale = Object.keys(entity.metadata?.annotations ?? {}).some((key) => key.endsWith("/stale"));
-  return { ref, title: titleOf(entity), kind: entity.kind ?? "", made: madeOf(entity), readiness: readinessOf(entity), stale, missing: false, more };
+  return { ref, title: titleOf(entity), kind: entity.kind ?? "", role: roleOf(entity), readiness: readinessOf(entity), stale, missing: false, more };
 }
 
-// normal writes a reference as the graph does: nothing left out, in lower case.
+// normal writes a full reference in lower case.
 export function normal(ref: string): string {
   return formatRef(parseRef(ref)).toLowerCase();
 }
 
-// keyOf names an entity as the graph does.
+// keyOf returns the reference of an entity, normalized.
 export function keyOf(entity: EntityPart): string {
   return normal(formatRef(refOf(entity)));
 }

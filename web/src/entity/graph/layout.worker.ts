@@ -1,6 +1,6 @@
 import { arrange, type Plan } from "./arrange";
 
-// Large graphs are arranged beside the page, which stays alive meanwhile.
+// The layout runs in a worker, so that large graphs do not block the page.
 self.onmessage = (event: MessageEvent<Plan>) => {
   self.postMessage(arrange(event.data));
 };

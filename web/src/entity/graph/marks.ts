@@ -1,9 +1,9 @@
 import type { Readiness } from "../facts";
-import type { Place } from "./arrange";
+import type { Point } from "./arrange";
 import type { Node } from "./gather";
 import { size } from "./sizes";
 
-// Marks are the nodes of a block as seen from afar: one shape for all of a readiness, so that thousands cost nothing.
+// Marks are the nodes of a zoomed-out block: one path per readiness, so that thousands are cheap.
 export type Marks = { readiness: Readiness | "none"; path: string }[];
 
 const radius = 24;
@@ -22,11 +22,11 @@ function shape(readiness: Readiness | "none", x: number, y: number): string {
   }
 }
 
-// marksOf draws the nodes of a block that begins at a place.
-export function marksOf(nodes: Node[], places: Record<string, Place>, corner: Place): Marks {
+// marksOf draws the nodes of a block relative to its corner.
+export function marksOf(nodes: Node[], points: Record<string, Point>, corner: Point): Marks {
   const paths = new Map<Readiness | "none", string[]>();
   for (const node of nodes) {
-    const at = places[node.ref];
+    const at = points[node.ref];
     if (!at) {
       continue;
     }

@@ -1,7 +1,7 @@
-// How large things are in the graph. They stand apart from the library that arranges, which only the worker needs.
+// Sizes in the graph. They are separate from the layout library, which only the worker needs.
 export const size = { width: 232, height: 58 };
 export const gap = 14;
-// head is the room that a block has above its nodes, for its title.
+// head is the height of a block's title.
 export const head = 34;
-// few is how many that hang on the same node stand one below the other; more make a block.
+// few is the number of nodes up to which they are stacked; more form a block.
 export const few = 12;

@@ -2,8 +2,8 @@ import { useEffect, useMemo, useState } from "react";
 import type { Arranged, Plan } from "./arrange";
 import type { Graph } from "./gather";
 
-// lay arranges a plan in a worker, or here where there is none. The returned function gives it up.
-export function lay(plan: Plan, done: (arranged: Arranged) => void, failed: (err: unknown) => void): () => void {
+// runLayout runs the layout in a worker if possible. The returned function cancels it.
+export function runLayout(plan: Plan, done: (arranged: Arranged) => void, failed: (err: unknown) => void): () => void {
   let given = false;
   let worker: Worker | undefined;
   const here = () =>
@@ -31,7 +31,7 @@ export function lay(plan: Plan, done: (arranged: Arranged) => void, failed: (err
   };
 }
 
-// useLayout arranges a graph, again only if its shape has changed. What was there stays until the new one is ready.
+// useLayout lays out a graph, again only if its shape changes. The previous layout stays until the new one is ready.
 export function useLayout(graph: Graph | undefined, root: string): { arranged?: Arranged; error?: unknown } {
   const [state, setState] = useState<{ arranged?: Arranged; error?: unknown }>({});
   const shape = useMemo(() => {
@@ -45,7 +45,7 @@ export function useLayout(graph: Graph | undefined, root: string): { arranged?: 
     if (shape === undefined) {
       return;
     }
-    return lay(
+    return runLayout(
       JSON.parse(shape) as Plan,
       (arranged) => setState({ arranged }),
       (error) => setState({ error }),

@@ -1,16 +1,16 @@
 import { useState } from "react";
 import { Button, Text } from "@mantine/core";
-import { Tag, type Tone } from "../../parts/Tag";
+import { Tag, type Tone } from "../../components/Tag";
 import type { Change, Difference, Line } from "./diff";
 import tables from "../Entity.module.css";
 import styles from "./Versions.module.css";
 
-const tones: Record<Change, Tone> = { added: "good", removed: "bad", changed: "doubt", same: "plain" };
+const tones: Record<Change, Tone> = { added: "success", removed: "error", changed: "warning", same: "plain" };
 
-// step is how many rows are shown at once.
+// step is the number of rows shown at once.
 const step = 200;
 
-// Differences is a table of fields: as they were, and as they are.
+// Differences is a table of fields before and after.
 export function Differences({ differences, left, right }: { differences: Difference[]; left?: string; right: string }) {
   const [shown, setShown] = useState(step);
   if (differences.length === 0) {
@@ -23,7 +23,7 @@ export function Differences({ differences, left, right }: { differences: Differe
           <tr>
             <th scope="col">Field</th>
             {left !== undefined && <th scope="col">{`Before${left ? `: ${left}` : ""}`}</th>}
-            <th scope="col">{left !== undefined ? `After${right ? `: ${right}` : ""}` : "What it takes"}</th>
+            <th scope="col">{left !== undefined ? `After${right ? `: ${right}` : ""}` : "Type"}</th>
           </tr>
         </thead>
         <tbody>
@@ -56,12 +56,12 @@ export function Differences({ differences, left, right }: { differences: Differe
   );
 }
 
-// Cell is a field on one side. What is different there stands out, by weight and not by colour.
+// Cell is a field on one side. Differences are marked by weight and underline, not by color.
 function Cell({ line, other }: { line: Line | undefined; other: Line | undefined }) {
   if (!line) {
     return (
       <Text size="sm" c="dimmed">
-        not there
+        not present
       </Text>
     );
   }

@@ -3,31 +3,31 @@ import { Group, Select, Stack, Switch, Text } from "@mantine/core";
 import { useSearchParams } from "react-router";
 import { formatRef, parseRef, refOf } from "../../api/entity";
 import type { Entity } from "../../api/types";
-import { RefLink } from "../../parts/Ref";
-import { Empty, Failed, Loading } from "../../parts/State";
+import { RefLink } from "../../components/RefLink";
+import { Empty, ErrorAlert, Loading } from "../../components/State";
 import { readDocument } from "../document/read";
-import { definitionOf, useEntity, useFamily } from "../queries";
+import { definitionOf, useEntity, useDefinitionEntities } from "../queries";
 import { count, diff, most } from "./diff";
 import { Differences } from "./Differences";
 import { choose, fieldsOfEntity, sidesOf, type Side } from "./sides";
 
-// VersionsTab shows two versions of a definition side by side: what their forms or schemas ask for.
+// VersionsTab compares the forms or schemas of two versions of a definition.
 export default function VersionsTab({ entity }: { entity: Entity }) {
-  const family = useFamily(definitionOf(entity));
+  const family = useDefinitionEntities(definitionOf(entity));
   const [params] = useSearchParams();
   const sides = useMemo(() => sidesOf(family.data ?? []), [family.data]);
   if (family.isError) {
-    return <Failed error={family.error} retry={() => void family.refetch()} />;
+    return <ErrorAlert error={family.error} retry={() => void family.refetch()} />;
   }
   if (!family.data) {
-    return <Loading label="Looking for versions" />;
+    return <Loading label="Loading versions" />;
   }
   const first = choose(sides, formatRef(refOf(entity)));
   const find = (key: string) => sides.find((s) => s.ref === params.get(key));
   const right = find("right") ?? first.right;
   const left = find("left") ?? (first.right === right ? first.left : choose(sides, right?.ref ?? "").left);
   if (!right) {
-    return <Empty title="Nothing to compare">Neither a form nor an API document was made of this definition. Explain says why.</Empty>;
+    return <Empty title="Nothing to compare">No form or API document was generated from this definition. See Explain for details.</Empty>;
   }
   return <Compared sides={sides} left={left} right={right} />;
 }
@@ -52,11 +52,11 @@ function Compared({ sides, left, right }: { sides: Side[]; left: Side | undefine
         <Group align="flex-end">
           <Select label="Before" data={data} value={left?.ref ?? null} onChange={(v) => set("left", v)} allowDeselect={false} miw={280} comboboxProps={{ withinPortal: false }} />
           <Select label="After" data={data} value={right.ref} onChange={(v) => set("right", v)} allowDeselect={false} miw={280} comboboxProps={{ withinPortal: false }} />
-          <Switch label="Show what is the same, too" checked={all} onChange={(e) => set("all", e.currentTarget.checked ? "1" : null)} mb={8} />
+          <Switch label="Show unchanged fields" checked={all} onChange={(e) => set("all", e.currentTarget.checked ? "1" : null)} mb={8} />
         </Group>
       ) : (
         <Text size="sm">
-          {`There is one version, ${right.version || "without a name"}. These are its fields, as in `}
+          {`This definition has one version, ${right.version || "unnamed"}. Showing the fields of `}
           <RefLink to={right.ref} />.
         </Text>
       )}
@@ -76,7 +76,7 @@ function Two({ left, right, all }: { left: Side; right: Side; all: boolean }) {
   const differences = useMemo(() => a.lines && b.lines && diff(a.lines, b.lines), [a.lines, b.lines]);
   const failed = [a, b].find((side) => side.error);
   if (failed) {
-    return <Failed error={failed.error} retry={failed.retry} />;
+    return <ErrorAlert error={failed.error} retry={failed.retry} />;
   }
   if (!differences) {
     return <Loading label="Comparing" />;
@@ -85,13 +85,13 @@ function Two({ left, right, all }: { left: Side; right: Side; all: boolean }) {
   const said =
     n.added + n.removed + n.changed === 0
       ? `Both have the same ${n.same} fields.`
-      : `${n.added} fields were added, ${n.removed} removed, ${n.changed} changed; ${n.same} are the same.`;
+      : `${n.added} fields added, ${n.removed} removed, ${n.changed} changed, ${n.same} unchanged.`;
   return (
     <Stack gap="sm">
       <Text role="status">{said}</Text>
       {left.kind !== right.kind && (
         <Text size="sm" c="dimmed">
-          A form and a schema name fields differently: only what has the same path is put side by side.
+          Forms and schemas name fields differently. Only fields with the same path are compared.
         </Text>
       )}
       <Bounded lines={Math.max(a.lines?.length ?? 0, b.lines?.length ?? 0)} />
@@ -103,14 +103,14 @@ function Two({ left, right, all }: { left: Side; right: Side; all: boolean }) {
 function One({ side, note }: { side: Side; note: boolean }) {
   const { lines, error, retry } = useFields(side);
   if (error) {
-    return <Failed error={error} retry={retry} />;
+    return <ErrorAlert error={error} retry={retry} />;
   }
   if (!lines) {
-    return <Loading label="Reading its fields" />;
+    return <Loading label="Loading fields" />;
   }
   return (
     <Stack gap="sm">
-      {note && <Text size="sm">There is no other version to compare it with; choose something before it to compare nevertheless.</Text>}
+      {note && <Text size="sm">There is no earlier version. Select something under Before to compare.</Text>}
       <Bounded lines={lines.length} />
       <Differences differences={lines.map((line) => ({ path: line.path, change: "same", right: line }))} right={side.version} />
     </Stack>
@@ -118,5 +118,5 @@ function One({ side, note }: { side: Side; note: boolean }) {
 }
 
 function Bounded({ lines }: { lines: number }) {
-  return lines < most ? null : <Text size="sm" c="dimmed">{`Only the first ${most.toLocaleString("en")} fields are looked at.`}</Text>;
+  return lines < most ? null : <Text size="sm" c="dimmed">{`Only the first ${most.toLocaleString("en")} fields are compared.`}</Text>;
 }

@@ -1,13 +1,13 @@
 import { fieldsOf, isObject, notesOf, text, typeOf, type Schema } from "../document/schema";
 
-// Line is a field of a form or schema, as far as it is compared.
+// Line is a field of a form or schema.
 export type Line = { path: string; type: string; required: boolean; notes: string[]; description: string };
 
-// most bounds what is compared: a schema may have thousands of fields, or contain itself.
+// most limits the comparison: a schema may have thousands of fields or be recursive.
 export const most = 5_000;
 const deepest = 16;
 
-// linesOf lists the fields of a schema by their paths, those of nested objects after them.
+// linesOf lists the fields of a schema by path, nested ones after their parent.
 export function linesOf(document: unknown, schema: unknown): Line[] {
   const lines: Line[] = [];
   const visit = (raw: unknown, prefix: string, depth: number) => {
@@ -25,12 +25,12 @@ export function linesOf(document: unknown, schema: unknown): Line[] {
   return lines;
 }
 
-// pagesOf are the pages of a Template's form.
+// pagesOf returns the pages of a Template's form.
 export function pagesOf(parameters: unknown): Schema[] {
   return (Array.isArray(parameters) ? parameters : [parameters]).filter(isObject);
 }
 
-// formLines lists the fields of a form over all its pages, and those that show up once something is chosen.
+// formLines lists the fields of all pages of a form, including conditional ones.
 export function formLines(parameters: unknown): Line[] {
   const seen = new Set<string>();
   return pagesOf(parameters)
@@ -40,7 +40,7 @@ export function formLines(parameters: unknown): Line[] {
     .slice(0, most);
 }
 
-// branchesOf is a page and what its dependencies add to it.
+// branchesOf returns a page and the schemas of its conditions.
 function branchesOf(page: Schema): Schema[] {
   const out = [page];
   const visit = (node: unknown, depth: number) => {
@@ -69,14 +69,14 @@ function branchesOf(page: Schema): Schema[] {
 
 export type Change = "added" | "removed" | "changed" | "same";
 
-// Difference is a field on both sides, or on one of them.
+// Difference is a field on both sides or on one of them.
 export type Difference = { path: string; change: Change; left?: Line; right?: Line };
 
-// diff compares two lists of fields. The order is that of the right side; what only the left has stands where it stood.
+// diff compares two lists of fields in the order of the right side; removed fields keep their position.
 export function diff(left: Line[], right: Line[]): Difference[] {
   const old = new Map(left.map((line) => [line.path, line]));
   const kept = new Set(right.map((line) => line.path));
-  // What was removed follows the field that it followed.
+  // Removed fields follow their previous predecessor.
   const after = new Map<string, Line[]>();
   let last = "";
   for (const line of left) {
@@ -101,7 +101,7 @@ function same(a: Line, b: Line): boolean {
   return a.type === b.type && a.required === b.required && a.description === b.description && a.notes.join("\n") === b.notes.join("\n");
 }
 
-// count says how many differences there are of each sort.
+// count counts the differences by type.
 export function count(differences: Difference[]): Record<Change, number> {
   const counts: Record<Change, number> = { added: 0, removed: 0, changed: 0, same: 0 };
   for (const d of differences) {

@@ -5,10 +5,10 @@ import { isObject } from "../document/schema";
 import { purposeOf, versionOf } from "../queries";
 import { formLines, linesOf, type Line } from "./diff";
 
-// Side is an entity that has fields: a Template's form, or the schema of an API.
+// Side is an entity with fields: a Template's form or the schema of an API.
 export type Side = { ref: string; kind: string; version: string; label: string };
 
-// sidesOf are those of a definition that can be compared, the newest version first.
+// sidesOf returns the entities of a definition that can be compared, newest version first.
 export function sidesOf(family: EntityPart[]): Side[] {
   return family
     .filter((e) => e.kind === "API" || (e.kind === "Template" && purposeOf(e) === "create"))
@@ -23,7 +23,7 @@ export function sidesOf(family: EntityPart[]): Side[] {
 
 const stages: Record<string, number> = { alpha: 0, beta: 1 };
 
-// compareVersions puts v1alpha1 before v1beta1 before v1 before v2.
+// compareVersions sorts v1alpha1 before v1beta1 before v1 before v2.
 export function compareVersions(a: string, b: string): number {
   const [x, y] = [parts(a), parts(b)];
   for (let i = 0; i < 3; i++) {
@@ -39,8 +39,8 @@ function parts(version: string): number[] {
   return found ? [Number(found[1]), found[2] ? stages[found[2]]! : 2, Number(found[3] ?? 0)] : [-1, 0, 0];
 }
 
-// choose says which two are compared at first: the one the page is about, or the newest, on the right, and the version
-// before it on the left.
+// choose returns the initial comparison: the entity of the page, or the newest, on the right and the version before it on
+// the left.
 export function choose(sides: Side[], here: string): { left?: Side; right?: Side } {
   const right = sides.find((s) => s.ref === here) ?? sides[0];
   const others = sides.filter((s) => s !== right && s.kind === right?.kind);
@@ -48,7 +48,7 @@ export function choose(sides: Side[], here: string): { left?: Side; right?: Side
   return { right, left: older ?? others[0] };
 }
 
-// fieldsOfEntity lists the fields of a Template's form, or of what an API's document is about.
+// fieldsOfEntity lists the fields of a Template's form or of an API's document.
 export function fieldsOfEntity(entity: EntityPart, parse: (source: string) => unknown): Line[] {
   if (entity.kind === "Template") {
     return formLines(entity.spec?.["parameters"]);

@@ -1,2 +1,0 @@
-// Stands for a package that is named somewhere and never used.
-export default {};

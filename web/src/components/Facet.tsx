@@ -1,0 +1,82 @@
+import { useState } from "react";
+import { Button, Checkbox, Fieldset, Group, Stack, Text, TextInput } from "@mantine/core";
+import styles from "./Facet.module.css";
+
+export type FacetValue = { value: string; count: number };
+
+// few is the number of values shown at first.
+const few = 6;
+
+// Facet is a list of checkboxes for the values of a field, with counts.
+export function Facet({
+  title,
+  values,
+  chosen,
+  onChange,
+  show = (value) => value,
+}: {
+  title: string;
+  values: FacetValue[] | undefined;
+  chosen: string[];
+  onChange: (chosen: string[]) => void;
+  // show formats a value.
+  show?: (value: string) => string;
+}) {
+  const [all, setAll] = useState(false);
+  const [text, setText] = useState("");
+  const known = values ?? [];
+  // Selected values are always shown, even with a count of zero: otherwise they could not be cleared.
+  const missing = chosen.filter((c) => !known.some((v) => same(v.value, c))).map((value) => ({ value, count: 0 }));
+  const sorted = [...missing, ...known].sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));
+  const found = text === "" ? sorted : sorted.filter((v) => show(v.value).toLowerCase().includes(text.toLowerCase()));
+  const shown = all ? found.slice(0, 200) : found.filter((v, i) => i < few || chosen.some((c) => same(v.value, c)));
+  if (sorted.length === 0) {
+    return null;
+  }
+  return (
+    <Fieldset legend={title} variant="unstyled" className={styles.facet}>
+      <Stack gap={2}>
+        {all && sorted.length > 12 && (
+          <TextInput size="xs" value={text} onChange={(e) => setText(e.currentTarget.value)} placeholder="Search" aria-label={`Search in ${title}`} />
+        )}
+        {shown.map((v) => {
+          const on = chosen.some((c) => same(v.value, c));
+          return (
+            <Group key={v.value} justify="space-between" wrap="nowrap" gap="xs" align="flex-start" py={3}>
+              <Checkbox
+                size="xs"
+                label={show(v.value)}
+                checked={on}
+                onChange={() => onChange(on ? chosen.filter((c) => !same(v.value, c)) : [...chosen, v.value])}
+                classNames={{ label: styles.label ?? "", root: styles.box ?? "" }}
+              />
+              <Text size="xs" c="dimmed" className={styles.count}>
+                {v.count.toLocaleString("en")}
+              </Text>
+            </Group>
+          );
+        })}
+        {all && found.length > 200 && (
+          <Text size="xs" c="dimmed">
+            {`${found.length - 200} more. Search to narrow the list.`}
+          </Text>
+        )}
+        {sorted.length > few && (
+          <Button size="compact-sm" fz="xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={() => setAll(!all)} className={styles.more} aria-expanded={all}>
+            {all ? `Show fewer ${plural(title)}` : `Show all ${sorted.length} ${plural(title)}`}
+          </Button>
+        )}
+      </Stack>
+    </Fieldset>
+  );
+}
+
+// plural returns the title of a facet as a plural noun: Kind becomes kinds, Tags becomes tags.
+function plural(title: string): string {
+  return title.toLowerCase().replace(/s?$/, "s");
+}
+
+// same compares without case, as the catalog does.
+function same(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}

@@ -1,0 +1,102 @@
+import { useEffect, useRef, useState } from "react";
+import { Alert, Anchor, Group, Text } from "@mantine/core";
+import { Link } from "react-router";
+import { Icon } from "../components/Icon";
+import { Tag } from "../components/Tag";
+import { Time } from "../components/Time";
+import { joinNames, type Target } from "./target";
+
+// isDown reports whether a target cannot be read, completely or in part. A pending removal is not an outage.
+export function isDown(target: Target): boolean {
+  return target.state !== "removal-pending" && (target.tone === "error" || target.tone === "warning");
+}
+
+// recoveredFor is how long a recovery is shown, in milliseconds.
+const recoveredFor = 15_000;
+
+// useRecovered returns the names of targets that have just recovered.
+export function useRecovered(targets: Target[]): string[] {
+  const before = useRef(new Set<string>());
+  const [names, setNames] = useState<string[]>([]);
+  const down = targets.filter(isDown).map((p) => p.name);
+  const known = targets.map((p) => p.name);
+  const key = JSON.stringify([down, known]);
+  useEffect(() => {
+    const [nowDown, all] = JSON.parse(key) as [string[], string[]];
+    const well = [...before.current].filter((name) => all.includes(name) && !nowDown.includes(name));
+    before.current = new Set(nowDown);
+    setNames((old) => [...old.filter((name) => !nowDown.includes(name)), ...well]);
+    if (well.length === 0) {
+      return;
+    }
+    const timer = setTimeout(() => setNames((old) => old.filter((name) => !well.includes(name))), recoveredFor);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return names;
+}
+
+function titleOf(down: Target[]): string {
+  const names = joinNames(down.map((p) => p.name));
+  return down.every((p) => p.state === "partial") ? `Only part of ${names} can be read` : `Cannot read ${names}`;
+}
+
+// connectedText describes targets without outage.
+function connectedText(targets: Target[]): string {
+  const clusters = targets.filter((p) => p.cluster).length;
+  const waiting = targets.some((p) => p.tone === "progress");
+  if (targets.length === 0 || waiting) {
+    return waiting ? "Some sources have not been read yet" : "No sources are configured";
+  }
+  if (clusters === targets.length) {
+    return clusters === 1 ? "The cluster is connected" : clusters === 2 ? "Both clusters are connected" : `All ${clusters} clusters are connected`;
+  }
+  return "All sources are connected";
+}
+
+// HealthSummary summarizes the health of all targets: connected, down and recovered.
+export function HealthSummary({ targets, failing, entities }: { targets: Target[]; failing: number; entities: number }) {
+  const down = targets.filter(isDown);
+  const up = targets.filter((p) => p.tone === "success");
+  const waiting = targets.some((p) => p.tone === "progress");
+  const pending = targets.filter((p) => p.state === "removal-pending").length;
+  const degraded = failing + pending > 0;
+  const back = useRecovered(targets);
+  const oldest = down.flatMap((p) => p.staleSince ?? []).sort()[0];
+  return (
+    <div role="status" aria-live="polite">
+      {down.length > 0 ? (
+        <Alert color="red" variant="outline" icon={<Icon name="warning" />} title={titleOf(down)}>
+          <Text size="sm">
+            {down.length === 1 ? "Its" : "Their"} entities stay in the catalog, marked as stale
+            {oldest && (
+              <>
+                , last read <Time at={oldest} />
+              </>
+            )}
+            . They update automatically when {down.length === 1 ? "it is" : "they are"} back.
+            {up.length > 0 && ` ${joinNames(up.map((p) => p.name))} ${up.length === 1 ? "is" : "are"} connected.`}
+          </Text>
+          {down.every((p) => p.cluster) && (
+            <Anchor component={Link} size="sm" to={{ pathname: "/catalog", search: new URLSearchParams(down.map((p) => ["cluster", p.name])).toString() }}>
+              View {down.length === 1 ? "its" : "their"} entities in the catalog
+            </Anchor>
+          )}
+        </Alert>
+      ) : (
+        <Group gap="sm">
+          <Tag tone={degraded ? "warning" : waiting ? "progress" : "success"}>{degraded ? "degraded" : waiting ? "waiting" : "healthy"}</Tag>
+          <Text>
+            {connectedText(targets)}
+            {failing > 0 && `, but ${failing === 1 ? "one definition" : `${failing} definitions`} failed`}
+            {pending > 0 && `, but ${pending === 1 ? "a removal needs" : `${pending} removals need`} confirmation`}. {entities} entities ingested.
+          </Text>
+        </Group>
+      )}
+      {back.length > 0 && (
+        <Alert color="green" variant="outline" icon={<Icon name="check" />} mt="xs">
+          {joinNames(back)} {back.length === 1 ? "is" : "are"} connected again.
+        </Alert>
+      )}
+    </div>
+  );
+}

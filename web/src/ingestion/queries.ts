@@ -1,0 +1,104 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { fetchJson, path, withQuery } from "../api/client";
+import type { Explanation, Findings, IngestionHealth, Run } from "../api/types";
+
+export type Source = NonNullable<IngestionHealth["sources"]>[number];
+export type State = Source["state"];
+
+const base = "/api/composer-ingestor";
+
+// refreshInterval is how often the page refreshes, in milliseconds: an outage shows within seconds.
+const refreshInterval = 3_000;
+
+export function useHealth() {
+  return useQuery({
+    queryKey: ["ingestion", "health"],
+    queryFn: ({ signal }) => fetchJson<IngestionHealth>(`${base}/health`, { signal }),
+    refetchInterval: refreshInterval,
+    staleTime: 0,
+  });
+}
+
+export function useRuns(enabled: boolean) {
+  return useQuery({
+    queryKey: ["ingestion", "runs"],
+    queryFn: async ({ signal }) => (await fetchJson<{ items: Run[] }>(withQuery(`${base}/runs`, { limit: 200 }), { signal })).items,
+    refetchInterval: refreshInterval,
+    staleTime: 0,
+    enabled,
+  });
+}
+
+// useRun loads a run with its changes. A finished run does not change.
+export function useRun(id: string | undefined) {
+  return useQuery({
+    queryKey: ["ingestion", "run", id],
+    queryFn: ({ signal }) => fetchJson<Run>(path(`${base}/runs`, id ?? ""), { signal }),
+    enabled: id !== undefined,
+    staleTime: Infinity,
+  });
+}
+
+// useConfirm confirms the pending removal of a source.
+export function useConfirm() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (source: Source) => fetchJson(`${base}/removals/confirm`, { json: { source: source.name, since: source.pendingRemoval?.since } }),
+    onSettled: () => void queries.invalidateQueries({ queryKey: ["ingestion"] }),
+  });
+}
+
+// useRunNow requests a scan of all sources or of the given ones.
+export function useRunNow() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async (sources: string[] | undefined) => {
+      const asked = (sources ?? [undefined]).map((source) => fetchJson<{ sources: string[] }>(`${base}/runs`, { json: source === undefined ? {} : { source } }));
+      return (await Promise.all(asked)).flatMap((answer) => answer.sources);
+    },
+    onSuccess: () => {
+      // The new run appears with one of the next refreshes.
+      void queries.invalidateQueries({ queryKey: ["ingestion", "runs"] });
+    },
+  });
+}
+
+export type Finding = Findings["items"][number];
+export type Rule = Findings["rules"][number];
+export type Severity = Rule["severity"];
+
+// FindingFilter selects findings.
+export type FindingFilter = { severity?: string; cluster?: string };
+
+// useRules loads the number of findings per rule. version is any value that changes with the findings.
+export function useRules(filter: FindingFilter, version: string) {
+  return useQuery({
+    queryKey: ["ingestion", "findings", filter, version],
+    queryFn: ({ signal }) => fetchJson<Findings>(withQuery(`${base}/findings`, { ...filter, limit: 0 }), { signal }),
+    // Changed definitions are checked a moment later.
+    refetchInterval: (query) => ((query.state.data?.pending ?? 0) > 0 ? refreshInterval : 5 * refreshInterval),
+    placeholderData: (before) => before,
+  });
+}
+
+const page = 50;
+
+// useFindings loads the findings of a rule page by page.
+export function useFindings(filter: FindingFilter, rule: Rule, enabled: boolean) {
+  return useInfiniteQuery({
+    queryKey: ["ingestion", "findings", filter, rule.rule, rule.findings],
+    queryFn: ({ signal, pageParam }) => fetchJson<Findings>(withQuery(`${base}/findings`, { ...filter, rule: rule.rule, limit: page, offset: pageParam }), { signal }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.items.length === page ? pages.length * page : undefined),
+    enabled,
+    placeholderData: (before) => before,
+  });
+}
+
+export function useExplanation(definition: string) {
+  return useQuery({
+    queryKey: ["ingestion", "explain", definition],
+    queryFn: ({ signal }) => fetchJson<Explanation>(path(`${base}/explain`, definition), { signal }),
+    enabled: definition !== "",
+  });
+}

@@ -1,4 +1,0 @@
-// lookup returns what a table has under a key that comes from data. A plain table[key] would also find "constructor".
-export function lookup<T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined {
-  return typeof key === "string" && Object.hasOwn(table, key) ? table[key] : undefined;
-}
