@@ -76,10 +76,14 @@ web-packages: # The packages of the page, as package-lock.json has them. Nothing
 		npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; touch $$stamp; \
 	fi
 
-check: $(LINT) web-packages ## Lint, and run the tests that need no server and little time: the inner loop
-	$(LINT) run ./...
+# The folders with Go files that differ from BASE, committed or not.
+BASE ?= HEAD
+changed = $(sort $(dir $(addprefix ./,$(wildcard $(shell { git diff --name-only $(BASE); git ls-files --others --exclude-standard; } | grep '\.go$$' | grep -v testdata/)))))
+
+check: $(LINT) web-packages ## The inner loop: lint what differs from BASE (HEAD), run the tests that need no server
+	@if [ -n "$(changed)" ]; then echo "$(notdir $(LINT)) run $(changed)"; $(LINT) run $(changed); fi
 	cd web && npm run --silent check
-	go test -short $$(go list ./... | grep -v /test/)
+	INGESTOR_NO_CLUSTER=1 INGESTOR_NO_POSTGRES=1 INGESTOR_NO_REDIS=1 go test -short ./test/rules $$(go list ./... | grep -v /test/)
 
 test: lint web oracle issuer postgres redis jq chromium devcluster ## Lint, then run every test
 	cd web && npm run --silent check && npm test --silent
@@ -95,8 +99,9 @@ test-long: test ## The same at full size, and held to the times of a machine tha
 chaos: postgres devcluster ## Ten minutes of failures under three replicas, held against a model (SEED=... repeats, MINUTES=...)
 	INGESTOR_CHAOS_MINUTES=$(or $(MINUTES),10) INGESTOR_CHAOS_SEED=$(SEED) go test -v -count 1 -timeout 60m -run TestChaos ./test/chaos
 
-lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is tidy
+lint: $(LINT) ## Check formatting, imports, comments, language, vet, and that go.mod is tidy
 	$(LINT) run ./...
+	go test ./test/rules
 	go mod tidy -diff
 	$(call each,$(LINT) run ./... && go mod tidy -diff)
 

@@ -14,9 +14,9 @@ func TestRecord(t *testing.T) {
 		dry, audit bool
 		want       []string
 	}{
-		"Written": {"there is an audit log", false, true, []string{"git.push map[branch:main] no"}},
-		"None":    {"there is none", false, false, nil},
-		"DryRun":  {"nothing happened", true, true, nil},
+		"Written": {"An audit record is written.", false, true, []string{"git.push map[branch:main] no"}},
+		"None":    {"Without an audit log nothing is written.", false, false, nil},
+		"DryRun":  {"A dry run writes no audit record.", true, true, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -14,9 +14,9 @@ func TestSchema(t *testing.T) {
 		fields []Field
 		want   string
 	}{
-		"Nothing":  {"an object without fields", nil, `{"type":"object","properties":{},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}`},
-		"Anything": {"a field of any type", []Field{{Name: "a"}}, `{"type":"object","properties":{"a":{}},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}`},
-		"Fields": {"types, what else there is to say, and what is needed",
+		"Nothing":  {"An object without fields has an empty schema.", nil, `{"type":"object","properties":{},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}`},
+		"Anything": {"A field can have any type.", []Field{{Name: "a"}}, `{"type":"object","properties":{"a":{}},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}`},
+		"Fields": {"Types, further keywords and required fields are written.",
 			[]Field{{Name: "b", Type: "array", Description: "Names", Required: true, Schema: tree.Obj(tree.F("minItems", tree.Number(1)))}, {Name: "a", Type: "boolean"}},
 			`{"type":"object","properties":{"b":{"type":"array","minItems":1,"description":"Names"},"a":{"type":"boolean"}},"required":["b"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}`},
 	}

@@ -44,7 +44,7 @@ func (w *Workspace) Limit(bytes int64) {
 }
 
 // errFull is the error of a write that exceeds the limit.
-var errFull = errors.New("the files of the task are too large; write less, or in several tasks")
+var errFull = errors.New("the files of the task exceed the size limit; write fewer files, or use several tasks")
 
 // take reserves room for a file.
 func (w *Workspace) take(at string, size int64) error {
@@ -111,7 +111,7 @@ func (w *Workspace) Remove(name string) error {
 		return err
 	}
 	if at == "." {
-		return fmt.Errorf("cannot remove %q: it is the workspace itself", name)
+		return fmt.Errorf("cannot remove %q: is the workspace itself", name)
 	}
 	return wrong("remove", name, w.root.RemoveAll(at))
 }
@@ -129,7 +129,7 @@ func (w *Workspace) Rename(from, to string, overwrite bool) error {
 	}
 	switch _, err := w.root.Lstat(there); {
 	case err == nil && !overwrite:
-		return fmt.Errorf("cannot rename %q to %q: there is one already", from, to)
+		return fmt.Errorf("cannot rename %q to %q: target already exists", from, to)
 	case err == nil:
 		if err := w.Remove(to); err != nil {
 			return err
@@ -148,7 +148,7 @@ func (w *Workspace) Rename(from, to string, overwrite bool) error {
 func inside(name string) (string, error) {
 	at := path.Clean(filepath.ToSlash(name))
 	if name == "" || !filepath.IsLocal(at) || strings.ContainsRune(name, 0) {
-		return "", fmt.Errorf("cannot use the path %q: it leads out of the workspace", name)
+		return "", fmt.Errorf("cannot use path %q: outside the workspace", name)
 	}
 	return at, nil
 }

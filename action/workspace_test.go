@@ -15,20 +15,20 @@ func TestWorkspace(t *testing.T) {
 		do     func(w *Workspace) error
 		want   string
 	}{
-		"Write":     {"folders are made", func(w *Workspace) error { return w.Write("a/b/c.txt", []byte("x")) }, ""},
-		"Runs":      {"one that can be run", func(w *Workspace) error { return w.WriteFile("kept.txt", nil, true) }, ""},
-		"RunsAway":  {"but not elsewhere", func(w *Workspace) error { return w.WriteFile("out/x", nil, true) }, `cannot write "out/x": path escapes from parent`},
-		"Dots":      {"dots lead out", func(w *Workspace) error { return w.Write("a/../../x", nil) }, `cannot use the path "a/../../x": it leads out of the workspace`},
-		"Absolute":  {"so does the root", func(w *Workspace) error { return w.Write("/etc/x", nil) }, `cannot use the path "/etc/x": it leads out of the workspace`},
-		"Link":      {"and a link", func(w *Workspace) error { return w.Write("out/x", nil) }, `cannot write "out/x": path escapes from parent`},
-		"Nothing":   {"a path is needed", func(w *Workspace) error { return w.Write("", nil) }, `cannot use the path "": it leads out of the workspace`},
-		"Itself":    {"the workspace stays", func(w *Workspace) error { return w.Remove("a/..") }, `cannot remove "a/..": it is the workspace itself`},
-		"Missing":   {"what is not there need not be removed", func(w *Workspace) error { return w.Remove("nothing") }, ""},
-		"Rename":    {"into a new folder", func(w *Workspace) error { return w.Rename("kept.txt", "new/name.txt", false) }, ""},
-		"Taken":     {"nothing is lost by it", func(w *Workspace) error { return w.Rename("kept.txt", "other.txt", false) }, `cannot rename "kept.txt" to "other.txt": there is one already`},
-		"Overwrite": {"unless that is wanted", func(w *Workspace) error { return w.Rename("kept.txt", "other.txt", true) }, ""},
-		"Absent":    {"there must be one", func(w *Workspace) error { return w.Rename("nothing", "x", false) }, `cannot rename "nothing": no such file or directory`},
-		"Away":      {"it stays inside", func(w *Workspace) error { return w.Rename("kept.txt", "out/x", false) }, `cannot rename "kept.txt": path escapes from parent`},
+		"Write":     {"Missing folders are created.", func(w *Workspace) error { return w.Write("a/b/c.txt", []byte("x")) }, ""},
+		"Runs":      {"A file can be executable.", func(w *Workspace) error { return w.WriteFile("kept.txt", nil, true) }, ""},
+		"RunsAway":  {"An executable file cannot be written through a link.", func(w *Workspace) error { return w.WriteFile("out/x", nil, true) }, `cannot write "out/x": path escapes from parent`},
+		"Dots":      {"A path traversal is refused.", func(w *Workspace) error { return w.Write("a/../../x", nil) }, `cannot use path "a/../../x": outside the workspace`},
+		"Absolute":  {"An absolute path is refused.", func(w *Workspace) error { return w.Write("/etc/x", nil) }, `cannot use path "/etc/x": outside the workspace`},
+		"Link":      {"A link out of the workspace is refused.", func(w *Workspace) error { return w.Write("out/x", nil) }, `cannot write "out/x": path escapes from parent`},
+		"Nothing":   {"An empty path is refused.", func(w *Workspace) error { return w.Write("", nil) }, `cannot use path "": outside the workspace`},
+		"Itself":    {"The workspace itself cannot be removed.", func(w *Workspace) error { return w.Remove("a/..") }, `cannot remove "a/..": is the workspace itself`},
+		"Missing":   {"Removing a missing file is no error.", func(w *Workspace) error { return w.Remove("nothing") }, ""},
+		"Rename":    {"A file can be moved to a new folder.", func(w *Workspace) error { return w.Rename("kept.txt", "new/name.txt", false) }, ""},
+		"Taken":     {"An existing file is not overwritten by default.", func(w *Workspace) error { return w.Rename("kept.txt", "other.txt", false) }, `cannot rename "kept.txt" to "other.txt": target already exists`},
+		"Overwrite": {"An existing file is overwritten if overwrite is set.", func(w *Workspace) error { return w.Rename("kept.txt", "other.txt", true) }, ""},
+		"Absent":    {"Renaming a missing file is an error.", func(w *Workspace) error { return w.Rename("nothing", "x", false) }, `cannot rename "nothing": no such file or directory`},
+		"Away":      {"A file cannot be moved out of the workspace.", func(w *Workspace) error { return w.Rename("kept.txt", "out/x", false) }, `cannot rename "kept.txt": path escapes from parent`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestWorkspace(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
-				t.Errorf("outside there is %v (%v)", left, err)
+				t.Errorf("outside of the workspace there is %v (%v)", left, err)
 			}
 			if _, err := fs.Stat(w.FS(), "other.txt"); err != nil {
 				t.Error(err)
@@ -76,12 +76,12 @@ func TestWriteFile(t *testing.T) {
 		}
 		info, err := os.Stat(filepath.Join(dir, "a", "b"))
 		if err != nil || (info.Mode()&0o100 != 0) != runs {
-			t.Errorf("%v, %v, want one that runs: %v", info.Mode(), err, runs)
+			t.Errorf("mode is %v, %v, want executable: %v", info.Mode(), err, runs)
 		}
 	}
 }
 
-// TestLimit writes until there is no more room.
+// TestLimit checks the size limit of a workspace.
 func TestLimit(t *testing.T) {
 	w, err := OpenWorkspace(t.TempDir())
 	if err != nil {
@@ -94,13 +94,13 @@ func TestLimit(t *testing.T) {
 		size         int
 		want         string
 	}{
-		{"there is room", "a", 8 << 10, ""},
-		{"what is written over does not count", "a", 10 << 10, ""},
-		{"a small one takes some too", "b", 0, ""},
-		{"there is none left", "c", 3 << 10, `cannot write "c": the files of the task are too large; write less, or in several tasks`},
-		{"nor for an empty one", "d", 0, `cannot write "d": the files of the task are too large; write less, or in several tasks`},
-		{"unless another is smaller", "a", 4 << 10, ""},
-		{"and makes room", "c", 3 << 10, ""},
+		{"A file within the limit is written.", "a", 8 << 10, ""},
+		{"An overwritten file counts once.", "a", 10 << 10, ""},
+		{"An empty file counts too.", "b", 0, ""},
+		{"A file beyond the limit is refused.", "c", 3 << 10, `cannot write "c": the files of the task exceed the size limit; write fewer files, or use several tasks`},
+		{"An empty file beyond the limit is refused.", "d", 0, `cannot write "d": the files of the task exceed the size limit; write fewer files, or use several tasks`},
+		{"A file can be made smaller.", "a", 4 << 10, ""},
+		{"A smaller file frees space.", "c", 3 << 10, ""},
 	}
 	for _, tc := range steps {
 		got := ""
@@ -112,6 +112,6 @@ func TestLimit(t *testing.T) {
 		}
 	}
 	if _, err := fs.Stat(w.FS(), "d"); err == nil {
-		t.Error("what is refused is there")
+		t.Error("refused file exists")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// made is what a test looks for a value in.
+// made holds the entities that a test looks at.
 type made struct {
 	template, api, resource *entity.Entity
 	document                *tree.Node
@@ -64,148 +64,148 @@ var annotationCases = map[string]struct {
 	opts   engine.Options
 	look   func(made) string
 	want   string
-	// source is who won, as "field value from key".
+	// source is the source that won, as "field value from key".
 	source string
 }{
 	"title": {
-		reason: "the annotation is the title",
+		reason: "The annotation sets the title.",
 		edits:  []edit{annotated("portal.io/template-title", "Managed database")},
 		look:   title, want: "Managed database|Managed database API|Managed database API", source: "title|Managed database|annotation|portal.io/template-title",
 	},
 	"title by default": {
-		reason: "the title is the kind",
+		reason: "The default title is the kind.",
 		look:   title, want: "Database|Database API|Database API", source: "title|Database|definition|spec.names.kind",
 	},
 	"title of a claim": {
-		reason: "the title is the composite's kind, though the form makes the claim",
+		reason: "The title is the kind of the composite, though the form makes the claim.",
 		edits:  []edit{set("XDatabase", "spec", "names", "kind"), claimed("Database", "databases")},
 		look:   title, want: "XDatabase|XDatabase API|XDatabase API", source: "title|XDatabase|definition|spec.names.kind",
 	},
 	"title of a claim alone": {
-		reason: "without a kind of composite the title is the claim's",
+		reason: "Without a composite kind the title is that of the claim.",
 		edits:  []edit{without("spec", "names", "kind"), claimed("Database", "databases")},
 		look:   title, want: "Database|Database API|Database API", source: "title|Database|definition|spec.names.kind",
 	},
 	"description": {
-		reason: "the template's own description goes before the plain one",
+		reason: "The description of the template overrides the plain one.",
 		edits:  []edit{annotated("portal.io/template-description", "For you."), annotated("portal.io/description", "For me.")},
 		look:   description, want: "For you.|For you.", source: "description|For you.|annotation|portal.io/template-description",
 	},
 	"plain description": {
-		reason: "the plain description is used where there is no other",
+		reason: "The plain description is used if there is no other.",
 		edits:  []edit{annotated("portal.io/description", "For me."), versions(version("v1", schemaOf("From the schema.", "description")))},
 		look:   description, want: "For me.|For me.", source: "description|For me.|annotation|portal.io/description",
 	},
 	"description of the schema": {
-		reason: "what the schema says of itself goes before a phrase",
+		reason: "The description of the schema overrides the default.",
 		edits:  []edit{versions(version("v1", schemaOf(" From the schema.\n", "description")))},
 		look:   description, want: "From the schema.|From the schema.", source: "description|From the schema.|definition|schema.openAPIV3Schema.description",
 	},
 	"description by default": {
-		reason: "a phrase tells what is made",
+		reason: "The default description says what is created.",
 		look:   description, want: "Create Database resources (platform.io/v1)|Create Database resources (platform.io/v1)",
 		source: "description|Create Database resources (platform.io/v1)|default|",
 	},
 	"owner": {
-		reason: "the annotation goes before the option",
+		reason: "The annotation overrides the option.",
 		edits:  []edit{annotated("portal.io/owner", "user:default/ada")}, opts: engine.Options{Owner: "team-b"},
 		look: specs("owner"), want: "user:default/ada|user:default/ada|user:default/ada", source: "owner|user:default/ada|annotation|portal.io/owner",
 	},
 	"owner by option": {
-		reason: "the option goes before the default", opts: engine.Options{Owner: "team-b"},
+		reason: "The option overrides the default.", opts: engine.Options{Owner: "team-b"},
 		look: specs("owner"), want: "team-b|team-b|team-b", source: "owner|team-b|option|owner",
 	},
 	"owner by default": {
-		reason: "there is always an owner",
+		reason: "There is always an owner.",
 		look:   specs("owner"), want: "platform-team|platform-team|platform-team", source: "owner|platform-team|default|",
 	},
 	"owner that is empty": {
-		reason: "an empty annotation says nothing",
+		reason: "An empty annotation is ignored.",
 		edits:  []edit{annotated("portal.io/owner", "")}, opts: engine.Options{Owner: "team-b"},
 		look: specs("owner"), want: "team-b|team-b|team-b", source: "owner|team-b|option|owner",
 	},
 	"system": {
-		reason: "the annotation goes before the option; a Template has no system",
+		reason: "The annotation overrides the option; a Template has no system.",
 		edits:  []edit{annotated("portal.io/system", "data")}, opts: engine.Options{System: "other"},
 		look: specs("system"), want: "|data|data", source: "system|data|annotation|portal.io/system",
 	},
 	"system by option": {
-		reason: "the option goes before the default", opts: engine.Options{System: "other"},
+		reason: "The option overrides the default.", opts: engine.Options{System: "other"},
 		look: specs("system"), want: "|other|other", source: "system|other|option|system",
 	},
 	"system by default": {
-		reason: "there is always a system",
+		reason: "There is always a system.",
 		look:   specs("system"), want: "|platform|platform", source: "system|platform|default|",
 	},
 	"tags": {
-		reason: "the annotation's and the option's are mended, sorted, and come after ours, each once",
+		reason: "Tags of the annotation and the option are repaired, sorted, and added after ours without duplicates.",
 		edits:  []edit{annotated("portal.io/template-tags", " SQL, zoo,my_tag,, C++ ,composer")}, opts: engine.Options{Tags: []string{"alpha", " sql "}},
 		look: tags,
 		want: "composer,source:composer-ingestor,alpha,c++,my-tag,sql,zoo|composer,source:composer-ingestor,alpha,c++,my-tag,sql,zoo|composer,source:composer-ingestor,alpha,c++,my-tag,sql,zoo",
 	},
 	"default namespace": {
-		reason: "the annotation goes before the option",
+		reason: "The annotation overrides the option.",
 		edits:  []edit{annotated("portal.io/default-namespace", "data")}, opts: engine.Options{ResourceNamespace: "other"},
 		look: proposed, want: "data", source: "default-namespace|data|annotation|portal.io/default-namespace",
 	},
 	"default namespace by option": {
-		reason: "the option goes before the default", opts: engine.Options{ResourceNamespace: "other"},
+		reason: "The option overrides the default.", opts: engine.Options{ResourceNamespace: "other"},
 		look: proposed, want: "other", source: "default-namespace|other|option|default-namespace",
 	},
 	"default namespace by default": {
-		reason: "the contract's default",
+		reason: "The default is that of the contract.",
 		look:   proposed, want: "default", source: "default-namespace|default|default|",
 	},
 	"longest default namespace": {
-		reason: "the bound itself is allowed",
+		reason: "A namespace of the maximum length is accepted.",
 		edits:  []edit{annotated("portal.io/default-namespace", strings.Repeat("n", 63))},
 		look:   proposed, want: strings.Repeat("n", 63), source: "default-namespace|" + strings.Repeat("n", 63) + "|annotation|portal.io/default-namespace",
 	},
 	"namespace": {
-		reason: "the entities' namespace is an option", opts: engine.Options{Namespace: "data"},
+		reason: "The namespace of the entities is an option.", opts: engine.Options{Namespace: "data"},
 		look: func(m made) string { return m.template.Metadata.Namespace }, want: "data", source: "namespace|data|option|namespace",
 	},
 	"namespace by default": {
-		reason: "the contract's default",
+		reason: "The default is that of the contract.",
 		look:   func(m made) string { return m.template.Metadata.Namespace }, want: "default", source: "namespace|default|default|",
 	},
 	"API version": {
-		reason: "the annotation is the version of the document",
+		reason: "The annotation sets the version of the document.",
 		edits:  []edit{annotated("portal.io/api-version", "2.1.0")},
 		look:   func(m made) string { return m.document.Get("info", "version").Str() }, want: "2.1.0", source: "api-version|2.1.0|annotation|portal.io/api-version",
 	},
 	"API version by default": {
-		reason: "the document has the definition's version",
+		reason: "The default version of the document is that of the definition.",
 		look:   func(m made) string { return m.document.Get("info", "version").Str() }, want: "v1", source: "api-version|v1|default|",
 	},
 	"API kind": {
-		reason: "the kind of API is told, for programs and for people",
+		reason: "The kind of API is in an annotation and in the description.",
 		edits:  []edit{annotated("portal.io/api-kind", "REST")},
 		look:   apiKind, want: "REST|REST|REST API to create Database resources (platform.io/v1)", source: "api-kind|REST|annotation|portal.io/api-kind",
 	},
 	"API kind by default": {
-		reason: "no kind is told of which nobody spoke",
+		reason: "Without the annotation the API has no kind.",
 		look:   apiKind, want: "||API to create Database resources (platform.io/v1)",
 	},
 	"repository": {
-		reason: "the annotation is proposed",
+		reason: "The repository of the annotation is preset in the form.",
 		edits:  []edit{annotated("portal.io/gitops-repo", "https://git.example.org/platform/live")}, opts: engine.Options{GitOps: true},
 		look: func(m made) string { return delivery("gitHost")(m) + "|" + delivery("gitRepository")(m) },
 		want: "git.example.org|platform/live", source: "gitops-repo|https://git.example.org/platform/live|annotation|portal.io/gitops-repo",
 	},
 	"repository with a password": {
-		reason: "a password is nobody's business",
+		reason: "A password in a URL is removed.",
 		edits:  []edit{annotated("portal.io/gitops-repo", "https://me:hunter2@git.example.org/platform/live")}, opts: engine.Options{GitOps: true},
 		look: func(m made) string { return delivery("gitHost")(m) + "|" + delivery("gitRepository")(m) },
 		want: "git.example.org|platform/live", source: "gitops-repo|https://git.example.org/platform/live|annotation|portal.io/gitops-repo",
 	},
 	"path": {
-		reason: "the annotation is proposed",
+		reason: "The path of the annotation is preset in the form.",
 		edits:  []edit{annotated("portal.io/gitops-path", "clusters/prod/")}, opts: engine.Options{GitOps: true},
 		look: delivery("gitPath"), want: "clusters/prod", source: "gitops-path|clusters/prod/|annotation|portal.io/gitops-path",
 	},
 	"repository without GitOps": {
-		reason: "nobody is asked where to propose a change that is not offered",
+		reason: "A form without change requests does not ask for a repository.",
 		edits:  []edit{annotated("portal.io/gitops-repo", "https://git.example.org/platform/live")},
 		look:   func(m made) string { return delivery("gitRepository")(m) }, want: "no field",
 	},
@@ -242,15 +242,15 @@ func TestAnnotationsHonoured(t *testing.T) {
 					wantSource = wantSource[:i] + in(v, wantSource[i:])
 				}
 				if diff := cmp.Diff([]string{wantSource}, got); diff != "" {
-					t.Errorf("%s: who won (-want +got):\n%s", tc.reason, diff)
+					t.Errorf("%s: source that won (-want +got):\n%s", tc.reason, diff)
 				}
 			})
 		}
 	}
 }
 
-// TestPassedOver are values that would make an entity the catalog or the
-// cluster refuses: the next source is asked, and a finding says so.
+// TestPassedOver checks values that would make an entity which the catalog or
+// the cluster refuses: the next source is used, and a finding reports it.
 func TestPassedOver(t *testing.T) {
 	const write = " (write it as name, namespace/name or kind:namespace/name)"
 	const use = " (use lower-case letters, digits and dashes)"
@@ -263,40 +263,40 @@ func TestPassedOver(t *testing.T) {
 		findings []string
 	}{
 		"owner": {
-			"an annotation that is no reference is passed over", []edit{annotated("portal.io/owner", "The A Team")}, engine.Options{Owner: "b"}, specs("owner"), "b|b|b",
-			[]string{`ENG003 owner "The A Team" is not an entity reference and is passed over` + write},
+			"An annotation that is not a reference is ignored.", []edit{annotated("portal.io/owner", "The A Team")}, engine.Options{Owner: "b"}, specs("owner"), "b|b|b",
+			[]string{`ENG003 owner "The A Team" is not an entity reference and is ignored` + write},
 		},
 		"owner option": {
-			"so is an option", nil, engine.Options{Owner: "a b"}, specs("owner"), "platform-team|platform-team|platform-team",
-			[]string{`ENG003 owner "a b", given as an option, is not an entity reference and is passed over` + write},
+			"An option that is not a reference is ignored.", nil, engine.Options{Owner: "a b"}, specs("owner"), "platform-team|platform-team|platform-team",
+			[]string{`ENG003 owner "a b", set as an option, is not an entity reference and is ignored` + write},
 		},
 		"both owners": {
-			"there is a default behind both", []edit{annotated("portal.io/owner", "a:b:c")}, engine.Options{Owner: "/"}, specs("owner"), "platform-team|platform-team|platform-team",
-			[]string{`ENG003 owner "a:b:c" is not an entity reference and is passed over` + write, `ENG003 owner "/", given as an option, is not an entity reference and is passed over` + write},
+			"If both are ignored the default applies.", []edit{annotated("portal.io/owner", "a:b:c")}, engine.Options{Owner: "/"}, specs("owner"), "platform-team|platform-team|platform-team",
+			[]string{`ENG003 owner "a:b:c" is not an entity reference and is ignored` + write, `ENG003 owner "/", set as an option, is not an entity reference and is ignored` + write},
 		},
 		"system": {
-			"a system is a reference too", []edit{annotated("portal.io/system", "x y")}, engine.Options{}, specs("system"), "|platform|platform",
-			[]string{`ENG003 system "x y" is not an entity reference and is passed over` + write},
+			"A system must be a reference too.", []edit{annotated("portal.io/system", "x y")}, engine.Options{}, specs("system"), "|platform|platform",
+			[]string{`ENG003 system "x y" is not an entity reference and is ignored` + write},
 		},
 		"default namespace": {
-			"a form must not refuse its own proposal", []edit{annotated("portal.io/default-namespace", "Team_A")}, engine.Options{ResourceNamespace: "b"}, proposed, "b",
-			[]string{`ENG008 default namespace "Team_A" is not the name of a namespace and is passed over` + use},
+			"A default namespace that the form would refuse is ignored.", []edit{annotated("portal.io/default-namespace", "Team_A")}, engine.Options{ResourceNamespace: "b"}, proposed, "b",
+			[]string{`ENG008 default namespace "Team_A" is not a valid namespace name and is ignored` + use},
 		},
 		"long namespace": {
-			"nor one that is too long", []edit{annotated("portal.io/default-namespace", strings.Repeat("n", 64))}, engine.Options{}, proposed, "default",
-			[]string{`ENG008 default namespace "` + strings.Repeat("n", 64) + `" is not the name of a namespace and is passed over` + use},
+			"A default namespace that is too long is ignored.", []edit{annotated("portal.io/default-namespace", strings.Repeat("n", 64))}, engine.Options{}, proposed, "default",
+			[]string{`ENG008 default namespace "` + strings.Repeat("n", 64) + `" is not a valid namespace name and is ignored` + use},
 		},
 		"namespace and dash": {
-			"nor one that ends in a dash", []edit{annotated("portal.io/default-namespace", "team-")}, engine.Options{}, proposed, "default",
-			[]string{`ENG008 default namespace "team-" is not the name of a namespace and is passed over` + use},
+			"A default namespace that ends in a dash is ignored.", []edit{annotated("portal.io/default-namespace", "team-")}, engine.Options{}, proposed, "default",
+			[]string{`ENG008 default namespace "team-" is not a valid namespace name and is ignored` + use},
 		},
 		"namespace": {
-			"the entities' namespace is mended", nil, engine.Options{Namespace: "Team A"}, func(m made) string { return m.template.Metadata.Namespace }, "team-a-35a62206",
-			[]string{`ENG006 namespace "Team A" breaks the catalog's rules and becomes "team-a-35a62206" ()`},
+			"The namespace of the entities is repaired.", nil, engine.Options{Namespace: "Team A"}, func(m made) string { return m.template.Metadata.Namespace }, "team-a-35a62206",
+			[]string{`ENG006 namespace "Team A" is not valid in the catalog and becomes "team-a-35a62206" ()`},
 		},
 		"tags": {
-			"a tag that is mended, and one of which nothing is left", []edit{annotated("portal.io/template-tags", "Ok,???")}, engine.Options{}, func(m made) string { return strings.Join(m.template.Metadata.Tags[2:], ",") }, "ok",
-			[]string{`ENG002 tag "Ok" becomes "ok" ()`, `ENG002 tag "???" has nothing a tag may hold and is left out` + use},
+			"A tag is repaired, or dropped if nothing is left of it.", []edit{annotated("portal.io/template-tags", "Ok,???")}, engine.Options{}, func(m made) string { return strings.Join(m.template.Metadata.Tags[2:], ",") }, "ok",
+			[]string{`ENG002 tag "Ok" becomes "ok" ()`, `ENG002 tag "???" has no allowed characters and is dropped` + use},
 		},
 	}
 	for name, tc := range cases {
@@ -310,10 +310,10 @@ func TestPassedOver(t *testing.T) {
 			for _, f := range res.Findings {
 				got = append(got, f.Rule+" "+f.Message+" ("+f.Hint+")")
 				if len(tc.edits) > 0 && f.Object != "databases.platform.io" {
-					t.Errorf("%s: the finding is about %q", tc.reason, f.Object)
+					t.Errorf("%s: object of the finding is %q", tc.reason, f.Object)
 				}
 				if len(tc.edits) > 0 && !strings.Contains(f.Message, "option") && f.Where() == "sample.yaml" {
-					t.Errorf("%s: the finding does not know its line: %+v", tc.reason, f)
+					t.Errorf("%s: finding has no line: %+v", tc.reason, f)
 				}
 			}
 			if diff := cmp.Diff(tc.findings, got); diff != "" {

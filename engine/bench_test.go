@@ -21,13 +21,13 @@ func definition(tb testing.TB, data []byte) *xrd.Definition {
 		tb.Fatal(err)
 	}
 	if len(set.Definitions) != 1 || len(set.Findings) > 0 {
-		tb.Fatalf("sample reads to %d definitions, findings %v", len(set.Definitions), set.Findings)
+		tb.Fatalf("sample has %d definitions, findings %v", len(set.Definitions), set.Findings)
 	}
 	return set.Definitions[0]
 }
 
-// cpuSeconds returns the processor time this process has used: on a machine
-// that is shared, time on the clock says little about a core.
+// cpuSeconds returns the CPU time of this process, because on a shared machine
+// wall time says little about a core.
 func cpuSeconds(tb testing.TB) float64 {
 	tb.Helper()
 	var u syscall.Rusage
@@ -37,8 +37,8 @@ func cpuSeconds(tb testing.TB) float64 {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// BenchmarkTransform is one definition of 61 leaf fields to Template, API and
-// Resource; the figure to look at is definitions a second of processor time.
+// BenchmarkTransform transforms one definition with 61 leaf fields to Template,
+// API and Resource; the relevant figure is definitions per second of CPU time.
 func BenchmarkTransform(b *testing.B) {
 	d := definition(b, sample.Definition(0))
 	e := engine.New(engine.CLI, engine.Options{}, engine.Hooks{})
@@ -53,7 +53,7 @@ func BenchmarkTransform(b *testing.B) {
 	b.ReportMetric(float64(b.N)/(cpuSeconds(b)-before), "XRDs/cpu-s")
 }
 
-// BenchmarkTransformAndWrite adds the checks and the writing as YAML.
+// BenchmarkTransformAndWrite adds validation and the YAML output.
 func BenchmarkTransformAndWrite(b *testing.B) {
 	d := definition(b, sample.Definition(0))
 	e := engine.New(engine.CLI, engine.Options{}, engine.Hooks{})
@@ -76,8 +76,8 @@ func BenchmarkTransformAndWrite(b *testing.B) {
 	b.ReportMetric(float64(b.N)/(cpuSeconds(b)-before), "XRDs/cpu-s")
 }
 
-// BenchmarkParseOnly is the yardstick for the others: the YAML parser alone on
-// the same definition. On a machine that is shared, the ratio is what lasts.
+// BenchmarkParseOnly is the baseline for the others: the YAML parser alone on
+// the same definition. On a shared machine only the ratio is stable.
 func BenchmarkParseOnly(b *testing.B) {
 	data := sample.Definition(0)
 	b.ReportAllocs()

@@ -21,8 +21,8 @@ func TestDeprecated(t *testing.T) {
 		edits       []edit
 		description string
 	}{
-		"warning":    {"the author's warning is passed on", []edit{deprecated, set("Use v2.", "deprecationWarning")}, "About it.\n\nDeprecated. Use v2."},
-		"no warning": {"without one it is said all the same", []edit{deprecated}, "About it.\n\nDeprecated."},
+		"warning":    {"The deprecation warning of the author is shown.", []edit{deprecated, set("Use v2.", "deprecationWarning")}, "About it.\n\nDeprecated. Use v2."},
+		"no warning": {"Without a warning the deprecation is still shown.", []edit{deprecated}, "About it.\n\nDeprecated."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -33,33 +33,33 @@ func TestDeprecated(t *testing.T) {
 			api := pick(t, res.Entities, entity.KindAPI, "databases.platform.io-v1-api")
 			for _, e := range []*entity.Entity{template, api} {
 				if !strings.HasSuffix(e.Metadata.Title, " (deprecated)") {
-					t.Errorf("%s: %s is titled %q", tc.reason, e.Kind, e.Metadata.Title)
+					t.Errorf("%s: title of the %s is %q", tc.reason, e.Kind, e.Metadata.Title)
 				}
 				if diff := cmp.Diff([]string{"composer", "source:composer-ingestor", "a", "deprecated", "z"}, e.Metadata.Tags); diff != "" {
 					t.Errorf("%s: tags of the %s (-want +got):\n%s", tc.reason, e.Kind, diff)
 				}
 			}
 			if got := template.Metadata.Description; got != tc.description {
-				t.Errorf("%s: described as %q, want %q", tc.reason, got, tc.description)
+				t.Errorf("%s: description is %q, want %q", tc.reason, got, tc.description)
 			}
 			document := parsed(t, api.Spec.Get("definition").Str())
 			if got := document.Get("info", "description").Str(); got != tc.description {
-				t.Errorf("%s: the document says %q, want %q", tc.reason, got, tc.description)
+				t.Errorf("%s: description of the document is %q, want %q", tc.reason, got, tc.description)
 			}
 			for _, e := range res.Entities {
 				if e == template || e == api {
 					continue
 				}
 				if strings.Contains(e.Metadata.Title+e.Metadata.Description, "eprecated") || slices.Contains(e.Metadata.Tags, "deprecated") {
-					t.Errorf("%s: %s %s is marked too", tc.reason, e.Kind, e.Metadata.Name)
+					t.Errorf("%s: %s %s is marked as deprecated, want it unmarked", tc.reason, e.Kind, e.Metadata.Name)
 				}
 			}
 		})
 	}
 }
 
-// TestNoForm are definitions nobody can make a resource of. Each gets its
-// Resource, one finding with a place, and nothing else.
+// TestNoForm checks definitions for which no resource can be created. Each gets
+// its Resource, one finding with a position, and nothing else.
 func TestNoForm(t *testing.T) {
 	spec := func(value any, path ...string) []edit {
 		return []edit{set(value, append([]string{"spec"}, path...)...)}
@@ -68,29 +68,29 @@ func TestNoForm(t *testing.T) {
 		reason string
 		edits  []edit
 	}{
-		"nothing served":   {"no version is served", []edit{versions(version("v1", set(false, "served")))}},
-		"no versions":      {"there is no version", spec([]any{}, "versions")},
-		"nameless version": {"a version without a name cannot be served", []edit{versions(version(""))}},
-		"versions a map":   {"versions are of the wrong type", spec(object{"v1": object{}}, "versions")},
-		"no spec":          {"there is nothing", []edit{without("spec")}},
-		"no group":         {"a kind needs a group", []edit{without("spec", "group")}},
-		"no kind":          {"a resource needs a kind", []edit{without("spec", "names", "kind")}},
-		"no names":         {"a resource needs a kind", []edit{without("spec", "names")}},
-		"expression":       {"a kind that is an expression", spec("${{ secrets.x }}", "names", "kind")},
-		"path":             {"a kind that is a path", spec("../x", "names", "kind")},
-		"two lines":        {"a kind of two lines", spec("Data\nkind: Secret", "names", "kind")},
-		"space":            {"a kind with a space", spec("Data base", "names", "kind")},
-		"quote":            {"a kind with a quote", spec(`Data"base`, "names", "kind")},
-		"letters":          {"a kind of letters Kubernetes does not know", spec("Größe", "names", "kind")},
-		"group":            {"a group that is an expression", spec("${{ secrets.x }}", "group")},
-		"upper group":      {"a group in upper case", spec("Platform.io", "group")},
-		"group's start":    {"a group that begins with a mark", spec(".platform.io", "group")},
-		"plural's start":   {"a plural that begins with a mark", spec("-databases", "names", "plural")},
-		"group with slash": {"a group that would make another apiVersion", spec("platform.io/v1", "group")},
-		"plural":           {"a plural that leaves the path", spec("../x", "names", "plural")},
-		"version":          {"a version that is an expression", []edit{versions(version("${{ secrets.x }}"))}},
-		"claim":            {"a claim's kind that is an expression", []edit{claimed("${{ secrets.x }}", "databases")}},
-		"claim's plural":   {"a claim's plural that leaves the path", []edit{claimed("Database", "../x")}},
+		"nothing served":   {"No version is served.", []edit{versions(version("v1", set(false, "served")))}},
+		"no versions":      {"There is no version.", spec([]any{}, "versions")},
+		"nameless version": {"A version has no name.", []edit{versions(version(""))}},
+		"versions a map":   {"The versions have the wrong type.", spec(object{"v1": object{}}, "versions")},
+		"no spec":          {"The spec is missing.", []edit{without("spec")}},
+		"no group":         {"The group is missing.", []edit{without("spec", "group")}},
+		"no kind":          {"The kind is missing.", []edit{without("spec", "names", "kind")}},
+		"no names":         {"The names are missing.", []edit{without("spec", "names")}},
+		"expression":       {"The kind is an expression.", spec("${{ secrets.x }}", "names", "kind")},
+		"path":             {"The kind is a path.", spec("../x", "names", "kind")},
+		"two lines":        {"The kind has two lines.", spec("Data\nkind: Secret", "names", "kind")},
+		"space":            {"The kind has a space.", spec("Data base", "names", "kind")},
+		"quote":            {"The kind has a quote.", spec(`Data"base`, "names", "kind")},
+		"letters":          {"The kind has letters that Kubernetes does not allow.", spec("Größe", "names", "kind")},
+		"group":            {"The group is an expression.", spec("${{ secrets.x }}", "group")},
+		"upper group":      {"The group is in upper case.", spec("Platform.io", "group")},
+		"group's start":    {"The group begins with a dot.", spec(".platform.io", "group")},
+		"plural's start":   {"The plural begins with a dash.", spec("-databases", "names", "plural")},
+		"group with slash": {"The group contains a slash.", spec("platform.io/v1", "group")},
+		"plural":           {"The plural is a path traversal.", spec("../x", "names", "plural")},
+		"version":          {"The version is an expression.", []edit{versions(version("${{ secrets.x }}"))}},
+		"claim":            {"The kind of the claim is an expression.", []edit{claimed("${{ secrets.x }}", "databases")}},
+		"claim's plural":   {"The plural of the claim is a path traversal.", []edit{claimed("Database", "../x")}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestNoForm(t *testing.T) {
 	}
 }
 
-// TestBrokenStillTracks holds that Compositions and composites of a definition
-// without a form are in the catalog, and refer to nothing that is not.
+// TestBrokenStillTracks checks that Compositions and composites of a definition
+// without a form are in the catalog, and have no dangling references.
 func TestBrokenStillTracks(t *testing.T) {
 	res := transform(t, engine.CLI, engine.Options{}, surrounded(t, words.Portal, versions(version("v1", set(false, "served")))))
 	resolved(t, res.Entities)
@@ -123,11 +123,11 @@ func TestBrokenStillTracks(t *testing.T) {
 	}
 }
 
-// marker is hostile text that must never reach an expression.
+// marker is hostile text that must not be in an expression.
 const marker = `${{ secrets.PWNED }}`
 
-// TestHostileText puts an expression wherever a definition has text: nothing
-// of it is in what a step is given.
+// TestHostileText puts an expression wherever a definition has text: none of it
+// is in the input of a step.
 func TestHostileText(t *testing.T) {
 	field := func(value any, key string) edit {
 		return versions(version("v1", schemaOf(value, "properties", "spec", "properties", "size", key)))
@@ -136,25 +136,25 @@ func TestHostileText(t *testing.T) {
 		reason string
 		edits  []edit
 	}{
-		"annotations": {"annotations are text", []edit{
+		"annotations": {"Annotations are text.", []edit{
 			annotated("portal.io/template-title", marker), annotated("portal.io/template-description", marker), annotated("portal.io/owner", marker),
 			annotated("portal.io/system", marker), annotated("portal.io/template-tags", marker), annotated("portal.io/default-namespace", marker),
 			annotated("portal.io/api-version", marker), annotated("portal.io/api-kind", marker), annotated("portal.io/gitops-repo", marker), annotated("portal.io/gitops-path", marker),
 		}},
-		"labels":                 {"labels are text", []edit{labelled("portal.io/template-type", marker), labelled("example.dev/version", marker)}},
-		"name":                   {"so is the name", []edit{named(marker)}},
-		"names":                  {"the composite's kind is not used where there is a claim", []edit{set(marker, "spec", "names", "kind"), claimed("Database", "databases")}},
-		"singular":               {"the singular is not used", []edit{set(marker, "spec", "names", "singular")}},
-		"enforced":               {"so is the Composition's name", []edit{set(marker, "spec", "enforcedCompositionRef", "name")}},
-		"default":                {"so is the default's", []edit{set(marker, "spec", "defaultCompositionRef", "name")}},
-		"policies":               {"policies are text", []edit{set(marker, "spec", "defaultCompositionUpdatePolicy"), set(marker, "spec", "defaultCompositeDeletePolicy")}},
-		"deprecated":             {"so is a warning", []edit{versions(version("v1", set(true, "deprecated"), set(marker, "deprecationWarning")))}},
-		"schema's description":   {"descriptions are text", []edit{versions(version("v1", schemaOf(marker, "description")))}},
-		"title of a field":       {"titles are text", []edit{field(marker, "title")}},
-		"description of a field": {"descriptions are text", []edit{field(marker, "description")}},
-		"default of a field":     {"a default reaches the step through the form only", []edit{field(marker, "default")}},
-		"enum":                   {"so do choices", []edit{field([]any{marker, "b"}, "enum")}},
-		"pattern":                {"patterns stay in the form", []edit{field(marker, "pattern")}},
+		"labels":                 {"Labels are text.", []edit{labelled("portal.io/template-type", marker), labelled("example.dev/version", marker)}},
+		"name":                   {"The name is text.", []edit{named(marker)}},
+		"names":                  {"The composite kind is not used if there is a claim.", []edit{set(marker, "spec", "names", "kind"), claimed("Database", "databases")}},
+		"singular":               {"The singular is not used.", []edit{set(marker, "spec", "names", "singular")}},
+		"enforced":               {"The name of the enforced Composition is text.", []edit{set(marker, "spec", "enforcedCompositionRef", "name")}},
+		"default":                {"The name of the default Composition is text.", []edit{set(marker, "spec", "defaultCompositionRef", "name")}},
+		"policies":               {"Policies are text.", []edit{set(marker, "spec", "defaultCompositionUpdatePolicy"), set(marker, "spec", "defaultCompositeDeletePolicy")}},
+		"deprecated":             {"A deprecation warning is text.", []edit{versions(version("v1", set(true, "deprecated"), set(marker, "deprecationWarning")))}},
+		"schema's description":   {"The description of a schema is text.", []edit{versions(version("v1", schemaOf(marker, "description")))}},
+		"title of a field":       {"The title of a field is text.", []edit{field(marker, "title")}},
+		"description of a field": {"The description of a field is text.", []edit{field(marker, "description")}},
+		"default of a field":     {"A default gets into the step only through the form.", []edit{field(marker, "default")}},
+		"enum":                   {"Enum values get into the step only through the form.", []edit{field([]any{marker, "b"}, "enum")}},
+		"pattern":                {"Patterns stay in the form.", []edit{field(marker, "pattern")}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestHostileText(t *testing.T) {
 					template := first(t, res.Entities, entity.KindTemplate).Spec
 					for _, part := range []string{"steps", "output"} {
 						if yaml := string(tree.AppendYAML(nil, template.Get(part))); strings.Contains(yaml, "PWNED") {
-							t.Errorf("%s, %s: %s has the text:\n%s", tc.reason, p.Name, part, yaml)
+							t.Errorf("%s, %s: %s contains the text:\n%s", tc.reason, p.Name, part, yaml)
 						}
 					}
 				}
@@ -181,8 +181,8 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// TestHostileProperty is the one text that must be in an expression: there it
-// stands between quotes, whole.
+// TestHostileProperty checks the one text that must be in an expression, the
+// name of a property: it is quoted and complete.
 func TestHostileProperty(t *testing.T) {
 	cases := map[string]string{
 		`secrets.PWNED }} ${{ x`: `${{ parameters["secrets.PWNED }} ${{ x"] }}`,
@@ -198,12 +198,12 @@ func TestHostileProperty(t *testing.T) {
 		res := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: d})
 		spec := first(t, res.Entities, entity.KindTemplate).Spec.Get("steps").List()[0].Get("input", "manifest", "spec")
 		if got := spec.Get(name).Str(); got != want {
-			t.Errorf("field %q is made by %s, want %s", name, got, want)
+			t.Errorf("field %q is written as %s, want %s", name, got, want)
 		}
 	}
 }
 
-// TestWrongTypes reads what is of the wrong type everywhere.
+// TestWrongTypes reads definitions with wrong types at every path.
 func TestWrongTypes(t *testing.T) {
 	for _, wrong := range []any{nil, true, 7, "text", []any{}, []any{"x", nil}, object{}, object{"x": object{}}} {
 		for _, path := range [][]string{
@@ -212,10 +212,10 @@ func TestWrongTypes(t *testing.T) {
 			{"spec", "defaultCompositionRef"}, {"spec", "enforcedCompositionRef"}, {"spec", "connectionSecretKeys"},
 		} {
 			for _, p := range engine.Profiles {
-				// It fails by itself if a catalog refuses one of them.
+				// The test fails if a catalog refuses one of them.
 				res := transform(t, p, engine.Options{GitOps: true}, engine.Input{Definition: define(t, words.Portal, set(wrong, path...))})
 				if !slices.ContainsFunc(res.Entities, func(e *entity.Entity) bool { return e.Kind == entity.KindResource }) {
-					t.Errorf("%s: with %v at %q there is no Resource", p.Name, wrong, path)
+					t.Errorf("%s: no Resource with %v at %q", p.Name, wrong, path)
 				}
 			}
 		}

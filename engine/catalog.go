@@ -51,8 +51,8 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 		holder[strings.ToLower(full)] = d
 		findings = append(findings, finding.Finding{
 			Rule: RuleClash, Severity: finding.Warning, Object: d.Name, File: d.Origin.File, Pos: d.Node.Get("metadata", "name").At(),
-			Message: fmt.Sprintf("short name %q belongs to definition %q already, so this one is called %q", base, first.Name, full),
-			Hint:    "rename one of the two plurals if developers are to tell them apart",
+			Message: fmt.Sprintf("short name %q is already used by definition %q, so this one is named %q", base, first.Name, full),
+			Hint:    "rename one of the two plurals so that developers can distinguish them",
 		})
 	}
 	return names, findings

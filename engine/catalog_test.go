@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// belonging returns a Resource that belongs to a system.
+// belonging returns a Resource of a system.
 func belonging(namespace, system string) *entity.Entity {
 	e := &entity.Entity{Kind: entity.KindResource, Metadata: entity.Metadata{Name: "x", Namespace: namespace}, Spec: tree.Obj(tree.F("type", tree.Str("x")))}
 	if system != "" {
@@ -29,18 +29,18 @@ func TestSurroundings(t *testing.T) {
 		entities []*entity.Entity
 		want     []string
 	}{
-		"none":           {"no entity, no System", engine.Options{}, nil, nil},
-		"no system":      {"a Template names no system", engine.Options{}, []*entity.Entity{belonging("default", "")}, nil},
-		"one each":       {"each system once, in the order they are named", engine.Options{}, []*entity.Entity{belonging("default", "b"), belonging("default", "a"), belonging("default", "b")}, []string{"system:default/b owner platform-team domain ", "system:default/a owner platform-team domain "}},
-		"spellings":      {"ways to write one reference are one system", engine.Options{}, []*entity.Entity{belonging("default", "a"), belonging("default", "default/a"), belonging("default", "system:default/A")}, []string{"system:default/a owner platform-team domain "}},
-		"namespaces":     {"a system belongs to the namespace of who names it, or to the one it says", engine.Options{}, []*entity.Entity{belonging("one", "a"), belonging("two", "a"), belonging("one", "three/a")}, []string{"system:one/a owner group:default/platform-team domain ", "system:two/a owner group:default/platform-team domain ", "system:three/a owner group:default/platform-team domain "}},
-		"invalid system": {"what can be no System is left out, and costs no other its place", engine.Options{}, []*entity.Entity{belonging("default", "a b"), belonging("default", "a")}, []string{"system:default/a owner platform-team domain "}},
-		"owner":          {"the option is the owner", engine.Options{Owner: "group:default/team"}, []*entity.Entity{belonging("default", "a")}, []string{"system:default/a owner group:default/team domain "}},
-		"invalid owner":  {"an owner that is no reference is passed over", engine.Options{Owner: "the team"}, []*entity.Entity{belonging("default", "a")}, []string{"system:default/a owner platform-team domain "}},
-		"domain":         {"the Domain comes last, and the Systems are in it", engine.Options{Domain: "d", Owner: "o"}, []*entity.Entity{belonging("default", "a"), belonging("default", "b")}, []string{"system:default/a owner o domain d", "system:default/b owner o domain d", "domain:default/d owner o domain "}},
-		"domain alone":   {"the Domain is there without a System", engine.Options{Domain: "d"}, nil, []string{"domain:default/d owner platform-team domain "}},
-		"invalid domain": {"a Domain that cannot be is left out of the Systems too", engine.Options{Domain: "the domain"}, []*entity.Entity{belonging("default", "a")}, []string{"system:default/a owner platform-team domain "}},
-		"namespace":      {"the Domain is in the namespace of the entities", engine.Options{Domain: "d", Namespace: "data"}, []*entity.Entity{belonging("data", "a")}, []string{"system:data/a owner platform-team domain d", "domain:data/d owner platform-team domain "}},
+		"none":           {"Without entities there is no System.", engine.Options{}, nil, nil},
+		"no system":      {"A Template has no system.", engine.Options{}, []*entity.Entity{belonging("default", "")}, nil},
+		"one each":       {"Each system is made once, in order of use.", engine.Options{}, []*entity.Entity{belonging("default", "b"), belonging("default", "a"), belonging("default", "b")}, []string{"system:default/b owner platform-team domain ", "system:default/a owner platform-team domain "}},
+		"spellings":      {"Different spellings of a reference are one system.", engine.Options{}, []*entity.Entity{belonging("default", "a"), belonging("default", "default/a"), belonging("default", "system:default/A")}, []string{"system:default/a owner platform-team domain "}},
+		"namespaces":     {"The namespace of a system is that of its reference, or that of the entity.", engine.Options{}, []*entity.Entity{belonging("one", "a"), belonging("two", "a"), belonging("one", "three/a")}, []string{"system:one/a owner group:default/platform-team domain ", "system:two/a owner group:default/platform-team domain ", "system:three/a owner group:default/platform-team domain "}},
+		"invalid system": {"An invalid system is left out, and does not affect the others.", engine.Options{}, []*entity.Entity{belonging("default", "a b"), belonging("default", "a")}, []string{"system:default/a owner platform-team domain "}},
+		"owner":          {"The owner is set by an option.", engine.Options{Owner: "group:default/team"}, []*entity.Entity{belonging("default", "a")}, []string{"system:default/a owner group:default/team domain "}},
+		"invalid owner":  {"An owner that is not a reference is ignored.", engine.Options{Owner: "the team"}, []*entity.Entity{belonging("default", "a")}, []string{"system:default/a owner platform-team domain "}},
+		"domain":         {"The Domain is last, and the Systems are in it.", engine.Options{Domain: "d", Owner: "o"}, []*entity.Entity{belonging("default", "a"), belonging("default", "b")}, []string{"system:default/a owner o domain d", "system:default/b owner o domain d", "domain:default/d owner o domain "}},
+		"domain alone":   {"The Domain is made without a System too.", engine.Options{Domain: "d"}, nil, []string{"domain:default/d owner platform-team domain "}},
+		"invalid domain": {"An invalid Domain is left out of the Systems too.", engine.Options{Domain: "the domain"}, []*entity.Entity{belonging("default", "a")}, []string{"system:default/a owner platform-team domain "}},
+		"namespace":      {"The Domain is in the namespace of the entities.", engine.Options{Domain: "d", Namespace: "data"}, []*entity.Entity{belonging("data", "a")}, []string{"system:data/a owner platform-team domain d", "domain:data/d owner platform-team domain "}},
 	}
 	for name, tc := range cases {
 		for _, v := range vocabularies {
@@ -58,7 +58,7 @@ func TestSurroundings(t *testing.T) {
 						t.Errorf("%s: tags (-want +got):\n%s", tc.reason, diff)
 					}
 					if e.APIVersion != in(v, "portal.io/")+"v1alpha1" {
-						t.Errorf("%s: %s is of %q", tc.reason, e.Key(), e.APIVersion)
+						t.Errorf("%s: apiVersion of %s is %q", tc.reason, e.Key(), e.APIVersion)
 					}
 				}
 				if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -69,7 +69,7 @@ func TestSurroundings(t *testing.T) {
 	}
 }
 
-// TestSurroundingsOfResult makes the Systems of what the engine itself makes.
+// TestSurroundingsOfResult makes the Systems of entities that the engine made.
 func TestSurroundingsOfResult(t *testing.T) {
 	opts := engine.Options{Domain: "infra", Namespace: "Data Team", System: "stores"}
 	e := engine.New(engine.CLI, opts, engine.Hooks{})
@@ -101,7 +101,7 @@ func TestSurroundingsOfResult(t *testing.T) {
 			}
 			r, err := entity.ParseRef(name, kind, x.Metadata.Namespace)
 			if err != nil || !there[r.String()] {
-				t.Errorf("%s belongs to %s %q, which is not there: %q", x.Key(), field, name, slices.Sorted(maps.Keys(there)))
+				t.Errorf("%s refers to %s %q, which does not exist: %q", x.Key(), field, name, slices.Sorted(maps.Keys(there)))
 			}
 		}
 	}

@@ -79,11 +79,11 @@ func partOf(o *xrd.Object) part {
 func (c *component) entity() *entity.Entity {
 	name, changed := entity.Name(c.id)
 	if changed {
-		c.note(RuleName, c.parts[0], tree.Pos{}, fmt.Sprintf("Component name %q breaks the catalog's rules and becomes %q", c.id, name), "")
+		c.note(RuleName, c.parts[0], tree.Pos{}, fmt.Sprintf("Component name %q is not valid in the catalog and becomes %q", c.id, name), "")
 	}
 	namespace, changed := entity.Namespace(c.opts.Namespace)
 	if changed {
-		c.note(RuleNamespace, part{}, tree.Pos{}, fmt.Sprintf("namespace %q breaks the catalog's rules and becomes %q", c.opts.Namespace, namespace), "")
+		c.note(RuleNamespace, part{}, tree.Pos{}, fmt.Sprintf("namespace %q is not valid in the catalog and becomes %q", c.opts.Namespace, namespace), "")
 	}
 	var kinds []string
 	for _, p := range c.parts {
@@ -185,10 +185,10 @@ func (c *component) ref(field, key, option, kind, namespace string) string {
 		switch {
 		case v == "":
 		case !isRef(v, kind, namespace):
-			c.note(RuleRef, p, placeOf(p.Node, from), fmt.Sprintf("%s %q is not an entity reference and is passed over", field, v), hint)
+			c.note(RuleRef, p, placeOf(p.Node, from), fmt.Sprintf("%s %q is not an entity reference and is ignored", field, v), hint)
 		case named != "" && named != v:
-			c.note(RuleRef, p, placeOf(p.Node, from), fmt.Sprintf("%s is %q here and %q on another workload of the same id, so neither counts", field, v, named),
-				"name the same everywhere, or give one of them another id")
+			c.note(RuleRef, p, placeOf(p.Node, from), fmt.Sprintf("%s is %q here and %q on another workload of the same id, so both are ignored", field, v, named),
+				"set the same value everywhere, or change one of the ids")
 			return c.option(field, option, kind, namespace, hint)
 		default:
 			named = v
@@ -203,7 +203,7 @@ func (c *component) ref(field, key, option, kind, namespace string) string {
 // option returns a reference that was given as an option, or "" if it is invalid.
 func (c *component) option(field, option, kind, namespace, hint string) string {
 	if option != "" && !isRef(option, kind, namespace) {
-		c.note(RuleRef, part{}, tree.Pos{}, fmt.Sprintf("%s %q, given as an option, is not an entity reference and is passed over", field, option), hint)
+		c.note(RuleRef, part{}, tree.Pos{}, fmt.Sprintf("%s %q, set as an option, is not an entity reference and is ignored", field, option), hint)
 		return ""
 	}
 	return option

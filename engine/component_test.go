@@ -34,7 +34,7 @@ func workload(tb testing.TB, v words.Vocabulary, cluster, namespace, kind, name 
 	return set.Others[0]
 }
 
-// ownedBy makes an object one that another made.
+// ownedBy sets the owner reference of an object.
 func ownedBy(kind, name string) edit {
 	return set([]any{object{"apiVersion": "batch/v1", "kind": kind, "name": name}}, "metadata", "ownerReferences")
 }
@@ -79,25 +79,25 @@ func TestComponent(t *testing.T) {
 		rules     []string
 	}{
 		"one": {
-			reason: "one workload, all defaults", workloads: []*xrd.Object{w("east", "shop", "Deployment", "api")},
+			reason: "A single workload gets all defaults.", workloads: []*xrd.Object{w("east", "shop", "Deployment", "api")},
 			want: head(at("shop", "east"), "    - deployment\n", "Deployment api", usual),
 		},
 		"several": {
-			reason:    "kinds and names in order, each once over all clusters",
+			reason:    "Kinds and names are sorted and unique across all clusters.",
 			workloads: []*xrd.Object{w("west", "shop", "Deployment", "web"), w("west", "shop", "StatefulSet", "db"), w("east", "shop", "Deployment", "web"), w("east", "shop", "Deployment", "api")},
 			want:      head(at("shop", "east,west"), "    - deployment\n    - statefulset\n", "Deployment api, web; StatefulSet db", usual),
 		},
 		"namespaces": {
-			reason: "no namespace if there are several", workloads: []*xrd.Object{w("east", "a", "Deployment", "web"), w("east", "b", "Deployment", "web")},
+			reason: "Workloads of several namespaces give no namespace.", workloads: []*xrd.Object{w("east", "a", "Deployment", "web"), w("east", "b", "Deployment", "web")},
 			want: head(at("", "east"), "    - deployment\n", "Deployment web", usual),
 		},
 		"jobs": {
-			reason:    "a Job that a CronJob made is the CronJob, there or not; another Job is itself",
+			reason:    "A Job of a CronJob counts as the CronJob, whether it exists or not; any other Job counts itself.",
 			workloads: []*xrd.Object{w("east", "shop", "Job", "clean-1", ownedBy("CronJob", "clean")), w("east", "shop", "Job", "clean-2", ownedBy("CronJob", "clean")), w("east", "shop", "CronJob", "clean"), w("east", "shop", "Job", "once"), w("east", "shop", "Job", "mail-7", ownedBy("CronJob", "mail"))},
 			want:      head(at("shop", "east"), "    - cronjob\n    - job\n", "CronJob clean, mail; Job once", usual),
 		},
 		"many": {
-			reason: "a description is to be read",
+			reason: "A description is readable.",
 			workloads: func() (all []*xrd.Object) {
 				for _, c := range "abcdefghij" {
 					all = append(all, w("east", "shop", "Deployment", string(c)))
@@ -107,26 +107,26 @@ func TestComponent(t *testing.T) {
 			want: head(at("shop", "east"), "    - deployment\n", "Deployment a, b, c, d, e, f, g, h, …", usual),
 		},
 		"annotations": {
-			reason:    "the owner that workloads name, if they agree; a system only if one is named",
+			reason:    "The owner is the one that all workloads name; a system is set only if one is named.",
 			workloads: []*xrd.Object{w("west", "shop", "Deployment", "web"), w("east", "shop", "Deployment", "web", owner("group:shop/carts")), w("east", "shop", "Deployment", "api", annotated("portal.io/system", "sales"))},
 			opts:      engine.Options{Owner: "option", System: "option"},
 			want:      head(at("shop", "east,west"), "    - deployment\n", "Deployment api, web", "  lifecycle: production\n  owner: group:shop/carts\n  system: sales\n"),
 		},
 		"disputed": {
-			reason:    "nobody makes another's Component theirs by a label",
+			reason:    "A label cannot claim the Component of another workload.",
 			workloads: []*xrd.Object{w("west", "shop", "Deployment", "web", owner("thieves")), w("east", "shop", "Deployment", "web", owner("group:shop/carts"))},
 			opts:      engine.Options{Owner: "option"},
 			want:      head(at("shop", "east,west"), "    - deployment\n", "Deployment web", "  lifecycle: production\n  owner: option\n"),
 			rules:     []string{"ENG003"},
 		},
 		"options": {
-			reason: "options go before defaults", workloads: []*xrd.Object{w("east", "shop", "Deployment", "web")},
+			reason: "Options override defaults.", workloads: []*xrd.Object{w("east", "shop", "Deployment", "web")},
 			opts: engine.Options{Owner: "option", Lifecycle: "experimental", Tags: []string{"Team A"}},
 			want: head(at("shop", "east"), "    - deployment\n    - team-a\n", "Deployment web", "  lifecycle: experimental\n  owner: option\n"),
 		},
 		"broken references": {
-			reason: "what is no reference is told and passed over", workloads: []*xrd.Object{w("east", "shop", "Deployment", "web", owner("the cart people"), annotated("portal.io/system", "component:x"))},
-			opts: engine.Options{Owner: "nobody at all"},
+			reason: "A value that is not a reference is reported and ignored.", workloads: []*xrd.Object{w("east", "shop", "Deployment", "web", owner("the cart people"), annotated("portal.io/system", "component:x"))},
+			opts: engine.Options{Owner: "not a reference"},
 			want: head(at("shop", "east"), "    - deployment\n", "Deployment web", usual), rules: []string{"ENG003", "ENG003", "ENG003"},
 		},
 	}
@@ -141,7 +141,7 @@ func TestComponent(t *testing.T) {
 				if diff := cmp.Diff(tc.rules, rules(findings)); diff != "" {
 					t.Errorf("%s: findings (-want +got):\n%s", tc.reason, diff)
 				}
-				// Their order does not matter.
+				// The order of workloads does not matter.
 				slices.Reverse(tc.workloads)
 			}
 		})
@@ -159,33 +159,33 @@ func TestComponentWords(t *testing.T) {
 		workloads []*xrd.Object
 		want      words.Vocabulary
 	}{
-		"contract": {"as the label is spelt", "auto", []*xrd.Object{of(words.Portal, "a")}, words.Portal},
-		"upstream": {"as the label is spelt", "auto", []*xrd.Object{of(words.Upstream, "a")}, words.Upstream},
-		"mixed":    {"the contract's own spelling wins", "auto", []*xrd.Object{of(words.Upstream, "a"), of(words.Portal, "b")}, words.Portal},
-		"both":     {"on one workload too", "auto", []*xrd.Object{of(words.Portal, "a", both)}, words.Portal},
-		"chosen":   {"a choice goes before all", "upstream", []*xrd.Object{of(words.Portal, "a")}, words.Upstream},
-		"chosen 2": {"either way", "portal", []*xrd.Object{of(words.Upstream, "a", annotated("portal.io/owner", "x"))}, words.Portal},
+		"contract": {"The vocabulary is that of the label.", "auto", []*xrd.Object{of(words.Portal, "a")}, words.Portal},
+		"upstream": {"The vocabulary is that of the label.", "auto", []*xrd.Object{of(words.Upstream, "a")}, words.Upstream},
+		"mixed":    {"With mixed labels the portal vocabulary wins.", "auto", []*xrd.Object{of(words.Upstream, "a"), of(words.Portal, "b")}, words.Portal},
+		"both":     {"With both labels on one workload the portal vocabulary wins.", "auto", []*xrd.Object{of(words.Portal, "a", both)}, words.Portal},
+		"chosen":   {"A choice overrides the labels.", "upstream", []*xrd.Object{of(words.Portal, "a")}, words.Upstream},
+		"chosen 2": {"A choice of the portal vocabulary overrides the labels.", "portal", []*xrd.Object{of(words.Upstream, "a", annotated("portal.io/owner", "x"))}, words.Portal},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			e, _ := component(t, "shop", tc.workloads, engine.Options{Words: choice(t, tc.words), Now: found})
 			valid(t, []*entity.Entity{e})
 			if got := words.Of(e.APIVersion); got != tc.want {
-				t.Errorf("%s: it speaks %s", tc.reason, got)
+				t.Errorf("%s: vocabulary is %s", tc.reason, got)
 			}
 			for _, key := range []string{"portal.io/cluster-id", "portal.io/cluster-namespace", "portal.io/discovered-from", "portal.io/discovered-at", "portal.io/managed-by-location"} {
 				if e.Metadata.Annotations[in(tc.want, key)] == "" {
-					t.Errorf("%s: it has no annotation %s; there are %v", tc.reason, in(tc.want, key), e.Metadata.Annotations)
+					t.Errorf("%s: annotation %s is missing; there are %v", tc.reason, in(tc.want, key), e.Metadata.Annotations)
 				}
 			}
 		})
 	}
 }
 
-// TestComponentNames makes Components of ids that are no names, and of nothing.
+// TestComponentNames checks ids that are not valid names, and no workloads.
 func TestComponentNames(t *testing.T) {
 	if e, findings := component(t, "shop", nil, engine.Options{}); e != nil || findings != nil {
-		t.Errorf("without workloads there is %v, and %v", e, findings)
+		t.Errorf("without workloads: component %v, findings %v", e, findings)
 	}
 	id := "the shop: " + strings.Repeat("x", 80)
 	e, findings := component(t, id, []*xrd.Object{workload(t, words.Portal, "", "", "Deployment", "a")}, engine.Options{Namespace: "Team A"})
@@ -194,7 +194,7 @@ func TestComponentNames(t *testing.T) {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	if e.Metadata.Title != id || e.Metadata.Annotations[words.AnnotationClusterID] != id {
-		t.Errorf("the id is not written as it is: %+v", e.Metadata)
+		t.Errorf("id is not kept as it is: %+v", e.Metadata)
 	}
 	for _, f := range findings {
 		if f.Message == "" || f.Severity == finding.Error {

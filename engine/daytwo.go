@@ -64,7 +64,7 @@ func (t *transformation) existing(create *entity.Entity, base string, v *xrd.Ver
 	name, changed := entity.NameWithSuffix(base, "-"+purpose)
 	if changed {
 		t.note(RuleName, t.def.Node.Get("metadata", "name").At(),
-			fmt.Sprintf("%s name %q breaks the catalog's rules and becomes %q", entity.KindTemplate, base+"-"+purpose, name), "")
+			fmt.Sprintf("%s name %q is not valid in the catalog and becomes %q", entity.KindTemplate, base+"-"+purpose, name), "")
 	}
 	e := *create
 	e.Metadata.Name = name

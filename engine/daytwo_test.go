@@ -16,8 +16,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// steps writes the steps of a Template, but for the manifests of those that have
-// one with a spec.
+// steps returns the steps of a Template, without manifests that have a spec.
 func steps(e *entity.Entity) string {
 	all := e.Spec.Get("steps").Clone()
 	for _, s := range all.List() {
@@ -28,8 +27,7 @@ func steps(e *entity.Entity) string {
 	return string(tree.AppendYAML(nil, all))
 }
 
-// TestDayTwo looks at the Templates for resources that are there, in both
-// vocabularies.
+// TestDayTwo checks the Templates for existing resources, in both vocabularies.
 func TestDayTwo(t *testing.T) {
 	opts := engine.Options{DayTwo: true, Tags: []string{"zoo"}}
 	for _, v := range vocabularies {
@@ -71,16 +69,16 @@ func TestDayTwo(t *testing.T) {
 					purpose, tags = tc.tag, slices.Insert(tags, 2, tc.tag)
 				}
 				if e.Metadata.Title != tc.title || tc.description != "" && e.Metadata.Description != tc.description {
-					t.Errorf("%s is called %q, %q", tc.name, e.Metadata.Title, e.Metadata.Description)
+					t.Errorf("%s has title %q, description %q", tc.name, e.Metadata.Title, e.Metadata.Description)
 				}
 				if diff := cmp.Diff(tags, e.Metadata.Tags); diff != "" {
 					t.Errorf("tags of %s (-want +got):\n%s", tc.name, diff)
 				}
 				if got := e.Metadata.Annotations[in(v, "portal.io/template-purpose")]; got != purpose {
-					t.Errorf("%s is for %q, want %q", tc.name, got, purpose)
+					t.Errorf("purpose of %s is %q, want %q", tc.name, got, purpose)
 				}
 				if got := e.Metadata.Annotations[in(v, "composer.io/xrd-name")]; got != "databases.platform.io" {
-					t.Errorf("%s is of definition %q", tc.name, got)
+					t.Errorf("definition of %s is %q", tc.name, got)
 				}
 				if got := e.Spec.Get("owner").Str() + " " + e.Spec.Get("type").Str(); got != "platform-team "+in(v, "composer-xrd") {
 					t.Errorf("%s has owner and type %q", tc.name, got)
@@ -94,13 +92,14 @@ func TestDayTwo(t *testing.T) {
 				}
 			}
 			if !slices.Contains(res.Sources, engine.Source{Field: "day-two", Value: "true", From: engine.FromOption, Key: "day-two"}) {
-				t.Error("explain does not say where they come from")
+				t.Error("explain does not have the source of the Templates")
 			}
 		})
 	}
 }
 
-// TestDayTwoDelivery delivers updates and deletions as the resource was.
+// TestDayTwoDelivery checks that updates and deletions are delivered like the
+// resource.
 func TestDayTwoDelivery(t *testing.T) {
 	input := engine.Input{Definition: define(t, words.Portal)}
 	res := transform(t, engine.CLI, engine.Options{DayTwo: true, GitOps: true, Clusters: []string{"a", "b"}}, input)
@@ -111,7 +110,7 @@ func TestDayTwoDelivery(t *testing.T) {
     branch: ${{ parameters.gitBranch }}
 `
 	cases := map[string]struct{ reason, name, want string }{
-		"Update": {"an update is applied there, or proposed", "databases-update", `
+		"Update": {"An update is applied or proposed.", "databases-update", `
 - id: apply
   name: Update Database
   action: cluster:apply
@@ -130,7 +129,7 @@ func TestDayTwoDelivery(t *testing.T) {
     merge: ${{ not parameters.observed }}
   if: ${{ parameters.delivery == "change-request" }}
 `},
-		"Delete": {"so is a deletion", "databases-delete", `
+		"Delete": {"A deletion is applied or proposed.", "databases-delete", `
 - id: delete
   name: Delete Database
   action: cluster:delete
@@ -165,18 +164,18 @@ func TestDayTwoDelivery(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if !slices.Contains(page(e, 0, "required").Strings(), form.ParamCluster) {
-				t.Errorf("%s: the form does not ask where it is", tc.reason)
+				t.Errorf("%s: form does not ask for the cluster", tc.reason)
 			}
 		})
 	}
 	live := parsed(t, `{metadata: {name: one, namespace: shop, generation: 4}, spec: {size: big}}`)
 	values := form.Fill(pick(t, res.Entities, "Template", "databases-update").Spec, live)
 	if want := parsed(t, `{name: one, namespace: shop, size: big, observed: "`+xrd.Observed(live)+`"}`); !want.Equal(values) {
-		t.Errorf("the form is filled with %v", values.Any())
+		t.Errorf("form is filled with %v", values.Any())
 	}
 }
 
-// TestDayTwoOff wants nothing else changed, on or off.
+// TestDayTwoOff checks that the option changes nothing else.
 func TestDayTwoOff(t *testing.T) {
 	late := version("v2", set(true, "deprecated"))
 	for _, p := range engine.Profiles {
@@ -190,7 +189,7 @@ func TestDayTwoOff(t *testing.T) {
 				purpose := e.Metadata.Annotations[key]
 				if purpose == "update" || purpose == "delete" {
 					if p.EveryVersion && !strings.HasPrefix(e.Metadata.Title, strings.ToUpper(purpose[:1])+purpose[1:]+" Database v") {
-						t.Errorf("of which version is %q?", e.Metadata.Title)
+						t.Errorf("title %q does not have the version", e.Metadata.Title)
 					}
 					continue
 				}
@@ -198,13 +197,14 @@ func TestDayTwoOff(t *testing.T) {
 				rest = append(rest, e)
 			}
 			if diff := cmp.Diff(string(entity.YAMLDocuments(off)), string(entity.YAMLDocuments(rest))); diff != "" {
-				t.Errorf("-off +on, without the Templates that are new:\n%s", diff)
+				t.Errorf("without the new Templates (-off +on):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestDayTwoNames repairs names that are too long, and says so.
+// TestDayTwoNames checks that names which are too long are repaired and
+// reported.
 func TestDayTwoNames(t *testing.T) {
 	long := strings.Repeat("a", 60) + ".platform.io"
 	res := transform(t, engine.CLI, engine.Options{DayTwo: true}, engine.Input{Definition: define(t, words.Portal, named(long))})
@@ -216,7 +216,7 @@ func TestDayTwoNames(t *testing.T) {
 	}
 	said := 0
 	for _, f := range res.Findings {
-		if f.Rule == engine.RuleName && (strings.Contains(f.Message, `-update" breaks`) || strings.Contains(f.Message, `-delete" breaks`)) {
+		if f.Rule == engine.RuleName && (strings.Contains(f.Message, `-update" is not valid`) || strings.Contains(f.Message, `-delete" is not valid`)) {
 			said++
 		}
 	}
@@ -225,7 +225,7 @@ func TestDayTwoNames(t *testing.T) {
 	}
 }
 
-// TestDayTwoTemplates delivers as the files of a folder say.
+// TestDayTwoTemplates checks delivery with the files of a folder.
 func TestDayTwoTemplates(t *testing.T) {
 	repo, path := annotated(words.AnnotationGitOpsRepo, "https://git.example.com/acme/live.git"), annotated(words.AnnotationGitOpsPath, "clusters/live")
 	values := map[string]any{"clusters": []any{"a", "b"}}
@@ -237,13 +237,13 @@ func TestDayTwoTemplates(t *testing.T) {
 		want   []string
 		update string
 	}{
-		"Default": {"as the engine does", "", "", nil, []string{"cluster:apply", "cluster:apply", "cluster:delete"}, ""},
-		"Cluster": {"in the cluster that the wizard asks for", "multi-cluster", "", nil, []string{"cluster:apply", "cluster:apply", "cluster:delete"}, "cluster: ${{ parameters.deliveryCluster }}"},
-		"Wizard": {"as the developer says", "gitops", "", nil, []string{
+		"Default": {"The default is that of the engine.", "", "", nil, []string{"cluster:apply", "cluster:apply", "cluster:delete"}, ""},
+		"Cluster": {"The wizard asks for the cluster.", "multi-cluster", "", nil, []string{"cluster:apply", "cluster:apply", "cluster:delete"}, "cluster: ${{ parameters.deliveryCluster }}"},
+		"Wizard": {"The developer chooses the delivery.", "gitops", "", nil, []string{
 			"cluster:apply publish:change-request", "cluster:apply publish:change-request", "cluster:delete publish:change-request",
 		}, "host: ${{ parameters.gitHost }}"},
-		"Pull": {"nothing is applied where all is proposed", "", "pull-request", nil, []string{"publish:change-request", "publish:change-request", "publish:change-request"}, "host: git.example.com"},
-		"Own": {"what a folder makes itself goes before", "", "", []string{"portal/default.eta", `
+		"Pull": {"With pull requests nothing is applied.", "", "pull-request", nil, []string{"publish:change-request", "publish:change-request", "publish:change-request"}, "host: git.example.com"},
+		"Own": {"A Template of the folder overrides the built-in one.", "", "", []string{"portal/default.eta", `
 apiVersion: scaffolder.portal.io/v1beta3
 kind: Template
 metadata: {name: x}
@@ -254,7 +254,7 @@ kind: Template
 metadata: {name: x-update}
 spec: {type: t, owner: o, parameters: [], steps: [{id: a, action: debug:log}]}
 `}, []string{"cluster:apply", "debug:log", "cluster:delete"}, ""},
-		"Other": {"what does not deliver cannot be updated", "", "", []string{"steps/default.eta", "- {id: a, action: debug:log}\n"}, []string{"debug:log"}, ""},
+		"Other": {"Without a delivery step there is no update.", "", "", []string{"steps/default.eta", "- {id: a, action: debug:log}\n"}, []string{"debug:log"}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -286,7 +286,7 @@ spec: {type: t, owner: o, parameters: [], steps: [{id: a, action: debug:log}]}
 	}
 }
 
-// TestClusters asks for the cluster where there are several.
+// TestClusters checks that the form asks for the cluster if there are several.
 func TestClusters(t *testing.T) {
 	for n, asked := range map[int]bool{0: false, 1: false, 2: true, 3: true} {
 		names := []string{"a", "b", "c"}[:n]
@@ -295,7 +295,7 @@ func TestClusters(t *testing.T) {
 		step := e.Spec.Get("steps").Items[0].Get("input", "cluster").Str()
 		if !asked {
 			if ask != nil || step != "" {
-				t.Errorf("%d clusters are nothing to choose from: %v, %q", n, ask.Any(), step)
+				t.Errorf("form with %d clusters asks for one: %v, %q", n, ask.Any(), step)
 			}
 			continue
 		}
@@ -303,13 +303,13 @@ func TestClusters(t *testing.T) {
 			t.Errorf("%d clusters: %s%q", n, diff, step)
 		}
 	}
-	// The wizard that asks by itself does not ask twice.
+	// A wizard that already asks for the cluster does not ask twice.
 	tr := engine.New(engine.Concept, engine.Options{Clusters: []string{"a", "b"}}, engine.Hooks{}).Templated(open(t), engine.TemplateOptions{})
 	res, err := tr.Transform(engine.Input{Definition: define(t, words.Portal, annotated(words.AnnotationWizard, "multi-cluster"))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Count(fmt.Sprint(res.Entities[0].Spec.Get("parameters").Any()), form.ParamCluster+":"); got != 1 || len(res.Findings) > 0 {
-		t.Errorf("the cluster is asked for %d times; findings %v", got, res.Findings)
+		t.Errorf("cluster is asked for %d times; findings %v", got, res.Findings)
 	}
 }

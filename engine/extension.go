@@ -38,7 +38,7 @@ func (x Extension) Around(next Transformer) Transformer {
 	return TransformerFunc(func(in Input) (Result, error) {
 		t := around()
 		if t == nil {
-			return Result{}, errors.New("the extension returned no Transformer")
+			return Result{}, errors.New("cannot transform: the extension returned no Transformer")
 		}
 		return t.Transform(in)
 	})

@@ -22,8 +22,8 @@ func nodesOf(n *tree.Node) int {
 	return count
 }
 
-// mutate changes the i-th node of n: a scalar says something else, anything
-// else loses a part.
+// mutate changes the i-th node of n: a scalar gets another value, any other
+// node loses a child.
 func mutate(n *tree.Node, i *int) bool {
 	if *i == 0 {
 		switch {
@@ -70,14 +70,14 @@ func TestFingerprintMutations(t *testing.T) {
 			got, gotFindings := outcome(t, changed, nil)
 			cached, cachedFindings := outcome(t, changed, cache)
 			if cached != got || !slices.Equal(cachedFindings, gotFindings) {
-				t.Errorf("%q: after a change of %s it gets the form of another", in.Definition.Name, what)
+				t.Errorf("%q: after a change of %s the form of another definition is found", in.Definition.Name, what)
 			}
 			if got == want && slices.Equal(gotFindings, wantFindings) {
 				return
 			}
 			seen++
 			if engine.Fingerprint(changed) == before {
-				t.Errorf("%q: %s changes what is made, but not the fingerprint", in.Definition.Name, what)
+				t.Errorf("%q: %s changes the entities, but not the fingerprint", in.Definition.Name, what)
 			}
 		}
 		each := func(n *tree.Node, use func(*tree.Node)) {
@@ -116,10 +116,11 @@ func TestFingerprintMutations(t *testing.T) {
 	if seen < 500 {
 		t.Errorf("only %d mutations changed anything", seen)
 	}
-	t.Logf("%d mutations changed something; a form was found %d times", seen, cache.hits)
+	t.Logf("%d mutations changed the entities; a form was found %d times", seen, cache.hits)
 }
 
-// TestFingerprint tells what counts besides the documents, and what does not.
+// TestFingerprint checks what is part of the fingerprint besides the documents,
+// and what is not.
 func TestFingerprint(t *testing.T) {
 	base := func() engine.Input {
 		in := engine.Input{Definition: define(t, words.Portal), Base: "b", Clusters: []string{"east", "west"}, Untracked: map[string]bool{"a": true}}
@@ -128,7 +129,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	document := func(edits ...edit) func(*engine.Input) {
 		return func(in *engine.Input) {
-			// Places are where they were: only what is said is looked at.
+			// Positions are unchanged: only messages are compared.
 			d := define(t, words.Portal, edits...)
 			in.Definition = xrd.NewDefinition(d.Node, xrd.Origin{})
 		}
@@ -139,28 +140,28 @@ func TestFingerprint(t *testing.T) {
 		from   func(*engine.Input)
 		same   bool
 	}{
-		"nothing":                 {"the same again", func(*engine.Input) {}, nil, true},
-		"base":                    {"names are made of it", func(in *engine.Input) { in.Base = "c" }, nil, false},
-		"clusters":                {"they are listed", func(in *engine.Input) { in.Clusters = []string{"east"} }, nil, false},
-		"clusters run on":         {"the parts do not run into each other", func(in *engine.Input) { in.Clusters = []string{"eastwest"} }, nil, false},
-		"untracked":               {"another has no Resource", func(in *engine.Input) { in.Untracked = map[string]bool{"b": true} }, nil, false},
-		"untracked false":         {"a false one is none", func(in *engine.Input) { in.Untracked["b"] = false }, nil, true},
-		"origin":                  {"the location is written down", func(in *engine.Input) { in.Definition.Origin.Location = "url:https://x" }, nil, false},
-		"file":                    {"findings name it", func(in *engine.Input) { in.Definition.Origin.File = "y.yaml" }, nil, false},
-		"place":                   {"findings name it", func(in *engine.Input) { in.Definition.Node.Get("spec").Pos.Line++ }, nil, false},
-		"Composition's origin":    {"its location is written down", func(in *engine.Input) { in.Compositions[0].Origin.Location = "url:https://x" }, nil, false},
-		"composite's cluster":     {"it is in the name", func(in *engine.Input) { in.Composites[0].Origin.Cluster = "west" }, nil, false},
-		"a Composition less":      {"one is missing", func(in *engine.Input) { in.Compositions = in.Compositions[1:] }, nil, false},
-		"a composite less":        {"one is missing", func(in *engine.Input) { in.Composites = nil }, nil, false},
-		"given":                   {"it stands for the definition", func(in *engine.Input) { in.Fingerprint = "x" }, nil, false},
-		"given again":             {"whatever that is", func(in *engine.Input) { in.Fingerprint, in.Definition = "x", define(t, words.Portal, named("y.z")) }, func(in *engine.Input) { in.Fingerprint = "x" }, true},
-		"read fields":             {"a hook may change what was read and not the document", func(in *engine.Input) { in.Definition.Annotations = map[string]string{words.AnnotationOwner: "x"} }, nil, false},
-		"read schema":             {"even a schema", func(in *engine.Input) { in.Definition.Versions[0].Schema = tree.Obj() }, nil, false},
-		"words":                   {"the entities speak otherwise", func(in *engine.Input) { in.Definition.Words = words.Upstream }, nil, false},
-		"resource version":        {"it says nothing", document(set("2", "metadata", "resourceVersion")), document(set("1", "metadata", "resourceVersion")), true},
-		"status of a definition":  {"it is not looked at", document(set("Ready", "status", "x")), document(), true},
-		"what kubectl notes down": {"nor is this", document(annotated(xrd.LastApplied, "{}")), document(annotated("x", "y"), annotated(xrd.LastApplied, "{1}"), without("metadata", "annotations", "x")), true},
-		"generation":              {"of two definitions with the same name it decides", document(set(2, "metadata", "generation")), document(set(1, "metadata", "generation")), false},
+		"nothing":                 {"The same input has the same fingerprint.", func(*engine.Input) {}, nil, true},
+		"base":                    {"The base name is part of names.", func(in *engine.Input) { in.Base = "c" }, nil, false},
+		"clusters":                {"Clusters are listed in an annotation.", func(in *engine.Input) { in.Clusters = []string{"east"} }, nil, false},
+		"clusters run on":         {"The parts of the fingerprint are separated.", func(in *engine.Input) { in.Clusters = []string{"eastwest"} }, nil, false},
+		"untracked":               {"Another untracked object changes the entities.", func(in *engine.Input) { in.Untracked = map[string]bool{"b": true} }, nil, false},
+		"untracked false":         {"An entry that is false is the same as none.", func(in *engine.Input) { in.Untracked["b"] = false }, nil, true},
+		"origin":                  {"The location is in an annotation.", func(in *engine.Input) { in.Definition.Origin.Location = "url:https://x" }, nil, false},
+		"file":                    {"Findings have the file.", func(in *engine.Input) { in.Definition.Origin.File = "y.yaml" }, nil, false},
+		"place":                   {"Findings have the position.", func(in *engine.Input) { in.Definition.Node.Get("spec").Pos.Line++ }, nil, false},
+		"Composition's origin":    {"The location of a Composition is in an annotation.", func(in *engine.Input) { in.Compositions[0].Origin.Location = "url:https://x" }, nil, false},
+		"composite's cluster":     {"The cluster of a composite is in its name.", func(in *engine.Input) { in.Composites[0].Origin.Cluster = "west" }, nil, false},
+		"a Composition less":      {"A Composition is missing.", func(in *engine.Input) { in.Compositions = in.Compositions[1:] }, nil, false},
+		"a composite less":        {"A composite is missing.", func(in *engine.Input) { in.Composites = nil }, nil, false},
+		"given":                   {"A given fingerprint replaces that of the definition.", func(in *engine.Input) { in.Fingerprint = "x" }, nil, false},
+		"given again":             {"With a given fingerprint the definition is ignored.", func(in *engine.Input) { in.Fingerprint, in.Definition = "x", define(t, words.Portal, named("y.z")) }, func(in *engine.Input) { in.Fingerprint = "x" }, true},
+		"read fields":             {"A hook can change parsed fields without the document.", func(in *engine.Input) { in.Definition.Annotations = map[string]string{words.AnnotationOwner: "x"} }, nil, false},
+		"read schema":             {"A hook can change a parsed schema without the document.", func(in *engine.Input) { in.Definition.Versions[0].Schema = tree.Obj() }, nil, false},
+		"words":                   {"The vocabulary changes the entities.", func(in *engine.Input) { in.Definition.Words = words.Upstream }, nil, false},
+		"resource version":        {"The resource version is ignored.", document(set("2", "metadata", "resourceVersion")), document(set("1", "metadata", "resourceVersion")), true},
+		"status of a definition":  {"The status of a definition is ignored.", document(set("Ready", "status", "x")), document(), true},
+		"what kubectl notes down": {"The annotation of kubectl is ignored.", document(annotated(xrd.LastApplied, "{}")), document(annotated("x", "y"), annotated(xrd.LastApplied, "{1}"), without("metadata", "annotations", "x")), true},
+		"generation":              {"The generation decides between two definitions with the same name.", document(set(2, "metadata", "generation")), document(set(1, "metadata", "generation")), false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +171,7 @@ func TestFingerprint(t *testing.T) {
 			}
 			tc.change(&after)
 			if (engine.Fingerprint(before) == engine.Fingerprint(after)) != tc.same {
-				t.Errorf("%s: the fingerprints are the same: %v", tc.reason, !tc.same)
+				t.Errorf("%s: fingerprints are equal: %v", tc.reason, !tc.same)
 			}
 		})
 	}

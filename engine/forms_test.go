@@ -15,14 +15,14 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// shelf is a cache that forgets nothing.
+// shelf is a cache without eviction.
 type shelf struct {
 	mu    sync.Mutex
 	forms map[string]*form.Form
 	hits  int
 }
 
-// Form returns what is on the shelf, or puts it there.
+// Form returns a cached form, or adds it.
 func (s *shelf) Form(key string, compile func() *form.Form) *form.Form {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +53,8 @@ func spoil(n *tree.Node) {
 	n.Items = append(n.Items[:len(n.Items):len(n.Items)], tree.Str("spoilt"))
 }
 
-// TestForms transforms through a cache, with a hook that spoils whatever it
-// gets: what comes after is what comes without a cache.
+// TestForms transforms with a cache and a hook that changes every node of its
+// entities: later results are the same as without a cache.
 func TestForms(t *testing.T) {
 	inputs := map[string]engine.Input{
 		"portal":   surrounded(t, words.Portal, plain()...),
@@ -88,7 +88,7 @@ func TestForms(t *testing.T) {
 						continue
 					}
 					if diff := cmp.Diff(want, got) + cmp.Diff(wantRules, gotRules); diff != "" {
-						t.Fatalf("run %d through a cache differs (-without +with):\n%s", i, diff)
+						t.Fatalf("run %d with a cache differs (-without +with):\n%s", i, diff)
 					}
 				}
 				if cache.hits != 4*len(cache.forms) || cache.hits == 0 {
@@ -99,7 +99,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestFormKey changes what a form depends on: the form that was remembered must
+// TestFormKey changes everything that a form depends on: the cached form must
 // not be found.
 func TestFormKey(t *testing.T) {
 	type given struct {
@@ -113,8 +113,8 @@ func TestFormKey(t *testing.T) {
 		given  given
 		hit    bool
 	}{
-		"same":         {"the same is found", plain, true},
-		"owner":        {"the owner is on the Template, not in its form", given{names: plain.names, opts: engine.Options{Owner: "x", Tags: []string{"x"}, Now: found}}, true},
+		"same":         {"The same input is found.", plain, true},
+		"owner":        {"The owner is on the Template, not in its form.", given{names: plain.names, opts: engine.Options{Owner: "x", Tags: []string{"x"}, Now: found}}, true},
 		"schema":       {"another schema", given{names: plain.names, edits: []edit{versions(version("v1", schemaOf("integer", "properties", "spec", "properties", "size", "type")))}}, false},
 		"version":      {"another version", given{names: plain.names, edits: []edit{versions(version("v2"))}}, false},
 		"group":        {"another group", given{names: plain.names, edits: []edit{set("data.io", "spec", "group")}}, false},
@@ -143,8 +143,8 @@ func TestFormKey(t *testing.T) {
 	}
 }
 
-// TestFormFingerprint holds that a given fingerprint stands for the definition,
-// but not for what a hook made of it.
+// TestFormFingerprint checks that a given fingerprint identifies the
+// definition, but not a definition that a hook made from it.
 func TestFormFingerprint(t *testing.T) {
 	cache := &shelf{}
 	d := define(t, words.Portal)
@@ -164,12 +164,12 @@ func TestFormFingerprint(t *testing.T) {
 	other.Group = "data.io"
 	run(in, engine.Hooks{PreProcess: func(*xrd.Definition) (*xrd.Definition, error) { return &other, nil }})
 	if cache.hits != 1 {
-		t.Error("a definition that a hook made got the form of the one before it")
+		t.Error("definition from a hook got the form of the original one")
 	}
 }
 
-// BenchmarkForms is BenchmarkTransform with the form compiled, and with it
-// remembered under a fingerprint the engine makes, or one that is given.
+// BenchmarkForms is BenchmarkTransform with the form compiled, and with a
+// cached form under a computed or a given fingerprint.
 func BenchmarkForms(b *testing.B) {
 	d := definition(b, sample.Definition(0))
 	for name, bench := range map[string]struct {
@@ -192,7 +192,8 @@ func BenchmarkForms(b *testing.B) {
 	}
 }
 
-// BenchmarkFingerprint is that of a definition of 61 leaf fields.
+// BenchmarkFingerprint computes the fingerprint of a definition with 61 leaf
+// fields.
 func BenchmarkFingerprint(b *testing.B) {
 	in := engine.Input{Definition: definition(b, sample.Definition(0))}
 	b.ReportAllocs()

@@ -32,7 +32,7 @@ func (t *transformation) delivery(o *form.Options) {
 	}
 	annotations := t.def.Annotations
 	if given := annotations[path]; given != "" && !isFolder(given) {
-		t.noteDelivery(path, "is no path in a repository", false, hintPath)
+		t.noteDelivery(path, "is not a path in a repository", false, hintPath)
 		annotations = nil
 	}
 	o.Path = t.value("gitops-path", annotations, path, "", "")
@@ -41,15 +41,15 @@ func (t *transformation) delivery(o *form.Options) {
 // The hints of findings about delivery.
 const (
 	hintRepository = "write https://host/owner/name"
-	hintPath       = "write it with slashes from the top of the repository, without .. and .git"
-	hintBranch     = "write it as Git has it, such as main"
+	hintPath       = "write a path from the root of the repository, with slashes, and without .. and .git"
+	hintBranch     = "write a branch name, such as main"
 )
 
 // noRepository reports that no repository for change requests is configured.
 func (t *transformation) noRepository() {
 	t.note(RuleNoRepository, firstPlace(t.def.Node.Get("metadata", "annotations"), t.def.Node.Get("metadata"), t.def.Node),
-		"nothing names the repository that changes are proposed for, so the form asks whoever chooses a change request",
-		"give the definition the annotation "+t.def.Words.Out(words.Key, words.AnnotationGitOpsRepo))
+		"no repository is set for change requests, so the form asks for it",
+		"set annotation "+t.def.Words.Out(words.Key, words.AnnotationGitOpsRepo))
 }
 
 // noteDelivery reports an annotation about delivery. It omits the value: an address may
@@ -58,14 +58,14 @@ func (t *transformation) noteDelivery(annotation, wrong string, usable bool, hin
 	key := t.def.Words.Out(words.Key, annotation)
 	message := "annotation " + key + " " + wrong
 	if !usable {
-		message += " and is passed over"
+		message += " and is ignored"
 	}
 	t.note(RuleDelivery, annotationPos(t.def.Node, key), message, hint)
 }
 
 // noteValue reports a delivery value of a template folder or of its options.
 func (t *transformation) noteValue(key, wrong, hint string) {
-	t.note(RuleDelivery, tree.Pos{}, "the value gitops."+key+" of the templates "+wrong+" and is passed over", hint)
+	t.note(RuleDelivery, tree.Pos{}, "value gitops."+key+" of the templates "+wrong+" and is ignored", hint)
 }
 
 var (
@@ -82,18 +82,18 @@ func checkRepository(address string) (usable bool, wrong string) {
 	whole := strings.HasSuffix(strings.Trim(strings.TrimSpace(address), "/"), ".git")
 	switch {
 	case host != "" && !hostPart.MatchString(host):
-		return false, "names no host and no repository"
+		return false, "has no valid host and repository"
 	case name == "":
-		return false, "names no repository"
+		return false, "has no repository"
 	case slices.ContainsFunc(parts, odd):
-		return false, "is not the address of a repository"
+		return false, "is not a repository URL"
 	case len(parts) == 1 && host == "":
-		return false, "names no host, and not both the owner and the name of a repository"
+		return false, "lacks the host and the owner or name of the repository"
 	case len(parts) == 1 && !whole:
 		// A plain Git server may have repositories without an owner.
-		return false, "does not name both the owner and the name of a repository"
+		return false, "lacks the owner or the name of the repository"
 	case host == "":
-		return true, "names no host, so the form asks for it"
+		return true, "has no host, so the form asks for it"
 	}
 	return true, ""
 }

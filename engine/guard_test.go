@@ -12,7 +12,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestHooksOwnTheirEntities changes what forms share through a hook: no other form may show it.
+// TestHooksOwnTheirEntities changes shared parts of forms in a hook: the change
+// must not be visible in another form.
 func TestHooksOwnTheirEntities(t *testing.T) {
 	d := define(t, words.Portal, versions(version("v1", schemaOf(object{"type": "string", "enum": []any{"a", "b"}}, "properties", "spec", "properties", "size"))))
 	clean := func() string {
@@ -30,40 +31,42 @@ func TestHooksOwnTheirEntities(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := clean(); after != before {
-		t.Errorf("an engine without the hook now writes what the hook wrote: has allowArbitraryValues %v", strings.Contains(after, "allowArbitraryValues"))
+		t.Errorf("change of a hook is visible in an engine without the hook: has allowArbitraryValues %v", strings.Contains(after, "allowArbitraryValues"))
 	}
 	if string(tree.AppendCanonical(nil, d.Node)) != node {
-		t.Error("the definition itself changed")
+		t.Error("definition was changed")
 	}
 }
 
-// TestStampIsStable stamps an unchanged Template again, in upstream words: the mark stays.
+// TestStampIsStable stamps an unchanged Template again in the upstream
+// vocabulary: the version mark is unchanged.
 func TestStampIsStable(t *testing.T) {
 	e := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, words.Upstream)}).Entities[0]
 	key := in(words.Upstream, templateVersion)
 	before := e.Metadata.Annotations[key]
 	engine.Stamp(e)
 	if after := e.Metadata.Annotations[key]; after != before {
-		t.Errorf("mark %s becomes %s though the spec is the same", before, after)
+		t.Errorf("mark %s became %s though the spec is the same", before, after)
 	}
 }
 
-// TestSystemNamespace names a System in a namespace with capitals, which a catalog refuses.
+// TestSystemNamespace checks a System in a namespace with capitals, which a
+// catalog refuses.
 func TestSystemNamespace(t *testing.T) {
 	e := engine.New(engine.CLI, engine.Options{System: "Team/sys", Domain: "Team/dom"}, engine.Hooks{})
 	res, _ := e.Transform(engine.Input{Definition: define(t, words.Portal)})
 	refusedNone(t, e.Surroundings(res.Entities, "file:x", words.Portal))
 }
 
-// TestNamespaceOption proposes a namespace no cluster has.
+// TestNamespaceOption checks a default namespace that no cluster accepts.
 func TestNamespaceOption(t *testing.T) {
 	res := transform(t, engine.CLI, engine.Options{ResourceNamespace: "Team A"}, engine.Input{Definition: define(t, words.Portal)})
 	if got := page(res.Entities[0], 0, "properties", "namespace", "default").Str(); got != "default" {
-		t.Errorf("form proposes %q, which its own pattern refuses; findings %v", got, rules(res.Findings))
+		t.Errorf("default namespace of the form is %q, which its own pattern refuses; findings %v", got, rules(res.Findings))
 	}
 }
 
-// TestNilEntity returns a nil entity from a hook: an error, not a panic.
+// TestNilEntity checks that a nil entity from a hook is an error, not a panic.
 func TestNilEntity(t *testing.T) {
 	for name, f := range map[string]func([]*entity.Entity) ([]*entity.Entity, error){
 		"nil entity": func(es []*entity.Entity) ([]*entity.Entity, error) { return []*entity.Entity{nil}, nil },
@@ -82,13 +85,14 @@ func TestNilEntity(t *testing.T) {
 	}
 }
 
-// TestVersionTwice has one version twice: one Template.
+// TestVersionTwice checks that a duplicate version gives one Template.
 func TestVersionTwice(t *testing.T) {
 	res, _ := engine.New(engine.ClusterIngestor, engine.Options{}, engine.Hooks{}).Transform(engine.Input{Definition: define(t, words.Portal, versions(version("v1"), version("v1")))})
 	refusedNone(t, res.Entities)
 }
 
-// TestBadVersion has a version with a bad name, which must not cost the others theirs.
+// TestBadVersion checks that a version with an invalid name does not affect the
+// others.
 func TestBadVersion(t *testing.T) {
 	res := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, words.Portal, versions(version("v1"), version("V 2")))})
 	if len(res.Entities) != 3 {
@@ -96,7 +100,8 @@ func TestBadVersion(t *testing.T) {
 	}
 }
 
-// TestXRAPIVersion has a composite in a group that is also a word of the vocabulary.
+// TestXRAPIVersion checks a composite in a group that is also a word of the
+// vocabulary.
 func TestXRAPIVersion(t *testing.T) {
 	input := engine.Input{Definition: define(t, words.Upstream, set("backstage.io", "spec", "group"))}
 	give(t, words.Portal, &input, xrd.Origin{File: "c.yaml"}, composite("a", "b", set("backstage.io/v1", "apiVersion")))
@@ -106,7 +111,8 @@ func TestXRAPIVersion(t *testing.T) {
 	}
 }
 
-// TestSystemThere finds a System that a hook has made already.
+// TestSystemThere checks that a System which a hook has already made is not
+// made again.
 func TestSystemThere(t *testing.T) {
 	e := engine.New(engine.CLI, engine.Options{}, engine.Hooks{})
 	res, _ := e.Transform(engine.Input{Definition: define(t, words.Portal)})
@@ -115,7 +121,7 @@ func TestSystemThere(t *testing.T) {
 	refusedNone(t, append(all, e.Surroundings(all, "file:x", words.Portal)...))
 }
 
-// refusedNone holds entities to what a catalog accepts.
+// refusedNone checks that a catalog accepts the entities.
 func refusedNone(t *testing.T, es []*entity.Entity) {
 	t.Helper()
 	for _, x := range entity.CheckAll(es) {

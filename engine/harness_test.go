@@ -21,7 +21,7 @@ type object = map[string]any
 // edit changes a document before it is read.
 type edit func(object)
 
-// database returns a definition in the contract's words, after some edits.
+// database returns a definition in the portal vocabulary, after some edits.
 func database(edits ...edit) object {
 	o := object{
 		"apiVersion": "apiextensions.composer.io/v2",
@@ -39,7 +39,7 @@ func database(edits ...edit) object {
 	return o
 }
 
-// version returns a version that is served, with a schema of one field.
+// version returns a served version with a schema of one field.
 func version(name string, edits ...edit) object {
 	v := object{"name": name, "served": true}
 	set("object", "schema", "openAPIV3Schema", "type")(v)
@@ -51,7 +51,7 @@ func version(name string, edits ...edit) object {
 	return v
 }
 
-// set puts a value at a path and makes the maps on the way.
+// set sets a value at a path and creates missing maps.
 func set(value any, path ...string) edit {
 	return func(o object) {
 		for _, key := range path[:len(path)-1] {
@@ -66,7 +66,7 @@ func set(value any, path ...string) edit {
 	}
 }
 
-// without removes what is at a path.
+// without removes the value at a path.
 func without(path ...string) edit {
 	return func(o object) {
 		for _, key := range path[:len(path)-1] {
@@ -89,7 +89,7 @@ func schemaOf(value any, path ...string) edit {
 	return set(value, append([]string{"schema", "openAPIV3Schema"}, path...)...)
 }
 
-// both makes one edit of several.
+// both combines several edits.
 func both(edits ...edit) edit {
 	return func(o object) {
 		for _, e := range edits {
@@ -98,8 +98,8 @@ func both(edits ...edit) edit {
 	}
 }
 
-// upstream is the table of the decisions page, written down a second time so
-// that a mistake in package words shows.
+// upstream repeats the vocabulary table, so that a mistake in package words is
+// found.
 var upstream = strings.NewReplacer(
 	"apiextensions.composer.io", "apiextensions.crossplane.io",
 	"portal.io/cluster-id", "backstage.io/kubernetes-id",
@@ -114,7 +114,7 @@ var upstream = strings.NewReplacer(
 	"cluster:apply", "kubernetes:apply",
 )
 
-// in spells an identifier of the contract in a vocabulary.
+// in returns an identifier of the contract in a vocabulary.
 func in(v words.Vocabulary, s string) string {
 	if v == words.Portal {
 		return s
@@ -122,7 +122,7 @@ func in(v words.Vocabulary, s string) string {
 	return upstream.Replace(s)
 }
 
-// keysIn spells the keys of annotations or labels in a vocabulary.
+// keysIn returns the keys of annotations or labels in a vocabulary.
 func keysIn(v words.Vocabulary, m map[string]string) map[string]string {
 	out := make(map[string]string, len(m))
 	for k, value := range m {
@@ -134,7 +134,7 @@ func keysIn(v words.Vocabulary, m map[string]string) map[string]string {
 // vocabularies are both of them.
 var vocabularies = []words.Vocabulary{words.Portal, words.Upstream}
 
-// text writes a document as YAML, the identifiers in a vocabulary.
+// text returns a document as YAML, with identifiers in a vocabulary.
 func text(tb testing.TB, v words.Vocabulary, o object) []byte {
 	tb.Helper()
 	n, err := tree.From(translated(v, o))
@@ -169,7 +169,7 @@ func translated(v words.Vocabulary, o object) object {
 	return out
 }
 
-// define reads a definition written in a vocabulary.
+// define reads a definition in a vocabulary.
 func define(tb testing.TB, v words.Vocabulary, edits ...edit) *xrd.Definition {
 	tb.Helper()
 	return definition(tb, text(tb, v, database(edits...)))
@@ -189,7 +189,7 @@ func composition(name string, edits ...edit) object {
 	return o
 }
 
-// composite returns a Database of a namespace.
+// composite returns a Database in a namespace.
 func composite(namespace, name string, edits ...edit) object {
 	o := object{"apiVersion": "platform.io/v1", "kind": "Database", "metadata": object{"name": name}, "spec": object{}}
 	if namespace != "" {
@@ -201,7 +201,7 @@ func composite(namespace, name string, edits ...edit) object {
 	return o
 }
 
-// give adds Compositions and composites, found at origin, to an input.
+// give adds Compositions and composites with an origin to an input.
 func give(tb testing.TB, v words.Vocabulary, input *engine.Input, origin xrd.Origin, docs ...object) {
 	tb.Helper()
 	var set xrd.Set
@@ -214,13 +214,14 @@ func give(tb testing.TB, v words.Vocabulary, input *engine.Input, origin xrd.Ori
 	for _, o := range set.Others {
 		c := xrd.NewComposite(o, input.Definition)
 		if c == nil {
-			tb.Fatalf("%s %q is no composite of %q", o.Kind, o.Name, input.Definition.Name)
+			tb.Fatalf("%s %q is not a composite of %q", o.Kind, o.Name, input.Definition.Name)
 		}
 		input.Composites = append(input.Composites, c)
 	}
 }
 
-// transform runs the engine and holds what it makes to the catalog's rules.
+// transform runs the engine and checks the entities with the rules of the
+// catalog.
 func transform(tb testing.TB, p engine.Profile, opts engine.Options, input engine.Input) engine.Result {
 	tb.Helper()
 	res, err := engine.New(p, opts, engine.Hooks{}).Transform(input)
@@ -231,7 +232,7 @@ func transform(tb testing.TB, p engine.Profile, opts engine.Options, input engin
 	return res
 }
 
-// fatal is what a test and a property test have in common.
+// fatal is the common interface of tests and property tests.
 type fatal interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -242,7 +243,7 @@ func valid(f fatal, es []*entity.Entity) {
 	f.Helper()
 	for _, x := range entity.CheckAll(es) {
 		if x.Severity == finding.Error {
-			f.Fatalf("a catalog refuses %s: %s: %s", x.Object, x.Path, x.Message)
+			f.Fatalf("catalog would refuse %s: %s: %s", x.Object, x.Path, x.Message)
 		}
 	}
 }
@@ -257,7 +258,7 @@ func pick(tb testing.TB, es []*entity.Entity, kind, name string) *entity.Entity 
 		}
 	}
 	if len(found) != 1 {
-		tb.Fatalf("%d entities are %s %q, want 1; there are %q", len(found), kind, name, list(es))
+		tb.Fatalf("%d entities are %s %q, want 1; entities are %q", len(found), kind, name, list(es))
 	}
 	return found[0]
 }
@@ -267,12 +268,12 @@ func first(tb testing.TB, es []*entity.Entity, kind string) *entity.Entity {
 	tb.Helper()
 	i := slices.IndexFunc(es, func(e *entity.Entity) bool { return e.Kind == kind })
 	if i < 0 {
-		tb.Fatalf("no entity is of kind %s; there are %q", kind, list(es))
+		tb.Fatalf("no entity of kind %s; entities are %q", kind, list(es))
 	}
 	return es[i]
 }
 
-// list names entities, in their order.
+// list returns the names of entities in order.
 func list(es []*entity.Entity) []string {
 	out := make([]string, len(es))
 	for i, e := range es {
@@ -281,7 +282,7 @@ func list(es []*entity.Entity) []string {
 	return out
 }
 
-// rules are the ids of findings of the engine itself, in their order.
+// rules returns the ids of findings of the engine in order.
 func rules(fs []finding.Finding) []string {
 	var out []string
 	for _, f := range fs {
@@ -292,7 +293,7 @@ func rules(fs []finding.Finding) []string {
 	return out
 }
 
-// parsed returns the one document in a text.
+// parsed returns the only document of a text.
 func parsed(tb testing.TB, data string) *tree.Node {
 	tb.Helper()
 	docs, errs := tree.DecodeBytes([]byte(data))
@@ -302,7 +303,7 @@ func parsed(tb testing.TB, data string) *tree.Node {
 	return docs[0]
 }
 
-// page returns a property of a page of a Template's form.
+// page returns a property of a page in the form of a Template.
 func page(e *entity.Entity, i int, path ...string) *tree.Node {
 	pages := e.Spec.Get("parameters").List()
 	if i >= len(pages) {

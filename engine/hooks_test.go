@@ -18,7 +18,7 @@ import (
 
 const templateVersion = "scaffolder.portal.io/template-version"
 
-// TestHookWithUnsafeLink drops what a hook adds and no portal shows.
+// TestHookWithUnsafeLink checks that unsafe links from a hook are dropped.
 func TestHookWithUnsafeLink(t *testing.T) {
 	hook := func(es []*entity.Entity) ([]*entity.Entity, error) {
 		es[0].Metadata.Links = []entity.Link{{URL: "javascript:alert(1)"}, {URL: "https://example.com"}}
@@ -29,7 +29,7 @@ func TestHookWithUnsafeLink(t *testing.T) {
 		t.Fatalf("got %q, %v", list(res.Entities), err)
 	}
 	if n := len(res.Findings); n != 1 || res.Findings[0].Rule != entity.RuleDroppedURL {
-		t.Errorf("the findings are %v", res.Findings)
+		t.Errorf("findings are %v", res.Findings)
 	}
 }
 
@@ -44,22 +44,22 @@ func TestPreProcess(t *testing.T) {
 		is     error
 	}{
 		"as it is": {
-			reason: "a hook may leave the definition alone",
+			reason: "A hook can return the definition unchanged.",
 			hook:   func(d *xrd.Definition) (*xrd.Definition, error) { return d, nil },
 			want:   []string{"Template databases", "API databases-api", "Resource databases-xrd"},
 		},
 		"replaced": {
-			reason: "a hook may give another definition, in other words",
+			reason: "A hook can return another definition, in another vocabulary.",
 			hook:   func(*xrd.Definition) (*xrd.Definition, error) { return replacement, nil },
 			want:   []string{"Template queues", "API queues-api", "Resource queues-xrd"},
 		},
 		"none": {
-			reason: "no definition is an error that names the one given",
+			reason: "A nil definition is an error that names the original.",
 			hook:   func(*xrd.Definition) (*xrd.Definition, error) { return nil, nil },
-			err:    `cannot pre-process definition "databases.platform.io": the hook returned none`,
+			err:    `cannot pre-process definition "databases.platform.io": the hook returned no definition`,
 		},
 		"error": {
-			reason: "an error is wrapped with the definition's name",
+			reason: "An error is wrapped with the name of the definition.",
 			hook:   func(*xrd.Definition) (*xrd.Definition, error) { return replacement, broken },
 			err:    `cannot pre-process definition "databases.platform.io": no such team`, is: broken,
 		},
@@ -72,16 +72,16 @@ func TestPreProcess(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if tc.err != "" && len(res.Entities) > 0 {
-				t.Errorf("%s: there are entities beside the error: %q", tc.reason, list(res.Entities))
+				t.Errorf("%s: entities together with an error: %q", tc.reason, list(res.Entities))
 			}
 			if name == "replaced" && res.Entities[0].APIVersion != "scaffolder.backstage.io/v1beta3" {
-				t.Errorf("%s: the Template is of %q", tc.reason, res.Entities[0].APIVersion)
+				t.Errorf("%s: apiVersion of the Template is %q", tc.reason, res.Entities[0].APIVersion)
 			}
 		})
 	}
 }
 
-// failed compares an error with the text, and the error inside, it should have.
+// failed compares an error and its cause with the expected ones.
 func failed(t *testing.T, reason string, err error, want string, is error) {
 	t.Helper()
 	got := ""
@@ -93,7 +93,7 @@ func failed(t *testing.T, reason string, err error, want string, is error) {
 	}
 }
 
-// TestPreProcessInput holds that a hook is given the definition itself.
+// TestPreProcessInput checks that a hook gets the definition itself.
 func TestPreProcessInput(t *testing.T) {
 	d := define(t, words.Portal)
 	var given *xrd.Definition
@@ -105,13 +105,13 @@ func TestPreProcessInput(t *testing.T) {
 	}}
 	res, err := engine.New(engine.CLI, engine.Options{Owner: "option"}, hooks).Transform(engine.Input{Definition: d})
 	if err != nil || given != d {
-		t.Fatalf("the hook was given %p, want %p; error %v", given, d, err)
+		t.Fatalf("hook got %p, want %p; error %v", given, d, err)
 	}
 	if got := res.Entities[0].Spec.Get("owner").Str(); got != "hook" {
-		t.Errorf("the owner is %q, want the hook's", got)
+		t.Errorf("owner is %q, want that of the hook", got)
 	}
 	if d.Annotations != nil {
-		t.Errorf("the definition given has the hook's annotations: %v", d.Annotations)
+		t.Errorf("input definition has the annotations of the hook: %v", d.Annotations)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestPostProcess(t *testing.T) {
 		is     error
 	}{
 		"added": {
-			reason: "a hook may add an entity, in the contract's words",
+			reason: "A hook can add an entity in the portal vocabulary.",
 			hook: func(es entities) (entities, error) {
 				return append(es, &entity.Entity{
 					APIVersion: "portal.io/v1alpha1", Kind: "Component", Metadata: entity.Metadata{Name: "extra", Annotations: map[string]string{"portal.io/cluster-id": "x"}, Tags: []string{"composer"}},
@@ -147,17 +147,17 @@ func TestPostProcess(t *testing.T) {
 			},
 		},
 		"removed": {
-			reason: "a hook may remove an entity",
+			reason: "A hook can remove an entity.",
 			hook:   func(es entities) (entities, error) { return es[:2], nil },
 			want:   []string{"Template databases", "API databases-api"},
 		},
 		"all removed": {
-			reason: "a hook may leave nothing",
+			reason: "A hook can remove all entities.",
 			hook:   func(entities) (entities, error) { return nil, nil },
 			want:   []string{},
 		},
 		"changed": {
-			reason: "a hook may change an entity",
+			reason: "A hook can change an entity.",
 			hook: func(es entities) (entities, error) {
 				es[0].Metadata.Links = append(es[0].Metadata.Links, link)
 				es[0].Metadata.Labels = map[string]string{"example.dev/version": "2"}
@@ -174,7 +174,7 @@ func TestPostProcess(t *testing.T) {
 			},
 		},
 		"a Template added": {
-			reason: "a Template of the hook's own gets its mark",
+			reason: "A Template of a hook gets its version mark.",
 			hook: func(entities) (entities, error) {
 				return entities{{APIVersion: "scaffolder.portal.io/v1beta3", Kind: "Template", Metadata: entity.Metadata{Name: "own"}, Spec: tree.Obj()}}, nil
 			},
@@ -187,7 +187,7 @@ func TestPostProcess(t *testing.T) {
 			},
 		},
 		"error": {
-			reason: "an error is wrapped with the definition's name",
+			reason: "An error is wrapped with the name of the definition.",
 			hook:   func(es entities) (entities, error) { return es, broken },
 			err:    `cannot post-process the entities of "databases.platform.io": no`, is: broken,
 		},
@@ -198,7 +198,7 @@ func TestPostProcess(t *testing.T) {
 			failed(t, tc.reason, err, tc.err, tc.is)
 			if tc.err != "" {
 				if len(res.Entities) > 0 {
-					t.Errorf("%s: there are entities beside the error: %q", tc.reason, list(res.Entities))
+					t.Errorf("%s: entities together with an error: %q", tc.reason, list(res.Entities))
 				}
 				return
 			}
@@ -212,8 +212,8 @@ func TestPostProcess(t *testing.T) {
 	}
 }
 
-// TestPostProcessWords holds that a hook sees the contract's words, whatever
-// the definition and the output are written in.
+// TestPostProcessWords checks that a hook sees the portal vocabulary,
+// regardless of that of the definition and the output.
 func TestPostProcessWords(t *testing.T) {
 	for _, written := range vocabularies {
 		for _, c := range []string{"auto", "portal", "upstream"} {
@@ -239,8 +239,8 @@ func TestPostProcessWords(t *testing.T) {
 	}
 }
 
-// TestPostProcessVersion holds that the mark of a form is that of the form as
-// the hook leaves it.
+// TestPostProcessVersion checks that the version mark is that of the form after
+// the hook.
 func TestPostProcessVersion(t *testing.T) {
 	mark := func(hook func([]*entity.Entity) ([]*entity.Entity, error)) string {
 		res, err := engine.New(engine.CLI, engine.Options{}, engine.Hooks{PostProcess: hook}).Transform(engine.Input{Definition: define(t, words.Portal)})
@@ -249,7 +249,7 @@ func TestPostProcessVersion(t *testing.T) {
 		}
 		e := first(t, res.Entities, entity.KindTemplate)
 		if got := e.Metadata.Annotations[templateVersion]; got != entity.ShortHash(e.Spec) {
-			t.Errorf("the mark %q is not that of the spec, %q", got, entity.ShortHash(e.Spec))
+			t.Errorf("mark is %q, want that of the spec, %q", got, entity.ShortHash(e.Spec))
 		}
 		return e.Metadata.Annotations[templateVersion]
 	}
@@ -264,11 +264,12 @@ func TestPostProcessVersion(t *testing.T) {
 		return es, nil
 	})
 	if untouched == owner || untouched != forged {
-		t.Errorf("untouched %s, with another owner %s, with another title %s", untouched, owner, forged)
+		t.Errorf("marks: unchanged %s, with another owner %s, with another title %s", untouched, owner, forged)
 	}
 }
 
-// TestTransformer wraps the engine in a transformer of somebody's own.
+// TestTransformer checks that the engine can be wrapped in a custom
+// transformer.
 func TestTransformer(t *testing.T) {
 	var inner engine.Transformer = engine.New(engine.CLI, engine.Options{}, engine.Hooks{})
 	var calls int
@@ -294,27 +295,27 @@ func TestTransformer(t *testing.T) {
 	}
 	one, two := before.Entities[0].Metadata.Annotations[templateVersion], after.Entities[0].Metadata.Annotations[templateVersion]
 	if one == two || two != entity.ShortHash(after.Entities[0].Spec) {
-		t.Errorf("the mark is %s before and %s after", one, two)
+		t.Errorf("mark is %s before and %s after", one, two)
 	}
 	valid(t, after.Entities)
 	resource := after.Entities[2]
 	had := maps.Clone(resource.Metadata.Annotations)
 	if engine.Stamp(resource); !maps.Equal(had, resource.Metadata.Annotations) {
-		t.Errorf("a Resource was stamped: %v", resource.Metadata.Annotations)
+		t.Errorf("Resource was stamped: %v", resource.Metadata.Annotations)
 	}
 }
 
-// TestStampOnce holds that a Template that was translated keeps one mark.
+// TestStampOnce checks that a translated Template has one mark.
 func TestStampOnce(t *testing.T) {
 	e := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, words.Upstream)}).Entities[0]
 	e.Spec.Set("presentation", tree.Obj())
 	engine.Stamp(e)
 	if got, own := e.Metadata.Annotations[in(words.Upstream, templateVersion)], e.Metadata.Annotations[templateVersion]; got != entity.ShortHash(e.Spec) || own != "" {
-		t.Errorf("the mark is %q upstream and %q in the contract's words, want %q and none", got, own, entity.ShortHash(e.Spec))
+		t.Errorf("mark is %q in the upstream and %q in the portal vocabulary, want %q and none", got, own, entity.ShortHash(e.Spec))
 	}
 }
 
-// snapshot is all of an input that a transformation could change.
+// snapshot is everything in an input that a transformation could change.
 func snapshot(input engine.Input) string {
 	var b bytes.Buffer
 	add := func(o *xrd.Object) {

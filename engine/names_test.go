@@ -23,19 +23,19 @@ func TestNames(t *testing.T) {
 		names   []string
 		// want are the base names in the order of names; # stands for the hash.
 		want []string
-		// clashes are the definitions that got another name than theirs.
+		// clashes are the definitions whose name was changed.
 		clashes []string
 	}{
-		"no clash":       {"short names that differ are kept", engine.CLI, []string{"b.io", "a.io"}, []string{"b", "a"}, nil},
-		"clash":          {"the later one in name order gets its full name", engine.CLI, []string{"dbs.b.io", "dbs.a.io"}, []string{"dbs.b.io", "dbs"}, []string{"dbs.b.io"}},
-		"three":          {"so do all that come after it", engine.CLI, []string{"dbs.c.io", "dbs.a.io", "dbs.b.io"}, []string{"dbs.c.io", "dbs", "dbs.b.io"}, []string{"dbs.b.io", "dbs.c.io"}},
-		"case":           {"short names that differ only in case are one", engine.CLI, []string{"dbs.a.io", "DBs.b.io"}, []string{"dbs.a.io", "DBs"}, []string{"dbs.a.io"}},
-		"case, full":     {"full names too, and then a hash tells them apart", engine.ComposerIngestor, []string{"dbs.a.io", "DBs.a.io"}, []string{"dbs.a.io-#", "DBs.a.io"}, []string{"dbs.a.io"}},
-		"case, both":     {"short and full name taken", engine.CLI, []string{"DBS.a.io", "DBs.a.io", "dbs.a.io"}, []string{"DBS", "DBs.a.io", "dbs.a.io-#"}, []string{"DBs.a.io", "dbs.a.io"}},
-		"full names":     {"full names do not clash", engine.ComposerIngestor, []string{"dbs.b.io", "dbs.a.io"}, []string{"dbs.b.io", "dbs.a.io"}, nil},
-		"slugs":          {"slugs can", engine.Concept, []string{"a.b-c", "a-b.c"}, []string{"a.b-c", "a-b-c"}, []string{"a.b-c"}},
-		"without a dot":  {"a name that is short already can be taken", engine.CLI, []string{"dbs", "dbs.a.io", "DBs"}, []string{"dbs-#", "dbs.a.io", "DBs"}, []string{"dbs", "dbs.a.io"}},
-		"nothing before": {"what has no short name is named by the engine", engine.CLI, []string{".a.io", "b.io"}, []string{"", "b"}, nil},
+		"no clash":       {"Different short names are kept.", engine.CLI, []string{"b.io", "a.io"}, []string{"b", "a"}, nil},
+		"clash":          {"Of two equal short names the later one in name order gets its full name.", engine.CLI, []string{"dbs.b.io", "dbs.a.io"}, []string{"dbs.b.io", "dbs"}, []string{"dbs.b.io"}},
+		"three":          {"Of three equal short names the later ones get their full names.", engine.CLI, []string{"dbs.c.io", "dbs.a.io", "dbs.b.io"}, []string{"dbs.c.io", "dbs", "dbs.b.io"}, []string{"dbs.b.io", "dbs.c.io"}},
+		"case":           {"Short names that differ only in case are equal.", engine.CLI, []string{"dbs.a.io", "DBs.b.io"}, []string{"dbs.a.io", "DBs"}, []string{"dbs.a.io"}},
+		"case, full":     {"Full names that differ only in case get a hash.", engine.ComposerIngestor, []string{"dbs.a.io", "DBs.a.io"}, []string{"dbs.a.io-#", "DBs.a.io"}, []string{"dbs.a.io"}},
+		"case, both":     {"A name gets a hash if its short and its full name are taken.", engine.CLI, []string{"DBS.a.io", "DBs.a.io", "dbs.a.io"}, []string{"DBS", "DBs.a.io", "dbs.a.io-#"}, []string{"DBs.a.io", "dbs.a.io"}},
+		"full names":     {"Full names do not clash.", engine.ComposerIngestor, []string{"dbs.b.io", "dbs.a.io"}, []string{"dbs.b.io", "dbs.a.io"}, nil},
+		"slugs":          {"Slugs can clash.", engine.Concept, []string{"a.b-c", "a-b.c"}, []string{"a.b-c", "a-b-c"}, []string{"a.b-c"}},
+		"without a dot":  {"A name without a dot can be taken.", engine.CLI, []string{"dbs", "dbs.a.io", "DBs"}, []string{"dbs-#", "dbs.a.io", "DBs"}, []string{"dbs", "dbs.a.io"}},
+		"nothing before": {"A name without a short name is named by the engine.", engine.CLI, []string{".a.io", "b.io"}, []string{"", "b"}, nil},
 	}
 	hash := regexp.MustCompile(`-[0-9a-f]{8}$`)
 	for name, tc := range cases {
@@ -56,8 +56,8 @@ func TestNames(t *testing.T) {
 			}
 			var clashes []string
 			for _, f := range findings {
-				if want := fmt.Sprintf("so this one is called %q", bases[byName[f.Object]]); !strings.HasPrefix(f.Message, "short name ") || !strings.HasSuffix(f.Message, want) {
-					t.Errorf("%s: the finding says %q, want %q", tc.reason, f.Message, want)
+				if want := fmt.Sprintf("so this one is named %q", bases[byName[f.Object]]); !strings.HasPrefix(f.Message, "short name ") || !strings.HasSuffix(f.Message, want) {
+					t.Errorf("%s: message of the finding is %q, want %q", tc.reason, f.Message, want)
 				}
 				clashes = append(clashes, f.Object)
 				if f.Rule != engine.RuleClash || f.Severity.String() != "warning" || !strings.HasPrefix(f.Where(), "sample.yaml:") || f.Hint == "" {
@@ -71,7 +71,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// oddNames are names a definition can have in a file, if not in a cluster.
+// oddNames are names that a definition can have in a file, if not in a cluster.
 var oddNames = []string{
 	"", ".", "..", ".a", "a.", "-", "-.-", "a b.io", "A.io", "a.io", "a.IO", "a", "A", "a-b.io", "a_b.io", "a.b.io", "a-xrd", "a-api", "a.io-v1",
 	"größe.io", "数据库.io", "../../etc/passwd", "a/b.io", "a:b.io", "${{ secrets.x }}", "a\nb.io", "\x1b[31m.io", "%41.io", "\u212a.io", "k.io",
@@ -87,7 +87,7 @@ func drawRun(r *rapid.T, t *testing.T) []*xrd.Definition {
 	for i, n := range names {
 		edits := []edit{named(strings.ToValidUTF8(n, "?"))}
 		if rapid.Bool().Draw(r, "bare") {
-			// Nothing is left to make a name of.
+			// Nothing is left to make a name from.
 			edits = append(edits, without("spec", "group"), annotated("number", fmt.Sprint(i)))
 		}
 		defs[i] = define(t, words.Portal, edits...)
@@ -95,9 +95,8 @@ func drawRun(r *rapid.T, t *testing.T) []*xrd.Definition {
 	return defs
 }
 
-// TestNamesAnyRun draws runs of odd names: the base names do not depend on the
-// order of the definitions, no two are one to a catalog, and a catalog takes
-// every entity made with them.
+// TestNamesAnyRun draws runs of odd names: base names do not depend on the
+// order of the definitions, are unique in a catalog, and are valid.
 func TestNamesAnyRun(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		defs := drawRun(r, t)
@@ -137,8 +136,8 @@ func TestNamesAnyRun(t *testing.T) {
 	})
 }
 
-// TestOddNames transforms each odd name by itself, with Compositions and
-// composites of odd names around it.
+// TestOddNames transforms each odd name alone, with Compositions and composites
+// of odd names.
 func TestOddNames(t *testing.T) {
 	around := engine.Input{Definition: define(t, words.Portal)}
 	for _, other := range oddNames {
@@ -151,7 +150,7 @@ func TestOddNames(t *testing.T) {
 		for _, n := range oddNames {
 			input := around
 			input.Definition = define(t, words.Portal, named(n))
-			// It fails by itself if a catalog refuses one of them.
+			// The test fails if a catalog refuses one of them.
 			res := transform(t, p, engine.Options{}, input)
 			repaired := 0
 			for _, f := range res.Findings {
@@ -160,15 +159,15 @@ func TestOddNames(t *testing.T) {
 				}
 			}
 			if repaired == 0 {
-				t.Errorf("%s: nothing is said about the names that were repaired", p.Name)
+				t.Errorf("%s: no finding about repaired names", p.Name)
 			}
 			resolved(t, res.Entities)
 		}
 	}
 }
 
-// TestLongNames looks at what a long name becomes: as much of it as fits, the
-// same hash on all of its entities, and the suffix whole.
+// TestLongNames checks shortened names: as much of the name as fits, the same
+// hash on all its entities, and the complete suffix.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("n", 300)
 	res := transform(t, engine.ComposerIngestor, engine.Options{}, engine.Input{Definition: define(t, words.Portal, named(long))})
@@ -181,12 +180,12 @@ func TestLongNames(t *testing.T) {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	if got := res.Entities[0].Metadata.Annotations["composer.io/xrd-name"]; got != long {
-		t.Errorf("the definition's own name is kept as %q", got)
+		t.Errorf("name of the definition is %q", got)
 	}
 	resolved(t, res.Entities)
 }
 
-// TestUnnamed are definitions that lack what a name is made of.
+// TestUnnamed checks definitions without the parts of a name.
 func TestUnnamed(t *testing.T) {
 	noName := without("metadata", "name")
 	cases := map[string]struct {
@@ -195,11 +194,11 @@ func TestUnnamed(t *testing.T) {
 		want   string
 		forms  bool
 	}{
-		"no name":     {"the name is made of plural and group", []edit{noName}, `^databases$`, true},
-		"no metadata": {"all of metadata may be missing", []edit{without("metadata")}, `^databases$`, true},
-		"no plural":   {"without a plural a hash of the content is the name", []edit{noName, without("spec", "names", "plural")}, `^unnamed-[0-9a-f]{8}$`, true},
-		"no group":    {"without a group too, and there is no form", []edit{noName, without("spec", "group")}, `^unnamed-[0-9a-f]{8}$`, false},
-		"nothing":     {"a definition can be empty", []edit{noName, without("spec")}, `^unnamed-[0-9a-f]{8}$`, false},
+		"no name":     {"The name is made from plural and group.", []edit{noName}, `^databases$`, true},
+		"no metadata": {"The metadata can be missing.", []edit{without("metadata")}, `^databases$`, true},
+		"no plural":   {"Without a plural the name is a hash of the content.", []edit{noName, without("spec", "names", "plural")}, `^unnamed-[0-9a-f]{8}$`, true},
+		"no group":    {"Without a group the name is a hash, and there is no form.", []edit{noName, without("spec", "group")}, `^unnamed-[0-9a-f]{8}$`, false},
+		"nothing":     {"A definition can be empty.", []edit{noName, without("spec")}, `^unnamed-[0-9a-f]{8}$`, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -214,19 +213,19 @@ func TestUnnamed(t *testing.T) {
 			}
 			for _, e := range res.Entities {
 				if got, there := e.Metadata.Annotations["composer.io/xrd-name"]; there != (d.Name != "") || got != d.Name {
-					t.Errorf("%s: %s says its definition is called %q", tc.reason, e.Kind, got)
+					t.Errorf("%s: %s has the definition name %q", tc.reason, e.Kind, got)
 				}
 			}
 			other := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, words.Portal, append(tc.edits, annotated("a", "b"))...)})
 			if same := other.Entities[0].Metadata.Name == res.Entities[0].Metadata.Name; same != !strings.Contains(tc.want, "unnamed") {
-				t.Errorf("%s: another definition without a name is called %q too", tc.reason, other.Entities[0].Metadata.Name)
+				t.Errorf("%s: another definition without a name is also called %q", tc.reason, other.Entities[0].Metadata.Name)
 			}
 		})
 	}
 }
 
-// TestUnnamedCopies gives each copy of a definition without a name a base name of
-// its own, in order of their files.
+// TestUnnamedCopies checks that copies of a definition without a name get
+// different base names, in order of their files.
 func TestUnnamedCopies(t *testing.T) {
 	bare := func(file string) *xrd.Definition {
 		d := define(t, words.Portal, named(""), without("spec", "group"))

@@ -11,8 +11,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestOtherAnnotations reads the annotations of other ingestors where the
-// contract's own are not there, in both vocabularies, and says which one won.
+// TestOtherAnnotations checks that annotations of other ingestors are read if
+// those of the contract are missing, in both vocabularies, and that the source
+// is recorded.
 func TestOtherAnnotations(t *testing.T) {
 	last := func(m made) string {
 		_, more, _ := strings.Cut(strings.Join(m.template.Metadata.Tags, ","), "ingestor,")
@@ -24,7 +25,7 @@ func TestOtherAnnotations(t *testing.T) {
 		edits  []edit
 		look   func(made) string
 		want   string
-		// source is who won, as "field value from key".
+		// source is the source that won, as "field value from key".
 		source string
 	}{
 		"tags":       {"tags as another ingestor calls them", []edit{annotated("example.dev/tags", "one, two")}, last, "one,two", "tags annotation example.dev/tags"},
@@ -57,16 +58,16 @@ func TestOtherAnnotations(t *testing.T) {
 	}
 }
 
-// TestOtherAnnotationsOfObjects reads the same on composites.
+// TestOtherAnnotationsOfObjects checks the same on composites.
 func TestOtherAnnotationsOfObjects(t *testing.T) {
 	in := engine.Input{Definition: define(t, words.Upstream)}
 	give(t, words.Upstream, &in, xrd.Origin{File: "x.yaml"}, composite("dev", "mine", annotated("vendor.portal.io/owner", "team-v")))
 	res := transform(t, engine.CLI, engine.Options{}, in)
 	i := slices.IndexFunc(res.Entities, func(e *entity.Entity) bool { return strings.HasPrefix(e.Metadata.Name, "mine-") })
 	if i < 0 {
-		t.Fatalf("no Resource of the composite among %v", list(res.Entities))
+		t.Fatalf("no Resource of the composite in %v", list(res.Entities))
 	}
 	if owner := res.Entities[i].Spec.Get("owner").Str(); owner != "team-v" {
-		t.Errorf("the owner of the composite is %q, want team-v", owner)
+		t.Errorf("owner of the composite is %q, want team-v", owner)
 	}
 }

@@ -63,7 +63,7 @@ func ProfileNamed(name string) (Profile, error) {
 	own := words.In(words.Root, name)
 	i := slices.IndexFunc(Profiles, func(p Profile) bool { return p.Name == own })
 	if i < 0 {
-		return Profile{}, fmt.Errorf("cannot use profile %q: want cli, composerIngestor, clusterIngestor or concept", name)
+		return Profile{}, fmt.Errorf("cannot use profile %q: must be cli, composerIngestor, clusterIngestor or concept", name)
 	}
 	return Profiles[i], nil
 }
@@ -73,9 +73,9 @@ func (p Profile) Admit(d *xrd.Definition) (ok bool, why string) {
 	switch {
 	case !p.Modern || d.Modern():
 	case d.APIVersion == words.DefinitionV2:
-		return false, fmt.Sprintf("its scope %s is not one of %s", d.Scope, d.Words.APIVersionOut(words.DefinitionV2))
+		return false, fmt.Sprintf("scope %s is not a scope of %s", d.Scope, d.Words.APIVersionOut(words.DefinitionV2))
 	default:
-		return false, fmt.Sprintf("its apiVersion is not %s", d.Words.APIVersionOut(words.DefinitionV2))
+		return false, fmt.Sprintf("apiVersion is not %s", d.Words.APIVersionOut(words.DefinitionV2))
 	}
 	if p.RequiredLabel != "" && d.Labels[p.RequiredLabel] != "true" {
 		return false, Unlabelled(d.Words, p.RequiredLabel)
@@ -86,7 +86,7 @@ func (p Profile) Admit(d *xrd.Definition) (ok bool, why string) {
 // Unlabelled returns the reason why a profile rejects a definition that lacks the
 // required label.
 func Unlabelled(speaks words.Vocabulary, label string) string {
-	return fmt.Sprintf("it has no label %s: \"true\"", speaks.Out(words.Key, label))
+	return fmt.Sprintf("label %s: \"true\" is missing", speaks.Out(words.Key, label))
 }
 
 // Base returns the base name for a definition.

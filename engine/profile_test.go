@@ -42,11 +42,11 @@ func TestBase(t *testing.T) {
 		res := transform(t, p, engine.Options{}, engine.Input{Definition: define(t, words.Portal), Base: "given"})
 		for _, e := range res.Entities {
 			if !strings.HasPrefix(e.Metadata.Name, "given") {
-				t.Errorf("%s: %s is called %q, though its base name was given", p.Name, e.Kind, e.Metadata.Name)
+				t.Errorf("%s: %s is called %q, want the given base name", p.Name, e.Kind, e.Metadata.Name)
 			}
 		}
 		if got := engine.New(p, engine.Options{}, engine.Hooks{}).Profile(); got != p {
-			t.Errorf("an engine of profile %q says it is of %q", p.Name, got.Name)
+			t.Errorf("engine of profile %q returns profile %q", p.Name, got.Name)
 		}
 	}
 }
@@ -93,8 +93,8 @@ func TestTemplateType(t *testing.T) {
 	}
 }
 
-// TestVersions tells which versions get a Template: one, the preferred, and in
-// variant B each that is served.
+// TestVersions checks which versions get a Template: the preferred one, and in
+// variant B each served one.
 func TestVersions(t *testing.T) {
 	unserved, referenceable := set(false, "served"), set(true, "referenceable")
 	cases := map[string]struct {
@@ -132,13 +132,13 @@ func TestVersions(t *testing.T) {
 					case entity.KindTemplate:
 						templates = append(templates, v)
 						if got := e.Spec.Get("steps").List()[0].Get("input", "manifest", "apiVersion").Str(); got != "platform.io/"+v {
-							t.Errorf("%s, %s: the form for %s makes %q", tc.reason, p.Name, v, got)
+							t.Errorf("%s, %s: form for %s creates apiVersion %q", tc.reason, p.Name, v, got)
 						}
 					case entity.KindAPI:
 						apis = append(apis, v)
 					case entity.KindResource:
 						if v != tc.one {
-							t.Errorf("%s, %s: the definition's Resource has version %q, want %q", tc.reason, p.Name, v, tc.one)
+							t.Errorf("%s, %s: version of the definition's Resource is %q, want %q", tc.reason, p.Name, v, tc.one)
 						}
 					}
 				}
@@ -153,7 +153,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestEveryVersion looks at what tells the Templates of variant B apart.
+// TestEveryVersion checks what distinguishes the Templates of variant B.
 func TestEveryVersion(t *testing.T) {
 	d := define(t, words.Portal, versions(version("v1"), version("v2alpha1"), version("v3", set(false, "served"))))
 	res := transform(t, engine.ClusterIngestor, engine.Options{}, engine.Input{Definition: d})
@@ -173,7 +173,7 @@ func TestEveryVersion(t *testing.T) {
 	}
 	apis := first(t, res.Entities, entity.KindResource).Spec.Get("implementsApi").Strings()
 	if diff := cmp.Diff([]string{"api:default/databases.platform.io-v1-api", "api:default/databases.platform.io-v2alpha1-api"}, apis); diff != "" {
-		t.Errorf("the definition's APIs (-want +got):\n%s", diff)
+		t.Errorf("APIs of the definition (-want +got):\n%s", diff)
 	}
 }
 
@@ -190,16 +190,16 @@ func TestAdmit(t *testing.T) {
 		"concept":          {"so do the small tools", engine.Concept, []edit{legacy}, true, nil},
 		"A":                {"variant A takes what is labelled", engine.ComposerIngestor, []edit{ingest}, true, nil},
 		"A, v1":            {"in either version", engine.ComposerIngestor, []edit{legacy, ingest}, true, nil},
-		"A, no label":      {"and nothing else", engine.ComposerIngestor, nil, false, map[words.Vocabulary]string{words.Portal: `it has no label example.dev/ingest: "true"`, words.Upstream: `it has no label openportal.dev/ingest: "true"`}},
-		"A, another value": {"the value must be true", engine.ComposerIngestor, []edit{labelled("example.dev/ingest", "yes")}, false, map[words.Vocabulary]string{words.Portal: `it has no label example.dev/ingest: "true"`, words.Upstream: `it has no label openportal.dev/ingest: "true"`}},
-		"A, B's label":     {"the other variant's label does not count", engine.ComposerIngestor, []edit{form}, false, map[words.Vocabulary]string{words.Portal: `it has no label example.dev/ingest: "true"`, words.Upstream: `it has no label openportal.dev/ingest: "true"`}},
-		"A, annotation":    {"an annotation is no label", engine.ComposerIngestor, []edit{annotated("example.dev/ingest", "true")}, false, map[words.Vocabulary]string{words.Portal: `it has no label example.dev/ingest: "true"`, words.Upstream: `it has no label openportal.dev/ingest: "true"`}},
+		"A, no label":      {"and nothing else", engine.ComposerIngestor, nil, false, map[words.Vocabulary]string{words.Portal: `label example.dev/ingest: "true" is missing`, words.Upstream: `label openportal.dev/ingest: "true" is missing`}},
+		"A, another value": {"the value must be true", engine.ComposerIngestor, []edit{labelled("example.dev/ingest", "yes")}, false, map[words.Vocabulary]string{words.Portal: `label example.dev/ingest: "true" is missing`, words.Upstream: `label openportal.dev/ingest: "true" is missing`}},
+		"A, B's label":     {"the other variant's label does not count", engine.ComposerIngestor, []edit{form}, false, map[words.Vocabulary]string{words.Portal: `label example.dev/ingest: "true" is missing`, words.Upstream: `label openportal.dev/ingest: "true" is missing`}},
+		"A, annotation":    {"an annotation is no label", engine.ComposerIngestor, []edit{annotated("example.dev/ingest", "true")}, false, map[words.Vocabulary]string{words.Portal: `label example.dev/ingest: "true" is missing`, words.Upstream: `label openportal.dev/ingest: "true" is missing`}},
 		"B":                {"variant B takes what is labelled and of the second version", engine.ClusterIngestor, []edit{form}, true, nil},
-		"B, exactly":       {"the value must be exactly true", engine.ClusterIngestor, []edit{labelled("vendor.portal.io/generate-form", "True")}, false, map[words.Vocabulary]string{words.Portal: `it has no label vendor.portal.io/generate-form: "true"`, words.Upstream: `it has no label terasky.backstage.io/generate-form: "true"`}},
-		"B, v1":            {"a definition of the first version is refused", engine.ClusterIngestor, []edit{legacy, form}, false, map[words.Vocabulary]string{words.Portal: "its apiVersion is not apiextensions.composer.io/v2", words.Upstream: "its apiVersion is not apiextensions.crossplane.io/v2"}},
+		"B, exactly":       {"the value must be exactly true", engine.ClusterIngestor, []edit{labelled("vendor.portal.io/generate-form", "True")}, false, map[words.Vocabulary]string{words.Portal: `label vendor.portal.io/generate-form: "true" is missing`, words.Upstream: `label terasky.backstage.io/generate-form: "true" is missing`}},
+		"B, v1":            {"a definition of the first version is refused", engine.ClusterIngestor, []edit{legacy, form}, false, map[words.Vocabulary]string{words.Portal: "apiVersion is not apiextensions.composer.io/v2", words.Upstream: "apiVersion is not apiextensions.crossplane.io/v2"}},
 		"B, v1, scoped":    {"a scope of the second version is the second version, whichever a server hands out", engine.ClusterIngestor, []edit{legacy, form, set("Cluster", "spec", "scope")}, true, nil},
-		"B, v2, legacy":    {"and a scope of the first is the first", engine.ClusterIngestor, []edit{form, set("LegacyCluster", "spec", "scope")}, false, map[words.Vocabulary]string{words.Portal: "its scope LegacyCluster is not one of apiextensions.composer.io/v2", words.Upstream: "its scope LegacyCluster is not one of apiextensions.crossplane.io/v2"}},
-		"B, v1, no label":  {"the version is told first", engine.ClusterIngestor, []edit{legacy}, false, map[words.Vocabulary]string{words.Portal: "its apiVersion is not apiextensions.composer.io/v2", words.Upstream: "its apiVersion is not apiextensions.crossplane.io/v2"}},
+		"B, v2, legacy":    {"and a scope of the first is the first", engine.ClusterIngestor, []edit{form, set("LegacyCluster", "spec", "scope")}, false, map[words.Vocabulary]string{words.Portal: "scope LegacyCluster is not a scope of apiextensions.composer.io/v2", words.Upstream: "scope LegacyCluster is not a scope of apiextensions.crossplane.io/v2"}},
+		"B, v1, no label":  {"the version is told first", engine.ClusterIngestor, []edit{legacy}, false, map[words.Vocabulary]string{words.Portal: "apiVersion is not apiextensions.composer.io/v2", words.Upstream: "apiVersion is not apiextensions.crossplane.io/v2"}},
 	}
 	for name, tc := range cases {
 		for _, v := range vocabularies {
@@ -239,17 +239,17 @@ func TestProfileNamed(t *testing.T) {
 			}
 			for _, part := range []string{"cannot use profile \"" + name + "\"", "cli", "composerIngestor", "clusterIngestor", "concept"} {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%s: error %q does not say %q", tc.reason, err, part)
+					t.Errorf("%s: error is %q, want %q in it", tc.reason, err, part)
 				}
 			}
 		})
 	}
 	for _, p := range engine.Profiles {
 		if got, err := engine.ProfileNamed(p.Name); err != nil || got != p {
-			t.Errorf("profile %q is found as %+v, %v", p.Name, got, err)
+			t.Errorf("profile %q was found as %+v, %v", p.Name, got, err)
 		}
 	}
 	if ok, _ := engine.CLI.Admit(&xrd.Definition{}); !ok {
-		t.Error("the command refuses a definition with nothing in it")
+		t.Error("CLI profile refuses an empty definition")
 	}
 }

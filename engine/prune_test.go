@@ -42,8 +42,8 @@ func readInto(tb testing.TB, to *xrd.Set, path string) {
 	}
 }
 
-// noisy returns a document with what API servers and kubectl note down on it,
-// and with a status, if it has none.
+// noisy returns a document with the metadata that API servers and kubectl add,
+// and with a status if it has none.
 func noisy(n *tree.Node) *tree.Node {
 	n = n.Clone()
 	meta := n.Get("metadata")
@@ -66,8 +66,8 @@ func noisy(n *tree.Node) *tree.Node {
 	return n
 }
 
-// inputs gives each definition of a set what belongs to it, after change has
-// been asked for each document.
+// inputs returns the definitions of a set with their objects, after change was
+// applied to each document.
 func inputs(set *xrd.Set, change func(*tree.Node, xrd.Role) *tree.Node) []engine.Input {
 	var out []engine.Input
 	for _, d := range set.Definitions {
@@ -90,7 +90,7 @@ func inputs(set *xrd.Set, change func(*tree.Node, xrd.Role) *tree.Node) []engine
 	return out
 }
 
-// outcome is what the engine and the linter make of an input.
+// outcome is the result of the engine and the linter for an input.
 func outcome(tb testing.TB, in engine.Input, forms engine.FormCache) (string, []finding.Finding) {
 	tb.Helper()
 	res, err := engine.New(engine.CLI, engine.Options{GitOps: true, Forms: forms}, engine.Hooks{}).Transform(in)
@@ -104,8 +104,8 @@ func outcome(tb testing.TB, in engine.Input, forms engine.FormCache) (string, []
 	return string(entity.YAMLDocuments(res.Entities)), findings
 }
 
-// pruned holds what is made of the documents of a set against what is made of
-// them after pruning.
+// pruned compares the results for the documents of a set before and after
+// pruning.
 func pruned(t *testing.T, set *xrd.Set) {
 	t.Helper()
 	whole := inputs(set, func(n *tree.Node, _ xrd.Role) *tree.Node { return noisy(n) })
@@ -123,11 +123,11 @@ func pruned(t *testing.T, set *xrd.Set) {
 			t.Errorf("findings about %q (-whole +pruned):\n%s", name, diff)
 		}
 		if engine.Fingerprint(whole[i]) != engine.Fingerprint(less[i]) {
-			t.Errorf("%q has another fingerprint after pruning", name)
+			t.Errorf("fingerprint of %q changed with pruning", name)
 		}
 	}
 	if composites == 0 {
-		t.Error("there is no composite among them")
+		t.Error("set has no composite")
 	}
 	t.Logf("%d definitions, %d composites", len(whole), composites)
 }
@@ -137,7 +137,7 @@ func TestPruneExamples(t *testing.T) { pruned(t, examples(t)) }
 func TestPruneCorpus(t *testing.T) {
 	root := os.Getenv("INGESTOR_CORPUS")
 	if root == "" {
-		t.Skip("INGESTOR_CORPUS names no folder of real definitions")
+		t.Skip("set INGESTOR_CORPUS to a folder of real definitions")
 	}
 	var all xrd.Set
 	for _, folder := range []string{"xrds", "xrs"} {

@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// TestTransformIsPure runs eight goroutines over the same input: all get the
-// same, and the input is what it was. The race detector sees who writes.
+// TestTransformIsPure runs eight goroutines on the same input: all get the same
+// result, and the input is unchanged. The race detector reports writes.
 func TestTransformIsPure(t *testing.T) {
 	large := engine.Input{Definition: definition(t, sample.Definition(0))}
 	inputs := map[string]engine.Input{
@@ -37,7 +37,7 @@ func TestTransformIsPure(t *testing.T) {
 								if err != nil {
 									t.Error(err)
 								}
-								// What is made is the caller's: it may be changed.
+								// The result belongs to the caller, which may change it.
 								outputs[i] = string(entity.YAMLDocuments(res.Entities))
 								for _, x := range res.Entities {
 									x.Metadata.Annotations["mine"] = name
@@ -49,7 +49,7 @@ func TestTransformIsPure(t *testing.T) {
 					}
 					wg.Wait()
 					if diff := cmp.Diff(before, snapshot(input)); diff != "" {
-						t.Errorf("the input has changed (-before +after):\n%s", diff)
+						t.Errorf("input was changed (-before +after):\n%s", diff)
 					}
 					for i := range outputs {
 						if outputs[i] != outputs[0] {

@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// relations writes what an entity says of others on one line.
+// relations returns the relations of an entity on one line.
 func relations(e *entity.Entity) string {
 	join := func(key string) string { return strings.Join(e.Spec.Get(key).Strings(), " ") }
 	return e.Spec.Get("type").Str() + "; dependsOn " + join("dependsOn") + "; implementsApi " + join("implementsApi")
@@ -27,7 +27,7 @@ func TestRelations(t *testing.T) {
 		want    map[string]string
 	}{
 		"cli": {
-			reason: "a Composition depends on the definition and its API; a composite on its Composition", profile: engine.CLI,
+			reason: "A Composition depends on the definition and its API, a composite on its Composition.", profile: engine.CLI,
 			want: map[string]string{
 				"databases-xrd":        "composer-xrd; dependsOn ; implementsApi api:default/databases-api",
 				"postgres-composition": "composer-composition; dependsOn resource:default/databases-xrd; implementsApi api:default/databases-api",
@@ -35,7 +35,7 @@ func TestRelations(t *testing.T) {
 			},
 		},
 		"namespace": {
-			reason: "references name the namespace of the entities", profile: engine.CLI, opts: engine.Options{Namespace: "data"},
+			reason: "References have the namespace of the entities.", profile: engine.CLI, opts: engine.Options{Namespace: "data"},
 			want: map[string]string{
 				"databases-xrd":        "composer-xrd; dependsOn ; implementsApi api:data/databases-api",
 				"postgres-composition": "composer-composition; dependsOn resource:data/databases-xrd; implementsApi api:data/databases-api",
@@ -43,7 +43,7 @@ func TestRelations(t *testing.T) {
 			},
 		},
 		"no API": {
-			reason: "nothing refers to an API that is not made", profile: engine.CLI, opts: engine.Options{NoAPI: true},
+			reason: "There is no reference to an API that is not made.", profile: engine.CLI, opts: engine.Options{NoAPI: true},
 			want: map[string]string{
 				"databases-xrd":        "composer-xrd; dependsOn ; implementsApi ",
 				"postgres-composition": "composer-composition; dependsOn resource:default/databases-xrd; implementsApi ",
@@ -51,7 +51,7 @@ func TestRelations(t *testing.T) {
 			},
 		},
 		"composerIngestor": {
-			reason: "references follow the profile's names", profile: engine.ComposerIngestor,
+			reason: "References follow the names of the profile.", profile: engine.ComposerIngestor,
 			want: map[string]string{
 				"databases.platform.io-xrd": "composer-xrd; dependsOn ; implementsApi api:default/databases.platform.io-api",
 				"postgres-composition":      "composer-composition; dependsOn resource:default/databases.platform.io-xrd; implementsApi api:default/databases.platform.io-api",
@@ -59,7 +59,7 @@ func TestRelations(t *testing.T) {
 			},
 		},
 		"clusterIngestor": {
-			reason: "references follow the profile's names", profile: engine.ClusterIngestor,
+			reason: "References follow the names of the profile.", profile: engine.ClusterIngestor,
 			want: map[string]string{
 				"databases.platform.io-xrd": "composer-xrd; dependsOn ; implementsApi api:default/databases.platform.io-v1-api",
 				"postgres-composition":      "composer-composition; dependsOn resource:default/databases.platform.io-xrd; implementsApi api:default/databases.platform.io-v1-api",
@@ -81,7 +81,7 @@ func TestRelations(t *testing.T) {
 					got[name] = relations(e)
 				}
 				if e.Kind == entity.KindAPI && tc.opts.NoAPI {
-					t.Errorf("%s: there is an API", tc.reason)
+					t.Errorf("%s: API was made", tc.reason)
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -101,13 +101,13 @@ func resolved(t *testing.T, es []*entity.Entity) {
 	for _, e := range es {
 		for _, ref := range slices.Concat(e.Spec.Get("dependsOn").Strings(), e.Spec.Get("implementsApi").Strings()) {
 			if !there[strings.ToLower(ref)] {
-				t.Errorf("%s refers to %s, which is not there", e.Key(), ref)
+				t.Errorf("%s refers to %s, which does not exist", e.Key(), ref)
 			}
 		}
 	}
 }
 
-// TestUsedComposition tells on what a composite depends.
+// TestUsedComposition checks on which Composition a composite depends.
 func TestUsedComposition(t *testing.T) {
 	uses := func(name string) edit { return set(object{"name": name}, "spec", "compositionRef") }
 	usesModern := func(name string) edit { return set(object{"name": name}, "spec", "crossplane", "compositionRef") }
@@ -123,17 +123,17 @@ func TestUsedComposition(t *testing.T) {
 		want         string
 		annotation   string
 	}{
-		"named":           {"the one it names", nil, []edit{uses("postgres")}, []string{"mysql", "postgres"}, nil, "postgres-composition", "postgres"},
-		"named, modern":   {"the one it names where composites of the second generation do", nil, []edit{usesModern("postgres")}, []string{"mysql", "postgres"}, nil, "postgres-composition", "postgres"},
-		"named, default":  {"the one it names goes before the default", []edit{byDefault}, []edit{uses("postgres")}, []string{"mysql", "postgres"}, nil, "postgres-composition", "postgres"},
-		"enforced":        {"the enforced one goes before the one it names", []edit{enforced}, []edit{uses("postgres")}, []string{"mysql", "postgres"}, nil, "mysql-composition", "mysql"},
-		"default":         {"the default, if it names none", []edit{byDefault}, nil, []string{"mysql", "postgres"}, nil, "mysql-composition", "mysql"},
-		"only one":        {"the only one there is", nil, nil, []string{"postgres"}, nil, "postgres-composition", "postgres"},
-		"several":         {"of several nobody knows which", nil, nil, []string{"mysql", "postgres"}, nil, definition, ""},
-		"none":            {"the definition stands in", nil, nil, nil, nil, definition, ""},
-		"not there":       {"a Composition that was not found gets no relation, but a mention", nil, []edit{uses("oracle")}, []string{"postgres"}, nil, definition, "oracle"},
-		"untracked":       {"a Composition without a Resource gets no relation, but a mention", nil, []edit{uses("postgres")}, []string{"mysql", "postgres"}, map[string]bool{"postgres": true}, definition, "postgres"},
-		"untracked other": {"what is not tracked still counts as a choice", nil, nil, []string{"mysql", "postgres"}, map[string]bool{"mysql": true}, definition, ""},
+		"named":           {"A named Composition is used.", nil, []edit{uses("postgres")}, []string{"mysql", "postgres"}, nil, "postgres-composition", "postgres"},
+		"named, modern":   {"A Composition named in the field of v2 composites is used.", nil, []edit{usesModern("postgres")}, []string{"mysql", "postgres"}, nil, "postgres-composition", "postgres"},
+		"named, default":  {"A named Composition overrides the default.", []edit{byDefault}, []edit{uses("postgres")}, []string{"mysql", "postgres"}, nil, "postgres-composition", "postgres"},
+		"enforced":        {"An enforced Composition overrides a named one.", []edit{enforced}, []edit{uses("postgres")}, []string{"mysql", "postgres"}, nil, "mysql-composition", "mysql"},
+		"default":         {"The default is used if no Composition is named.", []edit{byDefault}, nil, []string{"mysql", "postgres"}, nil, "mysql-composition", "mysql"},
+		"only one":        {"The only Composition is used.", nil, nil, []string{"postgres"}, nil, "postgres-composition", "postgres"},
+		"several":         {"With several compositions and no selection there is no relation to one of them.", nil, nil, []string{"mysql", "postgres"}, nil, definition, ""},
+		"none":            {"Without Compositions the composite depends on the definition.", nil, nil, nil, nil, definition, ""},
+		"not there":       {"A missing Composition gets no relation, only an annotation.", nil, []edit{uses("oracle")}, []string{"postgres"}, nil, definition, "oracle"},
+		"untracked":       {"An untracked Composition gets no relation, only an annotation.", nil, []edit{uses("postgres")}, []string{"mysql", "postgres"}, map[string]bool{"postgres": true}, definition, "postgres"},
+		"untracked other": {"An untracked Composition still counts as a choice.", nil, nil, []string{"mysql", "postgres"}, map[string]bool{"mysql": true}, definition, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +155,8 @@ func TestUsedComposition(t *testing.T) {
 	}
 }
 
-// TestUntracked leaves a Composition out of the catalog, not out of the form.
+// TestUntracked checks that an untracked Composition is left out of the
+// catalog, but not of the form.
 func TestUntracked(t *testing.T) {
 	input := engine.Input{Definition: define(t, words.Portal), Untracked: map[string]bool{"postgres": true}}
 	give(t, words.Portal, &input, xrd.Origin{File: "c.yaml"}, composition("postgres"), composition("mysql"),
@@ -171,11 +172,11 @@ func TestUntracked(t *testing.T) {
 	}
 	res = transform(t, engine.CLI, engine.Options{NoCompositionDetails: true}, input)
 	if template = first(t, res.Entities, entity.KindTemplate); page(template, 2) != nil {
-		t.Errorf("there is a choice of Composition, though it was not wanted: %v", page(template, 2).Any())
+		t.Errorf("form has a choice of Composition, want none: %v", page(template, 2).Any())
 	}
 }
 
-// TestCompositeNames holds that two composites never share a name.
+// TestCompositeNames checks that two composites never share a name.
 func TestCompositeNames(t *testing.T) {
 	claimKind := set("DatabaseClaim", "kind")
 	cases := map[string]struct {
@@ -219,23 +220,23 @@ func TestOwnersOfOthers(t *testing.T) {
 		edits  []edit
 		want   string
 	}{
-		"own":    {"its own annotation goes before the definition's", []edit{annotated("portal.io/owner", "group:shop/carts")}, "group:shop/carts"},
-		"none":   {"without one it belongs to whom the definition does", nil, "data"},
-		"broken": {"what is no reference is passed over", []edit{annotated("portal.io/owner", "the cart people")}, "data"},
+		"own":    {"The annotation of a composite overrides that of the definition.", []edit{annotated("portal.io/owner", "group:shop/carts")}, "group:shop/carts"},
+		"none":   {"Without an annotation the owner is that of the definition.", nil, "data"},
+		"broken": {"A value that is not a reference is ignored.", []edit{annotated("portal.io/owner", "the cart people")}, "data"},
 	}
 	for name, tc := range cases {
 		for _, v := range vocabularies {
 			t.Run(name+" "+v.String(), func(t *testing.T) {
 				input := engine.Input{Definition: define(t, v, annotated("portal.io/owner", "data"))}
 				give(t, v, &input, xrd.Origin{File: "x.yaml"}, composition("postgres", tc.edits...), composite("shop", "orders", tc.edits...))
-				res := transform(t, engine.CLI, engine.Options{Owner: "nobody"}, input)
+				res := transform(t, engine.CLI, engine.Options{Owner: "unknown"}, input)
 				for _, e := range res.Entities[2:] {
 					want := tc.want
 					if strings.HasSuffix(e.Metadata.Name, "-xrd") {
 						want = "data"
 					}
 					if got := e.Spec.Get("owner").Str(); got != want {
-						t.Errorf("%s: %s belongs to %q, want %q", tc.reason, e.Metadata.Name, got, want)
+						t.Errorf("%s: owner of %s is %q, want %q", tc.reason, e.Metadata.Name, got, want)
 					}
 				}
 			})
@@ -243,8 +244,8 @@ func TestOwnersOfOthers(t *testing.T) {
 	}
 }
 
-// TestOrder holds that entities come in the same order whatever order their
-// Compositions and composites came in.
+// TestOrder checks that the order of entities does not depend on the order of
+// Compositions and composites.
 func TestOrder(t *testing.T) {
 	input := engine.Input{Definition: define(t, words.Portal)}
 	for _, cluster := range []string{"west", "east"} {
@@ -256,7 +257,7 @@ func TestOrder(t *testing.T) {
 	slices.Reverse(input.Composites)
 	backward := transform(t, engine.CLI, engine.Options{}, input)
 	if diff := cmp.Diff(list(forward.Entities), list(backward.Entities)); diff != "" {
-		t.Errorf("entities in order and in reverse (-forward +backward):\n%s", diff)
+		t.Errorf("entities in order and in reverse order (-forward +backward):\n%s", diff)
 	}
 	if len(forward.Entities) != 3+4+6 {
 		t.Errorf("got %q", list(forward.Entities))
@@ -276,9 +277,9 @@ func TestDescriptions(t *testing.T) {
 		edits  []edit
 		want   string
 	}{
-		"empty":     {"a Composition of nothing says whom it is for", nil, "Composition for Database"},
-		"pipeline":  {"the functions, in their order", []edit{steps("render", "auto-ready")}, "Composition for Database (pipeline: render, auto-ready)"},
-		"resources": {"the resources, by name or kind", []edit{set([]any{object{"name": "vm"}, object{"base": object{"kind": "Disk"}}}, "spec", "resources")}, "Composition for Database (resources: vm, Disk)"},
+		"empty":     {"The description of an empty Composition names its composite kind.", nil, "Composition for Database"},
+		"pipeline":  {"The description lists the functions of a pipeline in order.", []edit{steps("render", "auto-ready")}, "Composition for Database (pipeline: render, auto-ready)"},
+		"resources": {"The description lists the resources by name or kind.", []edit{set([]any{object{"name": "vm"}, object{"base": object{"kind": "Disk"}}}, "spec", "resources")}, "Composition for Database (resources: vm, Disk)"},
 		"eight":     {"as many as can be read", []edit{steps("1", "2", "3", "4", "5", "6", "7", "8")}, "Composition for Database (pipeline: 1, 2, 3, 4, 5, 6, 7, 8)"},
 		"nine":      {"and no more", []edit{steps("1", "2", "3", "4", "5", "6", "7", "8", "9")}, "Composition for Database (pipeline: 1, 2, 3, 4, 5, 6, 7, 8, …)"},
 	}

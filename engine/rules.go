@@ -28,14 +28,14 @@ const (
 
 // Rules are all rules for the engine's output.
 var Rules = []finding.Rule{
-	{ID: RuleName, Severity: finding.Info, Title: "name is repaired", Why: "The catalog takes names of 63 letters, digits, dots, dashes and underscores."},
-	{ID: RuleTag, Severity: finding.Info, Title: "tag is repaired or left out", Why: "One bad tag would make the catalog refuse the whole entity."},
+	{ID: RuleName, Severity: finding.Info, Title: "name is repaired", Why: "The catalog allows names of up to 63 letters, digits, dots, dashes and underscores."},
+	{ID: RuleTag, Severity: finding.Info, Title: "tag is repaired or dropped", Why: "The catalog rejects the whole entity because of one invalid tag."},
 	{ID: RuleRef, Severity: finding.Warning, Title: "owner or system is not an entity reference", Why: "The next source of the value is used instead."},
-	{ID: RuleNoForm, Severity: finding.Warning, Title: "definition gets no Template and no API", Why: "Nobody could create a resource of it."},
-	{ID: RuleClash, Severity: finding.Warning, Title: "two definitions share a short name", Why: "The later one in name order gets its full name."},
-	{ID: RuleNamespace, Severity: finding.Warning, Title: "namespace is repaired", Why: "The catalog takes lower-case letters, digits and dashes."},
-	{ID: RuleOrphan, Severity: finding.Info, Title: "no definition for this Composition or composite", Why: "Entities are made of definitions and what belongs to them; give the definition too."},
-	{ID: RuleDefaultNamespace, Severity: finding.Warning, Title: "default namespace is not the name of a namespace", Why: "The form would refuse its own proposal; the next source of the value is used instead."},
-	{ID: RuleNoRepository, Severity: finding.Info, Title: "no repository for change requests", Why: "The form asks whoever chooses a change request for the repository."},
-	{ID: RuleDelivery, Severity: finding.Warning, Title: "repository, path or branch for change requests cannot be used", Why: "A change request would fail when somebody runs it; the form asks for what is missing, and a template that needs it fails."},
+	{ID: RuleNoForm, Severity: finding.Warning, Title: "definition gets no Template and no API", Why: "No resource of its kind can be created."},
+	{ID: RuleClash, Severity: finding.Warning, Title: "two definitions share a short name", Why: "The second one in name order gets its full name."},
+	{ID: RuleNamespace, Severity: finding.Warning, Title: "namespace is repaired", Why: "The catalog allows lower-case letters, digits and dashes."},
+	{ID: RuleOrphan, Severity: finding.Info, Title: "no definition for this Composition or composite", Why: "Entities are made from definitions and the objects that belong to them. Add the definition to the input."},
+	{ID: RuleDefaultNamespace, Severity: finding.Warning, Title: "default namespace is not a valid namespace name", Why: "The form would reject its own default; the next source of the value is used instead."},
+	{ID: RuleNoRepository, Severity: finding.Info, Title: "no repository for change requests", Why: "The form asks for the repository when a change request is chosen."},
+	{ID: RuleDelivery, Severity: finding.Warning, Title: "repository, path or branch for change requests cannot be used", Why: "A change request would fail at run time. The form asks for missing values, and a template that needs them fails."},
 }

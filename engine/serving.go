@@ -125,6 +125,6 @@ func unservedFinding(d *xrd.Definition, u xrd.Unserved) finding.Finding {
 	return finding.Finding{
 		Rule: xrd.RuleUnserved, Severity: finding.Warning, Object: d.Label(), File: d.Origin.File, Pos: d.Node.At(),
 		Message: fmt.Sprintf("cluster %q does not serve the definition: %s", cmp.Or(u.Cluster, "unnamed"), u),
-		Hint:    "run kubectl describe xrd " + d.Name + ", and see its events; forms for it are locked in that cluster until the condition is True",
+		Hint:    "run kubectl describe xrd " + d.Name + " and check its events; its forms are locked in that cluster until the condition is True",
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// inCluster returns a definition as a cluster has it, with conditions: pairs of a
-// type and a status, with a reason and a message unless that is True.
+// inCluster returns a definition from a cluster with conditions: pairs of a
+// type and a status, with a reason and a message unless the status is True.
 func inCluster(tb testing.TB, cluster string, v words.Vocabulary, conditions []string, edits ...edit) *xrd.Definition {
 	tb.Helper()
 	var list []any
@@ -35,7 +35,7 @@ func inCluster(tb testing.TB, cluster string, v words.Vocabulary, conditions []s
 	return xrd.NewDefinition(docs[0], xrd.Origin{Source: xrd.SourceCluster, Cluster: cluster, Location: "url:https://" + cluster + ".example.org"})
 }
 
-// said returns what entities say of serving, by their names.
+// said returns the serving annotations of entities, by their names.
 func said(v words.Vocabulary, all []*entity.Entity) map[string]string {
 	out := map[string]string{}
 	for _, e := range all {
@@ -52,9 +52,9 @@ func said(v words.Vocabulary, all []*entity.Entity) map[string]string {
 	return out
 }
 
-// TestServing wants entities to say that a cluster does not serve their
-// definition, and why; those that clusters serve, and those that are in none, say
-// nothing of the kind.
+// TestServing checks that entities of a definition which a cluster does not
+// serve have an annotation with the reason; those that are served, or come from
+// no cluster, have none.
 func TestServing(t *testing.T) {
 	const (
 		established = `{"cluster":"prod","condition":"Established","status":"False","reason":"WhyEstablished","message":"because \"x\" in prod"}`
@@ -109,8 +109,8 @@ func TestServing(t *testing.T) {
 	}
 }
 
-// TestServingClusters wants a definition that several clusters have to name those
-// that do not serve it, and what is read of the annotation to be what was written.
+// TestServingClusters checks that the annotation of a definition from several
+// clusters names those that do not serve it, and that it survives a round trip.
 func TestServingClusters(t *testing.T) {
 	kept, _ := xrd.Merge([]*xrd.Definition{
 		inCluster(t, "c", words.Upstream, []string{"Established", "False"}),
@@ -125,16 +125,17 @@ func TestServingClusters(t *testing.T) {
 		}
 	}
 	if got := said(words.Upstream, res.Entities)["Resource databases.platform.io-xrd"]; !strings.HasPrefix(got, "condition-established=False (WhyEstablished)") {
-		t.Errorf("the worst of them stands for all: %s", got)
+		t.Errorf("worst condition of all clusters is %s", got)
 	}
 	for _, text := range []string{"", "x", "{}", `[1, {"cluster": "a"}]`} {
 		if got := engine.Unserved(map[string]string{words.AnnotationUnserved: text}); got != nil {
-			t.Errorf("%q is read as %v", text, got)
+			t.Errorf("%q was parsed as %v", text, got)
 		}
 	}
 }
 
-// TestServingTemplated wants the Templates of a folder to say it too.
+// TestServingTemplated checks that the Templates of a folder have the serving
+// annotations too.
 func TestServingTemplated(t *testing.T) {
 	tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t, files()), engine.TemplateOptions{})
 	res, err := tr.Transform(engine.Input{Definition: inCluster(t, "prod", words.Portal, []string{"Established", "False"})})
@@ -148,12 +149,12 @@ func TestServingTemplated(t *testing.T) {
 		}
 	}
 	if seen != 1 {
-		t.Errorf("%d Templates of %q say that the cluster does not serve them", seen, list(res.Entities))
+		t.Errorf("%d Templates of %q have the annotation of an unserved definition", seen, list(res.Entities))
 	}
 }
 
-// TestServingStable wants names and forms to be the same however a cluster serves
-// a definition, and nothing to change with a time.
+// TestServingStable checks that names and forms do not depend on how a cluster
+// serves a definition, and that nothing depends on the time.
 func TestServingStable(t *testing.T) {
 	nameless := without("metadata", "name")
 	plural := without("spec", "names", "plural")
@@ -183,17 +184,17 @@ func TestServingStable(t *testing.T) {
 	other := inCluster(t, "prod", words.Portal, []string{"Established", "True"})
 	fingerprint := func(d *xrd.Definition) string { return engine.Fingerprint(engine.Input{Definition: d}) }
 	if fingerprint(now) != fingerprint(later) || fingerprint(now) == fingerprint(other) {
-		t.Error("a fingerprint is of what is said, and not of when")
+		t.Error("fingerprint does not depend on the conditions, or depends on their time")
 	}
 	unserved := inCluster(t, "prod", words.Portal, nil)
 	before := fingerprint(unserved)
 	unserved.NotServed("Database")
 	if fingerprint(unserved) == before {
-		t.Error("that a kind is not served is not in the fingerprint")
+		t.Error("fingerprint does not depend on whether a kind is served")
 	}
 	before = fingerprint(unserved)
 	unserved.Serving[0].Conditions[0].Message += " still"
 	if fingerprint(unserved) == before {
-		t.Error("what another cluster says is not in the fingerprint")
+		t.Error("fingerprint does not depend on the conditions of another cluster")
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestTemplateVersion tells what the mark of a form depends on: the spec of
-// the Template, which is the form, its steps, its type and its owner.
+// TestTemplateVersion checks what the version mark of a form depends on: the
+// spec of the Template, which is the form, its steps, its type and its owner.
 func TestTemplateVersion(t *testing.T) {
 	field := func(key string, value any) edit {
 		return versions(version("v1", schemaOf(value, "properties", "spec", "properties", "size", key)))
@@ -29,32 +29,32 @@ func TestTemplateVersion(t *testing.T) {
 		input  engine.Input
 		same   bool
 	}{
-		"nothing":             {reason: "the same form has the same mark", same: true},
-		"title":               {reason: "the title is no part of the spec", edits: []edit{annotated("portal.io/template-title", "x")}, same: true},
-		"description":         {reason: "nor is the description", edits: []edit{annotated("portal.io/template-description", "x")}, same: true},
-		"tags":                {reason: "nor are tags", edits: []edit{annotated("portal.io/template-tags", "x")}, opts: engine.Options{Tags: []string{"y"}}, same: true},
-		"labels":              {reason: "nor are labels", edits: []edit{labelled("example.dev/version", "x")}, same: true},
-		"system":              {reason: "a Template has no system", edits: []edit{annotated("portal.io/system", "x")}, same: true},
-		"API":                 {reason: "an API is another entity", edits: []edit{annotated("portal.io/api-kind", "x")}, opts: engine.Options{Lifecycle: "x"}, same: true},
-		"when and where":      {reason: "it does not matter when and where a definition was found", opts: engine.Options{Now: found}, input: engine.Input{Clusters: []string{"a"}}, same: true},
-		"name":                {reason: "names are no part of the spec", edits: []edit{named("x.y")}, opts: engine.Options{Namespace: "x"}, input: engine.Input{Base: "z"}, same: true},
-		"status":              {reason: "nobody fills in a status", edits: []edit{versions(version("v1", schemaOf(object{"type": "object"}, "properties", "status")))}, same: true},
-		"another version":     {reason: "an older version has no part in the form", edits: []edit{versions(version("v1"), version("v1beta1"))}, same: true},
-		"one Composition":     {reason: "its name is known", input: engine.Input{Compositions: compositions(t, "a")}},
-		"owner":               {reason: "the owner is a part of the spec", edits: []edit{annotated("portal.io/owner", "x")}},
-		"owner by option":     {reason: "whoever says so", opts: engine.Options{Owner: "x"}},
-		"field":               {reason: "another field is another form", edits: []edit{versions(version("v1", schemaOf(object{"type": "string"}, "properties", "spec", "properties", "new")))}},
-		"type of a field":     {reason: "another type is another form", edits: []edit{field("type", "integer")}},
-		"help":                {reason: "another help is another form", edits: []edit{field("description", "x")}},
-		"default":             {reason: "another default is another form", edits: []edit{field("default", "x")}},
-		"required":            {reason: "what must be filled in is part of the form", edits: []edit{versions(version("v1", schemaOf([]any{"size"}, "properties", "spec", "required")))}},
-		"version":             {reason: "the manifest has another apiVersion", edits: []edit{versions(version("v2"))}},
-		"kind":                {reason: "the manifest has another kind", edits: []edit{set("Queue", "spec", "names", "kind")}},
-		"namespace":           {reason: "another namespace is proposed", edits: []edit{annotated("portal.io/default-namespace", "x")}},
-		"two Compositions":    {reason: "there is something to choose", input: engine.Input{Compositions: compositions(t, "a", "b")}},
-		"enforced":            {reason: "the form says which Composition is used", edits: []edit{set("a", "spec", "enforcedCompositionRef", "name")}},
-		"delivery":            {reason: "there is another page", opts: engine.Options{GitOps: true}},
-		"cluster-scoped form": {reason: "there is no namespace to ask for", edits: []edit{set("Cluster", "spec", "scope")}},
+		"nothing":             {reason: "The same form has the same mark.", same: true},
+		"title":               {reason: "The title is no part of the spec.", edits: []edit{annotated("portal.io/template-title", "x")}, same: true},
+		"description":         {reason: "The description is no part of the spec.", edits: []edit{annotated("portal.io/template-description", "x")}, same: true},
+		"tags":                {reason: "Tags are no part of the spec.", edits: []edit{annotated("portal.io/template-tags", "x")}, opts: engine.Options{Tags: []string{"y"}}, same: true},
+		"labels":              {reason: "Labels are no part of the spec.", edits: []edit{labelled("example.dev/version", "x")}, same: true},
+		"system":              {reason: "A Template has no system.", edits: []edit{annotated("portal.io/system", "x")}, same: true},
+		"API":                 {reason: "An API is another entity.", edits: []edit{annotated("portal.io/api-kind", "x")}, opts: engine.Options{Lifecycle: "x"}, same: true},
+		"when and where":      {reason: "The time and the place where a definition was found do not change the form.", opts: engine.Options{Now: found}, input: engine.Input{Clusters: []string{"a"}}, same: true},
+		"name":                {reason: "Names are no part of the spec.", edits: []edit{named("x.y")}, opts: engine.Options{Namespace: "x"}, input: engine.Input{Base: "z"}, same: true},
+		"status":              {reason: "The status schema does not change the form.", edits: []edit{versions(version("v1", schemaOf(object{"type": "object"}, "properties", "status")))}, same: true},
+		"another version":     {reason: "An older version does not change the form.", edits: []edit{versions(version("v1"), version("v1beta1"))}, same: true},
+		"one Composition":     {reason: "The name of the only Composition is in the form.", input: engine.Input{Compositions: compositions(t, "a")}},
+		"owner":               {reason: "The owner is a part of the spec.", edits: []edit{annotated("portal.io/owner", "x")}},
+		"owner by option":     {reason: "The owner from an option is a part of the spec.", opts: engine.Options{Owner: "x"}},
+		"field":               {reason: "A new field changes the form.", edits: []edit{versions(version("v1", schemaOf(object{"type": "string"}, "properties", "spec", "properties", "new")))}},
+		"type of a field":     {reason: "A new type changes the form.", edits: []edit{field("type", "integer")}},
+		"help":                {reason: "A new description changes the form.", edits: []edit{field("description", "x")}},
+		"default":             {reason: "A new default changes the form.", edits: []edit{field("default", "x")}},
+		"required":            {reason: "A required field changes the form.", edits: []edit{versions(version("v1", schemaOf([]any{"size"}, "properties", "spec", "required")))}},
+		"version":             {reason: "A new apiVersion changes the manifest.", edits: []edit{versions(version("v2"))}},
+		"kind":                {reason: "A new kind changes the manifest.", edits: []edit{set("Queue", "spec", "names", "kind")}},
+		"namespace":           {reason: "A new default namespace changes the form.", edits: []edit{annotated("portal.io/default-namespace", "x")}},
+		"two Compositions":    {reason: "A choice of Compositions changes the form.", input: engine.Input{Compositions: compositions(t, "a", "b")}},
+		"enforced":            {reason: "An enforced Composition changes the form.", edits: []edit{set("a", "spec", "enforcedCompositionRef", "name")}},
+		"delivery":            {reason: "A delivery page changes the form.", opts: engine.Options{GitOps: true}},
+		"cluster-scoped form": {reason: "A cluster-scoped form has no namespace.", edits: []edit{set("Cluster", "spec", "scope")}},
 	}
 	mark := func(opts engine.Options, input engine.Input, edits ...edit) string {
 		input.Definition = define(t, words.Portal, edits...)
@@ -65,7 +65,7 @@ func TestTemplateVersion(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := mark(tc.opts, tc.input, tc.edits...); (got == reference) != tc.same {
-				t.Errorf("%s: got %s, before it was %s", tc.reason, got, reference)
+				t.Errorf("%s: mark is %s, was %s", tc.reason, got, reference)
 			}
 		})
 	}
@@ -81,7 +81,7 @@ func compositions(t *testing.T, names ...string) []*xrd.Composition {
 	return input.Compositions
 }
 
-// rich is a definition with something of everything the engine reads.
+// rich is a definition that uses everything the engine reads.
 func rich(t testing.TB) []byte {
 	field := func(kind string, more object) object {
 		f := object{"type": kind, "description": "It is a " + kind + ". Really."}
@@ -102,7 +102,7 @@ func rich(t testing.TB) []byte {
 		labelled("vendor.portal.io/generate-form", "true"), set([]any{"b", "a"}, "spec", "connectionSecretKeys"))...))
 }
 
-// documents are definitions to be written down in other ways.
+// documents are definitions to be written in other formats.
 func documents(t testing.TB) map[string][]byte {
 	return map[string][]byte{
 		"rich": rich(t), "large": sample.Definition(0), "claim": text(t, words.Portal, database(claimed("Claim", "claims"))),
@@ -110,7 +110,7 @@ func documents(t testing.TB) map[string][]byte {
 	}
 }
 
-// bytesOf are the entities of a definition, as every profile makes them.
+// bytesOf returns the entities of a definition in every profile.
 func bytesOf(f fatal, data []byte) string {
 	f.Helper()
 	var set xrd.Set
@@ -129,7 +129,7 @@ func bytesOf(f fatal, data []byte) string {
 	return string(out)
 }
 
-// shuffled returns n with the keys of every map in a drawn order.
+// shuffled returns n with the keys of every map in a random order.
 func shuffled(r *rapid.T, n *tree.Node) *tree.Node {
 	c := *n
 	if len(n.Fields) > 0 {
@@ -145,8 +145,8 @@ func shuffled(r *rapid.T, n *tree.Node) *tree.Node {
 	return &c
 }
 
-// TestKeyOrder holds that the order of keys in a document, which a cluster
-// does not keep, has no part in what is made of it.
+// TestKeyOrder checks that the order of keys in a document, which a cluster
+// does not keep, does not change the entities.
 func TestKeyOrder(t *testing.T) {
 	for name, data := range documents(t) {
 		t.Run(name, func(t *testing.T) {
@@ -162,8 +162,8 @@ func TestKeyOrder(t *testing.T) {
 	}
 }
 
-// TestJSON holds that it does not matter whether a definition is YAML or JSON,
-// on one line or on many.
+// TestJSON checks that the format of a definition does not matter: YAML or
+// JSON, on one line or on many.
 func TestJSON(t *testing.T) {
 	for name, data := range documents(t) {
 		n := parsed(t, string(data))

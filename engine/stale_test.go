@@ -24,17 +24,17 @@ func TestMarkStale(t *testing.T) {
 				want[in(v, "portal.io/stale")] = "compositions of prod"
 				want[in(v, "portal.io/stale-since")] = "2026-01-02T03:04:05.006Z"
 				if diff := cmp.Diff(want, e.Metadata.Annotations); diff != "" {
-					t.Errorf("%s is marked otherwise (-want +got):\n%s", e.Key(), diff)
+					t.Errorf("marks of %s (-want +got):\n%s", e.Key(), diff)
 				}
 				if diff := cmp.Diff(before, shared.Metadata.Annotations); diff != "" {
-					t.Errorf("a copy of %s is marked too (-want +got):\n%s", e.Key(), diff)
+					t.Errorf("copy of %s was marked too (-want +got):\n%s", e.Key(), diff)
 				}
 				if entity.Hash(e) == entity.Hash(&shared) {
-					t.Errorf("nobody would write the mark of %s", e.Key())
+					t.Errorf("hash of %s did not change with the stale mark, so the mark would not be written", e.Key())
 				}
 				engine.MarkStale(e, "", time.Time{})
 				if diff := cmp.Diff(before, e.Metadata.Annotations); diff != "" {
-					t.Errorf("the marks of %s are not taken off (-want +got):\n%s", e.Key(), diff)
+					t.Errorf("marks of %s were not removed (-want +got):\n%s", e.Key(), diff)
 				}
 			}
 		})
@@ -42,6 +42,6 @@ func TestMarkStale(t *testing.T) {
 	bare := &entity.Entity{APIVersion: words.EntityVersion, Kind: entity.KindResource}
 	engine.MarkStale(bare, "x", since)
 	if bare.Metadata.Annotations[words.AnnotationStale] != "x" {
-		t.Errorf("an entity without annotations gets %v", bare.Metadata.Annotations)
+		t.Errorf("annotations of an entity that had none: %v", bare.Metadata.Annotations)
 	}
 }

@@ -43,15 +43,15 @@ func TestConditions(t *testing.T) {
 		conditions []any
 		want       map[string]string
 	}{
-		"none":     {"nothing is said of what is not there", nil, nil},
-		"true":     {"a reason for what is as it should be says nothing", []any{condition("Ready", "True", "Available")}, map[string]string{"ready": "True"}},
-		"false":    {"what is not says why", []any{condition("Ready", "False", "Creating")}, map[string]string{"ready": "False (Creating)"}},
-		"unknown":  {"what is not known too", []any{condition("Synced", "Unknown", "ReconcileError")}, map[string]string{"synced": "Unknown (ReconcileError)"}},
-		"bare":     {"a reason may be missing", []any{object{"type": "Ready", "status": "False"}}, map[string]string{"ready": "False"}},
-		"words":    {"a type is taken apart", []any{condition("LastAsyncOperation", "True", ""), condition("DNSReady", "True", ""), condition("platform.io/HTTPSOn", "True", "")}, map[string]string{"last-async-operation": "True", "dns-ready": "True", "platform.io-https-on": "True"}},
-		"broken":   {"what is no type, status or reason is left out", []any{condition("no type!", "True", ""), condition("Ready-", "True", ""), condition("Odd", "Maybe", ""), condition(strings.Repeat("x", 200), "True", ""), condition("Fine", "False", "a sentence with: everything"), "text", nil}, map[string]string{"fine": "False"}},
-		"alike":    {"of two that come to the same the first in order is shown", []any{condition("ready", "False", ""), condition("Ready", "True", "")}, map[string]string{"ready": "True"}},
-		"too many": {"a dozen, and among them the two everybody asks for", append(many, condition("Ready", "True", "")), wantMany},
+		"none":     {"Without conditions there are no annotations.", nil, nil},
+		"true":     {"The reason of a true condition is not shown.", []any{condition("Ready", "True", "Available")}, map[string]string{"ready": "True"}},
+		"false":    {"The reason of a false condition is shown.", []any{condition("Ready", "False", "Creating")}, map[string]string{"ready": "False (Creating)"}},
+		"unknown":  {"The reason of an unknown condition is shown.", []any{condition("Synced", "Unknown", "ReconcileError")}, map[string]string{"synced": "Unknown (ReconcileError)"}},
+		"bare":     {"A reason can be missing.", []any{object{"type": "Ready", "status": "False"}}, map[string]string{"ready": "False"}},
+		"words":    {"A type is split into words.", []any{condition("LastAsyncOperation", "True", ""), condition("DNSReady", "True", ""), condition("platform.io/HTTPSOn", "True", "")}, map[string]string{"last-async-operation": "True", "dns-ready": "True", "platform.io-https-on": "True"}},
+		"broken":   {"An invalid type, status or reason is left out.", []any{condition("no type!", "True", ""), condition("Ready-", "True", ""), condition("Odd", "Maybe", ""), condition(strings.Repeat("x", 200), "True", ""), condition("Fine", "False", "a sentence with: everything"), "text", nil}, map[string]string{"fine": "False"}},
+		"alike":    {"Of two conditions with the same key the first in order is shown.", []any{condition("ready", "False", ""), condition("Ready", "True", "")}, map[string]string{"ready": "True"}},
+		"too many": {"At most twelve conditions are shown, always including Ready and Synced.", append(many, condition("Ready", "True", "")), wantMany},
 	}
 	for name, tc := range cases {
 		for _, v := range vocabularies {
@@ -88,27 +88,27 @@ func TestLinks(t *testing.T) {
 		status object
 		want   []string
 	}{
-		"url":           {"an address as it is", object{"url": "https://orders.example.org/a?region=eu-west-1#top"}, []string{"URL https://orders.example.org/a?region=eu-west-1#top"}},
-		"http":          {"an old one too", object{"uri": "http://10.0.0.1:8080/"}, []string{"URI http://10.0.0.1:8080/"}},
-		"host":          {"a name gets https", object{"host": "orders.example.org"}, []string{"Host https://orders.example.org"}},
-		"port":          {"with its port", object{"endpoint": "orders.example.org:8443"}, []string{"Endpoint https://orders.example.org:8443"}},
-		"IPv4":          {"an IP address is a host", object{"address": "192.0.2.7"}, []string{"Address https://192.0.2.7"}},
-		"IPv6":          {"in brackets", object{"hostname": "[2001:db8::7]:443", "address": "2001:db8::7"}, []string{"Hostname https://[2001:db8::7]:443"}},
-		"last word":     {"names end in what they hold", object{"consoleURL": "https://a.example.org", "apiEndpoint": "b.example.org", "urlFormat": "https://no.example.org"}, []string{"API Endpoint https://b.example.org", "Console URL https://a.example.org"}},
-		"provider":      {"one level down, and a wrapper says nothing", object{"atProvider": object{"endpoint": "a.example.org"}, "cluster": object{"url": "https://b.example.org"}}, []string{"Cluster URL https://b.example.org", "Endpoint https://a.example.org"}},
-		"too deep":      {"no deeper", object{"a": object{"b": object{"url": "https://a.example.org"}}}, nil},
-		"lists":         {"lists of addresses, in order", object{"endpoints": []any{"b.example.org", "a.example.org", 3, object{"url": "https://c.example.org"}}}, []string{"Endpoints https://a.example.org", "Endpoints https://b.example.org"}},
-		"twice":         {"each once", object{"url": "https://a.example.org", "atProvider": object{"host": "a.example.org"}}, []string{"Host https://a.example.org"}},
-		"many":          {"ten are enough", object{"urls": many}, wantMany},
-		"other words":   {"other fields are not looked at", object{"phase": "https://a.example.org", "version": "1.2.3"}, nil},
-		"other schemes": {"a browser opens the web only", object{"url": "postgres://a.example.org/db", "uri": "javascript:alert(1)", "endpoint": "ftp://a.example.org", "links": []any{"mailto:a@example.org", "//a.example.org", "https:a.example.org", "https://"}}, nil},
-		"no hosts":      {"what is not plainly a host is left out", object{"hosts": []any{"localhost", "db", "a.example.org/path", "1.2", "v1.2.3", "a..example.org", "-a.example.org", "a.example.org:", "a.example.org:0", "a.example.org:70000", "arn:aws:s3:::bucket", "127.0.0.1", "0.0.0.0", "300.1.1.1", "a b.example.org", "user@example.org", "ä.example.org", "a_b.example.org", "", strings.Repeat("a.", 600) + "org"}}, nil},
-		"users":         {"nobody's name and password", object{"url": "https://me:hunter2@a.example.org", "uri": "https://me@a.example.org", "host": "me:hunter2@a.example.org"}, nil},
-		"tokens": {"no parameter that lets one in", object{"urls": []any{
+		"url":           {"A URL is unchanged.", object{"url": "https://orders.example.org/a?region=eu-west-1#top"}, []string{"URL https://orders.example.org/a?region=eu-west-1#top"}},
+		"http":          {"Plain HTTP is supported.", object{"uri": "http://10.0.0.1:8080/"}, []string{"URI http://10.0.0.1:8080/"}},
+		"host":          {"A host name gets https.", object{"host": "orders.example.org"}, []string{"Host https://orders.example.org"}},
+		"port":          {"A port is kept.", object{"endpoint": "orders.example.org:8443"}, []string{"Endpoint https://orders.example.org:8443"}},
+		"IPv4":          {"An IPv4 address is a host.", object{"address": "192.0.2.7"}, []string{"Address https://192.0.2.7"}},
+		"IPv6":          {"An IPv6 address is put in brackets.", object{"hostname": "[2001:db8::7]:443", "address": "2001:db8::7"}, []string{"Hostname https://[2001:db8::7]:443"}},
+		"last word":     {"The last word of a field name decides.", object{"consoleURL": "https://a.example.org", "apiEndpoint": "b.example.org", "urlFormat": "https://no.example.org"}, []string{"API Endpoint https://b.example.org", "Console URL https://a.example.org"}},
+		"provider":      {"Objects are searched one level deep; atProvider is not part of the title.", object{"atProvider": object{"endpoint": "a.example.org"}, "cluster": object{"url": "https://b.example.org"}}, []string{"Cluster URL https://b.example.org", "Endpoint https://a.example.org"}},
+		"too deep":      {"Deeper objects are not searched.", object{"a": object{"b": object{"url": "https://a.example.org"}}}, nil},
+		"lists":         {"Lists of URLs are supported, in order.", object{"endpoints": []any{"b.example.org", "a.example.org", 3, object{"url": "https://c.example.org"}}}, []string{"Endpoints https://a.example.org", "Endpoints https://b.example.org"}},
+		"twice":         {"Duplicates are removed.", object{"url": "https://a.example.org", "atProvider": object{"host": "a.example.org"}}, []string{"Host https://a.example.org"}},
+		"many":          {"At most ten links are shown.", object{"urls": many}, wantMany},
+		"other words":   {"Other fields are ignored.", object{"phase": "https://a.example.org", "version": "1.2.3"}, nil},
+		"other schemes": {"Only HTTP and HTTPS links are shown.", object{"url": "postgres://a.example.org/db", "uri": "javascript:alert(1)", "endpoint": "ftp://a.example.org", "links": []any{"mailto:a@example.org", "//a.example.org", "https:a.example.org", "https://"}}, nil},
+		"no hosts":      {"A value that is not clearly a host is left out.", object{"hosts": []any{"localhost", "db", "a.example.org/path", "1.2", "v1.2.3", "a..example.org", "-a.example.org", "a.example.org:", "a.example.org:0", "a.example.org:70000", "arn:aws:s3:::bucket", "127.0.0.1", "0.0.0.0", "300.1.1.1", "a b.example.org", "user@example.org", "ä.example.org", "a_b.example.org", "", strings.Repeat("a.", 600) + "org"}}, nil},
+		"users":         {"URLs with a user name or a password are not shown.", object{"url": "https://me:hunter2@a.example.org", "uri": "https://me@a.example.org", "host": "me:hunter2@a.example.org"}, nil},
+		"tokens": {"URLs with credentials in their query are not shown.", object{"urls": []any{
 			"https://a.example.org/?token=x", "https://a.example.org/?access_token=x", "https://a.example.org/?a=b&X-Amz-Signature=1", "https://a.example.org/?sig=abc", "https://a.example.org/?apiKey=1",
 			"https://a.example.org/#access_token=x", "https://a.example.org/?v=eyJhbGciOiJIUzI1NiIsInR5cCI", "https://a.example.org/?0123456789abcdef0123", "https://a.example.org/?%zz=1",
 		}, "tokenUrl": "https://a.example.org", "webhookUrl": "https://a.example.org", "presignedURL": "https://a.example.org", "connectionSecret": object{"url": "https://a.example.org"}}, nil},
-		"no status": {"a status of nothing", object{}, nil},
+		"no status": {"A status can be empty.", object{}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestStatusIsSafe makes Resources of statuses that hold anything: a catalog
-// takes them, and no secret is in their links.
+// TestStatusIsSafe checks arbitrary statuses: a catalog accepts the Resources,
+// and no secret is in their links.
 func TestStatusIsSafe(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`(https?://)?([a-z]{1,5}:[a-z]{1,5}@)?[a-z0-9.:\[\]-]{1,20}(/[ -~]{0,9})?([?#&][a-z_]{0,6}=[ -~]{0,30})?`))
 	rapid.Check(t, func(r *rapid.T) {
@@ -160,8 +160,8 @@ func TestStatusIsSafe(t *testing.T) {
 	})
 }
 
-// TestBound holds that a claim depends on the composite it is bound to, if that
-// is there.
+// TestBound checks that a claim depends on the composite it is bound to, if
+// that exists.
 func TestBound(t *testing.T) {
 	claimKind, cluster := set("DatabaseClaim", "kind"), "east"
 	to := func(field, kind, namespace, name string) edit {
@@ -173,12 +173,12 @@ func TestBound(t *testing.T) {
 		elsewhere        string
 		want             bool
 	}{
-		"claim says":     {"the claim names its composite", []edit{to("resourceRef", "Database", "", "orders-x")}, nil, cluster, true},
-		"composite says": {"the composite names its claim", nil, []edit{to("claimRef", "DatabaseClaim", "shop", "orders")}, cluster, true},
-		"other name":     {"another composite", []edit{to("resourceRef", "Database", "", "orders-y")}, nil, cluster, false},
-		"other space":    {"a claim of that name in another namespace", nil, []edit{to("claimRef", "DatabaseClaim", "web", "orders")}, cluster, false},
-		"other cluster":  {"a composite of that name in another cluster", []edit{to("resourceRef", "Database", "", "orders-x")}, nil, "west", false},
-		"neither":        {"nobody says", nil, nil, cluster, false},
+		"claim says":     {"The claim names its composite.", []edit{to("resourceRef", "Database", "", "orders-x")}, nil, cluster, true},
+		"composite says": {"The composite names its claim.", nil, []edit{to("claimRef", "DatabaseClaim", "shop", "orders")}, cluster, true},
+		"other name":     {"Another composite is not related.", []edit{to("resourceRef", "Database", "", "orders-y")}, nil, cluster, false},
+		"other space":    {"A claim with the same name in another namespace is not related.", nil, []edit{to("claimRef", "DatabaseClaim", "web", "orders")}, cluster, false},
+		"other cluster":  {"A composite with the same name in another cluster is not related.", []edit{to("resourceRef", "Database", "", "orders-x")}, nil, "west", false},
+		"neither":        {"Without a reference between claim and composite there is no relation.", nil, nil, cluster, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -201,13 +201,13 @@ func TestBound(t *testing.T) {
 			}
 			want := []string{"resource:default/databases-xrd"}
 			if diff := cmp.Diff(want, made.Spec.Get("dependsOn").Strings()); diff != "" {
-				t.Errorf("%s: the composite depends on (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s: dependencies of the composite (-want +got):\n%s", tc.reason, diff)
 			}
 			if tc.want {
 				want = append(want, made.Key())
 			}
 			if diff := cmp.Diff(want, claim.Spec.Get("dependsOn").Strings()); diff != "" {
-				t.Errorf("%s: the claim depends on (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s: dependencies of the claim (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -11,9 +11,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestTelling holds what is made of a composite with what is told of its status
-// against what is made of it with all of the status: the same, and without its
-// secrets.
+// TestTelling compares the entities of a composite with a reduced status with
+// those of the complete status: they are equal, and contain no secrets.
 func TestTelling(t *testing.T) {
 	const status = `{"conditions":[{"type":"Ready","status":"False","reason":"Creating","message":"hunter2","lastTransitionTime":"2026-01-01T00:00:00Z"}, 7],
 		"endpoint":"orders.example.org:8443","adminPassword":"hunter2","urls":["https://a.example.org","hunter2"],
@@ -34,7 +33,7 @@ func TestTelling(t *testing.T) {
 	}
 	told := engine.Telling(full)
 	if text := string(tree.AppendJSON(nil, told, "")); strings.Contains(text, "hunter2") {
-		t.Errorf("what is told has a secret: %s", text)
+		t.Errorf("reduced status contains a secret: %s", text)
 	}
 	set := examples(t)
 	whole, less := inputs(set, with(full)), inputs(set, with(told))
@@ -43,11 +42,11 @@ func TestTelling(t *testing.T) {
 		want, _ := outcome(t, whole[i], nil)
 		got, _ := outcome(t, less[i], nil)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("entities of %q (-whole +told):\n%s", whole[i].Definition.Name, diff)
+			t.Errorf("entities of %q (-whole +reduced):\n%s", whole[i].Definition.Name, diff)
 		}
 		linked = linked || strings.Contains(got, "https://b.example.org/x")
 	}
 	if !linked {
-		t.Error("no entity has a link of the status")
+		t.Error("no entity has a link from the status")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// TestSteps holds what a filled form does, and what it says afterwards.
+// TestSteps checks the steps and the output of a form.
 func TestSteps(t *testing.T) {
 	const apply = `steps:
   - id: apply
@@ -41,17 +41,17 @@ func TestSteps(t *testing.T) {
 		opts   engine.Options
 		want   string
 	}{
-		"apply": {reason: "the manifest is applied", want: apply + said},
+		"apply": {reason: "The manifest is applied.", want: apply + said},
 		"cluster": {
-			reason: "what belongs to no namespace names none", edits: []edit{set("Cluster", "spec", "scope")},
+			reason: "A cluster-scoped resource has no namespace.", edits: []edit{set("Cluster", "spec", "scope")},
 			want: strings.NewReplacer("          namespace: ${{ parameters.namespace }}\n", "", " in namespace ${{ parameters.namespace }}", "").Replace(apply + said),
 		},
 		"claim": {
-			reason: "the claim is made, not the composite", edits: []edit{set("XDatabase", "spec", "names", "kind"), claimed("Database", "databases")},
+			reason: "The claim is created, not the composite.", edits: []edit{set("XDatabase", "spec", "names", "kind"), claimed("Database", "databases")},
 			want: apply + said,
 		},
 		"delivery": {
-			reason: "the developer chooses between applying and proposing", opts: engine.Options{GitOps: true},
+			reason: "The developer chooses between applying and a change request.", opts: engine.Options{GitOps: true},
 			want: apply + `    if: ${{ parameters.delivery == "apply" }}
   - id: propose
     name: Propose Database
@@ -83,8 +83,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestTitleVersion tells when a title names the version: when there is more
-// than one to choose from.
+// TestTitleVersion checks that a title has the version if there are several
+// Templates.
 func TestTitleVersion(t *testing.T) {
 	two := versions(version("v1"), version("v2", set(true, "referenceable")))
 	cases := map[string]struct {
@@ -93,11 +93,11 @@ func TestTitleVersion(t *testing.T) {
 		edits   []edit
 		want    string
 	}{
-		"one for the definition":    {"there is one Template", engine.CLI, []edit{two}, "Database"},
-		"one for each, of two":      {"there are two Templates", engine.ClusterIngestor, []edit{two}, "Database v2"},
-		"one for each, of one":      {"there is one Template", engine.ClusterIngestor, nil, "Database"},
-		"one for each, annotated":   {"the annotation's title would be the same for both", engine.ClusterIngestor, []edit{two, annotated("portal.io/template-title", "DB")}, "DB v2"},
-		"one for each, one is gone": {"an unserved version has no Template", engine.ClusterIngestor, []edit{versions(version("v1"), version("v2", set(false, "served")))}, "Database"},
+		"one for the definition":    {"There is one Template.", engine.CLI, []edit{two}, "Database"},
+		"one for each, of two":      {"There are two Templates.", engine.ClusterIngestor, []edit{two}, "Database v2"},
+		"one for each, of one":      {"There is one Template.", engine.ClusterIngestor, nil, "Database"},
+		"one for each, annotated":   {"The title of the annotation would be the same for both.", engine.ClusterIngestor, []edit{two, annotated("portal.io/template-title", "DB")}, "DB v2"},
+		"one for each, one is gone": {"An unserved version has no Template.", engine.ClusterIngestor, []edit{versions(version("v1"), version("v2", set(false, "served")))}, "Database"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestTitleVersion(t *testing.T) {
 	}
 }
 
-// TestTagsEverywhere holds that all entities of a definition have its tags.
+// TestTagsEverywhere checks that all entities of a definition have its tags.
 func TestTagsEverywhere(t *testing.T) {
 	res := transform(t, engine.CLI, engine.Options{Tags: []string{"b"}}, surrounded(t, words.Portal, annotated("portal.io/template-tags", "a")))
 	for _, e := range res.Entities {
@@ -119,7 +119,8 @@ func TestTagsEverywhere(t *testing.T) {
 	}
 }
 
-// TestUsable are names at the edge of what a cluster takes: each gets a form.
+// TestUsable checks names at the limits of what a cluster accepts: each gets a
+// form.
 func TestUsable(t *testing.T) {
 	cases := map[string][]edit{
 		"letters":      {set("AZaz09", "spec", "names", "kind"), set("az09-az", "spec", "names", "plural"), set("az-09.az09", "spec", "group")},
@@ -138,11 +139,11 @@ func TestUsable(t *testing.T) {
 	}
 	res := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, words.Portal, set(strings.Repeat("g", 254), "spec", "group"))})
 	if len(res.Entities) != 1 {
-		t.Errorf("a group longer than any host's name gets %q", list(res.Entities))
+		t.Errorf("entities for a group longer than any host name: %q", list(res.Entities))
 	}
 }
 
-// TestFindings holds the words and the places of what the engine reports.
+// TestFindings checks messages and positions of findings.
 func TestFindings(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -150,23 +151,23 @@ func TestFindings(t *testing.T) {
 		want   []string
 	}{
 		"not served": {
-			reason: "the versions are pointed at",
+			reason: "The position is that of the versions.",
 			text:   "spec:\n  group: a.io\n  names: {kind: A, plural: as}\n  versions:\n  - {name: v1, served: false}\n",
 			want:   []string{"sample.yaml:9:3: as.a.io: definition has no served version, so it gets no Template and no API (serve at least one version)"},
 		},
 		"no versions": {
-			reason: "where there are none, the spec",
+			reason: "Without versions the position is that of the spec.",
 			text:   "spec:\n  group: a.io\n  names: {kind: A, plural: as}\n",
 			want:   []string{"sample.yaml:6:3: as.a.io: definition has no served version, so it gets no Template and no API (serve at least one version)"},
 		},
 		"no spec": {
-			reason: "where there is none, the document",
+			reason: "Without a spec the position is that of the document.",
 			want:   []string{"sample.yaml:1:1: as.a.io: definition has no served version, so it gets no Template and no API (serve at least one version)"},
 		},
 		"no group": {
-			reason: "the spec is pointed at",
+			reason: "The position is that of the spec.",
 			text:   "spec:\n  names: {kind: A, plural: as}\n  versions:\n  - {name: v1}\n",
-			want:   []string{"sample.yaml:6:3: as.a.io: definition has no usable group and kind, so it gets no Template and no API (set spec.group and spec.names to what Kubernetes accepts)"},
+			want:   []string{"sample.yaml:6:3: as.a.io: definition has no usable group and kind, so it gets no Template and no API (set spec.group and spec.names to values that Kubernetes accepts)"},
 		},
 	}
 	for name, tc := range cases {
@@ -183,7 +184,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestFindingsOfForms holds that what the form's compiler finds is passed on.
+// TestFindingsOfForms checks that findings of the form compiler are passed on.
 func TestFindingsOfForms(t *testing.T) {
 	d := define(t, words.Portal, versions(object{"name": "v1"}, object{"name": "v2"}))
 	for _, p := range engine.Profiles {
@@ -193,12 +194,12 @@ func TestFindingsOfForms(t *testing.T) {
 			want = 2
 		}
 		if len(res.Findings) != want || res.Findings[0].Rule != "FORM002" {
-			t.Errorf("%s: findings %v, want %d that there is nothing to make fields of", p.Name, res.Findings, want)
+			t.Errorf("%s: findings are %v, want %d about spec declares no fields", p.Name, res.Findings, want)
 		}
 	}
 }
 
-// TestFindingOfName looks at what is said about a name that was repaired.
+// TestFindingOfName checks the finding about a repaired name.
 func TestFindingOfName(t *testing.T) {
 	res := transform(t, engine.ComposerIngestor, engine.Options{NoAPI: true}, engine.Input{Definition: define(t, words.Portal, named("a b"))})
 	var got []string
@@ -206,16 +207,15 @@ func TestFindingOfName(t *testing.T) {
 		got = append(got, f.Where()+": "+f.Message)
 	}
 	want := []string{
-		`sample.yaml:4:9: Template name "a b" breaks the catalog's rules and becomes "a-b-c8687a08"`,
-		`sample.yaml:4:9: Resource name "a b-xrd" breaks the catalog's rules and becomes "a-b-c8687a08-xrd"`,
+		`sample.yaml:4:9: Template name "a b" is not valid in the catalog and becomes "a-b-c8687a08"`,
+		`sample.yaml:4:9: Resource name "a b-xrd" is not valid in the catalog and becomes "a-b-c8687a08-xrd"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// TestDelivery looks at all that variant A asks and does when changes can be
-// proposed.
+// TestDelivery checks the form and the steps of variant A with change requests.
 func TestDelivery(t *testing.T) {
 	repo, path := annotated("portal.io/gitops-repo", "https://git.example.org/platform/live.git"), annotated("portal.io/gitops-path", "/clusters/prod/")
 	cases := map[string]struct {
@@ -223,9 +223,9 @@ func TestDelivery(t *testing.T) {
 		edits  []edit
 		want   string
 	}{
-		"neither": {"applied directly, unless a developer says otherwise", nil, "apply: gitHost= gitRepository= gitPath= gitBranch=main"},
-		"both":    {"a repository makes a change request the proposal", []edit{repo, path}, "change-request: gitHost=git.example.org gitRepository=platform/live gitPath=clusters/prod gitBranch=main"},
-		"path":    {"a folder alone does not", []edit{path}, "apply: gitHost= gitRepository= gitPath=clusters/prod gitBranch=main"},
+		"neither": {"Without a repository the default is to apply.", nil, "apply: gitHost= gitRepository= gitPath= gitBranch=main"},
+		"both":    {"With a repository the default is a change request.", []edit{repo, path}, "change-request: gitHost=git.example.org gitRepository=platform/live gitPath=clusters/prod gitBranch=main"},
+		"path":    {"With only a path the default is to apply.", []edit{path}, "apply: gitHost= gitRepository= gitPath=clusters/prod gitBranch=main"},
 	}
 	for name, tc := range cases {
 		for _, v := range vocabularies {
@@ -240,7 +240,7 @@ func TestDelivery(t *testing.T) {
 				for _, field := range [][2]string{{"gitHost", "host"}, {"gitRepository", "repository"}, {"gitPath", "path"}, {"gitBranch", "branch"}} {
 					got += " " + field[0] + "=" + asked.Get("properties", field[0], "default").Str()
 					if want := "${{ parameters." + field[0] + " }}"; used.Get(field[1]).Str() != want {
-						t.Errorf("%s: the step's %s is %q, want %q", tc.reason, field[1], used.Get(field[1]).Str(), want)
+						t.Errorf("%s: input %s of the step is %q, want %q", tc.reason, field[1], used.Get(field[1]).Str(), want)
 					}
 				}
 				if got != tc.want {

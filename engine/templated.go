@@ -224,7 +224,7 @@ type Request struct {
 // template once.
 func Transform(ctx context.Context, q Request) (Result, error) {
 	if !q.XRD.IsMap() {
-		return Result{}, errors.New("cannot transform: there is no definition")
+		return Result{}, errors.New("cannot transform: no definition given")
 	}
 	record := xrd.Record{Source: q.Context["source"], XRD: q.XRD, Metadata: q.Context}
 	d := xrd.NewDefinition(q.XRD, record.Origin(xrd.Origin{File: q.Context["path"]}))
@@ -238,7 +238,7 @@ func Transform(ctx context.Context, q Request) (Result, error) {
 	}
 	f, err := folder.Open(q.Templates...)
 	if err != nil {
-		return Result{}, fmt.Errorf("cannot open the templates: %w", err)
+		return Result{}, fmt.Errorf("cannot open templates: %w", err)
 	}
 	return e.Templated(f, TemplateOptions{Values: q.Values, OnError: q.OnError}).TransformContext(ctx, in)
 }

@@ -22,7 +22,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// open opens the built-in folder with others over it.
+// open opens the built-in folder overlaid with others.
 func open(tb testing.TB, over ...fs.FS) *folder.Folder {
 	tb.Helper()
 	f, err := folder.Open(append([]fs.FS{builtin.Files()}, over...)...)
@@ -32,7 +32,7 @@ func open(tb testing.TB, over ...fs.FS) *folder.Folder {
 	return f
 }
 
-// files makes a folder of texts.
+// files returns a folder of texts.
 func files(pairs ...string) fs.FS {
 	out := fstest.MapFS{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -41,8 +41,8 @@ func files(pairs ...string) fs.FS {
 	return out
 }
 
-// definitions reads all definitions in files below a folder, and returns the
-// Compositions among them.
+// definitions reads all definitions below a folder, and returns its
+// Compositions.
 func definitions(tb testing.TB, dir string) ([]*xrd.Definition, []*xrd.Composition) {
 	tb.Helper()
 	var set xrd.Set
@@ -65,8 +65,8 @@ func definitions(tb testing.TB, dir string) ([]*xrd.Definition, []*xrd.Compositi
 	return set.Definitions, set.Compositions
 }
 
-// everything is all definitions there are to try: the examples, the sample, and
-// those people ship, where they are at hand.
+// everything returns all available definitions: the examples, the sample, and
+// the corpus if it is configured.
 func everything(tb testing.TB) []engine.Input {
 	tb.Helper()
 	var out []engine.Input
@@ -83,8 +83,8 @@ func everything(tb testing.TB) []engine.Input {
 	return append(out, engine.Input{Definition: definition(tb, sample.Definition(0))})
 }
 
-// TestDefaultTemplate holds the built-in default to the engine's own entities,
-// for every definition at hand.
+// TestDefaultTemplate compares the built-in default with the entities of the
+// engine, for all available definitions.
 func TestDefaultTemplate(t *testing.T) {
 	for _, opts := range []engine.Options{{}, {GitOps: true, Owner: "group:a/b", Namespace: "shop", Tags: []string{"x"}, NoAPI: true}} {
 		e := engine.New(engine.Concept, opts, engine.Hooks{})
@@ -94,7 +94,7 @@ func TestDefaultTemplate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// What is used is the default, whatever a definition asks for.
+			// The default applies, regardless of what a definition asks for.
 			d := *in.Definition
 			d.Annotations = nil
 			for k, v := range in.Definition.Annotations {
@@ -133,7 +133,7 @@ func yamls(es []*entity.Entity) []string {
 	return out
 }
 
-// combinations calls try for each way to choose the built-in files.
+// combinations calls try for each combination of built-in files.
 func combinations(tb testing.TB, try func(name string, tr *engine.Templated)) {
 	tb.Helper()
 	f := open(tb)
@@ -153,14 +153,14 @@ func combinations(tb testing.TB, try func(name string, tr *engine.Templated)) {
 	}
 }
 
-// TestBuiltIn makes valid entities of every definition with every built-in
-// file.
+// TestBuiltIn checks that every built-in file makes valid entities of every
+// definition.
 func TestBuiltIn(t *testing.T) {
 	all := everything(t)
 	combinations(t, func(name string, tr *engine.Templated) {
 		for i, in := range all {
 			if !strings.HasSuffix(name, "default-default") && i%25 != 0 {
-				continue // Files meet each other on some, definitions on all.
+				continue // Combinations of files are tried on some definitions only.
 			}
 			res, err := tr.Transform(in)
 			if err != nil {
@@ -181,7 +181,7 @@ func TestBuiltIn(t *testing.T) {
 	})
 }
 
-// hostile are texts that would break out of YAML that is put together by hand.
+// hostile are texts that break out of YAML which is concatenated by hand.
 var hostile = []string{
 	`"`, `'`, `a "b" 'c' \ d`, `\`, `\n`, "a: b", "a:\n  b: c", "x\nkind: Smuggled", "x\r\nkind: Smuggled", "\n", "# not a comment", "a # b",
 	"${{ secrets.token }}", "<%= 1 %>", "<% throw 1 %>", "%>", "\ttab\t", "a\u2028b\u2029c\u0085d", " leading", "trailing ", "---", "--- a", "...", "- a", "? a", "* a", "& a", "! a",
@@ -189,8 +189,8 @@ var hostile = []string{
 	"\uE0A00\uE0A1", "é\u00a0ü", "𝄞", strings.Repeat("long ", 2000), "\"\nspec: {}", "]}", "}]\"", `"]}`, "${", "$'", "$&", "`${1}`",
 }
 
-// TestHostileTemplates puts such texts into every place of a definition that people
-// write, and looks for exactly them in what each built-in file makes.
+// TestHostileTemplates puts such texts into every text of a definition, and
+// checks that each built-in file keeps them exactly.
 func TestHostileTemplates(t *testing.T) {
 	combinations(t, func(name string, tr *engine.Templated) {
 		for i, text := range hostile {
@@ -205,7 +205,7 @@ func TestHostileTemplates(t *testing.T) {
 				},
 			}
 			if strings.HasPrefix(name, "simple") {
-				// What has a default is not required, and is left out there.
+				// Fields with a default are not required, and are left out there.
 				delete(schema["properties"].(object)["size"].(object), "default")
 			}
 			d := define(t, words.Portal, annotated(words.AnnotationTitle, text), annotated(words.AnnotationDescription, text),
@@ -240,7 +240,8 @@ func TestHostileTemplates(t *testing.T) {
 	})
 }
 
-// TestTemplateSpeaks makes entities in the words of the definition.
+// TestTemplateSpeaks checks that entities have the vocabulary of the
+// definition.
 func TestTemplateSpeaks(t *testing.T) {
 	d := define(t, words.Upstream, annotated("portal.io/template", "simple"))
 	res, err := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t), engine.TemplateOptions{}).Transform(engine.Input{Definition: d})
@@ -253,16 +254,16 @@ func TestTemplateSpeaks(t *testing.T) {
 	e := res.Entities[0]
 	if e.APIVersion != "scaffolder.backstage.io/v1beta3" || e.Spec.Get("steps").Items[0].Get("action").Str() != "kubernetes:apply" ||
 		e.Metadata.Annotations["backstage.io/managed-by-location"] == "" || e.Metadata.Annotations["scaffolder.backstage.io/template-version"] == "" {
-		t.Errorf("it does not speak upstream words, or is not complete:\n%s", entity.AppendYAML(nil, e))
+		t.Errorf("entity is not in the upstream vocabulary, or is incomplete:\n%s", entity.AppendYAML(nil, e))
 	}
 	if e.Metadata.Namespace != "default" {
-		t.Errorf("namespace %q, want the default", e.Metadata.Namespace)
+		t.Errorf("namespace is %q, want the default", e.Metadata.Namespace)
 	}
 }
 
-// BenchmarkDefaultTemplate is one definition of 61 leaf fields through the
-// built-in default, checks included; the figure to look at is definitions a
-// second of processor time.
+// BenchmarkDefaultTemplate transforms one definition with 61 leaf fields
+// through the built-in default, including validation; the relevant figure is
+// definitions per second of CPU time.
 func BenchmarkDefaultTemplate(b *testing.B) {
 	d := definition(b, sample.Definition(0))
 	tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(b), engine.TemplateOptions{})

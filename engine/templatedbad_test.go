@@ -13,22 +13,22 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// head is a Template up to its spec.
+// head is a Template without its spec.
 const head = `apiVersion: scaffolder.portal.io/v1beta3
 kind: Template
 metadata:
   name: x
 `
 
-// good is what makes it one a catalog takes.
+// good is a valid Template.
 const good = head + `spec:
   type: service
   owner: me
   steps: [{id: a, name: a, action: debug:log}]
 `
 
-// TestTemplateWithUnsafeLinks keeps an entity whose links no portal shows, and
-// drops the links.
+// TestTemplateWithUnsafeLinks checks that unsafe links are dropped and the
+// entity is kept.
 func TestTemplateWithUnsafeLinks(t *testing.T) {
 	text := strings.Replace(good, "name: x\n", `name: x
   annotations: { portal.io/view-url: "data:text/html,x" }
@@ -39,61 +39,61 @@ func TestTemplateWithUnsafeLinks(t *testing.T) {
 	tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t, files("portal/default.eta", text)), engine.TemplateOptions{})
 	res, err := tr.Transform(engine.Input{Definition: define(t, words.Portal)})
 	if err != nil || len(res.Entities) != 1 {
-		t.Fatalf("the entity is lost: %v, %v", res.Entities, err)
+		t.Fatalf("entity was dropped: %v, %v", res.Entities, err)
 	}
 	e := res.Entities[0]
 	if links := e.Metadata.Links; len(links) != 1 || links[0].Title != "Docs" {
-		t.Errorf("the links are %v", links)
+		t.Errorf("links are %v", links)
 	}
 	if view, ok := e.Metadata.Annotations[words.AnnotationViewURL]; ok {
-		t.Errorf("the annotation is %q", view)
+		t.Errorf("annotation is %q", view)
 	}
 	want := []string{
-		`ENT025 metadata.links[1].url portal/default.eta link " JavaScript:alert(1)" is dropped: it is not an absolute URL of http, https or mailto (line 8 of the output: - { url: " JavaScript:alert(1)", title: Run })`,
-		`ENT025 metadata.annotations["portal.io/view-url"] portal/default.eta annotation portal.io/view-url is dropped: "data:text/html,x" is not a URL of http, https or mailto (line 5 of the output: annotations: { portal.io/view-url: "data:text/html,x" })`,
+		`ENT025 metadata.links[1].url portal/default.eta link " JavaScript:alert(1)" is dropped: not an absolute URL with scheme http, https or mailto (line 8 of the output: - { url: " JavaScript:alert(1)", title: Run })`,
+		`ENT025 metadata.annotations["portal.io/view-url"] portal/default.eta annotation portal.io/view-url is dropped: "data:text/html,x" is not a URL with scheme http, https or mailto (line 5 of the output: annotations: { portal.io/view-url: "data:text/html,x" })`,
 	}
 	var got []string
 	for _, f := range res.Findings {
 		got = append(got, f.Rule+" "+f.Path+" "+f.File+" "+f.Message)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the findings (-want +got):\n%s", diff)
+		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }
 
-// TestBadTemplates renders templates that cannot be used: each is an error with
-// its place, or a finding with the line of the output.
+// TestBadTemplates renders templates that cannot be used: each gives an error
+// with its position, or a finding with the line of the output.
 func TestBadTemplates(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		files  []string
-		err    string // where and what
-		text   string // what is shown
+		err    string // position and message
+		text   string // source that is shown
 		found  string // rule, file, message of the first error
 	}{
-		"Syntax":     {"a slip in the code", []string{"portal/default.eta", "a: 1\n<% if (x { %>\n"}, "portal/default.eta:2:", "<% if (x { %>", ""},
-		"Unclosed":   {"a tag without an end", []string{"portal/default.eta", "a\n b <%= 1\n"}, "portal/default.eta:2:", "", ""},
-		"Throw":      {"it throws", []string{"portal/default.eta", "<% throw new Error('no such team') %>"}, "portal/default.eta:1:", "throw", ""},
-		"Helper":     {"a helper throws", []string{"portal/default.eta", "x: <%= helpers.indent(1) %>\n"}, "portal/default.eta:1:", "helpers.indent(1)", ""},
-		"BadOption":  {"a helper is asked for what it does not know, and says its own name", []string{"wizard/default.eta", "<%= helpers.pages({ gitop: true }) %>\n"}, `wizard/default.eta:1:18: pages: there is no option "gitop"; there are gitops and required`, "", ""},
-		"Undefined":  {"a value that is not there", []string{"portal/default.eta", "a: 1\nb: <%= metadata.nothing %>\n"}, "portal/default.eta:2:", "metadata.nothing", ""},
-		"InWizard":   {"it throws in a file that is included", []string{"wizard/default.eta", "\n<% null.x %>\n"}, "wizard/default.eta:2:", "null.x", ""},
-		"Cycle":      {"files include one another", []string{"portal/default.eta", "<%~ include('portal/default') %>"}, "circle", "include", ""},
-		"Outside":    {"a file out of the folder", []string{"portal/default.eta", "<%~ include('../../etc/passwd') %>"}, "leads out of the template folder", "", ""},
-		"NotThere":   {"a file that is not there", []string{"portal/default.eta", "<%~ include('portal/no') %>"}, "cannot find template", "", ""},
-		"Output":     {"endless output", []string{"portal/default.eta", "<% while (true) { %>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n<% } %>"}, "portal/default.eta:1:", "", ""},
-		"NotYAML":    {"output that is not YAML", []string{"portal/default.eta", good + "---\na: b: c\n"}, "", "", "TPL004 portal/default.eta the output is not YAML: mapping values are not allowed in this context (line 10 of the output: a: b: c)"},
-		"NoEntity":   {"a document that is no entity", []string{"portal/default.eta", good + "---\nhello: world\n"}, "", "", "TPL005 portal/default.eta cannot read entity: hello is not a field of an entity (line 10 of the output: hello: world)"},
-		"List":       {"a list", []string{"portal/default.eta", "- a\n"}, "", "", "TPL005 portal/default.eta the output holds a list where an entity should be (line 1 of the output: - a)"},
-		"Text":       {"plain text", []string{"portal/default.eta", "hello\n"}, "", "", "TPL005 portal/default.eta the output holds text where an entity should be (line 1 of the output: hello)"},
-		"Nothing":    {"nothing at all", []string{"portal/default.eta", "<% /* nothing */ %>\n"}, "", "", "TPL005 portal/default.eta the output holds no entity"},
-		"Twice":      {"a key twice", []string{"portal/default.eta", good + "kind: API\n"}, "", "", `TPL004 portal/default.eta the output has a mistake: key "kind" is given twice, first on line 2 (line 9 of the output: kind: API)`},
-		"BadName":    {"an entity the catalog refuses", []string{"portal/default.eta", strings.Replace(good, "name: x", "name: a b", 1)}, "", "", `ENT003 portal/default.eta name "a b" is not allowed (line 4 of the output: name: a b)`},
-		"BadTag":     {"a tag the catalog refuses", []string{"portal/default.eta", strings.Replace(good, "name: x", "name: x\n  tags:\n  - ok\n  - No", 1)}, "", "", `ENT008 portal/default.eta tag "No" is not allowed; a catalog refuses the whole entity for it (line 7 of the output: - No)`},
-		"NoSpec":     {"an entity without a spec", []string{"portal/default.eta", head}, "", "", "ENT010 portal/default.eta"},
-		"SameEntity": {"the same entity twice", []string{"portal/default.eta", good + "---\n" + good}, "", "", "ENT021 portal/default.eta template:default/x is made twice, first on line 1 of the output (line 13 of the output: name: x)"},
-		"SamePage":   {"a parameter on two pages", []string{"wizard/default.eta", "<%= helpers.pages() %>\n- {title: more, properties: {size: {type: string}}}\n"}, "", "", `TPL008 portal/default.eta pages 2 and 4 both ask for "size"`},
-		"BadPages":   {"a wizard that is not YAML", []string{"wizard/default.eta", "- a: b: c\n"}, "asked: the pages are not YAML: mapping values are not allowed in this context (line 1 of them: - a: b: c)", "", ""},
+		"Syntax":     {"A syntax error is reported.", []string{"portal/default.eta", "a: 1\n<% if (x { %>\n"}, "portal/default.eta:2:", "<% if (x { %>", ""},
+		"Unclosed":   {"An unclosed tag is reported.", []string{"portal/default.eta", "a\n b <%= 1\n"}, "portal/default.eta:2:", "", ""},
+		"Throw":      {"A thrown error is reported.", []string{"portal/default.eta", "<% throw new Error('no such team') %>"}, "portal/default.eta:1:", "throw", ""},
+		"Helper":     {"An error of a helper is reported.", []string{"portal/default.eta", "x: <%= helpers.indent(1) %>\n"}, "portal/default.eta:1:", "helpers.indent(1)", ""},
+		"BadOption":  {"An unknown option of a helper is reported with the name of the helper.", []string{"wizard/default.eta", "<%= helpers.pages({ gitop: true }) %>\n"}, `wizard/default.eta:1:18: pages: unknown option "gitop"; use gitops or required`, "", ""},
+		"Undefined":  {"An undefined value is reported.", []string{"portal/default.eta", "a: 1\nb: <%= metadata.nothing %>\n"}, "portal/default.eta:2:", "metadata.nothing", ""},
+		"InWizard":   {"An error in an included file is reported.", []string{"wizard/default.eta", "\n<% null.x %>\n"}, "wizard/default.eta:2:", "null.x", ""},
+		"Cycle":      {"An include cycle is reported.", []string{"portal/default.eta", "<%~ include('portal/default') %>"}, "include cycle", "include", ""},
+		"Outside":    {"A path out of the folder is refused.", []string{"portal/default.eta", "<%~ include('../../etc/passwd') %>"}, "path is outside the template folder", "", ""},
+		"NotThere":   {"A missing file is reported.", []string{"portal/default.eta", "<%~ include('portal/no') %>"}, "cannot find template", "", ""},
+		"Output":     {"Endless output is stopped.", []string{"portal/default.eta", "<% while (true) { %>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n<% } %>"}, "portal/default.eta:1:", "", ""},
+		"NotYAML":    {"Output that is not YAML is reported.", []string{"portal/default.eta", good + "---\na: b: c\n"}, "", "", "TPL004 portal/default.eta the output is not YAML: mapping values are not allowed in this context (line 10 of the output: a: b: c)"},
+		"NoEntity":   {"A document that is not an entity is reported.", []string{"portal/default.eta", good + "---\nhello: world\n"}, "", "", "TPL005 portal/default.eta cannot read entity: hello is not a field of an entity (line 10 of the output: hello: world)"},
+		"List":       {"a list", []string{"portal/default.eta", "- a\n"}, "", "", "TPL005 portal/default.eta the output has a list instead of an entity (line 1 of the output: - a)"},
+		"Text":       {"Plain text is reported.", []string{"portal/default.eta", "hello\n"}, "", "", "TPL005 portal/default.eta the output has text instead of an entity (line 1 of the output: hello)"},
+		"Nothing":    {"Empty output is reported.", []string{"portal/default.eta", "<% /* nothing */ %>\n"}, "", "", "TPL005 portal/default.eta the output has no entities"},
+		"Twice":      {"A duplicate key is reported.", []string{"portal/default.eta", good + "kind: API\n"}, "", "", `TPL004 portal/default.eta the output is invalid: key "kind" is given twice, first on line 2 (line 9 of the output: kind: API)`},
+		"BadName":    {"An entity that the catalog refuses is reported.", []string{"portal/default.eta", strings.Replace(good, "name: x", "name: a b", 1)}, "", "", `ENT003 portal/default.eta name "a b" is not allowed (line 4 of the output: name: a b)`},
+		"BadTag":     {"A tag that the catalog refuses is reported.", []string{"portal/default.eta", strings.Replace(good, "name: x", "name: x\n  tags:\n  - ok\n  - No", 1)}, "", "", `ENT008 portal/default.eta tag "No" is not allowed; the catalog rejects the whole entity for it (line 7 of the output: - No)`},
+		"NoSpec":     {"An entity without a spec is reported.", []string{"portal/default.eta", head}, "", "", "ENT010 portal/default.eta"},
+		"SameEntity": {"A duplicate entity is reported.", []string{"portal/default.eta", good + "---\n" + good}, "", "", "ENT021 portal/default.eta duplicate template:default/x, first on line 1 of the output (line 13 of the output: name: x)"},
+		"SamePage":   {"A parameter on two pages is reported.", []string{"wizard/default.eta", "<%= helpers.pages() %>\n- {title: more, properties: {size: {type: string}}}\n"}, "", "", `TPL008 portal/default.eta pages 2 and 4 both have a field "size"`},
+		"BadPages":   {"A wizard that is not YAML is reported.", []string{"wizard/default.eta", "- a: b: c\n"}, "asked: pages are not YAML: mapping values are not allowed in this context (line 1 of the pages: - a: b: c)", "", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -125,17 +125,18 @@ func TestBadTemplates(t *testing.T) {
 	}
 }
 
-// TestEndlessLoop ends by itself.
+// TestEndlessLoop checks that an endless loop is stopped.
 func TestEndlessLoop(t *testing.T) {
 	tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t, files("portal/default.eta", "a\n<% while (true) {} %>")), engine.TemplateOptions{})
 	_, err := tr.Transform(engine.Input{Definition: define(t, words.Portal)})
 	var e *folder.Error
-	if !errors.As(err, &e) || !strings.Contains(e.Finding.Hint, "endless loop") {
+	if !errors.As(err, &e) || !strings.Contains(e.Finding.Hint, "infinite loop") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestOnError uses the default where the chosen template fails, and says so.
+// TestOnError checks that the default is used and reported if the chosen
+// template fails.
 func TestOnError(t *testing.T) {
 	f := open(t, files("portal/mine.eta", "<% throw new Error('broken') %>"))
 	e := engine.New(engine.Concept, engine.Options{}, engine.Hooks{})
@@ -156,8 +157,9 @@ func TestOnError(t *testing.T) {
 	}
 }
 
-// TestUnusable has a definition nobody can create a resource of: the default
-// makes its Resource, a template of a Template alone makes nothing.
+// TestUnusable checks a definition for which no resource can be created: the
+// default template makes its Resource, a folder with only a Template makes
+// nothing.
 func TestUnusable(t *testing.T) {
 	for name, want := range map[string]int{"default": 1, "advanced": 1, "simple": 0} {
 		d := define(t, words.Portal, without("spec", "versions"), annotated(words.AnnotationTemplate, name))

@@ -141,13 +141,13 @@ func (r *rendering) gitops() *tree.Node {
 		if isFolder(s) {
 			return ""
 		}
-		return "is no path in a repository"
+		return "is not a path in a repository"
 	})
 	branch := settle("branch", "", hintBranch, func(s string) string {
 		if isBranch(s) {
 			return ""
 		}
-		return "is no name of a branch"
+		return "is not a branch name"
 	})
 	host, repository := form.SplitRepository(address)
 	return tree.Obj(
@@ -167,8 +167,8 @@ func (r *rendering) passOver(annotation, value string) bool {
 	own := folder.WrittenKey(r.t.def, annotation)
 	f := finding.Finding{
 		Rule: folder.RuleExpression, Severity: finding.Warning, Object: r.t.def.Label(), File: r.t.def.Origin.File,
-		Pos: annotationPos(r.t.def.Node, own), Message: fmt.Sprintf("annotation %s holds an expression and is passed over", own),
-		Hint: "write what it stands for",
+		Pos: annotationPos(r.t.def.Node, own), Message: fmt.Sprintf("annotation %s contains an expression and is ignored", own),
+		Hint: "write the value instead of an expression",
 	}
 	if !slices.Contains(r.t.out.Findings, f) {
 		r.t.out.Findings = append(r.t.out.Findings, f)
@@ -177,7 +177,7 @@ func (r *rendering) passOver(annotation, value string) bool {
 }
 
 // errNoForm is returned to a template that asks for a form where there is none.
-var errNoForm = errors.New("nobody can create a resource of this definition, so it has no form; ask metadata.version first")
+var errNoForm = errors.New("the definition has no form, because no resource of it can be created; check metadata.version first")
 
 // pages returns the pages of the form as text, a YAML list.
 func (r *rendering) pages(args []any) (any, error) {
@@ -205,7 +205,7 @@ func (r *rendering) form(args []any) (*tree.Node, error) {
 	if len(args) > 0 && args[0] != nil {
 		n, err := tree.From(args[0])
 		if err != nil || !n.IsMap() {
-			return nil, errors.New("want options, such as { gitops: true }")
+			return nil, errors.New("argument must be options, such as { gitops: true }")
 		}
 		for _, f := range n.Fields {
 			if f.Value.Kind != tree.Bool && !f.Value.IsNull() {
@@ -217,7 +217,7 @@ func (r *rendering) form(args []any) (*tree.Node, error) {
 			case "required":
 				required = f.Value.IsTrue()
 			default:
-				return nil, fmt.Errorf("there is no option %q; there are gitops and required", f.Key)
+				return nil, fmt.Errorf("unknown option %q; use gitops or required", f.Key)
 			}
 		}
 	}
@@ -329,7 +329,7 @@ func (r *rendering) steps(args []any) (any, error) {
 		both.Items[1].Delete("if")
 		return tree.Arr(both.Items[1]), nil
 	}
-	return nil, fmt.Errorf("steps: there is no kind %q; there are apply, change-request and both", kind)
+	return nil, fmt.Errorf("steps: unknown kind %q; use apply, change-request or both", kind)
 }
 
 // document returns the first of the engine's own entities of a kind, or nil.

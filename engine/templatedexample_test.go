@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/template/builtin"
 )
 
-// One file of one's own over the built-in folder: everything else stays.
+// One custom file overrides its built-in counterpart; all other files stay.
 func ExampleTransform() {
 	own := fstest.MapFS{"steps/default.eta": {Data: []byte(`- id: ticket
   name: <%= helpers.quote('Ask for ' + metadata.title) %>

@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// yamlOf reads a value.
+// yamlOf parses a value.
 func yamlOf(t *testing.T, text string) *tree.Node {
 	t.Helper()
 	docs, errs := tree.DecodeBytes([]byte(text))
@@ -27,7 +27,7 @@ func yamlOf(t *testing.T, text string) *tree.Node {
 	return docs[0]
 }
 
-// withoutManifest returns steps without the manifests in them.
+// withoutManifest returns steps without their manifests.
 func withoutManifest(steps *tree.Node) *tree.Node {
 	out := steps.Clone()
 	for _, s := range out.Items {
@@ -36,7 +36,7 @@ func withoutManifest(steps *tree.Node) *tree.Node {
 	return out
 }
 
-// TestTemplateSteps looks at the steps each built-in file writes.
+// TestTemplateSteps checks the steps that each built-in file writes.
 func TestTemplateSteps(t *testing.T) {
 	repo, path := annotated(words.AnnotationGitOpsRepo, "https://me:secret@git.example.com/acme/live.git"), annotated(words.AnnotationGitOpsPath, "/clusters/live/")
 	const propose = `{id: propose, name: Propose Database, action: publish:change-request, input: {host: %s, repository: acme/live, path: clusters/live, branch: main, title: "Add Database ${{ parameters.name }}"}}`
@@ -85,14 +85,15 @@ func TestTemplateSteps(t *testing.T) {
 			}
 			for _, s := range res.Entities[0].Spec.Get("steps").Items {
 				if s.Get("input", "manifest", "kind").Str() != "Database" {
-					t.Errorf("%s: a step has no manifest", tc.reason)
+					t.Errorf("%s: step has no manifest", tc.reason)
 				}
 			}
 		})
 	}
 }
 
-// TestOwnSteps holds what helpers.steps returns to the engine's own.
+// TestOwnSteps compares the result of helpers.steps with the steps of the
+// engine.
 func TestOwnSteps(t *testing.T) {
 	f := open(t, files("steps/default.eta", "<%= helpers.toYaml(helpers.steps(metadata.values.kind)) %>\n", "wizard/default.eta", "<%= helpers.pages({ gitops: true }) %>\n"))
 	d := define(t, words.Portal)
@@ -105,7 +106,7 @@ func TestOwnSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What helpers.output returns does not know which steps there will be.
+	// helpers.output cannot know which steps there will be.
 	want.Entities[0].Spec.Get("output").Delete("links")
 	if diff := cmp.Diff(want.Entities[0].Spec, both.Entities[0].Spec); diff != "" {
 		t.Errorf("-engine +template\n%s", diff)
@@ -120,12 +121,12 @@ func TestOwnSteps(t *testing.T) {
 			t.Errorf("%s: %s", kind, tree.AppendJSON(nil, steps, ""))
 		}
 	}
-	if _, err := e.Templated(f, engine.TemplateOptions{Values: map[string]any{"kind": "no"}}).Transform(engine.Input{Definition: d}); err == nil || !strings.Contains(err.Error(), "there are apply, change-request and both") {
+	if _, err := e.Templated(f, engine.TemplateOptions{Values: map[string]any{"kind": "no"}}).Transform(engine.Input{Definition: d}); err == nil || !strings.Contains(err.Error(), "use apply, change-request or both") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestSimple asks for nothing but what is required.
+// TestSimple checks that only required fields are asked for.
 func TestSimple(t *testing.T) {
 	spec := object{
 		"type": "object", "required": []any{"size"},
@@ -147,7 +148,8 @@ func TestSimple(t *testing.T) {
 	}
 }
 
-// TestAdvanced shows delivery and links where the definition names a repository.
+// TestAdvanced checks that delivery and links are shown if the definition has a
+// repository.
 func TestAdvanced(t *testing.T) {
 	d := define(t, words.Portal, annotated(words.AnnotationTemplate, "advanced"), annotated(words.AnnotationGitOpsRepo, "https://git.example.com/a/b"))
 	res, err := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t), engine.TemplateOptions{}).Transform(engine.Input{Definition: d})
@@ -159,11 +161,11 @@ func TestAdvanced(t *testing.T) {
 		t.Errorf("links: -want +got\n%s", diff)
 	}
 	if len(e.Spec.Get("steps").Items) != 2 || page(e, 3).Get("properties", "delivery", "default").Str() != "change-request" {
-		t.Errorf("no delivery:\n%s", entity.AppendYAML(nil, e))
+		t.Errorf("no delivery in:\n%s", entity.AppendYAML(nil, e))
 	}
 }
 
-// TestSee shows what a template sees, which is the same every time.
+// TestSee checks the data of a template, which is the same every time.
 func TestSee(t *testing.T) {
 	d := define(t, words.Portal, annotated(words.AnnotationGitOpsRepo, "github.com/a/b"))
 	d.Origin = xrd.Origin{Source: xrd.SourceCluster, Cluster: "prod", Location: "url:https://prod.example.com"}
@@ -189,7 +191,7 @@ func TestSee(t *testing.T) {
 	}
 	again, _ := tr.See(in)
 	if !cmp.Equal(got, again) {
-		t.Error("it is not the same again")
+		t.Error("data differs the second time")
 	}
 	text, err := tr.Text(context.Background(), in)
 	if err != nil || !strings.Contains(text, "kind: Template") {
@@ -200,7 +202,7 @@ func TestSee(t *testing.T) {
 	}
 }
 
-// TestCancelled ends with its context.
+// TestCancelled checks that rendering ends with its context.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -210,8 +212,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestTemplatedAtOnce renders in several goroutines: all get the same, and what
-// one changes the others do not see.
+// TestTemplatedAtOnce renders concurrently: all results are equal, and changes
+// of one are not visible to the others.
 func TestTemplatedAtOnce(t *testing.T) {
 	tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t), engine.TemplateOptions{})
 	in := engine.Input{Definition: define(t, words.Upstream, annotated(words.AnnotationWizard, "gitops"))}
@@ -241,7 +243,7 @@ func TestTemplatedAtOnce(t *testing.T) {
 	}
 }
 
-// TestTemplatedHooks calls the engine's hooks around templates.
+// TestTemplatedHooks checks that the hooks of the engine run around templates.
 func TestTemplatedHooks(t *testing.T) {
 	hooks := engine.Hooks{
 		PreProcess: func(d *xrd.Definition) (*xrd.Definition, error) {

@@ -56,7 +56,7 @@ func (e *Engine) preProcess(in Input) (Input, error) {
 		return Input{}, fmt.Errorf("cannot pre-process definition %q: %w", in.Definition.Name, err)
 	}
 	if d == nil {
-		return Input{}, fmt.Errorf("cannot pre-process definition %q: the hook returned none", in.Definition.Name)
+		return Input{}, fmt.Errorf("cannot pre-process definition %q: the hook returned no definition", in.Definition.Name)
 	}
 	if d != in.Definition {
 		// The fingerprint belongs to the definition before the hook.
@@ -168,7 +168,7 @@ func (t *transformation) versions() []*xrd.Version {
 		return nil
 	case !usable(t.def, t.target):
 		t.note(RuleNoForm, firstPlace(t.def.Node.Get("spec"), t.def.Node), "definition has no usable group and kind, so it gets no Template and no API",
-			"set spec.group and spec.names to what Kubernetes accepts")
+			"set spec.group and spec.names to values that Kubernetes accepts")
 		return nil
 	}
 	wanted := t.def.Served
@@ -179,9 +179,9 @@ func (t *transformation) versions() []*xrd.Version {
 	for _, v := range wanted {
 		switch {
 		case !isWord(v.Name, true, "-"):
-			t.note(RuleNoForm, v.Node.At(), fmt.Sprintf("version %q has a name Kubernetes refuses, so it gets no Template and no API", v.Name), "use lower-case letters, digits and dashes")
+			t.note(RuleNoForm, v.Node.At(), fmt.Sprintf("version %q has a name that Kubernetes rejects, so it gets no Template and no API", v.Name), "use lower-case letters, digits and dashes")
 		case slices.ContainsFunc(out, func(o *xrd.Version) bool { return o.Name == v.Name }):
-			t.note(RuleNoForm, v.Node.At(), fmt.Sprintf("version %q is given twice, so only the first gets a Template and an API", v.Name), "keep one of the two")
+			t.note(RuleNoForm, v.Node.At(), fmt.Sprintf("duplicate version %q, so only the first gets a Template and an API", v.Name), "keep one of the two")
 		default:
 			out = append(out, v)
 		}
@@ -272,7 +272,7 @@ func (t *transformation) entity(kind, name, suffix string) *entity.Entity {
 	repaired, changed := entity.NameWithSuffix(name, suffix)
 	if changed {
 		t.note(RuleName, t.def.Node.Get("metadata", "name").At(),
-			fmt.Sprintf("%s name %q breaks the catalog's rules and becomes %q", kind, name+suffix, repaired), "")
+			fmt.Sprintf("%s name %q is not valid in the catalog and becomes %q", kind, name+suffix, repaired), "")
 	}
 	e := &entity.Entity{
 		APIVersion: words.EntityVersion,
@@ -376,7 +376,7 @@ func (t *transformation) reportTags() {
 		pos := placeOf(t.def.Node, annotation)
 		switch {
 		case !ok:
-			t.note(RuleTag, pos, fmt.Sprintf("tag %q has nothing a tag may hold and is left out", tag), "use lower-case letters, digits and dashes")
+			t.note(RuleTag, pos, fmt.Sprintf("tag %q has no allowed characters and is dropped", tag), "use lower-case letters, digits and dashes")
 		case mended != tag:
 			t.note(RuleTag, pos, fmt.Sprintf("tag %q becomes %q", tag, mended), "")
 		}

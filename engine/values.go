@@ -55,11 +55,11 @@ func (t *transformation) source(field, value, from, key string) {
 func (t *transformation) refValue(field string, annotations map[string]string, key, option, fallback, kind string) string {
 	if v, from := words.Pick(annotations, key); v != "" && !t.isRef(v, kind) {
 		t.note(RuleRef, placeOf(t.def.Node, from),
-			fmt.Sprintf("%s %q is not an entity reference and is passed over", field, v), "write it as name, namespace/name or kind:namespace/name")
+			fmt.Sprintf("%s %q is not an entity reference and is ignored", field, v), "write it as name, namespace/name or kind:namespace/name")
 		annotations = nil
 	}
 	if option != "" && !t.isRef(option, kind) {
-		t.note(RuleRef, tree.Pos{}, fmt.Sprintf("%s %q, given as an option, is not an entity reference and is passed over", field, option),
+		t.note(RuleRef, tree.Pos{}, fmt.Sprintf("%s %q, set as an option, is not an entity reference and is ignored", field, option),
 			"write it as name, namespace/name or kind:namespace/name")
 		option = ""
 	}
@@ -95,12 +95,12 @@ func (t *transformation) defaultNamespace() string {
 	annotations := t.def.Annotations
 	if ns := annotations[key]; ns != "" && !isLabel(ns) {
 		t.note(RuleDefaultNamespace, annotationPos(t.def.Node, t.def.Words.Out(words.Key, key)),
-			fmt.Sprintf("default namespace %q is not the name of a namespace and is passed over", ns), "use lower-case letters, digits and dashes")
+			fmt.Sprintf("default namespace %q is not a valid namespace name and is ignored", ns), "use lower-case letters, digits and dashes")
 		annotations = nil
 	}
 	option := t.opts.ResourceNamespace
 	if option != "" && !isLabel(option) {
-		t.note(RuleDefaultNamespace, tree.Pos{}, fmt.Sprintf("default namespace %q, given as an option, is not the name of a namespace and is passed over", option),
+		t.note(RuleDefaultNamespace, tree.Pos{}, fmt.Sprintf("default namespace %q, set as an option, is not a valid namespace name and is ignored", option),
 			"use lower-case letters, digits and dashes")
 		option = ""
 	}
@@ -120,7 +120,7 @@ func (t *transformation) settleNamespace() string {
 	}
 	ns, changed := entity.Namespace(t.opts.Namespace)
 	if changed {
-		t.note(RuleNamespace, tree.Pos{}, fmt.Sprintf("namespace %q breaks the catalog's rules and becomes %q", t.opts.Namespace, ns), "")
+		t.note(RuleNamespace, tree.Pos{}, fmt.Sprintf("namespace %q is not valid in the catalog and becomes %q", t.opts.Namespace, ns), "")
 	}
 	t.source("namespace", ns, FromOption, "namespace")
 	return ns

@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// choice reads what a user may say after --words.
+// choice parses a value of --words.
 func choice(t *testing.T, s string) words.Choice {
 	t.Helper()
 	c, err := words.ParseChoice(s)
@@ -22,8 +22,8 @@ func choice(t *testing.T, s string) words.Choice {
 	return c
 }
 
-// plain is a definition in which every word of the vocabulary is one of ours,
-// so that translating all of the output is translating the identifiers.
+// plain is a definition in which every word of the vocabulary is an identifier,
+// so that translating all of the output equals translating the identifiers.
 func plain() []edit {
 	return []edit{
 		labelled("example.dev/ingest", "true"), labelled("example.dev/version", "1.0"), labelled("portal.io/template-type", "storage"),
@@ -39,12 +39,12 @@ func TestWords(t *testing.T) {
 		written words.Vocabulary
 		want    words.Vocabulary
 	}{
-		"auto, ours":         {"entities speak as the definition does", "auto", words.Portal, words.Portal},
-		"auto, upstream":     {"entities speak as the definition does", "auto", words.Upstream, words.Upstream},
-		"portal, ours":       {"the choice is kept", "portal", words.Portal, words.Portal},
-		"portal, upstream":   {"the choice goes before the definition", "portal", words.Upstream, words.Portal},
-		"upstream, ours":     {"the choice goes before the definition", "upstream", words.Portal, words.Upstream},
-		"upstream, upstream": {"the choice is kept", "upstream", words.Upstream, words.Upstream},
+		"auto, ours":         {"The default is the vocabulary of the definition.", "auto", words.Portal, words.Portal},
+		"auto, upstream":     {"The default is the vocabulary of the definition.", "auto", words.Upstream, words.Upstream},
+		"portal, ours":       {"A choice equal to the definition is kept.", "portal", words.Portal, words.Portal},
+		"portal, upstream":   {"A choice overrides the definition.", "portal", words.Upstream, words.Portal},
+		"upstream, ours":     {"A choice overrides the definition.", "upstream", words.Portal, words.Upstream},
+		"upstream, upstream": {"A choice equal to the definition is kept.", "upstream", words.Upstream, words.Upstream},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// spelled writes entities with everything in them translated, and the keys of
-// every map in order: translated ones may come in another than they did.
+// spelled returns entities with everything translated, and the keys of every
+// map sorted, because translation can change their order.
 func spelled(t *testing.T, v words.Vocabulary, es []*entity.Entity) string {
 	t.Helper()
 	var out []byte
@@ -73,15 +73,15 @@ func spelled(t *testing.T, v words.Vocabulary, es []*entity.Entity) string {
 	return string(out)
 }
 
-// withoutVersion leaves the mark of a form out of annotations: it is told of
-// elsewhere.
+// withoutVersion removes the version mark of a form from annotations, which is
+// checked elsewhere.
 func withoutVersion(m map[string]string) map[string]string {
 	delete(m, "scaffolder.portal.io/template-version")
 	delete(m, "scaffolder.backstage.io/template-version")
 	return m
 }
 
-// tricky is a definition whose own texts look like words of the vocabularies.
+// tricky is a definition whose texts look like words of the vocabularies.
 func tricky() []edit {
 	const talk = "Set portal.io/owner or backstage.io/owner; composer, crossplane and cluster:apply are words."
 	text := object{"type": "string", "description": talk, "title": "portal.io/title", "default": "composer-xrd"}
@@ -99,7 +99,7 @@ func tricky() []edit {
 	}
 }
 
-// TestWordsInText holds that nothing but identifiers is translated.
+// TestWordsInText checks that only identifiers are translated.
 func TestWordsInText(t *testing.T) {
 	for _, written := range vocabularies {
 		for _, p := range engine.Profiles {
@@ -124,13 +124,14 @@ func TestWordsInText(t *testing.T) {
 				}
 			}
 			if got := first(t, told[1], entity.KindTemplate).Spec.Get("steps").List()[0].Get("input", "manifest", "apiVersion").Str(); got != "portal.io/v1" {
-				t.Errorf("%s, written in %s: the form makes a %q, which is the definition's business", p.Name, written, got)
+				t.Errorf("%s, written in %s: form creates kind %q, want that of the definition", p.Name, written, got)
 			}
 		}
 	}
 }
 
-// texts are the parts of an entity that are text, or somebody else's.
+// texts lists the parts of an entity that are free text or are not written by
+// the engine.
 func texts(e *entity.Entity) map[string]string {
 	m := map[string]string{
 		"name": e.Metadata.Name, "title": e.Metadata.Title, "description": e.Metadata.Description,
@@ -156,17 +157,17 @@ func texts(e *entity.Entity) map[string]string {
 	return m
 }
 
-// TestWordsMixed reads annotations in either spelling, whatever the definition
-// is written in.
+// TestWordsMixed checks that annotations are read in either vocabulary,
+// regardless of that of the definition.
 func TestWordsMixed(t *testing.T) {
 	cases := map[string]struct {
 		reason      string
 		annotations map[string]string
 		want        string
 	}{
-		"ours":     {"the contract's word", map[string]string{"portal.io/owner": "a"}, "a"},
-		"upstream": {"the upstream word", map[string]string{"backstage.io/owner": "b"}, "b"},
-		"both":     {"of both the contract's wins", map[string]string{"portal.io/owner": "a", "backstage.io/owner": "b"}, "a"},
+		"ours":     {"The word of the contract is read.", map[string]string{"portal.io/owner": "a"}, "a"},
+		"upstream": {"The upstream word is read.", map[string]string{"backstage.io/owner": "b"}, "b"},
+		"both":     {"Of both the word of the contract wins.", map[string]string{"portal.io/owner": "a", "backstage.io/owner": "b"}, "a"},
 	}
 	for name, tc := range cases {
 		for _, v := range vocabularies {

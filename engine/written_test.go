@@ -13,12 +13,12 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// found is when the definitions of a test were found: not in UTC, and with
-// more digits than are written.
+// found is the time at which the definitions of a test were found: not in UTC,
+// and with more digits than are written.
 var found = time.Date(2026, 3, 1, 1, 2, 3, 456789012, time.FixedZone("east", 2*60*60))
 
-// surrounded is a definition with a Composition and a composite, each found
-// in a place of its own.
+// surrounded returns a definition with a Composition and a composite, each with
+// its own origin.
 func surrounded(t *testing.T, v words.Vocabulary, edits ...edit) engine.Input {
 	t.Helper()
 	input := engine.Input{Definition: define(t, v, edits...), Clusters: []string{"east", "west"}}
@@ -116,7 +116,7 @@ func TestAnnotationsWritten(t *testing.T) {
 	}
 }
 
-// TestAnnotationsLeftOut are those that would say nothing.
+// TestAnnotationsLeftOut checks annotations without a value.
 func TestAnnotationsLeftOut(t *testing.T) {
 	input := engine.Input{Definition: define(t, words.Portal, claimed("Claim", "claims"))}
 	give(t, words.Portal, &input, xrd.Origin{File: "xr.yaml"}, composite("", "orders"))
@@ -153,10 +153,10 @@ func TestDiscoveredAt(t *testing.T) {
 		now    time.Time
 		want   string
 	}{
-		"zone":      {"the time is in UTC, and milliseconds are enough", found, "2026-02-28T23:02:03.456Z"},
-		"whole":     {"the layout does not depend on the digits", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), "2026-01-01T00:00:00.000Z"},
-		"not round": {"time that is not there yet is not told", time.Date(2025, 12, 31, 23, 59, 59, 999999999, time.UTC), "2025-12-31T23:59:59.999Z"},
-		"zero":      {"without a clock nothing is told", time.Time{}, ""},
+		"zone":      {"A time is written in UTC with milliseconds.", found, "2026-02-28T23:02:03.456Z"},
+		"whole":     {"The format does not depend on the digits.", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), "2026-01-01T00:00:00.000Z"},
+		"not round": {"A time is rounded down.", time.Date(2025, 12, 31, 23, 59, 59, 999999999, time.UTC), "2025-12-31T23:59:59.999Z"},
+		"zero":      {"Without a clock no time is written.", time.Time{}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -184,10 +184,10 @@ func TestLabelsCopied(t *testing.T) {
 		edits  []edit
 		want   map[string]string
 	}{
-		"both":   {"the two that categorise are copied", []edit{labelled("example.dev/version", "1.2.0"), labelled("portal.io/template-type", "storage")}, map[string]string{"example.dev/version": "1.2.0", "portal.io/template-type": "storage"}},
-		"others": {"no other label is", []edit{labelled("example.dev/ingest", "true"), labelled("team", "a")}, map[string]string{}},
-		"empty":  {"an empty value is a value", []edit{labelled("example.dev/version", "")}, map[string]string{"example.dev/version": ""}},
-		"bad":    {"a value the catalog refuses is mended", []edit{labelled("example.dev/version", "1.2 beta")}, map[string]string{"example.dev/version": "1.2-beta-a31512af"}},
+		"both":   {"The version and type labels are copied.", []edit{labelled("example.dev/version", "1.2.0"), labelled("portal.io/template-type", "storage")}, map[string]string{"example.dev/version": "1.2.0", "portal.io/template-type": "storage"}},
+		"others": {"Other labels are not copied.", []edit{labelled("example.dev/ingest", "true"), labelled("team", "a")}, map[string]string{}},
+		"empty":  {"An empty value is copied.", []edit{labelled("example.dev/version", "")}, map[string]string{"example.dev/version": ""}},
+		"bad":    {"A value that the catalog refuses is repaired.", []edit{labelled("example.dev/version", "1.2 beta")}, map[string]string{"example.dev/version": "1.2-beta-a31512af"}},
 	}
 	for name, tc := range cases {
 		for _, v := range vocabularies {
@@ -207,7 +207,7 @@ func TestLabelsCopied(t *testing.T) {
 	}
 }
 
-// TestShape holds the kinds, versions and namespaces of what is made.
+// TestShape checks kinds, versions and namespaces of the entities.
 func TestShape(t *testing.T) {
 	for _, v := range vocabularies {
 		res := transform(t, engine.CLI, engine.Options{Namespace: "data", Lifecycle: "experimental"}, surrounded(t, v))
@@ -226,14 +226,14 @@ func TestShape(t *testing.T) {
 		}
 		step := first(t, res.Entities, entity.KindTemplate).Spec.Get("steps").List()[0]
 		if got := step.Get("action").Str(); got != in(v, "cluster:apply") {
-			t.Errorf("the step's action is %q", got)
+			t.Errorf("action of the step is %q", got)
 		}
 		if got := step.Get("input", "manifest", "metadata", "annotations", in(v, "portal.io/owner")).Str(); got != "${{ parameters.owner }}" {
-			t.Errorf("the manifest's owner is %q", got)
+			t.Errorf("owner of the manifest is %q", got)
 		}
 	}
 	res := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, words.Portal)})
 	if got := first(t, res.Entities, entity.KindAPI).Spec.Get("lifecycle").Str(); got != "production" {
-		t.Errorf("an API is %q by default", got)
+		t.Errorf("default lifecycle of an API is %q", got)
 	}
 }

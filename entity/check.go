@@ -111,7 +111,7 @@ func isLabel(k, v string) bool      { return isKey(k) && isLabelValue(v) }
 func isAnnotation(k, _ string) bool { return isKey(k) }
 func isLabelValue(v string) bool    { return v == "" || isName(v) }
 
-const keyHint = "use a name of at most 63 letters, digits and - _ . between them, with a domain and a slash before it if you like"
+const keyHint = "use a name of at most 63 letters, digits and - _ . between them, with an optional domain and slash before it"
 
 func (c *checker) labels() {
 	labels := c.e.Metadata.Labels
@@ -152,7 +152,7 @@ func (c *checker) annotations() {
 		}
 		c.report(RuleLocationForm, keyPath("metadata.annotations", key),
 			fmt.Sprintf("annotation %s is %q, not of the form type:target", key, value),
-			"put the type before it, such as url:https://example.com/catalog.yaml")
+			"prefix it with the type, such as url:https://example.com/catalog.yaml")
 	}
 }
 
@@ -165,7 +165,7 @@ func (c *checker) tags() {
 		if good, ok := Tag(t); ok {
 			hint = "write it as " + good
 		}
-		c.report(RuleTag, itemPath("metadata.tags", i), fmt.Sprintf("tag %q is not allowed; a catalog refuses the whole entity for it", t), hint)
+		c.report(RuleTag, itemPath("metadata.tags", i), fmt.Sprintf("tag %q is not allowed; the catalog rejects the whole entity for it", t), hint)
 	}
 }
 

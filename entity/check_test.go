@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// spec reads a spec written as YAML.
+// spec parses a spec in YAML.
 func spec(text string) *tree.Node {
 	docs, errs := tree.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
@@ -33,7 +33,7 @@ var goodSpecs = map[string]string{
 	KindUser:      "{memberOf: [team], profile: {}}",
 }
 
-// goodEntity returns an entity that breaks no rule.
+// goodEntity returns a valid entity.
 func goodEntity(kind string) *Entity {
 	e := &Entity{
 		APIVersion: words.EntityVersion,
@@ -66,14 +66,14 @@ func TestCheckAcceptsGoodEntities(t *testing.T) {
 			e := goodEntity(kind)
 			Speak(e, v)
 			if got := Check(e); len(got) != 0 {
-				t.Errorf("a good %s in %s words breaks no rule: got %v", kind, v, got)
+				t.Errorf("findings of a valid %s in vocabulary %s: %v", kind, v, got)
 			}
 		}
 	}
 	e := &Entity{APIVersion: "v1", Kind: "Custom", Metadata: goodEntity(KindAPI).Metadata}
 	e.Metadata.Namespace = ""
 	if got := Check(e); len(got) != 0 {
-		t.Errorf("a kind without rules needs no spec, and no entity a namespace: got %v", got)
+		t.Errorf("findings of a kind without rules, without spec and namespace: %v", got)
 	}
 }
 
@@ -174,8 +174,8 @@ func TestCheckSpec(t *testing.T) {
 		"apis":                   {"an API is implied", KindComponent, "{type: a, lifecycle: b, owner: c, providesApis: [d, ''], consumesApis: [e/f/g]}", []string{"ENT012 spec.providesApis[1]", "ENT017 spec.consumesApis[0]"}},
 		"implements":             {"an API is implied", KindResource, "{type: a, owner: b, implementsApi: [c, 'd e']}", []string{"ENT018 spec.implementsApi[1]"}},
 		"subcomponent":           {"a parent component is a reference", KindComponent, "{type: a, lifecycle: b, owner: c, subcomponentOf: {}}", []string{"ENT012 spec.subcomponentOf"}},
-		"the rest is nobody's":   {"fields without rules are left alone", KindResource, "{type: a, owner: b, presence: 1, parameters: 2, steps: 3, target: 4}", nil},
-		"other kinds are nobody": {"kinds without rules are left alone", "Custom", "{owner: [1], dependsOn: 2}", nil},
+		"fields without rules":   {"fields without rules are left alone", KindResource, "{type: a, owner: b, presence: 1, parameters: 2, steps: 3, target: 4}", nil},
+		"kinds without rules":    {"kinds without rules are left alone", "Custom", "{owner: [1], dependsOn: 2}", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -191,15 +191,15 @@ func TestCheckSpec(t *testing.T) {
 	}
 }
 
-// compareFindings compares rules and paths, and holds every finding to having
-// all it needs.
+// compareFindings compares rules and paths, and checks that every finding is
+// complete.
 func compareFindings(t *testing.T, reason string, want []string, got []finding.Finding, object string) {
 	t.Helper()
 	var short []string
 	for _, f := range got {
 		short = append(short, f.Rule+" "+f.Path)
 		if f.Object != object || f.Message == "" || f.Hint == "" || f.Severity != severityOf(f.Rule) {
-			t.Errorf("%s: the finding lacks something: %+v", reason, f)
+			t.Errorf("%s: finding is incomplete: %+v", reason, f)
 		}
 	}
 	if diff := cmp.Diff(want, short); diff != "" {
@@ -214,38 +214,39 @@ func TestCheckAll(t *testing.T) {
 	compareFindings(t, "case and the default namespace do not tell entities apart, kinds do",
 		[]string{"ENT008 metadata.tags[0]", "ENT021 metadata.name"}, CheckAll([]*Entity{a, b, c}), a.Key())
 	if got := CheckAll(nil); got != nil {
-		t.Errorf("no entities, no findings: got %v", got)
+		t.Errorf("findings without entities: %v", got)
 	}
 }
 
 func TestRules(t *testing.T) {
 	for i, r := range Rules {
 		if want := fmt.Sprintf("ENT%03d", i+1); r.ID != want {
-			t.Errorf("rules are listed in the order of their ids: got %s, want %s", r.ID, want)
+			t.Errorf("rules are not in the order of their ids: got %s, want %s", r.ID, want)
 		}
 		if r.Title == "" || strings.Contains(r.Title, "\n") {
-			t.Errorf("rule %s needs a title of one line", r.ID)
+			t.Errorf("title of rule %s is not one line", r.ID)
 		}
 	}
 	if got := severityOf("ENT999"); got != finding.Error {
-		t.Errorf("an unknown rule is taken for serious: got %s", got)
+		t.Errorf("severity of an unknown rule is %s, want error", got)
 	}
 }
 
-// TestDropUnsafeURLs keeps an entity that a template made with a bad link.
+// TestDropUnsafeURLs checks that an entity with an unsafe link is kept without
+// the link.
 func TestDropUnsafeURLs(t *testing.T) {
 	e := goodEntity(KindAPI)
 	e.Metadata.Links = append(e.Metadata.Links, Link{URL: "javascript:alert(1)", Title: "Run"}, Link{URL: "mailto:a@example.com"})
 	e.Metadata.Annotations["backstage.io/view-url"] = "data:text/html,x"
 	compareFindings(t, "each is named", []string{"ENT025 metadata.links[1].url", `ENT025 metadata.annotations["backstage.io/view-url"]`}, DropUnsafeURLs(e), e.Key())
 	if got := Check(e); len(got) != 0 {
-		t.Errorf("without them the entity breaks no rule: got %v", got)
+		t.Errorf("findings after unsafe URLs were dropped: %v", got)
 	}
 	if want := []Link{goodEntity(KindAPI).Metadata.Links[0], {URL: "mailto:a@example.com"}}; !cmp.Equal(want, e.Metadata.Links) {
-		t.Errorf("the other links stay: got %v", e.Metadata.Links)
+		t.Errorf("links are %v, want the safe ones", e.Metadata.Links)
 	}
 	if got := DropUnsafeURLs(e); got != nil {
-		t.Errorf("there is nothing more to drop: got %v", got)
+		t.Errorf("second call dropped %v, want nothing", got)
 	}
 }
 

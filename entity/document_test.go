@@ -12,7 +12,7 @@ func document(t *testing.T, text string) *tree.Node {
 	t.Helper()
 	docs, errs := tree.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
-		t.Fatalf("want one document, found %d and %v", len(docs), errs)
+		t.Fatalf("got %d documents and %v, want one", len(docs), errs)
 	}
 	return docs[0]
 }
@@ -129,7 +129,7 @@ spec:
 		"User":     {reason: "membership", text: `{ kind: User, metadata: { name: a }, spec: { memberOf: [g] } }`, want: []Relation{{"memberOf", "hasMember", "group:default/g"}}},
 		"Template": {reason: "owned by a user", text: `{ kind: Template, metadata: { name: a }, spec: { owner: "user:ada" } }`, want: []Relation{{"ownedBy", "ownerOf", "user:default/ada"}}},
 		"System":   {reason: "in a domain", text: `{ kind: System, metadata: { name: a }, spec: { domain: d } }`, want: []Relation{{"partOf", "hasPart", "domain:default/d"}}},
-		"Unknown":  {reason: "a kind of somebody else", text: `{ kind: Robot, metadata: { name: a }, spec: { owner: b } }`},
+		"Unknown":  {reason: "An unknown kind is accepted.", text: `{ kind: Robot, metadata: { name: a }, spec: { owner: b } }`},
 		"Broken":   {reason: "what is no reference makes no relation", text: `{ kind: API, metadata: { name: a }, spec: { owner: "a:b:c", system: 3 } }`},
 	}
 	for name, c := range cases {
@@ -147,19 +147,19 @@ func TestHashDocument(t *testing.T) {
 	same := document(t, `{ metadata: { annotations: { b: c, backstage.io/discovered-at: "2" }, name: a }, kind: A }`)
 	other := document(t, `{ kind: A, metadata: { name: a, annotations: { portal.io/discovered-at: "1", b: d } } }`)
 	if HashDocument(a) != HashDocument(same) {
-		t.Error("when it was found changes the hash")
+		t.Error("discovery time changes the hash")
 	}
 	if HashDocument(a) == HashDocument(other) {
-		t.Error("an annotation does not change the hash")
+		t.Error("annotation does not change the hash")
 	}
 	if after := string(tree.AppendJSON(nil, a, "")); after != before {
-		t.Errorf("hashing changed the document: %s, was %s", after, before)
+		t.Errorf("HashDocument changed the document: %s, was %s", after, before)
 	}
 	e, err := Parse(a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if HashDocument(e.Node()) != Hash(e) {
-		t.Error("the hash of an entity and of its document differ")
+		t.Error("hashes of an entity and of its document differ")
 	}
 }

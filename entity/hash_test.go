@@ -12,7 +12,7 @@ import (
 func TestHash(t *testing.T) {
 	base := Hash(bareEntity())
 	if sum := sha256.Sum256(tree.AppendFingerprint(nil, bareEntity().Node())); base != hex.EncodeToString(sum[:]) {
-		t.Errorf("the hash is that of the whole entity: got %s", base)
+		t.Errorf("hash is %s, want that of the whole entity", base)
 	}
 	cases := map[string]struct {
 		reason string
@@ -38,10 +38,10 @@ func TestHash(t *testing.T) {
 			tc.change(e)
 			before := len(e.Metadata.Annotations)
 			if same := Hash(e) == base; same != tc.same {
-				t.Errorf("%s: same is %v", tc.reason, same)
+				t.Errorf("%s: hashes are equal: %v", tc.reason, same)
 			}
 			if len(e.Metadata.Annotations) != before {
-				t.Error("hashing changed the entity")
+				t.Error("Hash changed the entity")
 			}
 		})
 	}
@@ -50,11 +50,11 @@ func TestHash(t *testing.T) {
 func TestShortHash(t *testing.T) {
 	a, b := spec("{a: 1, b: {c: 2, d: 3}}"), spec("{b: {d: 3, c: 2}, a: 1}")
 	if ShortHash(a) != ShortHash(b) {
-		t.Error("the order of keys does not count")
+		t.Error("hash depends on the order of keys")
 	}
-	// Versions of templates are compared over releases: a change of the hash
+	// Versions of templates are compared across releases: a change of the hash
 	// would mark every form as changed.
 	if got, want := ShortHash(a), "5d482443"; got != want {
-		t.Errorf("the hash of a value never changes: got %s, want %s", got, want)
+		t.Errorf("hash is %s, want the fixed value %s", got, want)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // javascript: URLs and show data: URLs as pages.
 const linkSchemes = "http, https or mailto"
 
-const linkHint = "use a URL of " + linkSchemes + ", or remove it"
+const linkHint = "use an http, https or mailto URL, or remove it"
 
 // locationTypeURL is the type of a location whose target is a web address, which portals
 // show as a link.
@@ -104,15 +104,15 @@ func (c *checker) urls() {
 	for i, l := range c.e.Metadata.Links {
 		switch path := itemPath("metadata.links", i) + ".url"; {
 		case !isURL(l.URL):
-			c.report(RuleLinkURL, path, fmt.Sprintf("link %q is not an absolute URL", l.URL), "begin it with https:// and a host")
+			c.report(RuleLinkURL, path, fmt.Sprintf("link %q is not an absolute URL", l.URL), "write a URL with a scheme and a host, such as https://example.com")
 		case !isLink(l.URL):
-			c.report(RuleLinkURL, path, fmt.Sprintf("link %q is a URL of the scheme %s, which portals do not show", l.URL, Scheme(l.URL)), linkHint)
+			c.report(RuleLinkURL, path, fmt.Sprintf("link %q has URL scheme %s, which portals do not show", l.URL, Scheme(l.URL)), linkHint)
 		}
 	}
 	annotations := c.e.Metadata.Annotations
 	for _, k := range badKeys(annotations, isSafeAnnotation) {
 		c.report(RuleAnnotationURL, keyPath("metadata.annotations", k),
-			fmt.Sprintf("annotation %s is %q, a URL of the scheme %s, which portals do not show", k, annotations[k], Scheme(badURL(k, annotations[k]))), linkHint)
+			fmt.Sprintf("annotation %s is %q, with URL scheme %s, which portals do not show", k, annotations[k], Scheme(badURL(k, annotations[k]))), linkHint)
 	}
 	if c.e.Kind != KindTemplate {
 		return
@@ -123,7 +123,7 @@ func (c *checker) urls() {
 		// it.
 		if url := l.Get("url"); url.IsString() && !IsHref(url.Text) && Scheme(url.Text) != "data" {
 			c.report(RuleOutputURL, itemPath("spec.output.links", i)+".url",
-				fmt.Sprintf("link %q is a URL of the scheme %s, which portals do not show", url.Text, Scheme(url.Text)), linkHint)
+				fmt.Sprintf("link %q has URL scheme %s, which portals do not show", url.Text, Scheme(url.Text)), linkHint)
 		}
 	}
 }
@@ -139,11 +139,11 @@ func DropUnsafeURLs(e *Entity) []finding.Finding {
 			kept = append(kept, l)
 			continue
 		}
-		c.report(RuleDroppedURL, itemPath("metadata.links", i)+".url", fmt.Sprintf("link %q is dropped: it is not an absolute URL of %s", l.URL, linkSchemes), linkHint)
+		c.report(RuleDroppedURL, itemPath("metadata.links", i)+".url", fmt.Sprintf("link %q is dropped: not an absolute URL with scheme %s", l.URL, linkSchemes), linkHint)
 	}
 	for _, k := range badKeys(e.Metadata.Annotations, isSafeAnnotation) {
 		c.report(RuleDroppedURL, keyPath("metadata.annotations", k),
-			fmt.Sprintf("annotation %s is dropped: %q is not a URL of %s", k, e.Metadata.Annotations[k], linkSchemes), linkHint)
+			fmt.Sprintf("annotation %s is dropped: %q is not a URL with scheme %s", k, e.Metadata.Annotations[k], linkSchemes), linkHint)
 		delete(e.Metadata.Annotations, k)
 	}
 	if len(c.out) > 0 {

@@ -121,10 +121,10 @@ func TestTags(t *testing.T) {
 	got := Tags([]string{"composer", "source:x", "Composer"}, []string{"z", "A.b", "composer", "", "a-b", "c"})
 	want := []string{"composer", "source:x", "a-b", "c", "z"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the first keep their order, the rest are sorted, none is there twice: -want +got:\n%s", diff)
+		t.Errorf("want the first tags in order, the others sorted, and no duplicates: -want +got:\n%s", diff)
 	}
 	if got := Tags(nil, []string{"--"}); got != nil {
-		t.Errorf("no tags are left: got %q", got)
+		t.Errorf("tags are %q, want none", got)
 	}
 }
 
@@ -145,8 +145,8 @@ func TestLabelValue(t *testing.T) {
 	}
 }
 
-// TestRepairIsAccepted holds repair and Check together: whatever comes in,
-// Check accepts what comes out, and it comes out the same again.
+// TestRepairIsAccepted checks that Check accepts every repaired name, and that
+// repairing it again changes nothing.
 func TestRepairIsAccepted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyText().Draw(t, "s")
@@ -179,7 +179,7 @@ func TestRepairIsAccepted(t *testing.T) {
 func TestDifferentNamesStayDifferent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := anyText().Draw(t, "a")
-		// Neighbours are where names are likely to meet.
+		// Similar names are the most likely to clash.
 		b := rapid.OneOf(
 			anyText(),
 			rapid.Just(a+"-"),
@@ -220,14 +220,14 @@ func FuzzName(f *testing.F) {
 		} {
 			name, _ := n()
 			if !isName(name) {
-				t.Errorf("%q, %q became %q, which is no name", s, suffix, name)
+				t.Errorf("%q, %q became %q, which is not a valid name", s, suffix, name)
 			}
 			if again, _ := n(); again != name {
 				t.Errorf("%q, %q became %q, then %q", s, suffix, name, again)
 			}
 		}
 		if n, _ := Namespace(s); !isNamespace(n) {
-			t.Errorf("%q became %q, which is no namespace", s, n)
+			t.Errorf("%q became %q, which is not a valid namespace", s, n)
 		}
 		if tag, ok := Tag(s); ok != isTag(tag) {
 			t.Errorf("%q became %q, %v", s, tag, ok)

@@ -15,14 +15,14 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(smallEntity(), got); diff != "" {
-		t.Errorf("what was written is read back: -want +got:\n%s", diff)
+		t.Errorf("entity after a round trip: -want +got:\n%s", diff)
 	}
 	got, err = Parse(spec("{metadata: {labels: {}, tags: []}}"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(&Entity{}, got); diff != "" {
-		t.Errorf("what is missing is left to Check: -want +got:\n%s", diff)
+		t.Errorf("Parse of an entity with missing fields, which Check reports later: -want +got:\n%s", diff)
 	}
 }
 
@@ -62,15 +62,15 @@ func TestParseRefuses(t *testing.T) {
 			}
 			var pe *ParseError
 			if !errors.As(err, &pe) || pe.Pos.Line != 1 || pe.Hint == "" {
-				t.Errorf("%s: the error tells the place and the way out: got %+v", tc.reason, pe)
+				t.Errorf("%s: error has no position or no hint: %+v", tc.reason, pe)
 			}
 		})
 	}
 	if _, err := Parse(nil); errorText(err) != "cannot read entity: must be a map, found nothing" {
-		t.Errorf("no document is no entity: got %v", err)
+		t.Errorf("Parse(nil) returned %v", err)
 	}
 	if _, err := Parse(&tree.Node{Kind: tree.Map, Fields: []tree.Field{{Key: "spec"}}}); err == nil {
-		t.Error("a field without a value is refused")
+		t.Error("field without a value was accepted")
 	}
 }
 
@@ -88,10 +88,10 @@ func FuzzParse(f *testing.F) {
 			Check(e)
 			again, err := Parse(e.Node())
 			if err != nil {
-				t.Fatalf("cannot read back what was read: %v", err)
+				t.Fatalf("cannot parse an entity after a round trip: %v", err)
 			}
 			if Hash(again) != Hash(e) {
-				t.Errorf("what was read back differs: -want +got:\n%s", cmp.Diff(e, again))
+				t.Errorf("entity after a round trip: -want +got:\n%s", cmp.Diff(e, again))
 			}
 		}
 	})

@@ -37,13 +37,13 @@ func parseRef(s, defaultKind, defaultNamespace string) (r Ref, why string) {
 	}
 	switch {
 	case r.Kind == "":
-		return Ref{}, "it has no kind"
+		return Ref{}, "kind is missing"
 	case r.Namespace == "":
-		return Ref{}, "its namespace is empty"
+		return Ref{}, "namespace is empty"
 	case r.Name == "":
-		return Ref{}, "it has no name"
+		return Ref{}, "name is missing"
 	case strings.Contains(r.Kind, "/"), strings.ContainsRune(r.Namespace, ':'), strings.ContainsAny(r.Name, ":/"):
-		return Ref{}, "it has more parts than kind, namespace and name"
+		return Ref{}, "too many parts; want kind, namespace and name"
 	}
 	return r, ""
 }
@@ -62,7 +62,7 @@ func (r Ref) String() string {
 func ParseExisting(s, defaultKind, defaultNamespace string) (Ref, error) {
 	r, err := ParseRef(s, defaultKind, defaultNamespace)
 	if err == nil && !r.canExist() {
-		return Ref{}, fmt.Errorf("cannot use entity reference %q: no entity can have that name", s)
+		return Ref{}, fmt.Errorf("cannot use entity reference %q: invalid kind, namespace or name", s)
 	}
 	return r, err
 }

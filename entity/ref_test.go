@@ -45,14 +45,14 @@ func TestParseRef(t *testing.T) {
 			want:      Ref{"Group", "ops", "team"},
 			canonical: "group:ops/team",
 		},
-		"no kind":         {reason: "dependsOn implies no kind", in: "web", err: `cannot read entity reference "web": it has no kind`},
-		"empty kind":      {reason: "a colon announces a kind", in: ":web", kind: KindAPI, err: `cannot read entity reference ":web": it has no kind`},
-		"empty namespace": {reason: "a slash announces a namespace", in: "api:/web", err: `cannot read entity reference "api:/web": its namespace is empty`},
-		"empty name":      {reason: "a name is always needed", in: "api:a/", err: `cannot read entity reference "api:a/": it has no name`},
-		"empty":           {reason: "a name is always needed", in: "", kind: KindAPI, err: `cannot read entity reference "": it has no name`},
-		"two slashes":     {reason: "a name holds no slash", in: "api:a/b/c", err: `cannot read entity reference "api:a/b/c": it has more parts than kind, namespace and name`},
-		"two colons":      {reason: "a name holds no colon", in: "api:a:b", err: `cannot read entity reference "api:a:b": it has more parts than kind, namespace and name`},
-		"slash first":     {reason: "a kind holds no slash", in: "a/api:b", err: `cannot read entity reference "a/api:b": it has more parts than kind, namespace and name`},
+		"no kind":         {reason: "dependsOn implies no kind", in: "web", err: `cannot read entity reference "web": kind is missing`},
+		"empty kind":      {reason: "a colon announces a kind", in: ":web", kind: KindAPI, err: `cannot read entity reference ":web": kind is missing`},
+		"empty namespace": {reason: "a slash announces a namespace", in: "api:/web", err: `cannot read entity reference "api:/web": namespace is empty`},
+		"empty name":      {reason: "a name is always needed", in: "api:a/", err: `cannot read entity reference "api:a/": name is missing`},
+		"empty":           {reason: "a name is always needed", in: "", kind: KindAPI, err: `cannot read entity reference "": name is missing`},
+		"two slashes":     {reason: "a name holds no slash", in: "api:a/b/c", err: `cannot read entity reference "api:a/b/c": too many parts; want kind, namespace and name`},
+		"two colons":      {reason: "a name holds no colon", in: "api:a:b", err: `cannot read entity reference "api:a:b": too many parts; want kind, namespace and name`},
+		"slash first":     {reason: "a kind holds no slash", in: "a/api:b", err: `cannot read entity reference "a/api:b": too many parts; want kind, namespace and name`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestRefReadsItsCanonicalForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again.String() != r.String() {
-			t.Fatalf("%q read back is %q", r, again)
+			t.Fatalf("%q was parsed back as %q", r, again)
 		}
 	})
 }
@@ -96,13 +96,13 @@ func TestRefReadsItsCanonicalForm(t *testing.T) {
 func TestKey(t *testing.T) {
 	e := &Entity{Kind: KindAPI, Metadata: Metadata{Name: "Db"}}
 	if got := e.Key(); got != "api:default/db" {
-		t.Errorf("no namespace means the default one: got %s", got)
+		t.Errorf("key without a namespace is %s, want the default namespace", got)
 	}
 	e.Metadata.Namespace = "ops"
 	if got := e.Key(); got != "api:ops/db" {
-		t.Errorf("the namespace is part of the key: got %s", got)
+		t.Errorf("key is %s, want the namespace in it", got)
 	}
 	if got := (Ref{Kind: "A", Name: "b"}).String(); got != "a:default/b" || strings.ToLower(got) != got {
-		t.Errorf("a Ref made by hand has the default namespace: got %s", got)
+		t.Errorf("Ref without a namespace is %s, want the default namespace", got)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyText draws strings that are often nearly valid, at times around the
-// bounds of length, and at times anything at all, broken UTF-8 included.
+// anyText draws strings that are often nearly valid, sometimes around the
+// length limits, and sometimes arbitrary, including invalid UTF-8.
 func anyText() *rapid.Generator[string] {
 	near := rapid.RuneFrom([]rune("abyzAZ059-_.:+#/ é\n"))
 	return rapid.OneOf(
@@ -27,7 +27,7 @@ func anyText() *rapid.Generator[string] {
 
 const labelPattern = `[a-z0-9]+(?:\-+[a-z0-9]+)*`
 
-// oracles are the rules as they are written down; the scanners must agree.
+// oracles are the rules as regular expressions; the scanners must agree.
 var oracles = map[string]struct {
 	reason string
 	scan   func(string) bool
@@ -104,7 +104,7 @@ func TestScannersAgreeWithTheRules(t *testing.T) {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			s := anyText().Draw(t, "s")
 			if got, want := tc.scan(s), tc.rule(s); got != want {
-				t.Fatalf("%s: scanner says %v of %q, the rule %v", tc.reason, got, s, want)
+				t.Fatalf("%s: scanner returns %v for %q, the rule %v", tc.reason, got, s, want)
 			}
 		}))
 	}
@@ -117,7 +117,7 @@ func FuzzScanners(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for name, tc := range oracles {
 			if got, want := tc.scan(s), tc.rule(s); got != want {
-				t.Errorf("%s: scanner says %v of %q, the rule %v", name, got, s, want)
+				t.Errorf("%s: scanner returns %v for %q, the rule %v", name, got, s, want)
 			}
 		}
 	})

@@ -137,19 +137,19 @@ func TestSpeakSharesWhatDoesNotChange(t *testing.T) {
 	Speak(e, words.Upstream)
 	for _, path := range [][]string{{"parameters"}, {"owner"}} {
 		if e.Spec.Get(path...) != old.Get(path...) {
-			t.Errorf("%v was copied for nothing", path)
+			t.Errorf("%v was copied needlessly", path)
 		}
 	}
 	if e.Spec.Get("steps").Items[1] != old.Get("steps").Items[1] {
-		t.Error("a step without a word to translate was copied")
+		t.Error("step without a word to translate was copied")
 	}
 	manifest := func(n *tree.Node) *tree.Node { return n.Get("steps").Items[0].Get("input", "manifest", "spec") }
 	if manifest(e.Spec) != manifest(old) {
-		t.Error("the manifest's spec was copied")
+		t.Error("spec of the manifest was copied")
 	}
 	spoken := e.Spec
 	Speak(e, words.Upstream)
 	if e.Spec != spoken {
-		t.Error("a spec without a word to translate was copied")
+		t.Error("spec without a word to translate was copied")
 	}
 }

@@ -54,7 +54,7 @@ func (c *checker) spec() {
 		c.requiredList("memberOf")
 	case KindLocation:
 		if e.Spec.Get("target").IsNull() && e.Spec.Get("targets").Len() == 0 {
-			c.report(RuleTargets, "spec", "the Location has neither target nor targets", "list in spec.targets the files it stands for")
+			c.report(RuleTargets, "spec", "the Location has neither target nor targets", "list the files in spec.targets")
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (c *checker) requiredText(key string) {
 		message = fmt.Sprintf("must be a string, found %s", n.Kind)
 	}
 	path := "spec." + key
-	c.report(RuleRequired, path, fmt.Sprintf("%s %s, and entities of kind %s need it", path, message, c.e.Kind), "set "+path)
+	c.report(RuleRequired, path, fmt.Sprintf("%s %s, and kind %s requires it", path, message, c.e.Kind), "set "+path)
 }
 
 // requiredList checks that a required list is present; its type is checked with the
@@ -83,7 +83,7 @@ func (c *checker) requiredList(key string) {
 		return
 	}
 	path := "spec." + key
-	c.report(RuleRequired, path, fmt.Sprintf("%s is missing, and entities of kind %s need it", path, c.e.Kind), "set "+path+", to an empty list if there are none")
+	c.report(RuleRequired, path, fmt.Sprintf("%s is missing, and kind %s requires it", path, c.e.Kind), "set "+path+", to an empty list if there are none")
 }
 
 // specField checks one field of the spec. Fields without rules are not checked.
@@ -167,7 +167,7 @@ func (c *checker) text(n *tree.Node, at place) {
 	if !n.IsString() {
 		message = fmt.Sprintf("%s must be a string, found %s", path, kindOf(n))
 	}
-	c.report(RuleType, path, message, "remove it, or make it a string that is not empty")
+	c.report(RuleType, path, message, "remove it, or make it a non-empty string")
 }
 
 // ref checks an entity reference; defaultKind is the kind of a reference without a kind,
@@ -188,7 +188,7 @@ func (c *checker) ref(n *tree.Node, at place, defaultKind string) {
 	}
 	if !r.canExist() {
 		c.report(RuleRefImpossible, at.path(),
-			fmt.Sprintf("%q can name no entity: a part of it is not allowed in a reference", n.Text),
+			fmt.Sprintf("reference %q cannot match any entity: a part is not a valid name", n.Text),
 			"use the name of an entity, not its title")
 	}
 }
@@ -216,7 +216,7 @@ func (c *checker) targets(n *tree.Node) {
 
 func (c *checker) steps(n *tree.Node) {
 	if !n.IsList() || len(n.Items) == 0 {
-		c.report(RuleSteps, "spec.steps", "the Template has no list of steps", "give it at least one step with an action")
+		c.report(RuleSteps, "spec.steps", "the Template has no list of steps", "add at least one step with an action")
 		return
 	}
 	for i, step := range n.Items {
@@ -251,7 +251,7 @@ func (c *checker) stepField(i int, f tree.Field, want tree.Kind) {
 }
 
 func (c *checker) parameters(n *tree.Node) {
-	const hint = "make it a JSON Schema, or a list of them, one a page"
+	const hint = "make it a JSON Schema, or a list of them, one per page"
 	if n.IsMap() {
 		return
 	}

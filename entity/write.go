@@ -18,7 +18,7 @@ func (e *Entity) Node() *tree.Node { return e.node(tree.StrMap(e.Metadata.Annota
 // node is Node with the given annotations.
 func (e *Entity) node(annotations *tree.Node) *tree.Node {
 	if e.Load != nil {
-		panic("a part of entity " + e.Key() + " was to be written; see Whole")
+		panic("cannot write partial entity " + e.Key() + "; see Whole")
 	}
 	m := &e.Metadata
 	if annotations.Len() == 0 {

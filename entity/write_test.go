@@ -109,11 +109,11 @@ func TestSort(t *testing.T) {
 		"group:default/b", "user:default/a",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("kinds, then namespaces, then names: -want +got:\n%s", diff)
+		t.Errorf("want the order kind, namespace, name: -want +got:\n%s", diff)
 	}
 }
 
-// anyEntity draws entities with any text that can be written, valid or not.
+// anyEntity draws entities with arbitrary text, valid or not.
 func anyEntity() *rapid.Generator[*Entity] {
 	text := rapid.StringOf(rapid.Rune())
 	texts := rapid.MapOfN(text, text, 0, 4)
@@ -158,7 +158,8 @@ func anyEntity() *rapid.Generator[*Entity] {
 	})
 }
 
-// emptyAsNil lets an empty map or list equal a missing one, as writing does.
+// emptyAsNil treats an empty map or list like a missing one, as the writer
+// does.
 var emptyAsNil = cmp.Options{
 	cmp.FilterValues(func(a, b map[string]string) bool { return len(a) == 0 && len(b) == 0 }, cmp.Ignore()),
 	cmp.FilterValues(func(a, b []string) bool { return len(a) == 0 && len(b) == 0 }, cmp.Ignore()),
@@ -187,7 +188,7 @@ func TestRoundTrip(t *testing.T) {
 					t.Fatalf("%s: -want +got:\n%s\n%s", name, diff, data)
 				}
 				if Hash(got) != Hash(want) {
-					t.Fatalf("%s: the hash changed\n%s", name, data)
+					t.Fatalf("%s: hash changed\n%s", name, data)
 				}
 			}
 		}

@@ -18,7 +18,7 @@ func ParseFormat(s string) (Format, error) {
 			return f, nil
 		}
 	}
-	return YAML, fmt.Errorf("cannot use format %q: want %s or %s", s, YAML, JSON)
+	return YAML, fmt.Errorf("cannot use format %q: must be %s or %s", s, YAML, JSON)
 }
 
 // String returns the name of the format in flags and configuration.

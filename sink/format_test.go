@@ -10,10 +10,10 @@ func TestParseFormat(t *testing.T) {
 		ext    string
 		err    string
 	}{
-		"YAML":    {reason: "yaml is a format", in: "yaml", want: YAML, ext: ".yaml"},
-		"JSON":    {reason: "json is a format", in: "json", want: JSON, ext: ".json"},
-		"Unknown": {reason: "the error lists the choices", in: "xml", ext: ".yaml", err: `cannot use format "xml": want yaml or json`},
-		"Empty":   {reason: "defaults are the caller's", in: "", ext: ".yaml", err: `cannot use format "": want yaml or json`},
+		"YAML":    {reason: "yaml is a format.", in: "yaml", want: YAML, ext: ".yaml"},
+		"JSON":    {reason: "json is a format.", in: "json", want: JSON, ext: ".json"},
+		"Unknown": {reason: "The error lists the formats.", in: "xml", ext: ".yaml", err: `cannot use format "xml": must be yaml or json`},
+		"Empty":   {reason: "There is no default format.", in: "", ext: ".yaml", err: `cannot use format "": must be yaml or json`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

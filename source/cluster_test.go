@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSecret shows a secret in every way there is, and wants it nowhere.
+// TestSecret checks that a secret is hidden in every output format.
 func TestSecret(t *testing.T) {
 	c := Cluster{Name: "prod", Token: "hunter2", OIDC: OIDC{ClientSecret: "hunter2", RefreshToken: "hunter2"}}
 	var out strings.Builder
@@ -27,13 +27,13 @@ func TestSecret(t *testing.T) {
 	fmt.Fprintln(&out, fmt.Errorf("cannot use %v", c.Token))
 	for _, leak := range []string{"hunter2", "68756e74657232"} {
 		if strings.Contains(out.String(), leak) {
-			t.Errorf("%q shows in:\n%s", leak, out.String())
+			t.Errorf("%q is in:\n%s", leak, out.String())
 		}
 	}
 	if c.Token.Reveal() != "hunter2" {
-		t.Error("who asks is told")
+		t.Error("Reveal does not return the secret")
 	}
 	if got := Secret("").String(); got != "" {
-		t.Errorf("no secret shows as %q", got)
+		t.Errorf("empty secret is formatted as %q", got)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// flat is a definition on one line.
+// flat returns a definition on one line.
 func flat(name, labels string) string {
 	return fmt.Sprintf(`{"apiVersion":"apiextensions.crossplane.io/v2","kind":"CompositeResourceDefinition","metadata":{"name":%q,"labels":{%s}}}`+"\n", name, labels)
 }
@@ -30,7 +30,7 @@ func whole(s source.Source) source.Source { return source.Func(s.Read) }
 
 func noon() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.FixedZone("", 3600)) }
 
-// list says what Extract yields, a line each.
+// list returns what Extract yields, one line each.
 func list(s source.Source, opts source.ExtractOptions) []string {
 	var got []string
 	for r, err := range source.Extract(context.Background(), s, opts) {
@@ -51,7 +51,7 @@ func TestExtract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const bad = "*source.Problem <stdin>:3:2: cannot read the document: the document ends before it is complete"
+	const bad = "*source.Problem <stdin>:3:2: cannot read the document: unexpected end of input"
 	cases := map[string]struct {
 		reason string
 		from   source.Source
@@ -59,17 +59,17 @@ func TestExtract(t *testing.T) {
 		want   []string
 	}{
 		"All": {
-			"records keep their time, the others get one",
+			"Records keep their time, other definitions get the current one.",
 			stdin(in), source.ExtractOptions{Now: noon},
 			[]string{"a.x.io file 2026-01-02T11:00:00Z", bad, "b.x.io file 2026-01-02T11:00:00Z", "c.x.io git 2024-01-01T00:00:00Z"},
 		},
-		"NoClock": {"or none, without a clock", stdin(flat("a", "")), source.ExtractOptions{}, []string{"a file"}},
-		"Labels":  {"labels choose", stdin(in), source.ExtractOptions{Filter: xrd.Filter{Labels: labels}}, []string{"a.x.io file", bad, "c.x.io git 2024-01-01T00:00:00Z"}},
-		"Whole":   {"a source that reads all at once gives the same, errors last", whole(stdin(in)), source.ExtractOptions{Filter: xrd.Filter{Labels: labels}}, []string{"a.x.io file", "c.x.io git", bad}},
-		"Failure": {"a stream that is not complete is told", stdin(flat("a", "") + `{"error":{"message":"gone"}}`), source.ExtractOptions{}, []string{"a file", "*source.Failure the input is not complete: gone"}},
-		"Silent":  {"whatever it says", stdin(`{"error":{}}`), source.ExtractOptions{}, []string{"*source.Failure the input is not complete"}},
+		"NoClock": {"Without a clock definitions have no time.", stdin(flat("a", "")), source.ExtractOptions{}, []string{"a file"}},
+		"Labels":  {"Definitions are selected by labels.", stdin(in), source.ExtractOptions{Filter: xrd.Filter{Labels: labels}}, []string{"a.x.io file", bad, "c.x.io git 2024-01-01T00:00:00Z"}},
+		"Whole":   {"A source that is not a Walker yields the same, with errors last.", whole(stdin(in)), source.ExtractOptions{Filter: xrd.Filter{Labels: labels}}, []string{"a.x.io file", "c.x.io git", bad}},
+		"Failure": {"An incomplete stream is reported.", stdin(flat("a", "") + `{"error":{"message":"gone"}}`), source.ExtractOptions{}, []string{"a file", "*source.Failure the input is not complete: gone"}},
+		"Silent":  {"A failure without a message is reported.", stdin(`{"error":{}}`), source.ExtractOptions{}, []string{"*source.Failure the input is not complete"}},
 		"Unread": {
-			"what cannot be read comes at the end, each by itself",
+			"Errors are yielded one by one at the end.",
 			file.New([]string{"gone", "lost", file.Stdin}, file.Options{Stdin: strings.NewReader(flat("a", ""))}), source.ExtractOptions{},
 			[]string{"a file", `*file.Error cannot read "gone": no such file or directory`, `*file.Error cannot read "lost": no such file or directory`},
 		},
@@ -83,7 +83,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestExtractTells wants somebody told of everything that is not a record.
+// TestExtractTells checks that everything which is not a record is reported.
 func TestExtractTells(t *testing.T) {
 	in := flat("a", `"team":"red"`) + `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"}}` + "\n" + `{"x":1}` + "\n"
 	var got []string
@@ -94,19 +94,20 @@ func TestExtractTells(t *testing.T) {
 		Remarked: func(f finding.Finding) { got = append(got, f.Rule) },
 	}
 	if rest := list(stdin(in), opts); rest != nil {
-		t.Errorf("nothing is yielded, got %v", rest)
+		t.Errorf("Extract yielded %v, want nothing", rest)
 	}
-	want := []string{`a: its name "a" is excluded`, "ConfigMap m", xrd.RuleNotObject}
+	want := []string{`a: name "a" is excluded`, "ConfigMap m", xrd.RuleNotObject}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// Nobody need listen.
+	// The callbacks are optional.
 	if rest := list(stdin(in), source.ExtractOptions{Filter: opts.Filter}); rest != nil {
-		t.Errorf("nothing is yielded, got %v", rest)
+		t.Errorf("Extract yielded %v, want nothing", rest)
 	}
 }
 
-// TestExtractEnds wants no more after somebody has had enough.
+// TestExtractEnds checks that nothing more is read after the callback has ended
+// the extraction.
 func TestExtractEnds(t *testing.T) {
 	broken := source.Func(func(context.Context) (*xrd.Set, error) {
 		return &xrd.Set{}, errors.Join(errors.New("one"), errors.Join(errors.New("two")))
@@ -124,7 +125,7 @@ func TestExtractEnds(t *testing.T) {
 		}
 	}
 	if got := list(broken, source.ExtractOptions{}); len(got) != 2 {
-		t.Errorf("each error comes by itself, got %q", got)
+		t.Errorf("Extract yielded %q, want two separate errors", got)
 	}
 }
 

@@ -19,7 +19,7 @@ type Pattern struct {
 func IsPattern(path string) bool { return strings.ContainsAny(path, "*?[") }
 
 // errPattern is the error of a malformed pattern.
-var errPattern = errors.New("a bracket is not closed, or nothing follows a backslash")
+var errPattern = errors.New("unclosed bracket, or trailing backslash")
 
 // ParsePattern parses a pattern.
 func ParsePattern(text string) (Pattern, error) {

@@ -13,16 +13,16 @@ func TestPattern(t *testing.T) {
 		within  []string
 		without []string
 	}{
-		"Star":       {"a star stays in its folder", "xrds/*.yaml", []string{"xrds/a.yaml", "./xrds/b.yaml"}, []string{"xrds/a.yml", "xrds/c/a.yaml", "a.yaml", "xrds/.a.yaml"}, "xrds", []string{".", "xrds"}, []string{"other", "xrds/c"}},
-		"Deep":       {"two stars go through folders, or none", "xrds/**/*.yaml", []string{"xrds/a.yaml", "xrds/b/c/a.yaml"}, []string{"xrds/.git/a.yaml", "b/a.yaml"}, "xrds", []string{"xrds", "xrds/b", "xrds/b/c"}, []string{"b"}},
-		"Everything": {"two stars at the end are all there is", "xrds/**", []string{"xrds/a", "xrds/b/c"}, []string{"xrds", "xrds/.a"}, "xrds", []string{"xrds/b"}, nil},
-		"Middle":     {"a folder in between", "teams/*/xrds/[a-c]?.json", []string{"teams/x/xrds/b1.json"}, []string{"teams/x/y/xrds/b1.json", "teams/x/xrds/d1.json", "teams/x/xrds/b.json"}, "teams", []string{"teams/x", "teams/x/xrds"}, []string{"teams/x/other"}},
-		"Top":        {"from the top", "/a/*.yaml", []string{"/a/b.yaml"}, []string{"a/b.yaml"}, "/a", nil, []string{"/b"}},
-		"Root":       {"from the very top", "/*.yaml", []string{"/b.yaml"}, []string{"b.yaml"}, "/", nil, nil},
-		"Up":         {"from above", "../x/*.yaml", []string{"../x/a.yaml"}, []string{"x/a.yaml"}, "../x", nil, nil},
-		"Dots":       {"a dot chooses what begins with one", ".x/.*", []string{".x/.a"}, []string{".x/a"}, ".x", nil, nil},
-		"Twice":      {"two stars twice are no more than once", "**/**/**/**/**/a", []string{"a", "b/a", "b/c/a"}, []string{"ab"}, ".", nil, nil},
-		"Plain":      {"a path without a pattern is itself", "a/b.yaml", []string{"a/b.yaml"}, []string{"a/c.yaml"}, "a", nil, nil},
+		"Star":       {"A star matches within one folder.", "xrds/*.yaml", []string{"xrds/a.yaml", "./xrds/b.yaml"}, []string{"xrds/a.yml", "xrds/c/a.yaml", "a.yaml", "xrds/.a.yaml"}, "xrds", []string{".", "xrds"}, []string{"other", "xrds/c"}},
+		"Deep":       {"Two stars match any number of folders, including none.", "xrds/**/*.yaml", []string{"xrds/a.yaml", "xrds/b/c/a.yaml"}, []string{"xrds/.git/a.yaml", "b/a.yaml"}, "xrds", []string{"xrds", "xrds/b", "xrds/b/c"}, []string{"b"}},
+		"Everything": {"Two stars at the end match everything below.", "xrds/**", []string{"xrds/a", "xrds/b/c"}, []string{"xrds", "xrds/.a"}, "xrds", []string{"xrds/b"}, nil},
+		"Middle":     {"A star can stand for a folder.", "teams/*/xrds/[a-c]?.json", []string{"teams/x/xrds/b1.json"}, []string{"teams/x/y/xrds/b1.json", "teams/x/xrds/d1.json", "teams/x/xrds/b.json"}, "teams", []string{"teams/x", "teams/x/xrds"}, []string{"teams/x/other"}},
+		"Top":        {"A pattern can be absolute.", "/a/*.yaml", []string{"/a/b.yaml"}, []string{"a/b.yaml"}, "/a", nil, []string{"/b"}},
+		"Root":       {"A pattern can begin at the root.", "/*.yaml", []string{"/b.yaml"}, []string{"b.yaml"}, "/", nil, nil},
+		"Up":         {"A pattern can begin with the parent folder.", "../x/*.yaml", []string{"../x/a.yaml"}, []string{"x/a.yaml"}, "../x", nil, nil},
+		"Dots":       {"A leading dot matches hidden files.", ".x/.*", []string{".x/.a"}, []string{".x/a"}, ".x", nil, nil},
+		"Twice":      {"Repeated stars match the same as two.", "**/**/**/**/**/a", []string{"a", "b/a", "b/c/a"}, []string{"ab"}, ".", nil, nil},
+		"Plain":      {"A path without a pattern matches itself.", "a/b.yaml", []string{"a/b.yaml"}, []string{"a/c.yaml"}, "a", nil, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -32,32 +32,32 @@ func TestPattern(t *testing.T) {
 			}
 			for _, path := range tc.yes {
 				if !p.Match(path) {
-					t.Errorf("%s: %q does not choose %q", tc.reason, tc.pattern, path)
+					t.Errorf("%s: %q does not match %q", tc.reason, tc.pattern, path)
 				}
 			}
 			for _, path := range tc.no {
 				if p.Match(path) {
-					t.Errorf("%s: %q chooses %q", tc.reason, tc.pattern, path)
+					t.Errorf("%s: %q matches %q", tc.reason, tc.pattern, path)
 				}
 			}
 			if got := p.Folder(); got != tc.folder {
-				t.Errorf("%s: %q is below %q, want %q", tc.reason, tc.pattern, got, tc.folder)
+				t.Errorf("%s: folder of %q is %q, want %q", tc.reason, tc.pattern, got, tc.folder)
 			}
 			for _, dir := range tc.within {
 				if !p.Within(dir) {
-					t.Errorf("%s: %q may choose something in %q", tc.reason, tc.pattern, dir)
+					t.Errorf("%s: %q excludes folder %q", tc.reason, tc.pattern, dir)
 				}
 			}
 			for _, dir := range tc.without {
 				if p.Within(dir) {
-					t.Errorf("%s: %q chooses nothing in %q", tc.reason, tc.pattern, dir)
+					t.Errorf("%s: %q does not exclude folder %q", tc.reason, tc.pattern, dir)
 				}
 			}
 		})
 	}
 	for _, bad := range []string{"a/[b", `a/b\`} {
 		if _, err := ParsePattern(bad); err == nil {
-			t.Errorf("%q is no pattern", bad)
+			t.Errorf("pattern %q was accepted", bad)
 		}
 	}
 }

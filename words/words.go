@@ -43,7 +43,7 @@ func ParseChoice(s string) (Choice, error) {
 	case u.String():
 		return Choice{Fixed: &u}, nil
 	}
-	return Choice{}, fmt.Errorf("cannot use words %q: want auto, portal or upstream", s)
+	return Choice{}, fmt.Errorf("cannot use words %q: must be auto, portal or upstream", s)
 }
 
 // String returns the name of the choice in flags and configuration.

@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// TestTable holds every identifier the contract names, in both vocabularies.
+// TestTable checks every identifier of the contract in both vocabularies.
 func TestTable(t *testing.T) {
 	cases := map[string]struct {
 		reason           string
@@ -28,8 +28,8 @@ func TestTable(t *testing.T) {
 		"ClusterID":          {"An exception to its prefix.", words.Key, "portal.io/cluster-id", "backstage.io/kubernetes-id"},
 		"ClusterNamespace":   {"An exception to its prefix.", words.Key, "portal.io/cluster-namespace", "backstage.io/kubernetes-namespace"},
 		"Condition":          {"A condition of a composite.", words.Key, words.AnnotationConditionPrefix + "ready", "crossplane.io/condition-ready"},
-		"Stale":              {"What could not be read.", words.Key, words.AnnotationStale, "backstage.io/stale"},
-		"StaleSince":         {"Since when.", words.Key, words.AnnotationStaleSince, "backstage.io/stale-since"},
+		"Stale":              {"An annotation for stale entities.", words.Key, words.AnnotationStale, "backstage.io/stale"},
+		"StaleSince":         {"An annotation for the time since an entity is stale.", words.Key, words.AnnotationStaleSince, "backstage.io/stale-since"},
 		"NotClusterID":       {"The exception is for the whole key only.", words.Key, "portal.io/cluster-id-x", "backstage.io/cluster-id-x"},
 		"TypeXRD":            {"Types of entities.", words.Type, words.TypeXRD, "crossplane-xrd"},
 		"TypeResource":       {"Types of entities.", words.Type, words.TypeResource, "crossplane-resource"},
@@ -37,27 +37,27 @@ func TestTable(t *testing.T) {
 		"TypeXR":             {"Types of entities.", words.Type, words.TypeXR, "crossplane-xr"},
 		"Tag":                {"Tags.", words.Tag, words.TagComposer, "crossplane"},
 		"TagSource":          {"Tags.", words.Tag, words.TagSource, "source:crossplane-ingestor"},
-		"Origin":             {"Who made a template.", words.Origin, words.OriginIngestor, "crossplane-ingestor"},
-		"Action":             {"What a step does.", words.Action, words.ActionApply, "kubernetes:apply"},
-		"ActionDelete":       {"What a step does.", words.Action, words.ActionDelete, "kubernetes:delete"},
-		"ActionCreate":       {"What a step does.", words.Action, words.ActionCreate, "crossplane:create-xr"},
-		"Purpose":            {"What a Template is for.", words.Key, words.AnnotationTemplatePurpose, "backstage.io/template-purpose"},
+		"Origin":             {"The origin of a template.", words.Origin, words.OriginIngestor, "crossplane-ingestor"},
+		"Action":             {"The action of a step.", words.Action, words.ActionApply, "kubernetes:apply"},
+		"ActionDelete":       {"The action of a step.", words.Action, words.ActionDelete, "kubernetes:delete"},
+		"ActionCreate":       {"The action of a step.", words.Action, words.ActionCreate, "crossplane:create-xr"},
+		"Purpose":            {"The purpose of a Template.", words.Key, words.AnnotationTemplatePurpose, "backstage.io/template-purpose"},
 		"RootComposer":       {"Roots of the configuration.", words.Root, "composerIngestor", "crossplaneIngestor"},
 		"RootCluster":        {"Roots of the configuration.", words.Root, "clusterIngestor", "kubernetesIngestor"},
 		"RootOrchestrator":   {"Roots of the configuration.", words.Root, "orchestrator", "kubernetes"},
 		"PathComposer":       {"HTTP paths.", words.Path, "/api/composer-ingestor/xrds", "/api/crossplane-ingestor/xrds"},
 		"PathOrchestrator":   {"HTTP paths.", words.Path, "/api/orchestrator/clusters", "/api/kubernetes/clusters"},
 		"Body":               {"HTTP bodies.", words.Body, "portalIdentity", "backstageIdentity"},
-		"ForeignKey":         {"Keys of others stay.", words.Key, "app.kubernetes.io/name", "app.kubernetes.io/name"},
-		"ForeignGroup":       {"Groups of others stay.", words.Group, "platform.io", "platform.io"},
-		"LongerGroup":        {"A group is a whole word.", words.Group, "x.portal.io", "x.portal.io"},
-		"BareKey":            {"A key without a prefix stays.", words.Key, "owner", "owner"},
-		"PrefixInside":       {"A prefix stands at the beginning.", words.Key, "x.portal.io/owner", "x.portal.io/owner"},
-		"TypeElsewhere":      {"A word means something only in its place.", words.Tag, words.TypeXRD, words.TypeXRD},
+		"ForeignKey":         {"Other keys are unchanged.", words.Key, "app.kubernetes.io/name", "app.kubernetes.io/name"},
+		"ForeignGroup":       {"Other groups are unchanged.", words.Group, "platform.io", "platform.io"},
+		"LongerGroup":        {"A group is translated only as a whole.", words.Group, "x.portal.io", "x.portal.io"},
+		"BareKey":            {"A key without a prefix is unchanged.", words.Key, "owner", "owner"},
+		"PrefixInside":       {"A prefix must be at the beginning.", words.Key, "x.portal.io/owner", "x.portal.io/owner"},
+		"TypeElsewhere":      {"A word is translated only in its place.", words.Tag, words.TypeXRD, words.TypeXRD},
 		"ActionOther":        {"Other actions have one name.", words.Action, "publish:change-request", "publish:change-request"},
-		"Empty":              {"Nothing stays nothing.", words.Key, "", ""},
-		"PathNotBelow":       {"A path begins with the words.", words.Path, "/x/api/orchestrator/", "/x/api/orchestrator/"},
-		"TemplateAnnotation": {"Keys the contract names.", words.Key, words.AnnotationTitle, "backstage.io/template-title"},
+		"Empty":              {"An empty string is unchanged.", words.Key, "", ""},
+		"PathNotBelow":       {"A path must be at the beginning.", words.Path, "/x/api/orchestrator/", "/x/api/orchestrator/"},
+		"TemplateAnnotation": {"Keys of the contract are translated.", words.Key, words.AnnotationTitle, "backstage.io/template-title"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -65,20 +65,20 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s\nIn(%q) is %q, want %q", tc.reason, tc.upstream, got, tc.portal)
 			}
 			if got := words.In(tc.place, tc.portal); got != tc.portal {
-				t.Errorf("%s\nIn(%q) is %q, want it as it is", tc.reason, tc.portal, got)
+				t.Errorf("%s\nIn(%q) is %q, want it unchanged", tc.reason, tc.portal, got)
 			}
 			if got := words.Upstream.Out(tc.place, tc.portal); got != tc.upstream {
 				t.Errorf("%s\nUpstream.Out(%q) is %q, want %q", tc.reason, tc.portal, got, tc.upstream)
 			}
 			if got := words.Portal.Out(tc.place, tc.portal); got != tc.portal {
-				t.Errorf("%s\nPortal.Out(%q) is %q, want it as it is", tc.reason, tc.portal, got)
+				t.Errorf("%s\nPortal.Out(%q) is %q, want it unchanged", tc.reason, tc.portal, got)
 			}
 		})
 	}
 }
 
-// TestNames holds the constants to the table: every one survives the way out
-// and back in.
+// TestNames checks that every constant survives the translation out and back
+// in.
 func TestNames(t *testing.T) {
 	for _, key := range []string{
 		words.LabelIngest, words.LabelVersion, words.LabelGenerateForm, words.LabelTemplateType, words.LabelClusterID,
@@ -96,7 +96,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("key %q has no upstream spelling", key)
 		}
 		if back := words.In(words.Key, out); back != key {
-			t.Errorf("key %q goes out as %q and comes in as %q", key, out, back)
+			t.Errorf("key %q is translated to %q and back to %q", key, out, back)
 		}
 	}
 	for _, v := range []string{words.DefinitionV1, words.DefinitionV1beta1, words.DefinitionV2, words.EntityVersion, words.TemplateVersion} {
@@ -105,7 +105,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("apiVersion %q has no upstream spelling", v)
 		}
 		if back := words.APIVersionIn(out); back != v {
-			t.Errorf("apiVersion %q goes out as %q and comes in as %q", v, out, back)
+			t.Errorf("apiVersion %q is translated to %q and back to %q", v, out, back)
 		}
 	}
 }
@@ -119,12 +119,12 @@ func TestAPIVersion(t *testing.T) {
 		outward string
 	}{
 		"Upstream":  {"The upstream group is translated.", "apiextensions.crossplane.io/v2", "apiextensions.composer.io/v2", words.Upstream, "apiextensions.crossplane.io/v2"},
-		"Portal":    {"The contract's own stays.", "apiextensions.composer.io/v1", "apiextensions.composer.io/v1", words.Portal, "apiextensions.crossplane.io/v1"},
+		"Portal":    {"The group of the contract is unchanged.", "apiextensions.composer.io/v1", "apiextensions.composer.io/v1", words.Portal, "apiextensions.crossplane.io/v1"},
 		"Entity":    {"Entities are translated too.", "backstage.io/v1alpha1", "portal.io/v1alpha1", words.Upstream, "backstage.io/v1alpha1"},
-		"Foreign":   {"Groups of others stay.", "platform.io/v1", "platform.io/v1", words.Portal, "platform.io/v1"},
+		"Foreign":   {"Other groups are unchanged.", "platform.io/v1", "platform.io/v1", words.Portal, "platform.io/v1"},
 		"NoGroup":   {"The core group has no name.", "v1", "v1", words.Portal, "v1"},
 		"Malformed": {"Only the part before the first slash is a group.", "backstage.io/v1/x", "portal.io/v1/x", words.Upstream, "backstage.io/v1/x"},
-		"Empty":     {"Nothing is in the contract's words.", "", "", words.Portal, ""},
+		"Empty":     {"An empty apiVersion is in the portal vocabulary.", "", "", words.Portal, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestAPIVersion(t *testing.T) {
 				t.Errorf("%s\nUpstream.APIVersionOut(%q) is %q, want %q", tc.reason, tc.portal, got, tc.outward)
 			}
 			if got := words.Portal.APIVersionOut(tc.portal); got != tc.portal {
-				t.Errorf("%s\nPortal.APIVersionOut(%q) is %q, want it as it is", tc.reason, tc.portal, got)
+				t.Errorf("%s\nPortal.APIVersionOut(%q) is %q, want it unchanged", tc.reason, tc.portal, got)
 			}
 		})
 	}
@@ -149,22 +149,22 @@ func TestKeysIn(t *testing.T) {
 		reason   string
 		in, want map[string]string
 	}{
-		"Nil":   {"Nothing stays nothing.", nil, nil},
-		"Empty": {"An empty map is nothing.", map[string]string{}, nil},
+		"Nil":   {"A nil map stays nil.", nil, nil},
+		"Empty": {"An empty map becomes nil.", map[string]string{}, nil},
 		"Both": {
-			"Of two spellings the contract's own wins.",
+			"Of two spellings that of the contract wins.",
 			map[string]string{"portal.io/owner": "own", "backstage.io/owner": "other", "backstage.io/system": "s"},
 			map[string]string{"portal.io/owner": "own", "portal.io/system": "s"},
 		},
 		"Exception": {
-			"The exceptions to a prefix stay apart from the rest of it.",
+			"The exceptions to a prefix are kept apart from other keys of the prefix.",
 			map[string]string{"backstage.io/kubernetes-id": "a", "backstage.io/kubernetes-x": "b", "x": "y"},
 			map[string]string{"portal.io/cluster-id": "a", "portal.io/kubernetes-x": "b", "x": "y"},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			// Maps have no order, so one look proves little.
+			// Maps are unordered, so one attempt proves little.
 			for range 50 {
 				if diff := cmp.Diff(tc.want, words.KeysIn(tc.in)); diff != "" {
 					t.Fatalf("%s\n-want, +got:\n%s", tc.reason, diff)
@@ -184,7 +184,7 @@ func TestKeysOut(t *testing.T) {
 		t.Errorf("Portal.KeysOut: -want, +got:\n%s", diff)
 	}
 	if got := words.Upstream.KeysOut(nil); got != nil {
-		t.Errorf("KeysOut of nothing is %v, want nothing", got)
+		t.Errorf("KeysOut(nil) is %v, want nil", got)
 	}
 }
 
@@ -195,11 +195,11 @@ func TestChoice(t *testing.T) {
 		own, foreign words.Vocabulary
 		err          string
 	}{
-		"Auto":     {"What is made speaks as its definition does.", "auto", words.Portal, words.Upstream, ""},
-		"Default":  {"So it does when nothing is said.", "", words.Portal, words.Upstream, ""},
-		"Portal":   {"The contract's words for everything.", "portal", words.Portal, words.Portal, ""},
-		"Upstream": {"The upstream words for everything.", "upstream", words.Upstream, words.Upstream, ""},
-		"Other":    {"There are no others.", "Portal", 0, 0, `cannot use words "Portal": want auto, portal or upstream`},
+		"Auto":     {"The output has the vocabulary of the definition.", "auto", words.Portal, words.Upstream, ""},
+		"Default":  {"The default is the vocabulary of the definition.", "", words.Portal, words.Upstream, ""},
+		"Portal":   {"Everything is in the portal vocabulary.", "portal", words.Portal, words.Portal, ""},
+		"Upstream": {"Everything is in the upstream vocabulary.", "upstream", words.Upstream, words.Upstream, ""},
+		"Other":    {"Other vocabularies are refused.", "Portal", 0, 0, `cannot use words "Portal": must be auto, portal or upstream`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -219,20 +219,20 @@ func TestChoice(t *testing.T) {
 			if got := c.For(words.Upstream); got != tc.foreign {
 				t.Errorf("%s\nFor(upstream) is %v, want %v", tc.reason, got, tc.foreign)
 			}
-			// Whoever prints options prints no address in memory.
+			// Printed options contain no memory addresses.
 			want := tc.in
 			if want == "" {
 				want = "auto"
 			}
 			if got := fmt.Sprintf("%+v", struct{ Words words.Choice }{c}); got != "{Words:"+want+"}" {
-				t.Errorf("%s\nIt is printed as %s, want %q", tc.reason, got, want)
+				t.Errorf("%s\nprinted as %s, want %q", tc.reason, got, want)
 			}
 		})
 	}
 }
 
-// TestUnderstood holds the words of others that stand for one of the contract's:
-// they are understood, and the contract's own is written.
+// TestUnderstood checks the synonyms from other products: they are accepted,
+// and the word of the contract is written.
 func TestUnderstood(t *testing.T) {
 	others := []string{"publish:github:pull-request", "publish:gitlab:merge-request"}
 	for _, s := range others {
@@ -240,17 +240,17 @@ func TestUnderstood(t *testing.T) {
 			t.Errorf("In(%q) is %q, want %q", s, got, words.ActionChangeRequest)
 		}
 		if got := words.In(words.Tag, s); got != s {
-			t.Errorf("In(%q) is %q elsewhere: a word means something only in its place", s, got)
+			t.Errorf("In(%q) is %q in another place, want it unchanged", s, got)
 		}
 	}
 	cases := map[string]struct {
 		reason, action string
 		want           []string
 	}{
-		"Apply":  {"its own word comes first", words.ActionApply, []string{words.ActionApply, "kubernetes:apply"}},
-		"Delete": {"so it does here", words.ActionDelete, []string{words.ActionDelete, "kubernetes:delete"}},
-		"Change": {"those of others come behind", words.ActionChangeRequest, append([]string{words.ActionChangeRequest}, others...)},
-		"None":   {"what nobody calls otherwise has one name", "git:commit", []string{"git:commit"}},
+		"Apply":  {"The name of the contract is first.", words.ActionApply, []string{words.ActionApply, "kubernetes:apply"}},
+		"Delete": {"The name of the contract is first for delete too.", words.ActionDelete, []string{words.ActionDelete, "kubernetes:delete"}},
+		"Change": {"Synonyms come last.", words.ActionChangeRequest, append([]string{words.ActionChangeRequest}, others...)},
+		"None":   {"A word without synonyms has one name.", "git:commit", []string{"git:commit"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestBooleans reads the words of YAML 1.1 as kubectl does, where a boolean is
-// expected.
+// TestBooleans checks that YAML 1.1 booleans are read like kubectl does, where
+// a boolean is expected.
 func TestBooleans(t *testing.T) {
 	const text = `
 apiVersion: apiextensions.crossplane.io/v1

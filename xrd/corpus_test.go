@@ -11,13 +11,13 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// corpus calls visit with every file below a folder of the definitions people
-// ship, and skips the test if there are none on this machine.
+// corpus calls visit with every file below a folder of real definitions, and
+// skips the test if there is none.
 func corpus(t *testing.T, folder string, visit func(path string, data []byte)) {
 	t.Helper()
 	root := os.Getenv("INGESTOR_CORPUS")
 	if root == "" {
-		t.Skip("INGESTOR_CORPUS does not name a folder of definitions to read")
+		t.Skip("set INGESTOR_CORPUS to a folder of real definitions")
 	}
 	files := 0
 	err := filepath.WalkDir(filepath.Join(root, folder), func(path string, e fs.DirEntry, err error) error {
@@ -37,16 +37,16 @@ func corpus(t *testing.T, folder string, visit func(path string, data []byte)) {
 		t.Fatal(err)
 	}
 	if files == 0 {
-		t.Fatalf("there are no files in %s", folder)
+		t.Fatalf("no files in %s", folder)
 	}
 	t.Logf("read %d files in %s", files, folder)
 }
 
-// single checks that a file is one document, and that something was read from
-// it, or said about it. It reports whether there is something to look at.
+// single checks that a file is one document, and that it gave an object or a
+// finding. It reports whether there is an object.
 func single(t *testing.T, path string, s *Set, objects int) bool {
 	t.Helper()
-	// A duplicate key is said, and the document read all the same.
+	// A duplicate key is reported, and the document is still read.
 	if s.Documents != 1 || objects > 1 || objects+len(s.Findings) < 1 {
 		t.Errorf("%s has %d objects in %d documents and findings %v, want one of one", path, objects, s.Documents, s.Findings)
 	}
@@ -110,15 +110,15 @@ func TestCorpusWeird(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(s.Definitions)+len(s.Compositions)+len(s.Others)+len(s.Findings) == 0 {
-			t.Errorf("%s is neither read nor complained of", path)
+			t.Errorf("%s gave neither an object nor a finding", path)
 		}
 		if strings.Contains(path, "unparseable") && finding.Count(s.Findings, finding.Error) == 0 {
-			t.Errorf("%s cannot be parsed, but nothing is said", path)
+			t.Errorf("%s cannot be parsed, but has no error", path)
 		}
 		for _, f := range s.Findings {
 			said++
 			if f.Message == "" || f.Hint == "" || f.Pos.Line == 0 {
-				t.Errorf("%s: %+v says too little", path, f)
+				t.Errorf("%s: %+v is incomplete", path, f)
 			}
 		}
 		for _, d := range s.Definitions {
@@ -131,8 +131,8 @@ func TestCorpusWeird(t *testing.T) {
 	t.Logf("%d findings", said)
 }
 
-// TestCorpusMerge puts all definitions together: the result must not depend on
-// their order.
+// TestCorpusMerge merges all definitions: the result must not depend on their
+// order.
 func TestCorpusMerge(t *testing.T) {
 	var forth, back []*Definition
 	corpus(t, "xrds", func(path string, data []byte) {
@@ -146,11 +146,11 @@ func TestCorpusMerge(t *testing.T) {
 	a, fa := Merge(forth)
 	b, fb := Merge(back)
 	if len(a) != len(b) || len(fa) != len(fb) {
-		t.Fatalf("%d definitions and %d findings one way, %d and %d the other", len(a), len(fa), len(b), len(fb))
+		t.Fatalf("%d definitions and %d findings in one order, %d and %d in the other", len(a), len(fa), len(b), len(fb))
 	}
 	for i := range a {
 		if a[i].Name != b[i].Name || a[i].Origin != b[i].Origin {
-			t.Errorf("definition %q of %s one way, %q of %s the other", a[i].Name, a[i].Origin.File, b[i].Name, b[i].Origin.File)
+			t.Errorf("definition %q of %s in one order, %q of %s in the other", a[i].Name, a[i].Origin.File, b[i].Name, b[i].Origin.File)
 		}
 	}
 	t.Logf("%d definitions, %d names, %d conflicts", len(forth), len(a), len(fa))
@@ -162,7 +162,7 @@ func again(t *testing.T, path string, n *tree.Node) {
 	for _, text := range [][]byte{tree.AppendYAML(nil, n), tree.AppendJSON(nil, n, "")} {
 		docs, errs := tree.DecodeBytes(text)
 		if len(errs) > 0 || len(docs) != 1 || !docs[0].Equal(n) {
-			t.Errorf("%s written again does not read the same: %v", path, errs)
+			t.Errorf("%s written again is read differently: %v", path, errs)
 		}
 	}
 }

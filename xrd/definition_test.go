@@ -12,7 +12,8 @@ import (
 )
 
 func TestCompareVersions(t *testing.T) {
-	// The order of the Kubernetes documentation, and names it does not speak of.
+	// The order of the Kubernetes documentation, and names that it does not
+	// mention.
 	want := []string{"v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "", "1", "V1", "foo1", "foo10", "v", "v0", "v01", "v1alpha", "v1alpha0", "v1beta01", "v1gamma1", "v99999999999999999999", "valpha1"}
 	for i, a := range want {
 		for j, b := range want {
@@ -27,11 +28,11 @@ func TestCompareVersions(t *testing.T) {
 	slices.Reverse(got)
 	slices.SortFunc(got, func(a, b string) int { return CompareVersions(b, a) })
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("highest first: -want, +got:\n%s", diff)
+		t.Errorf("want the highest version first: -want, +got:\n%s", diff)
 	}
 }
 
-// view is what a definition means, in few words.
+// view is a summary of a definition.
 type view struct {
 	Name, Scope, Target, Preferred, Served string
 	Modern                                 bool

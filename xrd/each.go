@@ -95,7 +95,7 @@ func unfold(n *tree.Node, at Origin, yield func(Found) bool) bool {
 		// YAML parses a truncated line of JSON as text; it may be half a record.
 		return yield(Found{Finding: &finding.Finding{
 			Rule: RuleSyntax, Severity: finding.Error, File: at.File, Pos: n.At(),
-			Message: unread + "it is text, perhaps half a line of JSON", Hint: "an object begins with { and ends with }",
+			Message: unread + "found plain text, possibly a truncated line of JSON", Hint: "check that the object begins with { and ends with }",
 		}})
 	}
 	kind := n.Get("kind").Str()
@@ -114,8 +114,8 @@ func unfold(n *tree.Node, at Origin, yield func(Found) bool) bool {
 	case kind == "" || n.Get("apiVersion").Str() == "":
 		return yield(Found{Finding: &finding.Finding{
 			Rule: RuleNotObject, Severity: finding.Info, File: at.File, Pos: n.At(),
-			Message: "document has no apiVersion and kind, so it is passed over",
-			Hint:    "if it is meant to be a definition, give it both",
+			Message: "document has no apiVersion and kind; skipped",
+			Hint:    "set both if the document is a definition",
 		}})
 	case isDefinition(n):
 		d := NewDefinition(n, at)
@@ -170,19 +170,19 @@ func foundRecord(n *tree.Node, at Origin) Found {
 	}
 	for _, part := range recordParts {
 		if v := n.Get(part.key); !v.IsNull() && v.Kind != part.kind {
-			return wrong(v.At(), "the parts of a record are source, timestamp, xrd and metadata", "its %s is of type %s, not %s", part.key, v.Kind, part.kind)
+			return wrong(v.At(), "write a record with source, timestamp, xrd and metadata", "%s is of type %s, not %s", part.key, v.Kind, part.kind)
 		}
 	}
 	rec, ok := ReadRecord(n)
 	switch {
 	case !ok:
-		return wrong(n.At(), "put the definition there", "it has no xrd")
+		return wrong(n.At(), "put the definition under xrd", "xrd is missing")
 	case !isDefinition(rec.XRD):
 		what := rec.XRD.Get("kind").Str()
 		if what == "" {
 			what = "an object without a kind"
 		}
-		return wrong(rec.XRD.At(), "xrd is a definition as a cluster has it, with apiVersion and kind", "its xrd is %s, not a %s", what, KindDefinition)
+		return wrong(rec.XRD.At(), "put the complete definition under xrd, with apiVersion and kind", "xrd is %s, not a %s", what, KindDefinition)
 	}
 	d := NewDefinition(rec.XRD, rec.Origin(at))
 	// The state of the cluster when the record was written may be stale.

@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// tell says what was found, in a line.
+// tell returns an item on one line.
 func tell(f Found) string {
 	switch {
 	case f.Definition != nil:
@@ -61,7 +61,7 @@ func TestEach(t *testing.T) {
 		"List":    {"what kubectl prints", "apiVersion: v1\nitems:\n- " + flat("a") + "\n- " + composition + "\nkind: List\n", []string{"a:3 " + bare, "other Composition c:4"}},
 		"Context": {"what is no text stays in the metadata", record("a", `{"n":{"x":[1]},"cluster":"c","ok":true}`), []string{`a:1 {"metadata":{"cluster":"c","n":{"x":[1]},"ok":true},"source":"kubernetes","timestamp":"2024-01-01T00:00:00Z"}`}},
 		"NoSource": {
-			"a record of somebody who left out all but the definition",
+			"A record without anything but the definition is read.",
 			`{"xrd":` + flat("a") + `}`, []string{`a:1 {"metadata":{},"source":"file"}`},
 		},
 		"Torn": {
@@ -69,34 +69,34 @@ func TestEach(t *testing.T) {
 			record("a", "{}") + "\n" + record("b", "{}")[:40] + "\n" + record("c", "{}") + "\n" + `{"source":"file","ti`,
 			[]string{
 				"a:1 " + given, "f:2:37: XRD001 error cannot read the document: invalid character '\\n' in string literal",
-				"c:3 " + given, "f:4:21: XRD001 error cannot read the document: the document ends before it is complete",
+				"c:3 " + given, "f:4:21: XRD001 error cannot read the document: unexpected end of input",
 			},
 		},
 		"Headless": {
 			"a line that lacks its beginning costs no other its place, wherever it is",
 			record("a", "{}")[100:] + "\n" + record("b", "{}") + "\n" + record("c", "{}")[100:] + "\n" + record("d", "{}") + "\n",
 			[]string{
-				"f:1:1: XRD001 error cannot read the document: it is text, perhaps half a line of JSON", "b:2 " + given,
-				"f:3:1: XRD001 error cannot read the document: it is text, perhaps half a line of JSON", "d:4 " + given,
+				"f:1:1: XRD001 error cannot read the document: found plain text, possibly a truncated line of JSON", "b:2 " + given,
+				"f:3:1: XRD001 error cannot read the document: found plain text, possibly a truncated line of JSON", "d:4 " + given,
 			},
 		},
 		"Remarks": {
-			"what somebody said on the way is passed over",
+			"Log lines between records are skipped.",
 			"Warning\n" + record("a", "{}") + "\n# half way\n" + record("b", "{}") + "\ndone: true\n" + record("c", "{}"),
 			[]string{
-				"f:1:1: XRD002 info document has no apiVersion and kind, so it is passed over", "a:2 " + given, "b:4 " + given,
-				"f:5:1: XRD002 info document has no apiVersion and kind, so it is passed over", "c:6 " + given,
+				"f:1:1: XRD002 info document has no apiVersion and kind; skipped", "a:2 " + given, "b:4 " + given,
+				"f:5:1: XRD002 info document has no apiVersion and kind; skipped", "c:6 " + given,
 			},
 		},
-		"NoXRD":      {"a record without a definition", `{"source":"file","timestamp":"x","metadata":{}}`, []string{"f:1:1: XRD005 error cannot use the extract record: it has no xrd"}},
-		"NullXRD":    {"or with none", `{"source":"file","xrd":null}`, []string{"f:1:1: XRD005 error cannot use the extract record: it has no xrd"}},
-		"OtherXRD":   {"or with another thing", `{"source":"file","xrd":` + composition + `}`, []string{"f:1:24: XRD005 error cannot use the extract record: its xrd is Composition, not a CompositeResourceDefinition"}},
-		"Types":      {"wrong types have their place", `{"source":7,"xrd":{}}` + "\n" + `{"xrd":{},"metadata":[]}` + "\n" + `{"xrd":{},"timestamp":{}}`, []string{"f:1:11: XRD005 error cannot use the extract record: its source is of type integer, not string", "f:2:22: XRD005 error cannot use the extract record: its metadata is of type array, not object", "f:3:23: XRD005 error cannot use the extract record: its timestamp is of type object, not string"}},
+		"NoXRD":      {"a record without a definition", `{"source":"file","timestamp":"x","metadata":{}}`, []string{"f:1:1: XRD005 error cannot use the extract record: xrd is missing"}},
+		"NullXRD":    {"or with none", `{"source":"file","xrd":null}`, []string{"f:1:1: XRD005 error cannot use the extract record: xrd is missing"}},
+		"OtherXRD":   {"or with another thing", `{"source":"file","xrd":` + composition + `}`, []string{"f:1:24: XRD005 error cannot use the extract record: xrd is Composition, not a CompositeResourceDefinition"}},
+		"Types":      {"wrong types have their place", `{"source":7,"xrd":{}}` + "\n" + `{"xrd":{},"metadata":[]}` + "\n" + `{"xrd":{},"timestamp":{}}`, []string{"f:1:11: XRD005 error cannot use the extract record: source is of type integer, not string", "f:2:22: XRD005 error cannot use the extract record: metadata is of type array, not object", "f:3:23: XRD005 error cannot use the extract record: timestamp is of type object, not string"}},
 		"Failure":    {"a failure record is told, and what comes after it is read", flat("a") + "\n" + `{"error":{"message":"half of it"}}` + "\n" + flat("b"), []string{"a:1 " + bare, "failed: half of it", "b:3 " + bare}},
 		"Silent":     {"one without a word too", `{"error":{}}`, []string{"failed: "}},
-		"NotObject":  {"a document that is none", "a: b\n", []string{"f:1:1: XRD002 info document has no apiVersion and kind, so it is passed over"}},
+		"NotObject":  {"a document that is none", "a: b\n", []string{"f:1:1: XRD002 info document has no apiVersion and kind; skipped"}},
 		"KeyTwice":   {"of a key that is given twice the last counts", `{"source":"file","source":"git","xrd":` + flat("a") + `}`, []string{`a:1 {"metadata":{},"source":"git"}`, `f:1:18: XRD001 error key "source" is given twice, first on line 1`}},
-		"NoKind":     {"a list that does not say that it is one", `{"items":[` + flat("a") + `,5]}`, []string{"a:1 " + bare, fmt.Sprintf("f:1:%d: XRD002 info document has no apiVersion and kind, so it is passed over", len(`{"items":[`+flat("a")+`,5`))}},
+		"NoKind":     {"a list that does not say that it is one", `{"items":[` + flat("a") + `,5]}`, []string{"a:1 " + bare, fmt.Sprintf("f:1:%d: XRD002 info document has no apiVersion and kind; skipped", len(`{"items":[`+flat("a")+`,5`))}},
 		"EmptyList":  {"nothing in a list", `{"apiVersion":"v1","kind":"List","items":[]}`, nil},
 		"EmptyInput": {"nothing at all", "", nil},
 	}
@@ -109,7 +109,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestEachOrigin wants a record to lead back to where its definition was found.
+// TestEachOrigin checks that a record has the origin of its definition.
 func TestEachOrigin(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -130,7 +130,7 @@ func TestEachOrigin(t *testing.T) {
 			}
 			again := r.Origin(Origin{File: "r.json"})
 			if again.SourceLocation() != tc.at.SourceLocation() || again.Source != tc.at.Source || again.Cluster != tc.at.Cluster {
-				t.Errorf("%s: it leads to %v, want %v", tc.reason, again, tc.at)
+				t.Errorf("%s: origin is %v, want %v", tc.reason, again, tc.at)
 			}
 		})
 	}
@@ -169,8 +169,8 @@ func TestRecordName(t *testing.T) {
 	}
 }
 
-// TestSetFailure wants half a list not to be taken for the whole by those who
-// read all at once.
+// TestSetFailure checks that an incomplete list is an error for callers that
+// read everything at once.
 func TestSetFailure(t *testing.T) {
 	var s Set
 	if err := s.Read(strings.NewReader(flat("a")+"\n"+`{"error":{"message":"half of it"}}`), Origin{File: "f"}); err != nil {
@@ -186,12 +186,12 @@ func TestSetFailure(t *testing.T) {
 	})
 	want := []string{`a:1 {"metadata":{"path":"f"},"source":"file"}`, "f:2:1: XRD006 error the input is not complete: half of it"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a set hands out all it has (-want +got):\n%s", diff)
+		t.Errorf("items of the set (-want +got):\n%s", diff)
 	}
 }
 
-// TestEachMemory pipes as many records as nobody wants to hold, as a stream and
-// as a list, and looks at what is in use meanwhile.
+// TestEachMemory pipes more records than fit in memory, as a stream and as a
+// list, and checks the memory in use meanwhile.
 func TestEachMemory(t *testing.T) {
 	cases := map[string]struct {
 		n                      int

@@ -34,10 +34,10 @@ type Filter struct {
 // Admit reports whether the filter selects d, and if not, why.
 func (f *Filter) Admit(d *Definition) (ok bool, why string) {
 	if slices.Contains(f.Exclude, d.Name) {
-		return false, fmt.Sprintf("its name %q is excluded", d.Name)
+		return false, fmt.Sprintf("name %q is excluded", d.Name)
 	}
 	if f.Name != nil && !f.Name.MatchString(d.Name) {
-		return false, fmt.Sprintf("its name %q does not match %q", d.Name, f.Name)
+		return false, fmt.Sprintf("name %q does not match %q", d.Name, f.Name)
 	}
 	if len(f.Groups) > 0 && !slices.Contains(f.Groups, d.Group) {
 		return false, refused("group", d.Group, f.Groups)
@@ -89,16 +89,16 @@ func (f *Filter) admitVersion(o *Object) (ok bool, why string) {
 
 func refused(what, saw string, want []string) string {
 	if len(want) == 1 {
-		return fmt.Sprintf("its %s %q is not %q", what, saw, want[0])
+		return fmt.Sprintf("%s %q is not %q", what, saw, want[0])
 	}
-	return fmt.Sprintf("its %s %q is none of %q", what, saw, want)
+	return fmt.Sprintf("%s %q is none of %q", what, saw, want)
 }
 
 // refuses returns why the term does not hold.
 func (t term) refuses(what string, set map[string]string) string {
 	value, ok := set[t.key]
 	if !ok {
-		return fmt.Sprintf("it has no %s %q, which %q asks for", what, t.key, t)
+		return fmt.Sprintf("%s %q is missing, but selector %q requires it", what, t.key, t)
 	}
-	return fmt.Sprintf("its %s %q is %q, which %q does not allow", what, t.key, value, t)
+	return fmt.Sprintf("%s %q is %q, which selector %q does not match", what, t.key, value, t)
 }

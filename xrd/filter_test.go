@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// read reads everything in text, which must have nothing wrong with it.
+// read reads everything in text, which must be valid.
 func read(t *testing.T, text string, origin Origin) *Set {
 	t.Helper()
 	var s Set
@@ -21,7 +21,7 @@ func read(t *testing.T, text string, origin Origin) *Set {
 	return &s
 }
 
-// define reads the one definition in text.
+// define reads the only definition in text.
 func define(t *testing.T, text string, origin Origin) *Definition {
 	t.Helper()
 	s := read(t, text, origin)
@@ -64,30 +64,30 @@ func TestFilterAdmit(t *testing.T) {
 		"Nothing":        {"A filter that asks nothing chooses everything.", Filter{}, ""},
 		"Labels":         {"Labels are in the contract's words.", Filter{Labels: selector(t, "env=prod,example.dev/ingest=true")}, ""},
 		"LabelsUpstream": {"A selector may be in upstream words.", Filter{Labels: selector(t, "openportal.dev/ingest=true")}, ""},
-		"LabelsOther":    {"The value is named.", Filter{Labels: selector(t, "env in (dev,test)")}, `its label "env" is "prod", which "env in (dev,test)" does not allow`},
-		"LabelsAbsent":   {"So is a label that is missing.", Filter{Labels: selector(t, "env,tier=db")}, `it has no label "tier", which "tier=db" asks for`},
-		"LabelsPresent":  {"And one that is there.", Filter{Labels: selector(t, "!env")}, `its label "env" is "prod", which "!env" does not allow`},
+		"LabelsOther":    {"The value is named.", Filter{Labels: selector(t, "env in (dev,test)")}, `label "env" is "prod", which selector "env in (dev,test)" does not match`},
+		"LabelsAbsent":   {"So is a label that is missing.", Filter{Labels: selector(t, "env,tier=db")}, `label "tier" is missing, but selector "tier=db" requires it`},
+		"LabelsPresent":  {"And one that is there.", Filter{Labels: selector(t, "!env")}, `label "env" is "prod", which selector "!env" does not match`},
 		"Annotations":    {"Annotations are free text.", Filter{Annotations: annotation(t, "portal.io/owner=the db team")}, ""},
-		"AnnotationsNot": {"The value is named.", Filter{Annotations: annotation(t, "portal.io/owner=x")}, `its annotation "portal.io/owner" is "the db team", which "portal.io/owner=x" does not allow`},
+		"AnnotationsNot": {"The value is named.", Filter{Annotations: annotation(t, "portal.io/owner=x")}, `annotation "portal.io/owner" is "the db team", which selector "portal.io/owner=x" does not match`},
 		"Groups":         {"One of the groups.", Filter{Groups: []string{"a.io", "platform.io"}}, ""},
-		"GroupsNot":      {"None of the groups.", Filter{Groups: []string{"a.io", "b.io"}}, `its group "platform.io" is none of ["a.io" "b.io"]`},
-		"Exclude":        {"A name is left out.", Filter{Exclude: []string{"xdatabases.platform.io"}}, `its name "xdatabases.platform.io" is excluded`},
+		"GroupsNot":      {"None of the groups.", Filter{Groups: []string{"a.io", "b.io"}}, `group "platform.io" is none of ["a.io" "b.io"]`},
+		"Exclude":        {"A name is left out.", Filter{Exclude: []string{"xdatabases.platform.io"}}, `name "xdatabases.platform.io" is excluded`},
 		"ExcludeOther":   {"A part of a name is another name.", Filter{Exclude: []string{"xdatabases"}}, ""},
 		"Kind":           {"A definition is of its own kind.", Filter{Kinds: []string{"CompositeResourceDefinition"}}, ""},
 		"KindCase":       {"In any case.", Filter{Kinds: []string{"compositeresourcedefinition"}}, ""},
 		"KindShort":      {"People say XRD.", Filter{Kinds: []string{"Composition", "xrd"}}, ""},
 		"KindComposite":  {"The kind of its composites.", Filter{Kinds: []string{"xdatabase"}}, ""},
 		"KindClaim":      {"The kind of its claims.", Filter{Kinds: []string{"Database"}}, ""},
-		"KindNot":        {"Another kind.", Filter{Kinds: []string{"Composition"}}, `its kind "XDatabase" is not "Composition"`},
-		"KindEmpty":      {"No kind is no kind.", Filter{Kinds: []string{""}}, `its kind "XDatabase" is not ""`},
+		"KindNot":        {"Another kind.", Filter{Kinds: []string{"Composition"}}, `kind "XDatabase" is not "Composition"`},
+		"KindEmpty":      {"No kind is no kind.", Filter{Kinds: []string{""}}, `kind "XDatabase" is not ""`},
 		"APIVersion":     {"The contract's spelling.", Filter{APIVersions: []string{"apiextensions.composer.io/v1"}}, ""},
 		"APIUpstream":    {"The upstream spelling.", Filter{APIVersions: []string{"apiextensions.crossplane.io/v1"}}, ""},
 		"APIBare":        {"Only the version.", Filter{APIVersions: []string{"v2", "v1"}}, ""},
-		"APINot":         {"Another version, named as it was written.", Filter{APIVersions: []string{"v2"}}, `its apiVersion "apiextensions.crossplane.io/v1" is not "v2"`},
-		"APIOther":       {"Another group.", Filter{APIVersions: []string{"platform.io/v1"}}, `its apiVersion "apiextensions.crossplane.io/v1" is not "platform.io/v1"`},
+		"APINot":         {"Another version, named as it was written.", Filter{APIVersions: []string{"v2"}}, `apiVersion "apiextensions.crossplane.io/v1" is not "v2"`},
+		"APIOther":       {"Another group.", Filter{APIVersions: []string{"platform.io/v1"}}, `apiVersion "apiextensions.crossplane.io/v1" is not "platform.io/v1"`},
 		"Name":           {"A pattern matches anywhere.", Filter{Name: regexp.MustCompile("data.*io$")}, ""},
-		"NameNot":        {"Or nowhere.", Filter{Name: regexp.MustCompile("^data")}, `its name "xdatabases.platform.io" does not match "^data"`},
-		"All":            {"Everything asked must hold.", Filter{Name: regexp.MustCompile("^x"), Groups: []string{"platform.io"}, Kinds: []string{"XRD"}, APIVersions: []string{"v1"}, Labels: selector(t, "env=dev")}, `its label "env" is "prod", which "env=dev" does not allow`},
+		"NameNot":        {"Or nowhere.", Filter{Name: regexp.MustCompile("^data")}, `name "xdatabases.platform.io" does not match "^data"`},
+		"All":            {"Everything asked must hold.", Filter{Name: regexp.MustCompile("^x"), Groups: []string{"platform.io"}, Kinds: []string{"XRD"}, APIVersions: []string{"v1"}, Labels: selector(t, "env=dev")}, `label "env" is "prod", which selector "env=dev" does not match`},
 	}
 	d := define(t, database, Origin{})
 	for name, tc := range cases {

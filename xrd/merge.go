@@ -116,8 +116,8 @@ func conflict(what string, winner, loser *Object) finding.Finding {
 	return finding.Finding{
 		Rule: RuleConflict, Severity: finding.Warning, Object: loser.Name,
 		File: loser.Origin.File, Pos: loser.Node.At(),
-		Message: fmt.Sprintf("%s %q is given twice with different content; the one at %s is used, the one at %s is not", what, winner.Name, winner.place(), loser.place()),
-		Hint:    "keep one of the two, or make them the same",
+		Message: fmt.Sprintf("duplicate %s %q with different content; using the one at %s, ignoring the one at %s", what, winner.Name, winner.place(), loser.place()),
+		Hint:    "remove one of the two, or make them identical",
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// variant is a definition named a.x.io that differs in its version's name.
+// variant returns a definition named a.x.io that differs in the name of its
+// version.
 func variant(apiVersion, version string, generation int) string {
 	return fmt.Sprintf(`
 apiVersion: %s
@@ -63,40 +64,40 @@ func TestMerge(t *testing.T) {
 			"The higher generation wins over everything.",
 			[]*Definition{in(variant(v2, "v1", 1), "a.yaml"), in(variant(v1beta1, "v2", 2), "b.yaml")},
 			[]string{"a.x.io b.yaml v2 also a.yaml"},
-			[]string{`a.yaml:2:1: definition "a.x.io" is given twice with different content; the one at b.yaml:2 is used, the one at a.yaml:2 is not`},
+			[]string{`a.yaml:2:1: duplicate definition "a.x.io" with different content; using the one at b.yaml:2, ignoring the one at a.yaml:2`},
 		},
 		"APIVersion": {
 			"Then the newer apiVersion.",
 			[]*Definition{in(variant(v1beta1, "v1", 1), "a.yaml"), in(variant(v1, "v2", 1), "b.yaml"), in(variant(v2, "v3", 1), "c.yaml")},
 			[]string{"a.x.io c.yaml v3 also b.yaml a.yaml"},
 			[]string{
-				`a.yaml:2:1: definition "a.x.io" is given twice with different content; the one at c.yaml:2 is used, the one at a.yaml:2 is not`,
-				`b.yaml:2:1: definition "a.x.io" is given twice with different content; the one at c.yaml:2 is used, the one at b.yaml:2 is not`,
+				`a.yaml:2:1: duplicate definition "a.x.io" with different content; using the one at c.yaml:2, ignoring the one at a.yaml:2`,
+				`b.yaml:2:1: duplicate definition "a.x.io" with different content; using the one at c.yaml:2, ignoring the one at b.yaml:2`,
 			},
 		},
 		"File": {
 			"Then the first file.",
 			[]*Definition{in(variant(v1, "v1", 1), "b.yaml"), in(variant(v1, "v2", 1), "a.yaml")},
 			[]string{"a.x.io a.yaml v2 also b.yaml"},
-			[]string{`b.yaml:2:1: definition "a.x.io" is given twice with different content; the one at a.yaml:2 is used, the one at b.yaml:2 is not`},
+			[]string{`b.yaml:2:1: duplicate definition "a.x.io" with different content; using the one at a.yaml:2, ignoring the one at b.yaml:2`},
 		},
 		"Line": {
 			"Then the first place in it.",
 			read(t, variant(v1, "v1", 1)+"---"+variant(v1, "v2", 1), Origin{File: "a.yaml"}).Definitions,
 			[]string{"a.x.io a.yaml v1 also a.yaml"},
-			[]string{`a.yaml:7:1: definition "a.x.io" is given twice with different content; the one at a.yaml:2 is used, the one at a.yaml:7 is not`},
+			[]string{`a.yaml:7:1: duplicate definition "a.x.io" with different content; using the one at a.yaml:2, ignoring the one at a.yaml:7`},
 		},
 		"Hash": {
 			"Where nothing else tells them apart, the content does.",
 			[]*Definition{from(variant(v1, "v1", 1), "south"), from(variant(v1, "v2", 1), "north")},
 			[]string{"a.x.io south v1 also north"},
-			[]string{`a.x.io: definition "a.x.io" is given twice with different content; the one at cluster south is used, the one at cluster north is not`},
+			[]string{`a.x.io: duplicate definition "a.x.io" with different content; using the one at cluster south, ignoring the one at cluster north`},
 		},
 		"Labels": {
 			"Labels are content.",
 			[]*Definition{in(variant(v1, "v1", 1), "a.yaml"), in(strings.Replace(variant(v1, "v1", 1), "metadata: {", "metadata: {labels: {a: b}, ", 1), "b.yaml")},
 			[]string{"a.x.io a.yaml v1 also b.yaml"},
-			[]string{`b.yaml:2:1: definition "a.x.io" is given twice with different content; the one at a.yaml:2 is used, the one at b.yaml:2 is not`},
+			[]string{`b.yaml:2:1: duplicate definition "a.x.io" with different content; using the one at a.yaml:2, ignoring the one at b.yaml:2`},
 		},
 		"Unnamed": {
 			"Definitions without a name are all kept, first.",
@@ -152,13 +153,13 @@ func summaries(defs []*Definition) []string {
 	return out
 }
 
-// TestMergeTies holds definitions that differ in nothing but the document.
+// TestMergeTies checks definitions that differ only in the document.
 func TestMergeTies(t *testing.T) {
 	a := define(t, variant("apiextensions.composer.io/v1", "v1", 1), Origin{})
 	b := define(t, strings.Replace(variant("apiextensions.composer.io/v1", "v1", 1), "spec:", "status: {x: 1}\nspec:", 1), Origin{})
 	one, _ := Merge([]*Definition{a, b})
 	two, _ := Merge([]*Definition{b, a})
 	if x, y := tree.AppendCanonical(nil, one[0].Node), tree.AppendCanonical(nil, two[0].Node); string(x) != string(y) {
-		t.Errorf("the order of the input decides between\n%s and\n%s", x, y)
+		t.Errorf("result depends on the order of\n%s and\n%s", x, y)
 	}
 }

@@ -78,6 +78,6 @@ status: {ready: false}
 		})
 	}
 	if _, err := xrd.Changed("%zz", read(before)); err == nil {
-		t.Error("a fingerprint that cannot be parsed is accepted")
+		t.Error("fingerprint that cannot be parsed was accepted")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// document returns the one document in a text.
+// document returns the only document in a text.
 func document(t *testing.T, text string) *tree.Node {
 	t.Helper()
 	docs, errs := tree.DecodeBytes([]byte(text))
@@ -66,18 +66,18 @@ func TestPrune(t *testing.T) {
 				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
 			}
 			if !n.Equal(before) {
-				t.Errorf("%s: the argument has changed", tc.reason)
+				t.Errorf("%s: argument was changed", tc.reason)
 			}
 			if once := Prune(n, tc.role); !once.Equal(Prune(once, tc.role)) {
-				t.Errorf("%s: pruning again takes more away", tc.reason)
+				t.Errorf("%s: pruning again removes more", tc.reason)
 			}
 		})
 	}
 	if Prune(nil, RoleDefinition) != nil {
-		t.Error("nothing becomes something")
+		t.Error("Prune(nil) is not nil")
 	}
 	at := document(t, "\n\nmetadata:\n  name: n\n")
 	if got := Prune(at, RoleDefinition).Get("metadata"); got.Pos != (tree.Pos{Line: 4, Column: 3}) {
-		t.Errorf("the place is %v", got.Pos)
+		t.Errorf("position is %v", got.Pos)
 	}
 }

@@ -27,12 +27,12 @@ const (
 
 // Rules are the rules for documents.
 var Rules = []finding.Rule{
-	{ID: RuleSyntax, Severity: finding.Error, Title: "a document cannot be read", Why: "It is not YAML or JSON, or is too large or too deep, and is left out; or it has a key twice, and the last one counts. The other documents are read all the same."},
-	{ID: RuleNotObject, Severity: finding.Info, Title: "a document is not an object of a cluster", Why: "It has no apiVersion and kind, so it is passed over."},
-	{ID: RuleConflict, Severity: finding.Warning, Title: "the same object is given twice with different content", Why: "Only one of the two is used. Remove or rename the other."},
-	{ID: RuleUnserved, Severity: finding.Warning, Title: "a definition's kind is not served in its cluster", Why: "The definition is there, but not established: nothing of its kind can exist or be created. The cluster says why in the definition's status."},
-	{ID: RuleRecord, Severity: finding.Error, Title: "an extract record cannot be used", Why: "It has no definition in `xrd`, or one of its fields is of the wrong type, so it is left out. The other records are read all the same."},
-	{ID: RuleIncomplete, Severity: finding.Error, Title: "the input is not complete", Why: "The program that wrote it could not write all of it, and said so with a failure record. What came before it is read."},
+	{ID: RuleSyntax, Severity: finding.Error, Title: "a document cannot be read", Why: "It is not YAML or JSON, or it is too large or nested too deeply, and is skipped. Or it has a duplicate key, of which the last one is used. Other documents are still read."},
+	{ID: RuleNotObject, Severity: finding.Info, Title: "a document is not a Kubernetes object", Why: "It has no apiVersion and kind, so it is skipped."},
+	{ID: RuleConflict, Severity: finding.Warning, Title: "an object is defined twice with different content", Why: "Only one of the two is used. Remove or rename the other."},
+	{ID: RuleUnserved, Severity: finding.Warning, Title: "the cluster does not serve a definition's kind", Why: "The definition exists, but is not established: no object of its kind can be created. See the definition's status for the reason."},
+	{ID: RuleRecord, Severity: finding.Error, Title: "an extract record cannot be used", Why: "It has no definition in `xrd`, or one of its fields is of the wrong type, so it is skipped. Other records are still read."},
+	{ID: RuleIncomplete, Severity: finding.Error, Title: "the input is not complete", Why: "The program that wrote it failed and ended its output with a failure record. Everything before that record is read."},
 }
 
 // Set holds the objects read from any number of inputs.
@@ -101,7 +101,7 @@ func (f *Found) incomplete(at tree.Pos) finding.Finding {
 	return finding.Finding{
 		Rule: RuleIncomplete, Severity: finding.Error, File: f.File, Pos: at,
 		Message: "the input is not complete: " + f.Failure,
-		Hint:    "mend what the program that wrote it complains of",
+		Hint:    "fix the error reported by the program that wrote the input",
 	}
 }
 

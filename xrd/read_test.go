@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// flat is a definition on one line, as JSON.
+// flat returns a definition on one line, as JSON.
 func flat(name string) string {
 	return fmt.Sprintf(`{"apiVersion":"apiextensions.composer.io/v1","kind":"CompositeResourceDefinition","metadata":{"name":%q},"spec":{"group":"x.io"}}`, name)
 }
@@ -59,18 +59,18 @@ func TestRead(t *testing.T) {
 			"A document that is no object is passed over with a word.",
 			"a: b\n---\njust text\n---\n[1]\n---\nkind: X\n", nil,
 			[]string{
-				"f:1:1: XRD002 info document has no apiVersion and kind, so it is passed over",
-				"f:3:1: XRD002 info document has no apiVersion and kind, so it is passed over",
-				"f:5:2: XRD002 info document has no apiVersion and kind, so it is passed over",
-				"f:7:1: XRD002 info document has no apiVersion and kind, so it is passed over",
+				"f:1:1: XRD002 info document has no apiVersion and kind; skipped",
+				"f:3:1: XRD002 info document has no apiVersion and kind; skipped",
+				"f:5:2: XRD002 info document has no apiVersion and kind; skipped",
+				"f:7:1: XRD002 info document has no apiVersion and kind; skipped",
 			},
 		},
 		"NotRecord": {
 			"A record needs its parts.",
 			`{"source":"file","xrd":5}` + "\n" + `{"xrd":{}}`, nil,
 			[]string{
-				"f:1:24: XRD005 error cannot use the extract record: its xrd is of type integer, not object",
-				"f:2:8: XRD005 error cannot use the extract record: its xrd is an object without a kind, not a CompositeResourceDefinition",
+				"f:1:24: XRD005 error cannot use the extract record: xrd is of type integer, not object",
+				"f:2:8: XRD005 error cannot use the extract record: xrd is an object without a kind, not a CompositeResourceDefinition",
 			},
 		},
 		"Syntax": {
@@ -102,7 +102,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// contents lists what s holds.
+// contents lists the objects of s.
 func contents(s *Set) []string {
 	var out []string
 	for _, d := range s.Definitions {
@@ -154,13 +154,13 @@ func TestRecord(t *testing.T) {
 	docs, _ := tree.DecodeBytes([]byte(record("a", `{"cluster":"c"}`)))
 	r, ok := ReadRecord(docs[0])
 	if !ok {
-		t.Fatal("ReadRecord does not know a record")
+		t.Fatal("ReadRecord does not recognise a record")
 	}
 	if diff := cmp.Diff(docs[0], r.Node()); diff != "" {
-		t.Errorf("a record written again: -want, +got:\n%s", diff)
+		t.Errorf("record after a round trip: -want, +got:\n%s", diff)
 	}
 	if got := string(tree.AppendJSON(nil, Record{Source: SourceFile, Timestamp: "t", XRD: tree.Obj()}.Node(), "")); got != `{"source":"file","timestamp":"t","xrd":{},"metadata":{}}` {
-		t.Errorf("a record without context is written as %s", got)
+		t.Errorf("record without context is written as %s", got)
 	}
 }
 

@@ -78,10 +78,10 @@ func TestSelector(t *testing.T) {
 			}
 			again, err := ParseSelector(s.String())
 			if err != nil {
-				t.Fatalf("%s\ncanonical form: %v", tc.reason, err)
+				t.Fatalf("%s\ncannot parse the canonical form: %v", tc.reason, err)
 			}
 			if diff := cmp.Diff(s, again, cmp.AllowUnexported(Selector{}, term{})); diff != "" {
-				t.Errorf("%s\ncanonical form read again: -want, +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\ncanonical form after a round trip: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -193,7 +193,7 @@ func FuzzSelector(f *testing.F) {
 			s, err := parse(in)
 			if err != nil {
 				if !strings.HasPrefix(err.Error(), "cannot read selector ") || !strings.Contains(err.Error(), "column ") {
-					t.Errorf("%s: error %q does not say where", how, err)
+					t.Errorf("%s: error %q has no position", how, err)
 				}
 				continue
 			}
@@ -201,10 +201,10 @@ func FuzzSelector(f *testing.F) {
 			s.Matches(map[string]string{"a": "b"})
 			again, err := parse(s.String())
 			if err != nil {
-				t.Fatalf("%s: %q becomes %q, which cannot be read: %v", how, in, s, err)
+				t.Fatalf("%s: %q becomes %q, which cannot be parsed: %v", how, in, s, err)
 			}
 			if diff := cmp.Diff(s, again, cmp.AllowUnexported(Selector{}, term{})); diff != "" {
-				t.Errorf("%s: %q becomes %q, which reads as another: -want, +got:\n%s", how, in, s, diff)
+				t.Errorf("%s: %q becomes %q, which has another meaning: -want, +got:\n%s", how, in, s, diff)
 			}
 		}
 	})

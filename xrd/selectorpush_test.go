@@ -36,8 +36,8 @@ func TestPushed(t *testing.T) {
 	}
 }
 
-// TestPushedLosesNothing draws labels and selectors: whatever a selector
-// chooses, a server asked with what is pushed returns.
+// TestPushedLosesNothing draws labels and selectors: a server with the pushed
+// selector returns every object that the selector matches.
 func TestPushedLosesNothing(t *testing.T) {
 	keys := []string{"example.dev/ingest", "openportal.dev/ingest", "portal.io/cluster-id", "backstage.io/kubernetes-id", "backstage.io/cluster-id", "team"}
 	values := []string{"true", "false", "7"}
@@ -71,19 +71,19 @@ func TestPushedLosesNothing(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("%q chooses %v, but the server is asked for %q only", text, labels, s.Pushed())
+		t.Fatalf("%q matches %v, but the pushed selector is only %q", text, labels, s.Pushed())
 	})
 }
 
-// asked reports what a server answers, which knows each spelling as a label of
-// its own. Parsing would join them, so terms are tried one by one.
+// asked simulates the response of a server, which treats each spelling as a
+// separate label. Parsing would join them, so terms are tried one by one.
 func asked(t *rapid.T, pushed string, labels map[string]string) bool {
 	s, err := ParseSelector(pushed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, term := range s.terms {
-		// The parser has translated the key; the text tells which was meant.
+		// The parser has translated the key; the text has the original one.
 		for _, key := range words.Spellings(words.Key, term.key) {
 			raw := term
 			raw.key = key

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// served returns a definition of a cluster with the conditions, and with a claim
-// if claim is a field that names it.
+// served returns a definition from a cluster with the conditions, and with a
+// claim if claim is a field that names it.
 func served(t *testing.T, source, cluster, claim, conditions string) *Definition {
 	t.Helper()
 	return NewDefinition(document(t, `{apiVersion: apiextensions.crossplane.io/v1, kind: CompositeResourceDefinition, metadata: {name: xs.example.org},
@@ -16,8 +16,7 @@ func served(t *testing.T, source, cluster, claim, conditions string) *Definition
 		Origin{Source: source, Cluster: cluster})
 }
 
-// TestUnserved wants what a cluster says of serving a definition, and nothing
-// that it does not say.
+// TestUnserved checks the conditions that a cluster reports for a definition.
 func TestUnserved(t *testing.T) {
 	const claim = `claimNames: {kind: C, plural: cs},`
 	cases := map[string]struct {
@@ -36,7 +35,7 @@ func TestUnserved(t *testing.T) {
 		"Twice":    {"The last of several counts.", SourceCluster, "", `[{type: Established, status: "False"}, {type: Established, status: "True"}]`, nil},
 		"File":     {"The status in a file is ignored.", SourceFile, "", `[{type: Established, status: "False"}]`, nil},
 		"Git":      {"Nor is that in a repository.", SourceGit, "", `[{type: Established, status: "False"}]`, nil},
-		"Password": {"Nobody's password is told.", SourceCluster, "", `[{type: Established, status: "False", message: "cannot ask https://me:secret@host/x"}]`, []string{"prod: Established is False: cannot ask https://host/x"}},
+		"Password": {"A password in a message is removed.", SourceCluster, "", `[{type: Established, status: "False", message: "cannot ask https://me:secret@host/x"}]`, []string{"prod: Established is False: cannot ask https://host/x"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -50,18 +49,18 @@ func TestUnserved(t *testing.T) {
 			}
 			pruned := NewDefinition(Prune(d.Node, RoleDefinition), d.Origin)
 			if diff := cmp.Diff(d.Serving, pruned.Serving); diff != "" {
-				t.Errorf("pruned, it says something else (-whole, +pruned):\n%s", diff)
+				t.Errorf("conditions after pruning (-whole, +pruned):\n%s", diff)
 			}
 		})
 	}
 	long := served(t, SourceCluster, "prod", "", `[{type: Established, status: "False", message: "`+strings.Repeat("é", 5000)+`"}]`)
 	if got := long.Serving[0].Conditions[0].Message; len(got) > longestMessage || !strings.HasSuffix(got, "é…") {
-		t.Errorf("a message of %d bytes is kept, that ends in %q", len(got), got[len(got)-5:])
+		t.Errorf("message has %d bytes and ends in %q", len(got), got[len(got)-5:])
 	}
 }
 
-// TestNotServed wants a kind that is not served to count where the cluster has
-// not written the condition, and only there.
+// TestNotServed checks that a kind which is not served counts if the cluster
+// has not written the condition, and only then.
 func TestNotServed(t *testing.T) {
 	const claim = `claimNames: {kind: C, plural: cs},`
 	told := func(d *Definition) (out []string) {
@@ -74,17 +73,18 @@ func TestNotServed(t *testing.T) {
 	none.NotServed("C")
 	none.NotServed("X")
 	if diff := cmp.Diff([]string{"Established Unknown NotServed", "Offered Unknown NotServed"}, told(none)); diff != "" {
-		t.Errorf("a definition without conditions (-want, +got):\n%s", diff)
+		t.Errorf("definition without conditions (-want, +got):\n%s", diff)
 	}
 	written := served(t, SourceCluster, "prod", claim, `[{type: Established, status: "True"}, {type: Offered, status: "False", reason: R}]`)
 	written.NotServed("X")
 	written.NotServed("C")
 	if diff := cmp.Diff([]string{"Offered False R"}, told(written)); diff != "" {
-		t.Errorf("what the cluster says counts (-want, +got):\n%s", diff)
+		t.Errorf("conditions of the cluster (-want, +got):\n%s", diff)
 	}
 }
 
-// TestServingOfRecord wants nothing to be said of a record: it may be old.
+// TestServingOfRecord checks that a record has no conditions, because it may be
+// old.
 func TestServingOfRecord(t *testing.T) {
 	d := served(t, SourceCluster, "prod", "", `[{type: Established, status: "False"}]`)
 	var set Set
@@ -94,7 +94,8 @@ func TestServingOfRecord(t *testing.T) {
 	}
 }
 
-// TestMergeServing wants every cluster's word of a definition that several have.
+// TestMergeServing checks that a merged definition has the conditions of all
+// its clusters.
 func TestMergeServing(t *testing.T) {
 	bad := `[{type: Established, status: "False", reason: R}]`
 	good := `[{type: Established, status: "True"}]`
@@ -102,7 +103,7 @@ func TestMergeServing(t *testing.T) {
 		served(t, SourceCluster, "b", "", bad), served(t, SourceCluster, "a", "", good), served(t, SourceCluster, "b", "", bad), served(t, SourceFile, "", "", bad),
 	})
 	if len(kept) != 1 || len(findings) != 0 {
-		t.Fatalf("%d definitions, findings %v: a status makes no other definition", len(kept), findings)
+		t.Fatalf("%d definitions, findings %v; want a status to make no difference", len(kept), findings)
 	}
 	want := []Serving{
 		{"a", []Condition{{Type: ConditionEstablished, Status: StatusTrue}}},

@@ -63,7 +63,7 @@ func Actions(o Options) []action.Action {
 		},
 		action.Action{
 			ID:          ActionRegister,
-			Description: "Registers a file with entities in the catalog; one that is registered already stays so",
+			Description: "Registers a file with entities in the catalog; a file that is already registered stays registered",
 			Input:       registerInput, Output: registerOutput, Examples: registerExamples,
 			DryRun: true, Run: o.register,
 		})
@@ -76,7 +76,7 @@ func (o Options) fetch(ctx context.Context, c *action.Call) error {
 		if c.Input.Get("optional").IsTrue() {
 			return nil
 		}
-		return wrong("give entityRef or entityRefs", "there is no entity to read")
+		return wrong("set entityRef or entityRefs", "cannot read entities: neither entityRef nor entityRefs is set")
 	}
 	if one.Str() != "" {
 		e, err := o.entity(ctx, c, one.Str())
@@ -95,7 +95,7 @@ func (o Options) fetch(ctx context.Context, c *action.Call) error {
 			return err
 		}
 		if size += len(tree.AppendJSON(nil, e, "")); size > maxEntities {
-			return wrong("read fewer of them, or in several steps", "cannot read so many entities: they are larger than %d MiB", maxEntities>>20)
+			return wrong("read fewer entities, or use several steps", "cannot read entities: larger than %d MiB in total", maxEntities>>20)
 		}
 		all.Items = append(all.Items, e)
 	}
@@ -107,14 +107,14 @@ func (o Options) fetch(ctx context.Context, c *action.Call) error {
 func (o Options) entity(ctx context.Context, c *action.Call, given string) (*tree.Node, error) {
 	ref, err := entity.ParseRef(given, c.Input.Get("defaultKind").Str(), c.Input.Get("defaultNamespace").Str())
 	if err != nil {
-		return nil, &action.Error{Err: err, Hint: "write kind:namespace/name, or give defaultKind"}
+		return nil, &action.Error{Err: err, Hint: "write kind:namespace/name, or set defaultKind"}
 	}
 	e, err := o.Catalog.Entity(ctx, ref.String())
 	if err != nil {
 		return nil, fmt.Errorf("cannot read entity %q: %w", ref, err)
 	}
 	if e == nil && !c.Input.Get("optional").IsTrue() {
-		return nil, wrong("check the spelling, and that you may see it; optional: true goes on without it", "cannot read entity %q: there is none", ref)
+		return nil, wrong("check the spelling and your permissions, or set optional: true to continue without it", "cannot read entity %q: not found", ref)
 	}
 	if e == nil {
 		return tree.Nil(), nil
@@ -139,16 +139,16 @@ func (o Options) register(ctx context.Context, c *action.Call) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && c.DryRun:
-		c.Logf("only tried out: nothing is registered, and nothing could be yet: %v", err)
+		c.Logf("dry run: not registered, and registration would fail now: %v", err)
 		return nil
 	case err != nil && c.Input.Get("optional").IsTrue():
-		c.Logf("it is not registered, which is optional: %v", err)
+		c.Logf("skipped optional registration: %v", err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("cannot register %q: %w", target, err)
 	}
 	if c.DryRun {
-		c.Logf("only tried out: nothing is registered")
+		c.Logf("dry run: not registered")
 	}
 	if ref := foremost(refs); ref != "" {
 		c.Logf("found %s", strings.Join(refs, ", "))
@@ -165,7 +165,7 @@ func target(in *tree.Node) (string, error) {
 	}
 	given := strings.TrimSpace(in.Get("repoContentsUrl").Str())
 	if given == "" {
-		return "", wrong("give catalogInfoUrl or repoContentsUrl", "there is nothing to register")
+		return "", wrong("set catalogInfoUrl or repoContentsUrl", "cannot register: neither catalogInfoUrl nor repoContentsUrl is set")
 	}
 	page, err := forge.ParsePage(given)
 	if err != nil {

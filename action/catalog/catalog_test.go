@@ -14,12 +14,12 @@ import (
 	"example.dev/ingestor/internal/identity"
 )
 
-// shelf is a catalog that is a list.
+// shelf is a catalog backed by a list.
 type shelf struct {
 	entities map[string]*tree.Node
-	// hidden are those that only the user of that name may see.
+	// hidden are entities that only the named user may see.
 	hidden map[string]string
-	// at are what is at a target, and registered what is registered.
+	// at are the entities of a target, and registered are the registered targets.
 	at         map[string][]string
 	registered []string
 	broken     error
@@ -75,7 +75,7 @@ func TestExamples(t *testing.T) {
 		t.Errorf("registered: %v", cat.registered)
 	}
 	if got := Actions(Options{}); len(got) != 1 || got[0].ID != ActionWrite {
-		t.Errorf("without a catalog there are %d actions", len(got))
+		t.Errorf("%d actions without a catalog, want none", len(got))
 	}
 }
 
@@ -84,17 +84,17 @@ func TestFetch(t *testing.T) {
 		reason, input, user string
 		want, err, hint     string
 	}{
-		"One":       {"by its reference", "entityRef: Group:platform", "", `{"entity":{"metadata":{"name":"platform"}}}`, "", ""},
-		"Several":   {"in the order they are named in", "entityRefs: [system:payments, group:platform]", "", `{"entities":[{"metadata":{"name":"payments"}},{"metadata":{"name":"platform"}}]}`, "", ""},
-		"None":      {"an empty list is one", "entityRefs: []", "", `{"entities":[]}`, "", ""},
-		"Defaults":  {"kind and namespace of those that name none", "entityRefs: [payments, other/secret]\ndefaultKind: System\n", "user:default/boss", `{"entities":[{"metadata":{"name":"payments"}},{"metadata":{"name":"secret"}}]}`, "", ""},
-		"Namespace": {"the namespace too", "entityRef: system:secret\ndefaultNamespace: other\n", "user:default/boss", `{"entity":{"metadata":{"name":"secret"}}}`, "", ""},
-		"Hidden":    {"what one may not see is not there", "entityRef: system:other/secret", "user:default/me", `{}`, `cannot read entity "system:other/secret": there is none`, "that you may see it"},
-		"Optional":  {"what need not be there is null", "entityRefs: [system:nope, system:payments]\nentityRef: x:y\noptional: true\n", "", `{"entity":null,"entities":[null,{"metadata":{"name":"payments"}}]}`, "", ""},
-		"Missing":   {"the second of two", "entityRefs: [system:payments, system:nope]", "", `{}`, `cannot read entity "system:default/nope": there is none`, "check the spelling"},
-		"NoKind":    {"a reference without a kind", "entityRef: payments", "", `{}`, `cannot read entity reference "payments": it has no kind`, "give defaultKind"},
-		"Nothing":   {"nothing is asked for", "{}", "", `{}`, "there is no entity to read", "give entityRef"},
-		"NoMatter":  {"nothing is asked for, which is fine", "optional: true", "", `{}`, "", ""},
+		"One":       {"An entity is read by its reference.", "entityRef: Group:platform", "", `{"entity":{"metadata":{"name":"platform"}}}`, "", ""},
+		"Several":   {"Several entities keep the order of their references.", "entityRefs: [system:payments, group:platform]", "", `{"entities":[{"metadata":{"name":"payments"}},{"metadata":{"name":"platform"}}]}`, "", ""},
+		"None":      {"An empty list of references returns an empty list.", "entityRefs: []", "", `{"entities":[]}`, "", ""},
+		"Defaults":  {"References without kind and namespace get the defaults.", "entityRefs: [payments, other/secret]\ndefaultKind: System\n", "user:default/boss", `{"entities":[{"metadata":{"name":"payments"}},{"metadata":{"name":"secret"}}]}`, "", ""},
+		"Namespace": {"The default namespace applies.", "entityRef: system:secret\ndefaultNamespace: other\n", "user:default/boss", `{"entity":{"metadata":{"name":"secret"}}}`, "", ""},
+		"Hidden":    {"An entity that the user may not see is not found.", "entityRef: system:other/secret", "user:default/me", `{}`, `cannot read entity "system:other/secret": not found`, "your permissions"},
+		"Optional":  {"A missing optional entity is null.", "entityRefs: [system:nope, system:payments]\nentityRef: x:y\noptional: true\n", "", `{"entity":null,"entities":[null,{"metadata":{"name":"payments"}}]}`, "", ""},
+		"Missing":   {"A missing entity in a list is an error.", "entityRefs: [system:payments, system:nope]", "", `{}`, `cannot read entity "system:default/nope": not found`, "check the spelling"},
+		"NoKind":    {"A reference without a kind is an error.", "entityRef: payments", "", `{}`, `cannot read entity reference "payments": kind is missing`, "set defaultKind"},
+		"Nothing":   {"An input without references is an error.", "{}", "", `{}`, "cannot read entities: neither entityRef nor entityRefs is set", "set entityRef"},
+		"NoMatter":  {"An optional input without references is accepted.", "optional: true", "", `{}`, "", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -110,22 +110,22 @@ func TestFetch(t *testing.T) {
 	t.Run("Broken", func(t *testing.T) {
 		s := actiontest.New(t, Actions(Options{Catalog: &shelf{broken: errors.New("the database is gone")}}))
 		_, err := s.Run(ActionFetch, "entityRef: a:b\noptional: true\n", nil)
-		hold(t, "a catalog that cannot be read is not an empty one", err, `cannot read entity "a:default/b": the database is gone`, "")
+		hold(t, "A catalog that cannot be read is an error, not an empty catalog.", err, `cannot read entity "a:default/b": the database is gone`, "")
 	})
 }
 
-// TestFetchBound reads no more than a step hands on, however often the same entity
-// is named.
+// TestFetchBound checks the size limit of a step's output, also when the same
+// entity is named many times.
 func TestFetchBound(t *testing.T) {
 	cat := newShelf()
 	cat.entities["system:default/large"] = tree.Obj(tree.F("text", tree.Str(strings.Repeat("x", maxEntities/4))))
 	s := actiontest.New(t, Actions(Options{Catalog: cat}))
 	names := func(n int) string { return "entityRefs: [" + strings.Repeat("'system:large', ", n) + "]" }
 	if _, err := s.Run(ActionFetch, names(3), nil); err != nil {
-		t.Errorf("three are %v", err)
+		t.Errorf("fetch of three entities returned %v", err)
 	}
-	if _, err := s.Run(ActionFetch, names(10_000), nil); err == nil || err.Error() != "cannot read so many entities: they are larger than 4 MiB" {
-		t.Errorf("many are %v", err)
+	if _, err := s.Run(ActionFetch, names(10_000), nil); err == nil || err.Error() != "cannot read entities: larger than 4 MiB in total" {
+		t.Errorf("fetch of too many entities returned %v", err)
 	}
 }
 
@@ -138,18 +138,18 @@ func TestRegister(t *testing.T) {
 		want, log     string
 		err, hint     string
 	}{
-		"File":      {"by its URL; a Component comes first", "catalogInfoUrl: " + github, false, []string{github}, `{"catalogInfoUrl":"` + github + `","entityRef":"component:default/payments"}`, "found api:default/a, component:default/payments", "", ""},
-		"Path":      {"from the top of the repository", "repoContentsUrl: https://github.com/platform/payments/tree/main/docs\ncatalogInfoPath: /service/catalog-info.yaml\n", false, []string{github}, `{"catalogInfoUrl":"` + github + `","entityRef":"component:default/payments"}`, "", "", ""},
-		"GitLab":    {"as GitLab writes it; what has no name of its own will do", "repoContentsUrl: https://gitlab.com/a/b/c/-/tree/main", false, []string{"https://gitlab.com/a/b/c/-/blob/main/catalog-info.yaml"}, `{"catalogInfoUrl":"https://gitlab.com/a/b/c/-/blob/main/catalog-info.yaml","entityRef":"location:default/generated-x"}`, "", "", ""},
-		"Gitea":     {"as Gitea does", "repoContentsUrl: https://git.example.com/platform/payments/src/branch/main", false, []string{"https://git.example.com/platform/payments/src/branch/main/catalog-info.yaml"}, `{"catalogInfoUrl":"https://git.example.com/platform/payments/src/branch/main/catalog-info.yaml","entityRef":"resource:default/db"}`, "", "", ""},
-		"Escaped":   {"a path with a space in it", "repoContentsUrl: https://github.com/a/b/tree/feature/x\ncatalogInfoPath: one two.yaml\n", false, []string{"https://github.com/a/b/blob/feature/one%20two.yaml"}, `{"catalogInfoUrl":"https://github.com/a/b/blob/feature/one%20two.yaml","entityRef":"component:default/generated-y"}`, "", "", ""},
-		"Head":      {"a repository without a branch; an empty file", "repoContentsUrl: https://github.com/platform/payments", false, []string{"https://github.com/platform/payments/blob/HEAD/catalog-info.yaml"}, `{"catalogInfoUrl":"https://github.com/platform/payments/blob/HEAD/catalog-info.yaml"}`, "", "", ""},
-		"Missing":   {"nothing is there", "catalogInfoUrl: https://github.com/x", false, nil, `{"catalogInfoUrl":"https://github.com/x"}`, "", `cannot register "https://github.com/x": there is no such file`, ""},
-		"Optional":  {"nothing is there, and need not be", "catalogInfoUrl: https://github.com/x\noptional: true\n", false, nil, `{"catalogInfoUrl":"https://github.com/x"}`, "it is not registered, which is optional: there is no such file", "", ""},
-		"Dry":       {"nothing is registered", "catalogInfoUrl: " + github, true, nil, `{"catalogInfoUrl":"` + github + `","entityRef":"component:default/payments"}`, "only tried out: nothing is registered", "", ""},
-		"DryAbsent": {"a step before would have made it", "catalogInfoUrl: https://github.com/x", true, nil, `{"catalogInfoUrl":"https://github.com/x"}`, "nothing could be yet", "", ""},
-		"Away":      {"a path out of the repository", "repoContentsUrl: https://github.com/a/b/tree/main\ncatalogInfoPath: ../../c/blob/main/x.yaml\n", false, nil, `{}`, "", "cannot use the path: it leads out of the repository", "write https://"},
-		"NoURL":     {"an address that is none, whatever is in it", "repoContentsUrl: 'ftp://me:s3cr3t@host/x'", false, nil, `{}`, "", "cannot read the address: it is not the https or ssh URL of a repository, or of a page of one", "write https://"},
+		"File":      {"A file is registered by its URL; the output is its Component if it has one.", "catalogInfoUrl: " + github, false, []string{github}, `{"catalogInfoUrl":"` + github + `","entityRef":"component:default/payments"}`, "found api:default/a, component:default/payments", "", ""},
+		"Path":      {"A path is relative to the root of the repository.", "repoContentsUrl: https://github.com/platform/payments/tree/main/docs\ncatalogInfoPath: /service/catalog-info.yaml\n", false, []string{github}, `{"catalogInfoUrl":"` + github + `","entityRef":"component:default/payments"}`, "", "", ""},
+		"GitLab":    {"A URL in the format of GitLab is supported; without a Component another entity is the output.", "repoContentsUrl: https://gitlab.com/a/b/c/-/tree/main", false, []string{"https://gitlab.com/a/b/c/-/blob/main/catalog-info.yaml"}, `{"catalogInfoUrl":"https://gitlab.com/a/b/c/-/blob/main/catalog-info.yaml","entityRef":"location:default/generated-x"}`, "", "", ""},
+		"Gitea":     {"A URL in the format of Gitea is supported.", "repoContentsUrl: https://git.example.com/platform/payments/src/branch/main", false, []string{"https://git.example.com/platform/payments/src/branch/main/catalog-info.yaml"}, `{"catalogInfoUrl":"https://git.example.com/platform/payments/src/branch/main/catalog-info.yaml","entityRef":"resource:default/db"}`, "", "", ""},
+		"Escaped":   {"A path with a space is escaped.", "repoContentsUrl: https://github.com/a/b/tree/feature/x\ncatalogInfoPath: one two.yaml\n", false, []string{"https://github.com/a/b/blob/feature/one%20two.yaml"}, `{"catalogInfoUrl":"https://github.com/a/b/blob/feature/one%20two.yaml","entityRef":"component:default/generated-y"}`, "", "", ""},
+		"Head":      {"A repository without a branch and an empty file are accepted.", "repoContentsUrl: https://github.com/platform/payments", false, []string{"https://github.com/platform/payments/blob/HEAD/catalog-info.yaml"}, `{"catalogInfoUrl":"https://github.com/platform/payments/blob/HEAD/catalog-info.yaml"}`, "", "", ""},
+		"Missing":   {"A missing file is an error.", "catalogInfoUrl: https://github.com/x", false, nil, `{"catalogInfoUrl":"https://github.com/x"}`, "", `cannot register "https://github.com/x": there is no such file`, ""},
+		"Optional":  {"A missing optional file is registered.", "catalogInfoUrl: https://github.com/x\noptional: true\n", false, nil, `{"catalogInfoUrl":"https://github.com/x"}`, "skipped optional registration: there is no such file", "", ""},
+		"Dry":       {"A dry run registers nothing.", "catalogInfoUrl: " + github, true, nil, `{"catalogInfoUrl":"` + github + `","entityRef":"component:default/payments"}`, "dry run: not registered", "", ""},
+		"DryAbsent": {"A dry run accepts a file that an earlier step would create.", "catalogInfoUrl: https://github.com/x", true, nil, `{"catalogInfoUrl":"https://github.com/x"}`, "registration would fail now", "", ""},
+		"Away":      {"A path out of the repository is refused.", "repoContentsUrl: https://github.com/a/b/tree/main\ncatalogInfoPath: ../../c/blob/main/x.yaml\n", false, nil, `{}`, "", "cannot use path: it escapes the repository", "write https://"},
+		"NoURL":     {"A URL with another scheme is refused, and its password is not shown.", "repoContentsUrl: 'ftp://me:s3cr3t@host/x'", false, nil, `{}`, "", "cannot parse address: not an https or ssh URL of a repository, or of a page in one", "write https://"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestRegister(t *testing.T) {
 				t.Errorf("%s: registered (-want +got):\n%s", tc.reason, diff)
 			}
 			if log := s.Log(); !strings.Contains(log, tc.log) {
-				t.Errorf("%s: the log is %q, want %q", tc.reason, log, tc.log)
+				t.Errorf("%s: log is %q, want %q", tc.reason, log, tc.log)
 			}
 		})
 	}
@@ -173,7 +173,7 @@ func TestRegister(t *testing.T) {
 func TestWrite(t *testing.T) {
 	s := actiontest.New(t, Actions(Options{}))
 	out, err := s.Run(ActionWrite, "filePath: a/b.yaml\nentity: {kind: Component, metadata: {name: x}}\n", nil)
-	hold(t, "to a file of one's choice", err, "", "")
+	hold(t, "The file name can be chosen.", err, "", "")
 	if diff := cmp.Diff(map[string]string{"a/b.yaml": "kind: Component\nmetadata:\n  name: x\n"}, s.Files()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -181,10 +181,10 @@ func TestWrite(t *testing.T) {
 		t.Errorf("path: %q", got)
 	}
 	_, err = s.Run(ActionWrite, "filePath: ../b.yaml\nentity: {}\n", nil)
-	hold(t, "not out of the workspace", err, `cannot use the path "../b.yaml": it leads out of the workspace`, "")
+	hold(t, "A path out of the workspace is refused.", err, `cannot use path "../b.yaml": outside the workspace`, "")
 }
 
-// hold compares an error and its way out with what is wanted.
+// hold compares an error and its hint with the expected ones.
 func hold(t *testing.T, reason string, err error, want, hint string) {
 	t.Helper()
 	got, out := "", ""

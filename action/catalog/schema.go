@@ -13,9 +13,9 @@ var (
 var fetchInput = action.Schema(
 	action.Field{Name: "entityRef", Type: "string", Description: "Reference of the entity"},
 	action.Field{Name: "entityRefs", Type: "array", Schema: texts, Description: "References of several entities"},
-	action.Field{Name: "optional", Type: "boolean", Description: "Goes on if there is none; the output then is null"},
-	action.Field{Name: "defaultKind", Type: "string", Description: "Kind of references that name none"},
-	action.Field{Name: "defaultNamespace", Type: "string", Description: "Namespace of references that name none"},
+	action.Field{Name: "optional", Type: "boolean", Description: "Continues if the entity does not exist; the output is then null"},
+	action.Field{Name: "defaultKind", Type: "string", Description: "Kind of references without one"},
+	action.Field{Name: "defaultNamespace", Type: "string", Description: "Namespace of references without one"},
 )
 
 var fetchOutput = action.Schema(
@@ -23,7 +23,7 @@ var fetchOutput = action.Schema(
 	action.Field{Name: "entities", Type: "array", Description: "The entities of entityRefs, in that order"},
 )
 
-var optional = action.Field{Name: "optional", Type: "boolean", Description: "Goes on if it cannot be registered"}
+var optional = action.Field{Name: "optional", Type: "boolean", Description: "Continues if it cannot be registered"}
 
 var registerInput = tree.Obj(
 	tree.F("anyOf", tree.Arr(
@@ -32,19 +32,19 @@ var registerInput = tree.Obj(
 			optional),
 		action.Object(
 			action.Field{Name: "repoContentsUrl", Type: "string", Required: true, Description: "URL of a repository at a branch"},
-			action.Field{Name: "catalogInfoPath", Type: "string", Description: "Path of the file from the top of the repository; " + DefaultFile + " if it is missing"},
+			action.Field{Name: "catalogInfoPath", Type: "string", Description: "Path of the file from the root of the repository; the default is " + DefaultFile + ""},
 			optional),
 	)),
 	tree.F("$schema", tree.Str(action.Draft)),
 )
 
 var registerOutput = action.Schema(
-	action.Field{Name: "entityRef", Type: "string", Description: "Reference of what is in the file; of several, that of a Component"},
+	action.Field{Name: "entityRef", Type: "string", Description: "Reference of the entity in the file; if there are several, of a Component"},
 	action.Field{Name: "catalogInfoUrl", Type: "string", Description: "URL of the file"},
 )
 
 var writeInput = action.Schema(
-	action.Field{Name: "filePath", Type: "string", Description: "File of the workspace; " + DefaultFile + " if it is missing"},
+	action.Field{Name: "filePath", Type: "string", Description: "File of the workspace; the default is " + DefaultFile + ""},
 	action.Field{Name: "entity", Type: "object", Required: true, Schema: anything, Description: "The entity"},
 )
 

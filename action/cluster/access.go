@@ -26,12 +26,12 @@ func actAs(on *cluster.Cluster, who action.Caller) (*cluster.Cluster, error) {
 	case !on.Impersonates():
 		return on, nil
 	case who.Guest:
-		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as a guest: it decides about each person itself; sign in", on.Name()), Cluster: on.Name()}
+		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as a guest: the cluster authorizes each user itself; sign in", on.Name()), Cluster: on.Name()}
 	case who.Service:
 		as, err := on.As(serviceUser+who.Ref, nil)
 		return as, refused(on, err)
 	case strings.HasPrefix(strings.ToLower(strings.TrimSpace(who.Login)), serviceUser):
-		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as %q: names that begin with %s are those of services", on.Name(), who.Login, serviceUser), Cluster: on.Name()}
+		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as %q: names that begin with %s are reserved for services", on.Name(), who.Login, serviceUser), Cluster: on.Name()}
 	}
 	as, err := on.As(who.Login, who.Groups)
 	return as, refused(on, err)
@@ -102,7 +102,7 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 		return nil
 	}
 	t.Owner = given
-	t.Name += ", given to " + given
+	t.Name += ", transferred to " + given
 	return a.require(ctx, permission, t)
 }
 
@@ -204,7 +204,7 @@ func (a *applying) reviewed(ctx context.Context, d *document, verbs []string) er
 			)))),
 		)
 		n, err := a.on.Do(ctx, cluster.Call{
-			Doing: "ask what may be done with " + d.String(), Method: "POST",
+			Doing: "check permissions for " + d.String(), Method: "POST",
 			Path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", Body: tree.AppendJSON(nil, review, ""),
 		})
 		if err != nil {

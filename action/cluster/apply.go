@@ -81,7 +81,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 		return err
 	}
 	if o.observed != "" && len(docs) > 1 {
-		return wrong("leave observed out, or make it several steps", "cannot use observed: it is the state of one object, and the manifest has %d", len(docs))
+		return wrong("remove observed, or use several steps", "cannot use observed: requires a manifest with one object, not %d", len(docs))
 	}
 	// Check every document before changing anything.
 	if err := a.prepare(ctx, docs); err != nil {
@@ -153,7 +153,7 @@ func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, err
 			made[d.name] = true
 		}
 		if d.namespace != "" && made[d.namespace] {
-			a.logf("%s cannot be tried out: its namespace is only made now", d)
+			a.logf("skipped dry run of %s: its namespace does not exist yet", d)
 			continue
 		}
 		if before[i] == nil && a.update {
@@ -186,7 +186,7 @@ func change(before, after *tree.Node) string {
 	case before == nil:
 		return "created"
 	case before.Get("spec").Equal(after.Get("spec")) && before.Get("metadata", "resourceVersion").Equal(after.Get("metadata", "resourceVersion")):
-		return "left as it is"
+		return "left unchanged"
 	}
 	return "changed"
 }
@@ -198,14 +198,14 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 		return nil
 	}
 	if yes, others := ours(before); !yes {
-		what := "it was not made by the portal"
-		hint := "set takeOver to true to delete it all the same"
+		what := "object was not created by the portal"
+		hint := "set takeOver to true to delete it anyway"
 		switch {
 		case a.update:
-			hint = "change it where it was made, or set takeOver to true to change it all the same"
+			hint = "change it at its source, or set takeOver to true to change it anyway"
 		case d.verb == verbApply:
-			what = "there is one already, and " + what
-			hint = "choose another name, or set takeOver to true to change it all the same"
+			what = "object already exists, and was not created by the portal"
+			hint = "choose another name, or set takeOver to true to change it anyway"
 		}
 		if len(others) > 0 {
 			what += ", but by " + quoted(others)
@@ -218,11 +218,11 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 		return nil
 	}
 	if owner != "" && owner != wanted {
-		hint := "choose another name, or set takeOver to true to give it to " + wanted
+		hint := "choose another name, or set takeOver to true to transfer it to " + wanted
 		if wanted == "" {
-			hint = "choose another name, or name its owner if it is meant"
+			hint = "choose another name, or set the owner of the existing object"
 		}
-		return failure(a.on, d.doing(), Foreign, hint, "there is one already, and it belongs to %s", owner)
+		return failure(a.on, d.doing(), Foreign, hint, "object already exists and belongs to %s", owner)
 	}
 	return nil
 }
@@ -275,7 +275,7 @@ func partly(err error, done []*document) error {
 	for _, d := range done {
 		names = append(names, d.String())
 	}
-	return &action.Error{Err: err, Hint: strings.TrimPrefix(hintOf(err)+"\n"+andList(names)+" was applied before; running the step again leaves it as it is", "\n")}
+	return &action.Error{Err: err, Hint: strings.TrimPrefix(hintOf(err)+"\n"+andList(names)+" was already applied; running the step again does not change it", "\n")}
 }
 
 // patch applies a document, or does a dry run of it. before is the live object;

@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// TestApply takes an object through its life: made, left as it is, changed,
+// TestApply checks the life cycle of an object: created, left unchanged, changed,
 // deleted.
 func TestApply(t *testing.T) {
 	ns := namespace(t)
@@ -21,9 +21,9 @@ func TestApply(t *testing.T) {
 	path := fmt.Sprintf(things, ns, "one")
 
 	for _, step := range []struct{ reason, spec, want, log string }{
-		{"it is made", "{size: small, count: 2}", `{"count":2,"size":"small","tier":"bronze"}`, "was created"},
-		{"a rerun changes nothing", "{size: small, count: 2}", `{"count":2,"size":"small","tier":"bronze"}`, "was left as it is"},
-		{"what is not in the manifest any more goes", "{size: large}", `{"size":"large","tier":"bronze"}`, "was changed"},
+		{"The object is created.", "{size: small, count: 2}", `{"count":2,"size":"small","tier":"bronze"}`, "was created"},
+		{"A second run changes nothing.", "{size: small, count: 2}", `{"count":2,"size":"small","tier":"bronze"}`, "was left unchanged"},
+		{"A field that was removed from the manifest is removed from the object.", "{size: large}", `{"size":"large","tier":"bronze"}`, "was changed"},
 	} {
 		r := do(t.Context(), t, apply, with(thing(ns, "one", step.spec), ""))
 		if r.err != nil {
@@ -34,7 +34,7 @@ func TestApply(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", step.reason, diff)
 		}
 		if !strings.HasSuffix(r.lines(), step.log) {
-			t.Errorf("%s: the log says %q", step.reason, r.lines())
+			t.Errorf("%s: log is %q", step.reason, r.lines())
 		}
 		want := tree.Arr(tree.Obj(
 			tree.F("apiVersion", tree.Str("test.example.org/v1")), tree.F("kind", tree.Str("Thing")), tree.F("namespace", tree.Str(ns)),
@@ -51,41 +51,41 @@ func TestApply(t *testing.T) {
 		there         bool
 		log           string
 	}{
-		{"a trial changes nothing", in + ", dryRun: true}", true, "would be deleted"},
-		{"it is deleted and waited for", in + ", wait: 30s}", false, "is gone"},
-		{"a rerun finds nothing to do", in + "}", false, "is not in cluster real"},
+		{"A dry run deletes nothing.", in + ", dryRun: true}", true, "would be deleted"},
+		{"The object is deleted, and the step waits for it.", in + ", wait: 30s}", false, "is gone"},
+		{"A second run finds nothing to delete.", in + "}", false, "is not in cluster real"},
 	} {
 		r := do(t.Context(), t, remove, step.input)
 		if r.err != nil {
 			t.Fatalf("%s: %s", step.reason, r.message())
 		}
 		if there := find(t, path) != nil; there != step.there || !strings.HasSuffix(r.lines(), step.log) {
-			t.Errorf("%s: it is there: %v, and the log says %q", step.reason, there, r.lines())
+			t.Errorf("%s: object exists: %v; log is %q", step.reason, there, r.lines())
 		}
 	}
 	r := do(t.Context(), t, remove, in+", mustExist: true}")
-	if want := fmt.Sprintf("cluster \"real\": cannot delete Thing %s/one: there is none\ncheck its name and namespace", ns); r.message() != want {
-		t.Errorf("unless that is an error: %s", r.message())
+	if want := fmt.Sprintf("cluster \"real\": cannot delete Thing %s/one: not found\ncheck its name and namespace", ns); r.message() != want {
+		t.Errorf("delete of a missing object with mustExist returned %s", r.message())
 	}
 }
 
-// TestExamples applies resources of the example definitions, one of each shape.
+// TestExamples applies resources of the example definitions, one of each type.
 func TestExamples(t *testing.T) {
 	ns := namespace(t)
 	cases := map[string]struct{ reason, manifest, path string }{
-		"Claim": {"a claim of a v1 definition", `{apiVersion: platform.example.org/v1alpha1, kind: Database, metadata: {name: one, namespace: NS},
+		"Claim": {"A claim of a v1 definition can be applied.", `{apiVersion: platform.example.org/v1alpha1, kind: Database, metadata: {name: one, namespace: NS},
 			spec: {parameters: {engine: mysql, storageGB: 30, highlyAvailable: true, backup: {schedule: 0 4 * * *, retentionDays: 0}, allowedCIDRs: [10.0.0.0/8]}, compositionRef: {name: database-mysql}}}`,
 			"/apis/platform.example.org/v1alpha1/namespaces/NS/databases/one"},
-		"Composite": {"its composite lives in no namespace", `{apiVersion: platform.example.org/v1alpha1, kind: XDatabase, metadata: {name: one-NS},
+		"Composite": {"A composite of a v1 definition is cluster-scoped.", `{apiVersion: platform.example.org/v1alpha1, kind: XDatabase, metadata: {name: one-NS},
 			spec: {parameters: {engine: mysql, storageGB: 30, highlyAvailable: true}}}`,
 			"/apis/platform.example.org/v1alpha1/xdatabases/one-NS"},
-		"Tenant": {"a v1 definition without a claim", `{apiVersion: iam.example.org/v1, kind: XTenant, metadata: {name: one-NS}, spec: {quota: {cpu: 1, memoryGiB: 2}, admins: []}}`,
+		"Tenant": {"A resource of a v1 definition without a claim can be applied.", `{apiVersion: iam.example.org/v1, kind: XTenant, metadata: {name: one-NS}, spec: {quota: {cpu: 1, memoryGiB: 2}, admins: []}}`,
 			"/apis/iam.example.org/v1/xtenants/one-NS"},
-		"Cluster": {"a v2 definition of what lives in no namespace", `{apiVersion: net.example.org/v1beta1, kind: Network, metadata: {name: one-NS}, spec: {cidr: 10.0.0.0/8, enableIPv6: true, subnets: [{name: a, cidr: 10.1.0.0/16}]}}`,
+		"Cluster": {"A cluster-scoped resource of a v2 definition can be applied.", `{apiVersion: net.example.org/v1beta1, kind: Network, metadata: {name: one-NS}, spec: {cidr: 10.0.0.0/8, enableIPv6: true, subnets: [{name: a, cidr: 10.1.0.0/16}]}}`,
 			"/apis/net.example.org/v1beta1/networks/one-NS"},
 		"Namespaced": {"a v2 definition", `{apiVersion: test.example.org/v1, kind: Thing, metadata: {name: two, namespace: NS}, spec: {size: large, tier: gold, free: {a: {b: [1, "", false, 0]}}}}`,
 			"/apis/test.example.org/v1/namespaces/NS/things/two"},
-		"Kind of the server": {"anything else", `{apiVersion: v1, kind: ConfigMap, metadata: {name: two, namespace: NS}, data: {a: b}}`,
+		"Kind of the server": {"A built-in kind can be applied.", `{apiVersion: v1, kind: ConfigMap, metadata: {name: two, namespace: NS}, data: {a: b}}`,
 			"/api/v1/namespaces/NS/configmaps/two"},
 	}
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
@@ -107,7 +107,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestSeveral applies several documents, and nothing if one of them is refused.
+// TestSeveral checks that several documents are applied together, and none if
+// one of them is refused.
 func TestSeveral(t *testing.T) {
 	ns := namespace(t)
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
@@ -116,13 +117,13 @@ func TestSeveral(t *testing.T) {
 	if r.err != nil {
 		t.Fatal(r.message())
 	}
-	// Only the server can know that the second is refused.
+	// Only the server knows that the second document is not valid.
 	r = do(t.Context(), t, apply, with(thing(ns, "new", "{size: small}")+"---\n"+thing(ns, "immutable", "{size: small, fixed: b}"), ""))
 	if want := `spec.fixed (What stays): Invalid value: "b": it stays as it is`; !strings.Contains(r.message(), want) {
-		t.Errorf("it is refused: %s", r.message())
+		t.Errorf("apply of a document that is not valid returned %s", r.message())
 	}
 	if n := find(t, fmt.Sprintf(things, ns, "new")); n != nil {
-		t.Error("the first was applied, though the second was refused")
+		t.Error("first document was applied although the second was refused")
 	}
 
 	inside := ns + "-inside"
@@ -130,7 +131,7 @@ func TestSeveral(t *testing.T) {
 	for _, verb := range []string{"would be", "was"} {
 		r := do(t.Context(), t, apply, fmt.Sprintf("{manifest: %s, dryRun: %v}", list, verb == "would be"))
 		if r.err != nil || !strings.Contains(r.lines(), "Namespace "+inside+" in cluster real "+verb+" created") {
-			t.Fatalf("a namespace may come with what is in it: %s\n%s", r.message(), r.lines())
+			t.Fatalf("apply of a namespace together with an object in it: %s\n%s", r.message(), r.lines())
 		}
 		if there := find(t, "/api/v1/namespaces/"+inside+"/configmaps/a") != nil; there != (verb == "was") {
 			t.Errorf("it %s applied: %v", verb, there)
@@ -138,7 +139,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestPasted applies what somebody copied out of a cluster.
+// TestPasted checks that a manifest copied out of a cluster can be applied.
 func TestPasted(t *testing.T) {
 	ns := namespace(t)
 	apply := actions.Actions(fleet(t), actions.Options{Namespace: ns})[0]
@@ -158,6 +159,6 @@ func TestPasted(t *testing.T) {
 	}
 	want := "apiVersion: test.example.org/v1\nkind: Thing\nmetadata:\n  name: one\n  namespace: " + ns + "\nspec:\n  size: large\n  tier: bronze\n"
 	if diff := cmp.Diff(want, r.outputs["manifest"].Str()); diff != "" {
-		t.Errorf("the manifest is what was applied (-want +got):\n%s", diff)
+		t.Errorf("output manifest differs from the applied one (-want +got):\n%s", diff)
 	}
 }

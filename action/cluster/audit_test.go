@@ -9,8 +9,8 @@ import (
 	actions "example.dev/ingestor/action/cluster"
 )
 
-// TestAudit wants each write to be recorded with its target and its outcome, and
-// nothing that was only tried out. What a manifest says is in none of it.
+// TestAudit checks that each write is recorded with its target and its outcome,
+// and a dry run is not. No record contains the content of a manifest.
 func TestAudit(t *testing.T) {
 	ns := namespace(t)
 	all := actions.Actions(fleet(t), actions.Options{})
@@ -25,31 +25,31 @@ func TestAudit(t *testing.T) {
 		run    func() *result
 		want   []string
 	}{
-		{"a dry run writes nothing", func() *result {
+		{"A dry run writes no record.", func() *result {
 			return do(t.Context(), t, apply, with(thing(ns, "one", "{size: small}"), "dryRun: true\n"))
 		}, nil},
-		{"it is made", func() *result { return do(t.Context(), t, apply, with(thing(ns, "one", "{size: small}"), "")) },
+		{"A created object is recorded.", func() *result { return do(t.Context(), t, apply, with(thing(ns, "one", "{size: small}"), "")) },
 			[]string{"cluster.apply" + target("create] <nil>")}},
-		{"and changed", func() *result { return do(t.Context(), t, apply, with(thing(ns, "one", "{size: large}"), "")) },
+		{"A changed object is recorded.", func() *result { return do(t.Context(), t, apply, with(thing(ns, "one", "{size: large}"), "")) },
 			[]string{"cluster.apply" + target("update] <nil>")}},
-		{"two are two", func() *result {
+		{"Two objects give two records.", func() *result {
 			return do(t.Context(), t, apply, with(thing(ns, "one", "{size: large}")+"---\n"+thing(ns, "two", "{size: large}"), ""))
 		}, []string{"cluster.apply" + target("update] <nil>"), strings.Replace("cluster.apply"+target("create] <nil>"), "name:one", "name:two", 1)}},
-		{"what does not fit is refused", func() *result {
+		{"An object that is not valid is recorded as refused.", func() *result {
 			return do(t.Context(), t, apply, with(thing(ns, "two", "{size: large}")+"---\n"+thing(ns, "one", "{size: hunter2}"), ""))
 		}, []string{"cluster.apply" + target("] invalid")}},
-		{"so is an account without the right to write", func() *result {
+		{"A missing permission to write is recorded.", func() *result {
 			return do(t.Context(), t, reads[0], with(thing(ns, "one", "{size: small}"), ""))
 		}, []string{"cluster.apply" + target("] forbidden")}},
-		{"or to delete", func() *result { return do(t.Context(), t, reads[1], one+"}") },
+		{"A missing permission to delete is recorded.", func() *result { return do(t.Context(), t, reads[1], one+"}") },
 			[]string{"cluster.delete" + target("] forbidden")}},
-		{"what is not the portal's stays", func() *result {
+		{"An object that the portal did not make is recorded as foreign.", func() *result {
 			return do(t.Context(), t, remove, "{apiVersion: v1, kind: Namespace, name: "+ns+"}")
 		}, []string{"cluster.delete map[apiVersion:v1 cluster:real kind:Namespace name:" + ns + " namespace: operation:] foreign"}},
-		{"a dry run deletes nothing", func() *result { return do(t.Context(), t, remove, one+", dryRun: true}") }, nil},
-		{"it is deleted", func() *result { return do(t.Context(), t, remove, one+", wait: 30s}") },
+		{"A dry run of a deletion writes no record.", func() *result { return do(t.Context(), t, remove, one+", dryRun: true}") }, nil},
+		{"A deleted object is recorded.", func() *result { return do(t.Context(), t, remove, one+", wait: 30s}") },
 			[]string{"cluster.delete" + target("] <nil>")}},
-		{"there is nothing to delete", func() *result { return do(t.Context(), t, remove, one+"}") }, nil},
+		{"Deleting a missing object writes no record.", func() *result { return do(t.Context(), t, remove, one+"}") }, nil},
 	}
 	for _, step := range steps {
 		r := step.run()

@@ -21,11 +21,11 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// credential is what nobody must ever read.
+// credential is a secret that must not appear in any message or log.
 const credential = "hunter2-of-the-cluster"
 
-// before stands before the shared cluster. trouble may answer instead of it,
-// and says whether it did.
+// before returns a proxy in front of the shared cluster. trouble may answer in
+// its place, and reports whether it did.
 func before(t *testing.T, opts cluster.Options, trouble func(w http.ResponseWriter, r *http.Request) bool) actions.Clusters {
 	t.Helper()
 	s := server(t)
@@ -50,7 +50,7 @@ func before(t *testing.T, opts cluster.Options, trouble func(w http.ResponseWrit
 	return actions.NewFleet([]source.Cluster{{Name: "real", URL: front.URL, Token: credential}}, opts)
 }
 
-// refuse answers as an API server does.
+// refuse answers with a status as an API server does.
 func refuse(w http.ResponseWriter, code int, message string) bool {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
@@ -58,7 +58,7 @@ func refuse(w http.ResponseWriter, code int, message string) bool {
 	return true
 }
 
-// isApply reports whether a request applies an object for good.
+// isApply reports whether a request applies an object and is no dry run.
 func isApply(r *http.Request) bool {
 	return r.Method == http.MethodPatch && r.URL.Query().Get("dryRun") == ""
 }
@@ -69,29 +69,29 @@ func TestBadDays(t *testing.T) {
 		reason  string
 		opts    cluster.Options
 		trouble func(n int64, w http.ResponseWriter, r *http.Request) bool
-		// applied says that the object is there in the end.
+		// applied reports whether the object exists in the end.
 		applied bool
 		want    string
 	}{
-		"Unauthorized": {"the credential has expired", cluster.Options{}, func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		"Unauthorized": {"An expired credential is reported.", cluster.Options{}, func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
 			return refuse(w, 401, "Unauthorized")
-		}, false, "the server answers 401: Unauthorized\nthe server does not accept the credential, which is wrong or has expired: get a new one"},
-		"Slow": {"the server stays silent", cluster.Options{Timeout: 2 * time.Second}, func(_ int64, _ http.ResponseWriter, r *http.Request) bool {
+		}, false, "the server returned 401: Unauthorized\nrenew the credential, which is invalid or has expired"},
+		"Slow": {"A server that does not answer is reported after the timeout.", cluster.Options{Timeout: 2 * time.Second}, func(_ int64, _ http.ResponseWriter, r *http.Request) bool {
 			if r.Method != http.MethodPatch {
 				return false
 			}
-			// Only who has read the body learns that the caller has gone.
+			// A handler sees that the client is gone only after it has read the body.
 			_, _ = io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
 			return true
-		}, false, "did not answer within 2s\n"},
-		"Down": {"the server goes away", cluster.Options{Patience: time.Millisecond}, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		}, false, "did not respond within 2s\n"},
+		"Down": {"A server that shuts down is reported.", cluster.Options{Patience: time.Millisecond}, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
 			return isApply(r) && refuse(w, 503, "apiserver is shutting down")
-		}, false, "the server answers 503: apiserver is shutting down\nthe server has a fault of its own"},
-		"Restart": {"it comes back soon", cluster.Options{}, func(n int64, w http.ResponseWriter, _ *http.Request) bool {
+		}, false, "the server returned 503: apiserver is shutting down\ntry again, and check the server's log"},
+		"Restart": {"A server that is back soon is retried.", cluster.Options{}, func(n int64, w http.ResponseWriter, _ *http.Request) bool {
 			return n%2 == 1 && refuse(w, 503, "not yet")
 		}, true, ""},
-		"Lost": {"the answer is lost, not the object", cluster.Options{}, func(n int64, w http.ResponseWriter, r *http.Request) bool {
+		"Lost": {"A lost response is retried, and the object is applied.", cluster.Options{}, func(n int64, w http.ResponseWriter, r *http.Request) bool {
 			if !isApply(r) || n > 5 {
 				return false
 			}
@@ -104,17 +104,17 @@ func TestBadDays(t *testing.T) {
 			}
 			panic(http.ErrAbortHandler)
 		}, true, ""},
-		"Foreign": {"something else answers", cluster.Options{}, func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		"Foreign": {"A server that is not an API server is reported.", cluster.Options{}, func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html>please sign in</html>")
 			return true
-		}, false, "the answer is text/html, not JSON\nthis does not look like an API server: check its url"},
-		"Quota": {"there is no room for more", cluster.Options{}, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		}, false, "response is text/html, not JSON\ncheck the url of the cluster; this does not look like an API server"},
+		"Quota": {"An exceeded quota is reported.", cluster.Options{}, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
 			return r.Method == http.MethodPatch && refuse(w, 403, `things.test.example.org "x" is forbidden: exceeded quota: few, requested: count=1, used: count=1, limited: count=1`)
-		}, false, "the cluster does not admit it: exceeded quota: few, requested: count=1, used: count=1, limited: count=1\nchange what it speaks of, or ask"},
-		"Raced": {"two write at once", cluster.Options{}, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		}, false, "the cluster denied the request: exceeded quota: few, requested: count=1, used: count=1, limited: count=1\nchange the manifest as the message says, or ask"},
+		"Raced": {"A write conflict is reported.", cluster.Options{}, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
 			return isApply(r) && refuse(w, 409, "Operation cannot be fulfilled: please apply your changes to the latest version")
-		}, false, "it was changed by somebody else at the same moment\ntry again"},
+		}, false, "object was changed by another client at the same time\ntry again"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -129,19 +129,20 @@ func TestBadDays(t *testing.T) {
 				t.Errorf("%s:\nwant %s\ngot  %s", tc.reason, tc.want, got)
 			}
 			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("%s: it took %v", tc.reason, took)
+				t.Errorf("%s: apply took %v", tc.reason, took)
 			}
 			if strings.Contains(r.message()+r.lines(), credential) {
-				t.Errorf("the credential shows: %s %s", r.message(), r.lines())
+				t.Errorf("credential is in the output: %s %s", r.message(), r.lines())
 			}
 			if there := find(t, fmt.Sprintf(things, ns, object)) != nil; there != tc.applied {
-				t.Errorf("%s: it is there: %v", tc.reason, there)
+				t.Errorf("%s: object exists: %v", tc.reason, there)
 			}
 		})
 	}
 }
 
-// TestHalfway loses the server between two documents, and runs the step again.
+// TestHalfway checks that a step which lost the server between two documents
+// can be run again.
 func TestHalfway(t *testing.T) {
 	ns := namespace(t)
 	var down atomic.Bool
@@ -151,21 +152,21 @@ func TestHalfway(t *testing.T) {
 	}), actions.Options{})[0]
 	manifest := with(thing(ns, "one", "{size: small}")+"---\n"+thing(ns, "two", "{size: small}"), "")
 	r := do(t.Context(), t, apply, manifest)
-	if want := "Thing " + ns + "/one was applied before; running the step again leaves it as it is"; !strings.HasSuffix(r.message(), want) {
-		t.Errorf("what was done is told: %s", r.message())
+	if want := "Thing " + ns + "/one was already applied; running the step again does not change it"; !strings.HasSuffix(r.message(), want) {
+		t.Errorf("error does not name the documents that were applied: %s", r.message())
 	}
 	first := find(t, fmt.Sprintf(things, ns, "one")).Get("metadata", "resourceVersion").Str()
 	down.Store(false)
 	r = do(t.Context(), t, apply, manifest)
-	if r.err != nil || !strings.Contains(r.lines(), "/one in cluster real was left as it is\n") {
-		t.Errorf("it goes on where it was: %s\n%s", r.message(), r.lines())
+	if r.err != nil || !strings.Contains(r.lines(), "/one in cluster real was left unchanged\n") {
+		t.Errorf("second run did not continue after the first document: %s\n%s", r.message(), r.lines())
 	}
 	if again := find(t, fmt.Sprintf(things, ns, "one")).Get("metadata", "resourceVersion").Str(); again != first {
-		t.Errorf("the first was written again: %s, then %s", first, again)
+		t.Errorf("first document was written again: resourceVersion %s, then %s", first, again)
 	}
 }
 
-// TestCancel ends tasks at bad moments.
+// TestCancel checks tasks that are cancelled at different moments.
 func TestCancel(t *testing.T) {
 	ns := namespace(t)
 	manifest := func(name string) string {
@@ -176,9 +177,9 @@ func TestCancel(t *testing.T) {
 		at     func(r *http.Request) bool
 		there  bool
 	}{
-		"early": {"nothing has begun", func(r *http.Request) bool { return r.Method == http.MethodPatch && !isApply(r) }, false},
-		"late":  {"what has begun is finished", isApply, true},
-		"last":  {"nobody waits any more", func(r *http.Request) bool { return false }, true},
+		"early": {"A task that is cancelled before the first write writes nothing.", func(r *http.Request) bool { return r.Method == http.MethodPatch && !isApply(r) }, false},
+		"late":  {"A write that has begun is finished.", isApply, true},
+		"last":  {"A cancelled task ends without waiting for readiness.", func(r *http.Request) bool { return false }, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -200,18 +201,19 @@ func TestCancel(t *testing.T) {
 				t.Errorf("%s: %v", tc.reason, r.err)
 			}
 			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("it took %v", took)
+				t.Errorf("cancelled task took %v to end", took)
 			}
 			for _, n := range []string{"one", "two"} {
 				if there := find(t, fmt.Sprintf(things, ns, name+"-"+n)) != nil; there != tc.there {
-					t.Errorf("%s: %s is there: %v", tc.reason, n, there)
+					t.Errorf("%s: object %s exists: %v", tc.reason, n, there)
 				}
 			}
 		})
 	}
 }
 
-// TestAdmission has a webhook and a policy of the cluster refuse things.
+// TestAdmission checks the errors for objects that an admission webhook or
+// policy refuses.
 func TestAdmission(t *testing.T) {
 	ns, s := namespace(t), server(t)
 	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -259,15 +261,15 @@ spec: {policyName: NS, validationActions: [Deny]}
 		return do(t.Context(), t, apply, with(thing(ns, "one", spec), "dryRun: true\n")).message()
 	}
 	doing := fmt.Sprintf(`cluster "real": cannot apply Thing %s/one: `, ns)
-	want := doing + `the admission webhook "size.example.org" does not admit it: large ones are for production` + "\nchange what it speaks of, or ask whoever made that rule of the cluster"
-	eventually(t, "the webhook refuses it", func() bool { return say("{size: large}") == want })
-	want = doing + fmt.Sprintf(`the admission policy %q does not admit it: ask the platform team for more than 4`, ns) + "\nchange what it speaks of, or ask whoever made that rule of the cluster"
-	eventually(t, "the policy refuses it", func() bool { return say("{size: small, count: 5}") == want })
+	want := doing + `the admission webhook "size.example.org" denied the request: large ones are for production` + "\nchange the manifest as the message says, or ask the owner of the policy"
+	eventually(t, "the webhook refuses the object", func() bool { return say("{size: large}") == want })
+	want = doing + fmt.Sprintf(`the admission policy %q denied the request: ask the platform team for more than 4`, ns) + "\nchange the manifest as the message says, or ask the owner of the policy"
+	eventually(t, "the policy refuses the object", func() bool { return say("{size: small, count: 5}") == want })
 	if got := say("{size: small}"); got != "" {
-		t.Errorf("what nobody refuses is fine: %s", got)
+		t.Errorf("admitted object was refused: %s", got)
 	}
 	hook.Close()
-	if got := say("{size: small}"); !strings.HasPrefix(got, doing+`the admission webhook "size.example.org" of the cluster does not answer: `) || !strings.HasSuffix(got, "\nnothing of this kind can be changed until it answers: tell whoever runs it") {
-		t.Errorf("a webhook that is down is told: %s", got)
+	if got := say("{size: small}"); !strings.HasPrefix(got, doing+`the admission webhook "size.example.org" of the cluster does not respond: `) || !strings.HasSuffix(got, "\ncontact the owner of the webhook; objects of this kind cannot be changed until it responds") {
+		t.Errorf("error for a webhook that is down: %s", got)
 	}
 }

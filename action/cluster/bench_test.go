@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// BenchmarkApply applies new objects to a real server, four at once: the check,
-// the trial and the apply itself.
+// BenchmarkApply applies new objects to a real server, four at once:
+// validation, dry run and apply.
 func BenchmarkApply(b *testing.B) {
 	s, err := shared()
 	if errors.Is(err, apiserver.ErrOff) {

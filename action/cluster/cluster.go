@@ -94,7 +94,7 @@ func (f *Fleet) Cluster(name string) (*cluster.Cluster, error) {
 	}
 	i := slices.IndexFunc(f.settings, func(s source.Cluster) bool { return s.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("there is no cluster %q", name)
+		return nil, fmt.Errorf("unknown cluster %q", name)
 	}
 	c, err := cluster.Connect(f.settings[i], f.opts)
 	if err != nil {
@@ -130,7 +130,7 @@ func newWriter(clusters Clusters, opts Options) *writer {
 }
 
 // noCluster is a hint for new users as well as for operators.
-const noCluster = "add one to the configuration (composerIngestor.clusters), or try it with make run-cluster, which brings one"
+const noCluster = "add a cluster to the configuration (composerIngestor.clusters), or start one with make run-cluster"
 
 // Chosen returns the cluster that a step applies to: name, else the default, else
 // the only cluster. It returns an empty string if the step must name one.
@@ -150,11 +150,11 @@ func (w *writer) choose(name string) (*cluster.Cluster, error) {
 	name = Chosen(w.clusters, w.opts, name)
 	switch {
 	case len(names) == 0:
-		return nil, wrong(noCluster, "cannot choose a cluster: none is configured")
+		return nil, wrong(noCluster, "cannot select a cluster: none is configured")
 	case name == "":
-		return nil, wrong("set cluster to one of "+strings.Join(names, ", "), "cannot choose a cluster: there are several, and the step names none")
+		return nil, wrong("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: several are configured, and the step names none")
 	case !slices.Contains(names, name):
-		return nil, wrong("set cluster to one of "+strings.Join(names, ", "), "cannot choose a cluster: there is none named %q", name)
+		return nil, wrong("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: unknown cluster %q", name)
 	}
 	c, err := w.clusters.Cluster(name)
 	return c, told(err)

@@ -61,7 +61,7 @@ const createInput = namedInput + `
     type: object
   dryRun:
     title: Dry run
-    description: Whether the cluster is only asked what would happen.
+    description: Whether to make only a dry run in the cluster.
     type: boolean
     default: false
   wait:
@@ -71,7 +71,7 @@ const createInput = namedInput + `
     default: false
   takeOver:
     title: Take over
-    description: Whether to apply to what the portal has not made, and to take fields from others who own them.
+    description: Whether to change objects that the portal did not create, and to take over fields from other owners.
     type: boolean
     default: false
 `

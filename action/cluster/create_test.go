@@ -19,7 +19,7 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// TestCreate creates a resource in a namespace that is the program's default.
+// TestCreate creates a resource in the default namespace of the program.
 func TestCreate(t *testing.T) {
 	ns := namespace(t)
 	create, err := actions.Create(server(t).Kubeconfig, ns)
@@ -31,18 +31,18 @@ func TestCreate(t *testing.T) {
 		t.Fatal(r.message())
 	}
 	if n := find(t, fmt.Sprintf(things, ns, "one")); n.Get("spec", "size").Str() != "small" || n.Get("metadata", "labels", "a").Str() != "b" {
-		t.Errorf("it is not as it should be: %v", n.Any())
+		t.Errorf("created object is %v", n.Any())
 	}
 	r = do(t.Context(), t, create, "{apiVersion: platform.example.org/v1alpha1, kind: XDatabase, name: "+ns+", namespace: nowhere, spec: {parameters: {engine: mysql}}}")
 	if r.err != nil {
-		t.Errorf("what lives in no namespace needs none: %s", r.message())
+		t.Errorf("apply of a cluster-scoped object: %s", r.message())
 	}
 	if _, err := actions.Create(filepath.Join(t.TempDir(), "nothing"), ""); err == nil || !strings.HasPrefix(err.Error(), `cluster "kubeconfig": cannot connect: `) {
-		t.Errorf("a kubeconfig that is not there is told at once: %v", err)
+		t.Errorf("missing kubeconfig returned %v", err)
 	}
 }
 
-// TestAtOnce applies many objects at once, among them one that many want.
+// TestAtOnce applies many objects concurrently, one of them many times.
 func TestAtOnce(t *testing.T) {
 	ns := namespace(t)
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
@@ -63,7 +63,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// TestDescriptions holds what actions say of themselves against their examples.
+// TestDescriptions checks the examples of the actions against their schemas.
 func TestDescriptions(t *testing.T) {
 	all := actions.Actions(actions.NewFleet(nil, cluster.Options{}), actions.Options{})
 	names := map[string]string{}
@@ -93,7 +93,7 @@ func TestDescriptions(t *testing.T) {
 			}
 			for _, step := range docs[0].Get("steps").List() {
 				if step.Get("action").Str() != a.ID {
-					t.Errorf("the example of %s is one of %s", a.ID, step.Get("action").Str())
+					t.Errorf("example of %s uses action %s", a.ID, step.Get("action").Str())
 				}
 				if err := input.Validate(step.Get("input").Any()); err != nil {
 					t.Errorf("%s: %v", e.Description, err)
@@ -102,11 +102,11 @@ func TestDescriptions(t *testing.T) {
 		}
 	}
 	if names["cluster:apply"] != "kubernetes:apply" || names["cluster:delete"] != "kubernetes:delete" {
-		t.Errorf("the names are %v", names)
+		t.Errorf("action names are %v", names)
 	}
 }
 
-// ExampleCreate makes a program's own action out of a kubeconfig, and runs it.
+// ExampleCreate makes a program's own action from a kubeconfig, and runs it.
 func ExampleCreate() {
 	kubeconfig, stop := standIn()
 	defer stop()
@@ -135,8 +135,8 @@ func ExampleCreate() {
 	// manifest: "apiVersion: example.org/v1\nkind: Bucket\nmetadata:\n  name: photos\n  namespace: team-a\nspec:\n  public: false\n"
 }
 
-// standIn plays an API server that serves one kind and takes every object, so
-// that the example runs anywhere. It returns the path of a kubeconfig for it.
+// standIn serves an API server with one kind that accepts every object, so that
+// the example runs anywhere. It returns the path of a kubeconfig for it.
 func standIn() (kubeconfig string, stop func()) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

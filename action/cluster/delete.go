@@ -35,7 +35,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 	n := a.before[d]
 	if n == nil {
 		if o.mustExist {
-			return failure(on, d.doing(), Missing, "check its name and namespace", "there is none")
+			return failure(on, d.doing(), Missing, "check its name and namespace", "not found")
 		}
 		a.logf("%s is not in cluster %s", d, on.Name())
 		c.Output("deleted", tree.Boolean(false))
@@ -58,7 +58,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 // delete deletes an object, with its UID as a precondition.
 func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error {
 	if n.Get("metadata", "deletionTimestamp") != nil {
-		a.logf("%s in cluster %s is being deleted already", d, a.on.Name())
+		a.logf("%s in cluster %s is already being deleted", d, a.on.Name())
 		return nil
 	}
 	// The server ignores options in the query if there is a body.
@@ -89,7 +89,7 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 		a.compare(d, n, nil)
 		return nil
 	}
-	a.logf("%s in cluster %s was told to go", d, a.on.Name())
+	a.logf("requested deletion of %s in cluster %s", d, a.on.Name())
 	return nil
 }
 
@@ -108,20 +108,20 @@ func (a *applying) awaitGone(ctx context.Context, d *document, uid string) error
 		}
 		if now := strings.Join(n.Get("metadata", "finalizers").Strings(), ", "); now != keeps {
 			keeps = now
-			a.logf("%s: waiting for %s", d, now)
+			a.logf("%s: waiting for finalizers %s", d, now)
 		}
 		return false, nil
 	})
 	if errors.Is(err, errLate) {
-		return failure(a.on, "wait for "+d.String()+" to go", Late, "it goes when those who hold it let it: look at their logs, or wait longer",
-			"it is still there after %v; it is held by %s", a.wait, orNobody(keeps))
+		return failure(a.on, "wait for the deletion of "+d.String(), Late, "check the logs of the controllers that own the finalizers, or wait longer",
+			"still exists after %v; finalizers: %s", a.wait, orNone(keeps))
 	}
 	return err
 }
 
-func orNobody(names string) string {
+func orNone(names string) string {
 	if names == "" {
-		return "nobody"
+		return "none"
 	}
 	return names
 }

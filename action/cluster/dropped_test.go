@@ -25,8 +25,8 @@ func TestDropped(t *testing.T) {
 		trials  bool
 		written bool
 	}{
-		"Always":  {"the dry run fails, and nothing is written", true, false},
-		"Written": {"the dry run passes, the write fails", false, true},
+		"Always":  {"A field dropped in the dry run fails the step before anything is written.", true, false},
+		"Written": {"A field dropped only in the write fails the step after the write.", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := namespace(t)
@@ -64,9 +64,9 @@ webhooks:
 `, ns, hook.URL, base64.StdEncoding.EncodeToString(ca)))
 			defer remove(t, "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drop-"+ns)
 
-			// It takes a moment until the server asks.
+			// It takes a moment until the server calls the webhook.
 			n := 0
-			eventually(t, "the webhook is asked", func() bool {
+			eventually(t, "the webhook is called", func() bool {
 				n++
 				return do(t.Context(), t, apply, with(thing(ns, fmt.Sprint("probe-", n), "{size: small, note: x}"), "")).err != nil
 			})
@@ -75,7 +75,7 @@ webhooks:
 				t.Errorf("%s: %s", tc.reason, r.message())
 			}
 			if there := find(t, fmt.Sprintf(things, ns, "one")) != nil; there != tc.written {
-				t.Errorf("%s: it is there: %v", tc.reason, there)
+				t.Errorf("%s: object exists: %v", tc.reason, there)
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func failure(c *cluster.Cluster, doing string, why cluster.Reason, hint, format 
 // invalid returns an error for a document with invalid fields.
 func invalid(c *cluster.Cluster, d *document, problems []Problem) error {
 	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.String(), b.String()) })
-	return failure(c, d.doing(), Invalid, "correct the fields it names", "%w", &InvalidError{slices.Compact(problems)})
+	return failure(c, d.doing(), Invalid, "correct the listed fields", "%w", &InvalidError{slices.Compact(problems)})
 }
 
 // reason returns the reason of a cluster error; empty for other errors.
@@ -91,22 +91,22 @@ func explain(c *cluster.Cluster, d *document, err error) error {
 	hook := failedHook.FindStringSubmatch(r.Message)
 	switch {
 	case denied:
-		return failure(c, d.doing(), Denied, "change what it speaks of, or ask whoever made that rule of the cluster", "%s does not admit it: %s", by, says)
+		return failure(c, d.doing(), Denied, "change the manifest as the message says, or ask the owner of the policy", "%s denied the request: %s", by, says)
 	case slices.ContainsFunc(r.Causes, isConflict):
 		return failure(c, d.doing(), Conflict,
-			"leave the fields out, or set takeOver to true to make them the portal's; whoever else sets them may set them back", "%s", owners(r.Causes))
+			"remove the fields, or set takeOver to true to own them; the other owner may set them back", "%s", owners(r.Causes))
 	case r.Code == http.StatusConflict:
 		return failure(c, d.doing(), Conflict, "try again", "%w", errWritten)
 	case len(fields) > 0:
 		return invalid(c, d, fields)
 	case r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusBadRequest:
-		return failure(c, d.doing(), Invalid, "correct what it names", "the server does not take it: %s", r.Message)
+		return failure(c, d.doing(), Invalid, "correct the manifest as the message says", "the server rejected the object: %s", r.Message)
 	case r.Code == http.StatusNotFound && r.Kind == "namespaces":
-		return failure(c, d.doing(), Missing, "choose another namespace, or make this one first", "there is no namespace %q", r.Name)
+		return failure(c, d.doing(), Missing, "choose another namespace, or create this one first", "namespace %q does not exist", r.Name)
 	case r.Code == http.StatusNotFound:
-		return failure(c, d.doing(), cluster.Absent, "check that the definition is installed in the cluster and established", "the cluster does not serve the kind %s of %s any more", d.kind, d.apiVersion)
+		return failure(c, d.doing(), cluster.Absent, "check that the definition is installed in the cluster and established", "the cluster no longer serves kind %s of %s", d.kind, d.apiVersion)
 	case hook != nil:
-		return failure(c, d.doing(), cluster.Server, "nothing of this kind can be changed until it answers: tell whoever runs it", "the admission webhook %q of the cluster does not answer: %s", hook[1], hook[2])
+		return failure(c, d.doing(), cluster.Server, "contact the owner of the webhook; objects of this kind cannot be changed until it responds", "the admission webhook %q of the cluster does not respond: %s", hook[1], hook[2])
 	}
 	return told(err)
 }
@@ -123,7 +123,7 @@ var (
 func denial(r cluster.Refusal) (by, says string, ok bool) {
 	if m := deniedHook.FindStringSubmatch(r.Message); m != nil {
 		if m[2] == "" {
-			m[2] = "it does not say why"
+			m[2] = "no reason given"
 		}
 		return fmt.Sprintf("the admission webhook %q", m[1]), m[2], true
 	}
@@ -187,7 +187,7 @@ func fieldsOf(r cluster.Refusal) []Problem {
 // unknown is the message for a field that the schema does not have, lost for a
 // field that was sent and is missing in the response.
 const (
-	unknown = "there is no such field in the schema"
+	unknown = "unknown field"
 	lost    = "the cluster dropped the value: its schema has no such field, or an admission webhook removed it"
 )
 

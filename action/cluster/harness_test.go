@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// shared is the cluster the tests share; each has a namespace of its own.
+// shared is the cluster that all tests share; each test has its own namespace.
 var shared = sync.OnceValues(func() (*apiserver.Server, error) {
 	s, err := apiserver.Run(apiserver.Options{CRDs: "both", XRCRDs: true, Apply: []string{
 		"../../examples/database.yaml", "../../examples/network.yaml", "../../examples/cache.yaml", "../../examples/tenant.yaml", definitions,
@@ -54,7 +54,7 @@ func server(t *testing.T) *apiserver.Server {
 	return s
 }
 
-// definitions are those the tests need beside the examples.
+// definitions are those that the tests need in addition to the examples.
 const definitions = `
 apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
@@ -91,18 +91,19 @@ spec:
                   x-kubernetes-validations: [{rule: self == oldSelf, message: it stays as it is}]
 `
 
-// thing is a manifest; spec is in YAML's flow style.
+// thing returns a manifest; spec is YAML in flow style.
 func thing(namespace, name, spec string) string {
 	return fmt.Sprintf("apiVersion: test.example.org/v1\nkind: Thing\nmetadata: {name: %s, namespace: %s}\nspec: %s\n", name, namespace, spec)
 }
 
-// fleet is the shared cluster, as the administrator sees it.
+// fleet returns the shared cluster with administrator access.
 func fleet(t *testing.T) actions.Clusters {
 	t.Helper()
 	return actions.NewFleet([]source.Cluster{{Name: "real", Kubeconfig: server(t).Kubeconfig}}, cluster.Options{})
 }
 
-// account is the cluster as a service account with the given rules sees it.
+// account returns the cluster with the access of a service account with the
+// given rules.
 func account(t *testing.T, name, rules string) actions.Clusters {
 	t.Helper()
 	s := server(t)
@@ -123,7 +124,7 @@ subjects: [{kind: ServiceAccount, name: %[1]s, namespace: accounts}]
 	return actions.NewFleet([]source.Cluster{{Name: "real", URL: s.URL, CAData: s.CA, Token: source.Secret(token)}}, cluster.Options{})
 }
 
-// namespace makes a namespace for a test.
+// namespace creates a namespace for a test.
 func namespace(t *testing.T) string {
 	t.Helper()
 	name := "t-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
@@ -131,13 +132,13 @@ func namespace(t *testing.T) string {
 	return name
 }
 
-// result is what a run of an action came to.
+// result is the result of a run of an action.
 type result struct {
 	mu      sync.Mutex
 	log     []string
 	outputs map[string]*tree.Node
 	changes []action.Change
-	// audit is what the audit log was told.
+	// audit are the records of the audit log.
 	audit []string
 	err   error
 }
@@ -189,12 +190,12 @@ func begin(ctx context.Context, t testing.TB, a action.Action, input string, r *
 	})
 }
 
-// with makes the input of cluster:apply: a manifest as text, and more.
+// with returns the input of cluster:apply: a manifest as text, and more fields.
 func with(manifest, more string) string {
 	return string(tree.AppendYAML(nil, tree.Obj(tree.F("manifest", tree.Str(manifest))))) + more
 }
 
-// find returns an object of the shared cluster; nil if there is none.
+// find returns an object of the shared cluster, or nil if it does not exist.
 func find(t *testing.T, path string) *tree.Node {
 	t.Helper()
 	c, err := fleet(t).Cluster("real")
@@ -211,7 +212,7 @@ func find(t *testing.T, path string) *tree.Node {
 	return n
 }
 
-// set writes to an object of the shared cluster as somebody else would.
+// set writes to an object of the shared cluster as another field manager.
 func set(t *testing.T, path, manager, patch string) {
 	t.Helper()
 	c, err := fleet(t).Cluster("real")
@@ -225,7 +226,7 @@ func set(t *testing.T, path, manager, patch string) {
 	}
 }
 
-// eventually waits for something to hold.
+// eventually waits for a condition to become true.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -233,7 +234,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 			return
 		}
 	}
-	t.Fatalf("after half a minute it still does not hold that %s", what)
+	t.Fatalf("condition not met after 30 s: %s", what)
 }
 
 const things = "/apis/test.example.org/v1/namespaces/%s/things/%s"

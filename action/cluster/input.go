@@ -14,7 +14,7 @@ import (
 
 // Descriptions and defaults of the actions.
 const (
-	descriptionApply   = "Applies a manifest to a cluster: a server-side apply, tried out first, that takes nothing over unless it is told to."
+	descriptionApply   = "Applies a manifest to a cluster with server-side apply, after a dry run; takes over fields or objects only if told to."
 	descriptionDelete  = "Deletes a resource from a cluster, if the portal has applied it or the step says so."
 	defaultPropagation = "background"
 )
@@ -136,7 +136,7 @@ func (w *writer) duration(n *tree.Node) (time.Duration, error) {
 }
 
 func badWait(n *tree.Node) error {
-	return wrong("write true, a duration such as 5m, or {minutes: 5}", "cannot use wait: %s is not how long", tree.AppendJSON(nil, n, ""))
+	return wrong("set true, a duration such as 5m, or {minutes: 5}", "cannot use wait: %s is not a duration", tree.AppendJSON(nil, n, ""))
 }
 
 // number64 returns the integer value of n; 0 if n is not an integer.
@@ -160,26 +160,26 @@ required: [manifest]
 properties:
   manifest:
     title: Manifest
-    description: What is applied; an object, a list of objects, or YAML with one or several documents.
+    description: Objects to apply, as an object, a list of objects, or YAML with one or several documents.
     type: [object, array, string]
 ` + commonInput + `
   namespace:
     title: Namespace
-    description: The namespace of objects that need one and name none.
+    description: Namespace of namespaced objects that do not set one.
     type: string
   wait:
     title: Wait
-    description: Whether, or how long, to wait until everything is ready; its conditions are told on the way.
+    description: Whether, or how long, to wait until everything is ready; changes of conditions are logged.
     type: [boolean, string, object]
     default: false
   takeOver:
     title: Take over
-    description: Whether to apply to what the portal has not made, and to take fields from others who own them.
+    description: Whether to change objects that the portal did not create, and to take over fields from other owners.
     type: boolean
     default: false
   update:
     title: Update
-    description: Whether it must be there already. What the manifest leaves out then stays as it is, unless observed is set.
+    description: Whether the object must already exist. Fields that the manifest omits are then kept, unless observed is set.
     type: boolean
     default: false
   observed:
@@ -198,7 +198,7 @@ const commonInput = `
     type: string
   dryRun:
     title: Dry run
-    description: Whether the cluster is only asked what would happen.
+    description: Whether to make only a dry run in the cluster.
     type: boolean
     default: false
 `
@@ -224,7 +224,7 @@ properties:
 const applyOutput = resourcesOutput + `
   manifest:
     title: Manifest
-    description: What was applied, as YAML.
+    description: Applied objects, as YAML.
     type: string
 `
 
@@ -245,14 +245,14 @@ properties:
     type: string
   namespace:
     title: Namespace
-    description: Where it is, if it lives in a namespace.
+    description: Namespace of the object, if it is namespaced.
     type: string
 `
 
 const deleteInput = namedInput + commonInput + `
   propagation:
     title: Propagation
-    description: What becomes of the objects that belong to it.
+    description: What happens to its dependent objects.
     type: string
     enum: [background, foreground, orphan]
     default: ` + defaultPropagation + `
@@ -263,12 +263,12 @@ const deleteInput = namedInput + commonInput + `
     default: false
   mustExist:
     title: Must exist
-    description: Whether it is an error that there is none.
+    description: Whether it is an error if the object does not exist.
     type: boolean
     default: false
   takeOver:
     title: Take over
-    description: Whether to delete it even if the portal has not made it.
+    description: Whether to delete the object even if the portal did not create it.
     type: boolean
     default: false
 `
@@ -276,7 +276,7 @@ const deleteInput = namedInput + commonInput + `
 const deleteOutput = resourcesOutput + `
   deleted:
     title: Deleted
-    description: Whether there was one to delete.
+    description: Whether an object was deleted.
     type: boolean
 `
 

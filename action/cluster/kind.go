@@ -107,11 +107,11 @@ func notServed(ctx context.Context, c *cluster.Cluster, d *document, others []st
 	hint := "check apiVersion and kind, and that the definition is installed in the cluster and established"
 	if len(others) > 0 {
 		slices.Sort(others)
-		hint = "of " + d.apiVersion + " the cluster serves " + andList(slices.Compact(others)) + ": check the kind, and that its definition is established"
+		hint = "check the kind, and that its definition is established; of " + d.apiVersion + " the cluster serves " + andList(slices.Compact(others))
 	} else if versions := versionsOf(ctx, c, group); len(versions) > 0 {
-		hint = "of " + group + " the cluster serves " + andList(versions) + ", not " + version + ": check apiVersion"
+		hint = "check apiVersion; of " + group + " the cluster serves " + andList(versions) + ", not " + version
 	}
-	return failure(c, d.doing(), cluster.Absent, hint, "the cluster does not serve the kind %s of %s", d.kind, d.apiVersion)
+	return failure(c, d.doing(), cluster.Absent, hint, "the cluster does not serve kind %s of %s", d.kind, d.apiVersion)
 }
 
 // notEstablished returns an error with the conditions of the XRD that explain why
@@ -127,7 +127,7 @@ func notEstablished(ctx context.Context, c *cluster.Cluster, d *document) error 
 		return nil
 	}
 	return failure(c, d.doing(), cluster.Absent, "run kubectl describe xrd "+def.Name+", and try again when the condition is True",
-		"the cluster does not serve the kind %s of %s: XRD %s: %s", d.kind, d.apiVersion, def.Name, why)
+		"the cluster does not serve kind %s of %s: XRD %s: %s", d.kind, d.apiVersion, def.Name, why)
 }
 
 // unserved returns why a kind of a definition is not served, empty if the

@@ -44,9 +44,3 @@ func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, 
 	}
 	return a.before[d], nil
 }
-
-// Applied reports whether the portal has applied a resource.
-func Applied(n *tree.Node) bool {
-	yes, _ := ours(n)
-	return yes
-}

@@ -59,10 +59,10 @@ func documents(manifest *tree.Node) ([]*document, error) {
 		return nil, err
 	}
 	if len(nodes) == 0 {
-		return nil, wrong("give an object, or its YAML", "cannot read the manifest: it is empty")
+		return nil, wrong("set an object, or its YAML", "cannot read the manifest: empty")
 	}
 	if len(nodes) > mostDocuments {
-		return nil, wrong("make it several steps", "cannot read the manifest: it has %d documents, more than %d", len(nodes), mostDocuments)
+		return nil, wrong("use several steps", "cannot read the manifest: %d documents, more than %d", len(nodes), mostDocuments)
 	}
 	var out []*document
 	for i, n := range nodes {
@@ -88,7 +88,7 @@ func objects(n *tree.Node, to []*tree.Node) ([]*tree.Node, error) {
 		}
 		for _, d := range docs {
 			if d.IsString() {
-				return nil, wrong("give an object, or its YAML", "cannot read the manifest: it is text, not an object")
+				return nil, wrong("set an object, or its YAML", "cannot read the manifest: found text, not an object")
 			}
 			var err error
 			if to, err = objects(d, to); err != nil {
@@ -111,7 +111,7 @@ func objects(n *tree.Node, to []*tree.Node) ([]*tree.Node, error) {
 	case n.IsNull():
 		return to, nil
 	}
-	return nil, wrong("give an object, or its YAML", "cannot read the manifest: it is %s, not an object", article(n.Kind))
+	return nil, wrong("set an object, or its YAML", "cannot read the manifest: found %s, not an object", article(n.Kind))
 }
 
 func article(k tree.Kind) string {
@@ -134,15 +134,15 @@ func (d *document) checkNames() error {
 	case d.apiVersion == "":
 		return wrong("write the group and version of its kind, such as example.org/v1", "cannot use the manifest: apiVersion is missing")
 	case !goodVersion.MatchString(d.apiVersion):
-		return wrong("write a group and a version, such as example.org/v1", "cannot use the manifest: apiVersion %q is none", d.apiVersion)
+		return wrong("write a group and a version, such as example.org/v1", "cannot use the manifest: apiVersion %q is not valid", d.apiVersion)
 	case d.kind == "":
 		return wrong("write the kind of the object", "cannot use the manifest: kind is missing")
 	case d.name == "":
 		return wrong("give the object a name", "cannot use the manifest of %s: metadata.name is missing", d.kind)
 	case strings.ContainsAny(d.name, "/%") || d.name == "." || d.name == "..":
-		return wrong("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.name %q cannot be a name", d.kind, d.name)
+		return wrong("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.name %q is not a valid name", d.kind, d.name)
 	case d.namespace != "" && !goodNamespace.MatchString(d.namespace):
-		return wrong("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.namespace %q cannot be a namespace", d.kind, d.namespace)
+		return wrong("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.namespace %q is not a valid namespace", d.kind, d.namespace)
 	}
 	return nil
 }
@@ -155,8 +155,8 @@ var kept = []string{"name", "namespace", "labels", "annotations", "finalizers", 
 func newDocument(n *tree.Node) (*document, error) {
 	meta := n.Get("metadata")
 	if meta.Get("generateName").Str() != "" && meta.Get("name").Str() == "" {
-		return nil, wrong("give the object a name: one that the server makes up cannot be found again",
-			"cannot use the manifest of %s: it has generateName and no name", n.Get("kind").Str())
+		return nil, wrong("set metadata.name; an object with a generated name cannot be found again",
+			"cannot use the manifest of %s: generateName without a name is not supported", n.Get("kind").Str())
 	}
 	d := &document{
 		verb: verbApply, node: tree.Obj(),
@@ -195,7 +195,7 @@ func (d *document) settle(k kind, namespace string) error {
 	d.served = k
 	if !k.namespaced {
 		if d.namespace != "" {
-			return wrong("leave metadata.namespace out", "cannot use the manifest of %s %s: it names the namespace %q, but its kind lives in none", d.kind, d.name, d.namespace)
+			return wrong("remove metadata.namespace", "cannot use the manifest of %s %s: namespace %q is set, but the kind is cluster-scoped", d.kind, d.name, d.namespace)
 		}
 		return nil
 	}
@@ -212,7 +212,7 @@ func distinct(docs []*document) error {
 	for _, d := range docs {
 		key := d.group() + " " + d.String()
 		if seen[key] {
-			return wrong("leave one of them out", "cannot use the manifest: %s is in it twice", d)
+			return wrong("remove one of them", "cannot use the manifest: duplicate %s", d)
 		}
 		seen[key] = true
 	}

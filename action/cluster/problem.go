@@ -69,7 +69,7 @@ func (s *schema) collect(e *jsonschema.ValidationError, out *[]Problem) {
 		return
 	case *is.Required:
 		for _, name := range k.Missing {
-			*out = append(*out, Problem{s.field(append(slices.Clone(e.InstanceLocation), name)), "it is required"})
+			*out = append(*out, Problem{s.field(append(slices.Clone(e.InstanceLocation), name)), "is required"})
 		}
 		return
 	}
@@ -131,43 +131,43 @@ func message(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *is.Type:
 		want := slices.DeleteFunc(slices.Clone(k.Want), func(s string) bool { return s == "null" })
-		return fmt.Sprintf("it must be of type %s, not %s", strings.Join(want, " or "), k.Got)
+		return fmt.Sprintf("must be of type %s, not %s", strings.Join(want, " or "), k.Got)
 	case *is.Enum:
-		return fmt.Sprintf("it must be %s, not %s", among(k.Want), written(k.Got))
+		return fmt.Sprintf("must be %s, not %s", among(k.Want), written(k.Got))
 	case *is.Pattern:
 		return fmt.Sprintf("%q does not match %s", k.Got, k.Want)
 	case *is.MinLength:
-		return fmt.Sprintf("it must have at least %d characters, not %d", k.Want, k.Got)
+		return fmt.Sprintf("must have at least %d characters, not %d", k.Want, k.Got)
 	case *is.MaxLength:
-		return fmt.Sprintf("it must have at most %d characters, not %d", k.Want, k.Got)
+		return fmt.Sprintf("must have at most %d characters, not %d", k.Want, k.Got)
 	case *is.Minimum:
-		return fmt.Sprintf("it must be at least %s, not %s", number(k.Want), number(k.Got))
+		return fmt.Sprintf("must be at least %s, not %s", number(k.Want), number(k.Got))
 	case *is.Maximum:
-		return fmt.Sprintf("it must be at most %s, not %s", number(k.Want), number(k.Got))
+		return fmt.Sprintf("must be at most %s, not %s", number(k.Want), number(k.Got))
 	case *is.ExclusiveMinimum:
-		return fmt.Sprintf("it must be greater than %s, not %s", number(k.Want), number(k.Got))
+		return fmt.Sprintf("must be greater than %s, not %s", number(k.Want), number(k.Got))
 	case *is.ExclusiveMaximum:
-		return fmt.Sprintf("it must be less than %s, not %s", number(k.Want), number(k.Got))
+		return fmt.Sprintf("must be less than %s, not %s", number(k.Want), number(k.Got))
 	case *is.MultipleOf:
-		return fmt.Sprintf("it must be a multiple of %s, not %s", number(k.Want), number(k.Got))
+		return fmt.Sprintf("must be a multiple of %s, not %s", number(k.Want), number(k.Got))
 	case *is.MinItems:
-		return fmt.Sprintf("it must have at least %d items, not %d", k.Want, k.Got)
+		return fmt.Sprintf("must have at least %d items, not %d", k.Want, k.Got)
 	case *is.MaxItems:
-		return fmt.Sprintf("it must have at most %d items, not %d", k.Want, k.Got)
+		return fmt.Sprintf("must have at most %d items, not %d", k.Want, k.Got)
 	case *is.UniqueItems:
-		return fmt.Sprintf("its items %d and %d are the same", k.Duplicates[0]+1, k.Duplicates[1]+1)
+		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0]+1, k.Duplicates[1]+1)
 	case *is.MinProperties:
-		return fmt.Sprintf("it must have at least %d entries, not %d", k.Want, k.Got)
+		return fmt.Sprintf("must have at least %d entries, not %d", k.Want, k.Got)
 	case *is.MaxProperties:
-		return fmt.Sprintf("it must have at most %d entries, not %d", k.Want, k.Got)
+		return fmt.Sprintf("must have at most %d entries, not %d", k.Want, k.Got)
 	case *is.OneOf:
 		if len(k.Subschemas) > 0 {
-			return "it fits more than one of its choices"
+			return "matches more than one of the alternatives"
 		}
 	case *is.Not:
-		return "it is what it must not be"
+		return "matches a schema that is not allowed"
 	}
-	return "it fits none of its choices"
+	return "matches none of the alternatives"
 }
 
 func among(values []any) string {

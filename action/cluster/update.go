@@ -34,7 +34,7 @@ func (a *applying) whole(d *document) (*document, error) {
 
 // missing returns an error for an update of an object that does not exist.
 func (a *applying) missing(d *document) error {
-	return failure(a.on, d.doing(), Missing, "check its name, namespace and cluster, or create it first", "there is none to update")
+	return failure(a.on, d.doing(), Missing, "check its name, namespace and cluster, or create it first", "not found")
 }
 
 // put applies a document. An update applies to the revision that was read; if the
@@ -50,7 +50,7 @@ func (a *applying) put(ctx context.Context, d *document, before *tree.Node) (*tr
 		case err != nil:
 			return nil, a.explain(ctx, d, err)
 		case now == nil:
-			return nil, failure(a.on, d.doing(), Missing, "create it again, if it should be there", "it was deleted at this moment")
+			return nil, failure(a.on, d.doing(), Missing, "create it again if needed", "object was deleted in the meantime")
 		}
 		if a.observed != "" {
 			if err := a.conflict(d, xrd.Observed(before), now); err != nil {
@@ -186,7 +186,7 @@ func emptied(sent, before *tree.Node) *tree.Node {
 }
 
 // errWritten is the error of an update whose object was written concurrently.
-var errWritten = errors.New("it was changed by somebody else at the same moment")
+var errWritten = errors.New("object was changed by another client at the same time")
 
 // owned returns the part of an object that the portal has applied, according to
 // managedFields.

@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestUpdate changes what is there, with forms that were filled from it and with
-// such that were not.
+// TestUpdate changes an object with and without the state that the form was
+// filled from.
 func TestUpdate(t *testing.T) {
 	ns := namespace(t)
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
@@ -24,25 +24,25 @@ func TestUpdate(t *testing.T) {
 	observed := func() string { return xrd.Observed(find(t, path)) }
 
 	r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small}"), "update: true\n"))
-	want := fmt.Sprintf("cluster \"real\": cannot apply Thing %s/one: there is none to update\ncheck its name, namespace and cluster, or create it first", ns)
+	want := fmt.Sprintf("cluster \"real\": cannot apply Thing %s/one: not found\ncheck its name, namespace and cluster, or create it first", ns)
 	if r.message() != want || !isReason(r.err, actions.Missing) {
-		t.Fatalf("it must be there: %s", r.message())
+		t.Fatalf("update of a missing object returned %s", r.message())
 	}
 	if r := do(t.Context(), t, apply, with(thing(ns, "one", made), "")); r.err != nil {
 		t.Fatal(r.message())
 	}
-	set(t, path, "somebody", `{"spec":{"host":"kept","labels":{"c":"d"}}}`)
+	set(t, path, "another", `{"spec":{"host":"kept","labels":{"c":"d"}}}`)
 
 	for _, step := range []struct{ reason, spec, more, want, log string }{
-		{"what it leaves out stays, required or not", "{count: 3}", "update: true\n",
+		{"Fields that the manifest omits are kept, required or not.", "{count: 3}", "update: true\n",
 			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["a","b"],"tier":"bronze"}`, "was changed"},
-		{"so it does a second time", "{count: 3}", "update: true\n",
-			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["a","b"],"tier":"bronze"}`, "was left as it is"},
-		{"a list is one value, a map is not", "{tags: [c], labels: {e: f}}", "update: true\n",
+		{"The same update a second time keeps them too.", "{count: 3}", "update: true\n",
+			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["a","b"],"tier":"bronze"}`, "was left unchanged"},
+		{"A list is replaced, a map is merged.", "{tags: [c], labels: {e: f}}", "update: true\n",
 			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d","e":"f"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["c"],"tier":"bronze"}`, "was changed"},
-		{"an update with an observed state removes fields; fields of other managers stay", "{size: large, fixed: a}", "update: true\nobserved: NOW\n",
+		{"An update with an observed state removes fields; fields of other managers stay.", "{size: large, fixed: a}", "update: true\nobserved: NOW\n",
 			`{"fixed":"a","host":"kept","labels":{"c":"d"},"size":"large","tier":"bronze"}`, "was changed"},
-		{"nothing to do is done", "{}", "update: true\n", `{"fixed":"a","host":"kept","labels":{"c":"d"},"size":"large","tier":"bronze"}`, "was left as it is"},
+		{"An empty update changes nothing.", "{}", "update: true\n", `{"fixed":"a","host":"kept","labels":{"c":"d"},"size":"large","tier":"bronze"}`, "was left unchanged"},
 	} {
 		r := do(t.Context(), t, apply, with(thing(ns, "one", step.spec), strings.Replace(step.more, "NOW", observed(), 1)))
 		if r.err != nil {
@@ -52,12 +52,12 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", step.reason, diff)
 		}
 		if !strings.HasSuffix(r.lines(), step.log) {
-			t.Errorf("%s: the log says %q", step.reason, r.lines())
+			t.Errorf("%s: log is %q", step.reason, r.lines())
 		}
 	}
 }
 
-// TestUpdateRefused updates what must not be updated like that.
+// TestUpdateRefused checks updates that are refused.
 func TestUpdateRefused(t *testing.T) {
 	ns, s := namespace(t), server(t)
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
@@ -72,25 +72,25 @@ func TestUpdateRefused(t *testing.T) {
 	if r := do(t.Context(), t, apply, input("large")); r.err != nil {
 		t.Fatal(r.message())
 	}
-	if r := do(t.Context(), t, apply, input("large")); r.err != nil || !strings.HasSuffix(r.lines(), "was left as it is") {
-		t.Errorf("a step that is run again finds what it did: %s\n%s", r.message(), r.lines())
+	if r := do(t.Context(), t, apply, input("large")); r.err != nil || !strings.HasSuffix(r.lines(), "was left unchanged") {
+		t.Errorf("second run of the same update: %s\n%s", r.message(), r.lines())
 	}
 	s.Apply(t, thing(ns, "foreign", "{size: small}"))
 	cases := map[string]struct {
 		reason, input, want string
 	}{
-		"Changed": {"it is another by now", input("small"),
+		"Changed": {"A change since the form was filled is a conflict.", input("small"),
 			"cluster \"real\": cannot apply Thing NS/one: the object was changed after the form was filled: spec.size\nopen the form again to see the current values"},
-		"Trial": {"a trial tells it too", input("small") + "dryRun: true\n", "the object was changed after the form was filled"},
-		"Foreign": {"it was made elsewhere", with(thing(ns, "foreign", "{count: 3}"), "update: true\n"),
-			"\nchange it where it was made, or set takeOver to true to change it all the same"},
-		"Fixed": {"a field cannot be changed, and is named as the form does", with(thing(ns, "one", "{fixed: b}"), "update: true\n"),
-			"cluster \"real\": cannot apply Thing NS/one: spec.fixed (What stays): Invalid value: \"b\": it stays as it is\ncorrect the fields it names"},
-		"Schema": {"what it says is checked as ever", with(thing(ns, "one", "{size: huge}"), "update: true\n"),
-			`spec.size (Size of it): it must be one of "small", "large", not "huge"`},
-		"Several": {"what was observed is one object", with(thing(ns, "one", "{}")+"---\n"+thing(ns, "two", "{}"), "update: true\nobserved: a=b\n"),
-			"cannot use observed: it is the state of one object, and the manifest has 2\nleave observed out, or make it several steps"},
-		"Torn": {"what was observed cannot be read", with(thing(ns, "one", "{size: small}"), "update: true\nobserved: '%zz'\n"),
+		"Trial": {"A dry run reports the conflict too.", input("small") + "dryRun: true\n", "the object was changed after the form was filled"},
+		"Foreign": {"An object that the portal did not make is not updated.", with(thing(ns, "foreign", "{count: 3}"), "update: true\n"),
+			"\nchange it at its source, or set takeOver to true to change it anyway"},
+		"Fixed": {"An immutable field is named by its title in the form.", with(thing(ns, "one", "{fixed: b}"), "update: true\n"),
+			"cluster \"real\": cannot apply Thing NS/one: spec.fixed (What stays): Invalid value: \"b\": it stays as it is\ncorrect the listed fields"},
+		"Schema": {"Values are validated with the schema.", with(thing(ns, "one", "{size: huge}"), "update: true\n"),
+			`spec.size (Size of it): must be one of "small", "large", not "huge"`},
+		"Several": {"An observed state is of one object.", with(thing(ns, "one", "{}")+"---\n"+thing(ns, "two", "{}"), "update: true\nobserved: a=b\n"),
+			"cannot use observed: requires a manifest with one object, not 2\nremove observed, or use several steps"},
+		"Torn": {"An observed state that cannot be parsed is refused.", with(thing(ns, "one", "{size: small}"), "update: true\nobserved: '%zz'\n"),
 			"cannot use observed: cannot read the observed state: invalid URL escape \"%zz\"\nopen the form again"},
 	}
 	for name, tc := range cases {
@@ -102,17 +102,17 @@ func TestUpdateRefused(t *testing.T) {
 		})
 	}
 	if got := find(t, path).Get("spec", "size").Str(); got != "large" {
-		t.Errorf("nothing is changed, but size is %q", got)
+		t.Errorf("size is %q after a refused update, want it unchanged", got)
 	}
 	if r := do(t.Context(), t, apply, with(thing(ns, "foreign", "{count: 3}"), "update: true\ntakeOver: true\n")); r.err != nil {
-		t.Errorf("unless it is told to take over: %s", r.message())
+		t.Errorf("update with takeOver: %s", r.message())
 	}
 	owned := func(team string) string {
 		return strings.Replace(thing(ns, "one", "{}"), "metadata: {", "metadata: {annotations: {portal.io/owner: "+team+"}, ", 1)
 	}
 	for _, team := range []string{"team-a", "team-b"} {
 		if r := do(t.Context(), t, apply, with(owned(team), "update: true\n")); r.err != nil {
-			t.Errorf("an update may give it to %s: %s", team, r.message())
+			t.Errorf("update with owner %s: %s", team, r.message())
 		}
 	}
 }
@@ -131,27 +131,27 @@ func TestUpdateBesideCrossplane(t *testing.T) {
 	seen := xrd.Observed(before)
 	set(t, path, "crossplane", `{"spec":{"crossplane":{"compositionRef":{"name":"a"},"compositionRevisionRef":{"name":"a-2"},"resourceRefs":[]}}}`)
 	if now := find(t, path).Get("metadata", "generation"); now.Equal(before.Get("metadata", "generation")) {
-		t.Fatal("the generation is the same")
+		t.Fatal("generation did not change")
 	}
 	update := func(spec string) *result {
 		return do(t.Context(), t, apply, with(thing(ns, "one", spec), "update: true\nobserved: "+seen+"\n"))
 	}
 	if r := update("{size: large}"); r.err != nil {
-		t.Fatalf("fields that Crossplane wrote conflict with the update: %s", r.message())
+		t.Fatalf("update conflicts with fields that Crossplane wrote: %s", r.message())
 	}
 	now := find(t, path)
 	if now.Get("spec", "size").Str() != "large" || now.Get("spec", "crossplane", "compositionRevisionRef", "name").Str() != "a-2" {
-		t.Errorf("the spec after the update is %s", tree.AppendJSON(nil, now.Get("spec"), ""))
+		t.Errorf("spec after the update is %s", tree.AppendJSON(nil, now.Get("spec"), ""))
 	}
 	seen = xrd.Observed(now)
 	set(t, path, "kubectl", `{"spec":{"count":2,"host":"b"}}`)
 	if r := update("{size: small}"); !isReason(r.err, actions.Conflict) || !strings.Contains(r.message(), "changed after the form was filled: spec.count and spec.host") {
-		t.Errorf("an update over fields that kubectl changed has no conflict: %s", r.message())
+		t.Errorf("update over fields that kubectl changed returned %s, want a conflict", r.message())
 	}
 }
 
-// TestUpdateAtOnce has many update one object at once, each another field: none
-// undoes what another did.
+// TestUpdateAtOnce checks concurrent updates of one object, each of another
+// field: no update is lost.
 func TestUpdateAtOnce(t *testing.T) {
 	ns := namespace(t)
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
@@ -169,12 +169,12 @@ func TestUpdateAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if got := find(t, fmt.Sprintf(things, ns, "one")).Get("spec", "labels"); got.Len() != all {
-		t.Errorf("some are lost: %v", got.Any())
+		t.Errorf("updates were lost: %v", got.Any())
 	}
 }
 
-// TestEmptied takes everything out of a map, in an update and in another apply:
-// a server by itself would make null of it.
+// TestEmptied removes all keys of a map, with an update and with an apply: the
+// server alone would store null.
 func TestEmptied(t *testing.T) {
 	ns := namespace(t)
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
@@ -188,13 +188,13 @@ func TestEmptied(t *testing.T) {
 			t.Errorf("%q: %s", more, r.message())
 		}
 		if got := find(t, path).Get("spec", "labels"); got.Len() > 0 {
-			t.Errorf("%q: there is still %s", more, tree.AppendJSON(nil, got, ""))
+			t.Errorf("%q: map is %s, want it removed", more, tree.AppendJSON(nil, got, ""))
 		}
 	}
 }
 
-// TestCompare shows whoever tries something out what would become different, and
-// nothing of what others have made.
+// TestCompare checks that a dry run shows the fields that would change, and no
+// fields of other owners.
 func TestCompare(t *testing.T) {
 	ns, s := namespace(t), server(t)
 	all := actions.Actions(fleet(t), actions.Options{})
@@ -204,7 +204,7 @@ func TestCompare(t *testing.T) {
 	}
 	one := func(spec string) []byte { return text("one", spec) }
 	if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small, count: 2}"), "")); r.err != nil || len(r.changes) != 0 {
-		t.Fatalf("nothing is only tried out: %s, %v", r.message(), r.changes)
+		t.Fatalf("apply without dryRun returned changes: %s, %v", r.message(), r.changes)
 	}
 	s.Apply(t, thing(ns, "foreign", "{size: small}"))
 	const small = "  count: 2\n  size: small\n  tier: bronze\n"
@@ -214,14 +214,14 @@ func TestCompare(t *testing.T) {
 		input  string
 		want   []action.Change
 	}{
-		"New": {"there is nothing before it; what the server fills in is shown", apply, with(thing(ns, "two", "{size: small}"), "dryRun: true\n"),
+		"New": {"A new object has no content before; defaults of the server are shown.", apply, with(thing(ns, "two", "{size: small}"), "dryRun: true\n"),
 			[]action.Change{{Name: "Thing " + ns + "/two", After: text("two", "  size: small\n  tier: bronze\n")}}},
-		"Changed": {"as it is, and as it would be", apply, with(thing(ns, "one", "{count: 3}"), "update: true\ndryRun: true\n"),
+		"Changed": {"A changed object has its content before and after.", apply, with(thing(ns, "one", "{count: 3}"), "update: true\ndryRun: true\n"),
 			[]action.Change{{Name: "Thing " + ns + "/one", Before: one(small), After: one("  count: 3\n  size: small\n  tier: bronze\n")}}},
-		"Same": {"nothing to show", apply, with(thing(ns, "one", "{count: 2}"), "update: true\ndryRun: true\n"), nil},
-		"Gone": {"there is nothing after it", remove, "{apiVersion: test.example.org/v1, kind: Thing, name: one, namespace: " + ns + ", dryRun: true}",
+		"Same": {"An unchanged object is not shown.", apply, with(thing(ns, "one", "{count: 2}"), "update: true\ndryRun: true\n"), nil},
+		"Gone": {"A deleted object has no content after.", remove, "{apiVersion: test.example.org/v1, kind: Thing, name: one, namespace: " + ns + ", dryRun: true}",
 			[]action.Change{{Name: "Thing " + ns + "/one", Before: one(small)}}},
-		"Foreign": {"it is marked as somebody else's", apply, with(thing(ns, "foreign", "{size: large}"), "takeOver: true\ndryRun: true\n"),
+		"Foreign": {"An object that takeOver would take from another owner is marked as foreign.", apply, with(thing(ns, "foreign", "{size: large}"), "takeOver: true\ndryRun: true\n"),
 			[]action.Change{{Name: "Thing " + ns + "/foreign", Before: text("foreign", "  size: small\n  tier: bronze\n"),
 				After: text("foreign", "  size: large\n  tier: bronze\n"), Hidden: action.HiddenForeign}}},
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // errLate is the cause of a wait that timed out.
-var errLate = errors.New("the time is over")
+var errLate = errors.New("timeout exceeded")
 
 // Poll intervals while waiting for an object.
 const (
@@ -36,7 +36,7 @@ func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node
 		case cluster.Unreachable, cluster.Timeout, cluster.Server:
 			if ctx.Err() == nil && told != err.Error() {
 				told = err.Error()
-				a.logf("%s; waiting on", told)
+				a.logf("%s; still waiting", told)
 			}
 		default:
 			return explain(a.on, d, err)
@@ -59,9 +59,9 @@ func (a *applying) awaitReady(ctx context.Context, docs []*document) error {
 		err := a.poll(ctx, d, func(n *tree.Node) (bool, error) {
 			switch {
 			case n == nil:
-				return false, failure(a.on, "wait for "+d.String(), Missing, "look for who deletes it", "it is not there any more")
+				return false, failure(a.on, "wait for "+d.String(), Missing, "find out what deleted it", "object no longer exists")
 			case n.Get("metadata", "deletionTimestamp") != nil:
-				return false, failure(a.on, "wait for "+d.String(), Missing, "look for who deletes it", "it is being deleted")
+				return false, failure(a.on, "wait for "+d.String(), Missing, "find out what deletes it", "object is being deleted")
 			}
 			for _, line := range seen.changes(n) {
 				a.logf("%s: %s", d, line)
@@ -69,8 +69,8 @@ func (a *applying) awaitReady(ctx context.Context, docs []*document) error {
 			return ready(n), nil
 		})
 		if errors.Is(err, errLate) {
-			return failure(a.on, "wait for "+d.String(), Late, "it is applied, and the cluster goes on with it: look at it there, or wait longer",
-				"it is not ready after %v: %s", a.wait, seen)
+			return failure(a.on, "wait for "+d.String(), Late, "check the object in the cluster, or wait longer; it is applied, and the cluster continues to process it",
+				"not ready after %v: %s", a.wait, seen)
 		}
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (s conditions) String() string {
 	if line, ok := s[conditionReady]; ok {
 		return line
 	}
-	return "it has no condition " + conditionReady
+	return "no condition " + conditionReady
 }
 
 const conditionReady = "Ready"

@@ -15,7 +15,7 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// later runs an action beside the test.
+// later runs an action in the background.
 func later(t *testing.T, run func()) (done func()) {
 	t.Helper()
 	ended := make(chan struct{})
@@ -28,12 +28,13 @@ func later(t *testing.T, run func()) (done func()) {
 		select {
 		case <-ended:
 		case <-time.After(time.Minute):
-			t.Fatal("it does not end")
+			t.Fatal("action did not end")
 		}
 	}
 }
 
-// TestWait waits until an object is ready, through an outage.
+// TestWait checks that a step waits until an object is ready, through an
+// outage.
 func TestWait(t *testing.T) {
 	ns := namespace(t)
 	path := fmt.Sprintf(things, ns, "one")
@@ -60,7 +61,7 @@ func TestWait(t *testing.T) {
 	down.Store(true)
 	says("gone for a moment")
 	down.Store(false)
-	// That it was ready before the last change does not count.
+	// A condition from before the last change does not count.
 	status(`{"type":"Ready","status":"True","reason":"Available","observedGeneration":0,` + when + `}`)
 	says("Ready is True: Available")
 	status(`{"type":"Ready","status":"True","reason":"Available","message":"now","observedGeneration":1,` + when + `}`)
@@ -72,52 +73,52 @@ func TestWait(t *testing.T) {
 	want := name + " in cluster real was created\n" +
 		name + ": Synced is True: ReconcileSuccess\n" +
 		name + ": Ready is False: Creating: waiting for the disk\n" +
-		`cluster "real": cannot apply ` + name + ": the server answers 503: gone for a moment; waiting on\n" +
+		`cluster "real": cannot apply ` + name + ": the server returned 503: gone for a moment; still waiting\n" +
 		name + ": Ready is True: Available\n" +
 		name + ": Ready is True: Available: now"
 	if diff := cmp.Diff(want, r.lines()); diff != "" {
-		t.Errorf("every change is told once (-want +got):\n%s", diff)
+		t.Errorf("log does not have every change once (-want +got):\n%s", diff)
 	}
 	if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small}"), "wait: true\n")); r.err != nil {
-		t.Errorf("what is ready is not waited for: %s", r.message())
+		t.Errorf("apply with wait of a ready object: %s", r.message())
 	}
 }
 
-// TestWaitEnds waits in vain.
+// TestWaitEnds checks the timeout of waiting.
 func TestWaitEnds(t *testing.T) {
 	ns := namespace(t)
 	all := actions.Actions(fleet(t), actions.Options{Wait: time.Second})
 	r := do(t.Context(), t, all[0], with(thing(ns, "one", "{size: small}"), "wait: true\n"))
-	want := fmt.Sprintf("cluster \"real\": cannot wait for Thing %s/one: it is not ready after 1s: it has no condition Ready\n"+
-		"it is applied, and the cluster goes on with it: look at it there, or wait longer", ns)
+	want := fmt.Sprintf("cluster \"real\": cannot wait for Thing %s/one: not ready after 1s: no condition Ready\n"+
+		"check the object in the cluster, or wait longer; it is applied, and the cluster continues to process it", ns)
 	if r.message() != want || !isReason(r.err, actions.Late) || r.outputs["resources"] == nil {
-		t.Errorf("it is not for ever: %s", r.message())
+		t.Errorf("wait for an object that does not become ready returned %s", r.message())
 	}
 
-	// Somebody holds it back.
+	// A finalizer of another controller blocks the deletion.
 	path := fmt.Sprintf(things, ns, "one")
 	set(t, path, "controller", `{"metadata":{"finalizers":["example.org/disk"]}}`)
 	in := fmt.Sprintf("{apiVersion: test.example.org/v1, kind: Thing, name: one, namespace: %s, wait: ", ns)
 	r = do(t.Context(), t, all[1], in+"500ms}")
-	if want := "it is still there after 500ms; it is held by example.org/disk\n"; !strings.Contains(r.message(), want) || !strings.Contains(r.lines(), "waiting for example.org/disk") {
-		t.Errorf("who holds it is told: %s\n%s", r.message(), r.lines())
+	if want := "still exists after 500ms; finalizers: example.org/disk\n"; !strings.Contains(r.message(), want) || !strings.Contains(r.lines(), "waiting for finalizers example.org/disk") {
+		t.Errorf("error does not name the finalizer: %s\n%s", r.message(), r.lines())
 	}
 	r = do(t.Context(), t, all[0], with(thing(ns, "one", "{size: small}"), "wait: true\n"))
-	if !strings.Contains(r.message(), "it is being deleted") {
-		t.Errorf("what goes will not be ready: %s", r.message())
+	if !strings.Contains(r.message(), "object is being deleted") {
+		t.Errorf("wait for an object that is being deleted returned %s", r.message())
 	}
 	r = &result{outputs: map[string]*tree.Node{}}
 	done := later(t, func() { begin(t.Context(), t, all[1], in+"1m}", r) })
-	eventually(t, "it is waited for", func() bool { return strings.Contains(r.lines(), "waiting for") })
+	eventually(t, "the step waits", func() bool { return strings.Contains(r.lines(), "waiting for") })
 	set(t, path, "controller", `{"metadata":{"finalizers":[]}}`)
 	done()
-	if r.err != nil || !strings.HasSuffix(r.lines(), "is gone") || !strings.Contains(r.lines(), "is being deleted already") {
-		t.Errorf("it goes in the end: %s\n%s", r.message(), r.lines())
+	if r.err != nil || !strings.HasSuffix(r.lines(), "is gone") || !strings.Contains(r.lines(), "is already being deleted") {
+		t.Errorf("wait for the deletion: %s\n%s", r.message(), r.lines())
 	}
 
 	for wait, want := range map[string]string{"0s": `"0s"`, "soon": `"soon"`, "{weeks: 1}": `{"weeks":1}`, "7": "7"} {
 		r := do(t.Context(), t, all[0], with(thing(ns, "two", "{size: small}"), "wait: "+wait+"\n"))
-		if r.message() != "cannot use wait: "+want+" is not how long\nwrite true, a duration such as 5m, or {minutes: 5}" {
+		if r.message() != "cannot use wait: "+want+" is not a duration\nset true, a duration such as 5m, or {minutes: 5}" {
 			t.Errorf("wait: %s: %s", wait, r.message())
 		}
 	}

@@ -47,13 +47,13 @@ func Actions(o Options) []action.Action {
 	return []action.Action{
 		{
 			ID:          ActionLog,
-			Description: "Tells a message, and what the workspace holds",
+			Description: "Logs a message and the contents of the workspace",
 			Input:       logInput, Examples: logExamples,
 			DryRun: true, Contained: true, Run: log,
 		},
 		{
 			ID:          ActionWait,
-			Description: "Waits for a while, " + o.MaxWait.String() + " at most",
+			Description: "Waits for a given time, " + o.MaxWait.String() + " at most",
 			Input:       waitInput, Examples: waitExamples,
 			DryRun: true, Contained: true, Run: o.wait,
 		},
@@ -115,20 +115,20 @@ func list(ctx context.Context, w *action.Workspace, contents bool) (string, erro
 func content(from fs.FS, name string, room int) string {
 	f, err := from.Open(name)
 	if err != nil {
-		return "(it cannot be read)"
+		return "(cannot be read)"
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "(it is no file)"
+		return "(not a regular file)"
 	}
 	data, err := io.ReadAll(io.LimitReader(f, int64(room)+1))
 	switch {
 	case err != nil:
-		return "(it cannot be read)"
+		return "(cannot be read)"
 	case len(data) > room:
-		return "(it is too long to be shown)"
+		return "(too large to be shown)"
 	case !utf8.Valid(data) || strings.ContainsRune(string(data), 0):
-		return "(it is no text, " + strconv.Itoa(len(data)) + " bytes)"
+		return "(not text, " + strconv.Itoa(len(data)) + " bytes)"
 	}
 	return string(data)
 }
@@ -146,19 +146,19 @@ func (o Options) wait(ctx context.Context, c *action.Call) error {
 		}
 		v, err := strconv.ParseFloat(n.Scalar(), 64)
 		if err != nil || math.IsNaN(v) || v < 0 {
-			return &action.Error{Err: fmt.Errorf("cannot wait for %q %s: that is no length of time", n.Scalar(), unit.name), Hint: "write a number that is not negative"}
+			return &action.Error{Err: fmt.Errorf("cannot wait for %q %s: not a duration", n.Scalar(), unit.name), Hint: "write a number that is not negative"}
 		}
 		seconds += v * unit.is
 	}
 	if seconds > o.MaxWait.Seconds() {
 		return &action.Error{
-			Err:  fmt.Errorf("cannot wait for so long: %s is the most", o.MaxWait),
-			Hint: "wait for less, or have the step that needs it wait for what it needs",
+			Err:  fmt.Errorf("cannot wait that long: the limit is %s", o.MaxWait),
+			Hint: "set a shorter time, or let the next step wait for its condition",
 		}
 	}
 	d := time.Duration(seconds * float64(time.Second))
 	if c.DryRun {
-		c.Logf("only tried out: it would wait for %s", d)
+		c.Logf("dry run: would wait for %s", d)
 		return nil
 	}
 	c.Logf("waiting for %s", d)

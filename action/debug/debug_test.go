@@ -29,13 +29,13 @@ func TestLog(t *testing.T) {
 		files         map[string]string
 		want          string
 	}{
-		"Message":   {"the input, then the message, as upstream", "message: 'Hello abc '\nlistWorkspace: true\n", nil, "{\n  \"message\": \"Hello abc \",\n  \"listWorkspace\": true\n}\nHello abc \nWorkspace:\n"},
-		"Nothing":   {"nothing is asked for", "{}", nil, "{}"},
-		"No":        {"a list that is not wanted", "listWorkspace: false", map[string]string{"a": "x"}, "{\n  \"listWorkspace\": false\n}"},
-		"Names":     {"names alone, folders in their place", "listWorkspace: with-filenames", map[string]string{"b": "x", "a/c": "y", ".d": "z"}, "{\n  \"listWorkspace\": \"with-filenames\"\n}\nWorkspace:\n  - .d\n  - a/c\n  - b"},
-		"Contents":  {"what is in them", "listWorkspace: with-contents", map[string]string{"a": "one\n", "b": "\x00\x01"}, "{\n  \"listWorkspace\": \"with-contents\"\n}\nWorkspace:\n - a:\n\n  one\n\n - b:\n\n  (it is no text, 2 bytes)"},
-		"Extra":     {"anything else is told as JSON", "extra:\n  a: [1, x]\n", nil, "{\n  \"extra\": {\n    \"a\": [\n      1,\n      \"x\"\n    ]\n  }\n}"},
-		"Directive": {"a message is no format", "message: '100%d'", nil, "{\n  \"message\": \"100%d\"\n}\n100%d"},
+		"Message":   {"The log has the input, then the message, as upstream.", "message: 'Hello abc '\nlistWorkspace: true\n", nil, "{\n  \"message\": \"Hello abc \",\n  \"listWorkspace\": true\n}\nHello abc \nWorkspace:\n"},
+		"Nothing":   {"An empty input is logged.", "{}", nil, "{}"},
+		"No":        {"listWorkspace can be false.", "listWorkspace: false", map[string]string{"a": "x"}, "{\n  \"listWorkspace\": false\n}"},
+		"Names":     {"The workspace is listed by name, folders in order.", "listWorkspace: with-filenames", map[string]string{"b": "x", "a/c": "y", ".d": "z"}, "{\n  \"listWorkspace\": \"with-filenames\"\n}\nWorkspace:\n  - .d\n  - a/c\n  - b"},
+		"Contents":  {"The workspace is listed with contents.", "listWorkspace: with-contents", map[string]string{"a": "one\n", "b": "\x00\x01"}, "{\n  \"listWorkspace\": \"with-contents\"\n}\nWorkspace:\n - a:\n\n  one\n\n - b:\n\n  (not text, 2 bytes)"},
+		"Extra":     {"Other fields are logged as JSON.", "extra:\n  a: [1, x]\n", nil, "{\n  \"extra\": {\n    \"a\": [\n      1,\n      \"x\"\n    ]\n  }\n}"},
+		"Directive": {"A message is not a format string.", "message: '100%d'", nil, "{\n  \"message\": \"100%d\"\n}\n100%d"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -51,15 +51,15 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestLogMuch lists files that are together too long to be shown.
+// TestLogMuch checks that files which are too long together are shortened.
 func TestLogMuch(t *testing.T) {
 	s := actiontest.New(t, Actions(Options{}))
 	s.Write(map[string]string{"a": strings.Repeat("x", maxContents), "b": "y", "c": ""})
 	if _, err := s.Run(ActionLog, "listWorkspace: with-contents", nil); err != nil {
 		t.Fatal(err)
 	}
-	if log := s.Log(); len(log) > maxContents+1000 || !strings.HasSuffix(log, " - b:\n\n  (it is too long to be shown)\n - c:\n\n  ") {
-		t.Errorf("%d bytes, ending in %q", len(log), log[max(0, len(log)-100):])
+	if log := s.Log(); len(log) > maxContents+1000 || !strings.HasSuffix(log, " - b:\n\n  (too large to be shown)\n - c:\n\n  ") {
+		t.Errorf("log has %d bytes and ends in %q", len(log), log[max(0, len(log)-100):])
 	}
 }
 
@@ -70,13 +70,13 @@ func TestWait(t *testing.T) {
 		takes         time.Duration
 		err           string
 	}{
-		"Sum":      {"all units together", "minutes: 1\nseconds: 1.5\nmilliseconds: 250\n", false, 61*time.Second + 750*time.Millisecond, ""},
-		"Nothing":  {"no time at all", "{}", false, 0, ""},
-		"Longest":  {"the most there is", "minutes: 10", false, 10 * time.Minute, ""},
-		"Long":     {"more than that", "minutes: 10\nmilliseconds: 1\n", false, 0, "cannot wait for so long: 10m0s is the most"},
-		"Endless":  {"more than a number can be", "minutes: 1e300", false, 0, "cannot wait for so long: 10m0s is the most"},
-		"Negative": {"time does not run backwards", "seconds: -1", false, 0, `cannot wait for "-1" seconds: that is no length of time`},
-		"Dry":      {"nobody waits for what is only tried out", "minutes: 9", true, 0, ""},
+		"Sum":      {"All units are added up.", "minutes: 1\nseconds: 1.5\nmilliseconds: 250\n", false, 61*time.Second + 750*time.Millisecond, ""},
+		"Nothing":  {"An empty input does not wait.", "{}", false, 0, ""},
+		"Longest":  {"The maximum duration is accepted.", "minutes: 10", false, 10 * time.Minute, ""},
+		"Long":     {"A longer duration is refused.", "minutes: 10\nmilliseconds: 1\n", false, 0, "cannot wait that long: the limit is 10m0s"},
+		"Endless":  {"A duration that overflows is refused.", "minutes: 1e300", false, 0, "cannot wait that long: the limit is 10m0s"},
+		"Negative": {"A negative duration is refused.", "seconds: -1", false, 0, `cannot wait for "-1" seconds: not a duration`},
+		"Dry":      {"A dry run does not wait.", "minutes: 9", true, 0, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestWait(t *testing.T) {
 					t.Errorf("%s: %q, want %q", tc.reason, got, tc.err)
 				}
 				if took := time.Since(begin); took != tc.takes {
-					t.Errorf("%s: it took %v, want %v", tc.reason, took, tc.takes)
+					t.Errorf("%s: took %v, want %v", tc.reason, took, tc.takes)
 				}
 			})
 		})

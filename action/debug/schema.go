@@ -11,22 +11,22 @@ const (
 )
 
 var logInput = action.Schema(
-	action.Field{Name: "message", Type: "string", Description: "What to tell"},
+	action.Field{Name: "message", Type: "string", Description: "Message to log"},
 	action.Field{
 		Name: "listWorkspace",
 		Schema: tree.Obj(tree.F("anyOf", tree.Arr(
 			tree.Obj(tree.F("type", tree.Str("boolean"))),
 			tree.Obj(tree.F("type", tree.Str("string")), tree.F("enum", tree.Strs([]string{withNames, withContents}))),
 		))),
-		Description: "Lists the files of the workspace; " + withContents + " shows what is in them too",
+		Description: "Lists the files of the workspace; " + withContents + " also shows their contents",
 	},
-	action.Field{Name: "extra", Description: "Anything, which is told as JSON"},
+	action.Field{Name: "extra", Description: "Any value, which is logged as JSON"},
 )
 
 var waitInput = action.Schema(
-	action.Field{Name: "minutes", Type: "number", Description: "How many minutes"},
-	action.Field{Name: "seconds", Type: "number", Description: "How many seconds, beside the minutes"},
-	action.Field{Name: "milliseconds", Type: "number", Description: "How many milliseconds, beside the others"},
+	action.Field{Name: "minutes", Type: "number", Description: "Number of minutes"},
+	action.Field{Name: "seconds", Type: "number", Description: "Number of seconds, added to the minutes"},
+	action.Field{Name: "milliseconds", Type: "number", Description: "Number of milliseconds, added to the others"},
 )
 
 var logExamples = []action.Example{

@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// TestBeside fetches what is beside a Template that is tried out: nothing of this
-// machine is read for it, and addresses are addresses still.
+// TestBeside checks relative URLs of a Template in a dry run: nothing is read
+// from the local disk, and absolute URLs are still fetched.
 func TestBeside(t *testing.T) {
 	elsewhere := FetcherFunc(func(_ context.Context, _, address string, _ secret.Text, _ May) (*Tree, error) {
 		return nil, errors.New("asked for " + address)
@@ -29,8 +29,8 @@ func TestBeside(t *testing.T) {
 		t.Errorf("%q (%v)", got, err)
 	}
 	for address, want := range map[string]string{
-		"../other":                "leads out",
-		"/etc":                    "leads out",
+		"../other":                "outside the workspace",
+		"/etc":                    "outside the workspace",
 		"./none":                  "none",
 		"https://example.org/a/b": "asked for https://example.org/a/b",
 		"git@example.org:a/b.git": "asked for git@example.org:a/b.git",

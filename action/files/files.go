@@ -104,7 +104,7 @@ func Actions(o Options) []action.Action {
 			Input: deleteInput, Examples: deleteExamples, Contained: true, Run: remove,
 		},
 		{
-			ID: ActionRename, Description: "Gives files and folders of the workspace other names",
+			ID: ActionRename, Description: "Renames files and folders of the workspace",
 			Input: renameInput, Examples: renameExamples, Contained: true, Run: rename,
 		},
 		{
@@ -115,19 +115,19 @@ func Actions(o Options) []action.Action {
 	if o.Fetcher != nil {
 		all = append(all,
 			action.Action{
-				ID: ActionFetch, Description: "Puts the files of a folder, which is beside the Template or in a repository, into the workspace",
+				ID: ActionFetch, Description: "Fetches a folder, from beside the Template or from a repository, into the workspace",
 				Input: fetchInput, Examples: fetchExamples, Run: a.fetch,
 			},
 			action.Action{
-				ID: ActionFetchFile, Description: "Puts one file, which is beside the Template or in a repository, into the workspace",
+				ID: ActionFetchFile, Description: "Fetches one file, from beside the Template or from a repository, into the workspace",
 				Input: fetchFileInput, Examples: fetchFileExamples, Run: a.fetchFile,
 			},
 			action.Action{
-				ID: ActionTemplate, Description: "Puts the files of a folder into the workspace, with the expressions in their names and in what is in them evaluated",
+				ID: ActionTemplate, Description: "Fetches a folder into the workspace and evaluates the expressions in file names and contents",
 				Input: templateInput, Examples: templateExamples, Run: a.template,
 			},
 			action.Action{
-				ID: ActionTemplateFile, Description: "Puts one file into the workspace, with the expressions in it evaluated",
+				ID: ActionTemplateFile, Description: "Fetches one file into the workspace and evaluates the expressions in it",
 				Input: templateFileInput, Examples: templateFileExamples, Run: a.templateFile,
 			})
 	}

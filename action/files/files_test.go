@@ -20,15 +20,15 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// shelf fetches from files in memory: an address is a path in them.
+// shelf returns a Fetcher for files in memory: a URL is a path in them.
 func shelf(all fs.FS) Fetcher {
 	return FetcherFunc(func(_ context.Context, _, address string, _ secret.Text, _ May) (*Tree, error) {
 		return &Tree{Files: all, Path: strings.TrimPrefix(address, "./"), Shown: address}, nil
 	})
 }
 
-// files returns files with these contents; a name that ends in a star is one
-// that can be run, and a content that begins with an arrow is a link.
+// files returns files with these contents; a name with the suffix * is
+// executable, and a content with the prefix -> is a link.
 func files(all map[string]string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for name, text := range all {
@@ -44,7 +44,7 @@ func files(all map[string]string) fstest.MapFS {
 	return m
 }
 
-// hold compares an error and its way out with what is wanted.
+// hold compares an error and its hint with the expected ones.
 func hold(t *testing.T, reason string, err error, want, hint string) {
 	t.Helper()
 	got, out := "", ""
@@ -76,19 +76,20 @@ func TestExamples(t *testing.T) {
 		}
 	})
 	if got := s.Files()["service/README.md"]; got != "# payments\n" {
-		t.Errorf("the skeleton is %q", got)
+		t.Errorf("skeleton is %q", got)
 	}
 	if got := Actions(Options{}); len(got) != 4 {
-		t.Errorf("without a Fetcher there are %d actions", len(got))
+		t.Errorf("%d actions without a Fetcher", len(got))
 	}
 	for _, a := range Actions(Options{Fetcher: from}) {
 		if !a.DryRun {
-			t.Errorf("%s touches the workspace alone, and can be tried out", a.ID)
+			t.Errorf("%s only changes the workspace, want it to support dry runs", a.ID)
 		}
 	}
 }
 
-// TestPlainExact copies any bytes to any names, and wants the same bytes there.
+// TestPlainExact checks that arbitrary bytes under arbitrary names are copied
+// unchanged.
 func TestPlainExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		want := map[string]string{}
@@ -117,7 +118,7 @@ func TestPlainExact(t *testing.T) {
 	})
 }
 
-// taken reports whether a name is there, or is a folder, or lies in a file.
+// taken reports whether a name exists, is a folder, or is below a file.
 func taken(in fstest.MapFS, name string) bool {
 	for n := range in {
 		if n == name || strings.HasPrefix(n, name+"/") || strings.HasPrefix(name, n+"/") {
@@ -127,7 +128,7 @@ func taken(in fstest.MapFS, name string) bool {
 	return false
 }
 
-// TestLinks fetches folders with links in them.
+// TestLinks checks fetched folders that contain links.
 func TestLinks(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -136,21 +137,21 @@ func TestLinks(t *testing.T) {
 		want   map[string]string
 		err    string
 	}{
-		"File":     {"a link is the file it leads to", map[string]string{"d/a*": "A", "d/b": "-> a"}, "d", map[string]string{"a*": "A", "b*": "A"}, ""},
-		"Above":    {"which may be elsewhere in the same tree", map[string]string{"LICENSE": "L", "d/e/b": "-> ../../LICENSE"}, "d", map[string]string{"e/b": "L"}, ""},
-		"Folder":   {"a folder likewise", map[string]string{"x/y/a": "A", "d/b": "-> ../x"}, "d", map[string]string{"b/y/a": "A"}, ""},
-		"Chain":    {"through several links", map[string]string{"x/a": "A", "y": "-> x", "d/b": "-> ../y/a"}, "d", map[string]string{"b": "A"}, ""},
-		"Asked":    {"the folder itself is a link", map[string]string{"x/a": "A", "d": "-> x"}, "d", map[string]string{"a": "A"}, ""},
-		"Absolute": {"out by the root", map[string]string{"d/a": "A", "d/b": "-> /etc/passwd"}, "d", nil, `cannot fetch "b" of "d": it is a link that leads out of what was fetched`},
-		"Dots":     {"out by dots", map[string]string{"d/b": "-> ../../etc/passwd"}, "d", nil, `cannot fetch "b" of "d": it is a link that leads out of what was fetched`},
-		"Sly":      {"out through a link", map[string]string{"x/y/up": "-> ../..", "d/b": "-> ../x/y/up/../secret"}, "d", nil, `cannot fetch "b" of "d": it is a link that leads nowhere`},
-		"Nowhere":  {"nothing is there", map[string]string{"d/b": "-> nope"}, "d", nil, `cannot fetch "b" of "d": it is a link that leads nowhere`},
-		"Circle":   {"to each other", map[string]string{"d/a": "-> b", "d/b": "-> a"}, "d", nil, `cannot fetch "a" of "d": it is a link that leads in circles`},
-		"Within":   {"to a folder it is in", map[string]string{"d/e/a": "-> ../../d"}, "d", nil, `cannot fetch "e/a" of "d": it is a link that leads in circles`},
-		"Git":      {"what is Git's own stays there", map[string]string{".git/config": "s3cr3t", "d/a": "A", "d/.git/x": "x"}, "d", map[string]string{"a": "A"}, ""},
-		"GitLink":  {"whoever points at it", map[string]string{".git/config": "s3cr3t", "d/b": "-> ../.git/config"}, "d", nil, `cannot fetch "b" of "d": it is a link that leads out of what was fetched`},
-		"Missing":  {"nothing was asked for", map[string]string{"d/a": "A"}, "e", nil, `cannot fetch "e" of "e": there is no such file or folder`},
-		"AFile":    {"a file is no folder", map[string]string{"d/a": "A"}, "d/a", nil, `cannot fetch "d/a": it is a file`},
+		"File":     {"A link is replaced by the file it points to.", map[string]string{"d/a*": "A", "d/b": "-> a"}, "d", map[string]string{"a*": "A", "b*": "A"}, ""},
+		"Above":    {"A link to another folder of the same tree is followed.", map[string]string{"LICENSE": "L", "d/e/b": "-> ../../LICENSE"}, "d", map[string]string{"e/b": "L"}, ""},
+		"Folder":   {"A link to a folder is followed.", map[string]string{"x/y/a": "A", "d/b": "-> ../x"}, "d", map[string]string{"b/y/a": "A"}, ""},
+		"Chain":    {"A chain of links is followed.", map[string]string{"x/a": "A", "y": "-> x", "d/b": "-> ../y/a"}, "d", map[string]string{"b": "A"}, ""},
+		"Asked":    {"The fetched folder can be a link.", map[string]string{"x/a": "A", "d": "-> x"}, "d", map[string]string{"a": "A"}, ""},
+		"Absolute": {"An absolute link is refused.", map[string]string{"d/a": "A", "d/b": "-> /etc/passwd"}, "d", nil, `cannot fetch "b" of "d": link leads out of the fetched files`},
+		"Dots":     {"A link with a path traversal is refused.", map[string]string{"d/b": "-> ../../etc/passwd"}, "d", nil, `cannot fetch "b" of "d": link leads out of the fetched files`},
+		"Sly":      {"A path traversal through another link is refused.", map[string]string{"x/y/up": "-> ../..", "d/b": "-> ../x/y/up/../secret"}, "d", nil, `cannot fetch "b" of "d": broken link: target does not exist`},
+		"Nowhere":  {"A broken link is refused.", map[string]string{"d/b": "-> nope"}, "d", nil, `cannot fetch "b" of "d": broken link: target does not exist`},
+		"Circle":   {"A link cycle is refused.", map[string]string{"d/a": "-> b", "d/b": "-> a"}, "d", nil, `cannot fetch "a" of "d": link loop`},
+		"Within":   {"A link to its parent folder is refused.", map[string]string{"d/e/a": "-> ../../d"}, "d", nil, `cannot fetch "e/a" of "d": link loop`},
+		"Git":      {"A .git folder is not fetched.", map[string]string{".git/config": "s3cr3t", "d/a": "A", "d/.git/x": "x"}, "d", map[string]string{"a": "A"}, ""},
+		"GitLink":  {"A link into .git is refused.", map[string]string{".git/config": "s3cr3t", "d/b": "-> ../.git/config"}, "d", nil, `cannot fetch "b" of "d": link leads out of the fetched files`},
+		"Missing":  {"A missing folder is reported.", map[string]string{"d/a": "A"}, "e", nil, `cannot fetch "e" of "e": file or folder does not exist`},
+		"AFile":    {"A file is not accepted as a folder.", map[string]string{"d/a": "A"}, "d/a", nil, `cannot fetch "d/a": is a file`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +168,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLimits fetches more than is allowed.
+// TestLimits checks the limits of a fetch.
 func TestLimits(t *testing.T) {
 	many := fstest.MapFS{}
 	for i := range 6 {
@@ -181,11 +182,11 @@ func TestLimits(t *testing.T) {
 		bytes      int64
 		err        string
 	}{
-		"Fits":   {"just enough", ActionFetch, many, 6, 60, ""},
-		"Files":  {"too many files", ActionFetch, many, 5, 60, `cannot fetch "d": it holds more than 5 files`},
-		"Bytes":  {"too many bytes", ActionFetch, many, 6, 59, `cannot fetch "xxxxxx" of "d": that is more than one step may fetch`},
-		"Grown":  {"a template that grows", ActionTemplate, growing, 6, 199, `cannot fetch "a" of "d": that is more than one step may fetch`},
-		"Growth": {"as far as it may", ActionTemplate, growing, 6, 200, ""},
+		"Fits":   {"A fetch at the limits is accepted.", ActionFetch, many, 6, 60, ""},
+		"Files":  {"Too many files are refused.", ActionFetch, many, 5, 60, `cannot fetch "d": more than 5 files`},
+		"Bytes":  {"Too many bytes are refused.", ActionFetch, many, 6, 59, `cannot fetch "xxxxxx" of "d": files exceed the size limit of a step`},
+		"Grown":  {"A rendered template counts with its output size.", ActionTemplate, growing, 6, 199, `cannot fetch "a" of "d": files exceed the size limit of a step`},
+		"Growth": {"A rendered template at the limit is accepted.", ActionTemplate, growing, 6, 200, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -196,10 +197,10 @@ func TestLimits(t *testing.T) {
 	}
 	t.Run("Cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(errors.New("somebody stopped it"))
+		cancel(errors.New("task cancelled"))
 		s := actiontest.New(t, Actions(Options{Fetcher: shelf(many)}))
 		err := s.Find(ActionFetch).Run(ctx, &action.Call{Input: tree.Obj(tree.F("url", tree.Str("d"))), Logf: t.Logf})
-		if err == nil || !strings.Contains(err.Error(), "somebody stopped it") {
+		if err == nil || !strings.Contains(err.Error(), "task cancelled") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -212,15 +213,15 @@ func TestFetchFile(t *testing.T) {
 		want              map[string]string
 		err, hint         string
 	}{
-		"Plain":    {"as it is", ActionFetchFile, "url: ./d/a\ntargetPath: x/y.sh\n", map[string]string{"x/y.sh*": "${{ values.x }}"}, "", ""},
-		"Link":     {"through a link", ActionFetchFile, "url: l\ntargetPath: x\n", map[string]string{"x*": "${{ values.x }}"}, "", ""},
-		"Template": {"filled in", ActionTemplateFile, "url: d/a\ntargetPath: x\nvalues: {x: 1}\n", map[string]string{"x*": "1"}, "", ""},
-		"Binary":   {"what is no text", ActionTemplateFile, "url: d/b\ntargetPath: x\n", map[string]string{"x": "b\x00"}, "", ""},
-		"Kept":     {"one that is there stays", ActionTemplateFile, "url: d/a\ntargetPath: there\nvalues: {x: 1}\n", nil, "", ""},
-		"Replaced": {"unless that is wanted", ActionTemplateFile, "url: d/a\ntargetPath: there\nreplace: true\nvalues: {x: 1}\n", map[string]string{"there*": "1"}, "", ""},
-		"Folder":   {"a folder is no file", ActionFetchFile, "url: d\ntargetPath: x\n", nil, `cannot fetch "d": it is a folder`, ActionFetch},
-		"Itself":   {"a file is no workspace", ActionFetchFile, "url: d/a\ntargetPath: ./\n", nil, "cannot write a file over the workspace", "targetPath"},
-		"Out":      {"nothing leaves the workspace", ActionFetchFile, "url: d/a\ntargetPath: ../x\n", nil, `cannot use the path "../x": it leads out of the workspace`, "without .."},
+		"Plain":    {"A file is copied unchanged.", ActionFetchFile, "url: ./d/a\ntargetPath: x/y.sh\n", map[string]string{"x/y.sh*": "${{ values.x }}"}, "", ""},
+		"Link":     {"A link is followed.", ActionFetchFile, "url: l\ntargetPath: x\n", map[string]string{"x*": "${{ values.x }}"}, "", ""},
+		"Template": {"A template is rendered.", ActionTemplateFile, "url: d/a\ntargetPath: x\nvalues: {x: 1}\n", map[string]string{"x*": "1"}, "", ""},
+		"Binary":   {"A binary file is not rendered.", ActionTemplateFile, "url: d/b\ntargetPath: x\n", map[string]string{"x": "b\x00"}, "", ""},
+		"Kept":     {"An existing file is kept.", ActionTemplateFile, "url: d/a\ntargetPath: there\nvalues: {x: 1}\n", nil, "", ""},
+		"Replaced": {"An existing file is replaced if replace is set.", ActionTemplateFile, "url: d/a\ntargetPath: there\nreplace: true\nvalues: {x: 1}\n", map[string]string{"there*": "1"}, "", ""},
+		"Folder":   {"A folder is not accepted as a file.", ActionFetchFile, "url: d\ntargetPath: x\n", nil, `cannot fetch "d": is a folder`, ActionFetch},
+		"Itself":   {"A file cannot replace the workspace.", ActionFetchFile, "url: d/a\ntargetPath: ./\n", nil, "cannot replace the workspace by a file", "targetPath"},
+		"Out":      {"A path out of the workspace is refused.", ActionFetchFile, "url: d/a\ntargetPath: ../x\n", nil, `cannot use path "../x": outside the workspace`, "without .."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +242,7 @@ func TestFetchFile(t *testing.T) {
 	}
 }
 
-// TestHandedOn wants the Fetcher to be handed what it needs.
+// TestHandedOn checks that the Fetcher gets its context and token.
 func TestHandedOn(t *testing.T) {
 	closed := 0
 	from := FetcherFunc(func(_ context.Context, base, address string, token secret.Text, _ May) (*Tree, error) {
@@ -255,11 +256,11 @@ func TestHandedOn(t *testing.T) {
 		t.Errorf("%v, closed %d times", err, closed)
 	}
 	if log := s.Log(); strings.Contains(log, "t0ken") {
-		t.Errorf("the token is told: %s", log)
+		t.Errorf("token is in the log: %s", log)
 	}
 }
 
-// TestWorkspaceLinks writes through links that are in the workspace already.
+// TestWorkspaceLinks checks writes through existing links of the workspace.
 func TestWorkspaceLinks(t *testing.T) {
 	outside := t.TempDir()
 	for name, run := range map[string][2]string{
@@ -282,7 +283,7 @@ func TestWorkspaceLinks(t *testing.T) {
 				t.Error(err)
 			}
 			if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
-				t.Errorf("outside there is %v (%v)", left, err)
+				t.Errorf("outside of the workspace there is %v (%v)", left, err)
 			}
 			if _, err := os.Stat(outside); err != nil {
 				t.Error(err)

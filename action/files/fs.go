@@ -31,7 +31,7 @@ func remove(ctx context.Context, c *action.Call) error {
 			return err
 		}
 		if len(found) == 0 {
-			c.Logf("nothing to delete: there is no %s", name)
+			c.Logf("nothing to delete: no match for %s", name)
 		}
 		for _, f := range found {
 			if err := c.Workspace.Remove(f); err != nil {
@@ -110,11 +110,11 @@ func (a actions) list(ctx context.Context, c *action.Call) error {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
 			case name == top && !e.IsDir():
-				return wrong("name the folder it is in", "cannot list %q: it is no folder", given)
+				return wrong("set the folder that contains it", "cannot list %q: not a folder", given)
 			case name == top:
 				return nil
 			case len(files.Items)+len(folders.Items) == a.MaxFiles:
-				return wrong("list a folder in it", "cannot list %q: it holds more than %d files", given, a.MaxFiles)
+				return wrong("list a subfolder", "cannot list %q: more than %d files", given, a.MaxFiles)
 			}
 			found := tree.Obj(tree.F("name", tree.Str(e.Name())), tree.F("path", tree.Str(name)), tree.F("fullPath", tree.Str(name)))
 			if !e.IsDir() {
@@ -140,7 +140,7 @@ func (a actions) list(ctx context.Context, c *action.Call) error {
 func local(given string) (string, error) {
 	at := path.Clean(filepath.ToSlash(given))
 	if given == "" || !filepath.IsLocal(at) || strings.ContainsRune(given, 0) {
-		return "", wrong("write it as it is in the workspace, without ..", "cannot use the path %q: it leads out of the workspace", given)
+		return "", wrong("write a path in the workspace, without ..", "cannot use path %q: outside the workspace", given)
 	}
 	return at, nil
 }
@@ -150,5 +150,5 @@ func unread(name string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
-	return wrong("check the path, and that no link leads out", "cannot read %q: %w", name, err)
+	return wrong("check the path, and that no link leads out of the workspace", "cannot read %q: %w", name, err)
 }

@@ -16,10 +16,10 @@ func isPattern(text string) bool { return strings.ContainsAny(text, "*?[{") }
 
 // parsePattern parses a pattern.
 func parsePattern(text string) (pattern, error) {
-	const hint = `use *, **, ?, [ab] and {a,b}; put a backslash before one that is meant as it is`
+	const hint = `use *, **, ?, [ab] and {a,b}; escape a literal one with a backslash`
 	const most = 4096
 	if len(text) > most {
-		return pattern{}, wrong("write several", "cannot read the pattern %.20q…: it has more than %d characters", text, most)
+		return pattern{}, wrong("use several patterns", "cannot read pattern %.20q…: more than %d characters", text, most)
 	}
 	var b strings.Builder
 	b.WriteString("^")
@@ -40,7 +40,7 @@ func parsePattern(text string) (pattern, error) {
 		case c == '[':
 			class, n := class(rest)
 			if n == 0 {
-				return pattern{}, wrong(hint, "cannot read the pattern %q: a bracket is not closed", text)
+				return pattern{}, wrong(hint, "cannot read pattern %q: unclosed bracket", text)
 			}
 			b.WriteString(class)
 			skip = n
@@ -61,11 +61,11 @@ func parsePattern(text string) (pattern, error) {
 		rest = rest[skip:]
 	}
 	if open > 0 {
-		return pattern{}, wrong(hint, "cannot read the pattern %q: a brace is not closed", text)
+		return pattern{}, wrong(hint, "cannot read pattern %q: unclosed brace", text)
 	}
 	is, err := regexp.Compile("(?s)" + b.String() + "(?:/.*)?$")
 	if err != nil {
-		return pattern{}, wrong(hint, "cannot read the pattern %q: it is none", text)
+		return pattern{}, wrong(hint, "cannot read pattern %q: invalid pattern", text)
 	}
 	return pattern{is}, nil
 }

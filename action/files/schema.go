@@ -15,14 +15,14 @@ var (
 var (
 	folderURL = action.Field{Name: "url", Type: "string", Required: true, Description: "The folder: a path beside the Template, such as ./skeleton, or the URL of a repository or of a folder's page in one"}
 	fileURL   = action.Field{Name: "url", Type: "string", Required: true, Description: "The file: a path beside the Template, or the URL of its page in a repository"}
-	folderTo  = action.Field{Name: "targetPath", Type: "string", Description: "Folder of the workspace; the workspace itself if it is missing"}
+	folderTo  = action.Field{Name: "targetPath", Type: "string", Description: "Folder of the workspace; the default is its root"}
 	fileTo    = action.Field{Name: "targetPath", Type: "string", Required: true, Description: "File of the workspace"}
-	token     = action.Field{Name: "token", Type: "string", Description: "Token to read with, instead of the one the host is known with"}
-	values    = action.Field{Name: "values", Type: "object", Schema: anything, Description: "What expressions know as values"}
-	compat    = action.Field{Name: "cookiecutterCompat", Type: "boolean", Description: "Not supported; only false may be given"}
-	replace   = action.Field{Name: "replace", Type: "boolean", Description: "Writes over files that are there; otherwise those stay"}
-	trim      = action.Field{Name: "trimBlocks", Type: "boolean", Description: "Takes the line break after a {% %} away"}
-	lstrip    = action.Field{Name: "lstripBlocks", Type: "boolean", Description: "Takes the indentation before a {% %} that begins a line away"}
+	token     = action.Field{Name: "token", Type: "string", Description: "Token to use instead of the configured one of the host"}
+	values    = action.Field{Name: "values", Type: "object", Schema: anything, Description: "Values for expressions, as values"}
+	compat    = action.Field{Name: "cookiecutterCompat", Type: "boolean", Description: "Not supported; must be false"}
+	replace   = action.Field{Name: "replace", Type: "boolean", Description: "Overwrites existing files; otherwise they are kept"}
+	trim      = action.Field{Name: "trimBlocks", Type: "boolean", Description: "Removes the line break after a {% %}"}
+	lstrip    = action.Field{Name: "lstripBlocks", Type: "boolean", Description: "Removes the indentation before a {% %} at the start of a line"}
 )
 
 var (
@@ -30,17 +30,17 @@ var (
 	fetchFileInput = action.Schema(fileURL, fileTo, token)
 
 	templateInput = action.Schema(folderURL, folderTo, values,
-		action.Field{Name: "copyWithoutRender", Type: "array", Schema: texts, Description: "Patterns of files whose names and contents stay as they are"},
-		action.Field{Name: "copyWithoutTemplating", Type: "array", Schema: texts, Description: "Patterns of files whose contents stay as they are"},
+		action.Field{Name: "copyWithoutRender", Type: "array", Schema: texts, Description: "Patterns of files whose names and contents are not evaluated"},
+		action.Field{Name: "copyWithoutTemplating", Type: "array", Schema: texts, Description: "Patterns of files whose contents are not evaluated"},
 		compat,
-		action.Field{Name: "templateFileExtension", Schema: eitherOr, Description: "Only the contents of files with this ending are templates, and lose it; true means .njk"},
+		action.Field{Name: "templateFileExtension", Schema: eitherOr, Description: "Only files with this extension are templates, and the extension is removed; true means .njk"},
 		replace, trim, lstrip, token)
 	templateFileInput = action.Schema(fileURL, fileTo, values, compat, replace, trim, lstrip, token)
 
 	writeInput = action.Schema(
-		action.Field{Name: "path", Type: "string", Required: true, Description: "File of the workspace; its folders are made"},
-		action.Field{Name: "content", Type: "string", Required: true, Description: "What is in it"},
-		action.Field{Name: "executable", Type: "boolean", Description: "Whether it can be run"})
+		action.Field{Name: "path", Type: "string", Required: true, Description: "File of the workspace; its folders are created"},
+		action.Field{Name: "content", Type: "string", Required: true, Description: "Content of the file"},
+		action.Field{Name: "executable", Type: "boolean", Description: "Whether the file is executable"})
 	writeOutput = action.Schema(action.Field{Name: "path", Type: "string", Description: "The file"})
 
 	deleteInput = action.Schema(action.Field{Name: "files", Type: "array", Required: true, Schema: texts,
@@ -48,15 +48,15 @@ var (
 
 	renameInput = action.Schema(action.Field{Name: "files", Type: "array", Required: true,
 		Schema: tree.Obj(tree.F("items", action.Object(
-			action.Field{Name: "from", Type: "string", Required: true, Description: "The name it has"},
-			action.Field{Name: "to", Type: "string", Required: true, Description: "The name it gets"},
-			action.Field{Name: "overwrite", Type: "boolean", Description: "Replaces what has that name"}))),
+			action.Field{Name: "from", Type: "string", Required: true, Description: "Current name"},
+			action.Field{Name: "to", Type: "string", Required: true, Description: "New name"},
+			action.Field{Name: "overwrite", Type: "boolean", Description: "Replaces an existing file of that name"}))),
 		Description: "Files and folders"})
 
 	listInput = action.Schema(
 		action.Field{Name: "paths", Type: "array", Required: true, Schema: tree.Obj(tree.F("items",
-			tree.Obj(tree.F("type", tree.Str("string")), tree.F("minLength", tree.Number(1))))), Description: "Folders of the workspace; . is all of it"},
-		action.Field{Name: "recursive", Type: "boolean", Schema: tree.Obj(tree.F("default", tree.Boolean(false))), Description: "Lists the folders in them too"})
+			tree.Obj(tree.F("type", tree.Str("string")), tree.F("minLength", tree.Number(1))))), Description: "Folders of the workspace; . is its root"},
+		action.Field{Name: "recursive", Type: "boolean", Schema: tree.Obj(tree.F("default", tree.Boolean(false))), Description: "Also lists subfolders"})
 	listOutput = action.Schema(
 		action.Field{Name: "files", Type: "array", Required: true, Schema: found},
 		action.Field{Name: "folders", Type: "array", Required: true, Schema: found})

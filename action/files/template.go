@@ -35,8 +35,8 @@ type renderer struct {
 func (a actions) newRenderer(c *action.Call) (*renderer, error) {
 	in := c.Input
 	if in.Get("cookiecutterCompat").IsTrue() {
-		return nil, wrong("write {{ cookiecutter.name }} as ${{ values.name }}, and leave cookiecutterCompat out",
-			"templates of cookiecutter are not supported")
+		return nil, wrong("write {{ cookiecutter.name }} as ${{ values.name }}, and remove cookiecutterCompat",
+			"cookiecutter templates are not supported")
 	}
 	r := &renderer{
 		call: c, env: *a.Env, scope: expression.Scope{"values": in.Get("values")},
@@ -60,7 +60,7 @@ func (a actions) newRenderer(c *action.Call) (*renderer, error) {
 	asIs := in.Get("copyWithoutTemplating")
 	if old := in.Get("copyWithoutRender"); old.IsList() {
 		if asIs.IsList() {
-			return nil, wrong("leave copyWithoutRender out", "copyWithoutRender and copyWithoutTemplating do not go together")
+			return nil, wrong("remove copyWithoutRender", "copyWithoutRender and copyWithoutTemplating cannot be combined")
 		}
 		asIs, r.names = old, false
 	}
@@ -71,8 +71,8 @@ func (a actions) newRenderer(c *action.Call) (*renderer, error) {
 		r.extension = "." + strings.TrimPrefix(ext.Str(), ".")
 	}
 	if r.extension != "" && asIs.IsList() {
-		return nil, wrong("with templateFileExtension all other files stay as they are, so leave the patterns out",
-			"templateFileExtension and copyWithoutTemplating do not go together")
+		return nil, wrong("remove the patterns; with templateFileExtension, all other files are copied unchanged",
+			"templateFileExtension and copyWithoutTemplating cannot be combined")
 	}
 	var err error
 	r.asIs, err = parsePatterns(asIs.Strings())
@@ -95,7 +95,7 @@ func (a actions) templateFile(ctx context.Context, c *action.Call) error {
 		return err
 	}
 	if r.target != "." && !r.replace && exists(c.Workspace, r.target) {
-		c.Logf("%s is there already, and stays", r.target)
+		c.Logf("kept existing %s", r.target)
 		return nil
 	}
 	return a.put(ctx, c, true, func(name string, data []byte) (made, error) {
@@ -122,14 +122,14 @@ func (r *renderer) file(name string, data []byte) (made, error) {
 	for part := range strings.SplitSeq(to, "/") {
 		switch part {
 		case "":
-			r.call.Logf("left out %s: a part of its name is empty", name)
+			r.call.Logf("skipped %s: a part of its name is empty", name)
 			return made{left: true}, nil
 		case ".", "..":
-			return made{}, wrong("check the values in it", "cannot write %q as %q: no part of a name may be %q", name, to, part)
+			return made{}, wrong("check the values in the name", "cannot write %q as %q: a part of the name is %q", name, to, part)
 		}
 	}
 	if at := path.Join(r.target, to); !r.replace && exists(r.call.Workspace, at) {
-		r.call.Logf("%s is there already, and stays", at)
+		r.call.Logf("kept existing %s", at)
 		return made{left: true}, nil
 	}
 	if !render {
@@ -154,7 +154,7 @@ func (r *renderer) content(name string, data []byte) ([]byte, error) {
 
 // unfit returns an error with the position of a failed expression.
 func unfit(where string, err error) error {
-	hint := "mend the expression; a file that is no template can be named in copyWithoutTemplating"
+	hint := "fix the expression, or list the file in copyWithoutTemplating if it is not a template"
 	e, ok := errors.AsType[*expression.Error](err)
 	if !ok {
 		return wrong(hint, "%s: %w", where, err)

@@ -38,9 +38,9 @@ type walker struct {
 const maxLinks = 40
 
 var (
-	errOut     = errors.New("it is a link that leads out of what was fetched")
-	errCircles = errors.New("it is a link that leads in circles")
-	errNowhere = errors.New("it is a link that leads nowhere")
+	errOut     = errors.New("link leads out of the fetched files")
+	errCircles = errors.New("link loop")
+	errNowhere = errors.New("broken link: target does not exist")
 )
 
 // walk lists the files at a path, by name. If the path is a file, that is the only
@@ -82,7 +82,7 @@ func (w *walker) folder(ctx context.Context, name, at string, above []string) (s
 			continue
 		}
 		if w.met++; w.met > w.MaxFiles {
-			return name, fmt.Errorf("it holds more than %d files", w.MaxFiles)
+			return name, fmt.Errorf("more than %d files", w.MaxFiles)
 		}
 		n, r := path.Join(name, e.Name()), path.Join(at, e.Name())
 		info, err := e.Info()
@@ -101,7 +101,7 @@ func (w *walker) folder(ctx context.Context, name, at string, above []string) (s
 		case info.Mode().IsRegular():
 			w.items = append(w.items, item{name: n, real: r, executable: runs(info)})
 		default:
-			w.call.Logf("passed over %s: it is neither a file nor a folder; a submodule is a repository of its own", n)
+			w.call.Logf("skipped %s: neither a file nor a folder; a submodule is a separate repository", n)
 		}
 	}
 	return "", nil
@@ -156,14 +156,14 @@ func notFetched(t *Tree, name string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
-	hint := "check the address, and the branch in it"
+	hint := "check the URL and its branch"
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, errOut), errors.Is(err, errCircles), errors.Is(err, errNowhere):
-		hint = "replace the link by what it leads to"
+		hint = "replace the link by its target"
 	case errors.Is(err, fs.ErrNotExist):
-		err = errors.New("there is no such file or folder")
+		err = errors.New("file or folder does not exist")
 	}
 	if name == "" || name == "." {
 		return wrong(hint, "cannot fetch %q: %w", t.Shown, err)
@@ -188,4 +188,4 @@ func read(from fs.FS, name string, room int64) ([]byte, error) {
 	return data, err
 }
 
-var errTooMuch = errors.New("that is more than one step may fetch")
+var errTooMuch = errors.New("files exceed the size limit of a step")

@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/internal/git/forge/contract"
 )
 
-// TestAudit wants each push and each change request to be recorded with its
-// outcome, and nothing that was only tried out or that changed nothing.
+// TestAudit checks that each push and each change request is recorded with its
+// outcome, and that dry runs and runs without changes are not.
 func TestAudit(t *testing.T) {
 	s := set(t, contract.Gitea, nil)
 	s.host.Kind = contract.Gitea
@@ -28,29 +28,29 @@ func TestAudit(t *testing.T) {
 		before                func()
 		want                  []string
 	}{
-		{"a dry run pushes nothing", request, propose, true, nil, nil},
-		{"a branch and a request", request, propose, false, nil, []string{
+		{"A dry run writes no record.", request, propose, true, nil, nil},
+		{"A new branch and a change request are recorded.", request, propose, false, nil, []string{
 			"git.push map[branch:BRANCH commit:COMMIT repository:HOST/acme/live] <nil>",
 			"git.change-request map[branch:BRANCH operation:open repository:HOST/acme/live targetBranch:main url:http://HOST/acme/live/pull/1] <nil>",
 		}},
-		{"the same again updates the request", request, propose, false, nil, []string{
+		{"An updated change request is recorded.", request, propose, false, nil, []string{
 			"git.change-request map[branch:BRANCH operation:update repository:HOST/acme/live targetBranch:main url:http://HOST/acme/live/pull/1] <nil>",
 		}},
 		{"a commit", ActionCommit, commit, false, nil, []string{"git.push map[branch:main commit:COMMIT repository:HOST/acme/live] <nil>"}},
-		{"the same again changes nothing", ActionCommit, commit, false, nil, nil},
-		{"a server that refuses the push", ActionCommit, strings.Replace(commit, "size: 3", "size: 4", 1), false, func() {
+		{"A run without changes writes no record.", ActionCommit, commit, false, nil, nil},
+		{"A push that the server refuses is recorded.", ActionCommit, strings.Replace(commit, "size: 3", "size: 4", 1), false, func() {
 			s.guard = func(w http.ResponseWriter, req *http.Request) bool {
 				return strings.HasSuffix(req.URL.Path, "git-receive-pack") && no(w, http.StatusForbidden)
 			}
 		}, []string{"git.push map[branch:main commit: repository:HOST/acme/live] error"}},
-		{"a forge that refuses the request", request, strings.Replace(propose, "orders", "other", 2), false, func() {
+		{"A change request that the forge refuses is recorded.", request, strings.Replace(propose, "orders", "other", 2), false, func() {
 			s.guard = nil
 			s.Before = func(w http.ResponseWriter, req *http.Request) bool {
 				return req.Method == http.MethodPost && no(w, http.StatusForbidden)
 			}
 		}, []string{
 			"git.push map[branch:BRANCH commit:COMMIT repository:HOST/acme/live] <nil>",
-			"git.change-request map[branch:BRANCH operation: repository:HOST/acme/live targetBranch:main url:] the server does not let this token do it",
+			"git.change-request map[branch:BRANCH operation: repository:HOST/acme/live targetBranch:main url:] token lacks permission",
 		}},
 	}
 	hide := func(text string) string {

@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/action"
 )
 
-// TestCompare shows whoever tries a step out how files would differ, over HTTP
-// and in a folder.
+// TestCompare checks that a dry run returns the changes of files, over HTTP and
+// in a local folder.
 func TestCompare(t *testing.T) {
 	old := strings.Replace(manifest, "size: 3", "size: 1", 1)
 	for _, how := range []string{"http", "file"} {
@@ -33,7 +33,7 @@ func TestCompare(t *testing.T) {
 			}
 		}
 		if b := s.branches(); len(b) != 1 {
-			t.Errorf("%s: the branches are %v", how, b)
+			t.Errorf("%s: branches are %v", how, b)
 		}
 	}
 }

@@ -44,7 +44,7 @@ var (
 )
 
 // errForm is the error for a list in a form that cannot be edited here.
-var errForm = errors.New("its resources are written in a way that cannot be changed without touching the rest")
+var errForm = errors.New("resources are in a form that cannot be edited without changing the rest")
 
 // enlist adds an entry to a kustomization, or removes it, and returns the new
 // text. It changes only that line, so that comments and the rest stay as they are.
@@ -68,7 +68,7 @@ func enlist(text []byte, entry string, remove bool) ([]byte, error) {
 	top := docs[0]
 	list := top.Get(resources)
 	if len(docs) > 1 || !top.IsMap() || !list.IsNull() && !list.IsList() {
-		return nil, errors.New("it is no kustomization")
+		return nil, errors.New("not a kustomization")
 	}
 	all := list.List()
 	at := slices.IndexFunc(all, func(n *tree.Node) bool { return path.Clean(n.Str()) == entry })

@@ -24,12 +24,12 @@ func TestFile(t *testing.T) {
 		want                  string
 	}{
 		"Namespaced": {"kind, namespace, name", "Database", "shop", "orders", "database/shop/orders.yaml"},
-		"Cluster":    {"no namespace, no folder", "XCluster", "", "live.eu", "xcluster/live.eu.yaml"},
-		"Colon":      {"what no file has is written otherwise", "ClusterRole", "", "system:node", "clusterrole/system%3Anode.yaml"},
-		"Dots":       {"nothing leads up", "..", "..", "../../x", "%2E./%2E./%2E.%2F..%2Fx.yaml"},
-		"Git":        {"nor to what is Git's own", ".git", "git~1", ".git", "%2Egit/git%7E1/%2Egit.yaml"},
-		"Percent":    {"no two become one", "A", "", "a%2Fb", "a/a%252Fb.yaml"},
-		"Long":       {"file systems have limits", "A", "", long, "a/" + long[:180] + "-" + hashOf(long) + ".yaml"},
+		"Cluster":    {"The path of a cluster-scoped object has no namespace folder.", "XCluster", "", "live.eu", "xcluster/live.eu.yaml"},
+		"Colon":      {"Characters that file systems do not allow are escaped.", "ClusterRole", "", "system:node", "clusterrole/system%3Anode.yaml"},
+		"Dots":       {"A path traversal is escaped.", "..", "..", "../../x", "%2E./%2E./%2E.%2F..%2Fx.yaml"},
+		"Git":        {"Names that Git reserves are escaped.", ".git", "git~1", ".git", "%2Egit/git%7E1/%2Egit.yaml"},
+		"Percent":    {"Escapes are unambiguous.", "A", "", "a%2Fb", "a/a%252Fb.yaml"},
+		"Long":       {"A long name is shortened and gets a hash.", "A", "", long, "a/" + long[:180] + "-" + hashOf(long) + ".yaml"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -52,15 +52,15 @@ func TestDocuments(t *testing.T) {
 	}{
 		"Object": {"one", named("a"), "a/a.yaml", ""},
 		"List":   {"several", "[" + named("a") + "," + named("b") + "]", "a/a.yaml a/b.yaml", ""},
-		"Kind":   {"a list as clusters give it", "{kind: List, items: [" + named("a") + "]}", "a/a.yaml", ""},
-		"Text":   {"as text", `"` + named("a") + `\n---\n` + named("b") + `"`, "a/a.yaml a/b.yaml", ""},
+		"Kind":   {"A List object is split.", "{kind: List, items: [" + named("a") + "]}", "a/a.yaml", ""},
+		"Text":   {"A manifest can be text with several documents.", `"` + named("a") + `\n---\n` + named("b") + `"`, "a/a.yaml a/b.yaml", ""},
 		"Null":   {"none", "null", "", ""},
-		"Words":  {"no object", "'hello'", "", "the manifest is no object"},
+		"Words":  {"Plain text is refused.", "'hello'", "", "manifest is not an object"},
 		"Broken": {"no YAML", "'{a: ['", "", "cannot read the manifest"},
-		"Twice":  {"two for one file", "[" + named("a") + "," + named("a") + "]", "", `two resources for the file "a/a.yaml"`},
-		"NoName": {"no name", "{apiVersion: v1, kind: A, metadata: {generateName: x}}", "", "the manifest has no metadata.name"},
-		"NoKind": {"no kind", "{apiVersion: v1, metadata: {name: x}}", "", "the manifest has no kind"},
-		"Number": {"a number is no name", "{apiVersion: v1, kind: A, metadata: {name: 3}}", "", "the manifest has no metadata.name"},
+		"Twice":  {"Two objects for the same file are refused.", "[" + named("a") + "," + named("a") + "]", "", `two resources for file "a/a.yaml"`},
+		"NoName": {"An object without a name is refused.", "{apiVersion: v1, kind: A, metadata: {generateName: x}}", "", "manifest has no metadata.name"},
+		"NoKind": {"An object without a kind is refused.", "{apiVersion: v1, metadata: {name: x}}", "", "manifest has no kind"},
+		"Number": {"A numeric name is refused.", "{apiVersion: v1, kind: A, metadata: {name: 3}}", "", "manifest has no metadata.name"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestBranch wants names that any Git takes.
+// TestBranch checks that branch names are valid in Git.
 func TestBranch(t *testing.T) {
 	p := publisher{Options{Prefix: DefaultPrefix}}
 	for title, want := range map[string]string{
@@ -94,7 +94,7 @@ func TestBranch(t *testing.T) {
 	}
 }
 
-// TestActions holds what is said about the actions against what they read.
+// TestActions checks the descriptions of the actions against their inputs.
 func TestActions(t *testing.T) {
 	for _, a := range Actions(Options{}) {
 		for _, e := range a.Examples {
@@ -104,11 +104,11 @@ func TestActions(t *testing.T) {
 			}
 			step := docs[0].Get("steps").Items[0]
 			if step.Get("action").Str() != a.ID {
-				t.Errorf("%s: the example is of %s", a.ID, step.Get("action").Str())
+				t.Errorf("%s: example uses action %s", a.ID, step.Get("action").Str())
 			}
 			for _, f := range step.Get("input").Fields {
 				if !a.Input.Get("properties").Has(f.Key) {
-					t.Errorf("%s: the example has %s, which the schema does not", a.ID, f.Key)
+					t.Errorf("%s: example has field %s, which the schema does not have", a.ID, f.Key)
 				}
 			}
 		}

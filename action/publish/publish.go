@@ -86,7 +86,7 @@ func Actions(o Options) []action.Action {
 		{
 			ID:          words.ActionChangeRequest,
 			Aliases:     words.Spellings(words.Action, words.ActionChangeRequest)[1:],
-			Description: "Puts a manifest, or files of the workspace, on a branch of a repository and opens a change request for it; one that is open already is updated",
+			Description: "Pushes a manifest, or files of the workspace, to a branch of a repository and opens a change request, or updates the open one",
 			Input:       requestInput(), Output: requestOutput(), Examples: requestExamples,
 			DryRun: true, Run: p.propose, Check: p.checkPropose,
 		},
@@ -116,7 +116,7 @@ var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]
 func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error) {
 	name := strings.ToLower(in.host)
 	if !hostName.MatchString(name) {
-		return place{}, wrong("write it as in github.com, without a scheme and a path", "%q is not the name of a host", in.host)
+		return place{}, wrong("write a host such as github.com, without scheme and path", "%q is not a host name", in.host)
 	}
 	var host Host
 	ok := false
@@ -124,12 +124,12 @@ func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error
 		host, ok = p.Hosts.Host(name)
 	}
 	if !ok && forge.KindOf(name) == "" {
-		return place{}, wrong("use one that is, or have it added to the configuration", "the host %q is not one that may be used", in.host)
+		return place{}, wrong("use another host, or add it to the configuration", "host %q is not allowed", in.host)
 	}
 	base, err := url.Parse(cmp.Or(host.URL, "https://"+name))
 	if err != nil || base.Scheme == "" {
 		// An invalid URL may contain a password anywhere; do not quote it.
-		return place{}, wrong("write https://host, ssh://git@host or file:///folder", "the URL of the host %q in the configuration is none", in.host)
+		return place{}, wrong("write https://host, ssh://git@host or file:///folder", "configured URL of host %q is not valid", in.host)
 	}
 	at := place{auth: host.Auth, server: forge.Server{
 		Kind: cmp.Or(forge.Kind(host.Kind), forge.KindOf(name)), API: host.API,

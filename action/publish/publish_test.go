@@ -17,7 +17,7 @@ import (
 
 const request = "publish:change-request"
 
-// propose is the step of a generated Template, as it comes to the action.
+// propose is the input of the step of a generated Template.
 const propose = `
 host: HOST
 repository: acme/live
@@ -46,7 +46,7 @@ const (
 	branch = "portal/database-orders-"
 )
 
-// texts are the outputs of a step as texts.
+// texts returns the outputs of a step as texts.
 func (r run) texts() map[string]string {
 	all := map[string]string{}
 	for name, v := range r.outputs {
@@ -58,7 +58,7 @@ func (r run) texts() map[string]string {
 	return all
 }
 
-// TestPropose proposes a resource at each kind of server, twice.
+// TestPropose proposes a resource at each kind of forge, twice.
 func TestPropose(t *testing.T) {
 	for _, kind := range []string{contract.GitHub, contract.GitLab, contract.Gitea} {
 		t.Run(kind, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestPropose(t *testing.T) {
 			out := got.texts()
 			made := out["branch"]
 			if !strings.HasPrefix(made, branch) || len(made) != len(branch)+10 {
-				t.Errorf("the branch is %q", made)
+				t.Errorf("branch is %q", made)
 			}
 			where := map[string]string{contract.GitLab: "/-/merge_requests/1"}[kind]
 			if where == "" {
@@ -88,7 +88,7 @@ func TestPropose(t *testing.T) {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
 			if msg := s.git("log", "-1", "--format=%an <%ae>, %cn <%ce>%n%B", made); msg != "Alice <alice@example.com>, ingestor <ingestor@localhost>\nAdd Database orders\n\nRequested-by: user:default/alice\n\n" {
-				t.Errorf("the commit says %q", msg)
+				t.Errorf("commit message is %q", msg)
 			}
 			entry := contract.Entry{Number: 1, Source: made, Target: "main", Title: "Add Database orders", Body: "Proposed by user:default/alice (task task-1)."}
 			if diff := cmp.Diff(&entry, s.All[0]); diff != "" {
@@ -104,23 +104,23 @@ func TestPropose(t *testing.T) {
 			other := s.call(strings.Replace(propose, "size: 3", "size: 4", 1))
 			other.Key = "task-2/propose"
 			if got := s.run(request, other); got.err != nil || got.texts()["branch"] != made || len(s.All) != 1 {
-				t.Errorf("another task about the same: %v, %v", got.texts(), got.err)
+				t.Errorf("another task for the same resource: %v, %v", got.texts(), got.err)
 			}
 			s.All[0].Closed = true
 			other = s.call(propose)
 			other.Key = "task-3/propose"
 			if got := s.run(request, other); got.err != nil || got.texts()["branch"] == made || len(s.All) != 2 {
-				t.Errorf("a task after the request was closed: %v, %v", got.texts(), got.err)
+				t.Errorf("task after the change request was closed: %v, %v", got.texts(), got.err)
 			}
 			other = s.call(strings.Replace(propose, "name: orders", "name: bills", 1))
 			if got := s.run(request, other); got.err != nil || got.texts()["branch"] == made || len(s.All) != 3 {
-				t.Errorf("about something else: %v, %v", got.texts(), got.err)
+				t.Errorf("task for another resource: %v, %v", got.texts(), got.err)
 			}
 		})
 	}
 }
 
-// TestUpstream proposes files in the words of other programs.
+// TestUpstream proposes files with the upstream names of the inputs.
 func TestUpstream(t *testing.T) {
 	s := set(t, contract.GitHub, map[string]string{"svc/old.txt": "old", "svc/run.sh": "echo"})
 	s.write("out/a.txt", "a")
@@ -157,12 +157,12 @@ reviewers: [bob]
 	if diff := cmp.Diff(&entry, s.All[0]); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
-	if msg := s.git("log", "-1", "--format=%an <%ae> %s", "add-svc"); msg != "Alice <alice@example.com> feat: svc\n" || !strings.Contains(got.log, "reviewers is not used here") {
-		t.Errorf("the commit says %q, the log\n%s", msg, got.log)
+	if msg := s.git("log", "-1", "--format=%an <%ae> %s", "add-svc"); msg != "Alice <alice@example.com> feat: svc\n" || !strings.Contains(got.log, "ignored unsupported input reviewers") {
+		t.Errorf("commit message is %q, the log\n%s", msg, got.log)
 	}
 }
 
-// TestQuiet are steps after which nothing is proposed.
+// TestQuiet checks steps that open no change request.
 func TestQuiet(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -172,10 +172,10 @@ func TestQuiet(t *testing.T) {
 		log    string
 		want   string
 	}{
-		"There":    {"it is there already", map[string]string{file: manifest}, propose, false, "nothing to propose: main is as it should be", "false"},
-		"Reworded": {"in other words", map[string]string{file: "# mine\n" + strings.Replace(manifest, `"yes"`, "'yes'", 1)}, propose, false, "nothing to propose", "false"},
-		"Gone":     {"it is gone already", nil, propose + "remove: true\n", false, "nothing to propose", "false"},
-		"DryRun":   {"it is tried out", nil, propose, true, "add " + file + "\nonly tried out", "true"},
+		"There":    {"An unchanged file opens no change request.", map[string]string{file: manifest}, propose, false, "nothing to propose: main is up to date", "false"},
+		"Reworded": {"A file with equal content in another format opens no change request.", map[string]string{file: "# mine\n" + strings.Replace(manifest, `"yes"`, "'yes'", 1)}, propose, false, "nothing to propose", "false"},
+		"Gone":     {"Removing a missing file opens no change request.", nil, propose + "remove: true\n", false, "nothing to propose", "false"},
+		"DryRun":   {"A dry run opens no change request.", nil, propose, true, "add " + file + "\ndry run", "true"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -193,11 +193,12 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestMerge lays a manifest over the file of the resource.
+// TestMerge checks that a manifest is merged into the existing file of the
+// resource.
 func TestMerge(t *testing.T) {
 	input := strings.Replace(propose, "manifest:", "merge: true\nmanifest:", 1)
 	if input == propose {
-		t.Fatal("the input has no manifest to put merge before")
+		t.Fatal("input has no manifest to insert merge before")
 	}
 	there := "apiVersion: platform.example.org/v1\nkind: Database\nmetadata:\n  name: orders\n  namespace: shop\n  labels: {a: b}\nspec: {kept: 1}\n"
 	s := set(t, contract.GitHub, map[string]string{file: there})
@@ -208,16 +209,16 @@ func TestMerge(t *testing.T) {
 	docs, _ := tree.DecodeBytes([]byte(s.files(got.texts()["branch"])[file]))
 	whole, _ := tree.DecodeBytes([]byte(manifest))
 	if n := docs[0]; n.Get("spec", "kept").Scalar() != "1" || n.Get("metadata", "labels", "a").Str() != "b" || !tree.Overlay(n, whole[0]).Equal(n) {
-		t.Errorf("it is not the file with the manifest over it: %v", n.Any())
+		t.Errorf("merged file is %v", n.Any())
 	}
 	s = set(t, contract.GitHub, nil)
 	got = s.run(request, s.call(input))
-	if want := "there is no file \"" + file[len("clusters/live/"):] + "\" of Database orders to change"; got.err == nil || !strings.Contains(got.err.Error(), want) {
-		t.Errorf("a part is no new resource: want %s, got %v", want, got.err)
+	if want := "cannot merge: file \"" + file[len("clusters/live/"):] + "\" of Database orders does not exist"; got.err == nil || !strings.Contains(got.err.Error(), want) {
+		t.Errorf("merge into a missing file: want %s, got %v", want, got.err)
 	}
 }
 
-// TestTaken runs a step again after its request was taken.
+// TestTaken runs a step again after its change request was merged.
 func TestTaken(t *testing.T) {
 	s := set(t, contract.GitLab, nil)
 	first := s.run(request, s.call(propose))
@@ -232,7 +233,7 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestPlain pushes to a server that knows no change requests, and says so.
+// TestPlain pushes to a server without change requests, and checks the log.
 func TestPlain(t *testing.T) {
 	s := set(t, "", nil)
 	for _, how := range []string{"asked", "told", "file"} {
@@ -246,17 +247,18 @@ func TestPlain(t *testing.T) {
 		}
 		got := s.run(request, c)
 		out := got.texts()
-		if got.err != nil || out["url"] != "" || out["commit"] == "" || !strings.Contains(got.log, "knows no change requests") {
+		if got.err != nil || out["url"] != "" || out["commit"] == "" || !strings.Contains(got.log, "does not support change requests") {
 			t.Errorf("%s: %v, %v\n%s", how, got.err, out, got.log)
 			continue
 		}
 		if s.files(out["branch"])[file] != manifest {
-			t.Errorf("%s: it is not there", how)
+			t.Errorf("%s: branch does not exist", how)
 		}
 	}
 }
 
-// TestKustomization lists the resource, and unlists it.
+// TestKustomization checks that the resource is added to and removed from the
+// kustomization.
 func TestKustomization(t *testing.T) {
 	s := set(t, contract.Gitea, map[string]string{"clusters/live/kustomization.yml": "# ours\nresources:\n  # first\n  - a.yaml\n  - z.yaml # last\n"})
 	got := s.run(request, s.call(propose+"kustomization: true\n"))
@@ -281,7 +283,7 @@ func TestKustomization(t *testing.T) {
 	}
 }
 
-// TestCommit writes to a branch without asking anybody.
+// TestCommit commits to a branch without a change request.
 func TestCommit(t *testing.T) {
 	s := set(t, "", nil)
 	s.write("a.txt", "a")
@@ -302,11 +304,11 @@ func TestCommit(t *testing.T) {
 	}
 	got := s.run(ActionCommit, s.call("{repository: 'http://HOST/acme/live.git', branch: new, base: main, sourcePath: a.txt, message: One}"))
 	if diff := cmp.Diff(map[string]string{"README.md": "hello\n", "docs/a.txt": "a", "a.txt": "a"}, s.files("new")); diff != "" || got.err != nil {
-		t.Errorf("a new branch: %v (-want +got):\n%s", got.err, diff)
+		t.Errorf("new branch: %v (-want +got):\n%s", got.err, diff)
 	}
 }
 
-// TestBadDays are steps that fail, and what there is to see then.
+// TestBadDays checks failing steps, their errors and what they leave behind.
 func TestBadDays(t *testing.T) {
 	says := func(status int) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, req *http.Request) bool {
@@ -315,7 +317,7 @@ func TestBadDays(t *testing.T) {
 			return true
 		}
 	}
-	// told leaves questions to the server.
+	// told passes the requests for the repository on to the server.
 	told := func(answer func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, req *http.Request) bool {
 			return req.Method != http.MethodGet && answer(w, req)
@@ -327,42 +329,42 @@ func TestBadDays(t *testing.T) {
 		set    func(s *stage)
 		err    string
 		hint   string
-		// pushed says that the branch is there all the same.
+		// pushed reports whether the branch exists after the error.
 		pushed bool
 	}{
-		"Repository": {"a repository that is gone", strings.Replace(propose, "acme/live", "acme/nope", 1), nil, "there is no such repository", "check the spelling", false},
-		"Token":      {"a wrong token", propose, func(s *stage) { s.host.Auth.Token = "wr0ng-" + token }, "does not accept the token", "has not expired", false},
-		"Target":     {"a branch that is not there", strings.Replace(propose, "branch: main", "branch: nope", 1), nil, `it has no branch or tag "nope"`, "there are main", false},
-		"Protected": {"a branch that is protected", propose, func(s *stage) {
+		"Repository": {"A missing repository is reported.", strings.Replace(propose, "acme/live", "acme/nope", 1), nil, "repository not found", "check the spelling", false},
+		"Token":      {"A wrong token is reported.", propose, func(s *stage) { s.host.Auth.Token = "wr0ng-" + token }, "rejected the token", "has not expired", false},
+		"Target":     {"A missing target branch is reported.", strings.Replace(propose, "branch: main", "branch: nope", 1), nil, `no branch or tag "nope"`, "available: main", false},
+		"Protected": {"A protected branch is reported.", propose, func(s *stage) {
 			at := filepath.Join(s.dir, "hooks", "update")
 			if err := os.WriteFile(at, []byte("#!/bin/sh\necho 'the branch is protected' >&2; exit 1\n"), 0o755); err != nil {
 				s.t.Fatal(err)
 			}
-		}, "refuses to move the branch", "protected", false},
-		"Refused": {"a push that is not allowed", propose, func(s *stage) {
+		}, "refused to update branch", "protected", false},
+		"Refused": {"A push without permission is reported.", propose, func(s *stage) {
 			s.guard = func(w http.ResponseWriter, req *http.Request) bool {
 				return strings.HasSuffix(req.URL.Path, "git-receive-pack") && says(http.StatusForbidden)(w, req)
 			}
-		}, "does not let these credentials write to it", "give credentials", false},
-		"Down":   {"no forge at all, before anything is pushed", propose, func(s *stage) { s.Before = says(http.StatusBadGateway) }, "answers 502", "try again later", false},
-		"Broken": {"no forge after the push", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = told(says(http.StatusInternalServerError)) }, "which is pushed: cannot open a change request", "it goes on from there", true},
-		"Scope":  {"a token that may push and not propose", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = told(says(http.StatusForbidden)) }, "does not let this token", "give a token that may", true},
-		"Other": {"a file of somebody else", propose, func(s *stage) {
+		}, "permission denied for these credentials", "use credentials", false},
+		"Down":   {"A forge that is down is reported before anything is pushed.", propose, func(s *stage) { s.Before = says(http.StatusBadGateway) }, "responded with 502", "try again later", false},
+		"Broken": {"A forge that fails after the push is reported.", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = told(says(http.StatusInternalServerError)) }, "cannot propose pushed branch", "run the step again to continue", true},
+		"Scope":  {"A token without permission for change requests is reported.", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = told(says(http.StatusForbidden)) }, "token lacks permission", "set a token that may", true},
+		"Other": {"A file that holds another object is not overwritten.", propose, func(s *stage) {
 			s.seed("main", map[string]string{file: strings.Replace(manifest, "platform.", "other.", 1)})
-		}, "holds something other than Database orders", "choose another path", false},
-		"List": {"a kustomization that is none", propose + "kustomization: true\n", func(s *stage) {
+		}, "contains something other than Database orders", "choose another path", false},
+		"List": {"A kustomization that cannot be edited is reported.", propose + "kustomization: true\n", func(s *stage) {
 			s.seed("main", map[string]string{"clusters/live/kustomization.yaml": "resources: [a.yaml]\n"})
-		}, "cannot list", "one entry a line", false},
-		"Host":     {"a host that nobody allowed", strings.Replace(propose, "HOST", "git.example.com", 1), nil, `the host "git.example.com" is not one that may be used`, "configuration", false},
-		"NoHost":   {"no host", strings.Replace(propose, "host: HOST", "", 1), nil, "the host of the repository", "write owner/name", false},
-		"BadHost":  {"a path in the host", strings.Replace(propose, "HOST", "HOST/x", 1), nil, "is not the name of a host", "without a scheme", false},
-		"Dots":     {"a way out of the server", strings.Replace(propose, "acme/live", "acme/../../etc", 1), nil, "is not the name of a repository", "write owner/name", false},
-		"Up":       {"a way out of the repository", strings.Replace(propose, "clusters/live", "../x", 1), nil, "cannot be a path", "without ..", false},
-		"Password": {"a password in the address", "{repoUrl: 'https://u:" + token + "@HOST/acme/live', manifest: {}}", nil, "not the address of a repository", "no password", false},
-		"Itself":   {"a branch for itself", propose + "branchName: main\n", nil, "cannot be proposed for itself", "leave branchName out", false},
-		"Nothing":  {"nothing to publish", "{host: HOST, repository: acme/live}", nil, "there is nothing to publish", "give a manifest", false},
-		"Source":   {"a way out of the workspace", "{host: HOST, repository: acme/live, sourcePath: ../x}", nil, "leads out of the workspace", "without ..", false},
-		"Link": {"a link out of it", "{host: HOST, repository: acme/live}", func(s *stage) {
+		}, "cannot list", "one entry per line", false},
+		"Host":     {"A host that is not allowed is refused.", strings.Replace(propose, "HOST", "git.example.com", 1), nil, `host "git.example.com" is not allowed`, "configuration", false},
+		"NoHost":   {"A missing host is reported.", strings.Replace(propose, "host: HOST", "", 1), nil, "host of repository", "write owner/name", false},
+		"BadHost":  {"A host with a path is refused.", strings.Replace(propose, "HOST", "HOST/x", 1), nil, "is not a host name", "without scheme", false},
+		"Dots":     {"A repository with a path traversal is refused.", strings.Replace(propose, "acme/live", "acme/../../etc", 1), nil, "is not a valid repository name", "write owner/name", false},
+		"Up":       {"A path out of the repository is refused.", strings.Replace(propose, "clusters/live", "../x", 1), nil, "is not a valid path", "without ..", false},
+		"Password": {"A password in the URL is refused and not shown.", "{repoUrl: 'https://u:" + token + "@HOST/acme/live', manifest: {}}", nil, "invalid repository URL", "without a password", false},
+		"Itself":   {"A change request from a branch to itself is refused.", propose + "branchName: main\n", nil, `cannot propose branch "main" for itself`, "remove branchName", false},
+		"Nothing":  {"An input without anything to publish is refused.", "{host: HOST, repository: acme/live}", nil, "nothing to publish: no manifest and no files in the workspace", "set manifest", false},
+		"Source":   {"A source path out of the workspace is refused.", "{host: HOST, repository: acme/live, sourcePath: ../x}", nil, "is outside the workspace", "without ..", false},
+		"Link": {"A link out of the workspace is refused.", "{host: HOST, repository: acme/live}", func(s *stage) {
 			if err := os.Symlink(s.dir, filepath.Join(s.space, "way")); err != nil {
 				s.t.Fatal(err)
 			}
@@ -379,7 +381,7 @@ func TestBadDays(t *testing.T) {
 				t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, got.err, hint(got.err), tc.err, tc.hint)
 			}
 			if strings.Contains(fmt.Sprint(got.err), s.space) {
-				t.Errorf("%s\nthe workspace is shown: %v", tc.reason, got.err)
+				t.Errorf("%s\npath of the workspace is in the error: %v", tc.reason, got.err)
 			}
 			if b := s.branches(); (len(b) == 2) != tc.pushed || len(s.All) != 0 {
 				t.Errorf("%s\nbranches %v, %d requests", tc.reason, b, len(s.All))
@@ -387,7 +389,7 @@ func TestBadDays(t *testing.T) {
 			if !tc.pushed {
 				return
 			}
-			// The next run goes on from there.
+			// The next run continues from there.
 			s.Before = nil
 			got = s.run(request, s.call(tc.input))
 			if b := s.branches(); got.err != nil || len(b) != 2 || len(s.All) != 1 || got.texts()["commit"] == "" {

@@ -65,7 +65,7 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 		}
 	}
 	if in.source == in.target {
-		return wrong("leave branchName out, or name another", "the branch %q cannot be proposed for itself", in.source)
+		return wrong("remove branchName, or choose another branch", "cannot propose branch %q for itself", in.source)
 	}
 	opts := p.options(c, in, at)
 	opts.Branch, opts.Base, opts.Compare = in.source, in.target, in.compare(c)
@@ -79,7 +79,7 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 		return err
 	}
 	if there {
-		c.Logf("nothing to propose: %s is as it should be", cmp.Or(in.target, "the repository"))
+		c.Logf("nothing to propose: %s is up to date", cmp.Or(in.target, "the repository"))
 		in.output(c, git.Result{}, false)
 		return nil
 	}
@@ -89,7 +89,7 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 		return nil
 	}
 	if at.server.Kind == forge.Plain {
-		c.Logf("the branch %s is pushed; %s knows no change requests, so somebody has to be told of it", res.Branch, in.host)
+		c.Logf("pushed branch %s; %s does not support change requests", res.Branch, in.host)
 		return nil
 	}
 	return p.request(ctx, c, in, at, res)
@@ -122,17 +122,17 @@ func (p publisher) request(ctx context.Context, c *action.Call, in *input, at pl
 		Title: in.title, Body: in.body, Labels: in.labels, Draft: in.draft,
 	})
 	if errors.Is(err, forge.ErrNoDifference) {
-		c.Logf("nothing to propose: %s does not differ from %s", res.Branch, cmp.Or(in.target, "what is there"))
+		c.Logf("nothing to propose: %s is the same as %s", res.Branch, cmp.Or(in.target, "the default branch"))
 		in.output(c, res, false)
 		return nil
 	}
 	in.recordRequest(c, res.Branch, change, err)
 	if err != nil {
-		hint := "the branch stays; run the step again, and it goes on from there"
+		hint := "run the step again to continue; the branch is kept"
 		if e, ok := errors.AsType[*forge.Error](err); ok && e.Hint != "" {
 			hint = e.Hint + "\n" + hint
 		}
-		return wrong(hint, "cannot propose the branch %q, which is pushed: %w", res.Branch, err)
+		return wrong(hint, "cannot propose pushed branch %q: %w", res.Branch, err)
 	}
 	did := "opened"
 	if change.Existed {
@@ -234,11 +234,11 @@ func (in *input) tell(c *action.Call, res git.Result) {
 	}
 	switch {
 	case res.Pushed:
-		c.Logf("pushed %s to the branch %s of %s", res.Commit, res.Branch, in.repository)
+		c.Logf("pushed %s to branch %s of %s", res.Commit, res.Branch, in.repository)
 	case len(res.Added)+len(res.Changed)+len(res.Removed) > 0:
-		c.Logf("only tried out: the branch %s of %s is as it was", res.Branch, in.repository)
+		c.Logf("dry run: branch %s of %s is unchanged", res.Branch, in.repository)
 	default:
-		c.Logf("nothing to change: the branch %s of %s is as it should be", res.Branch, in.repository)
+		c.Logf("nothing to change: branch %s of %s is up to date", res.Branch, in.repository)
 	}
 }
 

@@ -32,40 +32,40 @@ func common() []tree.Field {
 		property("host", "string", "Host", "Host of the repository, such as github.com"),
 		property("repository", "string", "Repository", "Owner and name, or the URL of the repository"),
 		property("repoUrl", "string", "Repository location", "The repository as github.com?owner=owner&repo=name, or its URL"),
-		property("path", "string", "Path", "Folder in the repository; nothing outside of it is touched"),
+		property("path", "string", "Path", "Folder in the repository; nothing outside it is changed"),
 		property("targetPath", "string", "Path", "The same as path"),
 		manifest,
 		property("sourcePath", "string", "Source path", "Folder of the workspace whose files are published; without it and a manifest, all of them"),
 		texts("filesToDelete", "Files to delete", "Files below the path that are removed"),
 		property("remove", "boolean", "Remove", "Removes the files of the manifest instead"),
-		property("merge", "boolean", "Merge", "Keeps what the file of a resource says and the manifest does not; the file must be there"),
+		property("merge", "boolean", "Merge", "Keeps fields of the existing file that the manifest does not set; the file must exist"),
 		property("kustomization", "boolean", "Kustomization", "Lists the manifest among the resources of the kustomization in the path"),
-		property("commitMessage", "string", "Commit message", "Message of the commit; the title if it is missing"),
+		property("commitMessage", "string", "Commit message", "Message of the commit; the default is the title"),
 		property("gitCommitMessage", "string", "Commit message", "The same as commitMessage"),
-		property("gitAuthorName", "string", "Author", "Name of who makes the commit"),
-		property("gitAuthorEmail", "string", "Author's address", "E-mail address of who makes the commit"),
-		property("token", "string", "Token", "Token to use; otherwise that of the user, then that of the host"),
+		property("gitAuthorName", "string", "Author", "Name of the commit's author"),
+		property("gitAuthorEmail", "string", "Author's address", "E-mail address of the commit's author"),
+		property("token", "string", "Token", "Token to use; the default is that of the user, then that of the host"),
 	}
 }
 
 func requestInput() *tree.Node {
 	return object(append(common(),
-		property("branch", "string", "Branch", "Branch the change is proposed for; the usual one of the repository if it is missing"),
+		property("branch", "string", "Branch", "Branch the change is proposed for; the default is the default branch of the repository"),
 		property("targetBranchName", "string", "Branch", "The same as branch"),
-		property("branchName", "string", "Proposed branch", "Branch with the change; without it, a name of its own"),
+		property("branchName", "string", "Proposed branch", "Branch with the change; the default is a generated name"),
 		property("title", "string", "Title", "Title of the change request"),
-		property("description", "string", "Description", "What the change request says"),
-		property("draft", "boolean", "Draft", "Opens it as one that is not to be taken yet"),
+		property("description", "string", "Description", "Description of the change request"),
+		property("draft", "boolean", "Draft", "Opens the change request as a draft"),
 		tree.F("labels", tree.Obj(
 			tree.F("type", tree.Strs([]string{"array", "string"})), tree.F("title", tree.Str("Labels")),
-			tree.F("description", tree.Str("Labels of the change request, as a list or with commas")))),
+			tree.F("description", tree.Str("Labels of the change request, as a list or separated by commas")))),
 	)...)
 }
 
 func commitInput() *tree.Node {
 	return object(append(common(),
-		property("branch", "string", "Branch", "Branch that is written to; the usual one of the repository if it is missing"),
-		property("base", "string", "Base", "What the branch begins with if there is none of that name"),
+		property("branch", "string", "Branch", "Branch to write to; the default is the default branch of the repository"),
+		property("base", "string", "Base", "Base of the branch if it does not exist"),
 		property("message", "string", "Message", "The same as commitMessage"),
 	)...)
 }
@@ -73,10 +73,10 @@ func commitInput() *tree.Node {
 // given returns the outputs of both actions.
 func given() []tree.Field {
 	return []tree.Field{
-		property("changed", "boolean", "Changed", "Whether there was anything to change"),
+		property("changed", "boolean", "Changed", "Whether anything changed"),
 		property("branch", "string", "Branch", "Branch with the change"),
 		property("targetBranchName", "string", "Target branch", "Branch the change is for"),
-		property("commit", "string", "Commit", "Commit the branch ends with"),
+		property("commit", "string", "Commit", "Latest commit of the branch"),
 		property("path", "string", "Path", "File of the manifest in the repository"),
 		texts("paths", "Paths", "All files of the change"),
 		property("projectPath", "string", "Repository", "Owner and name of the repository"),
@@ -85,7 +85,7 @@ func given() []tree.Field {
 
 func requestOutput() *tree.Node {
 	return object(append(given(),
-		property("url", "string", "URL", "The change request; missing if nothing changed or the host knows none"),
+		property("url", "string", "URL", "The change request; missing if nothing changed or the host does not support change requests"),
 		property("remoteUrl", "string", "URL", "The same as url"),
 		property("mergeRequestUrl", "string", "URL", "The same as url"),
 		property("pullRequestNumber", "number", "Number", "Number of the change request"),

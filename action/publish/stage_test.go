@@ -21,20 +21,20 @@ import (
 
 const token = "t0ps3cr3t"
 
-// stage is a server with a real repository and, beside it, a forge.
+// stage is a server with a real repository and a fake forge.
 type stage struct {
 	*contract.Server
 	t   testing.TB
 	dir string
-	// guard answers what is asked of the repository instead, if it says so.
+	// guard answers requests for the repository, and reports whether it did.
 	guard func(w http.ResponseWriter, req *http.Request) bool
 	host  Host
 	name  string
 	space string
 }
 
-// set builds a stage with these files on the branch main. Without a kind there
-// is no forge.
+// set builds a stage with these files on the branch main. Without a kind it has
+// no forge.
 func set(t testing.TB, kind string, files map[string]string) *stage {
 	t.Helper()
 	gitserver.Need(t)
@@ -60,7 +60,7 @@ func set(t testing.TB, kind string, files map[string]string) *stage {
 	return s
 }
 
-// git runs Git on the repository.
+// git runs Git in the repository.
 func (s *stage) git(args ...string) string {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), "git", append([]string{"-c", "safe.directory=*", "--git-dir", s.dir}, args...)...)
@@ -71,7 +71,7 @@ func (s *stage) git(args ...string) string {
 	return string(out)
 }
 
-// seed puts files on a branch.
+// seed commits files to a branch.
 func (s *stage) seed(branch string, files map[string]string) {
 	s.t.Helper()
 	all := map[string][]byte{"README.md": []byte("hello\n")}
@@ -83,12 +83,12 @@ func (s *stage) seed(branch string, files map[string]string) {
 	}
 }
 
-// branches are the branches of the repository.
+// branches returns the branches of the repository.
 func (s *stage) branches() []string {
 	return strings.Fields(s.git("for-each-ref", "--format=%(refname:short)", "refs/heads"))
 }
 
-// files are the files of a branch.
+// files returns the files of a branch.
 func (s *stage) files(branch string) map[string]string {
 	s.t.Helper()
 	all := map[string]string{}
@@ -98,7 +98,7 @@ func (s *stage) files(branch string) map[string]string {
 	return all
 }
 
-// write writes a file of the workspace.
+// write writes a file to the workspace.
 func (s *stage) write(name, text string) {
 	s.t.Helper()
 	at := filepath.Join(s.space, filepath.FromSlash(name))
@@ -110,14 +110,14 @@ func (s *stage) write(name, text string) {
 	}
 }
 
-// run is what a step did.
+// run is the result of a step.
 type run struct {
 	log     string
 	outputs map[string]*tree.Node
 	err     error
 }
 
-// call is a step with the input, in YAML, in which HOST is the server.
+// call returns a step with the input, in YAML, in which HOST is the server.
 func (s *stage) call(input string) *action.Call {
 	s.t.Helper()
 	docs, errs := tree.DecodeBytes([]byte(strings.ReplaceAll(input, "HOST", s.name)))
@@ -153,7 +153,7 @@ func (s *stage) run(id string, c *action.Call) run {
 	}
 	got.log = lines.String()
 	if shown := fmt.Sprintf("%s %v %+v %q", got.log, got.err, got.err, hint(got.err)); strings.Contains(shown, token) {
-		s.t.Errorf("the secret is shown: %s", shown)
+		s.t.Errorf("secret is in the output: %s", shown)
 	}
 	return got
 }

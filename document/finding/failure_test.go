@@ -13,7 +13,7 @@ func TestFailure(t *testing.T) {
 		want   string
 		ok     bool
 	}{
-		"Own":     {"what is written is read", Failure("2 of 3 files: \"a\" is gone"), "2 of 3 files: \"a\" is gone", true},
+		"Own":     {"A failure that was written can be read back.", Failure("2 of 3 files: \"a\" is gone"), "2 of 3 files: \"a\" is gone", true},
 		"Silent":  {"a failure without a word is one all the same", tree.Obj(tree.F("error", tree.Obj())), "", true},
 		"Entity":  {"an entity may have any field besides", tree.Obj(tree.F("kind", tree.Str("API")), tree.F("error", tree.Obj())), "", false},
 		"Text":    {"some other program's word", tree.Obj(tree.F("error", tree.Str("no"))), "", false},

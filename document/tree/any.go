@@ -120,13 +120,13 @@ func From(v any) (*Node, error) {
 		}
 		return n, nil
 	}
-	return nil, fmt.Errorf("cannot make a node of %T", v)
+	return nil, fmt.Errorf("cannot convert %T to a node", v)
 }
 
 // floatNode makes a number node from f; a whole number becomes an Int (see Kind).
 func floatNode(f float64) (*Node, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, fmt.Errorf("cannot write %v: JSON has no such number", f)
+		return nil, fmt.Errorf("cannot write number %v: JSON does not support it", f)
 	}
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return Number(int64(f)), nil
@@ -143,7 +143,7 @@ func numberNode(s string) (*Node, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if errors.Is(err, strconv.ErrRange) {
-		return nil, fmt.Errorf("cannot read number %.40s: it is larger than any reader can hold", s)
+		return nil, fmt.Errorf("cannot read number %.40s: out of range", s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read number %.40q", s)

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// document is a definition of about size bytes, of the shape people ship.
+// document returns a definition of about size bytes with a realistic structure.
 func document(size int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`apiVersion: apiextensions.composer.io/v1
@@ -60,8 +60,7 @@ func BenchmarkDecodeYAML(b *testing.B) {
 	}
 }
 
-// BenchmarkParseOnly is the parser alone: what DecodeYAML costs on top of it
-// is ours.
+// BenchmarkParseOnly runs the parser alone, as a baseline for DecodeYAML.
 func BenchmarkParseOnly(b *testing.B) {
 	doc := document(7 << 10)
 	b.SetBytes(int64(len(doc)))

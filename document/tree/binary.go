@@ -12,7 +12,7 @@ const absent = 0xff
 const plain = 0x80
 
 // errBinary is returned for text that AppendBinary did not write.
-var errBinary = errors.New("binary form of a tree is damaged")
+var errBinary = errors.New("cannot decode binary tree: data is corrupt")
 
 // AppendBinary appends a tree in a binary form that DecodeBinary reads back completely,
 // including positions. It is for temporary files of the program that writes them, and

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestBinary reads back trees with everything a node can have, positions too.
+// TestBinary checks that trees with all kinds of nodes and with positions
+// survive a round trip.
 func TestBinary(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -44,8 +45,8 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// FuzzDecodeBinary has damaged text be an error, or a tree that is written and
-// read again the same.
+// FuzzDecodeBinary checks that damaged input is an error, or a tree that
+// survives a round trip.
 func FuzzDecodeBinary(f *testing.F) {
 	files, _ := filepath.Glob("../../examples/*.yaml")
 	for _, path := range files {

@@ -32,7 +32,7 @@ func (b *Budget) document(line int) bool {
 		return true
 	}
 	if b.documents++; b.documents > b.most {
-		b.exceed(line, fmt.Sprintf("there are more than %d documents, empty ones included", b.most), "split them into several parts")
+		b.exceed(line, fmt.Sprintf("input has more than %d documents, including empty ones", b.most), "split the input into several parts")
 	}
 	return b.over == nil
 }
@@ -48,7 +48,7 @@ func (b *Budget) line(number int, text []byte) bool {
 		return b.over == nil
 	}
 	if b.idle++; b.idle > mostIdle && b.idle > idlePerLine*b.lines {
-		b.exceed(number, fmt.Sprintf("there are more than %d empty lines and comments", mostIdle), "remove them")
+		b.exceed(number, fmt.Sprintf("input has more than %d empty lines and comments", mostIdle), "remove them")
 	}
 	return b.over == nil
 }

@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/test/cost"
 )
 
-// repeater reads a text again and again, up to a number of bytes, so that the
-// tests hold none of it.
+// repeater reads a text repeatedly, up to a number of bytes, without holding it
+// in memory.
 type repeater struct {
 	text string
 	at   int
@@ -38,8 +38,8 @@ func (r *repeater) Read(p []byte) (int, error) {
 
 var errEnd = errors.New("the stream goes on")
 
-// TestBudget reads 256 MiB of documents that hold nothing, or next to nothing.
-// They are given up early, and take little until then.
+// TestBudget reads 256 MiB of empty or almost empty documents. They are refused
+// early, and need little memory until then.
 func TestBudget(t *testing.T) {
 	const documents = 50_000
 	cases := map[string]struct {
@@ -47,17 +47,17 @@ func TestBudget(t *testing.T) {
 		text   string
 		want   string
 	}{
-		"Markers":  {"A marker begins a document.", "---\n", "there are more than 50000 documents, empty ones included"},
-		"Ends":     {"So does an end.", "...\n", "there are more than 50000 documents, empty ones included"},
-		"Both":     {"Or both.", "---\n...\n", "there are more than 50000 documents, empty ones included"},
-		"Nulls":    {"A null is a document, which is passed over.", "--- ~\n", "there are more than 50000 documents, empty ones included"},
-		"Tagged":   {"However it is written.", "--- !!null\n", "there are more than 50000 documents, empty ones included"},
-		"Comments": {"A document may hold a comment.", "--- # x\n# y\n", "there are more than 50000 documents, empty ones included"},
-		"Objects":  {"Or an empty object.", "{}\n", "there are more than 50000 documents, empty ones included"},
-		"OneLine":  {"Several on a line are several.", "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", "there are more than 50000 documents, empty ones included"},
-		"Lines":    {"A comment is nothing.", "# x\n", "there are more than 1000000 empty lines and comments"},
-		"Blank":    {"Nor is an empty line.", "\n", "there are more than 1000000 empty lines and comments"},
-		"Windows":  {"Nor one of Windows.", " \r\n", "there are more than 1000000 empty lines and comments"},
+		"Markers":  {"A marker begins a document.", "---\n", "input has more than 50000 documents, including empty ones"},
+		"Ends":     {"So does an end.", "...\n", "input has more than 50000 documents, including empty ones"},
+		"Both":     {"Or both.", "---\n...\n", "input has more than 50000 documents, including empty ones"},
+		"Nulls":    {"A null is a document, which is passed over.", "--- ~\n", "input has more than 50000 documents, including empty ones"},
+		"Tagged":   {"However it is written.", "--- !!null\n", "input has more than 50000 documents, including empty ones"},
+		"Comments": {"A document may hold a comment.", "--- # x\n# y\n", "input has more than 50000 documents, including empty ones"},
+		"Objects":  {"Or an empty object.", "{}\n", "input has more than 50000 documents, including empty ones"},
+		"OneLine":  {"Several on a line are several.", "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", "input has more than 50000 documents, including empty ones"},
+		"Lines":    {"A comment is nothing.", "# x\n", "input has more than 1000000 empty lines and comments"},
+		"Blank":    {"Nor is an empty line.", "\n", "input has more than 1000000 empty lines and comments"},
+		"Windows":  {"Nor one of Windows.", " \r\n", "input has more than 1000000 empty lines and comments"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -73,13 +73,13 @@ func TestBudget(t *testing.T) {
 				t.Errorf("%s\ngot %v, want %s", tc.reason, err, tc.want)
 			}
 			if err := tree.Decode(strings.NewReader("a: 1\n"), tree.Limits{Budget: budget}, func(*tree.Node, *tree.Error) bool { return true }); err == nil {
-				t.Error("a budget that is used up lets another stream through")
+				t.Error("exhausted budget accepted another stream")
 			}
 		})
 	}
 }
 
-// TestValues reads documents of 16 MiB that hold millions of values.
+// TestValues reads documents of 16 MiB with millions of values.
 func TestValues(t *testing.T) {
 	const size = 16 << 20
 	fill := func(before, text, after string) string {
@@ -104,21 +104,21 @@ func TestValues(t *testing.T) {
 				})
 			})
 			t.Log(took)
-			if failed == nil || failed.Msg != "the document has more than 1000000 values" {
+			if failed == nil || failed.Msg != "document has more than 1000000 values" {
 				t.Errorf("%s\ngot %v", tc.reason, failed)
 			}
 			if took.Memory > 256<<20 {
-				t.Errorf("%s\nit takes %v", tc.reason, took)
+				t.Errorf("%s\ndecoding took %v", tc.reason, took)
 			}
 		})
 	}
 	if _, err := (tree.Wire{}).DecodeText(fill("[1", ",1", "]")); err == nil || !strings.Contains(err.Error(), "more than 1000000 values") {
-		t.Errorf("a list of millions is read from the wire: %v", err)
+		t.Errorf("Wire read a list of millions of values: %v", err)
 	}
 }
 
-// TestBudgetRoom reads as many documents as there may be, with comments, and
-// texts that look like many values.
+// TestBudgetRoom reads as many documents as allowed, with comments, and texts
+// that look like many values.
 func TestBudgetRoom(t *testing.T) {
 	var text strings.Builder
 	for i := range 1000 {
@@ -143,11 +143,11 @@ func TestBudgetRoom(t *testing.T) {
 	long := "apiVersion: v1\nmetadata:\n  title: it's\n  tags: [a, b]\n  name: \"x\"\nspec:\n  list:\n    - a: >-\n        text\n  a: |\n" +
 		strings.Repeat("    \"name\": [1, 2], \"other\": \"some text\",\n\n", 300_000) + "  b: 1\n"
 	if _, errs := tree.DecodeBytes([]byte(long)); len(errs) > 0 {
-		t.Errorf("a text of %d MiB is taken for values: %v", len(long)>>20, errs[0])
+		t.Errorf("text of %d MiB was counted as values: %v", len(long)>>20, errs[0])
 	}
 }
 
-// TestBudgetBad counts documents that cannot be read.
+// TestBudgetBad checks that invalid documents count.
 func TestBudgetBad(t *testing.T) {
 	bad := 0
 	err := tree.Decode(strings.NewReader(strings.Repeat("a: b: c\n---\n", 20)), tree.Limits{Budget: tree.NewBudget(10)}, func(*tree.Node, *tree.Error) bool {
@@ -155,11 +155,11 @@ func TestBudgetBad(t *testing.T) {
 		return true
 	})
 	if err == nil || bad != 10 {
-		t.Errorf("got %d errors and %v, want 10 and one that says that there are too many", bad, err)
+		t.Errorf("got %d errors and %v, want 10 and one about too many documents", bad, err)
 	}
 }
 
-// TestValuesHidden tries to make values look like a block of text.
+// TestValuesHidden tries to disguise values as a block of text.
 func TestValuesHidden(t *testing.T) {
 	many := strings.Repeat("a,", 1_000_001)
 	lines := strings.Repeat("      - a\n", 1_000_001)
@@ -184,14 +184,14 @@ func TestValuesHidden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			docs, errs := tree.DecodeBytes([]byte(text))
 			if len(docs) > 0 || len(errs) == 0 {
-				t.Errorf("a million values are read: %d documents, %v", len(docs), errs)
+				t.Errorf("million values were accepted: %d documents, %v", len(docs), errs)
 			}
 		})
 	}
 }
 
-// TestEmpty says that a document which is not parsed because it is empty has
-// nothing that a parser would find.
+// TestEmpty checks that a document which is skipped as empty contains nothing
+// that a parser would find.
 func TestEmpty(t *testing.T) {
 	parts := []string{"# x", "#", "\n", "\r", "\r\n", "~", "null", " ", "\t", "a", "a: 1\n", "\u2028", "- ", "'", ":"}
 	rapid.Check(t, func(t *rapid.T) {

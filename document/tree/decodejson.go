@@ -75,7 +75,7 @@ func (d *jsonDecoder) value(tok json.Token, depth int) (*Node, error) {
 	case json.Number:
 		n, err := numberNode(t.String())
 		if err != nil {
-			return nil, &Error{Pos: pos, Msg: err.Error(), Hint: "quote it if text is meant"}
+			return nil, &Error{Pos: pos, Msg: err.Error(), Hint: "quote it to make it a string"}
 		}
 		n.Pos, n.Plain = pos, true
 		return n, nil
@@ -189,13 +189,13 @@ func (d *jsonDecoder) syntaxError(e error, line, column int) *Error {
 		at = min(int(offset), at)
 	}
 	if errors.Is(e, io.ErrUnexpectedEOF) {
-		msg = "the document ends before it is complete"
+		msg = "unexpected end of input"
 	}
 	l, c := lineColumn(d.doc, at)
 	if l == 1 {
 		c += column - 1
 	}
-	return &Error{Pos: place(line+l-1, c), Msg: msg, Hint: "check the commas, the quotes and the brackets before this place"}
+	return &Error{Pos: place(line+l-1, c), Msg: msg, Hint: "check commas, quotes and brackets before this position"}
 }
 
 // escaped reports whether the quote at i is part of the string.

@@ -138,7 +138,7 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
 			k = k.Alias
 		}
 		if k.Kind != yaml.ScalarNode {
-			return nil, &Error{Pos: pos, Msg: "a key must be a word, not a map or a list", Hint: "a value such as {{ x }} needs quotes"}
+			return nil, &Error{Pos: pos, Msg: "a key must be a scalar, not a map or a list", Hint: "quote a value such as {{ x }}"}
 		}
 		if k.Tag == "!!merge" {
 			merges = append(merges, v)
@@ -177,7 +177,7 @@ func (c *converter) merge(n *Node, seen *keySet, y *yaml.Node, depth int) *Error
 	}
 	for _, s := range sources {
 		if s.Kind != Map {
-			return &Error{Pos: c.pos(y), Msg: "<< needs a map, or a list of maps", Hint: "quote the key if << is its name"}
+			return &Error{Pos: c.pos(y), Msg: "<< must be a map, or a list of maps", Hint: "quote << if it is meant as a plain key"}
 		}
 		for _, f := range s.Fields {
 			if seen.find(n, f.Key) < 0 {
@@ -193,7 +193,7 @@ func (c *converter) merge(n *Node, seen *keySet, y *yaml.Node, depth int) *Error
 func (c *converter) alias(y *yaml.Node, depth int) (*Node, *Error) {
 	for _, o := range c.open {
 		if o == y.Alias {
-			return nil, &Error{Pos: c.pos(y), Msg: fmt.Sprintf("alias *%s stands inside its own anchor", y.Value), Hint: "write the value out"}
+			return nil, &Error{Pos: c.pos(y), Msg: fmt.Sprintf("alias *%s refers to an anchor that contains it", y.Value), Hint: "write the value out"}
 		}
 	}
 	n, ok := c.done[y.Alias]
@@ -206,7 +206,7 @@ func (c *converter) alias(y *yaml.Node, depth int) (*Node, *Error) {
 	}
 	size, height := c.measure(n)
 	if c.aliased += size; c.aliased > c.limits.Aliased {
-		return nil, &Error{Pos: c.pos(y), Msg: fmt.Sprintf("aliases add more than %d values to the document", c.limits.Aliased), Hint: "write fewer aliases of aliases"}
+		return nil, &Error{Pos: c.pos(y), Msg: fmt.Sprintf("aliases add more than %d values to the document", c.limits.Aliased), Hint: "use fewer nested aliases"}
 	}
 	if depth+height-1 > c.limits.Depth {
 		return nil, tooDeep(c.pos(y), c.limits)
@@ -288,7 +288,7 @@ func (c *converter) number(y *yaml.Node, n *Node) (*Node, *Error) {
 	num, err := From(v)
 	if err != nil || num.Kind != Int && num.Kind != Float {
 		// JSON has no infinities and NaNs.
-		return nil, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is not a number JSON can hold", y.Value), Hint: "quote it if text is meant"}
+		return nil, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s cannot be written as a JSON number", y.Value), Hint: "quote it to make it a string"}
 	}
 	n.Kind, n.Text = num.Kind, num.Text
 	return n, nil

@@ -9,8 +9,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// TestFingerprint holds fingerprints against canonical JSON: two values have
-// the same of the one exactly if they have the same of the other.
+// TestFingerprint compares fingerprints with canonical JSON: two values have
+// equal fingerprints exactly if they have equal canonical JSON.
 func TestFingerprint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := smallNode(2).Draw(t, "a"), smallNode(2).Draw(t, "b")
@@ -24,12 +24,12 @@ func TestFingerprint(t *testing.T) {
 			shuffled.Fields[i], shuffled.Fields[j] = shuffled.Fields[j], shuffled.Fields[i]
 		}
 		if !bytes.Equal(tree.AppendFingerprint(nil, a), tree.AppendFingerprint(nil, shuffled)) {
-			t.Fatalf("the order of keys shows in the fingerprint of %s", tree.AppendCanonical(nil, a))
+			t.Fatalf("fingerprint depends on the order of keys of %s", tree.AppendCanonical(nil, a))
 		}
 	})
 }
 
-// smallNode makes values of few kinds, so that equal ones are drawn often.
+// smallNode draws values of few kinds, so that equal ones are frequent.
 func smallNode(depth int) *rapid.Generator[*tree.Node] {
 	return rapid.Custom(func(t *rapid.T) *tree.Node {
 		kinds := 5

@@ -28,7 +28,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		// The fuzzer does not notice an input that never ends.
+		// The fuzzer does not detect an endless loop.
 		watch := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("Decode does not end for %q", in)) })
 		defer watch.Stop()
 		start := time.Now()
@@ -50,7 +50,7 @@ func FuzzDecode(f *testing.F) {
 			} {
 				again, errs := tree.DecodeBytes(text)
 				if len(errs) > 0 || len(again) != 1 || !again[0].Equal(n) {
-					t.Errorf("%s is not read back: %v\n%q", how, errs, text)
+					t.Errorf("%s cannot be read back: %v\n%q", how, errs, text)
 				}
 			}
 		}

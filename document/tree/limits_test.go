@@ -28,7 +28,7 @@ func TestDecodeErrors(t *testing.T) {
 			"A line that is cut off costs only itself.",
 			"{\"a\":1}\n{\"b\":\n{\"c\":3}\n{\"d\"\n{\"e\":5}\n",
 			[]string{`{"a":1}`, `{"c":3}`, `{"e":5}`},
-			[]string{"line 2, column 6: the document ends before it is complete", "line 4, column 5: the document ends before it is complete"},
+			[]string{"line 2, column 6: unexpected end of input", "line 4, column 5: unexpected end of input"},
 		},
 		"BetweenPretty": {
 			"So does an object with a mistake in it.",
@@ -40,7 +40,7 @@ func TestDecodeErrors(t *testing.T) {
 			"Values before the mistake are kept.",
 			`{"a":1} {"b":2} {"c"`,
 			[]string{`{"a":1}`, `{"b":2}`},
-			[]string{"line 1, column 21: the document ends before it is complete"},
+			[]string{"line 1, column 21: unexpected end of input"},
 		},
 		"Trailing": {
 			"What follows a document without a marker is not lost without a word.",
@@ -94,7 +94,7 @@ func TestDecodeErrors(t *testing.T) {
 			"A template is no document.",
 			"a: 1\nb: {{ .Values.x }}\n",
 			nil,
-			[]string{"line 2, column 5: a key must be a word, not a map or a list"},
+			[]string{"line 2, column 5: a key must be a scalar, not a map or a list"},
 		},
 		"Anchor": {
 			"An alias needs an anchor.",
@@ -106,19 +106,19 @@ func TestDecodeErrors(t *testing.T) {
 			"A value cannot contain itself.",
 			"a: 1\nb: &x\n  c: [*x]\n",
 			nil,
-			[]string{"line 3, column 7: alias *x stands inside its own anchor"},
+			[]string{"line 3, column 7: alias *x refers to an anchor that contains it"},
 		},
 		"CycleMerge": {
 			"Nor merge itself.",
 			"b: &x\n  <<: *x\n",
 			nil,
-			[]string{"line 2, column 7: alias *x stands inside its own anchor"},
+			[]string{"line 2, column 7: alias *x refers to an anchor that contains it"},
 		},
 		"Merge": {
 			"Only maps can be merged.",
 			"a:\n  <<: [1]\n",
 			nil,
-			[]string{"line 2, column 7: << needs a map, or a list of maps"},
+			[]string{"line 2, column 7: << must be a map, or a list of maps"},
 		},
 		"DuplicateYAML": {
 			"A key stands once; of two the last counts, as in a cluster.",
@@ -148,13 +148,13 @@ func TestDecodeErrors(t *testing.T) {
 			"JSON has no such number.",
 			"a: .inf\n---\nb: [1, .NaN]\n",
 			nil,
-			[]string{"line 1, column 4: .inf is not a number JSON can hold", "line 3, column 8: .NaN is not a number JSON can hold"},
+			[]string{"line 1, column 4: .inf cannot be written as a JSON number", "line 3, column 8: .NaN cannot be written as a JSON number"},
 		},
 		"NumberJSON": {
 			"Nor has any reader one this large.",
 			`{"a":1e999}`,
 			nil,
-			[]string{"line 1, column 6: cannot read number 1e999: it is larger than any reader can hold"},
+			[]string{"line 1, column 6: cannot read number 1e999: out of range"},
 		},
 		"Boolean": {
 			"A tag does not make a boolean of any word.",
@@ -199,7 +199,7 @@ func TestDecodeErrors(t *testing.T) {
 			_, bad := tree.DecodeBytes([]byte(tc.in))
 			for _, e := range bad {
 				if e.Hint == "" {
-					t.Errorf("%q has no way out", e.Msg)
+					t.Errorf("error %q has no hint", e.Msg)
 				}
 			}
 		})
@@ -269,7 +269,7 @@ func TestDecodeDepth(t *testing.T) {
 				t.Fatalf("%s\nDecode returned %d documents and errors %v", tc.reason, len(docs), errs)
 			}
 			if tc.bad && !strings.Contains(errs[0].Msg, "deep") && !strings.Contains(errs[0].Msg, "max depth") {
-				t.Errorf("%s\nDecode complains of %q, want the depth", tc.reason, errs[0].Msg)
+				t.Errorf("%s\nerror is %q, want one about the depth", tc.reason, errs[0].Msg)
 			}
 		})
 	}

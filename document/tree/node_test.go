@@ -34,7 +34,7 @@ func TestAny(t *testing.T) {
 		t.Errorf("Any: -want, +got:\n%s", diff)
 	}
 	if got := (*tree.Node)(nil).Any(); got != nil {
-		t.Errorf("Any of nothing is %v, want nil", got)
+		t.Errorf("Any of nil is %v, want nil", got)
 	}
 }
 
@@ -52,10 +52,10 @@ func TestFrom(t *testing.T) {
 		"Numbers":     {reason: "Numbers in text keep their digits.", in: []any{json.Number("12345678901234567890"), json.Number("1.50"), json.Number("1E2")}, want: "[12345678901234567890,1.5,100]"},
 		"Maps":        {reason: "Maps are put in order.", in: map[string]any{"b": "x", "a": map[string]string{"d": "1", "c": "2"}}, want: `{"a":{"c":"2","d":"1"},"b":"x"}`},
 		"Strings":     {reason: "Lists of strings are lists.", in: []any{[]string{"a"}, []string(nil), map[string]string(nil)}, want: `[["a"],[],{}]`},
-		"NotANumber":  {reason: "JSON has no such number.", in: math.NaN(), err: "cannot write NaN: JSON has no such number"},
-		"Infinity":    {reason: "JSON has no such number.", in: map[string]any{"a": []any{math.Inf(1)}}, err: "cannot write +Inf: JSON has no such number"},
+		"NotANumber":  {reason: "JSON has no such number.", in: math.NaN(), err: "cannot write number NaN: JSON does not support it"},
+		"Infinity":    {reason: "JSON has no such number.", in: map[string]any{"a": []any{math.Inf(1)}}, err: "cannot write number +Inf: JSON does not support it"},
 		"Unreadable":  {reason: "A number must be one.", in: json.Number("x"), err: `cannot read number "x"`},
-		"Unsupported": {reason: "Other types have no JSON.", in: time.Second, err: "cannot make a node of time.Duration"},
+		"Unsupported": {reason: "Other types have no JSON.", in: time.Second, err: "cannot convert time.Duration to a node"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestEqual(t *testing.T) {
 				t.Errorf("%s\nEqual is %t, want %t", tc.reason, got, tc.want)
 			}
 			if got := tc.b.Equal(tc.a); got != tc.want {
-				t.Errorf("%s\nEqual the other way is %t, want %t", tc.reason, got, tc.want)
+				t.Errorf("%s\nEqual with swapped operands is %t, want %t", tc.reason, got, tc.want)
 			}
 		})
 	}
@@ -136,7 +136,7 @@ func TestClone(t *testing.T) {
 		}
 	})
 	if got := (*tree.Node)(nil).Clone(); got != nil {
-		t.Errorf("Clone of nothing is %v, want nil", got)
+		t.Errorf("Clone of nil is %v, want nil", got)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestCanonical(t *testing.T) {
 			t.Errorf("equal nodes have canonical forms %s and %s", a, b)
 		}
 		if !n.Equal(other) {
-			t.Errorf("the order of keys makes %s unequal", tree.AppendJSON(nil, n, ""))
+			t.Errorf("order of keys makes %s unequal", tree.AppendJSON(nil, n, ""))
 		}
 	})
 }

@@ -29,12 +29,12 @@ func TestOverlay(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
 			}
 			if !under.Equal(parse(tc.under)) || !over.Equal(parse(tc.over)) {
-				t.Errorf("%s: what was given is changed", tc.reason)
+				t.Errorf("%s: arguments were changed", tc.reason)
 			}
 		})
 	}
 	one := tree.Number(1)
 	if tree.Overlay(nil, one) != one || tree.Overlay(one, nil) != one {
-		t.Error("nothing over or under a value leaves it")
+		t.Error("Overlay with nil does not return the other value")
 	}
 }

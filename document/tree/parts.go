@@ -56,7 +56,7 @@ func (h *head) fail(pos Pos, hint, format string, args ...any) {
 }
 
 func (h *head) tooBig(line, column int) {
-	h.fail(place(line, column), "split it into several documents", "an item of the list is larger than %s", size(h.limits.Bytes))
+	h.fail(place(line, column), "split it into several documents", "list item is larger than %s", size(h.limits.Bytes))
 }
 
 // itemsKey is the key of the items of a list object.
@@ -265,21 +265,21 @@ func (p *jsonParts) feed(text []byte, _ bool) (rest []byte, ended bool) {
 
 // between handles a character outside of items, and reports whether it ends the list.
 func (p *jsonParts) between(c byte) (ends bool) {
-	const hint = "check the commas, the quotes and the brackets before this place"
+	const hint = "check commas, quotes and brackets before this position"
 	switch {
 	case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 	case c == ']':
 		if p.state == atItem {
-			p.fail(place(p.line, p.column), hint, "a comma stands before the end of the list")
+			p.fail(place(p.line, p.column), hint, "trailing comma at the end of the list")
 		}
 		return true
 	case c == ',' && p.state == pastItem:
 		p.state = atItem
 	case c == ',':
-		p.fail(place(p.line, p.column), hint, "a comma stands where an item should")
+		p.fail(place(p.line, p.column), hint, "unexpected comma in place of a list item")
 	default:
 		if p.state == pastItem {
-			p.fail(place(p.line, p.column), hint, "a comma is missing between two items of the list")
+			p.fail(place(p.line, p.column), hint, "missing comma between two list items")
 		}
 		p.state, p.value, p.itemLine, p.itemColumn = inItem, outline{}, p.line, p.column
 		p.item, p.large = p.item[:0], false
@@ -307,5 +307,5 @@ func (p *jsonParts) at() int { return p.line }
 
 // end reports that the list is incomplete.
 func (p *jsonParts) end() {
-	p.fail(place(p.line, p.column), "check the commas, the quotes and the brackets before this place", "the document ends before it is complete")
+	p.fail(place(p.line, p.column), "check commas, quotes and brackets before this position", "unexpected end of input")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// items decodes text and returns each item of each list, with its place, and the
-// errors. It counts the documents.
+// items decodes text and returns each item of each list, with its position, and
+// the errors. It counts the documents.
 func items(text string, long int) (got []string, documents int) {
 	_ = Decode(strings.NewReader(text), Limits{Long: long, Bytes: 1 << 16}, func(n *Node, err *Error) bool {
 		if err != nil {
@@ -41,13 +41,13 @@ func items(text string, long int) (got []string, documents int) {
 	return got, documents
 }
 
-// TestLongLists wants a list that is taken apart to hold what it holds as a
-// whole, in the same places, from wherever it is taken apart.
+// TestLongLists checks that a list which is split has the same items and
+// positions as the whole, wherever it is split.
 func TestLongLists(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		in     string
-		parts  int // how many documents it comes in
+		parts  int // number of documents that it is split into
 	}{
 		"Array":       {"an array", `[{"a":1},{"b":{"c":"x"}},{"d":[1,{"e":2}]}]`, 3},
 		"ArrayLines":  {"an array over several lines", "[\n  {\n    \"a\": 1\n  },\n  {\"b\": 2} , {\"c\": 3}\n]\n", 3},
@@ -73,7 +73,7 @@ func TestLongLists(t *testing.T) {
 			for long := 1; long <= len(tc.in); long++ {
 				got, n := items(tc.in, long)
 				most = max(most, n)
-				// Fields behind the items are not on the parts.
+				// Fields after the items are not in the parts.
 				for _, list := range [][]string{want, got} {
 					for i := range list {
 						list[i] = strings.TrimPrefix(list[i], "List ")
@@ -81,17 +81,17 @@ func TestLongLists(t *testing.T) {
 					}
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("%s, taken apart after %d bytes (-whole +parts):\n%s", tc.reason, long, diff)
+					t.Fatalf("%s, split after %d bytes (-whole +parts):\n%s", tc.reason, long, diff)
 				}
 			}
 			if tc.parts > 0 && most != tc.parts {
-				t.Errorf("%s: comes in %d parts, want %d", tc.reason, most, tc.parts)
+				t.Errorf("%s: split into %d parts, want %d", tc.reason, most, tc.parts)
 			}
 		})
 	}
 }
 
-// TestLongListsBad wants what is wrong with one item to stay its own.
+// TestLongListsBad checks that an invalid item does not affect the others.
 func TestLongListsBad(t *testing.T) {
 	big := strings.Repeat("x", 1<<16)
 	cases := map[string]struct {
@@ -99,17 +99,17 @@ func TestLongListsBad(t *testing.T) {
 		in     string
 		want   []string
 	}{
-		"Torn": {"an array that is cut off", "[{\"a\":1},\n {\"b\":", []string{` 1:2 {"a":1} 1:7`, "line 2, column 7: the document ends before it is complete"}},
+		"Torn": {"an array that is cut off", "[{\"a\":1},\n {\"b\":", []string{` 1:2 {"a":1} 1:7`, "line 2, column 7: unexpected end of input"}},
 		"TornThen": {
 			"what follows after a marker is read", "[{\"a\":1},\n---\n{\"b\":1}\n",
-			[]string{` 1:2 {"a":1} 1:7`, "line 2, column 1: the document ends before it is complete", `3:1 {"b":1}`},
+			[]string{` 1:2 {"a":1} 1:7`, "line 2, column 1: unexpected end of input", `3:1 {"b":1}`},
 		},
 		"Word":     {"a word that is none", `[{"a":1},{"b":nope},{"c":3}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 15: invalid character 'o' in literal null (expecting 'u')", ` 1:21 {"c":3} 1:26`}},
-		"NoComma":  {"a comma that is missing", `[{"a":1} {"b":2}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: a comma is missing between two items of the list", ` 1:10 {"b":2} 1:15`}},
-		"Commas":   {"one too many", `[{"a":1},,{"b":2},]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: a comma stands where an item should", ` 1:11 {"b":2} 1:16`, "line 1, column 19: a comma stands before the end of the list"}},
+		"NoComma":  {"a comma that is missing", `[{"a":1} {"b":2}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: missing comma between two list items", ` 1:10 {"b":2} 1:15`}},
+		"Commas":   {"one too many", `[{"a":1},,{"b":2},]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: unexpected comma in place of a list item", ` 1:11 {"b":2} 1:16`, "line 1, column 19: trailing comma at the end of the list"}},
 		"Twice":    {"a key that is given twice", `[{"a":1,"a":2},{"b":1}]`, []string{` 1:2 {"a":2} 1:13`, `line 1, column 9: key "a" is given twice, first on line 1`, ` 1:16 {"b":1} 1:21`}},
-		"Big":      {"an item that is too large", `[{"a":1},{"b":"` + big + `"},{"c":1}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: an item of the list is larger than 65536 bytes", ` 1:65555 {"c":1} 1:65560`}},
-		"BigBlock": {"in YAML too", "- a: 1\n- b: " + big + "\n- c: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 2, column 1: an item of the list is larger than 65536 bytes", ` 3:3 {"c":1} 3:6`}},
+		"Big":      {"an item that is too large", `[{"a":1},{"b":"` + big + `"},{"c":1}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: list item is larger than 65536 bytes", ` 1:65555 {"c":1} 1:65560`}},
+		"BigBlock": {"in YAML too", "- a: 1\n- b: " + big + "\n- c: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 2, column 1: list item is larger than 65536 bytes", ` 3:3 {"c":1} 3:6`}},
 		"Block":    {"an item that is no YAML", "- a: 1\n- b: c: d\n- e: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 2, column 1: mapping values are not allowed in this context", ` 3:3 {"e":1} 3:6`}},
 		"Stray":    {"a line that belongs to no item", "- a: 1\n- b: 1\nc: 2\n- d: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 3, column 1: did not find expected '-' indicator", ` 4:3 {"d":1} 4:6`}},
 	}
@@ -123,7 +123,7 @@ func TestLongListsBad(t *testing.T) {
 	}
 }
 
-// TestLongListsStop wants nothing after yield has had enough.
+// TestLongListsStop checks that nothing is returned after yield has stopped.
 func TestLongListsStop(t *testing.T) {
 	for _, in := range []string{`[{"a":1},{"b":2},{"c":3}]`, "- a: 1\n- b: 2\n- c: 3\n", "{\"items\":[{\"a\":1},{\"b\":2}]}\n{\"x\":1}\n"} {
 		calls := 0
@@ -154,7 +154,7 @@ func endless(w *io.PipeWriter, before, item, between, after string, n int) {
 	w.CloseWithError(err)
 }
 
-// TestLongListsMemory reads lists of a size that nobody wants to hold.
+// TestLongListsMemory checks that lists too large for memory are read in parts.
 func TestLongListsMemory(t *testing.T) {
 	item := `{"kind":"X","text":"` + strings.Repeat("x", 1000) + `"}`
 	cases := map[string][4]string{
@@ -203,8 +203,8 @@ func isJSON(text string) bool {
 	}
 }
 
-// FuzzLongLists wants every list that can be read as a whole to be read the same
-// in parts.
+// FuzzLongLists checks that every list that can be read as a whole gives the
+// same items in parts.
 func FuzzLongLists(f *testing.F) {
 	for _, s := range []string{
 		`[{"a":1},{"b":[1,"x]"]},2,null]`, "{\"kind\":\"L\",\"items\":[{\"a\":1}\n,{\"b\":\"\\\"\"}],\"z\":{}}\n[{\"a\":1}]",

@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// places lists where every key and value of n was written.
+// places lists the positions of all keys and values of n.
 func places(path string, n *tree.Node) []string {
 	out := []string{fmt.Sprintf("%s %d:%d", path, n.Pos.Line, n.Pos.Column)}
 	for _, f := range n.Fields {
@@ -118,6 +118,6 @@ func TestPlain(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]bool{true, false, false, true, false, true, false, false}, got); diff != "" {
-		t.Errorf("which scalars were written without quotes: -want, +got:\n%s", diff)
+		t.Errorf("scalars without quotes: -want, +got:\n%s", diff)
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestDecodeLive wants a value on a line to be there when its line is, not when
-// the next one begins: whoever writes may take long to go on.
+// TestDecodeLive checks that a value is returned as soon as its line is
+// complete, without waiting for the next line, because a writer may pause
+// between values.
 func TestDecodeLive(t *testing.T) {
 	in, out := io.Pipe()
 	got := make(chan string)
@@ -33,7 +34,7 @@ func TestDecodeLive(t *testing.T) {
 				t.Errorf("got %q, want %q", v, step.want)
 			}
 		case <-time.After(20 * time.Second):
-			t.Fatalf("%q is not there", step.want)
+			t.Fatalf("value %q was not returned in time", step.want)
 		}
 	}
 	if err := out.Close(); err != nil {

@@ -21,7 +21,7 @@ func syntaxError(doc []byte, line int, e error) *Error {
 		msg = strings.Replace(msg, m[0], "", 1)
 	}
 	if strings.Contains(msg, "exceeded max depth") {
-		msg = "maps and lists are nested too deep to be read"
+		msg = "maps and lists are nested too deeply"
 	}
 	at, column := locate(doc, msg, reported)
 	text := lineAt(doc, at)
@@ -121,7 +121,7 @@ func syntaxHint(msg string, text []byte) string {
 	case bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("\t")), strings.Contains(msg, "cannot start any token"):
 		return "indent with spaces, not tabs, and quote values that begin with a special character"
 	case bytes.Contains(text, []byte("{{")):
-		return "this looks like a template; render it first and give the tool the result"
+		return "render the template first, and pass the result"
 	case strings.Contains(msg, "mapping values are not allowed"):
 		return "quote a value that contains \": \", and check the indentation"
 	case strings.Contains(msg, "<document start>"):
@@ -150,7 +150,7 @@ func duplicateKey(key string, pos, first Pos) *Error {
 	return &Error{
 		Pos:  pos,
 		Msg:  fmt.Sprintf("key %q is given twice, first on line %d", key, first.Line),
-		Hint: "keep one of the two; Kubernetes refuses the document, or keeps the last without a word",
+		Hint: "keep one of the two; Kubernetes rejects the document, or silently keeps the last",
 		Kept: true,
 	}
 }
@@ -158,7 +158,7 @@ func duplicateKey(key string, pos, first Pos) *Error {
 func tooDeep(pos Pos, limits Limits) *Error {
 	return &Error{
 		Pos:  pos,
-		Msg:  fmt.Sprintf("maps and lists are nested more than %d deep", limits.Depth),
+		Msg:  fmt.Sprintf("maps and lists are nested more than %d levels deep", limits.Depth),
 		Hint: "flatten the document",
 	}
 }

@@ -15,7 +15,7 @@ func hasTooMany(doc []byte, limits Limits) bool {
 func tooMany(pos Pos, limits Limits) *Error {
 	return &Error{
 		Pos:  pos,
-		Msg:  fmt.Sprintf("the document has more than %d values", limits.Values),
+		Msg:  fmt.Sprintf("document has more than %d values", limits.Values),
 		Hint: "split it into several documents",
 	}
 }

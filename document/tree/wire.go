@@ -19,7 +19,7 @@ type Wire struct {
 }
 
 // errWire is returned for JSON that is truncated or invalid.
-var errWire = errors.New("it is not complete JSON")
+var errWire = errors.New("invalid or incomplete JSON")
 
 // Decode parses one value.
 func (w Wire) Decode(data []byte) (*Node, error) { return w.DecodeText(string(data)) }
@@ -27,7 +27,7 @@ func (w Wire) Decode(data []byte) (*Node, error) { return w.DecodeText(string(da
 // DecodeText is Decode for a string, whose memory the nodes share.
 func (w Wire) DecodeText(data string) (*Node, error) {
 	if most := w.Limits.withDefaults().Bytes; len(data) > most {
-		return nil, fmt.Errorf("it is larger than %s", size(most))
+		return nil, fmt.Errorf("document is larger than %s", size(most))
 	}
 	p := w.parser(data)
 	n, err := p.value(1, nil)
@@ -35,7 +35,7 @@ func (w Wire) DecodeText(data string) (*Node, error) {
 		return nil, err
 	}
 	if p.space(); p.i < len(p.s) {
-		return nil, fmt.Errorf("%w: something follows it", errWire)
+		return nil, fmt.Errorf("%w: unexpected text after the value", errWire)
 	}
 	return n, nil
 }
@@ -81,9 +81,9 @@ func (p *wire) take(wanted string) (byte, error) {
 
 func (p *wire) bad() error {
 	if p.i >= len(p.s) {
-		return fmt.Errorf("%w: it ends after %d bytes", errWire, len(p.s))
+		return fmt.Errorf("%w: unexpected end after %d bytes", errWire, len(p.s))
 	}
-	return fmt.Errorf("%w: byte %d is unexpected", errWire, p.i)
+	return fmt.Errorf("%w: unexpected byte at offset %d", errWire, p.i)
 }
 
 // value parses a value without the parts to omit.
@@ -92,12 +92,12 @@ func (p *wire) value(depth int, omit [][]string) (*Node, error) {
 		return nil, p.bad()
 	}
 	if p.values++; p.values > p.limits.Values {
-		return nil, fmt.Errorf("it has more than %d values", p.limits.Values)
+		return nil, fmt.Errorf("document has more than %d values", p.limits.Values)
 	}
 	switch c := p.s[p.i]; c {
 	case '{', '[':
 		if depth > p.limits.Depth {
-			return nil, fmt.Errorf("maps and lists are nested more than %d deep", p.limits.Depth)
+			return nil, fmt.Errorf("maps and lists are nested more than %d levels deep", p.limits.Depth)
 		}
 		if c == '[' {
 			return p.list(depth, omit)
@@ -250,7 +250,7 @@ func (p *wire) text() (string, error) {
 		return "", err
 	}
 	if !isPlain(raw) {
-		return "", fmt.Errorf("%w: a string before byte %d holds a control character", errWire, p.i)
+		return "", fmt.Errorf("%w: control character in a string before offset %d", errWire, p.i)
 	}
 	if !escaped {
 		return raw[1 : len(raw)-1], nil
@@ -260,7 +260,7 @@ func (p *wire) text() (string, error) {
 	}
 	var s string
 	if err := json.Unmarshal([]byte(raw), &s); err != nil {
-		return "", fmt.Errorf("%w: a string before byte %d is not one", errWire, p.i)
+		return "", fmt.Errorf("%w: invalid string before offset %d", errWire, p.i)
 	}
 	return s, nil
 }

@@ -14,7 +14,7 @@ func TestWire(t *testing.T) {
 		reason string
 		in     string
 		wire   Wire
-		// want is the value as it is written again, or what the error says.
+		// want is the value written again, or a part of the error.
 		want, bad string
 	}{
 		"Object":  {reason: "order is kept", in: ` {"b":1, "a":{"c":[true,null,"x",-2.5e3]}} `, want: `{"b":1,"a":{"c":[true,null,"x",-2500]}}`},
@@ -24,16 +24,16 @@ func TestWire(t *testing.T) {
 		"Omit":    {reason: "a part of the metadata is passed over, one of that name elsewhere is not", in: `{"metadata":{"name":"x","noise":[{"a":"]}"}],"labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`, wire: Wire{Omit: [][]string{{"noise"}}}, want: `{"metadata":{"name":"x","labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`},
 		"OmitDeep": {reason: "so is a part within one, in each item of a list", in: `{"metadata":{"noise":{"a":1},"by":[{"noise":{"b":"]}"},"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"long":"l","short":"s"},"long":3}}`,
 			wire: Wire{Omit: [][]string{{"by", "noise"}, {"notes", "long"}, {"notes", "none"}}}, want: `{"metadata":{"noise":{"a":1},"by":[{"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"short":"s"},"long":3}}`},
-		"Depth":     {reason: "depth is bounded", in: `[[[1]]]`, wire: Wire{Limits: Limits{Depth: 2}}, bad: "nested more than 2 deep"},
-		"CutOff":    {reason: "what ends early is not complete", in: `{"a":[1,2`, bad: "ends after 9 bytes"},
-		"CutString": {reason: "in a string too", in: `{"a":"b\`, bad: "ends after"},
-		"Nothing":   {reason: "nothing is no value", in: ``, bad: "ends after 0 bytes"},
-		"More":      {reason: "one value is all there may be", in: `{} {}`, bad: "something follows"},
-		"Comma":     {reason: "a comma stands between two", in: `{"a":1,}`, bad: "byte 7 is unexpected"},
-		"Word":      {reason: "words are few", in: `{"a":nil}`, bad: "byte 5 is unexpected"},
+		"Depth":     {reason: "depth is bounded", in: `[[[1]]]`, wire: Wire{Limits: Limits{Depth: 2}}, bad: "nested more than 2 levels deep"},
+		"CutOff":    {reason: "what ends early is not complete", in: `{"a":[1,2`, bad: "unexpected end after 9 bytes"},
+		"CutString": {reason: "in a string too", in: `{"a":"b\`, bad: "unexpected end after"},
+		"Nothing":   {reason: "nothing is no value", in: ``, bad: "unexpected end after 0 bytes"},
+		"More":      {reason: "one value is all there may be", in: `{} {}`, bad: "unexpected text after"},
+		"Comma":     {reason: "a comma stands between two", in: `{"a":1,}`, bad: "unexpected byte at offset 7"},
+		"Word":      {reason: "words are few", in: `{"a":nil}`, bad: "unexpected byte at offset 5"},
 		"Number":    {reason: "numbers are JSON's", in: `[01]`, bad: "unexpected"},
 		"Control":   {reason: "control characters are escaped", in: "\"a\nb\"", bad: "control character"},
-		"BadEscape": {reason: "escapes are JSON's", in: `"\x41"`, bad: "is not one"},
+		"BadEscape": {reason: "escapes are JSON's", in: `"\x41"`, bad: "invalid string"},
 		"BadText":   {reason: "bytes that are no text are replaced", in: "\"a\xffb\"", want: `"a�b"`},
 	}
 	for name, tc := range cases {
@@ -72,16 +72,16 @@ func TestWireList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{`{"a":1}`, "bad: maps and lists are nested more than 3 deep", "bad: it is larger than 20 bytes", `{"d":4}`}
+	want := []string{`{"a":1}`, "bad: maps and lists are nested more than 3 levels deep", "bad: document is larger than 20 bytes", `{"d":4}`}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a bad item costs no other its place (-want +got):\n%s", diff)
+		t.Errorf("items around invalid ones (-want +got):\n%s", diff)
 	}
 	if want := `{"kind":"XList","metadata":{"continue":"x"}}`; rest != want {
-		t.Errorf("the rest is %s, want %s", rest, want)
+		t.Errorf("rest is %s, want %s", rest, want)
 	}
 	got, _, err = read(`{"items":[{"a":1},{"b":`, Limits{})
 	if err == nil || len(got) != 1 {
-		t.Errorf("a list that is cut off is an error after what came before: %q, %v", got, err)
+		t.Errorf("list that is cut off returned %q, %v; want the items before the cut and an error", got, err)
 	}
 	var items []string
 	if _, err := (Wire{Omit: [][]string{{"noise"}}}).List([]byte(`{"items":[{"metadata":{"a":1,"noise":[{"b":"]}"}],"name":"x"},"spec":{"noise":2}},7,{"metadata":"noise"},{"metadata":{}}]}`), func(raw string) {
@@ -90,7 +90,7 @@ func TestWireList(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{`{"metadata":{"a":1,"noise":null,"name":"x"},"spec":{"noise":2}}`, "7", `{"metadata":"noise"}`, `{"metadata":{}}`}, items); diff != "" {
-		t.Errorf("what is to be omitted is gone before it is decoded (-want +got):\n%s", diff)
+		t.Errorf("items with omitted fields (-want +got):\n%s", diff)
 	}
 	items = nil
 	deep := Wire{Omit: [][]string{{"by", "noise"}, {"notes", "long"}}}
@@ -100,10 +100,10 @@ func TestWireList(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{`{"metadata":{"by":[{"noise":null,"time":"t"},7,{"noise" : null}],"notes":{"long":null,"short":"s"},"noise":2}}`, `{"metadata":{"by":[[{"noise":3}]]}}`}, items); diff != "" {
-		t.Errorf("parts within are gone too (-want +got):\n%s", diff)
+		t.Errorf("items with omitted nested fields (-want +got):\n%s", diff)
 	}
 	if _, err := deep.List([]byte(`{"items":[{"metadata":{"by":[{"noise":{"b":`), func(raw string) { t.Errorf("half an item: %s", raw) }); err == nil {
-		t.Error("a list that is cut off within what is omitted is an error")
+		t.Error("list that ends within an omitted part was accepted, want an error")
 	}
 	for _, in := range []string{`{"items":null}`, `{"items":[]}`, `{}`} {
 		if got, _, err := read(in, Limits{}); err != nil || len(got) > 0 {
@@ -112,7 +112,7 @@ func TestWireList(t *testing.T) {
 	}
 }
 
-// FuzzWire holds Wire against Decode, which is slower and knows places.
+// FuzzWire compares Wire with Decode, which is slower and has positions.
 func FuzzWire(f *testing.F) {
 	f.Add(`{"a":[1,2.50,"x\u0041",null,true],"metadata":{"b":{}}}`)
 	f.Add(`[1e400, -0, 0.1]`)

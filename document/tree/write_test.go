@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// reread checks that n, written as YAML and JSON in every way, is read back
-// equal by this package and by plain readers of both.
+// reread checks that n, written as YAML and JSON in every format, is read back
+// equal by this package and by standard parsers.
 func reread(t interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -42,7 +42,7 @@ func reread(t interface {
 			continue
 		}
 		if len(docs) != 1 || !docs[0].Equal(want) {
-			t.Errorf("%s is read back as something else:\n%q", how, text)
+			t.Errorf("%s was read back as another value:\n%q", how, text)
 		}
 		var plain any
 		if err := yaml.Unmarshal(text, &plain); err != nil {
@@ -65,7 +65,7 @@ func reread(t interface {
 	}
 }
 
-// awkward are strings that some reader somewhere takes for something else.
+// awkward are strings that some parsers read as another type.
 var awkward = []string{
 	"", " ", "  ", "\n", "\n\n", "\t", "\r", "\r\n", "a", "a b", " a", "a ", "a\n", "a\n\n", "a\n\n\n", "\na", "\n a", " \na", "a\n b", "a\n  b\n c",
 	"a\nb", "a\nb\n", "a\n\nb", "a\n \nb", "a\n  ", "a\n  \n", "a\n\t", "a\n\tb", "a\tb", "a\rb", "a\r\nb\r\n", "  a\nb", "a \nb ", "# a\nb", "a\n# b", "- a\n- b", "---\na", "a\n---\nb", "a\n...\n", "a: b\nc: d\n",
@@ -86,8 +86,8 @@ func TestWriteStrings(t *testing.T) {
 	}
 }
 
-// TestWriteOtherReaders holds the strings that older readers take for
-// something else, though ours would not: they must be quoted.
+// TestWriteOtherReaders checks that strings which older parsers read as another
+// type are quoted.
 func TestWriteOtherReaders(t *testing.T) {
 	for _, s := range []string{
 		"y", "N", "yes", "No", "on", "OFF", "1:30", "190:20:30.15", "12:30:45", "1,000", "0o17", "0O17", "0b11", "1_000", ".5", "+1", "1e3", "12e03", "2024-01-01", "2001-12-14 21:59:43.10 -5",
@@ -95,7 +95,7 @@ func TestWriteOtherReaders(t *testing.T) {
 	} {
 		got := string(tree.AppendYAML(nil, tree.Str(s)))
 		if !strings.HasPrefix(got, `"`) {
-			t.Errorf("%q is written as %s, want it in quotes", s, got)
+			t.Errorf("%q is written as %s, want it quoted", s, got)
 		}
 	}
 	for _, s := range []string{"a", "a b", "v1", "v1alpha1", "1Gi", "500m", "10.0.0.0/8", "a:b", "a#b", "http://x.io/y?z=1", "it's", "nothing", "offline", "é", "x{y}", "C:\\x", "a, b", "3 of them"} {
@@ -105,9 +105,9 @@ func TestWriteOtherReaders(t *testing.T) {
 	}
 }
 
-// TestWriteLongKeys holds keys around and beyond the length at which readers of
-// YAML stop looking for a colon, plain and escaped, before every kind of value.
-// JSON has no way to announce a key, so only readers of JSON read those.
+// TestWriteLongKeys checks keys around and beyond the length at which YAML
+// parsers stop looking for a colon, plain and escaped, before every kind of
+// value. JSON has no explicit keys, so only JSON parsers read those.
 func TestWriteLongKeys(t *testing.T) {
 	for _, n := range []int{170, 990, 1000, 1001, 1023, 1024, 1025, 5000} {
 		for _, c := range []string{"k", "é", "\x01", "\n", "\"", "k "} {
@@ -171,7 +171,7 @@ func TestWriteJSON(t *testing.T) {
 		t.Errorf("AppendJSON with an indent: -want, +got:\n%s", diff)
 	}
 	if got := string(tree.AppendJSON([]byte("x"), nil, "")); got != "xnull" {
-		t.Errorf("AppendJSON of nothing appends %q, want null", got)
+		t.Errorf("AppendJSON of nil appends %q, want null", got)
 	}
 	if n.Fields[0].Key != "b" {
 		t.Error("AppendCanonical changed the order of the keys of its argument")
@@ -202,7 +202,7 @@ func anyText() *rapid.Generator[string] {
 	})
 }
 
-// anyNode draws nodes at most depth deep.
+// anyNode draws nodes of at most the given depth.
 func anyNode(depth int) *rapid.Generator[*tree.Node] {
 	text := anyText()
 	return rapid.Custom(func(t *rapid.T) *tree.Node {

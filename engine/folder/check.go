@@ -29,7 +29,7 @@ func (r *Rendered) Check(d *xrd.Definition) []finding.Finding {
 			continue
 		}
 		at := r.finding(d, entity.RuleDuplicate, place(doc.Node, "metadata.name"),
-			fmt.Sprintf("%s is made twice, first on line %d of the output", key, before.Line), "give one of the two another name")
+			fmt.Sprintf("duplicate %s, first on line %d of the output", key, before.Line), "give one of the two another name")
 		out = append(out, at)
 	}
 	return append(append(out, r.pages(d)...), r.expressions(d)...)
@@ -65,7 +65,7 @@ func (r *Rendered) pages(d *xrd.Definition) []finding.Finding {
 					return
 				}
 				seen[name] = i
-				out = append(out, r.finding(d, RuleTwice, page.Pos, fmt.Sprintf("pages %d and %d both ask for %q", before+1, i+1, shorten(name)), "give one of the two another name"))
+				out = append(out, r.finding(d, RuleTwice, page.Pos, fmt.Sprintf("pages %d and %d both have a field %q", before+1, i+1, shorten(name)), "give one of the two another name"))
 			})
 		}
 	}
@@ -93,7 +93,7 @@ func (r *Rendered) expressions(d *xrd.Definition) []finding.Finding {
 			walk(doc.Entity.Spec.Get(part), func(n *tree.Node) {
 				for _, text := range texts {
 					if strings.Contains(n.Text, text) {
-						out = append(out, r.finding(d, RuleExpression, n.Pos, fmt.Sprintf("%s holds %q, which the definition says and the portal evaluates", part, shorten(text)), "keep text of the definition out of steps"))
+						out = append(out, r.finding(d, RuleExpression, n.Pos, fmt.Sprintf("%s has %q from the definition, which the portal evaluates", part, shorten(text)), "keep text of the definition out of steps"))
 						return
 					}
 				}

@@ -30,7 +30,7 @@ func ParseOnError(s string) (OnError, error) {
 	case Default:
 		return UseDefault, nil
 	}
-	return Fail, fmt.Errorf("cannot do %q on an error: want fail or default", s)
+	return Fail, fmt.Errorf("cannot use error mode %q: must be fail or default", s)
 }
 
 // String returns the spelling of the flag.
@@ -84,7 +84,7 @@ func (f *Folder) Choose(d *xrd.Definition, on OnError) (Choice, []finding.Findin
 		missing := finding.Finding{
 			Rule: RuleChoice, Severity: finding.Error, Object: d.Label(), File: d.Origin.File,
 			Pos: d.Node.Get("metadata", "annotations", key).At(), Path: "metadata.annotations[" + fmt.Sprintf("%q", key) + "]",
-			Message: fmt.Sprintf("there is no %s template %q", group, shorten(name)), Hint: f.offer(group, name),
+			Message: fmt.Sprintf("%s template %q does not exist", group, shorten(name)), Hint: f.offer(group, name),
 		}
 		if on == Fail {
 			return Choice{}, nil, &Error{Finding: missing}
@@ -116,7 +116,7 @@ func (f *Folder) Pick(portal, wizard, steps string) (Choice, error) {
 		if !ok {
 			return Choice{}, &Error{Finding: finding.Finding{
 				Rule: RuleChoice, Severity: finding.Error,
-				Message: fmt.Sprintf("there is no %s template %q", Groups[i], shorten(name)), Hint: f.offer(Groups[i], name),
+				Message: fmt.Sprintf("%s template %q does not exist", Groups[i], shorten(name)), Hint: f.offer(Groups[i], name),
 			}}
 		}
 		*c.at(Groups[i]) = file
@@ -135,7 +135,7 @@ func (f *Folder) offer(group, name string) string {
 			lines[i] += ": " + x.Description
 		}
 	}
-	head := "there are:"
+	head := "available templates:"
 	if near := nearest(name, names); near != "" {
 		head = "did you mean " + near + "? " + head
 	}

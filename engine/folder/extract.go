@@ -21,7 +21,7 @@ func definition(name string, d *xrd.Definition, args []any) (*xrd.Definition, er
 	case n == nil || n == d.Node:
 		return d, nil
 	case !n.IsMap():
-		return nil, fmt.Errorf("%s: want a definition, as xrd is one", name)
+		return nil, fmt.Errorf("%s: argument must be a definition, such as xrd", name)
 	}
 	return xrd.NewDefinition(n, d.Origin), nil
 }

@@ -69,8 +69,8 @@ func Open(over ...fs.FS) (*Folder, error) {
 		if _, ok := f.file(group, f.metadata.defaults[group]); !ok {
 			return nil, &Error{Finding: finding.Finding{
 				Rule: RuleFolder, Severity: finding.Error, File: group,
-				Message: fmt.Sprintf("the folder has no file %s/%s%s", group, f.metadata.defaults[group], ext),
-				Hint:    "add it, or lay the folder over one that has it",
+				Message: fmt.Sprintf("file %s/%s%s is missing in the template folder", group, f.metadata.defaults[group], ext),
+				Hint:    "add it, or overlay the folder on one that has it",
 			}}
 		}
 	}

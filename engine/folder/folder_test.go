@@ -16,7 +16,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// files makes a folder of texts.
+// files returns a folder of texts.
 func files(pairs ...string) fs.FS {
 	out := fstest.MapFS{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -35,7 +35,7 @@ func define(t *testing.T, text string) *xrd.Definition {
 	return xrd.NewDefinition(docs[0], xrd.Origin{File: "xrd.yaml"})
 }
 
-// each returns the errors that are joined.
+// each returns the joined errors.
 func each(err error) []*folder.Error {
 	var out []*folder.Error
 	var joined interface{ Unwrap() []error }
@@ -52,20 +52,20 @@ func each(err error) []*folder.Error {
 	return out
 }
 
-// TestNoFile shows that what is not a file is not opened: a pipe would be waited
-// for.
+// TestNoFile checks that anything but a regular file is not opened: opening a
+// pipe would block.
 func TestNoFile(t *testing.T) {
 	pipe := fstest.MapFS{"metadata.yaml": {Mode: fs.ModeNamedPipe}}
-	if _, err := folder.Open(builtin.Files(), pipe); err == nil || err.Error() != "cannot read metadata.yaml: it is not a file" {
-		t.Errorf("got %v for a metadata.yaml that is none", err)
+	if _, err := folder.Open(builtin.Files(), pipe); err == nil || err.Error() != "cannot read metadata.yaml: not a regular file" {
+		t.Errorf("metadata.yaml that is not a file: got %v", err)
 	}
 	pipe = fstest.MapFS{"portal/default.eta": {Mode: fs.ModeNamedPipe}}
 	f, err := folder.Open(builtin.Files(), pipe)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bad := f.Check(); len(bad) != 1 || bad[0].Error() != "portal/default.eta: cannot open template: it is not a file" {
-		t.Errorf("got %v for a template that is none", bad)
+	if bad := f.Check(); len(bad) != 1 || bad[0].Error() != "portal/default.eta: cannot open template: not a file" {
+		t.Errorf("template that is not a file: got %v", bad)
 	}
 }
 
@@ -74,21 +74,21 @@ func TestMetadata(t *testing.T) {
 		reason, text string
 		want         []string // the errors, with their hints
 	}{
-		"Empty":     {"everything is optional", "", nil},
-		"Comment":   {"nothing but a comment", "# nothing yet\n", nil},
-		"All":       {"all there is", "name: n\ndescription: d\ndefaults: {portal: simple}\nvalues: {a: [1]}\nfiles: {portal/simple: s}\n", nil},
-		"Own":       {"a file of one's own", "defaults: {wizard: mine}\nfiles: {wizard/mine: x}\n", nil},
-		"Key":       {"a slip in a key", "name: n\ndefault: {}\n", []string{`metadata.yaml:2:1: "default" is not known; did you mean defaults?`}},
-		"Group":     {"a group that is none", "defaults:\n  wizards: x\n", []string{`metadata.yaml:2:3: "wizards" is not known; did you mean wizard?`}},
-		"Default":   {"a default that is not there", "defaults:\n  portal: simpel\n", []string{`metadata.yaml:2:11: there is no portal template "simpel"; did you mean simple?`}},
-		"Described": {"a description of nothing", "files:\n  portal/simpl: x\n", []string{`metadata.yaml:2:3: "portal/simpl" is not known; did you mean portal/simple?`}},
-		"Types": {"values of the wrong type, all at once", "name: [a]\nvalues: 1\nfiles: []\ndefaults: {portal: 2}\n", []string{
-			"metadata.yaml:1:7: name must be text, found array", "metadata.yaml:2:9: values must be a map, found integer",
-			"metadata.yaml:3:8: files must be a map, found array", "metadata.yaml:4:20: portal must be text, found integer",
+		"Empty":     {"All keys are optional.", "", nil},
+		"Comment":   {"A file can contain only comments.", "# nothing yet\n", nil},
+		"All":       {"All keys are accepted.", "name: n\ndescription: d\ndefaults: {portal: simple}\nvalues: {a: [1]}\nfiles: {portal/simple: s}\n", nil},
+		"Own":       {"A custom file can be added.", "defaults: {wizard: mine}\nfiles: {wizard/mine: x}\n", nil},
+		"Key":       {"An unknown key is reported with a suggestion.", "name: n\ndefault: {}\n", []string{`metadata.yaml:2:1: unknown key "default"; did you mean defaults?`}},
+		"Group":     {"An unknown group is reported with a suggestion.", "defaults:\n  wizards: x\n", []string{`metadata.yaml:2:3: unknown key "wizards"; did you mean wizard?`}},
+		"Default":   {"A missing default is reported with a suggestion.", "defaults:\n  portal: simpel\n", []string{`metadata.yaml:2:11: portal template "simpel" does not exist; did you mean simple?`}},
+		"Described": {"A description of a missing file is reported.", "files:\n  portal/simpl: x\n", []string{`metadata.yaml:2:3: unknown key "portal/simpl"; did you mean portal/simple?`}},
+		"Types": {"All wrong types are reported at once.", "name: [a]\nvalues: 1\nfiles: []\ndefaults: {portal: 2}\n", []string{
+			"metadata.yaml:1:7: name must be a string, found array", "metadata.yaml:2:9: values must be a map, found integer",
+			"metadata.yaml:3:8: files must be a map, found array", "metadata.yaml:4:20: portal must be a string, found integer",
 		}},
-		"List":   {"no map", "- a\n", []string{"metadata.yaml:1:1: metadata.yaml must be a map, found array"}},
-		"Two":    {"two documents", "name: a\n---\nname: b\n", []string{"more than one document"}},
-		"Twice":  {"a key twice", "name: a\nname: b\n", []string{`metadata.yaml:2:1: key "name" is given twice`}},
+		"List":   {"A list is refused.", "- a\n", []string{"metadata.yaml:1:1: metadata.yaml must be a map, found array"}},
+		"Two":    {"Two documents are refused.", "name: a\n---\nname: b\n", []string{"more than one document"}},
+		"Twice":  {"A duplicate key is reported.", "name: a\nname: b\n", []string{`metadata.yaml:2:1: key "name" is given twice`}},
 		"Broken": {"not YAML", "name: a: b\n", []string{"metadata.yaml:1:"}},
 	}
 	for name, tc := range cases {
@@ -111,19 +111,19 @@ func TestMetadata(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	if _, err := folder.Open(files("portal/default.eta", "")); err == nil || !strings.Contains(err.Error(), "no file wizard/default.eta") {
-		t.Errorf("a folder without a wizard: error %v", err)
+	if _, err := folder.Open(files("portal/default.eta", "")); err == nil || !strings.Contains(err.Error(), "file wizard/default.eta is missing") {
+		t.Errorf("folder without a wizard: error %v", err)
 	}
 	if _, err := folder.Open(); err == nil {
-		t.Error("no folder at all: no error")
+		t.Error("missing folder returned no error")
 	}
 	large := files("metadata.yaml", strings.Repeat("# x\n", 1<<19))
 	if _, err := folder.Open(builtin.Files(), large); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
-		t.Errorf("a large metadata.yaml: error %v", err)
+		t.Errorf("large metadata.yaml: error %v", err)
 	}
 }
 
-// TestFiles lists the built-in folder with a user's over it.
+// TestFiles lists the built-in folder overlaid with a custom one.
 func TestFiles(t *testing.T) {
 	f, err := folder.Open(builtin.Files(), files(
 		"metadata.yaml", "name: mine\nvalues: {b: 2}\nfiles: {steps/own: What we do}\n",
@@ -147,10 +147,10 @@ func TestFiles(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if f.Name() != "mine" || f.Description() == "" {
-		t.Errorf("name %q, description %q: keys are merged one by one", f.Name(), f.Description())
+		t.Errorf("name is %q, description %q, want keys to be merged one by one", f.Name(), f.Description())
 	}
 	if f.Layer("steps/_part.eta") != 1 || f.Layer("portal/default.eta") != 0 || f.Layer("portal") != -1 {
-		t.Error("Layer does not find files")
+		t.Error("Layer did not find the files")
 	}
 }
 
@@ -171,16 +171,16 @@ func TestChoose(t *testing.T) {
 	cases := map[string]struct {
 		reason, group, key, value string
 		want                      string
-		missing                   string // A part of the error's hint.
+		missing                   string // a part of the error's hint
 	}{
-		"Default":   {"nothing is chosen", "composer.io", "portal.io/owner", "me", "portal/default.eta wizard/gitops.eta steps/default.eta", ""},
-		"Portal":    {"the template", "composer.io", "portal.io/template", "simple", "portal/simple.eta wizard/gitops.eta steps/default.eta", ""},
-		"Wizard":    {"the wizard", "composer.io", "portal.io/wizard", "default", "portal/default.eta wizard/default.eta steps/default.eta", ""},
-		"Upstream":  {"in the other words", "crossplane.io", "backstage.io/steps", "direct-apply", "portal/default.eta wizard/gitops.eta steps/direct-apply.eta", ""},
-		"Extension": {"with the ending", "composer.io", "portal.io/steps", "pull-request.eta", "portal/default.eta wizard/gitops.eta steps/pull-request.eta", ""},
-		"Slip":      {"a slip is told", "composer.io", "portal.io/steps", "pul-request", "portal/default.eta wizard/gitops.eta steps/default.eta", "did you mean pull-request? there are:\n  default: applies"},
-		"Mixed":     {"the place is that of the annotation as it is written", "crossplane.io", "portal.io/steps", "pul-request", "portal/default.eta wizard/gitops.eta steps/default.eta", "did you mean pull-request?"},
-		"Outside":   {"no way out of the folder", "composer.io", "portal.io/template", "../../etc/passwd", "portal/default.eta wizard/gitops.eta steps/default.eta", "there are:\n  default: a Template"},
+		"Default":   {"Without annotations the defaults are used.", "composer.io", "portal.io/owner", "me", "portal/default.eta wizard/gitops.eta steps/default.eta", ""},
+		"Portal":    {"The template can be chosen.", "composer.io", "portal.io/template", "simple", "portal/simple.eta wizard/gitops.eta steps/default.eta", ""},
+		"Wizard":    {"The wizard can be chosen.", "composer.io", "portal.io/wizard", "default", "portal/default.eta wizard/default.eta steps/default.eta", ""},
+		"Upstream":  {"Upstream annotations are supported.", "crossplane.io", "backstage.io/steps", "direct-apply", "portal/default.eta wizard/gitops.eta steps/direct-apply.eta", ""},
+		"Extension": {"A name can have its extension.", "composer.io", "portal.io/steps", "pull-request.eta", "portal/default.eta wizard/gitops.eta steps/pull-request.eta", ""},
+		"Slip":      {"An unknown name is reported.", "composer.io", "portal.io/steps", "pul-request", "portal/default.eta wizard/gitops.eta steps/default.eta", "did you mean pull-request? available templates:\n  default: applies"},
+		"Mixed":     {"The position is that of the annotation as it is written.", "crossplane.io", "portal.io/steps", "pul-request", "portal/default.eta wizard/gitops.eta steps/default.eta", "did you mean pull-request?"},
+		"Outside":   {"A path traversal is refused.", "composer.io", "portal.io/template", "../../etc/passwd", "portal/default.eta wizard/gitops.eta steps/default.eta", "available templates:\n  default: a Template"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// column is where the value of an annotation stands.
+// column returns the column of the value of an annotation.
 func column(key string) string {
 	n := 4 + len(key) + 3
 	return string([]byte{'0' + byte(n/10), '0' + byte(n%10)})
@@ -219,7 +219,7 @@ func TestPick(t *testing.T) {
 		t.Errorf("%v, error %v", c, err)
 	}
 	if _, err := f.Pick("", "", "nothing"); err == nil {
-		t.Error("no error for a name that is not there")
+		t.Error("no error for a missing name")
 	}
 }
 
@@ -230,6 +230,6 @@ func TestOnError(t *testing.T) {
 		}
 	}
 	if _, err := folder.ParseOnError("explode"); err == nil {
-		t.Error("no error for a word that means nothing")
+		t.Error("no error for an unknown vocabulary")
 	}
 }

@@ -166,11 +166,11 @@ func spaces(args []any, i int) (int, bool) {
 func slugify(_ *scope, args []any) (any, error) {
 	s, ok := argumentText(args, 0)
 	if !ok {
-		return nil, errors.New("slugify: want a text")
+		return nil, errors.New("slugify: argument must be a string")
 	}
 	name := Slug(s)
 	if name == "" {
-		return nil, fmt.Errorf("slugify: %q has no letter and no digit to make a name of", shorten(s))
+		return nil, fmt.Errorf("slugify: %q has no letters or digits", shorten(s))
 	}
 	name, _ = entity.Name(name)
 	return name, nil
@@ -187,7 +187,7 @@ func Slug(s string) string {
 func quote(s *scope, args []any) (any, error) {
 	word, ok := argumentText(args, 0)
 	if !ok {
-		return nil, errors.New("quote: want a text, a number or a boolean; write helpers.quote(value ?? '') for what may be missing, and helpers.toJson for lists and objects")
+		return nil, errors.New("quote: argument must be a string, a number or a boolean; write helpers.quote(value ?? '') if the value may be missing, and helpers.toJson for lists and objects")
 	}
 	return s.json(tree.Str(word)), nil
 }
@@ -200,7 +200,7 @@ func toJSON(s *scope, args []any) (any, error) {
 	}
 	by, ok := spaces(args, 1)
 	if !ok {
-		return nil, fmt.Errorf("toJson: want a value and a number of spaces from 0 to %d", mostIndent)
+		return nil, fmt.Errorf("toJson: arguments must be a value and a number of spaces from 0 to %d", mostIndent)
 	}
 	if by == 0 {
 		return s.json(n), nil
@@ -216,7 +216,7 @@ func toYAML(_ *scope, args []any) (any, error) {
 	}
 	by, ok := spaces(args, 1)
 	if !ok {
-		return nil, fmt.Errorf("toYaml: want a value and a number of spaces from 0 to %d", mostIndent)
+		return nil, fmt.Errorf("toYaml: arguments must be a value and a number of spaces from 0 to %d", mostIndent)
 	}
 	if n.Len() == 0 {
 		// A block scalar would depend on the context in which it is used.
@@ -228,7 +228,7 @@ func toYAML(_ *scope, args []any) (any, error) {
 // value returns the first argument, which is required.
 func value(name string, args []any) (*tree.Node, error) {
 	if len(args) == 0 {
-		return nil, fmt.Errorf("%s: want a value", name)
+		return nil, fmt.Errorf("%s: argument is missing", name)
 	}
 	n, err := tree.From(args[0])
 	if err != nil {
@@ -242,12 +242,12 @@ func indent(_ *scope, args []any) (any, error) {
 	s, isText := argumentText(args, 0)
 	by, ok := spaces(args, 1)
 	if !isText || !ok || len(args) < 2 {
-		return nil, fmt.Errorf("indent: want a text and a number of spaces from 0 to %d", mostIndent)
+		return nil, fmt.Errorf("indent: arguments must be a string and a number of spaces from 0 to %d", mostIndent)
 	}
 	first := true
 	if len(args) > 2 && args[2] != nil {
 		if first, ok = args[2].(bool); !ok {
-			return nil, errors.New("indent: whether the first line is indented must be true or false")
+			return nil, errors.New("indent: third argument must be true or false")
 		}
 	}
 	return shift(s, by, first), nil
@@ -278,7 +278,7 @@ func warn(s *scope, args []any) (any, error) {
 	message, ok := argumentText(args, 0)
 	hint, hinted := argumentText(args, 1)
 	if !ok || message == "" || !hinted && len(args) > 1 {
-		return nil, errors.New("warn: want a message and an optional hint")
+		return nil, errors.New("warn: arguments must be a message and an optional hint")
 	}
 	s.warnings = append(s.warnings, finding.Finding{
 		Rule: RuleWarned, Severity: severityOf(RuleWarned), Object: s.def.Label(), File: s.def.Origin.File,
@@ -300,7 +300,7 @@ func asked(s *scope, args []any) (any, error) {
 	if pages.IsString() {
 		docs, bad := decode(pages.Text, s.written)
 		if len(bad) > 0 {
-			return nil, fmt.Errorf("asked: the pages are not YAML: %s (line %d of them: %s)", bad[0].Msg, bad[0].Pos.Line, shorten(lineOf(pages.Text, int(bad[0].Pos.Line))))
+			return nil, fmt.Errorf("asked: pages are not YAML: %s (line %d of the pages: %s)", bad[0].Msg, bad[0].Pos.Line, shorten(lineOf(pages.Text, int(bad[0].Pos.Line))))
 		}
 		pages = tree.Arr()
 		if len(docs) == 1 {
@@ -308,7 +308,7 @@ func asked(s *scope, args []any) (any, error) {
 		}
 	}
 	if !pages.IsList() {
-		return nil, errors.New("asked: want a list of pages, or text that is one")
+		return nil, errors.New("asked: argument must be a list of pages, as a value or YAML text")
 	}
 	out := []any{}
 	seen := map[string]bool{}

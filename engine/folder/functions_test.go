@@ -43,7 +43,7 @@ spec:
     schema: {openAPIV3Schema: {properties: {spec: {properties: {only: {type: boolean}}}}}}
 `
 
-// render renders one text as the portal file.
+// render renders a text as the portal file.
 func render(t *testing.T, text string) (string, error) {
 	t.Helper()
 	f, err := folder.Open(builtin.Files(), files("portal/default.eta", text))
@@ -64,38 +64,38 @@ func TestFunctions(t *testing.T) {
 	}{
 		"Slug":           {"a name of any text", "<%= helpers.slugify(' My  DATABASES.example_org! ') %>", "my-databases-example-org", ""},
 		"SlugLong":       {"no longer than a name may be", "<%= helpers.slugify('x'.repeat(80)).length %>", "63", ""},
-		"SlugNothing":    {"nothing to make one of", "<%= helpers.slugify('!?') %>", "", "no letter and no digit"},
-		"SlugMissing":    {"nothing given", "<%= helpers.slugify() %>", "", "slugify: want a text"},
+		"SlugNothing":    {"nothing to make one of", "<%= helpers.slugify('!?') %>", "", "has no letters or digits"},
+		"SlugMissing":    {"nothing given", "<%= helpers.slugify() %>", "", "slugify: argument must be a string"},
 		"Title":          {"the definition's own", "<%= helpers.extractTitle(xrd) %>", `A "database": yes`, ""},
 		"TitleHere":      {"of the one at hand", "<%= helpers.extractTitle() %>", `A "database": yes`, ""},
 		"TitleOther":     {"of another", "<%= helpers.extractTitle({ spec: { names: { kind: 'Other' } } }) %>", "Other", ""},
-		"TitleBad":       {"of no definition", "<%= helpers.extractTitle('x') %>", "", "extractTitle: want a definition"},
+		"TitleBad":       {"of no definition", "<%= helpers.extractTitle('x') %>", "", "extractTitle: argument must be a definition"},
 		"Properties":     {"fields, without the machinery's", "<%= helpers.toJson(helpers.extractProperties(xrd)) %>", `[{"name":"storageGB","title":"Storage GB","type":"integer","description":"How much.","required":true},{"name":"region","title":"Where","type":"string","required":false},{"name":"tags","title":"Tags","type":"object","required":false}]`, ""},
 		"PropertiesOf":   {"of a version", "<%= helpers.extractProperties(xrd, 'v2').map(p => p.name) %>", "only", ""},
 		"PropertiesNone": {"of none", "<%= helpers.extractProperties(xrd, 'v3') %>", "", `no version "v3"; it has v1, v2`},
 		"Validation":     {"what each field takes", "<%= helpers.toJson(helpers.generateValidation(xrd)) %>", `{"storageGB":{"type":"integer","required":true,"minimum":1,"maximum":64,"default":8},"region":{"type":"string","required":false,"pattern":"^[ab]$","enum":["a","b"]},"tags":{"type":"object","required":false}}`, ""},
 		"Quote":          {"one line, whatever it holds", `<%= helpers.quote('a "b"\n: c\u2028') %>`, `"a \"b\"\n: c\u2028"`, ""},
 		"QuoteNumber":    {"a number as text", "<%= helpers.quote(12) %> <%= helpers.quote(1.5) %> <%= helpers.quote(true) %>", `"12" "1.5" "true"`, ""},
-		"QuoteNothing":   {"nothing is a mistake", "<%= helpers.quote(metadata.nothing) %>", "", "quote: want a text"},
-		"QuoteObject":    {"an object is a mistake", "<%= helpers.quote({}) %>", "", "quote: want a text"},
+		"QuoteNothing":   {"nothing is a mistake", "<%= helpers.quote(metadata.nothing) %>", "", "quote: argument must be a string"},
+		"QuoteObject":    {"an object is a mistake", "<%= helpers.quote({}) %>", "", "quote: argument must be a string"},
 		"Json":           {"on one line", "<%= helpers.toJson({ a: [1, 'x', null, true], b: {} }) %>", `{"a":[1,"x",null,true],"b":{}}`, ""},
 		"JsonIndent":     {"over several", "<%= helpers.toJson({ a: [1] }, 2) %>", "{\n  \"a\": [\n    1\n  ]\n}", ""},
 		"JsonNull":       {"nothing is null", "<%= helpers.toJson(undefined) %>", "null", ""},
-		"JsonWrong":      {"a bad indent", "<%= helpers.toJson({}, 'x') %>", "", "toJson: want a value and a number of spaces"},
-		"JsonMissing":    {"no value", "<%= helpers.toJson() %>", "", "toJson: want a value"},
+		"JsonWrong":      {"a bad indent", "<%= helpers.toJson({}, 'x') %>", "", "toJson: arguments must be a value and a number of spaces"},
+		"JsonMissing":    {"no value", "<%= helpers.toJson() %>", "", "toJson: argument is missing"},
 		"Yaml":           {"a block", "<%= helpers.toYaml({ a: ['x: y', 'yes'], b: 'l1\\nl2\\n' }) %>", "a:\n  - \"x: y\"\n  - \"yes\"\nb: |\n  l1\n  l2", ""},
 		"YamlIndent":     {"every line of it", "a:\n<%= helpers.toYaml({ b: [1] }, 4) %>", "a:\n    b:\n      - 1", ""},
 		"YamlText":       {"text stays on its line", "a: <%= helpers.toYaml('x\\ny') %>", `a: "x\ny"`, ""},
 		"YamlEmpty":      {"an empty list", "a: <%= helpers.toYaml([]) %>", "a: []", ""},
 		"Indent":         {"every line but empty ones", "<%= helpers.indent('a\\n\\nb\\n', 2) %>", "  a\n\n  b", ""},
 		"IndentRest":     {"but the first", "<%= helpers.indent('a\\nb', 2, false) %>", "a\n  b", ""},
-		"IndentWrong":    {"no number", "<%= helpers.indent('a') %>", "", "indent: want a text and a number of spaces"},
+		"IndentWrong":    {"no number", "<%= helpers.indent('a') %>", "", "indent: arguments must be a string and a number of spaces"},
 		"IndentFar":      {"too far", "<%= helpers.indent('a', 1000) %>", "", "from 0 to 64"},
 		"IndentHow":      {"neither true nor false", "<%= helpers.indent('a', 1, 'x') %>", "", "must be true or false"},
 		"Asked":          {"what pages ask for", "<%= helpers.asked('- {properties: {a: {}, b: {}}, dependencies: {a: {oneOf: [{properties: {a: {}, c: {}}}]}}}\\n- properties: {d: {}}') %>", "a,b,c,d", ""},
 		"AskedPages":     {"pages as they are", "<%= helpers.asked([{ properties: { x: {} } }]) %>", "x", ""},
 		"AskedNothing":   {"no pages", "<%= helpers.asked('').length %>", "0", ""},
-		"AskedWrong":     {"no list", "<%= helpers.asked('a: 1') %>", "", "asked: want a list of pages"},
+		"AskedWrong":     {"no list", "<%= helpers.asked('a: 1') %>", "", "asked: argument must be a list of pages"},
 		"Cyclic":         {"a value that holds itself", "<% const a = {}; a.a = a %><%= helpers.toJson(a) %>", "", "contains itself"},
 		"Own":            {"the caller's functions", "<%= helpers.fail() %>", "", "fail: as asked"},
 		"It":             {"all names are below it too", "<%= it.xrd.kind %> <%= it.metadata.owner %> <%= typeof it.helpers.quote %>", "CompositeResourceDefinition me function", ""},
@@ -119,7 +119,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestIsolation renders twice: what the first changes, the second does not see.
+// TestIsolation renders twice: changes of the first rendering are not visible
+// in the second.
 func TestIsolation(t *testing.T) {
 	f, err := folder.Open(builtin.Files(), files("portal/default.eta", "<% metadata.owner += '!'; xrd.kind = 'x'; helpers.quote = null %><%= metadata.owner %>"))
 	if err != nil {
@@ -133,11 +134,11 @@ func TestIsolation(t *testing.T) {
 		}
 	}
 	if d.Node.Get("kind").Str() != "CompositeResourceDefinition" {
-		t.Error("the definition has changed")
+		t.Error("definition was changed")
 	}
 }
 
-// TestCheck compiles everything, and says all that is wrong at once.
+// TestCheck checks that all errors are reported at once.
 func TestCheck(t *testing.T) {
 	f, err := folder.Open(builtin.Files(), files("portal/bad.eta", "a\n<% } %>", "parts/bad.eta", "<%= ( %>", "parts/good.eta", "x"))
 	if err != nil {

@@ -69,7 +69,7 @@ func (f *Folder) readMetadata() error {
 func readSmall(l fs.FS, name string) ([]byte, error) {
 	// Opening something other than a regular file, such as a pipe, may block.
 	if info, err := fs.Stat(l, name); err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a file")
+		return nil, errors.New("not a regular file")
 	}
 	file, err := l.Open(name)
 	if err != nil {
@@ -78,7 +78,7 @@ func readSmall(l fs.FS, name string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, largestMetadata+1))
 	if err == nil && len(text) > largestMetadata {
-		return nil, errors.New("it is larger than 1 MiB")
+		return nil, errors.New("larger than 1 MiB")
 	}
 	return text, err
 }
@@ -107,7 +107,7 @@ func (r *metadataReader) read(text []byte) {
 		return
 	}
 	if len(docs) > 1 {
-		r.fail(docs[1].Pos, "keep one", "there is more than one document")
+		r.fail(docs[1].Pos, "keep one", "file has more than one document")
 		return
 	}
 	root := docs[0]
@@ -140,11 +140,11 @@ func (r *metadataReader) read(text []byte) {
 
 // unknown reports an unknown key.
 func (r *metadataReader) unknown(f *tree.Field, known []string) {
-	hint := "there are " + strings.Join(known, ", ")
+	hint := "use one of " + strings.Join(known, ", ")
 	if near := nearest(f.Key, known); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
-	r.fail(f.Pos, hint, "%q is not known", shorten(f.Key))
+	r.fail(f.Pos, hint, "unknown key %q", shorten(f.Key))
 }
 
 func (r *metadataReader) isMap(n *tree.Node, what string) bool {
@@ -157,7 +157,7 @@ func (r *metadataReader) isMap(n *tree.Node, what string) bool {
 
 func (r *metadataReader) text(f *tree.Field, into *string) {
 	if !f.Value.IsString() {
-		r.fail(f.Value.At(), "put it in quotes", "%s must be text, found %s", shorten(f.Key), f.Value.Kind)
+		r.fail(f.Value.At(), "put it in quotes", "%s must be a string, found %s", shorten(f.Key), f.Value.Kind)
 		return
 	}
 	*into = f.Value.Text
@@ -178,7 +178,7 @@ func (r *metadataReader) defaults(n *tree.Node) {
 			continue
 		}
 		if _, ok := r.folder.file(f.Key, name); !ok {
-			r.fail(f.Value.Pos, r.folder.offer(f.Key, name), "there is no %s template %q", f.Key, shorten(name))
+			r.fail(f.Value.Pos, r.folder.offer(f.Key, name), "%s template %q does not exist", f.Key, shorten(name))
 			continue
 		}
 		r.folder.metadata.defaults[f.Key] = name

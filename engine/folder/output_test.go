@@ -11,8 +11,8 @@ import (
 
 const long = `{"title":"a long value, long enough to be taken out","n":[1,2.5,true,null]}`
 
-// TestDecode holds the quick way of reading output to the plain one: it must
-// read the same, wherever a value stands.
+// TestDecode compares the fast decoder with the plain one: both must give the
+// same result, wherever a value is.
 func TestDecode(t *testing.T) {
 	cases := map[string]struct {
 		reason, text string
@@ -65,24 +65,24 @@ func TestDecode(t *testing.T) {
 				m.take(tc.text)
 			}
 			if len(m.values) != tc.taken {
-				t.Errorf("%s: %d values taken out, want %d", tc.reason, len(m.values), tc.taken)
+				t.Errorf("%s: %d values were extracted, want %d", tc.reason, len(m.values), tc.taken)
 			}
 		})
 	}
 }
 
-// TestDecodePlaces looks at where values stand.
+// TestDecodePlaces checks the positions of values.
 func TestDecodePlaces(t *testing.T) {
 	docs, _ := decode("a: 1\nb:\n- x\n- "+long+"\n---\n"+long+"\n", nil)
 	if got := docs[0].Get("b").Items[1].Pos.Line; got != 4 {
-		t.Errorf("value stands on line %d, want 4", got)
+		t.Errorf("value is on line %d, want 4", got)
 	}
 	if got := docs[1].Pos.Line; got != 6 {
-		t.Errorf("document stands on line %d, want 6", got)
+		t.Errorf("document is on line %d, want 6", got)
 	}
 }
 
-// FuzzDecode holds the two ways of reading to each other.
+// FuzzDecode compares the two decoders.
 func FuzzDecode(f *testing.F) {
 	f.Add("a: " + long + "\n")
 	f.Add("- " + long + "\n--- \n" + long)
@@ -92,7 +92,7 @@ func FuzzDecode(f *testing.F) {
 		want, bad := tree.DecodeBytes([]byte(s))
 		got, errs := decode(s, nil)
 		if len(bad) > 0 || len(errs) > 0 {
-			return // The quick way takes some of what the parser refuses.
+			return // The fast decoder accepts some input that the parser refuses.
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: -parser +quick\n%s", s, diff)

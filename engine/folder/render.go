@@ -129,14 +129,14 @@ func (f *Folder) Render(ctx context.Context, c Choice, in Context) (Rendered, er
 	for _, e := range bad {
 		message := "the output is not YAML: " + e.Msg
 		if e.Kept {
-			message = "the output has a mistake: " + e.Msg
+			message = "the output is invalid: " + e.Msg
 		}
 		r.note(in.Definition, RuleOutput, e.Pos, message, e.Hint)
 	}
 	for _, n := range docs {
 		if !n.IsMap() {
-			r.note(in.Definition, RuleEntity, n.Pos, "the output holds "+kindNames[n.Kind]+" where an entity should be",
-				"an entity is a map of apiVersion, kind, metadata and spec; put --- between two")
+			r.note(in.Definition, RuleEntity, n.Pos, "the output has "+kindNames[n.Kind]+" instead of an entity",
+				"write an entity as a map of apiVersion, kind, metadata and spec, and put --- between two")
 			continue
 		}
 		e, err := entity.Parse(n)
@@ -154,7 +154,7 @@ func (f *Folder) Render(ctx context.Context, c Choice, in Context) (Rendered, er
 		r.Documents = append(r.Documents, Document{Node: n, Entity: e})
 	}
 	if len(docs) == 0 && len(bad) == 0 {
-		r.note(in.Definition, RuleEntity, tree.Pos{}, "the output holds no entity", "write at least one document")
+		r.note(in.Definition, RuleEntity, tree.Pos{}, "the output has no entities", "write at least one document")
 	}
 	return r, nil
 }

@@ -33,15 +33,15 @@ const (
 
 // Rules are all rules for templates.
 var Rules = []finding.Rule{
-	{ID: RuleFolder, Severity: finding.Error, Title: "template folder cannot be used", Why: "Its metadata.yaml says what it may not, or a file it needs is missing."},
-	{ID: RuleChoice, Severity: finding.Error, Title: "template is not there", Why: "The definition, or metadata.yaml, names a file the folder does not have. With --on-error default it is a warning, and the default is used."},
-	{ID: RuleTemplate, Severity: finding.Error, Title: "template cannot be compiled or rendered", Why: "Nothing is made of the definition. The place is that in the template."},
-	{ID: RuleOutput, Severity: finding.Error, Title: "output of a template is not YAML", Why: "The line is that of the output; xrd-transform debug --text shows all of it. Write values with quote, toJson or toYaml."},
-	{ID: RuleEntity, Severity: finding.Error, Title: "output of a template is not an entity", Why: "A catalog would refuse it."},
-	{ID: RuleExpression, Severity: finding.Warning, Title: "text of a definition stands in a step as an expression", Why: "The portal would evaluate ${{ … }} that somebody wrote into a definition. Keep such text out of steps."},
-	{ID: RuleFallback, Severity: finding.Warning, Title: "template failed and the default was used", Why: "--on-error default asks for it. Mend the template."},
-	{ID: RuleTwice, Severity: finding.Warning, Title: "two pages ask for the same parameter", Why: "They share one value, so that each overwrites the other's."},
-	{ID: RuleWarned, Severity: finding.Warning, Title: "template reports a warning", Why: "The template called helpers.warn: something it needs is missing, and it continued without."},
+	{ID: RuleFolder, Severity: finding.Error, Title: "template folder cannot be used", Why: "Its metadata.yaml is invalid, or a required file is missing."},
+	{ID: RuleChoice, Severity: finding.Error, Title: "template does not exist", Why: "The definition, or metadata.yaml, names a file the folder does not have. With --on-error default it is a warning, and the default is used."},
+	{ID: RuleTemplate, Severity: finding.Error, Title: "template cannot be compiled or rendered", Why: "The definition produces no entities. The position is in the template."},
+	{ID: RuleOutput, Severity: finding.Error, Title: "output of a template is not YAML", Why: "The line is in the output, which xrd-transform debug --text shows. Write values with quote, toJson or toYaml."},
+	{ID: RuleEntity, Severity: finding.Error, Title: "output of a template is not an entity", Why: "The catalog would reject it."},
+	{ID: RuleExpression, Severity: finding.Warning, Title: "text from a definition is used as an expression in a step", Why: "The portal would evaluate ${{ … }} from a definition. Keep text of definitions out of steps."},
+	{ID: RuleFallback, Severity: finding.Warning, Title: "template failed and the default was used", Why: "Requested by --on-error default. Fix the template."},
+	{ID: RuleTwice, Severity: finding.Warning, Title: "two pages have the same parameter", Why: "They share one value, so each overwrites the other."},
+	{ID: RuleWarned, Severity: finding.Warning, Title: "template reports a warning", Why: "The template called helpers.warn: a required value is missing, and rendering continued without it."},
 }
 
 // severityOf returns the severity of a rule.
@@ -93,7 +93,7 @@ func failed(err error, path string) *Error {
 	var from []string
 	for i, p := range e.From {
 		if i == mostFrom {
-			from = append(from, "and so on")
+			from = append(from, "…")
 			break
 		}
 		from = append(from, fmt.Sprintf("%s:%d", p.File, p.Line))

@@ -17,14 +17,14 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// browserCase asks a browser's engine about one pattern.
+// browserCase is a question about one pattern to the engine of a browser.
 type browserCase struct {
 	original string
 	Pattern  string   `json:"pattern"`
 	Samples  []string `json:"samples"`
 }
 
-// browserAnswer is what it says: why the pattern cannot be read, or for each
+// browserAnswer is the answer: why the pattern cannot be parsed, or for each
 // sample whether it matches.
 type browserAnswer struct {
 	Error   string `json:"error"`
@@ -38,14 +38,14 @@ const browserScript = `
 		catch (e) { return {error: e.message}; }
 	})));`
 
-// TestPatternInBrowser runs every pattern, the nasty ones and those of all
-// forms of the corpus, in the engine that browsers have, and compares its
-// verdicts on what the form says with those of the cluster's engine on what
-// the definition says.
+// TestPatternInBrowser runs every pattern, the difficult ones and those of all
+// forms of the corpus, in the regular expression engine of browsers, and
+// compares the matches of the form's pattern with those of the definition's
+// pattern in the engine of the cluster.
 func TestPatternInBrowser(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not there to run patterns as a browser does")
+		t.Skip("node is not installed, which runs patterns as a browser does")
 	}
 	originals := map[string]bool{}
 	for _, tc := range patterns {
@@ -70,7 +70,7 @@ func TestPatternInBrowser(t *testing.T) {
 		}
 		c := browserCase{original: in, Pattern: out, Samples: samples(t, in, random)}
 		if out == in {
-			// What a dot and white space are, the engines do not agree on.
+			// The engines differ about the dot and white space.
 			c.Samples = slices.DeleteFunc(c.Samples, exotic)
 		} else {
 			translated++
@@ -92,7 +92,7 @@ func TestPatternInBrowser(t *testing.T) {
 	}
 	var answers []browserAnswer
 	if err := json.Unmarshal(output, &answers); err != nil || len(answers) != len(cases) {
-		t.Fatalf("cannot read what node says: %v", err)
+		t.Fatalf("cannot parse the output of node: %v", err)
 	}
 	tried := 0
 	for i, c := range cases {
@@ -104,11 +104,11 @@ func TestPatternInBrowser(t *testing.T) {
 		for j, s := range c.Samples {
 			tried++
 			if want := re.MatchString(s); answers[i].Matches[j] != want {
-				t.Errorf("pattern %q, in the form %q: cluster says %v to %q, browser does not", c.original, c.Pattern, want, s)
+				t.Errorf("pattern %q, in the form %q: cluster returns %v for %q, browser does not", c.original, c.Pattern, want, s)
 			}
 		}
 	}
-	t.Logf("%d patterns, %d of them translated, %d of forms of the corpus, %d samples", len(cases), translated, len(emitted), tried)
+	t.Logf("%d patterns, %d of them translated, %d from forms of the corpus, %d samples", len(cases), translated, len(emitted), tried)
 }
 
 func sortedKeys(m map[string]bool) []string {
@@ -136,14 +136,15 @@ func collectPatterns(n *tree.Node, into map[string]bool) {
 	}
 }
 
-// exotic reports whether a text has characters about which engines differ.
+// exotic reports whether a text has characters that the engines treat
+// differently.
 func exotic(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return r != '\n' && r != '\t' && (r < ' ' || unicode.IsSpace(r) && r != ' ' || r == 0xFEFF || r == 0x180E || r >= 0x2000 && r <= 0x206F || r == 0x3000)
 	})
 }
 
-// samples returns texts that a pattern matches, and others that come close.
+// samples returns texts that match a pattern, and others that almost match.
 func samples(t testing.TB, pattern string, random *rand.Rand) []string {
 	t.Helper()
 	re, err := syntax.Parse(pattern, syntax.Perl)
@@ -166,7 +167,7 @@ func samples(t testing.TB, pattern string, random *rand.Rand) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return !utf8.ValidString(s) })
 }
 
-// sample writes a text that a pattern matches, anchors aside.
+// sample returns a text that matches a pattern, ignoring anchors.
 func sample(b *strings.Builder, re *syntax.Regexp, random *rand.Rand) {
 	times := func(low, high int) {
 		for range low + random.IntN(high-low+1) {

@@ -92,7 +92,7 @@ func TestChoice(t *testing.T) {
 			refused: []string{`{members: [{}]}`, `{members: [{id: 1, name: a}]}`},
 		},
 		"absent": {
-			reason: "a group nobody can fill is no choice: an empty one would make every other fail",
+			reason: "A group that cannot be filled in is not offered as a choice: an empty one would make every other choice fail.",
 			kind:   legacy,
 			spec: `
 				type: object

@@ -9,9 +9,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestCorpus compiles the form of every version of every real definition, the
-// malformed ones too: each page is a JSON Schema, the manifest can be
-// rendered, and the order of keys in the source does not show.
+// TestCorpus compiles the form of every version of every real definition,
+// including malformed ones: each page is a JSON Schema, the manifest can be
+// rendered, and the order of keys does not matter.
 func TestCorpus(t *testing.T) {
 	dir := corpus(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -27,7 +27,7 @@ func TestCorpus(t *testing.T) {
 					t.Errorf("%s, version %s: %v", d.Origin.File, v.Name, err)
 				}
 				if diff := cmp.Diff(bytesOf(f), bytesOf(Compile(again, again.Versions[i], opts))); diff != "" {
-					t.Errorf("%s, version %s: depends on the order of keys: -as written +shuffled:\n%s", d.Origin.File, v.Name, diff)
+					t.Errorf("%s, version %s: form depends on the order of keys: -as written +shuffled:\n%s", d.Origin.File, v.Name, diff)
 				}
 				if _, err := render(f.Manifest, withMetadata(nil)); err != nil {
 					t.Errorf("%s, version %s: %v", d.Origin.File, v.Name, err)
@@ -40,7 +40,7 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	if forms == 0 {
-		t.Error("the corpus has no definitions")
+		t.Error("corpus has no definitions")
 	}
 	t.Logf("%d forms, findings %v", forms, rules)
 }

@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// crossplaneParams are the parameters of the Crossplane page, those of the closed
-// section behind a colon.
+// crossplaneParams returns the parameters of the Crossplane page, those of the
+// closed section after a colon.
 func crossplaneParams(f *Form) string {
 	i := pageTitled(f, "Crossplane")
 	if i < 0 {
@@ -29,8 +29,8 @@ func crossplaneParams(f *Form) string {
 	return strings.Join(shown, " ") + " : " + strings.Join(closed, " ")
 }
 
-// TestCrossplanePage holds that what the page asks depends on what the definition
-// supports, and not on how many Compositions there are.
+// TestCrossplanePage checks that the fields of the page depend on what the
+// definition supports, not on the number of Compositions.
 func TestCrossplanePage(t *testing.T) {
 	const (
 		keys     = `{apiVersion: apiextensions.crossplane.io/v1, spec: {names: {kind: XWidget, plural: xwidgets}, claimNames: {kind: Widget, plural: widgets}, connectionSecretKeys: [user, password]}}`
@@ -55,17 +55,17 @@ func TestCrossplanePage(t *testing.T) {
 				}
 			}
 			if got := crossplaneParams(compileSpec(t, tc.kind, sized, Options{Compositions: []string{"a", "b"}}).Form); got != "none" {
-				t.Errorf("only with includeCompositionDetails: got %s", got)
+				t.Errorf("page without includeCompositionDetails: %s", got)
 			}
 		})
 	}
 	f := compileSpec(t, keys, sized, Options{CompositionDetails: true})
 	if got := f.Pages.Items[2].Get("properties", paramSecret, "description").Str(); !strings.Contains(got, "user, password") {
-		t.Errorf("the keys are named: %s", got)
+		t.Errorf("description of the connection secret does not have the keys: %s", got)
 	}
 	f = compileSpec(t, enforced, sized, Options{CompositionDetails: true})
 	if got := f.Pages.Items[2].Get("description").Str(); got != "Made by the Composition the-one." {
-		t.Errorf("an enforced Composition is stated: %s", got)
+		t.Errorf("description with an enforced Composition: %s", got)
 	}
 }
 
@@ -108,14 +108,15 @@ func TestCrossplaneAnswers(t *testing.T) {
 			checkFilled(t, tc.reason, f, tc.values, flat(tc.want))
 			for _, refused := range tc.refused {
 				if err := f.validate(withMetadata(yaml(t, refused))); err == nil {
-					t.Errorf("%s: the pages accept %s", tc.reason, refused)
+					t.Errorf("%s: pages accept %s", tc.reason, refused)
 				}
 			}
 		})
 	}
 }
 
-// TestCrossplaneDefaults holds the form's defaults against the definition's.
+// TestCrossplaneDefaults compares the defaults of the form with those of the
+// definition.
 func TestCrossplaneDefaults(t *testing.T) {
 	proposed := func(known ...string) string {
 		f := compileSpec(t, legacyDefaults, sized, Options{CompositionDetails: true, Compositions: known})
@@ -130,18 +131,18 @@ func TestCrossplaneDefaults(t *testing.T) {
 	}
 	const policies = "compositionUpdatePolicy=Manual compositeDeletePolicy=Foreground"
 	if diff := cmp.Diff("composition=small "+policies, proposed("large", "small")); diff != "" {
-		t.Errorf("the default Composition and the default policies are form defaults: -want +got:\n%s", diff)
+		t.Errorf("defaults with known Compositions: -want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff("composition=small "+policies, proposed()); diff != "" {
-		t.Errorf("a default is proposed where no Composition is known: -want +got:\n%s", diff)
+		t.Errorf("defaults without known Compositions: -want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(policies, proposed("a", "b")); diff != "" {
-		t.Errorf("a default that is not among the choices is none: -want +got:\n%s", diff)
+		t.Errorf("defaults if the default Composition is not among the choices: -want +got:\n%s", diff)
 	}
 }
 
-// TestCrossplaneInSpec holds that a form whose spec is one object asks the same
-// inside it.
+// TestCrossplaneInSpec checks that a form whose spec is one object has the same
+// fields in it.
 func TestCrossplaneInSpec(t *testing.T) {
 	const open = `{type: object, x-kubernetes-preserve-unknown-fields: true}`
 	cases := map[string]struct {
@@ -153,7 +154,7 @@ func TestCrossplaneInSpec(t *testing.T) {
 	}{
 		"claim":     {"under the names of the manifest", legacyClaim, nil, `{spec: {a: 1, compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: conn}}}`, `{a: 1, compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: conn}}`, []string{`{spec: {writeConnectionSecretToRef: {name: Bad_Name}}}`, `{spec: {compositeDeletePolicy: Never}}`}},
 		"modern":    {"below spec.crossplane", modern, nil, `{spec: {crossplane: {compositionRef: {name: a}}}}`, `{crossplane: {compositionRef: {name: a}}}`, nil},
-		"untouched": {"a form that nobody touched is sent", modern, nil, `{spec: {}}`, `{}`, []string{`{}`}},
+		"untouched": {"An untouched form can be submitted.", modern, nil, `{spec: {}}`, `{}`, []string{`{}`}},
 		"must":      {"the choice is required here too", modern, []string{"a", "b"}, `{spec: {crossplane: {compositionRef: {name: b}}}}`, `{crossplane: {compositionRef: {name: b}}}`, []string{`{spec: {}}`, `{spec: {crossplane: {}}}`, `{spec: {crossplane: {compositionRef: {name: c}}}}`}},
 		"must, v1":  {"and at the top of spec", legacyClaim, []string{"a", "b"}, `{spec: {compositionSelector: {matchLabels: {a: b}}}}`, `{compositionSelector: {matchLabels: {a: b}}}`, []string{`{spec: {}}`}},
 	}
@@ -161,12 +162,12 @@ func TestCrossplaneInSpec(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := compileSpec(t, tc.kind, open, Options{CompositionDetails: true, Compositions: tc.known})
 			if got := crossplaneParams(f.Form); got != "none" {
-				t.Errorf("%s: a page of its own: %s", tc.reason, got)
+				t.Errorf("%s: form has a separate page: %s", tc.reason, got)
 			}
 			checkFilled(t, tc.reason, f, tc.values, tc.want)
 			for _, refused := range tc.refused {
 				if err := f.validate(withMetadata(yaml(t, refused))); err == nil {
-					t.Errorf("%s: the pages accept %s", tc.reason, refused)
+					t.Errorf("%s: pages accept %s", tc.reason, refused)
 				}
 			}
 		})
@@ -227,12 +228,12 @@ func TestDelivery(t *testing.T) {
 				t.Errorf("%s: got %v", tc.reason, err)
 			}
 			if diff := cmp.Diff("{}\n", text(rendered(t, f.Form, values).Get("spec"))); diff != "" {
-				t.Errorf("%s: delivery is no part of the manifest: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s: manifest must not depend on the delivery: -want +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
 	if pageTitled(compileSpec(t, modern, sized, Options{}).Form, "Delivery") >= 0 {
-		t.Error("Delivery: only with addGitOpsActions")
+		t.Error("form has a delivery page without addGitOpsActions")
 	}
 }
 
@@ -282,6 +283,6 @@ func TestMatching(t *testing.T) {
 		composition("claim", "example.org/v1", "Widget"), composition("other", "example.com/v1", "XWidget"), composition("", "example.org/v1", "XWidget"),
 	})
 	if diff := cmp.Diff([]string{"a", "z"}, got); diff != "" {
-		t.Errorf("Compositions of the composite's group and kind, each once, in order: -want +got:\n%s", diff)
+		t.Errorf("want the Compositions of the composite's group and kind, each once, in order: -want +got:\n%s", diff)
 	}
 }

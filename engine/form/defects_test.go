@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestDefects holds what went wrong in other programs against this one, each
-// under its name. What is not about forms is tested where it belongs.
+// TestDefects checks bugs of other programs, each under its name. Bugs that are
+// not about forms are tested elsewhere.
 func TestDefects(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"top-level required lost": {
@@ -91,7 +91,7 @@ func TestDefects(t *testing.T) {
 			values: `{size: 1}`,
 		},
 		"a required object in an optional one": {
-			reason: "a browser makes required objects by itself; here only once somebody fills in what is beside it",
+			reason: "A browser creates required objects by itself; here it does so only after a field beside the object is filled in.",
 			spec:   `{type: object, properties: {bucket: {type: object, required: [keys], properties: {keys: {type: object, required: [id], properties: {id: {type: string}}}, region: {type: string}}}, size: {type: integer}}}`,
 			page: `
 				properties:
@@ -149,7 +149,7 @@ func TestUnservedVersion(t *testing.T) {
 	d := xrd.NewDefinition(n, xrd.Origin{})
 	f := check(t, Compile(d, d.Preferred(), Options{}))
 	if !f.Pages.Items[1].Get("properties").Has("new") {
-		t.Errorf("the first version taken although unserved:\n%s", text(f.Pages))
+		t.Errorf("form is not that of the served version:\n%s", text(f.Pages))
 	}
 	if diff := cmp.Diff("example.org/v1", f.Manifest.Get("apiVersion").Str()); diff != "" {
 		t.Errorf("manifest: -want +got:\n%s", diff)
@@ -160,12 +160,12 @@ func TestNothingUndefined(t *testing.T) {
 	f := compileSpec(t, legacyClaim, sized, Options{GitOps: true, Compositions: []string{"a", "b"}})
 	got := text(rendered(t, f.Form, yaml(t, `{name: a, namespace: b, delivery: apply}`)))
 	if strings.Contains(got, "undefined") || strings.Contains(got, "null") || strings.Contains(got, "repo") {
-		t.Errorf("repoUrl: undefined in a step: the manifest says\n%s", got)
+		t.Errorf("manifest contains undefined values:\n%s", got)
 	}
 }
 
-// TestEveryEditArrives changes one thing of a schema after the other. A form
-// that stays the same would never reach those who use it.
+// TestEveryEditArrives makes many single edits of a schema, and checks that
+// each changes the form.
 func TestEveryEditArrives(t *testing.T) {
 	base := dedent(`
 		type: object
@@ -199,17 +199,17 @@ func TestEveryEditArrives(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			edited := strings.Replace(base, e.old, e.new, 1)
 			if edited == base {
-				t.Fatalf("%s: the edit changes nothing", e.reason)
+				t.Fatalf("%s: edit changes nothing", e.reason)
 			}
 			if after := text(compileSpec(t, modern, edited, Options{}).Pages); after == before {
-				t.Errorf("a schema edit that never arrives: %s", e.reason)
+				t.Errorf("edit does not change the form: %s", e.reason)
 			}
 		})
 	}
 }
 
-// TestCompileKeepsInput makes sure that a definition, which may be shared, is
-// the same after its form was made.
+// TestCompileKeepsInput checks that Compile does not change the definition,
+// which may be shared.
 func TestCompileKeepsInput(t *testing.T) {
 	d, v := define(t, legacyDefaults, object(yaml(t, dedent(`
 		type: object
@@ -221,6 +221,6 @@ func TestCompileKeepsInput(t *testing.T) {
 	before := d.Node.Clone()
 	Compile(d, v, Options{Compositions: []string{"a", "b"}, GitOps: true})
 	if diff := cmp.Diff(string(tree.AppendJSON(nil, before, " ")), string(tree.AppendJSON(nil, d.Node, " "))); diff != "" {
-		t.Errorf("the definition was changed: -before +after:\n%s", diff)
+		t.Errorf("definition was changed: -before +after:\n%s", diff)
 	}
 }

@@ -55,6 +55,6 @@ func (c *compiler) reportDeep() {
 		return
 	}
 	c.note(RuleDeep, c.version.Spec().At(),
-		strconv.Itoa(len(c.deep))+" parts of the schema are too deep or too many for a form and become YAML text, the first at "+c.deep[0],
-		"flatten the schema if developers are to fill these parts")
+		strconv.Itoa(len(c.deep))+" parts of the schema are too deep or too large for a form and become YAML text, the first at "+c.deep[0],
+		"flatten the schema to get form fields for these parts")
 }

@@ -9,7 +9,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// TestUpdatePages makes the page for changing a spec of that for creating it.
+// TestUpdatePages derives the page for updating a spec from that for creating
+// it.
 func TestUpdatePages(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -17,40 +18,40 @@ func TestUpdatePages(t *testing.T) {
 		want   string
 	}{
 		"Required": {
-			"nothing is required, and nothing proposed",
+			"Nothing is required, and there are no defaults.",
 			`{type: object, required: [size], properties: {size: {type: integer, minimum: 1, default: 3}, on: {type: boolean, default: false}}}`,
 			`{size: {title: Size, type: integer, minimum: 1}, on: {title: "On", type: boolean}}`,
 		},
 		"Immutable": {
-			"what cannot be changed is shown only",
+			"An immutable field is read-only.",
 			`{type: object, properties: {zone: {type: string, default: a, x-kubernetes-validations: [{rule: self == oldSelf}]}, other: {type: string}}}`,
 			`{other: {title: Other, type: string}, zone: {title: Zone, type: string, ui:help: Cannot be changed after creation., ui:options: {immutable: true}, readOnly: true, ui:readonly: true}}`,
 		},
 		"Nested": {
-			"inside of what is given the rest is required as ever, but for what the cluster fills in",
+			"In a given object required fields are still required, except for those that the cluster defaults.",
 			`{type: object, properties: {x: {type: boolean}, backup: {type: object, required: [at, keep], properties: {at: {type: string}, keep: {type: integer, default: 7}, zone: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: Fixed.}]}}}}}`,
 			`{backup: {title: Backup, type: object, required: [at], properties: {
 				at: {title: At, type: string}, keep: {title: Keep, description: "Default: 7", type: integer}, zone: {title: Zone, type: string, ui:help: Fixed., ui:options: {immutable: true}, readOnly: true, ui:readonly: true}}},
 			  x: {title: X, type: boolean}}`,
 		},
 		"Inner": {
-			"a browser does not make an object that nobody touched",
+			"A browser does not create an untouched object.",
 			`{type: object, required: [a], properties: {x: {type: boolean}, a: {type: object, required: [b], properties: {b: {type: object, properties: {c: {type: string}}}, d: {type: string}}}}}`,
 			`{a: {title: A, type: object, properties: {b: {title: B, type: object, properties: {c: {title: C, type: string}}}, d: {title: D, type: string}}, dependencies: {d: [b]}},
 			  x: {title: X, type: boolean}}`,
 		},
 		"Entries": {
-			"what is added to a list or a map is new",
+			"A new entry of a list or a map has its required fields.",
 			`{type: object, properties: {l: {type: array, items: {type: object, required: [a], properties: {a: {type: string, default: x}}}}, m: {type: object, additionalProperties: {type: string, default: y}}}}`,
 			`{l: {title: L, type: array, items: {type: object, properties: {a: {title: A, type: string, default: x}}}}, m: {title: M, type: object, additionalProperties: {type: string, default: y}}}`,
 		},
 		"Choice": {
-			"a choice on the page is left to the cluster, and its fields are all there",
+			"A choice on the page is left to the cluster, and all its fields are shown.",
 			`{type: object, properties: {a: {type: string, default: x}, b: {type: string}, c: {type: string}}, oneOf: [{required: [a]}, {required: [b]}]}`,
 			`{c: {title: C, type: string}, a: {title: A, type: string}, b: {title: B, type: string}}`,
 		},
 		"Inner choice": {
-			"one inside of what is given stays",
+			"A choice in a given object is kept.",
 			`{type: object, properties: {x: {type: boolean}, s: {type: object, properties: {a: {type: object, properties: {i: {type: integer, default: 1}}}, b: {type: string}}, oneOf: [{required: [a]}, {required: [b]}]}}}`,
 			`{s: {title: S, type: object, properties: {}, oneOf: [
 				{title: A, required: [a], properties: {a: {title: A, type: object, properties: {i: {title: I, description: "Default: 1", type: integer}}}}},
@@ -58,12 +59,12 @@ func TestUpdatePages(t *testing.T) {
 			  x: {title: X, type: boolean}}`,
 		},
 		"Text": {
-			"text is proposed no more than anything else",
+			"A YAML text has no default either.",
 			`{type: object, x-kubernetes-preserve-unknown-fields: true}`,
 			`{spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, additionalProperties: true, ui:field: YamlText}}`,
 		},
 		"All fixed": {
-			"where the whole cannot be changed, no part can",
+			"If the whole is immutable, so are its parts.",
 			`{type: object, x-kubernetes-validations: [{rule: self == oldSelf}], properties: {a: {type: string}, b: {type: string}}}`,
 			`{a: {title: A, type: string, readOnly: true, ui:readonly: true}, b: {title: B, type: string, readOnly: true, ui:readonly: true}}`,
 		},
@@ -79,22 +80,22 @@ func TestUpdatePages(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, cmp.Diff(text(want), text(page.Get("properties"))))
 			}
 			if page.Has("required") || page.Has("oneOf") {
-				t.Errorf("%s: the page asks for something: %s", tc.reason, text(page))
+				t.Errorf("%s: page has required fields: %s", tc.reason, text(page))
 			}
 			if err := updated.validate(yaml(t, "{name: one, namespace: shop}")); err != nil {
-				t.Errorf("%s: whatever is left out stays: %v", tc.reason, err)
+				t.Errorf("%s: empty update was refused: %v", tc.reason, err)
 			}
 			if err := updated.validate(yaml(t, "{name: one}")); err == nil {
-				t.Errorf("%s: it must be said which one", tc.reason)
+				t.Errorf("%s: update without a namespace was accepted", tc.reason)
 			}
 			if text(f.Pages) != before {
-				t.Errorf("%s: the form for creating it is changed", tc.reason)
+				t.Errorf("%s: form for creating was changed", tc.reason)
 			}
 		})
 	}
 }
 
-// TestExistingPages makes the forms for resources of each kind.
+// TestExistingPages checks the forms for resources of each kind.
 func TestExistingPages(t *testing.T) {
 	const (
 		name      = `name: {title: Name, description: Name of the Widget, type: string, maxLength: 63, pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", ui:autofocus: true}`
@@ -113,22 +114,22 @@ func TestExistingPages(t *testing.T) {
 		update, delete string
 	}{
 		"Namespaced": {
-			"it has a name and a namespace", modern, Options{Namespace: "default"},
+			"A namespaced resource is identified by name and namespace.", modern, Options{Namespace: "default"},
 			`{title: Metadata, required: [name, namespace], properties: {` + name + `, ` + namespace + `, ` + owner + `, ` + seen + `}}`,
 			`{title: Delete Widget, required: [name, namespace, confirm], properties: {` + name + `, ` + namespace + `, ` + sure + `}}`,
 		},
 		"Cluster-scoped": {
-			"it has a name", modernCluster, Options{Namespace: "default"},
+			"A cluster-scoped resource is identified by its name.", modernCluster, Options{Namespace: "default"},
 			`{title: Metadata, required: [name], properties: {` + name + `, ` + owner + `, ` + seen + `}}`,
 			`{title: Delete Widget, required: [name, confirm], properties: {` + name + `, ` + sure + `}}`,
 		},
 		"Clusters": {
-			"it is in one of several clusters", modern, Options{Clusters: []string{"a", "b"}},
+			"With several clusters the resource is identified by its cluster too.", modern, Options{Clusters: []string{"a", "b"}},
 			`{title: Metadata, required: [name, namespace, deliveryCluster], properties: {` + name + `, ` + namespace + `, ` + owner + `, ` + cluster + `, ` + seen + `}}`,
 			`{title: Delete Widget, required: [name, namespace, deliveryCluster, confirm], properties: {` + name + `, ` + namespace + `, ` + cluster + `, ` + sure + `}}`,
 		},
 		"Delivery": {
-			"it is delivered as it was", modern, Options{GitOps: true, Repository: "https://github.com/a/b"},
+			"The delivery is that of the resource.", modern, Options{GitOps: true, Repository: "https://github.com/a/b"},
 			`{title: Metadata, required: [name, namespace], properties: {` + name + `, ` + namespace + `, ` + owner + `, ` + seen + `}}`,
 			`{title: Delete Widget, required: [name, namespace, confirm], properties: {` + name + `, ` + namespace + `, ` + sure + `}}`,
 		},
@@ -149,7 +150,7 @@ func TestExistingPages(t *testing.T) {
 				if tc.opts.GitOps {
 					pages.size++
 					if last := pages.got.Items[len(pages.got.Items)-1]; !last.Equal(f.Pages.Items[2]) {
-						t.Errorf("%s: %s does not end with the page about delivery:\n%s", tc.reason, what, text(last))
+						t.Errorf("%s: last page of %s is not about delivery:\n%s", tc.reason, what, text(last))
 					}
 				}
 				if len(pages.got.Items) != pages.size {
@@ -168,7 +169,7 @@ func TestExistingPages(t *testing.T) {
 	}
 }
 
-// TestForeignPages makes forms of pages that somebody else wrote.
+// TestForeignPages checks forms made from pages that were written by hand.
 func TestForeignPages(t *testing.T) {
 	pages := yaml(t, dedent(`
 		- title: Who
@@ -191,12 +192,12 @@ func TestForeignPages(t *testing.T) {
 		    observed: {title: Observed state, description: The state of the Widget that this form was filled from, type: string, ui:widget: hidden}
 	`))
 	if got := x.Update(); !want.Equal(got) {
-		t.Errorf("the parameters that name it are those of the manifest (-want +got):\n%s", cmp.Diff(text(want), text(got)))
+		t.Errorf("identifying parameters, want those of the manifest (-want +got):\n%s", cmp.Diff(text(want), text(got)))
 	}
 	if got := x.Delete().Items[0].Get("required").Strings(); !cmp.Equal(got, []string{"team", "odd name", "deliveryCluster", "confirm"}) {
-		t.Errorf("deleting asks for %q", got)
+		t.Errorf("required parameters of delete are %q", got)
 	}
 	if got := (Existing{Kind: "Widget"}).Update(); len(got.Items) != 1 || !got.Items[0].Get("properties").Has(ParamObserved) {
-		t.Errorf("a form without pages has one for what it needs: %s", text(got))
+		t.Errorf("page of a form without pages: %s", text(got))
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// updating is the spec of a Template that updates what a manifest makes.
+// updating returns the spec of a Template that updates the resource of a
+// manifest.
 func updating(manifest *tree.Node) *tree.Node {
 	return tree.Obj(tree.F("steps", tree.Arr(tree.Obj(
 		tree.F("action", tree.Str("kubernetes:apply")),
@@ -23,9 +24,9 @@ func updating(manifest *tree.Node) *tree.Node {
 	))))
 }
 
-// undone fills a form from the resource that its manifest makes of values, and
-// returns an error unless it has just those of the values that the resource
-// shows, and makes it again.
+// undone fills a form from the resource that its manifest makes from values,
+// and returns an error unless the form has exactly the values that are in the
+// resource, and makes the same resource again.
 func undone(f *checked, values, manifest *tree.Node) error {
 	filled := Fill(updating(f.Manifest), manifest)
 	for _, v := range filled.Fields {
@@ -53,8 +54,8 @@ func undone(f *checked, values, manifest *tree.Node) error {
 	return nil
 }
 
-// TestFillUndoes draws a schema and a spec, and has the form filled from what it
-// makes.
+// TestFillUndoes draws a schema and a spec, and fills the form from the
+// manifest it makes.
 func TestFillUndoes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		kind := rapid.SampledFrom([]string{modern, modernCluster, legacy, legacyClaim}).Draw(r, "kind")
@@ -97,37 +98,37 @@ func TestFill(t *testing.T) {
 		want     string
 	}{
 		"Claim": {
-			"values come from where the manifest puts them", claim.Manifest,
+			"Values are read from where the manifest puts them.", claim.Manifest,
 			`{metadata: {name: one, namespace: shop, generation: 7, annotations: {portal.io/owner: team}},
 			 spec: {parameters: {size: 3, a-b: "x", other: 1}, compositionRef: {name: b}, compositeDeletePolicy: Foreground, writeConnectionSecretToRef: {name: s}}}`,
 			`{name: one, namespace: shop, owner: team, composition: b, compositeDeletePolicy: Foreground, "a-b": "x", size: 3, connectionSecret: s}`,
 		},
 		"Words": {
-			"an owner is one in either vocabulary", claim.Manifest,
+			"An owner is read in either vocabulary.", claim.Manifest,
 			`{metadata: {name: one, annotations: {backstage.io/owner: team}}}`, `{name: one, owner: team}`,
 		},
 		"Machinery": {
-			"what the machinery chose stays its own", claim.Manifest,
+			"Values that Crossplane chose are not read.", claim.Manifest,
 			`{metadata: {name: one, ` + managed(`"f:parameters": {}`) + `}, spec: {parameters: {size: 3}, compositionRef: {name: b}, resourceRef: {name: x}}}`,
 			`{name: one, size: 3}`,
 		},
 		"Chosen": {
-			"what was asked for is shown again", claim.Manifest,
+			"Values that the user chose are read.", claim.Manifest,
 			`{metadata: {name: one, ` + managed(`"f:compositionRef": {"f:name": {}}`) + `}, spec: {compositionRef: {name: b}}}`, `{name: one, composition: b}`,
 		},
 		"Second generation": {
-			"Crossplane writes the revision beside the Composition that was asked for", v2.Manifest,
+			"The revision that Crossplane adds is not read.", v2.Manifest,
 			`{metadata: {name: one, ` + managed(`"f:crossplane": {"f:compositionRef": {"f:name": {}}}`) + `},
 			 spec: {size: 3, crossplane: {compositionRef: {name: b}, compositionRevisionRef: {name: b-1}, compositionUpdatePolicy: Automatic, resourceRefs: [{name: x}]}}}`,
 			`{name: one, size: 3, composition: b}`,
 		},
 		"Whole": {
-			"a spec that is one value has nothing of the machinery either", whole.Manifest,
+			"A spec as one value does not contain fields of Crossplane.", whole.Manifest,
 			`{metadata: {name: one, ` + managed(`"f:size": {}`) + `}, spec: {size: 3, crossplane: {resourceRefs: [{name: x}]}}}`, `{name: one, spec: {size: 3}}`,
 		},
-		"Empty": {"nothing gives nothing", claim.Manifest, `{}`, `{}`},
+		"Empty": {"An empty resource gives no values.", claim.Manifest, `{}`, `{}`},
 		"Other": {
-			"what is made in another way is left out", yaml(t, `{metadata: {name: "x-${{ parameters.name }}", labels: {a: "${{ parameters.a | upper }}", b: "${{ parameters.b"}}, spec: [1, "${{ parameters.c }}"]}`),
+			"Values in other expressions are left out.", yaml(t, `{metadata: {name: "x-${{ parameters.name }}", labels: {a: "${{ parameters.a | upper }}", b: "${{ parameters.b"}}, spec: [1, "${{ parameters.c }}"]}`),
 			`{metadata: {name: x-one, labels: {a: A, b: B}}, spec: [1, 2]}`, `{c: 2}`,
 		},
 	}
@@ -136,7 +137,7 @@ func TestFill(t *testing.T) {
 			live := yaml(t, strings.ReplaceAll(tc.live, "\t", " "))
 			got := Fill(updating(tc.manifest), live)
 			if seen := got.Get(ParamObserved).Str(); seen != xrd.Observed(live) {
-				t.Errorf("%s: observed is %q", tc.reason, seen)
+				t.Errorf("%s: observed state is %q", tc.reason, seen)
 			}
 			got.Delete(ParamObserved)
 			if want := yaml(t, tc.want); !want.Equal(got) {
@@ -149,14 +150,14 @@ func TestFill(t *testing.T) {
 		tree.Obj(tree.F("action", tree.Str(words.ActionChangeRequest)), tree.F("input", tree.Obj(tree.F("manifest", yaml(t, `{metadata: {name: "${{ parameters.n }}"}}`))))),
 	)))
 	if got := Fill(propose, yaml(t, `{metadata: {name: one}}`)); !got.Equal(yaml(t, `{n: one}`)) {
-		t.Errorf("a step that proposes tells it too: %s", text(got))
+		t.Errorf("values from a change request step: %s", text(got))
 	}
 	if got := Fill(nil, nil); got.Len() != 0 {
-		t.Errorf("without a Template there are no values: %s", text(got))
+		t.Errorf("values without a Template: %s", text(got))
 	}
 }
 
-// FuzzShape reads expressions: whatever can be read names parameters.
+// FuzzShape parses expressions: every valid one has parameters.
 func FuzzShape(f *testing.F) {
 	for _, s := range []string{
 		expression("name"), expression(`odd "}} \ name`), evaluate(wrapped("d", "name", "a", "namespace", "b c")), evaluate(anyOf([]string{"x"}, []string{reference("a")}, []setting{{param: "a"}})),
@@ -167,10 +168,10 @@ func FuzzShape(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		shape, ok := readShape(s)
 		if ok && shape.param == nil && len(shape.fields) == 0 {
-			t.Errorf("%q is read as nothing", s)
+			t.Errorf("%q was parsed as empty", s)
 		}
 		if ok && len(parametersIn(s)) == 0 {
-			t.Errorf("%q is read, and names no parameter", s)
+			t.Errorf("%q was parsed, but has no parameter", s)
 		}
 	})
 }

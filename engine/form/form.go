@@ -34,12 +34,12 @@ const (
 
 // Rules are all rules for forms.
 var Rules = []finding.Rule{
-	{ID: RulePattern, Severity: finding.Warning, Title: "pattern cannot be run by a browser", Why: "The form can only describe it; the cluster still checks it."},
-	{ID: RuleNoSpec, Severity: finding.Info, Title: "nothing to make fields of", Why: "The form has one field for YAML text instead."},
+	{ID: RulePattern, Severity: finding.Warning, Title: "pattern cannot run in a browser", Why: "The form can only describe it; the cluster still checks it."},
+	{ID: RuleNoSpec, Severity: finding.Info, Title: "spec declares no fields", Why: "The form has a single YAML field instead."},
 	{ID: RuleDeep, Severity: finding.Info, Title: "schema too deep or too large", Why: "Its deepest parts are YAML text in the form."},
-	{ID: RuleRenamed, Severity: finding.Info, Title: "field has the name of one of the form's own", Why: "It is called spec_<field> in the form and has its own name in the manifest."},
-	{ID: RuleOpen, Severity: finding.Info, Title: "spec takes undeclared fields", Why: "The form has YAML text for those."},
-	{ID: RuleMachinery, Severity: finding.Warning, Title: "required field is one the machinery fills", Why: "The form does not ask for it, so the cluster refuses what the form makes. Do not require it."},
+	{ID: RuleRenamed, Severity: finding.Info, Title: "field name conflicts with a field of the form", Why: "It is named spec_<field> in the form and keeps its name in the manifest."},
+	{ID: RuleOpen, Severity: finding.Info, Title: "spec accepts undeclared fields", Why: "The form has a YAML field for those."},
+	{ID: RuleMachinery, Severity: finding.Warning, Title: "required field is set by Crossplane", Why: "The form has no field for it, so the cluster rejects the object. Do not require it."},
 }
 
 // Options are the inputs of a form besides the definition.

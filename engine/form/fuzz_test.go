@@ -11,9 +11,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// FuzzCompile takes any document for a schema. Whatever it says, a form comes
-// of it: pages that are JSON Schemas, a manifest that can be rendered, and the
-// same bytes wherever the document came from.
+// FuzzCompile uses any document as a schema. The result is always a form: pages
+// that are JSON Schemas, a manifest that can be rendered, and the same bytes
+// for any order of keys.
 func FuzzCompile(f *testing.F) {
 	for _, seed := range []string{
 		`{type: object, required: [a], properties: {a: {type: string, pattern: "(?i)^a", enum: [a, null]}, name: {type: integer, minimum: 0, exclusiveMinimum: true}}}`,
@@ -49,8 +49,8 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// TestAnySchemaHasForm draws what FuzzCompile rarely finds: the keywords of a
-// schema, each with a value that may be right or nonsense.
+// TestAnySchemaHasForm draws what FuzzCompile rarely finds: all keywords of a
+// schema, each with a valid or an invalid value.
 func TestAnySchemaHasForm(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		spec := drawAnything(r, 4)
@@ -61,7 +61,7 @@ func TestAnySchemaHasForm(t *testing.T) {
 	})
 }
 
-// drawAnything draws a schema of sorts.
+// drawAnything draws a schema that may be invalid.
 func drawAnything(r *rapid.T, depth int) *tree.Node {
 	if depth == 0 || rapid.IntRange(0, 9).Draw(r, "nonsense") == 0 {
 		return drawAny(r, 1)
@@ -89,7 +89,7 @@ func drawAnything(r *rapid.T, depth int) *tree.Node {
 	return out
 }
 
-// drawWord draws a value that is right for some keyword.
+// drawWord draws a value that is valid for some keyword.
 func drawWord(r *rapid.T) *tree.Node {
 	word := rapid.SampledFrom([]string{
 		"object", "array", "string", "integer", "number", "boolean", "true", "size", "name", "x", "", "date", "uri", "(?i)a", "(?m)^a$", "(?=a)", `[\w-.]`, "A. B.",

@@ -28,12 +28,12 @@ func yaml(t testing.TB, text string) *tree.Node {
 	return docs[0]
 }
 
-// text writes a node as YAML.
+// text returns a node as YAML.
 func text(n *tree.Node) string { return string(tree.AppendYAML(nil, n)) }
 
-// dedent takes the indentation of the first line off every line of a text, so
-// that tables can indent their YAML like the code around it. A leading line
-// break goes, and the last line ends with one.
+// dedent removes the indentation of the first line from every line of a text,
+// so that tables can indent their YAML like the code around it. A leading line
+// break is removed, and the last line ends with one.
 func dedent(s string) string {
 	s = strings.TrimRight(strings.TrimLeft(s, "\n"), "\t\n ")
 	if s == "" {
@@ -48,7 +48,7 @@ func dedent(s string) string {
 	return b.String()
 }
 
-// The kinds of definition: what stands beside the versions.
+// The types of definitions, without versions.
 const (
 	modern         = `{apiVersion: apiextensions.crossplane.io/v2, spec: {names: {kind: Widget, plural: widgets}}}`
 	modernCluster  = `{apiVersion: apiextensions.crossplane.io/v2, spec: {scope: Cluster, names: {kind: Widget, plural: widgets}}}`
@@ -59,8 +59,8 @@ const (
 		defaultCompositionRef: {name: small}, defaultCompositionUpdatePolicy: Manual, defaultCompositeDeletePolicy: Foreground}}`
 )
 
-// define makes a definition of one version with the given schema, nil for
-// none. What it is made of passes through text, as everything that arrives.
+// define returns a definition of one version with the given schema, or none if
+// it is nil. It is written and parsed, like every real definition.
 func define(t testing.TB, kind string, schema *tree.Node) (*xrd.Definition, *xrd.Version) {
 	t.Helper()
 	n := yaml(t, strings.ReplaceAll(kind, "\t", " ")).Clone()
@@ -75,7 +75,7 @@ func define(t testing.TB, kind string, schema *tree.Node) (*xrd.Definition, *xrd
 	return d, d.Preferred()
 }
 
-// object is the schema of an object whose spec has the given schema.
+// object returns the schema of an object with the given spec.
 func object(spec *tree.Node) *tree.Node {
 	return tree.Obj(
 		tree.F("type", tree.Str("object")),
@@ -83,15 +83,15 @@ func object(spec *tree.Node) *tree.Node {
 	)
 }
 
-// compileSpec compiles the form for a spec, and checks what must hold for
-// every form.
+// compileSpec compiles the form for a spec, and checks the invariants of every
+// form.
 func compileSpec(t testing.TB, kind, spec string, opts Options) *checked {
 	t.Helper()
 	d, v := define(t, kind, object(yaml(t, dedent(spec))))
 	return check(t, Compile(d, v, opts))
 }
 
-// checked is a form whose pages are known to be JSON Schemas.
+// checked is a form whose pages were compiled as JSON Schemas.
 type checked struct {
 	*Form
 	schemas []*jsonschema.Schema
@@ -143,7 +143,7 @@ func (f *checked) validate(values *tree.Node) error {
 	return nil
 }
 
-// withMetadata adds the answers of the first page that every form needs.
+// withMetadata adds the values of the first page, which every form requires.
 func withMetadata(values *tree.Node) *tree.Node {
 	out := tree.Obj()
 	if values != nil {
@@ -162,7 +162,7 @@ func corpus(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("INGESTOR_CORPUS")
 	if dir == "" {
-		t.Skip("INGESTOR_CORPUS names no folder of real definitions")
+		t.Skip("set INGESTOR_CORPUS to a folder of real definitions")
 	}
 	return dir
 }

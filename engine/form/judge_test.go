@@ -21,7 +21,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// judged is a form as the judges are given it.
+// judged is a form as input of the judges.
 type judged struct {
 	Pages    json.RawMessage   `json:"pages"`
 	Manifest json.RawMessage   `json:"manifest"`
@@ -33,7 +33,8 @@ type judged struct {
 	v     *xrd.Version
 }
 
-// judgedCase is a way to fill a form: with values, or with what is required.
+// judgedCase is a way to fill in a form: with values, or with everything that
+// is required.
 type judgedCase struct {
 	Values    json.RawMessage `json:"values"`
 	Fill      bool            `json:"fill"`
@@ -43,42 +44,44 @@ type judgedCase struct {
 	spec  *tree.Node
 }
 
-// verdict is what came of a form.
+// verdict is the result for a form.
 type verdict struct {
 	Error string
 	Cases []struct {
-		// Errors are why the form is not sent, Wrong why it is not once everything
-		// that the form filled in by itself has been emptied.
+		// Errors prevent the form from being submitted; Wrong are the errors after
+		// everything that the form filled in by itself was emptied.
 		Errors, Wrong []string
 		// Manifest is what the form makes, Exact what it does then.
 		Manifest, Exact json.RawMessage
 	}
 }
 
-// The ways in which defaults get into a form: as our pages ask for, and as a
-// stock portal does, which also makes a list of every list that nobody touched.
+// The modes in which defaults get into a form: the one our pages ask for, and
+// that of a stock portal, which also creates an empty list for every untouched
+// list.
 const ours, stock = "ours", "stock"
 
-// stockExact are the valid resources of the corpus that are made exactly, at
-// least.
+// stockExact is the minimum number of valid resources of the corpus that are
+// made exactly.
 const stockExact = 1079
 
-// notSame are resources that are the same only once what the form proposed was
+// notSame are resources that are equal only after the defaults of the form were
 // emptied, each with a reason.
 var notSame = map[string]string{
 	"xrs/livewyer-ops__crossplane-configuration-piraeus/piraeus-8d2c9d8f.yaml": "an object with a default as a whole is proposed as a whole",
 }
 
-// notSent are the forms and resources that cannot be sent, each with a reason.
+// notSent are the forms and resources that cannot be submitted, each with a
+// reason.
 var notSent = map[string]string{
 	"xrs/upbound__configuration-aws-eks-castai/configuration-aws-eks-castai-e02a54e8.yaml":      "null where null is no value; a cluster drops it",
 	"xrs/krateoplatformops-archive__krateo-module-core-legacy/krateo-module-core-6da9541f.yaml": "null where null is no value; a cluster drops it",
 	"xrs/vshn__component-appcat/mariadb-e2e-96e0406b.yaml":                                      "null where null is no value; a cluster drops it",
 }
 
-// TestStockForms hands every form of the corpus to the form component, validator
-// and template language that portals have: all are shown, all can be sent when
-// only what is required was answered, no optional object appears by itself, and
+// TestStockForms runs every form of the corpus in the form component, validator
+// and template language of stock portals: all are shown, all can be submitted
+// with only the required values, no optional object is created by itself, and
 // the resources of the corpus can be made with them.
 func TestStockForms(t *testing.T) {
 	if testing.Short() {
@@ -103,7 +106,7 @@ func TestStockForms(t *testing.T) {
 			}
 			if len(got.Errors) > 0 {
 				if notSent[cmp.Or(c.about, f.about)] == "" {
-					t.Errorf("%s: cannot be sent: %s", cmp.Or(c.about, f.about), strings.Join(got.Errors, "; "))
+					t.Errorf("%s: cannot be submitted: %s", cmp.Or(c.about, f.about), strings.Join(got.Errors, "; "))
 				}
 				continue
 			}
@@ -111,10 +114,10 @@ func TestStockForms(t *testing.T) {
 			if c.Fill {
 				filled++
 				if spec == nil {
-					t.Errorf("%s: the manifest has no spec", f.about)
+					t.Errorf("%s: manifest has no spec", f.about)
 				}
 				for _, path := range uninvited(f.d, f.v.Spec(), spec, nil) {
-					t.Errorf("%s: nobody touched %s, and it is there", f.about, path)
+					t.Errorf("%s: untouched object %s was created", f.about, path)
 				}
 				continue
 			}
@@ -125,9 +128,9 @@ func TestStockForms(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d forms, sent %d times with what is required; %d cannot be where every list that nobody touched is sent as an empty one", len(forms), filled, stuck)
+	t.Logf("%d forms, submitted %d times with the required values; %d cannot be submitted if every untouched list is sent as an empty list", len(forms), filled, stuck)
 	if stuck > 0 {
-		t.Error("want none of those")
+		t.Error("want none of these")
 	}
 	t.Logf("%d of %d resources are made exactly, %.1f %%", exact, tried, 100*float64(exact)/float64(tried))
 	if exact < stockExact {
@@ -135,7 +138,7 @@ func TestStockForms(t *testing.T) {
 	}
 }
 
-// compare holds what a cluster stores of a manifest against what it stores of
+// compare compares what a cluster stores for a manifest with what it stores for
 // the resource that the values are from.
 func (f *judged) compare(t *testing.T, c judgedCase, made *tree.Node) {
 	t.Helper()
@@ -145,8 +148,8 @@ func (f *judged) compare(t *testing.T, c judgedCase, made *tree.Node) {
 	}
 }
 
-// stockForms compiles the forms of the corpus, with the resources that can be
-// made with them as cases.
+// stockForms compiles the forms of the corpus, with the resources that they can
+// make as cases.
 func stockForms(t *testing.T, dir string) []*judged {
 	t.Helper()
 	p := newProver(dir)
@@ -195,7 +198,7 @@ func stockForms(t *testing.T, dir string) []*judged {
 	return slices.SortedFunc(maps.Values(all), func(a, b *judged) int { return strings.Compare(a.about, b.about) })
 }
 
-// ask hands the forms to the judges.
+// ask runs the judges on the forms.
 func ask(t *testing.T, forms []*judged) []verdict {
 	t.Helper()
 	read := func(name string) []byte {
@@ -222,7 +225,7 @@ func ask(t *testing.T, forms []*judged) []verdict {
 	cmd := exec.CommandContext(t.Context(), node, "testdata/judge/judge.mjs", modules)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &notes
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("cannot ask the judges: %v\n%s", err, notes.String())
+		t.Fatalf("cannot run the judges: %v\n%s", err, notes.String())
 	}
 	var all []verdict
 	scanner := bufio.NewScanner(&out)
@@ -235,7 +238,7 @@ func ask(t *testing.T, forms []*judged) []verdict {
 		all = append(all, v)
 	}
 	if len(all) != len(forms) {
-		t.Fatalf("%d verdicts on %d forms\n%s", len(all), len(forms), notes.String())
+		t.Fatalf("%d verdicts for %d forms\n%s", len(all), len(forms), notes.String())
 	}
 	return all
 }
@@ -249,9 +252,9 @@ func node(t *testing.T, data []byte) *tree.Node {
 	return docs[0]
 }
 
-// uninvited returns the optional objects that a form made though nobody touched
-// them. One that has a default as a whole is meant to be there, and the lone
-// wrapper of spec is the page.
+// uninvited returns the optional objects that a form created although they were
+// not touched. An object with a default for the whole is expected to exist, and
+// the lone wrapper of spec is the page.
 func uninvited(d *xrd.Definition, s, value *tree.Node, path []string) (out []string) {
 	props := s.Get("properties")
 	required := members(s.Get("required"))
@@ -269,7 +272,7 @@ func uninvited(d *xrd.Definition, s, value *tree.Node, path []string) (out []str
 	return out
 }
 
-// ruled reports whether a validation rule asks for a field.
+// ruled reports whether a validation rule requires a field.
 func ruled(s *tree.Node, key string) bool {
 	return slices.ContainsFunc(s.Get("x-kubernetes-validations").List(), func(r *tree.Node) bool {
 		return strings.Contains(r.Get("rule").Str(), "has(self."+key+")")

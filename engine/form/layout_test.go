@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// visible counts the fields of a page that are in sight: not in a closed section,
-// not in the advanced one, not hidden.
+// visible counts the visible fields of a page: not in a closed or advanced
+// section, and not hidden.
 func visible(s *tree.Node) int {
 	n := 0
 	props := s.Get("properties")
@@ -32,9 +32,9 @@ func visible(s *tree.Node) int {
 	return n
 }
 
-// TestLargePages holds every form of the corpus to this: no page has more than 40
-// fields in sight, apart from required ones, and no two fields of one object have
-// the same title.
+// TestLargePages checks for every form of the corpus that no page has more than
+// 40 visible fields, not counting required ones, and that no two fields of one
+// object have the same title.
 func TestLargePages(t *testing.T) {
 	large, most := 0, 0
 	for _, d := range readSet(t, corpus(t), "xrds/*/*").Definitions {
@@ -47,7 +47,7 @@ func TestLargePages(t *testing.T) {
 				n := visible(page)
 				most = max(most, n)
 				if n > visibleMost {
-					t.Errorf("%s, version %s: page %s has %d fields in sight", d.Origin.File, v.Name, page.Get("title").Str(), n)
+					t.Errorf("%s, version %s: page %s has %d visible fields", d.Origin.File, v.Name, page.Get("title").Str(), n)
 				}
 				for _, twice := range sharedTitles(page, nil) {
 					t.Errorf("%s, version %s: two fields have the title of %s", d.Origin.File, v.Name, twice)
@@ -56,9 +56,9 @@ func TestLargePages(t *testing.T) {
 		}
 	}
 	if large == 0 {
-		t.Error("no form is large: is it another corpus?")
+		t.Error("no form is large, want the corpus to have some")
 	}
-	t.Logf("%d large forms, at most %d fields in sight", large, most)
+	t.Logf("%d large forms, at most %d visible fields", large, most)
 }
 
 // sharedTitles returns the fields whose title another field of the same object has.
@@ -84,7 +84,7 @@ func fieldsOf(n *tree.Node) []tree.Field {
 	return n.Fields
 }
 
-// TestGroups holds the order and the sections of a large page.
+// TestGroups checks the order and the sections of a large page.
 func TestGroups(t *testing.T) {
 	many := func(prefix string, n int) string {
 		var b strings.Builder
@@ -111,19 +111,19 @@ func TestGroups(t *testing.T) {
 	slices.Sort(want[:2])
 	slices.Sort(got[:2])
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("required first, then single values, then a closed section for each object, then the platform's settings: -want +got:\n%s", diff)
+		t.Errorf("want required fields, single values, a closed section per object, then platform settings: -want +got:\n%s", diff)
 	}
 	small := compileSpec(t, modern, flat(`{type: object, properties: {providerConfigRef: {type: object, properties: {name: {type: string}}}, z: {type: string}}}`), Options{})
 	if small.Pages.Items[1].Get("properties", "providerConfigRef").Has("ui:options") {
-		t.Error("a small page needs no sections")
+		t.Error("small page has sections, want none")
 	}
 	wide := compileSpec(t, modern, flat(`{type: object, required: [z], properties: {`+many("f", 60)+`, z: {type: string}}}`), Options{})
 	if n := visible(wide.Pages.Items[1]); n != visibleMost {
-		t.Errorf("%d of 61 single values are in sight, want %d", n, visibleMost)
+		t.Errorf("%d of 61 single values are visible, want %d", n, visibleMost)
 	}
 }
 
-// TestTitlesApart holds that two fields of one object never share a title.
+// TestTitlesApart checks that two fields of one object never share a title.
 func TestTitlesApart(t *testing.T) {
 	f := compileSpec(t, modern, `{type: object, properties: {vpcId: {type: string}, vpcID: {type: string}, vpc_id: {type: string}, peerVPCID: {type: string}, cel: {type: string, title: Rule}, rule: {type: string}}}`, Options{})
 	var got []string
@@ -135,7 +135,7 @@ func TestTitlesApart(t *testing.T) {
 	}
 }
 
-// TestPasswords holds which fields are masked.
+// TestPasswords checks which fields are masked.
 func TestPasswords(t *testing.T) {
 	cases := map[string]struct {
 		reason, key, schema string
@@ -147,13 +147,13 @@ func TestPasswords(t *testing.T) {
 		"token":        {"a token", "apiToken", `{type: string}`, true},
 		"secret":       {"a secret", "clientSecret", `{type: string}`, true},
 		"private key":  {"a private key", "privateKey", `{type: string}`, true},
-		"secret name":  {"the name of a Secret is none", "secretName", `{type: string}`, false},
-		"described":    {"a description says that it is a name", "pullSecret", `{type: string, description: Name of the Secret to pull with.}`, false},
-		"reference":    {"a reference is none", "passwordSecretRef", `{type: object, properties: {name: {type: string}}}`, false},
-		"number":       {"a number is none", "token", `{type: integer}`, false},
-		"choice":       {"a choice is none", "token", `{type: string, enum: [a, b]}`, false},
-		"author":       {"what the author chose counts", "password", `{type: string, x-ui-hidden: true}`, false},
-		"only related": {"a policy for passwords is none", "passwordPolicy", `{type: string}`, false},
+		"secret name":  {"The name of a Secret is not masked.", "secretName", `{type: string}`, false},
+		"described":    {"A field described as a name is not masked.", "pullSecret", `{type: string, description: Name of the Secret to pull with.}`, false},
+		"reference":    {"A reference is not masked.", "passwordSecretRef", `{type: object, properties: {name: {type: string}}}`, false},
+		"number":       {"A number is not masked.", "token", `{type: integer}`, false},
+		"choice":       {"A choice is not masked.", "token", `{type: string, enum: [a, b]}`, false},
+		"author":       {"A hint of the author overrides the masking.", "password", `{type: string, x-ui-hidden: true}`, false},
+		"only related": {"A password policy is not masked.", "passwordPolicy", `{type: string}`, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -78,7 +78,7 @@ func shuffled(n *tree.Node, random *rand.Rand) *tree.Node {
 	return &out
 }
 
-// bytesOf returns everything a form says.
+// bytesOf returns the complete output of a form.
 func bytesOf(f *Form) string {
 	var b strings.Builder
 	b.WriteString(text(f.Pages))
@@ -113,13 +113,12 @@ func TestOrderOfSource(t *testing.T) {
 	for seed := range uint64(20) {
 		d, v := define(t, legacyDefaults, object(shuffled(spec, rand.New(rand.NewPCG(seed, 1)))))
 		if diff := cmp.Diff(want, bytesOf(Compile(d, v, opts))); diff != "" {
-			t.Fatalf("the order never depends on where the XRD came from: seed %d: -want +got:\n%s", seed, diff)
+			t.Fatalf("form depends on the order of keys: seed %d: -want +got:\n%s", seed, diff)
 		}
 	}
 }
 
-// nested returns a schema of objects inside one another, with a text inside
-// the innermost.
+// nested returns a schema of nested objects, with a text in the innermost.
 func nested(depth int) string {
 	var b strings.Builder
 	for i := range depth {
@@ -157,11 +156,11 @@ func TestDepth(t *testing.T) {
 				}
 			}
 			if got != tc.yaml {
-				t.Errorf("%s: YAML text at level %d, want %d", tc.reason, got, tc.yaml)
+				t.Errorf("%s: YAML text is at level %d, want %d", tc.reason, got, tc.yaml)
 			}
 			if tc.yaml > 0 {
 				if diff := cmp.Diff([]string{fmt.Sprintf("l%d", tc.yaml+1)}, at.Get("required").Strings()); diff != "" {
-					t.Errorf("%s: required is kept at that level too: -want +got:\n%s", tc.reason, diff)
+					t.Errorf("%s: required fields at that level: -want +got:\n%s", tc.reason, diff)
 				}
 			}
 			if diff := cmp.Diff(tc.rules, rulesOf(f.Form)); diff != "" {
@@ -204,7 +203,7 @@ func TestManyProperties(t *testing.T) {
 			f := compileSpec(t, modern, wide(tc.fields, tc.inner), Options{})
 			item := f.Pages.Items[1].Get("properties", "f0000", "properties", "a")
 			if item == nil {
-				t.Fatalf("%s: what fits is not shown", tc.reason)
+				t.Fatalf("%s: form has fewer properties than allowed", tc.reason)
 			}
 			if got := strings.Contains(text(item), FieldYAML); got != tc.yaml {
 				t.Errorf("%s: YAML text: %v", tc.reason, got)
@@ -217,8 +216,7 @@ func TestManyProperties(t *testing.T) {
 	}
 }
 
-// TestWide holds the top level to the bound too: a page of thousands of fields
-// is none.
+// TestWide checks the limit on the top level.
 func TestWide(t *testing.T) {
 	wide := tree.Obj()
 	for i := range maxProperties + 1 {
@@ -260,8 +258,8 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestHostile gives the compiler lists that no author writes. Looking through
-// them once for each of their entries would take minutes.
+// TestHostile compiles very long lists. A quadratic algorithm would take
+// minutes.
 func TestHostile(t *testing.T) {
 	const n = 100_000
 	words, empty := make([]string, n), tree.Obj()

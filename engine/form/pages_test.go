@@ -61,7 +61,7 @@ func TestMetadata(t *testing.T) {
 			checkManifest(t, tc.reason, f, tc.values, tc.manifest)
 			for _, refused := range tc.refused {
 				if err := f.validate(yaml(t, refused)); err == nil {
-					t.Errorf("%s: the pages accept %s", tc.reason, refused)
+					t.Errorf("%s: pages accept %s", tc.reason, refused)
 				}
 			}
 		})
@@ -78,7 +78,7 @@ func checkManifest(t *testing.T, reason string, f *checked, values, manifest str
 	}
 }
 
-// flat makes tabs of a table spaces, which YAML's flow style takes.
+// flat replaces tabs by spaces, as YAML in flow style requires.
 func flat(s string) string {
 	out := []byte(s)
 	for i := range out {
@@ -148,7 +148,7 @@ func TestOpenSpec(t *testing.T) {
 			}
 			checkFilled(t, tc.reason, f, `{spec: {any: [1], other: {x: null}}}`, `{any: [1], other: {x: null}}`)
 			if rendered(t, f.Form, withMetadata(nil)).Has("spec") {
-				t.Errorf("%s: a spec left empty is not absent", tc.reason)
+				t.Errorf("%s: spec left empty is not absent", tc.reason)
 			}
 		})
 	}

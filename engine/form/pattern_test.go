@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// patterns are patterns as people write them, and what a browser is given.
-// An empty want means that there is nothing to give it.
+// patterns are patterns of authors and their translation for a browser. An
+// empty want means that there is none.
 var patterns = map[string]struct{ reason, in, want string }{
 	"plain":              {"what both read alike is unchanged", `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`, `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`},
 	"escapes":            {"so are common escapes", `^\d+\.\w*\s?[\-]$`, `^\d+\.\w*\s?[\-]$`},
@@ -31,7 +31,7 @@ var patterns = map[string]struct{ reason, in, want string }{
 	"backreference":      {"nor references back", `^(a)\1$`, ``},
 	"possessive":         {"nor possessive quantifiers", `^a++b$`, ``},
 	"atomic":             {"nor atomic groups", `^(?>a+)b$`, ``},
-	"broken":             {"what nobody can read", `^[a-`, ``},
+	"broken":             {"A pattern that is not valid is dropped.", `^[a-`, ``},
 	"too many":           {"more repetitions than RE2 takes", `^a{1001}$`, ``},
 	"unicode class":      {"Unicode classes as ranges", `^\p{Greek}+\pZ$`, `?`},
 	"not unicode class":  {"and their opposite", `^\P{L}$`, `?`},
@@ -69,12 +69,12 @@ func TestPattern(t *testing.T) {
 			got, ok := browserPattern(tc.in)
 			if tc.want == "?" {
 				if !ok {
-					t.Errorf("%s: cannot be run", tc.reason)
+					t.Errorf("%s: pattern has no translation", tc.reason)
 				}
 				return
 			}
 			if ok != (tc.want != "" || tc.in == "") {
-				t.Errorf("%s: can be run: %v", tc.reason, ok)
+				t.Errorf("%s: pattern has a translation: %v", tc.reason, ok)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)

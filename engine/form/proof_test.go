@@ -13,16 +13,17 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// The floors of the proof, in valid resources of the corpus. There is none
-// for what a cluster makes of the manifests: it must be the same for all.
+// The minimum results, as numbers of valid resources of the corpus. After
+// defaulting by a cluster all manifests must be equal, so there is no minimum
+// for that.
 const (
-	// proofAsked have a form input that makes exactly their spec, what Crossplane
-	// is told included; only the references that Crossplane writes into a running
-	// resource are left aside. The rest have settings that their
+	// proofAsked resources have form values that make exactly their spec,
+	// including settings for Crossplane, except for the references that Crossplane
+	// writes into a running resource. The others have settings that their
 	// definition does not support.
 	proofAsked = 1079
-	// proofOwn do when all that Crossplane is told is left aside. The rest say
-	// null where null is no value, or have no spec at all.
+	// proofOwn resources do so without any settings for Crossplane. The others
+	// have null where it is not allowed, or no spec at all.
 	proofOwn = 1099
 )
 
@@ -35,24 +36,24 @@ func TestProof(t *testing.T) {
 		p.row(t, xrFile, xrdFile, d, v, spec)
 	})
 	for _, reason := range slices.Sorted(maps.Keys(p.skipped)) {
-		t.Logf("not tried, %d times: %s", p.skipped[reason], reason)
+		t.Logf("skipped %d times: %s", p.skipped[reason], reason)
 	}
 	for _, field := range slices.Sorted(maps.Keys(p.left)) {
-		t.Logf("left to the machinery, %d times: %s", p.left[field], field)
+		t.Logf("left to Crossplane %d times: %s", p.left[field], field)
 	}
 	share := func(n int) string {
 		return fmt.Sprintf("%d of %d, %.1f %%", n, p.tried, 100*float64(n)/float64(p.tried))
 	}
-	t.Logf("the whole spec exactly: %s", share(p.whole))
-	t.Logf("the whole spec exactly, apart from the references that Crossplane writes into it: %s", share(p.asked))
-	t.Logf("without the machinery's fields exactly: %s", share(p.own))
-	t.Logf("the same once a cluster has filled in defaults: %s", share(p.stored))
+	t.Logf("complete spec is exact: %s", share(p.whole))
+	t.Logf("complete spec without references that Crossplane writes is exact: %s", share(p.asked))
+	t.Logf("spec without the fields of Crossplane is exact: %s", share(p.own))
+	t.Logf("spec after defaulting by the cluster is equal: %s", share(p.stored))
 	if p.asked < proofAsked || p.own < proofOwn {
 		t.Errorf("want at least %d and %d", proofAsked, proofOwn)
 	}
 }
 
-// formFor is the form of a version in a cluster with some Compositions.
+// formFor identifies the form of a version in a cluster with some Compositions.
 type formFor struct {
 	version      *xrd.Version
 	compositions string
@@ -65,9 +66,9 @@ type prover struct {
 	forms        map[formFor]*checked
 
 	tried, whole, asked, own, stored int
-	// skipped counts resources that could not be tried, by reason.
+	// skipped counts resources that were skipped, by reason.
 	skipped map[string]int
-	// left counts the fields that a form leaves to the machinery.
+	// left counts the fields that a form leaves to Crossplane.
 	left map[string]int
 }
 
@@ -78,8 +79,8 @@ func newProver(dir string) *prover {
 	}
 }
 
-// each calls yield for every valid resource of the corpus whose definition is
-// there.
+// each calls yield for every valid resource of the corpus with an existing
+// definition.
 func (p *prover) each(t *testing.T, yield func(xrFile, xrdFile string, d *xrd.Definition, v *xrd.Version, spec *tree.Node)) {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join(p.dir, "XR_VALIDATION.tsv"))
@@ -93,13 +94,13 @@ func (p *prover) each(t *testing.T, yield func(xrFile, xrdFile string, d *xrd.De
 		}
 		xrs, d := readSet(t, p.dir, cols[0]).Others, p.definition(t, cols[1])
 		if len(xrs) != 1 || d == nil {
-			p.skipped["the corpus has not both of its files"]++
+			p.skipped["The corpus does not have both files."]++
 			continue
 		}
 		_, name, _ := strings.Cut(xrs[0].Node.Get("apiVersion").Str(), "/")
 		at := slices.IndexFunc(d.Versions, func(v *xrd.Version) bool { return v.Name == name })
 		if at < 0 {
-			p.skipped["the definition does not have its version"]++
+			p.skipped["The definition does not have the version."]++
 			continue
 		}
 		spec := xrs[0].Node.Get("spec")
@@ -136,7 +137,7 @@ func (p *prover) row(t *testing.T, xrFile, xrdFile string, d *xrd.Definition, v 
 	if err == nil {
 		err = fmt.Errorf("makes %s", tree.AppendJSON(nil, withoutMachinery(d, v, got), ""))
 	}
-	t.Logf("%s of %s, not exactly: %v", xrFile, xrdFile, err)
+	t.Logf("%s of %s is not exact: %v", xrFile, xrdFile, err)
 
 	filled := defaulted(v.Spec(), own)
 	got, err = remake(d, f, filled)
@@ -153,7 +154,8 @@ func (p *prover) row(t *testing.T, xrFile, xrdFile string, d *xrd.Definition, v 
 	p.stored++
 }
 
-// remake goes from a spec to form values, through the pages, and back.
+// remake converts a spec to form values, validates them, and renders the spec
+// again.
 func remake(d *xrd.Definition, f *checked, spec *tree.Node) (*tree.Node, error) {
 	values := f.Values(spec)
 	answer(d, f.Form, spec, values)
@@ -171,7 +173,7 @@ func remake(d *xrd.Definition, f *checked, spec *tree.Node) (*tree.Node, error) 
 	return manifest.Get("spec"), nil
 }
 
-// answer fills the Crossplane page, if the form has one.
+// answer fills in the Crossplane page, if the form has one.
 func answer(d *xrd.Definition, f *Form, spec, values *tree.Node) {
 	i := slices.IndexFunc(f.Pages.Items, func(p *tree.Node) bool { return p.Get("title").Str() == "Crossplane" })
 	if i < 0 {
@@ -213,9 +215,9 @@ func (p *prover) form(t *testing.T, d *xrd.Definition, v *xrd.Version, compositi
 	return p.forms[key]
 }
 
-// installed returns the Compositions of the cluster that a resource is for: those
-// of its repository and the one it names. Where it chooses none there is one at
-// most, though a repository may have one for each cloud.
+// installed returns the Compositions of the cluster that a resource is for:
+// those of its repository and the one it names. If it names none there is at
+// most one, though a repository may have one per cloud.
 func (p *prover) installed(t *testing.T, d *xrd.Definition, xrdFile string, spec *tree.Node) []string {
 	names := Matching(d, p.around(t, xrdFile))
 	if d.Modern() {
@@ -231,7 +233,7 @@ func (p *prover) installed(t *testing.T, d *xrd.Definition, xrdFile string, spec
 	return names
 }
 
-// around returns the Compositions of the repository that has the definition.
+// around returns the Compositions of the repository of the definition.
 func (p *prover) around(t *testing.T, xrdFile string) []*xrd.Composition {
 	repo := strings.Split(xrdFile, "/")[1]
 	found, ok := p.compositions[repo]
@@ -242,8 +244,8 @@ func (p *prover) around(t *testing.T, xrdFile string) []*xrd.Composition {
 	return found
 }
 
-// machinery reports whether a field of spec is the machinery's. Some
-// resources have those of the other generation, which a cluster drops.
+// machinery reports whether a field of spec belongs to Crossplane. Some
+// resources have fields of the other generation, which a cluster drops.
 func machinery(d *xrd.Definition, v *xrd.Version, key string) bool {
 	if Injected(d, key) {
 		return true
@@ -255,9 +257,8 @@ func machinery(d *xrd.Definition, v *xrd.Version, key string) bool {
 	return Injected(other, key) && !v.Spec().Get("properties").Has(key)
 }
 
-// withoutWritten returns what is left of a spec without what Crossplane alone
-// writes into it: which resources it composed, and which claim and composite
-// belong together.
+// withoutWritten returns a spec without the fields that only Crossplane writes:
+// the composed resources, and the references between claim and composite.
 func withoutWritten(spec *tree.Node) *tree.Node {
 	out := tree.Obj()
 	for _, f := range spec.Fields {
@@ -274,8 +275,7 @@ func withoutWritten(spec *tree.Node) *tree.Node {
 	return out
 }
 
-// withoutMachinery returns what is left of a spec without the machinery's
-// fields.
+// withoutMachinery returns a spec without the fields of Crossplane.
 func withoutMachinery(d *xrd.Definition, v *xrd.Version, spec *tree.Node) *tree.Node {
 	out := tree.Obj()
 	for _, f := range spec.Fields {
@@ -286,8 +286,8 @@ func withoutMachinery(d *xrd.Definition, v *xrd.Version, spec *tree.Node) *tree.
 	return out
 }
 
-// defaulted returns a value as a cluster would store it: nulls where null is
-// no value are gone, and defaults stand for what is not there.
+// defaulted returns a value as a cluster would store it: invalid nulls are
+// dropped, and defaults are applied.
 func defaulted(s, value *tree.Node) *tree.Node {
 	switch value.Kind {
 	case tree.List:

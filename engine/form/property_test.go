@@ -106,7 +106,7 @@ func drawHints(r *rapid.T, s *tree.Node) {
 	}
 }
 
-// names are property names, many of which mean something elsewhere.
+// names are property names, many of which have a special meaning elsewhere.
 var names = []string{
 	"size", "region", "name", "namespace", "owner", "spec", "spec_name", "composition", "delivery", "type", "properties", "required", "enum", "title",
 	"description", "default", "items", "pattern", "oneOf", "a-b", "a.b", `a"b`, "größe", "true", "null", "if", "1st", "", "a}}b", "dbURL", "someRef",
@@ -149,8 +149,8 @@ func contains(list *tree.Node, s string) bool {
 	return false
 }
 
-// drawChoice draws an object in which exactly one, or at least one, of its
-// properties must be there.
+// drawChoice draws an object of which exactly one, or at least one, property is
+// required.
 func drawChoice(r *rapid.T, depth int) drawn {
 	d := drawObject(r, depth)
 	d.schema.Delete("required")
@@ -279,7 +279,7 @@ func drawIntOrString(*rapid.T) drawn {
 	}}
 }
 
-// drawFree draws one of the schemas that take anything of their type.
+// drawFree draws a schema that accepts anything of its type.
 func drawFree(r *rapid.T) drawn {
 	shape := rapid.SampledFrom([]string{"any", "object", "array", "open"}).Draw(r, "free")
 	s := typed(shape)

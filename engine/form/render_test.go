@@ -8,7 +8,7 @@ import (
 	expr "example.dev/ingestor/template/expression"
 )
 
-// render evaluates a template's input as the scaffolder does.
+// render evaluates the input of a step as the scaffolder does.
 func render(n, params *tree.Node) (*tree.Node, error) {
 	out, err := expr.Evaluate(n, expr.Scope{"parameters": params}, nil)
 	if err != nil {

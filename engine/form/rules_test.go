@@ -6,25 +6,25 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// TestRules holds what a form makes of validation rules: some values are refused
-// before the cluster sees them.
+// TestRules checks validation rules in a form: some values are refused before
+// they are sent to the cluster.
 func TestRules(t *testing.T) {
 	const fields = `properties: {kind: {type: string}, on: {type: boolean}, b: {type: string}, name: {type: string}}`
 	cases := map[string]struct {
 		reason, rule   string
 		taken, refused []string
 	}{
-		"value":    {"a value that needs another field", `self.kind != 'x' || has(self.b)`, []string{`{kind: y}`, `{kind: x, b: z}`, `{}`}, []string{`{kind: x}`}},
-		"quotes":   {"either quotes, and spaces in them", `self.kind  !=  "a b" || has( self.b )`, []string{`{kind: ab}`}, []string{`{kind: a b}`}},
-		"present":  {"a field that needs another", `!has(self.kind) || has(self.b)`, []string{`{}`, `{kind: "", b: z}`}, []string{`{kind: y}`}},
-		"switch":   {"a switch that needs a field", `!has(self.on) || !self.on || has(self.b)`, []string{`{on: false}`, `{on: true, b: x}`}, []string{`{on: true}`}},
-		"renamed":  {"a field with another name in the form", `self.kind != 'x' || has(self.name)`, []string{`{kind: x, spec_name: n}`}, []string{`{kind: x}`}},
-		"either":   {"one of two is a message only", `has(self.kind) || has(self.b)`, []string{`{}`}, nil},
-		"deeper":   {"what is deeper is a message only", `self.kind != 'x' || has(self.b.c)`, []string{`{kind: x}`}, nil},
-		"more":     {"what says more is a message only", `self.kind != 'x' || (has(self.b) && self.b != '')`, []string{`{kind: x}`}, nil},
-		"not":      {"a field that must be absent is a message only", `self.kind != 'x' || !has(self.b)`, []string{`{kind: x, b: y}`}, nil},
-		"unknown":  {"a field that is not there", `self.kind != 'x' || has(self.nothing)`, []string{`{kind: x}`}, nil},
-		"no words": {"what is no rule", `|| ||`, []string{`{kind: x}`}, nil},
+		"value":    {"A value can require another field.", `self.kind != 'x' || has(self.b)`, []string{`{kind: y}`, `{kind: x, b: z}`, `{}`}, []string{`{kind: x}`}},
+		"quotes":   {"Both kinds of quotes are supported, with spaces in them.", `self.kind  !=  "a b" || has( self.b )`, []string{`{kind: ab}`}, []string{`{kind: a b}`}},
+		"present":  {"A field can require another one.", `!has(self.kind) || has(self.b)`, []string{`{}`, `{kind: "", b: z}`}, []string{`{kind: y}`}},
+		"switch":   {"A boolean can require a field.", `!has(self.on) || !self.on || has(self.b)`, []string{`{on: false}`, `{on: true, b: x}`}, []string{`{on: true}`}},
+		"renamed":  {"A rule is translated to the names in the form.", `self.kind != 'x' || has(self.name)`, []string{`{kind: x, spec_name: n}`}, []string{`{kind: x}`}},
+		"either":   {"An alternative of two fields becomes a message only.", `has(self.kind) || has(self.b)`, []string{`{}`}, nil},
+		"deeper":   {"A rule on a nested field becomes a message only.", `self.kind != 'x' || has(self.b.c)`, []string{`{kind: x}`}, nil},
+		"more":     {"A longer condition becomes a message only.", `self.kind != 'x' || (has(self.b) && self.b != '')`, []string{`{kind: x}`}, nil},
+		"not":      {"A field that must be absent becomes a message only.", `self.kind != 'x' || !has(self.b)`, []string{`{kind: x, b: y}`}, nil},
+		"unknown":  {"A rule on an unknown field is ignored.", `self.kind != 'x' || has(self.nothing)`, []string{`{kind: x}`}, nil},
+		"no words": {"An invalid rule is ignored.", `|| ||`, []string{`{kind: x}`}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestRules(t *testing.T) {
 				}
 				for _, values := range tc.refused {
 					if err := f.validate(withMetadata(yaml(t, values))); err == nil {
-						t.Errorf("%s, %s: %s is taken", tc.reason, reason, values)
+						t.Errorf("%s, %s: %s was accepted", tc.reason, reason, values)
 					}
 				}
 			}
@@ -47,8 +47,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRootRules holds that rules at the root of the schema reach the form: their
-// messages, and what can be checked.
+// TestRootRules checks that rules at the root of the schema get into the form:
+// their messages, and what can be checked.
 func TestRootRules(t *testing.T) {
 	compile := func(rule, message, spec string) *checked {
 		schema := object(yaml(t, spec))
@@ -58,22 +58,22 @@ func TestRootRules(t *testing.T) {
 	}
 	f := compile("self.metadata.name.startsWith('xplane-')", "The name must begin with xplane-.", `{type: object, description: A widget., properties: {a: {type: string}}}`)
 	if got, want := f.Pages.Items[1].Get("description").Str(), "A widget.\nThe name must begin with xplane-."; got != want {
-		t.Errorf("the message stands on the page: got %q, want %q", got, want)
+		t.Errorf("description of the page is %q, want %q", got, want)
 	}
 	f = compile("self.spec.p.kind != 'x' || has(self.spec.p.b)", "b!", `{type: object, required: [p], properties: {p: {type: object, properties: {kind: {type: string}, b: {type: string}}}}}`)
 	if f.validate(withMetadata(yaml(t, `{kind: x}`))) == nil || f.validate(withMetadata(yaml(t, `{kind: x, b: y}`))) != nil {
-		t.Error("a rule about the fields of a wrapper is checked")
+		t.Error("rule about the fields of a wrapper is not checked")
 	}
 	if f = compile("self.spec == oldSelf.spec", "", `{type: object, properties: {a: {type: string}}}`); !f.Fixed {
-		t.Error("a spec that must not change is fixed")
+		t.Error("form of an immutable spec is not fixed")
 	}
 	f = compile("self.spec.zone == oldSelf.spec.zone", "", `{type: object, properties: {zone: {type: string}, size: {type: integer}}}`)
 	props := f.Pages.Items[1].Get("properties")
 	if !props.Get("zone", "ui:options", "immutable").IsTrue() || props.Get("size").Has("ui:options") || f.Fixed {
-		t.Errorf("one field is immutable, the other not: %s", text(props))
+		t.Errorf("want only zone to be immutable: %s", text(props))
 	}
 	f = compile("self.spec.p.q == oldSelf.spec.p.q", "", `{type: object, properties: {p: {type: object, properties: {q: {type: string}}}, size: {type: integer}}}`)
 	if !f.Pages.Items[1].Get("properties", "p", "properties", "q", "ui:options", "immutable").IsTrue() {
-		t.Errorf("a field of a field: %s", text(f.Pages.Items[1]))
+		t.Errorf("want a nested field to be immutable: %s", text(f.Pages.Items[1]))
 	}
 }

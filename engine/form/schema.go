@@ -260,8 +260,8 @@ func (c *compiler) pattern(out, s *tree.Node) {
 	}
 	translated, ok := browserPattern(p.Text)
 	if !ok {
-		c.note(RulePattern, p.Pos, "pattern "+strconv.Quote(p.Text)+" cannot be run by a browser, so the form only describes it",
-			"write it without features that only one kind of engine has")
+		c.note(RulePattern, p.Pos, "pattern "+strconv.Quote(p.Text)+" cannot run in a browser, so the form only describes it",
+			"use only features that both RE2 and JavaScript support")
 		describe(out, "Must match "+p.Text)
 		return
 	}

@@ -25,7 +25,7 @@ func (c *compiler) specPage() (page, manifest *tree.Node) {
 	c.large, c.room = isLarge(spec), visibleMost
 	fields := c.fields(spec, c.injected)
 	if spec.Get("x-kubernetes-preserve-unknown-fields").IsTrue() {
-		c.note(RuleOpen, spec.Pos, "spec takes fields it does not declare; the form has a field for those as YAML text", "declare what developers are to fill")
+		c.note(RuleOpen, spec.Pos, "spec accepts undeclared fields; the form has a YAML field for those", "declare the fields that developers should fill in")
 		return c.objectSpec(page, spec, fields)
 	}
 	if len(fields) == 0 {
@@ -38,7 +38,7 @@ func (c *compiler) specPage() (page, manifest *tree.Node) {
 	}
 	for _, r := range spec.Get("required").List() {
 		if r.IsString() && c.injected(r.Text) {
-			c.note(RuleMachinery, r.Pos, "field "+strconv.Quote(r.Text)+" is required, but the machinery fills it and the form does not ask for it", "do not require it")
+			c.note(RuleMachinery, r.Pos, "field "+strconv.Quote(r.Text)+" is required, but Crossplane sets it and the form has no field for it", "do not require it")
 		}
 	}
 	manifest = tree.Obj()
@@ -81,7 +81,7 @@ func (c *compiler) openSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
 	if spec != nil {
 		at = spec.Pos
 	}
-	c.note(RuleNoSpec, at, "the schema of version "+c.version.Name+" declares no fields of spec, so the form has one field for YAML text",
+	c.note(RuleNoSpec, at, "the schema of version "+c.version.Name+" declares no fields under spec, so the form has a single YAML field",
 		"declare the fields under schema.openAPIV3Schema.properties.spec.properties")
 	return c.textSpec(page, spec)
 }
@@ -191,7 +191,7 @@ func (c *compiler) rename(fields []field) {
 			continue
 		}
 		taken[f.param] = true
-		c.note(RuleRenamed, f.schema.Pos, "field "+strconv.Quote(f.key)+" is called "+strconv.Quote(f.param)+" in the form, because the form has a field of that name itself", "")
+		c.note(RuleRenamed, f.schema.Pos, "field "+strconv.Quote(f.key)+" is named "+strconv.Quote(f.param)+" in the form, because the form has its own field of that name", "")
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// formCase is one row of the contract: a schema of spec, the page it becomes,
-// and the manifest that a filled form makes.
+// formCase is one row of the contract: the schema of a spec, its page, and the
+// manifest of a filled form.
 type formCase struct {
 	reason string
 	// kind is the definition around the schema; empty means modern.
@@ -20,9 +20,9 @@ type formCase struct {
 	// page is the page of the kind without its title; "none" means that there
 	// is no such page.
 	page string
-	// values fill the form, beside the name and the namespace, and make want,
-	// the spec of the manifest; an empty want means exactly the values. Empty
-	// values leave every field empty.
+	// values fill in the form, in addition to the name and the namespace, and make
+	// want, the spec of the manifest; an empty want means exactly the values.
+	// Empty values leave every field empty.
 	values, want string
 	// refused are values that the pages must not accept.
 	refused []string
@@ -45,7 +45,7 @@ func runForms(t *testing.T, cases map[string]formCase) {
 			checkFilled(t, tc.reason, f, tc.values, tc.want)
 			for _, refused := range tc.refused {
 				if err := f.validate(withMetadata(yaml(t, dedent(refused)))); err == nil {
-					t.Errorf("%s: the pages accept %s", tc.reason, refused)
+					t.Errorf("%s: pages accept %s", tc.reason, refused)
 				}
 			}
 			if diff := cmp.Diff(tc.rules, rulesOf(f.Form)); diff != "" {
@@ -65,8 +65,8 @@ func kindPage(f *Form) string {
 	return text(page)
 }
 
-// checkFilled fills a form, and checks the spec that comes of it and the way
-// back to the values.
+// checkFilled fills in a form, and checks the spec and the way back to the
+// values.
 func checkFilled(t *testing.T, reason string, f *checked, values, want string) {
 	t.Helper()
 	filled := withMetadata(yaml(t, dedent(values)))
@@ -87,7 +87,7 @@ func checkFilled(t *testing.T, reason string, f *checked, values, want string) {
 	back := f.Values(spec)
 	for _, field := range filled.Fields {
 		if !isOwn(field.Key) && !field.Value.Equal(back.Get(field.Key)) {
-			t.Errorf("%s: value of %q does not come back", reason, field.Key)
+			t.Errorf("%s: value of %q is lost on the way back", reason, field.Key)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func checkFilled(t *testing.T, reason string, f *checked, values, want string) {
 // isOwn reports whether a parameter is bound to no part of spec by a binding.
 func isOwn(param string) bool { return param != paramSpec && slices.Contains(ownParams, param) }
 
-// normal writes a value so that equal values are equal texts.
+// normal returns a value in a canonical text.
 func normal(n *tree.Node) string {
 	if n == nil {
 		return ""

@@ -7,9 +7,9 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// filled is what a browser makes of a schema that nobody has touched: defaults,
-// and every object that is required or has a default in it. Lists stay away
-// until somebody adds to them.
+// filled returns what a browser makes of an untouched schema: defaults, and
+// every object that is required or contains a default. Lists are absent until
+// the user adds an item.
 func filled(s *tree.Node) *tree.Node {
 	if d := s.Get("default"); d != nil {
 		return d
@@ -32,8 +32,8 @@ func filled(s *tree.Node) *tree.Node {
 	return out
 }
 
-// refused names the optional objects a browser makes by itself and then does
-// not let anybody send.
+// refused returns the optional objects that a browser creates by itself and
+// that then prevent the submit.
 func refused(s *tree.Node, path string) (bad []string) {
 	props := s.Get("properties")
 	if !props.IsMap() {
@@ -68,8 +68,8 @@ func lacks(s, v *tree.Node) bool {
 	return false
 }
 
-// TestUntouched holds every form of the corpus to this: an optional object that
-// nobody touches never keeps the form from being sent.
+// TestUntouched checks for every form of the corpus that an untouched optional
+// object never prevents the form from being submitted.
 func TestUntouched(t *testing.T) {
 	forms, fields := 0, 0
 	for _, d := range readSet(t, corpus(t), "xrds/*/*").Definitions {
@@ -78,18 +78,18 @@ func TestUntouched(t *testing.T) {
 			for _, page := range Compile(d, v, Options{Namespace: "default"}).Pages.Items {
 				fields += page.Get("properties").Len()
 				for _, at := range refused(page, "") {
-					t.Errorf("%s, version %s: %s fills itself in and cannot be sent", d.Origin.File, v.Name, at)
+					t.Errorf("%s, version %s: untouched %s prevents the submit", d.Origin.File, v.Name, at)
 				}
 			}
 		}
 	}
 	if forms == 0 {
-		t.Error("the corpus has no definitions")
+		t.Error("corpus has no definitions")
 	}
 	t.Logf("%d forms, %d fields on their pages", forms, fields)
 }
 
-// TestUntouchedModel shows that the model finds what it is for.
+// TestUntouchedModel checks that the model finds such objects.
 func TestUntouchedModel(t *testing.T) {
 	docs, errs := tree.DecodeBytes([]byte(`{properties: {backup: {type: object, required: [enabled, keep],
 		properties: {enabled: {type: boolean, default: false}, keep: {type: integer}}}}}`))

@@ -8,9 +8,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// FuzzSchema takes any document for a schema. Whatever it says, the document
-// that comes of it is OpenAPI; only its own defaults and patterns may break
-// its own rules.
+// FuzzSchema uses any document as a schema. The result is always valid OpenAPI;
+// only defaults and patterns of the schema may violate its own rules.
 func FuzzSchema(f *testing.F) {
 	for _, seed := range []string{
 		`{type: object, required: [a, a], properties: {a: {type: array}, b: {type: bool, enum: [true, true], default: 5}}}`,

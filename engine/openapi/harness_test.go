@@ -25,10 +25,10 @@ func yaml(t testing.TB, text string) *tree.Node {
 	return docs[0]
 }
 
-// written writes a node as YAML.
+// written returns a node as YAML.
 func written(n *tree.Node) string { return string(tree.AppendYAML(nil, n)) }
 
-// The kinds of definition: what stands beside the versions.
+// The types of definitions, without versions.
 const (
 	modern        = `{apiVersion: apiextensions.crossplane.io/v2, spec: {group: example.org, names: {kind: Widget, plural: widgets}}}`
 	modernCluster = `{apiVersion: apiextensions.crossplane.io/v2, spec: {group: example.org, scope: Cluster, names: {kind: Widget, plural: widgets}}}`
@@ -36,7 +36,7 @@ const (
 	legacyClaim   = `{apiVersion: apiextensions.crossplane.io/v1, spec: {group: example.org, names: {kind: XWidget, plural: xwidgets}, claimNames: {kind: Widget, plural: widgets}}}`
 )
 
-// define makes a definition of one version, whose schema is given.
+// define returns a definition with one version and a schema.
 func define(t testing.TB, kind, version string) (*xrd.Definition, *xrd.Version) {
 	t.Helper()
 	n := yaml(t, kind).Clone()
@@ -45,7 +45,7 @@ func define(t testing.TB, kind, version string) (*xrd.Definition, *xrd.Version) 
 	return d, d.Versions[0]
 }
 
-// load reads a document as those who use it do, and checks it.
+// load reads and validates a document with an OpenAPI library.
 func load(doc *tree.Node, opts ...openapi3.ValidationOption) (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
 	api, err := loader.LoadFromData(tree.AppendYAML(nil, doc))
@@ -60,7 +60,7 @@ func corpus(t testing.TB) []*xrd.Definition {
 	t.Helper()
 	dir := os.Getenv("INGESTOR_CORPUS")
 	if dir == "" {
-		t.Skip("INGESTOR_CORPUS names no folder of real definitions")
+		t.Skip("set INGESTOR_CORPUS to a folder of real definitions")
 	}
 	set := &xrd.Set{}
 	for _, pattern := range []string{"xrds/*/*", "weird/*/*/*"} {

@@ -164,7 +164,7 @@ components:
               type: string
 `
 	if diff := cmp.Diff(want, written(got)); diff != "" {
-		t.Errorf("the whole document, complete and in a fixed order: -want +got:\n%s", diff)
+		t.Errorf("complete document in a fixed order (-want +got):\n%s", diff)
 	}
 	if _, err := load(got); err != nil {
 		t.Error(err)
@@ -261,11 +261,11 @@ func TestCorpus(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(written(doc), written(Document(again, again.Versions[i], Info{Title: "T", Version: v.Name}))); diff != "" {
-				t.Errorf("%s, version %s: depends on the order of keys: -as written +shuffled:\n%s", d.Origin.File, v.Name, diff)
+				t.Errorf("%s, version %s: document depends on the order of keys (-as written +shuffled):\n%s", d.Origin.File, v.Name, diff)
 			}
 		}
 	}
-	t.Logf("%d documents, %d with defaults, examples or patterns that break their own schema", documents, broken)
+	t.Logf("%d documents, %d with defaults, examples or patterns that violate their own schema", documents, broken)
 }
 
 func firstLine(err error) string {

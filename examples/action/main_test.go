@@ -7,7 +7,8 @@ import (
 	"example.dev/ingestor/action/actiontest"
 )
 
-// TestSlug runs the action, as its example shows it and with nothing to do.
+// TestSlug runs the action with the input of its example, and with an empty
+// one.
 func TestSlug(t *testing.T) {
 	s := actiontest.New(t, []action.Action{slug})
 	got, err := s.Run("example:slug", `{words: Orders  of TODAY}`, nil)
@@ -15,6 +16,6 @@ func TestSlug(t *testing.T) {
 		t.Errorf("%v (%v)", got.Get("name").Str(), err)
 	}
 	if _, err := s.Run("example:slug", `{words: " "}`, nil); err == nil || err.Error() != "cannot make a name: there are no words" {
-		t.Errorf("no words: %v", err)
+		t.Errorf("action without words returned %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestExtension holds the example to what its comments promise.
+// TestExtension checks that the example does what its comments promise.
 func TestExtension(t *testing.T) {
 	f, err := os.Open("../bucket.yaml")
 	if err != nil {

@@ -37,16 +37,16 @@ func BuildVersion() string {
 func Identity() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("cannot tell this build from others: %w", err)
+		return "", fmt.Errorf("cannot identify this build: %w", err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("cannot tell this build from others: %w", err)
+		return "", fmt.Errorf("cannot identify this build: %w", err)
 	}
 	defer func() { _ = f.Close() }() // It was only read.
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("cannot tell this build from others: %w", err)
+		return "", fmt.Errorf("cannot identify this build: %w", err)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
@@ -123,7 +123,7 @@ func Main(name string, run Program) {
 func Run(ctx context.Context, name string, env *Env, run Program) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			_, _ = fmt.Fprintf(env.Stderr, "%s: internal error: %v\nThis is a bug; nothing more was written.\n%s", name, r, debug.Stack())
+			_, _ = fmt.Fprintf(env.Stderr, "%s: internal error: %v\nThis is a bug. Nothing more was written.\n%s", name, r, debug.Stack())
 			code = ExitFailed
 		}
 	}()

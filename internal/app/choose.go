@@ -44,7 +44,7 @@ func choose(name string, args []string, programs map[string]Program) (chosen str
 	return called, rest, func(context.Context, *Env) error {
 		return &Exit{
 			Code: ExitUsage, Err: fmt.Errorf("cannot run program %q: want one of %s", chosen, strings.Join(slices.Sorted(maps.Keys(programs)), ", ")),
-			Hint: "name the program in the first argument, or call the executable after it",
+			Hint: "pass the program name as the first argument, or run the executable under that name",
 		}
 	}
 }

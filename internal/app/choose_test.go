@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestChoose wants an executable that is several programs to be the right one.
+// TestChoose checks which program of a combined executable runs.
 func TestChoose(t *testing.T) {
 	ran := ""
 	program := func(name string) Program {
@@ -21,12 +21,12 @@ func TestChoose(t *testing.T) {
 		want   string
 		rest   []string
 	}{
-		"Named":      {"whoever builds it has chosen", "two", []string{"/bin/one", "one"}, "two", []string{"one"}},
-		"Executable": {"a link is called after the program", "", []string{"/bin/one", "two"}, "one", []string{"two"}},
-		"Windows":    {"there it has an ending", "", []string{"two.exe"}, "two", nil},
-		"Argument":   {"else the first argument says", "", []string{"/bin/tool", "two", "--flag"}, "two", []string{"--flag"}},
-		"Unknown":    {"nothing is run by chance", "", []string{"/bin/tool", "three"}, "", nil},
-		"None":       {"nothing is run by chance", "", []string{"/bin/tool"}, "", nil},
+		"Named":      {"A program chosen at build time runs.", "two", []string{"/bin/one", "one"}, "two", []string{"one"}},
+		"Executable": {"A link with the name of a program runs it.", "", []string{"/bin/one", "two"}, "one", []string{"two"}},
+		"Windows":    {"The suffix .exe is ignored.", "", []string{"two.exe"}, "two", nil},
+		"Argument":   {"The first argument names the program.", "", []string{"/bin/tool", "two", "--flag"}, "two", []string{"--flag"}},
+		"Unknown":    {"An unknown program is an error.", "", []string{"/bin/tool", "three"}, "", nil},
+		"None":       {"A missing program is an error.", "", []string{"/bin/tool"}, "", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestChoose(t *testing.T) {
 				t.Errorf("%s: %q ran with %q", tc.reason, ran, rest)
 			}
 			if e, ok := errors.AsType[*Exit](err); tc.want == "" && (!ok || e.Code != ExitUsage) {
-				t.Errorf("%s: the error is %v", tc.reason, err)
+				t.Errorf("%s: error is %v", tc.reason, err)
 			}
 		})
 	}

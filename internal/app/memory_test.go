@@ -20,7 +20,7 @@ func TestMemoryLimit(t *testing.T) {
 		"What cannot be is bounded like the rest.": {math.MaxUint64, math.MaxInt64, 6917529027641081854},
 	} {
 		if got := memoryLimit(88*mb, c.live, c.most); got != c.want {
-			t.Errorf("%s Got %d, want %d", name, got, c.want)
+			t.Errorf("%s Limit is %d, want %d", name, got, c.want)
 		}
 	}
 	if got := available(); got <= 0 || got > math.MaxInt64/2 {

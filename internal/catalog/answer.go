@@ -118,13 +118,13 @@ func (c *Catalog) listed(w http.ResponseWriter, r *http.Request, s shape, q stor
 		// A client that has the current version need not wait for other readers of lists.
 		digest, err := c.store.Digest(r.Context(), q)
 		if err != nil {
-			return asked(err)
+			return clientError(err)
 		}
 		if tag := s.tag(digest); rest.Holds(r, tag) {
 			return rest.WriteStream(w, r, rest.Streamed{Type: typ, ETag: tag})
 		}
 	}
-	return asked(c.store.List(r.Context(), q, func(l *store.Listing) error {
+	return clientError(c.store.List(r.Context(), q, func(l *store.Listing) error {
 		if err := link(l); err != nil {
 			return err
 		}
@@ -173,8 +173,8 @@ func pointers(items []store.Entity) []*store.Entity {
 	return out
 }
 
-// asked converts the error of a query into the one for the client.
-func asked(err error) error {
+// clientError converts the error of a query into the one for the client.
+func clientError(err error) error {
 	if errors.Is(err, store.ErrTooComplex) {
 		return query.TooComplex()
 	}

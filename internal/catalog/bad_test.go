@@ -20,141 +20,141 @@ func TestBadInput(t *testing.T) {
 		method, path string
 		body         string
 		status       int
-		// message is the error's, or its beginning if it ends with "…".
+		// message is the message of the error, or its beginning if it ends with "…".
 		message string
 	}{
 		"Filter": {
-			reason: "As the portal's clients know it.",
+			reason: "A filter without a key is refused as in Backstage.",
 			path:   "/entities?filter==x", status: 400,
 			message: "Invalid filter, '=x' is not a valid statement (expected a string on the form a=b or a= or a)",
 		},
 		"FilterNUL": {
-			reason: "No database can be asked for it.",
+			reason: "A filter with NUL is refused, as no database can query it.",
 			path:   "/entities?filter=kind%3Da%00", status: 400,
 			message: "Invalid filter, it has a NUL or is not UTF-8",
 		},
 		"FilterNotUTF8": {
-			reason: "Nor for this.",
+			reason: "A filter that is not UTF-8 is refused.",
 			path:   "/entities/by-query?filter=%ff", status: 400,
 			message: "Invalid filter, it has a NUL or is not UTF-8",
 		},
 		"FilterForm": {
-			reason: "Forms are not indexed.",
+			reason: "A filter inside a form is refused, as forms are not indexed.",
 			path:   "/entity-facets?facet=kind&filter=spec.parameters.properties.size", status: 400,
 			message: "Invalid filter, the field 'spec.parameters.properties.size' cannot be searched…",
 		},
 		"FilterMany": {
-			reason: "More than anybody needs.",
+			reason: "The number of conditions is limited.",
 			path:   "/feed.yaml?" + strings.Repeat("filter=a&", 1001), status: 400,
 			message: "Invalid filter, it has more than 1000 conditions or is nested too deep",
 		},
 		"Percent": {
-			reason: "An address that is none.",
+			reason: "An invalid escape in the query string is refused.",
 			path:   "/entities?filter=%zz", status: 400,
 			message: "Malformed query string: …",
 		},
 		"LimitText": {
-			reason: "As the portal's clients know it.",
+			reason: "A limit that is not a number is refused as in Backstage.",
 			path:   "/entities?limit=abc", status: 400,
 			message: "request/query/limit must be integer",
 		},
 		"LimitNegative": {
-			reason: "As the portal's clients know it.",
+			reason: "A negative limit is refused as in Backstage.",
 			path:   "/entities?limit=-1", status: 400,
 			message: "request/query/limit must be >= 0",
 		},
 		"LimitTwice": {
-			reason: "Which one would it be?",
+			reason: "A repeated limit is refused as ambiguous.",
 			path:   "/entities/by-query?limit=1&limit=2", status: 400,
 			message: "request/query/limit must be integer",
 		},
 		"LimitEmpty": {
-			reason: "No number.",
+			reason: "An empty limit is refused.",
 			path:   "/entities/by-query?limit=", status: 400,
 			message: "request/query/limit must be integer",
 		},
 		"LimitHuge": {
-			reason: "A number nobody has so many of.",
+			reason: "A limit above the range of integers is refused.",
 			path:   "/entities?limit=99999999999999999999999", status: 400,
 			message: "request/query/limit must be <= 2147483647",
 		},
 		"LimitHugeNegative": {
-			reason: "The other way.",
+			reason: "An offset below the range of integers is refused.",
 			path:   "/entities?offset=-99999999999999999999999", status: 400,
 			message: "request/query/offset must be >= 0",
 		},
 		"LimitQuery": {
-			reason: "A page is held in memory.",
+			reason: "The page size is limited, as a page is held in memory.",
 			path:   "/entities/by-query?limit=10001", status: 400,
-			message: "The limit must be at most 10000; the cursors of the response lead to the rest",
+			message: "The limit must be at most 10000; use the cursors of the response for the rest",
 		},
 		"Offset": {
-			reason: "As a limit.",
+			reason: "An offset must be an integer.",
 			path:   "/entities/by-query?offset=1.5", status: 400,
 			message: "request/query/offset must be integer",
 		},
 		"After": {
-			reason: "As the portal's clients know it.",
+			reason: "A malformed after cursor is refused as in Backstage.",
 			path:   "/entities?after=garbage", status: 400,
 			message: "Malformed after cursor, could not be parsed",
 		},
 		"AfterTheirs": {
-			reason: "A cursor anybody could make is not one.",
+			reason: "An after cursor without a signature is refused.",
 			path:   "/entities?limit=2&after=eyJsaW1pdCI6Miwib2Zmc2V0IjoyfQ%3D%3D", status: 400,
 			message: "Malformed after cursor, could not be parsed",
 		},
 		"Cursor": {
-			reason: "As a cursor of a listing.",
+			reason: "A malformed cursor is refused.",
 			path:   "/entities/by-query?cursor=xx", status: 400,
-			message: "Malformed cursor: it was not made by this catalog, or was changed since",
+			message: "Malformed cursor: not created by this catalog, or modified since",
 		},
 		"CursorEmpty": {
-			reason: "An empty one is none either.",
+			reason: "An empty cursor is refused.",
 			path:   "/entities/by-query?cursor=", status: 400,
 			message: "Cursor cannot be empty",
 		},
 		"CursorPost": {
-			reason: "In a body too.",
+			reason: "A malformed cursor in a body is refused.",
 			method: "POST", path: "/entities/by-query", body: `{"cursor":"` + long + `"}`, status: 400,
-			message: "Malformed cursor: it was not made by this catalog, or was changed since",
+			message: "Malformed cursor: not created by this catalog, or modified since",
 		},
 		"Order": {
-			reason: "In the words clients know.",
+			reason: "An order without a direction is refused as in Backstage.",
 			path:   "/entities?order=metadata.name", status: 400,
 			message: `Invalid order parameter "metadata.name", expected "<asc or desc>:<field name>"`,
 		},
 		"OrderField": {
-			reason: "In the words clients know.",
+			reason: "An order field with an unknown direction is refused as in Backstage.",
 			path:   "/entities/by-query?orderField=metadata.name,up", status: 400,
 			message: "Invalid order field order, must be asc or desc",
 		},
 		"OrderMany": {
-			reason: "Each costs a look-up.",
+			reason: "The number of order fields is limited, as each needs a lookup.",
 			path:   "/entities/by-query?" + strings.Repeat("orderField=a&", 11), status: 400,
 			message: "Invalid order, it has more than 10 fields",
 		},
 		"OrderNothing": {
-			reason: "A field without a name.",
+			reason: "An order field without a name is refused.",
 			path:   "/entities/by-query?orderField=", status: 400,
 			message: "Invalid order, a field has no name",
 		},
 		"OrderForm": {
-			reason: "Forms are not indexed.",
+			reason: "An order field inside a form is refused, as forms are not indexed.",
 			path:   "/entities?order=asc:spec.parameters.x", status: 400,
 			message: "Invalid order, the field 'spec.parameters.x' cannot be searched…",
 		},
 		"Fields": {
-			reason: "In the words clients know.",
+			reason: "A field inside a list is refused as in Backstage.",
 			path:   "/entities?fields=metadata.tags[0]", status: 400,
 			message: "invalid fields, array type fields are not supported",
 		},
 		"TextNUL": {
-			reason: "No database can be asked for it.",
+			reason: "A search term with NUL is refused.",
 			path:   "/entities/by-query?fullTextFilterTerm=%00", status: 400,
 			message: "Invalid fullTextFilterTerm, it has a NUL or is not UTF-8",
 		},
 		"TextLong": {
-			reason: "No value is that long.",
+			reason: "The length of a search term is limited.",
 			path:   "/entities/by-query?fullTextFilterTerm=" + long[:600], status: 400,
 			message: "Invalid fullTextFilter, its term has more than 500 bytes",
 		},
@@ -164,87 +164,87 @@ func TestBadInput(t *testing.T) {
 			message: "request/query/totalItems must be equal to one of the allowed values: include, exclude",
 		},
 		"NoFacet": {
-			reason: "As the portal's clients know it.",
+			reason: "A request without facets is refused as in Backstage.",
 			path:   "/entity-facets", status: 400,
 			message: "request/query must have required property 'facet'",
 		},
 		"NoFacets": {
-			reason: "In a body too.",
+			reason: "A body without facets is refused.",
 			method: "POST", path: "/entity-facets", body: `{}`, status: 400,
 			message: "request/body must have required property 'facets'",
 		},
 		"Facets": {
-			reason: "Each costs a look-up.",
+			reason: "The number of facets is limited, as each needs a lookup.",
 			path:   "/entity-facets?" + strings.Repeat("facet=a&", 101), status: 400,
-			message: "Invalid facets, there are more than 100",
+			message: "Invalid facets, more than 100 given",
 		},
 		"NoRefs": {
-			reason: "As the portal's clients know it.",
+			reason: "A body without entityRefs is refused as in Backstage.",
 			method: "POST", path: "/entities/by-refs", body: `{"refs":[]}`, status: 400,
 			message: "request/body must have required property 'entityRefs'",
 		},
 		"RefsType": {
-			reason: "A wrong type.",
+			reason: "An entityRefs of the wrong type is refused.",
 			method: "POST", path: "/entities/by-refs", body: `{"entityRefs":"a"}`, status: 400,
 			message: "request/body/entityRefs must be …",
 		},
 		"RefsMany": {
-			reason: "More than a client sends.",
+			reason: "The number of references is limited.",
 			method: "POST", path: "/entities/by-refs", body: `{"entityRefs":[` + strings.Repeat(`"a:b/c",`, 10_000) + `"a"]}`, status: 400,
 			message: "request/body/entityRefs must NOT have more than 10000 items",
 		},
 		"Body": {
-			reason: "No body.",
+			reason: "A missing body is refused.",
 			method: "POST", path: "/entities/by-query", body: ``, status: 400,
-			message: "request/body is required …",
+			message: "request/body is empty; it must be JSON",
 		},
 		"BodyBroken": {
-			reason: "No JSON.",
+			reason: "A body that is not JSON is refused.",
 			method: "POST", path: "/entities/by-query", body: `{"limit":`, status: 400,
 			message: "Unexpected end in JSON at position 9 (line 1 column 10)",
 		},
 		"BodyType": {
-			reason: "A wrong type.",
+			reason: "A limit of the wrong type in a body is refused.",
 			method: "POST", path: "/entities/by-query", body: `{"limit":"2"}`, status: 400,
 			message: "request/body/limit must be integer…",
 		},
 		"BodyNegative": {
-			reason: "A wrong number.",
+			reason: "A negative limit in a body is refused.",
 			method: "POST", path: "/entities/by-query", body: `{"limit":-2}`, status: 400,
 			message: "request/body/limit must be >= 0",
 		},
 		"BodyList": {
-			reason: "A wrong body.",
+			reason: "A body that is a list is refused.",
 			method: "POST", path: "/entities/by-query", body: `[]`, status: 400,
 			message: "request/body must be object…",
 		},
 		"BodyOrder": {
-			reason: "A wrong order.",
+			reason: "An unknown direction in a body is refused.",
 			method: "POST", path: "/entities/by-query", body: `{"orderBy":[{"field":"a","order":"up"}]}`, status: 400,
 			message: "Invalid order field order, must be asc or desc",
 		},
 		"Query": {
-			reason: "No predicate.",
+			reason: "A query that is not an object is refused.",
 			method: "POST", path: "/entities/by-query", body: `{"query":"kind"}`, status: 400,
 			message: "Query must be an object",
 		},
 		"QueryDeep": {
-			reason: "Nested for ever.",
+			reason: "The nesting of a query is limited.",
 			method: "POST", path: "/entities/by-query", body: `{"query":` + strings.Repeat(`{"$not":`, 5000) + `{}` + strings.Repeat(`}`, 5000) + `}`, status: 400,
-			message: "Invalid query: maps and lists are nested more than 80 deep",
+			message: "Invalid query: maps and lists are nested more than 80 levels deep",
 		},
 		"QueryMany": {
-			reason: "A hundred thousand conditions.",
+			reason: "The number of conditions of a query is limited.",
 			method: "POST", path: "/entity-facets", body: `{"facets":["kind"],"query":{"$any":[` + strings.Repeat(`{"kind":"a"},`, 100_000) + `{}]}}`, status: 400,
 			message: "Invalid filter, it has more than 1000 conditions or is nested too deep",
 		},
 		"Name": {
-			reason: "As the portal's clients know it.",
+			reason: "An unknown name is not found, as in Backstage.",
 			path:   "/entities/by-name/template/default/none", status: 404,
 			message: "No entity named 'none' found, with kind 'template' in namespace 'default'",
 		},
 		"NameSlash": {
-			reason: "A name is one part of the path, whatever is in it.",
+			reason: "A name is one segment of the path, whatever it contains.",
 			path:   "/entities/by-name/component/default/a%2Fb", status: 404,
 			message: "No entity named 'a/b' found, with kind 'component' in namespace 'default'",
 		},
@@ -254,47 +254,47 @@ func TestBadInput(t *testing.T) {
 			message: "No entity named 'a%25%' found, with kind 'component' in namespace 'default'",
 		},
 		"NameUnicode": {
-			reason: "Any letters.",
+			reason: "A name may have any letters.",
 			path:   "/entities/by-name/%E2%98%83/" + query("ü") + "/%F0%9F%A6%AB", status: 404,
 			message: "No entity named '🦫' found, with kind '☃' in namespace 'ü'",
 		},
 		"NameNUL": {
-			reason: "No entity has such a name.",
+			reason: "A name with NUL is not found.",
 			path:   "/entities/by-name/component/default/a%00", status: 404,
 			message: "No entity named 'a\x00' found, with kind 'component' in namespace 'default'",
 		},
 		"NameNotUTF8": {
-			reason: "Nor such a one.",
+			reason: "A name that is not UTF-8 is not found.",
 			path:   "/entities/by-name/component/default/%ff", status: 404,
 			message: "No entity named '\ufffd' found, with kind 'component' in namespace 'default'",
 		},
 		"NameQuote": {
-			reason: "Nobody's SQL.",
+			reason: "A name with SQL is not found.",
 			path:   "/entities/by-name/component/default/" + url.PathEscape("a' OR 1=1 --"), status: 404,
 			message: "No entity named 'a' OR 1=1 --' found, with kind 'component' in namespace 'default'",
 		},
 		"NameLong": {
-			reason: "However long.",
+			reason: "A long name is not found.",
 			path:   "/entities/by-name/component/default/" + long, status: 404,
 			message: "No entity named 'xxx…",
 		},
 		"UID": {
-			reason: "As the portal's clients know it.",
+			reason: "An unknown uid is not found, as in Backstage.",
 			path:   "/entities/by-uid/nope", status: 404,
 			message: "No entity with uid nope",
 		},
 		"UIDNUL": {
-			reason: "No entity has such an id.",
+			reason: "A uid with NUL is not found.",
 			path:   "/entities/by-uid/%00", status: 404,
 			message: "No entity with uid \x00",
 		},
 		"Ancestry": {
-			reason: "In the words clients know.",
+			reason: "The ancestry of an unknown entity is not found, as in Backstage.",
 			path:   "/entities/by-name/Component/Default/None/ancestry", status: 404,
 			message: "No such entity component:default/none",
 		},
 		"AncestryNUL": {
-			reason: "No entity has such a name.",
+			reason: "The ancestry of a name with NUL is not found.",
 			path:   "/entities/by-name/component/default/%00/ancestry", status: 404,
 			message: "No such entity component:default/\x00",
 		},
@@ -327,11 +327,11 @@ func TestBadInput(t *testing.T) {
 		})
 	}
 	if after := w.get("/entities").body; after != before {
-		t.Errorf("the catalog has changed: %s", after)
+		t.Errorf("catalog was changed: %s", after)
 	}
 }
 
-// TestOdd are requests that look wrong and are not.
+// TestOdd checks requests that look invalid but are valid.
 func TestOdd(t *testing.T) {
 	w := newWorld(t)
 	for reason, path := range map[string]string{
@@ -343,10 +343,10 @@ func TestOdd(t *testing.T) {
 		"patterns of the database are characters": "/entities/by-query?fullTextFilterTerm=%25_%5C&fullTextFilterFields=metadata.name",
 		"quotes are characters":                   "/entities?filter=kind='%22`--",
 		"a search for no word":                    "/entities/by-query?fullTextFilterTerm=..." + "&limit=0",
-		"fields nobody has":                       "/entities?limit=1&fields=" + strings.Repeat("a.", 1000),
+		"unknown fields":                          "/entities?limit=1&fields=" + strings.Repeat("a.", 1000),
 	} {
 		if got := w.get(path); got.status != http.StatusOK {
-			t.Errorf("%s: got %d %s", reason, got.status, got.body)
+			t.Errorf("%s: response is %d %s, want 200", reason, got.status, got.body)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkRead is what clients ask for most, through the whole server but the
-// network.
+// BenchmarkRead measures the most frequent requests, through the whole server
+// except the network.
 func BenchmarkRead(b *testing.B) {
 	w := newEmptyWorld(b)
 	w.many(3000)
@@ -29,7 +29,7 @@ func BenchmarkRead(b *testing.B) {
 				rec := httptest.NewRecorder()
 				w.handler.ServeHTTP(rec, r)
 				if rec.Code >= http.StatusBadRequest {
-					b.Fatalf("%d: %s", rec.Code, rec.Body)
+					b.Fatalf("response is %d: %s", rec.Code, rec.Body)
 				}
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/internal/catalog/store"
 )
 
-// sealing returns a catalog that can sign, and nothing else.
+// sealing returns a catalog that can only sign.
 func sealing() *Catalog {
 	c := &Catalog{}
 	key := []byte("0123456789abcdef0123456789abcdef")
@@ -19,7 +19,7 @@ func sealing() *Catalog {
 	return c
 }
 
-// TestCursor wants cursors to come back as they went.
+// TestCursor checks that cursors are read as they were written.
 func TestCursor(t *testing.T) {
 	c := sealing()
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,15 +39,15 @@ func TestCursor(t *testing.T) {
 		}
 		var got cursor
 		if err := c.Unseal(t.Context(), "query", text, &got); err != nil {
-			t.Fatalf("Unseal(%q): %v", text, err)
+			t.Fatalf("Unseal(%q) returned %v", text, err)
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(cursor{})); diff != "" {
-			t.Fatalf("a cursor comes back changed: -want +got:\n%s", diff)
+			t.Fatalf("cursor differs after a round trip: -want +got:\n%s", diff)
 		}
 	})
 }
 
-// TestCursorIsRead holds cursors to what the portal's clients look for in them.
+// TestCursorIsRead checks the fields of cursors that Backstage clients read.
 func TestCursorIsRead(t *testing.T) {
 	c := sealing()
 	for _, query := range []string{"", `{"kind":"a?~>é"}`} {
@@ -57,14 +57,14 @@ func TestCursorIsRead(t *testing.T) {
 		}
 		plain, err := base64.RawStdEncoding.DecodeString(text)
 		if err != nil {
-			t.Fatalf("cursor %q: %v", text, err)
+			t.Fatalf("cursor %q cannot be decoded: %v", text, err)
 		}
 		var seen map[string]any
 		if err := json.Unmarshal(plain, &seen); err != nil {
-			t.Fatalf("cursor %q: %v", plain, err)
+			t.Fatalf("cursor %q is not JSON: %v", plain, err)
 		}
 		if _, ok := seen["query"]; ok != (query != "") {
-			t.Errorf("cursor of query %q: %s", query, plain)
+			t.Errorf("cursor of query %q is %s", query, plain)
 		}
 	}
 }

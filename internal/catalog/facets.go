@@ -13,7 +13,7 @@ const maxFacets = 100
 
 // facets handles GET /entity-facets.
 func (c *Catalog) facets(w http.ResponseWriter, r *http.Request) error {
-	params, err := query.Params(r.URL.RawQuery)
+	params, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (c *Catalog) postFacets(w http.ResponseWriter, r *http.Request) error {
 
 func (c *Catalog) answerFacets(w http.ResponseWriter, r *http.Request, facets []string, s *selection) error {
 	if len(facets) > maxFacets {
-		return rest.Input("Invalid facets, there are more than %d", maxFacets)
+		return rest.Input("Invalid facets, more than %d given", maxFacets)
 	}
 	for _, f := range facets {
 		if err := query.CheckKey("facet", f); err != nil {
@@ -60,9 +60,9 @@ func (c *Catalog) answerFacets(w http.ResponseWriter, r *http.Request, facets []
 	if err != nil {
 		return err
 	}
-	counted, err := c.store.Facets(r.Context(), facets, query.Both(c.visible(r.Context()), filter), s.Text)
+	counted, err := c.store.Facets(r.Context(), facets, query.AllOf(c.visible(r.Context()), filter), s.Text)
 	if err != nil {
-		return asked(err)
+		return clientError(err)
 	}
 	type facet struct {
 		Value string `json:"value"`

@@ -8,8 +8,10 @@ import (
 	"slices"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/words"
 )
 
@@ -20,16 +22,16 @@ const feedType = "application/yaml; charset=utf-8"
 // as a location, without the fields that each portal sets itself. Locations are
 // omitted, because a reader would follow them and find everything twice.
 func (c *Catalog) feed(w http.ResponseWriter, r *http.Request) error {
-	params, err := query.Params(r.URL.RawQuery)
+	params, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	filter, err := query.Filters(params["filter"])
+	selected, err := query.ParseFilters(params["filter"])
 	if err != nil {
 		return err
 	}
 	q := store.Query{
-		Filter: query.Both(c.visible(r.Context()), filter, store.Not(store.In("kind", "location"))),
+		Filter: query.AllOf(c.visible(r.Context()), selected, filter.Not(filter.In("kind", "location"))),
 		Limit:  store.NoLimit,
 	}
 	alone := func(*store.Listing) error { return nil }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSameRefs asks for a long entity many times, which must not take as much
-// memory as it takes to send.
+// TestSameRefs requests a long entity many times, and checks that memory does
+// not grow with the size of the response.
 func TestSameRefs(t *testing.T) {
 	w := newEmptyWorld(t)
 	w.put("apiVersion: portal.io/v1alpha1\nkind: API\nmetadata: { name: long }\nspec: { type: x, lifecycle: y, owner: z, definition: \"" + strings.Repeat("long ", 200_000) + "\" }\n")
@@ -21,11 +21,11 @@ func TestSameRefs(t *testing.T) {
 	w.handler.ServeHTTP(out, r)
 	runtime.ReadMemStats(&after)
 	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; out.status != http.StatusOK || out.bytes < batch<<20/2 || used > 100 {
-		t.Errorf("got %d and %d bytes for %d MiB", out.status, out.bytes, used)
+		t.Errorf("status is %d, with %d bytes sent and %d MiB allocated", out.status, out.bytes, used)
 	}
 }
 
-// sink counts what is written to it.
+// sink counts the bytes written to it.
 type sink struct {
 	header        http.Header
 	status, bytes int

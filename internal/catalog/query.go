@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/rest"
@@ -34,13 +35,13 @@ type selection struct {
 }
 
 // filter returns the filter of the selection.
-func (s *selection) filter() (store.Filter, error) {
-	predicate, err := query.Predicate(s.Query)
+func (s *selection) filter() (filter.Filter, error) {
+	predicate, err := query.ParsePredicate(s.Query)
 	if err != nil {
-		return store.Filter{}, err
+		return filter.Filter{}, err
 	}
-	filter, err := query.Filters(s.Filter)
-	return query.Both(predicate, filter), err
+	filter, err := query.ParseFilters(s.Filter)
+	return query.AllOf(predicate, filter), err
 }
 
 // cursor is a position in a query, and everything needed to continue from there.
@@ -70,31 +71,31 @@ type request struct {
 
 // queryEntities handles GET /entities/by-query.
 func (c *Catalog) queryEntities(w http.ResponseWriter, r *http.Request) error {
-	params, err := query.Params(r.URL.RawQuery)
+	params, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	req := request{fields: query.List(params["fields"]), selection: selection{Filter: params["filter"]}}
-	if req.Order, err = query.OrderFields(params["orderField"]); err != nil {
+	req := request{fields: rest.List(params["fields"]), selection: selection{Filter: params["filter"]}}
+	if req.Order, err = query.ParseOrderFields(params["orderField"]); err != nil {
 		return err
 	}
 	if req.Text, err = textOf(params); err != nil {
 		return err
 	}
-	if req.limit, err = query.Count(params, "limit", defaultLimit); err != nil {
+	if req.limit, err = rest.Count(params, "limit", defaultLimit); err != nil {
 		return err
 	}
-	if req.offset, err = query.Count(params, "offset", 0); err != nil {
+	if req.offset, err = rest.Count(params, "offset", 0); err != nil {
 		return err
 	}
-	total, _, err := query.One(params, "totalItems")
+	total, _, err := rest.One(params, "totalItems")
 	if err != nil {
 		return err
 	}
 	if req.noTotal, err = wantsNoTotal("request/query", total); err != nil {
 		return err
 	}
-	if req.cursor, req.hasCursor, err = query.One(params, "cursor"); err != nil {
+	if req.cursor, req.hasCursor, err = rest.One(params, "cursor"); err != nil {
 		return err
 	}
 	return c.answerQuery(w, r, &req)
@@ -102,11 +103,11 @@ func (c *Catalog) queryEntities(w http.ResponseWriter, r *http.Request) error {
 
 // textOf reads a search from the parameters of a request.
 func textOf(params url.Values) (store.Text, error) {
-	term, _, err := query.One(params, "fullTextFilterTerm")
+	term, _, err := rest.One(params, "fullTextFilterTerm")
 	if err != nil {
 		return store.Text{}, err
 	}
-	return query.Text(term, query.List(params["fullTextFilterFields"]))
+	return query.ParseText(term, rest.List(params["fullTextFilterFields"]))
 }
 
 // fullText is a search in the body of a request.
@@ -115,7 +116,7 @@ type fullText struct {
 	Fields []string `json:"fields"`
 }
 
-func (t fullText) read() (store.Text, error) { return query.Text(t.Term, t.Fields) }
+func (t fullText) read() (store.Text, error) { return query.ParseText(t.Term, t.Fields) }
 
 func wantsNoTotal(where, total string) (bool, error) {
 	if total != "" && total != "include" && total != "exclude" {
@@ -162,7 +163,7 @@ func (c *Catalog) postQuery(w http.ResponseWriter, r *http.Request) error {
 		if by.Order != nil {
 			direction = *by.Order
 		}
-		o, err := query.Order(by.Field, direction)
+		o, err := query.ParseOrder(by.Field, direction)
 		if err != nil {
 			return err
 		}
@@ -184,14 +185,14 @@ func (c *Catalog) postQuery(w http.ResponseWriter, r *http.Request) error {
 // answerQuery responds with a page of a query.
 func (c *Catalog) answerQuery(w http.ResponseWriter, r *http.Request, req *request) error {
 	if req.limit > maxQueryLimit {
-		return rest.Input("The limit must be at most %d; the cursors of the response lead to the rest", maxQueryLimit)
+		return rest.Input("The limit must be at most %d; use the cursors of the response for the rest", maxQueryLimit)
 	}
 	s := shape{begin: `{"items":[`, end: "]"}
 	var err error
 	if s.fields, err = query.NewFields(req.fields); err != nil {
 		return err
 	}
-	at, err := c.begin(r.Context(), req)
+	at, err := c.openCursor(r.Context(), req)
 	if err != nil {
 		return err
 	}
@@ -205,21 +206,17 @@ func (c *Catalog) answerQuery(w http.ResponseWriter, r *http.Request, req *reque
 		return err
 	}
 	q := store.Query{
-		Filter: query.Both(visible, filter), Text: at.Text, Order: at.Order,
+		Filter: query.AllOf(visible, filter), Text: at.Text, Order: at.Order,
 		// A page is held in memory. The cursor leads to the rest.
 		Limit: min(req.limit, maxBuffered), Offset: req.offset, Total: at.Total >= 0 && at.Seen != seen,
 	}
 	at.Seen = seen
-	switch {
-	case at.At == nil:
-	case at.Back:
-		q.Before, q.Offset = at.At, 0
-	default:
-		q.After, q.Offset = at.At, 0
+	if at.At != nil {
+		q.Position, q.Backward, q.Offset = at.At, at.Back, 0
 	}
 	page, err := c.store.Query(r.Context(), q)
 	if err != nil {
-		return asked(err)
+		return clientError(err)
 	}
 	if q.Total {
 		at.Total = page.Total
@@ -230,8 +227,8 @@ func (c *Catalog) answerQuery(w http.ResponseWriter, r *http.Request, req *reque
 	return s.write(w, r, pointers(page.Items))
 }
 
-// begin returns where a query begins or continues.
-func (c *Catalog) begin(ctx context.Context, req *request) (*cursor, error) {
+// openCursor returns where a query begins or continues.
+func (c *Catalog) openCursor(ctx context.Context, req *request) (*cursor, error) {
 	if !req.hasCursor {
 		at := &cursor{selection: req.selection}
 		if req.noTotal {
@@ -250,12 +247,12 @@ func (c *Catalog) begin(ctx context.Context, req *request) (*cursor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return at, at.agree(&req.selection)
+	return at, at.checkSelection(&req.selection)
 }
 
-// agree refuses a selection that differs from that of the cursor. An empty selection is
+// checkSelection refuses a selection that differs from that of the cursor. An empty selection is
 // accepted.
-func (at *cursor) agree(s *selection) error {
+func (at *cursor) checkSelection(s *selection) error {
 	mine, err := at.filter()
 	if err != nil {
 		return err
@@ -266,7 +263,7 @@ func (at *cursor) agree(s *selection) error {
 	}
 	var what string
 	switch {
-	case given.Op != store.OpTrue && !reflect.DeepEqual(mine, given):
+	case given.Op != filter.OpTrue && !reflect.DeepEqual(mine, given):
 		what = "filter"
 	case len(s.Order) > 0 && !slices.Equal(s.Order, at.Order):
 		what = "order"
@@ -275,7 +272,7 @@ func (at *cursor) agree(s *selection) error {
 	default:
 		return nil
 	}
-	return rest.Input("Malformed cursor: it belongs to a query with another %s; a cursor needs none", what)
+	return rest.Input("Malformed cursor: created by a query with another %[1]s; leave %[1]s out", what)
 }
 
 // pageInfo returns what follows the items of a page: the total number of items, and the

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWalk walks by cursors, with pages of any length, and finds on every way
-// what one long page has.
+// TestWalk reads pages of several lengths by cursor, and compares them with one
+// long page.
 func TestWalk(t *testing.T) {
 	w := newEmptyWorld(t)
 	w.many(40)
@@ -31,33 +31,33 @@ func TestWalk(t *testing.T) {
 
 		first := decode[page](t, w.get(fmt.Sprintf("/entities/by-query?limit=%d&offset=%d%s", limit(), offset, order)))
 		if first.PageInfo.PrevCursor != "" {
-			rt.Fatal("there is something before the first page")
+			rt.Fatal("first page has a previous cursor")
 		}
 		got, p := first.names(), first
 		for p.PageInfo.NextCursor != "" {
 			p = decode[page](t, w.get(fmt.Sprintf("/entities/by-query?limit=%d&cursor=%s", limit(), p.PageInfo.NextCursor)))
 			if p.TotalItems != 40 {
-				rt.Fatalf("total %d", p.TotalItems)
+				rt.Fatalf("total is %d, want 40", p.TotalItems)
 			}
 			if p.PageInfo.PrevCursor == "" {
-				rt.Fatal("there is nothing before a later page")
+				rt.Fatal("later page has no previous cursor")
 			}
 			got = append(got, p.names()...)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			rt.Fatalf("forwards: -want +got:\n%s", diff)
+			rt.Fatalf("forward pages: -want +got:\n%s", diff)
 		}
-		// Back from the last page, to the beginning, or beyond an offset.
+		// Read back from the last page to the beginning, or beyond an offset.
 		got = p.names()
 		for p.PageInfo.PrevCursor != "" {
 			p = decode[page](t, w.get(fmt.Sprintf("/entities/by-query?limit=%d&cursor=%s", limit(), p.PageInfo.PrevCursor)))
 			if p.PageInfo.NextCursor == "" {
-				rt.Fatal("there is nothing behind an earlier page")
+				rt.Fatal("earlier page has no next cursor")
 			}
 			got = append(p.names(), got...)
 		}
 		if !slices.Equal(got, want) && !slices.Equal(got, all[order]) {
-			rt.Fatalf("backwards: -want +got:\n%s", cmp.Diff(want, got))
+			rt.Fatalf("backward pages: -want +got:\n%s", cmp.Diff(want, got))
 		}
 	})
 }
@@ -70,16 +70,16 @@ func TestWalkBack(t *testing.T) {
 		second := decode[page](t, w.get("/entities/by-query?limit=3&cursor="+first.PageInfo.NextCursor))
 		back := decode[page](t, w.get("/entities/by-query?limit=3&cursor="+second.PageInfo.PrevCursor))
 		if diff := cmp.Diff(first.names(), back.names()); diff != "" {
-			t.Errorf("%s: back from the second page: -want +got:\n%s", start, diff)
+			t.Errorf("%s: page before the second: -want +got:\n%s", start, diff)
 		}
 		if back.PageInfo.PrevCursor != "" || back.PageInfo.NextCursor != first.PageInfo.NextCursor {
-			t.Errorf("%s: back from the second page: %+v, want %+v", start, back.PageInfo, first.PageInfo)
+			t.Errorf("%s: page before the second has %+v, want %+v", start, back.PageInfo, first.PageInfo)
 		}
 	}
 }
 
-// TestWalkChanges walks while entities come and go: what was there all the time
-// is seen once.
+// TestWalkChanges reads pages while entities are added and removed: entities
+// that stay are returned once.
 func TestWalkChanges(t *testing.T) {
 	w := newEmptyWorld(t)
 	w.many(9)
@@ -88,7 +88,7 @@ func TestWalkChanges(t *testing.T) {
 	rest := decode[page](t, w.get("/entities/by-query?limit=10&cursor="+first.PageInfo.NextCursor))
 	got := append(first.names(), rest.names()...)
 	if len(got) != 9 || len(slices.Compact(slices.Sorted(slices.Values(got)))) != 9 {
-		t.Errorf("got %q", got)
+		t.Errorf("names are %q, want 9 different ones", got)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestPostCursor(t *testing.T) {
 	}
 	first := post(`{"query":{"metadata.namespace":"ns1"},"limit":2,"orderBy":[{"field":"metadata.name","order":"desc"}]}`)
 	if diff := cmp.Diff([]string{"ns1/c002", "ns1/c001"}, first.names()); diff != "" {
-		t.Fatalf("first: -want +got:\n%s", diff)
+		t.Fatalf("first page: -want +got:\n%s", diff)
 	}
 	cursor, _ := json.Marshal(first.PageInfo.NextCursor)
 	for name, second := range map[string]page{
@@ -115,13 +115,13 @@ func TestPostCursor(t *testing.T) {
 	}
 	for _, params := range []string{"filter=metadata.namespace=ns2", "orderField=metadata.name", "fullTextFilterTerm=x"} {
 		got := w.get("/entities/by-query?" + params + "&cursor=" + first.PageInfo.NextCursor)
-		if got.status != http.StatusBadRequest || !strings.Contains(got.body, "Malformed cursor: it belongs to a query with another") {
-			t.Errorf("%s with the cursor of another query: got %d %s", params, got.status, got.body)
+		if got.status != http.StatusBadRequest || !strings.Contains(got.body, "Malformed cursor: created by a query with another") {
+			t.Errorf("%s with the cursor of another query returned %d %s, want 400", params, got.status, got.body)
 		}
 	}
 }
 
-// next returns the parameters of the page that a Link leads to.
+// next returns the parameters of the page that a Link header refers to.
 func next(t testing.TB, r response) string {
 	t.Helper()
 	link := r.header.Get("Link")
@@ -131,7 +131,7 @@ func next(t testing.TB, r response) string {
 	address, isNext := strings.CutSuffix(link, `>; rel="next"`)
 	params, isListing := strings.CutPrefix(address, "</entities?")
 	if !isNext || !isListing {
-		t.Fatalf("Link %q", link)
+		t.Fatalf("Link header is %q", link)
 	}
 	return "/entities?" + params
 }
@@ -159,7 +159,7 @@ func TestWalkListing(t *testing.T) {
 			got = append(got, decode[items](t, r)...)
 			path = next(t, r)
 			if strings.Contains(path, "offset") || pages > 20 {
-				t.Fatalf("%s leads to %s", params, path)
+				t.Fatalf("page after %s is %s", params, path)
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -169,21 +169,21 @@ func TestWalkListing(t *testing.T) {
 	t.Run("Mixed", func(t *testing.T) {
 		path := next(t, w.get("/entities?limit=2&filter=kind=component"))
 		if got := w.get(strings.Replace(path, "kind=component", "kind=api", 1)); got.status != http.StatusBadRequest {
-			t.Errorf("with another filter: got %d %s", got.status, got.body)
+			t.Errorf("cursor with another filter returned %d %s, want 400", got.status, got.body)
 		}
 		if got := decode[items](t, w.get(strings.Replace(path, "limit=2", "limit=3", 1))); len(got) != 3 {
-			t.Errorf("with another limit: got %d", len(got))
+			t.Errorf("cursor with another limit returned %d entities, want 3", len(got))
 		}
 		if got := decode[items](t, w.get(strings.Replace(path, "limit=2&", "", 1))); len(got) != 2 {
-			t.Errorf("without a limit: got %d", len(got))
+			t.Errorf("cursor without a limit returned %d entities, want 2", len(got))
 		}
 	})
 }
 
-// TestWalkLong walks pages that are too long to be put together in memory.
+// TestWalkLong reads pages that are too long for memory.
 func TestWalkLong(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it needs some thousand entities")
+		t.Skip("the test needs several thousand entities")
 	}
 	w := newEmptyWorld(t)
 	w.many(2300)
@@ -206,7 +206,7 @@ func TestWalkLong(t *testing.T) {
 		PageInfo struct{ NextCursor string }
 	}](t, w.get("/entities/by-query?limit=5000&fields=metadata.name"))
 	if len(first.Items) != maxBuffered || first.PageInfo.NextCursor == "" {
-		t.Errorf("by-query: got %d entities and the cursor %q", len(first.Items), first.PageInfo.NextCursor)
+		t.Errorf("by-query returned %d entities and the cursor %q", len(first.Items), first.PageInfo.NextCursor)
 	}
 	refs := make([]string, 0, 1300)
 	for i := range 1300 {
@@ -215,6 +215,6 @@ func TestWalkLong(t *testing.T) {
 	body, _ := json.Marshal(map[string]any{"entityRefs": refs, "fields": []string{"metadata.name"}})
 	found := decode[struct{ Items []*json.RawMessage }](t, w.do(http.MethodPost, "/entities/by-refs", string(body)))
 	if len(found.Items) != 2600 || string(*found.Items[2598]) != `{"metadata":{"name":"c433"}}` || found.Items[2599] != nil {
-		t.Errorf("by-refs: got %d", len(found.Items))
+		t.Errorf("by-refs returned %d entities", len(found.Items))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/rest"
@@ -19,7 +20,7 @@ const longest = 10 * time.Minute
 func (c *Catalog) Routes() []rest.Route {
 	const byName = "/entities/by-name/{kind}/{namespace}/{name}"
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/entities", Handle: c.listEntities, Timeout: longest},
+		{Method: http.MethodGet, Path: "/entities", Handle: c.listEntities(filter.Filter{}), Timeout: longest},
 		{Method: http.MethodGet, Path: "/entities/by-query", Handle: c.queryEntities},
 		{Method: http.MethodPost, Path: "/entities/by-query", Handle: c.postQuery},
 		{Method: http.MethodGet, Path: "/entities/by-uid/{uid}", Handle: c.entityByUID},
@@ -41,20 +42,21 @@ type after struct {
 	Limit int            `json:"limit"`
 }
 
-// listEntities handles GET /entities.
-func (c *Catalog) listEntities(w http.ResponseWriter, r *http.Request) error { return c.list(w, r) }
-
 // OfKind returns a handler that responds like GET /entities, with only the entities of
 // a kind.
 func (c *Catalog) OfKind(kind string) rest.Handler {
-	filter := store.In("kind", strings.ToLower(kind))
+	return c.listEntities(filter.In("kind", strings.ToLower(kind)))
+}
+
+// listEntities returns the handler of GET /entities for the entities that pass a filter.
+func (c *Catalog) listEntities(filter filter.Filter) rest.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error { return c.list(w, r, filter) }
 }
 
 // list responds with the entities that a request selects, among those that pass the
-// filters.
-func (c *Catalog) list(w http.ResponseWriter, r *http.Request, filters ...store.Filter) error {
-	q, s, of, err := c.parseListing(r, filters)
+// filter.
+func (c *Catalog) list(w http.ResponseWriter, r *http.Request, among filter.Filter) error {
+	q, s, of, err := c.parseListing(r, among)
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (c *Catalog) list(w http.ResponseWriter, r *http.Request, filters ...store.
 	}
 	page, err := c.store.Query(r.Context(), q)
 	if err != nil {
-		return asked(err)
+		return clientError(err)
 	}
 	if err := c.linkNext(w, r, page, after{Of: of, Limit: q.Limit}); err != nil {
 		return err
@@ -88,50 +90,50 @@ func (c *Catalog) linkNext(w http.ResponseWriter, r *http.Request, page store.Pa
 }
 
 // parseListing reads the parameters of a listing. of identifies what is listed.
-func (c *Catalog) parseListing(r *http.Request, filters []store.Filter) (q store.Query, s shape, of string, err error) {
-	params, err := query.Params(r.URL.RawQuery)
+func (c *Catalog) parseListing(r *http.Request, among filter.Filter) (q store.Query, s shape, of string, err error) {
+	params, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return q, s, "", err
 	}
-	filter, err := query.Filters(params["filter"])
+	filter, err := query.ParseFilters(params["filter"])
 	if err != nil {
 		return q, s, "", err
 	}
-	filter = query.Both(append(filters, filter)...)
-	if q.Order, err = query.Orders(params["order"]); err != nil {
+	filter = query.AllOf(among, filter)
+	if q.Order, err = query.ParseOrders(params["order"]); err != nil {
 		return q, s, "", err
 	}
-	if q.Limit, err = query.Count(params, "limit", store.NoLimit); err != nil {
+	if q.Limit, err = rest.Count(params, "limit", store.NoLimit); err != nil {
 		return q, s, "", err
 	}
-	if q.Offset, err = query.Count(params, "offset", 0); err != nil {
+	if q.Offset, err = rest.Count(params, "offset", 0); err != nil {
 		return q, s, "", err
 	}
 	s = plainList
 	if params.Get("shape") == "items" {
 		s = itemsList
 	}
-	if s.fields, err = query.NewFields(query.List(params["fields"])); err != nil {
+	if s.fields, err = query.NewFields(rest.List(params["fields"])); err != nil {
 		return q, s, "", err
 	}
 	if of, err = fingerprint([]any{filter, q.Order}); err != nil {
 		return q, s, "", err
 	}
-	if text, given, err := query.One(params, "after"); err != nil || given {
+	if text, given, err := rest.One(params, "after"); err != nil || given {
 		if err == nil {
-			err = c.goOn(r, text, of, &q)
+			err = c.continueAfter(r, text, of, &q)
 		}
 		if err != nil {
 			return q, s, "", err
 		}
 	}
-	q.Filter = query.Both(c.visible(r.Context()), filter)
+	q.Filter = query.AllOf(c.visible(r.Context()), filter)
 	return q, s, of, nil
 }
 
-// goOn makes a query continue after an earlier one. A limit in the request overrides
+// continueAfter makes a query continue after an earlier one. A limit in the request overrides
 // that of the cursor.
-func (c *Catalog) goOn(r *http.Request, text, of string, q *store.Query) error {
+func (c *Catalog) continueAfter(r *http.Request, text, of string, q *store.Query) error {
 	var a after
 	err := c.Unseal(r.Context(), "after", text, &a)
 	if errors.Is(err, query.ErrSeal) {
@@ -143,7 +145,7 @@ func (c *Catalog) goOn(r *http.Request, text, of string, q *store.Query) error {
 	if a.Of != of || len(a.At.Values) != len(q.Order) {
 		return rest.Input("Malformed after cursor, it belongs to a listing with another filter or order")
 	}
-	q.After, q.Offset = &a.At, 0
+	q.Position, q.Offset = &a.At, 0
 	if q.Limit == store.NoLimit {
 		q.Limit = a.Limit
 	}

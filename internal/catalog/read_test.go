@@ -19,42 +19,42 @@ func TestRead(t *testing.T) {
 		want         string
 	}{
 		"All": {
-			reason: "A listing is in the order of references.",
+			reason: "A list is sorted by reference.",
 			path:   "/entities?fields=metadata.name",
 			want:   `[{"metadata":{"name":"demo-api"}},{"metadata":{"name":"Demo-Service"}},{"metadata":{"name":"site"}},{"metadata":{"name":"platform"}},{"metadata":{"name":"root"}},{"metadata":{"name":"shop"}},{"metadata":{"name":"databases"}}]`,
 		},
 		"Items": {
-			reason: "The other shape of a listing.",
+			reason: "A list can have the shape of an object.",
 			path:   "/entities?shape=items&filter=kind=api&" + nameFields,
 			want:   `{"items":[{"kind":"API","metadata":{"name":"demo-api"}}]}`,
 		},
 		"ItemsNone": {
-			reason: "And of an empty one.",
+			reason: "An empty list can have the shape of an object.",
 			path:   "/entities?shape=items&filter=kind=nosuch",
 			want:   `{"items":[]}`,
 		},
 		"None": {
-			reason: "A filter that nothing passes.",
+			reason: "A filter that matches nothing returns an empty list.",
 			path:   "/entities?filter=kind=nosuch",
 			want:   `[]`,
 		},
 		"And": {
-			reason: "Conditions combine.",
+			reason: "The conditions of a filter are combined with and.",
 			path:   "/entities?filter=kind=component,spec.type=service&" + nameFields,
 			want:   `[{"kind":"Component","metadata":{"name":"Demo-Service"}}]`,
 		},
 		"Or": {
-			reason: "Filters are alternatives.",
+			reason: "Several filters are alternatives.",
 			path:   "/entities?filter=kind=system&filter=kind=group&fields=kind",
 			want:   `[{"kind":"Group"},{"kind":"System"}]`,
 		},
 		"In": {
-			reason: "Values of one key are, too.",
+			reason: "Several values of one key are alternatives.",
 			path:   "/entities?filter=kind=System,kind=GROUP&fields=kind",
 			want:   `[{"kind":"Group"},{"kind":"System"}]`,
 		},
 		"EmptyValue": {
-			reason: "An empty value can be asked for.",
+			reason: "A filter can match an empty value.",
 			path:   "/entities?filter=metadata.title=&fields=metadata.name",
 			want:   `[{"metadata":{"name":"shop"}}]`,
 		},
@@ -69,113 +69,113 @@ func TestRead(t *testing.T) {
 			want:   `[{"metadata":{"name":"site"}}]`,
 		},
 		"Encoded": {
-			reason: "Percent signs are decoded once, and a semicolon is a character.",
+			reason: "Percent signs are decoded once, and a semicolon is literal.",
 			path:   "/entities?filter=metadata.annotations.example.org%2Fkept%3Dyes&fields=metadata.name&x=a;b",
 			want:   `[{"metadata":{"name":"Demo-Service"}}]`,
 		},
 		"Order": {
-			reason: "An order of several fields, those without the first one last.",
+			reason: "A list can be sorted by several fields; entities without the field are last.",
 			path:   "/entities?order=desc:metadata.title&order=asc:metadata.name&filter=kind=component,kind=template,kind=api&fields=metadata.name",
 			want:   `[{"metadata":{"name":"site"}},{"metadata":{"name":"Demo-Service"}},{"metadata":{"name":"databases"}},{"metadata":{"name":"demo-api"}}]`,
 		},
 		"LimitOffset": {
-			reason: "A part of the listing.",
+			reason: "A list can be read in parts.",
 			path:   "/entities?limit=1&offset=2&fields=metadata.name",
 			want:   `[{"metadata":{"name":"site"}}]`,
 		},
 		"LimitNone": {
-			reason: "No part at all.",
+			reason: "A limit of zero returns nothing.",
 			path:   "/entities?limit=0",
 			want:   `[]`,
 		},
 		"Query": {
-			reason: "A query counts everything.",
+			reason: "A query returns the total.",
 			path:   "/entities/by-query?filter=kind=component&orderField=metadata.name,desc&offset=1&" + nameFields,
 			want:   `{"items":[{"kind":"Component","metadata":{"name":"Demo-Service"}}],"totalItems":2,"pageInfo":{}}`,
 		},
 		"QueryNoTotal": {
-			reason: "Unless it is told not to.",
+			reason: "A query can exclude the total.",
 			path:   "/entities/by-query?totalItems=exclude&filter=kind=api&fields=kind",
 			want:   `{"items":[{"kind":"API"}],"totalItems":0,"pageInfo":{}}`,
 		},
 		"QueryLimitNone": {
-			reason: "Counting needs no items.",
+			reason: "A query can return only the total.",
 			path:   "/entities/by-query?limit=0&filter=kind=component",
 			want:   `{"items":[],"totalItems":2,"pageInfo":{}}`,
 		},
 		"Words": {
-			reason: "Beginnings of words, in any order.",
+			reason: "A search matches the start of words in any order.",
 			path:   "/entities/by-query?fullTextFilterTerm=SERV%20dem&fields=metadata.name",
 			want:   `{"items":[{"metadata":{"name":"Demo-Service"}}],"totalItems":1,"pageInfo":{}}`,
 		},
 		"TextInFields": {
-			reason: "Inside the values of fields.",
+			reason: "A search in fields matches inside their values.",
 			path:   "/entities/by-query?fullTextFilterTerm=emo&fullTextFilterFields=metadata.name,metadata.title&fields=metadata.name",
 			want:   `{"items":[{"metadata":{"name":"demo-api"}},{"metadata":{"name":"Demo-Service"}}],"totalItems":2,"pageInfo":{}}`,
 		},
 		"Post": {
-			reason: "A predicate, an order and fields.",
+			reason: "A POST query has a predicate, an order and fields.",
 			method: http.MethodPost, path: "/entities/by-query",
 			body: `{"query":{"$not":{"kind":{"$in":["location","group","template","system"]}}},"orderBy":[{"field":"metadata.name","order":"desc"}],"fields":["metadata.name"],"limit":5}`,
 			want: `{"items":[{"metadata":{"name":"site"}},{"metadata":{"name":"Demo-Service"}},{"metadata":{"name":"demo-api"}}],"totalItems":3,"pageInfo":{}}`,
 		},
 		"PostPrefix": {
-			reason: "A prefix and a relation.",
+			reason: "A predicate can have a prefix and a relation.",
 			method: http.MethodPost, path: "/entities/by-query",
 			body: `{"query":{"$all":[{"metadata.name":{"$hasPrefix":"demo"}},{"relations":{"$contains":{"type":"providesApi"}}}]},"fields":["kind"]}`,
 			want: `{"items":[{"kind":"Component"}],"totalItems":1,"pageInfo":{}}`,
 		},
 		"PostText": {
-			reason: "A search.",
+			reason: "A POST query can have a search.",
 			method: http.MethodPost, path: "/entities/by-query",
 			body: `{"fullTextFilter":{"term":"hop","fields":["metadata.title"]},"fields":["kind"],"totalItems":"exclude"}`,
 			want: `{"items":[{"kind":"Component"}],"totalItems":0,"pageInfo":{}}`,
 		},
 		"PostNothing": {
-			reason: "Everything may be left out.",
+			reason: "All parameters of a POST query are optional.",
 			method: http.MethodPost, path: "/entities/by-query", body: `{"limit":0}`,
 			want: `{"items":[],"totalItems":7,"pageInfo":{}}`,
 		},
 		"Refs": {
-			reason: "In the order of the references, with what is not there.",
+			reason: "Entities are in the order of the references, with null for missing ones.",
 			method: http.MethodPost, path: "/entities/by-refs",
 			body: `{"entityRefs":["Component:web/SITE","api:default/none","component:demo-service","nonsense","","component:web/site","a:b/c\u0000"],"fields":["metadata.name"]}`,
 			want: `{"items":[{"metadata":{"name":"site"}},null,{"metadata":{"name":"Demo-Service"}},null,null,{"metadata":{"name":"site"}},null]}`,
 		},
 		"RefsFilter": {
-			reason: "A filter makes null of what does not pass.",
+			reason: "An entity that does not match the filter is null.",
 			method: http.MethodPost, path: "/entities/by-refs?filter=spec.type=website&filter=kind=api&fields=kind",
 			body: `{"entityRefs":["component:web/site","component:default/demo-service","api:default/demo-api"]}`,
 			want: `{"items":[{"kind":"Component"},null,{"kind":"API"}]}`,
 		},
 		"RefsQuery": {
-			reason: "So does a predicate.",
+			reason: "An entity that does not match the predicate is null.",
 			method: http.MethodPost, path: "/entities/by-refs",
 			body: `{"entityRefs":["component:web/site","component:default/demo-service"],"query":{"spec.type":"service"},"fields":["kind"]}`,
 			want: `{"items":[null,{"kind":"Component"}]}`,
 		},
 		"RefsNone": {
-			reason: "Nothing asked for.",
+			reason: "An empty list of references returns an empty list.",
 			method: http.MethodPost, path: "/entities/by-refs", body: `{"entityRefs":[]}`,
 			want: `{"items":[]}`,
 		},
 		"Facets": {
-			reason: "Values and how often, as they are written.",
+			reason: "Facets have values as written, with counts.",
 			path:   "/entity-facets?facet=kind&facet=spec.type&facet=none&filter=kind=component&filter=kind=api",
 			want:   `{"facets":{"kind":[{"value":"API","count":1},{"value":"Component","count":2}],"none":[],"spec.type":[{"value":"openapi","count":1},{"value":"service","count":1},{"value":"website","count":1}]}}`,
 		},
 		"FacetsPost": {
-			reason: "With a predicate.",
+			reason: "Facets can have a predicate.",
 			method: http.MethodPost, path: "/entity-facets", body: `{"facets":["kind"],"query":{"kind":"api"}}`,
 			want: `{"facets":{"kind":[{"value":"API","count":1}]}}`,
 		},
 		"FacetsOfText": {
-			reason: "Only what a search finds is counted.",
+			reason: "Facets count only entities that a search finds.",
 			path:   "/entity-facets?facet=kind&fullTextFilterTerm=demo%20serv",
 			want:   `{"facets":{"kind":[{"value":"Component","count":1}]}}`,
 		},
 		"FacetsOfTextInFields": {
-			reason: "The search may be in the body, and in certain fields.",
+			reason: "Facets can have a search in a body, and in certain fields.",
 			method: http.MethodPost, path: "/entity-facets", body: `{"facets":["kind"],"query":{"kind":"component"},"fullTextFilter":{"term":"SERV","fields":["spec.type"]}}`,
 			want: `{"facets":{"kind":[{"value":"Component","count":1}]}}`,
 		},
@@ -194,7 +194,7 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s\n%s %s: -want +got:\n%s", tc.reason, method, tc.path, diff)
 			}
 			if ct := got.header.Get("Content-Type"); ct != "application/json; charset=utf-8" {
-				t.Errorf("%s: Content-Type %q", tc.path, ct)
+				t.Errorf("%s: Content-Type is %q", tc.path, ct)
 			}
 		})
 	}
@@ -210,14 +210,14 @@ func TestReadOne(t *testing.T) {
 	byName := w.get("/entities/by-name/COMPONENT/Default/demo-SERVICE")
 	e := decode[entity](t, byName)
 	if e.Metadata.Name != "Demo-Service" || e.Metadata.Namespace != "default" || len(e.Relations) != 3 {
-		t.Errorf("by-name: got %s", byName.body)
+		t.Errorf("by-name returned %s", byName.body)
 	}
 	if got := byName.header.Get("Etag"); got != `"`+e.Metadata.ETag+`"` {
-		t.Errorf("ETag %s of an entity with etag %s", got, e.Metadata.ETag)
+		t.Errorf("ETag is %s, but the entity has the etag %s", got, e.Metadata.ETag)
 	}
 	byUID := w.get("/entities/by-uid/" + e.Metadata.UID)
 	if byUID.body != byName.body || byUID.header.Get("Etag") != byName.header.Get("Etag") {
-		t.Errorf("by-uid: got %d %s", byUID.status, byUID.body)
+		t.Errorf("by-uid returned %d %s, want the same as by-name", byUID.status, byUID.body)
 	}
 	type ancestry struct {
 		RootEntityRef string
@@ -228,13 +228,13 @@ func TestReadOne(t *testing.T) {
 	}
 	line := decode[ancestry](t, w.get("/entities/by-name/component/default/demo-service/ancestry"))
 	if line.RootEntityRef != "component:default/demo-service" || len(line.Items) != 2 || line.Items[1].Entity.Kind != "Location" {
-		t.Fatalf("ancestry: got %+v", line)
+		t.Fatalf("ancestry is %+v", line)
 	}
 	if got := line.Items[0].ParentEntityRefs; !cmp.Equal(got, []string{"location:default/root"}) {
-		t.Errorf("parents: got %q", got)
+		t.Errorf("parents are %q", got)
 	}
 	if got := line.Items[1].ParentEntityRefs; got == nil || len(got) != 0 {
-		t.Errorf("parents of the root: got %#v, want an empty list", got)
+		t.Errorf("parents of the root are %#v, want an empty list", got)
 	}
 }
 
@@ -253,19 +253,19 @@ func TestKept(t *testing.T) {
 		first := w.get(path)
 		tag := first.header.Get("Etag")
 		if first.status != http.StatusOK || len(tag) < 10 || strings.HasPrefix(tag, "W/") {
-			t.Errorf("%s: got %d with ETag %q", path, first.status, tag)
+			t.Errorf("%s returned %d with ETag %q", path, first.status, tag)
 			continue
 		}
 		if again := w.get(path, "If-None-Match", tag); again.status != http.StatusNotModified || again.body != "" {
-			t.Errorf("%s with its ETag: got %d %s", path, again.status, again.body)
+			t.Errorf("%s with its ETag returned %d %s, want 304", path, again.status, again.body)
 		}
 		head := w.do(http.MethodHead, path, "")
 		if head.status != http.StatusOK || head.body != "" || head.header.Get("Etag") != tag {
-			t.Errorf("HEAD %s: got %d with ETag %s", path, head.status, head.header.Get("Etag"))
+			t.Errorf("HEAD %s returned %d with ETag %s", path, head.status, head.header.Get("Etag"))
 		}
 	}
 	t.Run("Shapes", func(t *testing.T) {
-		// Different bytes must never have the same tag.
+		// Different responses never have the same tag.
 		tags := map[string]string{}
 		for _, path := range []string{"/entities", "/entities?shape=items", "/entities?fields=kind", "/entities?fields=kind,metadata", "/entities?order=desc:kind", "/entities?limit=1", "/entities/by-query", "/entities/by-query?limit=1", "/entities/by-query?totalItems=exclude", "/feed.yaml"} {
 			tag := w.get(path).header.Get("Etag")
@@ -284,17 +284,17 @@ func TestKept(t *testing.T) {
 		w.put("apiVersion: portal.io/v1alpha1\nkind: API\nmetadata: { name: demo-api, title: New }\nspec: { type: openapi, lifecycle: production, owner: platform, definition: \"{}\" }\n")
 		for i, path := range paths {
 			if got := w.get(path, "If-None-Match", tags[i]); got.status != http.StatusOK {
-				t.Errorf("%s after a change: got %d", path, got.status)
+				t.Errorf("%s after a change returned %d, want 200", path, got.status)
 			}
 		}
 	})
 	t.Run("Gzip", func(t *testing.T) {
 		got := w.get("/entities", "Accept-Encoding", "gzip")
 		if got.header.Get("Content-Encoding") != "gzip" || got.header.Get("Vary") == "" {
-			t.Errorf("got %v", got.header)
+			t.Errorf("headers are %v, want gzip", got.header)
 		}
 		if again := w.get("/entities", "Accept-Encoding", "gzip", "If-None-Match", got.header.Get("Etag")); again.status != http.StatusNotModified {
-			t.Errorf("with its ETag: got %d", again.status)
+			t.Errorf("compressed response with its ETag returned %d, want 304", again.status)
 		}
 	})
 }
@@ -306,22 +306,22 @@ func TestDelete(t *testing.T) {
 	path := "/entities/by-uid/" + e.Metadata.UID
 	denied := w.do(http.MethodDelete, path, "", "Authorization", "guest")
 	if denied.status != http.StatusForbidden || !strings.Contains(denied.body, "catalog.entity.delete") {
-		t.Errorf("a guest: got %d %s", denied.status, denied.body)
+		t.Errorf("DELETE by a guest returned %d %s, want 403", denied.status, denied.body)
 	}
 	if got := w.get(path); got.status != http.StatusOK {
-		t.Fatalf("after a denial: got %d %s", got.status, got.body)
+		t.Fatalf("entity after a denied DELETE: %d %s; want 200", got.status, got.body)
 	}
 	if got := w.do(http.MethodDelete, path, ""); got.status != http.StatusNoContent || got.body != "" {
-		t.Errorf("a user: got %d %s", got.status, got.body)
+		t.Errorf("DELETE by a user returned %d %s, want 204", got.status, got.body)
 	}
 	if got := w.get(path); got.status != http.StatusNotFound {
-		t.Errorf("after it: got %d %s", got.status, got.body)
+		t.Errorf("entity after DELETE: %d %s; want 404", got.status, got.body)
 	}
 	if got := w.do(http.MethodDelete, path, ""); got.status != http.StatusNoContent {
-		t.Errorf("again: got %d %s", got.status, got.body)
+		t.Errorf("second DELETE returned %d %s, want 204", got.status, got.body)
 	}
 	if got := w.do(http.MethodDelete, path, "", "Authorization", "guest"); got.status != http.StatusForbidden {
-		t.Errorf("again, a guest: got %d %s", got.status, got.body)
+		t.Errorf("second DELETE by a guest returned %d %s, want 403", got.status, got.body)
 	}
 }
 
@@ -366,9 +366,9 @@ spec:
 		t.Errorf("feed: -want +got:\n%s", diff)
 	}
 	if ct := got.header.Get("Content-Type"); ct != "application/yaml; charset=utf-8" {
-		t.Errorf("Content-Type %q", ct)
+		t.Errorf("Content-Type is %q", ct)
 	}
 	if none := w.get("/feed.yaml?filter=kind=nosuch"); none.status != http.StatusOK || none.body != "" {
-		t.Errorf("an empty feed: got %d %q", none.status, none.body)
+		t.Errorf("empty feed is %d %q", none.status, none.body)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/rest"
@@ -25,7 +26,7 @@ const (
 
 // entitiesByRefs handles POST /entities/by-refs.
 func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
-	params, err := query.Params(r.URL.RawQuery)
+	params, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -49,10 +50,10 @@ func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := itemsList
-	if s.fields, err = query.NewFields(append(query.List(params["fields"]), body.Fields...)); err != nil {
+	if s.fields, err = query.NewFields(append(rest.List(params["fields"]), body.Fields...)); err != nil {
 		return err
 	}
-	filter = query.Both(c.visible(r.Context()), filter)
+	filter = query.AllOf(c.visible(r.Context()), filter)
 	first := min(batch, len(body.EntityRefs))
 	items, err := c.lookUp(r.Context(), body.EntityRefs[:first], filter)
 	if err != nil {
@@ -117,12 +118,12 @@ func bytesOf(items []*store.Entity) (n int) {
 
 // lookUp returns the entities of references, nil for those that do not exist, do not
 // pass the filter, or are not valid references.
-func (c *Catalog) lookUp(ctx context.Context, refs []string, filter store.Filter) ([]*store.Entity, error) {
+func (c *Catalog) lookUp(ctx context.Context, refs []string, filter filter.Filter) ([]*store.Entity, error) {
 	names := make([]string, 0, len(refs))
 	place := make([]int, len(refs))
 	for i, ref := range refs {
 		place[i] = -1
-		if name, err := entity.ParseRef(ref, "", ""); err == nil && query.IsText(ref) {
+		if name, err := entity.ParseRef(ref, "", ""); err == nil && rest.IsText(ref) {
 			place[i] = len(names)
 			names = append(names, name.String())
 		}
@@ -151,8 +152,8 @@ func (c *Catalog) lookUp(ctx context.Context, refs []string, filter store.Filter
 // passing returns those of the entities that pass a filter by their references, or nil
 // if all pass. They are in the version that passed: the caller may not be allowed to
 // read an earlier one.
-func (c *Catalog) passing(ctx context.Context, es []*store.Entity, filter store.Filter) (map[string]*store.Entity, error) {
-	if filter.Op == store.OpTrue {
+func (c *Catalog) passing(ctx context.Context, es []*store.Entity, f filter.Filter) (map[string]*store.Entity, error) {
+	if f.Op == filter.OpTrue {
 		return nil, nil
 	}
 	passes := map[string]*store.Entity{}
@@ -166,10 +167,10 @@ func (c *Catalog) passing(ctx context.Context, es []*store.Entity, filter store.
 		return passes, nil
 	}
 	slices.Sort(uids)
-	q := store.Query{Filter: store.All(store.In("metadata.uid", slices.Compact(uids)...), filter), Limit: len(uids)}
+	q := store.Query{Filter: filter.All(filter.In("metadata.uid", slices.Compact(uids)...), f), Limit: len(uids)}
 	page, err := c.store.Query(ctx, q)
 	if err != nil {
-		return nil, asked(err)
+		return nil, clientError(err)
 	}
 	for i := range page.Items {
 		passes[page.Items[i].Ref] = &page.Items[i]

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/permission"
@@ -23,7 +22,7 @@ func (c *Catalog) Find(ctx context.Context, ref string) (*store.Entity, error) {
 
 // find is Find with a reference or a uid, which get looks up.
 func (c *Catalog) find(ctx context.Context, name string, get func(context.Context, string) (*store.Entity, error)) (*store.Entity, error) {
-	if !query.IsText(name) {
+	if !rest.IsText(name) {
 		return nil, db.ErrNotFound
 	}
 	e, err := get(ctx, name)
@@ -78,7 +77,7 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 	e, err := c.find(r.Context(), uid, c.store.GetByUID)
 	var resource *permission.Resource
 	if err == nil {
-		resource, err = permission.ResourceOf(e)
+		resource, err = permission.ResourceOf(e.Ref, e.JSON)
 	}
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return err
@@ -116,7 +115,7 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 // and its ancestors, up to one that the caller may not read.
 func (c *Catalog) ancestry(w http.ResponseWriter, r *http.Request) error {
 	ref := nameOf(r).String()
-	if !query.IsText(ref) {
+	if !rest.IsText(ref) {
 		return rest.NotFound("No such entity %s", ref)
 	}
 	line, err := c.store.Ancestry(r.Context(), ref)

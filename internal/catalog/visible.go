@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
@@ -12,7 +13,7 @@ import (
 )
 
 // visible returns the filter that passes the entities that the caller may read.
-func (c *Catalog) visible(ctx context.Context) store.Filter {
+func (c *Catalog) visible(ctx context.Context) filter.Filter {
 	return c.policy.Filter(auth.From(ctx), permission.EntityRead)
 }
 
@@ -20,12 +21,12 @@ func (c *Catalog) visible(ctx context.Context) store.Filter {
 // which the entity need not be decoded.
 func (c *Catalog) mayRead(ctx context.Context, e *store.Entity) (bool, error) {
 	switch c.visible(ctx).Op {
-	case store.OpTrue:
+	case filter.OpTrue:
 		return true, nil
-	case store.OpFalse:
+	case filter.OpFalse:
 		return false, nil
 	default:
-		r, err := permission.ResourceOf(e)
+		r, err := permission.ResourceOf(e.Ref, e.JSON)
 		return err == nil && c.policy.Decide(auth.From(ctx), permission.EntityRead, r), err
 	}
 }
@@ -40,7 +41,7 @@ func (c *Catalog) Resource(ctx context.Context, ref string) (*permission.Resourc
 	if err != nil {
 		return nil, err
 	}
-	r, err := permission.ResourceOf(e)
+	r, err := permission.ResourceOf(e.Ref, e.JSON)
 	if err == nil && c.Origin != nil {
 		r.Origin = c.Origin(e.Provider)
 	}

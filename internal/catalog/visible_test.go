@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/permission"
 )
 
-// TestVisible lets a team read what it owns, and groups, and nothing else, on
+// TestVisible allows a team to read only its own entities and groups, and checks
 // every endpoint.
 func TestVisible(t *testing.T) {
 	w := newWorld(t,
@@ -30,12 +30,12 @@ func TestVisible(t *testing.T) {
 		want                               string
 	}{
 		"List": {
-			reason: "A listing has what the caller may read.",
+			reason: "A list has the entities that the caller may read.",
 			path:   "/entities?fields=metadata.name",
 			want:   `[{"metadata":{"name":"demo-api"}},{"metadata":{"name":"Demo-Service"}},{"metadata":{"name":"platform"}},{"metadata":{"name":"shop"}},{"metadata":{"name":"databases"}}]`,
 		},
 		"ListOther": {
-			reason: "Another caller reads other things.",
+			reason: "Another caller sees other entities.",
 			caller: "other", path: "/entities?fields=metadata.name",
 			want: `[{"metadata":{"name":"site"}},{"metadata":{"name":"platform"}}]`,
 		},
@@ -45,38 +45,38 @@ func TestVisible(t *testing.T) {
 			want: `[{"kind":"Group"}]`,
 		},
 		"Filter": {
-			reason: "A filter cannot find the rest.",
+			reason: "A filter cannot find hidden entities.",
 			caller: "other", path: "/entities?filter=kind=api&filter=kind=group&fields=kind",
 			want: `[{"kind":"Group"}]`,
 		},
 		"Total": {
-			reason: "What may not be seen is not counted.",
+			reason: "Hidden entities are not counted.",
 			caller: "other", path: "/entities/by-query?limit=0",
 			want: `{"items":[],"totalItems":2,"pageInfo":{}}`,
 		},
 		"Facets": {
-			reason: "Nor its values.",
+			reason: "Values of hidden entities are not counted.",
 			caller: "other", path: "/entity-facets?facet=kind",
 			want: `{"facets":{"kind":[{"value":"Component","count":1},{"value":"Group","count":1}]}}`,
 		},
 		"Refs": {
-			reason: "It is not there.",
+			reason: "A hidden entity is null in by-refs.",
 			method: "POST", path: "/entities/by-refs", body: `{"entityRefs":["component:web/site","group:default/platform","component:default/demo-service"],"fields":["kind"]}`,
 			want: `{"items":[null,{"kind":"Group"},{"kind":"Component"}]}`,
 		},
 		"Name": {
-			reason: "It is not there.",
+			reason: "A hidden entity is not found by name.",
 			path:   site, status: 404,
 			want: "No entity named 'site' found, with kind 'component' in namespace 'web'",
 		},
-		"NameOwn": {reason: "The owner sees it.", caller: "other", path: site, status: 200},
+		"NameOwn": {reason: "The owner sees the entity.", caller: "other", path: site, status: 200},
 		"Ancestry": {
-			reason: "It has none.",
+			reason: "The ancestry of a hidden entity is not found.",
 			path:   site + "/ancestry", status: 404,
 			want: "No such entity component:web/site",
 		},
 		"Feed": {
-			reason: "Nor is it in the feed.",
+			reason: "A hidden entity is not in the feed.",
 			caller: "guest", path: "/feed.yaml?filter=kind=group&filter=kind=api",
 			want: "---\napiVersion: portal.io/v1alpha1\nkind: Group\nmetadata:\n  name: platform\n  namespace: default\nspec:\n  type: team\n  children: []\n",
 		},
@@ -112,22 +112,21 @@ func TestVisible(t *testing.T) {
 	t.Run("AncestryEnds", func(t *testing.T) {
 		got := w.get(service + "/ancestry")
 		if got.status != http.StatusOK || strings.Contains(got.body, "location:default/root") || !strings.Contains(got.body, `"parentEntityRefs":[]`) {
-			t.Errorf("got %d %s", got.status, got.body)
+			t.Errorf("ancestry is %d %s, want it without the hidden parent", got.status, got.body)
 		}
 	})
 	t.Run("ForeignCursor", func(t *testing.T) {
 		first := decode[page](t, w.get("/entities/by-query?limit=1"))
 		second := decode[page](t, w.get("/entities/by-query?limit=10&cursor="+first.PageInfo.NextCursor, "Authorization", "other"))
 		if diff := cmp.Diff([]string{"web/site", "default/platform"}, second.names()); diff != "" || second.TotalItems != 2 {
-			t.Errorf("somebody else goes on with a cursor: total %d, -want +got:\n%s", second.TotalItems, diff)
+			t.Errorf("page of another caller with the cursor has the total %d, -want +got:\n%s", second.TotalItems, diff)
 		}
 	})
 	t.Run("FacetsAtOnce", func(t *testing.T) {
-		// The same question of different callers, asked at once after each change, is
-		// not counted once for all.
+		// Concurrent requests of different callers after a change are not merged.
 		var wg sync.WaitGroup
 		for i := range 20 {
-			w.put(fmt.Sprintf("apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: { name: nobodys, description: v%d }\nspec: { type: service, lifecycle: production, owner: nobody }\n", i))
+			w.put(fmt.Sprintf("apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: { name: hidden, description: v%d }\nspec: { type: service, lifecycle: production, owner: missing }\n", i))
 			for caller, want := range map[string]string{
 				"other": `{"facets":{"kind":[{"value":"Component","count":1},{"value":"Group","count":1}]}}`,
 				"guest": `{"facets":{"kind":[{"value":"Group","count":1}]}}`,
@@ -135,7 +134,7 @@ func TestVisible(t *testing.T) {
 				for range 4 {
 					wg.Go(func() {
 						if got := w.get("/entity-facets?facet=kind", "Authorization", caller); got.body != want {
-							t.Errorf("%s: got %s, want %s", caller, got.body, want)
+							t.Errorf("facets of %s are %s, want %s", caller, got.body, want)
 						}
 					})
 				}
@@ -149,22 +148,22 @@ func TestVisible(t *testing.T) {
 		path := "/entities/by-uid/" + uid
 		hidden, missing := w.do(http.MethodDelete, path, ""), w.do(http.MethodDelete, "/entities/by-uid/none", "")
 		if hidden.status != missing.status {
-			t.Errorf("what may not be read: got %d, what is not there: %d", hidden.status, missing.status)
+			t.Errorf("status of a hidden entity is %d, of a missing one %d; want the same", hidden.status, missing.status)
 		}
 		if got := w.get(site, "Authorization", "other"); got.status != http.StatusOK {
-			t.Fatalf("somebody else's entity is gone: %d", got.status)
+			t.Fatalf("entity of another owner was removed: %d", got.status)
 		}
 		if got := w.do(http.MethodDelete, path, "", "Authorization", "other"); got.status != http.StatusNoContent {
-			t.Errorf("its owner: got %d %s", got.status, got.body)
+			t.Errorf("DELETE by the owner returned %d %s, want 204", got.status, got.body)
 		}
 		if got := w.get(site, "Authorization", "other"); got.status != http.StatusNotFound {
-			t.Errorf("after that: got %d", got.status)
+			t.Errorf("entity after DELETE: %d; want 404", got.status)
 		}
 	})
 }
 
-// TestPassingIsCurrent has an entity change between being looked up and being
-// held against a filter: the answer is the version that passes.
+// TestPassingIsCurrent changes an entity between its lookup and the filter
+// check: the response has the version that matches.
 func TestPassingIsCurrent(t *testing.T) {
 	w := newEmptyWorld(t)
 	const before = "apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: { name: a }\nspec: { type: secret }\n"
@@ -174,11 +173,11 @@ func TestPassingIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.put(strings.Replace(before, "secret", "public", 1))
-	passes, err := New(w.store, nil).passing(t.Context(), old, store.In("spec.type", "public"))
+	passes, err := New(w.store, nil).passing(t.Context(), old, filter.In("spec.type", "public"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e := passes["component:default/a"]; e == nil || strings.Contains(string(e.JSON), "secret") {
-		t.Errorf("what passes is %+v, want the version that does", e)
+		t.Errorf("entity is %+v, want the version that matches", e)
 	}
 }

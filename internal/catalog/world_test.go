@@ -23,7 +23,7 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// world is a catalog with entities in it, as a client sees it.
+// world is a catalog with entities, as a client sees it.
 type world struct {
 	t       testing.TB
 	store   *store.Store
@@ -84,7 +84,7 @@ spec:
   steps: [ { id: a, action: "debug:log" } ]
 `
 
-// newWorld makes a catalog with the entities above, all named by the first.
+// newWorld returns a catalog with the entities above, whose parent is the first.
 func newWorld(t testing.TB, rules ...config.PermissionRule) *world {
 	t.Helper()
 	w := newEmptyWorld(t, rules...)
@@ -92,7 +92,7 @@ func newWorld(t testing.TB, rules ...config.PermissionRule) *world {
 	return w
 }
 
-// newEmptyWorld makes a catalog without entities.
+// newEmptyWorld returns a catalog without entities.
 func newEmptyWorld(t testing.TB, rules ...config.PermissionRule) *world {
 	t.Helper()
 	s := store.New(database.Open(t, database.SQLite(t)), store.Options{})
@@ -108,8 +108,8 @@ func newEmptyWorld(t testing.TB, rules ...config.PermissionRule) *world {
 	return &world{t: t, store: s, handler: srv.Handler()}
 }
 
-// authenticate believes what the request says: "guest" is one, and anybody
-// else a user who owns what is owned by a group of that name.
+// authenticate trusts the request: "guest" is a guest, any other name a user who
+// owns the entities of the group of that name.
 func authenticate(r *http.Request) (context.Context, error) {
 	name := r.Header.Get("Authorization")
 	caller := auth.Caller{Kind: auth.User, Subject: "user:default/" + name, Ownership: []string{"user:default/" + name, "group:default/" + name}}
@@ -139,8 +139,8 @@ func (w *world) put(yaml string) {
 	}
 }
 
-// many adds n components, with names of which some are the same but for their
-// namespace, and titles of which many are the same or missing.
+// many adds n components, with some names that differ only in their namespace,
+// and many equal or missing titles.
 func (w *world) many(n int) {
 	w.t.Helper()
 	var b strings.Builder
@@ -154,14 +154,14 @@ func (w *world) many(n int) {
 	w.put(b.String())
 }
 
-// response is what a client gets.
+// response is an HTTP response.
 type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// do sends a request. More are pairs of header names and values.
+// do sends a request. more has pairs of header names and values.
 func (w *world) do(method, path, body string, more ...string) response {
 	w.t.Helper()
 	r := httptest.NewRequestWithContext(w.t.Context(), method, "/api/catalog"+path, strings.NewReader(body))
@@ -184,7 +184,7 @@ func (w *world) get(path string, more ...string) response {
 	return w.do(http.MethodGet, path, "", more...)
 }
 
-// page is the answer to a query.
+// page is the response to a query.
 type page struct {
 	Items []struct {
 		Kind     string
@@ -194,7 +194,7 @@ type page struct {
 	PageInfo   struct{ NextCursor, PrevCursor string }
 }
 
-// names returns what the items are called.
+// names returns the names of the items.
 func (p page) names() []string {
 	var out []string
 	for _, i := range p.Items {
@@ -203,15 +203,15 @@ func (p page) names() []string {
 	return out
 }
 
-// decode reads the body of a response that must be 200.
+// decode decodes the body of a response that must be 200.
 func decode[T any](t testing.TB, r response) T {
 	t.Helper()
 	var v T
 	if r.status != http.StatusOK {
-		t.Fatalf("got %d: %s", r.status, r.body)
+		t.Fatalf("response is %d: %s", r.status, r.body)
 	}
 	if err := json.Unmarshal([]byte(r.body), &v); err != nil {
-		t.Fatalf("%s: %v", r.body, err)
+		t.Fatalf("response %s cannot be decoded: %v", r.body, err)
 	}
 	return v
 }

@@ -30,10 +30,10 @@ func (r *reader) isURL(v value, text string) bool {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", !isPort(u):
 		r.report(RuleValue, v.at, v.path, "write it as in https://10.0.0.1:6443", "%s: want an address that begins with https:// or http://, and a host", v.path)
 	case u.User != nil:
-		r.report(RuleExposed, v.at, v.path, "remove what stands before the @, and give the credentials by keys of their own",
-			"%s has credentials in it, where they end in logs", v.path)
+		r.report(RuleExposed, v.at, v.path, "remove everything before the @, and write the credentials under their own keys",
+			"%s contains credentials, which would be logged", v.path)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		r.report(RuleValue, v.at, v.path, "remove what stands after the ? or #", "%s: want an address without a query", v.path)
+		r.report(RuleValue, v.at, v.path, "remove everything after the ? or #", "%s: want an address without a query", v.path)
 	default:
 		return true
 	}

@@ -38,6 +38,6 @@ func (a *Audit) read(o *object) {
 			"%s has to: %s, but no file", o.path, AuditFile)
 	case a.To != AuditFile && o.has("file"):
 		o.r.report(RuleTogether, o.keyAt("file"), o.pathTo("file"), "write to: "+AuditFile+", or remove it",
-			"%s has no meaning with to: %s", o.pathTo("file"), a.To)
+			"%s cannot be used with to: %s", o.pathTo("file"), a.To)
 	}
 }

@@ -125,8 +125,8 @@ func (o *object) provider(key, environment string, read func(*object)) {
 		}
 		o.unchecked = true
 		if !slices.Contains(environments, environment) {
-			o.r.report(RuleMissing, o.at, o.path, "write that environment, or set auth.environment to one that is there",
-				"%s has %s, but not the environment that auth.environment names", o.path, shorten(enumerate(environments, "and")))
+			o.r.report(RuleMissing, o.at, o.path, "add that environment, or set auth.environment to an existing one",
+				"%s has %s, but not the environment of auth.environment", o.path, shorten(enumerate(environments, "and")))
 			return
 		}
 		chosen := o.node.Get(environment)
@@ -161,7 +161,7 @@ func (r *reader) checkGuests(c *Config) {
 		!r.wants(SectionBackend) || !r.wants(SectionAuth) || r.describing {
 		return
 	}
-	hint := "list under auth.providers how people sign in, listen on 127.0.0.1, or write auth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }"
+	hint := "configure sign-in under auth.providers, listen on 127.0.0.1, or write auth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }"
 	if guest, given := r.written["auth.providers.guest"]; given {
 		hint = "remove " + guest.path + ", listen on 127.0.0.1, or write dangerouslyAllowOutsideDevelopment: true below " + guest.path
 	}
@@ -186,9 +186,9 @@ func (c *OIDCProvider) read(o *object) {
 		o.r.report(RuleMissing, o.at, o.pathTo("issuer"), "write the address of the issuer", "%s has neither issuer nor metadataUrl", o.path)
 	}
 	if isPlain(c.Issuer) {
-		o.r.report(RuleExposed, o.valueAt(given), o.pathTo(given), "use https", "%s would carry credentials over plain HTTP", o.pathTo(given))
+		o.r.report(RuleExposed, o.valueAt(given), o.pathTo(given), "use https", "%s would send credentials over plain HTTP", o.pathTo(given))
 	}
-	o.require("clientId", "write the name under which the issuer knows the portal")
+	o.require("clientId", "write the client id of the portal at the issuer")
 	o.text("clientId", &c.ClientID, nil)
 	o.secret("clientSecret", &c.ClientSecret)
 	o.scopes(&c.Scopes)

@@ -169,13 +169,13 @@ func (o *object) externalAccess(key string, to *[]ExternalAccess) {
 		o.object("options", func(o *object) {
 			o.require("token", "write token: ${NAME}")
 			o.secret("token", &e.Token)
-			o.require("subject", "say what the service is called in logs and rules")
+			o.require("subject", "write the name of the service in logs and rules")
 			o.text("subject", &e.Subject, wantSubject)
 			if e.Token != "" {
 				o.checkToken(e.Token, seen)
 			}
 		})
-		o.unsupported("restrict it with permission.rules, whose who names the subject", "accessRestrictions")
+		o.unsupported("restrict it with permission.rules, with the subject under who", "accessRestrictions")
 		*to = append(*to, e)
 	})
 }
@@ -185,7 +185,7 @@ func (o *object) checkToken(token source.Secret, seen map[source.Secret]place) {
 	o.strong("token", token)
 	at := o.valueAt("token")
 	if first, twice := seen[token]; twice {
-		o.r.report(RuleTwice, at, o.pathTo("token"), "give each service its own", "%s is that of another service, at %s", o.pathTo("token"), first)
+		o.r.report(RuleTwice, at, o.pathTo("token"), "use a different token for each service", "%s is already used by another service, at %s", o.pathTo("token"), first)
 		return
 	}
 	seen[token] = at
@@ -197,7 +197,7 @@ func wantSubject(s string) string {
 		return "a name without spaces"
 	}
 	if slices.Contains(callers, s) {
-		return "another name than " + enumerate(callers, "or") + ", which are kinds of callers"
+		return "a name other than " + enumerate(callers, "or") + ", which are kinds of callers"
 	}
 	return ""
 }
@@ -215,7 +215,7 @@ func (c *Reading) read(o *object) {
 			if strings.HasPrefix(s, "/") && !strings.ContainsAny(s, "?#") {
 				return ""
 			}
-			return "the beginning of a path, such as /catalog/"
+			return "a path prefix, such as /catalog/"
 		})
 		c.Allow = append(c.Allow, a)
 	})

@@ -37,7 +37,7 @@ func (c *Cache) read(o *object) {
 		if isRedis(text) {
 			c.Connection = source.Secret(text)
 		} else {
-			o.r.report(RuleValue, v.at, v.path, "write it as in redis://:password@host:6379/0, or rediss:// for TLS; in a password, write signs such as / or @ as %2F or %40",
+			o.r.report(RuleValue, v.at, v.path, "write it as in redis://:password@host:6379/0, or rediss:// for TLS; in a password, percent-encode characters such as / or @ as %2F or %40",
 				"%s: want the URL of a Redis server", v.path)
 		}
 	}
@@ -49,7 +49,7 @@ func (c *Cache) read(o *object) {
 			"%s has store %s, but no connection", o.path, CacheRedis)
 	case c.Store == CacheMemory && o.has("connection"):
 		o.r.report(RuleTogether, o.keyAt("connection"), o.pathTo("connection"), "write store: "+CacheRedis+", or remove it",
-			"%s has no meaning with store %s", o.pathTo("connection"), CacheMemory)
+			"%s cannot be used with store %s", o.pathTo("connection"), CacheMemory)
 	}
 	o.noEffect("defaultTtl", "redis", "valkey", "infinispan")
 }
@@ -62,7 +62,7 @@ func (c *Cache) store(o *object) bool {
 	case !ok:
 		ok = !o.has("store")
 	case text == valkey:
-		o.r.report(RuleUnsupported, v.at, v.path, "write store: "+CacheRedis+" and redis:// before the address; it speaks as Redis does", "%s: %s is not known by that name", v.path, text)
+		o.r.report(RuleUnsupported, v.at, v.path, "write store: "+CacheRedis+" and redis:// before the address; it is compatible with Redis", "%s: %s is not a known store", v.path, text)
 		ok = false
 	case slices.Contains(foreignCaches, text):
 		o.r.report(RuleUnsupported, v.at, v.path, "write "+CacheMemory+", which needs nothing, or "+CacheRedis, "%s: %s is not supported", v.path, text)
@@ -105,5 +105,5 @@ func (r *reader) checkMarks(c *Config) {
 		return
 	}
 	r.report(RuleMissing, r.marks.at, r.marks.path, "write backend: { cache: { store: "+CacheRedis+", connection: ${NAME} } }, or choose "+StorageMemory+" or "+StorageDatabase,
-		"%s is %s, but backend.cache.store is not, so nobody knows where it is", r.marks.path, StorageRedis)
+		"%s is %s, but backend.cache.store is not, so its address is unknown", r.marks.path, StorageRedis)
 }

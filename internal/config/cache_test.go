@@ -8,19 +8,19 @@ func TestIsRedis(t *testing.T) {
 		url    string
 		want   bool
 	}{
-		"Host":         {"the rest has defaults", "redis://redis", true},
-		"Everything":   {"all that can be said", "rediss://me:p%2Fw@redis.example.org:6380/15", true},
-		"PasswordOnly": {"the usual way", "redis://:pw@127.0.0.1:6379/", true},
-		"IPv6":         {"addresses have brackets", "redis://[::1]:6379", true},
-		"NoHost":       {"it is somewhere", "redis:///0", false},
-		"NoScheme":     {"a host alone may be anything", "redis:6379", false},
-		"Scheme":       {"another server", "http://redis:6379", false},
-		"Port":         {"ports end at 65535", "redis://redis:70000", false},
-		"UserAlone":    {"a password without its colon", "redis://pw@redis", false},
-		"Database":     {"databases have numbers", "redis://redis/portal", false},
-		"Deep":         {"and nothing below", "redis://redis/0/1", false},
-		"Query":        {"nothing is passed over in silence", "redis://redis?db=1", false},
-		"Slash":        {"a slash ends the host", "redis://:p/w@redis", false},
+		"Host":         {"A host is enough, the rest has defaults.", "redis://redis", true},
+		"Everything":   {"All parts of a URL are accepted.", "rediss://me:p%2Fw@redis.example.org:6380/15", true},
+		"PasswordOnly": {"A password with a default port is accepted.", "redis://:pw@127.0.0.1:6379/", true},
+		"IPv6":         {"An IPv6 address has brackets.", "redis://[::1]:6379", true},
+		"NoHost":       {"A URL needs a host.", "redis:///0", false},
+		"NoScheme":     {"A host without a scheme is refused.", "redis:6379", false},
+		"Scheme":       {"Another scheme is refused.", "http://redis:6379", false},
+		"Port":         {"A port out of range is refused.", "redis://redis:70000", false},
+		"UserAlone":    {"A password without a colon is refused.", "redis://pw@redis", false},
+		"Database":     {"A database is a number.", "redis://redis/portal", false},
+		"Deep":         {"A path below the database is refused.", "redis://redis/0/1", false},
+		"Query":        {"A query is refused, not ignored.", "redis://redis?db=1", false},
+		"Slash":        {"A slash must be escaped in a password.", "redis://:p/w@redis", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -103,7 +103,7 @@ func (o *object) catalogRules(key string, to *[]CatalogRule) {
 		rule := CatalogRule{}
 		o.require("allow", "write a list of kinds, such as [Component, API]")
 		o.strings("allow", &rule.Allow, wantKind)
-		o.unsupported("put the rule into the entry of catalog.locations that it is for", "locations")
+		o.unsupported("move the rule to its entry in catalog.locations", "locations")
 		*to = append(*to, rule)
 	})
 	if o.out.Has(key) || len(*to) == 0 {
@@ -140,7 +140,7 @@ func (o *object) location() (CatalogLocation, bool) {
 // isPattern checks a path, and reports invalid patterns.
 func (r *reader) isPattern(v value, text string) bool {
 	if _, err := path.Match(filepath.ToSlash(text), ""); err != nil {
-		r.wrong(v, "a path or pattern", "close each [ with ], or write \\[ for the sign itself")
+		r.wrong(v, "a path or pattern", "close each [ with ], or write \\[ for a literal [")
 		return false
 	}
 	return r.isPath(v, text)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// testCertificate makes a certificate: in PEM, and that in base64.
+// testCertificate returns a certificate in PEM, and the same in base64.
 func testCertificate(t *testing.T) (text, encoded string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

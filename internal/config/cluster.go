@@ -90,16 +90,16 @@ func (o *object) impersonation(c *source.Cluster) {
 
 // name reads the name of a list entry, and reports whether it is valid and unique.
 func (o *object) name(to *string, seen map[string]place) (fresh bool) {
-	o.require("name", "give it a name")
+	o.require("name", "write a name")
 	v, text, ok := o.str("name")
 	first, twice := seen[text]
 	switch {
 	case !ok:
 	case strings.IndexFunc(text, unicode.IsControl) >= 0, text != strings.TrimSpace(text):
-		o.r.wrong(v, "a name without control characters and without spaces around it", "")
+		o.r.wrong(v, "a name without control characters and without leading or trailing spaces", "")
 	case twice:
 		*to = text
-		o.r.report(RuleTwice, v.at, v.path, "rename or remove one of the two", "%s: %s is the name of another one, at %s", v.path, v.found(), first)
+		o.r.report(RuleTwice, v.at, v.path, "rename or remove one of the two", "%s: %s is already used at %s", v.path, v.found(), first)
 	default:
 		*to, seen[text], fresh = text, v.at, true
 	}
@@ -119,8 +119,8 @@ func (o *object) register(c *source.Cluster) {
 	case !known:
 		o.r.clusterAt[c.Name] = here
 	case first.address != "" && here.address != "" && first.address != here.address:
-		o.r.report(RuleTwice, here.at, o.pathTo("name"), "give both the same address, or different names",
-			"%s: the cluster of that name at %s has another address", o.pathTo("name"), first.at)
+		o.r.report(RuleTwice, here.at, o.pathTo("name"), "use the same address for both, or different names",
+			"%s: the cluster of that name at %s has a different address", o.pathTo("name"), first.at)
 	}
 }
 
@@ -159,7 +159,7 @@ func (o *object) token(c *source.Cluster) {
 		o.r.report(RuleMissing, o.keyAt("authProvider"), o.pathTo("token"), "write token: ${NAME}, or tokenFile", "%s has authProvider token, but no token", o.path)
 	case given != "" && c.Auth == source.AuthOIDC:
 		o.r.report(RuleTogether, o.keyAt(given), o.pathTo(given), "remove it, or write authProvider: token",
-			"%s cannot be used together with authProvider oidc, which gets its own token", o.pathTo(given))
+			"%s cannot be used with authProvider oidc, which gets its own token", o.pathTo(given))
 	}
 }
 
@@ -172,17 +172,17 @@ func (o *object) reach(c *source.Cluster) {
 	}
 	if o.has("context") {
 		o.r.report(RuleTogether, o.keyAt("context"), o.pathTo("context"), "write kubeconfig, the path of the file that has the context",
-			"%s has no meaning without kubeconfig", o.pathTo("context"))
+			"%s cannot be used without kubeconfig", o.pathTo("context"))
 	}
 	// Every authentication provider sends a token, even one that is not configured here.
 	// If the provider is invalid, the configured tokens count.
 	credentials := c.Auth != "" || slices.ContainsFunc(tokenKeys, o.has)
 	if credentials && isPlain(c.URL) {
-		o.r.report(RuleExposed, o.valueAt("url"), o.pathTo("url"), "use https", "%s would carry the token over plain HTTP", o.pathTo("url"))
+		o.r.report(RuleExposed, o.valueAt("url"), o.pathTo("url"), "use https", "%s would send the token over plain HTTP", o.pathTo("url"))
 	}
 	if c.SkipTLSVerify && (o.has("caFile") || o.has("caData")) {
-		o.r.report(RuleTogether, o.keyAt("skipTLSVerify"), o.pathTo("skipTLSVerify"), "remove skipTLSVerify: the certificate is checked then",
-			"%s cannot be used together with the authority of a certificate, which it would not ask", o.pathTo("skipTLSVerify"))
+		o.r.report(RuleTogether, o.keyAt("skipTLSVerify"), o.pathTo("skipTLSVerify"), "remove skipTLSVerify, so that the certificate is verified",
+			"%s cannot be used with a certificate authority, which it would ignore", o.pathTo("skipTLSVerify"))
 	}
 }
 
@@ -207,16 +207,16 @@ func (o *object) oidc(c *source.Cluster) {
 			"%s has authProvider oidc, but no oidc", o.path)
 	case !used && o.has("oidc") && c.Auth != "" && !o.has("kubeconfig"):
 		o.r.report(RuleTogether, o.keyAt("oidc"), o.pathTo("oidc"), "write authProvider: oidc, or remove it",
-			"%s has no meaning with authProvider %s", o.pathTo("oidc"), c.Auth)
+			"%s cannot be used with authProvider %s", o.pathTo("oidc"), c.Auth)
 	}
 	o.object("oidc", func(o *object) {
 		o.also("issuer", "issuerUrl")
 		o.require("issuer", "write the address of the issuer")
 		o.url("issuer", &to.Issuer)
 		if isPlain(to.Issuer) {
-			o.r.report(RuleExposed, o.valueAt("issuer"), o.pathTo("issuer"), "use https", "%s would carry credentials over plain HTTP", o.pathTo("issuer"))
+			o.r.report(RuleExposed, o.valueAt("issuer"), o.pathTo("issuer"), "use https", "%s would send credentials over plain HTTP", o.pathTo("issuer"))
 		}
-		o.require("clientId", "write the name under which the issuer knows this program")
+		o.require("clientId", "write the client id of this program at the issuer")
 		o.text("clientId", &to.ClientID, nil)
 		o.secret("clientSecret", &to.ClientSecret)
 		o.secretFile("clientSecretFile", &to.ClientSecret)

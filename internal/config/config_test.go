@@ -16,34 +16,34 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestDefaults holds the limits of the contract as it writes them.
+// TestDefaults checks the defaults of the contract.
 func TestDefaults(t *testing.T) {
 	c := mustLoad(t, "composerIngestor: {}\nclusterIngestor: {}\n", nil)
 	cases := map[string]struct {
 		reason    string
 		got, want any
 	}{
-		"Frequency":     {"variant A schedule: frequency 5 minutes", c.Composer.Schedule.Frequency, 5 * time.Minute},
-		"Timeout":       {"variant A schedule: timeout 2 minutes", c.Composer.Schedule.Timeout, 2 * time.Minute},
-		"TTL":           {"variant A cache: ttl 300 seconds", c.Composer.Caching.TTL, 300 * time.Second},
-		"MaxSize":       {"variant A cache: maxSize 100 entries", c.Composer.Caching.MaxSize, 100},
-		"BatchSize":     {"batch processing: batchSize 10", c.Composer.Processing.BatchSize, 10},
-		"Parallelism":   {"batch processing: parallelism 3", c.Composer.Processing.Parallelism, 3},
-		"RetryAttempts": {"batch processing: retryAttempts 2", c.Composer.Processing.RetryAttempts, 2},
-		"RetryDelay":    {"batch processing: retryDelay 1000 ms", c.Composer.Processing.RetryDelay, 1000 * time.Millisecond},
-		"Workloads":     {"variant B workload scan: every 10 seconds", c.ClusterIngestor.Components.Frequency, 10 * time.Second},
-		"XRDs":          {"variant B XRD scan: every 600 seconds", c.ClusterIngestor.XRDs.Frequency, 600 * time.Second},
-		"Owner":         {"the default of the command line", c.Composer.DefaultOwner, "platform-team"},
-		"System":        {"the default of the command line", c.Composer.DefaultSystem, "platform"},
-		"Method":        {"the cheapest method", c.Composer.ChangeDetection.Method, "resourceVersion"},
-		"Storage":       {"a restart fetches no definition again", c.Composer.ChangeDetection.Storage, "database"},
-		"Level":         {"the usual level", c.Composer.Logging.Level, slog.LevelInfo},
-		"Words":         {"each definition in its own words", c.Words, words.Choice{}},
-		"WatchA":        {"a change shows at once", c.Composer.Watch, true},
-		"WatchB":        {"a change shows at once", c.ClusterIngestor.Watch, true},
-		"Cache":         {"the one that needs nothing", c.Backend.Cache, Cache{Store: "memory"}},
-		"A":             {"a section that is there works", c.Composer.Enabled, true},
-		"B":             {"a section that is there works", c.ClusterIngestor.Enabled && c.ClusterIngestor.Components.Enabled && c.ClusterIngestor.XRDs.Enabled, true},
+		"Frequency":     {"The frequency of variant A is 5 minutes.", c.Composer.Schedule.Frequency, 5 * time.Minute},
+		"Timeout":       {"The timeout of variant A is 2 minutes.", c.Composer.Schedule.Timeout, 2 * time.Minute},
+		"TTL":           {"The cache TTL of variant A is 300 seconds.", c.Composer.Caching.TTL, 300 * time.Second},
+		"MaxSize":       {"The cache of variant A has 100 entries.", c.Composer.Caching.MaxSize, 100},
+		"BatchSize":     {"The batch size is 10.", c.Composer.Processing.BatchSize, 10},
+		"Parallelism":   {"The parallelism is 3.", c.Composer.Processing.Parallelism, 3},
+		"RetryAttempts": {"The number of retries is 2.", c.Composer.Processing.RetryAttempts, 2},
+		"RetryDelay":    {"The retry delay is 1000 ms.", c.Composer.Processing.RetryDelay, 1000 * time.Millisecond},
+		"Workloads":     {"The workload scan of variant B runs every 10 seconds.", c.ClusterIngestor.Components.Frequency, 10 * time.Second},
+		"XRDs":          {"The XRD scan of variant B runs every 600 seconds.", c.ClusterIngestor.XRDs.Frequency, 600 * time.Second},
+		"Owner":         {"The owner is the default of the command line.", c.Composer.DefaultOwner, "platform-team"},
+		"System":        {"The system is the default of the command line.", c.Composer.DefaultSystem, "platform"},
+		"Method":        {"Change detection uses the cheapest method.", c.Composer.ChangeDetection.Method, "resourceVersion"},
+		"Storage":       {"Change detection survives a restart.", c.Composer.ChangeDetection.Storage, "database"},
+		"Level":         {"The log level is info.", c.Composer.Logging.Level, slog.LevelInfo},
+		"Words":         {"Each definition keeps its vocabulary.", c.Words, words.Choice{}},
+		"WatchA":        {"Variant A watches for changes.", c.Composer.Watch, true},
+		"WatchB":        {"Variant B watches for changes.", c.ClusterIngestor.Watch, true},
+		"Cache":         {"The cache needs no server.", c.Backend.Cache, Cache{Store: "memory"}},
+		"A":             {"An existing section of variant A is enabled.", c.Composer.Enabled, true},
+		"B":             {"An existing section of variant B is enabled.", c.ClusterIngestor.Enabled && c.ClusterIngestor.Components.Enabled && c.ClusterIngestor.XRDs.Enabled, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -54,20 +54,20 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestAbsent wants nothing to happen without a section.
+// TestAbsent checks that nothing is enabled without a section.
 func TestAbsent(t *testing.T) {
 	for name, text := range map[string]string{"Empty": "", "Foreign": "app: {}\n", "Null": "composerIngestor:\nclusterIngestor: ~\n"} {
 		c := mustLoad(t, text, nil)
 		if c.Composer.Enabled || c.ClusterIngestor.Enabled || len(c.Clusters()) > 0 {
-			t.Errorf("%s: something is enabled: %+v", name, c)
+			t.Errorf("%s: configuration has something enabled: %+v", name, c)
 		}
 		if c.Composer.Processing.BatchSize != 10 {
-			t.Errorf("%s: the defaults are missing", name)
+			t.Errorf("%s: defaults are missing", name)
 		}
 	}
 }
 
-// everything sets each key of the contract to something that is no default.
+// everything sets each key of the contract to a value that is not the default.
 const everything = `words: portal
 composerIngestor:
   enabled: false
@@ -150,7 +150,7 @@ func selector(t *testing.T, parse func(string) (xrd.Selector, error), text strin
 	return s
 }
 
-// TestEverything reads each key of the contract.
+// TestEverything checks that each key of the contract is read.
 func TestEverything(t *testing.T) {
 	portal := words.Portal
 	want := &Config{
@@ -215,14 +215,14 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// upstream writes a configuration in upstream words.
+// upstream returns a configuration in the upstream vocabulary.
 func upstream(text string) string {
 	return strings.NewReplacer("composerIngestor:", "crossplaneIngestor:", "clusterIngestor:", "kubernetesIngestor:",
 		"orchestrator:", "kubernetes:", "  composer:", "  crossplane:").Replace(text)
 }
 
-// TestVocabularies wants the same from both spellings, in the file and in what
-// is printed.
+// TestVocabularies checks that both vocabularies are equivalent, in files and in
+// output.
 func TestVocabularies(t *testing.T) {
 	other := upstream(everything)
 	if strings.Contains(other, "omposer") || strings.Contains(other, "orchestrator") {
@@ -230,21 +230,21 @@ func TestVocabularies(t *testing.T) {
 	}
 	a, b := mustLoad(t, everything, tokens), mustLoad(t, other, tokens)
 	if d := diff(a, b); d != "" {
-		t.Errorf("(-portal +upstream):\n%s", d)
+		t.Errorf("configurations differ (-portal +upstream):\n%s", d)
 	}
 	if d := cmp.Diff(string(tree.AppendYAML(nil, a.Effective())), string(tree.AppendYAML(nil, b.Effective()))); d != "" {
-		t.Errorf("(-portal +upstream):\n%s", d)
+		t.Errorf("printed configurations differ (-portal +upstream):\n%s", d)
 	}
 }
 
-// TestJSON reads a file of JSON.
+// TestJSON checks that a file can be JSON.
 func TestJSON(t *testing.T) {
 	c := mustLoad(t, `{"composerIngestor": {"caching": {"ttl": 7}, "clusters": [{"name": "a", "url": "https://x", "token": "${T}"}]}}`, vars{"T": "t"})
 	if c.Composer.Caching.TTL != 7*time.Second || c.Clusters()[0].Token.Reveal() != "t" {
-		t.Errorf("got %+v", c.Composer)
+		t.Errorf("configuration is %+v", c.Composer)
 	}
 	_, fs := load("{\n  \"composerIngestor\": {\n    \"caching\": {\"tll\": 7}\n  }\n}\n", nil)
-	want := []string{`a.yaml:3:17: CONF003 composerIngestor.caching has no key "tll" | did you mean ttl? it has enabled, ttl and maxSize`}
+	want := []string{`a.yaml:3:17: CONF003 composerIngestor.caching has no key "tll" | did you mean ttl? known keys: enabled, ttl and maxSize`}
 	if d := cmp.Diff(want, lines(fs)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -259,26 +259,26 @@ func TestEngineOptions(t *testing.T) {
 		want    engine.Options
 	}{
 		"Defaults": {
-			reason: "what is not configured is as without a configuration", profile: engine.ComposerIngestor,
+			reason: "Without a configuration the options are defaults.", profile: engine.ComposerIngestor,
 			want: engine.Options{Owner: "platform-team", System: "platform", ResourceNamespace: "default"},
 		},
 		"A": {
-			reason: "variant A", text: everything, profile: engine.ComposerIngestor,
+			reason: "Variant A has its options.", text: everything, profile: engine.ComposerIngestor,
 			want: engine.Options{
 				Owner: "group:default/data", System: "storage", Words: words.Choice{Fixed: &portal}, ResourceNamespace: "sandbox",
 				NoAPI: true, NoCompositionDetails: true, GitOps: true, DayTwo: true, Clusters: five,
 			},
 		},
 		"B": {
-			reason: "variant B knows nothing of variant A's keys", text: everything, profile: engine.ClusterIngestor,
+			reason: "Variant B does not use the keys of variant A.", text: everything, profile: engine.ClusterIngestor,
 			want: engine.Options{Words: words.Choice{Fixed: &portal}, DayTwo: true, Clusters: five},
 		},
 		"Writable": {
-			reason: "a form asks for those that steps may write to", text: everything + "\nscaffolder: { clusters: [one, three] }\n",
+			reason: "A form offers only clusters that steps may write to.", text: everything + "\nscaffolder: { clusters: [one, three] }\n",
 			profile: engine.ClusterIngestor, want: engine.Options{Words: words.Choice{Fixed: &portal}, DayTwo: true, Clusters: []string{"one", "three"}},
 		},
 		"DefaultCluster": {
-			reason: "and for none if one is meant anyway", text: everything + "\nscaffolder: { defaultCluster: two }\n",
+			reason: "A form offers no cluster if there is a default.", text: everything + "\nscaffolder: { defaultCluster: two }\n",
 			profile: engine.ClusterIngestor, want: engine.Options{Words: words.Choice{Fixed: &portal}, DayTwo: true},
 		},
 	}
@@ -292,40 +292,39 @@ func TestEngineOptions(t *testing.T) {
 	}
 }
 
-// TestSwitches wants either switch to stop definitions of variant B.
+// TestSwitches checks that either switch disables definitions of variant B.
 func TestSwitches(t *testing.T) {
 	for _, text := range []string{"enabled: false", "xrds: { enabled: false }"} {
 		c := mustLoad(t, "clusterIngestor: { composer: { "+text+" } }", nil)
 		if c.ClusterIngestor.XRDs.Enabled || !c.ClusterIngestor.Enabled {
-			t.Errorf("%s: got %+v", text, c.ClusterIngestor)
+			t.Errorf("%s: configuration is %+v", text, c.ClusterIngestor)
 		}
 	}
 }
 
-// TestSections wants sections nobody asked for to be left alone.
+// TestSections checks that sections that were not requested are ignored.
 func TestSections(t *testing.T) {
 	text := "composerIngestor: { caching: { ttl: 5 } }\nkubernetes: { nonsense: '${NOT_SET}' }\nclusterIngestor: 7\n"
 	c, fs := Load([]string{"a.yaml"}, Options{ReadFile: disk{"a.yaml": text}.read, Sections: []string{SectionComposer}})
 	if len(fs) > 0 || c.Composer.Caching.TTL != 5*time.Second {
-		t.Errorf("found %q, config %+v", lines(fs), c)
+		t.Errorf("findings are %q, configuration is %+v", lines(fs), c)
 	}
 	if _, fs = load(text, nil); len(fs) != 2 {
-		t.Errorf("with all sections found %q", lines(fs))
+		t.Errorf("findings with all sections are %q, want 2", lines(fs))
 	}
 }
 
-// TestRedisElsewhere wants a program that does not read backend not to miss
-// what is in it.
+// TestRedisElsewhere checks that a program that does not read backend does not
+// require its keys.
 func TestRedisElsewhere(t *testing.T) {
 	text := "composerIngestor: { changeDetection: { storage: redis } }"
 	_, fs := Load([]string{"a.yaml"}, Options{ReadFile: disk{"a.yaml": text}.read, Sections: []string{SectionComposer}})
 	if len(fs) > 0 {
-		t.Errorf("found %q", lines(fs))
+		t.Errorf("findings are %q, want none", lines(fs))
 	}
 }
 
-// TestUseCluster wants the secrets of clusters nobody speaks to not to be
-// asked for.
+// TestUseCluster checks that secrets of unused clusters are not required.
 func TestUseCluster(t *testing.T) {
 	text := `composerIngestor:
   clusters:
@@ -337,18 +336,18 @@ func TestUseCluster(t *testing.T) {
 	opts.UseCluster = func(name string) bool { return name == "dev" }
 	c, fs := Load([]string{"a.yaml"}, opts)
 	if got := lines(fs); len(got) != 1 || !strings.Contains(got[0], "nonsense") {
-		t.Errorf("found %q", got)
+		t.Errorf("findings are %q, want one about nonsense", got)
 	}
 	if all := c.Clusters(); len(all) != 3 || all[0].Token.Reveal() != "t" || all[1].Auth != "oidc" {
-		t.Errorf("clusters %+v", all)
+		t.Errorf("clusters are %+v", all)
 	}
 	opts.UseCluster = nil
 	if _, fs = Load([]string{"a.yaml"}, opts); finding.Count(fs, finding.Error) != 5 {
-		t.Errorf("found %q, want five mistakes", lines(fs))
+		t.Errorf("findings are %q, want five errors", lines(fs))
 	}
 }
 
-// TestUseSource wants the variables of sources nobody reads not to be asked for.
+// TestUseSource checks that variables of unused sources are not required.
 func TestUseSource(t *testing.T) {
 	text := `composerIngestor:
   sources:
@@ -359,10 +358,10 @@ func TestUseSource(t *testing.T) {
 	opts.UseSource = func(name string) bool { return name == "here" }
 	c, fs := Load([]string{"a.yaml"}, opts)
 	if len(fs) > 0 || len(c.Composer.Sources) != 2 || c.Composer.Sources[0].Path != "/x" {
-		t.Errorf("found %q, sources %+v", lines(fs), c.Composer.Sources)
+		t.Errorf("findings are %q, sources are %+v", lines(fs), c.Composer.Sources)
 	}
 	opts.UseSource = nil
 	if _, fs = Load([]string{"a.yaml"}, opts); finding.Count(fs, finding.Error) != 2 {
-		t.Errorf("found %q, want two mistakes", lines(fs))
+		t.Errorf("findings are %q, want two errors", lines(fs))
 	}
 }

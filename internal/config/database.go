@@ -140,7 +140,7 @@ func (d *Database) toFile(o *object, v value, text, inside string) {
 	switch {
 	case text == inMemory:
 		o.r.report(RuleUnsupported, v.at, v.path, "write a path such as ./data/"+sqliteFile+", or remove connection",
-			"%s: a database in memory is not supported, for it is lost at the end", v.path)
+			"%s: an in-memory database is not supported, because its data is lost on exit", v.path)
 	case strings.HasPrefix(text, "file:"), strings.Contains(text, "://"):
 		// The value may be a URL with a password.
 		v.secret = true
@@ -167,7 +167,7 @@ func (d *Database) only(o *object) {
 	}
 	for _, key := range others {
 		if o.has(key) {
-			o.r.report(RuleTogether, o.keyAt(key), o.pathTo(key), "remove it, or choose another client", "%s has no meaning with client %s", o.pathTo(key), d.Client)
+			o.r.report(RuleTogether, o.keyAt(key), o.pathTo(key), "remove it, or choose another client", "%s cannot be used with client %s", o.pathTo(key), d.Client)
 		}
 	}
 }
@@ -194,7 +194,7 @@ const (
 func (p *postgres) read(o *object) {
 	v, text, ok := o.str("type")
 	if ok && text != "default" {
-		o.r.report(RuleUnsupported, v.at, v.path, "remove it, and connect with user and password", "%s: connections of a cloud's own type are not supported", v.path)
+		o.r.report(RuleUnsupported, v.at, v.path, "remove it, and connect with user and password", "%s: cloud-specific connection types are not supported", v.path)
 	}
 	o.note("type", "one of default", nil)
 	o.text("host", &p.Host, nil)

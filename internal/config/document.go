@@ -27,7 +27,7 @@ func (r *reader) readFile(path string) (root *tree.Node, ok bool) {
 	data, err := r.opts.ReadFile(path)
 	if err != nil {
 		why, hint := cause(err)
-		r.report(RuleFile, place{file: path}, "", cmp.Or(hint, "name a file of YAML or JSON"), "cannot read the configuration file: %s", why)
+		r.report(RuleFile, place{file: path}, "", cmp.Or(hint, "specify a YAML or JSON file"), "cannot read the configuration file: %s", why)
 		return nil, false
 	}
 	ok = true
@@ -39,15 +39,15 @@ func (r *reader) readFile(path string) (root *tree.Node, ok bool) {
 			r.report(RuleSyntax, place{path, bad.Pos}, "", bad.Hint, "%s", maskQuoted(bad.Msg))
 			ok = false
 		case root != nil:
-			r.report(RuleSyntax, place{path, n.Pos}, "", "remove the ---, or give the second part a file of its own and name both",
-				"a configuration file holds one document, and a second begins here")
+			r.report(RuleSyntax, place{path, n.Pos}, "", "remove the ---, or move the second document to another file and pass both",
+				"a configuration file must hold one document, and a second begins here")
 			ok = false
 		case n.Kind != tree.Map:
 			r.report(RuleSyntax, place{path, n.Pos}, "", "write keys with values, such as "+SectionComposer+":",
-				"a configuration file holds a map, not %s", kindNames[n.Kind])
+				"a configuration file must hold a map, found %s", kindNames[n.Kind])
 			ok = false
 		case isInclude(n):
-			r.report(RuleUnsupported, place{path, n.Pos}, "", "name a further configuration file", "a $ key stands at the top, where it is not supported")
+			r.report(RuleUnsupported, place{path, n.Pos}, "", "pass another configuration file", "a $ key is not supported at the top level")
 			ok = false
 		default:
 			root = n

@@ -58,7 +58,7 @@ func (o *object) durationOf(v value) (time.Duration, bool) {
 			return d, true
 		}
 	case tree.Int, tree.Float:
-		o.r.wrongType(v, wantDuration, "say which unit is meant")
+		o.r.wrongType(v, wantDuration, "add a unit")
 		return 0, false
 	}
 	o.r.wrongType(v, wantDuration, "")
@@ -89,7 +89,7 @@ func (o *object) unitsOf(v value) (time.Duration, bool) {
 	}
 	child.finish()
 	if len(v.node.Fields) == 0 {
-		o.r.wrongType(v, wantDuration, "name a unit")
+		o.r.wrongType(v, wantDuration, "add a unit")
 		return 0, false
 	}
 	return duration(total), ok

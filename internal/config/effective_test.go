@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// TestEffective wants what is printed to be a configuration that says the
-// same, apart from the secrets.
+// TestEffective checks that the printed configuration is equivalent, apart from
+// secrets.
 func TestEffective(t *testing.T) {
 	env := vars{"PG": "postgres://me:s3cr3t4@db/portal", "PASSWORD": "s3cr3t5 x", "CI": "s3cr3t6-0123456789", "OIDC": "s3cr3t7", "SESSION": "s3cr3t8-0123456789", "REDIS": "rediss://me:s3cr3t9@redis/2", "ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3", "ORCHESTRATOR_CA_FILE": "/six.pem", "KEY": "s3cr3t10-0123456789"}
 	for name, text := range map[string]string{"Defaults": "", "Everything": everything, "Upstream": upstream(everything), "Portal": portal, "PortalURL": portalURL, "Making": making, "NobodySignsIn": "auth: { providers: {} }"} {
@@ -20,19 +20,19 @@ func TestEffective(t *testing.T) {
 			first := mustLoad(t, text, env)
 			printed := string(tree.AppendYAML(nil, first.Effective()))
 			if strings.Contains(printed, "s3cr3t") {
-				t.Fatalf("a secret is shown in\n%s", printed)
+				t.Fatalf("output contains a secret:\n%s", printed)
 			}
 			printed = strings.ReplaceAll(printed, "store: redis\n    connection: \"********\"", "store: redis\n    connection: redis://hidden")
 			printed = strings.ReplaceAll(printed, `connection: "********"`, "connection: postgres://hidden")
 			again := mustLoad(t, strings.ReplaceAll(printed, `"********"`, "hidden-from-everybody"), nil)
 			if d := diff(masked(first), masked(again)); d != "" {
-				t.Errorf("(-first +again):\n%s\n%s", d, printed)
+				t.Errorf("configurations differ (-first +again):\n%s\n%s", d, printed)
 			}
 		})
 	}
 }
 
-// masked sets all secrets to the same.
+// masked sets all secrets to the same value.
 func masked(c *Config) *Config {
 	for _, list := range [][]source.Cluster{c.Composer.Clusters, c.Orchestrator.Clusters} {
 		for i := range list {
@@ -60,7 +60,7 @@ func hide(secrets ...*source.Secret) {
 	}
 }
 
-// TestEffectiveText shows what is printed.
+// TestEffectiveText checks the printed text.
 func TestEffectiveText(t *testing.T) {
 	c, _ := Load([]string{"conf/a.yaml"}, Options{
 		ReadFile: disk{"conf/a.yaml": "crossplaneIngestor:\n  clusters:\n    - { name: a, url: 'https://x', token: abc, caFile: ca.pem }\n"}.read,
@@ -89,10 +89,11 @@ composerIngestor:
 	}
 }
 
-// TestEffectiveUnread wants no configuration where there is none.
+// TestEffectiveUnread checks that nothing is printed if the configuration cannot
+// be read.
 func TestEffectiveUnread(t *testing.T) {
 	c, fs := Load([]string{"nowhere.yaml"}, Options{ReadFile: disk{}.read})
 	if finding.Count(fs, finding.Error) != 1 || c.Effective().Len() != 0 {
-		t.Errorf("found %q, config %s", lines(fs), tree.AppendYAML(nil, c.Effective()))
+		t.Errorf("findings are %q, configuration is %s", lines(fs), tree.AppendYAML(nil, c.Effective()))
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// hush is what no message may show.
+// hush is a secret that no message may contain.
 const hush = "hUsH-s3cr3t"
 
-// fuzzSeeds are configurations, good and bad, that use everything.
+// fuzzSeeds returns configurations, valid and invalid, that use all keys.
 func fuzzSeeds(f *testing.F) []string {
 	f.Helper()
 	example, err := os.ReadFile(filepath.Join("..", "..", "examples", "config", "app-config.yaml"))
@@ -24,7 +24,7 @@ func fuzzSeeds(f *testing.F) []string {
 		f.Fatal(err)
 	}
 	seeds := []string{portal, portalURL, everything, upstream(everything), string(example), "", "[]", "{", "a: &a [*a]", "$env: X", "words: ${X}"}
-	// Every key with a secret where it does not belong.
+	// Every key gets a secret where it does not belong.
 	for _, k := range Keys() {
 		parts := strings.Split(k.Path, ".")
 		for _, v := range []string{"${X}", "{ $env: X }", "{ $file: x }", "{ $file: '${X}' }", "[ '${X}' ]", "{ a: '${X}' }", "'https://me:${X}@host/?x=${X}#${X}'", "*" + hush, "'${X' "} {
@@ -34,7 +34,7 @@ func fuzzSeeds(f *testing.F) []string {
 	return seeds
 }
 
-// nested writes a value under a path of keys.
+// nested returns a value under a path of keys.
 func nested(path []string, value string) string {
 	if len(path) == 0 {
 		return value
@@ -45,9 +45,9 @@ func nested(path []string, value string) string {
 	return fmt.Sprintf("{ %s: %s }", path[0], nested(path[1:], value))
 }
 
-// FuzzLoad reads anything without a panic, gives every finding a rule and a
-// place, and shows nothing of what variables and files hold. What is right is
-// right for the schema too.
+// FuzzLoad loads any text without a panic. Every finding has a rule and a
+// position, and contains no value of variables and files. A valid configuration
+// is also valid for the schema.
 func FuzzLoad(f *testing.F) {
 	for _, s := range fuzzSeeds(f) {
 		f.Add(s)
@@ -67,10 +67,10 @@ func FuzzLoad(f *testing.F) {
 		c, fs := Load([]string{"a.yaml"}, Options{Lookup: lookup, ReadFile: read})
 		for _, x := range fs {
 			if x.Rule == "" || x.Message == "" || x.File == "" && x.Object == "" {
-				t.Errorf("a finding says too little: %+v", x)
+				t.Errorf("finding is incomplete: %+v", x)
 			}
 			if !strings.Contains(strings.ReplaceAll(text, "*"+hush, ""), hush) && strings.Contains(fmt.Sprintf("%+v", x), hush) {
-				t.Errorf("a finding shows a secret: %+v", x)
+				t.Errorf("finding contains a secret: %+v", x)
 			}
 		}
 		if finding.Count(fs, finding.Error) > 0 {
@@ -78,29 +78,29 @@ func FuzzLoad(f *testing.F) {
 		}
 		for _, cluster := range c.Clusters() {
 			if cluster.Name == "" || cluster.Kubeconfig == "" && cluster.URL == "" {
-				t.Errorf("no mistake, but a cluster is %+v", cluster)
+				t.Errorf("valid configuration has the cluster %+v", cluster)
 			}
 			if s := fmt.Sprintf("%+v", cluster); cluster.Token != "" && strings.Contains(s, "Token:"+hush) {
-				t.Errorf("a cluster shows its token: %s", s)
+				t.Errorf("cluster contains its token: %s", s)
 			}
 		}
 		if docs, _ := tree.DecodeBytes([]byte(text)); len(docs) == 1 {
 			if err := judge(t, schema, docs[0]); err != nil {
-				t.Errorf("no mistake, but the schema refuses it: %v\n%s", err, text)
+				t.Errorf("schema refuses a valid configuration: %v\n%s", err, text)
 			}
 		}
 		for _, e := range c.Backend.ExternalAccess {
 			if e.Subject == "" || secret.Weakness(e.Token.Reveal()) != "" {
-				t.Errorf("no mistake, but a service is %+v with a token of %d", e, len(e.Token))
+				t.Errorf("valid configuration has the service %+v with a token of %d characters", e, len(e.Token))
 			}
 		}
 		if d := c.Backend.Database; (d.Path == "") == (d.URL == "") {
-			t.Errorf("no mistake, but a database is %+v", d)
+			t.Errorf("valid configuration has the database %+v", d)
 		}
-		// What is printed can be read again.
+		// The printed configuration can be loaded again.
 		printed := tree.AppendYAML(nil, c.Effective())
 		if docs, errs := tree.DecodeBytes(printed); len(errs) > 0 || len(docs) != 1 {
-			t.Errorf("the effective configuration is no document: %v\n%s", errs, printed)
+			t.Errorf("printed configuration is invalid: %v\n%s", errs, printed)
 		}
 	})
 }

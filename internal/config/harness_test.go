@@ -32,7 +32,7 @@ func (v vars) lookup(name string) (string, bool) {
 	return text, ok
 }
 
-// lines shows findings the way people see them. Remarks are left out.
+// lines returns findings as users see them, without remarks.
 func lines(fs []finding.Finding) []string {
 	var out []string
 	for _, f := range fs {
@@ -48,22 +48,22 @@ func lines(fs []finding.Finding) []string {
 	return out
 }
 
-// load reads one file called a.yaml.
+// load loads one file called a.yaml.
 func load(text string, env vars) (*Config, []finding.Finding) {
 	return Load([]string{"a.yaml"}, Options{Lookup: env.lookup, ReadFile: disk{"a.yaml": text}.read})
 }
 
-// mustLoad reads one file that has no mistakes.
+// mustLoad loads one file without findings.
 func mustLoad(t *testing.T, text string, env vars) *Config {
 	t.Helper()
 	c, fs := load(text, env)
 	if found := lines(fs); len(found) > 0 {
-		t.Fatalf("found %q in\n%s", found, text)
+		t.Fatalf("findings are %q in\n%s", found, text)
 	}
 	return c
 }
 
-// diff compares configurations, secrets included.
+// diff compares configurations, including secrets.
 func diff(want, got *Config) string {
 	return cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{}), cmp.Comparer(sameSelector),
 		cmp.Comparer(func(a, b source.Secret) bool { return a.Reveal() == b.Reveal() }), cmpopts.EquateEmpty())

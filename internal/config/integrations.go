@@ -76,7 +76,7 @@ func (o *object) host(h *Host, seen map[string]place) {
 	switch h.Kind {
 	case HostGitHub:
 		o.url("apiBaseUrl", &h.API)
-		o.unsupported("write a token, for example of a user made for this", "apps")
+		o.unsupported("write a token, for example of a service account", "apps")
 		o.noEffect("rawBaseUrl", "commitSigningKey")
 	case HostGitLab:
 		o.url("baseUrl", &h.URL)
@@ -112,7 +112,7 @@ func (o *object) hostName(h *Host, seen map[string]place) {
 		at = v.at
 	}
 	if first, twice := seen[h.Name]; twice && !o.r.describing {
-		o.r.report(RuleTwice, at, o.pathTo("host"), "keep one of the two", "%s is the server at %s once more", o.path, first)
+		o.r.report(RuleTwice, at, o.pathTo("host"), "keep one of the two", "%s is the same server as at %s", o.path, first)
 	} else if h.Name != "" {
 		seen[h.Name] = at
 	}
@@ -131,7 +131,7 @@ func (o *object) base(key string, to *string) {
 	v, text, ok := o.str(key)
 	if ok && !strings.Contains(text, "://") {
 		o.r.report(RuleValue, v.at, v.path, "write it as in https://git.example.org, ssh://git@git.example.org or file:///srv/git",
-			"%s: want an address that repositories are below", v.path)
+			"%s: want the base address of repositories", v.path)
 		ok = false
 	}
 	if ok && o.r.isRepository(v, text) {
@@ -171,12 +171,12 @@ func (h *Host) auth(o *object) {
 	case err != nil:
 	case at.Scheme == "ssh":
 		o.out.Delete("skipTLSVerify")
-		o.meaningless("a server that is reached by SSH", "remove it, or write a url that begins with https://", web...)
+		o.meaningless("a server accessed over SSH", "remove it, or write a url that begins with https://", web...)
 	case at.Scheme == "file":
 		o.out.Delete("skipTLSVerify")
 		o.meaningless("repositories on this machine", "remove it", slices.Concat([]string{"username"}, web, shell)...)
 	default:
-		o.meaningless("a server that is reached by HTTP", "remove it, or write a url that begins with ssh://", shell...)
+		o.meaningless("a server accessed over HTTP", "remove it, or write a url that begins with ssh://", shell...)
 	}
 }
 
@@ -187,7 +187,7 @@ func (h *Host) exposed(o *object) {
 	}
 	for _, a := range []struct{ key, address string }{{"baseUrl", h.URL}, {"url", h.URL}, {"apiBaseUrl", h.API}} {
 		if o.has(a.key) && isPlain(a.address) {
-			o.r.report(RuleExposed, o.valueAt(a.key), o.pathTo(a.key), "use https", "%s would carry the token over plain HTTP", o.pathTo(a.key))
+			o.r.report(RuleExposed, o.valueAt(a.key), o.pathTo(a.key), "use https", "%s would send the token over plain HTTP", o.pathTo(a.key))
 		}
 	}
 }

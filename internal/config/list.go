@@ -49,7 +49,7 @@ func (o *object) itemsOf(v value) []value {
 		return nil
 	}
 	if v.node.Kind != tree.List {
-		o.r.wrongType(v, "a list", "write [ ] around it, or each entry on a line of its own that begins with a dash")
+		o.r.wrongType(v, "a list", "write [ ] around it, or each entry on its own line after a dash")
 		return nil
 	}
 	var out []value

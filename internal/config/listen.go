@@ -106,7 +106,7 @@ func (r *reader) listenOf(v value, to *Listen) {
 func (o *object) https(key string, to *HTTPS) {
 	o.mapOr(o.get(key), key, "map", nil, func(v value) {
 		if v.node.Kind == tree.Bool && v.node.Text == "true" {
-			o.r.report(RuleUnsupported, v.at, v.path, "write certFile and keyFile", "%s: a certificate that is made up at start is not supported", v.path)
+			o.r.report(RuleUnsupported, v.at, v.path, "write certFile and keyFile", "%s: a self-signed certificate generated at start is not supported", v.path)
 			return
 		}
 		o.r.wrongType(v, "a map", "write certFile and keyFile below it")
@@ -161,7 +161,7 @@ func (o *object) pemFile(key string, to *string) {
 	switch {
 	case !ok:
 	case strings.Contains(text, "-----BEGIN"):
-		o.r.report(RuleUnsupported, v.at, v.path, "put it into a file and write { $file: path }", "%s: PEM that is written here is not supported", v.path)
+		o.r.report(RuleUnsupported, v.at, v.path, "put it into a file and write { $file: path }", "%s: inline PEM is not supported", v.path)
 	case o.r.isPath(v, text):
 		*to = o.r.beside(text, v.at)
 	}

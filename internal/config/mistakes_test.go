@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMistakes holds every kind of mistake: where, what, and the way out.
+// TestMistakes checks every kind of finding: position, message and hint.
 func TestMistakes(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -15,64 +15,64 @@ func TestMistakes(t *testing.T) {
 		want   []string
 	}{
 		"UnknownKey": {
-			reason: "a slip is recognised, and what there is is listed",
+			reason: "A misspelled key has a suggestion and the known keys.",
 			text:   "composerIngestor:\n  caching:\n    enabled: true\n    tll: 5\n",
 			want: []string{
-				`a.yaml:4:5: CONF003 composerIngestor.caching has no key "tll" | did you mean ttl? it has enabled, ttl and maxSize`,
+				`a.yaml:4:5: CONF003 composerIngestor.caching has no key "tll" | did you mean ttl? known keys: enabled, ttl and maxSize`,
 			},
 		},
 		"UnknownKeyFar": {
-			reason: "without a guess there is still the list",
+			reason: "An unknown key without a suggestion has the known keys.",
 			text:   "composerIngestor:\n  schedule: { colour: red }\n",
 			want: []string{
-				`a.yaml:2:15: CONF003 composerIngestor.schedule has no key "colour" | it has frequency and timeout`,
+				`a.yaml:2:15: CONF003 composerIngestor.schedule has no key "colour" | known keys: frequency and timeout`,
 			},
 		},
 		"UnknownInSection": {
-			reason: "sections are strict at their top too",
+			reason: "Unknown keys of a section are reported.",
 			text:   "crossplaneIngestor:\n  enable: true\n",
 			want: []string{
-				`a.yaml:2:3: CONF003 crossplaneIngestor has no key "enable" | did you mean enabled? it has enabled, defaultOwner, defaultSystem, schedule, watch, clusters, sources, ingestAll, compositions, composites, xrdFilters, templateGeneration, generateDayTwoTemplates, caching, processing, changeDetection, massRemoval and logging`,
+				`a.yaml:2:3: CONF003 crossplaneIngestor has no key "enable" | did you mean enabled? known keys: enabled, defaultOwner, defaultSystem, schedule, watch, clusters, sources, ingestAll, compositions, composites, xrdFilters, templateGeneration, generateDayTwoTemplates, caching, processing, changeDetection, massRemoval and logging`,
 			},
 		},
 		"NearlySection": {
-			reason: "a slip in a section's name would switch it off in silence",
+			reason: "A misspelled section is reported, as it would be disabled silently.",
 			text:   "composerIngester:\n  enabled: true\nKubernetes: {}\nkuberntes-ingestor: {}\n",
 			want: []string{
-				`a.yaml:1:1: CONF003 "composerIngester" is not a section, but nearly one | did you mean composerIngestor?`,
-				`a.yaml:3:1: CONF003 "Kubernetes" is not a section, but nearly one | did you mean kubernetes?`,
+				`a.yaml:1:1: CONF003 "composerIngester" is not a known section | did you mean composerIngestor?`,
+				`a.yaml:3:1: CONF003 "Kubernetes" is not a known section | did you mean kubernetes?`,
 			},
 		},
 		"ShortSlips": {
-			reason: "short sections too, in another case or one letter off",
+			reason: "A short section that is misspelled in case or one letter is reported.",
 			text:   "Auth: {}\nauht: {}\nbacked: {}\ncatalogs: {}\nApp: {}\naps: {}\nauthors: {}\n",
 			want: []string{
-				`a.yaml:1:1: CONF003 "Auth" is not a section, but nearly one | did you mean auth?`,
-				`a.yaml:2:1: CONF003 "auht" is not a section, but nearly one | did you mean auth?`,
-				`a.yaml:3:1: CONF003 "backed" is not a section, but nearly one | did you mean backend?`,
-				`a.yaml:4:1: CONF003 "catalogs" is not a section, but nearly one | did you mean catalog?`,
-				`a.yaml:5:1: CONF003 "App" is not a section, but nearly one | did you mean app?`,
+				`a.yaml:1:1: CONF003 "Auth" is not a known section | did you mean auth?`,
+				`a.yaml:2:1: CONF003 "auht" is not a known section | did you mean auth?`,
+				`a.yaml:3:1: CONF003 "backed" is not a known section | did you mean backend?`,
+				`a.yaml:4:1: CONF003 "catalogs" is not a known section | did you mean catalog?`,
+				`a.yaml:5:1: CONF003 "App" is not a known section | did you mean app?`,
 			},
 		},
 		"ForeignSections": {
-			reason: "the rest of the file belongs to a portal",
+			reason: "Other sections of a portal are ignored.",
 			text:   "organization: { title: x }\nproxy: { secret: '${NOT_SET}' }\ncostInsights: { $include: x.yaml }\ntechdocs: 1\nworks: 2\n",
 		},
 		"BothVocabularies": {
-			reason: "one section under two names has no meaning",
+			reason: "One section in two spellings is a conflict.",
 			text:   "crossplaneIngestor: {}\ncomposerIngestor: {}\nkubernetes: {}\norchestrator: {}\nclusterIngestor:\n  composer: {}\n  crossplane: {}\n",
 			want: []string{
-				"a.yaml:2:1: CONF007 composerIngestor cannot be used together with crossplaneIngestor at a.yaml:1:1 | keep one of the two",
-				"a.yaml:4:1: CONF007 orchestrator cannot be used together with kubernetes at a.yaml:3:1 | keep one of the two",
-				"a.yaml:7:3: CONF007 clusterIngestor.crossplane cannot be used together with composer at a.yaml:6:3 | keep one of the two",
+				"a.yaml:2:1: CONF007 composerIngestor cannot be used with crossplaneIngestor at a.yaml:1:1 | keep one of the two",
+				"a.yaml:4:1: CONF007 orchestrator cannot be used with kubernetes at a.yaml:3:1 | keep one of the two",
+				"a.yaml:7:3: CONF007 clusterIngestor.crossplane cannot be used with composer at a.yaml:6:3 | keep one of the two",
 			},
 		},
 		"BothButOneEmpty": {
-			reason: "null is absent",
+			reason: "A null section is missing.",
 			text:   "crossplaneIngestor: {}\ncomposerIngestor:\n",
 		},
 		"SectionNotMap": {
-			reason: "a section is a map",
+			reason: "A section must be a map.",
 			text:   "composerIngestor: true\nclusterIngestor: [a]\norchestrator: text\n",
 			want: []string{
 				"a.yaml:1:19: CONF004 composerIngestor: want a map, found true | write its keys below it, indented",
@@ -81,7 +81,7 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"Boolean": {
-			reason: "booleans are true and false, without quotes",
+			reason: "A boolean is true or false, without quotes.",
 			text:   "composerIngestor:\n  enabled: \"true\"\n  caching: { enabled: yes }\n  changeDetection: { enabled: 1 }\n  logging: { logRequests: [true] }\n",
 			want: []string{
 				`a.yaml:2:12: CONF004 composerIngestor.enabled: want true or false, found "true" | remove the quotes`,
@@ -91,7 +91,7 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"Number": {
-			reason: "numbers are whole and within bounds",
+			reason: "A number is an integer within its limits.",
 			text: "composerIngestor:\n  caching: { ttl: 5m, maxSize: 0 }\n" +
 				"  processing: { batchSize: \"10\", parallelism: 1.5, retryAttempts: -1, retryDelay: 99999999999999999999999 }\n" +
 				"clusterIngestor:\n  components: { taskRunner: { frequency: { seconds: 5 } } }\n",
@@ -106,7 +106,7 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"Text": {
-			reason: "text is text, and not empty",
+			reason: "A text must be text and not empty.",
 			text:   "composerIngestor:\n  defaultOwner: 12\n  defaultSystem: ''\n  templateGeneration: { defaultNamespace: My Namespace }\n",
 			want: []string{
 				"a.yaml:2:17: CONF004 composerIngestor.defaultOwner: want text, found 12 | put it in quotes",
@@ -115,7 +115,7 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"Reference": {
-			reason: "an owner that no entity can be is found here, not in the catalog",
+			reason: "An owner must be a valid entity reference.",
 			text:   "composerIngestor:\n  defaultOwner: a/b/c\n  defaultSystem: two words\n",
 			want: []string{
 				`a.yaml:2:17: CONF005 composerIngestor.defaultOwner: want name, namespace/name or kind:namespace/name, found "a/b/c"`,
@@ -123,7 +123,7 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"Choice": {
-			reason: "of few words the near one is named",
+			reason: "A misspelled value has a suggestion.",
 			text: "words: Upstraem\ncomposerIngestor:\n  changeDetection: { method: Hash, storage: sqlite }\n" +
 				"  logging: { level: verbose }\n",
 			want: []string{
@@ -134,10 +134,10 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"Strings": {
-			reason: "a list of texts, each of which is right",
+			reason: "A list of texts must have valid items.",
 			text:   "composerIngestor:\n  xrdFilters:\n    groups: platform.io\n    exclude: [a, 1, '', ~, [b]]\n    namespaces: [ok, Not_ok]\n",
 			want: []string{
-				`a.yaml:3:13: CONF004 composerIngestor.xrdFilters.groups: want a list, found "platform.io" | write [ ] around it, or each entry on a line of its own that begins with a dash`,
+				`a.yaml:3:13: CONF004 composerIngestor.xrdFilters.groups: want a list, found "platform.io" | write [ ] around it, or each entry on its own line after a dash`,
 				"a.yaml:4:18: CONF004 composerIngestor.xrdFilters.exclude[1]: want text, found 1 | put it in quotes",
 				"a.yaml:4:21: CONF005 composerIngestor.xrdFilters.exclude[2] is empty | write a value, or remove it",
 				"a.yaml:4:25: CONF004 composerIngestor.xrdFilters.exclude[3]: want text, found nothing",
@@ -146,7 +146,7 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"Selector": {
-			reason: "a selector says where it goes wrong",
+			reason: "An invalid selector has its position.",
 			text: "composerIngestor:\n  xrdFilters:\n    labelSelector: a=b c=d\n    annotationSelector: '!'\n" +
 				"kubernetesIngestor: {}\n",
 			want: []string{
@@ -155,32 +155,32 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"SelectorType": {
-			reason: "a map looks natural, but is not what the contract says",
+			reason: "A selector must be text, not a map.",
 			text:   "composerIngestor:\n  xrdFilters:\n    labelSelector: { a: b }\n",
 			want: []string{
 				"a.yaml:3:20: CONF004 composerIngestor.xrdFilters.labelSelector: want a selector, found a map | write it as text, such as team=payments,env in (dev, test),!legacy",
 			},
 		},
 		"Duration": {
-			reason: "a duration has a unit and is not endless",
+			reason: "A duration needs a unit and has a maximum.",
 			text: "composerIngestor:\n  schedule:\n    frequency: 5\n    timeout: soon\n" +
 				"clusterIngestor: {}\n",
 			want: []string{
-				`a.yaml:3:16: CONF004 composerIngestor.schedule.frequency: want a duration, such as { minutes: 5 } or "5m", found 5 | say which unit is meant`,
+				`a.yaml:3:16: CONF004 composerIngestor.schedule.frequency: want a duration, such as { minutes: 5 } or "5m", found 5 | add a unit`,
 				`a.yaml:4:14: CONF004 composerIngestor.schedule.timeout: want a duration, such as { minutes: 5 } or "5m", found "soon"`,
 			},
 		},
 		"DurationParts": {
-			reason: "each unit is a number",
+			reason: "Each unit of a duration is a number.",
 			text:   "composerIngestor:\n  schedule:\n    frequency: { minutes: many, second: 5 }\n    timeout: { minutes: -1 }\n",
 			want: []string{
 				`a.yaml:3:27: CONF004 composerIngestor.schedule.frequency.minutes: want a number of minutes, found "many"`,
-				`a.yaml:3:33: CONF003 composerIngestor.schedule.frequency has no key "second" | did you mean seconds? it has weeks, days, hours, minutes, seconds and milliseconds`,
+				`a.yaml:3:33: CONF003 composerIngestor.schedule.frequency has no key "second" | did you mean seconds? known keys: weeks, days, hours, minutes, seconds and milliseconds`,
 				"a.yaml:4:25: CONF005 composerIngestor.schedule.timeout.minutes: want a number of minutes that is not negative, found -1",
 			},
 		},
 		"DurationBounds": {
-			reason: "neither all the time nor never",
+			reason: "A duration has a minimum and a maximum.",
 			text:   "composerIngestor:\n  schedule:\n    frequency: 10ms\n    timeout: { days: 1e300 }\n",
 			want: []string{
 				"a.yaml:3:16: CONF005 composerIngestor.schedule.frequency: want at least 1s, found less",
@@ -188,57 +188,57 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"DurationEmpty": {
-			reason: "no unit is no duration",
+			reason: "A duration needs a unit.",
 			text:   "composerIngestor:\n  schedule:\n    frequency: {}\n    timeout: true\n",
 			want: []string{
-				`a.yaml:3:16: CONF004 composerIngestor.schedule.frequency: want a duration, such as { minutes: 5 } or "5m", found a map | name a unit`,
+				`a.yaml:3:16: CONF004 composerIngestor.schedule.frequency: want a duration, such as { minutes: 5 } or "5m", found a map | add a unit`,
 				`a.yaml:4:14: CONF004 composerIngestor.schedule.timeout: want a duration, such as { minutes: 5 } or "5m", found true`,
 			},
 		},
 		"Syntax": {
-			reason: "what is no YAML has a place",
+			reason: "Invalid YAML has a position.",
 			text:   "composerIngestor:\n  enabled: [true\n",
 			want: []string{
 				"a.yaml:2:3: CONF002 did not find expected ',' or ']' | check the indentation and the quotes on this line and the one before it",
 			},
 		},
 		"SyntaxHidesWords": {
-			reason: "a token that begins with an asterisk is not shown",
+			reason: "A token that begins with an asterisk is not shown.",
 			text:   "composerIngestor:\n  clusters: [ { token: *s3cr3tt0k3n } ]\n",
 			want: []string{
 				"a.yaml:2:24: CONF002 unknown anchor '…' referenced | quote the value if the asterisk is part of it",
 			},
 		},
 		"DuplicateKey": {
-			reason: "of two, one is not meant",
+			reason: "A duplicate key is reported.",
 			text:   "composerIngestor:\n  enabled: true\n  enabled: false\n",
 			want: []string{
 				`a.yaml:3:3: CONF002 key "enabled" is given twice, first on line 2 | keep one of the two`,
 			},
 		},
 		"TwoDocuments": {
-			reason: "a second document would be lost",
+			reason: "A second document is reported.",
 			text:   "app: {}\n---\ncomposerIngestor: {}\n",
 			want: []string{
-				"a.yaml:3:1: CONF002 a configuration file holds one document, and a second begins here | remove the ---, or give the second part a file of its own and name both",
+				"a.yaml:3:1: CONF002 a configuration file must hold one document, and a second begins here | remove the ---, or move the second document to another file and pass both",
 			},
 		},
 		"NotMap": {
-			reason: "a file of something else",
+			reason: "A file that is not a map is reported.",
 			text:   "- a\n- b\n",
 			want: []string{
-				"a.yaml:1:1: CONF002 a configuration file holds a map, not a list | write keys with values, such as composerIngestor:",
+				"a.yaml:1:1: CONF002 a configuration file must hold a map, found a list | write keys with values, such as composerIngestor:",
 			},
 		},
 		"IncludeTop": {
-			reason: "a $ key at the top would be lost in silence",
+			reason: "A $ key at the top level is reported.",
 			text:   "$include: other.yaml\n",
 			want: []string{
-				"a.yaml:1:1: CONF012 a $ key stands at the top, where it is not supported | name a further configuration file",
+				"a.yaml:1:1: CONF012 a $ key is not supported at the top level | pass another configuration file",
 			},
 		},
 		"Unset": {
-			reason: "each variable that is missing",
+			reason: "Each missing variable is reported.",
 			text:   "composerIngestor:\n  defaultOwner: ${A}-${B}\n  defaultSystem: { $env: C }\n",
 			want: []string{
 				"a.yaml:2:17: CONF008 composerIngestor.defaultOwner needs the environment variable A, which is not set | set it, or write ${A:-default}",
@@ -247,57 +247,57 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"Variable": {
-			reason: "a name that no variable has, and a brace that is missing",
+			reason: "Invalid variable names and missing braces are reported.",
 			text:   "composerIngestor:\n  defaultOwner: ${a b}\n  defaultSystem: \"${A\"\n  templateGeneration: { defaultNamespace: '${}' }\n",
 			want: []string{
-				`a.yaml:2:17: CONF008 composerIngestor.defaultOwner: "a b" is not the name of an environment variable | write ${NAME}, ${NAME:-default}, or $${…} if plain text is meant`,
+				`a.yaml:2:17: CONF008 composerIngestor.defaultOwner: "a b" is not the name of an environment variable | write ${NAME}, ${NAME:-default}, or $${…} for literal text`,
 				"a.yaml:3:18: CONF008 composerIngestor.defaultSystem has a ${ that is not closed | close it with }",
-				`a.yaml:4:43: CONF008 composerIngestor.templateGeneration.defaultNamespace: "" is not the name of an environment variable | write ${NAME}, ${NAME:-default}, or $${…} if plain text is meant`,
+				`a.yaml:4:43: CONF008 composerIngestor.templateGeneration.defaultNamespace: "" is not the name of an environment variable | write ${NAME}, ${NAME:-default}, or $${…} for literal text`,
 			},
 		},
 		"VariableHidden": {
-			reason: "what a variable holds is not shown",
+			reason: "The value of a variable is not shown.",
 			text:   "composerIngestor:\n  enabled: ${A}\n  caching: { ttl: '${A}' }\n  changeDetection: { method: '${A}' }\n  schedule: { timeout: '${A}' }\n  xrdFilters: { labelSelector: '${A} ${A}' }\n  defaultOwner: ${A}\n  defaultSystem: ${EMPTY}\n",
 			env:    vars{"A": "s3cr3t/value/x", "EMPTY": ""},
 			want: []string{
-				"a.yaml:2:12: CONF004 composerIngestor.enabled: want true or false, found what the environment variable A holds",
-				"a.yaml:3:19: CONF004 composerIngestor.caching.ttl: want a number of seconds from 1 to 31622400, found what the environment variable A holds",
-				"a.yaml:4:30: CONF005 composerIngestor.changeDetection.method: want resourceVersion, hash or timestamp, found what the environment variable A holds",
-				`a.yaml:5:24: CONF004 composerIngestor.schedule.timeout: want a duration, such as { minutes: 5 } or "5m", found what the environment variable A holds`,
-				"a.yaml:6:32: CONF005 composerIngestor.xrdFilters.labelSelector: want a selector, found what the environment variable A holds | write it as in team=payments,env in (dev, test),!legacy",
-				"a.yaml:7:17: CONF005 composerIngestor.defaultOwner: want name, namespace/name or kind:namespace/name, found what the environment variable A holds",
-				"a.yaml:8:18: CONF005 composerIngestor.defaultSystem is empty, because the environment variable EMPTY is | write a value, or remove it",
+				"a.yaml:2:12: CONF004 composerIngestor.enabled: want true or false, found the value of the environment variable A",
+				"a.yaml:3:19: CONF004 composerIngestor.caching.ttl: want a number of seconds from 1 to 31622400, found the value of the environment variable A",
+				"a.yaml:4:30: CONF005 composerIngestor.changeDetection.method: want resourceVersion, hash or timestamp, found the value of the environment variable A",
+				`a.yaml:5:24: CONF004 composerIngestor.schedule.timeout: want a duration, such as { minutes: 5 } or "5m", found the value of the environment variable A`,
+				"a.yaml:6:32: CONF005 composerIngestor.xrdFilters.labelSelector: want a selector, found the value of the environment variable A | write it as in team=payments,env in (dev, test),!legacy",
+				"a.yaml:7:17: CONF005 composerIngestor.defaultOwner: want name, namespace/name or kind:namespace/name, found the value of the environment variable A",
+				"a.yaml:8:18: CONF005 composerIngestor.defaultSystem is empty, because the environment variable EMPTY is empty | write a value, or remove it",
 			},
 		},
 		"Include": {
-			reason: "of the includes two are known, and stand alone",
+			reason: "Only two includes are supported, and each must be the only key.",
 			text: "composerIngestor:\n  defaultOwner: { $include: x.yaml }\n  defaultSystem: { $file: nowhere.txt }\n" +
 				"  templateGeneration: { defaultNamespace: { $env: A, $file: b } }\n  logging: { level: { $env: [a] } }\n  clusters: [ { $env: LIST } ]\n  schedule: { $env: LIST }\n",
 			env: vars{"LIST": "[]"},
 			want: []string{
-				"a.yaml:2:19: CONF012 composerIngestor.defaultOwner uses $include, which is not supported | use $env or $file, or name a further configuration file",
-				`a.yaml:3:18: CONF009 composerIngestor.defaultSystem: cannot read the file "nowhere.txt": there is no such file | check the spelling`,
-				"a.yaml:4:43: CONF004 composerIngestor.templateGeneration.defaultNamespace has other keys beside one that begins with $ | write $env or $file alone",
+				"a.yaml:2:19: CONF012 composerIngestor.defaultOwner uses $include, which is not supported | use $env or $file, or pass another configuration file",
+				`a.yaml:3:18: CONF009 composerIngestor.defaultSystem: cannot read the file "nowhere.txt": file not found | check the spelling`,
+				"a.yaml:4:43: CONF004 composerIngestor.templateGeneration.defaultNamespace has other keys next to a $ key | write $env or $file alone",
 				"a.yaml:5:29: CONF004 composerIngestor.logging.level: want text after $env, found a list",
-				"a.yaml:6:15: CONF004 composerIngestor.clusters[0]: want a map, found what the environment variable LIST holds | write its keys after the dash",
-				"a.yaml:7:13: CONF004 composerIngestor.schedule: want a map, found what the environment variable LIST holds | write its keys below it, indented",
+				"a.yaml:6:15: CONF004 composerIngestor.clusters[0]: want a map, found the value of the environment variable LIST | write its keys after the dash",
+				"a.yaml:7:13: CONF004 composerIngestor.schedule: want a map, found the value of the environment variable LIST | write its keys below it, indented",
 			},
 		},
 		"Sources": {
-			reason: "a source is one of two things",
+			reason: "A source is a file or a git repository.",
 			text: "composerIngestor:\n  sources:\n    - { name: a, type: file }\n    - { name: a, type: git, path: /x }\n" +
 				"    - { type: svn, repo: 'https://x/y' }\n    - { name: c, type: file, path: x, repo: 'https://x/y', branch: main }\n" +
 				"    - { name: d, type: git, repo: 'https://me:s3cr3t@x/y', branch: '-x', path: ../up }\n    - { name: e, type: git, repo: here }\n    - text\n    -\n",
 			want: []string{
 				"a.yaml:3:7: CONF006 composerIngestor.sources[0] has no path | write the path of a file or folder",
 				"a.yaml:4:7: CONF006 composerIngestor.sources[1] has no repo | write the address of the repository",
-				`a.yaml:4:15: CONF010 composerIngestor.sources[1].name: "a" is the name of another one, at a.yaml:3:15 | rename or remove one of the two`,
+				`a.yaml:4:15: CONF010 composerIngestor.sources[1].name: "a" is already used at a.yaml:3:15 | rename or remove one of the two`,
 				`a.yaml:4:35: CONF005 composerIngestor.sources[1].path: want a path inside the repository, found "/x" | write it from the top of the repository, without a slash before it`,
-				"a.yaml:5:7: CONF006 composerIngestor.sources[2] has no name | give it a name",
+				"a.yaml:5:7: CONF006 composerIngestor.sources[2] has no name | write a name",
 				`a.yaml:5:15: CONF005 composerIngestor.sources[2].type: want file or git, found "svn"`,
-				"a.yaml:6:39: CONF007 composerIngestor.sources[3].repo has no meaning with type file | write type: git, or remove it",
-				"a.yaml:6:60: CONF007 composerIngestor.sources[3].branch has no meaning with type file | write type: git, or remove it",
-				"a.yaml:7:35: CONF011 composerIngestor.sources[4].repo has credentials in it, where they end in logs | remove what stands before the @",
+				"a.yaml:6:39: CONF007 composerIngestor.sources[3].repo cannot be used with type file | write type: git, or remove it",
+				"a.yaml:6:60: CONF007 composerIngestor.sources[3].branch cannot be used with type file | write type: git, or remove it",
+				"a.yaml:7:35: CONF011 composerIngestor.sources[4].repo contains credentials, which would be logged | remove everything before the @",
 				`a.yaml:7:68: CONF005 composerIngestor.sources[4].branch: want the name of a branch, found "-x"`,
 				`a.yaml:7:80: CONF005 composerIngestor.sources[4].path: want a path inside the repository, found "../up" | write it from the top of the repository, without a slash before it`,
 				"a.yaml:8:35: CONF005 composerIngestor.sources[5].repo: want the address of a repository | write it as in https://git.example.org/team/repo.git or git@git.example.org:team/repo.git",
@@ -306,55 +306,55 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		"SourceAuth": {
-			reason: "what proves who one is fits the way to the repository",
+			reason: "Credentials must match the protocol of the repository.",
 			text: "composerIngestor:\n  sources:\n    - { name: a, type: file, path: x, token: s3cr3t, sshKeyFile: k }\n" +
 				"    - { name: b, type: git, repo: 'git@x:y', token: s3cr3t, caFile: c }\n" +
 				"    - { name: c, type: git, repo: 'https://x/y', token: s3cr3t, tokenFile: t, knownHostsFile: h, recursive: false }\n" +
 				"    - { name: d, type: git, repo: 'http://x/y', tokenFile: t }\n    - { name: e, type: git, repo: 'file:///x', username: u }\n" +
 				"    - { name: f, type: git, repo: 'https://x/y', token: 's3cr3t s3cr3t', username: '' }\n",
 			want: []string{
-				"a.yaml:3:39: CONF007 composerIngestor.sources[0].token has no meaning with type file | write type: git, or remove it",
-				"a.yaml:3:54: CONF007 composerIngestor.sources[0].sshKeyFile has no meaning with type file | write type: git, or remove it",
-				"a.yaml:4:46: CONF007 composerIngestor.sources[1].token has no meaning with a repository that is reached by SSH | remove it, or write an address that begins with https://",
-				"a.yaml:4:61: CONF007 composerIngestor.sources[1].caFile has no meaning with a repository that is reached by SSH | remove it, or write an address that begins with https://",
-				"a.yaml:5:65: CONF007 composerIngestor.sources[2].tokenFile cannot be used together with token at a.yaml:5:50 | keep one of the two",
-				"a.yaml:5:79: CONF007 composerIngestor.sources[2].knownHostsFile has no meaning with a repository that is reached by HTTPS | remove it, or write an address that begins with ssh://",
-				"a.yaml:5:98: CONF007 composerIngestor.sources[2].recursive has no meaning with type git, which reads all folders below | remove it",
-				"a.yaml:6:35: CONF011 composerIngestor.sources[3].repo would carry the token over plain HTTP | use https",
-				"a.yaml:7:48: CONF007 composerIngestor.sources[4].username has no meaning with a repository on this machine | remove it",
-				"a.yaml:8:57: CONF005 composerIngestor.sources[5].token holds a character that no secret can have, at position 7 | remove spaces and line breaks; a file must hold the secret alone",
+				"a.yaml:3:39: CONF007 composerIngestor.sources[0].token cannot be used with type file | write type: git, or remove it",
+				"a.yaml:3:54: CONF007 composerIngestor.sources[0].sshKeyFile cannot be used with type file | write type: git, or remove it",
+				"a.yaml:4:46: CONF007 composerIngestor.sources[1].token cannot be used with a repository accessed over SSH | remove it, or write an address that begins with https://",
+				"a.yaml:4:61: CONF007 composerIngestor.sources[1].caFile cannot be used with a repository accessed over SSH | remove it, or write an address that begins with https://",
+				"a.yaml:5:65: CONF007 composerIngestor.sources[2].tokenFile cannot be used with token at a.yaml:5:50 | keep one of the two",
+				"a.yaml:5:79: CONF007 composerIngestor.sources[2].knownHostsFile cannot be used with a repository accessed over HTTPS | remove it, or write an address that begins with ssh://",
+				"a.yaml:5:98: CONF007 composerIngestor.sources[2].recursive cannot be used with type git, which reads all folders below | remove it",
+				"a.yaml:6:35: CONF011 composerIngestor.sources[3].repo would send the token over plain HTTP | use https",
+				"a.yaml:7:48: CONF007 composerIngestor.sources[4].username cannot be used with a repository on this machine | remove it",
+				"a.yaml:8:57: CONF005 composerIngestor.sources[5].token contains an invalid character at position 7 | remove spaces and line breaks; a file must contain only the secret",
 				"a.yaml:8:84: CONF005 composerIngestor.sources[5].username is empty | write a value, or remove it",
 			},
 		},
 		"Redis": {
-			reason: "what is remembered in Redis needs a Redis",
+			reason: "Change detection in Redis needs a Redis.",
 			text:   "composerIngestor:\n  changeDetection: { storage: redis }\n",
 			want: []string{
-				"a.yaml:2:22: CONF006 composerIngestor.changeDetection.storage is redis, but backend.cache.store is not, so nobody knows where it is | write backend: { cache: { store: redis, connection: ${NAME} } }, or choose memory or database",
+				"a.yaml:2:22: CONF006 composerIngestor.changeDetection.storage is redis, but backend.cache.store is not, so its address is unknown | write backend: { cache: { store: redis, connection: ${NAME} } }, or choose memory or database",
 			},
 		},
 		"RedisUpstream": {
-			reason: "the place and the path are as they are written",
+			reason: "Position and path are those of the file.",
 			text:   "crossplaneIngestor: { changeDetection: { storage: '${S}' } }\nbackend: { cache: { store: memory } }\n",
 			env:    vars{"S": "redis"},
 			want: []string{
-				"a.yaml:1:42: CONF006 crossplaneIngestor.changeDetection.storage is redis, but backend.cache.store is not, so nobody knows where it is | write backend: { cache: { store: redis, connection: ${NAME} } }, or choose memory or database",
+				"a.yaml:1:42: CONF006 crossplaneIngestor.changeDetection.storage is redis, but backend.cache.store is not, so its address is unknown | write backend: { cache: { store: redis, connection: ${NAME} } }, or choose memory or database",
 			},
 		},
 		"RedisUnused": {
-			reason: "what is switched off needs nothing",
+			reason: "Disabled change detection needs no Redis.",
 			text:   "composerIngestor: { changeDetection: { enabled: false, storage: redis } }\n",
 		},
 		"RedisOff": {
-			reason: "what is switched off needs nothing",
+			reason: "A disabled section needs no Redis.",
 			text:   "composerIngestor: { enabled: false, changeDetection: { storage: redis } }\n",
 		},
 		"RedisThere": {
-			reason: "with a Redis all is well, and a run may take longer than the time to the next",
+			reason: "With a Redis there are no findings, and the timeout may exceed the frequency.",
 			text:   "composerIngestor: { changeDetection: { storage: redis }, schedule: { frequency: 1m, timeout: { minutes: 2 } } }\nbackend: { cache: { store: redis, connection: 'redis://r' } }\n",
 		},
 		"NoEffect": {
-			reason: "what Backstage's plugin does and we do not is worth a word",
+			reason: "Unsupported keys of Backstage's plugin are reported.",
 			text:   "kubernetesIngestor:\n  mappings: {}\n  crossplane:\n    xrds:\n      publishPhase: { target: github }\n      taskRunner: { frequency: 60, timeout: 60 }\n",
 			want: []string{
 				"a.yaml:2:3: CONF013 kubernetesIngestor.mappings has no effect here | remove it, unless a portal that shares the file uses it",

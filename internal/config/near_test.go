@@ -12,18 +12,18 @@ func TestNearest(t *testing.T) {
 		word   string
 		want   string
 	}{
-		"Change":    {"one letter changed", "composerIngester", "composerIngestor"},
-		"Two":       {"two letters", "compserIngester", "composerIngestor"},
-		"Three":     {"three are too many", "cmpserIngester", ""},
-		"Swap":      {"two letters that changed places", "orchestartor", "orchestrator"},
-		"Case":      {"case alone", "CLIENTID", "clientId"},
-		"Short":     {"in a short word one letter", "tll", "ttl"},
-		"ShortFar":  {"and no more", "tl1", ""},
-		"Longer":    {"a letter too many", "enabledd", "enabled"},
-		"Nothing":   {"nothing is near nothing", "", ""},
-		"Unrelated": {"something else", "backend", ""},
-		"Long":      {"very long words are no slips", strings.Repeat("x", 1000), ""},
-		"Umlaut":    {"letters of more than one byte", "ürl", ""},
+		"Change":    {"One changed letter is near.", "composerIngester", "composerIngestor"},
+		"Two":       {"Two changed letters are near.", "compserIngester", "composerIngestor"},
+		"Three":     {"Three changed letters are too many.", "cmpserIngester", ""},
+		"Swap":      {"Two swapped letters are near.", "orchestartor", "orchestrator"},
+		"Case":      {"A difference in case is near.", "CLIENTID", "clientId"},
+		"Short":     {"In a short word one letter is near.", "tll", "ttl"},
+		"ShortFar":  {"In a short word two letters are too many.", "tl1", ""},
+		"Longer":    {"An additional letter is near.", "enabledd", "enabled"},
+		"Nothing":   {"An empty word is near nothing.", "", ""},
+		"Unrelated": {"Another word is not near.", "backend", ""},
+		"Long":      {"A very long word is near nothing.", strings.Repeat("x", 1000), ""},
+		"Umlaut":    {"A letter of several bytes counts as several edits.", "ürl", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

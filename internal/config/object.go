@@ -117,7 +117,7 @@ func (o *object) clash(key, other string) {
 		a, b = b, a
 	}
 	o.r.report(RuleTogether, o.r.keyPlace(b), join(o.path, b.Key), "keep one of the two",
-		"%s cannot be used together with %s at %s", join(o.path, b.Key), a.Key, o.r.keyPlace(a))
+		"%s cannot be used with %s at %s", join(o.path, b.Key), a.Key, o.r.keyPlace(a))
 }
 
 // before reports whether a precedes b in the same file.
@@ -220,7 +220,7 @@ func (o *object) list(key string, read func(*object)) {
 		return
 	}
 	if v.node.Kind != tree.List {
-		o.r.wrongType(v, "a list", "write each entry on a line of its own that begins with a dash")
+		o.r.wrongType(v, "a list", "write each entry on its own line after a dash")
 		return
 	}
 	out := tree.Arr()
@@ -243,7 +243,7 @@ func (o *object) list(key string, read func(*object)) {
 
 // passOver accepts keys that a portal uses for its pages.
 func (o *object) passOver(keys ...string) {
-	o.accept(RulePassedOver, "", "%s is for the portal's pages and passed over here", keys)
+	o.accept(RulePassedOver, "", "%s is for the portal's pages and is ignored here", keys)
 }
 
 // noEffect accepts keys of Backstage's plugins whose function is not implemented here.
@@ -284,7 +284,7 @@ func (o *object) finish() {
 
 // allowed returns a hint with the known keys, and the one that may be meant.
 func (o *object) allowed(key string) string {
-	all := "it has " + enumerate(o.known, "and")
+	all := "known keys: " + enumerate(o.known, "and")
 	if near := nearest(key, o.known); near != "" {
 		return fmt.Sprintf("did you mean %s? %s", near, all)
 	}
@@ -303,7 +303,7 @@ func (o *object) slips() {
 			continue
 		}
 		if near := nearest(f.Key, o.known); near != "" && isSlip(f.Key, near) {
-			o.r.report(RuleUnknown, o.r.keyPlace(f), f.Key, "did you mean "+near+"?", "%q is not a section, but nearly one", shorten(f.Key))
+			o.r.report(RuleUnknown, o.r.keyPlace(f), f.Key, "did you mean "+near+"?", "%q is not a known section", shorten(f.Key))
 		}
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// TestOrchestratorMistakes holds what can be wrong with the clusters of
-// variant B.
+// TestOrchestratorMistakes checks the findings of the clusters of variant B.
 func TestOrchestratorMistakes(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -18,42 +17,42 @@ func TestOrchestratorMistakes(t *testing.T) {
 		want   []string
 	}{
 		"NoService": {
-			reason: "newer backends want it said",
+			reason: "A serviceLocatorMethod is required.",
 			text:   "orchestrator:\n  clusterLocatorMethods:\n    - { type: config, clusters: [] }\n",
 			want: []string{
 				"a.yaml:2:3: CONF006 orchestrator has clusterLocatorMethods but no serviceLocatorMethod.type | write serviceLocatorMethod: { type: multiTenant }",
 			},
 		},
 		"NoServiceType": {
-			reason: "the same with an empty map",
+			reason: "An empty serviceLocatorMethod is missing.",
 			text:   "kubernetes:\n  serviceLocatorMethod: {}\n  clusterLocatorMethods: [ { type: config, clusters: [] } ]\n",
 			want: []string{
 				"a.yaml:3:3: CONF006 kubernetes has clusterLocatorMethods but no serviceLocatorMethod.type | write serviceLocatorMethod: { type: multiTenant }",
 			},
 		},
 		"ServiceForeign": {
-			reason: "Backstage has others",
+			reason: "A serviceLocatorMethod of Backstage that is not supported is named.",
 			text:   "orchestrator:\n  serviceLocatorMethod: { type: singleTenant }\n",
 			want: []string{
 				"a.yaml:2:33: CONF012 orchestrator.serviceLocatorMethod.type: singleTenant is not supported | write multiTenant",
 			},
 		},
 		"ServiceUnknown": {
-			reason: "and some have nobody",
+			reason: "An unknown serviceLocatorMethod is reported.",
 			text:   "orchestrator:\n  serviceLocatorMethod: { type: multitenant }\n  clusterLocatorMethods: [ { type: config, clusters: [] } ]\n",
 			want: []string{
 				`a.yaml:2:33: CONF005 orchestrator.serviceLocatorMethod.type: want multiTenant, found "multitenant" | did you mean multiTenant?`,
 			},
 		},
 		"ServiceNotMap": {
-			reason: "one mistake is told once",
+			reason: "One mistake is reported once.",
 			text:   "orchestrator:\n  serviceLocatorMethod: multiTenant\n  clusterLocatorMethods: [ { type: config, clusters: [] } ]\n",
 			want: []string{
 				`a.yaml:2:25: CONF004 orchestrator.serviceLocatorMethod: want a map, found "multiTenant" | write its keys below it, indented`,
 			},
 		},
 		"LocatorForeign": {
-			reason: "clusters that come from elsewhere, with keys of their own",
+			reason: "Clusters from other locators are reported, without their keys.",
 			text: "orchestrator:\n  serviceLocatorMethod: { type: multiTenant }\n  clusterLocatorMethods:\n    - { type: catalog }\n" +
 				"    - { type: localKubectlProxy }\n    - { type: gke, projectId: x }\n    - { type: other }\n    - {}\n    - { type: config }\n",
 			want: []string{
@@ -66,46 +65,46 @@ func TestOrchestratorMistakes(t *testing.T) {
 			},
 		},
 		"TwiceInSection": {
-			reason: "one name in two lists",
+			reason: "One name in two lists is a conflict.",
 			text: "orchestrator:\n  serviceLocatorMethod: { type: multiTenant }\n  clusterLocatorMethods:\n" +
 				"    - { type: config, clusters: [ { name: a, url: 'https://x' } ] }\n    - { type: config, clusters: [ { name: a, url: 'https://x' } ] }\n",
 			want: []string{
-				`a.yaml:5:43: CONF010 orchestrator.clusterLocatorMethods[1].clusters[0].name: "a" is the name of another one, at a.yaml:4:43 | rename or remove one of the two`,
+				`a.yaml:5:43: CONF010 orchestrator.clusterLocatorMethods[1].clusters[0].name: "a" is already used at a.yaml:4:43 | rename or remove one of the two`,
 			},
 		},
 		"SameInBoth": {
-			reason: "the same cluster in two sections is one",
+			reason: "The same cluster in two sections is one.",
 			text: "composerIngestor:\n  clusters: [ { name: a, url: 'https://x' } ]\norchestrator:\n  serviceLocatorMethod: { type: multiTenant }\n  clusterLocatorMethods:\n" +
 				"    - { type: config, clusters: [ { name: a, url: 'https://x/' } ] }\n",
 		},
 		"OtherInBoth": {
-			reason: "two clusters of one name",
+			reason: "Two clusters with one name are a conflict.",
 			text: "composerIngestor:\n  clusters: [ { name: a, url: 'https://x' } ]\norchestrator:\n  serviceLocatorMethod: { type: multiTenant }\n  clusterLocatorMethods:\n" +
 				"    - { type: config, clusters: [ { name: a, url: 'https://y' } ] }\n",
 			want: []string{
-				"a.yaml:6:43: CONF010 orchestrator.clusterLocatorMethods[0].clusters[0].name: the cluster of that name at a.yaml:2:23 has another address | give both the same address, or different names",
+				"a.yaml:6:43: CONF010 orchestrator.clusterLocatorMethods[0].clusters[0].name: the cluster of that name at a.yaml:2:23 has a different address | use the same address for both, or different names",
 			},
 		},
 		"EnvironmentNameless": {
-			reason: "the environment describes a cluster, and forgets its name",
+			reason: "A cluster of the environment needs a name.",
 			env:    vars{"ORCHESTRATOR_API_URL": "https://x"},
 			want: []string{
 				"environment: CONF006 the environment variable ORCHESTRATOR_API_URL is set, but ORCHESTRATOR_CLUSTER_NAME is not | set ORCHESTRATOR_CLUSTER_NAME",
 			},
 		},
 		"EnvironmentHome": {
-			reason: "only a shell knows the tilde, and nothing of a variable is shown",
+			reason: "A tilde is refused, and values of variables are not shown.",
 			env:    vars{"ORCHESTRATOR_API_URL": "https://x", "ORCHESTRATOR_CLUSTER_NAME": "x", "ORCHESTRATOR_CA_FILE": "~/ca.pem"},
 			want: []string{
-				"environment: CONF005 environment.caFile: want a path, found what the environment variable ORCHESTRATOR_CA_FILE holds | write ${HOME} for ~, which only a shell knows",
+				"environment: CONF005 environment.caFile: want a path, found the value of the environment variable ORCHESTRATOR_CA_FILE | write ${HOME} instead of ~, which is not expanded",
 			},
 		},
 		"EnvironmentWrong": {
-			reason: "what holds for files holds for the environment",
+			reason: "The environment has the same rules as files.",
 			env:    vars{"KUBERNETES_API_URL": "http://x", "KUBERNETES_CLUSTER_NAME": "all", "KUBERNETES_SERVICE_ACCOUNT_TOKEN": "s3cr3t"},
 			want: []string{
 				`environment: CONF005 environment.name: "all" means every cluster on the command line | choose another name`,
-				"environment: CONF011 environment.url would carry the token over plain HTTP | use https",
+				"environment: CONF011 environment.url would send the token over plain HTTP | use https",
 			},
 		},
 	}
@@ -119,7 +118,8 @@ func TestOrchestratorMistakes(t *testing.T) {
 	}
 }
 
-// TestEnvironment wants the environment to describe a cluster as a file does.
+// TestEnvironment checks that the environment can describe a cluster like a
+// file.
 func TestEnvironment(t *testing.T) {
 	env := vars{"ORCHESTRATOR_API_URL": "https://env", "ORCHESTRATOR_CLUSTER_NAME": "env", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "t"}
 	fromEnv := source.Cluster{Name: "env", URL: "https://env", Auth: source.AuthServiceAccount, Token: "t"}
@@ -131,19 +131,19 @@ func TestEnvironment(t *testing.T) {
 		opts   Options
 		want   []source.Cluster
 	}{
-		"Alone": {reason: "no file is needed", env: env, want: []source.Cluster{fromEnv}},
+		"Alone": {reason: "No file is needed.", env: env, want: []source.Cluster{fromEnv}},
 		"Upstream": {
-			reason: "the other vocabulary, without a token",
+			reason: "The other vocabulary can be used, without a token.",
 			env:    vars{"KUBERNETES_API_URL": "https://env", "KUBERNETES_CLUSTER_NAME": "env"},
 			want:   []source.Cluster{{Name: "env", URL: "https://env", Auth: source.AuthServiceAccount}},
 		},
 		"Authority": {
-			reason: "an authority of its own, whose path is one from where the program runs",
+			reason: "A CA file is relative to the working directory.",
 			env:    vars{"ORCHESTRATOR_API_URL": "https://env", "ORCHESTRATOR_CLUSTER_NAME": "env", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "t", "ORCHESTRATOR_CA_FILE": "pki/ca.pem"},
 			want:   []source.Cluster{{Name: "env", URL: "https://env", Auth: source.AuthServiceAccount, Token: "t", CAFile: "pki/ca.pem"}},
 		},
 		"AuthorityUpstream": {
-			reason: "in the other vocabulary too, without anything of the first one",
+			reason: "The other vocabulary ignores variables of the first one.",
 			env: vars{
 				"KUBERNETES_API_URL": "https://env", "KUBERNETES_CLUSTER_NAME": "env", "KUBERNETES_CA_FILE": "/pki/ca.pem",
 				"ORCHESTRATOR_CA_FILE": "/other.pem",
@@ -151,32 +151,32 @@ func TestEnvironment(t *testing.T) {
 			want: []source.Cluster{{Name: "env", URL: "https://env", Auth: source.AuthServiceAccount, CAFile: "/pki/ca.pem"}},
 		},
 		"Beside": {
-			reason: "beside a cluster of a file",
+			reason: "The environment adds to the clusters of a file.",
 			text:   locator + "{ name: file, url: 'https://file' } ] } ]", env: env,
 			want: []source.Cluster{{Name: "file", URL: "https://file", Auth: source.AuthServiceAccount}, fromEnv},
 		},
 		"FileWins": {
-			reason: "what a file says of the same cluster holds",
+			reason: "A cluster of a file has precedence.",
 			text:   locator + "{ name: '${ORCHESTRATOR_CLUSTER_NAME}', url: '${ORCHESTRATOR_API_URL}', skipTLSVerify: true } ] } ]", env: env,
 			want: []source.Cluster{{Name: "env", URL: "https://env", Auth: source.AuthServiceAccount, SkipTLSVerify: true}},
 		},
 		"OtherSectionWins": {
-			reason: "in whichever section",
+			reason: "A cluster of any section has precedence.",
 			text:   "composerIngestor: { clusters: [ { name: env, url: 'https://other' } ] }", env: env,
 			want: []source.Cluster{{Name: "env", URL: "https://other", Auth: source.AuthServiceAccount}},
 		},
 		"NotAsked": {
-			reason: "a program that does not read the section has no such cluster",
+			reason: "A program that does not read the section has no cluster of the environment.",
 			env:    env, opts: Options{Sections: []string{SectionComposer}},
 		},
-		"Empty": {reason: "a variable set to nothing is none", env: vars{"ORCHESTRATOR_API_URL": ""}},
+		"Empty": {reason: "An empty variable is unset.", env: vars{"ORCHESTRATOR_API_URL": ""}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tc.opts.Lookup, tc.opts.ReadFile = tc.env.lookup, disk{"a.yaml": tc.text}.read
 			c, fs := Load([]string{"a.yaml"}, tc.opts)
 			if found := lines(fs); len(found) > 0 {
-				t.Fatalf("%s\nfound %q", tc.reason, found)
+				t.Fatalf("%s\nfindings are %q, want none", tc.reason, found)
 			}
 			if d := diff(&Config{Composer: Composer{Clusters: tc.want}}, &Config{Composer: Composer{Clusters: c.Clusters()}}); d != "" {
 				t.Errorf("%s\n(-want +got):\n%s", tc.reason, d)
@@ -185,8 +185,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestBackstage reads the section as a portal's own file has it: what is for
-// its pages is passed over with a remark.
+// TestBackstage checks that keys for the pages of Backstage are ignored with a
+// remark.
 func TestBackstage(t *testing.T) {
 	_, fs := load(`kubernetes:
   frontend: { podDelete: { enabled: true } }

@@ -146,8 +146,8 @@ func (rule *PermissionRule) targets(o *object) {
 		if len(*t.to) == 0 || within(rule.Permissions, knowing[t.key]) {
 			continue
 		}
-		o.r.report(RuleTogether, o.keyAt(t.key), o.pathTo(t.key), "name permissions among "+enumerate(knowing[t.key], "and")+", or remove "+t.key,
-			"%s has no meaning for other permissions than those of what it names", o.pathTo(t.key))
+		o.r.report(RuleTogether, o.keyAt(t.key), o.pathTo(t.key), "list only permissions among "+enumerate(knowing[t.key], "and")+", or remove "+t.key,
+			"%s can be used only with permissions that it applies to", o.pathTo(t.key))
 	}
 	for i, t := range rule.Templates {
 		if !strings.Contains(t, "*") {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPortalMistakes holds what can be wrong with the portal's sections.
+// TestPortalMistakes checks the findings of the sections of the portal.
 func TestPortalMistakes(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -15,17 +15,17 @@ func TestPortalMistakes(t *testing.T) {
 		want   []string
 	}{
 		"Slip": {
-			reason: "app takes any key of the pages, but no slips of its own",
+			reason: "Misspelled keys of the portal are reported, and other keys of the pages are ignored.",
 			text:   "app: { titel: x, support: {} }\nbackend: { databse: {} }\ncatalog: { providers: { xrdTemplate: {}, github: {} } }\n",
 			want: []string{
-				`a.yaml:1:8: CONF003 app has no key "titel" | did you mean title? it has title and baseUrl`,
-				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? it has listen, https, baseUrl, allowedHosts, cors, database, cache, auth, reading, rateLimit, maxBody, maxPush, logger and lifecycle`,
-				`a.yaml:3:25: CONF003 catalog.providers has no key "xrdTemplate" | did you mean xrdTemplates? it has xrdTemplates`,
+				`a.yaml:1:8: CONF003 app has no key "titel" | did you mean title? known keys: title and baseUrl`,
+				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? known keys: listen, https, baseUrl, allowedHosts, cors, database, cache, auth, reading, rateLimit, maxBody, maxPush, logger and lifecycle`,
+				`a.yaml:3:25: CONF003 catalog.providers has no key "xrdTemplate" | did you mean xrdTemplates? known keys: xrdTemplates`,
 				"a.yaml:3:42: CONF013 catalog.providers.github has no effect here | remove it, unless a portal that shares the file uses it",
 			},
 		},
 		"Listen": {
-			reason: "an address can be listened on",
+			reason: "An invalid listen address is reported.",
 			text:   "backend:\n  listen: here\n  baseUrl: localhost:7007\n",
 			want: []string{
 				`a.yaml:2:11: CONF005 backend.listen: want an address to listen on, found "here" | write it as in :7007 for all interfaces, 127.0.0.1:7007, or 7007`,
@@ -33,23 +33,23 @@ func TestPortalMistakes(t *testing.T) {
 			},
 		},
 		"ListenParts": {
-			reason: "each part is right",
+			reason: "Each part of a listen address is checked.",
 			text:   "backend:\n  listen: { host: 'a b', port: 70000, protocol: x }\n",
 			want: []string{
 				`a.yaml:2:19: CONF005 backend.listen.host: want an address or the name of a host, such as 127.0.0.1, or 0.0.0.0 for all interfaces, found "a b"`,
 				"a.yaml:2:32: CONF005 backend.listen.port: want a port from 0 to 65535, found 70000",
-				`a.yaml:2:39: CONF003 backend.listen has no key "protocol" | it has host and port`,
+				`a.yaml:2:39: CONF003 backend.listen has no key "protocol" | known keys: host and port`,
 			},
 		},
 		"ListenType": {
-			reason: "a list is no address",
+			reason: "A list is not a listen address.",
 			text:   "backend:\n  listen: [1]\n",
 			want: []string{
 				"a.yaml:2:11: CONF004 backend.listen: want an address to listen on, found a list | write it as in :7007 for all interfaces, 127.0.0.1:7007, or 7007",
 			},
 		},
 		"Hosts": {
-			reason: "a host is no address, and not everybody's",
+			reason: "An allowed host is a host, and not a star.",
 			text:   "backend:\n  allowedHosts: ['https://x', '*', 'a/b']\n",
 			want: []string{
 				`a.yaml:2:18: CONF005 backend.allowedHosts[0]: want a host such as example.org, *.example.org or example.org:8443, without a scheme and a path, found "https://x"`,
@@ -58,37 +58,37 @@ func TestPortalMistakes(t *testing.T) {
 			},
 		},
 		"HTTPS": {
-			reason: "a certificate has a key, and is named once",
+			reason: "A certificate needs a key, and is configured once.",
 			text:   "backend:\n  https: { certFile: a, certificate: { cert: b, key: c } }\n",
 			want: []string{
 				"a.yaml:2:12: CONF006 backend.https has certFile, but no keyFile | write both, or none",
-				"a.yaml:2:25: CONF007 backend.https.certificate cannot be used together with certFile at a.yaml:2:12 | keep one of the two",
+				"a.yaml:2:25: CONF007 backend.https.certificate cannot be used with certFile at a.yaml:2:12 | keep one of the two",
 			},
 		},
 		"HTTPSHalf": {
-			reason: "a certificate is of no use without its key",
+			reason: "A key needs a certificate.",
 			text:   "backend:\n  https:\n    keyFile: a\n",
 			want: []string{
 				"a.yaml:3:5: CONF006 backend.https has keyFile, but no certFile | write both, or none",
 			},
 		},
 		"HTTPSTrue": {
-			reason: "no certificate is made up",
+			reason: "A self-signed certificate is not supported.",
 			text:   "backend:\n  https: true\n",
 			want: []string{
-				"a.yaml:2:10: CONF012 backend.https: a certificate that is made up at start is not supported | write certFile and keyFile",
+				"a.yaml:2:10: CONF012 backend.https: a self-signed certificate generated at start is not supported | write certFile and keyFile",
 			},
 		},
 		"HTTPSInline": {
-			reason: "a key in the configuration cannot be renewed",
+			reason: "A key in the configuration is refused, as it cannot be renewed.",
 			text:   "backend:\n  https: { certificate: { cert: '${PEM}', key: { $file: k.pem } } }\n",
 			env:    vars{"PEM": "-----BEGIN CERTIFICATE-----"},
 			want: []string{
-				"a.yaml:2:33: CONF012 backend.https.certificate.cert: PEM that is written here is not supported | put it into a file and write { $file: path }",
+				"a.yaml:2:33: CONF012 backend.https.certificate.cert: inline PEM is not supported | put it into a file and write { $file: path }",
 			},
 		},
 		"CORS": {
-			reason: "an origin is what browsers send, and not everybody",
+			reason: "An origin is that of a browser, and not a star.",
 			text:   "backend:\n  cors: { origin: ['*', 'https://x/'], methods: get, credentials: 1 }\n",
 			want: []string{
 				`a.yaml:2:20: CONF005 backend.cors.origin[0]: want an origin as browsers send it, such as https://portal.example.org, without a path and without *, found "*"`,
@@ -98,193 +98,193 @@ func TestPortalMistakes(t *testing.T) {
 			},
 		},
 		"Memory": {
-			reason: "Backstage's own example",
+			reason: "An in-memory database of Backstage's example is refused.",
 			text:   "backend:\n  database: { client: better-sqlite3, connection: ':memory:' }\n",
 			want: []string{
-				"a.yaml:2:51: CONF012 backend.database.connection: a database in memory is not supported, for it is lost at the end | write a path such as ./data/portal.sqlite, or remove connection",
+				"a.yaml:2:51: CONF012 backend.database.connection: an in-memory database is not supported, because its data is lost on exit | write a path such as ./data/portal.sqlite, or remove connection",
 			},
 		},
 		"Client": {
-			reason: "the databases there are",
+			reason: "An unknown database client is reported.",
 			text:   "backend:\n  database: { client: mysql }\n",
 			want: []string{
 				`a.yaml:2:23: CONF005 backend.database.client: want sqlite, pg, better-sqlite3 or sqlite3, found "mysql"`,
 			},
 		},
 		"Embedded": {
-			reason: "there is no server inside",
+			reason: "An embedded PostgreSQL is not supported.",
 			text:   "backend:\n  database: { client: embedded-postgres }\n",
 			want: []string{
 				"a.yaml:2:23: CONF012 backend.database.client: embedded-postgres is not supported | write sqlite, which needs no server, or pg",
 			},
 		},
 		"Cache": {
-			reason: "Redis is somewhere, and memory nowhere",
+			reason: "The store redis needs a connection.",
 			text:   "backend: { cache: { store: redis } }\n",
 			want: []string{
 				"a.yaml:1:21: CONF006 backend.cache has store redis, but no connection | write connection: ${NAME}, with a URL such as redis://:password@host:6379/0 in it",
 			},
 		},
 		"CacheMemory": {
-			reason: "an address without a store would do nothing in silence",
+			reason: "A connection without the store redis is reported.",
 			text:   "backend: { cache: { connection: 'redis://:s3cr3t@r' } }\n",
 			want: []string{
-				"a.yaml:1:21: CONF007 backend.cache.connection has no meaning with store memory | write store: redis, or remove it",
+				"a.yaml:1:21: CONF007 backend.cache.connection cannot be used with store memory | write store: redis, or remove it",
 			},
 		},
 		"CacheHidden": {
-			reason: "nothing of an address is shown",
+			reason: "An invalid connection is not shown.",
 			text:   "backend: { cache: { store: redis, connection: 's3cr3t' } }\n",
 			want: []string{
-				"a.yaml:1:47: CONF005 backend.cache.connection: want the URL of a Redis server | write it as in redis://:password@host:6379/0, or rediss:// for TLS; in a password, write signs such as / or @ as %2F or %40",
+				"a.yaml:1:47: CONF005 backend.cache.connection: want the URL of a Redis server | write it as in redis://:password@host:6379/0, or rediss:// for TLS; in a password, percent-encode characters such as / or @ as %2F or %40",
 			},
 		},
 		"CacheForeign": {
-			reason: "Backstage's other stores and keys",
+			reason: "Other stores and keys of Backstage are reported.",
 			text:   "backend:\n  cache: { store: memcache, connection: 'x:11211', defaultTtl: 5 }\n",
 			want: []string{
 				"a.yaml:2:19: CONF012 backend.cache.store: memcache is not supported | write memory, which needs nothing, or redis",
-				"a.yaml:2:41: CONF005 backend.cache.connection: want the URL of a Redis server | write it as in redis://:password@host:6379/0, or rediss:// for TLS; in a password, write signs such as / or @ as %2F or %40",
+				"a.yaml:2:41: CONF005 backend.cache.connection: want the URL of a Redis server | write it as in redis://:password@host:6379/0, or rediss:// for TLS; in a password, percent-encode characters such as / or @ as %2F or %40",
 				"a.yaml:2:52: CONF013 backend.cache.defaultTtl has no effect here | remove it, unless a portal that shares the file uses it",
 			},
 		},
 		"CacheValkey": {
-			reason: "the same by another name",
+			reason: "The store valkey has a hint to redis.",
 			text:   "backend: { cache: { store: valkey, connection: 'redis://r' } }\n",
 			want: []string{
-				"a.yaml:1:28: CONF012 backend.cache.store: valkey is not known by that name | write store: redis and redis:// before the address; it speaks as Redis does",
+				"a.yaml:1:28: CONF012 backend.cache.store: valkey is not a known store | write store: redis and redis:// before the address; it is compatible with Redis",
 			},
 		},
 		"AuditFile": {
-			reason: "a file has a path",
+			reason: "An audit log in a file needs a path.",
 			text:   "audit: { to: file }\n",
 			want: []string{
 				"a.yaml:1:10: CONF006 audit has to: file, but no file | write file: audit.jsonl, or another path",
 			},
 		},
 		"AuditAlone": {
-			reason: "a path without a destination would do nothing in silence",
+			reason: "A path without a destination is reported.",
 			text:   "audit: { file: audit.jsonl }\n",
 			want: []string{
-				"a.yaml:1:10: CONF007 audit.file has no meaning with to: none | write to: file, or remove it",
+				"a.yaml:1:10: CONF007 audit.file cannot be used with to: none | write to: file, or remove it",
 			},
 		},
 		"AuditStdout": {
-			reason: "there is one destination",
+			reason: "An audit log has one destination.",
 			text:   "audit: { to: stdout, file: audit.jsonl }\n",
 			want: []string{
-				"a.yaml:1:22: CONF007 audit.file has no meaning with to: stdout | write to: file, or remove it",
+				"a.yaml:1:22: CONF007 audit.file cannot be used with to: stdout | write to: file, or remove it",
 			},
 		},
 		"AuditUnknown": {
-			reason: "a destination that is wrong says nothing about the file",
+			reason: "An invalid destination causes no finding about the file.",
 			text:   "audit: { to: stdot, file: audit.jsonl }\n",
 			want: []string{
 				`a.yaml:1:14: CONF005 audit.to: want none, stdout or file, found "stdot" | did you mean stdout?`,
 			},
 		},
 		"AuditTypes": {
-			reason: "a path is text",
+			reason: "A path must be text.",
 			text:   "audit: { to: file, file: [a] }\n",
 			want: []string{
 				"a.yaml:1:26: CONF004 audit.file: want text, found a list",
 			},
 		},
 		"ProviderOff": {
-			reason: "a provider that is switched off needs no folder",
+			reason: "A disabled provider needs no folder.",
 			text:   "catalog: { providers: { xrdTemplates: { enabled: false } } }\n",
 		},
 		"NoConnection": {
-			reason: "PostgreSQL is somewhere",
+			reason: "PostgreSQL needs a connection.",
 			text:   "backend:\n  database:\n    client: pg\n",
 			want: []string{
 				"a.yaml:3:5: CONF006 backend.database has client pg, but no connection | write connection: ${NAME}, or a map of host, user, password and database",
 			},
 		},
 		"ConnectionHidden": {
-			reason: "nothing of a connection is shown",
+			reason: "An invalid connection is not shown.",
 			text:   "backend:\n  database: { client: pg, connection: 's3cr3t' }\n",
 			want: []string{
 				"a.yaml:2:39: CONF005 backend.database.connection: want the URL of a PostgreSQL database | write it as in postgres://user:password@host:5432/database, or as a map of host, user, password and database",
 			},
 		},
 		"ConnectionMixed": {
-			reason: "keys of the other client",
+			reason: "Keys of SQLite cannot be used with PostgreSQL.",
 			text:   "backend:\n  database: { client: pg, connection: { filename: x, ssl: { cert: a } } }\n",
 			want: []string{
 				"a.yaml:2:39: CONF006 backend.database.connection has no host | write the name of the server",
-				"a.yaml:2:41: CONF007 backend.database.connection.filename has no meaning with client pg | remove it, or choose another client",
+				"a.yaml:2:41: CONF007 backend.database.connection.filename cannot be used with client pg | remove it, or choose another client",
 				"a.yaml:2:61: CONF006 backend.database.connection.ssl has cert, but no key | write both, or none",
 			},
 		},
 		"ConnectionSQLite": {
-			reason: "keys of the other client",
+			reason: "Keys of PostgreSQL cannot be used with SQLite.",
 			text:   "backend:\n  database: { connection: { host: db, password: s3cr3t } }\n",
 			want: []string{
-				"a.yaml:2:29: CONF007 backend.database.connection.host has no meaning with client sqlite | remove it, or choose another client",
-				"a.yaml:2:39: CONF007 backend.database.connection.password has no meaning with client sqlite | remove it, or choose another client",
+				"a.yaml:2:29: CONF007 backend.database.connection.host cannot be used with client sqlite | remove it, or choose another client",
+				"a.yaml:2:39: CONF007 backend.database.connection.password cannot be used with client sqlite | remove it, or choose another client",
 			},
 		},
 		"ConnectionURL": {
-			reason: "a URL is for the other client",
+			reason: "A URL from the environment is not a path, and is not shown.",
 			text:   "backend:\n  database: { connection: '${PG}' }\n",
 			env:    vars{"PG": "postgres://me:s3cr3t@db/x"},
 			want: []string{
-				"a.yaml:2:27: CONF005 backend.database.connection: want the path of a file, found what the environment variable PG holds | write the path alone, or client: pg",
+				"a.yaml:2:27: CONF005 backend.database.connection: want the path of a file, found the value of the environment variable PG | write the path alone, or client: pg",
 			},
 		},
 		"ConnectionPlain": {
-			reason: "nor is one that is written in the file shown",
+			reason: "A URL in the file is not a path, and is not shown.",
 			text:   "backend:\n  database: { connection: 'postgres://me:s3cr3t@db/x' }\n",
 			want: []string{
 				"a.yaml:2:27: CONF005 backend.database.connection: want the path of a file, found text | write the path alone, or client: pg",
 			},
 		},
 		"ConnectionCloud": {
-			reason: "clouds have types of their own",
+			reason: "Connection types of clouds are not supported.",
 			text:   "backend:\n  database: { client: pg, connection: { type: rds, host: x, password: \"a\\nb\" } }\n",
 			want: []string{
-				"a.yaml:2:47: CONF012 backend.database.connection.type: connections of a cloud's own type are not supported | remove it, and connect with user and password",
-				"a.yaml:2:71: CONF005 backend.database.connection.password holds a control character | remove line breaks and the like",
+				"a.yaml:2:47: CONF012 backend.database.connection.type: cloud-specific connection types are not supported | remove it, and connect with user and password",
+				"a.yaml:2:71: CONF005 backend.database.connection.password contains a control character | remove line breaks and other control characters",
 			},
 		},
 		"ExternalAccess": {
-			reason: "tokens that cannot be guessed, each once, for services with a name",
+			reason: "Service tokens are strong, unique and have a valid subject.",
 			text: "backend:\n  auth:\n    externalAccess:\n      - { type: static, options: { token: short, subject: ci } }\n" +
 				"      - { type: static, options: { token: 0123456789abcdef, subject: guest } }\n" +
 				"      - { type: static, options: { token: 0123456789abcdef, subject: 'a b' }, accessRestrictions: [] }\n" +
 				"      - { type: jwks, options: { url: x } }\n      - { type: statik }\n      - { options: {} }\n      - type: static\n",
 			want: []string{
-				"a.yaml:4:43: CONF005 backend.auth.externalAccess[0].options.token: want at least 16 characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
-				`a.yaml:5:70: CONF005 backend.auth.externalAccess[1].options.subject: want another name than guest, user or service, which are kinds of callers, found "guest"`,
-				"a.yaml:6:43: CONF010 backend.auth.externalAccess[2].options.token is that of another service, at a.yaml:5:43 | give each service its own",
+				"a.yaml:4:43: CONF005 backend.auth.externalAccess[0].options.token: want at least 16 characters, so that it cannot be guessed | generate one with: openssl rand -base64 24",
+				`a.yaml:5:70: CONF005 backend.auth.externalAccess[1].options.subject: want a name other than guest, user or service, which are kinds of callers, found "guest"`,
+				"a.yaml:6:43: CONF010 backend.auth.externalAccess[2].options.token is already used by another service, at a.yaml:5:43 | use a different token for each service",
 				`a.yaml:6:70: CONF005 backend.auth.externalAccess[2].options.subject: want a name without spaces, found "a b"`,
-				"a.yaml:6:79: CONF012 backend.auth.externalAccess[2].accessRestrictions is not supported | restrict it with permission.rules, whose who names the subject",
+				"a.yaml:6:79: CONF012 backend.auth.externalAccess[2].accessRestrictions is not supported | restrict it with permission.rules, with the subject under who",
 				"a.yaml:7:17: CONF012 backend.auth.externalAccess[3].type: jwks is not supported | write type: static with a token; tokens of an issuer are accepted by auth.providers.oidc",
 				`a.yaml:8:17: CONF005 backend.auth.externalAccess[4].type: want static, found "statik" | did you mean static?`,
 				"a.yaml:9:9: CONF006 backend.auth.externalAccess[5] has no type | write type: static",
-				"a.yaml:9:20: CONF006 backend.auth.externalAccess[5].options has no subject | say what the service is called in logs and rules",
+				"a.yaml:9:20: CONF006 backend.auth.externalAccess[5].options has no subject | write the name of the service in logs and rules",
 				"a.yaml:9:20: CONF006 backend.auth.externalAccess[5].options has no token | write token: ${NAME}",
 				"a.yaml:10:9: CONF006 backend.auth.externalAccess[6] has no options | write options: { token: ${NAME}, subject: name }",
 			},
 		},
 		"Guessable": {
-			reason: "what can be guessed is no secret, wherever it stands",
+			reason: "Weak secrets are reported everywhere.",
 			text: "backend:\n  auth:\n    externalAccess:\n      - { type: static, options: { token: aaaaaaaaaaaaaaaa, subject: a } }\n" +
 				"      - { type: static, options: { token: abcdefghabcdefgh, subject: b } }\n" +
 				"      - { type: static, options: { token: '${TOKEN}', subject: c } }\n" +
 				"auth: { session: { secret: 15-characters-x } }\nscaffolder: { secretKey: abababababababab }\n",
 			env: vars{"TOKEN": "s3cr3t000000000000"},
 			want: []string{
-				"a.yaml:4:43: CONF005 backend.auth.externalAccess[0].options.token: want at least 8 different characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
-				"a.yaml:5:43: CONF005 backend.auth.externalAccess[1].options.token: want text that does not repeat itself, so that it cannot be guessed | make one with: openssl rand -base64 24",
-				"a.yaml:6:43: CONF005 backend.auth.externalAccess[2].options.token: want at least 8 different characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
-				"a.yaml:7:28: CONF005 auth.session.secret: want at least 16 characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
-				"a.yaml:8:26: CONF005 scaffolder.secretKey: want at least 8 different characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
+				"a.yaml:4:43: CONF005 backend.auth.externalAccess[0].options.token: want at least 8 different characters, so that it cannot be guessed | generate one with: openssl rand -base64 24",
+				"a.yaml:5:43: CONF005 backend.auth.externalAccess[1].options.token: want text that does not repeat, so that it cannot be guessed | generate one with: openssl rand -base64 24",
+				"a.yaml:6:43: CONF005 backend.auth.externalAccess[2].options.token: want at least 8 different characters, so that it cannot be guessed | generate one with: openssl rand -base64 24",
+				"a.yaml:7:28: CONF005 auth.session.secret: want at least 16 characters, so that it cannot be guessed | generate one with: openssl rand -base64 24",
+				"a.yaml:8:26: CONF005 scaffolder.secretKey: want at least 8 different characters, so that it cannot be guessed | generate one with: openssl rand -base64 24",
 			},
 		},
 		"Policy": {
-			reason: "a switch that opens everything is not passed over in silence",
+			reason: "Unsupported switches that would open access are errors.",
 			text:   "backend: { auth: { dangerouslyDisableDefaultAuthPolicy: true } }\ncatalog: { readonly: true, processingInterval: false }\npermission: { rbac: {} }\n",
 			want: []string{
 				"a.yaml:1:57: CONF012 backend.auth.dangerouslyDisableDefaultAuthPolicy is not supported | remove it; auth.providers.guest lets people read without signing in",
@@ -294,28 +294,28 @@ func TestPortalMistakes(t *testing.T) {
 			},
 		},
 		"Off": {
-			reason: "switched off it is right",
+			reason: "Unsupported switches that are off are accepted.",
 			text:   "backend: { auth: { dangerouslyDisableDefaultAuthPolicy: false } }\ncatalog: { readonly: false }\n",
 		},
 		"Reading": {
-			reason: "hosts are hosts",
+			reason: "Invalid hosts and roots are reported.",
 			text:   "backend:\n  reading:\n    allow: [ { host: 'https://x' }, { host: '*' }, { paths: [a] } ]\n    roots: ['~/x', 1]\n    timeout: 1ms\n    maxSize: huge\n",
 			want: []string{
 				`a.yaml:3:22: CONF005 backend.reading.allow[0].host: want a host such as example.org, *.example.org or example.org:8443, without a scheme and a path, found "https://x"`,
 				`a.yaml:3:45: CONF005 backend.reading.allow[1].host: want a host such as example.org, *.example.org or example.org:8443, without a scheme and a path, found "*"`,
 				"a.yaml:3:52: CONF006 backend.reading.allow[2] has no host | write the name of the host, such as example.org or *.example.org",
-				`a.yaml:3:62: CONF005 backend.reading.allow[2].paths[0]: want the beginning of a path, such as /catalog/, found "a"`,
-				`a.yaml:4:13: CONF005 backend.reading.roots[0]: want a path, found "~/x" | write ${HOME} for ~, which only a shell knows`,
+				`a.yaml:3:62: CONF005 backend.reading.allow[2].paths[0]: want a path prefix, such as /catalog/, found "a"`,
+				`a.yaml:4:13: CONF005 backend.reading.roots[0]: want a path, found "~/x" | write ${HOME} instead of ~, which is not expanded`,
 				"a.yaml:4:20: CONF004 backend.reading.roots[1]: want text, found 1 | put it in quotes",
 				"a.yaml:5:14: CONF005 backend.reading.timeout: want at least 100ms, found less",
 				`a.yaml:6:14: CONF004 backend.reading.maxSize: want a size, found "huge" | write it as in 4MiB, or as a number of bytes`,
 			},
 		},
 		"Limits": {
-			reason: "within bounds",
+			reason: "Values out of range are reported.",
 			text:   "backend:\n  rateLimit: { window: 10, incomingRequestLimit: 0, ipAllowList: [me] }\n  maxBody: 1\n  maxPush: 99999999999999 GB\n",
 			want: []string{
-				`a.yaml:2:24: CONF004 backend.rateLimit.window: want a duration, such as { minutes: 5 } or "5m", found 10 | say which unit is meant`,
+				`a.yaml:2:24: CONF004 backend.rateLimit.window: want a duration, such as { minutes: 5 } or "5m", found 10 | add a unit`,
 				"a.yaml:2:50: CONF005 backend.rateLimit.incomingRequestLimit: want a number from 1 to 1000000, found 0",
 				`a.yaml:2:67: CONF005 backend.rateLimit.ipAllowList[0]: want an address or a network, such as 10.0.0.1 or 10.0.0.0/8, found "me"`,
 				"a.yaml:3:12: CONF005 backend.maxBody: want a size from 1KiB to 1GiB, found 1",
@@ -323,64 +323,64 @@ func TestPortalMistakes(t *testing.T) {
 			},
 		},
 		"RateLimitType": {
-			reason: "a switch or a map",
+			reason: "A rate limit is a switch or a map.",
 			text:   "backend:\n  rateLimit: 7\n",
 			want: []string{
 				"a.yaml:2:14: CONF004 backend.rateLimit: want true or false, found 7",
 			},
 		},
 		"Providers": {
-			reason: "ways to sign in that are not there",
+			reason: "Unsupported sign-in providers are reported.",
 			text:   "auth:\n  providers:\n    github: { development: {} }\n    gest: {}\n    guest: { userEntityRef: group:default/x, ownershipEntityRefs: [a/b/c] }\n",
 			want: []string{
 				"a.yaml:3:5: CONF012 auth.providers.github is not supported | use oidc with the address of its issuer, or remove it",
-				`a.yaml:4:5: CONF003 auth.providers has no key "gest" | did you mean guest? it has guest and oidc`,
+				`a.yaml:4:5: CONF003 auth.providers has no key "gest" | did you mean guest? known keys: guest and oidc`,
 				`a.yaml:5:29: CONF005 auth.providers.guest.userEntityRef: want a user, as name, namespace/name or user:namespace/name, found "group:default/x"`,
 				`a.yaml:5:68: CONF005 auth.providers.guest.ownershipEntityRefs[0]: want name, namespace/name or kind:namespace/name, found "a/b/c"`,
 			},
 		},
 		"OIDC": {
-			reason: "an issuer, by one key, over https, and the portal's name there",
+			reason: "An issuer is configured once, over https, with a client.",
 			text:   "auth:\n  providers:\n    oidc: { metadataUrl: 'http://x/', issuer: 'http://y' }\n",
 			want: []string{
-				"a.yaml:3:11: CONF006 auth.providers.oidc has no clientId | write the name under which the issuer knows the portal",
-				"a.yaml:3:26: CONF011 auth.providers.oidc.metadataUrl would carry credentials over plain HTTP | use https",
-				"a.yaml:3:39: CONF007 auth.providers.oidc.issuer cannot be used together with metadataUrl at a.yaml:3:13 | keep one of the two",
+				"a.yaml:3:11: CONF006 auth.providers.oidc has no clientId | write the client id of the portal at the issuer",
+				"a.yaml:3:26: CONF011 auth.providers.oidc.metadataUrl would send credentials over plain HTTP | use https",
+				"a.yaml:3:39: CONF007 auth.providers.oidc.issuer cannot be used with metadataUrl at a.yaml:3:13 | keep one of the two",
 			},
 		},
 		"OIDCNothing": {
-			reason: "without an issuer there is nobody to ask",
+			reason: "An OIDC provider needs an issuer.",
 			text:   "auth:\n  providers:\n    oidc: { clientId: a, clientSecret: 'a b', userNamespace: A_B }\n",
 			want: []string{
 				"a.yaml:3:11: CONF006 auth.providers.oidc has neither issuer nor metadataUrl | write the address of the issuer",
-				"a.yaml:3:40: CONF005 auth.providers.oidc.clientSecret holds a character that no secret can have, at position 2 | remove spaces and line breaks; a file must hold the secret alone",
+				"a.yaml:3:40: CONF005 auth.providers.oidc.clientSecret contains an invalid character at position 2 | remove spaces and line breaks; a file must contain only the secret",
 				`a.yaml:3:62: CONF005 auth.providers.oidc.userNamespace: want the name of a namespace (lower-case letters, digits and dashes, at most 63), found "A_B"`,
 			},
 		},
 		"OIDCEnvironment": {
-			reason: "the environment that counts is there",
+			reason: "The current environment must be configured.",
 			text:   "auth:\n  environment: ${E}\n  providers:\n    oidc: { staging: {}, production: {} }\n",
 			env:    vars{"E": "s3cr3t"},
 			want: []string{
-				"a.yaml:4:11: CONF006 auth.providers.oidc has staging and production, but not the environment that auth.environment names | write that environment, or set auth.environment to one that is there",
+				"a.yaml:4:11: CONF006 auth.providers.oidc has staging and production, but not the environment of auth.environment | add that environment, or set auth.environment to an existing one",
 			},
 		},
 		"Lifetime": {
-			reason: "neither at once nor for ever",
+			reason: "A token lifetime has a maximum.",
 			text:   "auth: { backstageTokenExpiration: 2d }\n",
 			want: []string{
 				"a.yaml:1:35: CONF005 auth.backstageTokenExpiration: want at most 1d, found more",
 			},
 		},
 		"GuestOutside": {
-			reason: "guests that are not let in",
+			reason: "Guests that have no effect are reported.",
 			text:   "auth:\n  environment: production\n  providers:\n    guest: {}\n",
 			want: []string{
 				"a.yaml:4:12: CONF013 auth.providers.guest has no effect, because auth.environment is not development | write dangerouslyAllowOutsideDevelopment: true to let guests in, or remove guest",
 			},
 		},
 		"Rules": {
-			reason: "a rule that fits nobody is a slip",
+			reason: "A rule that matches no caller is reported.",
 			text: "permission:\n  rules:\n    - { who: [guests, 'component:default/x', ci], permissions: [catalog.entity.raed, catalog.things.*, nonsense], result: allow }\n" +
 				"    - { kinds: [a b], namespaces: [A], owners: [own, 'a b'], result: alow }\n    - { who: user }\n",
 			want: []string{
@@ -395,20 +395,20 @@ func TestPortalMistakes(t *testing.T) {
 				`a.yaml:4:54: CONF005 permission.rules[1].owners[1]: want name, namespace/name or kind:namespace/name, found "a b"`,
 				`a.yaml:4:70: CONF005 permission.rules[1].result: want allow or deny, found "alow" | did you mean allow?`,
 				"a.yaml:5:7: CONF006 permission.rules[2] has no result | write result: allow or result: deny",
-				`a.yaml:5:14: CONF004 permission.rules[2].who: want a list, found "user" | write [ ] around it, or each entry on a line of its own that begins with a dash`,
+				`a.yaml:5:14: CONF004 permission.rules[2].who: want a list, found "user" | write [ ] around it, or each entry on its own line after a dash`,
 			},
 		},
 		"Catalog": {
-			reason: "rules and locations",
+			reason: "Invalid rules and locations are reported.",
 			text: "catalog:\n  rules: [ { allow: [a/b], locations: [] }, {} ]\n  locations:\n    - { type: github, target: x }\n    - { type: file, target: 'a[' }\n" +
 				"    - { type: url, target: 'https://me:s3cr3t@x/y?z' }\n    - { type: url, target: ./x }\n    - { type: file }\n  locationTypes: [git]\n  providers: { xrdTemplates: {} }\n",
 			want: []string{
 				`a.yaml:2:22: CONF005 catalog.rules[0].allow[0]: want a kind of entity, such as Component, found "a/b"`,
-				"a.yaml:2:28: CONF012 catalog.rules[0].locations is not supported | put the rule into the entry of catalog.locations that it is for",
+				"a.yaml:2:28: CONF012 catalog.rules[0].locations is not supported | move the rule to its entry in catalog.locations",
 				"a.yaml:2:45: CONF006 catalog.rules[1] has no allow | write a list of kinds, such as [Component, API]",
 				`a.yaml:4:15: CONF005 catalog.locations[0].type: want file or url, found "github"`,
-				`a.yaml:5:29: CONF005 catalog.locations[1].target: want a path or pattern, found "a[" | close each [ with ], or write \[ for the sign itself`,
-				"a.yaml:6:28: CONF011 catalog.locations[2].target has credentials in it, where they end in logs | remove what stands before the @, and give the credentials by keys of their own",
+				`a.yaml:5:29: CONF005 catalog.locations[1].target: want a path or pattern, found "a[" | close each [ with ], or write \[ for a literal [`,
+				"a.yaml:6:28: CONF011 catalog.locations[2].target contains credentials, which would be logged | remove everything before the @, and write the credentials under their own keys",
 				"a.yaml:7:28: CONF005 catalog.locations[3].target: want an address that begins with https:// or http://, and a host | write it as in https://10.0.0.1:6443",
 				"a.yaml:8:7: CONF006 catalog.locations[4] has no target | write the path of a file, or an address",
 				`a.yaml:9:19: CONF005 catalog.locationTypes[0]: want file or url, found "git"`,
@@ -416,7 +416,7 @@ func TestPortalMistakes(t *testing.T) {
 			},
 		},
 		"NoEffect": {
-			reason: "what Backstage does and we do not is worth a word",
+			reason: "Unsupported keys of Backstage are remarks.",
 			text:   "backend: { trustProxy: true, csp: {} }\nauth: { providers: { guest: { signIn: {} } } }\ncatalog: { orphanStrategy: delete }\n",
 			want: []string{
 				"a.yaml:1:12: CONF013 backend.trustProxy has no effect here | remove it, unless a portal that shares the file uses it",

@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// portal sets each key of the portal to something that is no default.
+// portal sets each key of the portal to a value that is not the default.
 const portal = `app:
   title: Platform
   baseUrl: https://portal.example.org/
@@ -90,7 +90,7 @@ catalog:
     xrdTemplates: { enabled: false, sourceDirectory: xrds, watchForChanges: true, schedule: { frequency: { minutes: 3 } } }
 `
 
-// portalURL writes some keys in their other forms.
+// portalURL sets some keys in their other forms.
 const portalURL = `backend:
   listen: ":7008"
   database: { client: pg, connection: "${PG}" }
@@ -102,7 +102,7 @@ catalog: { locationTypes: [] }
 
 var portalSecrets = vars{"PASSWORD": "p@ss word/?#", "CI": "0123456789abcdef", "OIDC": "s-oidc", "SESSION": "s-session-0123456", "REDIS": "rediss://me:pw@redis:6380/2", "PG": "postgres://me:pw@db/portal?sslmode=disable"}
 
-// absolute returns a path from where the test runs.
+// absolute returns a path relative to the working directory.
 func absolute(t *testing.T, path string) string {
 	t.Helper()
 	full, err := filepath.Abs(path)
@@ -112,12 +112,12 @@ func absolute(t *testing.T, path string) string {
 	return full
 }
 
-// loadPortal reads the sections of the portal from conf/a.yaml.
+// loadPortal loads the sections of the portal from conf/a.yaml.
 func loadPortal(t *testing.T, text string) *Config {
 	t.Helper()
 	c, fs := Load([]string{"conf/a.yaml"}, Options{Lookup: portalSecrets.lookup, ReadFile: disk{"conf/a.yaml": text}.read, Sections: PortalSections})
 	if found := lines(fs); len(found) > 0 {
-		t.Fatalf("found %q in\n%s", found, text)
+		t.Fatalf("findings are %q in\n%s", found, text)
 	}
 	return c
 }
@@ -177,12 +177,12 @@ func TestPortal(t *testing.T) {
 	}
 }
 
-// TestPortalDefaults wants a portal without a configuration to work, on this
-// machine alone.
+// TestPortalDefaults checks that a portal without a configuration works, on this
+// machine only.
 func TestPortalDefaults(t *testing.T) {
 	c, fs := Load(nil, Options{Sections: PortalSections})
 	if len(fs) > 0 {
-		t.Fatalf("found %q", lines(fs))
+		t.Fatalf("findings are %q, want none", lines(fs))
 	}
 	upstream := loadPortal(t, "words: upstream\n")
 	allowed := loadPortal(t, "words: upstream\ncatalog: { locationTypes: [url, file] }\n")
@@ -190,25 +190,25 @@ func TestPortalDefaults(t *testing.T) {
 		reason    string
 		got, want any
 	}{
-		"Listen":    {"guests may read, so only from this machine", c.Backend.Listen.String(), "127.0.0.1:7007"},
-		"BaseURL":   {"where people look", c.Backend.BaseURL, "http://localhost:7007"},
-		"Database":  {"one file where it is started", c.Backend.Database, Database{Client: ClientSQLite, Path: "data/portal.sqlite"}},
-		"Guest":     {"people may look around", c.Auth.Guest, GuestProvider{Enabled: true, UserRef: "user:development/guest", OwnershipRefs: []string{"user:development/guest"}}},
-		"Lifetime":  {"limits of the contract: guest token 1 hour", c.Auth.TokenLifetime, time.Hour},
-		"OIDC":      {"nobody signs in at an issuer nobody named", c.Auth.OIDC.Enabled, false},
-		"Origins":   {"pages of others may not ask", len(c.Backend.CORS.Origins), 0},
-		"Roots":     {"no file of the machine can be registered", len(c.Backend.Reading.Roots), 0},
-		"Hosts":     {"no host is read from", len(c.Backend.Reading.Allow), 0},
-		"Rate":      {"limited, but not from this machine", c.Backend.RateLimit, RateLimit{Enabled: true, Requests: 1000, Window: 10 * time.Second, AllowIPs: []string{"127.0.0.0/8", "::1"}}},
-		"Body":      {"10 MB are too much", c.Backend.MaxBody, int64(4 << 20)},
-		"Policy":    {"the contract's policy", c.Permission, Permission{Enabled: true}},
-		"Audit":     {"no audit log unless it is asked for", c.Audit, Audit{To: AuditNone}},
-		"Kinds":     {"who is who is not for everybody to say", c.Catalog.Rules, []CatalogRule{{Allow: []string{"Component", "API", "Resource", "System", "Domain", "Template", "Location"}}}},
-		"Types":     {"files and addresses may be registered", c.Catalog.LocationTypes, []string{"file", "url"}},
-		"Upstream":  {"only addresses under the words of Backstage, as there", upstream.Catalog.LocationTypes, []string{"url"}},
-		"Allowed":   {"unless files are allowed", allowed.Catalog.LocationTypes, []string{"url", "file"}},
-		"Provider":  {"a provider that is not there does nothing", c.Catalog.XRDTemplates.Enabled, false},
-		"Effective": {"what is printed is complete", c.Effective().Get("backend", "listen").Str(), "127.0.0.1:7007"},
+		"Listen":    {"The portal listens on this machine only, as guests may read.", c.Backend.Listen.String(), "127.0.0.1:7007"},
+		"BaseURL":   {"The base URL is localhost.", c.Backend.BaseURL, "http://localhost:7007"},
+		"Database":  {"The database is a file in the working directory.", c.Backend.Database, Database{Client: ClientSQLite, Path: "data/portal.sqlite"}},
+		"Guest":     {"Guests are enabled.", c.Auth.Guest, GuestProvider{Enabled: true, UserRef: "user:development/guest", OwnershipRefs: []string{"user:development/guest"}}},
+		"Lifetime":  {"A guest token lasts 1 hour.", c.Auth.TokenLifetime, time.Hour},
+		"OIDC":      {"OIDC is disabled without an issuer.", c.Auth.OIDC.Enabled, false},
+		"Origins":   {"No origin is allowed.", len(c.Backend.CORS.Origins), 0},
+		"Roots":     {"No local file can be registered.", len(c.Backend.Reading.Roots), 0},
+		"Hosts":     {"No host can be read.", len(c.Backend.Reading.Allow), 0},
+		"Rate":      {"Requests are limited, except from this machine.", c.Backend.RateLimit, RateLimit{Enabled: true, Requests: 1000, Window: 10 * time.Second, AllowIPs: []string{"127.0.0.0/8", "::1"}}},
+		"Body":      {"The size of a body is limited to 4 MiB.", c.Backend.MaxBody, int64(4 << 20)},
+		"Policy":    {"Permissions are enabled without rules.", c.Permission, Permission{Enabled: true}},
+		"Audit":     {"The audit log is disabled.", c.Audit, Audit{To: AuditNone}},
+		"Kinds":     {"Users and groups are not allowed in the catalog.", c.Catalog.Rules, []CatalogRule{{Allow: []string{"Component", "API", "Resource", "System", "Domain", "Template", "Location"}}}},
+		"Types":     {"Files and URLs can be registered.", c.Catalog.LocationTypes, []string{"file", "url"}},
+		"Upstream":  {"With the keys of Backstage only URLs can be registered.", upstream.Catalog.LocationTypes, []string{"url"}},
+		"Allowed":   {"With the keys of Backstage files can be allowed.", allowed.Catalog.LocationTypes, []string{"url", "file"}},
+		"Provider":  {"A provider that is not configured is disabled.", c.Catalog.XRDTemplates.Enabled, false},
+		"Effective": {"The printed configuration is complete.", c.Effective().Get("backend", "listen").Str(), "127.0.0.1:7007"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -221,23 +221,23 @@ func TestPortalDefaults(t *testing.T) {
 
 func TestListen(t *testing.T) {
 	cases := map[string]struct{ reason, text, want, base string }{
-		"Port":      {"a port alone says nothing about who may connect", "listen: 8080", "127.0.0.1:8080", "http://localhost:8080"},
-		"PortText":  {"in quotes, as Backstage has it", "listen: '8080'", "127.0.0.1:8080", "http://localhost:8080"},
-		"All":       {"a colon before it means all interfaces", "listen: ':8080'", ":8080", "http://localhost:8080"},
-		"Host":      {"a host and a port", "listen: 'localhost:80'", "localhost:80", "http://localhost:80"},
-		"IPv6":      {"in brackets", "listen: '[::]:80'", "[::]:80", "http://localhost:80"},
+		"Port":      {"A port listens on this machine.", "listen: 8080", "127.0.0.1:8080", "http://localhost:8080"},
+		"PortText":  {"A port may be quoted as in Backstage.", "listen: '8080'", "127.0.0.1:8080", "http://localhost:8080"},
+		"All":       {"A colon before the port means all interfaces.", "listen: ':8080'", ":8080", "http://localhost:8080"},
+		"Host":      {"A host and a port are accepted.", "listen: 'localhost:80'", "localhost:80", "http://localhost:80"},
+		"IPv6":      {"An IPv6 address has brackets.", "listen: '[::]:80'", "[::]:80", "http://localhost:80"},
 		"Map":       {"both", "listen: { host: 10.0.0.1, port: '81' }", "10.0.0.1:81", "http://localhost:81"},
-		"MapPort":   {"the port alone", "listen: { port: 81 }", "127.0.0.1:81", "http://localhost:81"},
-		"MapHost":   {"the host alone", "listen: { host: '::' }", "[::]:7007", "http://localhost:7007"},
-		"Free":      {"any port that is free", "listen: 0", "127.0.0.1:0", "http://localhost:0"},
-		"Elsewhere": {"from the environment", "listen: '${PG:-:9}'", ":9", "http://localhost:9"},
-		"TLS":       {"a certificate makes it https", "https: { certificate: { cert: { $file: a.pem }, key: b.pem } }", "127.0.0.1:7007", "https://localhost:7007"},
+		"MapPort":   {"A map may have only a port.", "listen: { port: 81 }", "127.0.0.1:81", "http://localhost:81"},
+		"MapHost":   {"A map may have only a host.", "listen: { host: '::' }", "[::]:7007", "http://localhost:7007"},
+		"Free":      {"Port 0 is any free port.", "listen: 0", "127.0.0.1:0", "http://localhost:0"},
+		"Elsewhere": {"The address can come from the environment.", "listen: '${PG:-:9}'", ":9", "http://localhost:9"},
+		"TLS":       {"A certificate changes the base URL to https.", "https: { certificate: { cert: { $file: a.pem }, key: b.pem } }", "127.0.0.1:7007", "https://localhost:7007"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := mustLoad(t, "auth: { providers: {} }\nbackend: { "+tc.text+" }", nil)
 			if got := c.Backend.Listen.String(); got != tc.want || c.Backend.BaseURL != tc.base {
-				t.Errorf("%s: got %s at %s", tc.reason, got, c.Backend.BaseURL)
+				t.Errorf("%s: address is %s at %s", tc.reason, got, c.Backend.BaseURL)
 			}
 		})
 	}
@@ -252,20 +252,20 @@ func TestDatabase(t *testing.T) {
 		reason, text string
 		want         Database
 	}{
-		"None":      {"beside the configuration file", "", lite("conf/data/portal.sqlite")},
-		"Library":   {"as Backstage calls it", "client: better-sqlite3", lite("conf/data/portal.sqlite")},
-		"Text":      {"a path", "connection: ../x.db", lite("x.db")},
-		"Directory": {"a folder for databases", "client: better-sqlite3, connection: { directory: /var/lib/portal }", lite("/var/lib/portal/portal.sqlite")},
-		"Filename":  {"a file", "connection: { filename: ./x.db }", lite("conf/x.db")},
-		"URL":       {"as it is", "client: pg, connection: '${PG}'", pg("me:pw@db/portal?sslmode=disable")},
-		"Map":       {"the least there can be", "client: pg, connection: { host: db }", pg("db:5432/portal")},
-		"User":      {"a user without a password", "client: pg, connection: { host: '::1', user: me }", pg("me@[::1]:5432/portal")},
-		"TLS":       {"true checks the certificate", "client: pg, connection: { host: db, ssl: true }", pg("db:5432/portal?sslmode=verify-full")},
-		"NoTLS":     {"false is none", "client: pg, connection: { host: db, ssl: false }", pg("db:5432/portal?sslmode=disable")},
-		"Believe":   {"any certificate", "client: pg, connection: { host: db, ssl: { rejectUnauthorized: false } }", pg("db:5432/portal?sslmode=require")},
-		"Client":    {"a certificate of one's own", "client: pg, connection: { host: db, ssl: { cert: c.pem, key: { $file: /k.pem } } }", pg("db:5432/portal?sslcert=conf%2Fc.pem&sslkey=%2Fk.pem&sslmode=verify-full")},
-		"Socket":    {"a folder with a socket", "client: pg, connection: { host: /run/postgresql }", pg("/portal?host=%2Frun%2Fpostgresql&port=5432")},
-		"Type":      {"Backstage's name for the usual type", "client: pg, connection: { type: default, host: db }", pg("db:5432/portal")},
+		"None":      {"The default is beside the configuration file.", "", lite("conf/data/portal.sqlite")},
+		"Library":   {"The client may have the name of Backstage.", "client: better-sqlite3", lite("conf/data/portal.sqlite")},
+		"Text":      {"The connection is a path.", "connection: ../x.db", lite("x.db")},
+		"Directory": {"The connection is a directory.", "client: better-sqlite3, connection: { directory: /var/lib/portal }", lite("/var/lib/portal/portal.sqlite")},
+		"Filename":  {"The connection is a file name.", "connection: { filename: ./x.db }", lite("conf/x.db")},
+		"URL":       {"A PostgreSQL URL is kept.", "client: pg, connection: '${PG}'", pg("me:pw@db/portal?sslmode=disable")},
+		"Map":       {"A host is enough for PostgreSQL.", "client: pg, connection: { host: db }", pg("db:5432/portal")},
+		"User":      {"A user without a password is accepted.", "client: pg, connection: { host: '::1', user: me }", pg("me@[::1]:5432/portal")},
+		"TLS":       {"ssl: true verifies the certificate.", "client: pg, connection: { host: db, ssl: true }", pg("db:5432/portal?sslmode=verify-full")},
+		"NoTLS":     {"ssl: false disables TLS.", "client: pg, connection: { host: db, ssl: false }", pg("db:5432/portal?sslmode=disable")},
+		"Believe":   {"ssl without verification requires TLS.", "client: pg, connection: { host: db, ssl: { rejectUnauthorized: false } }", pg("db:5432/portal?sslmode=require")},
+		"Client":    {"A client certificate can be configured.", "client: pg, connection: { host: db, ssl: { cert: c.pem, key: { $file: /k.pem } } }", pg("db:5432/portal?sslcert=conf%2Fc.pem&sslkey=%2Fk.pem&sslmode=verify-full")},
+		"Socket":    {"A host may be a folder with a socket.", "client: pg, connection: { host: /run/postgresql }", pg("/portal?host=%2Frun%2Fpostgresql&port=5432")},
+		"Type":      {"The type default of Backstage is accepted.", "client: pg, connection: { type: default, host: db }", pg("db:5432/portal")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -276,59 +276,59 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
-// TestProviders says who is let in.
+// TestProviders checks which sign-in providers are enabled.
 func TestProviders(t *testing.T) {
 	cases := map[string]struct {
 		reason, text string
 		guest, oidc  bool
 		warned       bool
 	}{
-		"None":        {reason: "without providers, guests", text: "auth: {}", guest: true},
-		"Null":        {reason: "null is absent", text: "auth: { providers: }", guest: true},
-		"Empty":       {reason: "guest is removed by removing it", text: "auth: { providers: {} }"},
-		"Guest":       {reason: "present is enabled", text: "auth: { providers: { guest: {} } }", guest: true},
-		"OIDC":        {reason: "and no guests", text: "auth: { providers: { oidc: { issuer: 'https://x', clientId: a } } }", oidc: true},
-		"Both":        {reason: "each that is there", text: "auth: { providers: { guest: {}, oidc: { issuer: 'https://x', clientId: a } } }", guest: true, oidc: true},
-		"Environment": {reason: "keys below the environment", text: "auth: { providers: { guest: { development: {} } } }", guest: true},
-		"Shared":      {reason: "keys beside the environment hold in all", text: "auth: { providers: { oidc: { clientId: a, development: { issuer: 'https://x' }, production: 7 } } }", oidc: true, warned: true},
-		"Production":  {reason: "guests are not let in outside development", text: "auth: { environment: production, providers: { guest: {} } }", warned: true},
-		"NoProviders": {reason: "nor by default", text: "auth: { environment: production }"},
-		"Dangerously": {reason: "unless somebody insists", text: "auth: { environment: production, providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }", guest: true},
+		"None":        {reason: "Without providers guests are enabled.", text: "auth: {}", guest: true},
+		"Null":        {reason: "Null is missing.", text: "auth: { providers: }", guest: true},
+		"Empty":       {reason: "An empty list disables guests.", text: "auth: { providers: {} }"},
+		"Guest":       {reason: "A provider in the list is enabled.", text: "auth: { providers: { guest: {} } }", guest: true},
+		"OIDC":        {reason: "With only OIDC guests are disabled.", text: "auth: { providers: { oidc: { issuer: 'https://x', clientId: a } } }", oidc: true},
+		"Both":        {reason: "All providers in the list are enabled.", text: "auth: { providers: { guest: {}, oidc: { issuer: 'https://x', clientId: a } } }", guest: true, oidc: true},
+		"Environment": {reason: "A provider can have keys below the environment.", text: "auth: { providers: { guest: { development: {} } } }", guest: true},
+		"Shared":      {reason: "Keys beside the environment apply to all environments.", text: "auth: { providers: { oidc: { clientId: a, development: { issuer: 'https://x' }, production: 7 } } }", oidc: true, warned: true},
+		"Production":  {reason: "Guests are disabled outside development.", text: "auth: { environment: production, providers: { guest: {} } }", warned: true},
+		"NoProviders": {reason: "Guests are disabled outside development by default.", text: "auth: { environment: production }"},
+		"Dangerously": {reason: "Guests can be allowed outside development explicitly.", text: "auth: { environment: production, providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }", guest: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, fs := load(tc.text, nil)
 			if c.Auth.Guest.Enabled != tc.guest || c.Auth.OIDC.Enabled != tc.oidc || len(fs) > 0 != tc.warned {
-				t.Errorf("%s: guest %v, oidc %v, found %q", tc.reason, c.Auth.Guest.Enabled, c.Auth.OIDC.Enabled, lines(fs))
+				t.Errorf("%s: guest is %v, oidc %v, findings are %q", tc.reason, c.Auth.Guest.Enabled, c.Auth.OIDC.Enabled, lines(fs))
 			}
 		})
 	}
 }
 
-// TestGuestsOutside has guests let in at one address or another.
+// TestGuestsOutside checks the warning about guests for several addresses.
 func TestGuestsOutside(t *testing.T) {
 	const says = "accepts connections from other machines, and guests are let in without signing in | "
-	const byDefault = says + "list under auth.providers how people sign in, listen on 127.0.0.1, or write auth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }"
+	const byDefault = says + "configure sign-in under auth.providers, listen on 127.0.0.1, or write auth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }"
 	const listed = says + "remove auth.providers.guest, listen on 127.0.0.1, or write dangerouslyAllowOutsideDevelopment: true below auth.providers.guest"
 	cases := map[string]struct {
 		reason, text string
 		want         []string
 	}{
-		"Default":    {"by default only this machine can connect", "auth: { providers: { guest: {} } }\n", nil},
-		"All":        {"all interfaces", "backend:\n  listen: ':7007'\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
-		"Zero":       {"all interfaces, by address", "backend:\n  listen: 0.0.0.0:7007\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
-		"Six":        {"all interfaces of IPv6", "backend:\n  listen: '[::]:7007'\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
-		"Address":    {"one interface", "backend:\n  listen: { host: 10.0.0.1 }\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
-		"Name":       {"a name may be anything", "backend:\n  listen: portal.local:7007\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
-		"NoList":     {"guests are let in because there is no list", "backend:\n  listen: ':7007'\n", []string{"a.yaml:2:11: CONF016 backend.listen " + byDefault}},
-		"Both":       {"signing in does not keep guests out", "backend:\n  listen: ':7007'\nauth: { providers: { guest: {}, oidc: { issuer: 'https://x', clientId: a } } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
-		"Localhost":  {"this machine, by name", "backend:\n  listen: LOCALHOST:7007\n", nil},
-		"Loopback":   {"this machine, by address", "backend:\n  listen: 127.0.0.2:7007\n", nil},
-		"Loopback6":  {"this machine, by an address of IPv6", "backend:\n  listen: '[::1]:7007'\n", nil},
-		"Meant":      {"the configuration says that it is meant", "backend:\n  listen: ':7007'\nauth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }\n", nil},
-		"MeantBelow": {"the same, for one environment", "backend:\n  listen: ':7007'\nauth: { providers: { guest: { development: { dangerouslyAllowOutsideDevelopment: true } } } }\n", nil},
-		"NoGuests":   {"no guests", "backend:\n  listen: ':7007'\nauth: { providers: {} }\n", nil},
-		"Production": {"no guests, because of the environment", "backend:\n  listen: ':7007'\nauth: { environment: production }\n", nil},
+		"Default":    {"By default only this machine can connect.", "auth: { providers: { guest: {} } }\n", nil},
+		"All":        {"All interfaces are reported.", "backend:\n  listen: ':7007'\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Zero":       {"All IPv4 interfaces are reported.", "backend:\n  listen: 0.0.0.0:7007\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Six":        {"All IPv6 interfaces are reported.", "backend:\n  listen: '[::]:7007'\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Address":    {"One interface is reported.", "backend:\n  listen: { host: 10.0.0.1 }\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Name":       {"A host name is reported.", "backend:\n  listen: portal.local:7007\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"NoList":     {"Guests that are enabled by default are reported.", "backend:\n  listen: ':7007'\n", []string{"a.yaml:2:11: CONF016 backend.listen " + byDefault}},
+		"Both":       {"Guests beside OIDC are reported.", "backend:\n  listen: ':7007'\nauth: { providers: { guest: {}, oidc: { issuer: 'https://x', clientId: a } } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Localhost":  {"localhost is not reported.", "backend:\n  listen: LOCALHOST:7007\n", nil},
+		"Loopback":   {"A loopback address is not reported.", "backend:\n  listen: 127.0.0.2:7007\n", nil},
+		"Loopback6":  {"The IPv6 loopback address is not reported.", "backend:\n  listen: '[::1]:7007'\n", nil},
+		"Meant":      {"Explicitly allowed guests are not reported.", "backend:\n  listen: ':7007'\nauth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }\n", nil},
+		"MeantBelow": {"Guests explicitly allowed in one environment are not reported.", "backend:\n  listen: ':7007'\nauth: { providers: { guest: { development: { dangerouslyAllowOutsideDevelopment: true } } } }\n", nil},
+		"NoGuests":   {"Without guests nothing is reported.", "backend:\n  listen: ':7007'\nauth: { providers: {} }\n", nil},
+		"Production": {"Guests disabled by the environment are not reported.", "backend:\n  listen: ':7007'\nauth: { environment: production }\n", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -338,26 +338,26 @@ func TestGuestsOutside(t *testing.T) {
 			}
 		})
 	}
-	// Programs that do not serve the portal do not care.
+	// Programs that do not serve the portal do not report it.
 	text := disk{"a.yaml": "backend: { listen: ':7007' }\n"}
 	if _, fs := Load([]string{"a.yaml"}, Options{ReadFile: text.read, Sections: []string{SectionComposer}}); len(fs) > 0 {
-		t.Errorf("a program without the section backend: %q", lines(fs))
+		t.Errorf("findings without the section backend are %q, want none", lines(fs))
 	}
 }
 
-// TestDefaultFiles wants the files that are there, in order, and one that
-// cannot be read too.
+// TestDefaultFiles checks that existing files are returned in order, including
+// unreadable ones.
 func TestDefaultFiles(t *testing.T) {
 	dir := t.TempDir()
 	if got := DefaultFiles(dir); got != nil {
-		t.Errorf("an empty folder has %q", got)
+		t.Errorf("empty folder has the files %q", got)
 	}
 	local, base := filepath.Join(dir, "app-config.local.yaml"), filepath.Join(dir, "app-config.yaml")
 	if err := os.Symlink("app-config.local.yaml", local); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{local}, DefaultFiles(dir)); diff != "" {
-		t.Errorf("one that cannot be read (-want +got):\n%s", diff)
+		t.Errorf("files with an unreadable one (-want +got):\n%s", diff)
 	}
 	if err := os.WriteFile(base, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -34,29 +34,29 @@ var ProductionRules = []finding.Rule{
 	{ID: RuleGuests, Severity: finding.Error, Title: "guests are let in",
 		Why: "Every client that reaches the portal reads the catalog without signing in."},
 	{ID: RulePlainURL, Severity: finding.Error, Title: "the portal is reached over plain HTTP",
-		Why: "Tokens can be read on the way. Write https even if a proxy terminates TLS: it is how browsers reach the portal."},
+		Why: "Tokens can be read in transit. Write https even if a proxy terminates TLS: it is how browsers reach the portal."},
 	{ID: RuleCookie, Severity: finding.Error, Title: "the session cookie is not secure",
-		Why: "Browsers send it over plain HTTP, too, because backend.baseUrl is not https."},
+		Why: "Browsers also send it over plain HTTP, because backend.baseUrl is not https."},
 	{ID: RulePredictable, Severity: finding.Error, Title: "a token or key can be guessed",
-		Why: "It is short, or has a word or a sequence in it that an attacker tries first."},
+		Why: "It is short, or contains a word or sequence that attackers try first."},
 	{ID: RuleDatabaseTLS, Severity: finding.Error, Title: "the connection to PostgreSQL may not be encrypted",
-		Why: "The password and all data can be read on the way to another machine."},
+		Why: "The password and all data can be read in transit."},
 	{ID: RulePermission, Severity: finding.Error, Title: "permissions are switched off",
 		Why: "Everybody who signs in may do everything."},
-	{ID: RuleNoRules, Severity: finding.Error, Title: "there are no permission rules",
-		Why: "What the defaults allow is not what several teams agree on. Write down who may do what."},
+	{ID: RuleNoRules, Severity: finding.Error, Title: "permission rules are missing",
+		Why: "The defaults may not match what your teams agreed on. Define who may do what."},
 	{ID: RuleNoLimit, Severity: finding.Error, Title: "the rate limit is off",
 		Why: "One client can keep the portal busy for all others."},
-	{ID: RuleSkipTLS, Severity: finding.Error, Title: "a certificate is not checked",
-		Why: "Another machine can pass for the server, and gets the credentials."},
+	{ID: RuleSkipTLS, Severity: finding.Error, Title: "a certificate is not verified",
+		Why: "Another machine can impersonate the server and get the credentials."},
 	{ID: RuleRedisTLS, Severity: finding.Error, Title: "the connection to Redis is not encrypted",
-		Why: "The password and what is cached can be read and changed on the way to another machine."},
+		Why: "The password and cached data can be read and changed in transit."},
 	{ID: RulePlainIssuer, Severity: finding.Error, Title: "an issuer is reached over plain HTTP",
-		Why: "What it says about who signs in can be changed on the way."},
-	{ID: RuleNoTaskKey, Severity: finding.Error, Title: "secrets of tasks have no key",
+		Why: "Its responses about who signs in can be changed in transit."},
+	{ID: RuleNoTaskKey, Severity: finding.Error, Title: "task secrets have no key",
 		Why: "Without scaffolder.secretKey a portal on PostgreSQL refuses tasks with secrets."},
-	{ID: RuleNoAudit, Severity: finding.Error, Title: "there is no audit log",
-		Why: "Nothing says afterwards who signed in, who was refused, and who changed what."},
+	{ID: RuleNoAudit, Severity: finding.Error, Title: "audit log is off",
+		Why: "Sign-ins, refusals and changes are not recorded."},
 }
 
 // Production returns the settings that are too weak for a portal that several teams
@@ -148,7 +148,7 @@ func (p *production) secrets() {
 	check("auth.session.secret", p.c.Auth.SessionSecret)
 	check("scaffolder.secretKey", p.c.Scaffolder.SecretKey)
 	if p.c.Scaffolder.SecretKey == "" && p.c.Backend.Database.Client == ClientPostgres {
-		p.report(RuleNoTaskKey, "scaffolder.secretKey", "write scaffolder: { secretKey: ${NAME} }, the same for all replicas; "+makeSecret, "the key for the secrets of tasks is missing")
+		p.report(RuleNoTaskKey, "scaffolder.secretKey", "write scaffolder: { secretKey: ${NAME} }, the same for all replicas; "+makeSecret, "the key for task secrets is missing")
 	}
 }
 
@@ -193,10 +193,10 @@ func (p *production) permission() {
 	case !p.c.Permission.Enabled:
 		p.report(RulePermission, "permission.enabled", "remove it, or write true", "permission.enabled is false")
 	case len(p.c.Permission.Rules) == 0:
-		p.report(RuleNoRules, "permission.rules", "write permission.rules; docs/portal.md has an example", "there are no permission rules")
+		p.report(RuleNoRules, "permission.rules", "write permission.rules; docs/sign-in.md has an example", "permission rules are missing")
 	}
 	if p.c.Audit.To == AuditNone {
-		p.report(RuleNoAudit, "audit.to", "write audit: { to: stdout }, or to: file with file: the path", "there is no audit log")
+		p.report(RuleNoAudit, "audit.to", "write audit: { to: stdout }, or to: file with file: the path", "audit log is off")
 	}
 }
 
@@ -209,7 +209,7 @@ func (p *production) walk(n *tree.Node, path string) {
 		key := join(path, f.Key)
 		switch {
 		case f.Key == "skipTLSVerify" && f.Value.Text == "true":
-			p.report(RuleSkipTLS, key, "remove it, and write caFile if the certificate is of an authority of your own", "%s is true: the certificate is not checked", key)
+			p.report(RuleSkipTLS, key, "remove it, and write caFile if the certificate authority is private", "%s is true: the certificate is not verified", key)
 		case f.Key == "issuer" && !strings.HasPrefix(key, "auth.") && strings.HasPrefix(f.Value.Text, "http://"):
 			p.report(RulePlainIssuer, key, "use https", "%s is plain HTTP", key)
 		}

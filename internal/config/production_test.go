@@ -6,11 +6,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// random is a token that cannot be guessed.
+// random is a strong token.
 const random = "q8Zr1LxT0vKw5EpNbY7uGh2sMd4c"
 
-// safe is a configuration for several teams. Each line is one that a case puts
-// something else in place of.
+// safe is a configuration for several teams. Each case replaces one line.
 var safe = []string{
 	"backend:",
 	"  baseUrl: https://portal.example.org",
@@ -32,23 +31,23 @@ var safe = []string{
 
 // TestProduction weakens a safe configuration in one way at a time.
 func TestProduction(t *testing.T) {
-	const hint = " | make one with: openssl rand -base64 24"
+	const hint = " | generate one with: openssl rand -base64 24"
 	cases := map[string]struct {
 		reason string
-		// line takes the place of one of safe, by its number, unless that is 0.
+		// line replaces a line of safe by its number, unless it is 0.
 		number int
 		line   string
 		env    vars
 		want   []string
 	}{
-		"Safe": {reason: "nothing to complain of"},
+		"Safe": {reason: "A safe configuration has no findings."},
 		"Guests": {
-			reason: "guests, even if that is meant", number: 10,
+			reason: "Guests are reported, even if explicitly allowed.", number: 10,
 			line: "    guest: { dangerouslyAllowOutsideDevelopment: true }",
 			want: []string{"a.yaml:10:12: PROD001 guests are let in without signing in | remove auth.providers.guest, and write auth.providers.oidc"},
 		},
 		"PlainURL": {
-			reason: "tokens and cookies would go over plain HTTP", number: 2,
+			reason: "A base URL with plain HTTP is reported.", number: 2,
 			line: "  baseUrl: http://portal.example.org",
 			want: []string{
 				"a.yaml:2:12: PROD002 backend.baseUrl is plain HTTP | write backend.baseUrl with https://, also if a proxy terminates TLS",
@@ -56,7 +55,7 @@ func TestProduction(t *testing.T) {
 			},
 		},
 		"PlainDefault": {
-			reason: "so is the default, which is shown at its section", number: 2,
+			reason: "The default base URL is reported at its section.", number: 2,
 			line: "  maxBody: 4MiB",
 			want: []string{
 				"a.yaml:2:3: PROD002 backend.baseUrl is plain HTTP | write backend.baseUrl with https://, also if a proxy terminates TLS",
@@ -64,86 +63,86 @@ func TestProduction(t *testing.T) {
 			},
 		},
 		"PlainApp": {
-			reason: "where people open the portal", number: 1,
+			reason: "A base URL of the app with plain HTTP is reported.", number: 1,
 			line: "app: { baseUrl: 'http://portal.example.org' }\nbackend:",
 			want: []string{"a.yaml:1:17: PROD002 app.baseUrl is plain HTTP | write app.baseUrl with https://, also if a proxy terminates TLS"},
 		},
 		"Token": {
-			reason: "long enough to start, and too short to last", env: vars{"CI": "q8Zr1LxT0vKw5EpN"},
+			reason: "A short token is reported.", env: vars{"CI": "q8Zr1LxT0vKw5EpN"},
 			want: []string{"a.yaml:6:63: PROD004 backend.auth.externalAccess[0].options.token can be guessed: want at least 24 characters" + hint},
 		},
 		"Secrets": {
-			reason: "words that are tried first", env: vars{"SESSION": "the-session-secret-of-the-portal", "KEY": "0123456789abcdef0123456789ABCDEF"},
+			reason: "Predictable secrets are reported.", env: vars{"SESSION": "the-session-secret-of-the-portal", "KEY": "0123456789abcdef0123456789ABCDEF"},
 			want: []string{
 				"a.yaml:8:22: PROD004 auth.session.secret can be guessed: want random characters, and no words or sequences" + hint,
 				"a.yaml:13:26: PROD004 scaffolder.secretKey can be guessed: want random characters, and no words or sequences" + hint,
 			},
 		},
-		"Database":         {reason: "no word about encryption", env: vars{"PG": "postgres://me:pw@db/portal"}, want: []string{noTLS}},
-		"DatabaseDisable":  {reason: "encryption is off", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=disable"}, want: []string{noTLS}},
-		"DatabaseAllow":    {reason: "the server decides", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=allow"}, want: []string{noTLS}},
-		"DatabasePrefer":   {reason: "or who stands in between", env: vars{"PG": "postgres://me:pw@10.0.0.1/portal?sslmode=prefer"}, want: []string{noTLS}},
-		"DatabaseHost":     {reason: "the host may stand in the query", env: vars{"PG": "postgres://me:pw@localhost/portal?host=db"}, want: []string{noTLS}},
-		"DatabaseHosts":    {reason: "one of several is elsewhere", env: vars{"PG": "postgres://localhost,db/portal"}, want: []string{noTLS}},
+		"Database":         {reason: "A connection without sslmode is reported.", env: vars{"PG": "postgres://me:pw@db/portal"}, want: []string{noTLS}},
+		"DatabaseDisable":  {reason: "A connection with disabled TLS is reported.", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=disable"}, want: []string{noTLS}},
+		"DatabaseAllow":    {reason: "A connection with optional TLS is reported.", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=allow"}, want: []string{noTLS}},
+		"DatabasePrefer":   {reason: "A connection that prefers TLS is reported, as it can be downgraded.", env: vars{"PG": "postgres://me:pw@10.0.0.1/portal?sslmode=prefer"}, want: []string{noTLS}},
+		"DatabaseHost":     {reason: "The host in the query of a connection counts.", env: vars{"PG": "postgres://me:pw@localhost/portal?host=db"}, want: []string{noTLS}},
+		"DatabaseHosts":    {reason: "One remote host of several is enough for a report.", env: vars{"PG": "postgres://localhost,db/portal"}, want: []string{noTLS}},
 		"DatabaseRequired": {reason: "encrypted", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=require"}},
-		"DatabaseHere":     {reason: "it does not leave the machine", env: vars{"PG": "postgres://me:pw@127.0.0.1/portal"}},
-		"DatabaseSocket":   {reason: "nor through a socket", env: vars{"PG": "postgres:///portal?host=/run/postgresql"}},
+		"DatabaseHere":     {reason: "A local connection is not reported.", env: vars{"PG": "postgres://me:pw@127.0.0.1/portal"}},
+		"DatabaseSocket":   {reason: "A socket is not reported.", env: vars{"PG": "postgres:///portal?host=/run/postgresql"}},
 		"DatabaseMap": {
-			reason: "the same as a map", number: 4,
+			reason: "A connection as a map is checked too.", number: 4,
 			line: "  database: { client: pg, connection: { host: db, ssl: false } }",
 			want: []string{"a.yaml:4:56: PROD005 backend.database.connection does not require encryption | write ssl: true, or sslmode=verify-full in the URL"},
 		},
 		"DatabaseMapSecure": {reason: "encrypted", number: 4, line: "  database: { client: pg, connection: { host: db, ssl: true } }"},
-		"SQLite":            {reason: "a file has no connection, and a key of its own", number: 4, line: "  database: { client: sqlite }"},
+		"SQLite":            {reason: "SQLite has no connection.", number: 4, line: "  database: { client: sqlite }"},
 		"Redis": {
-			reason: "not encrypted", env: vars{"REDIS": "redis://:pw@redis:6379"},
+			reason: "A Redis connection without TLS is reported.", env: vars{"REDIS": "redis://:pw@redis:6379"},
 			want: []string{"a.yaml:5:38: PROD010 backend.cache.connection is not encrypted | write rediss:// in place of redis://"},
 		},
-		"RedisHere": {reason: "it does not leave the machine", env: vars{"REDIS": "redis://localhost"}},
+		"RedisHere": {reason: "A local Redis connection is not reported.", env: vars{"REDIS": "redis://localhost"}},
 		"Permission": {
-			reason: "switched off", number: 12, line: "  enabled: false",
+			reason: "Disabled permissions are reported.", number: 12, line: "  enabled: false",
 			want: []string{"a.yaml:12:12: PROD006 permission.enabled is false | remove it, or write true"},
 		},
 		"NoRules": {
-			reason: "no rules", number: 12, line: "  rules: []",
-			want: []string{"a.yaml:12:10: PROD007 there are no permission rules | write permission.rules; docs/portal.md has an example"},
+			reason: "Missing permission rules are reported.", number: 12, line: "  rules: []",
+			want: []string{"a.yaml:12:10: PROD007 permission rules are missing | write permission.rules; docs/sign-in.md has an example"},
 		},
 		"NoAudit": {
-			reason: "no audit log", number: 16, line: "audit: { to: none }",
-			want: []string{"a.yaml:16:14: PROD013 there is no audit log | write audit: { to: stdout }, or to: file with file: the path"},
+			reason: "A disabled audit log is reported.", number: 16, line: "audit: { to: none }",
+			want: []string{"a.yaml:16:14: PROD013 audit log is off | write audit: { to: stdout }, or to: file with file: the path"},
 		},
 		"RateLimit": {
-			reason: "no limit", number: 2, line: "  baseUrl: https://portal.example.org\n  rateLimit: false",
+			reason: "A disabled rate limit is reported.", number: 2, line: "  baseUrl: https://portal.example.org\n  rateLimit: false",
 			want: []string{"a.yaml:3:14: PROD008 backend.rateLimit is off | remove it, or write a map with window and incomingRequestLimit"},
 		},
 		"SkipTLSCluster": {
-			reason: "of a cluster, in either vocabulary", number: 15,
+			reason: "A cluster without TLS verification is reported in either vocabulary.", number: 15,
 			line: "crossplaneIngestor: { clusters: [ { name: a, url: 'https://a', token: x }, { name: b, url: 'https://b', token: x, skipTLSVerify: true } ] }",
-			want: []string{"a.yaml:15:130: PROD009 composerIngestor.clusters[1].skipTLSVerify is true: the certificate is not checked | remove it, and write caFile if the certificate is of an authority of your own"},
+			want: []string{"a.yaml:15:130: PROD009 composerIngestor.clusters[1].skipTLSVerify is true: the certificate is not verified | remove it, and write caFile if the certificate authority is private"},
 		},
 		"SkipTLSOrchestrator": {
-			reason: "of a cluster of variant B", number: 15,
+			reason: "A cluster of variant B without TLS verification is reported.", number: 15,
 			line: "kubernetes: { serviceLocatorMethod: { type: multiTenant }, clusterLocatorMethods: [ { type: config, clusters: [ { name: a, url: 'https://a', token: x, skipTLSVerify: true } ] } ] }",
-			want: []string{"a.yaml:15:167: PROD009 orchestrator.clusterLocatorMethods[0].clusters[0].skipTLSVerify is true: the certificate is not checked | remove it, and write caFile if the certificate is of an authority of your own"},
+			want: []string{"a.yaml:15:167: PROD009 orchestrator.clusterLocatorMethods[0].clusters[0].skipTLSVerify is true: the certificate is not verified | remove it, and write caFile if the certificate authority is private"},
 		},
 		"SkipTLSHost": {
-			reason: "of a server of repositories", number: 14,
+			reason: "A Git server without TLS verification is reported.", number: 14,
 			line: "integrations: { gitea: [ { host: git.example.org, skipTLSVerify: true } ] }",
-			want: []string{"a.yaml:14:66: PROD009 integrations.gitea[0].skipTLSVerify is true: the certificate is not checked | remove it, and write caFile if the certificate is of an authority of your own"},
+			want: []string{"a.yaml:14:66: PROD009 integrations.gitea[0].skipTLSVerify is true: the certificate is not verified | remove it, and write caFile if the certificate authority is private"},
 		},
 		"Issuer": {
-			reason: "an issuer on this machine can be read, and is no place for a production portal", number: 10,
+			reason: "A local issuer with plain HTTP is reported.", number: 10,
 			line: "    oidc: { metadataUrl: 'http://localhost:8080/.well-known/openid-configuration', clientId: portal }",
 			want: []string{"a.yaml:10:26: PROD011 auth.providers.oidc.metadataUrl is plain HTTP | use https"},
 		},
 		"IssuerCluster": {
-			reason: "nor that of a cluster", number: 15,
+			reason: "A local issuer of a cluster with plain HTTP is reported.", number: 15,
 			line: "composerIngestor: { clusters: [ { name: a, url: 'https://a', authProvider: oidc, oidc: { issuer: 'http://127.0.0.1', clientId: a, clientSecret: b } } ] }",
 			want: []string{"a.yaml:15:98: PROD011 composerIngestor.clusters[0].oidc.issuer is plain HTTP | use https"},
 		},
 		"NoKey": {
-			reason: "replicas share a key", number: 13, line: "scaffolder: {}",
-			want: []string{"a.yaml:13:13: PROD012 the key for the secrets of tasks is missing | write scaffolder: { secretKey: ${NAME} }, the same for all replicas; make one with: openssl rand -base64 24"},
+			reason: "A missing secret key is reported, as replicas share it.", number: 13, line: "scaffolder: {}",
+			want: []string{"a.yaml:13:13: PROD012 the key for task secrets is missing | write scaffolder: { secretKey: ${NAME} }, the same for all replicas; generate one with: openssl rand -base64 24"},
 		},
 	}
 	for name, tc := range cases {
@@ -169,15 +168,15 @@ func TestProduction(t *testing.T) {
 
 const noTLS = "a.yaml:4:39: PROD005 backend.database.connection does not require encryption | write ssl: true, or sslmode=verify-full in the URL"
 
-// TestProductionDefaults wants the defaults to be for a developer's machine, and
-// their weaknesses to be shown without a place.
+// TestProductionDefaults checks that the weaknesses of the defaults are reported
+// without a position.
 func TestProductionDefaults(t *testing.T) {
 	c, _ := Load(nil, Options{})
 	want := []string{
 		"defaults: PROD001 guests are let in without signing in | remove auth.providers.guest, and write auth.providers.oidc",
 		"defaults: PROD002 backend.baseUrl is plain HTTP | write backend.baseUrl with https://, also if a proxy terminates TLS",
-		"defaults: PROD007 there are no permission rules | write permission.rules; docs/portal.md has an example",
-		"defaults: PROD013 there is no audit log | write audit: { to: stdout }, or to: file with file: the path",
+		"defaults: PROD007 permission rules are missing | write permission.rules; docs/sign-in.md has an example",
+		"defaults: PROD013 audit log is off | write audit: { to: stdout }, or to: file with file: the path",
 	}
 	if diff := cmp.Diff(want, lines(c.Production())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -121,7 +121,7 @@ func (r *reader) findings() []finding.Finding {
 		last := r.found[len(r.found)-1]
 		r.found = append(r.found, finding.Finding{
 			Rule: RuleTooMany, Severity: severityOf(RuleTooMany), File: last.File, Pos: last.Pos, Object: last.Object,
-			Message: fmt.Sprintf("there are %d more findings", r.unshown), Hint: "mend these first",
+			Message: fmt.Sprintf("%d more findings", r.unshown), Hint: "fix these first",
 		})
 	}
 	return r.found
@@ -131,9 +131,9 @@ func (r *reader) findings() []finding.Finding {
 func cause(err error) (why, hint string) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "there is no such file", "check the spelling"
+		return "file not found", "check the spelling"
 	case errors.Is(err, fs.ErrPermission):
-		return "permission denied", "give yourself the right to read it, for example with chmod u+r"
+		return "permission denied", "make it readable, for example with chmod u+r"
 	}
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

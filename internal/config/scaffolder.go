@@ -126,11 +126,11 @@ func (r *reader) isCluster(v value, name string) bool {
 		known = append(known, n)
 	}
 	slices.Sort(known)
-	hint := "describe it under " + SectionComposer + ".clusters"
+	hint := "configure it under " + SectionComposer + ".clusters"
 	if near := nearest(name, known); near != "" && v.from == "" {
 		hint = "did you mean " + near + "?"
 	}
-	r.wrong(v, "the name of a cluster that is configured", hint)
+	r.wrong(v, "the name of a configured cluster", hint)
 	return false
 }
 

@@ -10,7 +10,8 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// making sets each key of how things are made to something that is no default.
+// making sets each key of templates, tasks and integrations to a value that is
+// not the default.
 const making = `composerIngestor:
   clusters:
     - { name: one, kubeconfig: kube/config }
@@ -69,14 +70,14 @@ func TestMaking(t *testing.T) {
 	want.Backend.Database.Path = "conf/data/portal.sqlite"
 	got, fs := Load([]string{"conf/a.yaml"}, Options{Lookup: makingSecrets.lookup, ReadFile: disk{"conf/a.yaml": making}.read, Sections: PortalSections})
 	if found := lines(fs); len(found) > 0 {
-		t.Fatalf("found %q", found)
+		t.Fatalf("findings are %q, want none", found)
 	}
 	if d := diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
-// TestMakingDefaults wants tasks to run without a configuration.
+// TestMakingDefaults checks that tasks run without a configuration.
 func TestMakingDefaults(t *testing.T) {
 	c := mustLoad(t, "", nil)
 	want := Scaffolder{Workers: 10, Limits: Limits{OpenTasks: 100, RunningTasks: 5, EventStreams: 50}, TaskTimeout: 24 * time.Hour, KeepTasks: 30 * 24 * time.Hour, BranchPrefix: "portal", DefaultNamespace: "default", WaitTimeout: 10 * time.Minute}
@@ -85,23 +86,22 @@ func TestMakingDefaults(t *testing.T) {
 	}
 }
 
-// TestRunningTasks lets a caller have half of the workers, if nothing else is
-// said.
+// TestRunningTasks checks that a caller may use half of the workers by default.
 func TestRunningTasks(t *testing.T) {
 	cases := map[string]struct {
 		reason, text string
 		want         int
 	}{
-		"Default": {"half of the default", "", 5},
-		"Half":    {"half of what is configured", "concurrentTasksLimit: 7", 3},
-		"One":     {"at least one", "concurrentTasksLimit: 1", 1},
-		"Given":   {"what is given counts", "concurrentTasksLimit: 4, limits: { runningTasks: 4 }", 4},
-		"Others":  {"others change nothing", "concurrentTasksLimit: 4, limits: { openTasks: 4 }", 2},
+		"Default": {"The default is half of the default workers.", "", 5},
+		"Half":    {"The default is half of the configured workers.", "concurrentTasksLimit: 7", 3},
+		"One":     {"The default is at least one.", "concurrentTasksLimit: 1", 1},
+		"Given":   {"A configured limit is used.", "concurrentTasksLimit: 4, limits: { runningTasks: 4 }", 4},
+		"Others":  {"Other limits do not matter.", "concurrentTasksLimit: 4, limits: { openTasks: 4 }", 2},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := mustLoad(t, "scaffolder: { "+tc.text+" }\n", nil).Scaffolder.Limits.RunningTasks; got != tc.want {
-				t.Errorf("%s: it is %d", tc.reason, got)
+				t.Errorf("%s: limit is %d", tc.reason, got)
 			}
 		})
 	}
@@ -116,9 +116,9 @@ func TestWritableClusters(t *testing.T) {
 		reason, text string
 		want         []string
 	}{
-		"All":  {"without a list, all that are configured", "", []string{"a", "b"}},
-		"Some": {"those that are listed", "scaffolder: { clusters: [b] }\n", []string{"b"}},
-		"None": {"an empty list is none", "scaffolder: { clusters: [] }\n", nil},
+		"All":  {"Without a list all configured clusters are writable.", "", []string{"a", "b"}},
+		"Some": {"Only listed clusters are writable.", "scaffolder: { clusters: [b] }\n", []string{"b"}},
+		"None": {"With an empty list no cluster is writable.", "scaffolder: { clusters: [] }\n", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestMakingMistakes(t *testing.T) {
 		want         []string
 	}{
 		"Bounds": {
-			reason: "somebody has to do it, and not at once",
+			reason: "Limits and durations have minimums and maximums.",
 			text:   "scaffolder:\n  concurrentTasksLimit: 0\n  taskTimeout: 5ms\n  keepTasks: { days: 400 }\n  waitTimeout: 0s\n",
 			want: []string{
 				"a.yaml:2:25: CONF005 scaffolder.concurrentTasksLimit: want a number from 1 to 1000, found 0",
@@ -150,62 +150,62 @@ func TestMakingMistakes(t *testing.T) {
 			},
 		},
 		"ShortKey": {
-			reason: "a key cannot be guessed, and is not shown",
+			reason: "A weak key is refused, and not shown.",
 			text:   "scaffolder:\n  secretKey: ${KEY}\n",
 			env:    vars{"KEY": "short"},
 			want: []string{
-				"a.yaml:2:14: CONF005 scaffolder.secretKey: want at least 16 characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
+				"a.yaml:2:14: CONF005 scaffolder.secretKey: want at least 16 characters, so that it cannot be guessed | generate one with: openssl rand -base64 24",
 			},
 		},
 		"NoKey": {
-			reason: "a key that is not set is no key",
+			reason: "A missing variable of a key is reported.",
 			text:   "scaffolder: { secretKey: '${KEY}' }\n",
 			want:   []string{"a.yaml:1:26: CONF008 scaffolder.secretKey needs the environment variable KEY, which is not set | set it"},
 		},
 		"Names": {
-			reason: "what Git and clusters do not accept",
+			reason: "Invalid authors, prefixes and namespaces are reported.",
 			text:   "scaffolder:\n  defaultAuthor: { name: 'A <a@b>', mail: x }\n  branchPrefix: a b\n  defaultNamespace: A\n",
 			want: []string{
 				`a.yaml:2:26: CONF005 scaffolder.defaultAuthor.name: want one line without < and >, found "A <a@b>"`,
-				`a.yaml:2:37: CONF003 scaffolder.defaultAuthor has no key "mail" | did you mean email? it has name and email`,
+				`a.yaml:2:37: CONF003 scaffolder.defaultAuthor has no key "mail" | did you mean email? known keys: name and email`,
 				`a.yaml:3:17: CONF005 scaffolder.branchPrefix: want the name of a branch, found "a b"`,
 				`a.yaml:4:21: CONF005 scaffolder.defaultNamespace: want the name of a namespace (lower-case letters, digits and dashes, at most 63), found "A"`,
 			},
 		},
 		"Clusters": {
-			reason: "clusters that are there",
+			reason: "Unknown clusters are reported.",
 			text:   "composerIngestor: { clusters: [ { name: prod, kubeconfig: x }, { name: stage, kubeconfig: y } ] }\nscaffolder:\n  clusters: [prd, stage]\n  defaultCluster: prod\n",
 			want: []string{
-				`a.yaml:3:14: CONF005 scaffolder.clusters[0]: want the name of a cluster that is configured, found "prd" | did you mean prod?`,
+				`a.yaml:3:14: CONF005 scaffolder.clusters[0]: want the name of a configured cluster, found "prd" | did you mean prod?`,
 				`a.yaml:4:19: CONF005 scaffolder.defaultCluster: want one of the clusters that steps may write to, found "prod" | add it to scaffolder.clusters`,
 			},
 		},
 		"NoCluster": {
-			reason: "there are none",
+			reason: "A default cluster needs configured clusters.",
 			text:   "scaffolder: { defaultCluster: prod }\n",
-			want:   []string{`a.yaml:1:31: CONF005 scaffolder.defaultCluster: want the name of a cluster that is configured, found "prod" | describe it under composerIngestor.clusters`},
+			want:   []string{`a.yaml:1:31: CONF005 scaffolder.defaultCluster: want the name of a configured cluster, found "prod" | configure it under composerIngestor.clusters`},
 		},
 		"Backstage": {
-			reason: "what is done there and not here",
+			reason: "Unsupported keys of Backstage are reported.",
 			text:   "scaffolder: { defaultCommitMessage: x, defaultEnvironment: { parameters: {} } }\nintegrations:\n  azure: [ { host: dev.azure.com } ]\n  github: [ { rawBaseUrl: 'https://x', apps: [] } ]\n",
 			want: []string{
 				"a.yaml:1:15: CONF013 scaffolder.defaultCommitMessage has no effect here | remove it, unless a portal that shares the file uses it",
 				"a.yaml:1:40: CONF012 scaffolder.defaultEnvironment is not supported | write the values into the templates, or let the form ask for them",
 				"a.yaml:3:3: CONF013 integrations.azure has no effect here | remove it, unless a portal that shares the file uses it",
 				"a.yaml:4:15: CONF013 integrations.github[0].rawBaseUrl has no effect here | remove it, unless a portal that shares the file uses it",
-				"a.yaml:4:40: CONF012 integrations.github[0].apps is not supported | write a token, for example of a user made for this",
+				"a.yaml:4:40: CONF012 integrations.github[0].apps is not supported | write a token, for example of a service account",
 			},
 		},
 		"Twice": {
-			reason: "a server is described once, however it is written",
+			reason: "A host is configured once, in any spelling.",
 			text:   "integrations:\n  github:\n    - token: a\n    - host: GitHub.com\n  git:\n    - { host: x:443 }\n    - { host: X }\n    - { host: 'x:80' }\n",
 			want: []string{
-				"a.yaml:4:13: CONF010 integrations.github[1] is the server at a.yaml:3:7 once more | keep one of the two",
-				"a.yaml:7:15: CONF010 integrations.git[1] is the server at a.yaml:6:15 once more | keep one of the two",
+				"a.yaml:4:13: CONF010 integrations.github[1] is the same server as at a.yaml:3:7 | keep one of the two",
+				"a.yaml:7:15: CONF010 integrations.git[1] is the same server as at a.yaml:6:15 | keep one of the two",
 			},
 		},
 		"Host": {
-			reason: "a name, not an address",
+			reason: "A host is a name, not a URL.",
 			text:   "integrations:\n  gitlab: [ { host: 'https://x' }, { host: '*.x' } ]\n  gitea: [ {} ]\n",
 			want: []string{
 				`a.yaml:2:21: CONF005 integrations.gitlab[0].host: want the name of a host such as git.example.org or git.example.org:8443, without a scheme and a path, found "https://x"`,
@@ -214,23 +214,23 @@ func TestMakingMistakes(t *testing.T) {
 			},
 		},
 		"Together": {
-			reason: "one way to prove who one is",
+			reason: "Only one way of authentication can be configured.",
 			text:   "integrations:\n  gitea: [ { host: x, token: a, password: b } ]\n  git: [ { host: y, knownHostsFile: a, hostKey: b, url: 'ssh://y', caFile: c }, { host: z, sshKeyFile: k }, { host: w, url: 'file:///w', username: me } ]\n",
 			want: []string{
-				"a.yaml:2:33: CONF007 integrations.gitea[0].password cannot be used together with token at a.yaml:2:23 | keep one of the two",
-				"a.yaml:3:40: CONF007 integrations.git[0].hostKey cannot be used together with knownHostsFile at a.yaml:3:21 | keep one of the two",
-				"a.yaml:3:68: CONF007 integrations.git[0].caFile has no meaning with a server that is reached by SSH | remove it, or write a url that begins with https://",
-				"a.yaml:3:92: CONF007 integrations.git[1].sshKeyFile has no meaning with a server that is reached by HTTP | remove it, or write a url that begins with ssh://",
-				"a.yaml:3:138: CONF007 integrations.git[2].username has no meaning with repositories on this machine | remove it",
+				"a.yaml:2:33: CONF007 integrations.gitea[0].password cannot be used with token at a.yaml:2:23 | keep one of the two",
+				"a.yaml:3:40: CONF007 integrations.git[0].hostKey cannot be used with knownHostsFile at a.yaml:3:21 | keep one of the two",
+				"a.yaml:3:68: CONF007 integrations.git[0].caFile cannot be used with a server accessed over SSH | remove it, or write a url that begins with https://",
+				"a.yaml:3:92: CONF007 integrations.git[1].sshKeyFile cannot be used with a server accessed over HTTP | remove it, or write a url that begins with ssh://",
+				"a.yaml:3:138: CONF007 integrations.git[2].username cannot be used with repositories on this machine | remove it",
 			},
 		},
 		"Exposed": {
-			reason: "what can be read on the way",
+			reason: "Plain HTTP and credentials in URLs are reported.",
 			text:   "integrations:\n  gitlab: [ { host: x, token: a, baseUrl: 'http://x', apiBaseUrl: 'http://127.0.0.1' } ]\n  git: [ { host: y, url: 'https://me:pw@y' }, { host: z, url: z/y } ]\n",
 			want: []string{
-				"a.yaml:2:43: CONF011 integrations.gitlab[0].baseUrl would carry the token over plain HTTP | use https",
-				"a.yaml:3:26: CONF011 integrations.git[0].url has credentials in it, where they end in logs | remove what stands before the @",
-				"a.yaml:3:63: CONF005 integrations.git[1].url: want an address that repositories are below | write it as in https://git.example.org, ssh://git@git.example.org or file:///srv/git",
+				"a.yaml:2:43: CONF011 integrations.gitlab[0].baseUrl would send the token over plain HTTP | use https",
+				"a.yaml:3:26: CONF011 integrations.git[0].url contains credentials, which would be logged | remove everything before the @",
+				"a.yaml:3:63: CONF005 integrations.git[1].url: want the base address of repositories | write it as in https://git.example.org, ssh://git@git.example.org or file:///srv/git",
 			},
 		},
 	}
@@ -243,7 +243,7 @@ func TestMakingMistakes(t *testing.T) {
 			}
 			for _, secret := range tc.env {
 				if strings.Contains(strings.Join(got, "\n"), secret) {
-					t.Error("a secret is shown")
+					t.Error("finding contains a secret")
 				}
 			}
 		})

@@ -30,7 +30,7 @@ func (v value) found() string {
 	case v.node == nil:
 		return kindNames[tree.Null]
 	case v.from != "":
-		return "what the " + v.from + " holds"
+		return "the value of the " + v.from
 	case v.secret, v.node.Kind == tree.List, v.node.Kind == tree.Map:
 		return kindNames[v.node.Kind]
 	case v.node.Kind == tree.String:
@@ -105,7 +105,7 @@ func (v value) because() string {
 	if v.from == "" {
 		return ""
 	}
-	return ", because the " + v.from + " is"
+	return ", because the " + v.from + " is empty"
 }
 
 // text reads a non-empty text. check, if not nil, returns what a valid text looks like,
@@ -134,7 +134,7 @@ func (o *object) secret(key string, to *source.Secret) {
 }
 
 // makeSecret is the hint for a secret that can be guessed.
-const makeSecret = "make one with: openssl rand -base64 24"
+const makeSecret = "generate one with: openssl rand -base64 24"
 
 // strong reports a secret that can be guessed. The key must have been read.
 func (o *object) strong(key string, s source.Secret) {
@@ -152,8 +152,8 @@ func (r *reader) isSecret(v value, text string) bool {
 	if bad < 0 {
 		return true
 	}
-	r.report(RuleValue, v.at, v.path, "remove spaces and line breaks; a file must hold the secret alone",
-		"%s holds a character that no secret can have, at position %d%s", v.path, bad+1, v.holding())
+	r.report(RuleValue, v.at, v.path, "remove spaces and line breaks; a file must contain only the secret",
+		"%s contains an invalid character at position %d%s", v.path, bad+1, v.holding())
 	return false
 }
 
@@ -162,7 +162,7 @@ func (o *object) password(key string, to *source.Secret) {
 	v := o.value(key, true)
 	if text, ok := o.r.textOf(v); ok {
 		if strings.ContainsFunc(text, unicode.IsControl) {
-			o.r.report(RuleValue, v.at, v.path, "remove line breaks and the like", "%s holds a control character%s", v.path, v.holding())
+			o.r.report(RuleValue, v.at, v.path, "remove line breaks and other control characters", "%s contains a control character%s", v.path, v.holding())
 		} else {
 			*to = source.Secret(text)
 		}
@@ -225,7 +225,7 @@ func (r *reader) isPath(v value, text string) bool {
 	if text != "~" && !strings.HasPrefix(text, "~/") {
 		return true
 	}
-	r.wrong(v, "a path", "write ${HOME} for ~, which only a shell knows")
+	r.wrong(v, "a path", "write ${HOME} instead of ~, which is not expanded")
 	return false
 }
 

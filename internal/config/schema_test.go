@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite api/config.schema.json")
 
-// TestSchemaFile holds the copy that editors use against the code.
+// TestSchemaFile compares the schema file with the code.
 func TestSchemaFile(t *testing.T) {
 	path := filepath.Join(top, "api", "config.schema.json")
 	want := append(tree.AppendJSON(nil, Schema(), "  "), '\n')
@@ -30,11 +30,11 @@ func TestSchemaFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(want, got) {
-		t.Errorf("api/config.schema.json is not what the code says; rewrite it with -update (-code +file):\n%s", cmp.Diff(string(want), string(got)))
+		t.Errorf("api/config.schema.json differs from the code; run the test with -update (-code +file):\n%s", cmp.Diff(string(want), string(got)))
 	}
 }
 
-// compiled returns the schema, ready for use.
+// compiled returns the compiled schema.
 func compiled(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
@@ -53,7 +53,7 @@ func compiled(t testing.TB) *jsonschema.Schema {
 	return s
 }
 
-// judged holds a configuration against the schema.
+// judged validates a configuration against the schema.
 func judged(t *testing.T, s *jsonschema.Schema, text string) error {
 	t.Helper()
 	docs, errs := tree.DecodeBytes([]byte(text))
@@ -63,7 +63,7 @@ func judged(t *testing.T, s *jsonschema.Schema, text string) error {
 	return judge(t, s, docs[0])
 }
 
-// judge holds a document against the schema.
+// judge validates a document against the schema.
 func judge(t *testing.T, s *jsonschema.Schema, n *tree.Node) error {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(tree.AppendJSON(nil, n, "")))
@@ -73,7 +73,7 @@ func judge(t *testing.T, s *jsonschema.Schema, n *tree.Node) error {
 	return s.Validate(doc)
 }
 
-// TestSchemaAccepts wants right configurations to be right.
+// TestSchemaAccepts checks that the schema accepts valid configurations.
 func TestSchemaAccepts(t *testing.T) {
 	s := compiled(t)
 	texts := map[string]string{
@@ -88,7 +88,7 @@ func TestSchemaAccepts(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(top, "examples", "config", "*.yaml"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("there are no examples: %v", err)
+		t.Fatalf("no examples were found: %v", err)
 	}
 	for _, path := range append(files, filepath.Join(top, "app-config.yaml")) {
 		text, err := os.ReadFile(path)
@@ -106,46 +106,46 @@ func TestSchemaAccepts(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses wants the mistakes that an editor can see to be seen, and
-// to be mistakes for Load too.
+// TestSchemaRefuses checks that the schema refuses mistakes that Load refuses
+// too.
 func TestSchemaRefuses(t *testing.T) {
 	s := compiled(t)
 	cases := map[string]struct{ reason, text string }{
-		"Unknown":      {"a key that is not there", "backend: { databse: {} }"},
-		"Upstream":     {"the other spelling is as strict", "crossplaneIngestor: { cachng: {} }"},
-		"Inner":        {"so is a key with another spelling", "kubernetesIngestor: { crossplane: { xrd: {} } }"},
-		"InList":       {"and entries of lists", "composerIngestor: { clusters: [ { name: a, addresses: x } ] }"},
-		"Environment":  {"and a provider's environment", "auth: { providers: { guest: { development: { user: x } } } }"},
-		"Provider":     {"a provider that is not supported", "auth: { providers: { github: {} } }"},
-		"Boolean":      {"text is no boolean", "permission: { enabled: 'yes' }"},
-		"Number":       {"text is no number", "composerIngestor: { caching: { ttl: 5m } }"},
-		"Bounds":       {"a number has bounds", "backend: { rateLimit: { incomingRequestLimit: 0 } }"},
-		"Choice":       {"one of several words", "backend: { logger: { level: verbose } }"},
-		"Client":       {"a database that is not there", "backend: { database: { client: mysql } }"},
-		"Duration":     {"a duration has a unit", "catalog: { processingInterval: 100 }"},
-		"DurationUnit": {"that is known", "catalog: { processingInterval: { minute: 1 } }"},
-		"DurationText": {"also in text", "catalog: { processingInterval: soon }"},
-		"Size":         {"a size is a number with a unit", "backend: { maxBody: huge }"},
-		"URL":          {"an address begins with its scheme", "app: { baseUrl: localhost }"},
-		"Empty":        {"text is not empty", "app: { title: '' }"},
-		"List":         {"a list is a list", "catalog: { locationTypes: url }"},
-		"ListEntry":    {"of text", "catalog: { locationTypes: [1] }"},
-		"ListMap":      {"or of maps", "catalog: { locations: { type: url } }"},
-		"Required":     {"entries of lists have what they need", "catalog: { locations: [ { type: url } ] }"},
-		"Permission":   {"permissions have names", "permission: { rules: [ { permissions: [catalog.entity.raed], result: allow } ] }"},
-		"Map":          {"a section is a map", "backend: 7"},
-		"Listen":       {"a part of an address", "backend: { listen: { hots: x } }"},
-		"Secret":       {"a secret is text", "auth: { session: { secret: 12 } }"},
-		"Workers":      {"somebody has to do it", "scaffolder: { concurrentTasksLimit: 0 }"},
-		"Apps":         {"what is not supported is not there", "integrations: { github: [ { apps: [] } ] }"},
-		"Host":         {"a server has a name", "integrations: { gitea: [ { username: me } ] }"},
-		"Audit":        {"one of the destinations", "audit: { to: syslog }"},
-		"Words":        {"also at the top", "words: german"},
+		"Unknown":      {"An unknown key is refused.", "backend: { databse: {} }"},
+		"Upstream":     {"An unknown key in the other vocabulary is refused.", "crossplaneIngestor: { cachng: {} }"},
+		"Inner":        {"An unknown key below an alternative spelling is refused.", "kubernetesIngestor: { crossplane: { xrd: {} } }"},
+		"InList":       {"An unknown key in a list is refused.", "composerIngestor: { clusters: [ { name: a, addresses: x } ] }"},
+		"Environment":  {"An unknown key of a provider's environment is refused.", "auth: { providers: { guest: { development: { user: x } } } }"},
+		"Provider":     {"An unsupported provider is refused.", "auth: { providers: { github: {} } }"},
+		"Boolean":      {"A text is not a boolean.", "permission: { enabled: 'yes' }"},
+		"Number":       {"A text is not a number.", "composerIngestor: { caching: { ttl: 5m } }"},
+		"Bounds":       {"A number out of range is refused.", "backend: { rateLimit: { incomingRequestLimit: 0 } }"},
+		"Choice":       {"An unknown value is refused.", "backend: { logger: { level: verbose } }"},
+		"Client":       {"An unknown database client is refused.", "backend: { database: { client: mysql } }"},
+		"Duration":     {"A duration needs a unit.", "catalog: { processingInterval: 100 }"},
+		"DurationUnit": {"A duration needs a known unit.", "catalog: { processingInterval: { minute: 1 } }"},
+		"DurationText": {"A duration in text must be valid.", "catalog: { processingInterval: soon }"},
+		"Size":         {"A size is a number with a unit.", "backend: { maxBody: huge }"},
+		"URL":          {"A URL needs a scheme.", "app: { baseUrl: localhost }"},
+		"Empty":        {"A text must not be empty.", "app: { title: '' }"},
+		"List":         {"A text is not a list.", "catalog: { locationTypes: url }"},
+		"ListEntry":    {"A list of texts has text items.", "catalog: { locationTypes: [1] }"},
+		"ListMap":      {"A map is not a list of maps.", "catalog: { locations: { type: url } }"},
+		"Required":     {"Required keys in lists must exist.", "catalog: { locations: [ { type: url } ] }"},
+		"Permission":   {"An unknown permission is refused.", "permission: { rules: [ { permissions: [catalog.entity.raed], result: allow } ] }"},
+		"Map":          {"A section must be a map.", "backend: 7"},
+		"Listen":       {"An unknown part of a listen address is refused.", "backend: { listen: { hots: x } }"},
+		"Secret":       {"A secret must be text.", "auth: { session: { secret: 12 } }"},
+		"Workers":      {"A limit of zero workers is refused.", "scaffolder: { concurrentTasksLimit: 0 }"},
+		"Apps":         {"An unsupported key is refused.", "integrations: { github: [ { apps: [] } ] }"},
+		"Host":         {"A server needs a host.", "integrations: { gitea: [ { username: me } ] }"},
+		"Audit":        {"An unknown destination is refused.", "audit: { to: syslog }"},
+		"Words":        {"An unknown vocabulary is refused.", "words: german"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if judged(t, s, tc.text) == nil {
-				t.Errorf("%s: the schema accepts %s", tc.reason, tc.text)
+				t.Errorf("%s: schema accepts %s", tc.reason, tc.text)
 			}
 			if _, fs := load(tc.text, nil); finding.Count(fs, finding.Error) == 0 {
 				t.Errorf("%s: Load accepts %s", tc.reason, tc.text)

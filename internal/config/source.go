@@ -89,13 +89,13 @@ func (s *Source) auth(o *object) {
 	switch at, _ := url.Parse(s.Repo); {
 	case s.Repo == "" || s.Type != SourceGit:
 	case at == nil || at.Scheme == "ssh" || !strings.Contains(s.Repo, "://"):
-		o.meaningless("a repository that is reached by SSH", "remove it, or write an address that begins with https://", webKeys...)
+		o.meaningless("a repository accessed over SSH", "remove it, or write an address that begins with https://", webKeys...)
 	case at.Scheme == "file":
 		o.meaningless("a repository on this machine", "remove it", slices.Concat([]string{"username"}, webKeys, shellKeys)...)
 	default:
-		o.meaningless("a repository that is reached by "+strings.ToUpper(at.Scheme), "remove it, or write an address that begins with ssh://", shellKeys...)
+		o.meaningless("a repository accessed over "+strings.ToUpper(at.Scheme), "remove it, or write an address that begins with ssh://", shellKeys...)
 		if token != "" && isPlain(s.Repo) {
-			o.r.report(RuleExposed, o.valueAt("repo"), o.pathTo("repo"), "use https", "%s would carry the token over plain HTTP", o.pathTo("repo"))
+			o.r.report(RuleExposed, o.valueAt("repo"), o.pathTo("repo"), "use https", "%s would send the token over plain HTTP", o.pathTo("repo"))
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (s *Source) auth(o *object) {
 func (o *object) meaningless(with, hint string, keys ...string) {
 	for _, key := range keys {
 		if o.has(key) {
-			o.r.report(RuleTogether, o.keyAt(key), o.pathTo(key), hint, "%s has no meaning with %s", o.pathTo(key), with)
+			o.r.report(RuleTogether, o.keyAt(key), o.pathTo(key), hint, "%s cannot be used with %s", o.pathTo(key), with)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (r *reader) isRepository(v value, text string) bool {
 	}
 	_, password := u.User.Password()
 	if password || u.User != nil && u.Scheme != "ssh" {
-		r.report(RuleExposed, v.at, v.path, "remove what stands before the @", "%s has credentials in it, where they end in logs", v.path)
+		r.report(RuleExposed, v.at, v.path, "remove everything before the @", "%s contains credentials, which would be logged", v.path)
 		return false
 	}
 	return true

@@ -75,7 +75,7 @@ func (r *reader) substitute(text string, v value, lenient bool) (out, from strin
 		name, fallback, hasFallback := strings.Cut(match[2:len(match)-1], ":-")
 		name = strings.TrimSpace(name)
 		if !variableName.MatchString(name) {
-			complain("write ${NAME}, ${NAME:-default}, or $${…} if plain text is meant",
+			complain("write ${NAME}, ${NAME:-default}, or $${…} for literal text",
 				"%s: %q is not the name of an environment variable", v.path, shorten(name))
 			return ""
 		}
@@ -117,11 +117,11 @@ func unclosed(text string) bool {
 func (r *reader) include(n *tree.Node, v value, lenient bool) value {
 	f := &n.Fields[0]
 	if len(n.Fields) > 1 {
-		r.report(RuleType, v.at, v.path, "write $env or $file alone", "%s has other keys beside one that begins with $", v.path)
+		r.report(RuleType, v.at, v.path, "write $env or $file alone", "%s has other keys next to a $ key", v.path)
 		return v
 	}
 	if f.Key != "$env" && f.Key != "$file" {
-		r.report(RuleUnsupported, r.keyPlace(f), v.path, "use $env or $file, or name a further configuration file",
+		r.report(RuleUnsupported, r.keyPlace(f), v.path, "use $env or $file, or pass another configuration file",
 			"%s uses %s, which is not supported", v.path, shorten(f.Key))
 		return v
 	}
@@ -153,18 +153,18 @@ func (r *reader) include(n *tree.Node, v value, lenient bool) value {
 func (r *reader) includeFile(name, from string, v *value, lenient bool) {
 	file := fmt.Sprintf("file %q", name)
 	if from != "" {
-		file = "file that the " + from + " names"
+		file = "file named by the " + from
 	}
 	data, err := r.opts.ReadFile(r.beside(name, v.at))
 	if err == nil && len(data) > maxInclude {
-		err = fmt.Errorf("it is larger than %d MiB", maxInclude>>20)
+		err = fmt.Errorf("file is larger than %d MiB", maxInclude>>20)
 	}
 	switch {
 	case err == nil:
 		v.fill(strings.TrimRight(string(data), "\r\n"), file)
 	case !lenient:
 		why, hint := cause(err)
-		r.report(RuleInclude, v.at, v.path, cmp.Or(hint, "name a file that holds the value alone"), "%s: cannot read the %s: %s", v.path, file, why)
+		r.report(RuleInclude, v.at, v.path, cmp.Or(hint, "specify a file that contains only the value"), "%s: cannot read the %s: %s", v.path, file, why)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSubstitute holds what becomes of text, read as the context of a
-// kubeconfig, which may be any.
+// TestSubstitute checks substitution in text, read as the context of a
+// kubeconfig, which may be any text.
 func TestSubstitute(t *testing.T) {
 	env := vars{"A": "a", "EMPTY": "", "_x1": "under", "DOLLAR": "${A}"}
 	cases := map[string]struct {
@@ -16,26 +16,26 @@ func TestSubstitute(t *testing.T) {
 		text   string
 		want   string
 	}{
-		"Plain":         {"text without variables stays", `'$A {A} $ {A}'`, "$A {A} $ {A}"},
-		"Whole":         {"a variable alone", `'${A}'`, "a"},
-		"Inside":        {"variables inside text", `'x${A}y${_x1}z'`, "xayunderz"},
-		"Spaces":        {"white space around the name", `'${ A }'`, "a"},
-		"Escaped":       {"a second dollar sign makes text", `'$${A}'`, "${A}"},
-		"EscapedTwice":  {"of more dollar signs the last two count", `'$$${A}'`, "$${A}"},
-		"Default":       {"a default if it is not set", `'${NOT:-d:-e}'`, "d:-e"},
-		"DefaultEmpty":  {"or if it is set to nothing", `'${EMPTY:-d}'`, "d"},
-		"DefaultUnused": {"and not if it is set", `'${A:-d}'`, "a"},
-		"DefaultNone":   {"a default may be empty", `'x${NOT:-}'`, "x"},
-		"EmptyInside":   {"a variable that is set to nothing is nothing", `'x${EMPTY}'`, "x"},
-		"NoRecursion":   {"what a variable holds is text", `'${DOLLAR}'`, "${A}"},
-		"Expression":    {"expressions of templates are not ours", `'${{ parameters.x }}'`, "${{ parameters.x }}"},
-		"Env":           {"as an object", `{ $env: A }`, "a"},
-		"EnvText":       {"as an object, without recursion", `{ $env: DOLLAR }`, "${A}"},
-		"File":          {"a file, without the line ends behind it", `{ $file: dir/file }`, "line 1\nline 2"},
-		"FileAbsolute":  {"an absolute path", `{ $file: /abs }`, "abs"},
-		"FileVariable":  {"the name of a file may hold variables", `{ $file: "${A}.txt" }`, "${A}"},
-		"Quoted":        {"a number in quotes is text", `"12"`, "12"},
-		"Filled":        {"a number out of a variable is text where text is wanted", `'${N:-12}'`, "12"},
+		"Plain":         {"Text without variables is unchanged.", `'$A {A} $ {A}'`, "$A {A} $ {A}"},
+		"Whole":         {"A variable is replaced.", `'${A}'`, "a"},
+		"Inside":        {"Variables within text are replaced.", `'x${A}y${_x1}z'`, "xayunderz"},
+		"Spaces":        {"White space around the name is ignored.", `'${ A }'`, "a"},
+		"Escaped":       {"A second dollar sign escapes the variable.", `'$${A}'`, "${A}"},
+		"EscapedTwice":  {"The last two of several dollar signs count.", `'$$${A}'`, "$${A}"},
+		"Default":       {"A default applies if the variable is not set.", `'${NOT:-d:-e}'`, "d:-e"},
+		"DefaultEmpty":  {"A default applies if the variable is empty.", `'${EMPTY:-d}'`, "d"},
+		"DefaultUnused": {"A default does not apply if the variable is set.", `'${A:-d}'`, "a"},
+		"DefaultNone":   {"A default may be empty.", `'x${NOT:-}'`, "x"},
+		"EmptyInside":   {"An empty variable is replaced by nothing.", `'x${EMPTY}'`, "x"},
+		"NoRecursion":   {"The value of a variable is not substituted again.", `'${DOLLAR}'`, "${A}"},
+		"Expression":    {"Template expressions are unchanged.", `'${{ parameters.x }}'`, "${{ parameters.x }}"},
+		"Env":           {"A variable can be an object.", `{ $env: A }`, "a"},
+		"EnvText":       {"A variable as an object is not substituted again.", `{ $env: DOLLAR }`, "${A}"},
+		"File":          {"A file is read without trailing line ends.", `{ $file: dir/file }`, "line 1\nline 2"},
+		"FileAbsolute":  {"A file may have an absolute path.", `{ $file: /abs }`, "abs"},
+		"FileVariable":  {"The name of a file may contain variables.", `{ $file: "${A}.txt" }`, "${A}"},
+		"Quoted":        {"A quoted number is text.", `"12"`, "12"},
+		"Filled":        {"A number from a variable is text where text is expected.", `'${N:-12}'`, "12"},
 	}
 	files := disk{"conf/dir/file": "line 1\nline 2\r\n\n", "/abs": "abs", "conf/a.txt": "${A}\n"}
 	for name, tc := range cases {
@@ -43,7 +43,7 @@ func TestSubstitute(t *testing.T) {
 			files["conf/a.yaml"] = "composerIngestor: { clusters: [ { name: a, kubeconfig: k, context: " + tc.text + " } ] }"
 			c, fs := Load([]string{"conf/a.yaml"}, Options{Lookup: env.lookup, ReadFile: files.read})
 			if found := lines(fs); len(found) > 0 {
-				t.Fatalf("%s\nfound %q", tc.reason, found)
+				t.Fatalf("%s\nfindings are %q, want none", tc.reason, found)
 			}
 			if diff := cmp.Diff(tc.want, c.Clusters()[0].Context); diff != "" {
 				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
@@ -52,7 +52,8 @@ func TestSubstitute(t *testing.T) {
 	}
 }
 
-// TestFilledTypes wants text out of variables to be what the key asks for.
+// TestFilledTypes checks that text from variables is converted to the type of
+// the key.
 func TestFilledTypes(t *testing.T) {
 	c := mustLoad(t, `composerIngestor:
   enabled: ${OFF}
@@ -66,7 +67,7 @@ func TestFilledTypes(t *testing.T) {
 	}
 }
 
-// TestPaths wants paths to be relative to the file they are written in.
+// TestPaths checks that paths are relative to their file.
 func TestPaths(t *testing.T) {
 	files := disk{
 		"base/a.yaml": "composerIngestor: { sources: [ { name: s, type: file, path: xrds } ] }",
@@ -76,7 +77,7 @@ func TestPaths(t *testing.T) {
 	}
 	c, fs := Load([]string{"base/a.yaml", "local/b.yaml"}, Options{Lookup: vars{"R": "/r"}.lookup, ReadFile: files.read})
 	if found := lines(fs); len(found) > 0 {
-		t.Fatalf("found %q", found)
+		t.Fatalf("findings are %q, want none", found)
 	}
 	all := c.Clusters()
 	got := []string{c.Composer.Sources[0].Path, all[0].Kubeconfig, all[1].TokenFile, all[2].OIDC.ClientSecret.Reveal(), all[2].OIDC.RefreshToken.Reveal()}
@@ -85,7 +86,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestAuthority reads certificates, plain and in base64.
+// TestAuthority reads certificates, in PEM and in base64.
 func TestAuthority(t *testing.T) {
 	pem, encoded := testCertificate(t)
 	indented := strings.ReplaceAll(pem, "\n", "\n          ")

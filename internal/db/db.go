@@ -45,7 +45,7 @@ var (
 	// changed, and a later retry may succeed.
 	ErrUnavailable = errors.New("the database is not available")
 	// ErrSuperseded is returned by a write whose fence was raised by another caller.
-	ErrSuperseded = errors.New("another process has begun the same since")
+	ErrSuperseded = errors.New("superseded by another process")
 )
 
 // DB is an open database. All methods may be called concurrently.
@@ -77,7 +77,7 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	case Postgres:
 		err = d.openPostgres(ctx)
 	default:
-		return nil, fmt.Errorf("cannot open the database: there is no client %q; use %q or %q", opts.Client, SQLite, Postgres)
+		return nil, fmt.Errorf("cannot open the database: unknown client %q; use %q or %q", opts.Client, SQLite, Postgres)
 	}
 	if err != nil {
 		doing := "open the database"
@@ -113,7 +113,7 @@ func (d *DB) Present() error {
 		return Unavailable(err)
 	}
 	if !os.SameFile(info, d.file) {
-		return Unavailable(errors.New("the file was replaced by another one; start again to use that"))
+		return Unavailable(errors.New("database file was replaced; restart to use the new file"))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type fenceKey struct{}
 // caller never overwrites what a later one has read and written, however long the
 // earlier one was suspended.
 func (d *DB) Fence(ctx context.Context, name string) (context.Context, error) {
-	doing := fmt.Sprintf("begin %q", name)
+	doing := fmt.Sprintf("raise fence %q", name)
 	if err := d.Present(); err != nil {
 		return nil, Fail(doing, err)
 	}

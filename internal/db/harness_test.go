@@ -27,8 +27,8 @@ func opener(tb testing.TB, opts Options) func() *DB {
 	}
 }
 
-// onBoth runs a test with a function that opens an empty database of SQLite, and of
-// PostgreSQL: each call is another replica.
+// onBoth runs a test with a function that opens an empty database of SQLite, and
+// of PostgreSQL: each call is another replica.
 func onBoth(t *testing.T, test func(t *testing.T, open func() *DB)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) {

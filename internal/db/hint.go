@@ -26,18 +26,18 @@ func Hint(err error) string {
 	}
 	switch {
 	case is(syscall.EMFILE, syscall.ENFILE) || code > 0 && strings.Contains(err.Error(), syscall.EMFILE.Error()):
-		return "raise the number of files that a process may open (ulimit -n, LimitNOFILE); 1024 are enough"
+		return "raise the limit on open files (ulimit -n, LimitNOFILE); 1024 is enough"
 	case code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB:
-		return "the file is damaged, or not a database: stop the server and put a backup in its place, without the files that end with -wal and -shm; " +
-			"portal-backend doctor says what is damaged; entities that are ingested come back with an empty database, too"
+		return "the file is damaged or not a database: stop the server and restore a backup, without files that end in -wal or -shm; " +
+			"run portal-backend doctor to see the damage; ingested entities are also rebuilt from an empty database"
 	case code == sqlite3.SQLITE_FULL || is(syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT):
-		return "free space on the disk, or raise the limit for the size of files (ulimit -f): nothing was lost; a running server goes on by itself, and one that did not start can be started again"
+		return "free disk space, or raise the file size limit (ulimit -f): nothing was lost; a running server recovers by itself, and one that did not start can be restarted"
 	case code == sqlite3.SQLITE_READONLY || is(syscall.EROFS):
-		return "make the file and its folder writable for the user of the server, and check whether the disk is mounted read-only (dmesg says why)"
+		return "make the file and its folder writable for the user of the server, and check whether the disk is mounted read-only (dmesg shows why)"
 	case code == sqlite3.SQLITE_IOERR:
-		return "the disk cannot be read or written: check it (dmesg), the limit for the size of files (ulimit -f), and the space that is left"
+		return "the disk cannot be read or written: check it (dmesg), the file size limit (ulimit -f), and the free space"
 	case code == sqlite3.SQLITE_CANTOPEN:
-		return "check that the folder exists, may be written by the user of the server, and that the process may open more files (ulimit -n)"
+		return "check that the folder exists and is writable for the user of the server, and that the process may open more files (ulimit -n)"
 	}
 	return ""
 }

@@ -62,7 +62,7 @@ func readPostgres(connection string) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(connection)
 	if err != nil {
 		// The original error may contain the password.
-		return nil, errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
+		return nil, errors.New("invalid connection string; write it as postgres://user:password@host:port/database")
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
 		config.ConnectTimeout = connectTimeout
@@ -135,7 +135,7 @@ func (i *Inspection) ReadOnly(ctx context.Context) (bool, error) {
 	}
 	var standby bool
 	err := i.Read.QueryRowContext(ctx, "SELECT pg_is_in_recovery()").Scan(&standby)
-	return standby, Fail("ask whether the database is a standby", err)
+	return standby, Fail("check whether the database is a standby", err)
 }
 
 // Skew returns by how much the clock of PostgreSQL is ahead of ours. SQLite has no

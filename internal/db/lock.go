@@ -94,7 +94,7 @@ func (k *namedLock) disconnect() {
 // ends. With PostgreSQL the lock is exclusive across all replicas, with SQLite within
 // the process. The context of do ends when the lock is lost.
 func (d *DB) WithLock(ctx context.Context, name string, do func(context.Context) error) error {
-	doing := fmt.Sprintf("run %q alone", name)
+	doing := fmt.Sprintf("hold lock %q", name)
 	k := d.locks.get(name)
 	select {
 	case k.held <- struct{}{}:
@@ -161,7 +161,7 @@ func (d *DB) acquire(ctx context.Context, k *namedLock, key int64) error {
 // since.
 func (d *DB) tryLock(ctx context.Context, k *namedLock, key int64) (got bool, err error) {
 	if d.locks.isClosed() {
-		return false, Unavailable(errors.New("the store is closed"))
+		return false, Unavailable(errors.New("database is closed"))
 	}
 	for kept := k.conn != nil; ; kept = false {
 		if k.conn == nil {

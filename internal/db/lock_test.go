@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/test/postgres"
 )
 
-// twoReplicas returns two stores that must not run at once: one twice with
-// SQLite, two replicas with PostgreSQL.
+// twoReplicas returns two stores that exclude each other: one twice with SQLite,
+// two replicas with PostgreSQL.
 func twoReplicas(t *testing.T, test func(t *testing.T, a, b *DB)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestWithLock(t *testing.T) {
 			all.Go(func() {
 				err := s.WithLock(t.Context(), "work", func(context.Context) error {
 					if inside.Add(1) > 1 {
-						t.Error("two run at once")
+						t.Error("two functions ran at the same time")
 					}
 					runs.Add(1)
 					time.Sleep(time.Millisecond)
@@ -44,13 +44,13 @@ func TestWithLock(t *testing.T) {
 					return failed
 				})
 				if !errors.Is(err, failed) {
-					t.Errorf("got %v", err)
+					t.Errorf("WithLock returned %v, want the error of the function", err)
 				}
 			})
 		}
 		all.Wait()
 		if n := runs.Load(); n != 20 {
-			t.Errorf("%d ran", n)
+			t.Errorf("%d functions ran, want 20", n)
 		}
 	})
 }
@@ -59,16 +59,16 @@ func TestWithLockByName(t *testing.T) {
 	twoReplicas(t, func(t *testing.T, a, b *DB) {
 		err := a.WithLock(t.Context(), "one", func(ctx context.Context) error {
 			if err := b.WithLock(ctx, "two", func(context.Context) error { return nil }); err != nil {
-				t.Errorf("another name: %v", err)
+				t.Errorf("WithLock with another name returned %v", err)
 			}
 			ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
 			err := b.WithLock(ctx, "one", func(context.Context) error {
-				t.Error("it ran")
+				t.Error("function ran without the lock")
 				return nil
 			})
 			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnavailable) {
-				t.Errorf("the same name: %v", err)
+				t.Errorf("WithLock with the same name returned %v, want context.DeadlineExceeded", err)
 			}
 			return nil
 		})
@@ -76,12 +76,12 @@ func TestWithLockByName(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := b.WithLock(t.Context(), "one", func(context.Context) error { return nil }); err != nil {
-			t.Errorf("afterwards: %v", err)
+			t.Errorf("WithLock after the release returned %v", err)
 		}
 	})
 }
 
-// TestWithLockPanic has the holder of a lock panic.
+// TestWithLockPanic checks that a lock is released after a panic.
 func TestWithLockPanic(t *testing.T) {
 	twoReplicas(t, func(t *testing.T, a, b *DB) {
 		func() {
@@ -94,7 +94,7 @@ func TestWithLockPanic(t *testing.T) {
 	})
 }
 
-// TestWithLockWaitingLeavesRoom has more wait than there are connections.
+// TestWithLockWaitingLeavesRoom has more waiters than connections.
 func TestWithLockWaitingLeavesRoom(t *testing.T) {
 	open := opener(t, Options{Client: Postgres, URL: shared.Database(t), Now: time.Now})
 	a, b := open(), open()
@@ -112,7 +112,7 @@ func TestWithLockWaitingLeavesRoom(t *testing.T) {
 		}
 		for until := time.Now().Add(200 * time.Millisecond); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 			if n := b.Read.Stats().InUse; n > 0 {
-				t.Fatalf("those who wait hold %d connections", n)
+				t.Fatalf("waiters hold %d connections, want none", n)
 			}
 		}
 		return b.Write.PingContext(ctx)
@@ -122,7 +122,7 @@ func TestWithLockWaitingLeavesRoom(t *testing.T) {
 	}
 }
 
-// TestWithLockLost has the server end the connection that has the lock.
+// TestWithLockLost has the server close the connection of a lock.
 func TestWithLockLost(t *testing.T) {
 	open := opener(t, Options{Client: Postgres, URL: shared.Database(t), Now: time.Now})
 	a, b := open(), open()
@@ -134,29 +134,29 @@ func TestWithLockLost(t *testing.T) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Minute):
-			t.Error("nobody said so")
+			t.Error("context was not cancelled")
 		}
 		return ctx.Err()
 	})
 	if !errors.Is(err, ErrUnavailable) {
-		t.Errorf("got %v", err)
+		t.Errorf("WithLock returned %v, want ErrUnavailable", err)
 	}
 	ran := false
 	if err := a.WithLock(t.Context(), "work", func(context.Context) error { ran = true; return nil }); err != nil || !ran {
-		t.Errorf("afterwards: %v", err)
+		t.Errorf("WithLock afterwards returned %v", err)
 	}
-	// A connection that ended while nobody used it is no trouble.
+	// An idle connection that was closed causes no error.
 	if _, err := b.Write.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.WithLock(t.Context(), "work", func(context.Context) error { return nil }); err != nil {
-		t.Errorf("after a pause: %v", err)
+		t.Errorf("WithLock after a pause returned %v", err)
 	}
 }
 
-// TestWithLockStandsStill shows that a machine that vanished, or stands still, does
-// not keep the lock for good: the server ends its session, and does not while it
-// is looked after.
+// TestWithLockStandsStill checks that a client that disappeared or hangs does
+// not hold the lock forever: the server closes its session if there is no
+// heartbeat.
 func TestWithLockStandsStill(t *testing.T) {
 	s := opener(t, Options{Client: Postgres, URL: shared.Database(t), Now: time.Now})()
 	if err := s.WithLock(t.Context(), "work", func(context.Context) error { return nil }); err != nil {
@@ -169,15 +169,15 @@ func TestWithLockStandsStill(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ends := time.Duration(milliseconds) * time.Millisecond; ends < 2*heartbeat || ends > time.Minute {
-		t.Errorf("the session ends after %v, and is looked after every %v", ends, heartbeat)
+		t.Errorf("session ends after %v, with a heartbeat every %v", ends, heartbeat)
 	}
-	// Those of the store itself wait as long as they like.
+	// Other connections of the store have no idle timeout.
 	if err := s.Write.QueryRow("SELECT setting::bigint FROM pg_settings WHERE name = 'idle_session_timeout'").Scan(&milliseconds); err != nil || milliseconds != 0 {
-		t.Errorf("the other connections end after %d ms, %v", milliseconds, err)
+		t.Errorf("other connections end after %d ms, %v", milliseconds, err)
 	}
 }
 
-// TestWithLockOutage has the server killed, and started again.
+// TestWithLockOutage kills the server and starts it again.
 func TestWithLockOutage(t *testing.T) {
 	server := postgres.Start(t)
 	s := opener(t, Options{Client: Postgres, URL: server.Database(t), Now: time.Now})()
@@ -187,19 +187,19 @@ func TestWithLockOutage(t *testing.T) {
 		return ctx.Err()
 	})
 	if !errors.Is(err, ErrUnavailable) {
-		t.Errorf("got %v", err)
+		t.Errorf("WithLock returned %v, want ErrUnavailable", err)
 	}
 	if err := s.WithLock(t.Context(), "work", func(context.Context) error { return nil }); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("while it is gone: %v", err)
+		t.Errorf("WithLock during the outage returned %v, want ErrUnavailable", err)
 	}
 	server.Restart(t)
 	if err := s.WithLock(t.Context(), "work", func(context.Context) error { return nil }); err != nil {
-		t.Errorf("afterwards: %v", err)
+		t.Errorf("WithLock after the outage returned %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := s.WithLock(t.Context(), "work", func(context.Context) error { return nil }); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("when it is closed: %v", err)
+		t.Errorf("WithLock of a closed store returned %v, want ErrUnavailable", err)
 	}
 }

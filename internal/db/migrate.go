@@ -59,8 +59,8 @@ func migrate(ctx context.Context, db *sql.DB, d dialect) error {
 			return err
 		}
 		if has > known {
-			return fmt.Errorf("it has version %d, and this program knows %d: "+
-				"use a newer program, or a copy of the database from before it was opened by one", has, known)
+			return fmt.Errorf("database has version %d, and this program supports %d: "+
+				"use a newer program, or restore a backup from before the upgrade", has, known)
 		}
 		if has == known {
 			return nil
@@ -103,7 +103,7 @@ func migrationSteps(d dialect) ([]*goose.Migration, error) {
 		number, _, _ := strings.Cut(strings.TrimPrefix(file, "migrations/"), "_")
 		version, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("cannot tell the version of %s: %w", file, err)
+			return nil, fmt.Errorf("cannot parse the version of %s: %w", file, err)
 		}
 		t, err := template.ParseFS(migrations, file)
 		if err != nil {

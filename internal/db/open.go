@@ -117,7 +117,7 @@ func (d *DB) openPostgres(ctx context.Context) error {
 	config, err := pgx.ParseConfig(d.URL)
 	if err != nil {
 		// The original error may contain the password.
-		return errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
+		return errors.New("invalid connection string; write it as postgres://user:password@host:port/database")
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
 		config.ConnectTimeout = connectTimeout

@@ -19,9 +19,9 @@ func TestOpenRefusesNewer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(t.Context(), s.Options)
-		want := strings.TrimSpace("cannot open the database "+s.Path) + ": it has version 999, and this program knows "
+		want := strings.TrimSpace("cannot open the database "+s.Path) + ": database has version 999, and this program supports "
 		if err == nil || !strings.HasPrefix(err.Error(), want) || errors.Is(err, ErrUnavailable) {
-			t.Errorf("got %v, want %s", err, want)
+			t.Errorf("Open returned %v, want %s", err, want)
 		}
 	})
 }
@@ -79,14 +79,14 @@ func TestOpenFails(t *testing.T) {
 		opts        Options
 		unavailable bool
 	}{
-		"Client":      {reason: "There are two engines.", opts: Options{Client: "mysql"}},
-		"NotDatabase": {reason: "A file of something else is left alone.", opts: Options{Client: SQLite, Path: notDatabase}},
-		"Folder":      {reason: "A folder is no file.", opts: Options{Client: SQLite, Path: t.TempDir()}},
-		"BelowFile":   {reason: "There is nothing below a file.", opts: Options{Client: SQLite, Path: filepath.Join(notDatabase, "x.db")}},
-		"BadURL":      {reason: "An address that cannot be read is not shown.", opts: Options{Client: Postgres, URL: "postgres://u:" + password + "@h:port/d"}},
-		"BadSettings": {reason: "Nor are settings.", opts: Options{Client: Postgres, URL: "password=" + password + " port=x"}},
+		"Client":      {reason: "An unknown client is refused.", opts: Options{Client: "mysql"}},
+		"NotDatabase": {reason: "A file that is not a database is not changed.", opts: Options{Client: SQLite, Path: notDatabase}},
+		"Folder":      {reason: "A folder is not a file.", opts: Options{Client: SQLite, Path: t.TempDir()}},
+		"BelowFile":   {reason: "A path below a file is refused.", opts: Options{Client: SQLite, Path: filepath.Join(notDatabase, "x.db")}},
+		"BadURL":      {reason: "An invalid URL is not shown.", opts: Options{Client: Postgres, URL: "postgres://u:" + password + "@h:port/d"}},
+		"BadSettings": {reason: "Invalid settings are not shown.", opts: Options{Client: Postgres, URL: "password=" + password + " port=x"}},
 		"Refused": {
-			reason: "Nobody listens there now.", unavailable: true,
+			reason: "A server that does not listen is temporarily unavailable.", unavailable: true,
 			opts: Options{Client: Postgres, URL: "postgres://u:" + password + "@" + closed + "/d"},
 		},
 	}
@@ -95,20 +95,20 @@ func TestOpenFails(t *testing.T) {
 			s, err := Open(t.Context(), tc.opts)
 			if err == nil {
 				_ = s.Close()
-				t.Fatalf("it was opened: %s", tc.reason)
+				t.Fatalf("Open succeeded: %s", tc.reason)
 			}
 			if !strings.HasPrefix(err.Error(), strings.TrimSpace("cannot open the database "+tc.opts.Path)+": ") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %v", tc.reason, err)
+				t.Errorf("%s: error is %v", tc.reason, err)
 			}
 			if got := errors.Is(err, ErrUnavailable); got != tc.unavailable {
 				t.Errorf("%s: unavailable is %v: %v", tc.reason, got, err)
 			}
 			if strings.Contains(fmt.Sprintf("%v %+v", err, err), password) {
-				t.Errorf("the password is in %v", err)
+				t.Errorf("error contains the password: %v", err)
 			}
 		})
 	}
 	if data, err := os.ReadFile(notDatabase); err != nil || !strings.HasPrefix(string(data), "These are notes.") {
-		t.Errorf("the file was changed (%v)", err)
+		t.Errorf("file was changed (%v)", err)
 	}
 }

@@ -18,7 +18,7 @@ func TestManyStatements(t *testing.T) {
 					want := 1 + (i*7+reader*31)%(2*keptStatements)
 					got, err := d.Texts(t.Context(), fmt.Sprintf("SELECT '%d' WHERE %[1]d > $1", want), 0)
 					if err != nil || len(got) != 1 || got[0] != fmt.Sprint(want) {
-						t.Errorf("query %d: %v, %v", want, got, err)
+						t.Errorf("query %d returned %v, %v", want, got, err)
 						return
 					}
 				}
@@ -26,7 +26,7 @@ func TestManyStatements(t *testing.T) {
 		}
 		readers.Wait()
 		if n := len(d.statements.byText); n > keptStatements || n != d.statements.recent.Len() {
-			t.Errorf("%d statements are kept, %d in order", n, d.statements.recent.Len())
+			t.Errorf("%d statements are cached, %d in order", n, d.statements.recent.Len())
 		}
 	})
 }

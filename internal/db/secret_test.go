@@ -10,12 +10,12 @@ func TestSecret(t *testing.T) {
 		s, replica := open(), open()
 		first, err := s.Secret(t.Context(), "cursor")
 		if err != nil || len(first) != secretSize {
-			t.Fatalf("%d bytes (%v)", len(first), err)
+			t.Fatalf("secret has %d bytes (%v)", len(first), err)
 		}
 		for _, who := range []*DB{s, replica, open()} {
 			got, err := who.Secret(t.Context(), "cursor")
 			if err != nil || !bytes.Equal(got, first) {
-				t.Errorf("a replica has another secret (%v)", err)
+				t.Errorf("another replica has a different secret (%v)", err)
 			}
 		}
 		other, err := replica.Secret(t.Context(), "other")

@@ -2,7 +2,7 @@ package db
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -10,8 +10,27 @@ import (
 // Statement is an SQL statement that is being built. The zero value is ready for use.
 type Statement struct {
 	strings.Builder
-	// Args are the arguments of the parameters $1, $2 and so on.
-	Args []any
+	Args Args
+}
+
+// Args are the arguments of the parameters $1, $2 and so on of a statement.
+type Args []any
+
+// Add adds an argument and returns its parameter.
+func (a *Args) Add(v any) string {
+	*a = append(*a, v)
+	return "$" + strconv.Itoa(len(*a))
+}
+
+// List adds values and returns their parameters in parentheses. Their number is rounded
+// up to a power of two, with the last value repeated, so that there are few different
+// statements.
+func (a *Args) List(values []string) string {
+	parameters := make([]string, powerOfTwo(len(values)))
+	for i := range parameters {
+		parameters[i] = a.Add(values[min(i, len(values)-1)])
+	}
+	return "(" + strings.Join(parameters, ",") + ")"
 }
 
 // Add appends text in which each %s is replaced by a parameter for the next argument:
@@ -30,23 +49,10 @@ func (b *Statement) Add(format string, args ...any) {
 }
 
 // Arg appends a parameter.
-func (b *Statement) Arg(v any) {
-	b.Args = append(b.Args, v)
-	fmt.Fprintf(b, "$%d", len(b.Args))
-}
+func (b *Statement) Arg(v any) { b.WriteString(b.Args.Add(v)) }
 
-// List appends parameters in parentheses. Their number is rounded up to a power of two,
-// with the last value repeated, so that there are few different statements.
-func (b *Statement) List(values []string) {
-	b.WriteString("(")
-	for i := range powerOfTwo(len(values)) {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.Arg(values[min(i, len(values)-1)])
-	}
-	b.WriteString(")")
-}
+// List appends the parameters of Args.List.
+func (b *Statement) List(values []string) { b.WriteString(b.Args.List(values)) }
 
 func powerOfTwo(n int) int {
 	p := 1
@@ -56,16 +62,13 @@ func powerOfTwo(n int) int {
 	return p
 }
 
-// Numbers appends numbers in parentheses, as text.
-func (b *Statement) Numbers(ns []int64) {
-	b.WriteString("(")
+// Numbers returns numbers in parentheses, as text.
+func Numbers(ns []int64) string {
+	texts := make([]string, len(ns))
 	for i, n := range ns {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		fmt.Fprint(b, n)
+		texts[i] = strconv.FormatInt(n, 10)
 	}
-	b.WriteString(")")
+	return "(" + strings.Join(texts, ",") + ")"
 }
 
 // Each runs the statement and calls f for each row.

@@ -58,7 +58,7 @@ func (d *DB) wait(ctx context.Context, w Writers) (end func(), err error) {
 	case w.turn <- struct{}{}:
 		return func() { <-w.turn }, nil
 	case <-patience.C:
-		return nil, Unavailable(errors.New("others are writing to it, and have been for too long"))
+		return nil, Unavailable(errors.New("timed out waiting for other writers"))
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

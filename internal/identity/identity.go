@@ -12,16 +12,19 @@ import (
 // Kind is the kind of a caller.
 type Kind uint8
 
-// Kinds of caller. Nobody is a request without credentials, on an endpoint that needs
+// Kinds of caller. Anonymous is a request without credentials, on an endpoint that needs
 // none.
 const (
-	Nobody Kind = iota
+	Anonymous Kind = iota
 	Guest
 	User
 	Service
 )
 
-var kinds = []string{"nobody", "guest", "user", "service"}
+var kinds = []string{"anonymous", "guest", "user", "service"}
+
+// formerAnonymous is the name of Anonymous in data that earlier versions stored.
+const formerAnonymous = "nobody"
 
 // String returns the name of the kind in configuration and logs.
 func (k Kind) String() string { return kinds[k] }
@@ -31,9 +34,13 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText decodes what MarshalText encoded.
 func (k *Kind) UnmarshalText(text []byte) error {
+	if string(text) == formerAnonymous {
+		*k = Anonymous
+		return nil
+	}
 	i := slices.Index(kinds, string(text))
 	if i < 0 {
-		return fmt.Errorf("cannot read the kind of caller %q", text)
+		return fmt.Errorf("unknown kind of caller %q", text)
 	}
 	*k = Kind(i)
 	return nil
@@ -71,7 +78,7 @@ func With(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// From returns the caller of a context, Nobody if it has none.
+// From returns the caller of a context, Anonymous if it has none.
 func From(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c

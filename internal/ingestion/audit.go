@@ -6,13 +6,12 @@ import (
 
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/audit"
-	"example.dev/ingestor/internal/ingestion/ingest"
 )
 
 // scanNow adds scans of sources to the queue, ahead of all others.
 func (in *Ingestion) scanNow(ctx context.Context, names []string) error {
 	for _, name := range names {
-		if err := in.scanSoon(ctx, name, ingest.TriggerManual); err != nil {
+		if err := in.ingest.RequestScan(ctx, name); err != nil {
 			return errors.Join(db.ErrUnavailable, err)
 		}
 	}

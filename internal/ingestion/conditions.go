@@ -7,7 +7,6 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
@@ -22,7 +21,7 @@ func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
 	c, err := in.composite(r.Context(), ref.String())
 	if errors.Is(err, db.ErrNotFound) {
-		return rest.NotFound("No resource of a cluster is behind %s", query.Short(ref.String()))
+		return rest.NotFound("No cluster resource found for %s", rest.Short(ref.String()))
 	}
 	if err != nil {
 		return err
@@ -32,7 +31,7 @@ func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !ok {
-		return rest.NotFound("No resource of a cluster is behind %s", query.Short(ref.String()))
+		return rest.NotFound("No cluster resource found for %s", rest.Short(ref.String()))
 	}
 	return rest.WriteJSON(w, r, http.StatusOK, map[string]any{"items": items})
 }
@@ -41,21 +40,21 @@ func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 // db.ErrNotFound if there is no such entity, the caller may not read it, or it belongs
 // to another provider: annotations that others write into an entity give no access.
 func (in *Ingestion) composite(ctx context.Context, ref string) (ingest.Composite, error) {
-	if !query.IsText(ref) {
+	if !rest.IsText(ref) {
 		return ingest.Composite{}, db.ErrNotFound
 	}
-	e, err := in.store.Get(ctx, ref)
+	provider, entity, err := in.entities.Entity(ctx, ref)
 	if err != nil {
 		return ingest.Composite{}, err
 	}
-	resource, err := permission.ResourceOf(e)
+	resource, err := permission.ResourceOf(ref, entity)
 	if err != nil {
 		return ingest.Composite{}, err
 	}
-	if !ingest.Provides(e.Provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
+	if !ingest.Provides(provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
 		return ingest.Composite{}, db.ErrNotFound
 	}
-	n, err := tree.Wire{}.Decode(e.JSON)
+	n, err := tree.Wire{}.Decode(entity)
 	if err != nil {
 		return ingest.Composite{}, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
-	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/permission"
@@ -34,12 +33,12 @@ func load(t testing.TB, text string) *config.Config {
 	}
 	c, findings := config.Load([]string{path}, config.Options{})
 	if finding.Count(findings, finding.Error) > 0 {
-		t.Fatalf("the configuration of the test is wrong: %v", findings)
+		t.Fatalf("configuration of the test is invalid: %v", findings)
 	}
 	return c
 }
 
-// opened is an Ingestion with stores of its own.
+// opened returns an Ingestion with its own stores.
 func opened(t *testing.T, c *config.Config) *Ingestion {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +53,7 @@ func opened(t *testing.T, c *config.Config) *Ingestion {
 			t.Error(err)
 		}
 	})
-	return New(Options{Config: c, Store: store.New(d, store.Options{}), Mirror: mirror.New(d), Queue: queue, Policy: permission.New(c.Permission), Now: time.Now, Log: log})
+	return New(Options{Config: c, Mirror: mirror.New(d), Queue: queue, Policy: permission.New(c.Permission), Now: time.Now, Log: log})
 }
 
 // everything is a configuration in which no value is the default.
@@ -82,7 +81,7 @@ orchestrator:
   clusterLocatorMethods: [{type: config, clusters: [{name: two, url: "https://two.example.org", authProvider: token, token: t}]}]
 `
 
-// settings are those of a part that can be compared.
+// settings are the comparable settings of a variant.
 type settings struct {
 	Watch, Definitions, Workloads, Stacks, Requests, Detection bool
 	Method                                                     string
@@ -120,24 +119,21 @@ func settingsOf(p ingest.Variant) settings {
 	return out
 }
 
-// TestParts holds what the service is told against the configuration.
+// TestParts checks that the service gets the settings of the configuration.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	in := opened(t, load(t, everything))
 	want := ingest.Processing{BatchSize: 21, Parallelism: 22, RetryAttempts: 23, RetryDelay: 24 * time.Millisecond}
 	if diff := cmp.Diff(want, in.ingest.Processing); diff != "" {
-		t.Errorf("processing: %s", diff)
-	}
-	if diff := cmp.Diff(jobs.How{Attempts: 24, RetryDelay: 24 * time.Millisecond}, in.how); diff != "" {
-		t.Errorf("retries of scans: %s", diff)
+		t.Errorf("processing settings differ: %s", diff)
 	}
 	if c := in.ingest.Caching; !c.Enabled || c.TTL != 25*time.Second || c.MaxSize != 26 || c.Shared != nil {
-		t.Errorf("caching is %+v", c)
+		t.Errorf("caching settings are %+v", c)
 	}
 	parts := in.ingest.Variants
 	for i := range parts {
 		if diff := cmp.Diff(ingest.MassRemoval{Percent: 61, Minimum: 8, Wait: 9 * time.Second}, parts[i].MassRemoval); diff != "" {
-			t.Errorf("mass removals of %s: %s", parts[i].Name, diff)
+			t.Errorf("mass removal settings of %s differ: %s", parts[i].Name, diff)
 		}
 	}
 	if diff := cmp.Diff(settings{
@@ -145,28 +141,28 @@ func TestParts(t *testing.T) {
 		Every: 7 * time.Minute, Timeout: 8 * time.Minute,
 		Clusters: []string{"one"}, Folders: []string{"files"}, Namespaces: []string{"red"}, Groups: []string{"g.example.org"}, Warn: true, NoCompositions: true,
 	}, settingsOf(parts[0])); diff != "" {
-		t.Errorf("variant A: %s", diff)
+		t.Errorf("settings of variant A differ: %s", diff)
 	}
 	b := settingsOf(parts[1])
-	// The log is that of the portal.
+	// The log settings are those of the portal.
 	b.Info, b.Warn = false, false
 	if diff := cmp.Diff(settings{
 		Definitions: true, Workloads: true, Method: ingest.ByHash, Marks: config.StorageDatabase,
 		Every: 32 * time.Second, WorkloadsEvery: 31 * time.Second, Timeout: 8 * time.Minute, Clusters: []string{"two"},
 		NoCompositions: true, NoComposites: true,
 	}, b); diff != "" {
-		t.Errorf("variant B: %s", diff)
+		t.Errorf("settings of variant B differ: %s", diff)
 	}
 	usual := opened(t, load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}")).ingest.Variants[0]
 	if diff := cmp.Diff(settings{
 		Watch: true, Definitions: true, Detection: true, Method: ingest.ByVersion, Marks: config.StorageDatabase,
 		Every: 5 * time.Minute, Timeout: 2 * time.Minute, Folders: []string{"files watched"}, Info: true, Warn: true,
 	}, settingsOf(usual)); diff != "" {
-		t.Errorf("variant A without settings: %s", diff)
+		t.Errorf("default settings of variant A differ: %s", diff)
 	}
 }
 
-// TestRepository holds how a repository is read against the configuration.
+// TestRepository checks that a repository is read as configured.
 func TestRepository(t *testing.T) {
 	t.Parallel()
 	got := repository(config.Source{
@@ -174,16 +170,16 @@ func TestRepository(t *testing.T) {
 		SSHKeyFile: "key", KnownHostsFile: "hosts", CAFile: "ca",
 	})
 	if got.Auth.Token.Reveal() != "secret" {
-		t.Error("the token is not handed on")
+		t.Error("token is missing in the authentication")
 	}
 	got.Auth.Token = ""
 	want := git.Options{Ref: "release", Path: "defs", Auth: git.Auth{
 		Username: "robot", TokenFile: "token", SSHKeyFile: "key", KnownHostsFile: "hosts", CAFile: "ca",
 	}}
 	if got.Skipped != nil || got.Ref != want.Ref || got.Path != want.Path {
-		t.Errorf("it reads %q of %q", got.Path, got.Ref)
+		t.Errorf("source reads %q of %q", got.Path, got.Ref)
 	}
 	if diff := cmp.Diff(want.Auth, got.Auth); diff != "" {
-		t.Errorf("it authenticates otherwise: %s", diff)
+		t.Errorf("authentication differs: %s", diff)
 	}
 }

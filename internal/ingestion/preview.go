@@ -17,7 +17,6 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/internal/pipeline"
@@ -132,7 +131,7 @@ func (p *previewer) bounded(ctx context.Context, work func(context.Context) (*Pr
 	select {
 	case p.turns <- struct{}{}:
 	default:
-		busy := rest.Unavailable(nil, "Other previews are being made, try again in a second")
+		busy := rest.Unavailable(nil, "Too many previews in progress, try again in a second")
 		busy.RetryAfter = time.Second
 		return nil, busy
 	}
@@ -148,7 +147,7 @@ func (p *previewer) bounded(ctx context.Context, work func(context.Context) (*Pr
 		var o outcome
 		defer func() {
 			if v := recover(); v != nil {
-				o = outcome{err: fmt.Errorf("cannot make a preview: %v", v)}
+				o = outcome{err: fmt.Errorf("cannot create preview: %v", v)}
 			}
 			done <- o
 		}()
@@ -161,7 +160,7 @@ func (p *previewer) bounded(ctx context.Context, work func(context.Context) (*Pr
 		}
 	case <-ctx.Done():
 	}
-	return nil, rest.Unavailable(ctx.Err(), "That takes longer than %s, which is the most for a preview; ingestor-cli has no such limit", p.limit)
+	return nil, rest.Unavailable(ctx.Err(), "Preview timed out after %s; ingestor-cli has no such limit", p.limit)
 }
 
 // manner is the configuration of a preview.
@@ -183,7 +182,7 @@ func (p *previewer) how(q url.Values) (*manner, error) {
 	if name := q.Get("profile"); name != "" {
 		i := slices.IndexFunc(allowed, func(p engine.Profile) bool { return p.Name == name })
 		if i < 0 {
-			return nil, rest.Input("profile must be %s, %s or %s, and not %s", allowed[0].Name, allowed[1].Name, allowed[2].Name, query.Short(name))
+			return nil, rest.Input("profile must be %s, %s or %s, and not %s", allowed[0].Name, allowed[1].Name, allowed[2].Name, rest.Short(name))
 		}
 		profile = allowed[i]
 	}
@@ -195,7 +194,7 @@ func (p *previewer) how(q url.Values) (*manner, error) {
 	if name := q.Get("words"); name != "" {
 		choice, err := words.ParseChoice(name)
 		if err != nil {
-			return nil, rest.Input("words must be auto, portal or upstream, and not %s", query.Short(name))
+			return nil, rest.Input("words must be auto, portal or upstream, and not %s", rest.Short(name))
 		}
 		m.options.Words = choice
 		m.flags += " --words " + choice.String()
@@ -232,14 +231,14 @@ func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 	set := &xrd.Set{}
 	err := set.ReadWithin(bytes.NewReader(text), xrd.Origin{Source: xrd.SourceFile, File: previewFile}, tree.NewBudget(previewDocuments))
 	if over, ok := errors.AsType[*tree.Error](err); ok {
-		return nil, rest.TooLarge("cannot make a preview: %s; ingestor-cli has no such limit", over.Msg)
+		return nil, rest.TooLarge("cannot create preview: %s; ingestor-cli has no such limit", over.Msg)
 	}
 	if err != nil {
 		return nil, err
 	}
 	set.Within(m.namespaces)
 	if n := len(set.Definitions); n > previewDefinitions {
-		return nil, rest.TooLarge("The text has %d definitions, and a preview is of %d at most", n, previewDefinitions)
+		return nil, rest.TooLarge("The text has %d definitions, and a preview at most %d", n, previewDefinitions)
 	}
 	eng, transformer := m.extension.Engine(m.profile, m.options)
 	rec := &recorder{next: transformer}
@@ -292,7 +291,7 @@ func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
 		}
 		d.YAML = string(docs)
 		if size += len(docs); size > previewAnswer {
-			return nil, rest.TooLarge("The entities are larger than a preview shows (%d MiB); ingestor-cli has no such limit", previewAnswer>>20)
+			return nil, rest.TooLarge("The entities exceed the preview limit of %d MiB; ingestor-cli has no such limit", previewAnswer>>20)
 		}
 		for _, v := range one.sources {
 			d.Values = append(d.Values, ingest.Value{Field: v.Field, Value: v.Value, From: v.From, Key: v.Key})

@@ -29,7 +29,7 @@ composerIngestor:
   xrdFilters: {groups: [storage.example.org]}
 `
 
-// previewOf asks for the preview of a text.
+// previewOf requests the preview of a text.
 func previewOf(t *testing.T, p *previewer, query, text string) (*Preview, error) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -43,7 +43,8 @@ func previewOf(t *testing.T, p *previewer, query, text string) (*Preview, error)
 	return out, nil
 }
 
-// aBucket is a definition of the name and group, with more of a spec.
+// aBucket returns a definition with a name and group, and additional spec
+// fields.
 func aBucket(plural, group, label, schema string) string {
 	return fmt.Sprintf(`apiVersion: apiextensions.composer.io/v2
 kind: CompositeResourceDefinition
@@ -59,7 +60,7 @@ spec:
 
 const taken = `example.dev/ingest: "true"`
 
-// told is what a preview says, in short.
+// told is a summary of a preview.
 type told struct {
 	Names, Kinds, Rules, Passed []string
 	Refused                     string
@@ -101,22 +102,22 @@ func TestPreview(t *testing.T) {
 		reason, query, text string
 		want                told
 	}{
-		"Good":        {"it is what the service would write", "", good, told{Names: []string{"buckets.storage.example.org"}, Kinds: three}},
-		"Nothing":     {"nobody has typed anything yet", "", "", told{}},
-		"NotYAML":     {"the editor shows where", "", "a: [1\nb: 2\n", told{Loose: []string{"XRD001 2:1"}}},
-		"OtherKind":   {"one learns that it was seen", "", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", told{Passed: []string{"Secret"}}},
-		"NotAnObject": {"there is nothing to make of it", "", "just text", told{Loose: []string{"XRD002 1:1"}}},
-		"OneIsBroken": {"the other is shown all the same", "", good + "---\na: [1\n", told{Names: []string{"buckets.storage.example.org"}, Kinds: three, Loose: []string{"XRD001 11:1"}}},
-		"NoLabel": {"the form is worth seeing before anybody asks for it", "", aBucket("buckets", "storage.example.org", "", "size: {type: integer}"), told{
-			Names: []string{"buckets.storage.example.org"}, Kinds: three, Refused: `it has no label example.dev/ingest: "true"`,
+		"Good":        {"The preview is what the service would write.", "", good, told{Names: []string{"buckets.storage.example.org"}, Kinds: three}},
+		"Nothing":     {"An empty text has an empty preview.", "", "", told{}},
+		"NotYAML":     {"A syntax error has its position for the editor.", "", "a: [1\nb: 2\n", told{Loose: []string{"XRD001 2:1"}}},
+		"OtherKind":   {"An object that is not a definition is reported as skipped.", "", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", told{Passed: []string{"Secret"}}},
+		"NotAnObject": {"A text that is not an object is a finding.", "", "just text", told{Loose: []string{"XRD002 1:1"}}},
+		"OneIsBroken": {"A broken document does not hide a valid one.", "", good + "---\na: [1\n", told{Names: []string{"buckets.storage.example.org"}, Kinds: three, Loose: []string{"XRD001 11:1"}}},
+		"NoLabel": {"A definition that is not selected has a preview with the reason.", "", aBucket("buckets", "storage.example.org", "", "size: {type: integer}"), told{
+			Names: []string{"buckets.storage.example.org"}, Kinds: three, Refused: `label example.dev/ingest: "true" is missing`,
 		}},
-		"OtherGroup": {"the configuration filters", "", aBucket("buckets", "other.example.org", taken, "size: {type: integer}"), told{
-			Names: []string{"buckets.other.example.org"}, Kinds: three, Refused: `its group "other.example.org" is not "storage.example.org"`,
+		"OtherGroup": {"A definition that the configuration filters out has a preview with the reason.", "", aBucket("buckets", "other.example.org", taken, "size: {type: integer}"), told{
+			Names: []string{"buckets.other.example.org"}, Kinds: three, Refused: `group "other.example.org" is not "storage.example.org"`,
 		}},
-		"OtherProfile": {"the command line needs no label", "profile=cli", aBucket("buckets", "other.example.org", "", "size: {type: integer}"), told{
+		"OtherProfile": {"The cli profile needs no label.", "profile=cli", aBucket("buckets", "other.example.org", "", "size: {type: integer}"), told{
 			Names: []string{"buckets.other.example.org"}, Kinds: three,
 		}},
-		"JSON": {"JSON is as good", "", `{"apiVersion":"apiextensions.composer.io/v2","kind":"CompositeResourceDefinition","metadata":{"name":"x"}}`, told{}},
+		"JSON": {"JSON is accepted.", "", `{"apiVersion":"apiextensions.composer.io/v2","kind":"CompositeResourceDefinition","metadata":{"name":"x"}}`, told{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,21 +126,21 @@ func TestPreview(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name == "JSON" {
-				// What is wrong with it are many things.
+				// It has several findings.
 				if len(got.Definitions) != 1 || len(got.Definitions[0].Findings) == 0 {
-					t.Errorf("got %+v: %s", got, tc.reason)
+					t.Errorf("preview is %+v, want one definition with findings: %s", got, tc.reason)
 				}
 				return
 			}
 			if diff := cmp.Diff(tc.want, inShort(got)); diff != "" {
-				t.Errorf("%s: %s", tc.reason, diff)
+				t.Errorf("%s: preview differs: %s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// TestPreviewDetails wants the options of the configuration, the words that were
-// asked for, and a command that is safe to copy.
+// TestPreviewDetails checks that a preview uses the options of the configuration
+// and the requested vocabulary, and has a command that is safe to copy.
 func TestPreviewDetails(t *testing.T) {
 	t.Parallel()
 	p := newPreviewer(load(t, previewConfig), engine.Extension{})
@@ -150,32 +151,32 @@ func TestPreviewDetails(t *testing.T) {
 	d := got.Definitions[0]
 	for _, want := range []string{"owner: storage-team", "backstage.io/", "file:definition.yaml"} {
 		if !strings.Contains(d.YAML, want) {
-			t.Errorf("the entities have no %q:\n%s", want, d.YAML)
+			t.Errorf("entities lack %q:\n%s", want, d.YAML)
 		}
 	}
 	if want := "ingestor-cli definition.yaml --config app-config.yaml --profile composerIngestor --words upstream --stdout"; d.Command != want {
-		t.Errorf("the command is %q, want %q", d.Command, want)
+		t.Errorf("command is %q, want %q", d.Command, want)
 	}
 	if !slices.ContainsFunc(d.Findings, func(f PreviewFinding) bool { return f.Line == 9 && f.Column > 1 && f.Severity == "error" }) {
-		t.Errorf("no error where the type is wrong: %+v", d.Findings)
+		t.Errorf("findings have no error at the wrong type: %+v", d.Findings)
 	}
 	two := aBucket("buckets", "storage.example.org", taken, "") + "---\n" +
 		strings.Replace(aBucket("jars", "storage.example.org", taken, ""), "name: jars.storage.example.org", `name: "$(reboot)'; x"`, 1)
 	if got, err = previewOf(t, p, "", two); err != nil || len(got.Definitions) != 2 {
-		t.Fatalf("got %+v, %v", got, err)
+		t.Fatalf("preview is %+v, %v; want two definitions", got, err)
 	}
 	for _, d := range got.Definitions {
 		if strings.Contains(d.Command, "reboot") || strings.Contains(d.Command, ";") {
-			t.Errorf("a command has words of the text: %s", d.Command)
+			t.Errorf("command contains words of the text: %s", d.Command)
 		}
 		if d.Name == "buckets.storage.example.org" && !strings.Contains(d.Command, `--name-pattern '^buckets\.storage\.example\.org$'`) {
-			t.Errorf("a command does not choose its definition: %s", d.Command)
+			t.Errorf("command does not select its definition: %s", d.Command)
 		}
 	}
 }
 
-// TestPreviewOrder wants the Template that creates something first, and the
-// documents in the order in which everything that writes entities has them.
+// TestPreviewOrder checks that the Template that creates something comes first,
+// and that documents are in the same order as in all other outputs.
 func TestPreviewOrder(t *testing.T) {
 	t.Parallel()
 	p := newPreviewer(load(t, "composerIngestor: {generateDayTwoTemplates: true, sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
@@ -189,19 +190,19 @@ func TestPreviewOrder(t *testing.T) {
 		named = append(named, m[1])
 	}
 	if len(named) != 3 || !slices.IsSorted(named) {
-		t.Errorf("the documents have the Templates %q, want three in the order of their names", named)
+		t.Errorf("documents have the Templates %q, want three sorted by name", named)
 	}
 	if first := string(d.Entities[0]); !strings.Contains(first, `template-purpose":"create"`) {
-		t.Errorf("the first Template creates nothing: %s", first)
+		t.Errorf("first Template creates nothing: %s", first)
 	}
 }
 
-// TestPreviewExamples wants all examples to be shown without an error.
+// TestPreviewExamples checks that all examples have a preview without errors.
 func TestPreviewExamples(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*.yaml"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no examples: %v", err)
+		t.Fatalf("no examples were found: %v", err)
 	}
 	p := newPreviewer(load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
 	for _, file := range files {
@@ -211,15 +212,15 @@ func TestPreviewExamples(t *testing.T) {
 		}
 		got, err := previewOf(t, p, "profile=cli", string(text))
 		if err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("preview of %s returned the error %v", file, err)
 		}
 		if len(got.Definitions) == 0 || len(got.Definitions[0].Entities) == 0 {
-			t.Errorf("%s: nothing is made of it", file)
+			t.Errorf("preview of %s has no entities", file)
 		}
 	}
 }
 
-// TestPreviewBounds wants what is too much to be refused.
+// TestPreviewBounds checks that requests above the limits are refused.
 func TestPreviewBounds(t *testing.T) {
 	t.Parallel()
 	p := newPreviewer(load(t, previewConfig), engine.Extension{})
@@ -231,23 +232,23 @@ func TestPreviewBounds(t *testing.T) {
 		reason, query, text string
 		status              int
 	}{
-		"Profile":     {"there is no such profile", "profile=concept", "", http.StatusBadRequest},
-		"Words":       {"there are no such words", "words=french", "", http.StatusBadRequest},
-		"Definitions": {"a preview is no ingestion", "", many.String(), http.StatusRequestEntityTooLarge},
-		"Documents":   {"empty documents count", "", strings.Repeat("---\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
-		"Texts":       {"so do those of which nothing is made", "", strings.Repeat("--- a\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
+		"Profile":     {"An unknown profile is refused.", "profile=concept", "", http.StatusBadRequest},
+		"Words":       {"An unknown vocabulary is refused.", "words=french", "", http.StatusBadRequest},
+		"Definitions": {"The number of definitions is limited.", "", many.String(), http.StatusRequestEntityTooLarge},
+		"Documents":   {"Empty documents count.", "", strings.Repeat("---\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
+		"Texts":       {"Skipped documents count.", "", strings.Repeat("--- a\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := previewOf(t, p, tc.query, tc.text)
 			if f, ok := errors.AsType[*rest.Fault](err); !ok || f.Status != tc.status {
-				t.Errorf("got %v, want %d: %s", err, tc.status, tc.reason)
+				t.Errorf("preview returned %v, want status %d: %s", err, tc.status, tc.reason)
 			}
 		})
 	}
 }
 
-// hostile are texts that cost most.
+// hostile returns the most expensive texts.
 func hostile() map[string]string {
 	deep := strings.Repeat("a: {type: object, properties: {", 40) + strings.Repeat("}}", 40)
 	var wide, versions strings.Builder
@@ -275,18 +276,18 @@ func hostile() map[string]string {
 	}
 }
 
-// TestPreviewHostile wants an answer of bounded size in bounded time, whatever
-// the text.
+// TestPreviewHostile checks that size and time of a response are bounded for any
+// text.
 func TestPreviewHostile(t *testing.T) {
 	t.Parallel()
 	for name, text := range hostile() {
 		for _, query := range []string{"", "profile=clusterIngestor"} {
 			t.Run(name+" "+query, func(t *testing.T) {
 				p := newPreviewer(load(t, previewConfig), engine.Extension{})
-				// This machine may have much else to do.
+				// The machine may be busy.
 				p.limit = time.Minute
 				if len(text) > previewBytes {
-					t.Fatalf("the text has %d bytes", len(text))
+					t.Fatalf("text has %d bytes, want it below the limit", len(text))
 				}
 				got, err := previewOf(t, p, query, text)
 				if f, ok := errors.AsType[*rest.Fault](err); err != nil && (!ok || f.Status != http.StatusRequestEntityTooLarge) {
@@ -300,15 +301,15 @@ func TestPreviewHostile(t *testing.T) {
 					size += len(d.YAML)
 				}
 				if size > previewAnswer {
-					t.Errorf("the answer has %d bytes", size)
+					t.Errorf("response has %d bytes, want it below the limit", size)
 				}
 			})
 		}
 	}
 }
 
-// TestPreviewTurns wants few to be made at once, nobody to wait for long, and a
-// turn to last as long as its work does.
+// TestPreviewTurns checks that few previews are built concurrently, that the
+// wait for a slot is short, and that a slot is held as long as its work runs.
 func TestPreviewTurns(t *testing.T) {
 	t.Parallel()
 	p := newPreviewer(load(t, previewConfig), engine.Extension{})
@@ -326,34 +327,34 @@ func TestPreviewTurns(t *testing.T) {
 	unavailable := func(err error, says string) {
 		t.Helper()
 		if f, ok := errors.AsType[*rest.Fault](err); !ok || f.Status != http.StatusServiceUnavailable || f.RetryAfter <= 0 || !strings.Contains(f.Message, says) {
-			t.Errorf("got %v, want 503 with %q", err, says)
+			t.Errorf("preview returned %v, want 503 with %q", err, says)
 		}
 	}
 	for range previewsAtOnce {
-		unavailable(<-ended, "longer than")
+		unavailable(<-ended, "timed out after")
 	}
 	quick := func(context.Context) (*Preview, error) { return &Preview{}, nil }
 	_, err := p.bounded(t.Context(), quick)
-	unavailable(err, "Other previews")
+	unavailable(err, "Too many previews")
 	close(release)
 	for {
-		// The turns are given back soon.
+		// Slots are released soon.
 		if _, err := p.bounded(t.Context(), quick); err == nil {
 			break
 		}
 		if t.Context().Err() != nil {
-			t.Fatal("a turn is not given back")
+			t.Fatal("slot was not released")
 		}
 		time.Sleep(time.Millisecond)
 	}
 	p.limit = time.Minute
 	if _, err := p.bounded(t.Context(), func(context.Context) (*Preview, error) { panic("no") }); err == nil || !strings.Contains(err.Error(), "no") {
-		t.Errorf("a panic is %v", err)
+		t.Errorf("panic was returned as %v", err)
 	}
 }
 
-// FuzzPreview makes previews of anything: none may panic, and each finding is
-// whole.
+// FuzzPreview builds previews of any text: none may panic, and each finding is
+// complete.
 func FuzzPreview(f *testing.F) {
 	f.Add([]byte(aBucket("buckets", "storage.example.org", taken, "size: {type: integer}")), "profile=cli")
 	f.Add([]byte(`{"apiVersion":"apiextensions.composer.io/v1","kind":"CompositeResourceDefinition","spec":{"versions":[{"name":"v1","served":true,"schema":[]}]}}`), "")
@@ -368,7 +369,7 @@ func FuzzPreview(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// Not in a goroutine of its own, which would hide a panic.
+		// A separate goroutine would hide a panic.
 		got, err := how.make(t.Context(), text)
 		if err != nil {
 			if _, ok := errors.AsType[*rest.Fault](err); !ok {
@@ -381,16 +382,16 @@ func FuzzPreview(f *testing.F) {
 			all = append(all, d.Findings...)
 			for _, e := range d.Entities {
 				if !json.Valid(e) {
-					t.Errorf("an entity is no JSON: %s", e)
+					t.Errorf("entity is not JSON: %s", e)
 				}
 			}
 		}
 		for _, x := range all {
 			if x.Rule == "" || x.Message == "" || x.Severity == "" {
-				t.Errorf("a finding is not whole: %+v", x)
+				t.Errorf("finding is incomplete: %+v", x)
 			}
 			if x.Rule == "ENG000" {
-				t.Errorf("the engine failed: %s", x.Message)
+				t.Errorf("engine failed: %s", x.Message)
 			}
 		}
 	})

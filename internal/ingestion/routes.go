@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/finding"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
@@ -54,7 +53,7 @@ func names(path string) []string {
 // and require the permission to read ingestion.
 func (in *Ingestion) health(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	providers, err := in.store.Providers(ctx)
+	providers, err := in.entities.Providers(ctx)
 	if err != nil {
 		return err
 	}
@@ -110,7 +109,7 @@ func (in *Ingestion) runOf(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !ok {
-		return rest.NotFound("No run %s is remembered", query.Short(id))
+		return rest.NotFound("No run %s found", rest.Short(id))
 	}
 	return rest.WriteJSON(w, r, http.StatusOK, run)
 }
@@ -209,13 +208,13 @@ func (in *Ingestion) run(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	names := []string{}
-	for _, p := range in.ingest.Places() {
-		if body.Source == nil || *body.Source == p.Name {
-			names = append(names, p.Name)
+	for _, name := range in.ingest.Targets() {
+		if body.Source == nil || *body.Source == name {
+			names = append(names, name)
 		}
 	}
 	if body.Source != nil && len(names) == 0 {
-		return rest.NotFound("No source %s", query.Short(*body.Source))
+		return rest.NotFound("No source %s", rest.Short(*body.Source))
 	}
 	err := in.scanNow(ctx, names)
 	in.recordScan(ctx, body.Source, len(names), err)
@@ -238,12 +237,12 @@ func (in *Ingestion) confirm(w http.ResponseWriter, r *http.Request) error {
 	if err := rest.ReadJSON(r, &body); err != nil {
 		return err
 	}
-	if _, ok := in.place(body.Source); !ok {
-		return rest.NotFound("No source %s", query.Short(body.Source))
+	if !slices.Contains(in.ingest.Targets(), body.Source) {
+		return rest.NotFound("No source %s", rest.Short(body.Source))
 	}
 	pending, err := in.ingest.Confirm(ctx, body.Source, auth.From(ctx).Subject, body.Since)
 	if errors.Is(err, ingest.ErrNothingPending) {
-		err = rest.Conflict("No removal is pending for %s since then; read the health of the source again", query.Short(body.Source))
+		err = rest.Conflict("No removal is pending for %s since then; read the health of the source again", rest.Short(body.Source))
 	}
 	if err == nil {
 		err = in.scanNow(ctx, []string{body.Source})
@@ -267,7 +266,7 @@ func (in *Ingestion) explain(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !ok {
-		return rest.NotFound("No source has a definition named %s", query.Short(name))
+		return rest.NotFound("No source has a definition named %s", rest.Short(name))
 	}
 	return rest.WriteJSON(w, r, http.StatusOK, x)
 }

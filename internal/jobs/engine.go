@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -32,13 +33,25 @@ type engine interface {
 	retry(ctx context.Context, id int64) error
 	// settle finishes a running job and adds the one that was requested while it ran.
 	settle(ctx context.Context, row *rivertype.JobRow, params *riverdriver.JobSetStateIfRunningParams) error
-	// takeOver discards a running job, which query finds, and replaces it with a new one.
-	// It returns nil if there is none.
-	takeOver(ctx context.Context, query string, args ...any) (*work, error)
-	// resign ends the term of a leader, and triggers an election.
-	resign(ctx context.Context, leader string, elected time.Time) error
+	// annotate stores the output of a job, and returns the job.
+	annotate(ctx context.Context, id int64, output string) (*rivertype.JobRow, error)
+	// list returns the jobs in one of the states, at most mostListed.
+	list(ctx context.Context, states ...rivertype.JobState) ([]*rivertype.JobRow, error)
+	// takeOver discards a job, and replaces it with a new one. It returns nil if the job
+	// has ended in the meantime.
+	takeOver(ctx context.Context, id int64) (*work, error)
+	// leader returns the elected leader, or nil. resign ends its term, and triggers an
+	// election.
+	leader(ctx context.Context) (*riverdriver.Leader, error)
+	resign(ctx context.Context, leader *riverdriver.Leader) error
+	// versions returns the version of the tables, zero if there are none, and the one that
+	// River supports.
+	versions(ctx context.Context) (there, known int, err error)
 	migrate(ctx context.Context, config *rivermigrate.Config) error
 }
+
+// mostListed is how many jobs River returns at once.
+const mostListed = 10_000
 
 type riverEngine[T any] struct {
 	driver riverdriver.Driver[T]
@@ -108,23 +121,31 @@ func (e *riverEngine[T]) settle(ctx context.Context, row *rivertype.JobRow, para
 		if !ok {
 			return "", nil
 		}
-		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), next, insertOpts(next, row.Queue))
+		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), next, insertOpts(row.Queue))
 		return row.Queue, err
 	})
 }
 
-func (e *riverEngine[T]) takeOver(ctx context.Context, query string, args ...any) (*work, error) {
+func (e *riverEngine[T]) annotate(ctx context.Context, id int64, output string) (*rivertype.JobRow, error) {
+	return e.client.JobUpdate(ctx, id, &river.JobUpdateParams{Output: output})
+}
+
+func (e *riverEngine[T]) list(ctx context.Context, states ...rivertype.JobState) ([]*rivertype.JobRow, error) {
+	res, err := e.client.JobList(ctx, river.NewJobListParams().States(states...).First(mostListed))
+	if err != nil {
+		return nil, err
+	}
+	return res.Jobs, nil
+}
+
+func (e *riverEngine[T]) takeOver(ctx context.Context, id int64) (*work, error) {
 	var taken *work
 	err := e.inside(ctx, func(exec riverdriver.ExecutorTx) (lane string, err error) {
-		var id int64
-		if err := exec.QueryRow(ctx, query, args...).Scan(&id); err != nil {
-			if isNothing(err) {
-				return "", nil
-			}
-			return "", err
-		}
 		row, err := exec.JobGetByID(ctx, &riverdriver.JobGetByIDParams{ID: id})
-		if err != nil {
+		if errors.Is(err, rivertype.ErrNotFound) {
+			return "", nil
+		}
+		if err != nil || row.State != rivertype.JobStateRunning {
 			return "", err
 		}
 		var w work
@@ -133,7 +154,8 @@ func (e *riverEngine[T]) takeOver(ctx context.Context, query string, args ...any
 		}
 		taken = &w
 		// The row is not used again: the process that ran it may only be slow, and must not
-		// finish the new job when it comes back.
+		// finish the new job when it comes back. If another replica takes the job over at the
+		// same time, the new job is a duplicate of the other's, and is not stored.
 		_, err = setState(ctx, exec, riverdriver.JobSetStateDiscarded(id, e.now(), attemptError(row, e.now(), errLost), nil))
 		if err != nil {
 			return "", err
@@ -143,15 +165,23 @@ func (e *riverEngine[T]) takeOver(ctx context.Context, query string, args ...any
 		if w.Lost > mostLost {
 			return "", nil
 		}
-		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), w, insertOpts(w, row.Queue))
+		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), w, insertOpts(row.Queue))
 		return row.Queue, err
 	})
 	return taken, err
 }
 
-func (e *riverEngine[T]) resign(ctx context.Context, leader string, elected time.Time) error {
+func (e *riverEngine[T]) leader(ctx context.Context) (*riverdriver.Leader, error) {
+	l, err := e.driver.GetExecutor().LeaderGetElectedLeader(ctx, &riverdriver.LeaderGetElectedLeaderParams{})
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return nil, nil
+	}
+	return l, err
+}
+
+func (e *riverEngine[T]) resign(ctx context.Context, leader *riverdriver.Leader) error {
 	_, err := e.driver.GetExecutor().LeaderResign(ctx, &riverdriver.LeaderResignParams{
-		LeaderID: leader, ElectedAt: elected, LeadershipTopic: leadership,
+		LeaderID: leader.LeaderID, ElectedAt: leader.ElectedAt, LeadershipTopic: leadership,
 	})
 	return err
 }
@@ -189,12 +219,16 @@ func setState(ctx context.Context, exec riverdriver.Executor, p *riverdriver.Job
 	return rows[0], nil
 }
 
+// mostAttempts is the maximum number of attempts in River. The actual one is that of
+// the task's current settings, see Work.
+const mostAttempts = math.MaxInt16
+
 // insertOpts returns how River stores a job. A job that has not ended prevents a new
 // one of the same task and key; one that has ended does not.
-func insertOpts(w work, lane string) *river.InsertOpts {
+func insertOpts(lane string) *river.InsertOpts {
 	return &river.InsertOpts{
 		Queue:       lane,
-		MaxAttempts: max(w.Attempts-w.Tried, 1),
+		MaxAttempts: mostAttempts,
 		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 			rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
 			rivertype.JobStateRunning, rivertype.JobStateScheduled,
@@ -202,33 +236,34 @@ func insertOpts(w work, lane string) *river.InsertOpts {
 	}
 }
 
-// mark is stored in the metadata of a running job to request another run. It is valid
+// mark is stored as the output of a running job to request another run. It is valid
 // only for the attempt it was made in, since the next attempt sees everything that was
 // there when the mark was made. A postponed job has the same attempt number again, so
 // that the mark includes the number of snoozes too.
 type mark struct {
-	Snoozes int `json:"snoozes"`
-	Again   *struct {
-		Attempt int  `json:"attempt"`
-		Snoozes int  `json:"snoozes"`
-		Work    work `json:"work"`
-	} `json:"again"`
+	Attempt int  `json:"attempt"`
+	Snoozes int  `json:"snoozes"`
+	Work    work `json:"work"`
 }
 
 // snoozes returns how often a job was postponed, which River counts.
 func snoozes(row *rivertype.JobRow) int {
-	var m mark
+	var m struct {
+		Snoozes int `json:"snoozes"`
+	}
 	_ = json.Unmarshal(row.Metadata, &m) // Unreadable metadata counts as none.
 	return m.Snoozes
 }
 
-// again returns the job that was requested while row ran.
+// again returns the job that was requested while row ran. The mark is a JSON text
+// within JSON: SQLite drops null values when it merges metadata.
 func again(row *rivertype.JobRow) (work, bool) {
+	var text string
 	var m mark
-	if json.Unmarshal(row.Metadata, &m) != nil || m.Again == nil || m.Again.Attempt != row.Attempt || m.Again.Snoozes != m.Snoozes {
+	if json.Unmarshal(row.Output(), &text) != nil || json.Unmarshal([]byte(text), &m) != nil {
 		return work{}, false
 	}
-	return m.Again.Work, true
+	return m.Work, m.Attempt == row.Attempt && m.Snoozes == snoozes(row)
 }
 
 func attemptError(row *rivertype.JobRow, at time.Time, why error) []byte {

@@ -13,10 +13,11 @@ import (
 	"example.dev/ingestor/test/postgres"
 )
 
-// soonEnough is a limit for what takes moments: the machine may be busy.
+// soonEnough is a generous limit for short operations, as the machine may be
+// busy.
 const soonEnough = 2 * time.Minute
 
-// shared is the PostgreSQL of tests that leave it alone.
+// shared is the PostgreSQL server of tests that do not stop it.
 var shared postgres.Shared
 
 func TestMain(m *testing.M) {
@@ -27,8 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(shared.End(m.Run()))
 }
 
-// onBoth runs a test on SQLite and on PostgreSQL, on a database that is empty
-// at first.
+// onBoth runs a test on SQLite and on PostgreSQL, each with an empty database.
 func onBoth(t *testing.T, test func(t *testing.T, opts Options)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) {
@@ -51,8 +51,8 @@ func open(tb testing.TB, opts Options) *Queue {
 	return q
 }
 
-// patientOpen opens a queue on a machine where a database may take longer to
-// answer than a program waits for it.
+// patientOpen opens a queue with a longer timeout, as a database may respond
+// slowly on a busy machine.
 func patientOpen(ctx context.Context, opts Options) (q *Queue, err error) {
 	for range 5 {
 		if q, err = Open(ctx, opts); err == nil || !strings.Contains(err.Error(), "deadline exceeded") {
@@ -62,7 +62,7 @@ func patientOpen(ctx context.Context, opts Options) (q *Queue, err error) {
 	return q, err
 }
 
-// run runs q until the test ends, or until what it returns is called.
+// run runs q until the test ends or the returned function is called.
 func run(tb testing.TB, q *Queue) (stop func()) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -73,7 +73,7 @@ func run(tb testing.TB, q *Queue) (stop func()) {
 		once.Do(func() {
 			cancel()
 			if err := <-done; err != nil {
-				tb.Errorf("Run: %v", err)
+				tb.Errorf("Run returned the error %v", err)
 			}
 		})
 	}
@@ -90,27 +90,27 @@ func add(tb testing.TB, q *Queue, task, key string, how How) bool {
 	return added
 }
 
-// await waits for a value.
+// await waits for a value from a channel.
 func await[T any](tb testing.TB, what string, c <-chan T) T {
 	tb.Helper()
 	select {
 	case v, ok := <-c:
 		if !ok {
-			tb.Fatalf("%s: the other side has ended", what)
+			tb.Fatalf("%s: channel was closed", what)
 		}
 		return v
 	case <-time.After(soonEnough):
-		tb.Fatalf("%s: nothing after %s", what, soonEnough)
+		tb.Fatalf("%s: no value after %s", what, soonEnough)
 		panic("unreachable")
 	}
 }
 
-// eventually waits until something is so.
+// eventually waits until a condition is true.
 func eventually(tb testing.TB, what string, is func() bool) {
 	tb.Helper()
 	for end := time.Now().Add(soonEnough); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			tb.Fatalf("not within %s: %s", soonEnough, what)
+			tb.Fatalf("condition was not met within %s: %s", soonEnough, what)
 		}
 	}
 }

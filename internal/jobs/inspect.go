@@ -2,15 +2,15 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
-	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
 
 	"example.dev/ingestor/internal/db"
 )
@@ -24,7 +24,7 @@ type Condition struct {
 	Damage []string
 	// Overdue, Waiting and Failed count the jobs of each task that exceed their timeout,
 	// that have been due for longer than waitsLong, and that failed permanently in the
-	// last day.
+	// last day; of jobs in the same state, only the first 10,000 are read.
 	Overdue, Waiting, Failed map[string]int
 }
 
@@ -35,7 +35,7 @@ const waitsLong = 5 * time.Minute
 // Inspect reads the state of a queue, also while a server runs, and writes nothing. The
 // error is fs.ErrNotExist if SQLite's file is missing.
 func Inspect(ctx context.Context, opts Options) (Condition, error) {
-	doing := "look at the queue"
+	doing := "inspect the queue"
 	if opts.Client == db.SQLite {
 		doing += " " + opts.Path
 	}
@@ -47,80 +47,73 @@ func Inspect(ctx context.Context, opts Options) (Condition, error) {
 }
 
 func inspect(ctx context.Context, opts Options) (c Condition, err error) {
-	queue, dialect, err := openRead(opts)
+	e, closing, err := c.open(ctx, opts)
 	if err != nil {
 		return c, err
 	}
-	defer func() { _ = queue.Close() }() // The database was only read.
-	m, err := rivermigrate.New(riversqlite.New(nil), nil)
-	if err != nil {
+	defer closing()
+	if c.Version, c.Known, err = e.versions(ctx); err != nil || c.Version != c.Known {
 		return c, err
-	}
-	for _, v := range m.AllVersions() {
-		c.Known = max(c.Known, v.Version)
-	}
-	err = queue.QueryRowContext(ctx, versionOfTables).Scan(&c.Version)
-	if err != nil && !isNoTable(err) {
-		return c, err
-	}
-	if opts.Client == db.SQLite {
-		if c.Damage, err = db.CheckSQLite(ctx, queue); err != nil {
-			return c, err
-		}
-	}
-	if c.Version != c.Known {
-		return c, nil
 	}
 	now := opts.Now()
 	for _, q := range []struct {
-		into  *map[string]int
-		where string
-		arg   float64
+		into   *map[string]int
+		states []rivertype.JobState
+		counts func(*rivertype.JobRow, work) bool
 	}{
-		{&c.Overdue, dialect.isOverdue, grace.Seconds()},
-		{&c.Waiting, dialect.isWaiting, float64(now.Add(-waitsLong).Unix())},
-		{&c.Failed, dialect.isFailed, float64(now.Add(-failedFor).Unix())},
+		{&c.Overdue, []rivertype.JobState{rivertype.JobStateRunning}, func(row *rivertype.JobRow, w work) bool {
+			return row.AttemptedAt != nil && row.AttemptedAt.Add(w.timeout()+grace).Before(now)
+		}},
+		{&c.Waiting, []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStateRetryable, rivertype.JobStateScheduled}, func(row *rivertype.JobRow, _ work) bool {
+			return row.ScheduledAt.Before(now.Add(-waitsLong))
+		}},
+		{&c.Failed, []rivertype.JobState{rivertype.JobStateDiscarded}, func(row *rivertype.JobRow, _ work) bool {
+			return row.FinalizedAt != nil && row.FinalizedAt.After(now.Add(-failedFor))
+		}},
 	} {
-		if *q.into, err = countJobs(ctx, queue, q.where, q.arg); err != nil {
+		rows, err := e.list(ctx, q.states...)
+		if err != nil {
 			return c, err
+		}
+		*q.into = map[string]int{}
+		for _, row := range rows {
+			var w work
+			if err := json.Unmarshal(row.EncodedArgs, &w); err != nil {
+				return c, fmt.Errorf("cannot read job %d: %w", row.ID, err)
+			}
+			if q.counts(row, w) {
+				(*q.into)[w.Task]++
+			}
 		}
 	}
 	return c, nil
 }
 
-// openRead opens the database read-only.
-func openRead(opts Options) (*sql.DB, dialect, error) {
+// open opens the database read-only, and checks the file of SQLite.
+func (c *Condition) open(ctx context.Context, opts Options) (e engine, closing func(), err error) {
 	if opts.Client == db.SQLite {
 		queue, err := db.ReadSQLite(opts.Path)
-		return queue, sqliteDialect, err
-	}
-	config, err := pgx.ParseConfig(opts.URL)
-	if err != nil {
-		// The original error may contain the password.
-		return nil, dialect{}, errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
-	}
-	if t := &config.ConnectTimeout; *t == 0 || *t > connectTimeout {
-		*t = connectTimeout
-	}
-	config.RuntimeParams["default_transaction_read_only"] = "on"
-	return stdlib.OpenDB(*config), postgresDialect, nil
-}
-
-// countJobs counts the jobs of each task that match a condition.
-func countJobs(ctx context.Context, db *sql.DB, where string, arg float64) (map[string]int, error) {
-	rows, err := db.QueryContext(ctx, "SELECT args ->> 'task', count(*) FROM river_job WHERE "+where+" GROUP BY 1", arg)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	all := map[string]int{}
-	for rows.Next() {
-		var task string
-		var n int
-		if err := rows.Scan(&task, &n); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, nil, err
 		}
-		all[task] = n
+		closing = func() { _ = queue.Close() } // The database was only read.
+		if c.Damage, err = db.CheckSQLite(ctx, queue); err == nil {
+			e, err = newEngine(riversqlite.New(queue), &river.Config{}, opts.Now, nil)
+		}
+		if err != nil {
+			closing()
+		}
+		return e, closing, err
 	}
-	return all, rows.Err()
+	config, err := poolConfig(opts.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+	config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err = newEngine(riverpgxv5.New(pool), &river.Config{}, opts.Now, nil)
+	return e, pool.Close, err
 }

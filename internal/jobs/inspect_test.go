@@ -12,8 +12,7 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// TestInspect wants jobs to be counted that are stuck, and those that are not to be
-// left out.
+// TestInspect checks that only stuck jobs are counted.
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -53,13 +52,12 @@ func TestInspect(t *testing.T) {
 	})
 }
 
-// TestInspectNothing wants a file that is missing to be said to be, and not to be
-// made.
+// TestInspectNothing checks that a missing file is reported and not created.
 func TestInspectNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.sqlite")
 	for range 2 {
 		if _, err := Inspect(t.Context(), Options{Client: db.SQLite, Path: path, Now: time.Now}); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("got %v", err)
+			t.Errorf("Inspect returned %v, want fs.ErrNotExist", err)
 		}
 	}
 }

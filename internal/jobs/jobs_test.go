@@ -15,7 +15,7 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// TestRun has a job done, with everything that was said about it, and soon.
+// TestRun checks that a job runs soon, with all its settings.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -23,24 +23,24 @@ func TestRun(t *testing.T) {
 		jobs := make(chan Job, 1)
 		q.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error { jobs <- j; return nil }})
 		if !add(t, q, "scan", "a", How{Trigger: "manual", Args: []byte(`{"x":1}`), Attempts: 3}) {
-			t.Error("the first Add added nothing")
+			t.Error("first Add added no job")
 		}
 		waiting, err := q.Waiting(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(map[string]int{"scan": 1}, waiting); d != "" {
-			t.Errorf("what waits (-want, +got):\n%s", d)
+			t.Errorf("waiting jobs (-want, +got):\n%s", d)
 		}
 		run(t, q)
 		got := await(t, "the job", jobs)
 		got.Args = []byte(strings.ReplaceAll(string(got.Args), " ", ""))
 		want := Job{ID: got.ID, Task: "scan", Key: "a", Attempt: 1, Attempts: 3, Trigger: "manual", Args: []byte(`{"x":1}`)}
 		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("the job (-want, +got):\n%s", d)
+			t.Errorf("job (-want, +got):\n%s", d)
 		}
 		eventually(t, "the job is completed", func() bool { s, _ := state(t, q, "a"); return s == "completed" })
-		// What counts is what is possible: the machine may have other work.
+		// The best of several measurements counts, as the machine may be busy.
 		best := time.Hour
 		for range 20 {
 			began := time.Now()
@@ -48,14 +48,14 @@ func TestRun(t *testing.T) {
 			await(t, "the job", jobs)
 			best = min(best, time.Since(began))
 		}
-		t.Logf("from Add to its beginning: %s", best)
+		t.Logf("time from Add to the start of the job: %s", best)
 		if best > 100*time.Millisecond {
-			t.Errorf("the quickest job began %s after Add", best)
+			t.Errorf("fastest job started %s after Add, want at most 100ms", best)
 		}
 	})
 }
 
-// TestFailures has tasks fail in several ways.
+// TestFailures checks tasks that fail in several ways.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -86,11 +86,11 @@ func TestFailures(t *testing.T) {
 			state, failure  string
 			attempts, delay int
 		}{
-			"fails":            {"a job is tried once unless more is asked for", How{}, "discarded", "no such cluster", 1, 0},
-			"fails thrice":     {"the delay is what was asked for", How{Attempts: 3, RetryDelay: time.Second}, "discarded", "no such cluster", 3, 1},
-			"panics":           {"a panic is a failed attempt", How{Attempts: 2, RetryDelay: time.Millisecond}, "discarded", "the task panicked: out of paper", 2, 0},
-			"takes too long":   {"the timeout is the job's", How{Timeout: 50 * time.Millisecond}, "discarded", "it took longer than 50ms: context deadline exceeded", 1, 0},
-			"succeeds at last": {"a success ends it", How{Attempts: 5, RetryDelay: time.Millisecond}, "completed", "no such cluster", 3, 0},
+			"fails":            {"A job is attempted once by default.", How{}, "discarded", "no such cluster", 1, 0},
+			"fails thrice":     {"The delay between attempts is that of the job.", How{Attempts: 3, RetryDelay: time.Second}, "discarded", "no such cluster", 3, 1},
+			"panics":           {"A panic is a failed attempt.", How{Attempts: 2, RetryDelay: time.Millisecond}, "discarded", "panic: out of paper", 2, 0},
+			"takes too long":   {"The timeout is that of the job.", How{Timeout: 50 * time.Millisecond}, "discarded", "timeout of 50ms exceeded: context deadline exceeded", 1, 0},
+			"succeeds at last": {"A successful attempt ends the job.", How{Attempts: 5, RetryDelay: time.Millisecond}, "completed", "no such cluster", 3, 0},
 		}
 		for key, c := range cases {
 			add(t, q, "fail", key, c.how)
@@ -108,20 +108,21 @@ func TestFailures(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if len(attempts[key]) != c.attempts {
-					t.Fatalf("%s: %d attempts", c.reason, len(attempts[key]))
+					t.Fatalf("%s: job was attempted %d times", c.reason, len(attempts[key]))
 				}
 				for i, j := range attempts[key] {
 					if j.Attempt != i+1 {
-						t.Errorf("%s: attempt %d calls itself %d", c.reason, i+1, j.Attempt)
+						t.Errorf("%s: attempt %d has the number %d", c.reason, i+1, j.Attempt)
 					}
 				}
 				delay := time.Duration(c.delay) * time.Second
 				for i := 1; i < len(times[key]); i++ {
 					gap := times[key][i].Sub(times[key][i-1])
-					t.Logf("between two attempts: %s", gap)
-					// The queue's own delay would be 16 s after the second attempt; a busy machine adds some.
+					t.Logf("delay between two attempts: %s", gap)
+					// The default delay of the queue would be 16 s after the second attempt; a busy
+					// machine adds some.
 					if gap < delay-50*time.Millisecond || gap > delay+10*time.Second {
-						t.Errorf("%s: it was tried again after %s", c.reason, gap)
+						t.Errorf("%s: job was retried after %s", c.reason, gap)
 					}
 				}
 			})
@@ -129,7 +130,7 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// TestAdd asks for jobs that wait, run, or wait for later.
+// TestAdd requests jobs that wait, run, or are scheduled for later.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -137,52 +138,53 @@ func TestAdd(t *testing.T) {
 		began, proceed := make(chan Job, 9), make(chan struct{})
 		q.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error { began <- j; <-proceed; return nil }})
 		if !add(t, q, "scan", "a", How{}) || add(t, q, "scan", "a", How{}) {
-			t.Error("while one waits another was added, or the first was not")
+			t.Error("Add added a second waiting job, or not the first")
 		}
 		if !add(t, q, "scan", "b", How{After: time.Hour}) || !add(t, q, "other", "a", How{After: time.Hour}) {
-			t.Error("a job of another key or task is in the way")
+			t.Error("Add added no job, although only another key or task waits")
 		}
 		run(t, q)
 		await(t, "the first", began)
 		if !add(t, q, "scan", "a", How{Trigger: "watch"}) {
-			t.Error("while one runs none was added")
+			t.Error("Add added no job while one runs")
 		}
 		if add(t, q, "scan", "a", How{Trigger: "manual"}) {
-			t.Error("while one runs and one waits another was added")
+			t.Error("Add added a job while one runs and one waits")
 		}
 		proceed <- struct{}{}
 		if j := await(t, "the second", began); j.Trigger != "watch" || j.Attempt != 1 {
-			t.Errorf("the second is %+v", j)
+			t.Errorf("second job is %+v, want the trigger watch and attempt 1", j)
 		}
 		proceed <- struct{}{}
-		eventually(t, "nothing of a is left", func() bool { s, _ := state(t, q, "a"); return s == "completed" || s == "scheduled" })
+		eventually(t, "no job of a is left", func() bool { s, _ := state(t, q, "a"); return s == "completed" || s == "scheduled" })
 		if add(t, q, "scan", "b", How{Hurry: true}) {
-			t.Error("one that waits for later was added once more")
+			t.Error("Add added a second job for later")
 		}
-		if j := await(t, "the one in a hurry", began); j.Key != "b" {
-			t.Errorf("in a hurry is %+v", j)
+		if j := await(t, "the hurried job", began); j.Key != "b" {
+			t.Errorf("hurried job is %+v, want key b", j)
 		}
 		proceed <- struct{}{}
 		at := time.Now()
 		add(t, q, "scan", "c", How{After: 500 * time.Millisecond})
-		await(t, "the one after a moment", began)
+		await(t, "the delayed job", began)
 		if took := time.Since(at); took < 450*time.Millisecond {
-			t.Errorf("it began after %s", took)
+			t.Errorf("delayed job started after %s", took)
 		}
 		proceed <- struct{}{}
 		if len(began) > 0 {
-			t.Errorf("another ran: %+v", <-began)
+			t.Errorf("another job ran: %+v", <-began)
 		}
 		if _, err := q.Add(t.Context(), "scan", "a", How{Args: []byte("{")}); err == nil || !strings.Contains(err.Error(), "not JSON") {
-			t.Errorf("bad arguments: %v", err)
+			t.Errorf("Add with invalid arguments returned %v, want an error", err)
 		}
 	})
 }
 
 var errEveryFifth = errors.New("every fifth fails")
 
-// TestNothingIsLost has many ask for the same few jobs while they run, on two
-// queues. No two run at once, and after the last who asked each runs once more.
+// TestNothingIsLost has many callers request the same few jobs while they run,
+// on two queues. No two jobs of a key run at the same time, and each runs once
+// more after the last request.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -192,7 +194,7 @@ func TestNothingIsLost(t *testing.T) {
 		task := Task{Name: "scan", Run: func(_ context.Context, j Job) error {
 			k := int(j.Key[0] - 'a')
 			if running[k].Add(1) > 1 {
-				t.Errorf("two jobs of %s run at once", j.Key)
+				t.Errorf("two jobs of %s ran at the same time", j.Key)
 			}
 			n := asked[k].Load()
 			time.Sleep(5 * time.Millisecond)
@@ -208,7 +210,7 @@ func TestNothingIsLost(t *testing.T) {
 			}
 			return nil
 		}}
-		// Both are open before one runs: SQLite takes what runs for abandoned.
+		// Both are opened before one runs, as SQLite takes running jobs for abandoned.
 		queues := []*Queue{open(t, opts), open(t, opts)}
 		for _, q := range queues {
 			q.Handle(task)
@@ -228,13 +230,13 @@ func TestNothingIsLost(t *testing.T) {
 		}
 		group.Wait()
 		for k := range keys {
-			eventually(t, "the last who asked was heard", func() bool { return seen[k].Load() == asked[k].Load() })
+			eventually(t, "a job ran after the last request", func() bool { return seen[k].Load() == asked[k].Load() })
 		}
-		t.Logf("%d asks, %d runs", askers*asks, runs.Load())
+		t.Logf("%d requests, %d runs", askers*asks, runs.Load())
 	})
 }
 
-// TestEvery has two queues share schedules.
+// TestEvery checks that two queues share schedules.
 func TestEvery(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -251,7 +253,7 @@ func TestEvery(t *testing.T) {
 				triggers = append(triggers, j.Trigger)
 				return nil
 			}})
-			q.Every("scan", "often", time.Hour, How{}) // The next one counts.
+			q.Every("scan", "often", time.Hour, How{}) // The later call counts.
 			q.Every("scan", "often", every, How{})
 			q.Every("scan", "seldom", time.Hour, How{})
 			run(t, q)
@@ -260,22 +262,21 @@ func TestEvery(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(began["seldom"]) != 1 {
-			t.Errorf("an hour's schedule ran %d times", len(began["seldom"]))
+			t.Errorf("hourly schedule ran %d times, want once", len(began["seldom"]))
 		}
 		if triggers[0] != Scheduled {
-			t.Errorf("the trigger is %q", triggers[0])
+			t.Errorf("trigger is %q, want scheduled", triggers[0])
 		}
-		// A tick may be late on a busy machine, but ticks are not more than
-		// there are.
+		// A tick may be late on a busy machine, but there are no extra ticks.
 		all := began["often"]
 		if took := all[len(all)-1].Sub(all[0]); took < time.Duration(len(all)-2)*every {
-			t.Errorf("%d ticks in %s", len(all), took)
+			t.Errorf("schedule ran %d times in %s, want fewer", len(all), took)
 		}
 	})
 }
 
-// TestStop stops a queue while a job runs. The next queue does it, and as if it
-// were the first.
+// TestStop stops a queue while a job runs. The next queue runs the job again as
+// its first attempt.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -291,21 +292,21 @@ func TestStop(t *testing.T) {
 		await(t, "the first", began)
 		stop()
 		if s, failure := state(t, first, "a"); s != "available" || failure != "" {
-			t.Errorf("after the stop it is %s %s", s, failure)
+			t.Errorf("job after the stop is %s with the failure %s, want it available without one", s, failure)
 		}
 		if err := first.Run(t.Context()); err == nil {
-			t.Error("it ran twice")
+			t.Error("Run succeeded a second time, want an error")
 		}
 		second := open(t, opts)
 		second.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error { began <- j; return nil }})
 		run(t, second)
 		if j := await(t, "the second", began); j.Attempt != 1 {
-			t.Errorf("the second is %+v", j)
+			t.Errorf("second job is %+v, want attempt 1", j)
 		}
 	})
 }
 
-// TestMistakes are what Open and Run refuse.
+// TestMistakes checks what Open and Run refuse.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir()
@@ -314,17 +315,17 @@ func TestMistakes(t *testing.T) {
 		opts   Options
 		want   string
 	}{
-		"NoClient": {"the client is named", Options{Client: "mysql"}, `cannot open the queue: there is no client "mysql"; use "sqlite" or "pg"`},
-		"Folder":   {"a folder is no database", Options{Client: db.SQLite, Path: file}, "cannot open the queue " + file + ": "},
-		"URL":      {"a connection string that cannot be read is not shown", Options{Client: db.Postgres, URL: "postgres://u:secret@%zz"}, "its connection string cannot be read"},
-		"Nobody":   {"nobody listens there", Options{Client: db.Postgres, URL: "postgres://u:secret@127.0.0.1:1/x?sslmode=disable"}, "cannot open the queue: "},
+		"NoClient": {"An unknown client is refused by name.", Options{Client: "mysql"}, `cannot open the queue: there is no client "mysql"; use "sqlite" or "pg"`},
+		"Folder":   {"A folder is not a database.", Options{Client: db.SQLite, Path: file}, "cannot open the queue " + file + ": "},
+		"URL":      {"An invalid connection string is not shown.", Options{Client: db.Postgres, URL: "postgres://u:secret@%zz"}, "invalid connection string"},
+		"Closed":   {"A server that does not listen is an error.", Options{Client: db.Postgres, URL: "postgres://u:secret@127.0.0.1:1/x?sslmode=disable"}, "cannot open the queue: "},
 	}
 	for name, c := range opens {
 		t.Run(name, func(t *testing.T) {
 			c.opts.Now = time.Now
 			_, err := Open(t.Context(), c.opts)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
-				t.Errorf("%s: %v", c.reason, err)
+				t.Errorf("%s: Open returned %v", c.reason, err)
 			}
 		})
 	}
@@ -334,10 +335,10 @@ func TestMistakes(t *testing.T) {
 		set    func(q *Queue)
 		want   string
 	}{
-		"NoName":  {"a task has a name", func(q *Queue) { q.Handle(Task{Run: fine.Run}) }, "it needs a name and a function"},
-		"Unknown": {"what is scheduled is handled", func(q *Queue) { q.Every("skan", "a", time.Hour, How{}) }, `cannot schedule task "skan" for "a": nobody handles it`},
-		"Lane":    {"what has workers of its own has a plain name", func(q *Queue) { q.Handle(Task{Name: "A b", Run: fine.Run, Workers: 1}) }, `cannot handle task "A b" with 1 workers of its own: `},
-		"Never":   {"every nothing is too often", func(q *Queue) { q.Every("scan", "a", 0, How{}) }, "every 0s is not possible"},
+		"NoName":  {"A task needs a name.", func(q *Queue) { q.Handle(Task{Run: fine.Run}) }, "it needs a name and a function"},
+		"Unknown": {"A scheduled task must be handled.", func(q *Queue) { q.Every("skan", "a", time.Hour, How{}) }, `cannot schedule task "skan" for "a": the task is not handled`},
+		"Lane":    {"A task with dedicated workers needs a plain name.", func(q *Queue) { q.Handle(Task{Name: "A b", Run: fine.Run, Workers: 1}) }, `cannot handle task "A b" with 1 workers of its own: `},
+		"Never":   {"An interval of zero is refused.", func(q *Queue) { q.Every("scan", "a", 0, How{}) }, "every 0s is not possible"},
 	}
 	for name, c := range runs {
 		t.Run(name, func(t *testing.T) {
@@ -345,13 +346,13 @@ func TestMistakes(t *testing.T) {
 			q.Handle(fine)
 			c.set(q)
 			if err := q.Run(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %v", c.reason, err)
+				t.Errorf("%s: Run returned %v", c.reason, err)
 			}
 		})
 	}
 }
 
-// TestNewer opens a queue that a newer program has changed.
+// TestNewer opens a queue with the schema of a newer version.
 func TestNewer(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -360,7 +361,7 @@ func TestNewer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(t.Context(), opts)
-		if err == nil || !strings.Contains(err.Error(), "its tables have version 9999, and this program knows ") {
+		if err == nil || !strings.Contains(err.Error(), "its tables have version 9999, and this program supports up to ") {
 			t.Error(err)
 		}
 	})

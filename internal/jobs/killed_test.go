@@ -20,11 +20,11 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// childEnv makes the test program a process with a queue, which it gets as
-// JSON, that runs until it is killed.
+// childEnv makes the test program a process that runs a queue, given as JSON,
+// until it is killed.
 const childEnv = "JOBS_TEST_CHILD"
 
-// child says what its jobs begin and never ends them.
+// child prints the jobs that start and never ends them.
 func child() {
 	var opts Options
 	if err := json.Unmarshal([]byte(os.Getenv(childEnv)), &opts); err != nil {
@@ -32,7 +32,7 @@ func child() {
 	}
 	opts.Now = time.Now
 	ctx, cancel := context.WithCancel(context.Background())
-	// Whoever started it may die first.
+	// The parent process may end first.
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); cancel(); os.Exit(1) }()
 	q, err := patientOpen(ctx, opts)
 	if err != nil {
@@ -52,7 +52,8 @@ func child() {
 	panic(q.Run(ctx))
 }
 
-// startChild starts a child, and returns what it says and how to kill it.
+// startChild starts a child, and returns its output and a function that kills
+// it.
 func startChild(t *testing.T, opts Options) (says <-chan string, kill func()) {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"Client": opts.Client, "Path": opts.Path, "URL": opts.URL})
@@ -80,22 +81,22 @@ func startChild(t *testing.T, opts Options) (says <-chan string, kill func()) {
 		close(lines)
 	}()
 	kill = func() {
-		_ = cmd.Process.Kill() // It may be dead.
+		_ = cmd.Process.Kill() // The child may have ended already.
 		_ = cmd.Wait()
 	}
 	t.Cleanup(kill)
 	return lines, kill
 }
 
-// awaitLine waits until a child says something.
+// awaitLine waits for a line of a child.
 func awaitLine(t *testing.T, says <-chan string, want string) {
 	t.Helper()
 	for await(t, want, says) != want {
 	}
 }
 
-// TestKilled kills a process in the middle of a job, with which it also led the
-// replicas. Another does the job, and makes the ticks.
+// TestKilled kills a process in the middle of a job, which is also the leader.
+// Another process runs the job and the schedules.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -121,19 +122,19 @@ func TestKilled(t *testing.T) {
 		q.Every("scan", "tick", 500*time.Millisecond, How{Timeout: time.Second})
 		run(t, q)
 		if j := await(t, "the job", began); j.Attempt != 1 || j.Attempts != 2 {
-			t.Errorf("it was taken over as %+v", j)
+			t.Errorf("job was taken over as %+v, want attempt 1 of 2", j)
 		}
-		t.Logf("the job was taken over after %s", time.Since(killed))
+		t.Logf("job was taken over after %s", time.Since(killed))
 		await(t, "a tick", ticks)
 		await(t, "another tick", ticks)
-		t.Logf("the ticks went on after %s", time.Since(killed))
-		eventually(t, "it is completed", func() bool { s, _ := state(t, q, "a"); return s == "completed" })
+		t.Logf("schedules continued after %s", time.Since(killed))
+		eventually(t, "the job is completed", func() bool { s, _ := state(t, q, "a"); return s == "completed" })
 	})
 }
 
-// TestKilledSoon kills a process in the middle of jobs that might take an hour.
-// Another does them some seconds later, in their lanes: with PostgreSQL one that
-// was there before, with SQLite one that comes then.
+// TestKilledSoon kills a process in the middle of jobs with a timeout of an
+// hour. Another process runs them some seconds later, in their lanes: with
+// PostgreSQL one that runs already, with SQLite one that starts then.
 func TestKilledSoon(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -163,21 +164,21 @@ func TestKilledSoon(t *testing.T) {
 			}
 			delete(left, j.Key)
 			if j.Attempt != 1 {
-				t.Errorf("it was taken over as %+v", j)
+				t.Errorf("job was taken over as %+v, want attempt 1", j)
 			}
 			t.Logf("%s was taken over after %s", j.Key, time.Since(killed))
 		}
 		for key, lane := range map[string]string{"a": "default", "b": "task-own"} {
-			eventually(t, "it is completed", func() bool { s, _ := state(t, q, key); return s == "completed" })
+			eventually(t, "the job is completed", func() bool { s, _ := state(t, q, key); return s == "completed" })
 			if got := laneOf(t, q, key); got != lane {
-				t.Errorf("%s was done in lane %q", key, got)
+				t.Errorf("%s ran in lane %q", key, got)
 			}
 		}
 	})
 }
 
-// TestAbsent has a process vanish and come back, and vanish for good. Its job is
-// taken over when it was not seen for a while, and at no other time.
+// TestAbsent has a process disappear, return and disappear for good. Its job is
+// taken over only after the process was not seen for a while.
 func TestAbsent(t *testing.T) {
 	t.Parallel()
 	url := shared.Database(t)
@@ -189,19 +190,19 @@ func TestAbsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unseen := map[string]time.Time{}
+	lost := &lostProcesses{}
 	looks := func(after time.Duration, reason, want string) {
 		t.Helper()
 		now = now.Add(after)
-		if err := q.inherit(t.Context(), unseen); err != nil {
+		if err := q.takeOverLost(t.Context(), lost); err != nil {
 			t.Fatal(err)
 		}
 		if s, _ := state(t, q, "a"); s != want {
-			t.Fatalf("%s: it is %s", reason, s)
+			t.Fatalf("%s: job is %s", reason, s)
 		}
 	}
-	looks(time.Hour, "the first look says little", "running")
-	looks(absence-time.Second, "it was not unseen for long", "running")
+	looks(time.Hour, "the first check proves nothing", "running")
+	looks(absence-time.Second, "the process was not absent for long enough", "running")
 
 	session, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -212,23 +213,23 @@ func TestAbsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	looks(time.Hour, "it has a session", "running")
+	looks(time.Hour, "the process has a session", "running")
 	if err := conn.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the session is gone", func() bool {
-		names, err := q.absent(t.Context())
-		return err == nil && len(names) == 1
+	eventually(t, "the session is closed", func() bool {
+		ids, err := q.connected(t.Context())
+		return err == nil && !ids["gone"]
 	})
-	looks(time.Hour, "it was seen at the last look", "running")
+	looks(time.Hour, "the process was seen at the last check", "running")
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := q.inherit(ended, unseen); err == nil {
-		t.Error("a look in vain succeeded")
+	if err := q.takeOverLost(ended, lost); err == nil {
+		t.Error("failed check returned no error")
 	}
-	looks(time.Hour, "at the last look nobody could be seen", "running")
-	looks(absence, "it was not seen for long enough", "available")
+	looks(time.Hour, "no process could be seen at the last check", "running")
+	looks(absence, "the process was absent for long enough", "available")
 }
 
 // laneOf returns the lane of the newest job of a key.
@@ -241,8 +242,8 @@ func laneOf(t *testing.T, q *Queue, key string) (lane string) {
 	return lane
 }
 
-// TestLost takes over a job again and again, which is given up in the end. That is
-// an error only if nobody queues it again.
+// TestLost takes over a job repeatedly until it is discarded. That is an error
+// only if the job is not queued again.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -250,8 +251,8 @@ func TestLost(t *testing.T) {
 		how    How
 		want   string
 	}{
-		"Once":     {"nobody goes on with it", How{}, `level=ERROR msg="job ended: its process ended too often; it will not be queued again" task=scan key=a times=6`},
-		"Requeued": {"another replica goes on with it", How{Requeued: true}, `level=INFO msg="job ended: its process ended too often; it will be queued again" task=scan key=a times=6`},
+		"Once":     {"A job that is not queued again ends with an error.", How{}, `level=ERROR msg="job ended: its process ended too often; it will not be queued again" task=scan key=a times=6`},
+		"Requeued": {"A job that another replica queues again ends with a notice.", How{Requeued: true}, `level=INFO msg="job ended: its process ended too often; it will be queued again" task=scan key=a times=6`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -262,28 +263,28 @@ func TestLost(t *testing.T) {
 				add(t, q, "scan", "a", tc.how)
 				for n := range mostLost + 1 {
 					if s, _ := state(t, q, "a"); s != "available" {
-						t.Fatalf("after %d times it is %s", n, s)
+						t.Fatalf("after %d takeovers the job is %s, want available", n, s)
 					}
 					_, err := q.db.ExecContext(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = '2020-01-01 00:00:00' WHERE state = 'available'")
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := q.takeOver(t.Context(), q.dialect.overdue, 1); err != nil {
+					if err := q.takeOverLost(t.Context(), &lostProcesses{}); err != nil {
 						t.Fatal(err)
 					}
 				}
 				if s, failure := state(t, q, "a"); s != "discarded" || failure != errLost.Error() {
-					t.Errorf("in the end it is %s: %s", s, failure)
+					t.Errorf("job ended as %s: %s, want it discarded", s, failure)
 				}
 				if !strings.Contains(log.String(), tc.want) {
-					t.Errorf("%s: the log is\n%s\nwant %s", tc.reason, log.String(), tc.want)
+					t.Errorf("%s: log is\n%s\nwant %s", tc.reason, log.String(), tc.want)
 				}
 			})
 		})
 	}
 }
 
-// TestNotOverdue leaves alone what may still run.
+// TestNotOverdue checks that a job that may still run is not taken over.
 func TestNotOverdue(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -293,17 +294,17 @@ func TestNotOverdue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := q.takeOver(t.Context(), q.dialect.overdue, 1.5); err != nil {
+		if err := q.takeOverLost(t.Context(), &lostProcesses{}); err != nil {
 			t.Fatal(err)
 		}
 		if s, _ := state(t, q, "a"); s != "running" {
-			t.Errorf("it is %s", s)
+			t.Errorf("job is %s, want running", s)
 		}
 	})
 }
 
-// TestDeadLeader keeps schedules although a leader that is gone has an hour
-// left.
+// TestDeadLeader checks that schedules run although the lease of a leader that
+// is gone lasts another hour.
 func TestDeadLeader(t *testing.T) {
 	t.Parallel()
 	opts := Options{Client: db.Postgres, URL: shared.Database(t), Now: time.Now}
@@ -318,19 +319,23 @@ func TestDeadLeader(t *testing.T) {
 	run(t, q)
 	await(t, "the tick", ticks)
 
-	// A leader that is there stays.
+	// A leader that is alive stays.
 	other := open(t, opts)
-	if err := other.depose(t.Context()); err != nil {
+	connected, err := other.connected(t.Context())
+	if err == nil {
+		err = other.depose(t.Context(), connected)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	var leader string
 	if err := q.db.QueryRowContext(t.Context(), "SELECT leader_id FROM river_leader").Scan(&leader); err != nil || leader != q.id {
-		t.Errorf("the leader is %q, not %q: %v", leader, q.id, err)
+		t.Errorf("leader is %q, want %q: %v", leader, q.id, err)
 	}
 }
 
-// TestSlow has a task not notice that its time is over. The job is given to
-// another, which does not begin beside it, and is done once more.
+// TestSlow has a task ignore its timeout. The job is taken over, does not run
+// concurrently, and runs once more.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -347,12 +352,12 @@ func TestSlow(t *testing.T) {
 		run(t, q)
 		add(t, q, "scan", "a", How{Timeout: 50 * time.Millisecond})
 		await(t, "the job", began)
-		eventually(t, "it is taken over", func() bool { s, _ := state(t, q, "a"); return s != "running" })
+		eventually(t, "the job is taken over", func() bool { s, _ := state(t, q, "a"); return s != "running" })
 		proceed <- struct{}{}
 		if n := await(t, "the other job", began); n != 1 {
-			t.Errorf("%d run at once", n)
+			t.Errorf("%d jobs run at the same time, want 1", n)
 		}
 		close(proceed)
-		eventually(t, "it is completed", func() bool { s, _ := state(t, q, "a"); return s == "completed" })
+		eventually(t, "the job is completed", func() bool { s, _ := state(t, q, "a"); return s == "completed" })
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestLanes has tasks with workers of their own, which those of others do not
-// keep waiting, nor the other way round.
+// TestLanes checks that tasks with dedicated workers and other tasks do not
+// block each other.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -22,27 +22,28 @@ func TestLanes(t *testing.T) {
 		defer close(proceed)
 
 		add(t, q, "scan", "a", How{})
-		if j := await(t, "the shared worker's job", began); j.Key != "a" {
-			t.Fatalf("the first is %+v", j)
+		if j := await(t, "the job of the shared worker", began); j.Key != "a" {
+			t.Fatalf("first job is %+v, want key a", j)
 		}
 		add(t, q, "scan", "waits for the shared worker", How{})
 		for _, key := range []string{"b", "c", "d"} {
 			add(t, q, "own", key, How{})
 		}
-		two := map[string]bool{await(t, "a job of its own worker", began).Key: true, await(t, "another", began).Key: true}
+		two := map[string]bool{await(t, "a job of a dedicated worker", began).Key: true, await(t, "another", began).Key: true}
 		if !two["b"] || !two["c"] {
-			t.Errorf("in the lane run %v", two)
+			t.Errorf("jobs in the lane are %v, want b and c", two)
 		}
 		if waiting, err := q.Waiting(t.Context()); err != nil || waiting["own"] != 1 || waiting["scan"] != 1 {
-			t.Errorf("%v wait: %v", waiting, err)
+			t.Errorf("waiting jobs are %v (%v), want one of each task", waiting, err)
 		}
 		if len(began) > 0 {
-			t.Errorf("there is no worker for %+v", <-began)
+			t.Errorf("job %+v ran without a free worker", <-began)
 		}
 	})
 }
 
-// TestLaneKept has everything that makes a job make it in the lane of its task.
+// TestLaneKept checks that every way of queuing a job keeps the lane of its
+// task.
 func TestLaneKept(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -54,28 +55,28 @@ func TestLaneKept(t *testing.T) {
 		in := func(key, reason string) {
 			t.Helper()
 			if j := await(t, reason, began); j.Key != key {
-				t.Fatalf("%s: %+v began", reason, j)
+				t.Fatalf("%s: job %+v started", reason, j)
 			}
 			if lane := laneOf(t, q, key); lane != "task-own" {
-				t.Errorf("%s: the lane is %q", reason, lane)
+				t.Errorf("%s: lane is %q", reason, lane)
 			}
 		}
 		in("tick", "a schedule's")
 		proceed <- nil
 		add(t, q, "own", "a", How{Attempts: 2, RetryDelay: 10 * time.Millisecond})
-		in("a", "one that was asked for")
+		in("a", "a requested job")
 		proceed <- errors.New("no such cluster")
-		in("a", "one that failed")
+		in("a", "a failed job")
 		add(t, q, "own", "a", How{})
 		proceed <- nil
-		in("a", "one that was asked for while it ran")
+		in("a", "a job requested while it ran")
 		proceed <- nil
 		add(t, q, "own", "later", How{After: time.Hour})
 		add(t, q, "own", "later", How{Hurry: true})
-		in("later", "one that waited for later")
+		in("later", "a job scheduled for later")
 		proceed <- nil
 		add(t, q, "own", "soon", How{After: 100 * time.Millisecond})
-		in("soon", "one that waited for a moment")
+		in("soon", "a delayed job")
 		proceed <- nil
 	})
 }

@@ -8,8 +8,7 @@ import (
 )
 
 // TestLeftover stores a job with the settings of another configuration. The job
-// runs with the current settings and stores them: other replicas take over a job
-// by its stored timeout.
+// runs with the current settings, by which other replicas also take it over.
 func TestLeftover(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -18,7 +17,6 @@ func TestLeftover(t *testing.T) {
 
 		q := open(t, opts)
 		began := make(chan Job, 10)
-		timeouts := make(chan float64, 10)
 		q.Handle(Task{
 			Name: "scan",
 			Run: func(ctx context.Context, j Job) error {
@@ -26,7 +24,6 @@ func TestLeftover(t *testing.T) {
 				if j.Key == "other" {
 					return nil
 				}
-				timeouts <- storedTimeout(t, q, j.Key)
 				<-ctx.Done()
 				return ctx.Err()
 			},
@@ -41,27 +38,43 @@ func TestLeftover(t *testing.T) {
 			if j.Key == "other" {
 				want = 5 // How has no settings for this key.
 			} else if j.Trigger != "manual" {
-				t.Errorf("trigger of the job is %q", j.Trigger)
+				t.Errorf("trigger of the job is %q, want manual", j.Trigger)
 			}
 			if j.Attempts != want {
 				t.Errorf("%s has %d attempts, want %d", j.Key, j.Attempts, want)
 			}
 		}
-		eventually(t, "it is given up", func() bool { s, _ := state(t, q, "a"); return s == "discarded" })
-		if _, why := state(t, q, "a"); !strings.Contains(why, "it took longer than 100ms") {
-			t.Errorf("job failed with %q", why)
-		}
-		if stored := await(t, "a timeout", timeouts); stored != 0.1 {
-			t.Errorf("the stored timeout is %v s", stored)
+		eventually(t, "the job is discarded", func() bool { s, _ := state(t, q, "a"); return s == "discarded" })
+		if _, why := state(t, q, "a"); !strings.Contains(why, "timeout of 100ms exceeded") {
+			t.Errorf("job failed with %q, want the timeout", why)
 		}
 	})
 }
 
-// storedTimeout returns the timeout that the job of a key has in the database.
-func storedTimeout(t *testing.T, q *Queue, key string) float64 {
-	var timeout float64
-	if err := q.db.QueryRowContext(t.Context(), `SELECT args ->> 'timeout' FROM river_job WHERE args ->> 'key' = $1`, key).Scan(&timeout); err != nil {
-		t.Error(err)
-	}
-	return timeout
+// TestLeftoverOverdue takes over a job that was stored with a timeout of an hour, and
+// whose current timeout is exceeded.
+func TestLeftoverOverdue(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, opts Options) {
+		q := open(t, opts)
+		for _, key := range []string{"a", "other"} {
+			add(t, q, "scan", key, How{Timeout: time.Hour})
+		}
+		q.Handle(Task{
+			Name: "scan", Run: func(context.Context, Job) error { return nil },
+			How: func(key string) (How, bool) { return How{Timeout: time.Second}, key == "a" },
+		})
+		at := time.Now().Add(-time.Minute).UTC().Format("2006-01-02 15:04:05.000")
+		if _, err := q.db.ExecContext(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = '"+at+"'"); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.takeOverLost(t.Context(), &lostProcesses{}); err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range map[string]string{"a": "available", "other": "running"} {
+			if got, _ := state(t, q, key); got != want {
+				t.Errorf("job %q is %s, want %s", key, got, want)
+			}
+		}
+	})
 }

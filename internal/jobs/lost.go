@@ -2,10 +2,14 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
+	"strings"
 	"time"
+
+	"github.com/riverqueue/river/rivertype"
+
+	"example.dev/ingestor/internal/db"
 )
 
 const (
@@ -24,105 +28,164 @@ const (
 )
 
 // errLost is the error of a job whose process is gone.
-var errLost = errors.New("it did not end in time: the process that ran it is gone or does not answer")
+var errLost = errors.New("job did not end in time: the process that ran it is gone or does not respond")
 
-// watchOver periodically takes over jobs that other processes did not finish.
+// watchOver periodically takes over jobs that other processes did not finish, and
+// replaces a leader whose process is gone. River can only rescue jobs after a fixed
+// time that must exceed every timeout, and only by the clock of its machine.
 func (q *Queue) watchOver(ctx context.Context) {
 	quiet := newOnce(q.log, q.opts.Now)
-	unseen := map[string]time.Time{}
+	lost := &lostProcesses{since: map[string]time.Time{}}
 	for ctx.Err() == nil {
-		err := q.takeOver(ctx, q.dialect.overdue, q.opts.grace.Seconds())
-		if err := errors.Join(err, q.inherit(ctx, unseen)); err != nil && ctx.Err() == nil {
-			quiet.warn("cannot look for tasks whose process is gone", "err", err)
-		}
-		if err := q.depose(ctx); err != nil && ctx.Err() == nil {
-			quiet.warn("cannot look for a leader that is gone", "err", err)
+		if err := q.takeOverLost(ctx, lost); err != nil && ctx.Err() == nil {
+			quiet.warn("search for jobs of lost processes failed, retrying", "error", err)
 		}
 		wait(ctx, q.opts.look)
 	}
 }
 
-// inherit takes over the jobs of processes that are gone. It records in unseen since
-// when a process that runs jobs has had no session: one missing session says little,
-// since connections break and are reopened.
-func (q *Queue) inherit(ctx context.Context, unseen map[string]time.Time) error {
-	if q.dialect.absent == "" {
-		return nil
-	}
-	absent, err := q.absent(ctx)
+// takeOverLost takes over jobs that have exceeded their timeout, and jobs and the
+// leadership of processes that are gone.
+func (q *Queue) takeOverLost(ctx context.Context, lost *lostProcesses) error {
+	running, err := q.engine.list(ctx, rivertype.JobStateRunning)
 	if err != nil {
 		// While the database is unavailable, no process can be seen.
-		clear(unseen)
+		lost.forget()
 		return err
 	}
-	maps.DeleteFunc(unseen, func(name string, _ time.Time) bool { return !slices.Contains(absent, name) })
-	now := q.opts.Now()
-	for _, name := range absent {
-		since, ok := unseen[name]
-		if !ok {
-			unseen[name] = now
-			continue
-		}
-		if now.Sub(since) < q.opts.absence {
-			continue
-		}
-		if err := q.takeOver(ctx, q.dialect.orphan, name, sessions); err != nil {
-			return err
-		}
+	now, err := q.databaseTime(ctx)
+	if err != nil {
+		return err
 	}
-	return nil
+	running, err = q.takeOver(ctx, running, func(row *rivertype.JobRow) bool { return q.overdue(row, now) })
+	if err != nil || q.opts.Client == db.SQLite {
+		return err
+	}
+	connected, err := q.connected(ctx)
+	if err != nil {
+		lost.forget()
+		return err
+	}
+	gone := lost.update(running, connected, q.opts.Now(), q.opts.absence)
+	if _, err := q.takeOver(ctx, running, func(row *rivertype.JobRow) bool { return gone[processOf(row)] }); err != nil {
+		return err
+	}
+	return q.depose(ctx, connected)
 }
 
-// absent returns the names of processes that run jobs and have no session.
-func (q *Queue) absent(ctx context.Context) ([]string, error) {
-	rows, err := q.db.QueryContext(ctx, q.dialect.absent, sessions+q.id, sessions)
+// overdue reports whether a job has exceeded its timeout and the grace period. The
+// clock of the database is the only one that all replicas share.
+func (q *Queue) overdue(row *rivertype.JobRow, now time.Time) bool {
+	var w work
+	if row.AttemptedAt == nil || json.Unmarshal(row.EncodedArgs, &w) != nil {
+		return false
+	}
+	return row.AttemptedAt.Add(q.current(w).timeout() + q.opts.grace).Before(now)
+}
+
+// processOf returns the id of the process that runs a job.
+func processOf(row *rivertype.JobRow) string {
+	if len(row.AttemptedBy) == 0 {
+		return ""
+	}
+	return row.AttemptedBy[len(row.AttemptedBy)-1]
+}
+
+// lostProcesses are the processes that run jobs and have no session in the database,
+// since the times given: one missing session says little, since connections break and
+// are reopened.
+type lostProcesses struct{ since map[string]time.Time }
+
+func (l *lostProcesses) forget() { clear(l.since) }
+
+// update returns the processes that have had no session for at least absence.
+func (l *lostProcesses) update(running []*rivertype.JobRow, connected map[string]bool, now time.Time, absence time.Duration) map[string]bool {
+	before := l.since
+	l.since = map[string]time.Time{}
+	gone := map[string]bool{}
+	for _, row := range running {
+		id := processOf(row)
+		if id == "" || connected[id] {
+			continue
+		}
+		since, ok := before[id]
+		if !ok {
+			since = now
+		}
+		l.since[id] = since
+		gone[id] = ok && now.Sub(since) >= absence
+	}
+	return gone
+}
+
+// connected returns the processes that have a session in PostgreSQL. Each process names
+// its sessions after the id of its queue.
+func (q *Queue) connected(ctx context.Context) (map[string]bool, error) {
+	rows, err := q.db.QueryContext(ctx, "SELECT DISTINCT application_name FROM pg_stat_activity WHERE datname = current_database()")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	var names []string
+	ids := map[string]bool{}
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
-		names = append(names, name)
+		if id, ok := strings.CutPrefix(name, sessions); ok {
+			ids[id] = true
+		}
 	}
-	return names, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if !ids[q.id] {
+		return nil, errors.New("the sessions of this process are not visible in pg_stat_activity")
+	}
+	return ids, nil
+}
+
+// databaseTime returns the time of the database's clock.
+func (q *Queue) databaseTime(ctx context.Context) (now time.Time, err error) {
+	if q.opts.Client == db.SQLite {
+		return q.opts.Now(), nil
+	}
+	err = q.db.QueryRowContext(ctx, "SELECT now()").Scan(&now)
+	return now, err
 }
 
 // depose resigns for a leader whose process is gone. River would wait until its term
 // ends, for twenty seconds, in which no scheduled jobs are queued. A process that was
 // only disconnected for a moment takes part in the next election.
-func (q *Queue) depose(ctx context.Context) error {
-	if q.dialect.gone == "" {
-		return nil
-	}
-	var leader string
-	var elected time.Time
-	err := q.db.QueryRowContext(ctx, q.dialect.gone, sessions+q.id, sessions).Scan(&leader, &elected)
-	if isNothing(err) {
-		return nil
-	}
-	if err != nil {
+func (q *Queue) depose(ctx context.Context, connected map[string]bool) error {
+	leader, err := q.engine.leader(ctx)
+	if err != nil || leader == nil || connected[leader.LeaderID] {
 		return err
 	}
-	return q.engine.resign(ctx, leader, elected)
+	return q.engine.resign(ctx, leader)
 }
 
-// takeOver replaces all running jobs that query finds with new ones.
-func (q *Queue) takeOver(ctx context.Context, query string, args ...any) error {
-	for {
-		w, err := q.engine.takeOver(ctx, query, args...)
-		if err != nil || w == nil {
-			return err
-		}
-		if w.Lost > mostLost {
-			q.abandoned(w)
+// takeOver replaces those jobs with new ones that is returns true for, and returns the
+// others.
+func (q *Queue) takeOver(ctx context.Context, rows []*rivertype.JobRow, is func(*rivertype.JobRow) bool) (left []*rivertype.JobRow, err error) {
+	for _, row := range rows {
+		if !is(row) {
+			left = append(left, row)
 			continue
 		}
-		q.log.Warn("beginning a task again: its process is gone", "task", w.Task, "key", w.Key)
+		w, err := q.engine.takeOver(ctx, row.ID)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case w == nil:
+		case w.Lost > mostLost:
+			q.abandoned(w)
+		default:
+			q.log.Warn("job restarted: its process is gone", "task", w.Task, "key", w.Key)
+		}
 	}
+	return left, nil
 }
 
 // abandoned logs that a job is not started again because its process ended too often.

@@ -10,13 +10,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
@@ -62,11 +62,10 @@ type Queue struct {
 	// db is used where River has no function.
 	db       *sql.DB
 	close    func()
-	dialect  dialect
 	metrics  *metrics
 	tasks    map[string]Task
 	mistakes []error
-	due      *due
+	requests *requests
 	schedule map[string]schedule
 	// started records that Run was called.
 	started sync.Once
@@ -94,7 +93,7 @@ func Open(ctx context.Context, opts Options) (*Queue, error) {
 	if opts.look <= 0 {
 		opts.look = look
 	}
-	q := &Queue{opts: opts, id: rand.Text(), log: opts.Log, tasks: map[string]Task{}, due: newDue(),
+	q := &Queue{opts: opts, id: rand.Text(), log: opts.Log, tasks: map[string]Task{}, requests: newRequests(),
 		schedule: map[string]schedule{}, running: map[string]bool{}, failing: map[string]string{}, close: func() {}}
 	if q.log == nil {
 		q.log = slog.New(slog.DiscardHandler)
@@ -151,7 +150,6 @@ func (q *Queue) openSQLite(ctx context.Context) error {
 	// Several parts of River write concurrently. With one connection they queue up here,
 	// and not in SQLite, which would let some of them starve.
 	q.db.SetMaxOpenConns(1)
-	q.dialect = sqliteDialect
 	driver := newLocal(q.db)
 	if q.engine, err = newEngine[*sql.Tx](driver, q.config(), q.opts.Now, driver.tell); err != nil {
 		return err
@@ -165,20 +163,25 @@ func (q *Queue) openSQLite(ctx context.Context) error {
 // freeAlone takes over what a killed process held. No other process uses the file, so
 // that there is no need to wait.
 func (q *Queue) freeAlone(ctx context.Context) error {
-	if _, err := q.db.ExecContext(ctx, "DELETE FROM river_leader"); err != nil {
+	leader, err := q.engine.leader(ctx)
+	if err == nil && leader != nil {
+		err = q.engine.resign(ctx, leader)
+	}
+	if err != nil {
 		return err
 	}
-	return q.takeOver(ctx, "SELECT id FROM river_job WHERE state = 'running' ORDER BY id LIMIT 1")
+	running, err := q.engine.list(ctx, rivertype.JobStateRunning)
+	if err != nil {
+		return err
+	}
+	_, err = q.takeOver(ctx, running, func(*rivertype.JobRow) bool { return true })
+	return err
 }
 
 func (q *Queue) openPostgres(ctx context.Context) error {
-	config, err := pgxpool.ParseConfig(q.opts.URL)
+	config, err := poolConfig(q.opts.URL)
 	if err != nil {
-		// The original error may contain the password.
-		return errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
-	}
-	if t := &config.ConnConfig.ConnectTimeout; *t == 0 || *t > connectTimeout {
-		*t = connectTimeout
+		return err
 	}
 	config.ConnConfig.RuntimeParams["application_name"] = sessions + q.id
 	config.MaxConns = postgresConns
@@ -189,7 +192,6 @@ func (q *Queue) openPostgres(ctx context.Context) error {
 	}
 	q.db = stdlib.OpenDBFromPool(pool)
 	q.close = func() { _ = q.db.Close(); pool.Close() }
-	q.dialect = postgresDialect
 	if q.engine, err = newEngine(riverpgxv5.New(pool), q.config(), q.opts.Now, nil); err != nil {
 		return err
 	}
@@ -207,6 +209,19 @@ func (q *Queue) openPostgres(ctx context.Context) error {
 	return errors.Join(err, unlock)
 }
 
+// poolConfig parses the connection string of PostgreSQL.
+func poolConfig(url string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The original error may contain the password.
+		return nil, errors.New("invalid connection string; write it as postgres://user:password@host:port/database")
+	}
+	if t := &config.ConnConfig.ConnectTimeout; *t == 0 || *t > connectTimeout {
+		*t = connectTimeout
+	}
+	return config, nil
+}
+
 func (q *Queue) migrate(ctx context.Context) error {
 	return q.engine.migrate(ctx, &rivermigrate.Config{Logger: slog.New(newQuiet(q.log, q.opts.Now))})
 }
@@ -214,41 +229,43 @@ func (q *Queue) migrate(ctx context.Context) error {
 // migrate migrates the tables to the version that River supports, and refuses a newer
 // one, since the meaning of its rows is unknown.
 func (e *riverEngine[T]) migrate(ctx context.Context, config *rivermigrate.Config) error {
-	m, err := rivermigrate.New(e.driver, config)
-	if err != nil {
-		return err
-	}
-	known := 0
-	for _, v := range m.AllVersions() {
-		known = max(known, v.Version)
-	}
-	there, err := e.versions(ctx)
+	there, known, err := e.versions(ctx)
 	if err != nil {
 		return err
 	}
 	if there > known {
-		return fmt.Errorf("its tables have version %d, and this program knows %d: "+
-			"use a newer program, or a copy of the database from before it was opened by one", there, known)
+		return fmt.Errorf("its tables have version %d, and this program supports up to %d: "+
+			"use a newer program, or a backup from before a newer program opened the database", there, known)
+	}
+	m, err := rivermigrate.New(e.driver, config)
+	if err != nil {
+		return err
 	}
 	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return err
 }
 
-// versions returns the version of the tables, zero if there are none.
-func (e *riverEngine[T]) versions(ctx context.Context) (int, error) {
-	var n int
-	err := e.driver.GetExecutor().QueryRow(ctx, versionOfTables).Scan(&n)
-	if err != nil && isNoTable(err) {
-		return 0, nil
+// versions reads the versions itself: River's function fails for a version that is
+// newer than it knows.
+func (e *riverEngine[T]) versions(ctx context.Context) (there, known int, err error) {
+	const table = "river_migration"
+	m, err := rivermigrate.New(e.driver, nil)
+	if err != nil {
+		return 0, 0, err
 	}
-	return n, err
-}
-
-const versionOfTables = "SELECT coalesce(max(version), 0) FROM river_migration WHERE line = 'main'"
-
-// isNoTable reports whether a table is missing.
-func isNoTable(err error) bool {
-	return strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "42P01")
+	for _, v := range m.AllVersions() {
+		known = max(known, v.Version)
+	}
+	exec := e.driver.GetExecutor()
+	exists, err := exec.TableExists(ctx, &riverdriver.TableExistsParams{Table: table})
+	if err != nil || !exists {
+		return 0, known, err
+	}
+	all, err := exec.MigrationGetByLine(ctx, &riverdriver.MigrationGetByLineParams{Line: riverdriver.MigrationLineMain})
+	for _, v := range all {
+		there = max(there, v.Version)
+	}
+	return there, known, err
 }
 
 // config returns the configuration of River. River neither ends jobs that take too long

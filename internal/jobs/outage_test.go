@@ -15,8 +15,8 @@ import (
 	"example.dev/ingestor/test/postgres"
 )
 
-// TestOutage has PostgreSQL killed while a job runs, and away for a while. The
-// job's end is written down afterwards, and everything goes on.
+// TestOutage kills PostgreSQL while a job runs, and restarts it later. The end
+// of the job is written then, and jobs and schedules continue.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	server := postgres.Start(t)
@@ -43,15 +43,15 @@ func TestOutage(t *testing.T) {
 	proceed <- errEveryFifth
 	time.Sleep(8 * time.Second) // This is the outage.
 	if _, err := q.Add(t.Context(), "scan", "b", How{}); err == nil || strings.Contains(err.Error(), server.Password) {
-		t.Errorf("Add while it is gone: %v", err)
+		t.Errorf("Add during the outage returned %v", err)
 	}
 	server.Restart(t)
 	restarted := time.Now()
-	// One of the two failed and is tried again.
+	// One of the two failed and is retried.
 	if j := await(t, "the next attempt", began); j.Attempt != 2 {
-		t.Errorf("the next attempt is %+v", j)
+		t.Errorf("next attempt is %+v, want attempt 2", j)
 	}
-	t.Logf("the next attempt came after %s", time.Since(restarted))
+	t.Logf("next attempt started after %s", time.Since(restarted))
 	proceed <- nil
 	for _, key := range []string{"succeeds", "fails"} {
 		eventually(t, key+" is completed", func() bool { s, _ := state(t, q, key); return s == "completed" })
@@ -60,21 +60,21 @@ func TestOutage(t *testing.T) {
 		<-ticks
 	}
 	await(t, "a tick", ticks)
-	t.Logf("ticks went on after %s", time.Since(restarted))
+	t.Logf("schedules continued after %s", time.Since(restarted))
 	add(t, q, "scan", "after", How{})
 	await(t, "the job afterwards", began)
 	proceed <- nil
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-	t.Logf("%d lines of log:\n%s", len(lines), said.String())
+	t.Logf("log has %d lines:\n%s", len(lines), said.String())
 	if len(lines) > 40 {
-		t.Errorf("the log has %d lines", len(lines))
+		t.Errorf("log has %d lines, want at most 40", len(lines))
 	}
 	if strings.Contains(said.String(), server.Password) {
-		t.Error("the log shows the password")
+		t.Error("log contains the password")
 	}
 }
 
-// text is a buffer for many.
+// text is a buffer that is safe for concurrent use.
 type text struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -92,7 +92,7 @@ func (s *text) String() string {
 	return s.b.String()
 }
 
-// TestQuiet is what is left of River's log.
+// TestQuiet checks which lines of River's log are kept.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
 	var said text
@@ -111,11 +111,11 @@ func TestQuiet(t *testing.T) {
 	}
 	want := []string{"level=ERROR msg=away n=1", "level=WARN msg=slow", "level=ERROR msg=away n=3"}
 	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("the log (-want, +got):\n%s", d)
+		t.Errorf("log (-want, +got):\n%s", d)
 	}
 }
 
-// TestNext is when a schedule is due.
+// TestNext checks when a schedule is due.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -124,21 +124,21 @@ func TestNext(t *testing.T) {
 		last, now time.Time
 		want      time.Time
 	}{
-		"OnTime":     {"the next is counted from the last, so that being late does not add up", noon, noon.Add(time.Second), noon.Add(time.Minute)},
-		"StoodStill": {"what was missed is not made up for", noon, noon.Add(time.Hour), noon.Add(time.Hour + time.Minute)},
-		"SetBack":    {"a clock that was set back changes nothing", noon, noon.Add(-time.Hour), noon.Add(time.Minute)},
+		"OnTime":     {"The next time is counted from the last one, so delays do not add up.", noon, noon.Add(time.Second), noon.Add(time.Minute)},
+		"StoodStill": {"Missed times are skipped.", noon, noon.Add(time.Hour), noon.Add(time.Hour + time.Minute)},
+		"SetBack":    {"A clock that was set back changes nothing.", noon, noon.Add(-time.Hour), noon.Add(time.Minute)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := schedule{every: time.Minute, now: func() time.Time { return c.now }}
 			if got := s.Next(c.last); !got.Equal(c.want) {
-				t.Errorf("%s: want %s, got %s", c.reason, c.want, got)
+				t.Errorf("%s: want the next time %s, got %s", c.reason, c.want, got)
 			}
 		})
 	}
 }
 
-// TestMetrics counts what waits and what ran.
+// TestMetrics checks the counters of waiting and finished jobs.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -155,18 +155,18 @@ func TestMetrics(t *testing.T) {
 		add(t, q, "scan", "succeeds", How{})
 		add(t, q, "scan", "later", How{After: time.Hour})
 		if d := cmp.Diff(map[string]float64{"jobs_queued/available/scan": 2, "jobs_queued/scheduled/scan": 1}, numbers(t, registry)); d != "" {
-			t.Errorf("before (-want, +got):\n%s", d)
+			t.Errorf("metrics before the run (-want, +got):\n%s", d)
 		}
 		if _, err := Open(t.Context(), opts); err == nil {
-			t.Error("two queues share one registry")
+			t.Error("Open accepted two queues with one registry")
 		}
 		run(t, q)
 		want := map[string]float64{"jobs_queued/scheduled/scan": 1, "jobs_runs_total/done/scan": 1, "jobs_runs_total/failed/scan": 1, "jobs_run_duration_seconds/scan": 2}
-		eventually(t, "the numbers are right", func() bool { return cmp.Equal(want, numbers(t, registry)) })
+		eventually(t, "the metrics are correct", func() bool { return cmp.Equal(want, numbers(t, registry)) })
 	})
 }
 
-// numbers are those of a registry, by their names and labels.
+// numbers returns the values of a registry by name and labels.
 func numbers(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()

@@ -2,75 +2,12 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
-)
-
-// dialect is the SQL that differs between the engines.
-type dialect struct {
-	// again writes the mark $2 into the running job $1, if its attempt is still $3.
-	again string
-	// overdue finds a job that has exceeded its timeout by $1 seconds, by the clock of the
-	// database: it is the only clock that all replicas share.
-	overdue string
-	// isOverdue, isWaiting and isFailed are conditions: that a job has exceeded its
-	// timeout by $1 seconds; that it was due before $1, in seconds since 1970, and has not
-	// started; and that it failed permanently after $1.
-	isOverdue, isWaiting, isFailed string
-	// renew sets the arguments $2 and the maximum number of attempts $3 of the running job
-	// $1.
-	renew string
-	// gone finds a leader without a session that is named $2 and its id, provided that the
-	// caller's own session, $1, is visible. absent finds processes that run jobs and have
-	// no session, and orphan a job of such a process $1. They are empty for SQLite, which
-	// one process uses alone.
-	gone, absent, orphan string
-}
-
-// These are parts of PostgreSQL queries: the names of all sessions, and the process
-// that runs a job.
-const (
-	withNames = "WITH names AS (SELECT application_name AS name FROM pg_stat_activity WHERE datname = current_database()) "
-	runner    = "attempted_by[array_length(attempted_by, 1)]"
-)
-
-// These are isOverdue of both dialects.
-const (
-	sqliteOverdue   = "state = 'running' AND unixepoch(attempted_at, 'subsec') + (args ->> 'timeout') + $1 < unixepoch('now', 'subsec')"
-	postgresOverdue = "state = 'running' AND attempted_at + make_interval(secs => (args ->> 'timeout')::float8 + $1::float8) < now()"
-)
-
-var (
-	sqliteDialect = dialect{
-		again: `UPDATE river_job SET metadata = jsonb_set(metadata, '$.again', jsonb($2))
-			WHERE id = $1 AND state = 'running' AND attempt = $3`,
-		overdue:   "SELECT id FROM river_job WHERE " + sqliteOverdue + " ORDER BY id LIMIT 1",
-		isOverdue: sqliteOverdue,
-		isWaiting: "state IN ('available', 'retryable', 'scheduled') AND unixepoch(scheduled_at, 'subsec') < $1",
-		isFailed:  "state = 'discarded' AND unixepoch(finalized_at, 'subsec') > $1",
-		renew:     `UPDATE river_job SET args = jsonb($2), max_attempts = $3 WHERE id = $1 AND state = 'running'`,
-	}
-	postgresDialect = dialect{
-		again: `UPDATE river_job SET metadata = jsonb_set(metadata, '{again}', $2::text::jsonb)
-			WHERE id = $1 AND state = 'running' AND attempt = $3`,
-		overdue:   "SELECT id FROM river_job WHERE " + postgresOverdue + " ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
-		isOverdue: postgresOverdue,
-		isWaiting: "state IN ('available', 'retryable', 'scheduled') AND scheduled_at < to_timestamp($1::float8)",
-		isFailed:  "state = 'discarded' AND finalized_at > to_timestamp($1::float8)",
-		renew:     `UPDATE river_job SET args = $2::text::jsonb, max_attempts = $3 WHERE id = $1 AND state = 'running'`,
-		gone: withNames + `SELECT leader_id, elected_at FROM river_leader
-			WHERE $1 IN (SELECT name FROM names) AND $2 || leader_id NOT IN (SELECT name FROM names)`,
-		absent: withNames + `SELECT DISTINCT ` + runner + ` FROM river_job
-			WHERE state = 'running' AND $1 IN (SELECT name FROM names) AND $2 || ` + runner + ` NOT IN (SELECT name FROM names)`,
-		orphan: withNames + `SELECT id FROM river_job
-			WHERE state = 'running' AND ` + runner + ` = $1::text AND $2 || $1::text NOT IN (SELECT name FROM names)
-			ORDER BY id LIMIT 1 FOR UPDATE OF river_job SKIP LOCKED`,
-	}
 )
 
 // answer is how long Add waits for the database before it fails.
@@ -131,7 +68,7 @@ func (q *Queue) Add(ctx context.Context, task, key string, how How) (added bool,
 
 func (q *Queue) add(ctx context.Context, w work, how How) (added bool, err error) {
 	lane := q.lane(w.Task)
-	opts := insertOpts(w, lane)
+	opts := insertOpts(lane)
 	for {
 		if how.After > 0 {
 			opts.ScheduledAt = q.opts.Now().Add(how.After)
@@ -162,18 +99,20 @@ func (q *Queue) add(ctx context.Context, w work, how How) (added bool, err error
 	}
 }
 
-// mark requests another run of row. It returns false if row does not run any more.
+// mark requests another run of row. It returns false if that attempt is over.
 func (q *Queue) mark(ctx context.Context, row *rivertype.JobRow, w work) (bool, error) {
-	text, err := json.Marshal(map[string]any{"attempt": row.Attempt, "snoozes": snoozes(row), "work": w})
+	text, err := json.Marshal(mark{Attempt: row.Attempt, Snoozes: snoozes(row), Work: w})
 	if err != nil {
 		return false, err
 	}
-	res, err := q.db.ExecContext(ctx, q.dialect.again, row.ID, string(text), row.Attempt)
+	after, err := q.engine.annotate(ctx, row.ID, string(text))
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
-	n, err := res.RowsAffected()
-	return n == 1, err
+	return after.State == rivertype.JobStateRunning && after.Attempt == row.Attempt, nil
 }
 
 // Waiting returns how many jobs of each task wait: for a worker, for their scheduled
@@ -191,7 +130,8 @@ func (q *Queue) Waiting(ctx context.Context) (map[string]int, error) {
 	return waiting, nil
 }
 
-// count counts the jobs that have not ended.
+// count counts the jobs that have not ended. River's API lists jobs, but cannot count
+// them.
 func (q *Queue) count(ctx context.Context, each func(task, state string, n int)) error {
 	rows, err := q.db.QueryContext(ctx, `SELECT args ->> 'task', CAST(state AS text), count(*) FROM river_job
 		WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled') GROUP BY 1, 2`)
@@ -209,5 +149,3 @@ func (q *Queue) count(ctx context.Context, each func(task, state string, n int))
 	}
 	return rows.Err()
 }
-
-func isNothing(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,14 +31,14 @@ func (q *Queue) Run(ctx context.Context) error {
 	first := false
 	q.started.Do(func() { first = true })
 	if !first {
-		return errors.New("cannot run the queue: it ran before; open it again")
+		return errors.New("cannot run the queue twice; open it again")
 	}
 	for _, s := range q.schedule {
 		if _, ok := q.tasks[s.work.Task]; !ok {
-			q.mistakes = append(q.mistakes, fmt.Errorf("cannot schedule task %q for %q: nobody handles it", s.work.Task, s.work.Key))
+			q.mistakes = append(q.mistakes, fmt.Errorf("cannot schedule task %q for %q: the task is not handled", s.work.Task, s.work.Key))
 			continue
 		}
-		q.engine.schedule(s.periodic(q.due))
+		q.engine.schedule(s.periodic(q.requests))
 	}
 	q.openLanes()
 	if len(q.mistakes) > 0 {
@@ -60,7 +59,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	err := q.engine.stop(stopping)
 	beside.Wait()
 	if err != nil {
-		return fmt.Errorf("cannot stop the queue: tasks that were told to end still run after %s: %w", stopWithin, err)
+		return fmt.Errorf("cannot stop the queue: jobs still run %s after they were canceled: %w", stopWithin, err)
 	}
 	return nil
 }
@@ -73,7 +72,7 @@ func (q *Queue) start(ctx, own context.Context) bool {
 		if err == nil {
 			return true
 		}
-		quiet.warn("cannot start the queue, trying again", "err", err)
+		quiet.warn("queue could not be started, retrying", "error", err)
 		wait(ctx, time.Second)
 	}
 	return false
@@ -90,7 +89,7 @@ func (*worker) Timeout(*river.Job[work]) time.Duration { return -1 }
 
 // NextRetry returns when a job is tried again.
 func (k *worker) NextRetry(j *river.Job[work]) time.Time {
-	return k.q.opts.Now().Add(j.Args.retryDelay())
+	return k.q.opts.Now().Add(k.q.current(j.Args).retryDelay())
 }
 
 // Work runs a job.
@@ -98,18 +97,13 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	q, w := k.q, j.Args
 	task, ok := q.tasks[w.Task]
 	if !ok {
-		q.log.Warn("leaving a task to others: nobody handles it here", "task", w.Task, "key", w.Key)
+		q.log.Warn("job postponed: this process does not handle its task", "task", w.Task, "key", w.Key)
 		return river.JobSnooze(strangePause)
 	}
 	if !q.begin(w) {
 		return river.JobSnooze(busyPause)
 	}
-	if err := q.renew(ctx, task, j); err != nil {
-		q.end(w)
-		q.log.Warn("job could not be started, retrying", "task", w.Task, "key", w.Key, "err", err)
-		return river.JobSnooze(busyPause)
-	}
-	w = j.Args
+	w = q.current(w)
 	job := Job{ID: j.ID, Task: w.Task, Key: w.Key, Attempt: j.Attempt + w.Tried, Attempts: w.Attempts,
 		Trigger: w.Trigger, Args: w.Args}
 	began := q.opts.Now()
@@ -132,12 +126,12 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 		return fmt.Errorf("%w: %w", context.Canceled, err)
 	}
 	q.metrics.ran(w.Task, "failed", took)
-	last := j.Attempt >= j.MaxAttempts
+	last := job.Attempt >= job.Attempts
 	level := slog.LevelDebug
 	if q.news(w, err.Error()) {
 		level = slog.LevelWarn
 	}
-	q.log.Log(ctx, level, "a task failed", "task", w.Task, "key", w.Key, "attempt", job.Attempt, "attempts", job.Attempts, "last", last, "err", err)
+	q.log.Log(ctx, level, "job failed", "task", w.Task, "key", w.Key, "attempt", job.Attempt, "attempts", job.Attempts, "last", last, "error", err)
 	if last {
 		q.settle(ctx, j, riverdriver.JobSetStateDiscarded(j.ID, q.opts.Now(), attemptError(j.JobRow, began, err), nil))
 		return nil
@@ -147,30 +141,18 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	return err
 }
 
-// renew applies the current settings to a job that was stored with other ones. It also
-// stores them: other replicas take over a job by its stored timeout.
-func (q *Queue) renew(ctx context.Context, t Task, j *river.Job[work]) error {
-	if t.How == nil {
-		return nil
+// current returns a job with the current settings of its task: it may have been stored
+// with other ones.
+func (q *Queue) current(w work) work {
+	q.mu.Lock()
+	task := q.tasks[w.Task]
+	q.mu.Unlock()
+	if task.How != nil {
+		if how, ok := task.How(w.Key); ok {
+			return w.now(how)
+		}
 	}
-	how, ok := t.How(j.Args.Key)
-	if !ok {
-		return nil
-	}
-	w := j.Args.now(how)
-	if w.Timeout == j.Args.Timeout && w.RetryDelay == j.Args.RetryDelay && w.Attempts == j.Args.Attempts {
-		return nil
-	}
-	args, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	most := insertOpts(w, "").MaxAttempts
-	if _, err := q.db.ExecContext(ctx, q.dialect.renew, j.ID, string(args), most); err != nil {
-		return fmt.Errorf("cannot store the settings of job %d: %w", j.ID, err)
-	}
-	j.Args, j.MaxAttempts, j.EncodedArgs = w, most, args
-	return nil
+	return w
 }
 
 func isLater(err error) bool {
@@ -232,13 +214,13 @@ func (q *Queue) end(w work) {
 
 // try runs one attempt.
 func (q *Queue) try(ctx context.Context, t Task, j Job, timeout time.Duration) (err error) {
-	late := fmt.Errorf("it took longer than %s: %w", timeout, context.DeadlineExceeded)
+	late := fmt.Errorf("timeout of %s exceeded: %w", timeout, context.DeadlineExceeded)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the task panicked: %v", p)
-			q.log.Error("a task panicked", "task", j.Task, "key", j.Key, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+			q.log.Error("job panicked", "task", j.Task, "key", j.Key, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
 	if err = t.Run(ctx, j); err != nil && errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), late) {
@@ -273,7 +255,7 @@ func (q *Queue) persist(ctx context.Context, w work, do func(context.Context) er
 		if err == nil {
 			return
 		}
-		quiet.warn("cannot write down how a task ended", "task", w.Task, "key", w.Key, "err", err)
+		quiet.warn("result of a job could not be stored, retrying", "task", w.Task, "key", w.Key, "error", err)
 		if ctx.Err() != nil || q.opts.Now().After(until) {
 			return
 		}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,47 +32,70 @@ func (s schedule) Next(last time.Time) time.Time {
 // periodic returns the schedule for River, which knows which replica creates jobs, and
 // when. River does not insert them itself: it would not retry if the database were
 // unavailable at that moment, and would schedule them by the clock of this machine.
-func (s schedule) periodic(d *due) *river.PeriodicJob {
+func (s schedule) periodic(r *requests) *river.PeriodicJob {
 	return river.NewPeriodicJob(s, func() (river.JobArgs, *river.InsertOpts) {
-		d.put(s.work)
+		r.put(request{work: s.work})
 		return nil, nil
 	}, &river.PeriodicJobOpts{RunOnStart: true})
 }
 
-// due are the jobs that schedules have requested and that are not in the queue yet.
-type due struct {
+// Request queues a job as Add does, but returns at once: if the database is
+// unavailable, the queue retries until it has stored the job or the process ends.
+// Requests of the same task and key that are not stored yet are merged. Before Run,
+// requests are only collected.
+func (q *Queue) Request(task, key string, how How) {
+	q.requests.put(request{work: newWork(task, key, how), how: how, again: true})
+}
+
+// request is a job that is to be queued.
+type request struct {
+	work work
+	how  How
+	// again says that a running job is not sufficient.
+	again bool
+}
+
+// requests are the jobs that are not in the queue yet.
+type requests struct {
 	mu     sync.Mutex
-	jobs   map[string]work
+	byName map[string]request
 	filled chan struct{}
 }
 
-func newDue() *due { return &due{jobs: map[string]work{}, filled: make(chan struct{}, 1)} }
+func newRequests() *requests {
+	return &requests{byName: map[string]request{}, filled: make(chan struct{}, 1)}
+}
 
-func (d *due) put(works ...work) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, w := range works {
-		d.jobs[w.name()] = w
+func (r *requests) put(more ...request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, req := range more {
+		name := req.work.name()
+		if old, ok := r.byName[name]; ok {
+			if old.again && !req.again {
+				continue // A schedule adds nothing to a request.
+			}
+			req.how.Hurry = req.how.Hurry || old.how.Hurry
+		}
+		r.byName[name] = req
 	}
 	select {
-	case d.filled <- struct{}{}:
+	case r.filled <- struct{}{}:
 	default:
 	}
 }
 
-func (d *due) take() []work {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var works []work
-	for _, w := range d.jobs {
-		works = append(works, w)
-	}
-	clear(d.jobs)
-	slices.SortFunc(works, func(a, b work) int { return strings.Compare(a.name(), b.name()) })
-	return works
+func (r *requests) take() []request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := slices.SortedFunc(maps.Values(r.byName), func(a, b request) int {
+		return strings.Compare(a.work.name(), b.work.name())
+	})
+	clear(r.byName)
+	return all
 }
 
-// enqueue queues jobs that are due, until ctx ends.
+// enqueue queues jobs that are requested, until ctx ends.
 func (q *Queue) enqueue(ctx context.Context) {
 	const pause = time.Second
 	quiet := newOnce(q.log, q.opts.Now)
@@ -79,21 +103,32 @@ func (q *Queue) enqueue(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-q.due.filled:
+		case <-q.requests.filled:
 		}
-		works := q.due.take()
-		for i, w := range works {
-			if _, err := q.engine.insert(ctx, w, insertOpts(w, q.lane(w.Task))); err != nil {
+		all := q.requests.take()
+		for i, req := range all {
+			if err := q.store(ctx, req); err != nil {
 				if ctx.Err() != nil {
 					return
 				}
-				quiet.warn("cannot queue scheduled tasks, trying again", "waiting", len(works)-i, "err", err)
-				q.due.put(works[i:]...)
+				quiet.warn("jobs could not be queued, retrying", "waiting", len(all)-i, "error", err)
+				q.requests.put(all[i:]...)
 				wait(ctx, pause)
 				break
 			}
 		}
 	}
+}
+
+func (q *Queue) store(ctx context.Context, req request) error {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	if req.again {
+		_, err := q.add(ctx, req.work, req.how)
+		return err
+	}
+	_, err := q.engine.insert(ctx, req.work, insertOpts(q.lane(req.work.Task)))
+	return err
 }
 
 // wait waits for d, or until ctx ends.

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// holding is the environment variable that makes of this test binary a program that
-// acquires a lock and stays.
+// holding is the environment variable that makes this test binary a program that
+// acquires a lock and waits.
 const holding = "INGESTOR_TEST_HOLD_LOCK"
 
-// TestHolding is the program.
+// TestHolding is that program.
 func TestHolding(t *testing.T) {
 	path := os.Getenv(holding)
 	if path == "" {
@@ -26,8 +26,8 @@ func TestHolding(t *testing.T) {
 	select {}
 }
 
-// TestAcquire wants a lock to be had by one, in this process and among others, and
-// to end with its process.
+// TestAcquire checks that a lock has one holder, within a process and among
+// processes, and is released when its process ends.
 func TestAcquire(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	mine, err := Acquire(path, 0o600)
@@ -49,29 +49,29 @@ func TestAcquire(t *testing.T) {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held\n" {
-		t.Errorf("the process does not get the lock: %q, %v", line, err)
+		t.Errorf("process did not get the lock: %q, %v", line, err)
 	}
 	refused(t, path, cmd.Process.Pid)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // It was killed.
+	_ = cmd.Wait() // The process was killed.
 	mine, err = Acquire(path, 0o600)
 	if err != nil {
-		t.Fatalf("the lock of a process that was killed: %v", err)
+		t.Fatalf("Acquire after the holder was killed returned %v", err)
 	}
 	if err := mine.Release(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// refused wants a lock to be that of a process.
+// refused checks that a lock is held by a process.
 func refused(t *testing.T, path string, pid int) {
 	t.Helper()
 	_, err := Acquire(path, 0o600)
 	held, ok := errors.AsType[*Held](err)
 	host, _ := os.Hostname()
 	if !ok || held.PID != pid || held.Path != path || held.Host != host {
-		t.Errorf("got %v, want a lock of process %d on %s", err, pid, host)
+		t.Errorf("Acquire returned %v, want a lock of process %d on %s", err, pid, host)
 	}
 }

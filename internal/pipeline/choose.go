@@ -93,7 +93,7 @@ func (r *run) refuse(d *xrd.Definition) string {
 	by, fallback, claimed := r.claims.of(d.Name)
 	switch {
 	case claimed && by != r.index && why == "":
-		return r.claims.names[by] + " takes it"
+		return "ingested by " + r.claims.names[by]
 	case why != "" && r.Fallback != nil && (!claimed || fallback && by == r.index) && r.Fallback(d):
 		return ""
 	}
@@ -144,7 +144,7 @@ func (r *run) attach(set *xrd.Set, inputs []engine.Input) {
 			continue
 		}
 		if defined[k] != nil {
-			passed.add(&c.Object, "their definition, or they themselves, are not selected")
+			passed.add(&c.Object, "filtered out, or their definition is")
 			continue
 		}
 		r.orphan(&c.Object, fmt.Sprintf("Composition %q is for kind %q of %q, which no definition in the input defines", c.Name, c.TypeKind, c.TypeAPIVersion))
@@ -171,7 +171,7 @@ func (r *run) attach(set *xrd.Set, inputs []engine.Input) {
 		switch {
 		case made:
 		case defined[k] != nil:
-			passed.add(o, "their definition, or they themselves, are not selected")
+			passed.add(o, "filtered out, or their definition is")
 		default:
 			passed.add(o, "")
 		}
@@ -182,7 +182,7 @@ func (r *run) attach(set *xrd.Set, inputs []engine.Input) {
 func (r *run) orphan(o *xrd.Object, message string) {
 	r.report.Findings = append(r.report.Findings, finding.Finding{
 		Rule: engine.RuleOrphan, Severity: finding.Info, Object: o.Name, File: o.Origin.File, Pos: o.Node.At(),
-		Message: message, Hint: "give the definition too, if entities are to be made of it",
+		Message: message, Hint: "add the definition to the input to generate its entities",
 	})
 }
 

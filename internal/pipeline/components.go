@@ -42,7 +42,7 @@ func Component(e *engine.Engine, id string, workloads []*xrd.Object, panicked fu
 	failed := func(message string) finding.Finding {
 		return finding.Finding{
 			Rule: RuleInternal, Severity: finding.Error, Object: id, File: file,
-			Message: Failed + message, Hint: "the others are not affected",
+			Message: Failed + message, Hint: "other components are not affected",
 		}
 	}
 	defer func() {

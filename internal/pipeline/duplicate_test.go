@@ -12,13 +12,14 @@ import (
 	"example.dev/ingestor/internal/pipeline"
 )
 
-// TestDuplicateIsChecked wants the errors of a definition in whose place another
-// of the same name is used, and only one set of findings for what is given twice.
+// TestDuplicateIsChecked checks that a definition that is replaced by another of
+// the same name has its errors reported, and that identical copies are reported
+// once.
 func TestDuplicateIsChecked(t *testing.T) {
 	good := definition("as.example.org")
 	bad := strings.Replace(good, "type: string", "type: strin", 1)
 	if bad == good {
-		t.Fatal("the definition has no string to spoil")
+		t.Fatal("definition has no text to replace")
 	}
 	r, err := pipeline.Run(t.Context(), pipeline.Options{Source: text(good, bad), Engine: newEngine(engine.CLI, engine.Hooks{})})
 	if err != nil {
@@ -32,20 +33,20 @@ func TestDuplicateIsChecked(t *testing.T) {
 	}
 	slices.Sort(rules)
 	if diff := cmp.Diff([]string{"XRD003", "XRD069"}, rules); diff != "" {
-		t.Errorf("what is found in two definitions of one name, the second with a type there is not (-want +got):\n%s", diff)
+		t.Errorf("rules of the findings (-want +got):\n%s", diff)
 	}
 	if len(r.Entities) != 3 {
-		t.Errorf("got entities %v, want those of the first", keys(r.Entities))
+		t.Errorf("entities are %v, want those of the first", keys(r.Entities))
 	}
 }
 
-// unnamed is a composite without a name.
+// unnamed returns a composite without a name.
 func unnamed(metadata, size string) string {
 	return "---\napiVersion: example.org/v1\nkind: Xas\nmetadata: {" + metadata + "}\nspec: {size: " + size + "}\n"
 }
 
-// TestUnnamedComposites wants one entity for each composite that has no name
-// yet, called the same whatever stands beside it.
+// TestUnnamedComposites checks that each composite without a name has one
+// entity, whose name does not depend on the others.
 func TestUnnamedComposites(t *testing.T) {
 	def := definition("as.example.org")
 	docs := []string{
@@ -59,14 +60,14 @@ func TestUnnamedComposites(t *testing.T) {
 			t.Fatal(err)
 		}
 		if fs := told(r.Findings); len(fs) > 0 {
-			t.Errorf("composites without a name are not right: %v", fs)
+			t.Errorf("findings are %v, want none", fs)
 		}
 		var names []string
 		for _, e := range r.Entities {
 			if e.Spec.Get("type").Str() == "crossplane-xr" {
 				names = append(names, e.Metadata.Name)
 				if _, ok := e.Metadata.Annotations["crossplane.terasky.io/xr-name"]; ok {
-					t.Errorf("%s says what its object is called, which nobody knows yet", e.Metadata.Name)
+					t.Errorf("%s has the annotation of a name that is not known yet", e.Metadata.Name)
 				}
 			}
 		}
@@ -75,19 +76,19 @@ func TestUnnamedComposites(t *testing.T) {
 	}
 	all := made(append([]string{def}, docs...)...)
 	if len(slices.Compact(slices.Clone(all))) != len(docs) {
-		t.Fatalf("got %v, want one for each of %d", all, len(docs))
+		t.Fatalf("entities are %v, want one for each of %d", all, len(docs))
 	}
 	for _, name := range all {
 		if !strings.HasPrefix(name, "mine-") && !strings.HasPrefix(name, "xas-") {
-			t.Errorf("%s begins neither as its composite asks for nor with its kind", name)
+			t.Errorf("%s begins neither with the generateName nor with the kind", name)
 		}
 	}
 	turned := slices.Clone(docs)
 	slices.Reverse(turned)
 	if diff := cmp.Diff(all, made(append(turned, docs[0], def)...)); diff != "" {
-		t.Errorf("the names depend on order, or on what is given twice (-before +after):\n%s", diff)
+		t.Errorf("names depend on order or duplicates (-before +after):\n%s", diff)
 	}
 	if one := made(def, docs[1]); len(one) != 1 || !slices.Contains(all, one[0]) {
-		t.Errorf("alone it is %v, among others one of %v", one, all)
+		t.Errorf("name of a single composite is %v, among others one of %v", one, all)
 	}
 }

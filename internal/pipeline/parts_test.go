@@ -12,8 +12,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestRunParts wants two ingestors to share definitions as the service has them
-// do: the first that takes one makes its entities, whoever else has a copy of it.
+// TestRunParts checks that two ingestors share definitions as in the service:
+// the first that selects one builds its entities, even if others have a copy of
+// it.
 func TestRunParts(t *testing.T) {
 	labelled := func(name string, labels ...string) string {
 		return strings.Replace(definition(name), "metadata:\n", "metadata:\n  labels: {"+strings.Join(labels, ", ")+"}\n", 1)
@@ -35,13 +36,13 @@ func TestRunParts(t *testing.T) {
 		fallback func(*xrd.Definition) bool
 		want     result
 	}{
-		"Service": {"what nobody takes is refused, by both for their own reasons", nil, result{
+		"Service": {"A definition that no ingestor selects is refused with the reasons of both.", nil, result{
 			Definitions: []string{"as.example.org", "bs.example.org", "cs.example.org"},
 			TakenBy:     map[string]string{"as.example.org": "a", "bs.example.org": "a", "cs.example.org": "b"},
 			LeftBy:      map[string][]string{"as.example.org": {"b"}},
 			Refused:     []string{"ds.example.org", "es.example.org"},
 		}},
-		"Fallback": {"what nobody takes goes to the first that has it, and nothing is taken away from anybody", func(*xrd.Definition) bool { return true }, result{
+		"Fallback": {"With a fallback, a definition that no ingestor selects goes to the first that has it, and others stay.", func(*xrd.Definition) bool { return true }, result{
 			Definitions: []string{"as.example.org", "bs.example.org", "cs.example.org", "ds.example.org", "es.example.org"},
 			TakenBy:     map[string]string{"as.example.org": "a", "bs.example.org": "a", "cs.example.org": "b"},
 			LeftBy:      map[string][]string{"as.example.org": {"b"}},
@@ -68,7 +69,7 @@ func TestRunParts(t *testing.T) {
 				templates[e.Metadata.Name] = templates[e.Metadata.Name] || e.Kind == entity.KindTemplate
 			}
 			if !templates["as.example.org"] || !templates["cs.example.org-v1"] || templates["as.example.org-v1"] || templates["cs.example.org"] {
-				t.Errorf("%s: the Templates are %v", tc.reason, templates)
+				t.Errorf("%s: Templates are %v", tc.reason, templates)
 			}
 		})
 	}

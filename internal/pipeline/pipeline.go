@@ -34,7 +34,7 @@ const Failed = "cannot transform the definition: "
 // Rules are all rules about runs.
 var Rules = []finding.Rule{{
 	ID: RuleInternal, Severity: finding.Error, Title: "definition cannot be transformed",
-	Why: "The engine, or a hook, failed on it. The other definitions are not affected.",
+	Why: "The engine or a hook failed. Other definitions are not affected.",
 }}
 
 // Options configure a run.
@@ -286,8 +286,8 @@ func (r *run) keep(o *outcome) (clashes []finding.Finding) {
 		clashes = append(clashes, finding.Finding{
 			Rule: entity.RuleDuplicate, Severity: finding.Error, Object: key, Path: "metadata.name",
 			File: o.origin.File, Pos: o.at,
-			Message: fmt.Sprintf("entity %s of definition %q is left out: definition %q has one of that name", key, o.name, first),
-			Hint:    "give one of the two another name",
+			Message: fmt.Sprintf("entity %s of definition %q skipped: definition %q has an entity of that name", key, o.name, first),
+			Hint:    "rename one of the two",
 		})
 	}
 	return clashes
@@ -366,6 +366,6 @@ func failure(d *xrd.Definition, message string) finding.Finding {
 	return finding.Finding{
 		Rule: RuleInternal, Severity: finding.Error, Object: d.Name, File: d.Origin.File, Pos: d.Node.At(),
 		Message: Failed + message,
-		Hint:    "the other definitions are not affected",
+		Hint:    "other definitions are not affected",
 	}
 }

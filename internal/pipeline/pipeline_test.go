@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// definition returns a definition without faults.
+// definition returns a valid definition.
 func definition(name string) string {
 	plural, group, _ := strings.Cut(name, ".")
 	return fmt.Sprintf(`---
@@ -62,7 +62,7 @@ func composite(name, kind string) string {
 	return fmt.Sprintf("---\napiVersion: example.org/v1\nkind: %s\nmetadata: {name: %s, namespace: shop}\nspec: {}\n", kind, name)
 }
 
-// text is a source of YAML documents.
+// text returns a source of YAML documents.
 func text(docs ...string) source.Source {
 	return source.Func(func(context.Context) (*xrd.Set, error) {
 		var set xrd.Set
@@ -75,7 +75,7 @@ func newEngine(p engine.Profile, h engine.Hooks) *engine.Engine {
 	return engine.New(p, engine.Options{}, h)
 }
 
-// collect is a sink that keeps what it is given.
+// collect is a sink in memory.
 type collect struct {
 	calls int
 	got   []*entity.Entity
@@ -95,7 +95,7 @@ func keys(es []*entity.Entity) []string {
 	return out
 }
 
-// told lists findings that are more than remarks, in few words.
+// told returns a summary of findings, without remarks.
 func told(fs []finding.Finding) []string {
 	var out []string
 	for _, f := range fs {
@@ -121,16 +121,16 @@ func TestRun(t *testing.T) {
 		opts   pipeline.Options
 		want   want
 	}{
-		"Empty": {reason: "nothing in, nothing out"},
+		"Empty": {reason: "An empty input has an empty output."},
 		"Sorted": {
-			reason: "entities come by kind and name, whatever the order of the input",
+			reason: "Entities are sorted by kind and name, whatever the order of the input.",
 			docs:   []string{definition("bs.example.org"), definition("as.example.org")},
 			want: want{Entities: []string{
 				"template:default/as", "template:default/bs", "api:default/as-api", "api:default/bs-api", "resource:default/as-xrd", "resource:default/bs-xrd",
 			}},
 		},
 		"Attached": {
-			reason: "Compositions and composites go with their definition, claims too",
+			reason: "Compositions and composites, including claims, belong to their definition.",
 			docs:   []string{composite("mine", "as"), composite("whole", "Xas"), composition("one", "Xas"), definition("as.example.org")},
 			want: want{
 				Entities: []string{
@@ -140,49 +140,49 @@ func TestRun(t *testing.T) {
 			},
 		},
 		"Orphan": {
-			reason: "a Composition whose kind nobody defines is passed over, with a reason",
-			docs:   []string{definition("as.example.org"), composition("lost", "Nobody"), composite("stray", "Nobody")},
+			reason: "A Composition of an unknown kind is skipped with a remark.",
+			docs:   []string{definition("as.example.org"), composition("lost", "Unknown"), composite("stray", "Unknown")},
 			want: want{
 				Entities: []string{"template:default/as", "api:default/as-api", "resource:default/as-xrd"},
 				Passed: []pipeline.Passed{
 					{APIVersion: "apiextensions.crossplane.io/v1", Kind: "Composition", Count: 1, Why: "no definition in the input defines their kind"},
-					{APIVersion: "example.org/v1", Kind: "Nobody", Count: 1},
+					{APIVersion: "example.org/v1", Kind: "Unknown", Count: 1},
 				},
 			},
 		},
 		"Refused": {
-			reason: "the profile takes labelled definitions only; what belongs to the others goes with them",
+			reason: "The profile selects only labelled definitions, and skips what belongs to others.",
 			docs:   []string{definition("as.example.org"), composition("one", "Xas"), composite("mine", "as")},
 			opts:   pipeline.Options{Engine: newEngine(engine.ComposerIngestor, engine.Hooks{})},
 			want: want{
-				Refused: []pipeline.Refusal{{Name: "as.example.org", Why: `it has no label openportal.dev/ingest: "true"`}},
+				Refused: []pipeline.Refusal{{Name: "as.example.org", Why: `label openportal.dev/ingest: "true" is missing`}},
 				Passed: []pipeline.Passed{
-					{APIVersion: "apiextensions.crossplane.io/v1", Kind: "Composition", Count: 1, Why: "their definition, or they themselves, are not selected"},
-					{APIVersion: "example.org/v1", Kind: "as", Count: 1, Why: "their definition, or they themselves, are not selected"},
+					{APIVersion: "apiextensions.crossplane.io/v1", Kind: "Composition", Count: 1, Why: "filtered out, or their definition is"},
+					{APIVersion: "example.org/v1", Kind: "as", Count: 1, Why: "filtered out, or their definition is"},
 				},
 			},
 		},
 		"Filtered": {
-			reason: "a filter narrows what the profile takes",
+			reason: "A filter limits the selected definitions.",
 			docs:   []string{definition("as.example.org"), definition("bs.example.org")},
 			opts:   pipeline.Options{Filter: xrd.Filter{Exclude: []string{"bs.example.org"}}},
 			want: want{
 				Entities: []string{"template:default/as", "api:default/as-api", "resource:default/as-xrd"},
-				Refused:  []pipeline.Refusal{{Name: "bs.example.org", Why: `its name "bs.example.org" is excluded`}},
+				Refused:  []pipeline.Refusal{{Name: "bs.example.org", Why: `name "bs.example.org" is excluded`}},
 			},
 		},
 		"Clash": {
-			reason: "of two definitions with one short name the later gets its full name",
+			reason: "The later of two definitions with one short name gets its full name.",
 			docs:   []string{definition("as.b.org"), definition("as.a.org")},
 			want: want{
 				Entities: []string{
 					"template:default/as", "template:default/as.b.org", "api:default/as-api", "api:default/as.b.org-api", "resource:default/as-xrd", "resource:default/as.b.org-xrd",
 				},
-				Told: []string{`ENG005 warning as.b.org: short name "as" belongs to definition "as.a.org" already, so this one is called "as.b.org"`},
+				Told: []string{`ENG005 warning as.b.org: short name "as" is already used by definition "as.a.org", so this one is named "as.b.org"`},
 			},
 		},
 		"Surroundings": {
-			reason: "the System is added when asked for",
+			reason: "The System is added on request.",
 			docs:   []string{definition("as.example.org")},
 			opts:   pipeline.Options{Surroundings: true},
 			want: want{Entities: []string{
@@ -190,7 +190,7 @@ func TestRun(t *testing.T) {
 			}},
 		},
 		"Panic": {
-			reason: "a definition that makes a Transformer fail is one finding; the others are worked on",
+			reason: "A definition that makes a Transformer panic is one finding, and the others are built.",
 			docs:   []string{definition("as.example.org"), definition("bad.example.org"), definition("zs.example.org")},
 			opts: pipeline.Options{Transformer: failing("bad.example.org", func() (engine.Result, error) {
 				panic("a bug")
@@ -203,7 +203,7 @@ func TestRun(t *testing.T) {
 			},
 		},
 		"TransformerError": {
-			reason: "so is one that returns an error",
+			reason: "A definition whose Transformer returns an error is one finding.",
 			docs:   []string{definition("as.example.org"), definition("bad.example.org")},
 			opts: pipeline.Options{Transformer: failing("bad.example.org", func() (engine.Result, error) {
 				return engine.Result{}, errors.New("no luck")
@@ -214,7 +214,7 @@ func TestRun(t *testing.T) {
 			},
 		},
 		"PreHook": {
-			reason: "a hook's error is a finding about its definition",
+			reason: "The error of a hook is a finding about its definition.",
 			docs:   []string{definition("as.example.org")},
 			opts: pipeline.Options{Engine: newEngine(engine.CLI, engine.Hooks{PreProcess: func(*xrd.Definition) (*xrd.Definition, error) {
 				return nil, errors.New("not today")
@@ -222,15 +222,15 @@ func TestRun(t *testing.T) {
 			want: want{Told: []string{`ENG000 error as.example.org: cannot transform the definition: cannot pre-process definition "as.example.org": not today`}},
 		},
 		"PreHookNil": {
-			reason: "a hook that returns nothing is told so",
+			reason: "A PreProcess hook that returns nothing is a finding.",
 			docs:   []string{definition("as.example.org")},
 			opts: pipeline.Options{Engine: newEngine(engine.CLI, engine.Hooks{PreProcess: func(*xrd.Definition) (*xrd.Definition, error) {
-				return nil, nil // The mistake under test.
+				return nil, nil // This is the mistake under test.
 			}})},
-			want: want{Told: []string{`ENG000 error as.example.org: cannot transform the definition: cannot pre-process definition "as.example.org": the hook returned none`}},
+			want: want{Told: []string{`ENG000 error as.example.org: cannot transform the definition: cannot pre-process definition "as.example.org": the hook returned no definition`}},
 		},
 		"PostHook": {
-			reason: "after the entities are made, too",
+			reason: "A PostProcess hook that returns an error is a finding.",
 			docs:   []string{definition("as.example.org")},
 			opts: pipeline.Options{Engine: newEngine(engine.CLI, engine.Hooks{PostProcess: func([]*entity.Entity) ([]*entity.Entity, error) {
 				return nil, errors.New("full moon")
@@ -238,7 +238,7 @@ func TestRun(t *testing.T) {
 			want: want{Told: []string{`ENG000 error as.example.org: cannot transform the definition: cannot post-process the entities of "as.example.org": full moon`}},
 		},
 		"HookMakesInvalid": {
-			reason: "what the catalog would refuse is told and not handed on",
+			reason: "An invalid entity is a finding and is not written.",
 			docs:   []string{definition("as.example.org")},
 			opts: pipeline.Options{Engine: newEngine(engine.CLI, engine.Hooks{PostProcess: func(es []*entity.Entity) ([]*entity.Entity, error) {
 				for _, e := range es {
@@ -254,7 +254,7 @@ func TestRun(t *testing.T) {
 			},
 		},
 		"HookMakesInvalidUnchecked": {
-			reason: "unless nothing is to be checked",
+			reason: "Without validation an invalid entity is written.",
 			docs:   []string{definition("as.example.org")},
 			opts: pipeline.Options{SkipValidation: true, Engine: newEngine(engine.CLI, engine.Hooks{PostProcess: func(es []*entity.Entity) ([]*entity.Entity, error) {
 				es[1].Metadata.Name = "not a name"
@@ -263,7 +263,7 @@ func TestRun(t *testing.T) {
 			want: want{Entities: []string{"template:default/as", "api:default/not a name", "resource:default/as-xrd"}},
 		},
 		"DuplicateReference": {
-			reason: "of two entities with one reference the first definition's stays, and the other is told",
+			reason: "The first of two entities with one reference is written, and the other is a finding.",
 			docs:   []string{definition("as.example.org"), definition("bs.example.org")},
 			opts: pipeline.Options{Engine: newEngine(engine.CLI, engine.Hooks{PostProcess: func(es []*entity.Entity) ([]*entity.Entity, error) {
 				es = es[:1]
@@ -272,11 +272,11 @@ func TestRun(t *testing.T) {
 			}})},
 			want: want{
 				Entities: []string{"template:default/same"},
-				Told:     []string{`ENT021 error template:default/same: entity template:default/same of definition "bs.example.org" is left out: definition "as.example.org" has one of that name`},
+				Told:     []string{`ENT021 error template:default/same: entity template:default/same of definition "bs.example.org" skipped: definition "as.example.org" has an entity of that name`},
 			},
 		},
 		"Twice": {
-			reason: "what is given twice with the same content is one",
+			reason: "Identical copies are merged.",
 			docs: []string{
 				definition("as.example.org"), composition("one", "Xas"), composite("mine", "as"),
 				definition("as.example.org"), composition("one", "Xas"), composite("mine", "as"),
@@ -289,13 +289,13 @@ func TestRun(t *testing.T) {
 			},
 		},
 		"SameComposition": {
-			reason: "two Compositions of one name cannot both have their Resource: one is used, and both are named",
+			reason: "Of two Compositions with one name one is used, and both are named in a finding.",
 			docs:   []string{definition("as.example.org"), definition("bs.example.org"), composition("one", "Xas"), composition("one", "Xbs")},
 			want: want{
 				Entities: []string{
 					"template:default/as", "template:default/bs", "api:default/as-api", "api:default/bs-api", "resource:default/as-xrd", "resource:default/bs-xrd", "resource:default/one-composition",
 				},
-				Told:         []string{`XRD003 warning one: Composition "one" is given twice with different content; the one at in.yaml:46 is used, the one at in.yaml:55 is not`},
+				Told:         []string{`XRD003 warning one: duplicate Composition "one" with different content; using the one at in.yaml:46, ignoring the one at in.yaml:55`},
 				Compositions: 1,
 			},
 		},
@@ -310,10 +310,10 @@ func TestRun(t *testing.T) {
 			}
 			r, err := pipeline.Run(t.Context(), opts)
 			if err != nil {
-				t.Fatalf("%s\nRun: %v", tc.reason, err)
+				t.Fatalf("%s\nRun returned %v", tc.reason, err)
 			}
 			got := want{keys(r.Entities), told(r.Findings), r.Refused, r.Passed, r.Compositions, r.Composites}
-			// The names of composites end in a hash, which is the engine's matter.
+			// The names of composites end in a hash, which depends on the engine.
 			for i, k := range got.Entities {
 				for _, w := range tc.want.Entities {
 					if prefix, ok := strings.CutSuffix(w, "*"); ok && strings.HasPrefix(k, prefix) {
@@ -328,16 +328,16 @@ func TestRun(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(keys(r.Entities), keys(to.got)); diff != "" {
-				t.Errorf("%s\nreport (-) and sink (+):\n%s", tc.reason, diff)
+				t.Errorf("%s\nentities of report (-) and sink (+):\n%s", tc.reason, diff)
 			}
 			if want := min(len(r.Entities), 1); to.calls != want {
-				t.Errorf("%s\nthe sink was called %d times, want %d", tc.reason, to.calls, want)
+				t.Errorf("%s\nsink was called %d times, want %d", tc.reason, to.calls, want)
 			}
 		})
 	}
 }
 
-// failing is an engine that fails on one definition.
+// failing returns an engine that fails on one definition.
 func failing(name string, fail func() (engine.Result, error)) engine.Transformer {
 	e := newEngine(engine.CLI, engine.Hooks{})
 	return engine.TransformerFunc(func(in engine.Input) (engine.Result, error) {

@@ -26,21 +26,22 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// TestOrphanFinding wants a place and a way out for a Composition alone.
+// TestOrphanFinding checks that a Composition without a definition is reported
+// with position and hint.
 func TestOrphanFinding(t *testing.T) {
 	r, err := pipeline.Run(t.Context(), pipeline.Options{
-		Source: text(composition("lost", "Nobody")), Engine: newEngine(engine.CLI, engine.Hooks{}),
+		Source: text(composition("lost", "Unknown")), Engine: newEngine(engine.CLI, engine.Hooks{}),
 	})
 	if err != nil || len(r.Findings) != 1 {
-		t.Fatalf("want one finding, got %v, error %v", r.Findings, err)
+		t.Fatalf("findings are %v, error %v; want one", r.Findings, err)
 	}
 	f := r.Findings[0]
 	if f.Rule != engine.RuleOrphan || f.Severity != finding.Info || f.Where() != "in.yaml:2:1" || f.Hint == "" {
-		t.Errorf("finding %+v", f)
+		t.Errorf("finding is %+v", f)
 	}
 }
 
-// TestFailurePlace wants a definition's failure to point at the definition.
+// TestFailurePlace checks that a failure has the position of its definition.
 func TestFailurePlace(t *testing.T) {
 	r, err := pipeline.Run(t.Context(), pipeline.Options{
 		Source:      text(definition("as.example.org"), definition("bad.example.org")),
@@ -52,7 +53,7 @@ func TestFailurePlace(t *testing.T) {
 	}
 	i := slices.IndexFunc(r.Findings, func(f finding.Finding) bool { return f.Rule == pipeline.RuleInternal })
 	if i < 0 || r.Findings[i].Where() != "in.yaml:24:1" || r.Findings[i].Hint == "" {
-		t.Errorf("findings %v", r.Findings)
+		t.Errorf("findings are %v", r.Findings)
 	}
 }
 
@@ -67,7 +68,7 @@ func TestReadError(t *testing.T) {
 		Engine: newEngine(engine.CLI, engine.Hooks{}), Sink: &to,
 	})
 	if err != nil || !errors.Is(r.ReadErr, broken) || len(to.got) != 3 {
-		t.Errorf("what could be read is written, and the rest is reported: %d entities, ReadErr %v, error %v", len(to.got), r.ReadErr, err)
+		t.Errorf("%d entities were written, ReadErr is %v, error %v; want the readable ones and the error", len(to.got), r.ReadErr, err)
 	}
 }
 
@@ -78,7 +79,7 @@ func TestSinkError(t *testing.T) {
 		Sink: sink.Func(func(context.Context, []*entity.Entity) error { return full }),
 	})
 	if !errors.Is(err, full) || r == nil || len(r.Entities) != 3 {
-		t.Errorf("the error of the sink keeps a run from finishing, and the report is there: %v, %v", r, err)
+		t.Errorf("run returned %v, %v; want the error of the sink with a report", r, err)
 	}
 }
 
@@ -88,18 +89,18 @@ func TestCancelled(t *testing.T) {
 		reason string
 		opts   pipeline.Options
 	}{
-		"WhileReading": {"a set that was cut short is not worked on", pipeline.Options{
+		"WhileReading": {"An incomplete set is not processed.", pipeline.Options{
 			Source: source.Func(func(ctx context.Context) (*xrd.Set, error) {
 				cancel()
 				set, _ := text(definition("as.example.org")).Read(ctx)
 				return set, ctx.Err()
 			}),
 		}},
-		"WhileTransforming": {"what is left is not begun", pipeline.Options{
+		"WhileTransforming": {"Remaining definitions are not started.", pipeline.Options{
 			Source: text(definition("as.example.org"), definition("bs.example.org")), Parallelism: 1,
 			Progress: func(done, _ int) {
 				if done > 1 {
-					t.Error("a definition was worked on after the end")
+					t.Error("definition was processed after the cancellation")
 				}
 				cancel()
 			},
@@ -114,7 +115,7 @@ func TestCancelled(t *testing.T) {
 			opts.Engine, opts.Sink = newEngine(engine.CLI, engine.Hooks{}), &to
 			_, err := pipeline.Run(ctx, opts)
 			if !errors.Is(err, context.Canceled) || to.calls > 0 {
-				t.Errorf("%s: error %v, sink called %d times", tc.reason, err, to.calls)
+				t.Errorf("%s: error is %v, sink was called %d times", tc.reason, err, to.calls)
 			}
 		})
 	}
@@ -132,7 +133,7 @@ func TestProgress(t *testing.T) {
 			Progress: func(done, total int) {
 				calls.Add(1)
 				if total != 20 {
-					t.Errorf("total %d, want 20", total)
+					t.Errorf("total is %d, want 20", total)
 				}
 				if done == total {
 					last.Store(int64(done))
@@ -140,12 +141,12 @@ func TestProgress(t *testing.T) {
 			},
 		})
 		if err != nil || calls.Load() != 20 || last.Load() != 20 {
-			t.Errorf("%d at once: %d calls, last %d, error %v", parallelism, calls.Load(), last.Load(), err)
+			t.Errorf("parallelism %d: %d calls, the last is %d, error %v", parallelism, calls.Load(), last.Load(), err)
 		}
 	}
 }
 
-// TestParallelism wants the same bytes however many work at once.
+// TestParallelism checks that the output does not depend on the parallelism.
 func TestParallelism(t *testing.T) {
 	var docs []string
 	for i := range 30 {
@@ -164,12 +165,13 @@ func TestParallelism(t *testing.T) {
 			first = got
 		}
 		if !bytes.Equal(first, got) {
-			t.Errorf("%d at once (-1 +%d):\n%s", parallelism, parallelism, cmp.Diff(string(first), string(got)))
+			t.Errorf("output with parallelism %d (-1 +%d):\n%s", parallelism, parallelism, cmp.Diff(string(first), string(got)))
 		}
 	}
 }
 
-// TestSurroundingWords wants the System to speak as the definitions do.
+// TestSurroundingWords checks that the System has the vocabulary of the
+// definitions.
 func TestSurroundingWords(t *testing.T) {
 	own := strings.Replace(definition("bs.example.org"), "crossplane", "composer", 1)
 	upstream := words.Upstream
@@ -179,9 +181,9 @@ func TestSurroundingWords(t *testing.T) {
 		choice words.Choice
 		want   string
 	}{
-		"Upstream": {"all speak upstream", []string{definition("as.example.org")}, words.Choice{}, "backstage.io/v1alpha1"},
-		"Portal":   {"all speak the contract's words", []string{own}, words.Choice{}, "portal.io/v1alpha1"},
-		"Chosen":   {"a choice settles it", []string{own}, words.Choice{Fixed: &upstream}, "backstage.io/v1alpha1"},
+		"Upstream": {"Upstream definitions have an upstream System.", []string{definition("as.example.org")}, words.Choice{}, "backstage.io/v1alpha1"},
+		"Portal":   {"Definitions of the contract have a System of the contract.", []string{own}, words.Choice{}, "portal.io/v1alpha1"},
+		"Chosen":   {"A selected vocabulary is used.", []string{own}, words.Choice{Fixed: &upstream}, "backstage.io/v1alpha1"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -193,14 +195,14 @@ func TestSurroundingWords(t *testing.T) {
 			}
 			for _, e := range r.Entities {
 				if e.Kind == entity.KindSystem && e.APIVersion != tc.want {
-					t.Errorf("%s: the System has %s, want %s", tc.reason, e.APIVersion, tc.want)
+					t.Errorf("%s: System has %s, want %s", tc.reason, e.APIVersion, tc.want)
 				}
 			}
 		})
 	}
 }
 
-// TestSources wants the report to say where values came from.
+// TestSources checks that the report has the sources of values.
 func TestSources(t *testing.T) {
 	r, err := pipeline.Run(t.Context(), pipeline.Options{Source: text(definition("as.example.org")), Engine: newEngine(engine.CLI, engine.Hooks{})})
 	if err != nil {
@@ -208,7 +210,7 @@ func TestSources(t *testing.T) {
 	}
 	want := engine.Source{Field: "owner", Value: "platform-team", From: engine.FromDefault}
 	if !slices.Contains(r.Sources["as.example.org"], want) {
-		t.Errorf("sources %v, want %v among them", r.Sources["as.example.org"], want)
+		t.Errorf("sources are %v, want %v among them", r.Sources["as.example.org"], want)
 	}
 }
 
@@ -219,11 +221,12 @@ func TestLog(t *testing.T) {
 		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil || !strings.Contains(log.String(), "msg=read documents=1") || !strings.Contains(log.String(), "msg=write entities=3") {
-		t.Errorf("error %v, log:\n%s", err, log.String())
+		t.Errorf("error is %v, log is\n%s", err, log.String())
 	}
 }
 
-// TestInputUntouched wants definitions as they were: a service keeps them.
+// TestInputUntouched checks that a run does not change its input, which a
+// service keeps.
 func TestInputUntouched(t *testing.T) {
 	var set xrd.Set
 	docs := definition("as.example.org") + composition("one", "Xas") + composite("mine", "as")
@@ -240,26 +243,26 @@ func TestInputUntouched(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(before, string(tree.AppendCanonical(nil, set.Definitions[0].Node))); diff != "" {
-		t.Errorf("a run changed its input (-before +after):\n%s", diff)
+		t.Errorf("run changed its input (-before +after):\n%s", diff)
 	}
 	if len(set.Definitions) != 1 || len(set.Compositions) != 1 || len(set.Others) != 1 {
-		t.Errorf("a run changed the set: %d definitions, %d Compositions, %d others", len(set.Definitions), len(set.Compositions), len(set.Others))
+		t.Errorf("set has %d definitions, %d Compositions, %d others after the run", len(set.Definitions), len(set.Compositions), len(set.Others))
 	}
 }
 
-// TestOutcomes wants each definition to have its own findings, the report to
-// have them all, and what a profile requires not to matter if nobody asks.
+// TestOutcomes checks that each definition has its own findings, that the report
+// has them all, and that required labels can be ignored.
 func TestOutcomes(t *testing.T) {
 	bad := strings.Replace(definition("bad.example.org"), "served: true", "served: false", 1)
 	src := text(definition("as.example.org"), bad)
 	opts := pipeline.Options{Source: src, Engine: newEngine(engine.ComposerIngestor, engine.Hooks{})}
 	r, err := pipeline.Run(t.Context(), opts)
 	if err != nil || len(r.Outcomes) != 0 || len(r.Refused) != 2 {
-		t.Fatalf("both lack the label: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
+		t.Fatalf("run with required labels has %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
 	}
 	opts.Fallback = func(*xrd.Definition) bool { return true }
 	if r, err = pipeline.Run(t.Context(), opts); err != nil || len(r.Outcomes) != 2 || len(r.Refused) != 0 {
-		t.Fatalf("now they are taken: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
+		t.Fatalf("run without required labels has %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
 	}
 	for i, want := range []struct {
 		name     string
@@ -273,12 +276,12 @@ func TestOutcomes(t *testing.T) {
 		}
 		for _, f := range got.Findings {
 			if !slices.Contains(r.Findings, f) {
-				t.Errorf("the report lacks %v", f)
+				t.Errorf("report lacks %v", f)
 			}
 		}
 	}
 	opts.Fallback = func(d *xrd.Definition) bool { return d.Name != "bad.example.org" }
 	if r, err = pipeline.Run(t.Context(), opts); err != nil || len(r.Outcomes) != 1 || len(r.Refused) != 1 {
-		t.Errorf("the fallback chooses: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
+		t.Errorf("run with a fallback has %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
 	}
 }

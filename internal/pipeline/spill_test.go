@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// spilled is text whose trees go to a Spill.
+// spilled returns text whose trees are written to a Spill.
 func spilled(spill xrd.Spill, docs ...string) source.Source {
 	return source.Func(func(context.Context) (*xrd.Set, error) {
 		set := xrd.Set{Spill: spill}
@@ -27,24 +27,24 @@ func spilled(spill xrd.Spill, docs ...string) source.Source {
 	})
 }
 
-// several are documents of which everything can be made that a run makes: those
-// given twice with the same content and with another, names that clash, even but
-// for their case, Compositions and composites, and some that nobody defines.
+// several returns documents that cover all results of a run: copies with the
+// same and with different content, name conflicts, also by case, Compositions
+// and composites, and some of unknown kinds.
 func several() []string {
 	described := strings.Replace(definition("as.example.org"), "A thing.", "Another thing.", 1)
 	return []string{
 		definition("as.example.org"), described, definition("bs.example.org"), definition("bs.example.org"),
 		definition("as.other.org"), definition("AS.example.org"), definition("as"), strings.Replace(definition("zs.example.org"), "name: zs.example.org", "labels: {a: b}", 1),
-		composition("one", "Xas"), strings.Replace(composition("one", "Xas"), "{name: f}", "{name: g}", 1), composition("lost", "Nobody"),
-		composite("mine", "as"), strings.Replace(composite("mine", "as"), "shop", "mall", 1), strings.Replace(composite("mine", "as"), "spec: {}", "spec: {size: large}", 1), composite("whole", "Xas"), composite("stray", "Nobody"),
+		composition("one", "Xas"), strings.Replace(composition("one", "Xas"), "{name: f}", "{name: g}", 1), composition("lost", "Unknown"),
+		composite("mine", "as"), strings.Replace(composite("mine", "as"), "shop", "mall", 1), strings.Replace(composite("mine", "as"), "spec: {}", "spec: {size: large}", 1), composite("whole", "Xas"), composite("stray", "Unknown"),
 		strings.Replace(composite("ready", "Xas"), "spec: {}", "spec: {crossplane: {compositionRef: {name: one}}}\nstatus: {conditions: [{type: Ready, status: \"True\", reason: Available}], url: https://example.org}", 1),
 		strings.Replace(composite("made", "as"), "name: made", "generateName: made-", 1),
 		"---\njust text\n",
 	}
 }
 
-// TestSpill makes the same of what is in memory and of what is in a file: entities,
-// findings and all that the Report counts.
+// TestSpill compares a run in memory with one that uses a file: entities,
+// findings and all counts of the Report.
 func TestSpill(t *testing.T) {
 	run := func(t *testing.T, opts pipeline.Options) string {
 		t.Helper()
@@ -66,14 +66,14 @@ func TestSpill(t *testing.T) {
 	want := run(t, pipeline.Options{Source: text(several()...)})
 	for _, part := range []string{xrd.RuleConflict, engine.RuleClash, "kind: Template", "kind: System", "https://example.org"} {
 		if !strings.Contains(want, part) {
-			t.Errorf("the documents give no %s", part)
+			t.Errorf("documents give no %s", part)
 		}
 	}
 	for _, room := range []int{0, 100, 1_000_000} {
 		spill := pipeline.NewSpill(room)
 		got := run(t, pipeline.Options{Source: spilled(spill.Tree, several()...), Spill: spill})
 		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff != "" {
-			t.Errorf("with room for %d values something else is made (-memory +file):\n%s", room, diff)
+			t.Errorf("with room for %d values the output differs (-memory +file):\n%s", room, diff)
 		}
 		if err := spill.Close(); err != nil {
 			t.Error(err)
@@ -81,19 +81,19 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// TestSpillFails has a run end with an error, and write nothing, when what it put
-// away cannot be written or read.
+// TestSpillFails checks that a run fails and writes nothing if the temporary
+// file cannot be written or read.
 func TestSpillFails(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		spill  func(t *testing.T, s *pipeline.Spill) xrd.Spill
 		want   string
 	}{
-		"Write": {"there is no folder for the file", func(t *testing.T, s *pipeline.Spill) xrd.Spill {
+		"Write": {"The folder of the temporary file is missing.", func(t *testing.T, s *pipeline.Spill) xrd.Spill {
 			t.Setenv("TMPDIR", "/nowhere")
 			return s.Tree
 		}, "cannot use a temporary file: "},
-		"Read": {"the file is gone when its trees are asked for", func(t *testing.T, s *pipeline.Spill) xrd.Spill {
+		"Read": {"The temporary file is closed before its trees are read.", func(t *testing.T, s *pipeline.Spill) xrd.Spill {
 			return func(n *tree.Node) func() *tree.Node {
 				load := s.Tree(n)
 				return func() *tree.Node {
@@ -112,13 +112,14 @@ func TestSpillFails(t *testing.T) {
 				Engine: newEngine(engine.CLI, engine.Hooks{}), Sink: to, Spill: spill,
 			})
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || to.calls > 0 {
-				t.Errorf("%s: %v after %d writes, want %q", tc.reason, err, to.calls, tc.want)
+				t.Errorf("%s: run returned %v after %d writes, want %q", tc.reason, err, to.calls, tc.want)
 			}
 		})
 	}
 }
 
-// TestSpilledEntity is read back with Whole, and cannot be written without.
+// TestSpilledEntity checks that a spilled entity is read with Whole, and cannot
+// be written without.
 func TestSpilledEntity(t *testing.T) {
 	spill := pipeline.NewSpill(0)
 	defer spill.Close() //nolint:errcheck // the test is over
@@ -131,11 +132,11 @@ func TestSpilledEntity(t *testing.T) {
 	e := r.Entities[0]
 	whole, err := e.Whole()
 	if err != nil || whole.Key() != e.Key() || whole.Spec.Get("parameters").Len() == 0 {
-		t.Errorf("%s is read back as %v, %v", e.Key(), whole, err)
+		t.Errorf("%s is read as %v, %v", e.Key(), whole, err)
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("an entity of which the rest is in a file was written without it")
+			t.Error("spilled entity was written incompletely")
 		}
 	}()
 	entity.AppendYAML(nil, e)

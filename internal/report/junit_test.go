@@ -36,7 +36,7 @@ func TestJUnit(t *testing.T) {
 	}
 	relaxed := write(t, JUnit, examples, Options{})
 	if strings.Contains(relaxed, `type="warning"`) || !strings.Contains(relaxed, `type="error"`) {
-		t.Errorf("without Strict, a warning fails nothing:\n%s", relaxed)
+		t.Errorf("without Strict a warning is a failure:\n%s", relaxed)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestJUnitNothing(t *testing.T) {
 </testsuites>
 `
 	if diff := cmp.Diff(want, write(t, JUnit, nil, Options{Tool: "x"})); diff != "" {
-		t.Errorf("a report has at least one test case (-want +got):\n%s", diff)
+		t.Errorf("report without findings (-want +got):\n%s", diff)
 	}
 }
 
@@ -61,9 +61,9 @@ func TestJUnitHostile(t *testing.T) {
 	}
 	want := `\x1b[31m "quoted" <tag> & ]]> \x00\x01\b \u202e \ufffe \xff\xfe 'x'\r\nsecond\tline`
 	if c := got.Suite.Cases[0]; c.Failure == nil || c.Failure.Message != want || c.File != want {
-		t.Errorf("got %+v, want everything readable", c)
+		t.Errorf("case is %+v, want everything escaped", c)
 	}
 	if c := got.Suite.Cases[1]; c.Class != `\x00\x1b` {
-		t.Errorf("got %+v", c)
+		t.Errorf("case is %+v", c)
 	}
 }

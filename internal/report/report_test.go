@@ -49,7 +49,7 @@ func TestText(t *testing.T) {
 		want     string
 	}{
 		"All": {
-			reason: "a line each in reading order, and the hint below", findings: examples,
+			reason: "Each finding is a line in reading order, with its hint below.", findings: examples,
 			want: `error: nothing is known
 b.x: info: no description [XRD030]
 d/a b.yaml:2:1: warning: odd [XRD020]
@@ -58,7 +58,7 @@ d/a b.yaml:7:3: error: group is missing [XRD012]
 `,
 		},
 		"Min": {
-			reason: "what is less bad is left out", findings: examples, opts: Options{Min: finding.Warning},
+			reason: "Findings below the minimum severity are left out.", findings: examples, opts: Options{Min: finding.Warning},
 			want: `error: nothing is known
 d/a b.yaml:2:1: warning: odd [XRD020]
 d/a b.yaml:7:3: error: group is missing [XRD012]
@@ -66,17 +66,17 @@ d/a b.yaml:7:3: error: group is missing [XRD012]
 `,
 		},
 		"Color": {
-			reason: "place, severity and rule are told apart by colour", findings: examples[1:2], opts: Options{Color: true},
+			reason: "Position, severity and rule have different colours.", findings: examples[1:2], opts: Options{Color: true},
 			want: "\x1b[1md/a b.yaml:7:3\x1b[22m: \x1b[31merror\x1b[39m: group is missing \x1b[2m[XRD012]\x1b[22m\n  add it\n",
 		},
 		"Hostile": {
-			reason:   "a finding stays in its line and gives no orders",
+			reason:   "Control characters of a finding are escaped.",
 			findings: []finding.Finding{{Rule: "R", File: hostile, Message: hostile, Hint: hostile}},
 			want: `\x1b[31m "quoted" <tag> & ]]> \x00\x01\b \u202e \ufffe \xff\xfe 'x'\r\nsecond\tline: info: ` +
 				`\x1b[31m "quoted" <tag> & ]]> \x00\x01\b \u202e \ufffe \xff\xfe 'x'\r\nsecond\tline [R]` +
 				"\n  " + `\x1b[31m "quoted" <tag> & ]]> \x00\x01\b \u202e \ufffe \xff\xfe 'x'\r` + "\n  " + "second\tline\n",
 		},
-		"Nothing": {reason: "no findings, no lines"},
+		"Nothing": {reason: "Without findings there are no lines."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestJSON(t *testing.T) {
 }
 `
 	if diff := cmp.Diff(want, write(t, JSON, nil, Options{})); diff != "" {
-		t.Errorf("without findings (-want +got):\n%s", diff)
+		t.Errorf("report without findings (-want +got):\n%s", diff)
 	}
 }
 
@@ -145,10 +145,10 @@ func TestFormats(t *testing.T) {
 	}
 	want := `cannot use output format "xml": want text, json, sarif or junit`
 	if _, err := ParseFormat("xml"); err == nil || err.Error() != want {
-		t.Errorf("ParseFormat: %v, want %s", err, want)
+		t.Errorf("ParseFormat returned %v, want %s", err, want)
 	}
 	if err := Write(io.Discard, "xml", nil, Options{}); err == nil || err.Error() != want {
-		t.Errorf("Write: %v, want %s", err, want)
+		t.Errorf("Write returned %v, want %s", err, want)
 	}
 }
 
@@ -161,12 +161,13 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 func TestWriteFails(t *testing.T) {
 	for _, f := range Formats {
 		if err := Write(fullDisk{}, f, examples, Options{}); !errors.Is(err, errFull) {
-			t.Errorf("%s: %v, want the writer's error", f, err)
+			t.Errorf("%s: Write returned %v, want the error of the writer", f, err)
 		}
 	}
 }
 
-// TestInputUnchanged wants the caller's findings left in their order.
+// TestInputUnchanged checks that the order of the caller's findings is not
+// changed.
 func TestInputUnchanged(t *testing.T) {
 	fs := append([]finding.Finding(nil), examples...)
 	for _, f := range Formats {
@@ -177,7 +178,7 @@ func TestInputUnchanged(t *testing.T) {
 	}
 }
 
-// FuzzWrite wants every format valid, whatever a finding says.
+// FuzzWrite checks that every format is valid for any finding.
 func FuzzWrite(f *testing.F) {
 	f.Add(hostile, "a:b.yaml", "XRD001")
 	f.Add("", "", "")

@@ -118,7 +118,7 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// sarif is what the standard asks of a log, as far as it is used here.
+// sarif is the part of the standard that is used here.
 type sarif struct {
 	Version string
 	Runs    []struct {
@@ -148,19 +148,19 @@ type sarif struct {
 	}
 }
 
-// TestSARIFStructure holds all sorts of findings against the standard.
+// TestSARIFStructure validates several kinds of findings against the standard.
 func TestSARIFStructure(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		findings []finding.Finding
 		rules    []finding.Rule
 	}{
-		"Nothing":  {reason: "no findings are an empty list, not a missing one"},
-		"Examples": {reason: "usual findings", findings: examples, rules: rules},
-		"Unknown":  {reason: "rules nobody described", findings: examples},
-		"Bare":     {reason: "a finding that says nothing", findings: []finding.Finding{{}}},
-		"Hostile":  {reason: "text that breaks formats", findings: []finding.Finding{{Rule: hostile, Object: hostile, Path: hostile, File: hostile, Message: hostile}}},
-		"Twice":    {reason: "a rule given twice is one", findings: examples, rules: append(rules, rules...)},
+		"Nothing":  {reason: "Without findings the list is empty, not missing."},
+		"Examples": {reason: "Usual findings are valid.", findings: examples, rules: rules},
+		"Unknown":  {reason: "Rules without a description are valid.", findings: examples},
+		"Bare":     {reason: "An empty finding is valid.", findings: []finding.Finding{{}}},
+		"Hostile":  {reason: "A text that breaks formats is escaped.", findings: []finding.Finding{{Rule: hostile, Object: hostile, Path: hostile, File: hostile, Message: hostile}}},
+		"Twice":    {reason: "A duplicate rule is listed once.", findings: examples, rules: append(rules, rules...)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -170,13 +170,13 @@ func TestSARIFStructure(t *testing.T) {
 				t.Fatal(err)
 			}
 			if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Results == nil || log.Runs[0].Tool.Driver.Name != "ingestor-cli" {
-				t.Fatalf("%s\nthe frame is wrong: %s", tc.reason, text)
+				t.Fatalf("%s\nlog is invalid: %s", tc.reason, text)
 			}
 			run := log.Runs[0]
 			ids := map[string]bool{}
 			for _, r := range run.Tool.Driver.Rules {
 				if ids[r.ID] || r.ID == "" || r.ShortDescription.Text == "" || !strings.Contains("error warning note", r.DefaultConfiguration.Level) {
-					t.Errorf("%s\nrule %+v", tc.reason, r)
+					t.Errorf("%s\nrule is %+v", tc.reason, r)
 				}
 				ids[r.ID] = true
 			}
@@ -185,7 +185,7 @@ func TestSARIFStructure(t *testing.T) {
 			}
 			for _, r := range run.Results {
 				if r.Message.Text == "" || !strings.Contains("error warning note", r.Level) {
-					t.Errorf("%s\nresult %+v", tc.reason, r)
+					t.Errorf("%s\nresult is %+v", tc.reason, r)
 				}
 				if (r.RuleID == "") != (r.RuleIndex == nil) || r.RuleIndex != nil && run.Tool.Driver.Rules[*r.RuleIndex].ID != r.RuleID {
 					t.Errorf("%s\nresult of rule %q has index %v", tc.reason, r.RuleID, r.RuleIndex)
@@ -198,7 +198,7 @@ func TestSARIFStructure(t *testing.T) {
 						t.Errorf("%s\n%v", tc.reason, err)
 					}
 					if g := l.PhysicalLocation.Region; g != nil && (g.StartLine < 1 || g.StartColumn < 1) {
-						t.Errorf("%s\nregion %+v", tc.reason, g)
+						t.Errorf("%s\nregion is %+v", tc.reason, g)
 					}
 				}
 			}
@@ -211,14 +211,14 @@ func TestFileURI(t *testing.T) {
 		reason   string
 		in, want string
 	}{
-		"Relative": {"a relative path is a relative URI", "./d/a.yaml", "d/a.yaml"},
-		"Up":       {"it may lead up", "../a.yaml", "../a.yaml"},
-		"Escaped":  {"what means something in a URI is escaped", "a b#c?d%e.yaml", "a%20b%23c%3Fd%25e.yaml"},
-		"Colon":    {"a name with a colon is no scheme", "a:b.yaml", "./a:b.yaml"},
-		"Absolute": {"an absolute path is a file URI", "/d/a b.yaml", "file:///d/a%20b.yaml"},
-		"Windows":  {"so is one with a drive", `C:\d\a.yaml`, "file:///C:/d/a.yaml"},
-		"Stdin":    {"standard input is no tag", "<stdin>", "%3Cstdin%3E"},
-		"Double":   {"two slashes name no host", "//a/b", "file:///a/b"},
+		"Relative": {"A relative path is a relative URI.", "./d/a.yaml", "d/a.yaml"},
+		"Up":       {"A relative path may lead up.", "../a.yaml", "../a.yaml"},
+		"Escaped":  {"Special characters of a URI are escaped.", "a b#c?d%e.yaml", "a%20b%23c%3Fd%25e.yaml"},
+		"Colon":    {"A name with a colon is not a scheme.", "a:b.yaml", "./a:b.yaml"},
+		"Absolute": {"An absolute path is a file URI.", "/d/a b.yaml", "file:///d/a%20b.yaml"},
+		"Windows":  {"A path with a drive is a file URI.", `C:\d\a.yaml`, "file:///C:/d/a.yaml"},
+		"Stdin":    {"The name of standard input is escaped.", "<stdin>", "%3Cstdin%3E"},
+		"Double":   {"Two slashes are not a host.", "//a/b", "file:///a/b"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -29,7 +29,7 @@ func DecodeJSON(data []byte, v any) error {
 		return nil
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
-		return Input("request/body is required and must be JSON, and it is empty")
+		return Input("request/body is empty; it must be JSON")
 	}
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return badSyntax(data, wrong)
@@ -41,7 +41,7 @@ func DecodeJSON(data []byte, v any) error {
 		}
 		return Input("%s must be %s, and not %s", at, typeName(wrong.Type), wrong.Value)
 	}
-	return Input("request/body cannot be read: %s", err)
+	return Input("cannot decode request/body: %s", err)
 }
 
 func badSyntax(data []byte, wrong *json.SyntaxError) error {
@@ -99,7 +99,7 @@ func BodyFault(err error) error {
 		f.Err = err
 		return f
 	}
-	f := Input("The body is not complete, or not as its headers say")
+	f := Input("The body is incomplete or does not match its headers")
 	f.Err = fmt.Errorf("cannot read the body: %w", err)
 	return f
 }

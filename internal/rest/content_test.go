@@ -25,35 +25,35 @@ func TestWrite(t *testing.T) {
 		want    map[string]string
 		body    string
 	}{
-		"Plain": {"a short body is sent as it is", "GET", Content{ETag: "v1", Body: []byte("{}")}, []string{"Accept-Encoding: gzip"},
+		"Plain": {"A short body is not compressed.", "GET", Content{ETag: "v1", Body: []byte("{}")}, []string{"Accept-Encoding: gzip"},
 			200, map[string]string{"ETag": `"v1"`, "Content-Type": jsonType, "Content-Length": "2", "Vary": "", "Content-Encoding": ""}, "{}"},
-		"Quoted": {"a tag may have its quotes already", "GET", Content{ETag: `"v1"`, Body: []byte("{}")}, nil,
+		"Quoted": {"A tag may be quoted.", "GET", Content{ETag: `"v1"`, Body: []byte("{}")}, nil,
 			200, map[string]string{"ETag": `"v1"`}, "{}"},
-		"Untagged": {"without a tag nothing matches", "GET", Content{Body: []byte("{}")}, []string{"If-None-Match: *"},
+		"Untagged": {"Without a tag nothing matches.", "GET", Content{Body: []byte("{}")}, []string{"If-None-Match: *"},
 			200, map[string]string{"ETag": ""}, "{}"},
-		"Has": {"the client has it", "GET", Content{ETag: "v1", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
+		"Has": {"A matching tag is 304.", "GET", Content{ETag: "v1", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
 			304, map[string]string{"ETag": `"v1"`, "Content-Length": "", "Content-Type": ""}, ""},
-		"HasOther": {"the client has another one", "GET", Content{ETag: "v2", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
+		"HasOther": {"Another tag is 200.", "GET", Content{ETag: "v2", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
 			200, map[string]string{"ETag": `"v2"`}, "{}"},
-		"HasAny": {"a star is any", "GET", Content{ETag: "v2", Body: []byte("{}")}, []string{`If-None-Match: *`},
+		"HasAny": {"A star matches any tag.", "GET", Content{ETag: "v2", Body: []byte("{}")}, []string{`If-None-Match: *`},
 			304, nil, ""},
-		"Head": {"HEAD has the headers alone", "HEAD", Content{ETag: "v1", Body: []byte("{}")}, nil,
+		"Head": {"HEAD has only headers.", "HEAD", Content{ETag: "v1", Body: []byte("{}")}, nil,
 			200, map[string]string{"ETag": `"v1"`, "Content-Length": "2"}, ""},
-		"HeadHas": {"HEAD may match", "HEAD", Content{ETag: "v1", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
+		"HeadHas": {"HEAD can match a tag.", "HEAD", Content{ETag: "v1", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
 			304, map[string]string{"ETag": `"v1"`}, ""},
-		"Post": {"only reads are conditional", "POST", Content{ETag: "v1", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
+		"Post": {"Only reads are conditional.", "POST", Content{ETag: "v1", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
 			200, nil, "{}"},
-		"Gzip": {"a long body is compressed, under a tag of its own", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: br, GZIP;q=0.5"},
+		"Gzip": {"A long body is compressed, with its own tag.", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: br, GZIP;q=0.5"},
 			200, map[string]string{"ETag": `"v1-gzip"`, "Vary": "Accept-Encoding", "Content-Encoding": "gzip"}, long},
-		"NoGzip": {"unless the client does not read that", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip;q=0, br"},
+		"NoGzip": {"A long body is not compressed for a client that refuses gzip.", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip;q=0, br"},
 			200, map[string]string{"ETag": `"v1"`, "Vary": "Accept-Encoding", "Content-Encoding": "", "Content-Length": "4096"}, long},
-		"GzipHead": {"HEAD shows how GET would be sent", "HEAD", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip"},
+		"GzipHead": {"HEAD has the headers of a compressed GET.", "HEAD", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip"},
 			200, map[string]string{"ETag": `"v1-gzip"`, "Content-Encoding": "gzip"}, ""},
-		"GzipHas": {"what the client has compressed, it has", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip", `If-None-Match: "v1-gzip"`},
+		"GzipHas": {"A client with the compressed body gets 304.", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip", `If-None-Match: "v1-gzip"`},
 			304, map[string]string{"ETag": `"v1-gzip"`, "Vary": "Accept-Encoding", "Content-Encoding": ""}, ""},
-		"GzipHasPlain": {"so what it has uncompressed", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip", `If-None-Match: "v1"`},
+		"GzipHasPlain": {"A client with the uncompressed body gets 304 with gzip.", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip", `If-None-Match: "v1"`},
 			304, map[string]string{"ETag": `"v1"`}, ""},
-		"PlainHasGzip": {"and the other way around", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{`If-None-Match: "v1-gzip"`},
+		"PlainHasGzip": {"A client with the compressed body gets 304 without gzip.", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{`If-None-Match: "v1-gzip"`},
 			304, map[string]string{"ETag": `"v1-gzip"`}, ""},
 	}
 	for name, tc := range cases {
@@ -62,7 +62,7 @@ func TestWrite(t *testing.T) {
 				Handle: func(w http.ResponseWriter, r *http.Request) error { return Write(w, r, tc.content) }})
 			got := ask(t, hs, tc.method, "/api/things/x", "", tc.headers...)
 			if got.StatusCode != tc.status {
-				t.Errorf("%s: status %d", tc.reason, got.StatusCode)
+				t.Errorf("%s: status is %d", tc.reason, got.StatusCode)
 			}
 			for key, want := range tc.want {
 				if is := got.Header.Get(key); is != want {
@@ -85,7 +85,7 @@ func TestWrite(t *testing.T) {
 				body = string(data)
 			}
 			if body != tc.body {
-				t.Errorf("%s: %d bytes, want %d", tc.reason, len(body), len(tc.body))
+				t.Errorf("%s: body has %d bytes, want %d", tc.reason, len(body), len(tc.body))
 			}
 		})
 	}
@@ -98,11 +98,11 @@ func TestWriteJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Code != 201 || w.Body.String() != `{"a":"<b> & ☃"}` || w.Header().Get("Content-Type") != jsonType {
-		t.Errorf("got %d %s %v", w.Code, w.Body, w.Header())
+		t.Errorf("response is %d %s %v", w.Code, w.Body, w.Header())
 	}
 	w = httptest.NewRecorder()
 	if err := WriteJSON(w, r, http.StatusOK, math.Inf(1)); err == nil || w.Body.Len() > 0 || len(w.Header()) > 0 {
-		t.Errorf("what cannot be written: %v, %s %v", err, w.Body, w.Header())
+		t.Errorf("value that cannot be encoded returned %v, %s %v", err, w.Body, w.Header())
 	}
 }
 
@@ -112,25 +112,25 @@ func TestHolds(t *testing.T) {
 		values []string
 		want   bool
 	}{
-		"Same":      {"the same", []string{`"a"`}, true},
-		"Weak":      {"weak tags match", []string{`W/"a"`}, true},
-		"Other":     {"another one", []string{`"b"`}, false},
-		"List":      {"a list", []string{`"b", W/"c" ,"a"`}, true},
-		"Tight":     {"a list without spaces", []string{`"b","a"`}, true},
-		"Comma":     {"a comma in a tag is part of it", []string{`"x,"`, `"b,a"`}, false},
-		"TwoLines":  {"a list in two lines", []string{`"b"`, `"a"`}, true},
+		"Same":      {"The same tag matches.", []string{`"a"`}, true},
+		"Weak":      {"Weak tags match.", []string{`W/"a"`}, true},
+		"Other":     {"Another tag does not match.", []string{`"b"`}, false},
+		"List":      {"A tag in a list matches.", []string{`"b", W/"c" ,"a"`}, true},
+		"Tight":     {"A list needs no spaces.", []string{`"b","a"`}, true},
+		"Comma":     {"A comma in a tag is part of it.", []string{`"x,"`, `"b,a"`}, false},
+		"TwoLines":  {"A list may have two headers.", []string{`"b"`, `"a"`}, true},
 		"Star":      {"any", []string{`*`}, true},
-		"Bare":      {"what is no tag is none", []string{`a`}, false},
-		"Open":      {"a tag has an end", []string{`"a`}, false},
-		"Empty":     {"an empty list", []string{``}, false},
-		"Commas":    {"nothing but commas", []string{`,,, ,`}, false},
-		"AfterBare": {"behind what is no tag nothing is read", []string{`b "a"`}, false},
-		"Prefix":    {"the whole tag counts", []string{`"aa"`}, false},
+		"Bare":      {"A tag without quotes does not match.", []string{`a`}, false},
+		"Open":      {"An unclosed tag does not match.", []string{`"a`}, false},
+		"Empty":     {"An empty list does not match.", []string{``}, false},
+		"Commas":    {"A list of commas does not match.", []string{`,,, ,`}, false},
+		"AfterBare": {"Nothing is read after an invalid tag.", []string{`b "a"`}, false},
+		"Prefix":    {"The whole tag must match.", []string{`"aa"`}, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := holds(tc.values, `"a"`); got != tc.want {
-				t.Errorf("%s: got %t", tc.reason, got)
+				t.Errorf("%s: result is %t", tc.reason, got)
 			}
 		})
 	}
@@ -140,7 +140,7 @@ func FuzzHolds(f *testing.F) {
 	f.Add(`"a", W/"b", *`)
 	f.Fuzz(func(t *testing.T, s string) {
 		if holds([]string{s}, `"a"`) && !strings.Contains(s, `"a"`) && !strings.Contains(s, "*") {
-			t.Errorf("%q holds a tag it does not have", s)
+			t.Errorf("%q matches a tag it does not have", s)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func FuzzHolds(f *testing.F) {
 func TestETagOf(t *testing.T) {
 	a, b := ETagOf([]byte("a")), ETagOf([]byte("b"))
 	if a == b || a != ETagOf([]byte("a")) || len(a) != 34 || !strings.HasPrefix(a, `"`) {
-		t.Errorf("got %s and %s", a, b)
+		t.Errorf("tags are %s and %s", a, b)
 	}
 }
 
@@ -180,17 +180,17 @@ func TestWriteStream(t *testing.T) {
 		tag     string
 		body    string
 	}{
-		"Whole": {"it is written as it comes", "GET", "/whole", nil, 200, `"v1"`, "0\n1\n2\n"},
-		"Has":   {"unless the client has it", "GET", "/whole", []string{`If-None-Match: "v1-gzip"`}, 304, `"v1-gzip"`, ""},
-		"Head":  {"HEAD writes nothing", "HEAD", "/whole", nil, 200, `"v1"`, ""},
-		"None": {"what fails at once is an error", "GET", "/none", []string{"Accept-Encoding: gzip"}, 503, "",
+		"Whole": {"A stream is written as it is produced.", "GET", "/whole", nil, 200, `"v1"`, "0\n1\n2\n"},
+		"Has":   {"A stream with a matching tag is 304.", "GET", "/whole", []string{`If-None-Match: "v1-gzip"`}, 304, `"v1-gzip"`, ""},
+		"Head":  {"HEAD writes no stream.", "HEAD", "/whole", nil, 200, `"v1"`, ""},
+		"None": {"A stream that fails at once is an error.", "GET", "/none", []string{"Accept-Encoding: gzip"}, 503, "",
 			`{"error":{"name":"ServiceUnavailableError","message":"gone"},"request":{"method":"GET","url":"/none"},"response":{"statusCode":503}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ask(t, hs, tc.method, "/api/things"+tc.path, "", tc.headers...)
 			if got.StatusCode != tc.status || got.Header.Get("ETag") != tc.tag {
-				t.Errorf("%s: %d %s", tc.reason, got.StatusCode, got.Header.Get("ETag"))
+				t.Errorf("%s: response is %d %s", tc.reason, got.StatusCode, got.Header.Get("ETag"))
 			}
 			if diff := cmp.Diff(tc.body, got.body); diff != "" {
 				t.Errorf("%s: -want +got\n%s", tc.reason, diff)

@@ -23,9 +23,9 @@ func TestCORS(t *testing.T) {
 		status  int
 		want    map[string]string
 	}{
-		"Closed": {"nobody is named, nobody may ask", config.CORS{}, "OPTIONS", []string{site, asking}, 401,
+		"Closed": {"Without configured origins all preflights are refused.", config.CORS{}, "OPTIONS", []string{site, asking}, 401,
 			map[string]string{"Access-Control-Allow-Origin": "", "Vary": ""}},
-		"Preflight": {"who is named may ask", named, "OPTIONS", []string{site, asking, "Access-Control-Request-Headers: authorization,content-type"}, 204,
+		"Preflight": {"A configured origin is allowed.", named, "OPTIONS", []string{site, asking, "Access-Control-Request-Headers: authorization,content-type"}, 204,
 			map[string]string{
 				"Access-Control-Allow-Origin":      "https://portal.example.org",
 				"Access-Control-Allow-Credentials": "true",
@@ -33,27 +33,27 @@ func TestCORS(t *testing.T) {
 				"Access-Control-Allow-Headers":     "authorization,content-type",
 				"Vary":                             "Origin, Access-Control-Request-Headers",
 			}},
-		"Stranger": {"who is not named may not", named, "OPTIONS", []string{other, asking}, 401,
+		"Stranger": {"Another origin is refused.", named, "OPTIONS", []string{other, asking}, 401,
 			map[string]string{"Access-Control-Allow-Origin": "", "Access-Control-Allow-Credentials": "", "Access-Control-Allow-Methods": "", "Vary": "Origin"}},
-		"StrangerSignedIn": {"even with a token", named, "OPTIONS", []string{other, asking, signedIn}, 405,
+		"StrangerSignedIn": {"Another origin is refused with a token too.", named, "OPTIONS", []string{other, asking, signedIn}, 405,
 			map[string]string{"Access-Control-Allow-Origin": "", "Vary": "Origin"}},
-		"Prefix": {"an origin is whole", named, "OPTIONS", []string{"Origin: https://portal.example.org.evil.example", asking}, 401,
+		"Prefix": {"The whole origin must match.", named, "OPTIONS", []string{"Origin: https://portal.example.org.evil.example", asking}, 401,
 			map[string]string{"Access-Control-Allow-Origin": ""}},
-		"Null": {"a page from nowhere is not named", named, "OPTIONS", []string{"Origin: null", asking}, 401,
+		"Null": {"The origin null is refused.", named, "OPTIONS", []string{"Origin: null", asking}, 401,
 			map[string]string{"Access-Control-Allow-Origin": ""}},
-		"Options": {"OPTIONS alone is no preflight", named, "OPTIONS", []string{site}, 401,
+		"Options": {"OPTIONS without a requested method is no preflight.", named, "OPTIONS", []string{site}, 401,
 			map[string]string{"Access-Control-Allow-Origin": "https://portal.example.org", "Access-Control-Allow-Methods": ""}},
-		"Get": {"an answer may be read", named, "GET", []string{site, signedIn}, 200,
+		"Get": {"A configured origin may read responses.", named, "GET", []string{site, signedIn}, 200,
 			map[string]string{"Access-Control-Allow-Origin": "https://portal.example.org", "Access-Control-Expose-Headers": exposed, "Vary": "Origin"}},
-		"GetStranger": {"or not", named, "GET", []string{other, signedIn}, 200,
+		"GetStranger": {"Another origin may not read responses.", named, "GET", []string{other, signedIn}, 200,
 			map[string]string{"Access-Control-Allow-Origin": "", "Vary": "Origin"}},
-		"NoOrigin": {"caches are told even if nobody asks from elsewhere", named, "GET", []string{signedIn}, 200,
+		"NoOrigin": {"Responses without an origin vary by origin too.", named, "GET", []string{signedIn}, 200,
 			map[string]string{"Access-Control-Allow-Origin": "", "Vary": "Origin"}},
-		"Fault": {"errors may be read, too", named, "GET", []string{site}, 401,
+		"Fault": {"A configured origin may read errors.", named, "GET", []string{site}, 401,
 			map[string]string{"Access-Control-Allow-Origin": "https://portal.example.org"}},
-		"Methods": {"methods are as configured", config.CORS{Origins: []string{"https://portal.example.org"}, Methods: []string{"GET", "HEAD"}}, "OPTIONS",
+		"Methods": {"Methods are those of the configuration.", config.CORS{Origins: []string{"https://portal.example.org"}, Methods: []string{"GET", "HEAD"}}, "OPTIONS",
 			[]string{site, asking}, 204, map[string]string{"Access-Control-Allow-Methods": "GET,HEAD", "Access-Control-Allow-Credentials": ""}},
-		"Any": {"all may ask, but in nobody's name", config.CORS{Origins: []string{"*"}, Credentials: true}, "GET", []string{other, signedIn}, 200,
+		"Any": {"A star allows all origins, but without credentials.", config.CORS{Origins: []string{"*"}, Credentials: true}, "GET", []string{other, signedIn}, 200,
 			map[string]string{"Access-Control-Allow-Origin": "https://other.example.org", "Access-Control-Allow-Credentials": ""}},
 	}
 	for name, tc := range cases {
@@ -61,7 +61,7 @@ func TestCORS(t *testing.T) {
 			_, hs := start(t, Options{CORS: tc.config}, Route{Method: "GET", Path: "/x", Handle: textRoute(func(*http.Request) string { return "x" })})
 			got := ask(t, hs, tc.method, "/api/things/x", "", tc.headers...)
 			if got.StatusCode != tc.status {
-				t.Errorf("%s: status %d", tc.reason, got.StatusCode)
+				t.Errorf("%s: status is %d", tc.reason, got.StatusCode)
 			}
 			for key, want := range tc.want {
 				if is := strings.Join(got.Header.Values(key), ", "); is != want {

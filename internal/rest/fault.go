@@ -112,7 +112,7 @@ func FaultOf(err error) *Fault {
 
 // internal is the fault for an internal server error.
 func internal(err error) *Fault {
-	f := fault(http.StatusInternalServerError, "InternalServerError", "Something went wrong here; the log says what, under the request id of the response", nil)
+	f := fault(http.StatusInternalServerError, "InternalServerError", "Internal server error; see the server log for the request id of this response", nil)
 	f.Err = err
 	return f
 }

@@ -18,8 +18,8 @@ import (
 
 type subjectKey struct{}
 
-// fill fills in what the test does not care about. Whoever sends a token is
-// called by it, but "bad" is refused.
+// fill sets defaults for options. The name of a caller is its token, except
+// "bad", which is refused.
 func fill(o Options) Options {
 	if o.Authenticate == nil {
 		o.Authenticate = func(r *http.Request) (context.Context, error) {
@@ -34,8 +34,8 @@ func fill(o Options) Options {
 		}
 		o.Caller = func(ctx context.Context) string { return ctx.Value(subjectKey{}).(string) }
 	}
-	// httptest.NewRequest is for the first, requests that tests write by hand for
-	// the second.
+	// The first is for httptest.NewRequest, the second for requests that tests write
+	// by hand.
 	o.AllowedHosts = append(o.AllowedHosts, "example.com", "x")
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -61,13 +61,13 @@ func start(t *testing.T, o Options, routes ...Route) (*Server, *httptest.Server)
 	return s, hs
 }
 
-// answer is a response that has been read.
+// answer is a response whose body was read.
 type answer struct {
 	*http.Response
 	body string
 }
 
-// ask sends a request with the headers, each "Name: value", and does not follow
+// ask sends a request with headers, each "Name: value", and follows no
 // redirects.
 func ask(t *testing.T, hs *httptest.Server, method, path, body string, headers ...string) answer {
 	t.Helper()
@@ -75,7 +75,7 @@ func ask(t *testing.T, hs *httptest.Server, method, path, body string, headers .
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Otherwise the transport asks for gzip, and unpacks it, by itself.
+	// Otherwise the transport requests gzip and decompresses it transparently.
 	req.Header.Set("Accept-Encoding", "identity")
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
@@ -84,7 +84,7 @@ func ask(t *testing.T, hs *httptest.Server, method, path, body string, headers .
 	return roundTrip(t, hs, req)
 }
 
-// roundTrip sends a request as it is.
+// roundTrip sends a request unchanged.
 func roundTrip(t *testing.T, hs *httptest.Server, req *http.Request) answer {
 	t.Helper()
 	res, err := hs.Client().Transport.RoundTrip(req)
@@ -101,7 +101,7 @@ func roundTrip(t *testing.T, hs *httptest.Server, req *http.Request) answer {
 
 const signedIn = "Authorization: Bearer ada"
 
-// textRoute is a handler that answers with what f makes of the request.
+// textRoute returns a handler that responds with the result of f.
 func textRoute(f func(r *http.Request) string) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		return Write(w, r, Content{Type: "text/plain", Body: []byte(f(r))})
@@ -124,7 +124,7 @@ func (l *lines) logger(level slog.Level) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: level}))
 }
 
-// find waits for a line with the message and returns it.
+// find waits for a line with a message and returns it.
 func (l *lines) find(t *testing.T, message string) map[string]any {
 	t.Helper()
 	var found map[string]any
@@ -156,7 +156,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }

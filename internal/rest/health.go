@@ -59,7 +59,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	if s.opts.Ready != nil {
 		if err := s.opts.Ready(r.Context()); err != nil {
 			s.opts.Log.LogAttrs(r.Context(), slog.LevelWarn, "not ready", slog.String("id", RequestID(r.Context())), slog.Any("error", err))
-			message := "The portal is not ready; the log says why"
+			message := "The portal is not ready; see the server log"
 			if known, ok := errors.AsType[*NotReady](err); ok {
 				message = "The portal is not ready: " + known.Reason
 			}

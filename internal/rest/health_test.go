@@ -18,7 +18,7 @@ func TestHealth(t *testing.T) {
 	probe := func(path string, status int, body string) {
 		t.Helper()
 		if got := ask(t, hs, "GET", path, ""); got.StatusCode != status || got.body != body {
-			t.Errorf("%s: %d %s", path, got.StatusCode, got.body)
+			t.Errorf("%s: response is %d %s", path, got.StatusCode, got.body)
 		}
 	}
 	const ok = `{"status":"ok"}`
@@ -26,16 +26,16 @@ func TestHealth(t *testing.T) {
 		probe(path, 200, ok)
 	}
 	if log.String() != "" {
-		t.Errorf("probes fill the log:\n%s", &log)
+		t.Errorf("probes were logged:\n%s", &log)
 	}
 	broken = errors.New("the password is hunter2")
-	probe("/health/ready", 503, `{"status":"error","message":"The portal is not ready; the log says why"}`)
+	probe("/health/ready", 503, `{"status":"error","message":"The portal is not ready; see the server log"}`)
 	probe("/health/live", 200, ok)
 	log.find(t, "not ready")
 	broken = fmt.Errorf("probe: %w", &NotReady{Reason: "cannot write to a folder", Err: errors.New("cannot write to /secret/place")})
 	probe("/health/ready", 503, `{"status":"error","message":"The portal is not ready: cannot write to a folder"}`)
 	if !strings.Contains(log.String(), "/secret/place") {
-		t.Errorf("the log does not say why:\n%s", &log)
+		t.Errorf("log lacks the reason:\n%s", &log)
 	}
 	broken = nil
 	probe("/health/ready", 200, ok)
@@ -57,10 +57,10 @@ func TestMetrics(t *testing.T) {
 		`http_requests_total{method="other",plugin="things",route="none",status="404"} 1`,
 		`http_requests_total{method="GET",plugin="",route="none",status="404"} 1`,
 		`http_request_duration_seconds_count{plugin="things",route="/named/{name}"} 3`,
-		`http_requests_in_flight 1`, // This one.
+		`http_requests_in_flight 1`, // This request is in flight.
 		`go_goroutines`, `process_resident_memory_bytes`,
 	}
-	// A request is counted right behind its answer.
+	// A request is counted after its response.
 	var got string
 	eventually(t, strings.Join(want, "\n"), func() bool {
 		got = ask(t, hs, "GET", "/metrics", "").body
@@ -81,13 +81,13 @@ func TestWhoSeesMetrics(t *testing.T) {
 		header string
 		status int
 	}{
-		"Here":         {"this machine sees them", false, "127.0.0.1:1", "", 200},
-		"Here6":        {"this machine sees them", false, "[::1]:1", "", 200},
-		"Proxy":        {"a proxy on it asks for others", false, "127.0.0.1:1", "X-Forwarded-For: 192.0.2.1", 401},
-		"Elsewhere":    {"others do not", false, "192.0.2.1:1", "", 401},
-		"ElsewhereBad": {"nor with a bad token", false, "192.0.2.1:1", "Authorization: Bearer bad", 403},
-		"Token":        {"but with a good one", false, "192.0.2.1:1", signedIn, 200},
-		"Public":       {"unless all may", true, "192.0.2.1:1", "", 200},
+		"Here":         {"Metrics are visible from this machine.", false, "127.0.0.1:1", "", 200},
+		"Here6":        {"Metrics are visible from this machine over IPv6.", false, "[::1]:1", "", 200},
+		"Proxy":        {"Metrics are not visible through a local proxy.", false, "127.0.0.1:1", "X-Forwarded-For: 192.0.2.1", 401},
+		"Elsewhere":    {"Metrics are not visible from other machines.", false, "192.0.2.1:1", "", 401},
+		"ElsewhereBad": {"Metrics are not visible with an invalid token.", false, "192.0.2.1:1", "Authorization: Bearer bad", 403},
+		"Token":        {"Metrics are visible with a valid token.", false, "192.0.2.1:1", signedIn, 200},
+		"Public":       {"Metrics can be public.", true, "192.0.2.1:1", "", 200},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestWhoSeesMetrics(t *testing.T) {
 			w := httptest.NewRecorder()
 			s.Handler().ServeHTTP(w, r)
 			if w.Code != tc.status {
-				t.Errorf("%s: status %d", tc.reason, w.Code)
+				t.Errorf("%s: status is %d", tc.reason, w.Code)
 			}
 		})
 	}

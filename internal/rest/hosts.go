@@ -147,5 +147,5 @@ func (s *Server) misdirect(res *response, r *http.Request) {
 		return
 	}
 	s.fail(res, r, fault(http.StatusMisdirectedRequest, "MisdirectedRequestError",
-		"Cannot answer for the host %q: it is not the portal's; add it to backend.allowedHosts if it should be", []any{shorten(r.Host)}))
+		"Host %q is not allowed; add it to backend.allowedHosts", []any{shorten(r.Host)}))
 }

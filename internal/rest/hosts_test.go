@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestHosts has requests come for one host or another, as a browser sends them
-// after a name was made to resolve to the portal's address.
+// TestHosts sends requests for several hosts, as a browser does after DNS
+// rebinding.
 func TestHosts(t *testing.T) {
 	s, _ := start(t, Options{
 		BaseURL: "https://portal.example.org:8443/backend", AppURL: "https://App.example.org",
@@ -23,50 +23,50 @@ func TestHosts(t *testing.T) {
 		host   string
 		ok     bool
 	}{
-		"Base":            {"the host of backend.baseUrl", api, "portal.example.org:8443", true},
-		"BaseNoPort":      {"whatever the port", api, "portal.example.org", true},
-		"BaseCase":        {"names know no case", api, "Portal.Example.ORG", true},
-		"BaseDot":         {"nor a dot at their end", api, "portal.example.org.:8443", true},
-		"App":             {"the host of app.baseUrl", api, "app.example.org", true},
-		"Listed":          {"an entry", api, "portal.svc:7007", true},
-		"Port":            {"an entry with its port", api, "named.example.org:8080", true},
-		"OtherPort":       {"and with another", api, "named.example.org:8081", false},
-		"NoPort":          {"and with none", api, "named.example.org", false},
-		"DefaultPort":     {"clients leave 443 out", api, "https.example.org", true},
-		"Below":           {"a name below an entry", api, "a.apps.example.org:1", true},
-		"FarBelow":        {"however far", api, "a.b.apps.example.org", true},
-		"BelowItself":     {"not the entry itself", api, "apps.example.org", false},
-		"BelowGlued":      {"nor a name that ends alike", api, "evilapps.example.org", false},
-		"BelowNoName":     {"nor what is no name", api, "a@b.apps.example.org", false},
-		"BelowPort":       {"a name below an entry with a port", api, "a.dev.example.org:9000", true},
-		"BelowOtherPort":  {"and with another", api, "a.dev.example.org", false},
-		"Address":         {"an entry that is an address", api, "10.0.0.7:7007", true},
-		"Address6":        {"of version 6", api, "[FD00::7]:7007", true},
-		"Localhost":       {"this machine", api, "localhost", true},
-		"LocalhostPort":   {"whatever the port", api, "LOCALHOST:3000", true},
-		"Loopback":        {"by its address", api, "127.0.0.1:7007", true},
-		"Loopback8":       {"of which there are many", api, "127.9.8.7", true},
-		"Loopback6":       {"and of version 6", api, "[::1]:7007", true},
-		"Mapped":          {"or both", api, "[::ffff:127.0.0.1]", true},
-		"Rebound":         {"the name of another site, which resolves to the portal", api, "evil.example.net:7007", false},
-		"Ending":          {"a name that begins like ours", api, "portal.example.org.evil.example.net", false},
-		"LocalhostEnding": {"or like this machine", api, "localhost.evil.example.net", false},
-		"LoopbackEnding":  {"or like its address", api, "127.0.0.1.evil.example.net", false},
-		"OtherAddress":    {"an address is no name of the portal", api, "10.0.0.8:7007", false},
-		"OtherAddress6":   {"nor of version 6", api, "[fd00::8]", false},
-		"Short":           {"nor one that is written oddly", api, "127.1", false},
-		"None":            {"a request without a host", api, "", false},
-		"Garbage":         {"no host at all", api, "[::1", false},
-		"GarbagePort":     {"no port", api, "localhost:x", false},
-		"Colons":          {"an address of version 6 has brackets", api, "::1", false},
-		"Probe":           {"the kubelet knows the pod's address", ready, "10.1.2.3:7007", true},
-		"Probe6":          {"of version 6", "/.backstage/health/v1/liveness", "[fd00::8]:7007", true},
-		"ProbeNone":       {"an old balancer says no host", "/health/live", "", true},
-		"ProbeName":       {"a name is held against the list", ready, "evil.example.net", false},
-		"Metrics":         {"Prometheus knows the pod's address, too", metrics, "10.1.2.3:7007", true},
-		"MetricsName":     {"but no other name", metrics, "evil.example.net", false},
-		"Crooked":         {"the exception is for those paths alone", "/health/../api/things/x", "10.1.2.3", false},
-		"Page":            {"pages are not shown under another name either", "/", "evil.example.net", false},
+		"Base":            {"The host of backend.baseUrl is accepted.", api, "portal.example.org:8443", true},
+		"BaseNoPort":      {"The host of backend.baseUrl is accepted with any port.", api, "portal.example.org", true},
+		"BaseCase":        {"Hosts are not case-sensitive.", api, "Portal.Example.ORG", true},
+		"BaseDot":         {"A trailing dot is ignored.", api, "portal.example.org.:8443", true},
+		"App":             {"The host of app.baseUrl is accepted.", api, "app.example.org", true},
+		"Listed":          {"An allowed host is accepted.", api, "portal.svc:7007", true},
+		"Port":            {"An allowed host with a port is accepted.", api, "named.example.org:8080", true},
+		"OtherPort":       {"An allowed host with another port is refused.", api, "named.example.org:8081", false},
+		"NoPort":          {"An allowed host without its port is refused.", api, "named.example.org", false},
+		"DefaultPort":     {"The port 443 can be omitted.", api, "https.example.org", true},
+		"Below":           {"A name below a pattern is accepted.", api, "a.apps.example.org:1", true},
+		"FarBelow":        {"A name at any depth below a pattern is accepted.", api, "a.b.apps.example.org", true},
+		"BelowItself":     {"The parent of a pattern is refused.", api, "apps.example.org", false},
+		"BelowGlued":      {"A name with the same suffix is refused.", api, "evilapps.example.org", false},
+		"BelowNoName":     {"An invalid name is refused.", api, "a@b.apps.example.org", false},
+		"BelowPort":       {"A name below a pattern with a port is accepted.", api, "a.dev.example.org:9000", true},
+		"BelowOtherPort":  {"A name below a pattern with another port is refused.", api, "a.dev.example.org", false},
+		"Address":         {"An allowed address is accepted.", api, "10.0.0.7:7007", true},
+		"Address6":        {"An allowed IPv6 address is accepted.", api, "[FD00::7]:7007", true},
+		"Localhost":       {"localhost is accepted.", api, "localhost", true},
+		"LocalhostPort":   {"localhost is accepted with any port.", api, "LOCALHOST:3000", true},
+		"Loopback":        {"A loopback address is accepted.", api, "127.0.0.1:7007", true},
+		"Loopback8":       {"All loopback addresses are accepted.", api, "127.9.8.7", true},
+		"Loopback6":       {"The IPv6 loopback address is accepted.", api, "[::1]:7007", true},
+		"Mapped":          {"A mapped loopback address is accepted.", api, "[::ffff:127.0.0.1]", true},
+		"Rebound":         {"Another name that resolves to the portal is refused.", api, "evil.example.net:7007", false},
+		"Ending":          {"A name with the portal's name as prefix is refused.", api, "portal.example.org.evil.example.net", false},
+		"LocalhostEnding": {"A name with localhost as prefix is refused.", api, "localhost.evil.example.net", false},
+		"LoopbackEnding":  {"A name with a loopback address as prefix is refused.", api, "127.0.0.1.evil.example.net", false},
+		"OtherAddress":    {"An address that is not allowed is refused.", api, "10.0.0.8:7007", false},
+		"OtherAddress6":   {"An IPv6 address that is not allowed is refused.", api, "[fd00::8]", false},
+		"Short":           {"A short form of an address is refused.", api, "127.1", false},
+		"None":            {"A missing host is refused.", api, "", false},
+		"Garbage":         {"A malformed host is refused.", api, "[::1", false},
+		"GarbagePort":     {"A malformed port is refused.", api, "localhost:x", false},
+		"Colons":          {"An IPv6 address needs brackets.", api, "::1", false},
+		"Probe":           {"Health checks are accepted by the pod's address.", ready, "10.1.2.3:7007", true},
+		"Probe6":          {"Health checks are accepted by the pod's IPv6 address.", "/.backstage/health/v1/liveness", "[fd00::8]:7007", true},
+		"ProbeNone":       {"Health checks are accepted without a host.", "/health/live", "", true},
+		"ProbeName":       {"Health checks are refused for another name.", ready, "evil.example.net", false},
+		"Metrics":         {"Metrics are accepted by the pod's address.", metrics, "10.1.2.3:7007", true},
+		"MetricsName":     {"Metrics are refused for another name.", metrics, "evil.example.net", false},
+		"Crooked":         {"The exception applies to those paths only.", "/health/../api/things/x", "10.1.2.3", false},
+		"Page":            {"Pages are refused for another name.", "/", "evil.example.net", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -75,16 +75,16 @@ func TestHosts(t *testing.T) {
 			w := httptest.NewRecorder()
 			s.Handler().ServeHTTP(w, r)
 			if got := w.Code != http.StatusMisdirectedRequest; got != tc.ok {
-				t.Errorf("%s: %q is answered with %d", tc.reason, tc.host, w.Code)
+				t.Errorf("%s: %q returned %d", tc.reason, tc.host, w.Code)
 			}
 			if tc.ok && w.Code != http.StatusOK {
-				t.Errorf("%s: %d %s", tc.reason, w.Code, w.Body)
+				t.Errorf("%s: response is %d %s", tc.reason, w.Code, w.Body)
 			}
 		})
 	}
 }
 
-// TestMisdirected sees what a request for another host is told, over HTTP.
+// TestMisdirected checks the response to a request for another host over HTTP.
 func TestMisdirected(t *testing.T) {
 	called := false
 	_, hs := start(t, Options{BaseURL: "https://portal.example.org"}, Route{Method: "POST", Path: "/x", Public: true,
@@ -95,18 +95,18 @@ func TestMisdirected(t *testing.T) {
 	}
 	req.Host = "rebound.example.net:7007"
 	got := roundTrip(t, hs, req)
-	const want = `{"error":{"name":"MisdirectedRequestError","message":"Cannot answer for the host \"rebound.example.net:7007\": ` +
-		`it is not the portal's; add it to backend.allowedHosts if it should be"},"request":{"method":"POST","url":"/x"},"response":{"statusCode":421}}`
+	const want = `{"error":{"name":"MisdirectedRequestError","message":"Host \"rebound.example.net:7007\" is not allowed; ` +
+		`add it to backend.allowedHosts"},"request":{"method":"POST","url":"/x"},"response":{"statusCode":421}}`
 	if got.StatusCode != http.StatusMisdirectedRequest || got.body != want {
-		t.Errorf("got %s %s, want %s", got.Status, got.body, want)
+		t.Errorf("response is %s %s, want %s", got.Status, got.body, want)
 	}
 	if called {
-		t.Error("the handler was called")
+		t.Error("handler was called")
 	}
 }
 
-// FuzzHosts sees that a request is accepted only for what a URL parser, too,
-// takes for a host of the portal.
+// FuzzHosts checks that a request is accepted only for hosts of the portal
+// according to a URL parser.
 func FuzzHosts(f *testing.F) {
 	h := newHosts([]string{"https://portal.example.org"}, []string{"*.svc"})
 	for _, seed := range []string{"portal.example.org", "a.svc:80", "[::1]:7007", "127.0.0.1", "localhost.", "evil.example.net", "[::1", "a:b:c", ".svc", "127.0.0.1:80@evil", "#.svC"} {
@@ -118,12 +118,12 @@ func FuzzHosts(f *testing.F) {
 		}
 		u, err := url.Parse("http://" + host + "/")
 		if err != nil {
-			return // A client cannot ask for that.
+			return // A client cannot request that.
 		}
 		name := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 		ip, err := netip.ParseAddr(name)
 		if name != "portal.example.org" && !strings.HasSuffix(name, ".svc") && name != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
-			t.Errorf("%q is accepted, and is %q", host, name)
+			t.Errorf("%q is accepted as %q", host, name)
 		}
 	})
 }

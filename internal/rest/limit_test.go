@@ -12,7 +12,7 @@ import (
 
 func TestLimiter(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	// step is a request of a client some time after the beginning.
+	// step is a request of a client at a time after the start.
 	type step struct {
 		after  time.Duration
 		remote string
@@ -24,26 +24,26 @@ func TestLimiter(t *testing.T) {
 		config config.RateLimit
 		steps  []step
 	}{
-		"Off": {"without a limit nobody waits", config.RateLimit{Requests: 1, Window: time.Hour}, []step{
+		"Off": {"Without a limit no request waits.", config.RateLimit{Requests: 1, Window: time.Hour}, []step{
 			{0, "192.0.2.1:1", 0}, {0, "192.0.2.1:1", 0}}},
-		"Burst": {"as many as may be in a window at once, then one at a time", three, []step{
+		"Burst": {"A client may send the requests of a window at once, then one at a time.", three, []step{
 			{0, "192.0.2.1:1", 0}, {0, "192.0.2.1:2", 0}, {0, "192.0.2.1:3", 0}, {0, "192.0.2.1:4", time.Second},
 			{500 * time.Millisecond, "192.0.2.1:4", 500 * time.Millisecond}, {time.Second, "192.0.2.1:4", 0}, {time.Second, "192.0.2.1:4", time.Second}}},
-		"Refill": {"who waits long begins anew", three, []step{
+		"Refill": {"A client that pauses has a full window again.", three, []step{
 			{0, "192.0.2.1:1", 0}, {0, "192.0.2.1:1", 0}, {0, "192.0.2.1:1", 0},
 			{time.Hour, "192.0.2.1:1", 0}, {time.Hour, "192.0.2.1:1", 0}, {time.Hour, "192.0.2.1:1", 0}, {time.Hour, "192.0.2.1:1", time.Second}}},
-		"Others": {"each client for itself", three, []step{
+		"Others": {"Each client has its own limit.", three, []step{
 			{0, "192.0.2.1:1", 0}, {0, "192.0.2.1:1", 0}, {0, "192.0.2.1:1", 0}, {0, "192.0.2.2:1", 0}}},
-		"Site": {"a site of IPv6 is one client", three, []step{
+		"Site": {"An IPv6 network is one client.", three, []step{
 			{0, "[2001:db8::1]:1", 0}, {0, "[2001:db8::2]:1", 0}, {0, "[2001:db8:0:0:ffff::]:1", 0}, {0, "[2001:db8::4]:1", time.Second},
 			{0, "[2001:db8:0:1::4]:1", 0}}},
-		"Mapped": {"an address of IPv4 is one however it is written", three, []step{
+		"Mapped": {"A mapped IPv4 address is the same client.", three, []step{
 			{0, "192.0.2.1:1", 0}, {0, "[::ffff:192.0.2.1]:1", 0}, {0, "192.0.2.1:1", 0}, {0, "[::ffff:192.0.2.1]:1", time.Second}}},
-		"Network": {"who is on the list does not wait", three, []step{
+		"Network": {"Exempt networks do not wait.", three, []step{
 			{0, "10.1.2.3:1", 0}, {0, "10.1.2.3:1", 0}, {0, "10.1.2.3:1", 0}, {0, "10.1.2.3:1", 0}, {0, "[::ffff:10.1.2.3]:1", 0}}},
-		"Address": {"one address may be on the list", three, []step{
+		"Address": {"An exempt address does not wait.", three, []step{
 			{0, "192.0.2.7:1", 0}, {0, "192.0.2.7:1", 0}, {0, "192.0.2.7:1", 0}, {0, "192.0.2.7:1", 0}}},
-		"Socket": {"a socket of this machine has no address", three, []step{{0, "@", 0}, {0, "@", 0}, {0, "@", 0}, {0, "@", 0}}},
+		"Socket": {"A local socket without an address does not wait.", three, []step{{0, "@", 0}, {0, "@", 0}, {0, "@", 0}, {0, "@", 0}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -64,12 +64,12 @@ func TestLimiterForgets(t *testing.T) {
 		a := netip.AddrFrom4([4]byte{20, byte(i >> 16), byte(i >> 8), byte(i)})
 		l.wait(netip.AddrPortFrom(a, 1).String(), now)
 		if len(l.clients) > maxClients {
-			t.Fatalf("%d clients are remembered", len(l.clients))
+			t.Fatalf("%d clients are stored", len(l.clients))
 		}
 	}
 	l.forget(now.Add(time.Hour))
 	if len(l.clients) != 0 {
-		t.Errorf("%d clients are remembered though they have waited long enough", len(l.clients))
+		t.Errorf("%d clients are stored after their windows ended", len(l.clients))
 	}
 }
 
@@ -83,7 +83,7 @@ func TestRateLimit(t *testing.T) {
 		}
 		got := ask(t, hs, "GET", path, "")
 		if got.StatusCode != want {
-			t.Errorf("request %d: status %d", i, got.StatusCode)
+			t.Errorf("request %d returned %d", i, got.StatusCode)
 		}
 		if want == 429 && got.Header.Get("Retry-After") != "1800" {
 			t.Errorf("Retry-After is %q", got.Header.Get("Retry-After"))
@@ -95,6 +95,6 @@ func TestRateLimit(t *testing.T) {
 		}
 	}
 	if got := ask(t, hs, "GET", "/api/nosuch", ""); got.StatusCode != 429 {
-		t.Errorf("what fits no route is not limited: %s", fmt.Sprint(got.StatusCode))
+		t.Errorf("unknown route is not limited: %s", fmt.Sprint(got.StatusCode))
 	}
 }

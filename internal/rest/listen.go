@@ -89,7 +89,7 @@ func (s *Server) serveUntil(ctx context.Context, ln net.Listener, drain time.Dur
 	}
 	idle.cool(limit)
 	if err := srv.Shutdown(limit); err != nil {
-		s.opts.Log.LogAttrs(base, slog.LevelWarn, "requests cut short", slog.String("after", drain.String()))
+		s.opts.Log.LogAttrs(base, slog.LevelWarn, "requests aborted", slog.String("after", drain.String()))
 		cancel()
 		_ = srv.Close()
 	}

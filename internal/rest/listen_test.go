@@ -26,8 +26,8 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// run serves at a port of this machine until the test ends or stop is called,
-// which returns what Serve does.
+// run serves at a local port until the test ends or stop is called, which
+// returns the result of Serve.
 func run(t *testing.T, s *Server, drain time.Duration) (addr string, stop func() error) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -60,12 +60,12 @@ func TestShutdown(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		drain  time.Duration
-		// finish says that the request ends while the server stops.
+		// finish makes the request end while the server stops.
 		finish bool
 		want   string
 	}{
-		"Finishes": {"what has begun is finished", 20 * time.Second, true, "done"},
-		"Bounded":  {"but not for ever", 50 * time.Millisecond, false, ""},
+		"Finishes": {"A running request is finished.", 20 * time.Second, true, "done"},
+		"Bounded":  {"A running request is cancelled after the timeout.", 50 * time.Millisecond, false, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -107,19 +107,20 @@ func TestShutdown(t *testing.T) {
 				close(leave)
 			}
 			if err := <-stopped; err != nil {
-				t.Errorf("%s: %v", tc.reason, err)
+				t.Errorf("%s: Serve returned %v", tc.reason, err)
 			}
 			if got := <-body; got != tc.want {
-				t.Errorf("%s: the client got %q", tc.reason, got)
+				t.Errorf("%s: response is %q", tc.reason, got)
 			}
-			if cut := strings.Contains(log.String(), "requests cut short"); cut == tc.finish {
-				t.Errorf("%s: the log:\n%s", tc.reason, &log)
+			if cut := strings.Contains(log.String(), "requests aborted"); cut == tc.finish {
+				t.Errorf("%s: log is\n%s", tc.reason, &log)
 			}
 		})
 	}
 }
 
-// TestShutdownDelay has a server go on while it says that it is not ready.
+// TestShutdownDelay checks that a server still responds while it reports that it
+// is not ready.
 func TestShutdownDelay(t *testing.T) {
 	s := serving(Options{ShutdownDelay: time.Minute}, func(w http.ResponseWriter, _ *http.Request) error {
 		_, err := io.WriteString(w, "here")
@@ -143,24 +144,24 @@ func TestShutdownDelay(t *testing.T) {
 		return res.StatusCode
 	}
 	if got := get("/health/ready"); got != http.StatusOK {
-		t.Errorf("before: ready answers %d", got)
+		t.Errorf("readiness before the stop is %d", got)
 	}
 	if closes {
-		t.Error("before: a response says that its connection ends")
+		t.Error("response before the stop closes its connection")
 	}
 	cancel()
 	for get("/health/ready") != http.StatusServiceUnavailable {
 		time.Sleep(time.Millisecond)
 	}
 	if got := get("/api/things/x"); got != http.StatusOK {
-		t.Errorf("a new connection is answered with %d", got)
+		t.Errorf("new connection got %d", got)
 	}
 	if !closes {
-		t.Error("a response does not say that its connection ends")
+		t.Error("response does not close its connection")
 	}
 	select {
 	case err := <-done:
-		t.Errorf("it ended before the delay did: %v", err)
+		t.Errorf("server ended before the delay: %v", err)
 	default:
 	}
 	_ = ln.Close()
@@ -176,7 +177,7 @@ func TestServeFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := New(fill(Options{})).Serve(t.Context(), ln); err == nil || !strings.HasPrefix(err.Error(), "cannot serve at 127.0.0.1:") {
-		t.Errorf("a listener that is closed: %v", err)
+		t.Errorf("Serve with a closed listener returned %v", err)
 	}
 	ln, err = net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -184,7 +185,7 @@ func TestServeFails(t *testing.T) {
 	}
 	o := fill(Options{HTTPS: config.HTTPS{CertFile: "nosuch.pem", KeyFile: "nosuch.key"}})
 	if err := New(o).Serve(t.Context(), ln); err == nil || !strings.HasPrefix(err.Error(), "cannot read the server's certificate: ") {
-		t.Errorf("a certificate that is not there: %v", err)
+		t.Errorf("Serve with a missing certificate returned %v", err)
 	}
 }
 
@@ -193,7 +194,7 @@ func TestSlowReader(t *testing.T) {
 	ended := make(chan struct{})
 	s := serving(Options{Log: log.logger(slog.LevelInfo)}, func(w http.ResponseWriter, r *http.Request) error {
 		defer close(ended)
-		// More than the buffers of the two ends hold.
+		// This is more than the buffers of both ends.
 		return Write(w, r, Content{Body: bytes.Repeat([]byte("x"), 64<<20)})
 	})
 	s.writeTimeout = 200 * time.Millisecond
@@ -209,19 +210,18 @@ func TestSlowReader(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):
-		t.Fatal("a client that does not read holds its request")
+		t.Fatal("client that does not read blocks its request")
 	}
 	line := log.find(t, "request")
 	if line["aborted"] != true || line["bytes"].(float64) >= 64<<20 {
-		t.Errorf("got %v", line)
+		t.Errorf("log line is %v", line)
 	}
 	if strings.Contains(log.String(), "failed") {
-		t.Errorf("a client that does not read is no failure:\n%s", &log)
+		t.Errorf("client that does not read was logged as a failure:\n%s", &log)
 	}
 }
 
-// slow is a client that takes its time for each write, and notes the shortest
-// time it was given.
+// slow is a client that delays each write, and records the shortest deadline.
 type slow struct {
 	nowhere
 	now      *time.Time
@@ -250,7 +250,7 @@ func TestPatientReader(t *testing.T) {
 		w := &slow{nowhere: nowhere{http.Header{}}, now: &now, takes: takes, least: time.Hour}
 		s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/api/things/x", nil))
 		if w.least < writeTimeout*3/4 {
-			t.Errorf("who takes %s for each of 100 pieces gets %s for one of them", takes, w.least)
+			t.Errorf("client that takes %s for each of 100 pieces has a deadline of %s", takes, w.least)
 		}
 	}
 }
@@ -278,7 +278,7 @@ func writePair(t *testing.T, files config.HTTPS, serial int64) {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		// Two writes may be in one tick of the file system's clock.
+		// Two writes may have the same time in the file system.
 		when := time.Now().Add(time.Duration(serial) * time.Minute)
 		if err := os.Chtimes(path, when, when); err != nil {
 			t.Fatal(err)
@@ -291,7 +291,7 @@ func TestTLS(t *testing.T) {
 	files := config.HTTPS{CertFile: filepath.Join(dir, "cert.pem"), KeyFile: filepath.Join(dir, "key.pem")}
 	writePair(t, files, 1)
 	var log lines
-	var ahead atomic.Int64 // How far the clock is ahead.
+	var ahead atomic.Int64 // ahead is the offset of the clock.
 	s := serving(Options{
 		HTTPS: files, Log: log.logger(slog.LevelInfo),
 		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
@@ -308,7 +308,7 @@ func TestTLS(t *testing.T) {
 		defer res.Body.Close()
 		body, err := io.ReadAll(res.Body)
 		if res.Header.Get("Strict-Transport-Security") == "" {
-			err = fmt.Errorf("no Strict-Transport-Security")
+			err = fmt.Errorf("response has no Strict-Transport-Security header")
 		}
 		return string(body), res.TLS.PeerCertificates[0].SerialNumber.Int64(), err
 	}
@@ -316,23 +316,23 @@ func TestTLS(t *testing.T) {
 		t.Helper()
 		proto, got, err := ask(0)
 		if err != nil || proto != "HTTP/2.0" || got != serial {
-			t.Errorf("%s: %s, certificate %d, %v", reason, proto, got, err)
+			t.Errorf("%s: protocol is %s, certificate %d, %v", reason, proto, got, err)
 		}
 	}
 	want("HTTP/2 over TLS", 1)
 	if _, _, err := ask(tls.VersionTLS11); err == nil {
-		t.Error("TLS 1.1 is spoken")
+		t.Error("TLS 1.1 is accepted")
 	}
 	writePair(t, files, 2)
 	ahead.Add(int64(time.Minute))
-	want("a new certificate is taken up", 2)
+	want("a new certificate is loaded", 2)
 	if err := os.WriteFile(files.KeyFile, []byte("garbage"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ahead.Add(int64(time.Minute))
-	want("a bad one is not", 2)
+	want("an invalid certificate is not loaded", 2)
 	log.find(t, "certificate not reloaded")
 	writePair(t, files, 3)
 	ahead.Add(int64(time.Minute))
-	want("once it is mended it is", 3)
+	want("a fixed certificate is loaded", 3)
 }

@@ -21,16 +21,16 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "http_requests_total",
-			Help: "Requests that were answered.",
+			Help: "Requests answered.",
 		}, []string{"plugin", "route", "method", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "http_request_duration_seconds",
-			Help:    "How long answering a request took.",
+			Help:    "Duration of requests in seconds.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"plugin", "route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "http_requests_in_flight",
-			Help: "Requests that are being answered.",
+			Help: "Requests in flight.",
 		}),
 	}
 	reg.MustRegister(m.requests, m.duration, m.inFlight,

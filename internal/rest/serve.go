@@ -109,10 +109,10 @@ func (s *Server) miss(res *response, r *http.Request) {
 	if wrongMethod {
 		res.Header()["Allow"] = allow
 		s.fail(res, r, fault(http.StatusMethodNotAllowed, "MethodNotAllowedError",
-			"Cannot %s this, only %s", []any{shorten(r.Method), strings.Join(allow, ", ")}))
+			"Method %s is not allowed; use %s", []any{shorten(r.Method), strings.Join(allow, ", ")}))
 		return
 	}
-	s.fail(res, r, NotFound("There is nothing at %s", shorten(URL(res.request))))
+	s.fail(res, r, NotFound("Nothing found at %s", shorten(URL(res.request))))
 }
 
 // forPage reports whether a request may be that of a browser for a page: a GET of a
@@ -139,7 +139,7 @@ func (s *Server) fail(res *response, r *http.Request, err error) {
 	// An invalid request gets a response even if the client may be gone: a body that does
 	// not arrive in time looks the same.
 	if res.lost != nil || f.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
-		s.opts.Log.LogAttrs(ctx, slog.LevelDebug, "client gone", slog.String("id", res.id), slog.Any("error", err))
+		s.opts.Log.LogAttrs(ctx, slog.LevelDebug, "client disconnected", slog.String("id", res.id), slog.Any("error", err))
 		if res.status == 0 {
 			res.status = clientGone
 		}

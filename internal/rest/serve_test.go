@@ -30,7 +30,7 @@ func TestRoutes(t *testing.T) {
 		return fmt.Sprintf(`{"error":{"name":%q,"message":%q},"request":{"method":%q,"url":%q},"response":{"statusCode":%d}}`,
 			name, message, method, url, status)
 	}
-	nothing := func(url string) string { return fault("GET", url, 404, "NotFoundError", "There is nothing at "+url) }
+	nothing := func(url string) string { return fault("GET", url, 404, "NotFoundError", "Nothing found at "+url) }
 	cases := map[string]struct {
 		reason  string
 		method  string
@@ -40,48 +40,48 @@ func TestRoutes(t *testing.T) {
 		allow   string
 		want    string
 	}{
-		"Name":         {"a path has values", "GET", "/api/things/named/a", []string{signedIn}, 200, "", "name=a"},
-		"OtherName":    {"a plugin may have two names", "GET", "/api/stuff/named/a", []string{signedIn}, 200, "", "name=a"},
-		"Slash":        {"a slash in a name is not one in the path", "GET", "/api/things/named/a%2Fb", []string{signedIn}, 200, "", "name=a/b"},
-		"Percent":      {"a percent sign is just that", "GET", "/api/things/named/100%25", []string{signedIn}, 200, "", "name=100%"},
-		"Twice":        {"what is escaped twice is unescaped once", "GET", "/api/things/named/a%252Fb", []string{signedIn}, 200, "", "name=a%2Fb"},
-		"Unicode":      {"names are of any script", "GET", "/api/things/named/" + "%E2%98%83", []string{signedIn}, 200, "", "name=☃"},
-		"Dots":         {"escaped dots are a name", "GET", "/api/things/named/%2e%2e", []string{signedIn}, 200, "", "name=.."},
-		"Nul":          {"a NUL is a name", "GET", "/api/things/named/%00", []string{signedIn}, 200, "", "name=\x00"},
-		"Long":         {"a name may be long", "GET", "/api/things/named/" + strings.Repeat("x", 30000), []string{signedIn}, 200, "", "name=" + strings.Repeat("x", 30000)},
-		"LastSlash":    {"a slash at the end does not matter", "GET", "/api/things/named/a/", []string{signedIn}, 200, "", "name=a"},
-		"LastEscaped":  {"an escaped one is part of the name", "GET", "/api/things/named/a%2F", []string{signedIn}, 200, "", "name=a/"},
-		"URL":          {"an address is shown below the plugin", "GET", "/api/things/url?a=b%20c", []string{signedIn}, 200, "", "/url?a=b%20c"},
-		"DoubleSlash":  {"no redirect, which clients do not follow", "GET", "/api/things//named/a", []string{signedIn}, 404, "", nothing("//named/a")},
-		"Parent":       {"nor for dots", "GET", "/api/things/x/../named/a", []string{signedIn}, 404, "", nothing("/x/../named/a")},
-		"Unknown":      {"an error has the portal's shape", "GET", "/api/things/nosuch?x=1", []string{signedIn}, 404, "", nothing("/nosuch?x=1")},
-		"Root":         {"a plugin itself is nothing", "GET", "/api/things", []string{signedIn}, 404, "", nothing("/")},
-		"NoPlugin":     {"a plugin that is not there", "GET", "/api/nosuch/x", nil, 404, "", nothing("/x")},
-		"Outside":      {"outside of plugins the path is whole", "GET", "/nosuch", nil, 404, "", nothing("/nosuch")},
-		"Method":       {"the methods that can be used are named", "DELETE", "/api/things/url", []string{signedIn}, 405, "GET, HEAD, POST", fault("DELETE", "/url", 405, "MethodNotAllowedError", "Cannot DELETE this, only GET, HEAD, POST")},
-		"OddMethod":    {"a method may be invented", "BREW", "/api/things/url", []string{signedIn}, 405, "GET, HEAD, POST", fault("BREW", "/url", 405, "MethodNotAllowedError", "Cannot BREW this, only GET, HEAD, POST")},
-		"Nobody":       {"who asks must say who they are", "GET", "/api/things/url", nil, 401, "", fault("GET", "/url", 401, "AuthenticationError", "Missing credentials")},
-		"BadToken":     {"and prove it", "GET", "/api/things/url", []string{"Authorization: Bearer bad"}, 403, "", fault("GET", "/url", 403, "NotAllowedError", "Illegal token")},
-		"NobodyLost":   {"strangers are not told what is there", "GET", "/api/things/nosuch", nil, 401, "", fault("GET", "/nosuch", 401, "AuthenticationError", "Missing credentials")},
-		"NobodyMethod": {"nor how", "DELETE", "/api/things/url", nil, 401, "", fault("DELETE", "/url", 401, "AuthenticationError", "Missing credentials")},
-		"Public":       {"public is for all", "GET", "/api/things/public", []string{"Authorization: Bearer bad"}, 200, "", "public"},
-		"Head":         {"HEAD goes wherever GET does", "HEAD", "/api/things/named/a", []string{signedIn}, 200, "", ""},
-		"Page":         {"pages stand beside plugins", "GET", "/page", nil, 200, "", "page"},
+		"Name":         {"A path has parameters.", "GET", "/api/things/named/a", []string{signedIn}, 200, "", "name=a"},
+		"OtherName":    {"A plugin may have two names.", "GET", "/api/stuff/named/a", []string{signedIn}, 200, "", "name=a"},
+		"Slash":        {"An escaped slash is part of a name.", "GET", "/api/things/named/a%2Fb", []string{signedIn}, 200, "", "name=a/b"},
+		"Percent":      {"An escaped percent sign is part of a name.", "GET", "/api/things/named/100%25", []string{signedIn}, 200, "", "name=100%"},
+		"Twice":        {"A name is unescaped once.", "GET", "/api/things/named/a%252Fb", []string{signedIn}, 200, "", "name=a%2Fb"},
+		"Unicode":      {"A name may have any script.", "GET", "/api/things/named/" + "%E2%98%83", []string{signedIn}, 200, "", "name=☃"},
+		"Dots":         {"Escaped dots are a name.", "GET", "/api/things/named/%2e%2e", []string{signedIn}, 200, "", "name=.."},
+		"Nul":          {"A name may contain NUL.", "GET", "/api/things/named/%00", []string{signedIn}, 200, "", "name=\x00"},
+		"Long":         {"A name may be long.", "GET", "/api/things/named/" + strings.Repeat("x", 30000), []string{signedIn}, 200, "", "name=" + strings.Repeat("x", 30000)},
+		"LastSlash":    {"A trailing slash is ignored.", "GET", "/api/things/named/a/", []string{signedIn}, 200, "", "name=a"},
+		"LastEscaped":  {"An escaped trailing slash is part of the name.", "GET", "/api/things/named/a%2F", []string{signedIn}, 200, "", "name=a/"},
+		"URL":          {"The URL of a request is relative to the plugin.", "GET", "/api/things/url?a=b%20c", []string{signedIn}, 200, "", "/url?a=b%20c"},
+		"DoubleSlash":  {"A double slash is not redirected, as clients do not follow redirects.", "GET", "/api/things//named/a", []string{signedIn}, 404, "", nothing("//named/a")},
+		"Parent":       {"Dots are not redirected.", "GET", "/api/things/x/../named/a", []string{signedIn}, 404, "", nothing("/x/../named/a")},
+		"Unknown":      {"An error has the format of Backstage.", "GET", "/api/things/nosuch?x=1", []string{signedIn}, 404, "", nothing("/nosuch?x=1")},
+		"Root":         {"The root of a plugin is not found.", "GET", "/api/things", []string{signedIn}, 404, "", nothing("/")},
+		"NoPlugin":     {"An unknown plugin is not found.", "GET", "/api/nosuch/x", nil, 404, "", nothing("/x")},
+		"Outside":      {"The path of an error outside plugins is complete.", "GET", "/nosuch", nil, 404, "", nothing("/nosuch")},
+		"Method":       {"A wrong method is refused with the allowed ones.", "DELETE", "/api/things/url", []string{signedIn}, 405, "GET, HEAD, POST", fault("DELETE", "/url", 405, "MethodNotAllowedError", "Method DELETE is not allowed; use GET, HEAD, POST")},
+		"OddMethod":    {"An unknown method is refused.", "BREW", "/api/things/url", []string{signedIn}, 405, "GET, HEAD, POST", fault("BREW", "/url", 405, "MethodNotAllowedError", "Method BREW is not allowed; use GET, HEAD, POST")},
+		"Anonymous":    {"Credentials are required.", "GET", "/api/things/url", nil, 401, "", fault("GET", "/url", 401, "AuthenticationError", "Missing credentials")},
+		"BadToken":     {"An invalid token is refused.", "GET", "/api/things/url", []string{"Authorization: Bearer bad"}, 403, "", fault("GET", "/url", 403, "NotAllowedError", "Illegal token")},
+		"NobodyLost":   {"Without credentials, unknown paths are 401.", "GET", "/api/things/nosuch", nil, 401, "", fault("GET", "/nosuch", 401, "AuthenticationError", "Missing credentials")},
+		"NobodyMethod": {"Without credentials, wrong methods are 401.", "DELETE", "/api/things/url", nil, 401, "", fault("DELETE", "/url", 401, "AuthenticationError", "Missing credentials")},
+		"Public":       {"A public route ignores credentials.", "GET", "/api/things/public", []string{"Authorization: Bearer bad"}, 200, "", "public"},
+		"Head":         {"HEAD is accepted where GET is.", "HEAD", "/api/things/named/a", []string{signedIn}, 200, "", ""},
+		"Page":         {"Pages can be routes beside plugins.", "GET", "/page", nil, 200, "", "page"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ask(t, hs, tc.method, tc.path, "", tc.headers...)
 			if got.StatusCode != tc.status {
-				t.Errorf("%s: status %d", tc.reason, got.StatusCode)
+				t.Errorf("%s: status is %d", tc.reason, got.StatusCode)
 			}
 			if diff := cmp.Diff(tc.want, got.body); diff != "" {
 				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
 			}
 			if allow := got.Header.Get("Allow"); allow != tc.allow {
-				t.Errorf("%s: Allow %q", tc.reason, allow)
+				t.Errorf("%s: Allow is %q", tc.reason, allow)
 			}
 			if tc.method == "HEAD" && got.ContentLength != int64(len("name=a")) {
-				t.Errorf("%s: Content-Length %d", tc.reason, got.ContentLength)
+				t.Errorf("%s: Content-Length is %d", tc.reason, got.ContentLength)
 			}
 		})
 	}
@@ -97,25 +97,25 @@ func TestFaults(t *testing.T) {
 		retry   string
 		logged  string
 	}{
-		"Input": {"a fault is told as it is", func(http.ResponseWriter, *http.Request) error { return Input("wrong %s", "x") },
+		"Input": {"A fault is returned unchanged.", func(http.ResponseWriter, *http.Request) error { return Input("wrong %s", "x") },
 			400, "wrong x", "", ""},
-		"Wrapped": {"a fault may be wrapped", func(http.ResponseWriter, *http.Request) error {
+		"Wrapped": {"A fault may be wrapped.", func(http.ResponseWriter, *http.Request) error {
 			return fmt.Errorf("cannot: %w", Conflict("there is one"))
 		}, 409, "there is one", "", ""},
-		"Other": {"any other error is ours, and the client is told nothing", func(http.ResponseWriter, *http.Request) error { return secret },
-			500, "Something went wrong here; the log says what, under the request id of the response", "", "request failed"},
-		"Panic": {"so is a panic", func(http.ResponseWriter, *http.Request) error { panic(secret) },
-			500, "Something went wrong here; the log says what, under the request id of the response", "", "request panicked"},
-		"Unavailable": {"a database that is gone is told", func(http.ResponseWriter, *http.Request) error {
+		"Other": {"Any other error is an internal error without details.", func(http.ResponseWriter, *http.Request) error { return secret },
+			500, "Internal server error; see the server log for the request id of this response", "", "request failed"},
+		"Panic": {"A panic is an internal error without details.", func(http.ResponseWriter, *http.Request) error { panic(secret) },
+			500, "Internal server error; see the server log for the request id of this response", "", "request panicked"},
+		"Unavailable": {"An outage of the database is 503.", func(http.ResponseWriter, *http.Request) error {
 			return fmt.Errorf("%w: %w", db.ErrUnavailable, secret)
 		}, 503, "The database is not available, try again later", "5", "request failed"},
-		"TooMany": {"waits are rounded up", func(http.ResponseWriter, *http.Request) error { return TooMany(1200 * time.Millisecond) },
+		"TooMany": {"Retry-After is rounded up.", func(http.ResponseWriter, *http.Request) error { return TooMany(1200 * time.Millisecond) },
 			429, "Too many requests, try again later", "2", ""},
-		"Timeout": {"a request has its time", func(_ http.ResponseWriter, r *http.Request) error {
+		"Timeout": {"A timeout is 503.", func(_ http.ResponseWriter, r *http.Request) error {
 			<-r.Context().Done()
 			return r.Context().Err()
 		}, 503, "The request took too long, try again later", "5", "request failed"},
-		"Headers": {"a fault has none of the headers of what it stands for", func(w http.ResponseWriter, _ *http.Request) error {
+		"Headers": {"A fault removes the headers of the response it replaces.", func(w http.ResponseWriter, _ *http.Request) error {
 			w.Header().Set("ETag", `"x"`)
 			w.Header().Set("Content-Length", "3")
 			w.Header().Set("Content-Encoding", "gzip")
@@ -128,22 +128,22 @@ func TestFaults(t *testing.T) {
 			_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Public: true, Handle: tc.handle, Timeout: 50 * time.Millisecond})
 			got := ask(t, hs, "GET", "/api/things/x", "")
 			if got.StatusCode != tc.status || !strings.Contains(got.body, `"message":"`+tc.message+`"`) {
-				t.Errorf("%s: %d %s", tc.reason, got.StatusCode, got.body)
+				t.Errorf("%s: response is %d %s", tc.reason, got.StatusCode, got.body)
 			}
 			if strings.Contains(got.body, "hunter2") {
-				t.Errorf("%s: the body has the cause", tc.reason)
+				t.Errorf("%s: body contains the cause", tc.reason)
 			}
 			if got.Header.Get("Retry-After") != tc.retry || got.Header.Get("ETag") != "" {
-				t.Errorf("%s: headers %v", tc.reason, got.Header)
+				t.Errorf("%s: headers are %v", tc.reason, got.Header)
 			}
 			log.find(t, "request")
 			if tc.logged != "" {
 				line := log.find(t, tc.logged)
 				if line["id"] != got.Header.Get("X-Request-Id") {
-					t.Errorf("%s: the line's id is %v", tc.reason, line["id"])
+					t.Errorf("%s: id of the log line is %v", tc.reason, line["id"])
 				}
 			} else if strings.Contains(log.String(), "failed") {
-				t.Errorf("%s: a client's mistake is logged:\n%s", tc.reason, &log)
+				t.Errorf("%s: client error was logged:\n%s", tc.reason, &log)
 			}
 		})
 	}
@@ -158,15 +158,15 @@ func TestAbort(t *testing.T) {
 		reason string
 		handle Handler
 	}{
-		"Error": {"an error behind the beginning cuts the response", func(w http.ResponseWriter, _ *http.Request) error {
+		"Error": {"An error after the first write aborts the response.", func(w http.ResponseWriter, _ *http.Request) error {
 			begin(w)
 			return errors.New("x")
 		}},
-		"Panic": {"so does a panic", func(w http.ResponseWriter, _ *http.Request) error {
+		"Panic": {"A panic after the first write aborts the response.", func(w http.ResponseWriter, _ *http.Request) error {
 			begin(w)
 			panic("x")
 		}},
-		"Abort": {"a handler may cut it itself", func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }},
+		"Abort": {"A handler may abort the response.", func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -182,14 +182,14 @@ func TestAbort(t *testing.T) {
 				}
 				res.Body.Close()
 				if err.Error() != "unexpected EOF" {
-					t.Errorf("%s: the body ends with %v", tc.reason, err)
+					t.Errorf("%s: body ends with %v", tc.reason, err)
 				}
 			}
 			if line := log.find(t, "request"); line["aborted"] != true {
-				t.Errorf("%s: %v", tc.reason, line)
+				t.Errorf("%s: log line is %v", tc.reason, line)
 			}
 			if got := ask(t, hs, "GET", "/api/things/ok", ""); got.body != "ok" {
-				t.Errorf("%s: the server does not go on: %s", tc.reason, got.body)
+				t.Errorf("%s: next request returned %s", tc.reason, got.body)
 			}
 		})
 	}
@@ -215,13 +215,13 @@ func TestClientGone(t *testing.T) {
 	}
 	if res, err := hs.Client().Do(req); err == nil {
 		res.Body.Close()
-		t.Fatal("the request was answered")
+		t.Fatal("cancelled request got a response")
 	}
 	if line := log.find(t, "request"); line["status"] != float64(clientGone) {
-		t.Errorf("got %v", line)
+		t.Errorf("log line is %v", line)
 	}
 	if strings.Contains(log.String(), "failed") {
-		t.Errorf("a client that leaves is no failure:\n%s", &log)
+		t.Errorf("cancelled request was logged as a failure:\n%s", &log)
 	}
 }
 
@@ -232,11 +232,11 @@ func TestRequestID(t *testing.T) {
 		given  string
 		kept   bool
 	}{
-		"None":    {"a request without one gets one", "", false},
-		"Given":   {"one that is given is kept", "7f3a-42.b:c/d", true},
-		"Space":   {"what could forge a line is not", "a b", false},
-		"Newline": {"nor what is not ASCII", "\u2028", false},
-		"Long":    {"nor what is long", strings.Repeat("a", 129), false},
+		"None":    {"A request without an id gets one.", "", false},
+		"Given":   {"An id of the client is kept.", "7f3a-42.b:c/d", true},
+		"Space":   {"An id with spaces is replaced.", "a b", false},
+		"Newline": {"An id that is not ASCII is replaced.", "\u2028", false},
+		"Long":    {"A long id is replaced.", strings.Repeat("a", 129), false},
 	}
 	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/id", Public: true, Handle: textRoute(func(r *http.Request) string { return RequestID(r.Context()) })})
 	for name, tc := range cases {
@@ -244,13 +244,13 @@ func TestRequestID(t *testing.T) {
 			got := ask(t, hs, "GET", "/api/things/id", "", "X-Request-Id: "+tc.given)
 			id := got.Header.Get("X-Request-Id")
 			if id != got.body || (id == tc.given) != tc.kept || !tc.kept && !made.MatchString(id) {
-				t.Errorf("%s: %q", tc.reason, id)
+				t.Errorf("%s: id is %q", tc.reason, id)
 			}
 		})
 	}
 }
 
-// TestGuests asks for what guests may have without saying who asks.
+// TestGuests sends requests without credentials to routes for guests.
 func TestGuests(t *testing.T) {
 	name := textRoute(func(r *http.Request) string { return r.Context().Value(subjectKey{}).(string) })
 	routes := []Route{{Method: "GET", Path: "/open", Guests: true, Handle: name}, {Method: "GET", Path: "/shut", Handle: name}}
@@ -267,18 +267,18 @@ func TestGuests(t *testing.T) {
 		status int
 		body   string
 	}{
-		"Guest":  {"whoever says nothing is a guest", true, "/open", nil, 200, "guest"},
-		"Known":  {"whoever does is not", true, "/open", []string{signedIn}, 200, "ada"},
-		"Bad":    {"and must prove it", true, "/open", []string{"Authorization: Bearer bad"}, 403, ""},
-		"NotIn":  {"where no guests are let in there are none", false, "/open", nil, 401, ""},
-		"Others": {"nor for other routes", true, "/shut", nil, 401, ""},
+		"Guest":  {"A caller without credentials is a guest.", true, "/open", nil, 200, "guest"},
+		"Known":  {"A caller with a token is not a guest.", true, "/open", []string{signedIn}, 200, "ada"},
+		"Bad":    {"An invalid token is refused.", true, "/open", []string{"Authorization: Bearer bad"}, 403, ""},
+		"NotIn":  {"Without guests enabled, credentials are required.", false, "/open", nil, 401, ""},
+		"Others": {"Other routes require credentials.", true, "/shut", nil, 401, ""},
 	}
 	for label, tc := range cases {
 		t.Run(label, func(t *testing.T) {
 			_, hs := start(t, Options{Guest: guest(tc.in)}, routes...)
 			got := ask(t, hs, "GET", "/api/things"+tc.path, "", tc.header...)
 			if got.StatusCode != tc.status || tc.body != "" && got.body != tc.body {
-				t.Errorf("%s: %d %s", tc.reason, got.StatusCode, got.body)
+				t.Errorf("%s: response is %d %s", tc.reason, got.StatusCode, got.body)
 			}
 		})
 	}
@@ -291,7 +291,7 @@ func TestAccessLog(t *testing.T) {
 	line := log.find(t, "request")
 	delete(line, "time")
 	if d, ok := line["milliseconds"].(float64); !ok || d <= 0 {
-		t.Errorf("milliseconds %v", line["milliseconds"])
+		t.Errorf("milliseconds of the log line are %v", line["milliseconds"])
 	}
 	delete(line, "milliseconds")
 	want := map[string]any{"level": "INFO", "msg": "request", "method": "GET", "path": "/api/things/x", "status": 200.0,
@@ -300,7 +300,7 @@ func TestAccessLog(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if strings.Contains(log.String(), "hunter2") {
-		t.Error("the query is in the log")
+		t.Error("log contains the query")
 	}
 }
 
@@ -312,15 +312,15 @@ func TestSecurityHeaders(t *testing.T) {
 		path   string
 		want   map[string]string
 	}{
-		"Plain": {"what is not encrypted does not say that it always is", "http://localhost", "/api/things/nosuch", map[string]string{
+		"Plain": {"An HTTP server has no Strict-Transport-Security header.", "http://localhost", "/api/things/nosuch", map[string]string{
 			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "SAMEORIGIN", "Referrer-Policy": "no-referrer",
 			"Cross-Origin-Resource-Policy": "same-origin", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 			"Strict-Transport-Security": "", "Server": "", "X-Powered-By": "",
 		}},
-		"Encrypted": {"behind https it does", "https://portal.example.org", "/api/things/nosuch", map[string]string{
+		"Encrypted": {"An HTTPS server has a Strict-Transport-Security header.", "https://portal.example.org", "/api/things/nosuch", map[string]string{
 			"Strict-Transport-Security": "max-age=15552000; includeSubDomains",
 		}},
-		"Page": {"a page says itself what it loads", "", "/page", map[string]string{
+		"Page": {"A page sets its own policy.", "", "/page", map[string]string{
 			"Content-Security-Policy": "", "X-Frame-Options": "SAMEORIGIN",
 		}},
 	}

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// endless returns a server with one route that may take for ever.
+// endless returns a server with one route without a time limit.
 func endless(o Options, handle Handler) *Server {
 	o.Plugins = []Plugin{{Names: []string{"things"}, Routes: []Route{{Method: "GET", Path: "/x", Public: true, Handle: handle, Timeout: -1}}}}
 	return New(fill(o))
 }
 
-// TestEndlessStops stops a server while it answers a request that would not end.
+// TestEndlessStops stops a server during an endless request.
 func TestEndlessStops(t *testing.T) {
 	began := make(chan struct{})
 	s := endless(Options{}, func(w http.ResponseWriter, r *http.Request) error {
@@ -29,7 +29,7 @@ func TestEndlessStops(t *testing.T) {
 		<-r.Context().Done()
 		return r.Context().Err()
 	})
-	// Nobody waits for as long as this.
+	// The test does not wait that long.
 	addr, stop := run(t, s, time.Hour)
 	read := make(chan error, 1)
 	go func() {
@@ -49,15 +49,15 @@ func TestEndlessStops(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("the server waits for what does not end")
+		t.Fatal("server waits for an endless request")
 	}
 	if err := <-read; err == nil {
-		t.Error("the client takes what was cut short for whole")
+		t.Error("client takes a truncated response for complete")
 	}
 }
 
-// TestSlowFollower flushes small pieces to a client that takes nothing: it is told
-// so, and the request ends.
+// TestSlowFollower flushes small pieces to a client that does not read: the
+// handler gets an error, and the request ends.
 func TestSlowFollower(t *testing.T) {
 	var log lines
 	ended := make(chan error, 1)
@@ -89,12 +89,12 @@ func TestSlowFollower(t *testing.T) {
 	select {
 	case err := <-ended:
 		if errors.Is(err, context.Canceled) {
-			t.Errorf("the client is there, and takes nothing; got %v", err)
+			t.Errorf("error is %v, want that the client does not read", err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("a client that takes nothing holds its request")
+		t.Fatal("client that does not read blocks its request")
 	}
 	if line := log.find(t, "request"); line["aborted"] != true {
-		t.Errorf("got %v", line)
+		t.Errorf("log line is %v", line)
 	}
 }

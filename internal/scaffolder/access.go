@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
@@ -16,7 +15,7 @@ import (
 // Resource returns a task as a resource for permissions: its owner is the user who
 // created it. It is nil if there is no such task.
 func (s *Scaffolder) Resource(ctx context.Context, id string) (*permission.Resource, error) {
-	if !query.IsText(id) {
+	if !rest.IsText(id) {
 		return nil, nil
 	}
 	t, err := s.TaskStore.TaskBrief(ctx, id)
@@ -54,13 +53,13 @@ func (s *Scaffolder) task(ctx context.Context, id string) (*taskstore.Task, erro
 		return nil, err
 	}
 	var t *taskstore.Task
-	if query.IsText(id) {
+	if rest.IsText(id) {
 		if t, err = s.TaskStore.TaskBrief(ctx, id); err != nil {
 			return nil, err
 		}
 	}
 	if t == nil || !owners.Has(t.CreatedBy) {
-		return nil, rest.NotFound("No task with id '%s' found", query.Short(id))
+		return nil, rest.NotFound("No task with id '%s' found", rest.Short(id))
 	}
 	return t, nil
 }
@@ -81,7 +80,7 @@ func (s *Scaffolder) mayRun(ctx context.Context, create string, r *permission.Re
 func (s *Scaffolder) templateOf(ctx context.Context, t *taskstore.Task) (*permission.Resource, error) {
 	e, err := s.Store.Get(ctx, t.Template)
 	if err == nil {
-		r, err := permission.ResourceOf(e)
+		r, err := permission.ResourceOf(e.Ref, e.JSON)
 		if err == nil {
 			r.Origin = s.Origin(e.Provider)
 		}

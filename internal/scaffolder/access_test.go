@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/internal/identity/permission"
 )
 
-// TestAccess asks everything as everybody. The task is ada's.
+// TestAccess sends every request as every caller. The task is owned by ada.
 func TestAccess(t *testing.T) {
 	noSteps := config.PermissionRule{Who: []string{"user:default/bob"}, Permissions: []string{permission.TemplateStepRead}}
 	w := newWorld(t, func(o *Options) { o.Fill = fill }, admins, noSteps)
@@ -20,24 +20,24 @@ func TestAccess(t *testing.T) {
 	everybody := []string{"", "guest", "bob", "admin", "machine", "ada"}
 	cases := map[string]struct {
 		reason, method, path, body string
-		// want are the statuses, in the order of everybody.
+		// want are the statuses in the order of everybody.
 		want []int
 	}{
-		"Templates":  {"everybody looks at Templates", "GET", "/templates", "", []int{401, 200, 200, 200, 200, 200}},
-		"Form":       {"and at forms", "GET", "/templates/default/template/echo/parameter-schema", "", []int{401, 200, 200, 200, 200, 200}},
-		"Filled":     {"resources are shown to those who may run Templates", "GET", "/templates/default/template/echo/parameter-schema?name=x", "", []int{401, 403, 200, 200, 200, 200}},
-		"Actions":    {"and at actions", "GET", "/actions", "", []int{401, 200, 200, 200, 200, 200}},
-		"Extensions": {"and at the language", "GET", "/templating-extensions", "", []int{401, 200, 200, 200, 200, 200}},
-		"Complete":   {"what forms offer is for those who fill them", "POST", "/autocomplete/x/y", "{}", []int{401, 403, 404, 404, 404, 404}},
-		"List":       {"guests list no tasks", "GET", "/tasks", "", []int{401, 403, 200, 200, 200, 200}},
-		"Get":        {"a task is its creator's; to others it does not exist", "GET", "/tasks/" + id, "", []int{401, 403, 404, 200, 200, 200}},
-		"Unknown":    {"one that there is not looks the same", "GET", "/tasks/none", "", []int{401, 403, 404, 404, 404, 404}},
-		"Events":     {"so with its events", "GET", "/tasks/" + id + "/events", "", []int{401, 403, 404, 200, 200, 200}},
-		"Stream":     {"and the stream of them", "GET", "/tasks/" + id + "/eventstream", "", []int{401, 403, 404, 200, 200, 200}},
-		"Cancel":     {"and its end", "POST", "/tasks/" + id + "/cancel", "", []int{401, 403, 404, 200, 200, 200}},
-		"Create":     {"a task is created by who may do all that it does", "POST", "/tasks", `{"templateRef":"echo","values":{"word":"x"}}`, []int{401, 403, 403, 201, 201, 201}},
-		"CreateNone": {"a guest may not, whatever there is", "POST", "/tasks", `{"templateRef":"none","values":{}}`, []int{401, 403, 404, 404, 404, 404}},
-		"Dry":        {"so with trying one out", "POST", "/dry-run", `{"template":` + dryTemplate + `,"values":{"word":"x"}}`, []int{401, 403, 403, 200, 200, 200}},
+		"Templates":  {"Every signed-in caller lists Templates.", "GET", "/templates", "", []int{401, 200, 200, 200, 200, 200}},
+		"Form":       {"Every signed-in caller reads forms.", "GET", "/templates/default/template/echo/parameter-schema", "", []int{401, 200, 200, 200, 200, 200}},
+		"Filled":     {"Only callers who may run Templates get forms filled from resources.", "GET", "/templates/default/template/echo/parameter-schema?name=x", "", []int{401, 403, 200, 200, 200, 200}},
+		"Actions":    {"Every signed-in caller lists actions.", "GET", "/actions", "", []int{401, 200, 200, 200, 200, 200}},
+		"Extensions": {"Every signed-in caller reads the template language.", "GET", "/templating-extensions", "", []int{401, 200, 200, 200, 200, 200}},
+		"Complete":   {"Only callers who may run Templates get autocompletion.", "POST", "/autocomplete/x/y", "{}", []int{401, 403, 404, 404, 404, 404}},
+		"List":       {"Guests list no tasks.", "GET", "/tasks", "", []int{401, 403, 200, 200, 200, 200}},
+		"Get":        {"A task is visible to its creator; to other users it does not exist.", "GET", "/tasks/" + id, "", []int{401, 403, 404, 200, 200, 200}},
+		"Unknown":    {"A missing task gets the same response as a hidden one.", "GET", "/tasks/none", "", []int{401, 403, 404, 404, 404, 404}},
+		"Events":     {"Events of a hidden task do not exist.", "GET", "/tasks/" + id + "/events", "", []int{401, 403, 404, 200, 200, 200}},
+		"Stream":     {"The event stream of a hidden task does not exist.", "GET", "/tasks/" + id + "/eventstream", "", []int{401, 403, 404, 200, 200, 200}},
+		"Cancel":     {"A hidden task cannot be cancelled.", "POST", "/tasks/" + id + "/cancel", "", []int{401, 403, 404, 200, 200, 200}},
+		"Create":     {"A caller needs every permission that the task needs.", "POST", "/tasks", `{"templateRef":"echo","values":{"word":"x"}}`, []int{401, 403, 403, 201, 201, 201}},
+		"CreateNone": {"A guest gets 403 whether or not the Template exists.", "POST", "/tasks", `{"templateRef":"none","values":{}}`, []int{401, 403, 404, 404, 404, 404}},
+		"Dry":        {"A dry run needs the same permissions as a task.", "POST", "/dry-run", `{"template":` + dryTemplate + `,"values":{"word":"x"}}`, []int{401, 403, 403, 200, 200, 200}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -46,22 +46,22 @@ func TestAccess(t *testing.T) {
 				r := w.do(caller, tc.method, tc.path, tc.body)
 				got = append(got, r.status)
 				if kind := map[int]string{401: "AuthenticationError", 403: "NotAllowedError", 404: "NotFoundError"}[r.status]; !strings.Contains(r.body, kind) {
-					t.Errorf("%s: %d is answered with %s", caller, r.status, r.body)
+					t.Errorf("%s: status %d has the body %s", caller, r.status, r.body)
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s: %v %s", tc.reason, everybody, diff)
+				t.Errorf("%s: statuses of %v differ: %s", tc.reason, everybody, diff)
 			}
 		})
 	}
 	for caller, want := range map[string]int{"": 401, "guest": 403, "bob": 404, "admin": 403, "ada": 201} {
 		if r := w.do(caller, "POST", "/tasks/"+id+"/retry", ""); r.status != want {
-			t.Errorf("a retry by %q: got %d %s, want %d", caller, r.status, r.body, want)
+			t.Errorf("retry by %q returned %d %s, want %d", caller, r.status, r.body, want)
 		}
 	}
 }
 
-// TestRules tries rules about Templates and about whose tasks somebody sees.
+// TestRules checks rules about Templates and about the owners of tasks.
 func TestRules(t *testing.T) {
 	may := func(permissions []string, rule config.PermissionRule) config.PermissionRule {
 		rule.Permissions, rule.Allow = permissions, true
@@ -82,18 +82,18 @@ func TestRules(t *testing.T) {
 		want               int
 		message            string
 	}{
-		"OwnTemplate":   {"the owner of a Template runs it", []config.PermissionRule{may(create, config.PermissionRule{Owners: []string{config.Own}}), deny(create)}, "ada", "/tasks", wait, 201, ""},
-		"OtherTemplate": {"and no other", []config.PermissionRule{may(create, config.PermissionRule{Owners: []string{config.Own}}), deny(create)}, "ada", "/tasks", echo, 403, "for template:default/echo"},
-		"Namespace":     {"Templates of a namespace", []config.PermissionRule{may(create, config.PermissionRule{Namespaces: []string{"other"}}), deny(create)}, "bob", "/tasks", echo, 403, permission.TaskCreate},
-		"NoActions":     {"actions can be denied", []config.PermissionRule{deny([]string{permission.ActionExecute})}, "machine", "/tasks", echo, 403, permission.ActionExecute},
-		"NoForm":        {"who may not see the form does not fill it", []config.PermissionRule{deny([]string{permission.TemplateParameterRead})}, "ada", "/tasks", echo, 403, permission.TemplateParameterRead},
-		"Hidden":        {"a Template that is not seen is not there", []config.PermissionRule{{Permissions: []string{permission.EntityRead}, Namespaces: []string{"other"}}}, "ada", "/tasks", wait, 404, "not found"},
-		"Guest":         {"a rule lets guests in", []config.PermissionRule{may([]string{"scaffolder.*"}, config.PermissionRule{Who: []string{"guest"}})}, "guest", "/tasks", echo, 201, ""},
-		"Cancel":        {"who may see all tasks does not end them", []config.PermissionRule{may(read, config.PermissionRule{})}, "bob", "/tasks/{id}/cancel", "", 403, permission.TaskCancel},
-		"CancelRule":    {"but by a rule", []config.PermissionRule{may(append(read, stop...), config.PermissionRule{})}, "bob", "/tasks/{id}/cancel", "", 200, ""},
-		"Deputy":        {"a rule may name whose tasks", []config.PermissionRule{may(read, config.PermissionRule{Who: []string{"user:default/bob"}, Owners: []string{"user:default/ada"}}), deny(read)}, "bob", "/tasks/{id}/retry", "", 403, "only the caller who created it can"},
-		"NoTasks":       {"who may read no task is told so", []config.PermissionRule{deny(read)}, "ada", "/tasks/{id}/cancel", "", 403, "rule 1 of permission.rules denies it"},
-		"NotHers":       {"a rule may take away whose tasks", []config.PermissionRule{{Permissions: read, Owners: []string{"user:default/ada"}}}, "machine", "/tasks/{id}/cancel", "", 404, ""},
+		"OwnTemplate":   {"The owner of a Template may run it.", []config.PermissionRule{may(create, config.PermissionRule{Owners: []string{config.Own}}), deny(create)}, "ada", "/tasks", wait, 201, ""},
+		"OtherTemplate": {"A caller who does not own the Template may not run it.", []config.PermissionRule{may(create, config.PermissionRule{Owners: []string{config.Own}}), deny(create)}, "ada", "/tasks", echo, 403, "for template:default/echo"},
+		"Namespace":     {"A rule can select Templates by namespace.", []config.PermissionRule{may(create, config.PermissionRule{Namespaces: []string{"other"}}), deny(create)}, "bob", "/tasks", echo, 403, permission.TaskCreate},
+		"NoActions":     {"A rule can deny actions.", []config.PermissionRule{deny([]string{permission.ActionExecute})}, "machine", "/tasks", echo, 403, permission.ActionExecute},
+		"NoForm":        {"A caller who may not read the form may not create a task.", []config.PermissionRule{deny([]string{permission.TemplateParameterRead})}, "ada", "/tasks", echo, 403, permission.TemplateParameterRead},
+		"Hidden":        {"A Template that the caller may not read does not exist.", []config.PermissionRule{{Permissions: []string{permission.EntityRead}, Namespaces: []string{"other"}}}, "ada", "/tasks", wait, 404, "not found"},
+		"Guest":         {"A rule can allow guests.", []config.PermissionRule{may([]string{"scaffolder.*"}, config.PermissionRule{Who: []string{"guest"}})}, "guest", "/tasks", echo, 201, ""},
+		"Cancel":        {"A caller who may read all tasks may not cancel them.", []config.PermissionRule{may(read, config.PermissionRule{})}, "bob", "/tasks/{id}/cancel", "", 403, permission.TaskCancel},
+		"CancelRule":    {"A rule can allow a caller to cancel all tasks.", []config.PermissionRule{may(append(read, stop...), config.PermissionRule{})}, "bob", "/tasks/{id}/cancel", "", 200, ""},
+		"Deputy":        {"A rule can select tasks by owner.", []config.PermissionRule{may(read, config.PermissionRule{Who: []string{"user:default/bob"}, Owners: []string{"user:default/ada"}}), deny(read)}, "bob", "/tasks/{id}/retry", "", 403, "only the caller who created it can"},
+		"NoTasks":       {"A caller who may read no task gets 403.", []config.PermissionRule{deny(read)}, "ada", "/tasks/{id}/cancel", "", 403, "rule 1 of permission.rules denies it"},
+		"NotHers":       {"A rule can hide the tasks of an owner.", []config.PermissionRule{{Permissions: read, Owners: []string{"user:default/ada"}}}, "machine", "/tasks/{id}/cancel", "", 404, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -103,13 +103,13 @@ func TestRules(t *testing.T) {
 				path = before + w.create("ada", "echo", `{"word":"x"}`) + behind
 			}
 			if r := w.do(tc.caller, http.MethodPost, path, tc.body); r.status != tc.want || !strings.Contains(r.body, tc.message) {
-				t.Errorf("%s: got %d %s, want %d with %q", tc.reason, r.status, r.body, tc.want, tc.message)
+				t.Errorf("%s: response is %d %s, want %d with %q", tc.reason, r.status, r.body, tc.want, tc.message)
 			}
 		})
 	}
 }
 
-// TestRulesOfLists lists what rules leave.
+// TestRulesOfLists checks which tasks rules leave in lists.
 func TestRulesOfLists(t *testing.T) {
 	w := newWorld(t, nil,
 		config.PermissionRule{Who: []string{"machine"}, Permissions: []string{permission.TaskRead}, Owners: []string{"user:default/ada"}},
@@ -130,27 +130,27 @@ func TestRulesOfLists(t *testing.T) {
 			by = append(by, task.CreatedBy)
 		}
 		if strings.Join(by, " ") != want || got.TotalTasks != len(by) {
-			t.Errorf("%s sees the tasks of %q, and should those of %q", caller, by, want)
+			t.Errorf("%s sees the tasks of %q, want %q", caller, by, want)
 		}
 	}
 	if r := w.do("admin", "GET", "/tasks", ""); r.status != 403 {
-		t.Errorf("who may read no task is told so, not %d %s", r.status, r.body)
+		t.Errorf("list of a caller who may read no task returned %d %s, want 403", r.status, r.body)
 	}
 }
 
-// TestResource asks for tasks as permissions see them.
+// TestResource reads tasks as resources of permissions.
 func TestResource(t *testing.T) {
 	w := newWorld(t, nil)
 	for caller, owners := range map[string][]string{"ada": {"user:default/ada"}, "machine": nil} {
 		id := w.create(caller, "echo", `{"word":"x"}`)
 		got, err := w.scaffer.Resource(t.Context(), id)
 		if diff := cmp.Diff(&permission.Resource{Ref: id, Owners: owners}, got); diff != "" || err != nil {
-			t.Errorf("a task is owned by whoever asked: %v %s", err, diff)
+			t.Errorf("task is not owned by its creator: %v %s", err, diff)
 		}
 	}
 	for _, id := range []string{"none", "\x00"} {
 		if got, err := w.scaffer.Resource(t.Context(), id); got != nil || err != nil {
-			t.Errorf("%q is no task, got %v, %v", id, got, err)
+			t.Errorf("resource of the unknown task %q is %v, %v; want nil", id, got, err)
 		}
 	}
 }

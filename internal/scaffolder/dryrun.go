@@ -130,7 +130,7 @@ func readTemplate(data []byte) (*tree.Node, error) {
 	}
 	n, err := tree.Wire{}.Decode(bytes.TrimSpace(data))
 	if err != nil {
-		return nil, rest.Input("request/body/template cannot be read: %s", err)
+		return nil, rest.Input("cannot parse request/body/template: %s", err)
 	}
 	if !isTemplate(n) {
 		return nil, rest.Input("Input template is not a template")

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
@@ -94,11 +93,11 @@ func (w *writer) one(e *taskstore.TaskEvent) error {
 // after returns the number of the event after which the caller wants to read.
 // Browsers that reconnect send it in a header.
 func after(r *http.Request) (int64, error) {
-	params, err := query.Params(r.URL.RawQuery)
+	params, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return 0, err
 	}
-	n, err := query.Count(params, "after", 0)
+	n, err := rest.Count(params, "after", 0)
 	if !params.Has("after") {
 		if last, bad := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); bad == nil && last > 0 {
 			return last, nil
@@ -122,7 +121,7 @@ func (s *Scaffolder) ending(ctx context.Context, id string) ([]taskstore.TaskEve
 }
 
 // errEnough stops following a task.
-var errEnough = errors.New("there is something to answer with")
+var errEnough = errors.New("events found")
 
 // events answers GET /v2/tasks/{id}/events with the stored events or, if there are
 // none yet, with the next ones, if they arrive soon.

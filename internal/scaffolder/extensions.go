@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/template/expression"
@@ -41,7 +40,7 @@ func (s *Scaffolder) autocomplete(w http.ResponseWriter, r *http.Request) error 
 	name := r.PathValue("provider")
 	complete, ok := s.Autocomplete[name]
 	if !ok {
-		return rest.NotFound("Unsupported provider: %s", query.Short(name))
+		return rest.NotFound("Unsupported provider: %s", rest.Short(name))
 	}
 	results, err := complete(ctx, r.PathValue("resource"), body.Context)
 	if err != nil {
@@ -82,22 +81,22 @@ func filter(description string, input, arguments, output *tree.Node, example str
 // documented are the documented filters that Templates always have.
 var documented = map[string]*tree.Node{
 	"parseRepoUrl": filter(
-		"Takes the address of a repository apart.",
-		text("Address on the form host?owner=owner&repo=repository."), nil,
+		"Parses the URL of a repository.",
+		text("URL in the form host?owner=owner&repo=repository."), nil,
 		texts("host", "owner", "repo", "organization", "workspace", "project"),
 		"repository: ${{ parameters.repoUrl | parseRepoUrl }}"),
 	"projectSlug": filter(
-		"Makes owner/repository of the address of a repository.",
-		text("Address on the form host?owner=owner&repo=repository."), nil, typed("string"),
+		"Returns owner/repository for the URL of a repository.",
+		text("URL in the form host?owner=owner&repo=repository."), nil, typed("string"),
 		"slug: ${{ parameters.repoUrl | projectSlug }}"),
 	"parseEntityRef": filter(
-		"Takes the reference of an entity apart.",
-		text("Reference on the form kind:namespace/name."),
+		"Parses an entity reference.",
+		text("Reference in the form kind:namespace/name."),
 		tree.Arr(texts("defaultKind", "defaultNamespace")),
 		texts("kind", "namespace", "name"),
 		"owner: ${{ parameters.owner | parseEntityRef({ defaultKind: 'group' }) }}"),
 	"pick": filter(
-		"Takes one field of an object.",
+		"Returns one field of an object.",
 		typed("object"), tree.Arr(text("Name of the field.")), tree.Obj(),
 		"kind: ${{ parameters.owner | parseEntityRef | pick('kind') }}"),
 }

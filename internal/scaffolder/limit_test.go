@@ -12,16 +12,16 @@ import (
 	"example.dev/ingestor/internal/scaffolder/task"
 )
 
-// overLimit wants an answer that says which limit a caller has reached, and when
-// to try again.
+// overLimit checks that a response names the limit that was reached, and when to
+// try again.
 func overLimit(t *testing.T, r reply, says string) {
 	t.Helper()
 	if r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" || !strings.Contains(r.body, `"name":"TooManyRequestsError"`) || !strings.Contains(r.body, says) {
-		t.Errorf("got %d %s, Retry-After %q", r.status, r.body, r.header.Get("Retry-After"))
+		t.Errorf("response is %d %s, Retry-After %q; want 429", r.status, r.body, r.header.Get("Retry-After"))
 	}
 }
 
-// TestStreamLimit lets a caller follow so many tasks at once.
+// TestStreamLimit checks how many tasks a caller may follow concurrently.
 func TestStreamLimit(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.EventStreams = 3 })
 	w.scaffer.poll = patience
@@ -30,10 +30,10 @@ func TestStreamLimit(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	for range 2 {
 		if res, _ := w.open(ctx, "ada", "/tasks/"+id+"/eventstream"); res.StatusCode != 200 {
-			t.Fatalf("got %d", res.StatusCode)
+			t.Fatalf("stream returned %d, want 200", res.StatusCode)
 		}
 	}
-	// Who waits for events that have not happened follows as well.
+	// A caller who polls for events follows a task too.
 	go func() {
 		res, err := http.DefaultClient.Do(w.request(ctx, "ada", "GET", "/tasks/"+id+"/events?after=100000", ""))
 		if err == nil {
@@ -50,39 +50,40 @@ func TestStreamLimit(t *testing.T) {
 				return
 			}
 			if time.Now().After(end) {
-				t.Fatalf("%d follow, not %d", got, n)
+				t.Fatalf("%d streams are open, want %d", got, n)
 			}
 		}
 	}
 	follow(3)
-	// The task has begun, so that there is something to tell.
+	// The task has begun, so that there are events.
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		events, err := w.tasks.TaskEvents(ctx, id, 0, 1)
 		if err == nil && len(events) > 0 {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the task does not begin: %v", err)
+			t.Fatalf("task did not begin: %v", err)
 		}
 	}
 	const why = "cannot follow another task: user:default/ada follows 3 already, and scaffolder.limits.eventStreams is 3"
 	overLimit(t, w.do("ada", "GET", "/tasks/"+id+"/eventstream", ""), why)
 	overLimit(t, w.do("ada", "GET", "/tasks/"+id+"/events?after=100000", ""), why)
 	if r := w.do("ada", "GET", "/tasks/"+id+"/events", ""); r.status != 200 {
-		t.Errorf("what has happened is told at once: got %d %s", r.status, r.body)
+		t.Errorf("request for past events returned %d %s, want 200", r.status, r.body)
 	}
 	if res, _ := w.open(ctx, "machine", "/tasks/"+id+"/eventstream"); res.StatusCode != 200 {
-		t.Errorf("others follow: got %d", res.StatusCode)
+		t.Errorf("stream of another caller returned %d, want 200", res.StatusCode)
 	}
 	leave()
 	follow(0)
 	close(w.released)
 	if r := w.do("ada", "GET", "/tasks/"+id+"/eventstream", ""); r.status != 200 {
-		t.Errorf("got %d %s", r.status, r.body)
+		t.Errorf("response is %d %s, want 200", r.status, r.body)
 	}
 }
 
-// TestGuestStreams counts guests, who are all the same user, by their addresses.
+// TestGuestStreams checks that guests, who are all the same user, are counted by
+// address.
 func TestGuestStreams(t *testing.T) {
 	f := followers{most: 2}
 	follow := func(kind auth.Kind, subject, remote string) (func(), error) {
@@ -96,23 +97,23 @@ func TestGuestStreams(t *testing.T) {
 		subject, remote string
 		ok              bool
 	}{
-		{"a guest", auth.Guest, "g", "192.0.2.1:1", true},
-		{"may follow two", auth.Guest, "g", "192.0.2.1:2", true},
-		{"and no more", auth.Guest, "g", "192.0.2.1:3", false},
-		{"another guest may", auth.Guest, "g", "192.0.2.2:1", true},
-		{"a site has many addresses", auth.Guest, "g", "[2001:db8::1]:1", true},
-		{"that are one client", auth.Guest, "g", "[2001:db8::2]:1", true},
+		{"A guest may follow a task.", auth.Guest, "g", "192.0.2.1:1", true},
+		{"A guest may follow two tasks.", auth.Guest, "g", "192.0.2.1:2", true},
+		{"A guest may not follow three tasks.", auth.Guest, "g", "192.0.2.1:3", false},
+		{"A guest with another address is counted separately.", auth.Guest, "g", "192.0.2.2:1", true},
+		{"A guest with an IPv6 address may follow a task.", auth.Guest, "g", "[2001:db8::1]:1", true},
+		{"Addresses of one IPv6 network count as one client.", auth.Guest, "g", "[2001:db8::2]:1", true},
 		{"together", auth.Guest, "g", "[2001:db8::3]:1", false},
-		{"users are counted wherever they are", auth.User, "u", "192.0.2.1:1", true},
-		{"by their name", auth.User, "u", "192.0.2.2:1", true},
+		{"A user may follow a task from any address.", auth.User, "u", "192.0.2.1:1", true},
+		{"A user is counted by name, not by address.", auth.User, "u", "192.0.2.2:1", true},
 		{"alone", auth.User, "u", "192.0.2.3:1", false},
-		{"a service of that name is another", auth.Service, "u", "192.0.2.3:1", true},
+		{"A service with the name of a user is counted separately.", auth.Service, "u", "192.0.2.3:1", true},
 	}
 	var all []func()
 	for _, s := range steps {
 		done, err := follow(s.kind, s.subject, s.remote)
 		if (err == nil) != s.ok {
-			t.Errorf("%s: %v", s.reason, err)
+			t.Errorf("%s: open returned %v", s.reason, err)
 		}
 		if err == nil {
 			all = append(all, done)
@@ -122,17 +123,17 @@ func TestGuestStreams(t *testing.T) {
 		done()
 	}
 	if len(f.all) != 0 {
-		t.Errorf("some are left: %v", f.all)
+		t.Errorf("callers are left after all streams ended: %v", f.all)
 	}
 }
 
-// TestTaskLimit refuses tasks of a caller who has too many.
+// TestTaskLimit checks that a caller with too many tasks gets no more.
 func TestTaskLimit(t *testing.T) {
 	w := newWorldOf(t, task.Limits{OpenTasks: 2}, nil)
 	first := w.create("ada", "other/wait", `{}`)
 	w.create("ada", "other/wait", `{}`)
 	const body = `{"templateRef":"other/wait","values":{}}`
-	overLimit(t, w.do("ada", "POST", "/tasks", body), "cannot create a task: user:default/ada has 2 tasks that wait or run, and scaffolder.limits.openTasks is 2")
+	overLimit(t, w.do("ada", "POST", "/tasks", body), "cannot create a task: user:default/ada has 2 open tasks, and scaffolder.limits.openTasks is 2")
 	w.create("admin", "other/wait", `{}`)
 	w.want("ada", "POST", "/tasks/"+first+"/cancel", "", http.StatusOK, nil)
 	w.until(first, "cancelled")
@@ -141,7 +142,7 @@ func TestTaskLimit(t *testing.T) {
 	close(w.released)
 }
 
-// TestDryLimit lets a caller try out one Template at a time.
+// TestDryLimit checks that a caller may dry-run one Template at a time.
 func TestDryLimit(t *testing.T) {
 	w := newWorld(t, nil)
 	body := `{"template":` + strings.Replace(dryTemplate, `"test:say"`, `"test:hold"`, 1) + `,"values":{"word":"hi"}}`
@@ -149,12 +150,12 @@ func TestDryLimit(t *testing.T) {
 	for range 2 {
 		go func() { ends <- w.do("ada", "POST", "/dry-run", body) }()
 	}
-	overLimit(t, <-ends, "cannot try out the Template: another is being tried out for you")
+	overLimit(t, <-ends, "cannot dry-run the Template: another dry run of yours is in progress")
 	if r := w.do("machine", "POST", "/dry-run", `{"template":`+dryTemplate+`,"values":{"word":"hi"}}`); r.status != 200 {
-		t.Errorf("others try out: got %d %s", r.status, r.body)
+		t.Errorf("dry run of another caller returned %d %s, want 200", r.status, r.body)
 	}
 	close(w.released)
 	if r := <-ends; r.status != 200 {
-		t.Errorf("got %d %s", r.status, r.body)
+		t.Errorf("dry run returned %d %s, want 200", r.status, r.body)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
@@ -30,7 +29,7 @@ func (f *filled) values() (*tree.Node, error) {
 	}
 	n, err := tree.Wire{}.Decode(data)
 	if err != nil {
-		return nil, rest.Input("request/body/values cannot be read: %s", err)
+		return nil, rest.Input("cannot parse request/body/values: %s", err)
 	}
 	if !n.IsMap() {
 		return nil, rest.Input("request/body/values must be object")
@@ -46,7 +45,7 @@ func (f *filled) secrets() (map[string]secret.Text, error) {
 	out := make(map[string]secret.Text, len(f.Secrets))
 	for name, s := range f.Secrets {
 		if s == nil {
-			return nil, rest.Input("request/body/secrets/%s must be string", query.Short(name))
+			return nil, rest.Input("request/body/secrets/%s must be string", rest.Short(name))
 		}
 		out[name] = secret.Text(*s)
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// open follows a task; the lines of the stream come out.
+// open follows a task and returns the lines of the stream.
 func (w *world) open(ctx context.Context, caller, path string, header ...string) (*http.Response, *bufio.Scanner) {
 	w.t.Helper()
 	req := w.request(ctx, caller, "GET", path, "")
@@ -40,7 +40,7 @@ func TestStream(t *testing.T) {
 	res, lines := w.open(t.Context(), "ada", "/tasks/"+id+"/eventstream")
 	for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no"} {
 		if got := res.Header.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
+			t.Errorf("header %s is %q, want %q", name, got, want)
 		}
 	}
 	var all []string
@@ -48,7 +48,7 @@ func TestStream(t *testing.T) {
 	for lines.Scan() {
 		switch line := lines.Text(); {
 		case line == ": ping":
-			// While nothing happens the stream shows that it is there.
+			// An idle stream sends pings.
 			if pings++; pings == 3 && !released {
 				released = true
 				close(w.released)
@@ -58,12 +58,12 @@ func TestStream(t *testing.T) {
 		}
 	}
 	if err := lines.Err(); err != nil || pings < 3 {
-		t.Fatalf("the stream ends with its task: %v after %d pings", err, pings)
+		t.Fatalf("stream ended with %v after %d pings, want at least 3", err, pings)
 	}
 	text := strings.Join(all, "\n")
 	if !strings.HasPrefix(text, `event: log`+"\n"+`data: {"id":1,"isTaskRecoverable":false,"taskId":"`+id+`","body":{"message":"Starting up task with 1 steps"},"type":"log","createdAt":"`) ||
 		!strings.Contains(text, "\nevent: completion\ndata: {") || strings.Contains(text, "\nid:") {
-		t.Errorf("events come as they came from the original, got\n%s", text)
+		t.Errorf("events differ from those of Backstage:\n%s", text)
 	}
 	count := strings.Count(text, "event: ")
 	last := fmt.Sprintf(`"id":%d,`, count)
@@ -72,12 +72,12 @@ func TestStream(t *testing.T) {
 		events                int
 	}{
 		"All":    {"everything", "", "", count},
-		"After":  {"what follows an event", "?after=2", "", count - 2},
-		"Again":  {"what follows the last one that a browser saw", "", "2", count - 2},
-		"First":  {"the query counts before the header", "?after=1", "2", count - 1},
-		"NoID":   {"what is no number in the header does not count", "", "x", count},
-		"Behind": {"who is behind the end is told of it, lest they wait", fmt.Sprintf("?after=%d", count), "", 1},
-		"Beyond": {"also far behind", "?after=100000", "", 1},
+		"After":  {"The parameter after skips events.", "?after=2", "", count - 2},
+		"Again":  {"The header Last-Event-ID skips events.", "", "2", count - 2},
+		"First":  {"The parameter has precedence over the header.", "?after=1", "2", count - 1},
+		"NoID":   {"An invalid header is ignored.", "", "x", count},
+		"Behind": {"A client that has all events gets the completion again, so it does not wait.", fmt.Sprintf("?after=%d", count), "", 1},
+		"Beyond": {"A client beyond the last event gets the completion too.", "?after=100000", "", 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -96,16 +96,16 @@ func TestStream(t *testing.T) {
 	for _, bad := range []string{"?after=x", "?after=-1", "?after=1&after=2"} {
 		for _, path := range []string{"/eventstream", "/events"} {
 			if r := w.do("ada", "GET", "/tasks/"+id+path+bad, ""); r.status != 400 {
-				t.Errorf("%s%s: got %d %s, want 400", path, bad, r.status, r.body)
+				t.Errorf("%s%s returned %d %s, want 400", path, bad, r.status, r.body)
 			}
 		}
 	}
 	if r := w.do("ada", http.MethodHead, "/tasks/"+id+"/eventstream", ""); r.status != 200 || r.header.Get("Content-Type") != "text/event-stream" {
-		t.Errorf("HEAD has the headers alone, got %d %v", r.status, r.header)
+		t.Errorf("HEAD returned %d %v, want only the headers", r.status, r.header)
 	}
 }
 
-// TestPoll asks for events that have not happened yet.
+// TestPoll polls for events that have not happened yet.
 func TestPoll(t *testing.T) {
 	w := newWorld(t, nil)
 	id := w.create("ada", "other/wait", `{}`)
@@ -119,28 +119,28 @@ func TestPoll(t *testing.T) {
 	go func() { got <- w.do("ada", "GET", fmt.Sprintf("/tasks/%s/events?after=%d", id, seen), "") }()
 	select {
 	case r := <-got:
-		t.Fatalf("there is nothing yet, and it answered %s", r.body)
+		t.Fatalf("poll returned %s before any new event", r.body)
 	case <-time.After(100 * time.Millisecond):
 	}
 	close(w.released)
 	if r := <-got; !strings.HasPrefix(r.body, fmt.Sprintf(`[{"id":%d,`, seen+1)) {
-		t.Errorf("it answers with what comes, got %s", r.body)
+		t.Errorf("poll returned %s, want the next event", r.body)
 	}
 	w.scaffer.poll = time.Millisecond
 	other := w.create("ada", "fail", `{}`)
 	w.until(other, "failed")
 	if r := w.do("ada", "GET", "/tasks/"+other+"/events?after=1", ""); !strings.Contains(r.body, `"type":"completion"`) {
-		t.Errorf("what is there is not waited for, got %s", r.body)
+		t.Errorf("poll returned %s, want the existing events at once", r.body)
 	}
 }
 
-// TestPollEnds waits for events in vain.
+// TestPollEnds polls for events until the timeout.
 func TestPollEnds(t *testing.T) {
 	w := newWorld(t, nil)
 	w.scaffer.poll = 10 * time.Millisecond
 	id := w.create("ada", "other/wait", `{}`)
 	if r := w.do("ada", "GET", "/tasks/"+id+"/events?after=1000", ""); r.status != 200 || r.body != "[]" {
-		t.Errorf("nothing is an empty list, got %d %s", r.status, r.body)
+		t.Errorf("poll returned %d %s, want an empty list", r.status, r.body)
 	}
 	close(w.released)
 }
@@ -158,12 +158,13 @@ func TestCancelStream(t *testing.T) {
 		rest = append(rest, lines.Text())
 	}
 	if err := lines.Err(); err != nil || !strings.Contains(strings.Join(rest, "\n"), "event: cancelled") {
-		t.Errorf("who follows is told of the end, got %v %q", err, rest)
+		t.Errorf("stream ended with %v %q, want the cancellation", err, rest)
 	}
 	w.until(id, "cancelled")
 }
 
-// TestLeaving has many follow, and leave in the middle: nothing of them stays.
+// TestLeaving opens many streams and closes them in the middle, and checks that
+// no goroutine is left.
 func TestLeaving(t *testing.T) {
 	w := newWorld(t, nil)
 	id := w.create("ada", "other/wait", `{}`)
@@ -195,15 +196,15 @@ func TestLeaving(t *testing.T) {
 	transport.CloseIdleConnections()
 	for deadline := time.Now().Add(patience); runtime.NumGoroutine() > before+20; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines were there before, and %d are after", before, runtime.NumGoroutine())
+			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 		}
 	}
 	close(w.released)
 	w.until(id, "completed")
 }
 
-// TestSlow reads nothing of a long stream: the task ends all the same. Then
-// everything is read, in order.
+// TestSlow does not read a long stream: the task ends anyway, and then
+// everything is read in order.
 func TestSlow(t *testing.T) {
 	w := newWorld(t, nil)
 	id := w.create("ada", "flood", `{}`)
@@ -216,20 +217,20 @@ func TestSlow(t *testing.T) {
 		}
 	}
 	if err := lines.Err(); err != nil || next != w.lines {
-		t.Errorf("a slow reader gets everything, got %d of %d lines, %v", next, w.lines, err)
+		t.Errorf("slow client got %d of %d lines, %v", next, w.lines, err)
 	}
 	r := w.do("ada", "GET", "/tasks/"+id+"/events", "")
 	if got := strings.Count(r.body, `"stepId":"flood"`); got < w.lines || !strings.HasSuffix(r.body, "]") {
-		t.Errorf("so does who asks for all at once, got %d of %d lines", got, w.lines)
+		t.Errorf("poll returned %d of %d lines", got, w.lines)
 	}
 }
 
-// deaf is a response that takes nothing any more.
+// deaf is a response whose writes fail.
 type deaf struct{ *httptest.ResponseRecorder }
 
 func (deaf) Write([]byte) (int, error) { return 0, net.ErrClosed }
 
-// TestDeaf sends pings to a client that is gone without a word.
+// TestDeaf sends pings to a client that has disappeared.
 func TestDeaf(t *testing.T) {
 	lost := make(chan error, 1)
 	s := newStream(deaf{httptest.NewRecorder()}, "x", time.Millisecond, func(err error) { lost <- err })
@@ -237,9 +238,9 @@ func TestDeaf(t *testing.T) {
 	select {
 	case err := <-lost:
 		if err == nil {
-			t.Error("the reason is told")
+			t.Error("failed ping returned no error")
 		}
 	case <-time.After(patience):
-		t.Error("a ping that cannot be sent ends the stream")
+		t.Error("failed ping did not end the stream")
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/auth"
@@ -127,18 +126,18 @@ func narrow(q *taskstore.TaskQuery, owners permission.Owners) bool {
 
 // parseTasks parses the query parameters of a listing of tasks.
 func parseTasks(r *http.Request) (q taskstore.TaskQuery, err error) {
-	params, err := query.Params(r.URL.RawQuery)
+	params, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return q, err
 	}
 	for name, values := range params {
 		if len(values) > mostFilters {
-			return q, rest.Input("request/query/%s must NOT have more than %d items", query.Short(name), mostFilters)
+			return q, rest.Input("request/query/%s must NOT have more than %d items", rest.Short(name), mostFilters)
 		}
 	}
 	for name, to := range map[string]*[]string{"createdBy": &q.CreatedBy, "status": &q.Status, "templateRef": &q.Template} {
 		for _, v := range params[name] {
-			if err := query.CheckText(name, v); err != nil {
+			if err := rest.CheckText(name, v); err != nil {
 				return q, err
 			}
 			*to = append(*to, strings.ToLower(v))
@@ -147,26 +146,26 @@ func parseTasks(r *http.Request) (q taskstore.TaskQuery, err error) {
 	for i, ref := range q.Template {
 		parsed, err := entity.ParseRef(ref, entity.KindTemplate, "")
 		if err != nil {
-			return q, rest.Input("Invalid templateRef parameter \"%s\", expected \"[<kind>:][<namespace>/]<name>\"", query.Short(ref))
+			return q, rest.Input("Invalid templateRef parameter \"%s\", expected \"[<kind>:][<namespace>/]<name>\"", rest.Short(ref))
 		}
 		q.Template[i] = parsed.String()
 	}
 	for _, o := range params["order"] {
 		direction, field, _ := strings.Cut(o, ":")
 		if field == "" || direction != "asc" && direction != "desc" {
-			return q, rest.Input("Invalid order parameter \"%s\", expected \"<asc or desc>:<field name>\"", query.Short(o))
+			return q, rest.Input("Invalid order parameter \"%s\", expected \"<asc or desc>:<field name>\"", rest.Short(o))
 		}
 		column, ok := orders[field]
 		if !ok {
-			return q, rest.Input("Invalid order parameter \"%s\", the field is none of created_at, last_heartbeat_at, created_by, status, templateRef", query.Short(o))
+			return q, rest.Input("Invalid order parameter \"%s\", expected field created_at, last_heartbeat_at, created_by, status or templateRef", rest.Short(o))
 		}
 		q.Order = append(q.Order, taskstore.TaskOrder{Field: column, Desc: direction == "desc"})
 	}
-	if q.Limit, err = query.Count(params, "limit", mostTasks); err != nil {
+	if q.Limit, err = rest.Count(params, "limit", mostTasks); err != nil {
 		return q, err
 	}
 	q.Limit = min(q.Limit, mostTasks)
-	q.Offset, err = query.Count(params, "offset", 0)
+	q.Offset, err = rest.Count(params, "offset", 0)
 	return q, err
 }
 
@@ -199,7 +198,7 @@ func (s *Scaffolder) createTask(w http.ResponseWriter, r *http.Request) error {
 	}
 	ref, err := entity.ParseRef(*body.TemplateRef, entity.KindTemplate, "")
 	if err != nil {
-		return rest.Input("request/body/templateRef must be on the form [<kind>:][<namespace>/]<name>")
+		return rest.Input("request/body/templateRef must have the form [<kind>:][<namespace>/]<name>")
 	}
 	t, err := s.template(ctx, ref)
 	if err != nil {
@@ -280,7 +279,7 @@ func (s *Scaffolder) retryTask(w http.ResponseWriter, r *http.Request) error {
 	now := task.Requester{Caller: auth.From(ctx), Template: template.Ref, Owners: template.Owners, Origin: template.Origin}
 	ok, err := s.Tasks.Retry(ctx, t.ID, now, secrets)
 	if err == nil && !ok {
-		err = rest.Conflict("Task %s cannot be retried: only one that failed or was cancelled can", t.ID)
+		err = rest.Conflict("cannot retry task %s: only failed and cancelled tasks can be retried", t.ID)
 	}
 	s.record(ctx, audit.TaskRetried, t.ID, t.Template, err)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
@@ -42,7 +41,7 @@ func (s *Scaffolder) by(ctx context.Context, t found) task.Requester {
 func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error) {
 	e, err := s.Catalog.Find(ctx, ref.String())
 	if errors.Is(err, db.ErrNotFound) {
-		return found{}, rest.NotFound("Template %s not found", query.Short(ref.String()))
+		return found{}, rest.NotFound("Template %s not found", rest.Short(ref.String()))
 	}
 	if err != nil {
 		return found{}, err
@@ -52,9 +51,9 @@ func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error
 		return found{}, err
 	}
 	if !isTemplate(n) {
-		return found{}, rest.Input("Unsupported apiVersion field in schema entity, %s", query.Short(n.Get("apiVersion").Str()))
+		return found{}, rest.Input("Unsupported apiVersion field in schema entity, %s", rest.Short(n.Get("apiVersion").Str()))
 	}
-	resource, err := permission.ResourceOf(e)
+	resource, err := permission.ResourceOf(e.Ref, e.JSON)
 	if err != nil {
 		return found{}, err
 	}
@@ -76,7 +75,7 @@ const untitled = "Please enter the following information"
 // resource is named, the values of that resource.
 func (s *Scaffolder) parameterSchema(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	params, err := query.Params(r.URL.RawQuery)
+	params, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -169,7 +168,7 @@ func (s *Scaffolder) fill(ctx context.Context, t found, cluster, namespace, name
 		return nil, err
 	}
 	for _, part := range []struct{ name, value string }{{"cluster", cluster}, {"namespace", namespace}, {"name", name}} {
-		if err := query.CheckText(part.name, part.value); err != nil {
+		if err := rest.CheckText(part.name, part.value); err != nil {
 			return nil, err
 		}
 	}
@@ -182,7 +181,7 @@ func (s *Scaffolder) fill(ctx context.Context, t found, cluster, namespace, name
 		return nil, told(err)
 	}
 	if live == nil {
-		return nil, rest.Input("Template %s does not update anything, so that there is nothing to fill its form with", t.resource.Ref)
+		return nil, rest.Input("Template %s does not update anything, so its form cannot be prefilled", t.resource.Ref)
 	}
 	return live, nil
 }

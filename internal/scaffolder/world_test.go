@@ -33,11 +33,11 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for an event.
 const patience = time.Minute
 
-// The entities there are. Template wait ends when it is told to, and fail fails
-// until it is told not to.
+// Entities of the tests. Template wait ends when it is released, and fail fails
+// until it is fixed.
 const entities = `
 apiVersion: portal.io/v1alpha1
 kind: User
@@ -113,7 +113,7 @@ metadata: { name: old }
 spec: { type: service, owner: platform, steps: [] }
 `
 
-// The callers of the tests, by their tokens.
+// Callers of the tests by token.
 var callers = map[string]auth.Caller{
 	"guest":   {Kind: auth.Guest, Subject: "user:development/guest", Ownership: []string{"user:development/guest"}},
 	"ada":     {Kind: auth.User, Subject: "user:default/ada", Ownership: []string{"user:default/ada", "group:default/shop"}},
@@ -125,16 +125,16 @@ var callers = map[string]auth.Caller{
 // admins may read and cancel everything.
 var admins = config.PermissionRule{Who: []string{"group:default/admins"}, Permissions: []string{"scaffolder.task.*"}, Allow: true}
 
-// world is a portal with a scaffolder alone.
+// world is a portal with only a scaffolder.
 type world struct {
 	t       *testing.T
 	base    string
 	store   *store.Store
 	tasks   *taskstore.Store
 	scaffer *Scaffolder
-	// released lets test:wait end, and mended test:fail succeed.
+	// released lets test:wait end, and mended lets test:fail succeed.
 	released, mended chan struct{}
-	// lines is how much test:flood says.
+	// lines is the number of lines that test:flood logs.
 	lines int
 }
 
@@ -143,7 +143,7 @@ func newWorld(t *testing.T, change func(*Options), rules ...config.PermissionRul
 	return newWorldOf(t, task.Limits{}, change, rules...)
 }
 
-// newWorldOf is a world whose callers have limits.
+// newWorldOf returns a world whose callers have limits.
 func newWorldOf(t *testing.T, limits task.Limits, change func(*Options), rules ...config.PermissionRule) *world {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
@@ -189,7 +189,7 @@ func newWorldOf(t *testing.T, limits task.Limits, change func(*Options), rules .
 	running.Go(func() { tasks.Run(ctx) })
 	running.Go(func() {
 		if err := queue.Run(ctx); err != nil && ctx.Err() == nil {
-			t.Errorf("the queue ended: %v", err)
+			t.Errorf("queue ended with %v", err)
 		}
 	})
 	t.Cleanup(func() {
@@ -204,7 +204,7 @@ func newWorldOf(t *testing.T, limits task.Limits, change func(*Options), rules .
 	return w
 }
 
-// actions are what the Templates do.
+// actions returns the actions of the Templates.
 func (w *world) actions() []action.Action {
 	text := tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", tree.Obj(tree.F("text", tree.Obj(tree.F("type", tree.Str("string")))))))
 	return []action.Action{
@@ -265,14 +265,14 @@ func (w *world) put(yaml string) {
 	}
 }
 
-// reply is what was answered.
+// reply is a response.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// request makes a request of a caller; "" is nobody.
+// request creates a request of a caller; "" is a request without credentials.
 func (w *world) request(ctx context.Context, caller, method, path, body string) *http.Request {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, w.base+path, strings.NewReader(body))
@@ -285,7 +285,7 @@ func (w *world) request(ctx context.Context, caller, method, path, body string) 
 	return r
 }
 
-// do sends a request and reads the answer.
+// do sends a request and reads the response.
 func (w *world) do(caller, method, path, body string) reply {
 	w.t.Helper()
 	res, err := http.DefaultClient.Do(w.request(w.t.Context(), caller, method, path, body))
@@ -295,28 +295,28 @@ func (w *world) do(caller, method, path, body string) reply {
 	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
-		w.t.Fatalf("%s %s: %v", method, path, err)
+		w.t.Fatalf("%s %s returned the error %v", method, path, err)
 	}
 	return reply{res.StatusCode, res.Header, string(data)}
 }
 
-// want sends a request, wants a status, and reads the answer into v unless it is
-// nil.
+// want sends a request, checks the status, and decodes the response into v
+// unless it is nil.
 func (w *world) want(caller, method, path, body string, status int, v any) {
 	w.t.Helper()
 	r := w.do(caller, method, path, body)
 	if r.status != status {
-		w.t.Fatalf("%s %s as %q: got %d %s, want %d", method, path, caller, r.status, r.body, status)
+		w.t.Fatalf("%s %s as %q returned %d %s, want %d", method, path, caller, r.status, r.body, status)
 	}
 	if v == nil {
 		return
 	}
 	if err := json.NewDecoder(bytes.NewReader([]byte(r.body))).Decode(v); err != nil {
-		w.t.Fatalf("cannot read %s: %v", r.body, err)
+		w.t.Fatalf("response %s cannot be decoded: %v", r.body, err)
 	}
 }
 
-// create makes a task and returns its id.
+// create creates a task and returns its id.
 func (w *world) create(caller, template, values string) string {
 	w.t.Helper()
 	var made struct{ ID string }
@@ -335,5 +335,5 @@ func (w *world) until(id, status string) {
 			return
 		}
 	}
-	w.t.Fatalf("the task is %s after %v, and should be %s", got, patience, status)
+	w.t.Fatalf("task is %s after %v, want %s", got, patience, status)
 }

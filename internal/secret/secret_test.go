@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestText shows a text in every way there is, and wants it nowhere.
+// TestText formats a text in every way, and checks that it is never shown.
 func TestText(t *testing.T) {
 	type holder struct{ Token Text }
 	h := holder{"hunter2"}
@@ -26,10 +26,10 @@ func TestText(t *testing.T) {
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "token", h.Token, "holder", h)
 	for _, leak := range []string{"hunter2", "68756e74657232"} {
 		if strings.Contains(out.String(), leak) {
-			t.Errorf("%q shows in:\n%s", leak, out.String())
+			t.Errorf("output contains %q:\n%s", leak, out.String())
 		}
 	}
 	if h.Token.Reveal() != "hunter2" || Text("").String() != "" {
-		t.Errorf("who asks is told, and nothing shows as nothing")
+		t.Errorf("Reveal does not return the text, or an empty text is not shown as empty")
 	}
 }

@@ -29,7 +29,7 @@ func Weakness(token string) string {
 	case len(count) < FewestSigns:
 		return fmt.Sprintf("at least %d different characters", FewestSigns)
 	case 2*most >= n, 2*period(token) <= len(token)+1:
-		return "text that does not repeat itself"
+		return "text that does not repeat"
 	}
 	return ""
 }

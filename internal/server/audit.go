@@ -48,12 +48,12 @@ func (r *recorder) ended(of task.Moment, status string) {
 	switch status {
 	case taskstore.TaskFailed:
 		// The reason is in the events of the task, which may quote its values.
-		e.Result, e.Reason = audit.Failure, "the task failed"
+		e.Result, e.Reason = audit.Failure, "task failed"
 		if of.Step != "" {
-			e.Reason = "a step failed"
+			e.Reason = "step failed"
 		}
 	case taskstore.TaskCancelled:
-		e.Result, e.Reason = audit.Failure, "the task was cancelled"
+		e.Result, e.Reason = audit.Failure, "task cancelled"
 	}
 	r.log.Record(context.Background(), e)
 }

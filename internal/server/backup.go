@@ -27,7 +27,7 @@ type Dump struct {
 }
 
 // Error returns the message.
-func (d *Dump) Error() string { return "cannot back up a PostgreSQL database: its own program does" }
+func (d *Dump) Error() string { return "cannot back up a PostgreSQL database: use pg_dump" }
 
 // Backup copies the databases of SQLite, also while a server uses them, and the key for
 // the secrets of tasks: the catalog's database to a path, the others next to it under

@@ -19,7 +19,7 @@ type InUse struct {
 
 // Error names the file and the process.
 func (e *InUse) Error() string {
-	return fmt.Sprintf("cannot open the database %s: %s uses it", e.Path, e.Held.Holder())
+	return fmt.Sprintf("cannot open the database %s: in use by %s", e.Path, e.Held.Holder())
 }
 
 // Unwrap returns the lock.

@@ -70,7 +70,6 @@ type Portal struct {
 	queue     *jobs.Queue
 	redis     *marks.Redis
 	auth      *auth.Auth
-	intake    *provider.Providers
 	ingestion *ingestion.Ingestion
 	generated *definition.Folder
 	tasks     *task.Tasks
@@ -130,9 +129,9 @@ func Hint(err error, c *config.Config) string {
 	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return "give yourself the right to it, or choose another place in the configuration"
+		return "grant yourself permission, or set another path in the configuration"
 	case errors.Is(err, db.ErrUnavailable) && c.Backend.Database.Client == config.ClientPostgres:
-		return "is PostgreSQL running, is the database made (createdb), and is backend.database.connection right?"
+		return "check that PostgreSQL is running, that the database exists (createdb), and that backend.database.connection is right"
 	}
 	return ""
 }
@@ -156,15 +155,15 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	cat := catalog.New(p.store, policy)
 	cat.Audit, cat.Origin = p.audit.log, originOf
 	in := provider.New(provider.Options{
-		Store: p.store, Policy: policy, Catalog: cat, Now: opts.Now, Log: opts.Log,
+		Store: p.store, Queue: p.queue, Policy: policy, Catalog: cat, Now: opts.Now, Log: opts.Log,
 		Config: c.Catalog, Reading: c.Backend.Reading, MaxPush: c.Backend.MaxPush, Registry: registry, Audit: p.audit.log,
 	})
-	p.auth, p.intake = who, in
+	p.auth = who
 	p.ingestion = ingestion.New(ingestion.Options{
-		Config: c, Store: p.store, Mirror: p.mirror, Queue: p.queue, Redis: p.redis, Policy: policy,
+		Config: c, Catalog: ingested{p.store}, Entities: ingested{p.store}, Mirror: p.mirror, Queue: p.queue, Redis: p.redis, Policy: policy,
 		Build: opts.Build, Extension: opts.Extension, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
 	})
-	cat.Deleted = p.ingestion.Restore
+	cat.Deleted = func(ctx context.Context, e *store.Entity) error { return p.ingestion.Restore(ctx, e.Provider) }
 	p.generated = definition.New(definition.Options{
 		Store: p.store, Config: c.Catalog.XRDTemplates, Doubt: ingest.MassRemoval(c.Composer.MassRemoval).Is, Settle: ingestion.Settle, Changed: p.folderChanged,
 		Now: opts.Now, Log: opts.Log, Registry: registry,
@@ -267,7 +266,6 @@ func (p *Portal) Run(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { p.auth.Run(ctx) })
-	background.Go(func() { p.intake.Run(ctx) })
 	background.Go(func() { p.ingestion.Run(ctx) })
 	background.Go(func() { p.generated.Watch(ctx) })
 	background.Go(func() { p.tasks.Run(ctx) })

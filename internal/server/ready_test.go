@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// TestReadyWithoutWorkspaces is not ready while tasks have no place to work, and
-// says why.
+// TestReadyWithoutWorkspaces checks that the portal is not ready without a
+// workspace folder, and reports why.
 func TestReadyWithoutWorkspaces(t *testing.T) {
 	dir := t.TempDir()
 	work := filepath.Join(dir, "work")
@@ -32,18 +32,18 @@ func TestReadyWithoutWorkspaces(t *testing.T) {
 		w := httptest.NewRecorder()
 		p.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/health/ready", nil))
 		if w.Code != status || !strings.Contains(w.Body.String(), says) || strings.Contains(w.Body.String(), dir) {
-			t.Errorf("%d %s", w.Code, w.Body)
+			t.Errorf("response is %d %s", w.Code, w.Body)
 		}
 	}
 	ready(200, "ok")
 	if err := os.RemoveAll(work); err != nil {
 		t.Fatal(err)
 	}
-	ready(200, "ok") // It is made again.
+	ready(200, "ok") // The folder is created again.
 	if err := errors.Join(os.RemoveAll(work), os.WriteFile(work, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	ready(503, "The portal is not ready: cannot use the folder for workspaces: not a directory")
+	ready(503, "The portal is not ready: cannot use workspace folder: not a directory")
 	if err := os.Remove(work); err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 // offered returns the clusters that a form offers.
 func offered(names []string, resource string) ([]scaffolder.Result, error) {
 	if resource != "clusters" {
-		return nil, rest.NotFound("There is nothing called %q to choose from; there are clusters", resource)
+		return nil, rest.NotFound("Unknown resource %q; use clusters", resource)
 	}
 	all := make([]scaffolder.Result, len(names))
 	for i, name := range names {
@@ -124,10 +124,10 @@ func secretKey(c *config.Config) ([]byte, error) {
 	if errors.Is(err, fs.ErrExist) {
 		k, err := os.ReadFile(path)
 		if err == nil && len(k) == 0 {
-			err = errors.New("it is empty: remove it, and a new one is made")
+			err = errors.New("file is empty: remove it to generate a new key")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the key for secrets of tasks in %s: %w", path, err)
+			return nil, fmt.Errorf("cannot read the task secret key %s: %w", path, err)
 		}
 		return k, nil
 	}
@@ -140,7 +140,7 @@ func secretKey(c *config.Config) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a key for secrets of tasks in %s: %w", path, err)
+		return nil, fmt.Errorf("cannot create the task secret key %s: %w", path, err)
 	}
 	return os.ReadFile(path)
 }
@@ -194,7 +194,7 @@ func (f filler) fill(ctx context.Context, by task.Requester, template *tree.Node
 		return nil, err
 	}
 	if n == nil {
-		return nil, rest.NotFound("There is no %s %s%s%s", manifest.Get("kind").Str(), name, where(" in namespace ", namespace), where(" of cluster ", cluster))
+		return nil, rest.NotFound("%s %s%s%s not found", manifest.Get("kind").Str(), name, where(" in namespace ", namespace), where(" in cluster ", cluster))
 	}
 	filled := form.Fill(spec, n)
 	if asks(spec, form.ParamCluster) {

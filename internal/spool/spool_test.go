@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSpool keeps texts from several goroutines in memory and in a file.
+// TestSpool stores texts from several goroutines in memory and in a file.
 func TestSpool(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, room := range []int{0, 100, 1 << 20} {
@@ -32,12 +32,12 @@ func TestSpool(t *testing.T) {
 			for j, text := range texts[i] {
 				want := fmt.Sprintf("text %d of %d", j, i)
 				if got, err := text.Load(); err != nil || string(got) != want || text.Size() != len(want) {
-					t.Fatalf("room %d: got %q (%v), want %q", room, got, err, want)
+					t.Fatalf("room %d: text is %q (%v), want %q", room, got, err, want)
 				}
 			}
 		}
 		if inFile := s.file != nil; inFile != (room < 1<<20) {
-			t.Errorf("room %d: a file is used: %v", room, inFile)
+			t.Errorf("room %d: file is used: %v", room, inFile)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -45,10 +45,10 @@ func TestSpool(t *testing.T) {
 	}
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
+		t.Errorf("files are left: %v (%v)", left, err)
 	}
 	if got, err := (Text{}).Load(); err != nil || len(got) > 0 {
-		t.Errorf("the zero value is %q (%v)", got, err)
+		t.Errorf("zero value is %q (%v)", got, err)
 	}
 }
 
@@ -56,9 +56,9 @@ func TestNowhere(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir()+"/missing")
 	s := New(3)
 	if _, err := s.Put([]byte("few")); err != nil {
-		t.Errorf("what fits into memory needs no file: %v", err)
+		t.Errorf("text that fits in memory returned %v", err)
 	}
 	if _, err := s.Put([]byte("more")); !errors.Is(err, ErrTemporary) {
-		t.Errorf("got %v", err)
+		t.Errorf("Put returned %v, want ErrTemporary", err)
 	}
 }

@@ -19,15 +19,15 @@ func TestStyle(t *testing.T) {
 		reason    string
 		got, want string
 	}{
-		"Bold":   {"bold ends with what undoes it", on.Bold("x"), "\x1b[1mx\x1b[22m"},
-		"Dim":    {"dim ends with what undoes it", on.Dim("x"), "\x1b[2mx\x1b[22m"},
-		"Red":    {"red is red", on.Red("x"), "\x1b[31mx\x1b[39m"},
-		"Green":  {"green is green", on.Green("x"), "\x1b[32mx\x1b[39m"},
-		"Yellow": {"yellow is yellow", on.Yellow("x"), "\x1b[33mx\x1b[39m"},
-		"Cyan":   {"cyan is cyan", on.Cyan("x"), "\x1b[36mx\x1b[39m"},
-		"Nested": {"a colour inside does not end what is around it", on.Bold("a" + on.Red("b") + "c"), "\x1b[1ma\x1b[31mb\x1b[39mc\x1b[22m"},
-		"Empty":  {"nothing is not coloured", on.Red(""), ""},
-		"Off":    {"without colour text is unchanged", off.Bold(off.Dim(off.Red(off.Green(off.Yellow(off.Cyan("x")))))), "x"},
+		"Bold":   {"Bold ends with its reset.", on.Bold("x"), "\x1b[1mx\x1b[22m"},
+		"Dim":    {"Dim ends with its reset.", on.Dim("x"), "\x1b[2mx\x1b[22m"},
+		"Red":    {"Red has the code of red.", on.Red("x"), "\x1b[31mx\x1b[39m"},
+		"Green":  {"Green has the code of green.", on.Green("x"), "\x1b[32mx\x1b[39m"},
+		"Yellow": {"Yellow has the code of yellow.", on.Yellow("x"), "\x1b[33mx\x1b[39m"},
+		"Cyan":   {"Cyan has the code of cyan.", on.Cyan("x"), "\x1b[36mx\x1b[39m"},
+		"Nested": {"A nested colour does not end the outer style.", on.Bold("a" + on.Red("b") + "c"), "\x1b[1ma\x1b[31mb\x1b[39mc\x1b[22m"},
+		"Empty":  {"An empty text has no colour.", on.Red(""), ""},
+		"Off":    {"Without colour the text is unchanged.", off.Bold(off.Dim(off.Red(off.Green(off.Yellow(off.Cyan("x")))))), "x"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -45,16 +45,16 @@ func TestSafe(t *testing.T) {
 		line   string
 		lines  string
 	}{
-		"Plain":     {"plain text stays", "a b~", "a b~", "a b~"},
-		"Unicode":   {"all that can be read stays", "café 日本 👩\u200d💻 \u00a0", "café 日本 👩\u200d💻 \u00a0", "café 日本 👩\u200d💻 \u00a0"},
-		"Escape":    {"no orders to the terminal", "\x1b]0;x\a\x1b[2J", `\x1b]0;x\a\x1b[2J`, `\x1b]0;x\a\x1b[2J`},
-		"C1":        {"not in eight bits either", "\u009b2J", `\u009b2J`, `\u009b2J`},
-		"Raw":       {"nor as a byte that is no text", "\x9b2J", `\x9b2J`, `\x9b2J`},
-		"Lines":     {"only text of several lines has several lines", "a\nb\tc\r", `a\nb\tc\r`, "a\nb\tc" + `\r`},
-		"Direction": {"nothing turns the direction of writing", "a\u202eb\u2066", `a\u202eb\u2066`, `a\u202eb\u2066`},
-		"Zero":      {"no zero byte, no delete", "\x00\x7f", `\x00\x7f`, `\x00\x7f`},
-		"Separator": {"a line separator is a line's end too", "a\u2028b", `a\u2028b`, `a\u2028b`},
-		"Replaced":  {"the replacement character is a character", "\ufffd", "\ufffd", "\ufffd"},
+		"Plain":     {"Plain text is unchanged.", "a b~", "a b~", "a b~"},
+		"Unicode":   {"Readable characters are unchanged.", "café 日本 👩\u200d💻 \u00a0", "café 日本 👩\u200d💻 \u00a0", "café 日本 👩\u200d💻 \u00a0"},
+		"Escape":    {"Escape sequences are escaped.", "\x1b]0;x\a\x1b[2J", `\x1b]0;x\a\x1b[2J`, `\x1b]0;x\a\x1b[2J`},
+		"C1":        {"Eight-bit control characters are escaped.", "\u009b2J", `\u009b2J`, `\u009b2J`},
+		"Raw":       {"Invalid bytes are escaped.", "\x9b2J", `\x9b2J`, `\x9b2J`},
+		"Lines":     {"Line breaks and tabs are kept only in text of several lines.", "a\nb\tc\r", `a\nb\tc\r`, "a\nb\tc" + `\r`},
+		"Direction": {"Characters that change the text direction are escaped.", "a\u202eb\u2066", `a\u202eb\u2066`, `a\u202eb\u2066`},
+		"Zero":      {"NUL and delete are escaped.", "\x00\x7f", `\x00\x7f`, `\x00\x7f`},
+		"Separator": {"A line separator is escaped.", "a\u2028b", `a\u2028b`, `a\u2028b`},
+		"Replaced":  {"The replacement character is unchanged.", "\ufffd", "\ufffd", "\ufffd"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -95,38 +95,38 @@ func TestTable(t *testing.T) {
 		want   string
 	}{
 		"Plain": {
-			reason: "columns are as wide as the widest cell, and no line ends in spaces",
+			reason: "A column is as wide as its widest cell, and no line ends in spaces.",
 			rows:   [][]string{{"a", "long cell", "1"}, {"long name", "b", ""}}, header: []string{"NAME", "WHAT", "N"},
 			want: "NAME       WHAT       N\n" +
 				"a          long cell  1\n" +
 				"long name  b\n",
 		},
 		"Wide": {
-			reason: "what counts is how wide a character is shown",
+			reason: "The width of a cell is that of its display.",
 			rows:   [][]string{{"日本", "x"}, {"abcd", "y"}, {"e\u0301", "z"}},
 			want:   "日本  x\nabcd  y\ne\u0301     z\n",
 		},
 		"Ragged": {
-			reason: "rows may be of different lengths, and empty",
+			reason: "Rows may have different lengths, and be empty.",
 			rows:   [][]string{{"a"}, {}, {"b", "", "c"}},
 			want:   "a\n\nb    c\n",
 		},
 		"Styled": {
-			reason: "colour has no width",
+			reason: "Colour has no width.",
 			rows:   [][]string{{on.Red("ab"), "x"}, {"abc", "y"}}, header: []string{"H"}, style: on,
 			want: "\x1b[1mH\x1b[22m\n\x1b[31mab\x1b[39m   x\nabc  y\n",
 		},
 		"NotStyled": {
-			reason: "without colour there is none, wherever it comes from",
+			reason: "Without colour, escape sequences of cells are escaped.",
 			rows:   [][]string{{"\x1b[31mab", "x"}},
 			want:   `\x1b[31mab` + "  x\n",
 		},
 		"Hostile": {
-			reason: "a cell stays in its cell", style: on,
+			reason: "Control characters of a cell are escaped.", style: on,
 			rows: [][]string{{"a\nb", "\x1b[2J"}},
 			want: `a\nb  \x1b[2J` + "\n",
 		},
-		"Nothing": {reason: "no rows, no lines"},
+		"Nothing": {reason: "Without rows there are no lines."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -137,11 +137,11 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTableNotCut gives a table more than any terminal is wide.
+// TestTableNotCut checks that a table may be wider than any terminal.
 func TestTableNotCut(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	if got := Table([][]string{{long, "y"}}, nil, Style{}); ansi.StringWidth(strings.TrimSuffix(got, "\n")) != 5003 {
-		t.Errorf("the table is %d wide", len(got))
+		t.Errorf("table has a width of %d", len(got))
 	}
 }
 
@@ -158,12 +158,11 @@ func TestProgress(t *testing.T) {
 	p.Update(10, 10)
 	want := "\r\x1b[Kreading 3/10 files\r\x1b[Kreading 6/10 files\r\x1b[Kreading 9/10 files\r\x1b[K"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("every 100 ms and then gone (-want +got):\n%s", diff)
+		t.Errorf("progress every 100 ms (-want +got):\n%s", diff)
 	}
 }
 
-// TestProgressOpen wants a stream, of which nobody knows the end, to show how
-// much of it was seen.
+// TestProgressOpen checks that progress without a known total shows the count.
 func TestProgressOpen(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Unix(0, 0)
@@ -171,7 +170,7 @@ func TestProgressOpen(t *testing.T) {
 	at = at.Add(time.Second)
 	p.Update(7, 0)
 	if got, want := out.String(), "\r\x1b[Kreading 7 records"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("progress is %q, want %q", got, want)
 	}
 }
 
@@ -185,7 +184,7 @@ func TestProgressQuick(t *testing.T) {
 	off.Update(1, 1)
 	off.Done()
 	if out.Len() > 0 {
-		t.Errorf("quick work, and work nobody looks at, show nothing: %q", out.String())
+		t.Errorf("short work, or output that is not a terminal, printed %q", out.String())
 	}
 }
 

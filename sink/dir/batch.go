@@ -63,10 +63,10 @@ func missingDirs(dir string) ([]string, error) {
 			return missing, nil
 		}
 		if err == nil {
-			return nil, &Error{Path: dir, Err: fmt.Errorf("%q is a file, not a directory", p), Hint: "choose another place with --output"}
+			return nil, &Error{Path: dir, Err: fmt.Errorf("%q is a file, not a directory", p), Hint: "choose another path with --output"}
 		}
 		if link, e := os.Lstat(p); e == nil && link.Mode()&fs.ModeSymlink != 0 {
-			return nil, &Error{Path: dir, Err: fmt.Errorf("%q is a link that leads nowhere", p), Hint: "remove the link, or make what it leads to"}
+			return nil, &Error{Path: dir, Err: fmt.Errorf("%q is a broken link: target does not exist", p), Hint: "remove the link, or create its target"}
 		}
 		unknown := !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 		if unknown || p == filepath.Dir(p) {
@@ -90,9 +90,9 @@ func (b *batch) check(name string) error {
 	case err != nil:
 		return b.errorf(name, err)
 	case info.IsDir():
-		return b.wrong(name, "it is a directory, not a file")
+		return b.wrong(name, "is a directory, not a file")
 	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
-		return b.wrong(name, "it is a device or a pipe, not a file")
+		return b.wrong(name, "is a device or a pipe, not a file")
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (b *batch) mkdir(name string) error {
 	case err == nil && info.IsDir():
 		return nil
 	case err == nil:
-		return b.wrong(name, "it is a file, not a directory")
+		return b.wrong(name, "is a file, not a directory")
 	case !errors.Is(err, fs.ErrNotExist):
 		return b.errorf(name, err)
 	}
@@ -203,7 +203,7 @@ func (b *batch) commit() error {
 		if err := b.root.Rename(m.from, m.to); err != nil {
 			hint := ""
 			if done := all - len(b.moves); done > 0 {
-				hint = fmt.Sprintf("%d of %d files were written before it; write again when the cause is gone", done, all)
+				hint = fmt.Sprintf("%d of %d files were written before the error; fix the cause and write again", done, all)
 			}
 			return &Error{Path: b.path(m.to), Err: err, Hint: hint}
 		}
@@ -258,5 +258,5 @@ func (b *batch) path(name string) string { return filepath.Join(b.dir, filepath.
 func (b *batch) errorf(name string, err error) error { return &Error{Path: b.path(name), Err: err} }
 
 func (b *batch) wrong(name, why string) error {
-	return &Error{Path: b.path(name), Err: errors.New(why), Hint: "move it away, or choose another place with --output"}
+	return &Error{Path: b.path(name), Err: errors.New(why), Hint: "move it, or choose another path with --output"}
 }

@@ -148,18 +148,18 @@ type target struct {
 
 func (s *Sink) target() (target, error) {
 	if s.root == "" {
-		return target{}, &Error{Err: errors.New("the path is empty"), Hint: "name it with --output"}
+		return target{}, &Error{Err: errors.New("the path is empty"), Hint: "set --output"}
 	}
 	info, err := os.Stat(s.root)
 	if s.opts.Layout == SingleFile {
 		return s.singleTarget(info, err)
 	}
 	if err == nil && !info.IsDir() {
-		hint := "name a directory with --output"
+		hint := "set --output to a directory"
 		if s.opts.Layout == PerKind {
 			hint += ", or add --single-file to write one file"
 		}
-		return target{}, &Error{Path: s.root, Err: errors.New("it is a file, not a directory"), Hint: hint}
+		return target{}, &Error{Path: s.root, Err: errors.New("is a file, not a directory"), Hint: hint}
 	}
 	return target{dir: s.root}, nil
 }
@@ -168,13 +168,13 @@ func (s *Sink) singleTarget(info fs.FileInfo, err error) (target, error) {
 	switch {
 	case err == nil && info.IsDir():
 		return target{}, &Error{
-			Path: s.root, Err: errors.New("it is a directory, not a file"),
-			Hint: fmt.Sprintf("name a file in it with --output, such as %q", filepath.Join(s.root, "catalog"+s.opts.Format.Ext())),
+			Path: s.root, Err: errors.New("is a directory, not a file"),
+			Hint: fmt.Sprintf("set --output to a file in it, such as %q", filepath.Join(s.root, "catalog"+s.opts.Format.Ext())),
 		}
 	case os.IsPathSeparator(s.root[len(s.root)-1]):
 		return target{}, &Error{
-			Path: s.root, Err: errors.New("it ends in a separator, so it names a directory"),
-			Hint: "name a file with --output",
+			Path: s.root, Err: errors.New("path ends in a separator, so it names a directory"),
+			Hint: "set --output to a file",
 		}
 	case err == nil && !info.Mode().IsRegular():
 		return target{special: true}, nil
@@ -235,9 +235,9 @@ func (s *Sink) explain(err error) error {
 	}
 	switch {
 	case errors.Is(e.Err, fs.ErrPermission):
-		e.Hint = "give yourself the right to write there, or choose another place with --output"
+		e.Hint = "grant write permission, or choose another path with --output"
 	case strings.Contains(e.Error(), "path escapes"):
-		e.Hint = "a link in the output directory leads out of it; remove the link"
+		e.Hint = "remove the link that leads out of the output directory"
 	}
 	return e
 }

@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/sink"
 )
 
-// ent makes an entity from "Kind:namespace/name" or "Kind:name".
+// ent returns an entity for "Kind:namespace/name" or "Kind:name".
 func ent(ref string) *entity.Entity {
 	kind, rest, _ := strings.Cut(ref, ":")
 	namespace, name, ok := strings.Cut(rest, "/")
@@ -35,7 +35,7 @@ func ents(refs ...string) []*entity.Entity {
 	return out
 }
 
-// text is the entity as YAML.
+// text returns the entity as YAML.
 func text(ref string) string { return string(entity.AppendYAML(nil, ent(ref))) }
 
 // tree returns the files below the working directory with their content;
@@ -76,7 +76,7 @@ func TestWrite(t *testing.T) {
 		wrote    map[string]int
 	}{
 		"PerKind": {
-			reason: "a file a kind, several documents in the order given", root: "out",
+			reason: "There is one file per kind, with its entities in the given order.", root: "out",
 			entities: ents("Template:b", "API:x", "Template:a"),
 			want: map[string]string{
 				"out/": "", "out/api.yaml": "---\n" + text("API:x"),
@@ -85,13 +85,13 @@ func TestWrite(t *testing.T) {
 			wrote: map[string]int{"out/api.yaml": 1, "out/template.yaml": 2},
 		},
 		"PerKindJSON": {
-			reason: "several entities are a JSON array", root: "out", opts: Options{Format: sink.JSON},
+			reason: "Several entities are a JSON array.", root: "out", opts: Options{Format: sink.JSON},
 			entities: ents("System:x", "System:y"),
 			want:     map[string]string{"out/": "", "out/system.json": string(entity.JSONArray(ents("System:x", "System:y")))},
 			wrote:    map[string]int{"out/system.json": 2},
 		},
 		"Named": {
-			reason: "those with one name share a file, in the order given; a single document needs no marker", root: "out", opts: Options{Layout: Named, File: byKind},
+			reason: "Entities with the same file name share a file in the given order; a single document has no separator.", root: "out", opts: Options{Layout: Named, File: byKind},
 			entities: ents("Template:b", "Resource:y", "Resource:x"),
 			want: map[string]string{
 				"out/": "", "out/the-Template.yaml": text("Template:b"),
@@ -100,27 +100,27 @@ func TestWrite(t *testing.T) {
 			wrote: map[string]int{"out/the-Template.yaml": 1, "out/the-Resource.yaml": 2},
 		},
 		"NamedJSON": {
-			reason: "how many there are does not change what a reader gets", root: "out", opts: Options{Layout: Named, File: byKind, Format: sink.JSON},
+			reason: "A named JSON file is always an array.", root: "out", opts: Options{Layout: Named, File: byKind, Format: sink.JSON},
 			entities: ents("Template:b"),
 			want:     map[string]string{"out/": "", "out/the-Template.json": string(entity.JSONArray(ents("Template:b")))},
 			wrote:    map[string]int{"out/the-Template.json": 1},
 		},
 		"NamedCase": {
-			reason: "names that differ in case alone are one: some disks know no difference", root: "out",
+			reason: "File names that differ only in case are the same, because some file systems ignore case.", root: "out",
 			opts:     Options{Layout: Named, File: func(e *entity.Entity) string { return e.Metadata.Name }},
 			entities: ents("Template:Foo", "Template:foo"),
 			want:     map[string]string{"out/": "", "out/Foo.yaml": "---\n" + text("Template:Foo") + "---\n" + text("Template:foo")},
 			wrote:    map[string]int{"out/Foo.yaml": 2},
 		},
 		"NamedHostile": {
-			reason: "no name leaves the directory", root: "out",
+			reason: "A file name cannot leave the directory.", root: "out",
 			opts:     Options{Layout: Named, File: func(*entity.Entity) string { return "../../x" }},
 			entities: ents("Template:a"),
 			want:     map[string]string{"out/": "", "out/_.._x-9cdf6a50.yaml": text("Template:a")},
 			wrote:    map[string]int{"out/_.._x-9cdf6a50.yaml": 1},
 		},
 		"PerEntity": {
-			reason: "a file an entity in a directory a kind, parents are made", root: "deep/out", opts: Options{Layout: PerEntity},
+			reason: "There is one file per entity in a directory per kind; missing directories are created.", root: "deep/out", opts: Options{Layout: PerEntity},
 			entities: ents("Template:a", "Resource:a.b", "Template:other/b"),
 			want: map[string]string{
 				"deep/": "", "deep/out/": "", "deep/out/Resource/": "", "deep/out/Template/": "",
@@ -130,26 +130,26 @@ func TestWrite(t *testing.T) {
 			wrote: map[string]int{"deep/out/Resource/a.b.yaml": 1, "deep/out/Template/a.yaml": 1, "deep/out/Template/b.yaml": 1},
 		},
 		"PerEntityJSON": {
-			reason: "one entity is a JSON object", root: "out", opts: Options{Layout: PerEntity, Format: sink.JSON},
+			reason: "A single entity is a JSON object.", root: "out", opts: Options{Layout: PerEntity, Format: sink.JSON},
 			entities: ents("API:x"),
 			want:     map[string]string{"out/": "", "out/API/": "", "out/API/x.json": string(entity.AppendJSON(nil, ent("API:x")))},
 			wrote:    map[string]int{"out/API/x.json": 1},
 		},
 		"SingleFile": {
-			reason: "the root is the file, whatever its name", root: "deep/all.txt", opts: Options{Layout: SingleFile},
+			reason: "With SingleFile the root is the file, whatever its name.", root: "deep/all.txt", opts: Options{Layout: SingleFile},
 			entities: ents("Template:a", "API:a"),
 			want:     map[string]string{"deep/": "", "deep/all.txt": "---\n" + text("Template:a") + "---\n" + text("API:a")},
 			wrote:    map[string]int{"deep/all.txt": 2},
 		},
 		"Here": {
-			reason: "the working directory is a directory", root: ".",
+			reason: "The working directory can be the root.", root: ".",
 			entities: ents("API:x"),
 			want:     map[string]string{"api.yaml": "---\n" + text("API:x")},
 			wrote:    map[string]int{"api.yaml": 1},
 		},
-		"Nothing": {reason: "no entities, no directory", root: "out", want: map[string]string{}, wrote: map[string]int{}},
+		"Nothing": {reason: "Without entities no directory is created.", root: "out", want: map[string]string{}, wrote: map[string]int{}},
 		"Hostile": {
-			reason: "no name leaves the directory", root: "out", opts: Options{Layout: PerEntity},
+			reason: "The name of an entity cannot leave the directory.", root: "out", opts: Options{Layout: PerEntity},
 			entities: []*entity.Entity{{Kind: "../..", Metadata: entity.Metadata{Name: "../../x", Namespace: "/etc"}}},
 			want: map[string]string{
 				"out/": "", "out/_-0cfd1c96/": "",
@@ -181,13 +181,14 @@ func TestWrite(t *testing.T) {
 				t.Fatalf("again: %v", err)
 			}
 			if diff := cmp.Diff(tc.want, tree(t)); diff != "" {
-				t.Errorf("writing again changes nothing (-want +got):\n%s", diff)
+				t.Errorf("second Write changed the files (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestRefused wants a clear error and everything as it was.
+// TestRefused checks that a refused Write has a clear error and changes
+// nothing.
 func TestRefused(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -198,55 +199,55 @@ func TestRefused(t *testing.T) {
 		hint   string
 	}{
 		"File": {
-			reason: "a file is no directory", files: []string{"out"}, root: "out",
-			want: `cannot write to "out": it is a file, not a directory`,
-			hint: "name a directory with --output, or add --single-file to write one file",
+			reason: "A file is not accepted as a directory.", files: []string{"out"}, root: "out",
+			want: `cannot write to "out": is a file, not a directory`,
+			hint: "set --output to a directory, or add --single-file to write one file",
 		},
 		"Directory": {
-			reason: "a directory is no file", files: []string{"out/x"}, root: "out", opts: Options{Layout: SingleFile},
-			want: `cannot write to "out": it is a directory, not a file`,
-			hint: `name a file in it with --output, such as "out/catalog.yaml"`,
+			reason: "A directory is not accepted as a file.", files: []string{"out/x"}, root: "out", opts: Options{Layout: SingleFile},
+			want: `cannot write to "out": is a directory, not a file`,
+			hint: `set --output to a file in it, such as "out/catalog.yaml"`,
 		},
 		"Slash": {
-			reason: "a path that ends in a slash is a directory", root: "out/", opts: Options{Layout: SingleFile},
-			want: `cannot write to "out/": it ends in a separator, so it names a directory`,
-			hint: "name a file with --output",
+			reason: "A path with a trailing slash is a directory.", root: "out/", opts: Options{Layout: SingleFile},
+			want: `cannot write to "out/": path ends in a separator, so it names a directory`,
+			hint: "set --output to a file",
 		},
 		"Empty": {
-			reason: "an empty path is a mistake", root: "",
-			want: `cannot write to "": the path is empty`, hint: "name it with --output",
+			reason: "An empty path is refused.", root: "",
+			want: `cannot write to "": the path is empty`, hint: "set --output",
 		},
 		"ParentFile": {
-			reason: "a file on the way is named", files: []string{"a"}, root: "a/b/c",
-			want: `cannot write to "a/b/c": "a" is a file, not a directory`, hint: "choose another place with --output",
+			reason: "A file in the path of a directory is named.", files: []string{"a"}, root: "a/b/c",
+			want: `cannot write to "a/b/c": "a" is a file, not a directory`, hint: "choose another path with --output",
 		},
 		"ParentFileSingle": {
-			reason: "the same for a single file", files: []string{"a"}, root: "a/b/c", opts: Options{Layout: SingleFile},
-			want: `cannot write to "a/b": "a" is a file, not a directory`, hint: "choose another place with --output",
+			reason: "A file in the path of a single file is named.", files: []string{"a"}, root: "a/b/c", opts: Options{Layout: SingleFile},
+			want: `cannot write to "a/b": "a" is a file, not a directory`, hint: "choose another path with --output",
 		},
 		"Dangling": {
-			reason: "a link that leads nowhere is not a directory", files: []string{"out -> gone"}, root: "out",
-			want: `cannot write to "out": "out" is a link that leads nowhere`, hint: "remove the link, or make what it leads to",
+			reason: "A broken link is not a directory.", files: []string{"out -> gone"}, root: "out",
+			want: `cannot write to "out": "out" is a broken link: target does not exist`, hint: "remove the link, or create its target",
 		},
 		"HalfWay": {
-			reason: "a directory where the last file goes; the first is not written", files: []string{"out/template.yaml/x", "out/api.yaml"}, root: "out",
-			want: `cannot write to "out/template.yaml": it is a directory, not a file`,
-			hint: "move it away, or choose another place with --output",
+			reason: "A directory in place of the last file is refused before the first file is written.", files: []string{"out/template.yaml/x", "out/api.yaml"}, root: "out",
+			want: `cannot write to "out/template.yaml": is a directory, not a file`,
+			hint: "move it, or choose another path with --output",
 		},
 		"HalfWayNew": {
-			reason: "directories made on the way are gone again", files: []string{"out/Template/b.yaml/x"}, root: "out", opts: Options{Layout: PerEntity},
-			want: `cannot write to "out/Template/b.yaml": it is a directory, not a file`,
-			hint: "move it away, or choose another place with --output",
+			reason: "Directories that were created before an error are removed.", files: []string{"out/Template/b.yaml/x"}, root: "out", opts: Options{Layout: PerEntity},
+			want: `cannot write to "out/Template/b.yaml": is a directory, not a file`,
+			hint: "move it, or choose another path with --output",
 		},
 		"KindFile": {
-			reason: "a file where a directory for a kind goes", files: []string{"out/Template"}, root: "out", opts: Options{Layout: PerEntity},
-			want: `cannot write to "out/Template": it is a file, not a directory`,
-			hint: "move it away, or choose another place with --output",
+			reason: "A file in place of the directory of a kind is refused.", files: []string{"out/Template"}, root: "out", opts: Options{Layout: PerEntity},
+			want: `cannot write to "out/Template": is a file, not a directory`,
+			hint: "move it, or choose another path with --output",
 		},
 		"LinkOut": {
-			reason: "a link does not lead out of the directory", files: []string{"out/Template -> ../other", "other/x"}, root: "out", opts: Options{Layout: PerEntity},
+			reason: "A link out of the directory is refused.", files: []string{"out/Template -> ../other", "other/x"}, root: "out", opts: Options{Layout: PerEntity},
 			want: `cannot write to "out/Template": path escapes from parent`,
-			hint: "a link in the output directory leads out of it; remove the link",
+			hint: "remove the link that leads out of the output directory",
 		},
 	}
 	for name, tc := range cases {
@@ -276,14 +277,14 @@ func TestRefused(t *testing.T) {
 				t.Errorf("%s\ngot  %s\n     %s\nwant %s\n     %s", tc.reason, e, e.Hint, tc.want, tc.hint)
 			}
 			if diff := cmp.Diff(before, tree(t)); diff != "" {
-				t.Errorf("%s\nnothing changes (-before +after):\n%s", tc.reason, diff)
+				t.Errorf("%s\nrefused Write changed files (-before +after):\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// late is a context that ends when it is first asked for its error, which is
-// when everything has been prepared.
+// late is a context that ends when its error is read for the first time, which
+// is after everything has been prepared.
 type late struct{ context.Context }
 
 func (late) Err() error { return context.Canceled }
@@ -298,12 +299,13 @@ func TestCancel(t *testing.T) {
 			t.Errorf("cancelled %s: %v", when, err)
 		}
 		if diff := cmp.Diff(map[string]string{}, tree(t)); diff != "" {
-			t.Errorf("cancelled %s, something is left (-want +got):\n%s", when, diff)
+			t.Errorf("Write was cancelled %s and left files (-want +got):\n%s", when, diff)
 		}
 	}
 }
 
-// TestRenameFails makes the last step fail after all was prepared.
+// TestRenameFails checks an error of the last rename, after everything has been
+// prepared.
 func TestRenameFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	b, err := begin("out")
@@ -324,11 +326,11 @@ func TestRenameFails(t *testing.T) {
 	err = b.commit()
 	b.end()
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Path != filepath.Join("out", "b") || e.Hint != "1 of 3 files were written before it; write again when the cause is gone" {
+	if !ok || e.Path != filepath.Join("out", "b") || e.Hint != "1 of 3 files were written before the error; fix the cause and write again" {
 		t.Errorf("commit: %v", err)
 	}
 	if diff := cmp.Diff(map[string]string{"out/": "", "out/a": "a", "out/b/": "", "out/b/x/": ""}, tree(t)); diff != "" {
-		t.Errorf("no temporary file stays (-want +got):\n%s", diff)
+		t.Errorf("temporary files were left (-want +got):\n%s", diff)
 	}
 }
 
@@ -349,10 +351,10 @@ func TestUnchanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The same length, so that the content has to tell.
+	// The content has the same length, so that only the content differs.
 	wrote := write("API:a", "Template:b")
 	if diff := cmp.Diff([]string{"out/api.yaml", "out/template.yaml"}, wrote); diff != "" {
-		t.Errorf("unchanged files are reported as well (-want +got):\n%s", diff)
+		t.Errorf("reported files, including unchanged ones (-want +got):\n%s", diff)
 	}
 	for f, touched := range map[string]bool{"out/api.yaml": false, "out/template.yaml": true} {
 		info, err := os.Stat(f)
@@ -360,21 +362,21 @@ func TestUnchanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		if info.ModTime().Equal(old) == touched {
-			t.Errorf("%s is of %v, want it touched: %v", f, info.ModTime(), touched)
+			t.Errorf("%s has time %v, want it rewritten: %v", f, info.ModTime(), touched)
 		}
 		if info.Mode().Perm() != 0o600 {
-			t.Errorf("%s has mode %v, want the one it had", f, info.Mode())
+			t.Errorf("%s has mode %v, want its previous mode", f, info.Mode())
 		}
 	}
-	// What is no longer written stays.
+	// Files that are no longer written are kept.
 	write("System:x")
 	if _, err := os.Stat("out/api.yaml"); err != nil {
-		t.Errorf("a file was removed: %v", err)
+		t.Errorf("file was removed: %v", err)
 	}
 }
 
-// TestLinks wants links replaced inside the directory, and followed where the
-// user named them.
+// TestLinks checks that links in the directory are replaced, and that a link
+// given as the output is followed.
 func TestLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	err := errors.Join(

@@ -24,34 +24,34 @@ func TestPerEntity(t *testing.T) {
 		want   map[string]string
 	}{
 		"Namespaces": {
-			reason: "the default namespace keeps the plain name, wherever it stands",
+			reason: "An entity of the default namespace keeps its plain name, whatever its position.",
 			refs:   []string{"API:team/a", "API:a", "API:Other/a", "API:team/b"},
 			want: map[string]string{
 				"API:team/a": "API/team.a.yaml", "API:a": "API/a.yaml", "API:Other/a": "API/Other.a.yaml", "API:team/b": "API/b.yaml",
 			},
 		},
 		"Kinds": {
-			reason: "the same name in two kinds is no collision",
+			reason: "The same name in two kinds is no collision.",
 			refs:   []string{"API:team/a", "Template:a"},
 			want:   map[string]string{"API:team/a": "API/a.yaml", "Template:a": "Template/a.yaml"},
 		},
 		"DefaultSpelt": {
-			reason: "no namespace and the default one are the same namespace",
+			reason: "No namespace and the default namespace are the same.",
 			refs:   []string{"API:default/a", "API:b"},
 			want:   map[string]string{"API:default/a": "API/a.yaml", "API:b": "API/b.yaml"},
 		},
 		"Case": {
-			reason: "names that differ in case alone differ in more; the first keeps its name",
+			reason: "Names that differ only in case get a suffix; the first keeps its name.",
 			refs:   []string{"API:Foo", "API:foo", "API:FOO"},
 			want:   map[string]string{"API:Foo": "API/Foo.yaml", "API:foo": "API/foo-e2c4281f.yaml", "API:FOO": "API/FOO-214779bd.yaml"},
 		},
 		"CaseOfKind": {
-			reason: "so do kinds",
+			reason: "Kinds that differ only in case get a suffix.",
 			refs:   []string{"API:foo", "Api:foo"},
 			want:   map[string]string{"API:foo": "API/foo.yaml", "Api:foo": "Api/foo-43c7a7ab.yaml"},
 		},
 		"MadeUpName": {
-			reason: "a name made up does not take away a plain one",
+			reason: "A name with a suffix does not replace a plain name.",
 			refs:   []string{"API:team/a", "API:a", "API:team.a"},
 			want:   map[string]string{"API:team/a": "API/team.a-aeae37a1.yaml", "API:a": "API/a.yaml", "API:team.a": "API/team.a.yaml"},
 		},
@@ -77,27 +77,27 @@ func TestSafeName(t *testing.T) {
 		in     string
 		want   string
 	}{
-		"Name":        {"names the catalog allows stay", "databases.platform_io-v1", "databases.platform_io-v1"},
-		"Upper":       {"case stays", "Template", "Template"},
-		"Longest":     {"a namespace and a name fit", strings.Repeat("n", 63) + "." + strings.Repeat("a", 63), strings.Repeat("n", 63) + "." + strings.Repeat("a", 63)},
-		"Dots":        {"no way up", "..", "unnamed-5ec1f7e7"},
-		"Path":        {"no separator", "../../x", "_.._x-9cdf6a50"},
-		"Backslash":   {"no other system's separator", `..\x`, "_x-ff867350"},
-		"Hidden":      {"no hidden file", ".git", "git-4d0a4dff"},
-		"Option":      {"nothing a program takes for an option", "-rf", "rf-686c39ac"},
-		"Long":        {"no name is too long", long, strings.Repeat("a", 140) + "-9835fa6b"},
-		"Unicode":     {"letters that are spelt in several ways are left out", "café", "caf_-850f7dc4"},
-		"Zero":        {"no zero byte", "a\x00b", "a_b-59b271ae"},
-		"Invalid":     {"no broken text", "a\xffb", "a_b-01ce0241"},
-		"Device":      {"no device", "CON", "CON-a3dbc4b6"},
-		"DeviceDot":   {"not with an ending either", "nul.x", "nul_x-4f25bf65"},
-		"Port":        {"no port", "Com1", "Com1-5bb25012"},
-		"NoDevice":    {"what only begins like one stays", "console", "console"},
-		"NoPort":      {"nor is a longer number a port", "com10", "com10"},
-		"Empty":       {"no empty name", "", "unnamed-e3b0c442"},
-		"TrailingDot": {"Windows drops a dot at the end", "a.", "a-5ab640fa"},
-		"Space":       {"no space", "a b", "a_b-c8687a08"},
-		"Stream":      {"no stream of a Windows file", "a:b", "a_b-6783a31e"},
+		"Name":        {"Names that the catalog allows are unchanged.", "databases.platform_io-v1", "databases.platform_io-v1"},
+		"Upper":       {"Upper case is kept.", "Template", "Template"},
+		"Longest":     {"A long namespace with a long name is unchanged.", strings.Repeat("n", 63) + "." + strings.Repeat("a", 63), strings.Repeat("n", 63) + "." + strings.Repeat("a", 63)},
+		"Dots":        {"A parent directory is replaced.", "..", "unnamed-5ec1f7e7"},
+		"Path":        {"Slashes are replaced.", "../../x", "_.._x-9cdf6a50"},
+		"Backslash":   {"Backslashes are replaced.", `..\x`, "_x-ff867350"},
+		"Hidden":      {"A leading dot is removed.", ".git", "git-4d0a4dff"},
+		"Option":      {"A leading dash is removed.", "-rf", "rf-686c39ac"},
+		"Long":        {"A long name is shortened.", long, strings.Repeat("a", 140) + "-9835fa6b"},
+		"Unicode":     {"Characters with several Unicode spellings are replaced.", "café", "caf_-850f7dc4"},
+		"Zero":        {"A NUL byte is replaced.", "a\x00b", "a_b-59b271ae"},
+		"Invalid":     {"Invalid UTF-8 is replaced.", "a\xffb", "a_b-01ce0241"},
+		"Device":      {"A Windows device name gets a suffix.", "CON", "CON-a3dbc4b6"},
+		"DeviceDot":   {"A Windows device name with an extension is changed.", "nul.x", "nul_x-4f25bf65"},
+		"Port":        {"A Windows port name gets a suffix.", "Com1", "Com1-5bb25012"},
+		"NoDevice":    {"A name that only begins like a device is unchanged.", "console", "console"},
+		"NoPort":      {"A name with a longer number than a port is unchanged.", "com10", "com10"},
+		"Empty":       {"An empty name is replaced.", "", "unnamed-e3b0c442"},
+		"TrailingDot": {"A trailing dot, which Windows drops, is removed.", "a.", "a-5ab640fa"},
+		"Space":       {"Spaces are replaced.", "a b", "a_b-c8687a08"},
+		"Stream":      {"The separator of Windows file streams is replaced.", "a:b", "a_b-6783a31e"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestSafeName(t *testing.T) {
 
 var portable = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_-])?$`)
 
-// TestSafeNameAlways holds all names against the promise.
+// TestSafeNameAlways checks the guarantees of safe names for arbitrary input.
 func TestSafeNameAlways(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zA-Z./\\-]{0,20}`), rapid.StringN(0, 400, -1)).Draw(t, "name")
@@ -124,7 +124,7 @@ func TestSafeNameAlways(t *testing.T) {
 	})
 }
 
-// TestPerEntityAlways wants every entity in a file of its own.
+// TestPerEntityAlways checks that every entity has its own file.
 func TestPerEntityAlways(t *testing.T) {
 	part := rapid.SampledFrom([]string{"a", "A", "b", "a.b", "", "default", "../a", "é", "CON", "con"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,7 +135,7 @@ func TestPerEntityAlways(t *testing.T) {
 		for _, f := range perEntity(es, ".yaml") {
 			key := strings.ToLower(f.name)
 			if seen[key] || len(f.entities) != 1 {
-				t.Fatalf("%q is given twice", f.name)
+				t.Fatalf("file name %q is used twice", f.name)
 			}
 			seen[key] = true
 		}
@@ -145,7 +145,7 @@ func TestPerEntityAlways(t *testing.T) {
 	})
 }
 
-// TestFiles holds what Files and Names say against what a Sink writes.
+// TestFiles compares the results of Files and Names with what a Sink writes.
 func TestFiles(t *testing.T) {
 	es := []*entity.Entity{
 		{Kind: "API", Metadata: entity.Metadata{Name: "b", Namespace: "other"}},
@@ -189,6 +189,6 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	if got := Files(nil, Options{Layout: SingleFile}); got != nil {
-		t.Errorf("without entities there are no files: %v", got)
+		t.Errorf("files without entities: %v", got)
 	}
 }

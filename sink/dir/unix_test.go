@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPipe writes a single file to what is none, such as /dev/stdout: into it,
-// not over it.
+// TestPipe checks that a single file which is a pipe or device, such as
+// /dev/stdout, is written to and not replaced.
 func TestPipe(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := errors.Join(syscall.Mkfifo("p", 0o644), os.Symlink("p", "l")); err != nil {
@@ -44,7 +44,7 @@ func TestPipe(t *testing.T) {
 
 func TestDeviceFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("there is no device that is always full")
+		t.Skip("/dev/full does not exist")
 	}
 	err := New("/dev/full", Options{Layout: SingleFile}).Write(t.Context(), ents("API:a"))
 	if !errors.Is(err, syscall.ENOSPC) || err.Error() != `cannot write to "/dev/full": no space left on device` {
@@ -58,12 +58,13 @@ func TestPipeInDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := New("out", Options{}).Write(t.Context(), ents("API:a"))
-	if err == nil || err.Error() != `cannot write to "out/api.yaml": it is a device or a pipe, not a file` {
+	if err == nil || err.Error() != `cannot write to "out/api.yaml": is a device or a pipe, not a file` {
 		t.Errorf("Write: %v", err)
 	}
 }
 
-// TestMode wants new files readable by all, as far as the user allows.
+// TestMode checks that new files are readable by all, as far as the umask
+// allows.
 func TestMode(t *testing.T) {
 	t.Chdir(t.TempDir())
 	old := syscall.Umask(0o022)

@@ -45,7 +45,7 @@ func (s *Sink) change(top *folder, files map[string][]byte) (Result, error) {
 			return res, err
 		}
 		if name == s.opts.Manifest {
-			return res, remote.Wrong("give it another name", "%q is the list of files, and cannot be one of them", name)
+			return res, remote.Wrong("choose another name", "%q is reserved for the list of files", name)
 		}
 		does, err := s.put(here, name, files[name], ours[name])
 		if err != nil {
@@ -196,11 +196,11 @@ func (s *Sink) compare(in *folder, e object.TreeEntry, there bool, name string, 
 
 // notOurs returns an error for existing files that this sink did not write.
 func notOurs(files []string) error {
-	what := fmt.Sprintf("%q is there", files[0])
+	what := fmt.Sprintf("file %q exists and was not written by this program", files[0])
 	if more := len(files) - 1; more > 0 {
-		what = fmt.Sprintf("%q and %d more are there", files[0], more)
+		what = fmt.Sprintf("file %q and %d more exist and were not written by this program", files[0], more)
 	}
-	return remote.Wrong("move it away, choose another path, or say that it may be overwritten", "%s, and somebody else wrote it", what)
+	return remote.Wrong("move the files, choose another path, or allow overwriting", "%s", what)
 }
 
 // ours reads which files this sink wrote before.
@@ -217,18 +217,18 @@ func (s *Sink) ours(here *folder) (map[string]bool, error) {
 	if !e.Mode.IsFile() || e.Mode == filemode.Symlink {
 		return nil, in.inTheWay(e.Name, e.Mode, "a file")
 	}
-	const hint = "mend it, or take it back from an earlier commit; without it, all files count as somebody else's"
+	const hint = "fix it, or restore it from an earlier commit; without it, all existing files count as foreign"
 	data, err := in.content(e.Hash, maxManifest)
 	if err != nil {
-		return nil, remote.Wrong(hint, "the list of files, %q, cannot be read: %w", at, err)
+		return nil, remote.Wrong(hint, "cannot read the list of files %q: %w", at, err)
 	}
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, remote.Wrong(hint, "the list of files, %q, cannot be read: %w", at, err)
+		return nil, remote.Wrong(hint, "cannot read the list of files %q: %w", at, err)
 	}
 	for _, name := range m.Files {
 		if checkPath(name) != nil || name == s.opts.Manifest {
-			return nil, remote.Wrong(hint, "the list of files, %q, cannot be read: %q is not a file that was written here", at, name)
+			return nil, remote.Wrong(hint, "cannot read the list of files %q: %q is not a valid file name", at, name)
 		}
 		files[name] = true
 	}

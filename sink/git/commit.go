@@ -91,7 +91,7 @@ func (a attempt) late(ctx context.Context, tries int) error {
 	if remote.IsBusy(a.err) {
 		return outOfTime{a.err}
 	}
-	return outOfTime{remote.Wrong("try again when fewer processes write to the branch", "%w, %d times", a.err, tries)}
+	return outOfTime{remote.Wrong("try again when fewer processes write to the branch", "%w (%d attempts)", a.err, tries)}
 }
 
 // outOfTime is a timeout error with a more specific message.
@@ -203,7 +203,7 @@ func (s *Sink) resolve(r *remote.Repository) (target, error) {
 	case head.Type() == plumbing.SymbolicReference && head.Target().IsBranch():
 		to.branch = head.Target()
 	default:
-		return to, remote.Missing(r.Refs, "its HEAD names no branch, and none was asked for")
+		return to, remote.Missing(r.Refs, "no default branch, and no branch is set")
 	}
 	if ref, err := storer.ResolveReference(r.Refs, to.branch); err == nil {
 		to.old, to.parent = ref.Hash(), ref.Hash()
@@ -229,7 +229,7 @@ func (s *Sink) base(r *remote.Repository) (plumbing.Hash, error) {
 		if err == nil {
 			return ref.Hash(), nil
 		}
-		err = remote.Missing(r.Refs, "its HEAD means no branch that exists, so a base has to be named")
+		err = remote.Missing(r.Refs, "no default branch, so a base must be set")
 		if errors.Is(err, remote.ErrEmpty) {
 			return plumbing.ZeroHash, nil
 		}
@@ -249,7 +249,7 @@ func (s *Sink) base(r *remote.Repository) (plumbing.Hash, error) {
 	if plumbing.IsHash(s.opts.Base) {
 		return plumbing.NewHash(s.opts.Base), nil
 	}
-	return plumbing.ZeroHash, remote.Missing(r.Refs, fmt.Sprintf("it has no branch or tag %q to begin with", s.opts.Base))
+	return plumbing.ZeroHash, remote.Missing(r.Refs, fmt.Sprintf("no branch or tag %q to start from", s.opts.Base))
 }
 
 // parent fetches the commit that a hash refers to, and returns it and its tree.
@@ -265,7 +265,7 @@ func (s *Sink) parent(ctx context.Context, r *remote.Repository, h plumbing.Hash
 	}
 	c, err := object.GetCommit(r.Objects, h)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return h, h, remote.Wrong("name a branch, a tag or a commit", "%s is no commit, or is not there", h)
+		return h, h, remote.Wrong("set a branch, a tag or a commit", "%s is not a commit, or does not exist", h)
 	}
 	if err != nil {
 		return h, h, err

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEdit makes files of those that are there.
+// TestEdit checks edits that read existing files.
 func TestEdit(t *testing.T) {
 	before := map[string]string{"README.md": "hello", "d/list": "a\n", "d/old": "old", "d/way": link + "list"}
 	type reader = func(string) ([]byte, error)
@@ -22,35 +22,35 @@ func TestEdit(t *testing.T) {
 		after  map[string]string
 		err    string
 	}{
-		"Append": {"what is there is the beginning", func(read reader) (map[string][]byte, error) {
+		"Append": {"An edit can append to the existing content.", func(read reader) (map[string][]byte, error) {
 			old, err := read("list")
 			return map[string][]byte{"list": append(bytes.Clone(old), "b\n"...)}, err
 		}, contents("b", "b"), Result{Branch: "main", Added: []string{"d/b"}, Changed: []string{"d/list"}, Pushed: true}, with(before, "d/list", "a\nb\n", "d/b", "b"), ""},
-		"Given": {"what was given counts as there", func(read reader) (map[string][]byte, error) {
+		"Given": {"An edit reads files that the same commit writes.", func(read reader) (map[string][]byte, error) {
 			old, err := read("b")
 			return map[string][]byte{"b": bytes.ToUpper(old)}, err
 		}, contents("b", "b"), Result{Branch: "main", Added: []string{"d/b"}, Pushed: true}, with(before, "d/b", "B"), ""},
-		"Missing": {"what is missing is said to be", func(read reader) (map[string][]byte, error) {
+		"Missing": {"An edit is told that a file does not exist.", func(read reader) (map[string][]byte, error) {
 			if _, err := read("nope"); !errors.Is(err, fs.ErrNotExist) {
 				return nil, errors.New("it is there")
 			}
 			return map[string][]byte{"nope": {}}, nil
 		}, nil, Result{Branch: "main", Added: []string{"d/nope"}, Pushed: true}, with(before, "d/nope", ""), ""},
-		"Remove": {"nil removes, and what is not there need not be removed", func(reader) (map[string][]byte, error) {
+		"Remove": {"A nil content removes a file; removing a missing file is no error.", func(reader) (map[string][]byte, error) {
 			return map[string][]byte{"old": nil, "nope": nil}, nil
 		}, nil, Result{Branch: "main", Removed: []string{"d/old"}, Pushed: true}, map[string]string{"README.md": "hello", "d/list": "a\n", "d/way": link + "list"}, ""},
-		"Nothing": {"no change, no commit", func(reader) (map[string][]byte, error) { return nil, nil }, nil, Result{Branch: "main"}, before, ""},
-		"Link": {"links are not followed", func(read reader) (map[string][]byte, error) {
+		"Nothing": {"An edit without changes makes no commit.", func(reader) (map[string][]byte, error) { return nil, nil }, nil, Result{Branch: "main"}, before, ""},
+		"Link": {"Links are not followed.", func(read reader) (map[string][]byte, error) {
 			_, err := read("way")
 			return nil, err
 		}, nil, Result{}, before, `"d/way" is a link in the repository, not a file`},
-		"Up": {"nothing is read elsewhere", func(read reader) (map[string][]byte, error) {
+		"Up": {"A path out of the repository cannot be read.", func(read reader) (map[string][]byte, error) {
 			_, err := read("../README.md")
 			return nil, err
-		}, nil, Result{}, before, "cannot be a path"},
-		"Out": {"nor written", func(reader) (map[string][]byte, error) { return contents("../x", "x"), nil }, nil, Result{}, before, "cannot be a path"},
-		"Error": {"it may not want to", func(reader) (map[string][]byte, error) { return nil, errors.New("not today") }, nil, Result{}, before,
-			"cannot write to repository", // and why
+		}, nil, Result{}, before, "is not a valid path"},
+		"Out": {"A path out of the repository cannot be written.", func(reader) (map[string][]byte, error) { return contents("../x", "x"), nil }, nil, Result{}, before, "is not a valid path"},
+		"Error": {"An error of the edit is returned.", func(reader) (map[string][]byte, error) { return nil, errors.New("not today") }, nil, Result{}, before,
+			"cannot write to repository", // and the reason
 		},
 	}
 	for name, tc := range cases {
@@ -62,7 +62,7 @@ func TestEdit(t *testing.T) {
 				t.Fatalf("%s\n%v, want %q", tc.reason, err, tc.err)
 			}
 			if err == nil && got.Tip != r.head("main").String() {
-				t.Errorf("%s\nthe tip is %q", tc.reason, got.Tip)
+				t.Errorf("%s\ntip is %q", tc.reason, got.Tip)
 			}
 			got.Commit, got.Tip = "", ""
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -75,7 +75,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestCompare is told how files differ, and of nothing else.
+// TestCompare checks that exactly the changed files are reported.
 func TestCompare(t *testing.T) {
 	r := newRepo(t)
 	r.commit("main", map[string]string{"d/same": "same", "d/list": "a\n", "d/old": "old", "d/empty": "", "else": "else"})
@@ -103,6 +103,6 @@ func TestCompare(t *testing.T) {
 		"d/list": {at("a\n"), at("b\n")}, "d/old": {at("old"), nil}, "d/empty": {at(""), at("not")}, "d/new": {nil, at("new")},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what differs (-want +got):\n%s", diff)
+		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/sink/git"
 )
 
-// Files go to a folder of a branch, in one commit; those of the last time that
-// are not made any more are removed.
+// Files are written to a folder of a branch in one commit; files of the
+// previous commit that are no longer written are removed.
 func ExampleSink_Commit() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -47,7 +47,7 @@ func (f *folder) load() error {
 	f.read = true
 	t, err := object.GetTree(f.in, f.was)
 	if err != nil {
-		return fmt.Errorf("the folder %q cannot be read: %w", shownPath(f.path), err)
+		return fmt.Errorf("cannot read folder %q: %w", shownPath(f.path), err)
 	}
 	for _, e := range t.Entries {
 		f.entries[e.Name] = e
@@ -114,7 +114,7 @@ func (f *folder) inTheWay(name string, mode filemode.FileMode, want string) erro
 	if is == "" {
 		is = "a file"
 	}
-	return remote.Wrong("move it away, or choose another path", "%q is %s in the repository, not %s", shownPath(path.Join(f.path, name)), is, want)
+	return remote.Wrong("move it, or choose another path", "%q is %s in the repository, not %s", shownPath(path.Join(f.path, name)), is, want)
 }
 
 // put writes a file to the folder.
@@ -142,7 +142,7 @@ func (f *folder) content(h plumbing.Hash, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if o.Size() > most {
-		return nil, errors.New("it is too large")
+		return nil, errors.New("too large")
 	}
 	r, err := o.Reader()
 	if err != nil {
@@ -236,7 +236,7 @@ func checkPath(name string) error {
 }
 
 func badPath(name string) error {
-	return remote.Wrong("write it with slashes from the top of the repository, without .. and .git", "%q cannot be a path in a repository", name)
+	return remote.Wrong("write a path from the root of the repository, with slashes, and without .. and .git", "%q is not a valid path in a repository", name)
 }
 
 // shownPath returns a path for messages, as valid UTF-8.

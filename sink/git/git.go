@@ -179,13 +179,13 @@ func (s *Sink) Check() error {
 
 func (o Options) check() error {
 	if o.Branch != "" && branchName(o.Branch).Validate() != nil {
-		return remote.Wrong("use letters, digits, dashes and slashes, such as catalog/update", "%q cannot be the name of a branch", o.Branch)
+		return remote.Wrong("use letters, digits, dashes and slashes, such as catalog/update", "%q is not a valid branch name", o.Branch)
 	}
 	if strings.ContainsAny(o.Author+o.Email+o.Committer+o.CommitterEmail, "<>\n\r\x00") {
-		return remote.Wrong("leave out < and >, and line breaks", "%q and %q cannot be the name and the address of an author", o.Author, o.Email)
+		return remote.Wrong("remove <, > and line breaks", "%q and %q are not a valid author name and e-mail address", o.Author, o.Email)
 	}
 	if strings.ContainsRune(o.Message, 0) {
-		return remote.Wrong("leave it out", "the message holds a character that no message can have")
+		return remote.Wrong("remove NUL characters", "the commit message contains a NUL character")
 	}
 	if o.Manifest != "" {
 		return checkPath(o.Manifest)
@@ -211,8 +211,8 @@ func (s *Sink) Write(ctx context.Context, entities []*entity.Entity) error {
 // pushed.
 func (s *Sink) Commit(ctx context.Context, files map[string][]byte) (Result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.Timeout, remote.Wrong(
-		"the server or the way to it may be slow; try again, or allow more time",
-		"not done after %v: %w", s.opts.Timeout, context.DeadlineExceeded))
+		"try again, or set a longer timeout",
+		"timeout of %v exceeded: %w", s.opts.Timeout, context.DeadlineExceeded))
 	defer cancel()
 	if err := s.Check(); err != nil {
 		return Result{}, err

@@ -13,26 +13,27 @@ import (
 	"example.dev/ingestor/test/gitserver"
 )
 
-// TestWorkTree does not pull the files of a work tree from under somebody.
+// TestWorkTree checks that a push does not change the files of a checked-out
+// work tree.
 func TestWorkTree(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := gogit.PlainInit(dir, false); err != nil {
 		t.Fatal(err)
 	}
 	_, err := New(dir, Options{}).Commit(t.Context(), contents("a", "a"))
-	if err == nil || !strings.Contains(err.Error(), `the branch "master" is checked out there`) || !strings.Contains(hint(err), "another branch") {
+	if err == nil || !strings.Contains(err.Error(), `branch "master" is checked out there`) || !strings.Contains(hint(err), "another branch") {
 		t.Errorf("%v, %q", err, hint(err))
 	}
 	if got, err := New(dir, Options{Branch: "other"}).Commit(t.Context(), contents("a", "a")); err != nil || !got.Pushed {
-		t.Errorf("another branch: %v", err)
+		t.Errorf("commit to another branch: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "a")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file appeared: %v", err)
+		t.Errorf("file in the work tree: %v, want none", err)
 	}
 }
 
-// TestWorkTrees wants the same of those that git worktree makes, whichever is
-// written to, and of a repository that has no other.
+// TestWorkTrees checks linked work trees, for commits through each of them, and
+// a bare repository with one work tree.
 func TestWorkTrees(t *testing.T) {
 	gitserver.Need(t)
 	cases := map[string]struct {
@@ -40,8 +41,8 @@ func TestWorkTrees(t *testing.T) {
 		bare   bool
 		held   []string
 	}{
-		"Beside": {"each holds its branch", false, []string{"master", "other"}},
-		"Bare":   {"the only one does", true, []string{"other"}},
+		"Beside": {"Each work tree protects its branch.", false, []string{"master", "other"}},
+		"Bare":   {"The only work tree protects its branch.", true, []string{"other"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -63,15 +64,15 @@ func TestWorkTrees(t *testing.T) {
 					}
 				}
 				if _, err := New(dir, Options{Branch: filepath.Base(dir), Base: "other"}).Commit(t.Context(), contents("b", "b")); err != nil {
-					t.Errorf("%s\na branch that nobody has: %v", tc.reason, err)
+					t.Errorf("%s\npush to a branch that is not checked out: %v", tc.reason, err)
 				}
 			}
 		})
 	}
 }
 
-// TestPacked moves a branch that is known from packed-refs alone, as it is after
-// a clone or a clean-up.
+// TestPacked moves a branch that is only in packed-refs, as after a clone or
+// git gc.
 func TestPacked(t *testing.T) {
 	r := newRepo(t)
 	old := r.commit("master", map[string]string{"a": "a"})
@@ -79,7 +80,7 @@ func TestPacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "refs/heads/master")); !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("it is not packed: %v", err)
+		t.Fatalf("branch is not packed: %v", err)
 	}
 	if _, err := New(r.dir, Options{}).Commit(t.Context(), contents("b", "b")); err != nil {
 		t.Fatal(err)
@@ -89,8 +90,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestPackedAround wants no branch where a packed one has its folder, which the
-// disk would not mind.
+// TestPackedAround checks that a branch cannot have the name of a folder of a
+// packed branch, which the disk would allow.
 func TestPackedAround(t *testing.T) {
 	r := newRepo(t)
 	r.commit("team/catalog", map[string]string{"a": "a"})
@@ -99,16 +100,16 @@ func TestPackedAround(t *testing.T) {
 	}
 	for _, branch := range []string{"team", "team/catalog/new"} {
 		_, err := New(r.dir, Options{Branch: branch, Base: "team/catalog"}).Commit(t.Context(), contents("b", "b"))
-		if err == nil || !strings.Contains(err.Error(), `there is "team/catalog"`) || !strings.Contains(hint(err), "a branch cannot be where") {
+		if err == nil || !strings.Contains(err.Error(), `branch name conflicts with "team/catalog"`) || !strings.Contains(hint(err), "a branch cannot have the name") {
 			t.Errorf("%s: got %v, %q", branch, err, hint(err))
 		}
 	}
 	if _, err := New(r.dir, Options{Branch: "team/cat", Base: "team/catalog"}).Commit(t.Context(), contents("b", "b")); err != nil {
-		t.Errorf("a name that only begins so: got %v", err)
+		t.Errorf("branch name with a common prefix: %v", err)
 	}
 }
 
-// TestLocalErrors are those of the disk.
+// TestLocalErrors checks errors of local repositories.
 func TestLocalErrors(t *testing.T) {
 	r := newRepo(t)
 	old := r.commit("master", map[string]string{"a": "a"})
@@ -117,10 +118,10 @@ func TestLocalErrors(t *testing.T) {
 		opts       Options
 		err, hint  string
 	}{
-		"Gone":    {"no folder", r.dir + "x", Options{}, "there is no such folder", "name the folder"},
-		"None":    {"no repository", t.TempDir(), Options{}, "the folder is not a repository", "name the folder"},
-		"Address": {"no address", "git://h/r", Options{}, `there is no way to reach "git"`, "use https"},
-		"Branch":  {"a branch where another's folder would be", r.dir, Options{Branch: "master/x"}, "it cannot be written to", "a branch cannot be where"},
+		"Gone":    {"A missing folder is reported.", r.dir + "x", Options{}, "folder not found", "specify the folder"},
+		"None":    {"A folder that is not a repository is reported.", t.TempDir(), Options{}, "folder is not a repository", "specify the folder"},
+		"Address": {"An unsupported scheme is reported.", "git://h/r", Options{}, `unsupported scheme "git"`, "use https"},
+		"Branch":  {"A branch below the name of another branch is refused.", r.dir, Options{Branch: "master/x"}, "branch name conflicts with", "a branch cannot have the name"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +130,7 @@ func TestLocalErrors(t *testing.T) {
 				t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, err, hint(err), tc.err, tc.hint)
 			}
 			if r.head("master") != old {
-				t.Errorf("%s\nthe branch was moved", tc.reason)
+				t.Errorf("%s\nbranch was moved", tc.reason)
 			}
 		})
 	}

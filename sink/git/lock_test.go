@@ -15,8 +15,8 @@ import (
 	"example.dev/ingestor/test/gitserver"
 )
 
-// TestLocked wants a commit to wait for a lock of another program, but not for as
-// long as it might, and the error to name the file.
+// TestLocked checks that a commit waits for a lock of another program for a
+// limited time, and that the error names the lock file.
 func TestLocked(t *testing.T) {
 	r := newRepo(t)
 	old := r.commit("master", map[string]string{"a": "a"})
@@ -31,20 +31,20 @@ func TestLocked(t *testing.T) {
 			t.Errorf("%v, %q", err, hint(err))
 		}
 		if took := time.Since(begun); took < patience || took > 2*patience {
-			t.Errorf("it was waited for %v", took)
+			t.Errorf("commit waited for %v", took)
 		}
 		if r.head("master") != old {
-			t.Error("the branch was moved")
+			t.Error("branch was moved")
 		}
-		// Somebody removes it.
+		// Another process removes the lock.
 		time.AfterFunc(patience/2, func() { _ = os.Remove(locked) })
 		if got, err := New(r.dir, Options{}).Commit(t.Context(), contents("b", "b")); err != nil || !got.Pushed {
-			t.Errorf("a lock that goes: %v", err)
+			t.Errorf("commit after the lock was removed: %v", err)
 		}
 	})
 }
 
-// TestLockedOnServer wants the same of a lock that Git has on a server.
+// TestLockedOnServer checks a lock of Git on a server.
 func TestLockedOnServer(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", map[string]string{"a": "a"})
@@ -58,14 +58,15 @@ func TestLockedOnServer(t *testing.T) {
 	}
 }
 
-// committing are the environment variables that make of this test binary a program
-// that commits to a repository, several times at once.
+// committing and committer are the environment variables that make this test
+// binary a program which commits to a repository, several times at once.
 const committing, committer = "INGESTOR_TEST_COMMIT_REPOSITORY", "INGESTOR_TEST_COMMIT_NAME"
 
-// each is how many commits each process makes at once.
+// each is the number of concurrent commits of each process.
 const each = 10
 
-// TestCommitting is the program.
+// TestCommitting is the main function of the subprocesses of
+// TestRaceOfProcesses.
 func TestCommitting(t *testing.T) {
 	at := os.Getenv(committing)
 	if at == "" {
@@ -83,7 +84,7 @@ func TestCommitting(t *testing.T) {
 	}
 }
 
-// TestRaceOfProcesses has processes write to a branch that is not there yet.
+// TestRaceOfProcesses checks processes that write concurrently to a new branch.
 func TestRaceOfProcesses(t *testing.T) {
 	for _, over := range []string{"Disk", "HTTP"} {
 		t.Run(over, func(t *testing.T) {
@@ -105,7 +106,7 @@ func TestRaceOfProcesses(t *testing.T) {
 			}
 			wg.Wait()
 			if got := len(r.files("master")); got != processes*each {
-				t.Errorf("there are %d files", got)
+				t.Errorf("branch has %d files", got)
 			}
 			r.fsck()
 		})

@@ -37,10 +37,10 @@ func newRepo(t testing.TB) *repo {
 	return &repo{t: t, dir: dir, store: r.Storer}
 }
 
-// link is how the content of a link begins.
+// link is the prefix of the content of a link.
 const link = "-> "
 
-// commit puts a commit with these files on a branch, and returns it.
+// commit adds a commit with these files to a branch, and returns it.
 func (r *repo) commit(branch string, files map[string]string) plumbing.Hash {
 	r.t.Helper()
 	made := memory.NewStorage()
@@ -89,7 +89,7 @@ func (r *repo) point(name plumbing.ReferenceName, at plumbing.Hash) {
 	}
 }
 
-// open opens the repository anew, without what this process remembers of it.
+// open opens the repository again, without any cache.
 func (r *repo) open() *gogit.Repository {
 	r.t.Helper()
 	now, err := gogit.PlainOpen(r.dir)
@@ -99,7 +99,7 @@ func (r *repo) open() *gogit.Repository {
 	return now
 }
 
-// head is where a branch is; zero if there is none.
+// head returns the commit of a branch, or zero if it does not exist.
 func (r *repo) head(branch string) plumbing.Hash {
 	r.t.Helper()
 	ref, err := r.open().Reference(plumbing.NewBranchReferenceName(branch), true)
@@ -112,7 +112,7 @@ func (r *repo) head(branch string) plumbing.Hash {
 	return ref.Hash()
 }
 
-// last is the last commit of a branch.
+// last returns the last commit of a branch.
 func (r *repo) last(branch string) *object.Commit {
 	r.t.Helper()
 	c, err := r.open().CommitObject(r.head(branch))
@@ -122,7 +122,7 @@ func (r *repo) last(branch string) *object.Commit {
 	return c
 }
 
-// files are the files of a branch; nil if there is none.
+// files returns the files of a branch, or nil if it does not exist.
 func (r *repo) files(branch string) map[string]string {
 	r.t.Helper()
 	if r.head(branch).IsZero() {
@@ -147,7 +147,7 @@ func (r *repo) files(branch string) map[string]string {
 	return all
 }
 
-// fsck has Git look at the repository, if there is one on the machine.
+// fsck runs git fsck, if Git is installed.
 func (r *repo) fsck() {
 	r.t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -160,7 +160,7 @@ func (r *repo) fsck() {
 	}
 }
 
-// hook has the server run a script before it takes something.
+// hook installs a hook script on the server.
 func (r *repo) hook(name, script string) {
 	r.t.Helper()
 	at := filepath.Join(r.dir, "hooks", name)
@@ -172,7 +172,7 @@ func (r *repo) hook(name, script string) {
 	}
 }
 
-// contents are files as Commit takes them: name, content, name, content…
+// contents returns files as Commit takes them: name, content, name, content…
 func contents(more ...string) map[string][]byte {
 	all := map[string][]byte{}
 	for i := 0; i < len(more); i += 2 {
@@ -198,7 +198,7 @@ func hint(err error) string {
 	return ""
 }
 
-// isPush reports whether a request hands objects in.
+// isPush reports whether a request is a push.
 func isPush(req *http.Request) bool {
 	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "git-receive-pack")
 }

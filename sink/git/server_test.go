@@ -20,7 +20,7 @@ import (
 	"example.dev/ingestor/test/gitserver"
 )
 
-// pushes answers what hands objects in, and what asks for it, in its own way.
+// pushes answers pushes and their ref advertisement with a custom handler.
 func pushes(f http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -35,7 +35,7 @@ func pushes(f http.HandlerFunc) func(http.Handler) http.Handler {
 
 const secret = "s3cr3t/t+ken="
 
-// leaks reports whether a secret shows in an error.
+// leaks reports whether a secret is in an error.
 func leaks(err error, s *Sink) string {
 	shown := fmt.Sprintf("%v %+v %#v %q %v %s", err, err, err, hint(err), errors.Join(err, err), s.Repository())
 	if strings.Contains(shown, "s3cr3t") || strings.Contains(shown, "czNjcjN0") {
@@ -59,14 +59,14 @@ func TestHTTPAuth(t *testing.T) {
 		err    string
 		hint   string
 	}{
-		"None":     {"a server that asks", at, Auth{}, "the server asks for credentials", "a token that may write to it"},
-		"Token":    {"the usual user name", at, Auth{Token: secret}, "", ""},
-		"File":     {"a token from a file", at, Auth{TokenFile: file}, "", ""},
-		"URL":      {"in the address", strings.Replace(at, "://", "://git:s3cr3t%2Ft+ken=@", 1), Auth{}, "", ""},
-		"Wrong":    {"a wrong token", at, Auth{Token: "wr0ng-" + secret}, "the server does not accept the credentials", "check that the token is whole"},
-		"WrongURL": {"a wrong token in the address", strings.Replace(at, "://", "://git:wr0ng-s3cr3t@", 1), Auth{}, "does not accept the credentials", ""},
-		"NoFile":   {"a file that is not there", at, Auth{TokenFile: file + "x"}, "cannot be read", "check the path"},
-		"Gone":     {"a repository that is gone", strings.Replace(at, "catalog", "nope", 1), Auth{Token: secret}, "there is no such repository", "check the spelling"},
+		"None":     {"A server that requires credentials is reported.", at, Auth{}, "server requires credentials", "a token that may write to it"},
+		"Token":    {"A token has a default user name.", at, Auth{Token: secret}, "", ""},
+		"File":     {"A token can be in a file.", at, Auth{TokenFile: file}, "", ""},
+		"URL":      {"A token can be in the URL.", strings.Replace(at, "://", "://git:s3cr3t%2Ft+ken=@", 1), Auth{}, "", ""},
+		"Wrong":    {"A wrong token is reported.", at, Auth{Token: "wr0ng-" + secret}, "server rejected the credentials", "check that the token is complete"},
+		"WrongURL": {"A wrong token in the URL is reported and not shown.", strings.Replace(at, "://", "://git:wr0ng-s3cr3t@", 1), Auth{}, "rejected the credentials", ""},
+		"NoFile":   {"A missing token file is reported.", at, Auth{TokenFile: file + "x"}, "cannot read token file", "check the path"},
+		"Gone":     {"A missing repository is reported.", strings.Replace(at, "catalog", "nope", 1), Auth{Token: secret}, "repository not found", "check the spelling"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -76,16 +76,16 @@ func TestHTTPAuth(t *testing.T) {
 				t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, err, hint(err), tc.err, tc.hint)
 			}
 			if shown := leaks(err, s); shown != "" {
-				t.Errorf("%s\nthe secret is shown: %s", tc.reason, shown)
+				t.Errorf("%s\nsecret is in the error: %s", tc.reason, shown)
 			}
 			if tc.err == "" && r.files("master")["b"] != name {
-				t.Errorf("%s\nit is not there", tc.reason)
+				t.Errorf("%s\nfile was not pushed", tc.reason)
 			}
 		})
 	}
 }
 
-// TestBadDays are pushes that fail, after which all is as it was.
+// TestBadDays checks pushes that fail and change nothing.
 func TestBadDays(t *testing.T) {
 	answer := func(status int) func(http.Handler) http.Handler {
 		return pushes(func(w http.ResponseWriter, req *http.Request) {
@@ -109,22 +109,22 @@ func TestBadDays(t *testing.T) {
 		err    string
 		hint   string
 	}{
-		"Forbidden": {"a token that may only read", readOnly, [2]string{}, "does not let these credentials write to it", "may write to it"},
-		"Refused":   {"a push that is not allowed", answer(403), [2]string{}, "does not let these credentials write to it", "may write to it"},
-		"Broken":    {"a server with troubles of its own", answer(500), [2]string{}, "the server answers 500", "try again later"},
-		"Protected": {"a branch that is protected", nil, [2]string{"update", "echo 'GitLab: the branch is protected against " + secret + "' >&2; exit 1"},
-			`the server refuses to move the branch "master": hook declined, and says "GitLab: the branch is protected against ********"`, "name another branch"},
-		"Hook": {"a rule for all branches", nil, [2]string{"pre-receive", "echo; echo '=== no YAML on Fridays' >&2; exit 1"},
-			`the server refuses to move the branch "master": pre-receive hook declined`, "ruled by a hook"},
-		"Silent": {"an answer without a word", pushes(func(w http.ResponseWriter, _ *http.Request) {
+		"Forbidden": {"A token without write permission is reported.", readOnly, [2]string{}, "permission denied for these credentials", "may write to it"},
+		"Refused":   {"A refused push is reported.", answer(403), [2]string{}, "permission denied for these credentials", "may write to it"},
+		"Broken":    {"A server error is reported.", answer(500), [2]string{}, "server responded with 500", "try again later"},
+		"Protected": {"A protected branch is reported.", nil, [2]string{"update", "echo 'GitLab: the branch is protected against " + secret + "' >&2; exit 1"},
+			`server refused to update branch "master": hook declined: "GitLab: the branch is protected against ********"`, "push to another branch"},
+		"Hook": {"A pre-receive hook that declines is reported.", nil, [2]string{"pre-receive", "echo; echo '=== no YAML on Fridays' >&2; exit 1"},
+			`server refused to update branch "master": pre-receive hook declined`, "restricted by a hook"},
+		"Silent": {"An empty response is reported.", pushes(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/x-git-receive-pack-result")
-		}), [2]string{}, "without a word", "check the address"},
-		"Cut": {"a connection that ends", pushes(func(w http.ResponseWriter, _ *http.Request) {
+		}), [2]string{}, "closed the connection without a response", "check the address"},
+		"Cut": {"A connection that is closed early is reported.", pushes(func(w http.ResponseWriter, _ *http.Request) {
 			if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
 				_ = conn.Close()
 			}
-		}), [2]string{}, "ends the connection before all has come", "try again"},
-		"Garbage": {"an answer that is none", pushes(func(w http.ResponseWriter, _ *http.Request) {
+		}), [2]string{}, "closed the connection early", "try again"},
+		"Garbage": {"An invalid response is reported.", pushes(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/x-git-receive-pack-result")
 			fmt.Fprint(w, "hello, "+secret)
 		}), [2]string{}, "", ""},
@@ -142,16 +142,16 @@ func TestBadDays(t *testing.T) {
 				t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, err, hint(err), tc.err, tc.hint)
 			}
 			if shown := leaks(err, s); shown != "" {
-				t.Errorf("%s\nthe secret is shown: %s", tc.reason, shown)
+				t.Errorf("%s\nsecret is in the error: %s", tc.reason, shown)
 			}
 			if diff := cmp.Diff(Result{}, got); diff != "" || r.head("master") != old {
-				t.Errorf("%s\nthe branch is at %s, not %s; result %s", tc.reason, r.head("master"), old, diff)
+				t.Errorf("%s\nbranch is at %s, want %s; result %s", tc.reason, r.head("master"), old, diff)
 			}
 		})
 	}
 }
 
-// TestAnswerLost is a push that was taken and whose answer did not come.
+// TestAnswerLost checks a push that was accepted, but whose response was lost.
 func TestAnswerLost(t *testing.T) {
 	r := newRepo(t)
 	old := r.commit("master", map[string]string{"a": "a"})
@@ -168,21 +168,21 @@ func TestAnswerLost(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if c := r.last("master"); c.ParentHashes[0] != old {
-		t.Errorf("there is more than one commit")
+		t.Errorf("branch has more than one commit")
 	}
 }
 
-// TestMeanwhile has somebody else move the branch: before each push, and as
-// often as it takes to give up.
+// TestMeanwhile checks pushes to a branch that another client moves: once
+// before a push, and until the retries are exhausted.
 func TestMeanwhile(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		times  int32
 		err    string
 	}{
-		"Once":    {"the commit is made again on top", 1, ""},
-		"Twice":   {"and again", 2, ""},
-		"Forever": {"for as long as there is time", 1000, "somebody else has moved the branch meanwhile, "},
+		"Once":    {"The commit is made again on top of the other.", 1, ""},
+		"Twice":   {"The commit is made a second time.", 2, ""},
+		"Forever": {"The retries end at the time limit.", 1000, "branch was updated concurrently ("},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -224,8 +224,8 @@ func TestMeanwhile(t *testing.T) {
 	}
 }
 
-// TestRace has 50 write to one branch at once, between the server's list of names
-// and the push. All get there, and none takes another's files away.
+// TestRace runs 50 concurrent pushes to one branch, between the ref
+// advertisement and the push. All succeed, and no files are lost.
 func TestRace(t *testing.T) {
 	for _, over := range []string{"Disk", "HTTP"} {
 		t.Run(over, func(t *testing.T) {
@@ -267,13 +267,13 @@ func TestUnreachable(t *testing.T) {
 	}
 	for _, scheme := range []string{"http", "ssh"} {
 		_, err := New(scheme+"://"+gone+"/r", Options{}).Commit(t.Context(), contents("a", "a"))
-		if err == nil || !strings.Contains(err.Error(), "the server cannot be reached") || hint(err) == "" {
+		if err == nil || !strings.Contains(err.Error(), "cannot reach the server") || hint(err) == "" {
 			t.Errorf("%s: %v, %q", scheme, err, hint(err))
 		}
 	}
 }
 
-// TestTimeout ends a push that nobody answers.
+// TestTimeout checks that a push to a server that does not respond times out.
 func TestTimeout(t *testing.T) {
 	r := newRepo(t)
 	old := r.commit("master", map[string]string{"a": "a"})
@@ -282,7 +282,7 @@ func TestTimeout(t *testing.T) {
 		<-req.Context().Done()
 	}))
 	_, err := New(at, Options{Timeout: 2 * time.Second}).Commit(t.Context(), contents("b", "b"))
-	if err == nil || !strings.Contains(err.Error(), "not done after 2s") || hint(err) == "" || r.head("master") != old {
+	if err == nil || !strings.Contains(err.Error(), "timeout of 2s exceeded") || hint(err) == "" || r.head("master") != old {
 		t.Errorf("%v, %q", err, hint(err))
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/test/gitserver"
 )
 
-// serveSSH serves a repository over SSH, and returns the address and what a
-// client needs.
+// serveSSH serves a repository over SSH, and returns its URL and the
+// credentials of a client.
 func serveSSH(t testing.TB, r *repo) (string, Auth) {
 	t.Helper()
 	s := gitserver.ServeSSH(t, r.dir)
@@ -29,13 +29,13 @@ func TestSSH(t *testing.T) {
 		err    string
 		hint   string
 	}{
-		"Fine":      {"a key and a host that are known", false, func(*string, *Auth, *repo) {}, "", ""},
-		"Empty":     {"a repository without commits", true, func(*string, *Auth, *repo) {}, "", ""},
-		"NoKey":     {"no key", false, func(_ *string, a *Auth, _ *repo) { a.SSHKey = "" }, "the server asks for a key", "an SSH key that may write to it"},
-		"Stranger":  {"a key the server does not know", false, func(_ *string, a *Auth, _ *repo) { a.SSHKey = stranger }, `does not accept the key of "git"`, "check that the key"},
-		"Host":      {"a host nobody knows", false, func(_ *string, a *Auth, _ *repo) { a.HostKey = "" }, "is not known", "ask whoever runs the host"},
-		"Gone":      {"a repository that is gone", false, func(at *string, _ *Auth, _ *repo) { *at += "x" }, "does not appear to be a git repository", "check the address"},
-		"Protected": {"a branch that is protected", false, func(_ *string, _ *Auth, r *repo) { r.hook("update", "echo 'protected branch' >&2; exit 1") }, `hook declined, and says "protected branch"`, "name another branch"},
+		"Fine":      {"A known key and a known host are accepted.", false, func(*string, *Auth, *repo) {}, "", ""},
+		"Empty":     {"The first commit of a repository can be pushed.", true, func(*string, *Auth, *repo) {}, "", ""},
+		"NoKey":     {"A missing key is reported.", false, func(_ *string, a *Auth, _ *repo) { a.SSHKey = "" }, "server requires an SSH key", "an SSH key that may write to it"},
+		"Stranger":  {"A key that the server rejects is reported.", false, func(_ *string, a *Auth, _ *repo) { a.SSHKey = stranger }, `rejected the SSH credentials of user "git"`, "check that the key"},
+		"Host":      {"An unknown host key is refused.", false, func(_ *string, a *Auth, _ *repo) { a.HostKey = "" }, "unknown host key", "verify the key with the operator"},
+		"Gone":      {"A missing repository is reported.", false, func(at *string, _ *Auth, _ *repo) { *at += "x" }, "does not appear to be a git repository", "check the address"},
+		"Protected": {"A protected branch is reported.", false, func(_ *string, _ *Auth, r *repo) { r.hook("update", "echo 'protected branch' >&2; exit 1") }, `hook declined: "protected branch"`, "push to another branch"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,8 @@ func TestSSH(t *testing.T) {
 	}
 }
 
-// TestSSHLarge hands in more than a pipe or a window holds.
+// TestSSHLarge pushes more than the buffer of a pipe or the window of a
+// channel.
 func TestSSHLarge(t *testing.T) {
 	r := newRepo(t)
 	at, auth := serveSSH(t, r)

@@ -82,7 +82,7 @@ func (p *Portal) Register(ctx context.Context, address string) (existed bool, er
 		Location *struct{} `json:"location"`
 	}
 	if err := a.decode(&made); err != nil || made.Location == nil {
-		return false, p.strange(c, a, errors.New("the answer names no location"))
+		return false, p.strange(c, a, errors.New("response has no location"))
 	}
 	return false, nil
 }

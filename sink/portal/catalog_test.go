@@ -12,14 +12,14 @@ func TestGuard(t *testing.T) {
 	s := newStage(t, always(http.StatusOK, `{"items":[{"name":"other","entities":90},{"name":"ci","entities":9}]}`))
 	p := open(t, s.URL, Options{Provider: "ci"})
 	if err := p.Guard(t.Context(), 5); err != nil {
-		t.Errorf("less than half goes: %v", err)
+		t.Errorf("push that removes less than half returned %v", err)
 	}
 	err := p.Guard(t.Context(), 4)
 	if e, ok := errors.AsType[*ShrinkError](err); !ok || e.Has != 9 || e.Pushed != 4 || !strings.Contains(err.Error(), "ci has 9 entities") {
-		t.Errorf("more than half goes: %v", err)
+		t.Errorf("push that removes more than half returned %v", err)
 	}
 	if n, err := open(t, s.URL, Options{Provider: "new"}).Count(t.Context()); n != 0 || err != nil {
-		t.Errorf("a new provider has nothing: %d, %v", n, err)
+		t.Errorf("count of a new provider is %d, %v", n, err)
 	}
 }
 
@@ -45,20 +45,20 @@ func TestRegister(t *testing.T) {
 	p := open(t, s.URL, Options{})
 	const at = "http://127.0.0.1:7010/catalog.yaml"
 	if existed, err := p.Register(t.Context(), at); existed || err != nil {
-		t.Errorf("the first time: %v, %v", existed, err)
+		t.Errorf("first registration: %v, %v", existed, err)
 	}
 	if existed, err := p.Register(t.Context(), at); !existed || err != nil {
-		t.Errorf("the second time: %v, %v", existed, err)
+		t.Errorf("second registration: %v, %v", existed, err)
 	}
 	if n, err := p.Try(t.Context(), at); n != 2 || err != nil {
-		t.Errorf("two are found: %d, %v", n, err)
+		t.Errorf("count is %d, %v, want two", n, err)
 	}
 	_, err := p.Try(t.Context(), at)
 	if e, ok := errors.AsType[*Error](err); !ok || e.Problem != Invalid || !strings.Contains(err.Error(), "reading is not allowed") {
-		t.Errorf("it may not be read: %v", err)
+		t.Errorf("read without permission returned %v", err)
 	}
-	if _, err := p.Register(t.Context(), at); err == nil || !strings.Contains(err.Error(), "names no location") {
-		t.Errorf("some other server: %v", err)
+	if _, err := p.Register(t.Context(), at); err == nil || !strings.Contains(err.Error(), "response has no location") {
+		t.Errorf("response of another server returned %v", err)
 	}
 	want := "POST /api/catalog/locations Bearer " + secret + ` application/json {"target":"` + at + `","type":"url"}`
 	if s.requests()[0] != want || s.requests()[2] != strings.Replace(want, "locations", "locations?dryRun=true", 1) {

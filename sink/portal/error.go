@@ -73,9 +73,9 @@ func (e *Error) Error() string {
 	case e.Err != nil:
 		why = e.Err.Error()
 	case why == "":
-		why = "it answers " + statusText(e.Status)
+		why = "returned " + statusText(e.Status)
 	default:
-		why = fmt.Sprintf("it answers %s: %s", statusText(e.Status), why)
+		why = fmt.Sprintf("returned %s: %s", statusText(e.Status), why)
 	}
 	return fmt.Sprintf("cannot %s the portal at %s: %s", e.verb, e.URL, why)
 }
@@ -93,41 +93,41 @@ func (e *Error) Hint() string {
 	case Unreachable:
 		switch {
 		case isTrust(e.Err):
-			return "name the authority of its certificate with --ca-file"
+			return "set --ca-file to the CA that signed its certificate"
 		case isPlain(e.Err):
-			return "does its address begin with http://?"
+			return "check whether its address should begin with http://"
 		case isProxy(e.Err):
-			return "HTTP_PROXY and HTTPS_PROXY name the proxy, and NO_PROXY hosts that are reached without"
+			return "check HTTP_PROXY and HTTPS_PROXY, which set the proxy, and NO_PROXY, which lists hosts to reach directly"
 		}
-		return "is it running, and is that its address?"
+		return "check that it is running, and that the address is correct"
 	case Interrupted:
 		if e.late {
-			return "see the portal's log; a large push may need more time, which --timeout gives"
+			return "check the portal's log; a large push may need a longer --timeout"
 		}
-		return "see the portal's log, then try again"
+		return "check the portal's log, then try again"
 	case Unauthenticated:
-		return "give a token with --token-file or in PORTAL_TOKEN"
+		return "set a token with --token-file or PORTAL_TOKEN"
 	case Forbidden:
-		return "the token has expired or is not valid, or its owner lacks the permission"
+		return "check that the token is valid and not expired, and that its owner has the permission"
 	case Missing:
 		if e.pushes {
-			return "is that the address of a portal's backend? Backstage takes no push: use portal-provide serve or portal-provide commit"
+			return "check that the address is that of a portal's backend; for Backstage, which accepts no push, use portal-provide serve or portal-provide commit"
 		}
-		return "is that the address of a portal's backend?"
+		return "check that the address is that of a portal's backend"
 	case Conflict:
-		return "somebody else changed the same; try again"
+		return "try again; another client changed the same entities"
 	case TooLarge:
 		return "push in parts with --mode delta, or raise the portal's limit"
 	case TooMany:
 		return "try again later"
 	case Invalid:
 		if e.Status != 0 && e.Message == "" {
-			return "is that the address of the portal's backend, and does it begin with http:// or https://?"
+			return "check that the address is that of the portal's backend, and that it begins with http:// or https://"
 		}
 	case Broken:
-		return "see the portal's log"
+		return "check the portal's log"
 	case Strange:
-		return "is that the address of the portal's backend, and not of its pages or of a proxy before it?"
+		return "check that the address is that of the portal's backend, not of its pages or of a proxy in front of it"
 	}
 	return ""
 }
@@ -162,7 +162,7 @@ func refusal(res *http.Response, text []byte, token string) *Error {
 	case e.Problem != 0:
 	case res.StatusCode/100 == 3:
 		e.Problem = Strange
-		e.Message = "the address leads elsewhere"
+		e.Message = "the address redirects to another one"
 		if to, err := url.Parse(res.Header.Get("Location")); err == nil && to.Host != "" {
 			e.Message += ", to " + clean(to.Scheme+"://"+to.Host, token)
 		}

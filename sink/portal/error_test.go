@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// nowhere is an address that nobody listens at.
+// nowhere returns an address without a listener.
 func nowhere(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }() // Nobody was to come.
+	defer func() { _ = l.Close() }() // No connection is expected.
 	return l.Addr().String()
 }
 
-// TestUnreachable wants to be told why no portal is reached, and that nothing
-// happened.
+// TestUnreachable checks that the error says why the portal cannot be reached,
+// and that nothing was changed.
 func TestUnreachable(t *testing.T) {
 	plain, sealed := newStage(t, always(http.StatusOK, `{}`)), httptest.NewUnstartedServer(http.NotFoundHandler())
 	sealed.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -43,11 +43,11 @@ func TestUnreachable(t *testing.T) {
 		err     string
 		hint    string
 	}{
-		"Down":      {"nobody listens", "http://" + nowhere(t), nil, Unreachable, "refused", "is it running"},
-		"Proxy":     {"nor does the proxy before it", plain.URL, through(nowhere(t)), Unreachable, "proxyconnect", "NO_PROXY"},
-		"Authority": {"nobody knows who signed its certificate", sealed.URL, nil, Unreachable, "certificate", "--ca-file"},
-		"Plain":     {"it has no certificate at all", "https" + strings.TrimPrefix(plain.URL, "http"), nil, Unreachable, "HTTP response to HTTPS client", "http://"},
-		"Sealed":    {"it has one, and was not asked for it", "http" + strings.TrimPrefix(sealed.URL, "https"), nil, Invalid, "400 Bad Request", "https://"},
+		"Down":      {"A portal without a listener is unreachable.", "http://" + nowhere(t), nil, Unreachable, "refused", "check that it is running"},
+		"Proxy":     {"A proxy without a listener is reported.", plain.URL, through(nowhere(t)), Unreachable, "proxyconnect", "NO_PROXY"},
+		"Authority": {"A certificate of an unknown authority is refused.", sealed.URL, nil, Unreachable, "certificate", "--ca-file"},
+		"Plain":     {"A portal without TLS is reported.", "https" + strings.TrimPrefix(plain.URL, "http"), nil, Unreachable, "HTTP response to HTTPS client", "http://"},
+		"Sealed":    {"A portal that requires TLS is reported.", "http" + strings.TrimPrefix(sealed.URL, "https"), nil, Invalid, "400 Bad Request", "https://"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -59,12 +59,12 @@ func TestUnreachable(t *testing.T) {
 		})
 	}
 	if n := len(plain.requests()); n != 0 {
-		t.Errorf("it was asked %d times", n)
+		t.Errorf("portal was asked %d times", n)
 	}
 }
 
-// TestHang wants nobody to wait for ever, neither for the answer nor, when told
-// to stop, for the time to run out; and a slow portal not to be asked again.
+// TestHang checks that a request ends at its timeout or when it is cancelled,
+// and that a slow portal is not asked again.
 func TestHang(t *testing.T) {
 	release := make(chan struct{})
 	s := newStage(t, func(int, http.ResponseWriter, *http.Request) { <-release })
@@ -72,16 +72,16 @@ func TestHang(t *testing.T) {
 	p := open(t, s.URL, Options{Timeout: 500 * time.Millisecond})
 	_, err := p.Push(t.Context(), strings.NewReader("one\n"), PushOptions{})
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Problem != Interrupted || !e.Unsure || !strings.Contains(err.Error(), "no answer after 500ms") || !strings.Contains(e.Hint(), "--timeout") {
+	if !ok || e.Problem != Interrupted || !e.Unsure || !strings.Contains(err.Error(), "no response within 500ms") || !strings.Contains(e.Hint(), "--timeout") {
 		t.Errorf("got %v", err)
 	}
 	_, err = p.Count(t.Context())
 	if e, ok := errors.AsType[*Error](err); !ok || e.Unsure {
-		t.Errorf("got %v, want to be told that a question changes nothing", err)
+		t.Errorf("got %v, want an error which says that a read changes nothing", err)
 	}
 	asked := len(s.requests())
 	if asked > 2 {
-		t.Errorf("it was asked %d times, want each once", asked)
+		t.Errorf("portal was asked %d times, want each request once", asked)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -91,6 +91,6 @@ func TestHang(t *testing.T) {
 		cancel()
 	}()
 	if _, err := open(t, s.URL, Options{}).Count(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want it to be cancelled", err)
+		t.Errorf("got %v, want a cancellation", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 const shop = `{"apiVersion":"portal.io/v1alpha1","kind":"Component","metadata":{"name":"shop"},"spec":{"type":"website","lifecycle":"production","owner":"shops"}}
 `
 
-// backend stands for a portal: it takes everything.
+// backend returns a portal that accepts everything.
 func backend() *httptest.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/catalog/providers", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items":[]}`) })
@@ -26,7 +26,7 @@ func backend() *httptest.Server {
 	return httptest.NewServer(mux)
 }
 
-// A push is entities one a line; the report says what became of them.
+// A push has one entity per line; the report has the result of each.
 func Example() {
 	server := backend()
 	defer server.Close()
@@ -44,8 +44,9 @@ func Example() {
 	// Output: 1 added, 0 refused, <nil>
 }
 
-// An XrdTemplateProvider keeps the catalog as a folder is: once with Sync, or with Run for
-// as long as the program runs. Whoever watches the folder tells it of changes.
+// An XrdTemplateProvider keeps the catalog in sync with a folder: once with
+// Sync, or with Run for as long as the program runs. A watch of the folder
+// reports changes to it.
 func ExampleXrdTemplateProvider() {
 	server := backend()
 	defer server.Close()
@@ -70,7 +71,7 @@ func ExampleXrdTemplateProvider() {
 		Watch: file.New([]string{dir}, file.Options{Recursive: true}).Watch,
 		Synced: func(r portal.Report, err error) {
 			fmt.Println(r.Added, "added,", err)
-			cancel() // A service would go on.
+			cancel() // A service would continue.
 		},
 	})
 	fmt.Println(provider.Run(ctx))

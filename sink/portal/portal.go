@@ -79,8 +79,8 @@ func New(address string, opts Options) (*Portal, error) {
 	}
 	opts.Provider = cmp.Or(opts.Provider, DefaultProvider)
 	if !isProvider(opts.Provider) {
-		return nil, fmt.Errorf("cannot use provider name %q: want at most 63 lower-case letters, digits, dashes, dots and underscores, "+
-			"a letter or digit at both ends, and not location at the beginning", opts.Provider)
+		return nil, fmt.Errorf("cannot use provider name %q: must be at most 63 lower-case letters, digits, dashes, dots and underscores,  "+
+			"begin and end with a letter or digit, and not begin with location", opts.Provider)
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
 	opts.Retries = cmp.Or(opts.Retries, DefaultRetries)
@@ -106,13 +106,13 @@ func baseOf(address string) (string, error) {
 	switch {
 	case err != nil:
 		// The library's message would quote the URL, which may contain a password.
-		return "", errors.New("cannot use the portal's address: it is no URL such as https://portal.example.org")
+		return "", errors.New("cannot use the portal's address: must be a URL such as https://portal.example.org")
 	case u.User != nil:
-		return "", errors.New("cannot use the portal's address: it holds a user name or a password")
+		return "", errors.New("cannot use the portal's address: contains a user name or a password")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "", fmt.Errorf("cannot use the portal's address %q: want one such as https://portal.example.org", address)
+		return "", fmt.Errorf("cannot use the portal's address %q: must be a URL such as https://portal.example.org", address)
 	case u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("cannot use the portal's address %q: it has more than a path", address)
+		return "", fmt.Errorf("cannot use the portal's address %q: must not have a query or fragment", address)
 	}
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
 	for _, end := range []string{"/catalog", "/api"} {
@@ -171,7 +171,7 @@ type answer struct {
 // decode parses a JSON response.
 func (a answer) decode(v any) error {
 	if err := json.Unmarshal(a.body, v); err != nil {
-		return errors.New("the answer is not the JSON of a portal's catalog")
+		return errors.New("response is not JSON from a portal's catalog")
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func (p *Portal) token() (string, error) {
 	token = strings.TrimSpace(token)
 	for i := range len(token) {
 		if token[i] <= ' ' || token[i] > '~' {
-			return "", errors.New("the token holds a space, a line's end or another character no token has")
+			return "", errors.New("the token contains white space or other characters that are not allowed")
 		}
 	}
 	return token, nil
@@ -292,7 +292,7 @@ func (p *Portal) request(ctx context.Context, c call, token string) (*http.Reque
 	}
 	req, err := http.NewRequestWithContext(ctx, c.method, address, in)
 	if err != nil {
-		return nil, b, errors.New("the address cannot be used")
+		return nil, b, errors.New("invalid address")
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", p.opts.Agent)
@@ -329,7 +329,7 @@ func (p *Portal) unanswered(ctx context.Context, err error, sent func() bool) *E
 		e.Problem = Unreachable
 		return e
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Err, e.late = fmt.Errorf("there is no answer after %v", p.opts.Timeout), true
+		e.Err, e.late = fmt.Errorf("no response within %v", p.opts.Timeout), true
 	}
 	e.Unsure = sent == nil || sent()
 	return e

@@ -21,19 +21,19 @@ import (
 	"example.dev/ingestor/entity"
 )
 
-// secret is what no error may hold.
+// secret must not be in any error.
 const secret = "sesame/with+marks=="
 
-// stage is a portal that answers as a test says.
+// stage is a fake portal whose responses a test defines.
 type stage struct {
 	*httptest.Server
 	mu sync.Mutex
-	// asked are the requests there were, bodies included.
+	// asked are the recorded requests, including bodies.
 	asked []string
 }
 
-// newStage starts a server that answers the n-th request, the first being 0,
-// as answer does.
+// newStage starts a server that answers the n-th request, counted from 0, with
+// answer.
 func newStage(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request)) *stage {
 	t.Helper()
 	s := &stage{}
@@ -57,7 +57,7 @@ func newStage(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Re
 	return s
 }
 
-// requests returns the requests there were.
+// requests returns the recorded requests.
 func (s *stage) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,19 +101,19 @@ func TestNew(t *testing.T) {
 		address, name string
 		want, err     string
 	}{
-		"Plain":    {reason: "an address", address: "http://localhost:7007", want: "http://localhost:7007"},
-		"Slash":    {reason: "a slash at the end is nothing", address: "https://portal.example.org/", want: "https://portal.example.org"},
-		"Prefix":   {reason: "a portal may lie below a path", address: "https://example.org/tools/portal/", want: "https://example.org/tools/portal"},
-		"API":      {reason: "some call it by its API", address: "http://localhost:7007/api", want: "http://localhost:7007"},
-		"Catalog":  {reason: "or by the catalog's", address: "http://h/p/api/catalog/", want: "http://h/p"},
-		"Other":    {reason: "a path that only ends so stays", address: "http://h/catalog", want: "http://h/catalog"},
-		"Password": {reason: "a password is not repeated", address: "https://me:" + url.PathEscape(secret) + "@h", err: "holds a user name or a password"},
-		"Garbage":  {reason: "nor what is no address", address: "http://me:" + secret + "@%zz", err: "it is no URL"},
-		"Scheme":   {reason: "HTTP alone", address: "ftp://h", err: "want one such as https://portal.example.org"},
-		"Host":     {reason: "there is a host", address: "localhost:7007", err: "want one such as"},
-		"Query":    {reason: "nothing follows the path", address: "http://h/?a=b", err: "it has more than a path"},
-		"Name":     {reason: "names follow the portal's rule", address: "http://h", name: "My Provider", err: "cannot use provider name"},
-		"Reserved": {reason: "some are the catalog's own", address: "http://h", name: "location-7", err: "cannot use provider name"},
+		"Plain":    {reason: "A URL is accepted.", address: "http://localhost:7007", want: "http://localhost:7007"},
+		"Slash":    {reason: "A trailing slash is removed.", address: "https://portal.example.org/", want: "https://portal.example.org"},
+		"Prefix":   {reason: "A portal can have a path prefix.", address: "https://example.org/tools/portal/", want: "https://example.org/tools/portal"},
+		"API":      {reason: "The path of the API is removed.", address: "http://localhost:7007/api", want: "http://localhost:7007"},
+		"Catalog":  {reason: "The path of the catalog API is removed.", address: "http://h/p/api/catalog/", want: "http://h/p"},
+		"Other":    {reason: "A path that only ends like an API path is kept.", address: "http://h/catalog", want: "http://h/catalog"},
+		"Password": {reason: "A password is refused and not shown.", address: "https://me:" + url.PathEscape(secret) + "@h", err: "contains a user name or a password"},
+		"Garbage":  {reason: "A URL that cannot be parsed is not shown.", address: "http://me:" + secret + "@%zz", err: "must be a URL"},
+		"Scheme":   {reason: "Only HTTP and HTTPS are supported.", address: "ftp://h", err: "must be a URL such as https://portal.example.org"},
+		"Host":     {reason: "A URL needs a host.", address: "localhost:7007", err: "must be a URL such as"},
+		"Query":    {reason: "A query is refused.", address: "http://h/?a=b", err: "must not have a query or fragment"},
+		"Name":     {reason: "A provider name follows the rules of the portal.", address: "http://h", name: "My Provider", err: "cannot use provider name"},
+		"Reserved": {reason: "A reserved provider name is refused.", address: "http://h", name: "location-7", err: "cannot use provider name"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -154,8 +154,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestStrict wants a push that was refused as a whole to name why, however much
-// there is to name.
+// TestStrict checks that the error of a refused strict push has the reasons,
+// however many.
 func TestStrict(t *testing.T) {
 	const refused = `{"index":0,"line":1,"ref":"a:b/c","reason":"no"}`
 	s := newStage(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -165,11 +165,11 @@ func TestStrict(t *testing.T) {
 	p := open(t, s.URL, Options{})
 	_, err := p.Push(t.Context(), strings.NewReader("one\n"), PushOptions{Strict: true})
 	if e, ok := errors.AsType[*RefusedError](err); !ok || !e.Nothing || len(e.Report.Refused) != 3000 {
-		t.Errorf("a strict push that is refused: got %v", err)
+		t.Errorf("refused strict push: got %v", err)
 	}
 	_, err = p.Push(t.Context(), strings.NewReader("one\n"), PushOptions{Strict: true})
 	if e, ok := errors.AsType[*Error](err); !ok || e.Problem != Invalid || !strings.Contains(err.Error(), "InputError: line 1: no") {
-		t.Errorf("a strict push that cannot be read: got %v", err)
+		t.Errorf("strict push whose report cannot be parsed: got %v", err)
 	}
 }
 
@@ -183,26 +183,26 @@ func TestRefused(t *testing.T) {
 		err     string
 		hint    string
 	}{
-		"401": {"a caller nobody knows", always(401, fault("AuthenticationError", "Missing credentials")), Unauthenticated, 1, false,
-			"it answers 401 Unauthorized: AuthenticationError: Missing credentials", "PORTAL_TOKEN"},
-		"403": {"one who may not; the token is not repeated", always(403, fault("NotAllowedError", "bad token "+secret)), Forbidden, 1, false,
+		"401": {"A request without credentials is unauthenticated.", always(401, fault("AuthenticationError", "Missing credentials")), Unauthenticated, 1, false,
+			"returned 401 Unauthorized: AuthenticationError: Missing credentials", "PORTAL_TOKEN"},
+		"403": {"A missing permission is reported, and the token is not shown.", always(403, fault("NotAllowedError", "bad token "+secret)), Forbidden, 1, false,
 			"NotAllowedError: bad token ********", "permission"},
-		"404":      {"a portal without a push", always(404, "<html>"), Missing, 1, false, "it answers 404 Not Found", "portal-provide serve"},
-		"409":      {"somebody was faster", always(409, fault("ConflictError", "busy")), Conflict, 1, false, "409 Conflict: ConflictError: busy", "try again"},
-		"413":      {"too much", always(413, "{}"), TooLarge, 1, false, "413", "--mode delta"},
-		"400":      {"what it cannot read", always(400, fault("InputError", "line 3\nis bad")), Invalid, 1, false, "line 3 is bad", ""},
-		"429":      {"it is tried again, as often as it may", always(429, "", "Retry-After", "0"), TooMany, 3, false, "429", "later"},
-		"429 long": {"it does not wait for an hour", always(429, "", "Retry-After", "3600"), TooMany, 1, false, "429", "later"},
-		"500":      {"what failed is not tried again", always(500, fault("Error", "oops")), Broken, 1, false, "500 Internal Server Error: Error: oops", "log"},
-		"502":      {"a gateway does not know", always(502, "<html>"), Broken, 1, true, "502 Bad Gateway", "log"},
-		"503":      {"it is back soon, perhaps", always(503, fault("ServiceUnavailableError", "starting")), Broken, 3, false, "starting", "log"},
-		"Redirect": {"another address is not followed with a token", always(302, "", "Location", "https://login.example.org/?t="+secret), Strange, 1, false,
-			"leads elsewhere, to https://login.example.org", "proxy"},
-		"Page": {"a page is no report", always(200, "<html>sign in</html>"), Strange, 1, true, "not the JSON of a portal", "proxy"},
-		"Died": {"the connection ends instead of an answer; everything again does no harm", func(int, http.ResponseWriter, *http.Request) {
+		"404":      {"A server without the push API is reported.", always(404, "<html>"), Missing, 1, false, "returned 404 Not Found", "portal-provide serve"},
+		"409":      {"A concurrent change is a conflict.", always(409, fault("ConflictError", "busy")), Conflict, 1, false, "409 Conflict: ConflictError: busy", "try again"},
+		"413":      {"A push that is too large is reported.", always(413, "{}"), TooLarge, 1, false, "413", "--mode delta"},
+		"400":      {"A push that is not valid is reported.", always(400, fault("InputError", "line 3\nis bad")), Invalid, 1, false, "line 3 is bad", ""},
+		"429":      {"A rate limit is retried up to the maximum.", always(429, "", "Retry-After", "0"), TooMany, 3, false, "429", "later"},
+		"429 long": {"A Retry-After of an hour is not waited for.", always(429, "", "Retry-After", "3600"), TooMany, 1, false, "429", "later"},
+		"500":      {"An internal error is not retried.", always(500, fault("Error", "oops")), Broken, 1, false, "500 Internal Server Error: Error: oops", "log"},
+		"502":      {"After a gateway error the outcome is unknown.", always(502, "<html>"), Broken, 1, true, "502 Bad Gateway", "log"},
+		"503":      {"An unavailable portal is retried.", always(503, fault("ServiceUnavailableError", "starting")), Broken, 3, false, "starting", "log"},
+		"Redirect": {"A redirect is not followed with a token.", always(302, "", "Location", "https://login.example.org/?t="+secret), Strange, 1, false,
+			"redirects to another one, to https://login.example.org", "proxy"},
+		"Page": {"An HTML page is not a report.", always(200, "<html>sign in</html>"), Strange, 1, true, "not JSON from a portal", "proxy"},
+		"Died": {"A connection that is closed before the response is retried for a full push.", func(int, http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}, Interrupted, 3, true, "EOF", "log"},
-		"Half": {"the connection ends within the answer", func(_ int, w http.ResponseWriter, _ *http.Request) {
+		"Half": {"A connection that is closed within the response is reported.", func(_ int, w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, "{")
 		}, Interrupted, 3, true, "EOF", "log"},
@@ -222,14 +222,14 @@ func TestRefused(t *testing.T) {
 				t.Errorf("%s: got %q, hint %q; want %q, %q", tc.reason, err, e.Hint(), tc.err, tc.hint)
 			}
 			if strings.Contains(fmt.Sprintf("%+v %s", err, e.Hint()), secret) {
-				t.Errorf("%s: the error has the token: %v", tc.reason, err)
+				t.Errorf("%s: token is in the error: %v", tc.reason, err)
 			}
 		})
 	}
 }
 
-// TestRetry wants a push that was refused for a moment to be whole the second
-// time, and one that cannot be read twice not to be tried again.
+// TestRetry checks that a retried push is complete, and that a body which can
+// be read only once is not retried.
 func TestRetry(t *testing.T) {
 	busy := func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 0 {
@@ -246,17 +246,17 @@ func TestRetry(t *testing.T) {
 	s = newStage(t, busy)
 	_, err = open(t, s.URL, Options{}).Push(t.Context(), io.MultiReader(strings.NewReader("one\n")), PushOptions{})
 	if e, ok := errors.AsType[*Error](err); !ok || e.Status != http.StatusServiceUnavailable || len(s.requests()) != 1 {
-		t.Errorf("what can be read once: got %v after %d requests", err, len(s.requests()))
+		t.Errorf("push of a body that can be read once: got %v after %d requests", err, len(s.requests()))
 	}
 	s = newStage(t, func(int, http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	_, err = open(t, s.URL, Options{}).Push(t.Context(), strings.NewReader("one\n"), PushOptions{Mode: Delta})
 	if e, ok := errors.AsType[*Error](err); !ok || !e.Unsure || len(s.requests()) != 1 {
-		t.Errorf("a delta that may have been taken is not repeated: got %v after %d requests", err, len(s.requests()))
+		t.Errorf("delta with unknown outcome was repeated: got %v after %d requests", err, len(s.requests()))
 	}
 }
 
-// TestTornSource wants a push whose source fails half-way to arrive as torn,
-// not as half.
+// TestTornSource checks that a push whose source fails arrives as aborted, not
+// as complete.
 func TestTornSource(t *testing.T) {
 	whole := make(chan bool, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -268,25 +268,25 @@ func TestTornSource(t *testing.T) {
 	}))
 	defer server.Close()
 	broken := errors.New("the disk is gone")
-	// Enough to be sent before it fails.
+	// The body is large enough to be partly sent before the error.
 	lines := io.MultiReader(iotest.OneByteReader(strings.NewReader(strings.Repeat("one\n", 1000))), iotest.ErrReader(broken))
 	_, err := open(t, server.URL, Options{}).Push(t.Context(), lines, PushOptions{})
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "cannot read what is to be pushed") {
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "cannot read the entities to push") {
 		t.Errorf("got %v", err)
 	}
 	select {
 	case ok := <-whole:
 		if ok {
-			t.Error("the portal took half for the whole")
+			t.Error("portal accepted a partial push")
 		}
 	case <-time.After(10 * time.Second):
-		// It was never asked.
+		// The portal was never asked.
 	}
 }
 
 func TestToken(t *testing.T) {
 	s := newStage(t, always(http.StatusOK, `{"items":[]}`))
-	for text, want := range map[string]string{"two words": "the token holds a space", "line\nline": "the token holds a space", "ümlaut": "no token has"} {
+	for text, want := range map[string]string{"two words": "the token contains white space", "line\nline": "the token contains white space", "ümlaut": "characters that are not allowed"} {
 		p, err := New(s.URL, Options{Token: func() (string, error) { return text, nil }})
 		if err != nil {
 			t.Fatal(err)
@@ -296,7 +296,7 @@ func TestToken(t *testing.T) {
 		}
 	}
 	if len(s.requests()) != 0 {
-		t.Errorf("such a token is sent to nobody: %q", s.requests())
+		t.Errorf("token that is not valid was sent: %q", s.requests())
 	}
 }
 
@@ -310,7 +310,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("got %v of %q", err, s.requests())
 	}
 	err := p.Write(t.Context(), []*entity.Entity{e})
-	if r, ok := errors.AsType[*RefusedError](err); !ok || r.Nothing || !strings.Contains(err.Error(), "a:b/c, because: it belongs to another") {
+	if r, ok := errors.AsType[*RefusedError](err); !ok || r.Nothing || !strings.Contains(err.Error(), "a:b/c: it belongs to another") {
 		t.Errorf("got %v", err)
 	}
 }

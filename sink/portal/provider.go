@@ -63,7 +63,7 @@ func (e *InvalidError) Error() string {
 }
 
 // ErrEmpty is the error of a folder without entities.
-var ErrEmpty = errors.New("cannot push the folder: it holds no entities")
+var ErrEmpty = errors.New("cannot push the folder: no entities found")
 
 // Sync makes the portal's catalog match the folder, atomically. It pushes nothing
 // and returns an error if a file cannot be read or breaks the catalog's rules
@@ -80,7 +80,7 @@ func (p *XrdTemplateProvider) Sync(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	if why, ok := s.Failure(); ok {
-		return Report{}, fmt.Errorf("cannot push the folder: it is not complete: %s", why)
+		return Report{}, fmt.Errorf("cannot push the folder: not complete: %s", why)
 	}
 	if finding.Count(s.Findings(), finding.Error)+s.Unkept(finding.Error) > 0 {
 		return Report{}, &InvalidError{s.Findings()}
@@ -183,7 +183,7 @@ func (p *XrdTemplateProvider) Run(ctx context.Context) error {
 				return nil
 			}
 			if due == nil {
-				return errors.Join(errors.New("cannot go on: nobody watches the folder"), err)
+				return errors.Join(errors.New("cannot continue: folder is not watched"), err)
 			}
 			stopped = nil
 		}

@@ -14,13 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// component is a small entity as JSON.
+// component returns a small entity as JSON.
 func component(name string) string {
 	return `{"apiVersion":"portal.io/v1alpha1","kind":"Component","metadata":{"name":"` + name +
 		`"},"spec":{"type":"service","lifecycle":"production","owner":"team"}}`
 }
 
-// folder makes a folder of files and their texts.
+// folder returns files with their contents.
 func folder(files ...string) fstest.MapFS {
 	out := fstest.MapFS{}
 	for i := 0; i < len(files); i += 2 {
@@ -34,26 +34,26 @@ func TestSync(t *testing.T) {
 		reason string
 		files  fstest.MapFS
 		opts   ProviderOptions
-		pushed string // Names, "" if nothing was.
+		pushed string // pushed names, empty if nothing was pushed
 		err    string
 	}{
 		"Whole": {
-			reason: "files are read in the order of their paths, folders too, and nothing else",
+			reason: "Files are read in the order of their paths, including subfolders, and no other files.",
 			files: folder("b/c.json", component("c"), "a.yaml", component("a")+"\n---\n"+component("b"), "d.YML", component("d"),
 				"README.md", "# no", ".hidden.yaml", component("x"), ".git/x.yaml", component("x")),
 			pushed: "a b c d",
 		},
-		"Empty":   {reason: "a folder of nothing is a mistake, more likely", files: folder("README.md", ""), err: "it holds no entities"},
-		"Allowed": {reason: "unless it is meant", files: folder(), opts: ProviderOptions{AllowEmpty: true}, pushed: "-"},
+		"Empty":   {reason: "A folder without entities is an error.", files: folder("README.md", ""), err: "no entities found"},
+		"Allowed": {reason: "A folder without entities is accepted if AllowEmpty is set.", files: folder(), opts: ProviderOptions{AllowEmpty: true}, pushed: "-"},
 		"Invalid": {
-			reason: "one that is wrong keeps all back", files: folder("a.yaml", component("a"), "b.yaml", "kind: Component"),
+			reason: "An invalid entity prevents the push.", files: folder("a.yaml", component("a"), "b.yaml", "kind: Component"),
 			err: "cannot push the folder: 3 errors, the first: b.yaml:1:1: ",
 		},
-		"Broken": {reason: "so does one that cannot be read", files: folder("a.yaml", component("a"), "b.yaml", "a: ["), err: "b.yaml:1"},
-		"Failed": {reason: "and what a program says that failed", files: folder("a.json", component("a")+"\n"+`{"error":{"message":"no cluster"}}`), err: "it is not complete: no cluster"},
-		"Less":   {reason: "three are there, and one is too little", files: folder("a.yaml", component("a")), err: "more than half"},
-		"Meant":  {reason: "unless it is meant", files: folder("a.yaml", component("a")), opts: ProviderOptions{AllowRemovals: true}, pushed: "a"},
-		"Twice":  {reason: "one reference, one entity", files: folder("a.yaml", component("a"), "b.yaml", component("a")), err: "is there twice, first at a.yaml:1:1"},
+		"Broken": {reason: "A file that cannot be parsed prevents the push.", files: folder("a.yaml", component("a"), "b.yaml", "a: ["), err: "b.yaml:1"},
+		"Failed": {reason: "A failure record prevents the push.", files: folder("a.json", component("a")+"\n"+`{"error":{"message":"no cluster"}}`), err: "not complete: no cluster"},
+		"Less":   {reason: "A push that removes more than half is refused.", files: folder("a.yaml", component("a")), err: "more than half"},
+		"Meant":  {reason: "A push that removes more than half is accepted if AllowRemovals is set.", files: folder("a.yaml", component("a")), opts: ProviderOptions{AllowRemovals: true}, pushed: "a"},
+		"Twice":  {reason: "A duplicate entity is refused.", files: folder("a.yaml", component("a"), "b.yaml", component("a")), err: "duplicate component:default/a, first at a.yaml:1:1"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,8 @@ func names(text string) string {
 	return strings.Join(out, " ")
 }
 
-// TestRun wants changes to arrive, and what is broken to be told and survived.
+// TestRun checks that changes are pushed, and that errors are reported and do
+// not end the run.
 func TestRun(t *testing.T) {
 	s := newStage(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
@@ -140,7 +141,7 @@ func TestRun(t *testing.T) {
 				return
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("waited in vain for sync %d: %q", n, told)
+				t.Fatalf("timed out waiting for sync %d: %q", n, told)
 			}
 		}
 	}
@@ -151,15 +152,15 @@ func TestRun(t *testing.T) {
 	until(3)
 	cancel()
 	if err := <-ended; err != nil {
-		t.Errorf("got %v, want it to end when told to", err)
+		t.Errorf("got %v, want a cancellation", err)
 	}
 	if diff := cmp.Diff([]string{"fine", "broken", "fine"}, told); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
 
-// TestRunUnwatched wants a provider that nobody wakes to say so, unless it
-// wakes by itself.
+// TestRunUnwatched checks that a provider without a watch reports so, unless it
+// polls.
 func TestRunUnwatched(t *testing.T) {
 	s := newStage(t, always(http.StatusOK, `{"items":[]}`))
 	broken := errors.New("there are too many watches")

@@ -34,7 +34,7 @@ func ParseMode(s string) (Mode, error) {
 			return m, nil
 		}
 	}
-	return Full, fmt.Errorf("cannot use mode %q: want %s or %s", s, Full, Delta)
+	return Full, fmt.Errorf("cannot use mode %q: must be %s or %s", s, Full, Delta)
 }
 
 // String returns the name of the mode in flags.
@@ -84,7 +84,7 @@ type RefusedError struct {
 // Error returns the number of refused entities and the first reason.
 func (e *RefusedError) Error() string {
 	first := e.Report.Refused[0]
-	return fmt.Sprintf("the portal refuses %d of the entities, the first, %s, because: %s", len(e.Report.Refused), first.Ref, first.Reason)
+	return fmt.Sprintf("the portal refused %d entities; the first is %s: %s", len(e.Report.Refused), first.Ref, first.Reason)
 }
 
 // Push pushes entities, which are JSON objects one per line, in one transaction:
@@ -124,7 +124,7 @@ func (p *Portal) Push(ctx context.Context, lines io.Reader, opts PushOptions) (R
 	}
 	a, err := p.do(ctx, c)
 	if e, ok := errors.AsType[*readError](err); ok {
-		return Report{}, fmt.Errorf("cannot read what is to be pushed: %w", e.error)
+		return Report{}, fmt.Errorf("cannot read the entities to push: %w", e.error)
 	}
 	if err != nil {
 		return Report{}, err

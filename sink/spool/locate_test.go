@@ -16,17 +16,17 @@ func TestLocate(t *testing.T) {
 		reason string
 		want   string
 	}{
-		"":                              {"the document", "1:1"},
-		"metadata.name":                 {"a field, where its key is", "2:3"},
-		"metadata.tags[1]":              {"an item", "5:7"},
-		"metadata.tags[2]":              {"one that is not there: its list", "3:3"},
-		`metadata.labels["a/b.c"]`:      {"a key with anything in it", "7:5"},
-		"metadata.annotations":          {"a field that is missing: what it would be in", "1:1"},
-		"spec.steps[0].action":          {"the same, deep down", "10:7"},
-		"spec.steps[0].id.more":         {"a text has no fields", "10:7"},
-		`metadata.labels["unfinished`:   {"half a path leads half-way", "6:3"},
-		"metadata.tags[x]":              {"so does one of nonsense", "3:3"},
-		"nobody.knows[7].this[\"way\"]": {"or one that leads nowhere", "1:1"},
+		"":                              {"The position of the document is its beginning.", "1:1"},
+		"metadata.name":                 {"The position of a field is its key.", "2:3"},
+		"metadata.tags[1]":              {"The position of an item is the item.", "5:7"},
+		"metadata.tags[2]":              {"The position of a missing item is its list.", "3:3"},
+		`metadata.labels["a/b.c"]`:      {"A quoted key is supported.", "7:5"},
+		"metadata.annotations":          {"The position of a missing field is its parent.", "1:1"},
+		"spec.steps[0].action":          {"The position of a missing nested field is its parent.", "10:7"},
+		"spec.steps[0].id.more":         {"A string has no fields.", "10:7"},
+		`metadata.labels["unfinished`:   {"An incomplete path gives the last known position.", "6:3"},
+		"metadata.tags[x]":              {"An invalid index gives the position of the list.", "3:3"},
+		"path.unknown[7].this[\"way\"]": {"An unknown path gives the beginning of the document.", "1:1"},
 	}
 	for path, tc := range cases {
 		t.Run(path, func(t *testing.T) {

@@ -137,8 +137,8 @@ func (s *Spool) compare() {
 		name, pos := s.At(line + 1)
 		s.found(finding.Finding{
 			Rule: entity.RuleDuplicate, Severity: finding.Error, Object: ref, File: name, Pos: pos, Path: "metadata.name",
-			Message: fmt.Sprintf("%s is there twice, first at %s", ref, s.Where(twice[line]+1)),
-			Hint:    "remove one of the two, or give it another name or namespace",
+			Message: fmt.Sprintf("duplicate %s, first at %s", ref, s.Where(twice[line]+1)),
+			Hint:    "remove one of the two, or choose another name or namespace",
 		})
 	}
 	last := -1

@@ -74,7 +74,7 @@ func New(opts Options) (*Spool, error) {
 func temporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "entities-*.ndjson")
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a temporary file: %w", err)
+		return nil, fmt.Errorf("cannot create a temporary file: %w", err)
 	}
 	_ = os.Remove(f.Name())
 	return f, nil
@@ -158,7 +158,7 @@ func check(n *tree.Node) []finding.Finding {
 	}
 	return []finding.Finding{{
 		Rule: entity.RuleDocument, Severity: finding.Error, Object: entity.RefOf(n).String(), Pos: n.At(), Path: "apiVersion",
-		Message: fmt.Sprintf("cannot read entity: it is a %s", n.Get("kind").Str()), Hint: "xrd-transform makes entities of definitions",
+		Message: fmt.Sprintf("cannot read entity: found a %s", n.Get("kind").Str()), Hint: "convert definitions to entities with xrd-transform",
 	}}
 }
 
@@ -198,7 +198,7 @@ func (s *Spool) remove(ref entity.Ref, at place) error {
 	return s.line(tree.Obj(tree.F("remove", tree.Str(ref.String()))), at)
 }
 
-// Fail records that the input is incomplete, and why. The first reason counts.
+// Fail records that the input is not complete, and why. The first reason counts.
 func (s *Spool) Fail(why string) {
 	if !s.failed {
 		s.failed, s.failure = true, why

@@ -14,13 +14,13 @@ import (
 	"example.dev/ingestor/entity"
 )
 
-// component is a small entity as JSON.
+// component returns a small entity as JSON.
 func component(name string) string {
 	return `{"apiVersion":"portal.io/v1alpha1","kind":"Component","metadata":{"name":"` + name +
 		`"},"spec":{"type":"service","lifecycle":"production","owner":"team"}}`
 }
 
-// document is the same as YAML.
+// document returns a small entity as YAML.
 func document(name string) string {
 	return "---\napiVersion: portal.io/v1alpha1\nkind: Component\nmetadata:\n  name: " + name +
 		"\nspec:\n  type: service\n  lifecycle: production\n  owner: team\n"
@@ -40,7 +40,7 @@ func newSpool(t *testing.T, opts Options) *Spool {
 	return s
 }
 
-// found says what was found, each in a line.
+// found returns the findings, one per line.
 func found(s *Spool) []string {
 	var out []string
 	for _, f := range s.Findings() {
@@ -73,53 +73,53 @@ func TestRead(t *testing.T) {
 		failed  bool
 	}{
 		"Documents": {
-			reason: "YAML documents become a line each, in their order", in: document("b") + document("a"),
+			reason: "Each YAML document becomes one line, in order.", in: document("b") + document("a"),
 			lines: component("b") + "\n" + component("a") + "\n",
 		},
-		"Lines": {reason: "JSON objects stay as they are", in: component("a") + "\n" + component("b"), lines: component("a") + "\n" + component("b") + "\n"},
-		"List":  {reason: "a list is its items", in: "[" + component("a") + ",\n" + component("b") + "]", lines: component("a") + "\n" + component("b") + "\n"},
-		"Empty": {reason: "nothing is nothing", in: "---\n# nobody\n---\n"},
+		"Lines": {reason: "JSON objects are unchanged.", in: component("a") + "\n" + component("b"), lines: component("a") + "\n" + component("b") + "\n"},
+		"List":  {reason: "A list is split into its items.", in: "[" + component("a") + ",\n" + component("b") + "]", lines: component("a") + "\n" + component("b") + "\n"},
+		"Empty": {reason: "An empty input has no entities.", in: "---\n# empty\n---\n"},
 		"Upstream": {
-			reason: "either vocabulary is taken as it is", in: strings.Replace(component("a"), "portal.io", "backstage.io", 1),
+			reason: "Both vocabularies are accepted unchanged.", in: strings.Replace(component("a"), "portal.io", "backstage.io", 1),
 			lines: strings.Replace(component("a"), "portal.io", "backstage.io", 1) + "\n",
 		},
 		"Torn": {
-			reason: "a line that is cut off is told of, with its place", in: component("a") + "\n" + component("b")[:40],
+			reason: "A line that is cut off is reported with its position.", in: component("a") + "\n" + component("b")[:40],
 			lines: component("a") + "\n",
-			found: []string{`in:2:41 error ENT022 cannot read the document: the document ends before`},
+			found: []string{`in:2:41 error ENT022 cannot read the document: unexpected end of input`},
 		},
 		"Invalid": {
-			reason: "what the catalog would refuse is told of", in: component("a b"), lines: component("a b") + "\n",
+			reason: "An entity that the catalog would refuse is reported.", in: component("a b"), lines: component("a b") + "\n",
 			found: []string{`in:1:67 error ENT003 name "a b" is not allowed`},
 		},
 		"NoEntity": {
-			reason: "a text is no entity", in: "hello", lines: "\"hello\"\n",
+			reason: "A string is not an entity.", in: "hello", lines: "\"hello\"\n",
 			found: []string{"in:1:1 error ENT022 cannot read entity: must be a map, found string"},
 		},
 		"Definition": {
-			reason: "a definition is none, though it looks like one", in: `{"apiVersion":"apiextensions.crossplane.io/v1","kind":"CompositeResourceDefinition","metadata":{"name":"a"},"spec":{}}`,
+			reason: "A definition is not an entity.", in: `{"apiVersion":"apiextensions.crossplane.io/v1","kind":"CompositeResourceDefinition","metadata":{"name":"a"},"spec":{}}`,
 			lines: `{"apiVersion":"apiextensions.crossplane.io/v1","kind":"CompositeResourceDefinition","metadata":{"name":"a"},"spec":{}}` + "\n",
-			found: []string{"in:1:1 error ENT022 cannot read entity: it is a CompositeResourceDefinition"},
+			found: []string{"in:1:1 error ENT022 cannot read entity: found a CompositeResourceDefinition"},
 		},
 		"Twice": {
-			reason: "a reference is there once, whatever its case", in: component("a") + "\n" + component("b") + "\n" + component("A"),
+			reason: "A duplicate reference is reported, regardless of case.", in: component("a") + "\n" + component("b") + "\n" + component("A"),
 			lines: component("a") + "\n" + component("b") + "\n" + component("A") + "\n",
-			found: []string{"in:3:1 error ENT021 component:default/a is there twice, first at in:1:1"},
+			found: []string{"in:3:1 error ENT021 duplicate component:default/a, first at in:1:1"},
 		},
 		"Failed": {
-			reason: "a failure record is no entity, and is heard", in: component("a") + "\n" + `{"error":{"message":"1 of 2 files"}}`,
+			reason: "A failure record is not an entity, and is returned as an error.", in: component("a") + "\n" + `{"error":{"message":"1 of 2 files"}}`,
 			lines: component("a") + "\n", failure: "1 of 2 files", failed: true,
 		},
 		"Removal": {
-			reason: "where changes are read, one may go", opts: Options{Changes: true}, in: `{"remove":"Component:shop"}`,
+			reason: "A removal is accepted if Changes is set.", opts: Options{Changes: true}, in: `{"remove":"Component:shop"}`,
 			lines: `{"remove":"component:default/shop"}` + "\n",
 		},
 		"RemovalOfNothing": {
-			reason: "what goes has a reference", opts: Options{Changes: true}, in: `{"remove":"shop"}`,
-			found: []string{`in:1:1 error ENT017 cannot read entity reference "shop": it has no kind`},
+			reason: "A removal needs a valid reference.", opts: Options{Changes: true}, in: `{"remove":"shop"}`,
+			found: []string{`in:1:1 error ENT017 cannot read entity reference "shop": kind is missing`},
 		},
 		"RemovalFromState": {
-			reason: "elsewhere it is a document like any other, and no entity", in: `{"remove":"component:shop"}`,
+			reason: "A removal is refused if Changes is not set.", in: `{"remove":"component:shop"}`,
 			lines: `{"remove":"component:shop"}` + "\n",
 			found: []string{"in:1:2 error ENT022 cannot read entity: remove is not a field of an entity"},
 		},
@@ -149,7 +149,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestPlaces wants each line to be found where it was written.
+// TestPlaces checks the position of each line.
 func TestPlaces(t *testing.T) {
 	s := newSpool(t, Options{})
 	if err := s.Read(strings.NewReader(document("a")+document("b")), "a.yaml"); err != nil {
@@ -173,33 +173,34 @@ func TestPlaces(t *testing.T) {
 		names = append(names, n.Get("metadata", "name").Str())
 	}
 	if diff := cmp.Diff([]string{"a", "b", "c"}, names); diff != "" || s.Len() != 4 {
-		t.Errorf("%d lines, and what is to go is no entity (-want +got):\n%s", s.Len(), diff)
+		t.Errorf("%d lines; references without removals (-want +got):\n%s", s.Len(), diff)
 	}
 }
 
-// TestManyFindings wants memory not to grow with what is wrong.
+// TestManyFindings checks that memory does not grow with the number of
+// findings.
 func TestManyFindings(t *testing.T) {
 	s := newSpool(t, Options{})
 	if err := s.Read(strings.NewReader(strings.Repeat("nonsense\n---\n", MaxFindings+5)), "in"); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.Findings()) != MaxFindings || s.Unkept(finding.Error) != 5 || s.Unkept(finding.Warning) != 0 {
-		t.Errorf("%d findings are kept, %d are not", len(s.Findings()), s.Unkept(finding.Error))
+		t.Errorf("%d findings are kept, %d are dropped", len(s.Findings()), s.Unkept(finding.Error))
 	}
 }
 
-// TestReaderFails wants half of a stream to be an error.
+// TestReaderFails checks that an error of the reader is returned.
 func TestReaderFails(t *testing.T) {
 	s := newSpool(t, Options{})
 	broken := errors.New("the pipe broke")
 	err := s.Read(io.MultiReader(strings.NewReader(component("a")+"\n"), iotest.ErrReader(broken)), "in")
 	if !errors.Is(err, broken) {
-		t.Errorf("got %v, want the reader's error", err)
+		t.Errorf("got %v, want the error of the reader", err)
 	}
 }
 
-// TestManyTwice wants what is there twice to be found among many, and told once
-// however often it is asked for.
+// TestManyTwice checks that duplicates among many entities are found, and
+// reported once however often they are requested.
 func TestManyTwice(t *testing.T) {
 	const many = block + 1000
 	s := newSpool(t, Options{})
@@ -211,9 +212,9 @@ func TestManyTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		fmt.Sprintf("in:%d:1 error ENT021 component:default/c0 is there twice, first at in:1:1", many-2),
-		fmt.Sprintf("in:%d:1 error ENT021 component:default/c1 is there twice, first at in:2:1", many-1),
-		fmt.Sprintf("in:%d:1 error ENT021 component:default/c2 is there twice, first at in:3:1", many),
+		fmt.Sprintf("in:%d:1 error ENT021 duplicate component:default/c0, first at in:1:1", many-2),
+		fmt.Sprintf("in:%d:1 error ENT021 duplicate component:default/c1, first at in:2:1", many-1),
+		fmt.Sprintf("in:%d:1 error ENT021 duplicate component:default/c2, first at in:3:1", many),
 	}
 	for range 2 {
 		if diff := cmp.Diff(want, found(s)); diff != "" {
@@ -223,7 +224,7 @@ func TestManyTwice(t *testing.T) {
 	if err := s.Read(strings.NewReader(component("c7")), "more"); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(append(want, "more:1:1 error ENT021 component:default/c7 is there twice, first at in:8:1"), found(s)); diff != "" {
-		t.Errorf("and what comes later is compared with all (-want +got):\n%s", diff)
+	if diff := cmp.Diff(append(want, "more:1:1 error ENT021 duplicate component:default/c7, first at in:8:1"), found(s)); diff != "" {
+		t.Errorf("later entities are compared with all (-want +got):\n%s", diff)
 	}
 }

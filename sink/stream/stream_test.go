@@ -34,7 +34,7 @@ func TestWrite(t *testing.T) {
 		want     string
 	}{
 		"YAML": {
-			reason: "each document follows a marker", entities: []*entity.Entity{template("a"), template("b")},
+			reason: "Each document has a separator.", entities: []*entity.Entity{template("a"), template("b")},
 			want: `---
 apiVersion: scaffolder.portal.io/v1beta3
 kind: Template
@@ -58,12 +58,12 @@ spec:
 `,
 		},
 		"JSON": {
-			reason: "each object is one line", format: sink.JSON, entities: []*entity.Entity{template("a"), template("b")},
+			reason: "Each object is one line.", format: sink.JSON, entities: []*entity.Entity{template("a"), template("b")},
 			want: `{"apiVersion":"scaffolder.portal.io/v1beta3","kind":"Template","metadata":{"name":"a","description":"two\nlines"},"spec":{"type":"composer-xrd"}}
 {"apiVersion":"scaffolder.portal.io/v1beta3","kind":"Template","metadata":{"name":"b","description":"two\nlines"},"spec":{"type":"composer-xrd"}}
 `,
 		},
-		"Nothing": {reason: "no entities, no bytes"},
+		"Nothing": {reason: "Without entities nothing is written."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ spec:
 	}
 }
 
-// TestChunks writes more than fits into one chunk.
+// TestChunks writes more than one chunk.
 func TestChunks(t *testing.T) {
 	var es []*entity.Entity
 	for i := range 3000 {
@@ -101,7 +101,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// TestBrokenPipe writes to a pipe whose reader has gone.
+// TestBrokenPipe writes to a pipe whose reader is closed.
 func TestBrokenPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -113,7 +113,7 @@ func TestBrokenPipe(t *testing.T) {
 	}
 	err = New(w, sink.YAML).Write(t.Context(), []*entity.Entity{template("a")})
 	if !errors.Is(err, syscall.EPIPE) || !strings.HasPrefix(err.Error(), "cannot write entities: ") {
-		t.Errorf("Write: %v, want a broken pipe", err)
+		t.Errorf("Write returned %v, want a broken pipe", err)
 	}
 }
 

@@ -17,26 +17,27 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// badDay is a way to be broken.
+// badDay is one way in which a cluster can fail.
 type badDay struct {
 	reason string
-	// there starts what is broken.
+	// there starts the broken server.
 	there func(t *testing.T) source.Cluster
-	// opts are short enough for a test, and long enough for a busy machine.
+	// opts are timeouts that are short enough for a test, and long enough for a
+	// busy machine.
 	opts cluster.Options
 	want cluster.Reason
-	// says are parts of the message or its hint.
+	// says are substrings of the message or its hint.
 	says []string
 }
 
-// The limits of what is broken: of one that hangs, and of one that fails. All
-// else has a lot of time.
+// The timeouts for a server that hangs, and for one that fails. All others have
+// plenty of time.
 var (
 	hanging = cluster.Options{Timeout: 400 * time.Millisecond, Patience: 400 * time.Millisecond}
 	failing = cluster.Options{Timeout: time.Minute, Patience: 400 * time.Millisecond}
 )
 
-// always is a stand-in that answers every request in one way.
+// always returns a fake server that answers every request in the same way.
 func always(answer func(w http.ResponseWriter, r *http.Request)) func(t *testing.T) source.Cluster {
 	return func(t *testing.T) source.Cluster {
 		s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool { answer(w, r); return true }}
@@ -44,12 +45,12 @@ func always(answer func(w http.ResponseWriter, r *http.Request)) func(t *testing
 	}
 }
 
-// status is a stand-in that answers every request with a status.
+// status returns a fake server that answers every request with a status.
 func status(code int) func(t *testing.T) source.Cluster {
 	return always(func(w http.ResponseWriter, _ *http.Request) { refuse(w, code, "no") })
 }
 
-// scheme changes the scheme of an address.
+// scheme changes the scheme of a URL.
 func scheme(c source.Cluster, to string) source.Cluster {
 	_, rest, _ := strings.Cut(c.URL, "://")
 	c.URL = to + "://" + rest
@@ -58,52 +59,52 @@ func scheme(c source.Cluster, to string) source.Cluster {
 
 var badDays = map[string]badDay{
 	"Refused": {
-		reason: "nothing listens",
+		reason: "The server is not running.",
 		there: func(t *testing.T) source.Cluster {
 			srv := httptest.NewTLSServer(nil)
 			srv.Close()
 			return source.Cluster{URL: srv.URL, Token: credential}
 		},
-		opts: failing, want: cluster.Unreachable, says: []string{"connection refused", "check that the API server runs"},
+		opts: failing, want: cluster.Unreachable, says: []string{"connection refused", "check that the API server is running"},
 	},
 	"UnknownName": {
-		reason: "nobody knows the name",
+		reason: "The host name cannot be resolved.",
 		there: func(*testing.T) source.Cluster {
 			return source.Cluster{URL: "https://cluster.invalid", Token: credential}
 		},
-		opts: failing, want: cluster.Unreachable, says: []string{`no address is known for host "cluster.invalid"`},
+		opts: failing, want: cluster.Unreachable, says: []string{`cannot resolve host "cluster.invalid"`},
 	},
 	"HangsBeforeTLS": {
-		reason: "something accepts connections and says nothing",
+		reason: "The server accepts connections and sends nothing.",
 		there:  func(t *testing.T) source.Cluster { return listener(t, func(net.Conn) {}) },
-		opts:   hanging, want: cluster.Timeout, says: []string{"did not answer within 400ms"},
+		opts:   hanging, want: cluster.Timeout, says: []string{"did not respond within 400ms"},
 	},
 	"HangsAfterTLS": {
-		reason: "requests are taken and never answered",
+		reason: "The server accepts requests and never answers.",
 		there:  always(func(_ http.ResponseWriter, r *http.Request) { hang(r.Context()) }),
-		opts:   hanging, want: cluster.Timeout, says: []string{"did not answer within 400ms"},
+		opts:   hanging, want: cluster.Timeout, says: []string{"did not respond within 400ms"},
 	},
 	"HangsInBody": {
-		reason: "an answer begins and never ends",
+		reason: "A response begins and never ends.",
 		there: always(func(w http.ResponseWriter, r *http.Request) {
 			say(w, `{"kind":"APIGroup",`)
 			w.(http.Flusher).Flush()
 			hang(r.Context())
 		}),
-		opts: hanging, want: cluster.Timeout, says: []string{"did not answer within 400ms"},
+		opts: hanging, want: cluster.Timeout, says: []string{"did not respond within 400ms"},
 	},
 	"Trickles": {
-		reason: "an answer goes on for ever, byte by byte",
+		reason: "A response is endless, sent byte by byte.",
 		there: always(func(w http.ResponseWriter, r *http.Request) {
 			for say(w, "{"); r.Context().Err() == nil; time.Sleep(5 * time.Millisecond) {
 				_, _ = w.Write([]byte(" "))
 				w.(http.Flusher).Flush()
 			}
 		}),
-		opts: hanging, want: cluster.Timeout, says: []string{"did not answer within 400ms"},
+		opts: hanging, want: cluster.Timeout, says: []string{"did not respond within 400ms"},
 	},
 	"UnknownAuthority": {
-		reason: "a stranger signed the certificate",
+		reason: "The certificate has an unknown authority.",
 		there: func(t *testing.T) source.Cluster {
 			c := (&standIn{}).start(t)
 			c.CAData = nil
@@ -112,21 +113,21 @@ var badDays = map[string]badDay{
 		opts: failing, want: cluster.Certificate, says: []string{"unknown authority", "caData"},
 	},
 	"OtherName": {
-		reason: "the certificate is for somebody else",
+		reason: "The certificate is for another host.",
 		there: func(t *testing.T) source.Cluster {
 			return (&standIn{}).start(t, certificate(t, time.Now().Add(time.Hour), net.IPv4(192, 0, 2, 1), "api.example.org"))
 		},
-		opts: failing, want: cluster.Certificate, says: []string{"127.0.0.1", "the certificate is for api.example.org, 192.0.2.1"},
+		opts: failing, want: cluster.Certificate, says: []string{"127.0.0.1", "names of the certificate in the url of the cluster: api.example.org, 192.0.2.1"},
 	},
 	"Expired": {
-		reason: "the certificate has expired",
+		reason: "The certificate has expired.",
 		there: func(t *testing.T) source.Cluster {
 			return (&standIn{}).start(t, certificate(t, time.Now().Add(-time.Hour), net.IPv4(127, 0, 0, 1)))
 		},
 		opts: failing, want: cluster.Certificate, says: []string{"expired", "clock"},
 	},
 	"PlainBehindTLS": {
-		reason: "the server does not speak TLS",
+		reason: "The server does not speak TLS.",
 		there: func(t *testing.T) source.Cluster {
 			srv := httptest.NewServer(&standIn{})
 			t.Cleanup(srv.Close)
@@ -135,24 +136,24 @@ var badDays = map[string]badDay{
 		opts: failing, want: cluster.Certificate, says: []string{"write http://"},
 	},
 	"OtherProtocol": {
-		reason: "the port is that of something else",
+		reason: "The port belongs to another service.",
 		there: func(t *testing.T) source.Cluster {
 			return listener(t, func(conn net.Conn) { _, _ = conn.Write([]byte("SSH-2.0-OpenSSH_9.2\r\n")) })
 		},
-		opts: failing, want: cluster.Certificate, says: []string{"does not speak TLS", "check the port"},
+		opts: failing, want: cluster.Certificate, says: []string{"does not use TLS", "check the port"},
 	},
 	"TLSBehindPlain": {
-		reason: "the server speaks TLS only",
+		reason: "The server accepts only TLS.",
 		there:  func(t *testing.T) source.Cluster { return scheme((&standIn{}).start(t), "http") },
 		opts:   failing, want: cluster.Server, says: []string{"400", "https://"},
 	},
 	"HangsUp": {
-		reason: "connections are closed as soon as they are made",
+		reason: "The server closes connections at once.",
 		there:  func(t *testing.T) source.Cluster { return listener(t, func(conn net.Conn) { _ = conn.Close() }) },
-		opts:   failing, want: cluster.Server, says: []string{"ended the connection too early"},
+		opts:   failing, want: cluster.Server, says: []string{"the connection was closed too early"},
 	},
 	"Unauthorized": {
-		reason: "the token is not taken",
+		reason: "The token is rejected.",
 		there: func(t *testing.T) source.Cluster {
 			c := (&standIn{}).start(t)
 			c.Token = credential + "-old"
@@ -161,16 +162,16 @@ var badDays = map[string]badDay{
 		opts: failing, want: cluster.Unauthorized, says: []string{"401", "kubectl create token"},
 	},
 	"Forbidden": {
-		reason: "nothing is allowed at all",
+		reason: "The account has no permissions at all.",
 		there:  status(http.StatusForbidden), opts: failing, want: cluster.Forbidden, says: []string{"403", "lacks a permission"},
 	},
 	"Absent": {
-		reason: "the definitions' own definitions are not installed",
+		reason: "Crossplane is not installed.",
 		there:  func(t *testing.T) source.Cluster { return (&standIn{groups: []string{}}).start(t) },
-		opts:   failing, want: cluster.Absent, says: []string{"serves no compositeresourcedefinitions", "install"},
+		opts:   failing, want: cluster.Absent, says: []string{"does not serve compositeresourcedefinitions", "install"},
 	},
 	"TooManyRequests": {
-		reason: "the server asks for more patience than there is",
+		reason: "The Retry-After of the server exceeds the time limit.",
 		there: always(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "3600")
 			refuse(w, http.StatusTooManyRequests, "too many requests")
@@ -178,11 +179,11 @@ var badDays = map[string]badDay{
 		opts: failing, want: cluster.Server, says: []string{"429", "too busy"},
 	},
 	"Fault": {
-		reason: "the server has a fault that stays", there: status(http.StatusInternalServerError),
-		opts: failing, want: cluster.Server, says: []string{"500", "fault of its own"},
+		reason: "The server fails permanently.", there: status(http.StatusInternalServerError),
+		opts: failing, want: cluster.Server, says: []string{"500", "server error persists"},
 	},
 	"BadGateway": {
-		reason: "a proxy answers with a page of its own",
+		reason: "A proxy answers with an HTML page.",
 		there: always(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			w.WriteHeader(http.StatusBadGateway)
@@ -191,50 +192,50 @@ var badDays = map[string]badDay{
 		opts: failing, want: cluster.Server, says: []string{"502 Bad Gateway"},
 	},
 	"Redirect": {
-		reason: "the server sends everybody elsewhere",
+		reason: "The server redirects every request.",
 		there: func(t *testing.T) source.Cluster {
 			elsewhere := &standIn{}
 			to := elsewhere.start(t)
 			t.Cleanup(func() {
 				if calls := elsewhere.seen(""); len(calls) > 0 {
-					t.Errorf("the redirect was followed: %v", calls)
+					t.Errorf("redirect was followed: %v", calls)
 				}
 			})
 			return always(func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, to.URL+r.URL.Path, http.StatusFound)
 			})(t)
 		},
-		opts: failing, want: cluster.Server, says: []string{"redirects", "check its url"},
+		opts: failing, want: cluster.Server, says: []string{"redirects", "check the url of the cluster"},
 	},
 	"HTML": {
-		reason: "the server is a web site",
+		reason: "The server is a web site.",
 		there: always(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = w.Write([]byte("<h1>Welcome</h1>"))
 		}),
-		opts: failing, want: cluster.Server, says: []string{"text/html, not JSON", "check its url"},
+		opts: failing, want: cluster.Server, says: []string{"text/html, not JSON", "check the url of the cluster"},
 	},
 	"OtherJSON": {
-		reason: "the server speaks JSON, of other things",
+		reason: "The server sends JSON of another API.",
 		there:  always(func(w http.ResponseWriter, _ *http.Request) { say(w, `{"status":"ok"}`) }),
-		opts:   failing, want: cluster.Server, says: []string{"check its url"},
+		opts:   failing, want: cluster.Server, says: []string{"check the url of the cluster"},
 	},
 	"CutOff": {
-		reason: "every answer is cut off",
+		reason: "Every response is cut off.",
 		there: always(func(w http.ResponseWriter, _ *http.Request) {
 			say(w, `{"kind":"APIGroup","versions":[`)
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}),
-		opts: failing, want: cluster.Server, says: []string{"cut off", "ended the connection too early"},
+		opts: failing, want: cluster.Server, says: []string{"cut off", "the connection was closed too early"},
 	},
 	"HalfJSON": {
-		reason: "every answer is half of one",
+		reason: "Every response is incomplete.",
 		there:  always(func(w http.ResponseWriter, _ *http.Request) { say(w, `{"kind":"APIGroup","versions":[`) }),
 		opts:   failing, want: cluster.Server, says: []string{"cut off"},
 	},
 	"NoTokenFile": {
-		reason: "the token's file is not there",
+		reason: "The token file does not exist.",
 		there: func(t *testing.T) source.Cluster {
 			c := (&standIn{}).start(t)
 			c.Token, c.TokenFile = "", filepath.Join(t.TempDir(), "nope")
@@ -243,31 +244,31 @@ var badDays = map[string]badDay{
 		opts: failing, want: cluster.Unauthorized, says: []string{"nope", "no such file"},
 	},
 	"IssuerDown": {
-		reason: "nobody gives tokens",
+		reason: "The OIDC issuer cannot be reached.",
 		there: func(t *testing.T) source.Cluster {
 			c := (&standIn{}).start(t)
 			c.Auth, c.OIDC = source.AuthOIDC, source.OIDC{Issuer: "https://127.0.0.1:1", ClientID: "c", ClientSecret: credential}
 			return c
 		},
-		opts: failing, want: cluster.Unauthorized, says: []string{`issuer "https://127.0.0.1:1" cannot be asked`},
+		opts: failing, want: cluster.Unauthorized, says: []string{`cannot reach issuer "https://127.0.0.1:1"`},
 	},
 	"ProgramFails": {
-		reason: "the program that gives credentials fails",
+		reason: "The credential program fails.",
 		there:  program("exit 7"), opts: failing, want: cluster.Unauthorized, says: []string{"give-credentials", "exit code 7"},
 	},
 	"ProgramHangs": {
-		reason: "the program that gives credentials never ends",
+		reason: "The credential program never ends.",
 		there:  program(`while [ -e "$0" ]; do sleep 0.1; done`),
-		opts:   hanging, want: cluster.Unauthorized, says: []string{"give-credentials", "does not come to an end"},
+		opts:   hanging, want: cluster.Unauthorized, says: []string{"give-credentials", "does not terminate"},
 	},
 	"ProgramMissing": {
-		reason: "the program that gives credentials is not installed",
+		reason: "The credential program is not installed.",
 		there:  program(""), opts: failing, want: cluster.Unauthorized, says: []string{"give-credentials", "no such file"},
 	},
 }
 
-// program is a cluster whose kubeconfig runs a script for credentials; an
-// empty one does not exist.
+// program returns a cluster whose kubeconfig runs a script for credentials; an
+// empty script does not exist.
 func program(script string) func(t *testing.T) source.Cluster {
 	return func(t *testing.T) source.Cluster {
 		t.Helper()
@@ -289,8 +290,8 @@ func program(script string) func(t *testing.T) source.Cluster {
 	}
 }
 
-// TestBadDay reads three clusters, of which the middle one is broken in every
-// way there is: that it is, and how, is told, and costs the others nothing.
+// TestBadDay reads three clusters, of which the middle one fails in every way:
+// the failure is reported with its reason, and does not affect the others.
 func TestBadDay(t *testing.T) {
 	t.Parallel()
 	for name, day := range badDays {
@@ -311,7 +312,7 @@ func TestBadDay(t *testing.T) {
 			took := time.Since(begin)
 
 			if diff := cmp.Diff(append(whole("first"), whole("last")...), contents(set)); diff != "" {
-				t.Errorf("%s\nread of the others (-want +got):\n%s", day.reason, diff)
+				t.Errorf("%s\nobjects of the other clusters (-want +got):\n%s", day.reason, diff)
 			}
 			for _, n := range []string{"first", "last"} {
 				want := cluster.Status{Cluster: n, URL: told[n].URL, Definitions: 2, Compositions: 1, Composites: 2, Lists: 4, Known: true}
@@ -320,7 +321,7 @@ func TestBadDay(t *testing.T) {
 				}
 			}
 			if s := told["broken"]; s.Err == nil || s.Lists != 0 || s.Definitions != 0 {
-				t.Errorf("%s\nstatus of the broken one: %+v", day.reason, s)
+				t.Errorf("%s\nstatus of the broken cluster: %+v", day.reason, s)
 			}
 			all := failures(err)
 			if len(all) != 1 {
@@ -329,13 +330,13 @@ func TestBadDay(t *testing.T) {
 			judge(t, all[0], day)
 			said.keeps(t, err)
 			if limit := max(day.opts.Patience, 400*time.Millisecond) + 20*time.Second; took > limit {
-				t.Errorf("%s\nit took %v", day.reason, took)
+				t.Errorf("%s\nread took %v", day.reason, took)
 			}
 		})
 	}
 }
 
-// judge looks at the error of a bad day.
+// judge checks the error of a bad day.
 func judge(t *testing.T, e *cluster.Error, day badDay) {
 	t.Helper()
 	if e.Cluster != "broken" || e.Reason != day.want || e.Hint == "" || !strings.HasPrefix(e.Error(), `cluster "broken": cannot `) {
@@ -348,7 +349,7 @@ func judge(t *testing.T, e *cluster.Error, day badDay) {
 	}
 }
 
-// TestBadSettings tries what cannot even be begun.
+// TestBadSettings checks settings that are refused before any connection.
 func TestBadSettings(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "config")
@@ -360,11 +361,11 @@ func TestBadSettings(t *testing.T) {
 		c      source.Cluster
 		says   string
 	}{
-		"Address":    {"a password in an address ends up in logs", source.Cluster{URL: "https://a:" + credential + "@b", Token: credential}, "cannot use the address"},
-		"Token":      {"there is none", source.Cluster{URL: "https://b", Auth: source.AuthToken}, "there is no token"},
-		"Authority":  {"it is none", source.Cluster{URL: "https://b", Token: credential, CAData: []byte(credential)}, "not a certificate"},
-		"Kubeconfig": {"it is not there", source.Cluster{Kubeconfig: config + ".nope"}, "config.nope"},
-		"Context":    {"it is not there, and others are", source.Cluster{Kubeconfig: config, Context: "two"}, `it has "one"`},
+		"Address":    {"A password in a URL is refused, because URLs end up in logs.", source.Cluster{URL: "https://a:" + credential + "@b", Token: credential}, "cannot use URL"},
+		"Token":      {"A missing token is refused.", source.Cluster{URL: "https://b", Auth: source.AuthToken}, "no token set"},
+		"Authority":  {"A certificate authority that cannot be parsed is refused.", source.Cluster{URL: "https://b", Token: credential, CAData: []byte(credential)}, "not in PEM format"},
+		"Kubeconfig": {"A missing kubeconfig is refused.", source.Cluster{Kubeconfig: config + ".nope"}, "config.nope"},
+		"Context":    {"A missing context is refused, and the error lists the others.", source.Cluster{Kubeconfig: config, Context: "two"}, `use one of "one"`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

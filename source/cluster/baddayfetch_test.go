@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// TestFetchTrouble fetches ten definitions, the fourth of which is not had in
-// one way or another.
+// TestFetchTrouble fetches ten definitions, of which the fourth fails in
+// different ways.
 func TestFetchTrouble(t *testing.T) {
 	t.Parallel()
 	const bad = "d3"
@@ -25,21 +25,21 @@ func TestFetchTrouble(t *testing.T) {
 		reason string
 		answer func(w http.ResponseWriter)
 		want   cluster.Reason
-		// had is how many objects are had; negative does not look.
+		// had is the number of fetched objects; it is not checked if negative.
 		had  int
 		gone []string
 	}{
-		"Gone": {reason: "the server says that there is no such object", had: 9, gone: []string{bad}, answer: func(w http.ResponseWriter) {
+		"Gone": {reason: "A NotFound status means that the object is gone.", had: 9, gone: []string{bad}, answer: func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusNotFound)
 			fmt.Fprintf(w, `{"kind":"Status","status":"Failure","reason":"NotFound","message":"not found","details":{"name":%q},"code":404}`, bad)
 		}},
-		"Unserved":  {reason: "that there is no such kind says nothing of the object", want: cluster.Absent, had: -1, answer: func(w http.ResponseWriter) { http.Error(w, "404 page not found", http.StatusNotFound) }},
-		"Forbidden": {reason: "who is refused once need not ask on", want: cluster.Forbidden, had: -1, answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }},
-		"Fault":     {reason: "an object the server cannot give costs no other", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { refuse(w, http.StatusInternalServerError, "the conversion is down") }},
-		"Spoilt":    {reason: "nor does one that cannot be read", want: cluster.Spoilt, had: 9, answer: func(w http.ResponseWriter) { say(w, strings.Repeat("[", 5000)+strings.Repeat("]", 5000)) }},
-		"Nameless":  {reason: "nor one that does not say who it is", want: cluster.Spoilt, had: 9, answer: func(w http.ResponseWriter) { say(w, `{"metadata":{}}`) }},
-		"Foreign":   {reason: "what is not JSON is not an object", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { _, _ = w.Write([]byte("hello")) }},
+		"Unserved":  {reason: "A kind that is not served does not mean that the object is gone.", want: cluster.Absent, had: -1, answer: func(w http.ResponseWriter) { http.Error(w, "404 page not found", http.StatusNotFound) }},
+		"Forbidden": {reason: "After a missing permission no further objects are requested.", want: cluster.Forbidden, had: -1, answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }},
+		"Fault":     {reason: "An object that the server fails to return does not affect the others.", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { refuse(w, http.StatusInternalServerError, "the conversion is down") }},
+		"Spoilt":    {reason: "An object that cannot be parsed does not affect the others.", want: cluster.Spoilt, had: 9, answer: func(w http.ResponseWriter) { say(w, strings.Repeat("[", 5000)+strings.Repeat("]", 5000)) }},
+		"Nameless":  {reason: "An object without a name does not affect the others.", want: cluster.Spoilt, had: 9, answer: func(w http.ResponseWriter) { say(w, `{"metadata":{}}`) }},
+		"Foreign":   {reason: "A response that is not JSON is not an object.", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { _, _ = w.Write([]byte("hello")) }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -64,12 +64,12 @@ func TestFetchTrouble(t *testing.T) {
 				t.Errorf("%s\ngot %v", tc.reason, err)
 			}
 			if tc.had >= 0 && len(objects) != tc.had {
-				t.Errorf("%s\n%d objects are had, want %d", tc.reason, len(objects), tc.had)
+				t.Errorf("%s\nfetched %d objects, want %d", tc.reason, len(objects), tc.had)
 			}
 			if !slices.IsSortedFunc(objects, func(a, b *tree.Node) int {
 				return strings.Compare(a.Get("metadata", "name").Str(), b.Get("metadata", "name").Str())
 			}) {
-				t.Errorf("%s\nthe order of the names is kept", tc.reason)
+				t.Errorf("%s\nobjects are not in the order of the names", tc.reason)
 			}
 			var missing []string
 			for _, n := range gone {
@@ -82,8 +82,8 @@ func TestFetchTrouble(t *testing.T) {
 	}
 }
 
-// TestFetchSilent fetches from a server that falls silent: it is not waited for
-// once for each object.
+// TestFetchSilent fetches from a server that stops answering: the timeout is
+// not spent once per object.
 func TestFetchSilent(t *testing.T) {
 	t.Parallel()
 	s := &standIn{trouble: func(_ int, _ http.ResponseWriter, r *http.Request) bool { return hang(r.Context()) }}
@@ -93,16 +93,16 @@ func TestFetchSilent(t *testing.T) {
 	}
 	objects, gone, err := connect(t, "here", s.start(t), cluster.Options{Timeout: 300 * time.Millisecond}).Fetch(t.Context(), upstreamDefinitions, names)
 	if all := failures(err); len(objects)+len(gone) > 0 || len(all) == 0 || all[0].Reason != cluster.Timeout {
-		t.Errorf("nothing is had, and nothing gone: %d, %v, %v", len(objects), gone, err)
+		t.Errorf("fetch from a silent server: %d objects, gone %v, %v; want none", len(objects), gone, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.calls) > 10 || !strings.Contains(s.calls[0].path, "/namespaces/red/compositeresourcedefinitions/d") {
-		t.Errorf("it was asked %d times, first %+v", len(s.calls), s.calls[0])
+		t.Errorf("server was asked %d times, first %+v", len(s.calls), s.calls[0])
 	}
 }
 
-// TestEachExpired walks through a list that expires midway: it is begun anew.
+// TestEachExpired checks that a list which expires midway is started again.
 func TestEachExpired(t *testing.T) {
 	t.Parallel()
 	expired := false
@@ -121,22 +121,22 @@ func TestEachExpired(t *testing.T) {
 		return nil
 	})
 	if diff := cmp.Diff([]int{2, 2, 2, 2, 2, 1}, pages); diff != "" || version != 1 || err != nil {
-		t.Errorf("all of it after a part of it: version %d, %v (-want +got):\n%s", version, err, diff)
+		t.Errorf("objects after a restart of the list: version %d, %v (-want +got):\n%s", version, err, diff)
 	}
 	spoilt := &standIn{definitions: append(many(2), `{"metadata":{"name":"x","labels":7}}`)}
 	survey, err := connect(t, "here", spoilt.start(t), cluster.Options{}).Survey(t.Context(), upstreamDefinitions, "")
 	if err != nil || len(survey.Items) != 2 || len(survey.Spoilt) != 1 || survey.Spoilt[0].Where() != "here/xrd/x" {
-		t.Errorf("an object that cannot be read is told of, and costs no other: %+v, %v", survey, err)
+		t.Errorf("object that cannot be parsed was not reported, or affected others: %+v, %v", survey, err)
 	}
 	cut := errors.New("cut")
 	if _, err := c.Each(t.Context(), upstreamDefinitions, "", func([]*tree.Node, []finding.Finding) error { return cut }); !errors.Is(err, cut) {
-		t.Errorf("whoever listens may end it: %v", err)
+		t.Errorf("fetch that the callback ended returned %v", err)
 	}
 }
 
-// TestDecodingIsShared lets one page be held at once by all clusters: one that hangs in
-// the middle of an answer, one that fails and one whose pages cannot be read hold up no
-// other.
+// TestDecodingIsShared limits all clusters together to one page in memory:
+// clusters that hang within a response, fail or send invalid pages do not block
+// the others.
 func TestDecodingIsShared(t *testing.T) {
 	t.Parallel()
 	shared := cluster.NewGate(1)
@@ -181,10 +181,10 @@ func TestDecodingIsShared(t *testing.T) {
 	}
 	select {
 	case err := <-done:
-		t.Errorf("the one that hangs came to an end before the others: %v", err)
+		t.Errorf("cluster that hangs ended before the others: %v", err)
 	default:
 		if err := <-done; err == nil {
-			t.Error("the one that hangs came to an end")
+			t.Error("cluster that hangs ended")
 		}
 	}
 }

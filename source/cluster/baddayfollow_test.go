@@ -16,12 +16,12 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// event is one of a stream. The object's version is given.
+// event returns an event of a stream with a resource version.
 func event(what, name string, version int) string {
 	return fmt.Sprintf(`{"type":%q,"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":%q,"resourceVersion":"%d"}}}`+"\n", what, name, version)
 }
 
-// failure is a stream's last event.
+// failure returns the last event of a stream.
 func failure(code int, message string) string {
 	return fmt.Sprintf(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","message":%q,"code":%d}}`+"\n", message, code)
 }
@@ -34,32 +34,32 @@ func open(w http.ResponseWriter, r *http.Request, events string) {
 	hang(r.Context())
 }
 
-// TestFollowTrouble follows servers that do not do their part: what is wrong is
-// told, and they are not asked again and again.
+// TestFollowTrouble checks watches of servers that misbehave: the error is
+// reported, and requests are not repeated without a pause.
 func TestFollowTrouble(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
-		// watch answers the n-th watch, counted from one on.
+		// watch answers the n-th watch, counted from one.
 		watch func(n int, w http.ResponseWriter, r *http.Request)
-		// says is what the trouble says; empty if there is none to tell.
+		// says is in the reported error; empty if none is reported.
 		says string
-		// events are the first ones told, after which it is ended; nil waits for
+		// events are the first events, after which the watch is ended; nil waits for
 		// some seconds.
 		events []string
-		// asked are the versions the first watches begin at.
+		// asked are the resource versions of the first watches.
 		asked []string
 	}{
-		"Error": {reason: "an error in the stream is told", says: "the conversion is down", watch: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		"Error": {reason: "An error in the stream is reported.", says: "the conversion is down", watch: func(_ int, w http.ResponseWriter, _ *http.Request) {
 			say(w, failure(http.StatusInternalServerError, "the conversion is down"))
 		}, asked: []string{"1", "1"}},
-		"Ends":    {reason: "a stream that ends is begun anew, with pauses", watch: func(_ int, w http.ResponseWriter, _ *http.Request) { say(w, "") }},
-		"Foreign": {reason: "what is no stream is told", says: "is text/plain, not JSON", watch: func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }},
-		"Hangs":   {reason: "a watch that does not begin is told", says: "did not answer within", watch: func(_ int, _ http.ResponseWriter, r *http.Request) { hang(r.Context()) }},
-		"Refused": {reason: "a permission to watch that is missing makes nobody list again and again", says: "403", watch: func(_ int, w http.ResponseWriter, _ *http.Request) {
+		"Ends":    {reason: "A stream that ends is started again, with a backoff.", watch: func(_ int, w http.ResponseWriter, _ *http.Request) { say(w, "") }},
+		"Foreign": {reason: "A response that is not a stream is reported.", says: "is text/plain, not JSON", watch: func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }},
+		"Hangs":   {reason: "A watch that does not start is reported.", says: "did not respond within", watch: func(_ int, _ http.ResponseWriter, r *http.Request) { hang(r.Context()) }},
+		"Refused": {reason: "A missing permission to watch does not cause repeated lists.", says: "403", watch: func(_ int, w http.ResponseWriter, _ *http.Request) {
 			refuse(w, http.StatusForbidden, "no")
 		}, asked: []string{"1", "1"}},
-		"Busy": {reason: "a server that is busy is left alone, and asked to go on", says: "429", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+		"Busy": {reason: "A busy server gets a pause, and the watch resumes.", says: "429", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
 				w.Header().Set("Retry-After", "1")
 				refuse(w, http.StatusTooManyRequests, "later")
@@ -67,7 +67,7 @@ func TestFollowTrouble(t *testing.T) {
 			}
 			open(w, r, event("ADDED", "c", 2))
 		}, events: []string{"listed 2", "changed c"}, asked: []string{"1", "1"}},
-		"Resumes": {reason: "it goes on after the last event, or bookmark", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+		"Resumes": {reason: "A watch resumes after the last event or bookmark.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			switch n {
 			case 1:
 				say(w, event("ADDED", "c", 5)+event("DELETED", "a", 6))
@@ -77,14 +77,14 @@ func TestFollowTrouble(t *testing.T) {
 				open(w, r, event("MODIFIED", "c", 12))
 			}
 		}, events: []string{"listed 2", "changed c", "deleted a", "changed c"}, asked: []string{"1", "6", "9"}},
-		"Cut": {reason: "an event that is cut off is told by the next stream", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+		"Cut": {reason: "An event that is cut off is sent again by the next stream.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
 				say(w, event("ADDED", "c", 5)+event("ADDED", "d", 6)[:40])
 				return
 			}
 			open(w, r, event("ADDED", "d", 6))
 		}, events: []string{"listed 2", "changed c", "changed d"}, asked: []string{"1", "5"}},
-		"Expired": {reason: "what is too long ago is listed again", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+		"Expired": {reason: "An expired resource version causes a new list.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			switch n {
 			case 1:
 				say(w, failure(http.StatusGone, "too old resource version"))
@@ -94,14 +94,14 @@ func TestFollowTrouble(t *testing.T) {
 				open(w, r, "")
 			}
 		}, events: []string{"listed 2", "listed 2", "listed 2"}, asked: []string{"1", "1"}},
-		"Restored": {reason: "a version from a future that was undone is listed again", says: "Too large", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+		"Restored": {reason: "A resource version from before a restore causes a new list.", says: "Too large", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
 				refuse(w, http.StatusGatewayTimeout, "Too large resource version")
 				return
 			}
 			open(w, r, "")
 		}, events: []string{"listed 2", "listed 2"}},
-		"Spoilt": {reason: "an event that cannot be read costs a list, and no more", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+		"Spoilt": {reason: "An event that cannot be parsed causes a new list.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
 				say(w, `{"type":"ADDED","object":{"metadata":{"name":"x","resourceVersion":"4","labels":7}}}`)
 				return
@@ -161,10 +161,10 @@ func TestFollowTrouble(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if len(asked) < len(tc.asked) || len(tc.asked) > 0 && !cmp.Equal(tc.asked, asked[:len(tc.asked)]) {
-				t.Errorf("%s\nit was asked from %q, want %q", tc.reason, asked, tc.asked)
+				t.Errorf("%s\nwatches began at %q, want %q", tc.reason, asked, tc.asked)
 			}
 			if n := len(s.seen("/compositeresourcedefinitions")); n > 12 {
-				t.Errorf("%s\nit was asked %d times", tc.reason, n)
+				t.Errorf("%s\nserver was asked %d times", tc.reason, n)
 			}
 		})
 	}

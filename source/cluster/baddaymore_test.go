@@ -21,8 +21,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestFirstBusy has a server whose first answer of all is that it is busy: it
-// has answered, so it is waited for, as long as it asks.
+// TestFirstBusy checks a server whose first response is that it is busy: it is
+// alive, so its Retry-After is respected.
 func TestFirstBusy(t *testing.T) {
 	t.Parallel()
 	for name, header := range map[string]func(http.Header){
@@ -49,13 +49,14 @@ func TestFirstBusy(t *testing.T) {
 				t.Fatalf("read (-want +got):\n%s\n%v", diff, err)
 			}
 			if took := time.Since(begin); took < 2*time.Second {
-				t.Errorf("it was asked again after %v, want not before it said", took)
+				t.Errorf("retried after %v, want not before Retry-After", took)
 			}
 		})
 	}
 }
 
-// TestWhoseTime tells our own impatience from that of whoever called.
+// TestWhoseTime checks that our own timeout is told apart from that of the
+// caller.
 func TestWhoseTime(t *testing.T) {
 	t.Parallel()
 	s := &standIn{trouble: func(_ int, _ http.ResponseWriter, r *http.Request) bool { return hang(r.Context()) }}
@@ -64,17 +65,17 @@ func TestWhoseTime(t *testing.T) {
 	defer cancel()
 	_, err := connect(t, "here", at, cluster.Options{}).Read(ctx, cluster.ReadOptions{})
 	e, ok := errors.AsType[*cluster.Error](err)
-	if !ok || e.Reason != cluster.Timeout || !strings.Contains(e.Error(), "the time for all of it was over") {
-		t.Errorf("the run's time is over, and no server is to blame: %v", err)
+	if !ok || e.Reason != cluster.Timeout || !strings.Contains(e.Error(), "overall timeout exceeded") {
+		t.Errorf("timeout of the run returned %v, want no server to be blamed", err)
 	}
 	_, err = connect(t, "here", at, cluster.Options{Timeout: 300 * time.Millisecond}).Read(t.Context(), cluster.ReadOptions{})
-	if e, ok := errors.AsType[*cluster.Error](err); !ok || e.Reason != cluster.Timeout || !strings.Contains(e.Error(), "did not answer within 300ms") {
-		t.Errorf("the server did not answer in its time: %v", err)
+	if e, ok := errors.AsType[*cluster.Error](err); !ok || e.Reason != cluster.Timeout || !strings.Contains(e.Error(), "did not respond within 300ms") {
+		t.Errorf("timeout of the server returned %v", err)
 	}
 }
 
-// TestDiscoveryPart has a server that keeps one group to itself: the other is
-// read all the same.
+// TestDiscoveryPart checks a server that forbids one group: the other is still
+// read.
 func TestDiscoveryPart(t *testing.T) {
 	t.Parallel()
 	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -92,10 +93,10 @@ func TestDiscoveryPart(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("got %d errors, want one: %v", len(all), err)
 	}
-	judge(t, all[0], badDay{reason: "the rule is named", want: cluster.Forbidden, says: []string{"find definitions", `nonResourceURLs: ["/apis", "/apis/*"]`}})
+	judge(t, all[0], badDay{reason: "The missing rule is named.", want: cluster.Forbidden, says: []string{"find definitions", `nonResourceURLs: ["/apis", "/apis/*"]`}})
 }
 
-// TestNoAPIServer has something that answers 404 to everything.
+// TestNoAPIServer checks a server that answers 404 to everything.
 func TestNoAPIServer(t *testing.T) {
 	t.Parallel()
 	s := &standIn{trouble: func(_ int, w http.ResponseWriter, _ *http.Request) bool {
@@ -109,10 +110,10 @@ func TestNoAPIServer(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("got %d errors, want one: %v", len(all), err)
 	}
-	judge(t, all[0], badDay{reason: "nobody is told to install anything", want: cluster.Server, says: []string{"check its url"}})
+	judge(t, all[0], badDay{reason: "A 404 page of another server gives the hint to check the URL, not to install Crossplane.", want: cluster.Server, says: []string{"check the url of the cluster"}})
 }
 
-// TestEndless has a list that goes on where it was.
+// TestEndless checks a list whose continue token does not advance.
 func TestEndless(t *testing.T) {
 	t.Parallel()
 	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -122,15 +123,15 @@ func TestEndless(t *testing.T) {
 		return isList(r)
 	}}
 	_, err := connect(t, "here", s.start(t), failing).Read(t.Context(), cluster.ReadOptions{NoCompositions: true})
-	if err == nil || !strings.Contains(err.Error(), "does not come to an end") {
-		t.Errorf("a list without an end is told: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "the list does not end") {
+		t.Errorf("endless list returned %v", err)
 	}
 	if n := len(s.seen("/compositeresourcedefinitions")); n != 2 {
-		t.Errorf("it was asked for %d times", n)
+		t.Errorf("list was requested %d times", n)
 	}
 }
 
-// TestOrder wants what is read in one order, whichever list was first.
+// TestOrder checks that the result has the same order, whichever list is first.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	for i := range 8 {
@@ -162,8 +163,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestCheckHardened checks a server that tells nobody who they are and which
-// version it is: the rest is checked all the same.
+// TestCheckHardened checks a server that reveals neither the identity of the
+// caller nor its version: everything else is still checked.
 func TestCheckHardened(t *testing.T) {
 	t.Parallel()
 	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -191,7 +192,7 @@ func TestCheckHardened(t *testing.T) {
 }
 
 // TestCheckSilent checks a server that stops answering when permissions are
-// asked for: it is waited for once.
+// checked: the timeout is spent once.
 func TestCheckSilent(t *testing.T) {
 	t.Parallel()
 	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -212,15 +213,15 @@ func TestCheckSilent(t *testing.T) {
 		results[k.Result]++
 	})
 	if results[cluster.Failed] != 1 || results[cluster.Skipped] != 5 {
-		t.Errorf("one permission fails, the others are skipped: %v", results)
+		t.Errorf("want one failed permission and the others skipped: %v", results)
 	}
 	if n := len(s.seen("/selfsubjectaccessreviews")); n != 1 {
-		t.Errorf("it was asked %d times", n)
+		t.Errorf("server was asked %d times", n)
 	}
 }
 
-// TestCheckMany checks the permissions of many kinds: they are told in order,
-// and a server that falls silent is not waited for once for each.
+// TestCheckMany checks the permissions of many kinds: they are reported in
+// order, and for a silent server the timeout is not spent once per kind.
 func TestCheckMany(t *testing.T) {
 	t.Parallel()
 	const kinds = 40
@@ -263,13 +264,13 @@ func TestCheckMany(t *testing.T) {
 	}
 	got, asked := check(10)
 	if asked > 20 || len(got) != 3*kinds || !strings.HasSuffix(got[0], " failed") || !strings.HasSuffix(got[len(got)-1], " skipped") {
-		t.Errorf("it was asked %d times; told %d, first %q, last %q", asked, len(got), got[0], got[len(got)-1])
+		t.Errorf("server was asked %d times; reported %d, first %q, last %q", asked, len(got), got[0], got[len(got)-1])
 	}
 }
 
-// TestCheckProgram checks a cluster whose credentials a program gives that does
-// not come to an end: the connection is fine, who one is cannot be told, and
-// nobody waits for it.
+// TestCheckProgram checks a cluster whose credential program does not end: the
+// connection is fine, the identity is unknown, and the check does not wait for
+// the program.
 func TestCheckProgram(t *testing.T) {
 	t.Parallel()
 	s := &standIn{}
@@ -302,6 +303,6 @@ users: [{name: here, user: {exec: {apiVersion: client.authentication.k8s.io/v1, 
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}
 	if took := time.Since(begin); took > 20*time.Second {
-		t.Errorf("it took %v", took)
+		t.Errorf("check took %v", took)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestNotAList has a server whose lists are none: nothing is taken for an
-// empty one, or nobody would know that the rest is missing.
+// TestNotAList checks a server whose lists are malformed: they are not taken as
+// empty lists, which would hide that objects are missing.
 func TestNotAList(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -35,14 +35,14 @@ func TestNotAList(t *testing.T) {
 			set, err := connect(t, "broken", s.start(t), failing).Read(t.Context(), cluster.ReadOptions{})
 			all := failures(err)
 			if len(all) != 1 {
-				t.Fatalf("%s is taken for a list: %v, %v", body, contents(set), err)
+				t.Fatalf("%s was accepted as a list: %v, %v", body, contents(set), err)
 			}
-			judge(t, all[0], badDay{reason: body, want: cluster.Server, says: []string{"list compositeresourcedefinitions." + ours, "not a list", "check its url"}})
+			judge(t, all[0], badDay{reason: body, want: cluster.Server, says: []string{"list compositeresourcedefinitions." + ours, "not a list", "check the url of the cluster"}})
 			if diff := cmp.Diff([]string{"broken/composition/how"}, contents(set)); diff != "" {
-				t.Errorf("read of the rest (-want +got):\n%s", diff)
+				t.Errorf("other objects (-want +got):\n%s", diff)
 			}
 			if n := len(s.seen("/compositeresourcedefinitions")); n != 1 {
-				t.Errorf("%s is asked for %d times", body, n)
+				t.Errorf("%s was requested %d times", body, n)
 			}
 		})
 	}
@@ -55,13 +55,13 @@ func TestNotAList(t *testing.T) {
 			return isList(r)
 		}}
 		if _, err := connect(t, "here", s.start(t), failing).Read(t.Context(), cluster.ReadOptions{}); err != nil {
-			t.Errorf("a list without items is a list: %v", err)
+			t.Errorf("list without items was refused: %v", err)
 		}
 	})
 }
 
-// TestForbiddenPart has a permission missing: the rest is read, and the rule
-// that is missing is told so that it can be added as it is.
+// TestForbiddenPart checks a missing permission: everything else is read, and
+// the error contains the missing rule ready to be added.
 func TestForbiddenPart(t *testing.T) {
 	t.Parallel()
 	const here = "here"
@@ -69,21 +69,21 @@ func TestForbiddenPart(t *testing.T) {
 		reason string
 		path   string
 		want   cluster.Rule
-		// lost are parts of what is not read.
+		// lost are substrings of the objects that are not read.
 		lost []string
 	}{
 		"Definitions": {
-			reason: "without definitions there are no composites", path: "/compositeresourcedefinitions",
+			reason: "Without definitions there are no composites.", path: "/compositeresourcedefinitions",
 			want: cluster.Rule{Groups: []string{ours}, Resources: []string{"compositeresourcedefinitions"}, Verbs: []string{"list"}},
 			lost: []string{"/xrd/", "/xas/", "/xbs/"},
 		},
 		"Compositions": {
-			reason: "Compositions alone are missing", path: "/compositions",
+			reason: "Only Compositions are missing.", path: "/compositions",
 			want: cluster.Rule{Groups: []string{ours}, Resources: []string{"compositions"}, Verbs: []string{"list"}},
 			lost: []string{"/composition/"},
 		},
 		"Composites": {
-			reason: "the composites of one kind are missing", path: "/xbs",
+			reason: "The composites of one kind are missing.", path: "/xbs",
 			want: cluster.Rule{Groups: []string{plain}, Resources: []string{"xbs"}, Verbs: []string{"list"}},
 			lost: []string{"/xbs/"},
 		},
@@ -122,17 +122,17 @@ func TestForbiddenPart(t *testing.T) {
 			said.keeps(t, err)
 			docs, bad := tree.DecodeBytes([]byte(e.Missing.YAML()))
 			if len(docs) != 1 || len(bad) > 0 {
-				t.Fatalf("%s\nthe rule is not YAML: %v\n%s", tc.reason, bad, e.Missing.YAML())
+				t.Fatalf("%s\nrule is not YAML: %v\n%s", tc.reason, bad, e.Missing.YAML())
 			}
 			again := fmt.Sprintf(`[{"apiGroups":[%q],"resources":[%q],"verbs":["list"]}]`, tc.want.Groups[0], tc.want.Resources[0])
 			if diff := cmp.Diff(again, string(tree.AppendJSON(nil, docs[0], ""))); diff != "" {
-				t.Errorf("%s\nthe rule as YAML (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\nrule as YAML (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// TestOneGroup has a server that serves one of the two groups, or both.
+// TestOneGroup checks servers that serve one of the two groups, or both.
 func TestOneGroup(t *testing.T) {
 	t.Parallel()
 	for name, groups := range map[string][]string{"Ours": {ours}, "Other": {other}, "Both": {other, ours}} {
@@ -140,14 +140,14 @@ func TestOneGroup(t *testing.T) {
 			t.Parallel()
 			set, err := connect(t, "here", (&standIn{groups: groups}).start(t), patient).Read(t.Context(), cluster.ReadOptions{})
 			if err != nil || len(set.Definitions) != 2*len(groups) || len(set.Compositions) != len(groups) {
-				t.Errorf("%d definitions and %d Compositions of %d groups, %v", len(set.Definitions), len(set.Compositions), len(groups), err)
+				t.Errorf("read %d definitions and %d Compositions of %d groups, %v", len(set.Definitions), len(set.Compositions), len(groups), err)
 			}
 		})
 	}
 }
 
-// TestOverlap asks for definitions by a label that has two spellings: one that
-// carries both is one definition.
+// TestOverlap selects definitions by a label with two spellings: a definition
+// that has both is read once.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
 	labels, err := xrd.ParseSelector("example.dev/ingest=true")
@@ -167,11 +167,11 @@ func TestOverlap(t *testing.T) {
 		t.Errorf("%d documents, read (-want +got):\n%s", set.Documents, diff)
 	}
 	if n := len(s.seen("/compositeresourcedefinitions")); n < 2 {
-		t.Errorf("the server was asked %d times, want once for each spelling", n)
+		t.Errorf("server was asked %d times, want once for each spelling", n)
 	}
 }
 
-// TestSpoilt has objects that cannot be read among a thousand that can.
+// TestSpoilt checks objects that cannot be parsed among a thousand valid ones.
 func TestSpoilt(t *testing.T) {
 	t.Parallel()
 	named := func(name, more string) string {
@@ -183,17 +183,17 @@ func TestSpoilt(t *testing.T) {
 		object string
 		says   string
 	}{
-		"Deep":       {"nesting is bounded", named("deep", `"spec":`+strings.Repeat(`{"a":`, 500)+"1"+strings.Repeat("}", 500)), "deep", "nested more than"},
-		"VeryDeep":   {"nesting without end costs neither the name nor the memory", named("deep", `"spec":`+strings.Repeat("[", 2<<20)+strings.Repeat("]", 2<<20)), "deep", "nested more than"},
-		"Large":      {"size is bounded", named("large", `"spec":"`+strings.Repeat("x", 17<<20)+`"`), "large", "larger than"},
-		"NameLast":   {"a name may come late", `{"spec":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `,"metadata":{"labels":{"name":"no"},"name":"late"}}`, "late", "nested more than"},
-		"DeepNoName": {"a name may be missing", strings.Repeat("[", 200) + strings.Repeat("]", 200), "", "nested more than"},
-		"Number":     {"a number is no object", "42", "", "not an object"},
-		"Text":       {"a text is no object", `"` + ours + `"`, "", "not an object"},
-		"Null":       {"nothing is no object", "null", "", "not an object"},
-		"List":       {"a list is no object, whatever is in it", "[" + definitionItem(ours, "inner", "") + "]", "", "not an object"},
-		"NoName":     {"an object has a name", `{"apiVersion":"` + ours + `/v1","kind":"CompositeResourceDefinition"}`, "", "no name"},
-		"NotJSON":    {"what is between the brackets may be nonsense", `{"metadata":{"name":"odd"},"spec":{nonsense}}`, "odd", "not complete JSON"},
+		"Deep":       {"The nesting depth is limited.", named("deep", `"spec":`+strings.Repeat(`{"a":`, 500)+"1"+strings.Repeat("}", 500)), "deep", "nested more than"},
+		"VeryDeep":   {"Very deep nesting does not exhaust the memory, and the name is still found.", named("deep", `"spec":`+strings.Repeat("[", 2<<20)+strings.Repeat("]", 2<<20)), "deep", "nested more than"},
+		"Large":      {"The size is limited.", named("large", `"spec":"`+strings.Repeat("x", 17<<20)+`"`), "large", "larger than"},
+		"NameLast":   {"A name at the end is found.", `{"spec":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `,"metadata":{"labels":{"name":"no"},"name":"late"}}`, "late", "nested more than"},
+		"DeepNoName": {"A missing name is reported.", strings.Repeat("[", 200) + strings.Repeat("]", 200), "", "nested more than"},
+		"Number":     {"A number is not an object.", "42", "", "not an object"},
+		"Text":       {"A string is not an object.", `"` + ours + `"`, "", "not an object"},
+		"Null":       {"Null is not an object.", "null", "", "not an object"},
+		"List":       {"A list is not an object, whatever it contains.", "[" + definitionItem(ours, "inner", "") + "]", "", "not an object"},
+		"NoName":     {"An object without a name is reported.", `{"apiVersion":"` + ours + `/v1","kind":"CompositeResourceDefinition"}`, "", "metadata.name is missing"},
+		"NotJSON":    {"An item that is not JSON is reported.", `{"metadata":{"name":"odd"},"spec":{nonsense}}`, "odd", "incomplete JSON"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

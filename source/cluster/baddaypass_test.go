@@ -16,10 +16,10 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// patient waits long for a server that fails now and then.
+// patient has long timeouts, for servers that fail now and then.
 var patient = cluster.Options{Timeout: time.Minute, Patience: time.Minute, PageSize: 2}
 
-// many are definitions, enough for several pages.
+// many returns definitions for several pages.
 func many(n int) []string {
 	var out []string
 	for i := range n {
@@ -33,11 +33,11 @@ func isList(r *http.Request) bool {
 	return strings.HasSuffix(r.URL.Path, "/compositeresourcedefinitions")
 }
 
-// TestPasses has servers that fail for a time: what they hold is read in the
-// end, once.
+// TestPasses checks servers that fail for a while: everything is read in the
+// end, exactly once.
 func TestPasses(t *testing.T) {
 	t.Parallel()
-	// once fails the first time somebody asks for the third page.
+	// once fails the first request for the third page.
 	once := func(fail func(w http.ResponseWriter)) func(int, http.ResponseWriter, *http.Request) bool {
 		var mu sync.Mutex
 		failed := false
@@ -60,12 +60,12 @@ func TestPasses(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		trouble func(int, http.ResponseWriter, *http.Request) bool
-		// unpaged says that the list is asked for in one piece in the end.
+		// unpaged reports whether the list is requested without pages in the end.
 		unpaged bool
 	}{
-		"Nothing": {reason: "pages make a list"},
+		"Nothing": {reason: "Pages are joined to a list."},
 		"EverySecond": {
-			reason: "faults come and go",
+			reason: "Temporary failures are retried.",
 			trouble: func(n int, w http.ResponseWriter, _ *http.Request) bool {
 				codes := []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable}
 				if n%2 == 0 {
@@ -75,7 +75,7 @@ func TestPasses(t *testing.T) {
 			},
 		},
 		"CutOff": {
-			reason: "the connection is closed in the middle of a page",
+			reason: "The connection is closed in the middle of a page.",
 			trouble: once(func(w http.ResponseWriter) {
 				say(w, page(four, five[:20]))
 				w.(http.Flusher).Flush()
@@ -83,23 +83,23 @@ func TestPasses(t *testing.T) {
 			}),
 		},
 		"HalfJSON": {
-			reason:  "a page ends in the middle, and the server says it is whole",
+			reason:  "A page ends in the middle, without an error of the connection.",
 			trouble: once(func(w http.ResponseWriter) { say(w, page(four, five[:20])) }),
 		},
 		"NoEnd": {
-			reason:  "a page ends after its last object",
+			reason:  "A page ends after its last object.",
 			trouble: once(func(w http.ResponseWriter) { say(w, page(four, five)) }),
 		},
 		"Nothing200": {
-			reason:  "an answer has nothing in it",
+			reason:  "A response is empty.",
 			trouble: once(func(w http.ResponseWriter) { say(w, "") }),
 		},
 		"Gone": {
-			reason:  "the server forgets what it was listing",
+			reason:  "The continue token expires once.",
 			trouble: once(func(w http.ResponseWriter) { refuse(w, http.StatusGone, "the continue parameter is too old") }),
 		},
 		"GoneAlways": {
-			reason: "the server forgets faster than it lists",
+			reason: "The continue token expires every time.",
 			trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Query().Get("continue") != "4" {
 					return false
@@ -139,7 +139,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestRetryAfter sees that a server that asks to be left alone is.
+// TestRetryAfter checks that Retry-After is respected.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
@@ -161,28 +161,28 @@ func TestRetryAfter(t *testing.T) {
 			}
 			calls := s.seen("/compositeresourcedefinitions")
 			if len(calls) != 2 || calls[1].at.Sub(calls[0].at) < time.Second {
-				t.Errorf("it is asked at %v, want twice, a second apart", calls)
+				t.Errorf("requests at %v, want two, a second apart", calls)
 			}
 		})
 	}
 }
 
-// TestGivenUp sees how often a server is asked that does not get better.
+// TestGivenUp checks how often a server is asked that keeps failing.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		answer func(w http.ResponseWriter)
-		// once says that it is asked once, else several times.
+		// once is set if the server is asked once, not several times.
 		once bool
 	}{
-		"Fault":        {reason: "a fault may pass", answer: func(w http.ResponseWriter) { refuse(w, http.StatusServiceUnavailable, "no") }},
-		"CutOff":       {reason: "so may an answer that is cut off", answer: func(w http.ResponseWriter) { say(w, "{") }},
-		"LongPause":    {reason: "nobody waits for an hour", answer: func(w http.ResponseWriter) { w.Header().Set("Retry-After", "3600"); refuse(w, 429, "no") }, once: true},
-		"Forbidden":    {reason: "a permission does not come by itself", answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }, once: true},
-		"Unauthorized": {reason: "a token does not get better", answer: func(w http.ResponseWriter) { refuse(w, http.StatusUnauthorized, "no") }, once: true},
-		"HTML":         {reason: "a web site does not become a cluster", answer: func(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/html") }, once: true},
-		"OtherJSON":    {reason: "nor does another service", answer: func(w http.ResponseWriter) { say(w, `{}`) }, once: true},
+		"Fault":        {reason: "A server error is retried.", answer: func(w http.ResponseWriter) { refuse(w, http.StatusServiceUnavailable, "no") }},
+		"CutOff":       {reason: "A response that is cut off is retried.", answer: func(w http.ResponseWriter) { say(w, "{") }},
+		"LongPause":    {reason: "A Retry-After of an hour is not waited for.", answer: func(w http.ResponseWriter) { w.Header().Set("Retry-After", "3600"); refuse(w, 429, "no") }, once: true},
+		"Forbidden":    {reason: "A missing permission is not retried.", answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }, once: true},
+		"Unauthorized": {reason: "A rejected token is not retried.", answer: func(w http.ResponseWriter) { refuse(w, http.StatusUnauthorized, "no") }, once: true},
+		"HTML":         {reason: "An HTML response is not retried.", answer: func(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/html") }, once: true},
+		"OtherJSON":    {reason: "A response of another API is not retried.", answer: func(w http.ResponseWriter) { say(w, `{}`) }, once: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -196,14 +196,14 @@ func TestGivenUp(t *testing.T) {
 			opts := cluster.Options{Timeout: time.Minute, Patience: 2 * time.Second}
 			_, err := connect(t, "here", s.start(t), opts).Read(t.Context(), cluster.ReadOptions{})
 			if calls := len(s.seen("/compositeresourcedefinitions")); err == nil || tc.once != (calls == 1) || calls > 30 {
-				t.Errorf("%s\nit was asked %d times: %v", tc.reason, calls, err)
+				t.Errorf("%s\nserver was asked %d times: %v", tc.reason, calls, err)
 			}
 		})
 	}
 }
 
-// TestCutForever has a list that is cut off on its third page whenever it is
-// asked for: what came before is read, and that the rest is missing is told.
+// TestCutForever checks a list that is always cut off on its third page: the
+// pages before are read, and the missing rest is reported.
 func TestCutForever(t *testing.T) {
 	t.Parallel()
 	s := &standIn{definitions: many(7), trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -220,13 +220,13 @@ func TestCutForever(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("got %d errors, want one: %v", len(all), err)
 	}
-	judge(t, all[0], badDay{reason: "the rest is missing", want: cluster.Server, says: []string{"list compositeresourcedefinitions." + ours, "cut off"}})
+	judge(t, all[0], badDay{reason: "The missing rest is reported.", want: cluster.Server, says: []string{"list compositeresourcedefinitions." + ours, "cut off"}})
 	if got := contents(set); len(got) != 5 || set.Documents != 5 {
-		t.Errorf("%d documents, read %q, want the five that came before", set.Documents, got)
+		t.Errorf("%d documents, read %q, want the five before the cut", set.Documents, got)
 	}
 }
 
-// TestCancel sees that who wants no answer any more does not wait for one.
+// TestCancel checks that a cancelled read ends at once.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(w http.ResponseWriter, r *http.Request) bool{
@@ -259,17 +259,16 @@ func TestCancel(t *testing.T) {
 			_, err := cluster.New([]*cluster.Cluster{connect(t, "here", s.start(t), opts)}, everything, nil).Read(ctx)
 			took := time.Since(canceled)
 			if all := failures(err); len(all) == 0 || all[0].Reason != cluster.Canceled || all[0].Cluster != "here" {
-				t.Errorf("got %v, want one that was canceled", err)
+				t.Errorf("got %v, want a cancellation", err)
 			}
 			if took > 10*time.Second {
-				t.Errorf("it took %v to end", took)
+				t.Errorf("read took %v to end", took)
 			}
 		})
 	}
 }
 
-// TestHundred reads a hundred clusters, each of which takes its time: all take
-// the time of one.
+// TestHundred checks that a hundred slow clusters are read concurrently.
 func TestHundred(t *testing.T) {
 	const n, each = 100, 200 * time.Millisecond
 	cert := certificate(t, time.Now().Add(time.Hour), []byte{127, 0, 0, 1})
@@ -285,17 +284,17 @@ func TestHundred(t *testing.T) {
 		t.Fatalf("%d definitions, %d Compositions, %v", len(set.Definitions), len(set.Compositions), err)
 	}
 	if got := set.Definitions[2*n-1].Origin.Cluster; got != "c99" {
-		t.Errorf("the last definition is of %s, want the last cluster", got)
+		t.Errorf("last definition is of %s, want the last cluster", got)
 	}
-	// One after the other would take a minute and more.
+	// Sequential reads would take more than a minute.
 	if took > 10*time.Second {
 		t.Errorf("%d clusters took %v", n, took)
 	}
 	t.Logf("%d clusters took %v", n, took)
 }
 
-// TestSilent has a server that stops answering when composites are read: it is
-// not waited for once for each kind.
+// TestSilent checks a server that stops answering when composites are read: the
+// timeout is not spent once per kind.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	var all []string
@@ -312,17 +311,17 @@ func TestSilent(t *testing.T) {
 	c := connect(t, "silent", s.start(t), cluster.Options{Timeout: 500 * time.Millisecond})
 	set, err := c.Read(t.Context(), cluster.ReadOptions{Composites: func(*xrd.Definition) bool { return true }})
 	if len(set.Definitions) != len(all) {
-		t.Errorf("%d definitions are read of %d", len(set.Definitions), len(all))
+		t.Errorf("read %d definitions of %d", len(set.Definitions), len(all))
 	}
-	// Those that were asked, and one for the rest.
-	if said := fmt.Sprint(err); !strings.Contains(said, "more kinds of composites and claims: the server has stopped answering") {
-		t.Errorf("what was not asked for is told: %s", said)
+	// The error has the kinds that were requested, and one line for the rest.
+	if said := fmt.Sprint(err); !strings.Contains(said, "more kinds of composites and claims: skipped because the server stopped responding") {
+		t.Errorf("error does not report the kinds that were not requested: %s", said)
 	}
 	asked := 0
 	for i := range all {
 		asked += len(s.seen(fmt.Sprintf("/xk%ds", i)))
 	}
 	if asked == 0 || asked > 8 {
-		t.Errorf("a server that does not answer is asked %d times", asked)
+		t.Errorf("silent server was asked %d times", asked)
 	}
 }

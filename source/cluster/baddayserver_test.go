@@ -31,33 +31,35 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// credential is the token of every stand-in, which nobody must ever read.
+// credential is the token of every fake server. It must not appear in any
+// message.
 const credential = "hunter2-of-the-cluster"
 
-// ours is the group the stand-ins serve, and plain the kind their definitions
-// define.
+// ours is the group that the fake servers serve, and plain the group of the
+// kinds that their definitions define.
 const (
 	ours  = "apiextensions.crossplane.io"
 	other = "apiextensions.composer.io"
 	plain = "one.example.org"
 )
 
-// standIn plays an API server that has two definitions, a Composition and a
-// composite of each, as well as a server must that is to fail in one way.
+// standIn is a fake API server with two definitions, a Composition and a
+// composite of each. It implements only what a server needs that fails in one
+// way.
 type standIn struct {
-	// groups are those it serves; nil means ours.
+	// groups are the served groups; nil means ours.
 	groups []string
 	// definitions are its definitions; nil means two.
 	definitions []string
-	// backOff, if not nil, may answer a request instead: it says whether it
-	// did. n counts the requests from one on.
+	// backOff, if not nil, may answer a request in place of the server, and
+	// reports whether it did. n counts the requests from one.
 	trouble func(n int, w http.ResponseWriter, r *http.Request) bool
 
 	mu    sync.Mutex
 	calls []call
 }
 
-// call is a request a stand-in had.
+// call is a request to a fake server.
 type call struct {
 	at          time.Time
 	path, token string
@@ -79,7 +81,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r)
 }
 
-// seen returns the requests there were whose path ends so.
+// seen returns the requests whose path has this suffix.
 func (s *standIn) seen(end string) []call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,8 +127,8 @@ func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, "the server could not find the requested resource")
 }
 
-// definitionItem is a definition as a server sends it. labels are the members
-// of its labels.
+// definitionItem returns a definition as a server sends it. labels are the
+// members of its labels.
 func definitionItem(group, name, labels string) string {
 	return fmt.Sprintf(`{"apiVersion":"%[1]s/v1","kind":"CompositeResourceDefinition","metadata":{"name":"x%[2]ss.%[3]s","labels":{%[4]s}},`+
 		`"spec":{"group":"%[3]s","names":{"kind":"X%[5]s","plural":"x%[2]ss"},"versions":[{"name":"v1","served":true,"referenceable":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`,
@@ -138,15 +140,14 @@ func say(w http.ResponseWriter, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// refuse answers as an API server does.
+// refuse answers with a status as an API server does.
 func refuse(w http.ResponseWriter, code int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%q,"code":%d}`, message, code)
 }
 
-// list answers with the page that was asked for of the objects a selector
-// chooses.
+// list answers with the requested page of the objects that match a selector.
 func list(w http.ResponseWriter, r *http.Request, all []string) {
 	q := r.URL.Query()
 	if key, value, ok := strings.Cut(q.Get("labelSelector"), "="); ok {
@@ -161,8 +162,8 @@ func list(w http.ResponseWriter, r *http.Request, all []string) {
 	say(w, `{"kind":"AnyList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"`+next+`"},"items":[`+strings.Join(all[from:to], ",")+`]}`)
 }
 
-// start starts a stand-in, behind a certificate if there is one, and returns
-// how to reach it.
+// start starts a fake server, with TLS if it has a certificate, and returns its
+// configuration.
 func (s *standIn) start(t testing.TB, cert ...tls.Certificate) source.Cluster {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(s)
@@ -179,7 +180,7 @@ func (s *standIn) start(t testing.TB, cert ...tls.Certificate) source.Cluster {
 	return source.Cluster{URL: srv.URL, Token: credential, CAData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})}
 }
 
-// certificate returns one that signs itself, for names and until a time.
+// certificate returns a self-signed certificate for names and until a time.
 func certificate(t testing.TB, until time.Time, ip net.IP, names ...string) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -197,7 +198,7 @@ func certificate(t testing.TB, until time.Time, ip net.IP, names ...string) tls.
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// listener starts a listener that gives each connection to a function.
+// listener starts a listener that passes each connection to a function.
 func listener(t testing.TB, each func(net.Conn)) source.Cluster {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -218,7 +219,7 @@ func listener(t testing.TB, each func(net.Conn)) source.Cluster {
 	return source.Cluster{URL: "https://" + l.Addr().String(), Token: credential}
 }
 
-// journal is a log at its most talkative.
+// journal records a log at the most verbose level.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -234,8 +235,8 @@ func (j *journal) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// keeps sees that neither the log nor an error, however it is shown, tells the
-// credential.
+// keeps checks that neither the log nor an error, however it is formatted,
+// contains the credential.
 func (j *journal) keeps(t *testing.T, err error) {
 	t.Helper()
 	j.mu.Lock()
@@ -260,12 +261,12 @@ func (j *journal) keeps(t *testing.T, err error) {
 	look(err)
 	for _, text := range shown {
 		if strings.Contains(text, "hunter2") {
-			t.Errorf("the credential is shown in %q", text)
+			t.Errorf("credential is in %q", text)
 		}
 	}
 }
 
-// connect prepares to read a stand-in.
+// connect returns a reader of a fake server.
 func connect(t testing.TB, name string, c source.Cluster, opts cluster.Options) *cluster.Cluster {
 	t.Helper()
 	c.Name = name
@@ -279,7 +280,7 @@ func connect(t testing.TB, name string, c source.Cluster, opts cluster.Options) 
 // everything reads definitions, Compositions and composites.
 var everything = cluster.ReadOptions{Composites: func(*xrd.Definition) bool { return true }}
 
-// contents says what is in a set, in order.
+// contents lists what is in a set, in order.
 func contents(set *xrd.Set) []string {
 	var out []string
 	for _, d := range set.Definitions {
@@ -295,7 +296,7 @@ func contents(set *xrd.Set) []string {
 	return out
 }
 
-// whole is what contents says of a stand-in that nothing is wrong with.
+// whole is what contents returns for a fake server without failures.
 func whole(name string) []string {
 	return []string{
 		name + "/composition/how",
@@ -304,7 +305,7 @@ func whole(name string) []string {
 	}
 }
 
-// failures are the errors that were joined.
+// failures returns the joined errors.
 func failures(err error) []*cluster.Error {
 	if e, ok := err.(*cluster.Error); ok { //nolint:errorlint // those that are joined are looked at below
 		return []*cluster.Error{e}
@@ -318,7 +319,7 @@ func failures(err error) []*cluster.Error {
 	return out
 }
 
-// hang holds a request until nobody wants its answer any more.
+// hang holds a request until the client has cancelled it.
 func hang(ctx context.Context) bool {
 	<-ctx.Done()
 	return true

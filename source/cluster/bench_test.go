@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// BenchmarkSurvey surveys five thousand definitions, each with what servers and
-// kubectl keep in metadata: who manages which field, and a copy of the object.
+// BenchmarkSurvey surveys five thousand definitions, each with the metadata
+// that servers and kubectl add: managed fields, and a copy of the object.
 func BenchmarkSurvey(b *testing.B) {
 	const n, size = 5000, 500
 	fields := strings.Repeat(`"f:someField":{".":{},"f:name":{},"f:version":{}},`, 40) + `"f:last":{}`

@@ -70,7 +70,7 @@ func (c *Cluster) call(ctx context.Context, r request) error {
 			return c.explain(r, err)
 		}
 		waited += wait
-		c.opts.Log.Debug("call failed, trying again", "path", r.path, "wait", wait, "error", cause(err))
+		c.opts.Log.Debug("call failed, retrying", "path", r.path, "wait", wait, "error", cause(err))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -122,9 +122,9 @@ type statusError struct {
 // Error returns the server's message.
 func (e *statusError) Error() string {
 	if e.message == "" {
-		return fmt.Sprintf("the server answers %d %s", e.code, http.StatusText(e.code))
+		return fmt.Sprintf("the server returned %d %s", e.code, http.StatusText(e.code))
 	}
-	return fmt.Sprintf("the server answers %d: %s", e.code, e.message)
+	return fmt.Sprintf("the server returned %d: %s", e.code, e.message)
 }
 
 // ours reports whether the request is at fault although the server returns a server
@@ -141,7 +141,7 @@ func (e *foreignError) Error() string { return e.what }
 type cutError struct{ err error }
 
 // Error returns the message.
-func (e *cutError) Error() string { return "the answer was cut off: " + e.err.Error() }
+func (e *cutError) Error() string { return "response was cut off: " + e.err.Error() }
 
 // Unwrap returns the cause.
 func (e *cutError) Unwrap() error { return e.err }
@@ -209,7 +209,7 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	case err != nil:
 		return &cutError{err}
 	case len(data) > mostBytes:
-		return &foreignError{fmt.Sprintf("the answer is larger than %d bytes", mostBytes)}
+		return &foreignError{fmt.Sprintf("response is larger than %d bytes", mostBytes)}
 	}
 	if err := isJSON(resp); err != nil {
 		return err
@@ -227,20 +227,20 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 // isJSON returns an error if a response is not JSON.
 func isJSON(resp *http.Response) error {
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "application/json" {
-		return &foreignError{fmt.Sprintf("the answer is %s, not JSON", orNothing(kind))}
+		return &foreignError{fmt.Sprintf("response is %s, not JSON", orNothing(kind))}
 	}
 	return nil
 }
 
 func orNothing(kind string) string {
 	if kind == "" {
-		return "of no known type"
+		return "of unknown type"
 	}
 	return kind
 }
 
 // errSlow is the cause of a call that exceeded its timeout.
-var errSlow = errors.New("the call took too long")
+var errSlow = errors.New("call timed out")
 
 // slow marks a failure that is due to our timeout, to distinguish it from that of the
 // caller.
@@ -254,7 +254,7 @@ func slow(ctx context.Context, err error) error {
 // newStatusError parses an error response.
 func newStatusError(resp *http.Response, data []byte) error {
 	if resp.StatusCode < 400 {
-		return &foreignError{"the address redirects to another one"}
+		return &foreignError{"the URL redirects to another one"}
 	}
 	e := &statusError{code: resp.StatusCode, after: retryAfter(resp.Header)}
 	if status, err := wire.Decode(data); err == nil && status.Get("kind").Str() == "Status" {

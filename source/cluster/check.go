@@ -96,7 +96,7 @@ func (s skip) Error() string { return string(s) }
 
 func (t *checking) step(ctx context.Context, name string, take func(context.Context) (string, error)) {
 	if t.broken != "" {
-		t.tell(Check{Name: name, Result: Skipped, Detail: "because of " + t.broken})
+		t.tell(Check{Name: name, Result: Skipped, Detail: t.broken + " failed"})
 		return
 	}
 	detail, err := take(ctx)
@@ -133,14 +133,14 @@ func (t *checking) address(ctx context.Context) (string, error) {
 	if p, err := t.proxy(); err != nil {
 		return "", err
 	} else if p != nil {
-		return "", skip("a proxy stands between")
+		return "", skip("connection goes through a proxy")
 	}
 	u, err := url.Parse(t.way.URL)
 	if err != nil {
 		return "", err
 	}
 	if net.ParseIP(u.Hostname()) != nil {
-		return u.Host + ", which is no name to look up", nil
+		return u.Host + ", no DNS lookup needed", nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Cluster.opts.Timeout, errSlow)
 	defer cancel()
@@ -148,7 +148,7 @@ func (t *checking) address(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", slow(ctx, err)
 	}
-	return fmt.Sprintf("%s is %s", u.Hostname(), strings.Join(all, ", ")), nil
+	return fmt.Sprintf("%s resolves to %s", u.Hostname(), strings.Join(all, ", ")), nil
 }
 
 func (t *checking) tls(ctx context.Context) (string, error) {
@@ -157,12 +157,12 @@ func (t *checking) tls(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if u.Scheme != "https" {
-		return "", skip("the address is http, so that anybody on the way can read along")
+		return "", skip("URL is http; traffic is not encrypted")
 	}
 	if p, err := t.proxy(); err != nil {
 		return "", err
 	} else if p != nil {
-		return "", skip("a proxy stands between")
+		return "", skip("connection goes through a proxy")
 	}
 	config, err := rest.TLSConfigFor(t.way.Config)
 	if err != nil {
@@ -205,7 +205,7 @@ func (t *checking) who(ctx context.Context) (string, error) {
 		body: []byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`),
 	})
 	if isReason(err, Absent) || isReason(err, Forbidden) {
-		return "", skip("the server does not say who one is")
+		return "", skip("the server does not support self subject reviews")
 	}
 	if err != nil {
 		return "", err
@@ -216,7 +216,7 @@ func (t *checking) who(ctx context.Context) (string, error) {
 func (t *checking) version(ctx context.Context) (string, error) {
 	answer, err := t.ask(ctx, request{doing: "read its version", path: "/version"})
 	if isReason(err, Forbidden) {
-		return "", skip("the server does not tell everybody")
+		return "", skip("not allowed for this account")
 	}
 	if err != nil {
 		return "", err
@@ -246,7 +246,7 @@ func (t *checking) permissions(ctx context.Context) {
 		verbs = append(verbs, "get", "watch")
 	}
 	if t.broken != "" {
-		t.tell(Check{Name: "permissions", Result: Skipped, Detail: "because of " + t.broken})
+		t.tell(Check{Name: "permissions", Result: Skipped, Detail: t.broken + " failed"})
 		return
 	}
 	listable := true
@@ -269,7 +269,7 @@ func (t *checking) permissions(ctx context.Context) {
 		return
 	}
 	if !listable {
-		t.tell(Check{Name: "composites", Result: Skipped, Detail: "because definitions cannot be listed"})
+		t.tell(Check{Name: "composites", Result: Skipped, Detail: "definitions cannot be listed"})
 		return
 	}
 	set, err := t.Read(ctx, ReadOptions{NoCompositions: true})
@@ -350,7 +350,7 @@ func (t *checking) review(ctx context.Context, verb string, res Resource) (bool,
 	if err != nil {
 		return false, err
 	}
-	answer, err := t.ask(ctx, request{doing: "ask for permission", path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body: body})
+	answer, err := t.ask(ctx, request{doing: "check permissions", path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body: body})
 	return answer.Get("status", "allowed").IsTrue(), err
 }
 
@@ -365,7 +365,7 @@ func (t *checking) judge(ctx context.Context, r *review) bool {
 		t.tell(Check{Name: name, Result: OK})
 	default:
 		missing := permission(r.res, slices.Sorted(slices.Values(r.verbs))...)
-		t.tell(Check{Name: name, Result: Failed, Detail: "the account may not", Hint: "add this rule to its ClusterRole:\n" + missing.YAML(), Missing: missing})
+		t.tell(Check{Name: name, Result: Failed, Detail: "not allowed for this account", Hint: "add this rule to its ClusterRole:\n" + missing.YAML(), Missing: missing})
 	}
 	return r.allowed
 }

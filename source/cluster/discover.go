@@ -86,14 +86,14 @@ func (c *Cluster) APIs(ctx context.Context) ([]API, error) {
 	}
 	// Any HTTP server may respond that it does not have the groups.
 	if _, err := c.askFor(ctx, "APIGroupList", "/apis"); isReason(err, Absent) {
-		return nil, c.explain(request{doing: toFind}, &foreignError{"what answers there does not know /apis"})
+		return nil, c.explain(request{doing: toFind}, &foreignError{"server does not serve /apis"})
 	} else if err != nil {
 		return nil, err
 	}
 	return nil, &Error{
 		Cluster: c.name, Doing: toFind, Reason: Absent,
-		Err:  errors.New("the server serves no " + definitions),
-		Hint: "install Crossplane there, or take the cluster out of the configuration",
+		Err:  errors.New("the server does not serve " + definitions),
+		Hint: "install Crossplane in the cluster, or remove the cluster from the configuration",
 	}
 }
 
@@ -186,7 +186,7 @@ func (c *Cluster) askFor(ctx context.Context, kind, path string) (*tree.Node, er
 	r := request{doing: toFind, path: path, needs: Rule{URLs: []string{"/apis", "/apis/*"}, Verbs: []string{"get"}}}
 	answer, err := c.ask(ctx, r)
 	if err == nil && answer.Get("kind").Str() != kind {
-		return nil, c.explain(r, &foreignError{"the answer is JSON, but not an " + kind})
+		return nil, c.explain(r, &foreignError{"response is JSON, but not an " + kind})
 	}
 	return answer, err
 }

@@ -101,28 +101,28 @@ func (c *Cluster) explain(r request, err error) *Error {
 	case hasStatus:
 		c.explainStatus(e, status, r)
 	case isCredential(err):
-		e.Reason, e.Hint = Unauthorized, "check the settings of its credentials, and that what gives them can be reached"
+		e.Reason, e.Hint = Unauthorized, "check the cluster's credentials, and that their provider is reachable"
 	case fault != "":
 		e.Reason, e.Hint = Certificate, fault
 	case isDNS && dns.IsNotFound:
-		e.Reason, e.Err = Unreachable, fmt.Errorf("no address is known for host %q", dns.Name)
-		e.Hint = "check the spelling of its url, and the name service of this machine"
+		e.Reason, e.Err = Unreachable, fmt.Errorf("cannot resolve host %q", dns.Name)
+		e.Hint = "check the url of the cluster and the DNS settings of this machine"
 	case errors.Is(err, errSlow):
-		e.Reason, e.Err = Timeout, fmt.Errorf("%s did not answer within %v", host, c.opts.Timeout)
-		e.Hint = "something accepts connections there and stays silent, or drops them: check the address, proxies and firewalls; a slow server can be given a longer timeout"
+		e.Reason, e.Err = Timeout, fmt.Errorf("%s did not respond within %v", host, c.opts.Timeout)
+		e.Hint = "check the address, proxies and firewalls, or set a longer timeout"
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Reason, e.Err = Timeout, errors.New("the time for all of it was over")
-		e.Hint = "give the whole more time, or look for what takes so long"
+		e.Reason, e.Err = Timeout, errors.New("overall timeout exceeded")
+		e.Hint = "set a longer timeout, or check what takes so long"
 	case isTimeout(err):
 		e.Reason = Timeout
-		e.Hint = "something accepts connections there and stays silent, or drops them: check the address, proxies and firewalls"
+		e.Hint = "check the address, proxies and firewalls"
 	case isForeign:
-		e.Hint = "this does not look like an API server: check its url"
+		e.Hint = "check the url of the cluster; this does not look like an API server"
 	case isCut(err):
-		e.Hint = "the server, or a proxy before it, ended the connection too early: try again, and look at its log if it goes on"
+		e.Hint = "try again, and check the log of the server or of a proxy in front of it; the connection was closed too early"
 	default:
 		e.Reason = Unreachable
-		e.Hint = fmt.Sprintf("check that the API server runs, that its url is right (%s), and that this machine may reach it", c.way.URL)
+		e.Hint = fmt.Sprintf("check that the API server is running, that its url is correct (%s), and that this machine can reach it", c.way.URL)
 	}
 	return e
 }
@@ -130,34 +130,34 @@ func (c *Cluster) explain(r request, err error) *Error {
 func (c *Cluster) explainStatus(e *Error, s *statusError, r request) {
 	switch {
 	case s.code == http.StatusUnauthorized:
-		e.Reason, e.Hint = Unauthorized, "the server does not accept the credential, which is wrong or has expired: get a new one, for a service account with kubectl create token"
+		e.Reason, e.Hint = Unauthorized, "renew the credential, which is invalid or has expired; for a service account, run kubectl create token"
 	case s.code == http.StatusForbidden && strings.Contains(s.message, `"system:anonymous"`):
-		e.Reason, e.Hint = Unauthorized, "no credential was sent, or none the server knows: check the token, certificate or user of its settings"
+		e.Reason, e.Hint = Unauthorized, "check the token, certificate or user in the cluster's settings; no valid credential was sent"
 	case s.code == http.StatusForbidden && c.as != nil && strings.Contains(s.message, "cannot impersonate"):
-		e.Reason, e.Hint = Forbidden, "the portal's account may not impersonate: apply deploy/rbac-impersonate.yaml to the cluster"
+		e.Reason, e.Hint = Forbidden, "apply deploy/rbac-impersonate.yaml to the cluster; the portal's account may not impersonate"
 	case s.code == http.StatusForbidden:
 		e.Reason, e.Missing = Forbidden, r.needs
 		e.Hint = "the account lacks a permission"
 		to := "its ClusterRole"
 		if c.as != nil {
 			e.Hint = c.as.user + " lacks a permission in the cluster"
-			to = "a Role or ClusterRole of theirs"
+			to = "one of the user's Roles or ClusterRoles"
 		}
 		if !r.needs.Empty() {
 			e.Hint += "; add this rule to " + to + ":\n" + r.needs.YAML()
 		}
 	case s.code == http.StatusNotFound:
-		e.Reason, e.Hint = Absent, "the server does not serve this kind of object: check that its definition is installed and established"
+		e.Reason, e.Hint = Absent, "check that the definition of this kind is installed and established"
 	case s.code == http.StatusTooManyRequests:
-		e.Hint = "the server is too busy: try again later, or ask it less often"
+		e.Hint = "try again later, or send fewer requests; the server is too busy"
 	case s.code == http.StatusGone:
-		e.Hint = "the list changed too fast to be read in pages: try again"
+		e.Hint = "try again; the list changed while its pages were read"
 	case s.code == http.StatusBadRequest && strings.HasPrefix(c.way.URL, "http://"):
-		e.Hint = "the server does not take the request: write https:// in its url, and check that it is that of an API server"
+		e.Hint = "write https:// in the url of the cluster, and check that it is the URL of an API server"
 	case s.code >= 500:
-		e.Hint = "the server has a fault of its own: try again, and look at its log if it goes on"
+		e.Hint = "try again, and check the server's log if the server error persists"
 	default:
-		e.Hint = "the server does not take the request: check that its url is that of an API server"
+		e.Hint = "check that the url of the cluster is the URL of an API server"
 	}
 }
 
@@ -186,25 +186,25 @@ func isCredential(err error) bool {
 // that is not the problem.
 func certificateFault(err error) string {
 	if host, ok := errors.AsType[x509.HostnameError](err); ok {
-		return fmt.Sprintf("the certificate is for %s: use one of these names in its url", strings.Join(namesOf(host.Certificate), ", "))
+		return fmt.Sprintf("use one of the names of the certificate in the url of the cluster: %s", strings.Join(namesOf(host.Certificate), ", "))
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "an authority signed the certificate that this machine does not know: give it as caFile or caData (certificate-authority-data in a kubeconfig); for a trial, skipTLSVerify believes anybody"
+		return "set caFile or caData (certificate-authority-data in a kubeconfig) to the CA that signed the certificate; for a test, skipTLSVerify accepts any certificate"
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
-		return "the certificate has expired, or is not valid yet: renew it, and check this machine's clock"
+		return "renew the certificate, which has expired or is not valid yet, and check this machine's clock"
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return "the certificate cannot be trusted: check caFile or caData"
+		return "check caFile or caData; the certificate is not trusted"
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return "what answers there does not speak TLS: write http:// in its url if that is meant, and check the port"
+		return "check the port, or write http:// in the url of the cluster if intended; the server does not use TLS"
 	}
 	if alert, ok := errors.AsType[tls.AlertError](err); ok {
-		return fmt.Sprintf("the server ended the TLS handshake (%s): check its client certificate", alert.Error())
+		return fmt.Sprintf("check the client certificate; the server ended the TLS handshake (%s)", alert.Error())
 	}
 	if strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") {
-		return "what answers there does not speak TLS: write http:// in its url if that is meant, and check the port"
+		return "check the port, or write http:// in the url of the cluster if intended; the server does not use TLS"
 	}
 	return ""
 }
@@ -215,7 +215,7 @@ func namesOf(cert *x509.Certificate) []string {
 		names = append(names, ip.String())
 	}
 	if len(names) == 0 {
-		return []string{"no host at all"}
+		return []string{"no host"}
 	}
 	return names
 }

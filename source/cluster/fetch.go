@@ -87,7 +87,7 @@ func (c *Cluster) fetch(ctx context.Context, res Resource, name NamespacedName, 
 	case err != nil:
 		return nil, false, err
 	case bad != nil:
-		return nil, false, &Error{Cluster: c.name, Doing: r.doing, Reason: Spoilt, Err: bad, Hint: "the other objects of the cluster are read all the same"}
+		return nil, false, &Error{Cluster: c.name, Doing: r.doing, Reason: Spoilt, Err: bad, Hint: "fix the object; other objects of the cluster are still read"}
 	}
 	return n, false, nil
 }

@@ -167,7 +167,7 @@ func (f *watch) stream(ctx context.Context) (wait bool, err error) {
 	if _, lost := errors.AsType[*cutError](err); lost || ok && status.code == http.StatusGone {
 		// A lost stream is reported only if a new one cannot be started, and an expired
 		// version not at all.
-		f.Cluster.opts.Log.Debug("stream ends", "path", r.path, "error", cause(err))
+		f.Cluster.opts.Log.Debug("stream closed", "path", r.path, "error", cause(err))
 		return wait, nil
 	}
 	return true, f.explain(r, err)
@@ -202,7 +202,7 @@ func (f *watch) run(ctx context.Context, r request, lasts time.Duration) error {
 	if err := isJSON(resp); err != nil {
 		return err
 	}
-	f.Cluster.opts.Log.Debug("stream begins", "path", r.path, "query", r.query.Encode())
+	f.Cluster.opts.Log.Debug("stream opened", "path", r.path, "query", r.query.Encode())
 	if f.troubled && f.opts.Well != nil {
 		f.opts.Well()
 	}

@@ -25,7 +25,7 @@ func (c *Cluster) Impersonates() bool { return c.settings.Impersonate }
 func (c *Cluster) As(user string, groups []string) (*Cluster, error) {
 	p := &person{user: c.settings.UserPrefix + user}
 	if user == "" {
-		return nil, &Error{Cluster: c.name, Doing: "act as a person", Reason: Forbidden,
+		return nil, &Error{Cluster: c.name, Doing: "impersonate a user", Reason: Forbidden,
 			Err: fmt.Errorf("the sign-in has no user name"), Hint: "set auth.providers.oidc.userClaim to a claim that names the user"}
 	}
 	for _, g := range groups {
@@ -34,9 +34,9 @@ func (c *Cluster) As(user string, groups []string) (*Cluster, error) {
 	for _, name := range append([]string{p.user}, p.groups...) {
 		// White space around the value of a header is dropped in transit.
 		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(name)), reserved) || strings.ContainsAny(name, "\r\n\x00") {
-			return nil, &Error{Cluster: c.name, Doing: "act as a person", Reason: Forbidden,
-				Err:  fmt.Errorf("the name %q belongs to Kubernetes itself", name),
-				Hint: "set impersonateUserPrefix and impersonateGroupPrefix of the cluster, or rename it where people sign in"}
+			return nil, &Error{Cluster: c.name, Doing: "impersonate a user", Reason: Forbidden,
+				Err:  fmt.Errorf("the name %q is reserved by Kubernetes", name),
+				Hint: "set impersonateUserPrefix and impersonateGroupPrefix of the cluster, or rename it at the identity provider"}
 		}
 	}
 	return &Cluster{name: c.name, way: c.way, opts: c.opts, answered: c.answered, settings: c.settings, as: p, account: c.Account()}, nil

@@ -86,7 +86,7 @@ func (c *Cluster) walk(ctx context.Context, l listing, begin func(), take func(p
 		if !expired || size == 0 {
 			return err
 		}
-		c.opts.Log.Debug("list expired, beginning anew", "resource", l.String())
+		c.opts.Log.Debug("list expired, restarting", "resource", l.String())
 		if try > 0 {
 			size = 0
 		}
@@ -108,7 +108,7 @@ func (c *Cluster) pages(ctx context.Context, l listing, size int, take func(page
 			return false, err
 		}
 		if p.next == next {
-			return false, c.explain(request{doing: "list " + l.String()}, &foreignError{"the list does not come to an end"})
+			return false, c.explain(request{doing: "list " + l.String()}, &foreignError{"the list does not end"})
 		}
 		next = p.next
 	}
@@ -157,12 +157,12 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 			return err
 		}
 		if err != nil || len(p.objects)+len(p.items)+len(p.spoilt) == 0 && !isEmptyList(data) {
-			return &foreignError{"the answer is JSON, but not a list"}
+			return &foreignError{"response is JSON, but not a list"}
 		}
 		if l.survey && p.version == "" {
 			// It may be from any server at any time: nothing can be concluded from what it
 			// does not contain.
-			return &foreignError{"the list has no resourceVersion, as those of an API server do"}
+			return &foreignError{"the list has no resourceVersion, which every API server sets"}
 		}
 		return nil
 	}
@@ -187,7 +187,7 @@ func readObject(raw string) (*tree.Node, error) {
 	case err != nil:
 		return nil, err
 	case !n.IsMap():
-		return nil, errors.New("it is not an object")
+		return nil, errors.New("not an object")
 	case n.Get("metadata", "name").Str() == "":
 		return nil, errNameless
 	}
@@ -195,7 +195,7 @@ func readObject(raw string) (*tree.Node, error) {
 }
 
 // errNameless is returned for an object without a name.
-var errNameless = errors.New("it has no name")
+var errNameless = errors.New("metadata.name is missing")
 
 // isEmptyList reports whether a response is a list without items, rather than an
 // object that is not a list.
@@ -248,7 +248,7 @@ func nameIn(raw string) string {
 func (c *Cluster) finding(short string, s spoilt) finding.Finding {
 	return finding.Finding{
 		Rule: xrd.RuleSyntax, Severity: finding.Error, Object: s.name, File: c.Origin(short, "", s.name).File,
-		Message: fmt.Sprintf("cannot read the object: %v", s.err), Hint: "the other objects of the cluster are read all the same",
+		Message: fmt.Sprintf("cannot read the object: %v", s.err), Hint: "fix the object; other objects of the cluster are still read",
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/test/issuer"
 )
 
-// TestOIDC reads a real API server that trusts a real issuer, with the token of
-// somebody who signed in there: unknown to the cluster's roles, then known.
+// TestOIDC reads from a real API server that trusts a real issuer, with the
+// token of a signed-in user: first without, then with a role.
 func TestOIDC(t *testing.T) {
 	i := issuer.Start(t, issuer.Options{Groups: []string{"portal"}})
 	s := apiserver.Start(t, apiserver.Options{Args: []string{
@@ -38,20 +38,20 @@ func TestOIDC(t *testing.T) {
 		})
 		return name
 	}
-	// The server looks for the issuer in the background, and knows nobody until
-	// it has found it.
+	// The server discovers the issuer in the background and rejects its tokens
+	// until then.
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		got, want := who(), "ok oidc:"+i.Subject
 		if got == want {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the server takes us for %q, want %q", got, want)
+			t.Fatalf("server authenticates us as %q, want %q", got, want)
 		}
 	}
 	_, err = c.Read(t.Context(), cluster.ReadOptions{})
 	if e, ok := errors.AsType[*cluster.Error](err); !ok || e.Reason != cluster.Forbidden {
-		t.Errorf("who signed in may do nothing yet: %v", err)
+		t.Errorf("read without a role returned %v", err)
 	}
 	s.Apply(t, `apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -72,6 +72,6 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: "oidc:portal
 		t.Fatal(err)
 	}
 	if got := names(set); len(got) != 1 || got[0] != "lambdas.six.example.org" {
-		t.Errorf("a member of the group reads %v", got)
+		t.Errorf("member of the group reads %v", got)
 	}
 }

@@ -113,7 +113,7 @@ type reading struct {
 }
 
 // errSilent is the reason for calls that were not made.
-var errSilent = errors.New("the server has stopped answering, so it was not asked for them")
+var errSilent = errors.New("skipped because the server stopped responding")
 
 // definitions reads the definitions of a group.
 func (r *reading) definitions(ctx context.Context, api API) {
@@ -210,8 +210,8 @@ func (r *reading) unserved(d *xrd.Definition, k Kind) {
 	d.NotServed(k.Kind)
 	r.set.Findings = append(r.set.Findings, finding.Finding{
 		Rule: xrd.RuleUnserved, Severity: finding.Warning, Object: d.Name, File: d.Origin.File,
-		Message: fmt.Sprintf("cluster %q does not serve %s, so there are no resources of it", r.name, k),
-		Hint:    "wait until the definition is established; if it stays so, kubectl describe xrd " + d.Name + " says why",
+		Message: fmt.Sprintf("cluster %q does not serve %s, so it has no resources of that kind", r.name, k),
+		Hint:    "wait until the definition is established; if it does not become so, run kubectl describe xrd " + d.Name,
 	})
 	r.lists++
 }

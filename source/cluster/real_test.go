@@ -26,8 +26,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// The clusters the tests share, one under each vocabulary. Tests that change
-// what is in one, or stop it, start their own.
+// The clusters that the tests share, one per vocabulary. Tests that change or
+// stop a cluster start their own.
 var upstream, portal = shared("crossplane"), shared("composer")
 
 var started []*apiserver.Server
@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// admin returns a cluster in which everything is allowed.
+// admin returns a cluster with administrator access.
 func admin(t *testing.T, name string, s *apiserver.Server, opts cluster.Options) *cluster.Cluster {
 	t.Helper()
 	c, err := cluster.Connect(source.Cluster{Name: name, Kubeconfig: s.Kubeconfig}, opts)
@@ -74,7 +74,7 @@ func admin(t *testing.T, name string, s *apiserver.Server, opts cluster.Options)
 	return c
 }
 
-// as returns a cluster as a service account sees it.
+// as returns a cluster with the access of a service account.
 func as(t *testing.T, name string, s *apiserver.Server, token string, opts cluster.Options) *cluster.Cluster {
 	t.Helper()
 	c, err := cluster.Connect(source.Cluster{Name: name, URL: s.URL, CAData: s.CA, Token: source.Secret(token)}, opts)
@@ -135,8 +135,8 @@ func names(set *xrd.Set) []string {
 	return out
 }
 
-// TestTwoClusters reads two real clusters at once, one under each vocabulary,
-// beside one that does not exist.
+// TestTwoClusters reads two real clusters at once, one per vocabulary, and one
+// that does not exist.
 func TestTwoClusters(t *testing.T) {
 	up, own := upstream(t), portal(t)
 	up.Apply(t, definition(crossplaneV1, "xalphas.two.example.org", "  claimNames: {kind: Alpha, plural: alphas}\n")+
@@ -157,7 +157,7 @@ func TestTwoClusters(t *testing.T) {
 	set, err := src.Read(t.Context())
 	failed, ok := errors.AsType[*cluster.Error](err)
 	if !ok || failed.Cluster != "gone" || failed.Reason != cluster.Unreachable || failed.Hint == "" {
-		t.Errorf("one cluster is broken, and its error says so: %v", err)
+		t.Errorf("error does not name the broken cluster: %v", err)
 	}
 	type seen struct {
 		APIVersion, Name string
@@ -180,18 +180,18 @@ func TestTwoClusters(t *testing.T) {
 		{words.DefinitionV1, "xalphas.two.example.org", xrd.ScopeLegacyCluster, "Alpha", words.Portal, at("own", "xalphas.two.example.org", own.URL)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("each definition once, in the version it was written for (-want +got):\n%s", diff)
+		t.Errorf("want each definition once, in the version it was written for (-want +got):\n%s", diff)
 	}
 	if s := status["own"]; s.Err != nil || s.Definitions != 2 || s.Compositions != 1 || s.Lists == 0 || s.URL != own.URL {
 		t.Errorf("status of a cluster that was read: %+v", s)
 	}
 	if s := status["gone"]; s.Err == nil || s.Lists != 0 {
-		t.Errorf("status of a cluster that was not: %+v", s)
+		t.Errorf("status of a cluster that was not read: %+v", s)
 	}
 }
 
-// TestComposites reads composites and claims: of all namespaces, of some, and
-// their metadata alone.
+// TestComposites reads composites and claims: of all namespaces, of one, and
+// only their metadata.
 func TestComposites(t *testing.T) {
 	s := upstream(t)
 	s.Apply(t, definition(crossplaneV1, "xdeltas.three.example.org", "  claimNames: {kind: Delta, plural: deltas}\n")+
@@ -223,17 +223,17 @@ func TestComposites(t *testing.T) {
 		"here/xdeltas/x three.example.org/v1 Xdeltas m", "here/xdeltas/z three.example.org/v1 Xdeltas xl",
 	}
 	if diff := cmp.Diff(all, read(cluster.ReadOptions{})); diff != "" {
-		t.Errorf("all of them (-want +got):\n%s", diff)
+		t.Errorf("composites of all namespaces (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{all[1], all[3], all[4]}, read(cluster.ReadOptions{Namespaces: []string{"red"}})); diff != "" {
-		t.Errorf("those of a namespace, and those of none that no other namespace has claimed (-want +got):\n%s", diff)
+		t.Errorf("composites of one namespace, and cluster-scoped ones without a claim in another (-want +got):\n%s", diff)
 	}
 	bare := make([]string, len(all))
 	for i, line := range all {
 		bare[i] = line[:strings.LastIndexByte(line, ' ')]
 	}
 	if diff := cmp.Diff(bare, read(cluster.ReadOptions{Metadata: true})); diff != "" {
-		t.Errorf("metadata alone (-want +got):\n%s", diff)
+		t.Errorf("metadata of composites (-want +got):\n%s", diff)
 	}
 }
 
@@ -247,14 +247,14 @@ func TestUnserved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(set.Findings) != 1 || set.Findings[0].Rule != xrd.RuleUnserved || set.Findings[0].Severity != finding.Warning || set.Findings[0].Where() != "here/xrd/zetas.four.example.org" {
-		t.Errorf("a definition that is not established is worth a warning: %+v", set.Findings)
+		t.Errorf("findings of a definition that is not established: %+v", set.Findings)
 	}
 	if u := set.Definitions[0].Unserved(); len(u) != 1 || u[0].Cluster != "here" || u[0].Type != xrd.ConditionEstablished || u[0].Reason != xrd.ReasonNotServed {
-		t.Errorf("a definition without conditions whose kind is not served is not established: %+v", u)
+		t.Errorf("definition without conditions whose kind is not served: %+v", u)
 	}
 }
 
-// post creates an object as it is, without what Apply does beside.
+// post creates an object without the additions of Apply.
 func post(t testing.TB, s *apiserver.Server, path, yaml string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(strings.TrimPrefix(yaml, "---\n")))
@@ -290,7 +290,7 @@ func fill(t testing.TB, s *apiserver.Server, n int) {
 }
 
 // TestMany reads a thousand definitions in pages, kills the server in the
-// middle of the list, and reads on when it is back.
+// middle of the list, and continues when it is back.
 func TestMany(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(t, apiserver.Options{})
@@ -308,13 +308,13 @@ func TestMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, names(set)); diff != "" {
-		t.Errorf("every definition once (-want +got):\n%s", diff)
+		t.Errorf("want every definition once (-want +got):\n%s", diff)
 	}
 	if calls.lists.Load() != 7 {
-		t.Errorf("a thousand in pages of 150 took %d calls", calls.lists.Load())
+		t.Errorf("a thousand definitions in pages of 150 took %d calls", calls.lists.Load())
 	}
 	if set.Definitions[0].Node.Get("metadata", "managedFields") != nil {
-		t.Error("what the server keeps for itself is passed over")
+		t.Error("managed fields were not removed")
 	}
 
 	killer := &counter{}
@@ -332,20 +332,20 @@ func TestMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, names(set)); diff != "" {
-		t.Errorf("a server that is killed and comes back costs nothing (-want +got):\n%s", diff)
+		t.Errorf("definitions after a restart of the server (-want +got):\n%s", diff)
 	}
 }
 
-// counter counts the answered lists of definitions in a cluster's log.
+// counter counts the responses to lists of definitions in the log of a cluster.
 type counter struct {
 	lists atomic.Int64
 	after func(lists int64)
 }
 
-// Enabled takes everything.
+// Enabled accepts every level.
 func (*counter) Enabled(context.Context, slog.Level) bool { return true }
 
-// Handle counts.
+// Handle counts a record.
 func (c *counter) Handle(_ context.Context, r slog.Record) error {
 	list, answered := false, false
 	r.Attrs(func(a slog.Attr) bool {

@@ -19,11 +19,11 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// log is the notices of what is followed, to be waited for.
+// log collects the events of a watch, and waits for them.
 type log struct {
 	mu     sync.Mutex
 	events []string
-	// state is what there is, as somebody who listens would know it.
+	// state is what a consumer of the events knows.
 	state map[string]string
 	moved chan struct{}
 }
@@ -53,7 +53,7 @@ func (l *log) take(n cluster.Event) error {
 	return nil
 }
 
-// until waits until ok holds for what there is.
+// until waits until ok is true for the current state.
 func (l *log) until(t *testing.T, what string, ok func(state map[string]string, events []string) bool) {
 	t.Helper()
 	deadline := time.After(time.Minute)
@@ -72,12 +72,12 @@ func (l *log) until(t *testing.T, what string, ok func(state map[string]string, 
 	}
 }
 
-// upstreamDefinitions is where definitions are followed.
+// upstreamDefinitions is the resource path of definitions.
 var upstreamDefinitions = cluster.Resource{Group: "apiextensions.crossplane.io", Version: "v1", Plural: "compositeresourcedefinitions"}
 
-// TestFollow applies, changes and deletes a definition while it is followed,
-// kills the server and brings it back, and at last misses so much that the
-// server cannot tell it any more.
+// TestFollow creates, changes and deletes a definition during a watch, restarts
+// the server, and finally misses so many events that the resource version
+// expires.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(t, apiserver.Options{})
@@ -101,7 +101,7 @@ subjects: [{kind: ServiceAccount, name: watcher, namespace: default}]
 		ended <- c.Watch(ctx, upstreamDefinitions, "example.dev/ingest", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
 			troubles.Add(1)
 			if e.Cluster != "watched" || e.Hint == "" {
-				t.Errorf("trouble names the cluster and the way out: %+v", e)
+				t.Errorf("error does not have the cluster and a hint: %+v", e)
 			}
 		}}, l.take)
 	}()
@@ -133,7 +133,8 @@ subjects: [{kind: ServiceAccount, name: watcher, namespace: default}]
 	s.Apply(t, step("thetas.five.example.org", "two"))
 	l.until(t, "a change after a crash", has("thetas.five.example.org", "two"))
 
-	// What happens while the way is blocked is forgotten by a restart.
+	// The server forgets in a restart what happened while the connection was
+	// blocked.
 	door.close()
 	s.Delete(t, step("thetas.five.example.org", "two"))
 	s.Apply(t, step("iotas.five.example.org", "one"))
@@ -149,17 +150,17 @@ subjects: [{kind: ServiceAccount, name: watcher, namespace: default}]
 		return !there && state["iotas.five.example.org"] == "one" && strings.Count(strings.Join(events, " "), "listed") > lists
 	})
 	if troubles.Load() == 0 {
-		t.Error("a lost connection is told as trouble")
+		t.Error("lost connection was not reported")
 	}
 
 	enough := errors.New("enough")
 	stop(enough)
 	if err := <-ended; !errors.Is(err, enough) {
-		t.Errorf("Follow ends with its context: %v", err)
+		t.Errorf("Follow ended with %v, want the error of its context", err)
 	}
 }
 
-// door is a way to a server that can be blocked.
+// door is a connection to a server that can be blocked.
 type door struct {
 	address, to string
 	mu          sync.Mutex
@@ -207,7 +208,7 @@ func (d *door) open(t *testing.T) {
 	}()
 }
 
-// close blocks the way and cuts what is on it.
+// close blocks the connection and cuts open streams.
 func (d *door) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -218,33 +219,33 @@ func (d *door) close() {
 	d.conns = nil
 }
 
-// TestFollowEnds ends many by their listener's error as soon as they began: that
-// a stream is closed because nobody listens any more is no trouble.
+// TestFollowEnds checks that many watches which their callback ends at once
+// report no error for the closed stream.
 func TestFollowEnds(t *testing.T) {
 	c := admin(t, "ended", upstream(t), cluster.Options{})
 	enough := errors.New("enough")
 	for range 50 {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := c.Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
-			t.Errorf("told of as trouble: %v", e)
+			t.Errorf("reported error: %v", e)
 		}}, func(cluster.Event) error { return enough })
 		if !errors.Is(err, enough) {
-			t.Fatalf("Follow returns what its listener returned: %v", err)
+			t.Fatalf("Follow returned %v, want the error of its callback", err)
 		}
 		err = c.Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
-			t.Errorf("told of as trouble: %v", e)
+			t.Errorf("reported error: %v", e)
 		}}, func(cluster.Event) error {
 			time.AfterFunc(time.Millisecond, cancel)
 			return nil
 		})
 		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("Follow ends with its context: %v", err)
+			t.Fatalf("Follow ended with %v, want the error of its context", err)
 		}
 	}
 }
 
-// TestFollowQuick changes a definition and is told within a second, and follows
-// a kind before it is served.
+// TestFollowQuick checks that a change is reported within a second, and that a
+// kind can be watched before it is served.
 func TestFollowQuick(t *testing.T) {
 	s := upstream(t)
 	name := "lambdas.six.example.org"
@@ -260,7 +261,7 @@ func TestFollowQuick(t *testing.T) {
 		_ = c.Watch(ctx, kind, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) { absent <- e }}, later.take)
 	})
 	l.until(t, "the first list", func(state map[string]string, _ []string) bool { return len(state) == 1 })
-	// The best of some, because the machine may be busy with something else.
+	// The best of several attempts counts, because the machine may be busy.
 	best := time.Hour
 	for i := range 5 {
 		begin, value := time.Now(), fmt.Sprint("s", i)
@@ -269,10 +270,10 @@ func TestFollowQuick(t *testing.T) {
 		best = min(best, time.Since(begin))
 	}
 	if best > time.Second {
-		t.Errorf("a change takes %v to be told", best)
+		t.Errorf("change was reported after %v", best)
 	}
 	if e := <-absent; e.Reason != cluster.Absent {
-		t.Errorf("a kind that is not served is trouble of its own: %v", e)
+		t.Errorf("watch of a kind that is not served reported %v", e)
 	}
 	s.Apply(t, definition(crossplaneV2, "mus.seven.example.org", ""))
 	s.Apply(t, "apiVersion: seven.example.org/v1\nkind: Mus\nmetadata: {name: m, namespace: red, labels: {step: one}}\nspec: {size: l}\n")
@@ -296,6 +297,6 @@ func patch(t testing.TB, s *apiserver.Server, res cluster.Resource, name, body s
 	}
 	defer resp.Body.Close()
 	if said, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
-		t.Fatalf("cannot change it: %s\n%s", resp.Status, said)
+		t.Fatalf("cannot patch the object: %s\n%s", resp.Status, said)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// role reads deploy/rbac.yaml and returns it with one of its rules left out,
-// or whole if without is negative, under names of its own.
+// role reads deploy/rbac.yaml and returns it under other names, without one of
+// its rules, or complete if without is negative.
 func role(t *testing.T, account string, without int) (manifest string, rules int) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "deploy", "rbac.yaml"))
@@ -45,7 +45,7 @@ func role(t *testing.T, account string, without int) (manifest string, rules int
 	return strings.ReplaceAll(out.String(), "name: composer-ingestor", "name: "+account), rules
 }
 
-// TestRole holds deploy/rbac.yaml against what the service does: with it
+// TestRole checks deploy/rbac.yaml against what the service does: with it
 // everything works, and without any one of its rules something fails with a
 // message that names the rule.
 func TestRole(t *testing.T) {
@@ -55,7 +55,8 @@ func TestRole(t *testing.T) {
 	own.Apply(t, strings.ReplaceAll(platform, "crossplane", "composer"), composition(composerV1, "kappa-one", "platform.example.org", "Kappas"))
 	ours := func(d *xrd.Definition) bool { return d.Name == "kappas.platform.example.org" }
 
-	// try does all the service does with the account's permissions.
+	// try does everything that the service does, with the permissions of the
+	// account.
 	try := func(account string) (errs []*cluster.Error, checks []cluster.Check) {
 		for name, s := range map[string]*apiserver.Server{"up": up, "own": own} {
 			began := make(streams, 100)
@@ -65,12 +66,12 @@ func TestRole(t *testing.T) {
 				for _, e := range joined.Unwrap() {
 					one, ok := errors.AsType[*cluster.Error](e)
 					if !ok {
-						t.Fatalf("an error of another kind: %v", e)
+						t.Fatalf("error has another type: %v", e)
 					}
 					errs = append(errs, one)
 				}
 			} else if err != nil {
-				t.Fatalf("an error of another kind: %v", err)
+				t.Fatalf("error has another type: %v", err)
 			}
 			errs = append(errs, serve(t, c, began)...)
 			c.Check(t.Context(), cluster.CheckOptions{Composites: ours, Watch: true, Workloads: cluster.Workloads(nil)}, func(k cluster.Check) {
@@ -87,7 +88,7 @@ func TestRole(t *testing.T) {
 	up.Apply(t, whole)
 	own.Apply(t, whole)
 	if errs, checks := try("whole"); len(errs)+len(checks) > 0 {
-		t.Errorf("the role is enough, but: %v %+v", errs, checks)
+		t.Errorf("role is not sufficient: %v %+v", errs, checks)
 	}
 	for i := range rules {
 		t.Run(fmt.Sprint("Without", i), func(t *testing.T) {
@@ -98,18 +99,19 @@ func TestRole(t *testing.T) {
 			own.Apply(t, less)
 			errs, checks := try(account)
 			if len(errs) == 0 || len(checks) == 0 {
-				t.Fatalf("nothing breaks without the rule: errors %v, checks %+v", errs, checks)
+				t.Fatalf("nothing fails without the rule: errors %v, checks %+v", errs, checks)
 			}
 			for _, e := range errs {
 				if e.Reason != cluster.Forbidden || !strings.Contains(e.Hint, "add this rule") || !strings.Contains(e.Hint, e.Missing.YAML()) {
-					t.Errorf("the message names the rule to add: %v\n%s", e, e.Hint)
+					t.Errorf("error does not name the rule to add: %v\n%s", e, e.Hint)
 				}
 			}
 			var missing []cluster.Rule
 			for _, k := range checks {
 				missing = append(missing, k.Missing)
 			}
-			// What the checks say is missing, added to the role, is enough again.
+			// The role is sufficient again with the rules that the checks report as
+			// missing.
 			var more strings.Builder
 			for _, r := range cluster.Merge(missing) {
 				more.WriteString("\n" + r.YAML())
@@ -121,14 +123,14 @@ func TestRole(t *testing.T) {
 			up.Apply(t, added)
 			own.Apply(t, added)
 			if errs, checks := try(account); len(errs)+len(checks) > 0 {
-				t.Errorf("the rules that were named are enough, but: %v %+v\n%s", errs, checks, added)
+				t.Errorf("reported rules are not sufficient: %v %+v\n%s", errs, checks, added)
 			}
 		})
 	}
 }
 
-// serve does what the service does beside reading: it fetches, follows, and
-// surveys workloads. Each is done once, or refused.
+// serve does what the service does in addition to reading: it fetches, watches,
+// and surveys workloads. Each is done once, or refused.
 func serve(t *testing.T, c *cluster.Cluster, began streams) (errs []*cluster.Error) {
 	t.Helper()
 	apis, err := c.APIs(t.Context())
@@ -142,7 +144,7 @@ func serve(t *testing.T, c *cluster.Cluster, began streams) (errs []*cluster.Err
 		}
 		e, ok := errors.AsType[*cluster.Error](err)
 		if !ok {
-			t.Fatalf("an error of another kind: %v", err)
+			t.Fatalf("error has another type: %v", err)
 		}
 		errs = append(errs, e)
 	}
@@ -165,7 +167,7 @@ func serve(t *testing.T, c *cluster.Cluster, began streams) (errs []*cluster.Err
 	return errs
 }
 
-// followOnce follows a kind until a stream has begun or was refused.
+// followOnce watches a kind until a stream has begun or was refused.
 func followOnce(t *testing.T, c *cluster.Cluster, began streams, res cluster.Resource) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -183,20 +185,20 @@ func followOnce(t *testing.T, c *cluster.Cluster, began streams, res cluster.Res
 		cancel()
 	}}, func(cluster.Event) error { return nil })
 	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("it ended otherwise: %v", err)
+		t.Fatalf("watch ended with %v", err)
 	}
 	return trouble
 }
 
-// streams are the streams that have begun, as a cluster's log tells.
+// streams counts the streams that have begun, from the log of a cluster.
 type streams chan struct{}
 
-// Enabled takes everything.
+// Enabled accepts every level.
 func (streams) Enabled(context.Context, slog.Level) bool { return true }
 
-// Handle passes on that a stream has begun.
+// Handle reports that a stream has begun.
 func (s streams) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == "stream begins" {
+	if r.Message == "stream opened" {
 		s <- struct{}{}
 	}
 	return nil

@@ -23,8 +23,8 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// TestSurvey holds a survey, a fetch of everything and a walk through all pages
-// against one another.
+// TestSurvey compares a survey, a fetch of everything and a walk through all
+// pages.
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(t, apiserver.Options{})
@@ -43,13 +43,13 @@ func TestSurvey(t *testing.T) {
 	var walked []*tree.Node
 	version, err := c.Each(t.Context(), upstreamDefinitions, "", func(objects []*tree.Node, spoilt []finding.Finding) error {
 		if len(objects) > 30 || len(spoilt) > 0 {
-			t.Errorf("a page of %d objects and %+v", len(objects), spoilt)
+			t.Errorf("page has %d objects and %+v", len(objects), spoilt)
 		}
 		walked = append(walked, objects...)
 		return nil
 	})
 	if err != nil || version != survey.Version || version == 0 {
-		t.Errorf("the version of an unchanged list stays: %d, then %d, %v", survey.Version, version, err)
+		t.Errorf("version of an unchanged list is %d, then %d, %v", survey.Version, version, err)
 	}
 	var all []cluster.NamespacedName
 	for _, i := range survey.Items {
@@ -58,7 +58,7 @@ func TestSurvey(t *testing.T) {
 	none := cluster.NamespacedName{Name: "none.example.org"}
 	fetched, gone, err := c.Fetch(t.Context(), upstreamDefinitions, slices.Insert(slices.Clone(all), 50, none))
 	if err != nil || !cmp.Equal(gone, []cluster.NamespacedName{none}) {
-		t.Errorf("what is not there is gone: %v %v", gone, err)
+		t.Errorf("missing objects are %v %v", gone, err)
 	}
 	for name, objects := range map[string][]*tree.Node{"walked": walked, "fetched": fetched} {
 		if len(objects) != len(all) {
@@ -66,28 +66,28 @@ func TestSurvey(t *testing.T) {
 		}
 		for i, item := range survey.Items {
 			if got := itemOf(t, objects[i], item.Changed); !cmp.Equal(item, got) {
-				t.Fatalf("a survey tells what is there (-surveyed +%s):\n%s", name, cmp.Diff(item, got))
+				t.Fatalf("survey differs from the object (-surveyed +%s):\n%s", name, cmp.Diff(item, got))
 			}
 			if objects[i].Get("spec", "group").Str() == "" || objects[i].Get("metadata", "managedFields") != nil {
-				t.Fatalf("%s objects are whole, but for what the server keeps for itself", name)
+				t.Fatalf("%s objects are not complete, or have managed fields", name)
 			}
 		}
 	}
 	some, err := c.Survey(t.Context(), upstreamDefinitions, "team=nus")
 	if err != nil || len(some.Items) != 1 || some.Items[0].Name != "nus.eight.example.org" {
-		t.Errorf("labels choose: %+v, %v", some.Items, err)
+		t.Errorf("survey with a label selector: %+v, %v", some.Items, err)
 	}
 
 	enough := errors.New("enough")
 	if _, err := c.Each(t.Context(), upstreamDefinitions, "", func([]*tree.Node, []finding.Finding) error { return enough }); !errors.Is(err, enough) {
-		t.Errorf("a walk ends when its listener says so: %v", err)
+		t.Errorf("walk that the callback ended returned %v", err)
 	}
 	unknown := cluster.Resource{Group: "nine.example.org", Version: "v1", Plural: "xis"}
 	if _, gone, err := c.Fetch(t.Context(), unknown, []cluster.NamespacedName{none}); !absent(err) || len(gone) > 0 {
-		t.Errorf("that a kind is not served says nothing of its objects: %v, %v", gone, err)
+		t.Errorf("objects of a kind that is not served were reported as gone: %v, %v", gone, err)
 	}
 	if _, err := c.Survey(t.Context(), unknown, ""); !absent(err) {
-		t.Errorf("a kind that is not served: %v", err)
+		t.Errorf("survey of a kind that is not served: %v", err)
 	}
 }
 
@@ -96,7 +96,7 @@ func absent(err error) bool {
 	return ok && e.Reason == cluster.Absent
 }
 
-// itemOf returns what a survey should tell of an object. changed is not in it.
+// itemOf returns the expected survey item of an object, without changed.
 func itemOf(t *testing.T, n *tree.Node, changed time.Time) cluster.Item {
 	t.Helper()
 	meta := n.Get("metadata")
@@ -113,7 +113,7 @@ func itemOf(t *testing.T, n *tree.Node, changed time.Time) cluster.Item {
 	}
 	created, err := time.Parse(time.RFC3339, meta.Get("creationTimestamp").Str())
 	if err != nil || changed.Before(created) {
-		t.Fatalf("it was changed before it was made: %v, %v, %v", changed, created, err)
+		t.Fatalf("object was changed before it was created: %v, %v, %v", changed, created, err)
 	}
 	var generation int64
 	_, _ = fmt.Sscan(meta.Get("generation").Scalar(), &generation)
@@ -123,8 +123,8 @@ func itemOf(t *testing.T, n *tree.Node, changed time.Time) cluster.Item {
 	}
 }
 
-// TestChanged finds out which changes a server notes the moment of, because
-// change detection by time sees no others.
+// TestChanged checks for which changes a server records a time, because change
+// detection by time sees no others.
 func TestChanged(t *testing.T) {
 	t.Parallel()
 	s := upstream(t)
@@ -142,7 +142,7 @@ func TestChanged(t *testing.T) {
 	}
 	before := look()
 	if diff := cmp.Diff(map[string]string{"note": "one"}, before.Annotations); diff != "" {
-		t.Errorf("annotations are there, but for the copy of the whole object (-want +got):\n%s", diff)
+		t.Errorf("want all annotations except for the copy of the object (-want +got):\n%s", diff)
 	}
 	for _, step := range []struct {
 		reason, change string
@@ -167,8 +167,8 @@ func TestChanged(t *testing.T) {
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// tick waits until a server's clock, which shows whole seconds, is past a
-// moment.
+// tick waits until the clock of the server, which has a resolution of a second,
+// is past a time.
 func tick(t *testing.T, s *apiserver.Server, past time.Time) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
@@ -182,24 +182,25 @@ func tick(t *testing.T, s *apiserver.Server, past time.Time) {
 			return
 		}
 	}
-	t.Fatal("the server's clock stands still")
+	t.Fatal("clock of the server stands still")
 }
 
-// TestServed asks what a server serves, and one that answers in the old way.
+// TestServed checks discovery, also with a server that supports only the old
+// protocol.
 func TestServed(t *testing.T) {
 	s := upstream(t)
 	s.Apply(t, definition(crossplaneV2, "pis.eleven.example.org", ""))
-	// A server must be given a moment until it tells of a new kind.
+	// It takes a moment until a server lists a new kind.
 	kind := cluster.Resource{Group: "eleven.example.org", Version: "v1", Plural: "pis", Namespace: "red"}
 	c := admin(t, "here", s, cluster.Options{})
 	var now cluster.Served
 	for deadline := time.Now().Add(time.Minute); !now.Has(kind); time.Sleep(50 * time.Millisecond) {
 		var err error
 		if now, err = c.Served(t.Context()); err != nil || time.Now().After(deadline) {
-			t.Fatalf("a kind is never served: %v", err)
+			t.Fatalf("kind is never served: %v", err)
 		}
 	}
-	// An old server is a new one that is asked without a word of the new way.
+	// An old server is simulated by requests without the new media type.
 	there, err := url.Parse(s.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -216,18 +217,18 @@ func TestServed(t *testing.T) {
 	for name, served := range map[string]cluster.Served{"at once": now, "one by one": before} {
 		for _, k := range append(cluster.Workloads(nil), cluster.Kind{Resource: kind}, cluster.Kind{Resource: upstreamDefinitions}) {
 			if !served.Has(k.Resource) {
-				t.Errorf("%s: %s is served", name, k)
+				t.Errorf("%s: %s is not listed as served", name, k)
 			}
 		}
 		for _, not := range []cluster.Resource{
 			{Group: "eleven.example.org", Version: "v2", Plural: "pis"}, {Group: "eleven.example.org", Version: "v1", Plural: "pis/status"}, {},
 		} {
 			if served.Has(not) {
-				t.Errorf("%s: %+v is not served", name, not)
+				t.Errorf("%s: %+v is listed as served", name, not)
 			}
 		}
 	}
 	if now.Len() != before.Len() {
-		t.Errorf("%d kinds at once, %d one by one", now.Len(), before.Len())
+		t.Errorf("%d kinds with aggregated discovery, %d without", now.Len(), before.Len())
 	}
 }

@@ -33,7 +33,7 @@ const allGroups = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscov
 // could be discovered.
 func (c *Cluster) Served(ctx context.Context) (Served, error) {
 	out := Served{all: map[Resource]bool{}}
-	r := request{doing: "find what is served", path: "/apis", accept: allGroups, needs: Rule{URLs: []string{"/apis", "/apis/*"}, Verbs: []string{"get"}}}
+	r := request{doing: "list API groups", path: "/apis", accept: allGroups, needs: Rule{URLs: []string{"/apis", "/apis/*"}, Verbs: []string{"get"}}}
 	answer, err := c.ask(ctx, r)
 	if err != nil {
 		return out, err
@@ -45,7 +45,7 @@ func (c *Cluster) Served(ctx context.Context) (Served, error) {
 	case "APIGroupList":
 		return out, c.eachVersion(ctx, answer, out)
 	}
-	return out, c.explain(r, &foreignError{"the answer is JSON, but not a list of groups"})
+	return out, c.explain(r, &foreignError{"response is JSON, but not a list of groups"})
 }
 
 // take reads a response of aggregated discovery.

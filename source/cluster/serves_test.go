@@ -15,17 +15,17 @@ func TestServes(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
-		// status and verbs are what the server says of the kind.
+		// status and verbs are the response of the server for the kind.
 		status int
 		verbs  string
 		want   bool
 		fails  bool
 	}{
-		"Served":  {"a kind whose objects can be made is served", http.StatusOK, `"verbs":["create","get","list"]`, true, false},
-		"Ending":  {"a kind of which no objects can be made is about to go", http.StatusOK, `"verbs":["delete","get","list","watch"]`, false, false},
-		"Silent":  {"who says nothing of verbs is believed", http.StatusOK, `"namespaced":true`, true, false},
-		"Gone":    {"a version that is not there serves nothing", http.StatusNotFound, "", false, false},
-		"Unknown": {"who may not look does not know", http.StatusForbidden, "", false, true},
+		"Served":  {"A kind that can be created is served.", http.StatusOK, `"verbs":["create","get","list"]`, true, false},
+		"Ending":  {"A kind that cannot be created is being removed.", http.StatusOK, `"verbs":["delete","get","list","watch"]`, false, false},
+		"Silent":  {"A kind without verbs is taken as served.", http.StatusOK, `"namespaced":true`, true, false},
+		"Gone":    {"A missing version serves nothing.", http.StatusNotFound, "", false, false},
+		"Unknown": {"Without permission for discovery the result is unknown.", http.StatusForbidden, "", false, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

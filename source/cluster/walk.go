@@ -41,7 +41,7 @@ type walking struct {
 }
 
 // errEnough ends a list when yield wants no more.
-var errEnough = errors.New("enough was read")
+var errEnough = errors.New("stopped reading")
 
 func (w *walking) run(ctx context.Context) {
 	apis, err := w.APIs(ctx)

@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestWalk walks through stand-ins, among them one that is not there, and wants
-// each definition once, however often a list is begun anew.
+// TestWalk walks through fake servers, one of which does not exist, and checks
+// that each definition is returned once, however often a list is restarted.
 func TestWalk(t *testing.T) {
 	five := []string{
 		definitionItem(ours, "a", `"team":"red"`), definitionItem(ours, "b", ""), definitionItem(ours, "c", `"team":"red"`),
@@ -38,21 +38,21 @@ func TestWalk(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		opts   cluster.ReadOptions
-		stop   int // yield has enough after so many
+		stop   int // yield stops after this number
 		want   []string
-		status map[string]int // how many definitions of each cluster
+		status map[string]int // number of definitions of each cluster
 		failed bool
 	}{
 		"All": {
-			reason: "all of each cluster, in order",
+			reason: "All objects of each cluster are returned in order.",
 			want: []string{
 				"one xas.one.example.org", "one xbs.one.example.org", "one xcs.one.example.org", "finding one/xrd/bad", "one xds.one.example.org",
 				"two xas.one.example.org", "two xbs.one.example.org",
 			},
 			status: map[string]int{"one": 4, "two": 2, "gone": 0}, failed: true,
 		},
-		"Labels": {reason: "what labels choose", opts: cluster.ReadOptions{Labels: red}, want: []string{"one xas.one.example.org", "one xcs.one.example.org", "finding one/xrd/bad"}, status: map[string]int{"one": 2, "two": 0, "gone": 0}, failed: true},
-		"Stop":   {reason: "no more than is wanted", stop: 2, want: []string{"one xas.one.example.org", "one xbs.one.example.org"}, status: map[string]int{"one": 2}},
+		"Labels": {reason: "Only definitions with matching labels are returned.", opts: cluster.ReadOptions{Labels: red}, want: []string{"one xas.one.example.org", "one xcs.one.example.org", "finding one/xrd/bad"}, status: map[string]int{"one": 2, "two": 0, "gone": 0}, failed: true},
+		"Stop":   {reason: "The walk ends when the callback stops it.", stop: 2, want: []string{"one xas.one.example.org", "one xbs.one.example.org"}, status: map[string]int{"one": 2}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestWalkRecord wants a record to say where its definition is.
+// TestWalkRecord checks that a record has the origin of its definition.
 func TestWalkRecord(t *testing.T) {
 	c := (&standIn{}).start(t)
 	src := cluster.New([]*cluster.Cluster{connect(t, "one", c, cluster.Options{})}, cluster.ReadOptions{}, nil)
@@ -105,7 +105,7 @@ func TestWalkRecord(t *testing.T) {
 	}
 }
 
-// TestWalkEnds wants a walk to end with its context.
+// TestWalkEnds checks that a walk ends with its context.
 func TestWalkEnds(t *testing.T) {
 	src := cluster.New([]*cluster.Cluster{
 		connect(t, "one", (&standIn{}).start(t), cluster.Options{}), connect(t, "two", (&standIn{}).start(t), cluster.Options{}),
@@ -117,9 +117,9 @@ func TestWalkEnds(t *testing.T) {
 		cancel()
 		return true
 	})
-	// What the answer at hand had may still come.
+	// The rest of the current page may still be returned.
 	if n > 2 {
-		t.Errorf("%d definitions after the end", n)
+		t.Errorf("%d definitions after the cancellation", n)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
@@ -139,7 +139,7 @@ func TestWalkReal(t *testing.T) {
 	got := map[string]string{}
 	if err := src.Walk(t.Context(), func(f xrd.Found) bool {
 		if got[f.Record.Name()] != "" {
-			t.Errorf("%s comes twice", f.Record.Name())
+			t.Errorf("%s was returned twice", f.Record.Name())
 		}
 		got[f.Record.Name()] = f.Record.XRD.Get("apiVersion").Str()
 		return true
@@ -148,6 +148,6 @@ func TestWalkReal(t *testing.T) {
 	}
 	want := map[string]string{"xzetas.walk.example.org": crossplaneV1, "etas.walk.example.org": crossplaneV2}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("each once, in the version it was written for (-want +got):\n%s", diff)
+		t.Errorf("want each definition once, in the version it was written for (-want +got):\n%s", diff)
 	}
 }

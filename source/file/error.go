@@ -36,18 +36,18 @@ func newError(path string, err error) *Error {
 	e := &Error{Path: path, Err: err}
 	switch {
 	case errors.Is(err, errNoMatch):
-		e.Hint = "check the spelling, and quote the pattern if the shell is to leave it alone; ** stands for any number of folders"
+		e.Hint = "check the spelling, and quote the pattern so that the shell does not expand it; ** matches any number of folders"
 	case errors.Is(err, fs.ErrNotExist) && isLink(path):
 		e.Err = dangling{}
-		e.Hint = "remove the link, or make what it leads to"
+		e.Hint = "remove the link, or create its target"
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
-		e.Hint = "patterns are expanded by the shell, which found no match; name a directory to read all files in it"
+		e.Hint = "name a directory to read all files in it; the shell found no match for the pattern"
 	case errors.Is(err, fs.ErrNotExist):
 		e.Hint = "check the spelling; " + whence(path)
 	case errors.Is(err, fs.ErrPermission):
-		e.Hint = "give yourself the right to read it, for example with chmod u+r"
+		e.Hint = "grant read permission, for example with chmod u+r"
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			e.Hint = "give yourself the right to read it, for example with chmod u+rx"
+			e.Hint = "grant read permission, for example with chmod u+rx"
 		}
 	}
 	return e
@@ -56,7 +56,7 @@ func newError(path string, err error) *Error {
 // dangling is the error for a link whose target does not exist.
 type dangling struct{}
 
-const leadsNowhere = "it is a link that leads nowhere"
+const leadsNowhere = "broken link: target does not exist"
 
 // Error returns the message.
 func (dangling) Error() string { return leadsNowhere }

@@ -25,8 +25,8 @@ func definition(name string) string {
 	return "apiVersion: apiextensions.crossplane.io/v1\nkind: CompositeResourceDefinition\nmetadata:\n  name: " + name + "\n"
 }
 
-// plant makes files below a new directory, which becomes the working one. A
-// name that ends in a slash is a directory; "a -> b" is a link.
+// plant creates files below a new directory, which becomes the working
+// directory. A name with a trailing slash is a directory; "a -> b" is a link.
 func plant(t *testing.T, names ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -69,131 +69,131 @@ func TestRead(t *testing.T) {
 		errs    []string
 	}{
 		"File": {
-			reason: "a file may have any name",
+			reason: "A file can have any name.",
 			files:  []string{"a.txt", ".hidden"}, paths: []string{"a.txt", ".hidden"},
 			want: []string{".hidden", "a.txt"},
 		},
 		"AsGiven": {
-			reason: "paths stay as they are given",
+			reason: "Paths are kept as they are given.",
 			files:  []string{"a.yaml", "d/b.yaml", "d/c.yaml"}, paths: []string{"./a.yaml", "./d/"},
 			want: []string{"./a.yaml", "./d/b.yaml", "./d/c.yaml"},
 		},
 		"Dot": {
-			reason: "the working directory is a directory",
+			reason: "The working directory can be read.",
 			files:  []string{"a.yaml"}, paths: []string{"."},
 			want: []string{"./a.yaml"},
 		},
 		"Directory": {
-			reason: "of a directory only YAML and JSON at the top are read, and nothing hidden",
+			reason: "Of a directory only YAML and JSON files at the top level are read, and no hidden ones.",
 			files:  []string{"d/a.yaml", "d/b.yml", "d/c.json", "d/D.YAML", "d/e.txt", "d/.f.yaml", "d/sub/g.yaml"},
 			paths:  []string{"d"},
 			want:   []string{"d/D.YAML", "d/a.yaml", "d/b.yml", "d/c.json"},
 		},
 		"Recursive": {
-			reason: "below hidden directories nothing is read; a directory's name may end like a file's",
+			reason: "Hidden directories are skipped; the name of a directory can have the extension of a file.",
 			files:  []string{"d/a.yaml", "d/x/y/b.yaml", "d/.git/c.yaml", "d/z.yaml/e.yaml"},
 			paths:  []string{"d"}, opts: Options{Recursive: true},
 			want: []string{"d/a.yaml", "d/x/y/b.yaml", "d/z.yaml/e.yaml"},
 		},
 		"HiddenNamed": {
-			reason: "a hidden directory named outright is read",
+			reason: "A hidden directory that is named is read.",
 			files:  []string{".d/a.yaml"}, paths: []string{".d"},
 			want: []string{".d/a.yaml"},
 		},
 		"Order": {
-			reason: "the order of arguments does not matter, nor that one is given twice",
+			reason: "The order of arguments and duplicates do not matter.",
 			files:  []string{"a.yaml", "b.yaml", "c/d.yaml"}, paths: []string{"c", "b.yaml", "a.yaml", "b.yaml", "c/d.yaml"},
 			want: []string{"a.yaml", "b.yaml", "c/d.yaml"},
 		},
 		"SameFile": {
-			reason: "two spellings of a path are one file",
+			reason: "Two spellings of a path are one file.",
 			files:  []string{"a.yaml"}, paths: []string{"a.yaml", "./a.yaml"},
 			want: []string{"./a.yaml"},
 		},
 		"Empty": {
-			reason: "an empty directory is worth a word, not an error",
+			reason: "An empty directory is reported as skipped, not as an error.",
 			files:  []string{"d/"}, paths: []string{"d"},
-			skipped: []string{"d: it holds no .yaml, .yml or .json file"},
+			skipped: []string{"d: no .yaml, .yml or .json file"},
 		},
 		"EmptyTop": {
-			reason: "the word says how to look below",
+			reason: "The report of an empty directory suggests --recursive.",
 			files:  []string{"d/x/a.yaml"}, paths: []string{"d"},
-			skipped: []string{"d: it holds no .yaml, .yml or .json file; use --recursive to look below"},
+			skipped: []string{"d: no .yaml, .yml or .json file; use --recursive to search subfolders"},
 		},
 		"EmptyBelow": {
-			reason: "only the directory that was named is spoken of",
+			reason: "Only the directory that was named is reported.",
 			files:  []string{"d/x/"}, paths: []string{"d"}, opts: Options{Recursive: true},
-			skipped: []string{"d: it holds no .yaml, .yml or .json file"},
+			skipped: []string{"d: no .yaml, .yml or .json file"},
 		},
 		"LinkNamed": {
-			reason: "a link named outright is followed",
+			reason: "A link that is named is followed.",
 			files:  []string{"a.yaml", "l -> a.yaml", "d/b.yaml", "m -> d"}, paths: []string{"l", "m"},
 			want: []string{"l", "m/b.yaml"},
 		},
 		"LinkSkipped": {
-			reason: "a link met is passed over, and spoken of if it would have been read",
+			reason: "A link in a directory is skipped, and reported if it matches.",
 			files:  []string{"d/a.yaml", "d/b.yaml -> a.yaml", "d/c.txt -> a.yaml", "d/e -> ../x", "x/f.yaml"},
 			paths:  []string{"d"}, opts: Options{Recursive: true},
 			want: []string{"d/a.yaml"},
 			skipped: []string{
-				"d/b.yaml: it is a link; use --follow-symlinks to read it",
-				"d/e: it is a link; use --follow-symlinks to read it",
+				"d/b.yaml: is a link; use --follow-symlinks to read it",
+				"d/e: is a link; use --follow-symlinks to read it",
 			},
 		},
 		"LinkFollowed": {
-			reason: "a link is followed when asked; its own name decides",
+			reason: "A link is followed if FollowSymlinks is set; the name of the link decides.",
 			files:  []string{"d/b.yaml -> ../x/f.txt", "d/c.txt -> ../x/g.yaml", "x/f.txt", "x/g.yaml"},
 			paths:  []string{"d"}, opts: Options{FollowSymlinks: true},
 			want: []string{"d/b.yaml"},
 		},
 		"LinkAndFile": {
-			reason: "a file with several ways to it is read once, by its own path",
+			reason: "A file with several links to it is read once, by its own path.",
 			files:  []string{"d/z.yaml", "d/a.yaml -> z.yaml", "d/b -> sub", "d/sub/x.yaml"},
 			paths:  []string{"d"}, opts: Options{FollowSymlinks: true, Recursive: true},
 			want: []string{"d/sub/x.yaml", "d/z.yaml"},
 		},
 		"Loop": {
-			reason: "links may go in circles",
+			reason: "Link cycles between directories are supported.",
 			files:  []string{"d/a.yaml", "d/self -> .", "d/up -> ..", "d/sub/root -> ../../d", "d/sub/b.yaml"},
 			paths:  []string{"d"}, opts: Options{FollowSymlinks: true, Recursive: true},
 			want: []string{"d/a.yaml", "d/sub/b.yaml"},
 		},
 		"LoopOfLinks": {
-			reason: "links that lead to one another lead nowhere",
+			reason: "Links that point to each other are an error.",
 			files:  []string{"d/a.yaml -> b.yaml", "d/b.yaml -> a.yaml", "d/c.yaml"},
 			paths:  []string{"d"}, opts: Options{FollowSymlinks: true},
 			want: []string{"d/c.yaml"},
 			errs: []string{`cannot read "d/a.yaml": too many levels of symbolic links`, `cannot read "d/b.yaml": too many levels of symbolic links`},
 		},
 		"Dangling": {
-			reason: "a link that leads nowhere is an error where a file was wanted; the rest is read",
+			reason: "A broken link is an error if it has the name of a file; everything else is read.",
 			files:  []string{"d/a.yaml -> gone", "d/b -> gone", "d/c.yaml", "l -> gone"},
 			paths:  []string{"d", "l"}, opts: Options{FollowSymlinks: true, Recursive: true},
 			want:    []string{"d/c.yaml"},
-			skipped: []string{"d/b: it is a link that leads nowhere"},
+			skipped: []string{"d/b: broken link: target does not exist"},
 			errs: []string{
-				`cannot read "d/a.yaml": it is a link that leads nowhere`,
-				`cannot read "l": it is a link that leads nowhere`,
+				`cannot read "d/a.yaml": broken link: target does not exist`,
+				`cannot read "l": broken link: target does not exist`,
 			},
 		},
 		"Missing": {
-			reason: "all that is wrong is told, all that is right is read",
+			reason: "All errors are reported, and all valid files are read.",
 			files:  []string{"a.yaml", "f/"}, paths: []string{"nope", "a.yaml", "a.yaml/b", ""},
 			want: []string{"a.yaml"},
 			errs: []string{`cannot read "": the path is empty`, `cannot read "a.yaml/b": not a directory`, `cannot read "nope": no such file or directory`},
 		},
 		"Stdin": {
-			reason: "standard input goes with files, and is read once",
+			reason: "Standard input can be combined with files, and is read once.",
 			files:  []string{"a.yaml"}, paths: []string{"-", "a.yaml", "-"},
 			opts: Options{Stdin: strings.NewReader(definition("in"))},
 			want: []string{"<stdin>", "a.yaml"},
 		},
 		"NoStdin": {
-			reason: "without standard input there is nothing to read",
+			reason: "Without standard input the path - is an error.",
 			paths:  []string{"-"},
-			errs:   []string{`cannot read "<stdin>": there is no standard input`},
+			errs:   []string{`cannot read "<stdin>": no standard input`},
 		},
-		"Nothing": {reason: "no paths, no files"},
+		"Nothing": {reason: "Without paths nothing is read."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -225,10 +225,10 @@ func TestHints(t *testing.T) {
 		path   string
 		want   string
 	}{
-		"Missing":  {"the most likely cause is the spelling", "nope", "check the spelling; the path is relative to the working directory"},
-		"Absolute": {"an absolute path is relative to nothing", "/nope/nope", "check the spelling; the path is absolute"},
-		"Pattern":  {"a pattern in quotes never meets the shell", "*.yml", "patterns are expanded by the shell, which found no match; name a directory to read all files in it"},
-		"Link":     {"the link is there, its end is not", "l", "remove the link, or make what it leads to"},
+		"Missing":  {"The hint for a missing relative path is to check the spelling.", "nope", "check the spelling; the path is relative to the working directory"},
+		"Absolute": {"The hint for a missing absolute path does not mention the working directory.", "/nope/nope", "check the spelling; the path is absolute"},
+		"Pattern":  {"The hint for a pattern explains that the shell expands it.", "*.yml", "name a directory to read all files in it; the shell found no match for the pattern"},
+		"Link":     {"The hint for a broken link is to remove it.", "l", "remove the link, or create its target"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestOrigin holds positions and origins against what a file says.
+// TestOrigin checks positions and origins.
 func TestOrigin(t *testing.T) {
 	plant(t)
 	if err := os.WriteFile("a.yaml", []byte("a: [\n---\n"+definition("x")), 0o644); err != nil {
@@ -255,7 +255,7 @@ func TestOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(set.Definitions) != 1 || set.Documents != 2 || len(set.Findings) != 1 || set.Findings[0].File != "a.yaml" {
-		t.Fatalf("want one definition and one finding in a.yaml of two documents, got %+v", set)
+		t.Fatalf("got %+v, want one definition and one finding in a.yaml of two documents", set)
 	}
 	want := xrd.Origin{Source: xrd.SourceFile, File: "a.yaml"}
 	if diff := cmp.Diff(want, set.Definitions[0].Origin); diff != "" {
@@ -263,7 +263,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestParallel reads many files with few and many workers and wants the same.
+// TestParallel checks that the result does not depend on the number of workers.
 func TestParallel(t *testing.T) {
 	var names []string
 	for i := range 300 {
@@ -284,7 +284,7 @@ func TestParallel(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(names, origins(set)); diff != "" {
-			t.Errorf("%d at once (-want +got):\n%s", n, diff)
+			t.Errorf("%d workers (-want +got):\n%s", n, diff)
 		}
 		if last != len(names) {
 			t.Errorf("progress ended at %d", last)
@@ -292,7 +292,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestCancel ends the context while standard input says nothing more.
+// TestCancel ends the context while standard input is blocked.
 func TestCancel(t *testing.T) {
 	plant(t, "a.yaml")
 	r, w := io.Pipe()
@@ -307,13 +307,13 @@ func TestCancel(t *testing.T) {
 			t.Errorf("Read: %v", err)
 		}
 		if diff := cmp.Diff([]string{"a.yaml"}, origins(set)); diff != "" {
-			t.Errorf("what was read is kept (-want +got):\n%s", diff)
+			t.Errorf("definitions before the cancellation (-want +got):\n%s", diff)
 		}
 	}()
 	select {
 	case <-done:
 	case <-time.After(10 * time.Second):
-		t.Fatal("Read does not return when its context ends")
+		t.Fatal("Read did not return after its context ended")
 	}
 }
 
@@ -335,7 +335,7 @@ func TestBrokenInput(t *testing.T) {
 		t.Errorf("Read: %v", err)
 	}
 	if len(set.Definitions) != 1 {
-		t.Errorf("what came before the failure is kept: %+v", set)
+		t.Errorf("definitions before the error: %+v", set)
 	}
 }
 
@@ -343,18 +343,18 @@ type panicking struct{}
 
 func (panicking) Read([]byte) (int, error) { panic("a bug") }
 
-// TestPanic wants a bug in a worker to reach the caller, who can show it.
+// TestPanic checks that a panic in a worker reaches the caller.
 func TestPanic(t *testing.T) {
 	defer func() {
 		if r := fmt.Sprint(recover()); !strings.Contains(r, "a bug") || !strings.Contains(r, "file_test.go") {
-			t.Errorf("recovered %q, want the bug and its stack", r)
+			t.Errorf("recovered %q, want the panic and its stack", r)
 		}
 	}()
 	_, err := New([]string{"-"}, Options{Stdin: panicking{}}).Read(t.Context())
 	t.Errorf("Read returned %v", err)
 }
 
-// TestBecameDirectory replaces a file by a directory after it was found.
+// TestBecameDirectory replaces a file by a directory after it was listed.
 func TestBecameDirectory(t *testing.T) {
 	plant(t, "d/a.yaml", "d/b.yaml")
 	s := New([]string{"d"}, Options{})
@@ -371,7 +371,7 @@ func TestBecameDirectory(t *testing.T) {
 	}
 }
 
-// TestJoinIsComplete fails when a Set learns to hold something join forgets.
+// TestJoinIsComplete fails if xrd.Set has a field that join does not know.
 func TestJoinIsComplete(t *testing.T) {
 	want := []string{"Definitions", "Compositions", "Others", "Workloads", "Findings", "Documents", "Spill"}
 	var got []string
@@ -379,7 +379,7 @@ func TestJoinIsComplete(t *testing.T) {
 		got = append(got, f.Name)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("fields of xrd.Set that join knows (-) and that there are (+):\n%s", diff)
+		t.Errorf("fields of xrd.Set that join knows (-) and that exist (+):\n%s", diff)
 	}
 }
 

@@ -75,7 +75,7 @@ func (f *finder) named(given string) {
 		f.errs = append(f.errs, &Error{Err: errors.New("the path is empty"), Hint: `use "." for the working directory`})
 		return
 	case path == Stdin && f.opts.Stdin == nil:
-		f.fail(StdinName, errors.New("there is no standard input"))
+		f.fail(StdinName, errors.New("no standard input"))
 		return
 	case path == Stdin:
 		f.files = append(f.files, StdinName)
@@ -104,7 +104,7 @@ func (f *finder) follow(l link) {
 	case l.named:
 		f.take(l.path, info)
 	case f.leadsOut(l.path):
-		f.skip(l.path, "it is a link that leads out of "+f.opts.Within)
+		f.skip(l.path, "link target is outside "+f.opts.Within)
 	case info.IsDir():
 		f.below(l.path, info)
 	case readable(l.path):
@@ -132,7 +132,7 @@ func (f *finder) leadsOut(link string) bool {
 // take takes what was named explicitly: a file of any name and type, or a directory.
 func (f *finder) take(path string, info fs.FileInfo) {
 	if info.Mode()&fs.ModeSocket != 0 {
-		f.fail(path, errors.New("it is a socket, not a file"))
+		f.fail(path, errors.New("is a socket, not a regular file"))
 		return
 	}
 	if !info.IsDir() {
@@ -147,9 +147,9 @@ func (f *finder) take(path string, info fs.FileInfo) {
 	if f.met > before || f.ctx.Err() != nil {
 		return
 	}
-	why := "it holds no .yaml, .yml or .json file"
+	why := "no .yaml, .yml or .json file"
 	if deeper && !f.opts.Recursive {
-		why += "; use --recursive to look below"
+		why += "; use --recursive to search subfolders"
 	}
 	f.skip(path, why)
 }
@@ -215,7 +215,7 @@ func (f *finder) link(path string) {
 			return
 		}
 	}
-	f.skip(path, "it is a link; use --follow-symlinks to read it")
+	f.skip(path, "is a link; use --follow-symlinks to read it")
 }
 
 func (f *finder) below(path string, info fs.FileInfo) {
@@ -226,7 +226,7 @@ func (f *finder) below(path string, info fs.FileInfo) {
 
 func (f *finder) inside(path string, info fs.FileInfo) {
 	if !info.Mode().IsRegular() {
-		f.skip(path, "it is "+sort(info.Mode())+", not a file")
+		f.skip(path, "is "+sort(info.Mode())+", not a regular file")
 		return
 	}
 	f.add(path, info)
@@ -258,7 +258,7 @@ func sort(m fs.FileMode) string {
 	case m&fs.ModeDevice != 0:
 		return "a device"
 	}
-	return "of no known sort"
+	return "of unknown type"
 }
 
 // visited records files and directories. Only those with the same size and time can

@@ -14,7 +14,7 @@ import (
 
 func TestWatchErrors(t *testing.T) {
 	if err := New([]string{"a", "-"}, Options{}).Watch(t.Context(), func() { t.Error("called") }); err == nil || !strings.Contains(err.Error(), "standard input") {
-		t.Errorf("standard input: %v", err)
+		t.Errorf("watch of standard input: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -23,7 +23,7 @@ func TestWatchErrors(t *testing.T) {
 	}
 }
 
-// TestWatchMissed loses events.
+// TestWatchMissed checks lost events.
 func TestWatchMissed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	do(t, "write a.yaml one")
@@ -39,10 +39,10 @@ func TestWatchMissed(t *testing.T) {
 		calls  int
 		err    error
 	}{
-		"Overflow": {"the system lost some", nil, []error{fsnotify.ErrEventOverflow}, 1, nil},
-		"Flood":    {"there are more than anybody can keep", many, nil, 1, nil},
-		"Others":   {"those that do not matter are not missed", many[:10], nil, 0, nil},
-		"Broken":   {"the system can no more", nil, []error{broken}, 0, broken},
+		"Overflow": {"An overflow of the event queue is a change.", nil, []error{fsnotify.ErrEventOverflow}, 1, nil},
+		"Flood":    {"More events than fit in the queue are a change.", many, nil, 1, nil},
+		"Others":   {"Events of irrelevant files are no change.", many[:10], nil, 0, nil},
+		"Broken":   {"An error of the watcher ends the watch.", nil, []error{broken}, 0, broken},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,15 +16,15 @@ func TestFiles(t *testing.T) {
 		opts   Options
 		want   []string
 	}{
-		"Plain":     {"what Read would read", []string{"d"}, Options{}, []string{"d/a.yaml"}},
-		"Recursive": {"with what is below", []string{"d"}, Options{Recursive: true}, []string{"d/a.yaml", "d/deep/c.json"}},
-		"Links": {"links lead anywhere", []string{"d"}, Options{Recursive: true, FollowSymlinks: true},
+		"Plain":     {"Files lists what Read would read.", []string{"d"}, Options{}, []string{"d/a.yaml"}},
+		"Recursive": {"Subdirectories are included if Recursive is set.", []string{"d"}, Options{Recursive: true}, []string{"d/a.yaml", "d/deep/c.json"}},
+		"Links": {"Links can point anywhere if FollowSymlinks is set.", []string{"d"}, Options{Recursive: true, FollowSymlinks: true},
 			[]string{"d/a.yaml", "d/b.yaml", "d/deep/c.json", "d/out/secret.yaml"}},
-		"Within": {"or not out of a folder", []string{"d"}, Options{Recursive: true, FollowSymlinks: true, Within: "d"},
+		"Within": {"Within excludes links out of a folder.", []string{"d"}, Options{Recursive: true, FollowSymlinks: true, Within: "d"},
 			[]string{"d/a.yaml", "d/b.yaml", "d/deep/c.json"}},
-		"WithinLink": {"which may be a link itself", []string{"l"}, Options{Recursive: true, FollowSymlinks: true, Within: "l"},
+		"WithinLink": {"Within can be a link.", []string{"l"}, Options{Recursive: true, FollowSymlinks: true, Within: "l"},
 			[]string{"l/a.yaml", "l/b.yaml", "l/deep/c.json"}},
-		"WithinNone": {"from one that is not there all lead out", []string{"d"}, Options{FollowSymlinks: true, Within: "none"}, []string{"d/a.yaml"}},
+		"WithinNone": {"A missing Within excludes all links.", []string{"d"}, Options{FollowSymlinks: true, Within: "none"}, []string{"d/a.yaml"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -36,6 +36,6 @@ func TestFiles(t *testing.T) {
 	}
 	got, err := New([]string{"d", "gone"}, Options{}).Files(t.Context())
 	if e, ok := errors.AsType[*Error](err); !ok || e.Path != "gone" || len(got) != 1 {
-		t.Errorf("what could be found is returned with the error: %v, %v", got, err)
+		t.Errorf("want the files that were found together with the error: %v, %v", got, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // errNoMatch is the error for a pattern without matches.
-var errNoMatch = errors.New("nothing matches the pattern")
+var errNoMatch = errors.New("no file matches the pattern")
 
 // pattern takes what matches a pattern.
 func (f *finder) pattern(given string) {

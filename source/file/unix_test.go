@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSpecial meets things that are no files.
+// TestSpecial checks special files.
 func TestSpecial(t *testing.T) {
 	plant(t, "d/a.yaml")
 	for _, p := range []string{"d/p.yaml", "d/q"} {
@@ -34,15 +34,15 @@ func TestSpecial(t *testing.T) {
 	if diff := cmp.Diff([]string{"d/a.yaml"}, origins(set)); diff != "" {
 		t.Errorf("files read (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"d/p.yaml: it is a pipe, not a file", "d/s.yaml: it is a socket, not a file"}, skipped); diff != "" {
+	if diff := cmp.Diff([]string{"d/p.yaml: is a pipe, not a regular file", "d/s.yaml: is a socket, not a regular file"}, skipped); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s", diff)
 	}
-	if err == nil || err.Error() != `cannot read "d/s.yaml": it is a socket, not a file` {
-		t.Errorf("a socket named outright: %v", err)
+	if err == nil || err.Error() != `cannot read "d/s.yaml": is a socket, not a regular file` {
+		t.Errorf("read of a socket that is named: %v", err)
 	}
 }
 
-// TestPipeNamed reads a pipe named outright, as <(command) does.
+// TestPipeNamed reads a named pipe, as for <(command).
 func TestPipeNamed(t *testing.T) {
 	plant(t)
 	if err := syscall.Mkfifo("p", 0o644); err != nil {
@@ -79,8 +79,8 @@ func TestHardLinks(t *testing.T) {
 // asNobody tells the test that it is the subprocess of TestPermission.
 const asNobody = "INGESTOR_TEST_AS_NOBODY"
 
-// TestPermission reads what it may not. Permissions mean nothing to root, so
-// as root it runs itself again as somebody else.
+// TestPermission checks files without read permission. Permissions do not apply
+// to root, so as root the test runs itself again as another user.
 func TestPermission(t *testing.T) {
 	if dir := os.Getenv(asNobody); dir != "" {
 		t.Chdir(dir)
@@ -98,14 +98,14 @@ func TestPermission(t *testing.T) {
 		checkPermission(t)
 		return
 	}
-	// The test binary is where only root can look, so a copy goes along.
+	// The test binary is in a directory that only root can read, so it is copied.
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
-		t.Skipf("cannot run as somebody else than root: %v", err)
+		t.Skipf("cannot run as a user other than root: %v", err)
 	}
 	if err := errors.Join(os.WriteFile("self", self, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
 		t.Fatal(err)
@@ -116,10 +116,10 @@ func TestPermission(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
 	if err != nil && !strings.Contains(string(out), "TestPermission") {
-		t.Skipf("cannot run as somebody else than root: %v\n%s", err, out)
+		t.Skipf("cannot run as a user other than root: %v\n%s", err, out)
 	}
 	if err != nil || !strings.Contains(string(out), "--- PASS: TestPermission") {
-		t.Errorf("as nobody: %v\n%s", err, out)
+		t.Errorf("test as an unprivileged user: %v\n%s", err, out)
 	}
 }
 
@@ -138,8 +138,8 @@ func checkPermission(t *testing.T) {
 		hints = append(hints, e.(*Error).Hint) //nolint:errorlint // it is what Read joins
 	}
 	wantHints := []string{
-		"give yourself the right to read it, for example with chmod u+rx",
-		"give yourself the right to read it, for example with chmod u+r",
+		"grant read permission, for example with chmod u+rx",
+		"grant read permission, for example with chmod u+r",
 	}
 	if diff := cmp.Diff(wantHints, hints); diff != "" {
 		t.Errorf("hints (-want +got):\n%s", diff)

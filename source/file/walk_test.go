@@ -16,7 +16,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// walk says what a walk hands out, and what it could not.
+// walk returns what a walk yields, and its errors.
 func walk(ctx context.Context, s *Source, stop int) (got []string, errs []string) {
 	err := s.Walk(ctx, func(f xrd.Found) bool {
 		switch {
@@ -51,20 +51,20 @@ func TestWalk(t *testing.T) {
 		want   []string
 		errs   []string
 	}{
-		"Files":     {reason: "files in order, each once", paths: []string{"d", "a.yaml", "./a.yaml", "l.yaml"}, want: []string{"./a.yaml", "d/a.yaml", "d/b.json"}},
-		"Missing":   {reason: "what cannot be read costs no other its place", paths: []string{"a.yaml", "gone", "d", "lost"}, want: []string{"a.yaml", "d/a.yaml", "d/b.json"}, errs: []string{`cannot read "gone": no such file or directory`, `cannot read "lost": no such file or directory`}},
-		"Bad":       {reason: "a document that is none does not either", paths: []string{"bad.yaml", "a.yaml"}, want: []string{"a.yaml", "bad.yaml:2:1 XRD001", "bad.yaml"}},
-		"Stop":      {reason: "no more than is wanted", paths: []string{"a.yaml", "d"}, stop: 1, want: []string{"a.yaml"}},
-		"Star":      {reason: "a pattern stays in its folder", paths: []string{"d/*.yaml"}, opts: patterns, want: []string{"d/a.yaml"}},
-		"AnyName":   {reason: "one that does not say how names end is as a folder", paths: []string{"d/*"}, opts: patterns, want: []string{"d/a.yaml", "d/b.json", "d/e/f.yml"}},
-		"OtherName": {reason: "one that does is believed", paths: []string{"*.txt", "d/e/*.ndjson"}, opts: patterns, want: []string{"b.txt", "d/e/g.ndjson"}},
-		"Deep":      {reason: "at any depth, not through links and dots", paths: []string{"**/*.yaml"}, opts: patterns, want: []string{"[x].yaml", "a.yaml", "bad.yaml:2:1 XRD001", "bad.yaml", "d/a.yaml", "dir.yaml/in.yaml", "t/one/xrds/o.yaml", "t/two/q.yaml", "t/two/xrds/p.yaml"}},
-		"All":       {reason: "everything there is below", paths: []string{"d/**"}, opts: patterns, want: []string{"d/a.yaml", "d/b.json", "d/e/f.yml"}},
-		"Folders":   {reason: "folders that match are read, links to them are the same", paths: []string{"t/*/xrds"}, opts: patterns, want: []string{"t/one/xrds/o.yaml", "t/three/xrds/p.yaml"}},
-		"Exists":    {reason: "a file of that name goes before", paths: []string{"[x].yaml"}, opts: patterns, want: []string{"[x].yaml"}},
-		"NoMatch":   {reason: "a pattern that chooses nothing is told", paths: []string{"q/*.yaml", "*.md", "a.yaml"}, opts: patterns, want: []string{"a.yaml"}, errs: []string{`cannot read "*.md": nothing matches the pattern`, `cannot read "q/*.yaml": nothing matches the pattern`}},
-		"Broken":    {reason: "so is one that is none", paths: []string{"[a"}, opts: patterns, errs: []string{`cannot read "[a": a bracket is not closed, or nothing follows a backslash`}},
-		"NoPattern": {reason: "nothing is a pattern unless that is asked for", paths: []string{"d/*.yaml"}, errs: []string{`cannot read "d/*.yaml": no such file or directory`}},
+		"Files":     {reason: "Files are walked in order, each once.", paths: []string{"d", "a.yaml", "./a.yaml", "l.yaml"}, want: []string{"./a.yaml", "d/a.yaml", "d/b.json"}},
+		"Missing":   {reason: "A path that cannot be read does not affect the others.", paths: []string{"a.yaml", "gone", "d", "lost"}, want: []string{"a.yaml", "d/a.yaml", "d/b.json"}, errs: []string{`cannot read "gone": no such file or directory`, `cannot read "lost": no such file or directory`}},
+		"Bad":       {reason: "A document that cannot be parsed does not affect the others.", paths: []string{"bad.yaml", "a.yaml"}, want: []string{"a.yaml", "bad.yaml:2:1 XRD001", "bad.yaml"}},
+		"Stop":      {reason: "The walk ends when the callback stops it.", paths: []string{"a.yaml", "d"}, stop: 1, want: []string{"a.yaml"}},
+		"Star":      {reason: "A star matches within one folder.", paths: []string{"d/*.yaml"}, opts: patterns, want: []string{"d/a.yaml"}},
+		"AnyName":   {reason: "A pattern without an extension matches the files that a folder would.", paths: []string{"d/*"}, opts: patterns, want: []string{"d/a.yaml", "d/b.json", "d/e/f.yml"}},
+		"OtherName": {reason: "A pattern with an extension matches all files that have it.", paths: []string{"*.txt", "d/e/*.ndjson"}, opts: patterns, want: []string{"b.txt", "d/e/g.ndjson"}},
+		"Deep":      {reason: "Two stars match at any depth, except for links and hidden folders.", paths: []string{"**/*.yaml"}, opts: patterns, want: []string{"[x].yaml", "a.yaml", "bad.yaml:2:1 XRD001", "bad.yaml", "d/a.yaml", "dir.yaml/in.yaml", "t/one/xrds/o.yaml", "t/two/q.yaml", "t/two/xrds/p.yaml"}},
+		"All":       {reason: "Two stars at the end match everything below.", paths: []string{"d/**"}, opts: patterns, want: []string{"d/a.yaml", "d/b.json", "d/e/f.yml"}},
+		"Folders":   {reason: "Matching folders are read; links to them are not read twice.", paths: []string{"t/*/xrds"}, opts: patterns, want: []string{"t/one/xrds/o.yaml", "t/three/xrds/p.yaml"}},
+		"Exists":    {reason: "An existing file with the name of a pattern is read.", paths: []string{"[x].yaml"}, opts: patterns, want: []string{"[x].yaml"}},
+		"NoMatch":   {reason: "A pattern without matches is reported.", paths: []string{"q/*.yaml", "*.md", "a.yaml"}, opts: patterns, want: []string{"a.yaml"}, errs: []string{`cannot read "*.md": no file matches the pattern`, `cannot read "q/*.yaml": no file matches the pattern`}},
+		"Broken":    {reason: "A pattern with a syntax error is reported.", paths: []string{"[a"}, opts: patterns, errs: []string{`cannot read "[a": unclosed bracket, or trailing backslash`}},
+		"NoPattern": {reason: "Patterns are literal names by default.", paths: []string{"d/*.yaml"}, errs: []string{`cannot read "d/*.yaml": no such file or directory`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -75,19 +75,19 @@ func TestWalk(t *testing.T) {
 			if diff := cmp.Diff(tc.errs, errs); diff != "" {
 				t.Errorf("%s: errors (-want +got):\n%s", tc.reason, diff)
 			}
-			// Whoever reads all at once reads the same.
+			// Reading everything at once gives the same result.
 			if tc.stop == 0 {
 				set, err := New(tc.paths, tc.opts).Read(t.Context())
 				want := len(tc.want)
 				if n := len(set.Definitions) + len(set.Findings); n != want || (err != nil) != (tc.errs != nil) {
-					t.Errorf("%s: Read has %d, error %v", tc.reason, n, err)
+					t.Errorf("%s: Read returned %d, error %v", tc.reason, n, err)
 				}
 			}
 		})
 	}
 }
 
-// TestWalkStdin reads standard input, whole, broken, and in small pieces.
+// TestWalkStdin reads standard input: complete, broken, and in small pieces.
 func TestWalkStdin(t *testing.T) {
 	text := definition("a") + "---\n" + definition("b")
 	for reason, in := range map[string]io.Reader{"whole": strings.NewReader(text), "in pieces": iotest.OneByteReader(strings.NewReader(text)), "with its end": iotest.DataErrReader(strings.NewReader(text))} {
@@ -102,7 +102,8 @@ func TestWalkStdin(t *testing.T) {
 	}
 }
 
-// TestWalkWaits wants a walk that waits for its input to end with its context.
+// TestWalkWaits checks that a walk that waits for its input ends with its
+// context.
 func TestWalkWaits(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close() //nolint:errcheck // it cannot fail
@@ -122,6 +123,6 @@ func TestWalkWaits(t *testing.T) {
 			t.Errorf("errors (-want +got):\n%s", diff)
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatal("it does not return")
+		t.Fatal("walk did not return")
 	}
 }

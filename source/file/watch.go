@@ -34,7 +34,7 @@ const (
 func (s *Source) Watch(ctx context.Context, changed func()) error {
 	for _, p := range s.paths {
 		if p == Stdin {
-			return errors.New("cannot watch standard input: it can be read only once")
+			return errors.New("cannot watch standard input: can be read only once")
 		}
 	}
 	notify, err := fsnotify.NewWatcher()
@@ -61,9 +61,9 @@ func (s *Source) Watch(ctx context.Context, changed func()) error {
 func watchError(what string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("cannot watch %s: there are too many watches; raise fs.inotify.max_user_watches: %w", what, err)
+		return fmt.Errorf("cannot watch %s: too many watches; raise fs.inotify.max_user_watches: %w", what, err)
 	case errors.Is(err, syscall.EMFILE):
-		return fmt.Errorf("cannot watch %s: there are too many watchers or open files; raise fs.inotify.max_user_instances: %w", what, err)
+		return fmt.Errorf("cannot watch %s: too many watchers or open files; raise fs.inotify.max_user_instances: %w", what, err)
 	}
 	return fmt.Errorf("cannot watch %s: %w", what, err)
 }
@@ -163,7 +163,7 @@ func (w *watching) run(ctx context.Context, in *inbox) error {
 		case <-in.signal:
 			matters, err := w.note(in)
 			if err != nil {
-				return fmt.Errorf("cannot watch any longer: %w", err)
+				return fmt.Errorf("cannot continue watching: %w", err)
 			}
 			if !matters {
 				continue

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// short is a time to settle that is long for a disk.
+// short is a settle time that is long for a disk.
 const short = 20 * time.Millisecond
 
-// watched is a Watch that runs for a test.
+// watched is a Watch that runs during a test.
 type watched struct {
 	t     *testing.T
 	calls chan struct{}
@@ -26,15 +26,15 @@ type watched struct {
 	stop  context.CancelFunc
 }
 
-// begin watches, and returns when it surely does: a file beside the paths is
-// written until somebody is told, and until that is over.
+// begin watches, and returns when the watch is active: a file beside the paths
+// is written until an event arrives, and until events have stopped.
 func begin(t *testing.T, paths []string, opts Options) *watched {
 	t.Helper()
 	do(t, "mkdir begin")
 	w := watch(t, New(append([]string{"begin/now"}, paths...), opts))
 	for i := 0; w.count.Load() == 0; i++ {
 		if i == 1000 {
-			t.Fatal("Watch does not begin")
+			t.Fatal("Watch did not begin")
 		}
 		do(t, fmt.Sprint("write begin/now ", i))
 		select {
@@ -47,7 +47,7 @@ func begin(t *testing.T, paths []string, opts Options) *watched {
 	return w
 }
 
-// rest waits until nobody is told any more.
+// rest waits until events have stopped.
 func (w *watched) rest(settle time.Duration) {
 	for {
 		select {
@@ -58,7 +58,7 @@ func (w *watched) rest(settle time.Duration) {
 	}
 }
 
-// watch watches.
+// watch starts a Watch.
 func watch(t *testing.T, s *Source) *watched {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -73,7 +73,7 @@ func watch(t *testing.T, s *Source) *watched {
 	return w
 }
 
-// end ends the Watch and looks how it ended.
+// end ends the Watch and checks its error.
 func (w *watched) end() {
 	w.stop()
 	select {
@@ -83,31 +83,31 @@ func (w *watched) end() {
 		}
 		w.done <- err
 	case <-time.After(30 * time.Second):
-		w.t.Error("Watch does not return when its context ends")
+		w.t.Error("Watch did not return after its context ended")
 	}
 }
 
-// called waits for a call.
+// called waits for an event.
 func (w *watched) called(reason string) {
 	w.t.Helper()
 	select {
 	case <-w.calls:
 	case <-time.After(30 * time.Second):
-		w.t.Fatalf("%s\nnobody was told", reason)
+		w.t.Fatalf("%s\nno event arrived, want one", reason)
 	}
 }
 
-// silence waits long enough for a call that must not come.
+// silence waits long enough for an event that must not arrive.
 func (w *watched) silence(reason string) {
 	w.t.Helper()
 	select {
 	case <-w.calls:
-		w.t.Fatalf("%s\nsomebody was told", reason)
+		w.t.Fatalf("%s\nan event arrived, want none", reason)
 	case <-time.After(10 * short):
 	}
 }
 
-// do does things to files, told as commands are.
+// do runs file commands.
 func do(t *testing.T, commands ...string) {
 	t.Helper()
 	for _, c := range commands {
@@ -131,7 +131,7 @@ func do(t *testing.T, commands ...string) {
 		case "ls":
 			_, err = os.ReadDir(f[1])
 		default:
-			t.Fatalf("no such command: %s", c)
+			t.Fatalf("unknown command: %s", c)
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", c, err)
@@ -152,11 +152,11 @@ func names(t *testing.T, s *Source) []string {
 	return out
 }
 
-// configMap makes a folder as a cluster mounts a ConfigMap: files are links
-// into a folder that a link of its own leads to.
+// configMap returns the commands to create a folder like a mounted ConfigMap:
+// files are links into a folder that another link points to.
 var configMap = []string{"mkdir d/..1", "write d/..1/a.yaml one", "ln ..1 d/..data", "ln ..data/a.yaml d/a.yaml"}
 
-// nextConfigMap is how a cluster changes it.
+// nextConfigMap are the commands that the kubelet runs to update it.
 var nextConfigMap = []string{"mkdir d/..2", "write d/..2/a.yaml two", "ln ..2 d/..data_tmp", "mv d/..data_tmp d/..data", "rm d/..1"}
 
 func TestWatch(t *testing.T) {
@@ -169,30 +169,30 @@ func TestWatch(t *testing.T) {
 		after  []string
 		want   []string
 	}{
-		"Write":          {"a file is written", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"write d/a.yaml two"}, []string{"two"}},
-		"New":            {"a file is added", []string{"mkdir d"}, []string{"d"}, Options{}, []string{"write d/a.yaml one"}, []string{"one"}},
-		"Remove":         {"a file is removed", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"rm d/a.yaml"}, nil},
-		"Rename":         {"a file is given another name", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"mv d/a.yaml d/b.yaml"}, []string{"one"}},
-		"RenameAway":     {"a file is given a name that does not count", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"mv d/a.yaml d/a.bak"}, nil},
-		"Editor":         {"an editor writes beside and moves", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"write d/.a.swp two", "mv d/.a.swp d/a.yaml"}, []string{"two"}},
-		"EditorBackup":   {"an editor moves away and writes anew", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"mv d/a.yaml d/a.yaml~", "write d/a.yaml two"}, []string{"two"}},
-		"Named":          {"a file that was named, of any name", []string{"write a.txt one"}, []string{"a.txt"}, Options{}, []string{"write a.txt two"}, []string{"two"}},
-		"NamedReplaced":  {"a file that was named is replaced", []string{"write a.txt one"}, []string{"a.txt"}, Options{}, []string{"write b.txt two", "mv b.txt a.txt"}, []string{"two"}},
-		"NamedLater":     {"a file that was named comes later", nil, []string{"a.txt"}, Options{}, []string{"write a.txt one"}, []string{"one"}},
-		"NamedMuchLater": {"even its folder comes later", nil, []string{"x/y/a.txt"}, Options{}, []string{"mkdir x/y", "write x/y/a.txt one"}, []string{"one"}},
-		"NamedRemoved":   {"a file that was named goes", []string{"write a.txt one"}, []string{"a.txt"}, Options{}, []string{"rm a.txt"}, nil},
-		"Again":          {"a folder is removed and made again", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"rm d", "mkdir d", "write d/a.yaml two"}, []string{"two"}},
-		"Below":          {"a folder below is added", []string{"mkdir d"}, []string{"d"}, Options{Recursive: true}, []string{"mkdir d/x/y/z", "write d/x/y/z/a.yaml one"}, []string{"one"}},
-		"BelowWrite":     {"a file in a folder below is written", []string{"mkdir d/x/y", "write d/x/y/a.yaml one"}, []string{"d"}, Options{Recursive: true}, []string{"write d/x/y/a.yaml two"}, []string{"two"}},
-		"MovedIn":        {"a folder is moved there with all in it", []string{"mkdir d", "mkdir o/x", "write o/x/a.yaml one"}, []string{"d"}, Options{Recursive: true}, []string{"mv o/x d/x"}, []string{"one"}},
-		"MovedOut":       {"a folder is moved away with all in it", []string{"mkdir d/x", "write d/x/a.yaml one"}, []string{"d"}, Options{Recursive: true}, []string{"mv d/x o"}, nil},
-		"Swapped":        {"a folder is exchanged for another", []string{"mkdir d", "write d/a.yaml one", "mkdir e", "write e/a.yaml two"}, []string{"d"}, Options{}, []string{"mv d o", "mv e d"}, []string{"two"}},
-		"ConfigMap":      {"a ConfigMap that is mounted changes", append([]string{"mkdir d"}, configMap...), []string{"d"}, all, nextConfigMap, []string{"two"}},
-		"ConfigMapNamed": {"the same by a file's name", append([]string{"mkdir d"}, configMap...), []string{"d/a.yaml"}, Options{}, nextConfigMap, []string{"two"}},
-		"LinkOnTheWay":   {"a link on the way leads elsewhere", []string{"mkdir r1/d", "mkdir r2/d", "write r1/d/a.yaml one", "write r2/d/a.yaml two", "ln r1 current"}, []string{"current/d"}, Options{}, []string{"ln r2 next", "mv next current"}, []string{"two"}},
-		"LinkTarget":     {"what a link leads to is written", []string{"mkdir d", "mkdir o", "write o/a.txt one", "ln ../o/a.txt d/a.yaml"}, []string{"d"}, all, []string{"write o/a.txt two"}, []string{"two"}},
-		"LinkFolder":     {"a file comes to a folder a link leads to", []string{"mkdir d", "mkdir o", "ln ../o d/o"}, []string{"d"}, all, []string{"write o/a.yaml one"}, []string{"one"}},
-		"LinkDangling":   {"what a link leads to comes later", []string{"mkdir d", "mkdir o", "ln o/a.txt l"}, []string{"l"}, all, []string{"write o/a.txt one"}, []string{"one"}},
+		"Write":          {"A file is written.", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"write d/a.yaml two"}, []string{"two"}},
+		"New":            {"A file is added.", []string{"mkdir d"}, []string{"d"}, Options{}, []string{"write d/a.yaml one"}, []string{"one"}},
+		"Remove":         {"A file is removed.", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"rm d/a.yaml"}, nil},
+		"Rename":         {"A file is renamed.", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"mv d/a.yaml d/b.yaml"}, []string{"one"}},
+		"RenameAway":     {"A file is renamed to a name that does not match.", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"mv d/a.yaml d/a.bak"}, nil},
+		"Editor":         {"An editor writes a temporary file and renames it.", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"write d/.a.swp two", "mv d/.a.swp d/a.yaml"}, []string{"two"}},
+		"EditorBackup":   {"An editor renames the file and writes a new one.", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"mv d/a.yaml d/a.yaml~", "write d/a.yaml two"}, []string{"two"}},
+		"Named":          {"A named file of any name is written.", []string{"write a.txt one"}, []string{"a.txt"}, Options{}, []string{"write a.txt two"}, []string{"two"}},
+		"NamedReplaced":  {"A named file is replaced.", []string{"write a.txt one"}, []string{"a.txt"}, Options{}, []string{"write b.txt two", "mv b.txt a.txt"}, []string{"two"}},
+		"NamedLater":     {"A named file is created later.", nil, []string{"a.txt"}, Options{}, []string{"write a.txt one"}, []string{"one"}},
+		"NamedMuchLater": {"The folder of a named file is created later.", nil, []string{"x/y/a.txt"}, Options{}, []string{"mkdir x/y", "write x/y/a.txt one"}, []string{"one"}},
+		"NamedRemoved":   {"A named file is removed.", []string{"write a.txt one"}, []string{"a.txt"}, Options{}, []string{"rm a.txt"}, nil},
+		"Again":          {"A folder is removed and created again.", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"rm d", "mkdir d", "write d/a.yaml two"}, []string{"two"}},
+		"Below":          {"A subfolder is added.", []string{"mkdir d"}, []string{"d"}, Options{Recursive: true}, []string{"mkdir d/x/y/z", "write d/x/y/z/a.yaml one"}, []string{"one"}},
+		"BelowWrite":     {"A file in a subfolder is written.", []string{"mkdir d/x/y", "write d/x/y/a.yaml one"}, []string{"d"}, Options{Recursive: true}, []string{"write d/x/y/a.yaml two"}, []string{"two"}},
+		"MovedIn":        {"A folder is moved in with its files.", []string{"mkdir d", "mkdir o/x", "write o/x/a.yaml one"}, []string{"d"}, Options{Recursive: true}, []string{"mv o/x d/x"}, []string{"one"}},
+		"MovedOut":       {"A folder is moved out with its files.", []string{"mkdir d/x", "write d/x/a.yaml one"}, []string{"d"}, Options{Recursive: true}, []string{"mv d/x o"}, nil},
+		"Swapped":        {"A folder is replaced by another.", []string{"mkdir d", "write d/a.yaml one", "mkdir e", "write e/a.yaml two"}, []string{"d"}, Options{}, []string{"mv d o", "mv e d"}, []string{"two"}},
+		"ConfigMap":      {"A mounted ConfigMap is updated.", append([]string{"mkdir d"}, configMap...), []string{"d"}, all, nextConfigMap, []string{"two"}},
+		"ConfigMapNamed": {"A named file of a mounted ConfigMap is updated.", append([]string{"mkdir d"}, configMap...), []string{"d/a.yaml"}, Options{}, nextConfigMap, []string{"two"}},
+		"LinkOnTheWay":   {"A link in the path of a file is changed.", []string{"mkdir r1/d", "mkdir r2/d", "write r1/d/a.yaml one", "write r2/d/a.yaml two", "ln r1 current"}, []string{"current/d"}, Options{}, []string{"ln r2 next", "mv next current"}, []string{"two"}},
+		"LinkTarget":     {"The target of a link is written.", []string{"mkdir d", "mkdir o", "write o/a.txt one", "ln ../o/a.txt d/a.yaml"}, []string{"d"}, all, []string{"write o/a.txt two"}, []string{"two"}},
+		"LinkFolder":     {"A file is added to a folder behind a link.", []string{"mkdir d", "mkdir o", "ln ../o d/o"}, []string{"d"}, all, []string{"write o/a.yaml one"}, []string{"one"}},
+		"LinkDangling":   {"The target of a link is created later.", []string{"mkdir d", "mkdir o", "ln o/a.txt l"}, []string{"l"}, all, []string{"write o/a.txt one"}, []string{"one"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestWatch(t *testing.T) {
 			w := begin(t, tc.paths, tc.opts)
 			do(t, tc.after...)
 			w.called(tc.reason)
-			// A slow machine may tell of the beginning before the end.
+			// A slow machine may report the first change before the last.
 			for deadline := time.Now().Add(30 * time.Second); ; {
 				got := names(t, s)
 				if cmp.Equal(tc.want, got) {
@@ -216,13 +216,13 @@ func TestWatch(t *testing.T) {
 				w.called(tc.reason)
 			}
 			if cmp.Equal(before, tc.want) && name != "Rename" {
-				t.Errorf("%s\nthe case changes nothing", tc.reason)
+				t.Errorf("%s\nexpected state equals the initial one, so the case checks nothing", tc.reason)
 			}
 		})
 	}
 }
 
-// TestWatchOn watches on after each of many changes.
+// TestWatchOn checks that a watch continues after each of many changes.
 func TestWatchOn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	do(t, "mkdir d")
@@ -243,7 +243,7 @@ func TestWatchOn(t *testing.T) {
 	}
 }
 
-// TestWatchSilence does what changes nothing for Read.
+// TestWatchSilence checks changes that do not affect Read.
 func TestWatchSilence(t *testing.T) {
 	t.Chdir(t.TempDir())
 	do(t, "mkdir d/sub", "mkdir o", "write d/a.yaml one", "write n.txt named", "write d/t.txt x", "write o/b.yaml other")
@@ -256,12 +256,13 @@ func TestWatchSilence(t *testing.T) {
 	} {
 		do(t, c)
 	}
-	w.silence("nothing that is read changed")
+	w.silence("No file that is read has changed.")
 	do(t, "write d/a.yaml three")
-	w.called("it goes on")
+	w.called("The watch continues.")
 }
 
-// TestWatchSameStamp writes a file so that it looks as it did.
+// TestWatchSameStamp changes the content of a file, but neither its size nor
+// its time.
 func TestWatchSameStamp(t *testing.T) {
 	t.Chdir(t.TempDir())
 	do(t, "write a.yaml one")
@@ -274,11 +275,11 @@ func TestWatchSameStamp(t *testing.T) {
 	if err := os.Chtimes("a.yaml", time.Time{}, info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	w.called("same size, same time, other content")
+	w.called("A change of the content alone is reported.")
 }
 
-// TestWatchSince counts what changed between Read and Watch, and nothing if
-// nothing did.
+// TestWatchSince checks that changes between Read and Watch are reported, and
+// only those.
 func TestWatchSince(t *testing.T) {
 	t.Chdir(t.TempDir())
 	do(t, "write a.yaml one", "write b.yaml one")
@@ -298,11 +299,11 @@ func TestWatchSince(t *testing.T) {
 		t.Errorf("Watch: %d calls, %v", calls, err)
 	}
 	names(t, s)
-	watch(t, s).silence("nothing changed since the last Read")
-	watch(t, New([]string{"."}, Options{Settle: short})).silence("nobody has read")
+	watch(t, s).silence("Nothing has changed since the last Read.")
+	watch(t, New([]string{"."}, Options{Settle: short})).silence("Nothing has been read before.")
 }
 
-// TestWatchMany writes very often, and never stops.
+// TestWatchMany checks very frequent and endless writes.
 func TestWatchMany(t *testing.T) {
 	t.Chdir(t.TempDir())
 	do(t, "mkdir d")
@@ -311,10 +312,10 @@ func TestWatchMany(t *testing.T) {
 	for i := range 1000 {
 		do(t, fmt.Sprintf("write d/%d.yaml x%d", i%50, i))
 	}
-	w.called("many writes")
+	w.called("Many writes are reported.")
 	took := time.Since(start)
 	if n, most := w.count.Load(), int32(took/(5*short))+2; n > most {
-		t.Errorf("told %d times of 1000 writes in %v, want at most %d", n, took, most)
+		t.Errorf("%d events for 1000 writes in %v, want at most %d", n, took, most)
 	}
 	w.rest(5 * short)
 	start = time.Now()
@@ -325,18 +326,18 @@ func TestWatchMany(t *testing.T) {
 		case <-time.After(time.Millisecond):
 		}
 		if time.Since(start) > time.Minute {
-			t.Fatal("changes without end are never told")
+			t.Fatal("endless changes were never reported")
 		}
 		do(t, fmt.Sprintf("write d/endless.yaml x%d", i))
 	}
 }
 
-// TestStamp changes a file in ways that leave its size, or its text, as they were.
+// TestStamp changes a file without changing its size or its text.
 func TestStamp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	if got := Stamp(path); got != "" {
-		t.Errorf("a file that does not exist has the stamp %q", got)
+		t.Errorf("stamp of a missing file is %q", got)
 	}
 	seen := map[string]string{}
 	at := time.Now()
@@ -357,7 +358,7 @@ func TestStamp(t *testing.T) {
 		}
 		stamp := Stamp(path)
 		if before, ok := seen[stamp]; ok || stamp == "" || stamp != Stamp(path) {
-			t.Errorf("a file that was %s has the stamp %q of one that was %s", step.reason, stamp, before)
+			t.Errorf("file that was %s has the same stamp %q as one that was %s", step.reason, stamp, before)
 		}
 		seen[stamp] = step.reason
 	}

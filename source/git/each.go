@@ -39,7 +39,7 @@ func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 }
 
 // errEnough ends a walk when yield wants no more.
-var errEnough = errors.New("enough was read")
+var errEnough = errors.New("stopped reading")
 
 // maxDocuments is the maximum number of documents, including empty ones, in all files
 // of a repository.
@@ -55,7 +55,7 @@ func isOver(err error) bool {
 // over adds the name of the file to an error about too many documents.
 func (d document) over(err error) error {
 	if isOver(err) {
-		return wrong("name the folder the definitions are in", "%s: %w", d.origin.File, err)
+		return wrong("set the path to the folder with the definitions", "%s: %w", d.origin.File, err)
 	}
 	return err
 }

@@ -12,8 +12,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// walk says what a walk hands out, and at most as much as stop says if it is not
-// zero.
+// walk returns what a walk yields, at most stop lines if stop is not zero.
 func walk(t *testing.T, s *Source, stop int) ([]string, error) {
 	t.Helper()
 	var got []string
@@ -40,18 +39,18 @@ func TestWalk(t *testing.T) {
 		want   []string
 		err    string
 	}{
-		"All":      {"all there is, in order", Options{}, 0, []string{"a.yaml", "bad.yaml:2:1 XRD001", "d/b.yaml", "d/e/c.json", "lfs.yaml XRD001", "t/one/xrds/o.yml", "t/two/q.yaml", "t/two/xrds/p.yaml"}, ""},
+		"All":      {"All files are walked in order.", Options{}, 0, []string{"a.yaml", "bad.yaml:2:1 XRD001", "d/b.yaml", "d/e/c.json", "lfs.yaml XRD001", "t/one/xrds/o.yml", "t/two/q.yaml", "t/two/xrds/p.yaml"}, ""},
 		"Path":     {"a folder", Options{Path: "d"}, 0, []string{"d/b.yaml", "d/e/c.json"}, ""},
-		"Paths":    {"several, each file once", Options{Paths: []string{"d/e", "d", "a.yaml", "a.yaml"}}, 0, []string{"a.yaml", "d/b.yaml", "d/e/c.json"}, ""},
+		"Paths":    {"Several paths yield each file once.", Options{Paths: []string{"d/e", "d", "a.yaml", "a.yaml"}}, 0, []string{"a.yaml", "d/b.yaml", "d/e/c.json"}, ""},
 		"Star":     {"a pattern", Options{Path: "d/*"}, 0, []string{"d/b.yaml", "d/e/c.json"}, ""},
-		"Name":     {"one that says how names end", Options{Path: "d/**/*.ndjson"}, 0, []string{"d/e/n.ndjson"}, ""},
-		"Deep":     {"at any depth", Options{Path: "**/*.yaml"}, 0, []string{"a.yaml", "bad.yaml:2:1 XRD001", "d/b.yaml", "lfs.yaml XRD001", "t/two/q.yaml", "t/two/xrds/p.yaml"}, ""},
-		"Folders":  {"folders that match are read", Options{Paths: []string{"t/*/xrds"}}, 0, []string{"t/one/xrds/o.yml", "t/two/xrds/p.yaml"}, ""},
-		"NoMatch":  {"a pattern that chooses nothing is told", Options{Path: "d/*.md"}, 0, nil, `the path "d/*.md" cannot be read: nothing matches the pattern`},
-		"NoFolder": {"also when there is no such folder", Options{Path: "q/*.yaml"}, 0, nil, `the path "q/*.yaml" cannot be read: it leads nowhere`},
-		"Broken":   {"a pattern that is none", Options{Path: "d/[a"}, 0, nil, `the pattern "d/[a" cannot be read`},
-		"Stop":     {"no more than is wanted", Options{}, 2, []string{"a.yaml", "bad.yaml:2:1 XRD001"}, ""},
-		"StopOne":  {"after a fault too", Options{Path: "lfs.yaml"}, 1, []string{"lfs.yaml XRD001"}, ""},
+		"Name":     {"A pattern with an extension matches all files that have it.", Options{Path: "d/**/*.ndjson"}, 0, []string{"d/e/n.ndjson"}, ""},
+		"Deep":     {"Two stars match at any depth.", Options{Path: "**/*.yaml"}, 0, []string{"a.yaml", "bad.yaml:2:1 XRD001", "d/b.yaml", "lfs.yaml XRD001", "t/two/q.yaml", "t/two/xrds/p.yaml"}, ""},
+		"Folders":  {"Matching folders are read.", Options{Paths: []string{"t/*/xrds"}}, 0, []string{"t/one/xrds/o.yml", "t/two/xrds/p.yaml"}, ""},
+		"NoMatch":  {"A pattern without matches is reported.", Options{Path: "d/*.md"}, 0, nil, `cannot read path "d/*.md": no file matches the pattern`},
+		"NoFolder": {"A pattern in a missing folder is reported.", Options{Path: "q/*.yaml"}, 0, nil, `cannot read path "q/*.yaml": path does not exist`},
+		"Broken":   {"A pattern with a syntax error is reported.", Options{Path: "d/[a"}, 0, nil, `cannot read pattern "d/[a"`},
+		"Stop":     {"The walk ends when the callback stops it.", Options{}, 2, []string{"a.yaml", "bad.yaml:2:1 XRD001"}, ""},
+		"StopOne":  {"The walk ends when the callback stops it at an error.", Options{Path: "lfs.yaml"}, 1, []string{"lfs.yaml XRD001"}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -63,14 +62,14 @@ func TestWalk(t *testing.T) {
 				t.Errorf("%s: error %v, want %q", tc.reason, err, tc.err)
 			}
 			if tc.err != "" && hints(err) == "" {
-				t.Errorf("%s: no way out", tc.reason)
+				t.Errorf("%s: error has no hint", tc.reason)
 			}
 		})
 	}
 }
 
-// TestWalkRecord wants a record to say where in which repository its definition
-// is, and one that is read to stay as it is.
+// TestWalkRecord checks that a record has the repository and path of its
+// definition, and that a record which is read is unchanged.
 func TestWalkRecord(t *testing.T) {
 	r := newRepo(t)
 	kept := `{"source":"kubernetes","timestamp":"2024-01-01T00:00:00Z","metadata":{"cluster":"c"},"xrd":{"apiVersion":"apiextensions.crossplane.io/v1","kind":"CompositeResourceDefinition","metadata":{"name":"kept"}}}`

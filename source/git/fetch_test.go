@@ -21,7 +21,7 @@ import (
 	"example.dev/ingestor/test/gitserver"
 )
 
-// noise is text that does not compress.
+// noise returns text that does not compress.
 func noise(n int) string {
 	random := rand.NewChaCha8([32]byte{1})
 	b := make([]byte, n)
@@ -29,7 +29,7 @@ func noise(n int) string {
 	return string(b)
 }
 
-// TestFetched looks at what goes over the wire.
+// TestFetched checks the requests that are sent.
 func TestFetched(t *testing.T) {
 	r := newRepo(t)
 	old := r.commit("master", files("old.yaml"))
@@ -38,19 +38,19 @@ func TestFetched(t *testing.T) {
 	at := gitserver.Serve(t, r.dir, rec.guard)
 	set, err := New(at, Options{Path: "defs"}).Read(t.Context())
 	if asked := rec.take(); err != nil || !slices.Equal(origins(set), []string{"defs/b.yaml"}) || len(asked) != 2 || !strings.Contains(asked[1], "deepen 1\n") {
-		t.Errorf("one commit is fetched: %v, asked %q", err, asked)
+		t.Errorf("read: %v, requests %q; want one commit to be fetched", err, asked)
 	}
 	if _, err := New(at, Options{}).Head(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if asked := rec.take(); len(asked) != 1 || !strings.HasPrefix(asked[0], "GET ") {
-		t.Errorf("Head only lists: asked %q", asked)
+		t.Errorf("requests of Head are %q, want only a list", asked)
 	}
 	if set, err := New(at, Options{Ref: old.String()}).Read(t.Context()); err != nil || !slices.Equal(origins(set), []string{"old.yaml"}) {
-		t.Errorf("an old commit: %v", err)
+		t.Errorf("read of an old commit: %v", err)
 	}
-	if _, err := New(at, Options{Path: "defs", MaxBytes: 512 << 10}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "more than is allowed: 524288 bytes") || !strings.Contains(hints(err), "a repository that holds less") {
-		t.Errorf("a repository that is too large: %v, %q", err, hints(err))
+	if _, err := New(at, Options{Path: "defs", MaxBytes: 512 << 10}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "size limit exceeded: 524288 bytes") || !strings.Contains(hints(err), "a smaller repository") {
+		t.Errorf("read of a repository that is too large: %v, %q", err, hints(err))
 	}
 	srv := gitserver.ServeSSH(t, r.dir)
 	for at, opts := range map[string]Options{
@@ -58,14 +58,14 @@ func TestFetched(t *testing.T) {
 		srv.URL: {Ref: old.String(), Auth: sshAuth(srv)},
 	} {
 		_, err := New(at, opts).Read(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "not our ref") || !strings.Contains(hints(err), "the last of a branch or tag") {
-			t.Errorf("a commit that is not given out: %v, %q", err, hints(err))
+		if err == nil || !strings.Contains(err.Error(), "not our ref") || !strings.Contains(hints(err), "specify a branch or tag") {
+			t.Errorf("read of a commit that the server does not serve: %v, %q", err, hints(err))
 		}
 	}
 }
 
-// TestPacked reads a repository after Git put it in order: packs with deltas,
-// names in one file, and clones of all sorts.
+// TestPacked reads a repository after git gc: packs with deltas, packed refs,
+// and different kinds of clones.
 func TestPacked(t *testing.T) {
 	gitserver.Need(t)
 	r := newRepo(t)
@@ -104,7 +104,7 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestCancelHTTP cancels at every place where a server can keep one waiting.
+// TestCancelHTTP cancels at every step where a server can block.
 func TestCancelHTTP(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
@@ -143,7 +143,7 @@ func TestCancelHTTP(t *testing.T) {
 			})
 			soon(t, func() {
 				s := New(srv.URL+"/defs.git", Options{Timeout: 50 * time.Millisecond})
-				if _, err := s.Read(t.Context()); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(hints(err), "allow more time") {
+				if _, err := s.Read(t.Context()); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(hints(err), "set a longer timeout") {
 					t.Errorf("Read: %v", err)
 				}
 			})
@@ -151,7 +151,7 @@ func TestCancelHTTP(t *testing.T) {
 	}
 }
 
-// TestNothingOnDisk reads in all ways while the places for files are watched.
+// TestNothingOnDisk checks that reading writes no files.
 func TestNothingOnDisk(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
@@ -179,7 +179,7 @@ func TestNothingOnDisk(t *testing.T) {
 		t.Errorf("files were written: %q", got)
 	}
 	if diff := cmp.Diff(before, listing(t, r.dir)); diff != "" {
-		t.Errorf("the repository changed (-before +after):\n%s", diff)
+		t.Errorf("repository was changed (-before +after):\n%s", diff)
 	}
 }
 

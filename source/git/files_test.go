@@ -23,16 +23,16 @@ func TestFiles(t *testing.T) {
 	r.tag("v1", plumbing.CommitObject, first)
 	over := gitserver.Serve(t, r.dir, nil)
 	cases := map[string]struct{ reason, ref, page, at, readme, err string }{
-		"Head":    {"nothing is named", "", "", ".", "one", ""},
+		"Head":    {"The default is the HEAD of the repository.", "", "", ".", "one", ""},
 		"Branch":  {"a branch", "", "master", ".", "one", ""},
-		"Path":    {"a branch and a path", "", "master/a/b", "a/b", "one", ""},
-		"Nested":  {"a branch with a slash goes before a tag without", "", "feature/x/a", "a", "two", ""},
+		"Path":    {"An address can have a branch and a path.", "", "master/a/b", "a/b", "one", ""},
+		"Nested":  {"A branch with a slash is preferred to a tag without one.", "", "feature/x/a", "a", "two", ""},
 		"Tag":     {"a tag", "", "feature/y", "y", "one", ""},
-		"Peeled":  {"a tag with words of its own", "", "v1/a", "a", "one", ""},
+		"Peeled":  {"An annotated tag is resolved.", "", "v1/a", "a", "one", ""},
 		"Commit":  {"a commit", "", first.String() + "/a", "a", "one", ""},
-		"Ref":     {"the name apart", "feature/x", "master/a", "master/a", "two", ""},
-		"HEAD":    {"HEAD by its name", "", "HEAD/a", "a", "one", ""},
-		"Missing": {"no such branch", "", "nope/a", "", "", `it has no branch, tag or commit "nope"`},
+		"Ref":     {"The ref can be given separately.", "feature/x", "master/a", "master/a", "two", ""},
+		"HEAD":    {"HEAD is a valid name.", "", "HEAD/a", "a", "one", ""},
+		"Missing": {"A missing branch is reported.", "", "nope/a", "", "", `no branch, tag or commit "nope"`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,8 @@ func TestFiles(t *testing.T) {
 	})
 }
 
-// TestFilesOdd reads what is not a file, and names that no file can have.
+// TestFilesOdd checks entries that are not files, and names that no file can
+// have.
 func TestFilesOdd(t *testing.T) {
 	r := newRepo(t)
 	blob := r.put(plumbing.BlobObject, []byte("../../etc/passwd"))
@@ -102,14 +103,14 @@ func TestFilesOdd(t *testing.T) {
 	}
 	for _, name := range []string{"link", "module", "..", "gone", "nope", "run/x", "/run", "endless"} {
 		if f, err := files.Open(name); err == nil {
-			t.Errorf("%q can be opened: %v", name, f)
+			t.Errorf("%q was opened: %v", name, f)
 		} else if name == "nope" && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, name := range []string{"run", "endless", "nope"} {
 		if to, err := fs.ReadLink(files, name); err == nil {
-			t.Errorf("%q leads to %q", name, to)
+			t.Errorf("%q is a link to %q", name, to)
 		}
 	}
 }

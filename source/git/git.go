@@ -68,7 +68,7 @@ var (
 
 // New returns a Source of the repository at an address: a URL with the scheme https,
 // http, ssh or file, user@host:path for SSH, or the path of a repository on this
-// machine, with or without a work tree, of which only what is committed is read.
+// machine, with or without a work tree; only commits are read.
 // Credentials in a URL are used but never shown. An invalid address is reported by
 // Read and Head.
 func New(repository string, opts Options) *Source {
@@ -135,8 +135,8 @@ func (s *Source) Head(ctx context.Context) (commit string, err error) {
 // Error.
 func (s *Source) open(ctx context.Context, f func(context.Context, *remote.Repository) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.Timeout, wrong(
-		"the server or the way to it may be slow; try again, or allow more time",
-		"not done after %v: %w", s.opts.Timeout, context.DeadlineExceeded))
+		"try again, or set a longer timeout",
+		"timeout of %v exceeded: %w", s.opts.Timeout, context.DeadlineExceeded))
 	defer cancel()
 	if s.bad != nil {
 		return s.fail(ctx, s.bad, remote.Credentials{})

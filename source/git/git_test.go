@@ -25,134 +25,134 @@ func TestRead(t *testing.T) {
 		hint    string
 	}{
 		"Whole": {
-			reason: "without a path all is read, folders below included, in order",
+			reason: "Without a path everything is read in order, including subfolders.",
 			files:  files("b.yaml", "a/c.yml", "a/b/d.json", "A.YAML", "e.txt", "a.yaml"),
 			want:   []string{"A.YAML", "a.yaml", "a/b/d.json", "a/c.yml", "b.yaml"},
 		},
 		"Hidden": {
-			reason: "what begins with a dot is passed over",
+			reason: "Hidden files are skipped.",
 			files:  files("a.yaml", ".b.yaml", ".github/c.yaml", "d/.e/f.yaml"),
 			want:   []string{"a.yaml"},
 		},
 		"Folder": {
-			reason: "a path may be a folder; its files are known from the top of the repository",
+			reason: "A path can be a folder; paths of files are relative to the root of the repository.",
 			files:  files("a.yaml", "d/b.yaml", "d/e/c.yaml", "de/f.yaml"),
 			opts:   Options{Path: "d"},
 			want:   []string{"d/b.yaml", "d/e/c.yaml"},
 		},
 		"Slashes": {
-			reason: "slashes around a path mean nothing, nor does a dot",
+			reason: "Leading and trailing slashes and dots in a path are ignored.",
 			files:  files("d/b.yaml", "d/e/c.yaml"),
 			opts:   Options{Path: "/./d//e/"},
 			want:   []string{"d/e/c.yaml"},
 		},
 		"HiddenNamed": {
-			reason: "a hidden folder named outright is read",
+			reason: "A hidden folder that is named is read.",
 			files:  files(".d/a.yaml"),
 			opts:   Options{Path: ".d"},
 			want:   []string{".d/a.yaml"},
 		},
 		"File": {
-			reason: "a path may be a file of any name",
+			reason: "A path can be a file of any name.",
 			files:  files("a.yaml", "d/notes.txt"),
 			opts:   Options{Path: "d/notes.txt"},
 			want:   []string{"d/notes.txt"},
 		},
 		"Missing": {
-			reason: "a path that is not there is told with what is",
+			reason: "The hint for a missing path lists the existing entries.",
 			files:  files("a.yaml", "defs/b.yaml"),
 			opts:   Options{Path: "definitions"},
-			err:    `the path "definitions" cannot be read: it leads nowhere`,
-			hint:   "write it from the top of the repository, where there are a.yaml, defs",
+			err:    `cannot read path "definitions": path does not exist`,
+			hint:   "write the path from the root of the repository, which has a.yaml, defs",
 		},
 		"ThroughFile": {
-			reason: "there is nothing below a file",
+			reason: "A file has no entries.",
 			files:  files("a.yaml"),
 			opts:   Options{Path: "a.yaml/b"},
-			err:    `the path "a.yaml/b" cannot be read: it leads nowhere`,
-			hint:   "write it from the top of the repository, where there are a.yaml",
+			err:    `cannot read path "a.yaml/b": path does not exist`,
+			hint:   "write the path from the root of the repository, which has a.yaml",
 		},
 		"Out": {
-			reason: "a path stays in the repository",
+			reason: "A path traversal is refused.",
 			files:  files("d/a.yaml"),
 			opts:   Options{Path: "d/../../etc"},
-			err:    `the path "d/../../etc" cannot be read: it leads out of the repository`,
-			hint:   "write it from the top of the repository, where there are d",
+			err:    `cannot read path "d/../../etc": path is outside the repository`,
+			hint:   "write the path from the root of the repository, which has d",
 		},
 		"Empty": {
-			reason:  "a folder without definitions is worth a word, not an error",
+			reason:  "A folder without definitions is reported as skipped, not as an error.",
 			files:   files("a.txt"),
-			skipped: []string{".: it holds no .yaml, .yml or .json file"},
+			skipped: []string{".: no .yaml, .yml or .json file"},
 		},
 		"Links": {
-			reason: "links inside are followed, whatever they lead to is read once, by its own path if it can be",
+			reason: "Links within the repository are followed; each target is read once, by its own path if possible.",
 			files: with(files("d/z.yaml", "d/sub/x.yaml", "other/o.yaml", "other/f.txt"),
 				"d/a.yaml", link+"z.yaml", "d/b", link+"sub", "d/c", link+"../other", "d/n.yaml", link+"../other/f.txt", "d/t.txt", link+"z.yaml"),
 			opts: Options{Path: "d"},
 			want: []string{"d/c/o.yaml", "d/n.yaml", "d/sub/x.yaml", "d/z.yaml"},
 		},
 		"LinksOut": {
-			reason: "links that lead out, nowhere or in circles are passed over with a word",
+			reason: "Links that are broken, cyclic or lead out of the repository are reported as skipped.",
 			files: with(files("d/a.yaml"), "d/b.yaml", link+"../../../etc/passwd", "d/c.yaml", link+"/etc/passwd",
 				"d/e.yaml", link+"gone.yaml", "d/long.yaml", link+strings.Repeat("./", 1<<12)+"a.yaml", "d/f", link+"g", "d/g", link+"f", "d/self", link+".", "d/up", link+".."),
 			want: []string{"d/a.yaml"},
 			skipped: []string{
-				"d/b.yaml: it is a link, and it leads out of the repository",
-				"d/c.yaml: it is a link, and it leads out of the repository",
-				"d/e.yaml: it is a link, and it leads nowhere",
-				"d/f: it is a link, and it leads in circles",
-				"d/g: it is a link, and it leads in circles",
-				"d/long.yaml: it is a link, and it leads nowhere",
+				"d/b.yaml: cannot follow link: path is outside the repository",
+				"d/c.yaml: cannot follow link: path is outside the repository",
+				"d/e.yaml: cannot follow link: path does not exist",
+				"d/f: cannot follow link: path has a loop of links",
+				"d/g: cannot follow link: path has a loop of links",
+				"d/long.yaml: cannot follow link: path does not exist",
 			},
 		},
 		"PathThroughLink": {
-			reason: "a path may lead through links, and files keep it",
+			reason: "A path can contain links, and paths of files keep it.",
 			files:  with(files("v2/defs/a.yaml"), "current", link+"./v2"),
 			opts:   Options{Path: "current/defs"},
 			want:   []string{"current/defs/a.yaml"},
 		},
 		"Submodule": {
-			reason:  "what is in another repository is not here",
+			reason:  "Submodules are not read.",
 			files:   with(files("a.yaml"), "lib", module, "l", link+"lib/x", "m.yaml", link+"lib"),
 			want:    []string{"a.yaml"},
-			skipped: []string{"lib: it is a submodule; read its repository as a source of its own", "l: it is a link, and it leads into a submodule, whose repository is a source of its own", "m.yaml: it is a link, and it leads into a submodule, whose repository is a source of its own"},
+			skipped: []string{"lib: is a submodule; add its repository as a separate source", "l: cannot follow link: path is in a submodule; add its repository as a separate source", "m.yaml: cannot follow link: path is in a submodule; add its repository as a separate source"},
 		},
 		"SubmoduleNamed": {
-			reason: "a submodule named outright is an error",
+			reason: "A submodule that is named is an error.",
 			files:  with(files("a.yaml"), "lib", module),
 			opts:   Options{Path: "lib"},
-			err:    `the path "lib" cannot be read: it leads into a submodule, whose repository is a source of its own`,
-			hint:   "write it from the top of the repository, where there are a.yaml, lib",
+			err:    `cannot read path "lib": path is in a submodule; add its repository as a separate source`,
+			hint:   "write the path from the root of the repository, which has a.yaml, lib",
 		},
 		"NotUTF8": {
-			reason: "a path may be any bytes",
+			reason: "A path can contain any bytes.",
 			files:  map[string]string{"d\xff/a.yaml": definition("a")},
 			want:   []string{"d\uFFFD/a.yaml"},
 		},
 		"TooManyFiles": {
-			reason: "the number of files is bounded",
+			reason: "The number of files is limited.",
 			files:  files("a.yaml", "b.yaml", "c.yaml"),
 			opts:   Options{MaxFiles: 2},
-			err:    "it holds more than the 2 files that are allowed",
-			hint:   "name the folder the definitions are in, or allow more",
+			err:    "more than 2 files",
+			hint:   "set the path to the folder with the definitions, or raise the limit",
 		},
 		"TooManyDocuments": {
-			reason: "the number of documents is bounded, and empty ones count",
+			reason: "The number of documents is limited, including empty ones.",
 			files:  with(files("a.yaml"), "b.yaml", strings.Repeat("---\n", maxDocuments)),
 			want:   []string{"a.yaml"},
-			err:    "b.yaml: line 250000, column 1: there are more than 250000 documents, empty ones included",
-			hint:   "name the folder the definitions are in",
+			err:    "b.yaml: line 250000, column 1: input has more than 250000 documents, including empty ones",
+			hint:   "set the path to the folder with the definitions",
 		},
 		"TooManyBytes": {
-			reason: "the number of bytes is bounded; what was read before is kept",
+			reason: "The number of bytes is limited; definitions that were read before are kept.",
 			files:  with(files("a.yaml"), "b.yaml", strings.Repeat("# long\n", 100)),
 			opts:   Options{MaxBytes: 512},
 			want:   []string{"a.yaml"},
-			err:    "it holds more than is allowed: 512 bytes",
-			hint:   "name the folder the definitions are in, or allow more",
+			err:    "size limit exceeded: 512 bytes",
+			hint:   "set the path to the folder with the definitions, or raise the limit",
 		},
 		"Large": {
-			reason: "only what is read counts",
+			reason: "Only files that are read count towards the limit.",
 			files:  with(files("a.yaml"), "b.bin", strings.Repeat("# long\n", 100)),
 			opts:   Options{MaxBytes: 512},
 			want:   []string{"a.yaml"},
@@ -186,7 +186,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestRef names the same repository in all ways there are.
+// TestRef checks all ways to name a commit.
 func TestRef(t *testing.T) {
 	r := newRepo(t)
 	first := r.commit("master", files("first.yaml"))
@@ -200,7 +200,7 @@ func TestRef(t *testing.T) {
 	r.point("refs/pull/7/head", third)
 	r.tag("tree", plumbing.TreeObject, r.tree(files("x.yaml")))
 	r.point(plumbing.NewBranchReferenceName(first.String()[:8]), third)
-	// As the large hosts have it.
+	// A ref like those of large hosts for pull requests.
 	r.configure("[uploadpack]\n\tallowReachableSHA1InWant = true\n")
 
 	cases := map[string]struct {
@@ -208,27 +208,27 @@ func TestRef(t *testing.T) {
 		ref    string
 		commit plumbing.Hash
 		file   string
-		shown  string // The name in the location.
+		shown  string // the name in the location
 		err    string
 	}{
-		"Default":   {"the repository says what comes first", "", second, "second.yaml", "master", ""},
-		"HEAD":      {"it has a name too", "HEAD", second, "second.yaml", "master", ""},
-		"Branch":    {"a branch with a slash", "feature/x", third, "third.yaml", "feature/x", ""},
-		"Full":      {"a full name is that name", "refs/heads/feature/x", third, "third.yaml", "feature/x", ""},
-		"Light":     {"a tag that is only a name", "light", first, "first.yaml", "light", ""},
-		"Annotated": {"a tag with words of its own", "annotated", first, "first.yaml", "annotated", ""},
-		"Twice":     {"a tag of a tag", "twice", first, "first.yaml", "twice", ""},
-		"Both":      {"a branch goes before a tag", "both", second, "second.yaml", "both", ""},
-		"BothTag":   {"the full name tells them apart", "refs/tags/both", first, "first.yaml", "both", ""},
-		"Other":     {"a name that is neither branch nor tag", "refs/pull/7/head", third, "third.yaml", "refs/pull/7/head", ""},
-		"Tip":       {"a commit that a name points at", third.String(), third, "third.yaml", third.String(), ""},
-		"Commit":    {"a commit no name points at", second.String(), second, "second.yaml", second.String(), ""},
-		"Upper":     {"digits have no case", strings.ToUpper(second.String()), second, "second.yaml", second.String(), ""},
-		"DigitName": {"a branch may look like a commit", first.String()[:8], third, "third.yaml", first.String()[:8], ""},
-		"Unknown":   {"names that are there are told", "nope", plumbing.ZeroHash, "", "", `it has no branch, tag or commit "nope"`},
-		"Digits":    {"the first digits are not enough", second.String()[:12], plumbing.ZeroHash, "", "", "it has no branch, tag or commit"},
-		"Tree":      {"a tag need not lead to a commit", "tree", plumbing.ZeroHash, "", "", "is no commit, or is not there"},
-		"Pattern":   {"names are no patterns, nor paths", "../../config", plumbing.ZeroHash, "", "", `it has no branch, tag or commit "../../config"`},
+		"Default":   {"The default is the default branch.", "", second, "second.yaml", "master", ""},
+		"HEAD":      {"HEAD is the default branch.", "HEAD", second, "second.yaml", "master", ""},
+		"Branch":    {"The name of a branch can have a slash.", "feature/x", third, "third.yaml", "feature/x", ""},
+		"Full":      {"A full ref name is supported.", "refs/heads/feature/x", third, "third.yaml", "feature/x", ""},
+		"Light":     {"A lightweight tag is resolved.", "light", first, "first.yaml", "light", ""},
+		"Annotated": {"An annotated tag is resolved.", "annotated", first, "first.yaml", "annotated", ""},
+		"Twice":     {"A tag of a tag is resolved.", "twice", first, "first.yaml", "twice", ""},
+		"Both":      {"A branch is preferred to a tag.", "both", second, "second.yaml", "both", ""},
+		"BothTag":   {"The full name selects the tag.", "refs/tags/both", first, "first.yaml", "both", ""},
+		"Other":     {"A ref that is neither branch nor tag is supported.", "refs/pull/7/head", third, "third.yaml", "refs/pull/7/head", ""},
+		"Tip":       {"A commit that a ref points to is supported.", third.String(), third, "third.yaml", third.String(), ""},
+		"Commit":    {"A commit without a ref is supported.", second.String(), second, "second.yaml", second.String(), ""},
+		"Upper":     {"The hash of a commit can be upper case.", strings.ToUpper(second.String()), second, "second.yaml", second.String(), ""},
+		"DigitName": {"A branch that looks like a hash is a branch.", first.String()[:8], third, "third.yaml", first.String()[:8], ""},
+		"Unknown":   {"A missing ref is reported.", "nope", plumbing.ZeroHash, "", "", `no branch, tag or commit "nope"`},
+		"Digits":    {"An abbreviated hash is not supported.", second.String()[:12], plumbing.ZeroHash, "", "", "no branch, tag or commit"},
+		"Tree":      {"A tag of a tree is refused.", "tree", plumbing.ZeroHash, "", "", "is not a commit, or does not exist"},
+		"Pattern":   {"A ref name with a path is refused.", "../../config", plumbing.ZeroHash, "", "", `no branch, tag or commit "../../config"`},
 	}
 	check := func(t *testing.T, repository string, opts Options) {
 		for name, tc := range cases {
@@ -241,7 +241,7 @@ func TestRef(t *testing.T) {
 					if err == nil || !strings.Contains(err.Error(), tc.err) {
 						t.Errorf("%s\nRead: %v, want %q", tc.reason, err, tc.err)
 					}
-					if name == "Unknown" && (headErr == nil || !strings.Contains(hints(headErr), "there are ") || !strings.Contains(hints(headErr), "feature/x, master, annotated")) {
+					if name == "Unknown" && (headErr == nil || !strings.Contains(hints(headErr), "available: ") || !strings.Contains(hints(headErr), "feature/x, master, annotated")) {
 						t.Errorf("%s\nHead: %v, %q", tc.reason, headErr, hints(headErr))
 					}
 					return
@@ -256,7 +256,7 @@ func TestRef(t *testing.T) {
 					t.Errorf("%s\nfiles read (-want +got):\n%s", tc.reason, diff)
 				}
 				if at := set.Definitions[0].Origin.SourceLocation(); s.at.URL != nil && !strings.Contains(at, "/"+tc.shown+"/"+tc.file) {
-					t.Errorf("%s\nlocation %q, want %q in it", tc.reason, at, tc.shown)
+					t.Errorf("%s\nlocation is %q, want %q in it", tc.reason, at, tc.shown)
 				}
 			})
 		}
@@ -270,7 +270,7 @@ func TestRef(t *testing.T) {
 	})
 }
 
-// TestMoved sees a branch that moves.
+// TestMoved checks a branch that moves.
 func TestMoved(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
@@ -278,18 +278,18 @@ func TestMoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := New(at, Options{})
 			if s.Commit() != "" {
-				t.Errorf("Commit() = %q before anything was read", s.Commit())
+				t.Errorf("Commit() = %q before the first read", s.Commit())
 			}
 			if _, err := s.Read(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if head, err := s.Head(t.Context()); err != nil || head != s.Commit() {
-				t.Errorf("nothing moved: Head() = %q, %v, Commit() = %q", head, err, s.Commit())
+				t.Errorf("unchanged branch: Head() = %q, %v, Commit() = %q", head, err, s.Commit())
 			}
 			want := r.commit("master", files("b.yaml", name+".yaml"))
 			head, err := s.Head(t.Context())
 			if err != nil || head != want.String() || s.Commit() == head {
-				t.Errorf("the branch moved: Head() = %q, %v, Commit() = %q, want %s", head, err, s.Commit(), want)
+				t.Errorf("moved branch: Head() = %q, %v, Commit() = %q, want %s", head, err, s.Commit(), want)
 			}
 			set, err := s.Read(t.Context())
 			if err != nil || s.Commit() != want.String() {
@@ -314,11 +314,11 @@ func TestOrigin(t *testing.T) {
 		t.Errorf("origin (-want +got):\n%s", diff)
 	}
 	if len(set.Findings) != 1 || set.Findings[0].File != "d/bad.yaml" || set.Findings[0].Rule != xrd.RuleSyntax || set.Documents != 2 {
-		t.Errorf("want one finding in d/bad.yaml of two documents, got %+v", set)
+		t.Errorf("got %+v, want one finding in d/bad.yaml of two documents", set)
 	}
 }
 
-// TestPointer meets a file that Git LFS keeps elsewhere.
+// TestPointer checks a Git LFS pointer file.
 func TestPointer(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", with(files("a.yaml"), "b.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:"+strings.Repeat("a", 64)+"\nsize 12345\n"))

@@ -22,7 +22,7 @@ import (
 	"example.dev/ingestor/test/gitserver"
 )
 
-// recorder keeps the requests for objects.
+// recorder records the requests for objects.
 type recorder struct {
 	mu    sync.Mutex
 	asked []string
@@ -69,19 +69,19 @@ func TestHTTPAuth(t *testing.T) {
 		err    string
 		hint   string
 	}{
-		"None":      {"a server that asks", at, Auth{}, "the server asks for credentials", "give a token"},
-		"Token":     {"the usual user name", at, Auth{Token: token}, "", ""},
-		"File":      {"a token from a file, without the end of the line", at, Auth{TokenFile: file}, "", ""},
-		"Username":  {"another user name", other, Auth{Username: "bot", Token: token}, "", ""},
-		"URL":       {"both in the address", withUser(other, "bot:s3cr3t%2Ft+ken="), Auth{}, "", ""},
-		"URLUser":   {"the user in the address, the token apart", withUser(other, "bot"), Auth{Token: token}, "", ""},
-		"Before":    {"what is given apart goes before the address", withUser(other, "me:other"), Auth{Username: "bot", Token: token}, "", ""},
-		"Wrong":     {"a wrong token", at, Auth{Token: "wr0ng-" + token}, "the server does not accept the credentials", "check that the token is whole"},
-		"WrongURL":  {"a wrong token in the address", withUser(at, "me:wr0ng-s3cr3t"), Auth{}, "does not accept the credentials", "check that the token"},
-		"LoneURL":   {"a token alone in the address", withUser(at, "wr0ng-s3cr3t"), Auth{}, "does not accept the credentials", "check that the token"},
-		"NoFile":    {"a file that is not there", at, Auth{TokenFile: file + "x"}, "cannot be read: no such file", "check the path"},
-		"EmptyFile": {"a file with nothing in it", at, Auth{TokenFile: empty}, "is empty", "put a token into it"},
-		"NotFound":  {"a slip in the path", strings.Replace(at, "defs.git", "nope.git", 1), Auth{Token: token}, "there is no such repository", "check the spelling"},
+		"None":      {"A server that requires credentials is reported.", at, Auth{}, "server requires credentials", "set a token"},
+		"Token":     {"A token has a default user name.", at, Auth{Token: token}, "", ""},
+		"File":      {"A token file can end in a newline.", at, Auth{TokenFile: file}, "", ""},
+		"Username":  {"The user name can be set.", other, Auth{Username: "bot", Token: token}, "", ""},
+		"URL":       {"User name and token can be in the URL.", withUser(other, "bot:s3cr3t%2Ft+ken="), Auth{}, "", ""},
+		"URLUser":   {"The user name can be in the URL, and the token separate.", withUser(other, "bot"), Auth{Token: token}, "", ""},
+		"Before":    {"Separate credentials override those of the URL.", withUser(other, "me:other"), Auth{Username: "bot", Token: token}, "", ""},
+		"Wrong":     {"A wrong token is reported.", at, Auth{Token: "wr0ng-" + token}, "server rejected the credentials", "check that the token is complete"},
+		"WrongURL":  {"A wrong token in the URL is reported and not shown.", withUser(at, "me:wr0ng-s3cr3t"), Auth{}, "rejected the credentials", "check that the token"},
+		"LoneURL":   {"A wrong token without a user name in the URL is not shown.", withUser(at, "wr0ng-s3cr3t"), Auth{}, "rejected the credentials", "check that the token"},
+		"NoFile":    {"A missing token file is reported.", at, Auth{TokenFile: file + "x"}, "cannot read token file", "check the path"},
+		"EmptyFile": {"An empty token file is reported.", at, Auth{TokenFile: empty}, "is empty", "write the token to the file"},
+		"NotFound":  {"A missing repository is reported.", strings.Replace(at, "defs.git", "nope.git", 1), Auth{Token: token}, "repository not found", "check the spelling"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestHTTPAuth(t *testing.T) {
 				}
 				shown := fmt.Sprintf("%v %+v %#v %q %v %s", err, err, err, hints(err), errors.Join(err, err), s.Repository())
 				if strings.Contains(shown, "s3cr3t") || strings.Contains(shown, "czNjcjN0") {
-					t.Errorf("%s\nthe secret is shown: %s", tc.reason, shown)
+					t.Errorf("%s\nsecret is in the error: %s", tc.reason, shown)
 				}
 			}
 		})
@@ -108,18 +108,18 @@ func TestHTTPAuth(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := s.Read(t.Context()); err == nil {
-			t.Error("an old token is accepted")
+			t.Error("old token was accepted")
 		}
 		if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Read(t.Context()); err != nil {
-			t.Errorf("the file is read again: %v", err)
+			t.Errorf("read after the token file was changed: %v", err)
 		}
 	})
 }
 
-// TestHTTPErrors talks to servers that are not what was hoped for.
+// TestHTTPErrors checks servers that fail or are not Git servers.
 func TestHTTPErrors(t *testing.T) {
 	const token = "s3cr3t-token"
 	answer := func(status int, kind, body string) http.HandlerFunc {
@@ -149,21 +149,21 @@ func TestHTTPErrors(t *testing.T) {
 		err    string
 		hint   string
 	}{
-		"Forbidden": {"a token without the right", answer(403, "text/plain", "no, {auth}"), "does not let these credentials read it", "that may read it"},
-		"Broken":    {"a server with troubles of its own", answer(500, "text/plain", "{auth}"), "the server answers 500 Internal Server Error", ""},
-		"Page":      {"a page for people", answer(200, "text/html", "<html>Sign in, {auth}</html>"), "something that is not a repository", "check that the address"},
-		"Garbage":   {"the right type and the wrong words", answer(200, refsType, prefix+"0009hello"), "does not speak as Git does", "check that the address"},
-		"NoLength":  {"not even lines", answer(200, refsType, "what is this?"), "does not speak as Git does", "check that the address"},
-		"Silence":   {"an answer without a word", answer(200, refsType, ""), "without a word", "check the address"},
-		"ERR":       {"an error as Git writes it", answer(200, refsType, prefix+pkt("ERR access denied to s3cr3t-token\x1b[31m\nand more")), `the server says "access denied to ********[31m"`, "check the address"},
-		"Empty":     {"a repository without commits", answer(200, refsType, prefix+"0000"), "it has no commits yet", "commit something first"},
-		"EmptyNew":  {"the same in the way of newer servers", answer(200, refsType, prefix+pkt(strings.Repeat("0", 40)+" capabilities^{}\x00shallow\n")+"0000"), "it has no commits yet", ""},
-		"Cut":       {"an answer that ends too soon", then(answer(200, "application/x-git-upload-pack-result", pkt("shallow "+strings.Repeat("1", 40))+"0000"+pkt("NAK\n")+pkt("\x01PACK\x00\x00\x00\x02\x00\x00\x00\x01"))), "ends the connection before all has come", "try again"},
-		"Nothing":   {"no answer at all", then(answer(200, "application/x-git-upload-pack-result", "")), "before all has come", "try again"},
-		"Refused":   {"a refusal beside the pack", then(answer(200, "application/x-git-upload-pack-result", pkt("shallow "+strings.Repeat("1", 40))+"0000"+pkt("NAK\n")+pkt("\x03too busy for s3cr3t-token\n"))), `does not send the commit: unexpected error: too busy for ********`, ""},
-		"NotOurs":   {"a refusal instead of it", then(answer(200, "application/x-git-upload-pack-result", pkt("ERR upload-pack: not our ref"))), "upload-pack: not our ref", ""},
-		"NotPack":   {"a pack that is none", then(answer(200, "application/x-git-upload-pack-result", pkt("shallow "+strings.Repeat("1", 40))+"0000"+pkt("NAK\n")+pkt("\x01hello, hello, hello")+"0000")), "malformed pack file signature", "try again"},
-		"Endless": {"a list without end", func(w http.ResponseWriter, _ *http.Request) {
+		"Forbidden": {"A missing permission is reported.", answer(403, "text/plain", "no, {auth}"), "permission denied for these credentials", "that may read it"},
+		"Broken":    {"A server error is reported.", answer(500, "text/plain", "{auth}"), "server responded with 500 Internal Server Error", ""},
+		"Page":      {"An HTML page is reported.", answer(200, "text/html", "<html>Sign in, {auth}</html>"), "server did not respond with a repository", "check that the address"},
+		"Garbage":   {"A response with invalid content is reported.", answer(200, refsType, prefix+"0009hello"), "does not support the Git protocol", "check that the address"},
+		"NoLength":  {"A response without packet lines is reported.", answer(200, refsType, "what is this?"), "does not support the Git protocol", "check that the address"},
+		"Silence":   {"An empty response is reported.", answer(200, refsType, ""), "closed the connection without a response", "check the address"},
+		"ERR":       {"An error of the Git protocol is reported.", answer(200, refsType, prefix+pkt("ERR access denied to s3cr3t-token\x1b[31m\nand more")), `server responded with "access denied to ********[31m"`, "check the address"},
+		"Empty":     {"A repository without commits is reported.", answer(200, refsType, prefix+"0000"), "repository has no commits yet", "push a commit first"},
+		"EmptyNew":  {"A repository without commits is reported in the format of newer servers.", answer(200, refsType, prefix+pkt(strings.Repeat("0", 40)+" capabilities^{}\x00shallow\n")+"0000"), "repository has no commits yet", ""},
+		"Cut":       {"A response that is cut off is reported.", then(answer(200, "application/x-git-upload-pack-result", pkt("shallow "+strings.Repeat("1", 40))+"0000"+pkt("NAK\n")+pkt("\x01PACK\x00\x00\x00\x02\x00\x00\x00\x01"))), "closed the connection early", "try again"},
+		"Nothing":   {"A missing response is reported.", then(answer(200, "application/x-git-upload-pack-result", "")), "closed the connection early", "try again"},
+		"Refused":   {"An error in the sideband is reported.", then(answer(200, "application/x-git-upload-pack-result", pkt("shallow "+strings.Repeat("1", 40))+"0000"+pkt("NAK\n")+pkt("\x03too busy for s3cr3t-token\n"))), `did not send the commit: unexpected error: too busy for ********`, ""},
+		"NotOurs":   {"An error in place of the pack is reported.", then(answer(200, "application/x-git-upload-pack-result", pkt("ERR upload-pack: not our ref"))), "upload-pack: not our ref", ""},
+		"NotPack":   {"An invalid pack is reported.", then(answer(200, "application/x-git-upload-pack-result", pkt("shallow "+strings.Repeat("1", 40))+"0000"+pkt("NAK\n")+pkt("\x01hello, hello, hello")+"0000")), "malformed pack file signature", "try again"},
+		"Endless": {"An endless list of refs is refused.", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", refsType)
 			fmt.Fprint(w, list[:len(list)-4])
 			line := pkt(strings.Repeat("1", 40) + " refs/heads/" + strings.Repeat("x", 60_000) + "\n")
@@ -172,7 +172,7 @@ func TestHTTPErrors(t *testing.T) {
 					return
 				}
 			}
-		}, "or sends too much", "try again"},
+		}, "or sent too much data", "try again"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestHTTPErrors(t *testing.T) {
 				t.Errorf("%s\nRead: %v, %q\nwant: %q, %q", tc.reason, err, hints(err), tc.err, tc.hint)
 			}
 			if shown := fmt.Sprintf("%v %+v %#v %s", err, err, err, hints(err)); strings.Contains(shown, token) || strings.Contains(shown, "Basic ") {
-				t.Errorf("%s\nthe secret is shown: %s", tc.reason, shown)
+				t.Errorf("%s\nsecret is in the error: %s", tc.reason, shown)
 			}
 		})
 	}
@@ -200,9 +200,9 @@ func TestUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]struct{ reason, at, err, hint string }{
-		"Refused":    {"nobody listens", "http://" + gone + "/r", "the server cannot be reached: connect: connection refused", "check the address"},
-		"RefusedSSH": {"nobody listens there either", "ssh://git@" + gone + "/r", "the server cannot be reached: connect: connection refused", "check the address"},
-		"Unknown":    {"names that are reserved for not being there", "https://git.invalid/r", "", ""},
+		"Refused":    {"An HTTP port without a listener is reported.", "http://" + gone + "/r", "cannot reach the server: connect: connection refused", "check the address"},
+		"RefusedSSH": {"An SSH port without a listener is reported.", "ssh://git@" + gone + "/r", "cannot reach the server: connect: connection refused", "check the address"},
+		"Unknown":    {"An unknown host is reported.", "https://git.invalid/r", "", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestUnreachable(t *testing.T) {
 		})
 	}
 	p := remote.Explain(fmt.Errorf("dial: %w", &net.DNSError{Name: "git.invalid", IsNotFound: true}))
-	if p.Err.Error() != `there is no host "git.invalid"` || p.Hint == "" {
+	if p.Err.Error() != `host "git.invalid" not found` || p.Hint == "" {
 		t.Errorf("explain: %v, %q", p.Err, p.Hint)
 	}
 }
@@ -235,12 +235,12 @@ func TestTLS(t *testing.T) {
 		auth   Auth
 		err    string
 	}{
-		"Unknown": {"an authority nobody knows", Auth{}, "the certificate of the server is not trusted"},
-		"Data":    {"the authority is given", Auth{CAData: ca}, ""},
-		"File":    {"the authority is in a file", Auth{CAFile: file}, ""},
-		"Any":     {"any will do", Auth{SkipTLSVerify: true}, ""},
-		"NotPEM":  {"what is no certificate", Auth{CAData: []byte("x")}, "the authority is not a certificate in PEM"},
-		"NoFile":  {"a file that is not there", Auth{CAFile: file + "x"}, "cannot be read"},
+		"Unknown": {"A certificate of an unknown authority is refused.", Auth{}, "server certificate is not trusted"},
+		"Data":    {"An authority can be given as data.", Auth{CAData: ca}, ""},
+		"File":    {"An authority can be given as a file.", Auth{CAFile: file}, ""},
+		"Any":     {"Verification can be disabled.", Auth{SkipTLSVerify: true}, ""},
+		"NotPEM":  {"An invalid authority is reported.", Auth{CAData: []byte("x")}, "certificate authority is not in PEM format"},
+		"NoFile":  {"A missing authority file is reported.", Auth{CAFile: file + "x"}, "cannot read certificate file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -252,8 +252,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestRedirect follows a server to where the repository moved, and takes the
-// credentials along only to the same server.
+// TestRedirect checks that a redirect is followed, and that credentials are
+// sent only to the same server.
 func TestRedirect(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
@@ -285,10 +285,10 @@ func TestRedirect(t *testing.T) {
 			t.Fatalf("Read: %v", err)
 		}
 		if diff := cmp.Diff([]string{"GET /defs.git/info/refs ", "POST /defs.git/git-upload-pack "}, take()); diff != "" {
-			t.Errorf("what the other server sees (-want +got):\n%s", diff)
+			t.Errorf("requests to the other server (-want +got):\n%s", diff)
 		}
 		if at := set.Definitions[0].Origin.Location; !strings.HasPrefix(at, "url:"+old.URL+"/old/blob/") {
-			t.Errorf("the location is the one that was given, not %q", at)
+			t.Errorf("location is %q, want the configured URL", at)
 		}
 	})
 	t.Run("Here", func(t *testing.T) {
@@ -307,7 +307,7 @@ func TestRedirect(t *testing.T) {
 		}
 		want := []string{"GET /old/info/refs " + user, "GET /defs.git/info/refs " + user, "POST /defs.git/git-upload-pack " + user}
 		if diff := cmp.Diff(want, take()); diff != "" {
-			t.Errorf("what the server sees (-want +got):\n%s", diff)
+			t.Errorf("requests to the server (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("Login", func(t *testing.T) {
@@ -318,7 +318,7 @@ func TestRedirect(t *testing.T) {
 		}))
 		defer srv.Close()
 		_, err := New(srv.URL+"/r", Options{}).Read(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "not a repository") || !strings.Contains(hints(err), "credentials") {
+		if err == nil || !strings.Contains(err.Error(), "did not respond with a repository") || !strings.Contains(hints(err), "credentials") {
 			t.Errorf("Read: %v, %q", err, hints(err))
 		}
 	})

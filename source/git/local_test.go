@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWorkTree reads repositories with work trees: only what is committed, and
-// without a git program.
+// TestWorkTree reads repositories with work trees: only committed files, and
+// without the git program.
 func TestWorkTree(t *testing.T) {
 	t.Setenv("PATH", "")
 	dir := t.TempDir()
@@ -26,8 +26,8 @@ func TestWorkTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(dir, Options{}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "it has no commits yet") {
-		t.Errorf("an empty repository: %v", err)
+	if _, err := New(dir, Options{}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "repository has no commits yet") {
+		t.Errorf("read of an empty repository: %v", err)
 	}
 	tree, err := r.Worktree()
 	if err != nil {
@@ -60,11 +60,11 @@ func TestWorkTree(t *testing.T) {
 	t.Chdir(dir)
 	set, err := New(".", Options{}).Read(t.Context())
 	if err != nil || len(set.Definitions) != 1 {
-		t.Errorf("the working directory: %+v, %v", set.Definitions, err)
+		t.Errorf("read of the working directory: %+v, %v", set.Definitions, err)
 	}
 }
 
-// TestBomb reads a small tree that shows the same folders very many times.
+// TestBomb reads a small tree that contains the same folders very many times.
 func TestBomb(t *testing.T) {
 	r := newRepo(t)
 	tree := r.tree(map[string]string{"a.txt": "boom"})
@@ -77,7 +77,7 @@ func TestBomb(t *testing.T) {
 	}
 	r.commitTree("master", tree)
 	_, err := New(r.dir, Options{MaxFiles: 1000}).Read(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "more than the 1000 files") {
+	if err == nil || !strings.Contains(err.Error(), "more than 1000 files") {
 		t.Errorf("Read: %v", err)
 	}
 }
@@ -85,12 +85,12 @@ func TestBomb(t *testing.T) {
 func TestDeep(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files(strings.Repeat("d/", maxDepth+2)+"a.yaml"))
-	if _, err := New(r.dir, Options{}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "is too deep") {
+	if _, err := New(r.dir, Options{}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "is nested too deeply") {
 		t.Errorf("Read: %v", err)
 	}
 }
 
-// TestBroken reads a repository that lost an object.
+// TestBroken reads a repository with a missing object.
 func TestBroken(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", with(files("a.yaml", "b.yaml"), "c.yaml", "lost: true\n"))
@@ -100,11 +100,11 @@ func TestBroken(t *testing.T) {
 	}
 	s := New(r.dir, Options{})
 	set, err := s.Read(t.Context())
-	if err == nil || !strings.Contains(err.Error(), `"c.yaml" cannot be read`) || s.Commit() != "" {
+	if err == nil || !strings.Contains(err.Error(), `cannot read "c.yaml"`) || s.Commit() != "" {
 		t.Errorf("Read: %v, Commit() = %q", err, s.Commit())
 	}
 	if diff := cmp.Diff([]string{"a.yaml", "b.yaml"}, origins(set)); diff != "" {
-		t.Errorf("the others are read (-want +got):\n%s", diff)
+		t.Errorf("other definitions (-want +got):\n%s", diff)
 	}
 }
 
@@ -123,11 +123,11 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("Head: %v", err)
 	}
 	if _, err := New(r.dir, Options{Timeout: time.Nanosecond}).Read(t.Context()); !errors.Is(err, context.DeadlineExceeded) || hints(err) == "" {
-		t.Errorf("out of time: %v, %q", err, hints(err))
+		t.Errorf("read after the deadline: %v, %q", err, hints(err))
 	}
 }
 
-// TestLocalErrors names what is no repository.
+// TestLocalErrors checks paths that are not repositories.
 func TestLocalErrors(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o644); err != nil {
@@ -140,12 +140,12 @@ func TestLocalErrors(t *testing.T) {
 	table := newRepo(t)
 	table.configure("[extensions]\n\trefStorage = reftable\n")
 	cases := map[string]struct{ reason, at, err, hint string }{
-		"Missing":  {"it may be a slip", filepath.Join(dir, "nope"), "there is no such folder", "named by a URL"},
-		"Plain":    {"any folder", dir, "the folder is not a repository", "that holds .git"},
-		"File":     {"not even a folder", filepath.Join(dir, "f"), "there is no such folder", "that holds .git"},
-		"NoHead":   {"the first branch was renamed", detached.dir, "its HEAD means no branch that exists", "there are main"},
-		"SHA256":   {"objects of another kind", sha256.dir, "it cannot be opened", "in the usual way"},
-		"RefTable": {"names of another kind", table.dir, "it cannot be opened", "in the usual way"},
+		"Missing":  {"A missing folder is reported.", filepath.Join(dir, "nope"), "folder not found", "use a URL"},
+		"Plain":    {"A folder that is not a repository is reported.", dir, "folder is not a repository", "that contains .git"},
+		"File":     {"A file is not a repository.", filepath.Join(dir, "f"), "folder not found", "that contains .git"},
+		"NoHead":   {"A HEAD that points to a missing branch is reported.", detached.dir, "no default branch: HEAD does not refer to an existing branch", "available: main"},
+		"SHA256":   {"The SHA-256 object format is not supported.", sha256.dir, "cannot open: ", "git clone"},
+		"RefTable": {"The reftable format is not supported.", table.dir, "cannot open: ", "git clone"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

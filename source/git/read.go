@@ -25,7 +25,7 @@ type document struct {
 }
 
 // tooMuch is the hint for a repository that exceeds the limits.
-const tooMuch = "name the folder the definitions are in, or allow more"
+const tooMuch = "set the path to the folder with the definitions, or raise the limit"
 
 // read calls take for each file that Ref and Path select, and returns the commit.
 func (s *Source) read(ctx context.Context, r *remote.Repository, take func(context.Context, document) error) (string, error) {
@@ -76,7 +76,7 @@ func commitOf(in objects, h plumbing.Hash) (*object.Commit, error) {
 	}
 	c, err := object.GetCommit(in, h)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, wrong("name a branch, a tag or a commit; a clone that borrows the objects of another cannot be read", "%s is no commit, or is not there", h)
+		return nil, wrong("set a branch, a tag or a commit; a clone that uses alternates cannot be read", "%s is not a commit, or does not exist", h)
 	}
 	return c, err
 }
@@ -103,7 +103,7 @@ func (d document) pointer() *finding.Finding {
 	}
 	return &finding.Finding{
 		Rule: xrd.RuleSyntax, Severity: finding.Error, File: d.origin.File,
-		Message: "cannot read the document: it is a pointer of Git LFS, and what it stands for is not in the repository",
+		Message: "cannot read the document: Git LFS pointer, whose content is not in the repository",
 		Hint:    "keep definitions out of Git LFS",
 	}
 }
@@ -124,5 +124,5 @@ func content(in objects, h plumbing.Hash) ([]byte, error) {
 
 // unreadable returns the error for an object that is missing or corrupt.
 func unreadable(at string, err error) error {
-	return wrong("the repository may be broken, or a clone that was made without all of it", "%q cannot be read: %w", readablePath(at), err)
+	return wrong("check the repository; it may be corrupt, or a partial clone", "cannot read %q: %w", readablePath(at), err)
 }

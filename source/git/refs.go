@@ -42,7 +42,7 @@ func resolve(in storer.ReferenceStorer, ref string) (target, error) {
 	if ref == "" || ref == plumbing.HEAD.String() {
 		r, err := storer.ResolveReference(in, plumbing.HEAD)
 		if err != nil {
-			return target{}, remote.Missing(in, "its HEAD means no branch that exists")
+			return target{}, remote.Missing(in, "no default branch: HEAD does not refer to an existing branch")
 		}
 		return newTarget(r.Name(), r.Hash()), nil
 	}
@@ -52,5 +52,5 @@ func resolve(in storer.ReferenceStorer, ref string) (target, error) {
 			return newTarget(full, r.Hash()), nil
 		}
 	}
-	return target{}, remote.Missing(in, fmt.Sprintf("it has no branch, tag or commit %q", ref))
+	return target{}, remote.Missing(in, fmt.Sprintf("no branch, tag or commit %q", ref))
 }

@@ -84,13 +84,13 @@ func (r *repo) encode(o object.Object) plumbing.Hash {
 	return h
 }
 
-// The beginnings of contents that are no contents.
+// The prefixes of contents that stand for links and submodules.
 const (
 	link   = "-> "
 	module = "submodule"
 )
 
-// tree makes a tree of files, which are contents by path.
+// tree creates a tree from contents by path.
 func (r *repo) tree(files map[string]string) plumbing.Hash {
 	r.t.Helper()
 	below := map[string]map[string]string{}
@@ -156,7 +156,7 @@ func (r *repo) point(name plumbing.ReferenceName, at plumbing.Hash) {
 	}
 }
 
-// tag makes an annotated tag.
+// tag creates an annotated tag.
 func (r *repo) tag(name string, kind plumbing.ObjectType, at plumbing.Hash) plumbing.Hash {
 	r.t.Helper()
 	h := r.encode(&object.Tag{Name: name, Tagger: who, Message: name, TargetType: kind, Target: at})
@@ -173,7 +173,7 @@ func files(paths ...string) map[string]string {
 	return all
 }
 
-// with adds to the files.
+// with returns the files with one more.
 func with(all map[string]string, more ...string) map[string]string {
 	for i := 0; i < len(more); i += 2 {
 		all[more[i]] = more[i+1]
@@ -189,7 +189,7 @@ func origins(set *xrd.Set) []string {
 	return out
 }
 
-// hints returns the hints of all errors that were joined.
+// hints returns the hints of all joined errors.
 func hints(err error) string {
 	var all []string
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
@@ -202,7 +202,7 @@ func hints(err error) string {
 	return strings.Join(all, "\n")
 }
 
-// soon fails the test if f does not return.
+// soon fails the test if f does not return in time.
 func soon(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -213,6 +213,6 @@ func soon(t *testing.T, f func()) {
 	select {
 	case <-done:
 	case <-time.After(30 * time.Second):
-		t.Fatal("it does not return")
+		t.Fatal("function did not return")
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"example.dev/ingestor/test/gitserver"
 )
 
-// sshAuth is what a client that knows all needs.
+// sshAuth returns valid credentials for a server.
 func sshAuth(s *gitserver.SSH) Auth {
 	return Auth{SSHKey: source.Secret(s.Me.PEM), HostKey: s.Host.Authorized()}
 }
@@ -59,33 +59,33 @@ func TestSSH(t *testing.T) {
 		err    string
 		hint   string
 	}{
-		"Known":       {"a key and a host that are known", srv.URL, withKey(Auth{KnownHostsFile: hosts(known)}), "", ""},
-		"Files":       {"both in files", srv.URL, Auth{SSHKeyFile: write("key", srv.Me.PEM), KnownHostsFile: hosts("# mine\n\n" + known + " a remark of words\n")}, "", ""},
-		"Hashed":      {"a name that is hidden", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(knownhosts.HashHostname(named), srv.Host))}), "", ""},
+		"Known":       {"A known key and a known host are accepted.", srv.URL, withKey(Auth{KnownHostsFile: hosts(known)}), "", ""},
+		"Files":       {"Key and known hosts can be files.", srv.URL, Auth{SSHKeyFile: write("key", srv.Me.PEM), KnownHostsFile: hosts("# mine\n\n" + known + " a remark of words\n")}, "", ""},
+		"Hashed":      {"A hashed host name is supported.", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(knownhosts.HashHostname(named), srv.Host))}), "", ""},
 		"Pattern":     {"a pattern", srv.URL, withKey(Auth{KnownHostsFile: hosts(line("other,[127.0.?.*]:"+port, srv.Host))}), "", ""},
-		"Several":     {"one of several keys", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(named, stranger) + "\n" + known)}), "", ""},
-		"HostKey":     {"a key that is named", srv.URL, withKey(Auth{HostKey: srv.Host.Authorized()}), "", ""},
-		"Fingerprint": {"a fingerprint that is named", srv.URL, withKey(Auth{HostKey: srv.Host.Fingerprint()}), "", ""},
-		"Username":    {"any user name, as far as this server cares", strings.Replace(srv.URL, "git@", "", 1), withKey(Auth{Username: "me", KnownHostsFile: hosts(known)}), "", ""},
-		"Password":    {"a password in the address", strings.Replace(srv.URL, "git@", "git:s3cr3t-word@", 1), Auth{KnownHostsFile: hosts(known)}, "", ""},
+		"Several":     {"One of several keys of a host is accepted.", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(named, stranger) + "\n" + known)}), "", ""},
+		"HostKey":     {"A host key can be configured.", srv.URL, withKey(Auth{HostKey: srv.Host.Authorized()}), "", ""},
+		"Fingerprint": {"A fingerprint can be configured.", srv.URL, withKey(Auth{HostKey: srv.Host.Fingerprint()}), "", ""},
+		"Username":    {"The user name can be configured.", strings.Replace(srv.URL, "git@", "", 1), withKey(Auth{Username: "me", KnownHostsFile: hosts(known)}), "", ""},
+		"Password":    {"A password in the URL is supported.", strings.Replace(srv.URL, "git@", "git:s3cr3t-word@", 1), Auth{KnownHostsFile: hosts(known)}, "", ""},
 
-		"Unknown":       {"a host nobody knows", srv.URL, withKey(Auth{}), "ssh-ed25519 " + srv.Host.Fingerprint() + ", is not known", "ask whoever runs the host"},
-		"OtherPort":     {"a host known at another port", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(host, srv.Host))}), "is not known", "ask whoever runs the host"},
-		"Negated":       {"a pattern that rules it out", srv.URL, withKey(Auth{KnownHostsFile: hosts(line("*,!"+named, srv.Host))}), "is not known", ""},
-		"Mismatch":      {"a host with another key", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(named, stranger))}), "is not the one that is known: it shows ssh-ed25519 SHA256:", "somebody may be listening"},
-		"HostKeyOther":  {"another key than the one named", srv.URL, withKey(Auth{HostKey: stranger.Fingerprint()}), "is not the one that is known", "somebody may be listening"},
-		"NamedFirst":    {"a key that is named goes before known_hosts", srv.URL, withKey(Auth{HostKey: stranger.Authorized(), KnownHostsFile: hosts(known)}), "is not the one that is known", ""},
-		"Revoked":       {"a key that was revoked", srv.URL, withKey(Auth{KnownHostsFile: hosts(known + "\n@revoked " + line("*", srv.Host))}), "revoked", "ask whoever"},
-		"HostKeyBad":    {"what is no key", srv.URL, withKey(Auth{HostKey: "hello"}), "neither a public key nor a fingerprint", "write"},
-		"HostsBad":      {"a file that is none", srv.URL, withKey(Auth{KnownHostsFile: hosts("hello\n")}), "cannot be read", "what is in it"},
-		"NoHosts":       {"a file that is not there", srv.URL, withKey(Auth{KnownHostsFile: filepath.Join(dir, "nope")}), "cannot be read", "check the path"},
-		"Stranger":      {"a key the server does not know", srv.URL, Auth{SSHKey: source.Secret(stranger.PEM), KnownHostsFile: hosts(known)}, `does not accept the key of "git"`, "check that the key"},
-		"NoKey":         {"no key", srv.URL, Auth{KnownHostsFile: hosts(known)}, "the server asks for a key", "give an SSH key"},
-		"NotKey":        {"what is no key", srv.URL, Auth{SSHKey: "s3cr3t-nonsense", KnownHostsFile: hosts(known)}, "the SSH key is no private key in PEM", "BEGIN"},
-		"PasswordWrong": {"a wrong password", strings.Replace(srv.URL, "git@", "git:s3cr3t-wrong@", 1), Auth{KnownHostsFile: hosts(known)}, "does not accept", ""},
-		"NotFound":      {"a slip in the path", strings.Replace(srv.URL, "defs", "nope", 1), withKey(Auth{KnownHostsFile: hosts(known)}), "does not appear to be a git repository", "check the address"},
-		"Complaint":     {"a server with words of its own", strings.Replace(strings.Replace(srv.URL, "defs", "secret", 1), "git@", "git:s3cr3t-word@", 1), Auth{KnownHostsFile: hosts(known)}, `the server says "ERROR: go away, ********[0m"`, "check the address"},
-		"Silence":       {"a server without a word", strings.Replace(srv.URL, "defs", "silent", 1), withKey(Auth{KnownHostsFile: hosts(known)}), "without a word", "check the address"},
+		"Unknown":       {"An unknown host key is refused.", srv.URL, withKey(Auth{}), ": ssh-ed25519 " + srv.Host.Fingerprint(), "verify the key with the operator"},
+		"OtherPort":     {"A host key for another port is not used.", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(host, srv.Host))}), "unknown host key", "verify the key with the operator"},
+		"Negated":       {"A negated pattern excludes a host.", srv.URL, withKey(Auth{KnownHostsFile: hosts(line("*,!"+named, srv.Host))}), "unknown host key", ""},
+		"Mismatch":      {"A changed host key is refused.", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(named, stranger))}), "does not match the known key: got ssh-ed25519 SHA256:", "may be intercepted"},
+		"HostKeyOther":  {"A host key other than the configured one is refused.", srv.URL, withKey(Auth{HostKey: stranger.Fingerprint()}), "does not match the known key", "may be intercepted"},
+		"NamedFirst":    {"A configured host key overrides known_hosts.", srv.URL, withKey(Auth{HostKey: stranger.Authorized(), KnownHostsFile: hosts(known)}), "does not match the known key", ""},
+		"Revoked":       {"A revoked host key is refused.", srv.URL, withKey(Auth{KnownHostsFile: hosts(known + "\n@revoked " + line("*", srv.Host))}), "revoked", "ask the operator"},
+		"HostKeyBad":    {"An invalid host key is reported.", srv.URL, withKey(Auth{HostKey: "hello"}), "neither a public key nor a fingerprint", "write"},
+		"HostsBad":      {"An invalid known_hosts file is reported.", srv.URL, withKey(Auth{KnownHostsFile: hosts("hello\n")}), "cannot read the known_hosts file", "the content of the file"},
+		"NoHosts":       {"A missing known_hosts file is reported.", srv.URL, withKey(Auth{KnownHostsFile: filepath.Join(dir, "nope")}), "cannot read the known_hosts file", "check the path"},
+		"Stranger":      {"A key that the server rejects is reported.", srv.URL, Auth{SSHKey: source.Secret(stranger.PEM), KnownHostsFile: hosts(known)}, `rejected the SSH credentials of user "git"`, "check that the key"},
+		"NoKey":         {"A missing key is reported.", srv.URL, Auth{KnownHostsFile: hosts(known)}, "server requires an SSH key", "set an SSH key"},
+		"NotKey":        {"An invalid key is reported and not shown.", srv.URL, Auth{SSHKey: "s3cr3t-nonsense", KnownHostsFile: hosts(known)}, "SSH key is not a private key in PEM format", "BEGIN"},
+		"PasswordWrong": {"A wrong password is reported and not shown.", strings.Replace(srv.URL, "git@", "git:s3cr3t-wrong@", 1), Auth{KnownHostsFile: hosts(known)}, "server rejected the SSH credentials", ""},
+		"NotFound":      {"A missing repository is reported.", strings.Replace(srv.URL, "defs", "nope", 1), withKey(Auth{KnownHostsFile: hosts(known)}), "does not appear to be a git repository", "check the address"},
+		"Complaint":     {"The error message of the server is shown without the secret.", strings.Replace(strings.Replace(srv.URL, "defs", "secret", 1), "git@", "git:s3cr3t-word@", 1), Auth{KnownHostsFile: hosts(known)}, `server responded with "ERROR: go away, ********[0m"`, "check the address"},
+		"Silence":       {"A server that closes the connection is reported.", strings.Replace(srv.URL, "defs", "silent", 1), withKey(Auth{KnownHostsFile: hosts(known)}), "closed the connection without a response", "check the address"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -101,15 +101,15 @@ func TestSSH(t *testing.T) {
 				}
 				shown := fmt.Sprintf("%v %+v %#v %s %s", err, err, err, hints(err), s.Repository())
 				if strings.Contains(shown, "s3cr3t") || strings.Contains(shown, "PRIVATE KEY-----\n") || strings.Contains(shown, gitserver.Passphrase) {
-					t.Errorf("%s\nthe secret is shown: %s", tc.reason, shown)
+					t.Errorf("%s\nsecret is in the error: %s", tc.reason, shown)
 				}
 			}
 		})
 	}
 }
 
-// TestCancelSSH cancels while the server says nothing: before the handshake,
-// and when it should list what there is.
+// TestCancelSSH cancels while the server is silent: before the handshake, and
+// before the list of refs.
 func TestCancelSSH(t *testing.T) {
 	enough := errors.New("enough")
 	t.Run("Handshake", func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestCancelSSH(t *testing.T) {
 	})
 }
 
-// TestLocked unlocks a key.
+// TestLocked checks keys with a passphrase.
 func TestLocked(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
@@ -158,9 +158,9 @@ func TestLocked(t *testing.T) {
 		phrase source.Secret
 		err    string
 	}{
-		"None":  {"a key that is locked", "", "the passphrase does not fit"},
-		"Wrong": {"a passphrase that does not fit", "s3cr3t-phrase", "the passphrase does not fit"},
-		"Right": {"a passphrase that fits", gitserver.Passphrase, ""},
+		"None":  {"A missing passphrase is reported.", "", "the passphrase is wrong"},
+		"Wrong": {"A wrong passphrase is reported.", "s3cr3t-phrase", "the passphrase is wrong"},
+		"Right": {"The right passphrase unlocks the key.", gitserver.Passphrase, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			auth := sshAuth(srv)
@@ -170,7 +170,7 @@ func TestLocked(t *testing.T) {
 				t.Errorf("%s\nRead: %v, want %q", tc.reason, err, tc.err)
 			}
 			if shown := fmt.Sprintf("%v %+v %#v %s", err, err, err, hints(err)); strings.Contains(shown, "s3cr3t") {
-				t.Errorf("%s\nthe secret is shown: %s", tc.reason, shown)
+				t.Errorf("%s\nsecret is in the error: %s", tc.reason, shown)
 			}
 		})
 	}

@@ -49,10 +49,10 @@ const (
 )
 
 // errPath is the error for a path that leads to nothing that can be read.
-var errPath = errors.New("it leads")
+var errPath = errors.New("path")
 
 // errNoMatch is the error for a pattern without matches.
-var errNoMatch = errors.New("nothing matches the pattern")
+var errNoMatch = errors.New("no file matches the pattern")
 
 // find lists the files at the paths below root.
 func find(ctx context.Context, in objects, root plumbing.Hash, opts Options) ([]node, error) {
@@ -78,7 +78,7 @@ func (w *walker) from(ctx context.Context, given string) error {
 	if isPattern {
 		p, bad := source.ParsePattern(at)
 		if bad != nil {
-			return wrong("quote with a backslash what is meant as it is", "the pattern %q cannot be read: %w", given, bad)
+			return wrong("escape literal special characters with a backslash", "cannot read pattern %q: %w", given, bad)
 		}
 		at, w.wants = p.Folder(), chosenBy(p)
 		n, err = w.lookup(at)
@@ -109,7 +109,7 @@ func (w *walker) from(ctx context.Context, given string) error {
 	case isPattern:
 		return w.notThere(given, errNoMatch)
 	default:
-		w.skip(n.path, "it holds no .yaml, .yml or .json file")
+		w.skip(n.path, "no .yaml, .yml or .json file")
 	}
 	return err
 }
@@ -141,15 +141,15 @@ func chosenBy(p source.Pattern) func(name string) bool {
 
 // notThere explains why a path was not found, and lists what exists instead.
 func (w *walker) notThere(given string, err error) error {
-	hint := "write it from the top of the repository"
+	hint := "write the path from the root of the repository"
 	if t, e := object.GetTree(w.in, w.root); e == nil {
 		var names []string
 		for _, e := range t.Entries[:min(len(t.Entries), remote.Most)] {
 			names = append(names, readablePath(e.Name))
 		}
-		hint += ", where there are " + strings.Join(names, ", ")
+		hint += ", which has " + strings.Join(names, ", ")
 	}
-	return wrong(hint, "the path %q cannot be read: %w", given, err)
+	return wrong(hint, "cannot read path %q: %w", given, err)
 }
 
 func (w *walker) skip(path, why string) {
@@ -166,7 +166,7 @@ func (w *walker) next() error {
 		w.links = w.links[1:]
 		n, err := w.lookup(link.real)
 		if errors.Is(err, errPath) {
-			w.skip(link.path, "it is a link, and "+err.Error())
+			w.skip(link.path, "cannot follow link: "+err.Error())
 			return nil
 		}
 		if err != nil {
@@ -199,13 +199,13 @@ func (w *walker) add(n node) error {
 	case w.seen[n.real]:
 		return nil
 	case n.mode == filemode.Dir && strings.Count(n.path, "/") > maxDepth:
-		return fmt.Errorf("the folder %q is too deep", readablePath(n.path))
+		return fmt.Errorf("folder %q is nested too deeply", readablePath(n.path))
 	case n.mode == filemode.Dir:
 		w.folders = append(w.folders, n)
 	case n.mode == filemode.Symlink:
 		w.links = append(w.links, n)
 	case n.mode == filemode.Submodule:
-		w.skip(n.path, "it is a submodule; read its repository as a source of its own")
+		w.skip(n.path, "is a submodule; add its repository as a separate source")
 	case w.wants(n.path):
 		w.files = append(w.files, n)
 	default:
@@ -217,7 +217,7 @@ func (w *walker) add(n node) error {
 
 func (w *walker) bounds() error {
 	if len(w.files) > w.opts.MaxFiles || w.met > perFile*w.opts.MaxFiles {
-		return wrong(tooMuch, "it holds more than the %d files that are allowed", w.opts.MaxFiles)
+		return wrong(tooMuch, "more than %d files", w.opts.MaxFiles)
 	}
 	return nil
 }
@@ -226,14 +226,14 @@ func (w *walker) bounds() error {
 func (w *walker) lookup(at string) (node, error) {
 	for range maxLinks {
 		if path.IsAbs(at) || at == ".." || strings.HasPrefix(at, "../") {
-			return node{}, fmt.Errorf("%w out of the repository", errPath)
+			return node{}, fmt.Errorf("%w is outside the repository", errPath)
 		}
 		n, rest, err := w.descend(at)
 		if err != nil || n.mode != filemode.Symlink {
 			return n, err
 		}
 		if size, err := w.in.EncodedObjectSize(n.hash); err == nil && size > maxLinkText {
-			return n, fmt.Errorf("%w nowhere", errPath)
+			return n, fmt.Errorf("%w does not exist", errPath)
 		}
 		to, err := content(w.in, n.hash)
 		if err != nil {
@@ -243,7 +243,7 @@ func (w *walker) lookup(at string) (node, error) {
 			at = path.Join(path.Dir(n.real), at, rest)
 		}
 	}
-	return node{}, fmt.Errorf("%w in circles", errPath)
+	return node{}, fmt.Errorf("%w has a loop of links", errPath)
 }
 
 // descend follows a path from the root to its end, or to the first link in it, and
@@ -259,15 +259,15 @@ func (w *walker) descend(at string) (n node, rest string, err error) {
 		name, rest, _ = strings.Cut(rest, "/")
 		i := slices.IndexFunc(t.Entries, func(e object.TreeEntry) bool { return e.Name == name })
 		if i < 0 {
-			return n, "", fmt.Errorf("%w nowhere", errPath)
+			return n, "", fmt.Errorf("%w does not exist", errPath)
 		}
 		n = node{real: path.Join(n.real, name), hash: t.Entries[i].Hash, mode: t.Entries[i].Mode}
 	}
 	switch {
 	case n.mode == filemode.Submodule:
-		return n, "", fmt.Errorf("%w into a submodule, whose repository is a source of its own", errPath)
+		return n, "", fmt.Errorf("%w is in a submodule; add its repository as a separate source", errPath)
 	case n.mode != filemode.Symlink && n.mode != filemode.Dir && rest != "":
-		return n, "", fmt.Errorf("%w nowhere", errPath)
+		return n, "", fmt.Errorf("%w does not exist", errPath)
 	}
 	return n, rest, nil
 }

@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// benchData is what a template sees of a definition with 61 properties.
+// benchData returns the data of a template for a definition with 61 properties.
 func benchData() Data {
 	props := tree.Arr()
 	for i := range 61 {
@@ -61,7 +61,7 @@ spec:
 <% } %>
 ` + strings.Repeat("    # The rest of the template is text that stands as it is.\n", 37)
 
-// BenchmarkRender is the promise of 3,000 renders a second on one core.
+// BenchmarkRender checks the target of 3,000 renders per second on one core.
 func BenchmarkRender(b *testing.B) {
 	set := New(fstest.MapFS{"t.eta": {Data: []byte(benchTemplate)}}, Limits{})
 	data := benchData()
@@ -74,7 +74,7 @@ func BenchmarkRender(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "renders/s")
 }
 
-// BenchmarkEmpty is what a render costs before it does anything.
+// BenchmarkEmpty measures the overhead of a render.
 func BenchmarkEmpty(b *testing.B) {
 	set := New(fstest.MapFS{"t.eta": {}}, Limits{})
 	b.ReportAllocs()

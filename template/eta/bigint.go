@@ -16,8 +16,8 @@ func (t *template) checkNumbers(tree *ast.Program) error {
 		return nil
 	}
 	at := tree.File.Position(int(n.Idx) - tree.File.Base())
-	e := t.errorAt(at.Line, at.Column, "cannot compile template: there is no BigInt in a template")
-	e.Hint = "write the number without its n"
+	e := t.errorAt(at.Line, at.Column, "cannot compile template: BigInt is not supported")
+	e.Hint = "write the number without the suffix n"
 	return e
 }
 

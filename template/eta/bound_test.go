@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// evaluated returns what a template writes that evaluates code, and what the
-// engine says of it without our bounds: the kind and text of the value, or the
+// evaluated returns the output of a template that evaluates code, and the
+// result of the engine without our limits: type and text of the value, or the
 // error.
 func evaluated(t *rapid.T, code string) (ours, plain string) {
 	const show = "(() => { try { const v = (() => { %s })(); return typeof v + ' ' + String(v) } catch (e) { return String(e) } })()"
@@ -27,10 +27,10 @@ func evaluated(t *rapid.T, code string) (ours, plain string) {
 	return address.ReplaceAllString(out, ""), address.ReplaceAllString(v.String(), "")
 }
 
-// address is what the engine shows of where an object is.
+// address matches the address of an object in the output of the engine.
 var address = regexp.MustCompile(`&\{[^}]*\}`)
 
-// values are what is added.
+// values are the operands of additions.
 var values = []string{
 	"1", "2.5", "-0", "NaN", "Infinity", "2 ** 53", "-(2 ** 53)", "0.1", "''", "'a'", "'ü'", "'\\u{1F600}'", "'\\uD83D'", "null", "undefined", "true", "false",
 	"[]", "[1, [2, 'x']]", "{}.x", "({})", "({valueOf() { return 3 }})", "({toString() { return 's' }})", "({valueOf() { return 3 }, toString() { return 's' }})",
@@ -67,8 +67,8 @@ func expression(depth int) func(*rapid.T) string {
 	}
 }
 
-// TestSame holds that what is bounded gives the same as the engine, and does the
-// same in the same order.
+// TestSame checks that limited operations give the same results as the engine,
+// with side effects in the same order.
 func TestSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		code := rapid.Custom(expression(3)).Draw(t, "code")
@@ -80,7 +80,7 @@ func TestSame(t *testing.T) {
 	})
 }
 
-// TestStringify holds that JSON is written as the engine writes it.
+// TestStringify checks that JSON is written as the engine writes it.
 func TestStringify(t *testing.T) {
 	var json func(depth int) func(*rapid.T) string
 	json = func(depth int) func(*rapid.T) string {
@@ -111,7 +111,7 @@ func TestStringify(t *testing.T) {
 		if strings.Contains(replace, "[v, k]") {
 			replace = "(k, v) => typeof v === 'number' ? 'n' + v : v"
 		}
-		// The engine indents wrongly behind an empty object.
+		// The engine indents wrongly after an empty object.
 		code := "return JSON.stringify(" + rapid.Custom(json(3)).Draw(t, "json") + ", " + replace + ")"
 		if ours, plain := evaluated(t, code); ours != plain {
 			t.Fatalf("%s\ngot  %q\nwant %q", code, ours, plain)
@@ -119,7 +119,7 @@ func TestStringify(t *testing.T) {
 	})
 }
 
-// TestRewritten has what a property test does not come by.
+// TestRewritten checks cases that the property test does not draw.
 func TestRewritten(t *testing.T) {
 	cases := map[string]struct{ reason, code, want string }{
 		"Private":     {"a private field may be added to", "class A { #s = 'a'; m() { this.#s += this.#s; return this.#s } }; return new A().m()", "aa"},
@@ -146,7 +146,7 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
-// TestGap indents JSON.
+// TestGap checks the indentation of JSON.
 func TestGap(t *testing.T) {
 	const value = "{a: {}, b: [], c: [1, {d: null}], e: {f: undefined}}"
 	want := "{\n-\"a\": {},\n-\"b\": [],\n-\"c\": [\n--1,\n--{\n---\"d\": null\n--}\n-],\n-\"e\": {}\n}"
@@ -166,7 +166,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestPattern measures regular expressions.
+// TestPattern checks the cost estimate of regular expressions.
 func TestPattern(t *testing.T) {
 	cases := map[string]struct {
 		source string
@@ -193,7 +193,8 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd adds what may be long, which is looked at, and what cannot.
+// BenchmarkAdd adds values that may be long, which are checked, and values that
+// cannot be.
 func BenchmarkAdd(b *testing.B) {
 	s := New(folder(map[string]string{
 		"looked.eta": "<% let n = 0; const k = 'ab'; for (let i = 0; i < 1000; i++) { const t = k + k; n += t.length } %><%= n %>",

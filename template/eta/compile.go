@@ -278,7 +278,7 @@ func (p *program) bound(tree *ast.Program) error {
 		return e
 	}
 	if b.with != nil {
-		return fail(b.with.With, "there is no with in a template", "write the name of the object before each property")
+		return fail(b.with.With, "with is not supported", "write the name of the object before each property")
 	}
 	for _, n := range b.patterns {
 		round, err := checkPattern(n.Pattern, n.Flags)
@@ -332,7 +332,7 @@ func bracedOnce(body *ast.BlockStatement) bool {
 func (t *template) unbalanced(msg string) *Error {
 	if b := t.scan.stray; b != nil {
 		e := errorAt(t.name, t.text, b.at, fmt.Sprintf("cannot compile template: unexpected %c", b.char))
-		e.Hint = "it closes nothing that was opened"
+		e.Hint = "remove it, or add the opening bracket"
 		return e
 	}
 	if n := len(t.scan.open); n > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// bad are the files of the tests of errors.
+// bad are the files of the error tests.
 var bad = map[string]string{
 	"syntax.eta":  "ok\n<% if (x { %>\n",
 	"throw.eta":   "1\n2 <%= (() => { throw new TypeError('inner') })() %>\n",
@@ -43,42 +43,42 @@ func TestErrors(t *testing.T) {
 		"unclosed comment": {"the comment is named", "<% /* a %>", Error{Line: 1, Column: 4, Msg: "cannot read template: unclosed comment", Hint: "close it with */", Text: "<% /* a %>"}},
 		"unclosed remark":  {"the comment is named", "a <%# a", Error{Line: 1, Column: 3, Msg: "cannot read template: unclosed comment", Hint: "close it with %>", Text: "a <%# a"}},
 		"open brace":       {"the brace that stays open is named, not the end", "<% if (true) { %>\nx\n", Error{Line: 1, Column: 14, Msg: "cannot compile template: { is never closed", Hint: "close it in a later tag: <% } %>", Text: "<% if (true) { %>"}},
-		"stray brace":      {"the brace that closes nothing is named", "a\n<% } %>", Error{Line: 2, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "it closes nothing that was opened", Text: "<% } %>"}},
-		"escape":           {"a template cannot close the function it becomes", "<% }} foo(); {{ %>", Error{Line: 1, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "it closes nothing that was opened", Text: "<% }} foo(); {{ %>"}},
+		"stray brace":      {"the brace that closes nothing is named", "a\n<% } %>", Error{Line: 2, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "remove it, or add the opening bracket", Text: "<% } %>"}},
+		"escape":           {"a template cannot close the function it becomes", "<% }} foo(); {{ %>", Error{Line: 1, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "remove it, or add the opening bracket", Text: "<% }} foo(); {{ %>"}},
 		"syntax":           {"the place is that in the template", "é\n\n  <%= 1 +* 2 %>", Error{Line: 3, Column: 10, Msg: "cannot compile template: unexpected token *", Text: "  <%= 1 +* 2 %>"}},
 		"declared twice":   {"so it is for what the compiler finds", "<% let a %>\n<% let a %>", Error{Line: 2, Column: 8, Msg: "cannot compile template: identifier 'a' has already been declared", Text: "<% let a %>"}},
-		"throw":            {"what is thrown is said, with its place", "a\n<% throw new Error('boom') %>", Error{Line: 2, Column: 10, Msg: "boom", Text: "<% throw new Error('boom') %>"}},
+		"throw":            {"A thrown error is reported with its position.", "a\n<% throw new Error('boom') %>", Error{Line: 2, Column: 10, Msg: "boom", Text: "<% throw new Error('boom') %>"}},
 		"throw text":       {"anything can be thrown", "<% throw 'boom' %>", Error{Line: 1, Column: 4, Msg: "boom", Text: "<% throw 'boom' %>"}},
-		"throw a book":     {"what is thrown is said as far as it can be", "<% throw 'é'.repeat(1e6) %>", Error{Line: 1, Column: 4, Msg: strings.Repeat("é", 500) + "…", Text: "<% throw 'é'.repeat(1e6) %>"}},
-		"long name":        {"so is a name", "<% include('x'.repeat(1e6)) %>", Error{Line: 1, Column: 11, Msg: `cannot find template "` + strings.Repeat("x", longest-22) + "…", Hint: "names are counted from the template folder; one that begins with ./ or ../ from the including file", Text: "<% include('x'.repeat(1e6)) %>"}},
-		"throw object":     {"an object that says nothing is said to", "<% throw {} %>", Error{Line: 1, Column: 4, Msg: "an object without a message was thrown", Text: "<% throw {} %>"}},
-		"throw bare":       {"even one that can say nothing", "<% throw Object.create(null) %>", Error{Line: 1, Column: 4, Msg: "an object without a message was thrown", Text: "<% throw Object.create(null) %>"}},
-		"no text":          {"nothing of the engine is shown", "<%= Object.create(null) %>", Error{Line: 1, Column: 5, Msg: "TypeError: Cannot convert an object to text", Text: "<%= Object.create(null) %>"}},
-		"mark":             {"the mark before a text has no column", "\uFEFF<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "the template was handed helpers, xrd, it", Text: "<%= nope %>"}},
-		"no name":          {"the names there are are said", "<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "the template was handed helpers, xrd, it", Text: "<%= nope %>"}},
+		"throw a book":     {"The message of a thrown value is shortened.", "<% throw 'é'.repeat(1e6) %>", Error{Line: 1, Column: 4, Msg: strings.Repeat("é", 500) + "…", Text: "<% throw 'é'.repeat(1e6) %>"}},
+		"long name":        {"so is a name", "<% include('x'.repeat(1e6)) %>", Error{Line: 1, Column: 11, Msg: `cannot find template "` + strings.Repeat("x", longest-22) + "…", Hint: "write the path from the template folder, or from the including file with ./ or ../", Text: "<% include('x'.repeat(1e6)) %>"}},
+		"throw object":     {"an object that says nothing is said to", "<% throw {} %>", Error{Line: 1, Column: 4, Msg: "thrown object has no message", Text: "<% throw {} %>"}},
+		"throw bare":       {"even one that can say nothing", "<% throw Object.create(null) %>", Error{Line: 1, Column: 4, Msg: "thrown object has no message", Text: "<% throw Object.create(null) %>"}},
+		"no text":          {"nothing of the engine is shown", "<%= Object.create(null) %>", Error{Line: 1, Column: 5, Msg: "TypeError: Cannot convert an object to a string", Text: "<%= Object.create(null) %>"}},
+		"mark":             {"the mark before a text has no column", "\uFEFF<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "available variables: helpers, xrd, it", Text: "<%= nope %>"}},
+		"no name":          {"the names there are are said", "<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "available variables: helpers, xrd, it", Text: "<%= nope %>"}},
 		"of undefined":     {"the way out is said", "<%= xrd.a.b %>", Error{Line: 1, Column: 11, Msg: "TypeError: Cannot read property 'b' of undefined", Hint: "write ?. where a value may be missing: a?.b", Text: "<%= xrd.a.b %>"}},
-		"undefined":        {"undefined is not written", "owner: <%= xrd.owner %>", Error{Line: 1, Column: 12, Msg: "cannot write undefined: there is no such value", Hint: `say what to write then: <%= value ?? "" %>`, Text: "owner: <%= xrd.owner %>"}},
+		"undefined":        {"undefined is not written", "owner: <%= xrd.owner %>", Error{Line: 1, Column: 12, Msg: "cannot write undefined", Hint: `set a default: <%= value ?? "" %>`, Text: "owner: <%= xrd.owner %>"}},
 		"object":           {"an object is not written", "<%= [xrd] %>", Error{Line: 1, Column: 5, Msg: "cannot write an object", Hint: "write one of its values, or all as JSON: <%= JSON.stringify(value) %>", Text: "<%= [xrd] %>"}},
 		"function":         {"a function is not written", "<%= helpers.same %>", Error{Line: 1, Column: 5, Msg: "cannot write a function", Hint: "call it: <%= name() %>", Text: "<%= helpers.same %>"}},
-		"nothing":          {"there must be something to write", "<%= %>", Error{Line: 1, Column: 5, Msg: "cannot write nothing", Hint: "a tag that begins with <%= or <%~ holds a value", Text: "<%= %>"}},
+		"nothing":          {"there must be something to write", "<%= %>", Error{Line: 1, Column: 5, Msg: "cannot write an empty tag", Hint: "put a value into a tag that begins with <%= or <%~", Text: "<%= %>"}},
 		"helper":           {"what a helper says is said where it was called", "a\n  <%= helpers.fail(1) %>", Error{Line: 2, Column: 19, Msg: "cannot help", Text: "  <%= helpers.fail(1) %>", Err: errHelp}},
 		"helper panics":    {"a panic of a helper is an error", "<%= helpers.panic() %>", Error{Msg: "cannot render: runtime error: index out of range [7] with length 0"}},
-		"function handed":  {"a function cannot be handed to a helper", "<%= helpers.same({ f() {} }) %>", Error{Line: 1, Column: 17, Msg: "cannot hand a function to a helper", Hint: "call it first", Text: "<%= helpers.same({ f() {} }) %>"}},
-		"itself handed":    {"what contains itself cannot either", "<% const a = {}; a.a = a %><%= helpers.same(a) %>", Error{Line: 1, Column: 44, Msg: "cannot take a value that is nested too deep, too large, or contains itself", Text: "<% const a = {}; a.a = a %><%= helpers.same(a) %>"}},
+		"function handed":  {"a function cannot be handed to a helper", "<%= helpers.same({ f() {} }) %>", Error{Line: 1, Column: 17, Msg: "cannot pass a function to a helper", Hint: "call it first", Text: "<%= helpers.same({ f() {} }) %>"}},
+		"itself handed":    {"what contains itself cannot either", "<% const a = {}; a.a = a %><%= helpers.same(a) %>", Error{Line: 1, Column: 44, Msg: "cannot convert a value that is nested too deeply, too large, or contains itself", Text: "<% const a = {}; a.a = a %><%= helpers.same(a) %>"}},
 		"in include":       {"an error in an included file says how it came there", "<%~ include('outer') %>", Error{File: "throw.eta", Line: 2, Column: 22, Msg: "TypeError: inner", Text: "2 <%= (() => { throw new TypeError('inner') })() %>", From: []Place{{"outer.eta", 2, 15}, {"t.eta", 1, 12}}}},
 		"syntax included":  {"so does one that keeps it from being compiled", "\n<%~ include('syntax') %>", Error{File: "syntax.eta", Line: 2, Column: 10, Msg: "cannot compile template: { is never closed", Hint: "close it in a later tag: <% } %>", Text: "<% if (x { %>", From: []Place{{"t.eta", 2, 12}}}},
 		"in layout":        {"so does one in a layout", "<%~ include('layout') %>", Error{File: "throw.eta", Line: 2, Column: 22, Msg: "TypeError: inner", Text: "2 <%= (() => { throw new TypeError('inner') })() %>", From: []Place{{"layout.eta", 1, 10}, {"t.eta", 1, 12}}}},
-		"no layout":        {"a layout that is not there is named where it is asked for", "<%~ include('nowhere') %>", Error{File: "nowhere.eta", Line: 2, Column: 10, Msg: `cannot find template "nope.eta"`, Hint: "names are counted from the template folder; one that begins with ./ or ../ from the including file", Text: "<% layout('./nope') %>", From: []Place{{"t.eta", 1, 12}}}},
-		"no file":          {"a file that is not there is named where it is included", "<%~ include('nope') %>", Error{Line: 1, Column: 12, Msg: `cannot find template "nope.eta"`, Hint: "names are counted from the template folder; one that begins with ./ or ../ from the including file", Text: "<%~ include('nope') %>"}},
-		"outside":          {"no file outside of the folder is read", "<%~ include('../../etc/passwd') %>", Error{Line: 1, Column: 12, Msg: `cannot include "../../etc/passwd": it leads out of the template folder`, Hint: "a template may include files of its own folder only", Text: "<%~ include('../../etc/passwd') %>"}},
-		"roundabout":       {"nor by a way around", "<%~ include('a/../../x') %>", Error{Line: 1, Column: 12, Msg: `cannot include "a/../../x": it leads out of the template folder`, Hint: "a template may include files of its own folder only", Text: "<%~ include('a/../../x') %>"}},
-		"odd name":         {"a name is one of a file", `<%~ include('a\\b') %>`, Error{Line: 1, Column: 12, Msg: `cannot include "a\\b": it is not the name of a file`, Hint: "names are written with /, such as wizard/default.eta", Text: `<%~ include('a\\b') %>`}},
-		"no string":        {"and must be given", "<%~ include() %>", Error{Line: 1, Column: 12, Msg: "cannot include undefined: it is not the name of a file", Text: "<%~ include() %>"}},
-		"circle":           {"a circle is named", "<%~ include('circle') %>", Error{File: "circle.eta", Line: 2, Column: 12, Msg: `cannot include "other.eta": files include one another in a circle, other.eta → circle.eta → other.eta`, Hint: "a file may include itself, but not more than 4 deep: does it ever end?", Text: "<%~ include('other') %>", From: []Place{{"other.eta", 1, 12}, {"circle.eta", 2, 12}, {"t.eta", 1, 12}}}},
-		"too deep":         {"the depth of includes is bounded", "<%~ include('deep1') %>", Error{File: "deep3.eta", Line: 1, Column: 12, Msg: `cannot include "deep4.eta": files include one another more than 4 deep`, Text: "<%~ include('deep4') %>", From: []Place{{"deep2.eta", 1, 12}, {"deep1.eta", 1, 12}, {"t.eta", 1, 12}}}},
-		"not UTF-8":        {"a template is UTF-8", "<%~ include('latin') %>", Error{File: "latin.eta", Line: 2, Column: 3, Msg: "cannot read template: it is not UTF-8", Text: "b \uFFFD", From: []Place{{"t.eta", 1, 12}}}},
-		"rejected":         {"a promise that is rejected is an error", "<% Promise.reject(new Error('no')) %>", Error{Msg: "cannot render: no", Hint: "templates are not asynchronous: do without async, await and promises"}},
-		"nesting":          {"code that is nested too deep is not compiled", "<%= " + strings.Repeat("(", 201) + " %>", Error{Line: 1, Column: 205, Msg: "cannot read template: brackets are nested more than 200 deep", Text: "<%= " + strings.Repeat("(", 201) + " %>"}},
+		"no layout":        {"a layout that is not there is named where it is asked for", "<%~ include('nowhere') %>", Error{File: "nowhere.eta", Line: 2, Column: 10, Msg: `cannot find template "nope.eta"`, Hint: "write the path from the template folder, or from the including file with ./ or ../", Text: "<% layout('./nope') %>", From: []Place{{"t.eta", 1, 12}}}},
+		"no file":          {"a file that is not there is named where it is included", "<%~ include('nope') %>", Error{Line: 1, Column: 12, Msg: `cannot find template "nope.eta"`, Hint: "write the path from the template folder, or from the including file with ./ or ../", Text: "<%~ include('nope') %>"}},
+		"outside":          {"no file outside of the folder is read", "<%~ include('../../etc/passwd') %>", Error{Line: 1, Column: 12, Msg: `cannot include "../../etc/passwd": path is outside the template folder`, Hint: "include files from the template folder only", Text: "<%~ include('../../etc/passwd') %>"}},
+		"roundabout":       {"nor by a way around", "<%~ include('a/../../x') %>", Error{Line: 1, Column: 12, Msg: `cannot include "a/../../x": path is outside the template folder`, Hint: "include files from the template folder only", Text: "<%~ include('a/../../x') %>"}},
+		"odd name":         {"a name is one of a file", `<%~ include('a\\b') %>`, Error{Line: 1, Column: 12, Msg: `cannot include "a\\b": not a file name`, Hint: "separate folders with /, such as wizard/default.eta", Text: `<%~ include('a\\b') %>`}},
+		"no string":        {"and must be given", "<%~ include() %>", Error{Line: 1, Column: 12, Msg: "cannot include undefined: not a file name", Text: "<%~ include() %>"}},
+		"circle":           {"a circle is named", "<%~ include('circle') %>", Error{File: "circle.eta", Line: 2, Column: 12, Msg: `cannot include "other.eta": include cycle, other.eta → circle.eta → other.eta`, Hint: "check that the recursion ends; a file may include itself at most 4 levels deep", Text: "<%~ include('other') %>", From: []Place{{"other.eta", 1, 12}, {"circle.eta", 2, 12}, {"t.eta", 1, 12}}}},
+		"too deep":         {"the depth of includes is bounded", "<%~ include('deep1') %>", Error{File: "deep3.eta", Line: 1, Column: 12, Msg: `cannot include "deep4.eta": includes are nested more than 4 levels deep`, Text: "<%~ include('deep4') %>", From: []Place{{"deep2.eta", 1, 12}, {"deep1.eta", 1, 12}, {"t.eta", 1, 12}}}},
+		"not UTF-8":        {"a template is UTF-8", "<%~ include('latin') %>", Error{File: "latin.eta", Line: 2, Column: 3, Msg: "cannot read template: not UTF-8", Text: "b \uFFFD", From: []Place{{"t.eta", 1, 12}}}},
+		"rejected":         {"a promise that is rejected is an error", "<% Promise.reject(new Error('no')) %>", Error{Msg: "cannot render: no", Hint: "remove async, await and promises; templates are synchronous"}},
+		"nesting":          {"code that is nested too deep is not compiled", "<%= " + strings.Repeat("(", 201) + " %>", Error{Line: 1, Column: 205, Msg: "cannot read template: brackets are nested more than 200 levels deep", Text: "<%= " + strings.Repeat("(", 201) + " %>"}},
 	}
 	set := New(folder(bad), Limits{Depth: 4})
 	for name, tc := range cases {
@@ -101,19 +101,19 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestBounds shows that no template keeps a render from ending.
+// TestBounds checks that every render ends.
 func TestBounds(t *testing.T) {
-	const slow, long, big, large, deep, code = "takes too long", "writes more than 4194304 bytes", "a text of more than 4 MiB",
-		"a list of more than 262144 values", "nested too deep", "cannot make code of text in a template"
+	const slow, long, big, large, deep, code = "timeout exceeded", "output is larger than 4194304 bytes", "a string of more than 4 MiB",
+		"a list of more than 262144 values", "nested too deep", "cannot compile code from a string in a template"
 	cases := map[string]struct{ template, want string }{
-		"endless loop":       {"a\n<% for (;;) {} %>", "t.eta:2:4: cannot finish rendering: it " + slow},
-		"endless first":      {"<%# why %>\n<% while (true) {} %>", "t.eta:2:4: cannot finish rendering: it " + slow},
+		"endless loop":       {"a\n<% for (;;) {} %>", "t.eta:2:4: cannot render: " + slow},
+		"endless first":      {"<%# why %>\n<% while (true) {} %>", "t.eta:2:4: cannot render: " + slow},
 		"uncatchable":        {"<% for (;;) { try { for (;;) {} } catch { } finally { } } %>", slow},
 		"endless promise":    {"<% (async () => { for (;;) await 1 })() %>", slow},
 		"endless expression": {"<%= /^(?=(a+)+$)/.test('a'.repeat(40) + 'b') %>", slow},
 		"endless output":     {"<% for (;;) { %>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<% } %>", long},
-		"output caught":      {"<% try { for (;;) output('x'.repeat(1e6)) } catch { } %>ok", "t.eta:1:25: cannot render: it " + long},
-		"endless recursion":  {"<% const f = () => f(); f() %>", "t.eta:1:21: cannot render: functions call one another too deep"},
+		"output caught":      {"<% try { for (;;) output('x'.repeat(1e6)) } catch { } %>ok", "t.eta:1:25: cannot render: " + long},
+		"endless recursion":  {"<% const f = () => f(); f() %>", "t.eta:1:21: cannot render: function calls are nested too deeply"},
 		"repeat":             {"<%= 'x'.repeat(1e9) %>", big},
 		"padStart":           {"<%= 'x'.padStart(1e9) %>", big},
 		"padEnd":             {"<%= 'x'.padEnd(1e9) %>", big},
@@ -139,18 +139,18 @@ func TestBounds(t *testing.T) {
 		"raw":                {"<%= String.raw({ raw: { length: 1e12 } }) %>", large},
 		"concat":             {"<% const s = 'x'.repeat(3e6) %><%= s.concat(s) %>", big},
 		"stringify":          {"<%= JSON.stringify(Array(1e3).fill('x'.repeat(1e6))) %>", big},
-		"with statement":     {"a\n<% with (Math) { } %>", "t.eta:2:4: cannot compile template: there is no with in a template"},
+		"with statement":     {"a\n<% with (Math) { } %>", "t.eta:2:4: cannot compile template: with is not supported"},
 		"helper":             {"<%= f(Array(1e3).fill('x'.repeat(1e6))) %>", deep},
-		"BigInt literal":     {"a\n<%= ({ in: 1 }).in / 1n / 2 %>", "t.eta:2:22: cannot compile template: there is no BigInt"},
-		"BigInt constant":    {"<%= 1n << 1000000000000n %>", "there is no BigInt"},
+		"BigInt literal":     {"a\n<%= ({ in: 1 }).in / 1n / 2 %>", "t.eta:2:22: cannot compile template: BigInt is not supported"},
+		"BigInt constant":    {"<%= 1n << 1000000000000n %>", "BigInt is not supported"},
 		"BigInt":             {"<%= BigInt(1) %>", "BigInt is not defined"},
 		"apply":              {"<%= Math.max.apply(null, { length: 1e9 }) %>", large},
 		"deep list":          {"<% let a = []; for (let i = 0; i < 1000; i++) a = [a] %><%= a %>", deep},
 		"deep stringify":     {"<% let a = []; for (let i = 0; i < 1000; i++) a = [a] %><%= JSON.stringify(a) %>", deep},
 		"deep parse":         {"<%= JSON.parse('['.repeat(1e6)) %>", deep},
-		"clock":              {"<%= new Date() %>", "there is no clock"},
-		"clock now":          {"<%= Date.now() %>", "there is no clock"},
-		"chance":             {"<%= Math.random() %>", "there is no chance"},
+		"clock":              {"<%= new Date() %>", "current time is not available"},
+		"clock now":          {"<%= Date.now() %>", "current time is not available"},
+		"chance":             {"<%= Math.random() %>", "random numbers are not available"},
 		"eval":               {"<%= eval('1') %>", "eval is not defined"},
 		"Function":           {"<%= new Function('return 1')() %>", code},
 		"constructor":        {"<%= (() => 1).constructor.constructor('return 1')() %>", code},
@@ -182,18 +182,18 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestMemory shows that a render which collects without end is ended before it
-// takes all there is.
+// TestMemory checks that a render with unlimited allocations is stopped before
+// it exhausts the memory.
 func TestMemory(t *testing.T) {
 	set := New(folder(nil), Limits{Time: MaxTime, Memory: 32 << 20})
 	_, err := set.RenderText(t.Context(), "t.eta", "<% const a = [], s = 'x'.repeat(1e5); for (let i = 0; ; i++) a.push(s + i) %>", nil)
 	runtime.GC()
-	if err == nil || !strings.Contains(err.Error(), "too much memory") {
+	if err == nil || !strings.Contains(err.Error(), "memory limit exceeded") {
 		t.Errorf("got %v, want an error about memory", err)
 	}
 }
 
-// TestMemoryAtOnce shows that what a render takes in its first moment counts.
+// TestMemoryAtOnce checks that allocations at the beginning of a render count.
 func TestMemoryAtOnce(t *testing.T) {
 	runtime.GC()
 	w := newWatch(newMachine(), Limits{Time: time.Hour, Memory: 32 << 20})
@@ -207,7 +207,7 @@ func TestMemoryAtOnce(t *testing.T) {
 	w.mu.Unlock()
 }
 
-// TestCancelled shows that a render ends with its context.
+// TestCancelled checks that a render ends with its context.
 func TestCancelled(t *testing.T) {
 	set := New(folder(bad), Limits{Time: MaxTime})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -220,13 +220,13 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestSlowHelper shows that a Func which takes long is waited for.
+// TestSlowHelper checks that a render waits for a slow Func.
 func TestSlowHelper(t *testing.T) {
 	returned := false
 	data := Data{"f": Func(func([]any) (any, error) { time.Sleep(1500 * time.Millisecond); returned = true; return nil, nil })}
 	_, err := New(folder(nil), Limits{Time: time.Millisecond}).RenderText(t.Context(), "t.eta", "<% f(); f() %>", data)
 	if err == nil || !returned {
-		t.Errorf("got %v, and the function has returned: %t", err, returned)
+		t.Errorf("got %v, and the function returned: %t", err, returned)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestCheck(t *testing.T) {
 		"throw":   "",
 		"syntax":  "syntax.eta:2:10: cannot compile template: { is never closed",
 		"nope":    `nope.eta: cannot find template "nope.eta"`,
-		"../nope": `../nope: cannot include "../nope": it leads out of the template folder`,
+		"../nope": `../nope: cannot include "../nope": path is outside the template folder`,
 	} {
 		got := ""
 		if err := set.Check(name); err != nil {
@@ -248,17 +248,17 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	if err := set.Check("nope"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v, want one that says the file does not exist", err)
+		t.Errorf("got %v, want an error that the file does not exist", err)
 	}
 }
 
-// TestNoFile shows that what is not a file is not opened: a pipe would be waited
-// for.
+// TestNoFile checks that anything but a regular file is not opened: opening a
+// pipe would block.
 func TestNoFile(t *testing.T) {
 	files := folder(map[string]string{"t.eta": "a\n<%~ include('pipe') %>"})
 	files["pipe.eta"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
 	_, err := New(files, Limits{}).Render(t.Context(), "t", nil)
-	if want := "t.eta:2:12: cannot open template: it is not a file"; err == nil || err.Error() != want {
+	if want := "t.eta:2:12: cannot open template: not a file"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
@@ -272,7 +272,7 @@ func TestExcerpt(t *testing.T) {
 	lines := strings.Split((&Error{Line: 1, Column: 1003, Text: long}).Excerpt(), "\n")
 	shown, caret := []rune(lines[0]), strings.Index(lines[1], "^")
 	if len(shown) != widest+2 || shown[0] != '…' || shown[len(shown)-1] != '…' || shown[caret] != 'X' || lines[1][caret-1] != '\t' {
-		t.Errorf("got %q and a caret at %d of a long line", lines[0], caret)
+		t.Errorf("got %q and a caret at %d for a long line", lines[0], caret)
 	}
 	for column, want := range map[int]int{1: 0, 2000: widest} {
 		if _, got, _ := strings.Cut((&Error{Line: 1, Column: column, Text: strings.Repeat("a", 2000)}).Excerpt(), "\n"); got != strings.Repeat(" ", want)+"^" {
@@ -280,6 +280,6 @@ func TestExcerpt(t *testing.T) {
 		}
 	}
 	if got := (&Error{File: "t"}).Excerpt(); got != "" {
-		t.Errorf("got %q of an error without a line", got)
+		t.Errorf("got %q for an error without a line", got)
 	}
 }

@@ -160,12 +160,12 @@ func (s *Set) template(file string) (*template, error) {
 func (s *Set) read(file string) (*template, error) {
 	// Opening something other than a regular file, such as a pipe, may block.
 	if info, err := fs.Stat(s.files, file); err == nil && !info.Mode().IsRegular() {
-		return nil, &Error{File: file, Msg: "cannot open template: it is not a file"}
+		return nil, &Error{File: file, Msg: "cannot open template: not a file"}
 	}
 	f, err := s.files.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &Error{File: file, Msg: fmt.Sprintf("cannot find template %q", file), Err: fs.ErrNotExist,
-			Hint: "names are counted from the template folder; one that begins with ./ or ../ from the including file"}
+			Hint: "write the path from the template folder, or from the including file with ./ or ../"}
 	}
 	if err != nil {
 		return nil, &Error{File: file, Msg: "cannot open template: " + reason(err), Err: err}
@@ -189,7 +189,7 @@ func reason(err error) string {
 // checkText returns an error if text cannot be a template.
 func checkText(name, text string) error {
 	if len(text) > maxText {
-		return &Error{File: name, Msg: fmt.Sprintf("cannot read template: it is larger than %d KiB", maxText>>10)}
+		return &Error{File: name, Msg: fmt.Sprintf("cannot read template: larger than %d KiB", maxText>>10)}
 	}
 	if utf8.ValidString(text) {
 		return nil
@@ -202,7 +202,7 @@ func checkText(name, text string) error {
 		}
 		at += n
 	}
-	e := errorAt(name, text, at, "cannot read template: it is not UTF-8")
+	e := errorAt(name, text, at, "cannot read template: not UTF-8")
 	e.Text = strings.ToValidUTF8(e.Text, "\uFFFD")
 	return e
 }

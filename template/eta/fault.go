@@ -49,7 +49,7 @@ func (r *run) errorOf(err error) *Error {
 		late = true
 	case errors.As(err, &deep):
 		frames = deep.Stack()
-		out.Msg, out.Hint = "cannot render: functions call one another too deep", "is there an endless recursion?"
+		out.Msg, out.Hint = "cannot render: function calls are nested too deeply", "check for infinite recursion"
 	case errors.As(err, &ex):
 		frames = ex.Stack()
 		out.Err = ex.Unwrap()
@@ -76,7 +76,7 @@ func (r *run) hint(msg string) string {
 	switch {
 	case strings.HasPrefix(msg, "ReferenceError: ") && len(r.acts) > 0:
 		names := append(r.acts[0].it.Keys(), dataName)
-		return "the template was handed " + strings.Join(names, ", ")
+		return "available variables: " + strings.Join(names, ", ")
 	case strings.HasPrefix(msg, "TypeError: Cannot read property"):
 		return "write ?. where a value may be missing: a?.b"
 	}
@@ -152,7 +152,7 @@ func shorten(s string) string { return text.Shorten(s, longest) }
 
 // message returns the message of a thrown value.
 func message(v sobek.Value) string {
-	const silent = "an object without a message was thrown"
+	const silent = "thrown object has no message"
 	o, ok := v.(*sobek.Object)
 	if !ok {
 		return v.String()
@@ -167,7 +167,7 @@ func message(v sobek.Value) string {
 	text := msg.String()
 	if strings.HasPrefix(text, "Could not convert &{") {
 		// The engine would show its internal representation.
-		text = "Cannot convert an object to text"
+		text = "Cannot convert an object to a string"
 	}
 	if n := name.String(); n != "Error" && n != "GoError" {
 		return n + ": " + text

@@ -13,7 +13,7 @@ func (r *run) writeValue(call sobek.FunctionCall) sobek.Value {
 		return sobek.Undefined()
 	}
 	if len(call.Arguments) == 0 {
-		r.throw(&fault{msg: "cannot write nothing", hint: "a tag that begins with <%= or <%~ holds a value"})
+		r.throw(&fault{msg: "cannot write an empty tag", hint: "put a value into a tag that begins with <%= or <%~"})
 	}
 	r.emit(r.textOf(call.Arguments[0]))
 	return sobek.Undefined()
@@ -23,8 +23,8 @@ func (r *run) writeValue(call sobek.FunctionCall) sobek.Value {
 func (r *run) emit(text string) {
 	if r.out.Len()+len(text) > r.set.limits.Output {
 		r.fail(&fault{
-			msg:  fmt.Sprintf("cannot render: it writes more than %d bytes", r.set.limits.Output),
-			hint: "is there an endless loop?",
+			msg:  fmt.Sprintf("cannot render: output is larger than %d bytes", r.set.limits.Output),
+			hint: "check for an infinite loop",
 		})
 		return
 	}
@@ -35,7 +35,7 @@ func (r *run) emit(text string) {
 // no sense in a document.
 func (r *run) textOf(v sobek.Value) string {
 	if sobek.IsUndefined(v) {
-		r.throw(&fault{msg: "cannot write undefined: there is no such value", hint: `say what to write then: <%= value ?? "" %>`})
+		r.throw(&fault{msg: "cannot write undefined", hint: `set a default: <%= value ?? "" %>`})
 	}
 	o, ok := v.(*sobek.Object)
 	if !ok {
@@ -100,7 +100,7 @@ func (r *run) callFunction(call sobek.FunctionCall) sobek.Value {
 // passed to it. Its last line break is removed: the including line already has one.
 func (r *run) includeFunction(a *activation, name, data sobek.Value) sobek.Value {
 	if sobek.IsUndefined(name) || sobek.IsNull(name) {
-		r.throw(&fault{msg: fmt.Sprintf("cannot include %v: it is not the name of a file", name)})
+		r.throw(&fault{msg: fmt.Sprintf("cannot include %v: not a file name", name)})
 	}
 	out, err := r.include(a.t.name, name.String(), r.merged(a.it, data), r.here())
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *run) blockFunction(a *activation, name, fn sobek.Value) sobek.Value {
 func (r *run) captureFunction(fn sobek.Value) sobek.Value {
 	call, ok := sobek.AssertFunction(fn)
 	if !ok {
-		r.throw(&fault{msg: "cannot capture what is not a function", hint: "write capture(() => { %> text <% })"})
+		r.throw(&fault{msg: "cannot capture a value that is not a function", hint: "write capture(() => { %> text <% })"})
 	}
 	before := r.out
 	r.out = new(strings.Builder)

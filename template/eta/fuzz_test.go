@@ -14,8 +14,8 @@ var seeds = []string{
 	"é\r\n<%= 😀 %>\u2028<% } %>", "<% let s = ''; for (let i = 0; i < 9; i++) s += i %><%= s %>", "<%= __eta_o %><%= it %>", "<% throw 1 %>", "<%= include('x') %>",
 }
 
-// FuzzParse holds that a parser never panics, that text without tags comes out
-// as it stands, and that every error has a place in the text.
+// FuzzParse checks that the parser never panics, that text without tags is
+// unchanged, and that every error has a position in the text.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -32,10 +32,10 @@ func FuzzParse(f *testing.F) {
 		for i, p := range tpl.parts {
 			before, after := text[:p.from], text[p.from:]
 			if p.kind == literal && i > 0 && !strings.HasSuffix(before, closeTag) || p.kind != literal && !strings.HasPrefix(after, openTag) {
-				t.Fatalf("part %d begins at %d, in the middle of something", i, p.from)
+				t.Fatalf("part %d begins at %d, want it at a tag", i, p.from)
 			}
 			if i > 0 && p.from <= tpl.parts[i-1].from {
-				t.Fatalf("part %d begins at %d, before the one before it", i, p.from)
+				t.Fatalf("part %d begins at %d, before the previous one", i, p.from)
 			}
 		}
 		if !strings.Contains(text, openTag) && utf8.ValidString(text) {
@@ -47,8 +47,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzRender holds that a render ends, with text or with an error that has a
-// place.
+// FuzzRender checks that a render ends with text or with an error that has a
+// position.
 func FuzzRender(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -56,7 +56,7 @@ func FuzzRender(f *testing.F) {
 	set := New(folder(map[string]string{"x.eta": "<%= it.n %>"}), Limits{Time: 20 * time.Millisecond, Output: 1 << 16})
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<10 {
-			t.Skip("long templates find nothing that short ones do not")
+			t.Skip("long templates find no more than short ones")
 		}
 		out, err := set.RenderText(t.Context(), "t", text, Data{"n": 1, "list": []any{1, "a"}})
 		if err != nil {
@@ -69,7 +69,7 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// checkPlace holds that an error is an *Error whose place is in the text.
+// checkPlace checks that an error is an *Error with a position in the text.
 func checkPlace(t *testing.T, text string, err error) {
 	t.Helper()
 	var e *Error
@@ -81,6 +81,6 @@ func checkPlace(t *testing.T, text string, err error) {
 	}
 	lines := strings.Split(text, "\n")
 	if e.Line < 1 || e.Line > len(lines) || e.Column < 1 || e.Column > utf8.RuneCountInString(lines[e.Line-1])+1 {
-		t.Fatalf("%v: the text has no such place", err)
+		t.Fatalf("%v: position is not in the text", err)
 	}
 }

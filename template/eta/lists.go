@@ -97,7 +97,7 @@ func (r *run) boundLength(v sobek.Value) {
 }
 
 func (r *run) tooLongList() {
-	r.throw(&fault{msg: fmt.Sprintf("cannot work on a list of more than %d values", maxLength)})
+	r.throw(&fault{msg: fmt.Sprintf("cannot use a list of more than %d values", maxLength)})
 }
 
 // boundFlat rejects a list that has too many values including nested lists, down to a

@@ -18,10 +18,10 @@ func newMachine() *sobek.Runtime {
 	vm := sobek.New()
 	vm.SetMaxCallStackSize(maxCalls)
 	vm.SetTimeSource(func() time.Time {
-		panic(vm.NewTypeError("there is no clock in a template: give Date an argument"))
+		panic(vm.NewTypeError("the current time is not available in a template: pass an argument to Date"))
 	})
 	vm.SetRandSource(func() float64 {
-		panic(vm.NewTypeError("there is no chance in a template: the same input must give the same output"))
+		panic(vm.NewTypeError("random numbers are not available in a template: the same input must give the same output"))
 	})
 	vm.SetParserOptions(noCompiler)
 	vm.SetFieldNameMapper(noNames{})
@@ -42,7 +42,7 @@ func (noNames) MethodName(reflect.Type, reflect.Method) string { return "" }
 // template gets access to them. The parser calls each option before it begins, and this
 // one panics.
 var noCompiler = reflect.MakeFunc(reflect.TypeFor[parser.Option](), func([]reflect.Value) []reflect.Value {
-	panic(sobek.New().ToValue("cannot make code of text in a template"))
+	panic(sobek.New().ToValue("cannot compile code from a string in a template"))
 }).Interface().(parser.Option)
 
 // init limits the time of matching a regular expression, which cannot be interrupted

@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// TestHanded looks at what a helper is handed of a document: the same whether or
-// not the template has looked at it, and with what the template changed.
+// TestHanded checks the document that a helper gets: it is the same whether or
+// not the template has accessed it, and has the template's changes.
 func TestHanded(t *testing.T) {
 	const doc = `{"a": {"b": [1, 1.0, 1e3, 12345678901234567890, null, true, "x"], "c": {}}, "d": {"e": {"f": "g"}}, "h": [], "i": null}`
 	const read = `{"a":{"b":[1,1,1000,1.2345678901234567e+19,null,true,"x"],"c":{}},"d":{"e":{"f":"g"}},"h":[],"i":null}`
@@ -25,7 +25,7 @@ func TestHanded(t *testing.T) {
 		"Replaced":  {"so is another value", `doc.a = [doc.d];`, `{"a":[{"e":{"f":"g"}}],"d":{"e":{"f":"g"}},"h":[],"i":null}`},
 		"Added":     {"and another key", `doc.d.e.z = doc.h;`, strings.Replace(read, `"g"`, `"g","z":[]`, 1)},
 		"Removed":   {"and one that is gone", `delete doc.a; delete doc.d.e.f;`, `{"d":{"e":{}},"h":[],"i":null}`},
-		"Undefined": {"what is undefined is absent", `doc.a = undefined; doc.d.e = undefined;`, `{"d":{},"h":[],"i":null}`},
+		"Undefined": {"A field set to undefined is absent.", `doc.a = undefined; doc.d.e = undefined;`, `{"d":{},"h":[],"i":null}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -48,13 +48,14 @@ func TestHanded(t *testing.T) {
 				d.Set("e", tree.Nil())
 			}
 			if diff := cmp.Diff(before, given[0]); diff != "" {
-				t.Errorf("%s: the document has changed: -before +after\n%s", tc.reason, diff)
+				t.Errorf("%s: document was changed: -before +after\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// TestHandedBounds holds what a helper is handed to the bounds of all values.
+// TestHandedBounds checks that the arguments of a helper are limited like all
+// values.
 func TestHandedBounds(t *testing.T) {
 	deep := tree.Obj()
 	for range maxDepth + 1 {

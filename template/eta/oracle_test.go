@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 )
 
-// The kinds of difference from upstream, as doc.go has them.
+// The kinds of differences from upstream, as documented in doc.go.
 const (
 	noEscaping = "values are not escaped for XML"
 	keepBreaks = "a line break after a tag stays, a line of silent tags vanishes"
@@ -21,8 +21,8 @@ const (
 	noOptions  = "there are no options"
 )
 
-// difference is a case, counted from 1, in which we differ on purpose: what we
-// write, or nothing for an error.
+// difference is a case, counted from 1, with a deliberate difference: our
+// output, or nothing for an error.
 type difference struct {
 	reason, out string
 }
@@ -55,26 +55,26 @@ var differences = map[int]difference{
 	86: {noEscaping, `<>&"'`},
 }
 
-// silent are the differences in which we write nothing and fail not.
+// silent are the differences with an empty output and no error.
 var silent = map[int]bool{60: true}
 
-// TestOracle holds us against the answers of the real package.
+// TestOracle compares our results with those of the real package.
 func TestOracle(t *testing.T) {
 	dir := os.Getenv("INGESTOR_ORACLE")
 	if dir == "" {
-		t.Skip("INGESTOR_ORACLE is not set: no folder with the answers of the real package")
+		t.Skip("set INGESTOR_ORACLE to a folder with results of the real package")
 	}
 	cases := readLines(t, filepath.Join(dir, "eta-cases.ndjson"))
 	answers := readLines(t, filepath.Join(dir, "eta-expected.ndjson"))
 	if len(cases) != len(answers) || len(cases) == 0 {
-		t.Fatalf("%d cases have %d answers", len(cases), len(answers))
+		t.Fatalf("%d cases have %d results", len(cases), len(answers))
 	}
 	for i := range cases {
 		t.Run(strconv.Itoa(i+1), func(t *testing.T) { againstOracle(t, i+1, cases[i], answers[i]) })
 	}
 }
 
-// upstreamPlace is how the real package says where a template is wrong.
+// upstreamPlace matches the position in an error of the real package.
 var upstreamPlace = regexp.MustCompile(`at line (\d+) col (\d+)`)
 
 func againstOracle(t *testing.T, number int, line, answer string) {
@@ -101,7 +101,7 @@ func againstOracle(t *testing.T, number int, line, answer string) {
 	d, differs := differences[number]
 	switch {
 	case differs && same:
-		t.Errorf("%q: is said to differ (%s), and does not", c.Tpl, d.reason)
+		t.Errorf("%q: listed as different (%s), but is equal", c.Tpl, d.reason)
 	case differs && (out != d.out || (err == nil) != (d.out != "" || silent[number])):
 		t.Errorf("%q: got %q, %v; want %q (%s)", c.Tpl, out, err, d.out, d.reason)
 	case !differs && !same:
@@ -112,7 +112,7 @@ func againstOracle(t *testing.T, number int, line, answer string) {
 	}
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Line == 0 || e.Text == "" {
-		t.Fatalf("%q: error has no place: %#v", c.Tpl, err)
+		t.Fatalf("%q: error has no position: %#v", c.Tpl, err)
 	}
 	if m := upstreamPlace.FindStringSubmatch(want.Message); m != nil && (strconv.Itoa(e.Line) != m[1] || strconv.Itoa(e.Column) != m[2]) {
 		t.Errorf("%q: error is at %d:%d, upstream says %s:%s", c.Tpl, e.Line, e.Column, m[1], m[2])

@@ -95,7 +95,7 @@ func (t *template) split() error {
 			return err
 		}
 		if size += len(p.text); size > maxCode {
-			return s.errorf(p.from, "", "cannot read template: it has more than %d KiB of code", maxCode>>10)
+			return s.errorf(p.from, "", "cannot read template: more than %d KiB of code", maxCode>>10)
 		}
 		t.parts = append(t.parts, p)
 		if p.kind != comment {

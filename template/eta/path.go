@@ -23,8 +23,8 @@ func resolve(from, name string) (string, error) {
 	file = path.Clean(file)
 	if file == ".." || strings.HasPrefix(file, "../") {
 		return "", &fault{
-			msg:  fmt.Sprintf("cannot include %q: it leads out of the template folder", name),
-			hint: "a template may include files of its own folder only",
+			msg:  fmt.Sprintf("cannot include %q: path is outside the template folder", name),
+			hint: "include files from the template folder only",
 		}
 	}
 	if path.Ext(file) == "" {
@@ -32,8 +32,8 @@ func resolve(from, name string) (string, error) {
 	}
 	if !fs.ValidPath(file) || strings.ContainsAny(file, "\\\x00:") {
 		return "", &fault{
-			msg:  fmt.Sprintf("cannot include %q: it is not the name of a file", name),
-			hint: "names are written with /, such as wizard/default.eta",
+			msg:  fmt.Sprintf("cannot include %q: not a file name", name),
+			hint: "separate folders with /, such as wizard/default.eta",
 		}
 	}
 	return file, nil

@@ -123,7 +123,7 @@ func checkPattern(source, flags string) (round int, err error) {
 	p := measurePattern(source)
 	switch {
 	case p.instructions > maxInstructions:
-		return 0, fmt.Errorf("cannot use a regular expression that repeats so much")
+		return 0, fmt.Errorf("cannot use a regular expression with so many repetitions")
 	case p.groups > maxGroups:
 		return 0, fmt.Errorf("cannot use a regular expression with more than %d groups", maxGroups)
 	case p.round == 0:
@@ -152,8 +152,8 @@ func (r *run) backtrack(round int) error {
 		return nil
 	}
 	return &fault{
-		msg:  fmt.Sprintf("cannot have a text of %d characters and a regular expression that backtracks", r.longest),
-		hint: "write the expression without a group that is repeated, or the text in parts",
+		msg:  fmt.Sprintf("cannot use a string of %d characters with a regular expression that backtracks", r.longest),
+		hint: "remove the repeated group from the expression, or split the string",
 	}
 }
 
@@ -255,8 +255,8 @@ func (r *run) boundFound(places int, objects bool) {
 	}
 	if places > most {
 		r.throw(&fault{
-			msg:  fmt.Sprintf("cannot look for a regular expression that may be found more than %d times, groups included", most),
-			hint: "split the text first",
+			msg:  fmt.Sprintf("cannot search with a regular expression that may match more than %d times, including groups", most),
+			hint: "split the string first",
 		})
 	}
 }
@@ -288,7 +288,7 @@ func (r *run) guardMatches(all sobek.Value) func(sobek.FunctionCall) sobek.Value
 			guarded = true
 			r.guard(o.Prototype(), "next", func(sobek.FunctionCall) {
 				if r.matches++; r.matches > maxMatches {
-					r.throw(&fault{msg: fmt.Sprintf("cannot find more than %d places with matchAll", maxMatches)})
+					r.throw(&fault{msg: fmt.Sprintf("cannot find more than %d matches with matchAll", maxMatches)})
 				}
 			})
 		}

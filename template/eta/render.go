@@ -132,7 +132,7 @@ func (r *run) render(data Data) (out string, err error) {
 		return "", r.errorOf(err)
 	case rejected != nil:
 		return "", &Error{File: r.main.name, Msg: "cannot render: " + shorten(message(rejected)),
-			Hint: "templates are not asynchronous: do without async, await and promises"}
+			Hint: "remove async, await and promises; templates are synchronous"}
 	}
 	return out, nil
 }
@@ -251,12 +251,12 @@ func (r *run) tooDeep(file string) error {
 		if a.t.name == file {
 			slices.Reverse(names)
 			return &fault{
-				msg:  fmt.Sprintf("cannot include %q: files include one another in a circle, %s", file, strings.Join(names, " → ")),
-				hint: fmt.Sprintf("a file may include itself, but not more than %d deep: does it ever end?", r.set.limits.Depth),
+				msg:  fmt.Sprintf("cannot include %q: include cycle, %s", file, strings.Join(names, " → ")),
+				hint: fmt.Sprintf("check that the recursion ends; a file may include itself at most %d levels deep", r.set.limits.Depth),
 			}
 		}
 	}
-	return &fault{msg: fmt.Sprintf("cannot include %q: files include one another more than %d deep", file, r.set.limits.Depth)}
+	return &fault{msg: fmt.Sprintf("cannot include %q: includes are nested more than %d levels deep", file, r.set.limits.Depth)}
 }
 
 // places returns how the current file was included, the innermost first, without

@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// folder makes a file system of names and texts.
+// folder returns a file system of names and texts.
 func folder(files map[string]string) fstest.MapFS {
 	out := fstest.MapFS{}
 	for name, text := range files {
@@ -23,7 +23,7 @@ func folder(files map[string]string) fstest.MapFS {
 	return out
 }
 
-// sample is a document whose keys are not in order.
+// sample is a document whose keys are not sorted.
 func sample(t testing.TB) *tree.Node {
 	t.Helper()
 	docs, errs := tree.DecodeBytes([]byte("name: xs.example.org\nzeta: 1\nalpha: [a, b]\n10: ten\n2: two\n__proto__: {x: own}\nempty: null\n"))
@@ -112,7 +112,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestDates shows that the place where a template is rendered changes nothing.
+// TestDates checks that the time zone does not change the output.
 func TestDates(t *testing.T) {
 	here := time.Local
 	t.Cleanup(func() { time.Local = here })
@@ -163,7 +163,7 @@ func helpers() map[string]Func {
 	}
 }
 
-// TestArguments shows what a Func is handed.
+// TestArguments checks the arguments of a Func.
 func TestArguments(t *testing.T) {
 	var got []any
 	record := Func(func(args []any) (any, error) {
@@ -184,8 +184,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestIsolation shows that no render sees what another changed, neither in its
-// data nor in the machine, and that renders may run at once.
+// TestIsolation checks that no render sees the changes of another, neither in
+// its data nor in the runtime, and that renders can run concurrently.
 func TestIsolation(t *testing.T) {
 	set := New(folder(map[string]string{"t.eta": `<%= [].seen ?? typeof leak %><%= xrd.alpha.length %><%= helpers.keys ? 'k' : '' %><%
 		Array.prototype.seen = 'seen'; leak = 1; xrd.alpha.push('c'); delete helpers.keys; Object.prototype.x = 1; JSON.parse = null %>`}), Limits{})
@@ -205,12 +205,12 @@ func TestIsolation(t *testing.T) {
 	}
 	wg.Wait()
 	if !doc.Equal(before) || len(data["helpers"].(map[string]Func)) != 4 {
-		t.Error("a render changed the data it was handed")
+		t.Error("render changed its data")
 	}
 }
 
-// TestCompiledOnce shows that a file is read and compiled once, and again for
-// another set of names that it uses.
+// TestCompiledOnce checks that a file is read and compiled once, and again for
+// another set of names.
 func TestCompiledOnce(t *testing.T) {
 	set := New(folder(map[string]string{"t.eta": "<%= typeof a %>"}), Limits{})
 	for _, data := range []Data{{"a": 1}, {"a": 2, "unused": 3}, {}, {"other": 1}} {

@@ -87,7 +87,7 @@ func (s *scanner) token() *Error {
 		s.operand = true
 	case strings.IndexByte("([{", c) >= 0:
 		if len(s.open) >= maxNesting {
-			return s.errorf(s.at, "", "cannot read template: brackets are nested more than %d deep", maxNesting)
+			return s.errorf(s.at, "", "cannot read template: brackets are nested more than %d levels deep", maxNesting)
 		}
 		s.open = append(s.open, bracket{c, s.at})
 		s.at++

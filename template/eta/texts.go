@@ -73,7 +73,7 @@ func (r *run) boundRaw(call sobek.FunctionCall) {
 // bound rejects a text that would be too long.
 func (r *run) bound(size float64) {
 	if size > maxString {
-		r.throw(&fault{msg: fmt.Sprintf("cannot make a text of more than %d MiB", maxString>>20)})
+		r.throw(&fault{msg: fmt.Sprintf("cannot create a string of more than %d MiB", maxString>>20)})
 	}
 	r.track(int(max(0, size)))
 }
@@ -93,7 +93,7 @@ func (r *run) boundPlaces(call sobek.FunctionCall) {
 		return
 	}
 	if strings.Count(call.This.String(), call.Argument(0).String()) > maxLength {
-		r.throw(&fault{msg: fmt.Sprintf("cannot look for a text that is there more than %d times", maxLength)})
+		r.throw(&fault{msg: fmt.Sprintf("cannot search for a string that occurs more than %d times", maxLength)})
 	}
 }
 

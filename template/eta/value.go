@@ -19,7 +19,7 @@ const (
 	maxValues = 1 << 18
 )
 
-var errDepth = &fault{msg: "cannot take a value that is nested too deep, too large, or contains itself"}
+var errDepth = &fault{msg: "cannot convert a value that is nested too deeply, too large, or contains itself"}
 
 // put sets a property of an object, even if its name is special in JavaScript.
 func (r *run) put(o *sobek.Object, key string, v sobek.Value) {
@@ -66,7 +66,7 @@ func (r *run) value(v any, depth int) (sobek.Value, error) {
 	case map[string]any:
 		return r.object(slices.Sorted(maps.Keys(v)), func(k string) (sobek.Value, error) { return r.value(v[k], depth+1) })
 	}
-	return nil, fmt.Errorf("cannot hand a %T to a template", v)
+	return nil, fmt.Errorf("cannot pass a %T to a template", v)
 }
 
 func (r *run) list(n int, item func(int) (sobek.Value, error)) (sobek.Value, error) {
@@ -187,7 +187,7 @@ func plain(v sobek.Value, left *int) (any, error) {
 		}
 		return e, nil
 	default:
-		return nil, fmt.Errorf("cannot hand %v to a helper", v)
+		return nil, fmt.Errorf("cannot pass %v to a helper", v)
 	}
 }
 
@@ -205,7 +205,7 @@ func nodeOf(v sobek.Value, depth int, left *int) (*tree.Node, error) {
 		return tree.From(v.Export())
 	}
 	if _, ok := sobek.AssertFunction(o); ok {
-		return nil, &fault{msg: "cannot hand a function to a helper", hint: "call it first"}
+		return nil, &fault{msg: "cannot pass a function to a helper", hint: "call it first"}
 	}
 	switch class := o.ClassName(); class {
 	case "Array":
@@ -228,7 +228,7 @@ func nodeOf(v sobek.Value, depth int, left *int) (*tree.Node, error) {
 	case "String", "Number", "Boolean":
 		return tree.From(o.Export())
 	default:
-		return nil, &fault{msg: fmt.Sprintf("cannot hand a %s to a helper", class), hint: "make an object, a list or a string of it first"}
+		return nil, &fault{msg: fmt.Sprintf("cannot pass a %s to a helper", class), hint: "convert it to an object, a list or a string first"}
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 
 // errTime and errMemory end a render.
 var (
-	errTime   = &fault{msg: "cannot finish rendering: it takes too long", hint: "is there an endless loop?"}
-	errMemory = &fault{msg: "cannot finish rendering: it takes too much memory", hint: "is there an endless loop that collects something?"}
+	errTime   = &fault{msg: "cannot render: timeout exceeded", hint: "check for an infinite loop"}
+	errMemory = &fault{msg: "cannot render: memory limit exceeded", hint: "check for an infinite loop that collects values"}
 )
 
 const (

@@ -8,14 +8,14 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// manifest is what the engine writes for a definition with 60 properties, and
-// the values of a filled form.
+// manifest returns the manifest of a definition with 60 properties, and the
+// values of a filled form.
 func manifest() (*tree.Node, Scope) {
 	spec, parameters := tree.Obj(), tree.Obj(tree.F("name", tree.Str("shop")), tree.F("namespace", tree.Str("live")), tree.F("composition", tree.Str("large")))
 	for i := range 60 {
 		name := fmt.Sprintf("field%02d", i)
 		spec.Set(name, tree.Str("${{ parameters."+name+" }}"))
-		// Every third question was left empty.
+		// Every third field was left empty.
 		if i%3 > 0 {
 			parameters.Set(name, tree.Obj(tree.F("size", tree.Number(int64(i))), tree.F("zones", tree.Strs([]string{"a", "b"}))))
 		}

@@ -19,7 +19,7 @@ func (m *machine) nodes(args given, at int) []*tree.Node {
 func (m *machine) host(name string, f Func) *function {
 	return &function{name: name, call: func(at int, args given) value {
 		if len(args.names) > 0 {
-			bail(at, "hand it over by place", "%s has no argument named %s", name, args.names[0])
+			bail(at, "pass it by position", "%s has no argument named %s", name, args.names[0])
 		}
 		n, err := f(m.nodes(args, at))
 		if err != nil {
@@ -80,7 +80,7 @@ func (m *machine) cycler(args given) value {
 		return args.at(i)
 	}}
 	f.call = func(at int, _ given) value {
-		bail(at, "call next() of it", "a cycler is not a function")
+		bail(at, "call its next()", "a cycler is not a function")
 		return nil
 	}
 	return f

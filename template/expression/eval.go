@@ -195,7 +195,7 @@ func (m *machine) contains(in, what value, at int) value {
 		_, ok := m.get(in, m.textOf(what, at))
 		return ok
 	}
-	bail(at, "give it another value with | default([])", "cannot look into %s with in", kindOf(in))
+	bail(at, "set a default with | default([])", "cannot use in with %s", kindOf(in))
 	return nil
 }
 
@@ -203,7 +203,7 @@ func (m *machine) contains(in, what value, at int) value {
 func kindOf(v value) string {
 	switch v.(type) {
 	case undefined:
-		return "what is undefined"
+		return "undefined"
 	case none:
 		return "null"
 	case bool:
@@ -211,7 +211,7 @@ func kindOf(v value) string {
 	case number, exact:
 		return "a number"
 	case string, safe:
-		return "a text"
+		return "a string"
 	case *list:
 		return "a list"
 	case *record:
@@ -296,7 +296,7 @@ func (m *machine) span(e *span) value {
 	}
 	from, to = bound(e.from, from), bound(e.to, to)
 	if by == 0 {
-		bail(e.at(), "", "the step of a part of a list cannot be 0")
+		bail(e.at(), "", "the step of a slice cannot be 0")
 	}
 	var out []value
 	for i := from; i >= 0 && i < len(items) && (by > 0 && i < to || by < 0 && i > to); i += by {
@@ -331,7 +331,7 @@ func (m *machine) calls(e *call) value {
 			names := slices.Concat(slices.Collect(maps.Keys(m.env.Globals)), []string{"range", "cycler", "joiner"})
 			hint = near(what, names, "")
 		}
-		bail(e.callee.at(), hint, "cannot call %s: it is %s", what, kindOf(callee))
+		bail(e.callee.at(), hint, "cannot call %s, which is %s", what, kindOf(callee))
 	}
 	args := m.given(e.args)
 	m.here = e.at()
@@ -371,7 +371,7 @@ func (m *machine) filter(e *filtered, in value) value {
 		return own(m, in, args, at)
 	}
 	if len(args.names) > 0 {
-		bail(at, "hand it over by place", "filter %s has no argument named %s", e.name, args.names[0])
+		bail(at, "pass it by position", "filter %s has no argument named %s", e.name, args.names[0])
 	}
 	n, err := host(m.unbox(in, at, 0), m.nodes(args, at))
 	if err != nil {

@@ -60,7 +60,7 @@ func TestEvaluate(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", tc.reason, written(got), tc.want)
 			}
 			if diff := cmp.Diff(before, scope); diff != "" {
-				t.Errorf("%s: the scope was changed: %s", tc.reason, diff)
+				t.Errorf("%s: scope was changed: %s", tc.reason, diff)
 			}
 		})
 	}
@@ -82,26 +82,26 @@ func TestErrors(t *testing.T) {
 	}{
 		"Filter":    {"a filter that is not there", `{a: [x, "${{ n | uper }}"]}`, Error{Path: "a[1]", Expression: "n | uper", Line: 1, Column: 9, Msg: "unknown filter uper", Hint: "did you mean upper?"}},
 		"Text":      {"a text that does not end", `a: '${{ "abc }}'`, Error{Path: "a", Expression: `"abc }}`, Line: 1, Column: 1, Msg: "${{ is not closed", Hint: "add }}"}},
-		"End":       {"nothing behind an operator", `a: 'x ${{ 1 + }}'`, Error{Path: "a", Expression: "1 +", Line: 1, Column: 11, Msg: "the expression ends where a value is expected"}},
-		"Nothing":   {"nothing at all", `a: '${{ }}'`, Error{Path: "a", Expression: "", Line: 1, Column: 5, Msg: "the expression ends where a value is expected"}},
+		"End":       {"nothing behind an operator", `a: 'x ${{ 1 + }}'`, Error{Path: "a", Expression: "1 +", Line: 1, Column: 11, Msg: "unexpected end of expression, expected a value"}},
+		"Nothing":   {"nothing at all", `a: '${{ }}'`, Error{Path: "a", Expression: "", Line: 1, Column: 5, Msg: "unexpected end of expression, expected a value"}},
 		"Not":       {"another language's not", `a: '${{ !x }}'`, Error{Path: "a", Expression: "!x", Line: 1, Column: 5, Msg: "unexpected '!'", Hint: "write not"}},
-		"Or":        {"another language's or", `a: '${{ a || b }}'`, Error{Path: "a", Expression: "a || b", Line: 1, Column: 8, Msg: `"|" stands where the name of a filter is expected`, Hint: "write or"}},
+		"Or":        {"another language's or", `a: '${{ a || b }}'`, Error{Path: "a", Expression: "a || b", Line: 1, Column: 8, Msg: `unexpected "|", expected the name of a filter`, Hint: "write or"}},
 		"Ternary":   {"another language's choice", `a: '${{ a ? b : c }}'`, Error{Path: "a", Expression: "a ? b : c", Line: 1, Column: 7, Msg: "unexpected '?'", Hint: "write a if b else c"}},
-		"Assign":    {"one = too few", `a: '${{ a = b }}'`, Error{Path: "a", Expression: "a = b", Line: 1, Column: 7, Msg: `"=" stands where the end of the expression is expected`, Hint: "compare with =="}},
-		"Braces":    {"two closing braces end it", `a: '${{ {"a": {"b": 1}} }}'`, Error{Path: "a", Expression: `{"a": {"b": 1`, Line: 1, Column: 18, Msg: "the expression ends where } is expected", Hint: "put a space between two closing braces: the first two end the expression"}},
-		"Call":      {"what is no function", `a: '${{ rnge(3) }}'`, Error{Path: "a", Expression: "rnge(3)", Line: 1, Column: 5, Msg: "cannot call rnge: it is what is undefined", Hint: "did you mean range?"}},
-		"Method":    {"a method there is not", `a: '${{ parameters.name.repeat(3) }}'`, Error{Path: "a", Expression: "parameters.name.repeat(3)", Line: 1, Column: 21, Msg: "cannot call parameters.name.repeat: it is what is undefined"}},
+		"Assign":    {"one = too few", `a: '${{ a = b }}'`, Error{Path: "a", Expression: "a = b", Line: 1, Column: 7, Msg: `unexpected "=", expected the end of the expression`, Hint: "compare with =="}},
+		"Braces":    {"two closing braces end it", `a: '${{ {"a": {"b": 1}} }}'`, Error{Path: "a", Expression: `{"a": {"b": 1`, Line: 1, Column: 18, Msg: "unexpected end of expression, expected }", Hint: "put a space between the closing braces; }} ends the expression"}},
+		"Call":      {"what is no function", `a: '${{ rnge(3) }}'`, Error{Path: "a", Expression: "rnge(3)", Line: 1, Column: 5, Msg: "cannot call rnge, which is undefined", Hint: "did you mean range?"}},
+		"Method":    {"a method there is not", `a: '${{ parameters.name.repeat(3) }}'`, Error{Path: "a", Expression: "parameters.name.repeat(3)", Line: 1, Column: 21, Msg: "cannot call parameters.name.repeat, which is undefined"}},
 		"Unclosed":  {"the tag that is missing", `a: '${{ 1'`, Error{Path: "a", Expression: "1", Line: 1, Column: 1, Msg: "${{ is not closed", Hint: "add }}"}},
 		"Endif":     {"the statement that is missing", "a: \"${{ 1 }}\\n{% if x %}\"", Error{Path: "a", Expression: "if x", Line: 2, Column: 11, Msg: "endif is missing", Hint: "add {% endif %}"}},
 		"Statement": {"a statement there is not", `a: '${{ 1 }}{% fro x in y %}'`, Error{Path: "a", Expression: "fro x in y", Line: 1, Column: 12, Msg: "unknown statement fro", Hint: "did you mean for?"}},
-		"Include":   {"files cannot be read", `a: '${{ 1 }}{% include "x" %}'`, Error{Path: "a", Expression: `include "x"`, Line: 1, Column: 12, Msg: "include is not supported: no other file can be read", Hint: "put everything into this file"}},
-		"In":        {"nothing has nothing in it", `a: '${{ 1 in parameters.no }}'`, Error{Path: "a", Expression: "1 in parameters.no", Line: 1, Column: 7, Msg: "cannot look into what is undefined with in", Hint: "give it another value with | default([])"}},
+		"Include":   {"files cannot be read", `a: '${{ 1 }}{% include "x" %}'`, Error{Path: "a", Expression: `include "x"`, Line: 1, Column: 12, Msg: "include is not supported: other files cannot be read", Hint: "move the content into this file"}},
+		"In":        {"nothing has nothing in it", `a: '${{ 1 in parameters.no }}'`, Error{Path: "a", Expression: "1 in parameters.no", Line: 1, Column: 7, Msg: "cannot use in with undefined", Hint: "set a default with | default([])"}},
 		"Function":  {"a function is no value", `a: '${{ range }}'`, Error{Path: "a", Expression: "range", Line: 1, Column: 5, Msg: "range is a function, not a value", Hint: "call it: range(…)"}},
-		"Kind":      {"a filter of texts", `a: '${{ parameters.n | upper }}'`, Error{Path: "a", Expression: "parameters.n | upper", Line: 1, Column: 20, Msg: "filter upper takes a text, and this is a number", Hint: "make it one with | string"}},
-		"Random":    {"what differs from run to run", `a: '${{ [1] | random }}'`, Error{Path: "a", Expression: "[1] | random", Line: 1, Column: 11, Msg: "filter random is not supported: a task that is run again must do the same", Hint: "use first"}},
-		"Regex":     {"what RE2 has not", `a: '${{ "a" | replace(r/(?=a)/, "") }}'`, Error{Path: "a", Expression: `"a" | replace(r/(?=a)/, "")`, Line: 1, Column: 19, Msg: "cannot read the regular expression: invalid or unsupported Perl syntax: `(?=`", Hint: "write it without looking ahead or behind"}},
-		"Test":      {"a test is not compared", `a: '${{ 1 is odd == true }}'`, Error{Path: "a", Expression: "1 is odd == true", Line: 1, Column: 7, Msg: "the name of a test is expected behind is", Hint: "write a test such as x is defined; put it into brackets before it is compared"}},
-		"Secret":    {"no value is told", `a: '${{ secrets.token | parseRepoUrl }}'`, Error{Path: "a", Expression: "secrets.token | parseRepoUrl", Line: 1, Column: 21, Msg: "filter parseRepoUrl: cannot read the address of the repository: it must be such as github.com?owner=acme&repo=shop"}},
+		"Kind":      {"a filter of texts", `a: '${{ parameters.n | upper }}'`, Error{Path: "a", Expression: "parameters.n | upper", Line: 1, Column: 20, Msg: "filter upper takes a string, not a number", Hint: "convert it with | string"}},
+		"Random":    {"what differs from run to run", `a: '${{ [1] | random }}'`, Error{Path: "a", Expression: "[1] | random", Line: 1, Column: 11, Msg: "filter random is not supported: a task that runs again must give the same result", Hint: "use first"}},
+		"Regex":     {"what RE2 has not", `a: '${{ "a" | replace(r/(?=a)/, "") }}'`, Error{Path: "a", Expression: `"a" | replace(r/(?=a)/, "")`, Line: 1, Column: 19, Msg: "cannot read the regular expression: invalid or unsupported Perl syntax: `(?=`", Hint: "remove look-ahead and look-behind, which are not supported"}},
+		"Test":      {"a test is not compared", `a: '${{ 1 is odd == true }}'`, Error{Path: "a", Expression: "1 is odd == true", Line: 1, Column: 7, Msg: "expected the name of a test after is", Hint: "write a test such as x is defined, and put it in parentheses to compare it"}},
+		"Secret":    {"no value is told", `a: '${{ secrets.token | parseRepoUrl }}'`, Error{Path: "a", Expression: "secrets.token | parseRepoUrl", Line: 1, Column: 21, Msg: "filter parseRepoUrl: cannot read repository URL: want a form such as github.com?owner=acme&repo=shop"}},
 		"Unicode":   {"columns count characters", `a: 'größe ${{ "ß" | nope }}'`, Error{Path: "a", Expression: `"ß" | nope`, Line: 1, Column: 17, Msg: "unknown filter nope"}},
 	}
 	for name, tc := range cases {
@@ -113,7 +113,7 @@ func TestErrors(t *testing.T) {
 				t.Fatalf("%s: got %s, %v; want an *Error", tc.reason, written(got), err)
 			}
 			if e.Pos.Line == 0 {
-				t.Errorf("%s: the error does not say where the text was written", tc.reason)
+				t.Errorf("%s: error has no position", tc.reason)
 			}
 			have := *e
 			have.Pos, have.Err = tree.Pos{}, nil
@@ -150,14 +150,14 @@ func TestHost(t *testing.T) {
 	}
 	for _, s := range []string{"${{ 1 | fail }}", "a ${{ 1 | fail }}"} {
 		if _, err := Evaluate(tree.Str(s), nil, env); !errors.Is(err, gone) {
-			t.Errorf("%s: got %v, want what the filter said", s, err)
+			t.Errorf("%s: got %v, want the error of the filter", s, err)
 		}
 	}
 	if _, err := Evaluate(tree.Str("${{ failure(a=1) }}"), nil, env); err == nil {
-		t.Error("a function of the host takes no arguments by name")
+		t.Error("function of the host accepted a named argument")
 	}
 	if _, err := Evaluate(tree.Str("${{ 'a' | pick('b') }}"), nil, &Env{}); err == nil {
-		t.Error("the zero Env has the filters of the scaffolder")
+		t.Error("zero Env has the filters of the scaffolder")
 	}
 }
 
@@ -171,11 +171,11 @@ func TestTruthy(t *testing.T) {
 		}
 	}
 	if Truthy(nil) {
-		t.Error("nothing is true")
+		t.Error("Truthy(nil) is true")
 	}
 }
 
-// anyValue draws values whose texts hold no tag.
+// anyValue draws values whose texts contain no tag.
 func anyValue() *rapid.Generator[*tree.Node] {
 	text := rapid.String().Filter(func(s string) bool {
 		return !strings.Contains(s, "${{") && !strings.Contains(s, openBlock) && !strings.Contains(s, openComment)
@@ -205,8 +205,8 @@ func anyValue() *rapid.Generator[*tree.Node] {
 	return value
 }
 
-// TestUntouched holds that a value without expressions comes back as it is, and
-// that one handed through does.
+// TestUntouched checks that a value without expressions is returned unchanged,
+// and that a passed-through value is the same node.
 func TestUntouched(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := anyValue().Draw(t, "value")

@@ -270,7 +270,7 @@ type fault struct {
 }
 
 func tooDeep(at int) *fault {
-	return &fault{at: at, msg: "it is nested too deep", hint: "split it into steps of its own"}
+	return &fault{at: at, msg: "expression is nested too deeply", hint: "split it into several steps"}
 }
 
 // describe converts the fault to an Error about a text.

@@ -20,7 +20,7 @@ func decoded(t testing.TB, s string) *tree.Node {
 	return docs[0]
 }
 
-// scoped makes a scope of an object.
+// scoped returns a scope for an object.
 func scoped(t testing.TB, s string) Scope {
 	t.Helper()
 	scope := Scope{}
@@ -30,7 +30,7 @@ func scoped(t testing.TB, s string) Scope {
 	return scope
 }
 
-// written shows a value in messages.
+// written formats a value for messages.
 func written(n *tree.Node) string {
 	if n == nil {
 		return "undefined"
@@ -38,7 +38,7 @@ func written(n *tree.Node) string {
 	return string(tree.AppendJSON(nil, n, ""))
 }
 
-// facts returns the lines of testdata/facts.txt, the scope apart.
+// facts returns the lines of testdata/facts.txt, without the scope.
 func facts(t testing.TB) (scope Scope, lines []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/facts.txt")
@@ -58,14 +58,14 @@ func facts(t testing.TB) (scope Scope, lines []string) {
 	return scope, lines
 }
 
-// TestFacts holds us against what the real language answers, alone and within a
-// text.
+// TestFacts compares our results with those of the real language, alone and
+// within a text.
 func TestFacts(t *testing.T) {
 	scope, lines := facts(t)
 	for _, line := range lines {
 		expression, want, ok := strings.Cut(line, "  =>  ")
 		if !ok {
-			t.Fatalf("%q has no answer", line)
+			t.Fatalf("%q has no result", line)
 		}
 		got, err := Evaluate(tree.Str("${{ "+expression+" }}"), scope, nil)
 		if want == "error" {

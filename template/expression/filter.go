@@ -74,7 +74,7 @@ var filters = map[string]builtin{
 func known(filter string, a given, at int) {
 	for _, name := range a.names {
 		if !slices.Contains(keywords[filter], name) {
-			bail(at, "hand it over by place", "filter %s has no argument named %s", filter, name)
+			bail(at, "pass it by position", "filter %s has no argument named %s", filter, name)
 		}
 	}
 }
@@ -156,14 +156,14 @@ func size(m *machine, in value, _ given, _ int) value {
 }
 
 func random(_ *machine, _ value, _ given, at int) value {
-	bail(at, "use first", "filter random is not supported: a task that is run again must do the same")
+	bail(at, "use first", "filter random is not supported: a task that runs again must give the same result")
 	return nil
 }
 
 // str implements string: the text of a value that is not undefined or null.
 func str(m *machine, in value, _ given, at int) value {
 	if isNothing(in) {
-		bail(at, "give it another value with | default(\"\")", "filter string cannot take %s", kindOf(in))
+		bail(at, "set a default with | default(\"\")", "filter string cannot convert %s", kindOf(in))
 	}
 	if s, ok := in.(safe); ok {
 		return s

@@ -22,7 +22,7 @@ func (m *machine) mapped(in value) []value {
 // sequence is mapped for filters that reject undefined and null.
 func (m *machine) sequence(filter string, in value, at int) []value {
 	if isNothing(in) {
-		bail(at, "give it another value with | default([])", "filter %s takes a list, and this is %s", filter, kindOf(in))
+		bail(at, "set a default with | default([])", "filter %s takes a list, not %s", filter, kindOf(in))
 	}
 	return m.mapped(in)
 }
@@ -33,9 +33,9 @@ func (m *machine) listed(filter string, in value, at int) []value {
 	if !ok {
 		hint := ""
 		if isNothing(in) {
-			hint = "give it another value with | default([])"
+			hint = "set a default with | default([])"
 		}
-		bail(at, hint, "filter %s takes a list, and this is %s", filter, kindOf(in))
+		bail(at, hint, "filter %s takes a list, not %s", filter, kindOf(in))
 	}
 	return m.items(l)
 }
@@ -44,7 +44,7 @@ func (m *machine) listed(filter string, in value, at int) []value {
 func (m *machine) count(filter string, v value, at int) int {
 	n := m.integerOf(v, at)
 	if n <= 0 {
-		bail(at, "", "filter %s takes a number above 0", filter)
+		bail(at, "", "filter %s takes a number greater than 0", filter)
 	}
 	return n
 }
@@ -69,7 +69,7 @@ func batch(m *machine, in value, a given, at int) value {
 func slice(m *machine, in value, a given, at int) value {
 	text, isText := stringOf(in)
 	if _, isList := in.(*list); !isText && !isList {
-		bail(at, "give it another value with | default([])", "filter slice takes a list or a text, and this is %s", kindOf(in))
+		bail(at, "set a default with | default([])", "filter slice takes a list or a string, not %s", kindOf(in))
 	}
 	items := m.mapped(in)
 	count := m.count("slice", a.at(0), at)
@@ -85,7 +85,7 @@ func slice(m *machine, in value, a given, at int) value {
 		part := slices.Clone(items[from:to])
 		if fill := a.at(1); truthy(fill) && i >= more {
 			if isText {
-				bail(at, "make it a list first with | list", "filter slice cannot fill up a text")
+				bail(at, "convert it first with | list", "filter slice cannot pad a string")
 			}
 			part = append(part, fill)
 		}
@@ -129,7 +129,7 @@ func toList(m *machine, in value, _ given, at int) value {
 		}
 		return m.newList(out)
 	}
-	bail(at, "give it another value with | default([])", "filter list cannot make a list of %s", kindOf(in))
+	bail(at, "set a default with | default([])", "filter list cannot convert %s", kindOf(in))
 	return nil
 }
 
@@ -221,7 +221,7 @@ func folded(v, with value, exactly bool) value {
 func dictsort(m *machine, in value, a given, at int) value {
 	r, ok := in.(*record)
 	if !ok {
-		bail(at, "", "filter dictsort takes an object, and this is %s", kindOf(in))
+		bail(at, "", "filter dictsort takes an object, not %s", kindOf(in))
 	}
 	by := 0
 	switch a.at(1) {

@@ -15,7 +15,7 @@ func (m *machine) wanted(filter string, in value, at int) string {
 	}
 	s, ok := stringOf(in)
 	if !ok {
-		bail(at, "make it one with | string", "filter %s takes a text, and this is %s", filter, kindOf(in))
+		bail(at, "convert it with | string", "filter %s takes a string, not %s", filter, kindOf(in))
 	}
 	return s
 }
@@ -50,7 +50,7 @@ func title(_ *machine, s string, _ given, _ int) string {
 func trim(m *machine, in value, _ given, at int) value {
 	s, ok := stringOf(in)
 	if !ok {
-		bail(at, "give it another value with | default(\"\"), or make it a text with | string", "filter trim takes a text, and this is %s", kindOf(in))
+		bail(at, "set a default with | default(\"\"), or convert it with | string", "filter trim takes a string, not %s", kindOf(in))
 	}
 	return like(in, strings.TrimFunc(s, isSpace))
 }
@@ -168,7 +168,7 @@ var (
 func striptags(m *machine, s string, a given, at int) string {
 	for rounds := 0; markup.MatchString(s); rounds++ {
 		if rounds > 8 {
-			bail(at, "", "filter striptags finds tags within tags without end")
+			bail(at, "", "filter striptags found tags that are nested too deeply")
 		}
 		m.spendText(len(s))
 		s = markup.ReplaceAllString(s, "")
@@ -187,7 +187,7 @@ func replace(m *machine, in value, a given, at int) value {
 	if p, ok := a.at(0).(*pattern); ok {
 		s, ok := stringOf(in)
 		if !ok {
-			bail(at, "give it another value with | default(\"\")", "filter replace takes a text, and this is %s", kindOf(in))
+			bail(at, "set a default with | default(\"\")", "filter replace takes a string, not %s", kindOf(in))
 		}
 		return m.replacePattern(s, p, m.textOf(a.at(1), at), at)
 	}
@@ -261,7 +261,7 @@ func urlencode(m *machine, in value, _ given, at int) value {
 	case *list:
 		for _, it := range m.items(in) {
 			if isNothing(it) {
-				bail(at, "", "filter urlencode takes pairs, and this is %s", kindOf(it))
+				bail(at, "", "filter urlencode takes pairs, not %s", kindOf(it))
 			}
 			key, _ := m.own(it, "0")
 			v, _ := m.own(it, "1")
@@ -305,7 +305,7 @@ var (
 func urlize(m *machine, in value, a given, at int) value {
 	s, ok := stringOf(in)
 	if !ok {
-		bail(at, "make it one with | string", "filter urlize takes a text, and this is %s", kindOf(in))
+		bail(at, "convert it with | string", "filter urlize takes a string, not %s", kindOf(in))
 	}
 	most := length(s)
 	if f := m.numberOf(a.at(0), at); !math.IsNaN(f) {

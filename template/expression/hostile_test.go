@@ -12,12 +12,11 @@ import (
 	"example.dev/ingestor/test/cost"
 )
 
-// most is what one evaluation may take, with some room above what the limits
-// mean.
+// most is the time limit of one evaluation, with some margin.
 var most = cost.Cost{CPU: 4 * time.Second, Memory: 128 << 20}
 
-// hostile are texts that would take for ever, or all memory there is. They see
-// long texts of 4 MiB: x, spaces, words, wide and quotes, and a map with many
+// hostile are texts that would run for ever, or exhaust the memory. Their scope
+// has texts of 4 MiB: x, spaces, words, wide and quotes, and a map with many
 // keys.
 func hostile() map[string]string {
 	doubling := func(kind string) string {

@@ -63,7 +63,7 @@ func (m *machine) cased(name string, v value, at int) bool {
 		if _, isSafe := v.(safe); isSafe {
 			return false
 		}
-		bail(at, "make it one with | string", "test %s takes a text, and this is %s", name, kindOf(v))
+		bail(at, "convert it with | string", "test %s takes a string, not %s", name, kindOf(v))
 	}
 	m.spendText(len(s))
 	if name == "lower" {
@@ -85,7 +85,7 @@ func (m *machine) is(name string, v value, at int) bool {
 	switch v.(type) {
 	case undefined, none:
 		if name == "iterable" {
-			bail(at, "test it with is defined before", "test iterable cannot take %s", kindOf(v))
+			bail(at, "check it with is defined first", "test iterable cannot check %s", kindOf(v))
 		}
 		return name == "undefined" && v == undefined{} || name == "null" && v == none{}
 	case number, exact:

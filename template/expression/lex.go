@@ -89,8 +89,8 @@ var habits = map[byte]string{
 	'?': "write a if b else c",
 	'=': "compare with ==",
 	';': "write one expression between the tags",
-	'`': "quote texts with \" or '",
-	'$': "a tag cannot stand within a tag",
+	'`': "quote strings with \" or '",
+	'$': "remove the inner tag; tags cannot be nested",
 }
 
 // The limits of one text, which is parsed as a whole: a token takes some hundred bytes.
@@ -111,7 +111,7 @@ type reading struct{ tokens, instructions int }
 // count counts tokens.
 func (r *reading) count(tokens, at int) {
 	if r.tokens += tokens; r.tokens > mostRead {
-		bail(at, "split it", "the text has more than %d names, values and operators in its tags", mostRead)
+		bail(at, "split it", "the template has more than %d names, values and operators in its tags", mostRead)
 	}
 }
 
@@ -148,11 +148,11 @@ func next(s string, i, base int) (token, int) {
 	case isDigit(c):
 		return lexNumber(s, i, at)
 	case c == '.' && i+1 < len(s) && isDigit(s[i+1]):
-		bail(at, "write 0 before the point", "a number cannot begin with a point")
+		bail(at, "write 0 before the decimal point", "a number cannot begin with a decimal point")
 	case c == '"' || c == '\'':
 		end, ok := textEnd(s, i)
 		if !ok {
-			bail(at, "add the closing quote; a quote within the text is written \\"+string(c), "the text does not end")
+			bail(at, "add the closing quote; escape a quote in the string as \\"+string(c), "unclosed string")
 		}
 		return token{kind: isText, text: unescape(s[i+1 : end-1]), at: at}, end
 	}
@@ -180,7 +180,7 @@ func lexNumber(s string, i, at int) (token, int) {
 		}
 	}
 	if end < len(s) && isLetter(s[end]) {
-		bail(at, "quote it if it is a text", "%s is not a number", short(s[i:nameEnd(s, end)]))
+		bail(at, "quote it if it is a string", "%s is not a number", short(s[i:nameEnd(s, end)]))
 	}
 	return token{kind: isNumber, text: s[i:end], at: at}, end
 }
@@ -188,13 +188,13 @@ func lexNumber(s string, i, at int) (token, int) {
 func lexRegex(s string, i, at int) (token, int) {
 	slash, ok := regexEnd(s, i)
 	if !ok {
-		bail(at, "add the closing /", "the regular expression does not end")
+		bail(at, "add the closing /", "unclosed regular expression")
 	}
 	end := nameEnd(s, slash+1)
 	flags := s[slash+1 : end]
 	for j, f := range flags {
 		if !strings.ContainsRune("gimy", f) || strings.ContainsRune(flags[:j], f) {
-			bail(at, "flags are g, i, m and y, each once", "unknown flags %s of a regular expression", flags)
+			bail(at, "use flags g, i, m and y, each at most once", "unknown regular expression flags %s", flags)
 		}
 	}
 	return token{kind: isRegex, text: s[i+2 : slash], flags: flags, at: at}, end

@@ -112,7 +112,7 @@ func (m *machine) name(t *template, bad **fault) {
 func (m *machine) spend(n int) {
 	if n < 0 || n > m.limits.Steps-m.steps {
 		m.steps = m.limits.Steps
-		bail(m.here, "make fewer rounds, or smaller values", "it takes too much work: more than %d steps", m.limits.Steps)
+		bail(m.here, "use fewer iterations or smaller values", "evaluation takes more than %d steps", m.limits.Steps)
 	}
 	m.steps += n
 }
@@ -148,7 +148,7 @@ const fieldsPerStep = 16
 // grown aborts if a text is too long.
 func (m *machine) grown(bytes, at int) {
 	if bytes < 0 || bytes > m.limits.Output {
-		bail(at, "make it shorter", "it makes a text of more than %d bytes", m.limits.Output)
+		bail(at, "make it shorter", "result is larger than %d bytes", m.limits.Output)
 	}
 }
 

@@ -48,7 +48,7 @@ func (m *machine) method(target value, name string) *function {
 	}
 	return &function{name: name, call: func(at int, a given) value {
 		if len(a.names) > 0 {
-			bail(at, "hand it over by place", "%s has no argument named %s", name, a.names[0])
+			bail(at, "pass it by position", "%s has no argument named %s", name, a.names[0])
 		}
 		return call(a, at)
 	}}

@@ -66,7 +66,7 @@ func (p *parser) finish() {
 func (p *parser) unexpected(wanted string) {
 	t := p.peek()
 	if t.kind == ended {
-		bail(t.at, "", "the expression ends where %s is expected", wanted)
+		bail(t.at, "", "unexpected end of expression, expected %s", wanted)
 	}
 	hint := ""
 	switch {
@@ -77,7 +77,7 @@ func (p *parser) unexpected(wanted string) {
 	case t.kind == isName && p.i > 0 && p.tokens[p.i-1].text == ".":
 		hint = "write [\"" + t.text + "\"]"
 	}
-	bail(t.at, hint, "%s stands where %s is expected", strconv.Quote(short(t.text)), wanted)
+	bail(t.at, hint, "unexpected %s, expected %s", strconv.Quote(short(t.text)), wanted)
 }
 
 // link limits chains, which also nest in the syntax tree.
@@ -188,7 +188,7 @@ func (p *parser) tested() expr {
 		}
 	}
 	if t.name == "" {
-		bail(at, "write a test such as x is defined; put it into brackets before it is compared", "the name of a test is expected behind is")
+		bail(at, "write a test such as x is defined, and put it in parentheses to compare it", "expected the name of a test after is")
 	}
 	if not {
 		return &unary{place(at), "not", t}
@@ -326,7 +326,7 @@ func (p *parser) primary() expr {
 	case p.take("("):
 		items := p.list(")")
 		if len(items) == 0 {
-			bail(t.at, "", "nothing stands in the brackets")
+			bail(t.at, "", "empty parentheses")
 		}
 		return &sequence{at, items}
 	case p.take("["):

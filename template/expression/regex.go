@@ -25,7 +25,7 @@ func newPattern(source, flags string, at int, r *reading) *pattern {
 		bail(at, "make it shorter", "the regular expression has more than %d characters", most)
 	}
 	if strings.Contains(flags, "y") {
-		bail(at, "begin it with ^", "the flag y of a regular expression is not supported")
+		bail(at, "start the expression with ^", "regular expression flag y is not supported")
 	}
 	options := ""
 	for _, f := range []string{"i", "m"} {
@@ -39,13 +39,13 @@ func newPattern(source, flags string, at int, r *reading) *pattern {
 	whole := options + translate(source)
 	size := instructions(whole)
 	if r.instructions += size; r.instructions > mostInstructions {
-		bail(at, "repeat less often", "the regular expressions of the text repeat too much")
+		bail(at, "use fewer or smaller repetitions", "the regular expressions have too many repetitions")
 	}
 	compiled, err := regexp.Compile(whole)
 	if err != nil {
 		hint := ""
 		if strings.Contains(source, "(?=") || strings.Contains(source, "(?!") || strings.Contains(source, "(?<") {
-			hint = "write it without looking ahead or behind"
+			hint = "remove look-ahead and look-behind, which are not supported"
 		}
 		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 		bail(at, hint, "cannot read the regular expression: %s", why)

@@ -114,7 +114,7 @@ func (m *machine) bind(s *forStatement, item value, listed bool) {
 		return
 	}
 	if isNothing(item) {
-		bail(s.at(), "", "cannot take %s apart into %d names", kindOf(item), len(s.targets))
+		bail(s.at(), "", "cannot unpack %s into %d names", kindOf(item), len(s.targets))
 	}
 	for i, name := range s.targets {
 		if !listed && i > 1 {
@@ -214,7 +214,7 @@ func (m *machine) callBlock(s *callStatement, out *strings.Builder) {
 	callee := m.eval(s.call.callee)
 	f, ok := callee.(*function)
 	if !ok {
-		bail(s.call.callee.at(), "", "cannot call %s: it is %s", path(s.call.callee), kindOf(callee))
+		bail(s.call.callee.at(), "", "cannot call %s, which is %s", path(s.call.callee), kindOf(callee))
 	}
 	args := m.given(s.call.args)
 	args.names = append(slices.Clone(args.names), "caller")

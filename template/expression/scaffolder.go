@@ -62,7 +62,7 @@ func Filters(hosts map[string]string) map[string]Filter {
 				return nil, err
 			}
 			if _, ok := r.parts["owner"]; !ok {
-				return nil, errors.New("cannot make a slug: the address of the repository has no owner")
+				return nil, errors.New("cannot make project slug: repository URL has no owner")
 			}
 			return tree.Str(r.parts["owner"] + "/" + r.parts["repo"]), nil
 		},
@@ -82,11 +82,11 @@ type repository struct {
 
 func parseRepository(in *tree.Node, hosts map[string]string) (*repository, error) {
 	if !in.IsString() {
-		return nil, errors.New("cannot read the address of the repository: it is not a text")
+		return nil, errors.New("cannot read repository URL: not a string")
 	}
 	u, err := url.Parse("https://" + strings.TrimSpace(in.Text))
 	if err != nil || u.Host == "" {
-		return nil, errors.New("cannot read the address of the repository: it must be such as github.com?owner=acme&repo=shop")
+		return nil, errors.New("cannot read repository URL: want a form such as github.com?owner=acme&repo=shop")
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Host), ":443")
 	kind, ok := hosts[host]
@@ -94,7 +94,7 @@ func parseRepository(in *tree.Node, hosts map[string]string) (*repository, error
 		kind, ok = publicHosts[host], true
 	}
 	if !ok {
-		return nil, fmt.Errorf("cannot read the address of the repository: no forge is configured for host %s", host)
+		return nil, fmt.Errorf("cannot read repository URL: no integration is configured for host %s", host)
 	}
 	query := u.Query()
 	r := &repository{host: host, parts: map[string]string{}}
@@ -112,7 +112,7 @@ func parseRepository(in *tree.Node, hosts map[string]string) (*repository, error
 	}
 	for _, part := range wanted {
 		if query.Get(part) == "" {
-			return nil, fmt.Errorf("cannot read the address of the repository: it does not say %s", part)
+			return nil, fmt.Errorf("cannot read repository URL: %s is missing", part)
 		}
 	}
 	return r, nil
@@ -151,12 +151,12 @@ func parseEntityRef(in *tree.Node, args []*tree.Node) (*tree.Node, error) {
 		}
 		set("name", s[max(colon, slash)+1:])
 	default:
-		return nil, errors.New("cannot read the entity reference: it is empty")
+		return nil, errors.New("cannot read entity reference: empty value")
 	}
 	out := tree.Obj()
 	for _, part := range []string{"kind", "namespace", "name"} {
 		if given[part] == "" {
-			return nil, fmt.Errorf("cannot read the entity reference: it has no %s, and must be of the form [kind:][namespace/]name", part)
+			return nil, fmt.Errorf("cannot read entity reference: %s is missing; want [kind:][namespace/]name", part)
 		}
 		out.Fields = append(out.Fields, tree.F(part, tree.Str(given[part])))
 	}

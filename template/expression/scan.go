@@ -63,7 +63,7 @@ func (sc *scanner) flush(end int, trimmed bool) {
 // add adds a piece.
 func (sc *scanner) add(p piece) {
 	if len(sc.pieces) == mostRead {
-		bail(p.at, "split it", "the text has more than %d tags and texts between them", mostRead)
+		bail(p.at, "split it", "the template has more than %d tags and text parts", mostRead)
 	}
 	sc.pieces = append(sc.pieces, p)
 }

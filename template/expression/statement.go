@@ -143,7 +143,7 @@ func (r *reader) parseOutput(p piece) expr {
 		return e
 	}
 	if bad.hint == "" && strings.Count(p.text, "{") > strings.Count(p.text, "}") {
-		bad.hint = "put a space between two closing braces: the first two end the expression"
+		bad.hint = "put a space between the closing braces; }} ends the expression"
 	}
 	panic(bad)
 }
@@ -186,11 +186,11 @@ func (r *reader) statement(t *tag) statement {
 		body, _ := r.body("endblock")
 		return &blockStatement{body}
 	case "include", "import", "from", "extends":
-		bail(t.at, "put everything into this file", "%s is not supported: no other file can be read", t.name)
+		bail(t.at, "move the content into this file", "%s is not supported: other files cannot be read", t.name)
 	case "else", "elif", "elseif", "endif", "endfor", "endset", "endmacro", "endcall", "endfilter", "endblock", "case", "default", "endswitch":
-		bail(t.at, "", "%s has nothing it belongs to", t.name)
+		bail(t.at, "", "unexpected %s without an opening statement", t.name)
 	}
-	bail(t.at, near(t.name, slices.Clone(statements), "there are "+strings.Join(statements, ", ")), "unknown statement %s", t.name)
+	bail(t.at, near(t.name, slices.Clone(statements), "use one of "+strings.Join(statements, ", ")), "unknown statement %s", t.name)
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (t *tag) names() []string {
 	for {
 		n := t.parser.name("a name")
 		if _, ok := constants[n.text]; ok {
-			bail(n.at, "take another name", "%s cannot be set", n.text)
+			bail(n.at, "choose another name", "%s cannot be set", n.text)
 		}
 		out = append(out, n.text)
 		if !t.take(",") {
@@ -272,7 +272,7 @@ func (t *tag) params() (p params) {
 	for _, e := range a.positional {
 		s, ok := e.(*symbol)
 		if !ok {
-			bail(e.at(), "", "a name is expected here")
+			bail(e.at(), "", "expected a name")
 		}
 		p.names = append(p.names, s.name)
 	}
@@ -299,7 +299,7 @@ func (r *reader) callBlock(t *tag) statement {
 	e := t.rest()
 	c, ok := e.(*call)
 	if !ok {
-		bail(e.at(), "such as {% call box(\"title\") %}", "the call of a macro is expected here")
+		bail(e.at(), "write, for example, {% call box(\"title\") %}", "expected a macro call")
 	}
 	s.call = c
 	body, stop := r.body("endcall")
@@ -322,7 +322,7 @@ func (r *reader) choose(t *tag) statement {
 	first, stop := r.body("case", "default", "endswitch")
 	for _, f := range first {
 		if text, ok := f.(*textOut); !ok || strings.TrimFunc(text.text, isSpace) != "" {
-			bail(t.at, "", "something stands before the first case")
+			bail(t.at, "", "unexpected content before the first case")
 		}
 	}
 	for stop.name == "case" {

@@ -1,11 +1,11 @@
-// Package apiserver gives tests a real Kubernetes API server. Each is a process
-// of its own, empty at first, ready in seconds, on the loopback interface; it
-// ends with the test, and also if the process that runs the test dies. Nothing
-// in it schedules pods, and no Crossplane reconciles; Options say what part of
-// that is played.
+// Package apiserver starts real Kubernetes API servers for tests. Each is a
+// separate process, empty at first, ready in seconds, on the loopback
+// interface. It ends with the test, and also if the test process dies. No pods
+// are scheduled and no Crossplane runs; Options select which of its effects are
+// simulated.
 //
-// The server is the program in test/devcluster, which this package builds when it
-// is needed; make does so before it runs any test, because the first time takes
+// The server is the program in test/devcluster, which this package builds on
+// demand. Make builds it before it runs any test, because the first build takes
 // minutes.
 package apiserver
 
@@ -23,41 +23,42 @@ import (
 	"time"
 )
 
-// Off is the environment variable that, set to anything, skips tests that need
-// a server, for machines that cannot build one.
+// Off is the environment variable that skips tests that need an API server if
+// it is set, for machines that cannot build one.
 const Off = "INGESTOR_NO_CLUSTER"
 
 // ErrOff is returned by Run if Off is set.
 var ErrOff = errors.New(Off + " is set: no cluster is started")
 
-// Options are what a Server begins with.
+// Options are the settings of a Server.
 type Options struct {
-	// CRDs says under which words there are definitions and compositions:
-	// "crossplane", "composer", "both" or "none". Empty means crossplane.
+	// CRDs selects the vocabulary of the CustomResourceDefinitions for
+	// definitions and compositions: "crossplane", "composer", "both" or "none".
+	// Empty means crossplane.
 	CRDs string
-	// Apply are objects to begin with: each is the path of a file or folder or,
-	// if it has more than one line, YAML or JSON itself.
+	// Apply are initial objects: each is the path of a file or folder or, if it
+	// has more than one line, YAML or JSON itself.
 	Apply []string
-	// XRCRDs makes the kinds that definitions describe, as Crossplane would,
-	// whenever a definition is applied.
+	// XRCRDs creates the kinds that definitions describe whenever a definition
+	// is applied, as Crossplane does.
 	XRCRDs bool
-	// ReadyAfter is how long after they were made composites and claims become
-	// ready, as their controller would make them. Zero leaves them alone.
+	// ReadyAfter is the time after which composites and claims become ready, as
+	// their controller would do. Zero leaves them unchanged.
 	ReadyAfter time.Duration
 	// Args are further arguments of kube-apiserver, such as
 	// "--request-timeout=5s".
 	Args []string
 }
 
-// Server is a running API server. Its methods are for one goroutine at a time;
-// the server itself is for any number.
+// Server is a running API server. Its methods must not be called concurrently;
+// the server itself can be used concurrently.
 type Server struct {
 	// Dir is the folder with all of its state.
 	Dir string
-	// Kubeconfig is the path of a kubeconfig whose user may do everything.
+	// Kubeconfig is the path of a kubeconfig with all permissions.
 	Kubeconfig string
-	// URL is its address, and CA the authority of its certificate, in PEM. All
-	// three stay the same over a Restart.
+	// URL is the address, and CA the authority of the certificate in PEM.
+	// Kubeconfig, URL and CA do not change on a Restart.
 	URL string
 	CA  []byte
 
@@ -67,8 +68,8 @@ type Server struct {
 	process *process
 }
 
-// marker is the file that tells devcluster that a folder was made for it, and
-// can be removed with all that is in it.
+// marker is the file that tells devcluster that a folder was created for it and
+// can be removed with its contents.
 const marker = "devcluster.temporary"
 
 // Start starts a server for a test, and stops it with the test.
@@ -89,7 +90,7 @@ func Start(tb testing.TB, opts Options) *Server {
 	return s
 }
 
-// Run starts a server for whoever stops it, such as a TestMain.
+// Run starts a server, which the caller stops, such as in a TestMain.
 func Run(opts Options) (*Server, error) {
 	if os.Getenv(Off) != "" {
 		return nil, ErrOff
@@ -103,7 +104,7 @@ func Run(opts Options) (*Server, error) {
 		return nil, fmt.Errorf("cannot start a cluster: %w", err)
 	}
 	s := &Server{Dir: dir, bin: bin, opts: opts}
-	// Manifests may lie there before it begins.
+	// The folder may already contain manifests.
 	err = os.WriteFile(filepath.Join(dir, marker), nil, 0o600)
 	if err == nil {
 		err = s.begin()
@@ -148,7 +149,7 @@ func (s *Server) serve(args ...string) error {
 	return err
 }
 
-// learn reads what the server has written down about itself.
+// learn reads the address and the credentials from the server's folder.
 func (s *Server) learn() error {
 	var errs []error
 	read := func(name string) []byte {
@@ -161,7 +162,7 @@ func (s *Server) learn() error {
 	s.CA = read("pki/ca.crt")
 	pair, err := tls.X509KeyPair(read("pki/admin.crt"), read("pki/admin.key"))
 	if err := errors.Join(append(errs, err)...); err != nil {
-		return fmt.Errorf("cannot learn the way to the cluster: %w", err)
+		return fmt.Errorf("cannot read the credentials of the cluster: %w", err)
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(s.CA)
@@ -171,12 +172,12 @@ func (s *Server) learn() error {
 	return nil
 }
 
-// Client returns a client whose certificate may do everything, for calls to
-// paths below URL.
+// Client returns a client whose certificate has all permissions, for paths
+// below URL.
 func (s *Server) Client() *http.Client { return s.client }
 
-// Apply creates or changes objects; each manifest is one of Options.Apply.
-// Missing namespaces are made.
+// Apply creates or changes objects; each manifest is like one of Options.Apply.
+// Missing namespaces are created.
 func (s *Server) Apply(tb testing.TB, manifests ...string) {
 	tb.Helper()
 	if err := s.change("apply", manifests); err != nil {
@@ -184,8 +185,8 @@ func (s *Server) Apply(tb testing.TB, manifests ...string) {
 	}
 }
 
-// Delete deletes the objects that Apply made of the same manifests, and waits
-// until they are gone.
+// Delete deletes the objects that Apply created from the same manifests, and
+// waits until they are gone.
 func (s *Server) Delete(tb testing.TB, manifests ...string) {
 	tb.Helper()
 	if err := s.change("delete", manifests); err != nil {
@@ -193,8 +194,9 @@ func (s *Server) Delete(tb testing.TB, manifests ...string) {
 	}
 }
 
-// Token returns a token of a service account. The account and its namespace
-// are made if they are missing; it may do nothing until a role is bound to it.
+// Token returns a token of a service account. The account and its namespace are
+// created if they are missing; it has no permissions until a role is bound to
+// it.
 func (s *Server) Token(tb testing.TB, namespace, name string) string {
 	tb.Helper()
 	out, err := s.Do("token", "--namespace", namespace, "--service-account", name)
@@ -205,7 +207,7 @@ func (s *Server) Token(tb testing.TB, namespace, name string) string {
 }
 
 // Do runs a command of the program devcluster against the server, and returns
-// what it prints.
+// its output.
 func (s *Server) Do(command string, args ...string) (string, error) {
 	cmd := exec.Command(s.bin, append([]string{command}, args...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.Kubeconfig)
@@ -218,12 +220,12 @@ func (s *Server) Do(command string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// Kill ends the server as a crash would.
+// Kill kills the server, like a crash.
 func (s *Server) Kill() { s.process.kill() }
 
-// Restart starts the server again, at the same address and with everything
-// that was in it, after a Kill; if it still runs, it is stopped first. Further
-// arguments of kube-apiserver are kept for later restarts.
+// Restart starts the server again after a Kill, with the same address and
+// contents; if it still runs, it is stopped first. Additional arguments of
+// kube-apiserver are kept for later restarts.
 func (s *Server) Restart(tb testing.TB, args ...string) {
 	tb.Helper()
 	if err := s.process.stop(); err != nil {
@@ -244,7 +246,7 @@ func (s *Server) Stop() error {
 	return errors.Join(s.process.stop(), os.RemoveAll(s.Dir))
 }
 
-// change applies or deletes.
+// change applies or deletes manifests.
 func (s *Server) change(command string, manifests []string) error {
 	files, remove, err := s.files(manifests)
 	if err != nil {
@@ -258,8 +260,8 @@ func (s *Server) change(command string, manifests []string) error {
 	return err
 }
 
-// files returns the paths of manifests. Those that are text become files, for
-// the program to read and for remove to take away.
+// files returns the paths of manifests. Those that are text are written to
+// files, which remove removes.
 func (s *Server) files(manifests []string) (paths []string, remove func(), err error) {
 	var made []string
 	for _, m := range manifests {
@@ -269,12 +271,12 @@ func (s *Server) files(manifests []string) (paths []string, remove func(), err e
 		}
 		f, err := os.CreateTemp(s.Dir, "manifest-*.yaml")
 		if err != nil {
-			return nil, nil, fmt.Errorf("cannot keep a manifest: %w", err)
+			return nil, nil, fmt.Errorf("cannot write a manifest: %w", err)
 		}
 		made = append(made, f.Name())
 		_, err = f.WriteString(m)
 		if err := errors.Join(err, f.Close()); err != nil {
-			return nil, nil, fmt.Errorf("cannot keep a manifest: %w", err)
+			return nil, nil, fmt.Errorf("cannot write a manifest: %w", err)
 		}
 		paths = append(paths, f.Name())
 	}

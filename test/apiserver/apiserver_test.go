@@ -55,18 +55,17 @@ metadata:
   name: orphan
   namespace: dock
   ownerReferences:
-    - {apiVersion: v1, kind: ConfigMap, name: nobody, uid: 7c9e6679-7425-40de-944b-e07fc1f90ae7}
+    - {apiVersion: v1, kind: ConfigMap, name: missing, uid: 7c9e6679-7425-40de-944b-e07fc1f90ae7}
 `
 
-// TestServer goes through the life of one server, because a start takes
-// seconds.
+// TestServer tests the lifetime of one server, because a start takes seconds.
 func TestServer(t *testing.T) {
 	s := Start(t, Options{CRDs: "both", XRCRDs: true, Apply: []string{definition}})
 	const boats = "/apis/example.org/v1/namespaces/harbour/boats/ferry"
 
 	s.Apply(t, boat)
 	if got := s.get(t, boats, "")["spec"]; !cmp.Equal(got, map[string]any{"length": 30.0}) {
-		t.Errorf("the boat has %v", got)
+		t.Errorf("spec of the boat is %v, want length 30", got)
 	}
 	for _, group := range []string{"apiextensions.crossplane.io", "apiextensions.composer.io"} {
 		if s.get(t, "/apis/"+group+"/v1/compositions", "")["items"] == nil {
@@ -87,13 +86,14 @@ func TestServer(t *testing.T) {
 	})
 
 	t.Run("Held", func(t *testing.T) {
-		// One more in the same folder ends at once, and leaves it to the first.
+		// A second server in the same folder ends at once and leaves the folder
+		// unchanged.
 		out, err := exec.Command(s.bin, "serve", "--dir", s.Dir, "--temporary").CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "another devcluster runs in it") {
-			t.Errorf("it ended with %v, want an error\n%s", err, out)
+			t.Errorf("second server ended with %v, want an error\n%s", err, out)
 		}
 		if _, err := os.Stat(s.Kubeconfig); err != nil {
-			t.Errorf("the folder of the first one: %v", err)
+			t.Errorf("folder of the first server is damaged: %v", err)
 		}
 	})
 
@@ -105,9 +105,9 @@ func TestServer(t *testing.T) {
 			token  string
 			want   int
 		}{
-			"Stranger":  {"a bad token is no token", "/api/v1/namespaces", "bad", http.StatusUnauthorized},
-			"Unbound":   {"an account without a role may do nothing", boats, token, http.StatusForbidden},
-			"Discovery": {"whoever is known may look around", "/apis", token, http.StatusOK},
+			"Stranger":  {"An invalid token is rejected.", "/api/v1/namespaces", "bad", http.StatusUnauthorized},
+			"Unbound":   {"An account without a role has no permissions.", boats, token, http.StatusForbidden},
+			"Discovery": {"Every authenticated account may use discovery.", "/apis", token, http.StatusOK},
 		}
 		for name, tc := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestServer(t *testing.T) {
 	t.Run("UnknownKind", func(t *testing.T) {
 		_, err := s.Do("apply", write(t, strings.ReplaceAll(boat, "Boat", "Submarine")))
 		if err == nil || !strings.Contains(err.Error(), "Submarine") || !strings.Contains(err.Error(), "manifest.yaml") {
-			t.Errorf("apply of an unknown kind: %v, want an error that names kind and file", err)
+			t.Errorf("apply of an unknown kind returned %v, want an error that names kind and file", err)
 		}
 	})
 
@@ -129,15 +129,15 @@ func TestServer(t *testing.T) {
 		url, ca := s.URL, s.CA
 		s.Kill()
 		if err := s.status("/readyz", "", http.StatusOK); err == nil {
-			t.Error("a killed server answers")
+			t.Error("killed server responds")
 		}
 		s.Restart(t)
 		if s.URL != url || !cmp.Equal(s.CA, ca) {
-			t.Error("the address or the authority has changed")
+			t.Error("address or authority changed")
 		}
 		s.get(t, boats, "")
 		if err := s.status("/apis", token, http.StatusOK); err != nil {
-			t.Errorf("the token is not known any more: %v", err)
+			t.Errorf("token is invalid after the restart: %v", err)
 		}
 	})
 
@@ -148,12 +148,12 @@ func TestServer(t *testing.T) {
 		}
 		s.Delete(t, boat, definition)
 		if err := s.status("/apis/example.org/v1/boats", "", http.StatusNotFound); err != nil {
-			t.Errorf("the kind outlives its definition: %v", err)
+			t.Errorf("kind still exists after its definition was deleted: %v", err)
 		}
 	})
 
 	t.Run("Stop", func(t *testing.T) {
-		// A client that watches must not hold it up.
+		// An open watch must not delay the shutdown.
 		watch, err := s.Client().Get(s.URL + "/api/v1/namespaces?watch=true")
 		if err != nil {
 			t.Fatal(err)
@@ -165,8 +165,9 @@ func TestServer(t *testing.T) {
 	})
 }
 
-// TestAbandoned sees a server end, with its folder, when whoever started it is
-// gone, which is when its standard input ends. Here it ends at once.
+// TestAbandoned checks that a server ends and removes its folder when its
+// parent process has ended, which closes its standard input. Here the input is
+// closed at once.
 func TestAbandoned(t *testing.T) {
 	if os.Getenv(Off) != "" {
 		t.Skip(ErrOff)
@@ -177,15 +178,15 @@ func TestAbandoned(t *testing.T) {
 	}
 	dir := t.TempDir()
 	if out, err := exec.Command(bin, "serve", "--dir", dir, "--temporary").CombinedOutput(); err != nil {
-		t.Errorf("it ended with %v\n%s", err, out)
+		t.Errorf("server ended with %v, want no error\n%s", err, out)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder is there: %v", err)
+		t.Errorf("folder was not removed: %v", err)
 	}
 }
 
-// TestAbandonedKeeps sees that a temporary server takes nothing away that is
-// somebody else's.
+// TestAbandonedKeeps checks that a temporary server does not remove files that
+// it did not create.
 func TestAbandonedKeeps(t *testing.T) {
 	if os.Getenv(Off) != "" {
 		t.Skip(ErrOff)
@@ -201,21 +202,21 @@ func TestAbandonedKeeps(t *testing.T) {
 	}
 	out, err := exec.Command(bin, "serve", "--dir", dir, "--temporary").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "it is not empty") {
-		t.Errorf("it ended with %v, want an error\n%s", err, out)
+		t.Errorf("server ended with %v, want an error\n%s", err, out)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("the folder has %v, %v, want %s alone", entries, err, theirs)
+		t.Errorf("folder contains %v (error %v), want only %s", entries, err, theirs)
 	}
 }
 
 func TestOff(t *testing.T) {
 	t.Setenv(Off, "1")
 	if _, err := Run(Options{}); !errors.Is(err, ErrOff) {
-		t.Errorf("Run returns %v, want ErrOff", err)
+		t.Errorf("Run returned %v, want ErrOff", err)
 	}
 	t.Run("Start", func(t *testing.T) {
 		Start(t, Options{})
-		t.Error("the test was not skipped")
+		t.Error("test was not skipped")
 	})
 }
 
@@ -235,12 +236,12 @@ func TestDigest(t *testing.T) {
 		src    fs.FS
 		same   bool
 	}{
-		"Same":    {"nothing has changed", base, true},
-		"Test":    {"a test is not built in", with("a/a_test.go", "package a"), true},
-		"Page":    {"a page is not built in", with("README.md", "words"), true},
-		"Changed": {"another text is another program", with("a/a.go", "package a // more"), false},
-		"Added":   {"so is another file", with("b.go", "package m"), false},
-		"Version": {"so are other modules", with("go.sum", "x v1 h1:y"), false},
+		"Same":    {"The same sources have the same digest.", base, true},
+		"Test":    {"Tests are not part of the build.", with("a/a_test.go", "package a"), true},
+		"Page":    {"Documents are not part of the build.", with("README.md", "words"), true},
+		"Changed": {"A changed file changes the digest.", with("a/a.go", "package a // more"), false},
+		"Added":   {"An added file changes the digest.", with("b.go", "package m"), false},
+		"Version": {"Changed modules change the digest.", with("go.sum", "x v1 h1:y"), false},
 	}
 	want, err := digest(base)
 	if err != nil {
@@ -253,7 +254,7 @@ func TestDigest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if (got == want) != tc.same {
-				t.Errorf("%s: %s and %s", tc.reason, got, want)
+				t.Errorf("%s: digests are %s and %s", tc.reason, got, want)
 			}
 		})
 	}
@@ -278,7 +279,7 @@ func TestRemoveUnused(t *testing.T) {
 	}
 	want := []string{filepath.Join(dir, "devcluster-new-go1"), filepath.Join(dir, "golangci-lint-v1")}
 	if diff := cmp.Diff(want, left); diff != "" {
-		t.Errorf("what should be left (-) and is (+):\n%s", diff)
+		t.Errorf("remaining files differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -296,11 +297,11 @@ func (s *Server) get(t *testing.T, path, token string) map[string]any {
 	return got
 }
 
-// status tells whether a request is answered with a status.
+// status returns an error unless a request returns the wanted status.
 func (s *Server) status(path, token string, want int) error {
 	got, _, err := s.request(path, token)
 	if err == nil && got != want {
-		err = fmt.Errorf("GET %s is answered with %d, want %d", path, got, want)
+		err = fmt.Errorf("GET %s returned %d, want %d", path, got, want)
 	}
 	return err
 }
@@ -312,7 +313,7 @@ func (s *Server) request(path, token string) (int, []byte, error) {
 	}
 	client := s.Client()
 	if token != "" {
-		// With a certificate the token would not be looked at.
+		// With a client certificate the token would be ignored.
 		plain := client.Transport.(*http.Transport).Clone()
 		plain.TLSClientConfig.Certificates = nil
 		defer plain.CloseIdleConnections()
@@ -328,7 +329,7 @@ func (s *Server) request(path, token string) (int, []byte, error) {
 	return resp.StatusCode, body, err
 }
 
-// write puts a manifest into a file.
+// write writes a manifest to a file.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "manifest.yaml")

@@ -19,36 +19,37 @@ import (
 )
 
 const (
-	// module is the folder of the program, seen from the top of the repository.
+	// module is the folder of the program, relative to the root of the
+	// repository.
 	module = "test/devcluster"
-	// unused is after how long without use a build of other sources is removed.
+	// unused is the age at which an unused build of other sources is removed.
 	// Until then another checkout may need it.
 	unused = 7 * 24 * time.Hour
 )
 
-// build is how the program is built. Lint and tests of its module compile in
-// the same way, so that all share one build cache.
+// build has the arguments of the build. Lint and tests of the module use the
+// same, so that all share one build cache.
 var build = []string{"build", "-buildvcs=false"}
 
 const buildEnv = "CGO_ENABLED=0"
 
-// Binary returns the path of the program devcluster. It is built unless there
-// is one from the same sources by the same Go, outside the repository, where
-// every checkout finds it. Any number of processes may call it at once; one of
-// them builds.
+// Binary returns the path of the program devcluster. It is built unless the
+// cache has a build of the same sources with the same version of Go. The cache
+// is outside the repository and shared by all checkouts. Binary may be called
+// by several processes at once; one of them builds.
 func Binary() (string, error) {
 	return cached("devcluster", ".", "it holds a whole Kubernetes API server, which takes about five minutes "+
 		"the first time and seconds when only "+module+" has changed")
 }
 
-// Kubectl returns the path of a kubectl of the same version, built and kept in
-// the same way, for whoever wants to compare.
+// Kubectl returns the path of a kubectl of the same version, built and cached
+// in the same way, for comparisons.
 func Kubectl() (string, error) {
 	return cached("kubectl", "k8s.io/kubernetes/cmd/kubectl", "it takes about a minute the first time")
 }
 
 // cached builds the package of the module as the program name, unless it is
-// there. why says why that takes its time.
+// cached. why explains how long the build takes.
 func cached(name, pkg, why string) (string, error) {
 	src, err := findModule()
 	if err != nil {
@@ -82,8 +83,8 @@ func cached(name, pkg, why string) (string, error) {
 	return bin, nil
 }
 
-// findModule returns the folder of the program in the repository that the
-// working directory lies in.
+// findModule returns the folder of the program in the repository of the working
+// directory.
 func findModule() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -100,7 +101,7 @@ func findModule() (string, error) {
 	}
 }
 
-// digest is the same for the same sources and the same way to build them.
+// digest returns a digest of the sources and the build arguments.
 func digest(src fs.FS) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, build, buildEnv)
@@ -124,7 +125,7 @@ func digest(src fs.FS) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:8]), err
 }
 
-// cacheDir returns the folder for programs, and makes it.
+// cacheDir creates and returns the folder for programs.
 func cacheDir() (string, error) {
 	base := os.Getenv("XDG_CACHE_HOME")
 	if base == "" {
@@ -136,19 +137,19 @@ func cacheDir() (string, error) {
 	}
 	dir := filepath.Join(base, "ingestor", "bin")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("cannot make the cache folder: %w", err)
+		return "", fmt.Errorf("cannot create the cache folder: %w", err)
 	}
 	return dir, nil
 }
 
-// used tells whether the file is there, and notes that it was needed.
+// used reports whether the file exists, and updates its time of use.
 func used(file string) bool {
 	now := time.Now()
 	return os.Chtimes(file, now, now) == nil
 }
 
-// lock waits until no other process holds the lock. A process that dies lets
-// go of it.
+// lock waits until no other process holds the lock. The lock of a process that
+// dies is released.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -161,7 +162,7 @@ func lock(path string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// buildInto builds a package. The program devcluster fetches the files it reads
+// buildInto builds a package. The program devcluster downloads its data files
 // when it runs.
 func buildInto(bin, src, pkg string) error {
 	version, err := kubernetes(src)
@@ -182,8 +183,8 @@ func buildInto(bin, src, pkg string) error {
 	return os.Rename(tmp, bin)
 }
 
-// kubernetes returns the version of Kubernetes the module is made of, which the
-// server tells who asks.
+// kubernetes returns the version of Kubernetes in the module, which the server
+// reports.
 func kubernetes(src string) (string, error) {
 	data, err := os.ReadFile(filepath.Join(src, "go.mod"))
 	if err != nil {
@@ -196,7 +197,7 @@ func kubernetes(src string) (string, error) {
 	return string(found[1]), nil
 }
 
-// command runs a program in a folder. Its output is shown if it fails.
+// command runs a program in a folder. The error includes its output.
 func command(dir, name string, args ...string) error {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
@@ -208,8 +209,8 @@ func command(dir, name string, args ...string) error {
 	return nil
 }
 
-// removeUnused removes builds nobody has needed since a moment. It is a favour:
-// what cannot be removed stays.
+// removeUnused removes builds that were not used since a time. Files that
+// cannot be removed are ignored.
 func removeUnused(cache, name string, since time.Time) {
 	builds, _ := filepath.Glob(filepath.Join(cache, name+"-*"))
 	for _, b := range builds {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// startWithin is generous: several servers may start at once on a machine
-	// with two processors.
+	// startWithin is long, as several servers may start at once on a machine
+	// with two CPUs.
 	startWithin = 2 * time.Minute
 	stopWithin  = 30 * time.Second
 )
@@ -23,18 +23,18 @@ const (
 // process is a running devcluster. A nil process has ended.
 type process struct {
 	cmd *exec.Cmd
-	// stdin is open as long as this process lives; the other one watches it.
+	// stdin is open as long as this process lives; the server watches it.
 	stdin  io.Closer
 	stderr bytes.Buffer
 	// ended is closed when err is set.
 	ended chan struct{}
 	err   error
-	// killed tells that it was not given the chance to end well.
+	// killed means that the process did not shut down gracefully.
 	killed bool
 }
 
-// start starts the program and waits until it is ready. What it wrote to its
-// log is shown if it does not get there.
+// start starts the program and waits until it is ready. If it does not become
+// ready, the error includes the end of its log.
 func start(bin string, args []string, log string) (*process, error) {
 	p := &process{cmd: exec.Command(bin, args...), ended: make(chan struct{})}
 	p.cmd.Stderr = &p.stderr
@@ -57,14 +57,14 @@ func start(bin string, args []string, log string) (*process, error) {
 	case <-p.ended:
 		err = p.failure()
 	case <-time.After(startWithin):
-		err = fmt.Errorf("it was not ready after %v", startWithin)
+		err = fmt.Errorf("cluster was not ready after %v", startWithin)
 		p.kill()
 	}
 	return nil, fmt.Errorf("cannot start a cluster: %w%s", err, tail(log))
 }
 
-// follow reads what the program says until it ends. The first line says that
-// it is ready.
+// follow reads the output of the program until it ends. The first line means
+// that it is ready.
 func (p *process) follow(stdout io.Reader, ready chan<- struct{}) {
 	lines := bufio.NewScanner(stdout)
 	if lines.Scan() {
@@ -75,8 +75,8 @@ func (p *process) follow(stdout io.Reader, ready chan<- struct{}) {
 	close(p.ended)
 }
 
-// stop ends the process in its own way, if it runs. An error means that it had
-// failed, or that it had to be killed.
+// stop shuts the process down, if it runs. An error means that it had failed,
+// or that it had to be killed.
 func (p *process) stop() error {
 	if p == nil || p.killed {
 		return nil
@@ -95,7 +95,7 @@ func (p *process) stop() error {
 	return nil
 }
 
-// kill ends the process at once.
+// kill kills the process.
 func (p *process) kill() {
 	p.killed = true
 	_ = p.cmd.Process.Kill()
@@ -103,13 +103,13 @@ func (p *process) kill() {
 	_ = p.stdin.Close()
 }
 
-// failure says how the process ended. It is asked after that.
+// failure returns how the process ended. It is called after that.
 func (p *process) failure() error {
 	if said := strings.TrimSpace(p.stderr.String()); said != "" {
 		return errors.New(said)
 	}
 	if p.err == nil {
-		return errors.New("it stopped by itself")
+		return errors.New("process stopped by itself")
 	}
 	return p.err
 }

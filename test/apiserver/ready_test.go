@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReady sees composites and claims become ready where nothing reconciles,
-// and what somebody else says of them stay.
+// TestReady checks that composites and claims become ready although nothing
+// reconciles them, and that conditions set by other clients are kept.
 func TestReady(t *testing.T) {
 	s := Start(t, Options{XRCRDs: true, Apply: []string{definition}, ReadyAfter: time.Second})
 	const boats = "/apis/example.org/v1/namespaces/harbour/boats/"
@@ -21,15 +21,15 @@ func TestReady(t *testing.T) {
 	s.Apply(t, boat)
 	wait(t, "the boat", func() error { return s.says(boats+"ferry", "Ready True Available", "Synced True ReconcileSuccess") })
 	if got := s.get(t, boats+"ferry", "")["spec"]; !cmp.Equal(got, map[string]any{"length": 30.0}) {
-		t.Errorf("the boat has become ready with %v", got)
+		t.Errorf("spec of the ready boat is %v, want length 30", got)
 	}
 
-	// A kind that comes later, and composites, which have no namespace.
+	// This kind is added later, and its composites are cluster-scoped.
 	s.Apply(t, strings.NewReplacer("xboats", "xships", "XBoat", "XShip", "boats", "ships", "Boat", "Ship").Replace(definition))
 	s.Apply(t, "apiVersion: example.org/v1\nkind: XShip\nmetadata: {name: liner}\nspec: {length: 300}\n")
 	wait(t, "the ship", func() error { return s.says("/apis/example.org/v1/xships/liner", "Ready True Available") })
 
-	// It sinks, and is not raised by a word that was not asked for, not even after a new start.
+	// A condition that another client sets is kept, also after a restart.
 	s.patch(t, boats+"ferry/status", `{"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Creating"}]}}`)
 	s.Restart(t)
 	s.Apply(t, strings.ReplaceAll(boat, "ferry", "dinghy"))
@@ -39,7 +39,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// says tells whether an object has these conditions: type, status and reason.
+// says returns an error unless an object has these conditions: type, status and
+// reason.
 func (s *Server) says(path string, want ...string) error {
 	code, body, err := s.request(path, "")
 	if err != nil || code != http.StatusOK {
@@ -59,13 +60,13 @@ func (s *Server) says(path string, want ...string) error {
 	}
 	for _, w := range want {
 		if !strings.Contains(strings.Join(got, "\n"), w) {
-			return fmt.Errorf("%s says %q, want %q", path, got, w)
+			return fmt.Errorf("conditions of %s are %q, want %q", path, got, w)
 		}
 	}
 	return nil
 }
 
-// patch changes an object.
+// patch patches an object.
 func (s *Server) patch(t *testing.T, path, body string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPatch, s.URL+path, bytes.NewReader([]byte(body)))
@@ -79,6 +80,6 @@ func (s *Server) patch(t *testing.T, path, body string) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		t.Fatalf("PATCH %s is answered with %s", path, res.Status)
+		t.Fatalf("PATCH %s returned %s, want 200", path, res.Status)
 	}
 }

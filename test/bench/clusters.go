@@ -28,19 +28,18 @@ import (
 
 const (
 	definitions = "/apis/apiextensions.crossplane.io/v1/compositeresourcedefinitions"
-	// many is how many definitions the real cluster holds, few how many each
-	// of the clusters that are read at once does.
+	// many is the number of definitions in the real cluster, few the number in
+	// each of the clusters that are read at once.
 	many, few = 1000, 100
-	// distance is how long a word and its answer take to a cluster that is not
-	// next door.
+	// distance is the round-trip time to a remote cluster.
 	distance = 40 * time.Millisecond
-	// greetings are how many of them it takes until a request can be sent: one
+	// greetings is the number of round trips before a request can be sent: one
 	// for the connection and one for TLS.
 	greetings = 2
 )
 
-// clusters measures reading from a real API server beside kubectl, and reading
-// ten clusters beside reading one.
+// clusters compares reading from a real API server with kubectl, and reading
+// ten clusters with reading one.
 func clusters(w io.Writer, tmp string) error {
 	s, err := apiserver.Run(apiserver.Options{})
 	if errors.Is(err, apiserver.ErrOff) {
@@ -100,7 +99,7 @@ func besideKubectl(w io.Writer, tmp, composer string, s *apiserver.Server) error
 		return err
 	}
 	var mine, theirs []usage
-	// The first round fills kubectl's cache of what the server serves.
+	// The first round fills kubectl's discovery cache.
 	for i := range rounds + 1 {
 		u, err := measure(composer, "discover", "--kubeconfig", s.Kubeconfig, "--output", "json", "--quiet")
 		if err != nil {
@@ -124,8 +123,8 @@ func besideKubectl(w io.Writer, tmp, composer string, s *apiserver.Server) error
 }
 
 // together compares reading ten clusters with reading one. They are stand-ins
-// that replay what the real one answers, in the time it takes over some
-// distance: ten real servers would measure the cores of this machine.
+// that replay the responses of the real one with a network delay: ten real
+// servers would measure the cores of this machine.
 func together(w io.Writer, tmp, composer string, s *apiserver.Server) error {
 	record := &recorder{server: s, answers: map[string]answer{}}
 	read := func(n int) (usage, error) { return record.read(filepath.Join(tmp, "clusters.yaml"), composer, n) }
@@ -151,7 +150,7 @@ func together(w io.Writer, tmp, composer string, s *apiserver.Server) error {
 	return nil
 }
 
-// recorder answers what a real server answered before.
+// recorder replays responses of a real server.
 type recorder struct {
 	server *apiserver.Server
 	after  time.Duration
@@ -169,7 +168,7 @@ type answer struct {
 	body []byte
 }
 
-// read has the program read n stand-ins that nobody has spoken to before.
+// read runs the program against n new stand-ins.
 func (r *recorder) read(config, composer string, n int) (usage, error) {
 	certificate, err := newCertificate()
 	if err != nil {
@@ -180,7 +179,7 @@ func (r *recorder) read(config, composer string, n int) (usage, error) {
 	for i := range n {
 		stand := httptest.NewUnstartedServer(r)
 		stand.Listener = far{stand.Listener, r}
-		stand.EnableHTTP2 = true // as API servers do
+		stand.EnableHTTP2 = true // API servers use HTTP/2 too.
 		stand.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 		stand.StartTLS()
 		defer stand.Close()
@@ -196,8 +195,8 @@ func (r *recorder) read(config, composer string, n int) (usage, error) {
 	return u, err
 }
 
-// newCertificate returns one like those of API servers of today: signing with it
-// is cheap, and is not what is measured.
+// newCertificate returns a certificate like those of current API servers, whose
+// signatures are cheap and do not affect the measurement.
 func newCertificate() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -208,7 +207,7 @@ func newCertificate() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
-// far is a listener some distance away.
+// far is a listener with a network delay.
 type far struct {
 	net.Listener
 	*recorder
@@ -220,7 +219,7 @@ func (f far) Accept() (net.Conn, error) {
 	return &greeting{Conn: c, wait: greetings * f.after}, err
 }
 
-// greeting is a connection whose first words take their time.
+// greeting is a connection whose first reads are delayed.
 type greeting struct {
 	net.Conn
 	wait  time.Duration
@@ -233,7 +232,8 @@ func (g *greeting) Read(p []byte) (int, error) {
 	return g.Conn.Read(p)
 }
 
-// ServeHTTP answers, having asked the real server once.
+// ServeHTTP responds with a recorded response, which it gets from the real
+// server once.
 func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	a, err := r.answer(req.URL.RequestURI())
 	if err != nil {

@@ -1,10 +1,11 @@
-// Command bench measures ingestor-cli as a whole program, each figure beside
-// what it is compared with, in one run: machines differ and are shared.
+// Command bench measures ingestor-cli as a whole program. Each result is
+// compared with a reference from the same run, as machines differ and are
+// shared.
 //
 //	go run ./test/bench
 //
-// With INGESTOR_CORPUS set it measures the memory a run over that folder's
-// definitions takes as well.
+// With INGESTOR_CORPUS set it also measures the memory of a run over the
+// definitions of that folder.
 package main
 
 import (
@@ -83,9 +84,10 @@ func run(w io.Writer) error {
 	return clusters(w, tmp)
 }
 
-// transforms measures the engine on one core: a definition to Template, API and
-// Resource, beside parsing the same definition's YAML. Rounds take turns, and
-// the best of each counts: what else runs on the machine only ever adds.
+// transforms measures the engine on one core, from a definition to Template,
+// API and Resource, in comparison with parsing the same definition's YAML.
+// Rounds alternate, and the best of each counts, as other load only ever adds
+// time.
 func transforms(w io.Writer) error {
 	data := sample.Definition(0)
 	var set xrd.Set
@@ -96,7 +98,7 @@ func transforms(w io.Writer) error {
 	ours, parsing, err := rate.BesideYAML(40, 300, func() error {
 		res, err := e.Transform(engine.Input{Definition: set.Definitions[0]})
 		if err == nil && len(res.Entities) != 3 {
-			err = fmt.Errorf("the sample gave %d entities", len(res.Entities))
+			err = fmt.Errorf("sample resulted in %d entities, want 3", len(res.Entities))
 		}
 		return err
 	}, data)
@@ -109,14 +111,14 @@ func transforms(w io.Writer) error {
 	return nil
 }
 
-// usage is what one process took.
+// usage is the resources that one process used.
 type usage struct {
 	wall, cpu time.Duration
 	peakMB    float64
 }
 
-// measure runs a command to its end. Codes 0 and 2 are both fine: findings
-// are not failures here.
+// measure runs a command to its end. Exit codes 0 and 2 are both accepted, as
+// findings are not failures here.
 func measure(name string, args ...string) (usage, error) {
 	cmd := exec.Command(name, args...)
 	var stderr bytes.Buffer
@@ -134,8 +136,8 @@ func measure(name string, args ...string) (usage, error) {
 	return u, nil
 }
 
-// whole compares a run over many files with reading their YAML and writing
-// the same output, and nothing else.
+// whole compares a run over many files with only parsing their YAML and writing
+// the same output.
 func whole(w io.Writer, tmp, cli, in string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -163,8 +165,8 @@ func whole(w io.Writer, tmp, cli, in string) error {
 	return nil
 }
 
-// baseline parses every file in a directory and writes copies of the files
-// in another.
+// baseline parses every file in a directory and writes copies of the files in
+// another.
 func baseline(in, out string) error {
 	paths, err := filepath.Glob(filepath.Join(in, "*.yaml"))
 	if err != nil {
@@ -196,7 +198,7 @@ func baseline(in, out string) error {
 	return nil
 }
 
-// start measures the time until the first byte is there.
+// start measures the time until the first byte of output.
 func start(w io.Writer, cli, file string) error {
 	var all []usage
 	for range 20 {

@@ -1,7 +1,8 @@
-// Package chaos_test runs three replicas of the portal with everything that they
-// read and write, has all of it fail at random, and holds what can be seen against a
-// model: nothing that was stored is lost, nothing goes back, nothing that exists
-// vanishes or gets another uid, and every task that was taken is done, once.
+// Package chaos_test runs three replicas of the portal with all their sources
+// and services, makes all of them fail at random, and compares what can be
+// observed with a model: no stored version is lost or reverted, no existing
+// entity disappears or gets another uid, and every accepted task is completed
+// exactly once.
 package chaos_test
 
 import (
@@ -24,8 +25,8 @@ import (
 )
 
 const (
-	// usually is how long faults happen, and inTheEnd how long everything may take
-	// to be as it must be afterwards.
+	// usually is how long faults happen, inTheEnd how long the system may take
+	// to converge afterwards.
 	usually  = 75 * time.Second
 	inTheEnd = 150 * time.Second
 )
@@ -39,25 +40,25 @@ func setting(t *testing.T, name string, otherwise int64) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		t.Fatalf("cannot read %s: %v", name, err)
+		t.Fatalf("cannot parse %s: %v", name, err)
 	}
 	return n
 }
 
-// run is one run of the chaos.
+// run is one run of the test.
 type run struct {
 	*world
 	*model
 	t    *testing.T
 	seed int64
-	// drawing counts those who draw random numbers.
+	// drawing counts the random number generators.
 	drawing uint64
-	// worktree is where commits of definitions are made.
+	// worktree is the Git worktree for commits of definitions.
 	worktree string
 }
 
-// TestChaos takes INGESTOR_CHAOS_MINUTES minutes, and repeats what INGESTOR_CHAOS_SEED
-// made of an earlier run, as far as processes and networks can be repeated.
+// TestChaos runs for INGESTOR_CHAOS_MINUTES minutes. INGESTOR_CHAOS_SEED
+// repeats an earlier run, as far as processes and networks are repeatable.
 func TestChaos(t *testing.T) {
 	gitserver.Need(t)
 	seed := setting(t, "INGESTOR_CHAOS_SEED", time.Now().UnixNano()%1_000_000)
@@ -91,13 +92,14 @@ func TestChaos(t *testing.T) {
 	c.tally(t)
 }
 
-// random is a source of random numbers of its own.
+// random returns a new random number generator.
 func (c *run) random() *rand.Rand {
 	c.drawing++
 	return rand.New(rand.NewPCG(uint64(c.seed), c.drawing))
 }
 
-// begin starts the replicas, and has them see everything once.
+// begin starts the replicas, and waits until they have ingested everything
+// once.
 func (c *run) begin() {
 	for i := range 30 {
 		c.putFile(i, false)
@@ -117,7 +119,7 @@ func (c *run) begin() {
 		open := c.settled()
 		var template []json.RawMessage
 		if _, err := c.replicas[2].call(c.t.Context(), http.MethodGet, "/api/catalog/entities?filter=kind=template,metadata.name=commit", nil, &template); err != nil || len(template) != 1 {
-			open = append(open, "there is no Template for tasks")
+			open = append(open, "Template for tasks is missing")
 		}
 		return open
 	})
@@ -134,7 +136,7 @@ func (c *run) until(what string, within time.Duration, open func() []string) {
 		}
 		if time.Now().After(deadline) {
 			slices.Sort(left)
-			c.t.Fatalf("%s: not within %v: %d things, such as %s", what, within, len(left), strings.Join(left[:min(5, len(left))], "; "))
+			c.t.Fatalf("%s: not reached within %v: %d open, such as %s", what, within, len(left), strings.Join(left[:min(5, len(left))], "; "))
 		}
 		time.Sleep(250 * time.Millisecond)
 	}
@@ -148,7 +150,7 @@ func (c *run) watch(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// look reads all entities that the model knows of.
+// look reads all entities of the model.
 func (c *run) look(ctx context.Context, r *replica) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
@@ -156,7 +158,7 @@ func (c *run) look(ctx context.Context, r *replica) {
 		var all []json.RawMessage
 		asked := time.Now()
 		if status, err := r.call(ctx, http.MethodGet, "/api/catalog/entities?filter=kind="+kind, nil, &all); err != nil || status != http.StatusOK {
-			// It may be down; it says nothing then.
+			// The replica may be down.
 			return
 		}
 		found := map[string]entity{}
@@ -174,7 +176,7 @@ func (c *run) look(ctx context.Context, r *replica) {
 	}
 }
 
-// rest waits for so many milliseconds, or until ctx ends.
+// rest waits for a random number of milliseconds, or until ctx ends.
 func rest(ctx context.Context, random *rand.Rand, least, most int) {
 	select {
 	case <-ctx.Done():
@@ -192,7 +194,7 @@ func (c *run) mend() {
 	}
 }
 
-// end waits until everything is as it must be.
+// end waits until the system has converged.
 func (c *run) end(t *testing.T) {
 	t.Helper()
 	c.until("in the end", inTheEnd, func() []string {
@@ -225,7 +227,7 @@ func (c *run) undone() (open []string) {
 		}
 		path := fmt.Sprintf("/api/scaffolder/v2/tasks?limit=100&offset=%d", offset)
 		if status, err := r.call(c.t.Context(), http.MethodGet, path, nil, &page); err != nil || status != http.StatusOK {
-			return []string{fmt.Sprintf("tasks cannot be read: %d %v", status, err)}
+			return []string{fmt.Sprintf("cannot read tasks: %d %v", status, err)}
 		}
 		for _, task := range page.Tasks {
 			name, taken := c.tasks[task.ID]
@@ -234,7 +236,7 @@ func (c *run) undone() (open []string) {
 			case task.Status == "failed" || task.Status == "cancelled":
 				var events json.RawMessage
 				_, err := r.call(c.t.Context(), http.MethodGet, "/api/scaffolder/v2/tasks/"+task.ID+"/events", nil, &events)
-				c.t.Fatalf("task %s (%s) is %s: %s, %v", task.ID, name, task.Status, events, err)
+				c.t.Fatalf("task %s (%s) is %s, want completed: %s, %v", task.ID, name, task.Status, events, err)
 			default:
 				open = append(open, fmt.Sprintf("task %s (%s) is %s", task.ID, name, task.Status))
 			}
@@ -245,7 +247,8 @@ func (c *run) undone() (open []string) {
 	}
 }
 
-// tally tells how much happened, and wants it to have been enough to mean something.
+// tally logs how much happened, and checks that it was enough for the checks to
+// be meaningful.
 func (c *run) tally(t *testing.T) {
 	t.Helper()
 	written, acked := 0, 0
@@ -256,6 +259,6 @@ func (c *run) tally(t *testing.T) {
 	t.Logf("seed %d: %d versions of %d objects (%d pushed), %d tasks, %d reads, %d violations",
 		c.seed, written, len(c.objects), acked, len(c.tasks), c.reads, c.violations)
 	if written < 200 || len(c.tasks) == 0 || acked == 0 || c.reads < 100 {
-		t.Error("too little happened for the checks to mean something")
+		t.Error("too little happened for the checks to be meaningful")
 	}
 }

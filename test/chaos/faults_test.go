@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// faults has things go wrong, one or two at a time, until ctx ends. One replica at
-// least is left alone.
+// faults makes components fail, one or two at a time, until ctx ends. At least
+// one replica stays unaffected.
 func (c *run) faults(ctx context.Context, random *rand.Rand) {
 	var ends sync.WaitGroup
 	defer ends.Wait()
-	// after has something happen after so many milliseconds, or when all ends.
+	// after calls do after a random number of milliseconds, or when the test
+	// ends.
 	after := func(least, most int, do func()) {
 		wait := time.Duration(least+random.IntN(most-least)) * time.Millisecond
 		ends.Go(func() {
@@ -31,7 +32,7 @@ func (c *run) faults(ctx context.Context, random *rand.Rand) {
 		for _, r := range c.replicas {
 			r.alive()
 		}
-		// Whoever is in the channel is well; the last one stays so.
+		// Replicas in the channel are unaffected; the last one stays so.
 		if len(busy) < 2 {
 			rest(ctx, random, 200, 500)
 			continue
@@ -45,17 +46,17 @@ func (c *run) faults(ctx context.Context, random *rand.Rand) {
 		}
 		switch fault := random.IntN(10); fault {
 		case 0, 1:
-			c.t.Logf("%s replica %d is killed", clock(), r.number)
+			c.t.Logf("%s replica %d was killed", clock(), r.number)
 			r.kill()
 			after(500, 3000, well(r.begin))
 		case 2, 7:
-			// What was read before is old afterwards.
+			// Data that the replica has read is outdated after the pause.
 			reading := r.awaitReading(2 * time.Second)
-			c.t.Logf("%s replica %d stands still, while it reads the folder: %v", clock(), r.number, reading)
+			c.t.Logf("%s replica %d was paused while reading the folder: %v", clock(), r.number, reading)
 			r.pause(true)
 			after(15_000, 30_000, well(func() { r.pause(false) }))
 		case 3:
-			c.t.Logf("%s replica %d does not hear from the database", clock(), r.number)
+			c.t.Logf("%s replica %d gets no responses from the database", clock(), r.number)
 			r.wire.Hang()
 			after(1000, 15_000, well(r.wire.Pass))
 		case 4:
@@ -63,17 +64,17 @@ func (c *run) faults(ctx context.Context, random *rand.Rand) {
 			r.wire.Refuse()
 			after(500, 5000, well(r.wire.Pass))
 		case 5:
-			c.t.Logf("%s the database is restarted", clock())
+			c.t.Logf("%s database was restarted", clock())
 			busy <- r.number
 			c.database.Kill()
 			c.database.Restart(c.t)
 		case 6:
-			c.t.Logf("%s the disk of the database is slow", clock())
+			c.t.Logf("%s disk of the database is slow", clock())
 			busy <- r.number
 			c.slowDisk(ctx, random)
 		default:
 			mode := cuts + random.IntN(3)
-			c.t.Logf("%s the cluster %s", clock(), map[int]string{cuts: "is cut off", hangs: "hangs", lies: "lies"}[mode])
+			c.t.Logf("%s cluster %s", clock(), map[int]string{cuts: "is cut off", hangs: "hangs", lies: "lies"}[mode])
 			busy <- r.number
 			c.gate.to(mode)
 			rest(ctx, random, 2000, 10_000)
@@ -83,8 +84,7 @@ func (c *run) faults(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// slowDisk has the database stand still again and again, wherever it is, for some
-// seconds.
+// slowDisk pauses the database repeatedly for some seconds.
 func (c *run) slowDisk(ctx context.Context, random *rand.Rand) {
 	for range 5 + random.IntN(15) {
 		for _, still := range []bool{true, false} {

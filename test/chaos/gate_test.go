@@ -16,20 +16,20 @@ import (
 // What a gate does with requests.
 const (
 	passes = iota
-	// cuts ends connections in the middle, hangs answers nothing, and lies answers
-	// lists that are complete, of the version they have, and empty.
+	// cuts aborts connections, hangs sends no response, and lies returns empty
+	// lists with a valid resource version.
 	cuts
 	hangs
 	lies
 )
 
-// gate stands before the API server.
+// gate is a proxy in front of the API server.
 type gate struct {
 	url    string
 	server *httptest.Server
 
 	mu sync.Mutex
-	// mode is one of the constants, and changed is closed when it is another.
+	// mode is one of the constants, changed is closed when the mode changes.
 	mode    int
 	changed chan struct{}
 }
@@ -42,7 +42,7 @@ func newGate(t *testing.T, c *apiserver.Server) *gate {
 	}
 	g := &gate{changed: make(chan struct{})}
 	behind := &httputil.ReverseProxy{
-		// What a watch says is said at once.
+		// Watch events are passed on immediately.
 		FlushInterval: -1, Transport: c.Client().Transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(at)
@@ -87,8 +87,8 @@ func newGate(t *testing.T, c *apiserver.Server) *gate {
 	return g
 }
 
-// to changes what the gate does. Connections that there are end, as those of a
-// watch would go on otherwise.
+// to changes the mode. Existing connections are closed, as watches would not
+// notice the change.
 func (g *gate) to(mode int) {
 	g.mu.Lock()
 	g.mode = mode

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// keepHistory has the database record every version of an entity that is written:
-// readers may miss one that is there for a moment.
+// keepHistory makes the database record every written version of an entity, as
+// readers may miss a version that exists only briefly.
 const keepHistory = `CREATE TABLE history (n BIGSERIAL PRIMARY KEY, ref TEXT, version TEXT);
 CREATE FUNCTION record_version() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 	INSERT INTO history (ref, version) VALUES (NEW.ref, substring(convert_from(NEW.body, 'UTF8') FROM 'chaos-v([0-9]+)'));
@@ -15,14 +15,14 @@ CREATE FUNCTION record_version() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 END $$;
 CREATE TRIGGER record_version AFTER INSERT OR UPDATE ON documents FOR EACH ROW EXECUTE FUNCTION record_version();`
 
-// recordVersions begins to record versions.
+// recordVersions starts recording versions.
 func (c *run) recordVersions() {
 	if _, err := c.database.Command(c.t.Context(), "psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--dbname="+c.databaseURL, "--command="+keepHistory); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-// checkVersions wants no entity to have gone back to an earlier version.
+// checkVersions checks that no entity was reverted to an earlier version.
 func (c *run) checkVersions(t *testing.T) {
 	t.Helper()
 	out, err := c.database.Command(t.Context(), "psql", "--no-psqlrc", "--dbname="+c.databaseURL, "--tuples-only", "--no-align", "--field-separator= ",
@@ -35,16 +35,16 @@ func (c *run) checkVersions(t *testing.T) {
 		ref, text, _ := strings.Cut(strings.TrimSpace(line), " ")
 		version, err := strconv.Atoi(text)
 		if err != nil {
-			t.Fatalf("cannot read %q: %v", line, err)
+			t.Fatalf("cannot parse %q: %v", line, err)
 		}
 		if version < last[ref] {
-			c.violated("%s went back from version %d to %d in the database", ref, last[ref], version)
+			c.violated("%s was reverted from version %d to %d in the database", ref, last[ref], version)
 		}
 		last[ref] = version
 		n++
 	}
-	t.Logf("%d versions were written of %d entities", n, len(last))
+	t.Logf("%d versions of %d entities were written", n, len(last))
 	if n < 100 {
-		t.Error("too few versions were recorded for the check to mean something")
+		t.Error("too few versions were recorded for the check to be meaningful")
 	}
 }

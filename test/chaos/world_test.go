@@ -35,11 +35,11 @@ const (
 	group = "chaos.example.org"
 )
 
-// programConfig is the environment variable that makes of this test binary the
-// program, with a configuration.
+// programConfig is the environment variable that makes this test binary run the
+// program with a configuration.
 const programConfig = "INGESTOR_TEST_PROGRAM_CONFIG"
 
-// TestProgram is portal-backend, as a process of its own that can be killed.
+// TestProgram runs portal-backend as a separate process that can be killed.
 func TestProgram(*testing.T) {
 	path := os.Getenv(programConfig)
 	if path == "" {
@@ -49,23 +49,23 @@ func TestProgram(*testing.T) {
 	app.Main(portal.Name, portal.Run)
 }
 
-// world is three replicas with all that they read and write, and what can go wrong
-// with it.
+// world has three replicas with all their sources and services, and the faults
+// of those.
 type world struct {
 	t        *testing.T
 	client   *http.Client
 	database *postgres.Server
-	// databaseURL is how the database is reached directly.
+	// databaseURL is the URL of the database without a proxy.
 	databaseURL string
 	cluster     *apiserver.Server
 	gate        *gate
 	// folder has files with definitions, repository is the Git repository with
-	// more of them, and live the one that tasks commit to.
+	// more of them, live the one that tasks commit to.
 	folder, repository, live string
 	replicas                 []*replica
 }
 
-// replica is a process, and its way to the database.
+// replica is a process with its connection to the database.
 type replica struct {
 	w      *world
 	number int
@@ -75,7 +75,7 @@ type replica struct {
 	log    *process.Log
 
 	mu sync.Mutex
-	// process is nil while it does not run.
+	// process is nil while the replica is down.
 	process *process.Process
 	paused  bool
 }
@@ -141,14 +141,14 @@ spec:
 		for _, r := range w.replicas {
 			r.kill()
 			if t.Failed() {
-				t.Logf("the end of the log of replica %d:\n%s", r.number, r.log.Tail())
+				t.Logf("end of the log of replica %d:\n%s", r.number, r.log.Tail())
 			}
 		}
 	})
 	return w
 }
 
-// settings are the configuration of a replica.
+// settings returns the configuration of a replica.
 func (w *world) settings(at, database, template, git string) string {
 	every := sections{"frequency": "5s", "timeout": "60s"}
 	data, err := json.Marshal(sections{
@@ -214,7 +214,7 @@ func (r *replica) begin() {
 	}
 }
 
-// kill ends the replica at once.
+// kill kills the replica.
 func (r *replica) kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -222,7 +222,7 @@ func (r *replica) kill() {
 	r.process, r.paused = nil, false
 }
 
-// pause has the replica stand still, or go on.
+// pause stops or continues the process of the replica.
 func (r *replica) pause(still bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -237,8 +237,8 @@ func (r *replica) pause(still bool) {
 	r.process.Signal(s)
 }
 
-// awaitReading waits until the replica has a file of the folder open, for a while, and
-// reports whether it has.
+// awaitReading waits for a limited time until the replica has a file of the
+// folder open, and reports whether it has.
 func (r *replica) awaitReading(within time.Duration) bool {
 	r.mu.Lock()
 	p := r.process
@@ -258,8 +258,8 @@ func (r *replica) awaitReading(within time.Duration) bool {
 	return false
 }
 
-// alive starts the replica again if its process ended by itself, which it may
-// while the database is away.
+// alive restarts the replica if its process ended by itself, which is allowed
+// while the database is down.
 func (r *replica) alive() {
 	r.mu.Lock()
 	ended := r.process != nil && !r.paused
@@ -277,8 +277,8 @@ func (r *replica) alive() {
 	}
 }
 
-// call asks the replica. An error means that it is not known what became of it;
-// a status that it is.
+// call sends a request to the replica. After an error it is unknown whether the
+// request was processed.
 func (r *replica) call(ctx context.Context, method, path string, body, into any) (int, error) {
 	var in io.Reader
 	if text, ok := body.(string); ok {

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// plural names a definition of a source.
+// plural returns the plural name of a definition of a source.
 func plural(source string, i int) string { return fmt.Sprintf("%s%02ds", source, i) }
 
-// ref is the Template of a definition.
+// ref returns the reference of the Template of a definition.
 func ref(plural string) string { return "template:default/" + plural + "." + group }
 
-// definition is a version of a definition.
+// definition returns a version of a definition.
 func definition(plural string, version int) string {
 	return fmt.Sprintf(`{"apiVersion":"apiextensions.crossplane.io/v2","kind":"CompositeResourceDefinition",
 "metadata":{"name":"%[1]s.%[2]s","labels":{"openportal.dev/ingest":"true"}},
@@ -27,9 +27,9 @@ func definition(plural string, version int) string {
 `, plural, group, version)
 }
 
-// putFile writes the next version of a file with two definitions. Slowly means as
-// editors do that write in place: the file is empty for a while, and then half of it
-// is there.
+// putFile writes the next version of a file with two definitions. Slowly
+// simulates editors that write in place: the file is empty for a while, and
+// then only half of it is there.
 func (c *run) putFile(i int, slowly bool) {
 	a, b := plural("file", 2*i), plural("file", 2*i+1)
 	first, second := definition(a, c.next(ref(a))), "---\n"+definition(b, c.next(ref(b)))
@@ -82,7 +82,7 @@ func (c *run) writeFiles(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// commit writes the next versions of definitions to the repository.
+// commit commits the next versions of definitions to the repository.
 func (c *run) commit(which ...int) {
 	for _, i := range which {
 		name := plural("git", i)
@@ -100,7 +100,8 @@ func (c *run) writeGit(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// apply writes the next version of a definition to the cluster, past the gate.
+// apply applies the next version of a definition to the cluster, bypassing the
+// gate.
 func (c *run) apply(i int) {
 	name := plural("live", i)
 	path := fmt.Sprintf("%s/apis/apiextensions.crossplane.io/v2/compositeresourcedefinitions/%s.%s?fieldManager=chaos&force=true", c.cluster.URL, name, group)
@@ -128,8 +129,8 @@ func (c *run) writeCluster(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// push writes entities over HTTP. Of one that was not answered nobody knows whether
-// it will be stored yet, so that its provider writes no more.
+// push writes entities over HTTP. After a request without a response it is
+// unknown whether it is still to be stored, so its provider writes no more.
 func (c *run) push(ctx context.Context, random *rand.Rand) {
 	const providers = 5
 	var generation [providers]int
@@ -139,7 +140,7 @@ func (c *run) push(ctx context.Context, random *rand.Rand) {
 		ref := "component:default/" + name
 		version := c.next(ref)
 		body := fmt.Sprintf(`{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":%q,"description":"chaos-v%d"},"spec":{"type":"service","lifecycle":"x","owner":"team"}}`, name, version)
-		// It is waited for even if the time is over.
+		// The request is completed even after the test time is over.
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 		status, err := c.replicas[random.IntN(replicas)].call(asking, http.MethodPut, "/api/catalog/providers/"+name+"/entities", body, nil)
 		cancel()
@@ -153,7 +154,7 @@ func (c *run) push(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// createTasks has tasks done.
+// createTasks creates tasks.
 func (c *run) createTasks(ctx context.Context, random *rand.Rand) {
 	for i := 0; ctx.Err() == nil; i++ {
 		name := fmt.Sprintf("task-%d", i)

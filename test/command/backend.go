@@ -1,5 +1,5 @@
-// Package command holds commands that scripts in more than one folder use: a
-// portal backend, what is in its catalog, and programs in a pipe.
+// Package command has commands for scripts in more than one folder: a portal
+// backend, queries of its catalog, and programs in a pipe.
 package command
 
 import (
@@ -27,18 +27,18 @@ import (
 	"example.dev/ingestor/internal/server"
 )
 
-// The variables of a script that name its portal.
+// Variables of a script for its portal.
 const (
 	portalURL   = "PORTAL_URL"
 	portalToken = "PORTAL_TOKEN"
 )
 
-// backendToken is that of a service that may do everything.
+// backendToken is the token of a service account with all permissions.
 const backendToken = "a-static-token-of-the-scripts-4711"
 
 // Backend starts a portal backend with an empty catalog that ends with the
-// script, and sets $PORTAL_URL and $PORTAL_TOKEN. It reads locations at the
-// hosts that are named:
+// script, and sets $PORTAL_URL and $PORTAL_TOKEN. It may read locations at the
+// given hosts:
 //
 //	backend
 //	backend 127.0.0.1:7010
@@ -59,7 +59,7 @@ func Backend(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() {
 		stop()
 		if err := errors.Join(<-ended, p.Close()); err != nil && !errors.Is(err, context.Canceled) {
-			ts.Logf("the backend ended with %v", err)
+			ts.Logf("backend ended with %v", err)
 		}
 	})
 	ts.Setenv(portalURL, address)
@@ -69,12 +69,12 @@ func Backend(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("the backend is not ready")
+			ts.Fatalf("backend is not ready")
 		}
 	}
 }
 
-// newBackend makes a portal that remembers in dir.
+// newBackend creates a portal with its database in dir.
 func newBackend(dir, address string, hosts []string) (*server.Portal, error) {
 	type object = map[string]any
 	allow := []object{}
@@ -103,13 +103,13 @@ func newBackend(dir, address string, hosts []string) (*server.Portal, error) {
 	cfg, found := config.Load([]string{path}, config.Options{})
 	for _, f := range found {
 		if f.Severity == finding.Error {
-			return nil, fmt.Errorf("the configuration of the scripts is wrong: %s", f.Message)
+			return nil, fmt.Errorf("configuration of the scripts is invalid: %s", f.Message)
 		}
 	}
 	return server.New(context.Background(), server.Options{Config: cfg, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 }
 
-// ask reads from a backend what must be there.
+// ask gets a path of a backend.
 func ask(address, path string) ([]byte, error) {
 	req, err := http.NewRequest(http.MethodGet, address+path, nil)
 	if err != nil {
@@ -123,14 +123,14 @@ func ask(address, path string) ([]byte, error) {
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answers %d: %s", path, res.StatusCode, text)
+		err = fmt.Errorf("%s returned %d: %s", path, res.StatusCode, text)
 	}
 	return text, err
 }
 
-// Catalog prints what is in the catalog of the script's backend, a reference a
-// line, in order; or how many entities a provider has; or one entity, as JSON.
-// A filter is one of the catalog's:
+// Catalog prints the sorted references of the entities in the catalog of the
+// script's backend, one per line; or the number of entities of a provider; or
+// one entity as JSON. A filter has the catalog's syntax:
 //
 //	catalog
 //	catalog kind=template
@@ -174,7 +174,7 @@ func Catalog(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// owned returns how many entities of a backend's catalog a provider has.
+// owned returns the number of entities of a provider in a backend's catalog.
 func owned(address, provider string) (int, error) {
 	text, err := ask(address, "/api/catalog/providers")
 	if err != nil {
@@ -197,10 +197,10 @@ func owned(address, provider string) (int, error) {
 	return 0, nil
 }
 
-// Answers starts a server that stands for a portal on a bad day, and sets
-// $PORTAL_URL and $PORTAL_TOKEN: it counts entities, and answers everything
-// else with a status, or hangs, or dies in the middle of the request. 401 it
-// Answers always.
+// Answers starts a server that simulates a failing portal, and sets $PORTAL_URL
+// and $PORTAL_TOKEN. It returns the number of entities, and to every other
+// request it returns a status, hangs, or closes the connection. The status 401
+// is returned to every request.
 //
 //	answers 500
 //	answers hang|die

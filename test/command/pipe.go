@@ -9,11 +9,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Pipe runs programs in a row, as a shell does: each is a process, and what
-// lies between them is a pipe of the system. It wants the exit codes of all of
-// them, of which a shell tells only the last; * is any, for a program that may
-// or may not notice that nobody reads on. The line is the shell's, one pipe
-// long, and sees the script's variables:
+// Pipe runs programs in a pipe like a shell, each as a process, and checks the
+// exit codes of all of them, of which a shell returns only the last. The code *
+// allows any, for a program that may end before it notices that its output is
+// closed. The command line is a single pipeline for the shell, with the
+// script's variables:
 //
 //	pipe '0 0 0' 'xrd-extract --path xrds | xrd-transform | portal-provide --api-url $PORTAL_URL'
 func Pipe(ts *testscript.TestScript, neg bool, args []string) {
@@ -30,11 +30,11 @@ func Pipe(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("exit codes %s, want %s", got, want)
 	}
 	if strings.Contains(ts.ReadFile("stderr"), "internal error") {
-		ts.Fatalf("a program has a bug")
+		ts.Fatalf("program printed an internal error")
 	}
 	for _, stream := range []string{"stdout", "stderr"} {
 		if token := ts.Getenv(portalToken); token != "" && strings.Contains(ts.ReadFile(stream), token) {
-			ts.Fatalf("%s shows the portal's token", stream)
+			ts.Fatalf("%s contains the portal's token", stream)
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package corpus holds the tool against definitions people really ship, and
-// against the real catalog. Both lie outside the repository: the tests are
-// skipped where INGESTOR_CORPUS (definitions) or INGESTOR_ORACLE_DIR (the
-// catalog's own validators, prepared by make oracle) is not set.
+// Package corpus tests the tools with published definitions and with the
+// validators of the real catalog. Both are outside the repository: the tests
+// are skipped unless INGESTOR_CORPUS (definitions) and INGESTOR_ORACLE_DIR (the
+// catalog's validators, prepared by make oracle) are set.
 package corpus
 
 import (
@@ -38,12 +38,13 @@ func folder(t *testing.T, name string) string {
 	t.Helper()
 	root := os.Getenv("INGESTOR_CORPUS")
 	if root == "" {
-		t.Skip("INGESTOR_CORPUS is not set: no real definitions to try")
+		t.Skip("INGESTOR_CORPUS is not set: no real definitions to test")
 	}
 	return filepath.Join(root, name)
 }
 
-// oracle returns the script that asks the real catalog, or skips the test.
+// oracle returns the script that runs the catalog's validators, or skips the
+// test.
 func oracle(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("INGESTOR_ORACLE_DIR")
@@ -51,7 +52,7 @@ func oracle(t *testing.T) string {
 		t.Skip("INGESTOR_ORACLE_DIR is not set: run make oracle and set it")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("node is not installed: it runs the real catalog's validators")
+		t.Skip("node is not installed, which runs the catalog's validators")
 	}
 	return filepath.Join(dir, "validate.js")
 }
@@ -72,7 +73,7 @@ func documents(t *testing.T, root string) []string {
 	return all
 }
 
-// each calls f for every index at once on all processors.
+// each calls f for every index, concurrently on all CPUs.
 func each(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -90,7 +91,7 @@ func each(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// run runs the command and returns what it wrote and its exit code.
+// run runs the command and returns its output and exit code.
 func run(ctx context.Context, args ...string) (stdout, stderr string, code int) {
 	var out, notes bytes.Buffer
 	env := &app.Env{
@@ -101,18 +102,19 @@ func run(ctx context.Context, args ...string) (stdout, stderr string, code int) 
 	return out.String(), notes.String(), code
 }
 
-// The least that must come of the corpus. Every definition gets its Resource;
-// these few lack a served version, a group or a kind, and get no Template.
+// Minimum results for the corpus. Every definition gets a Resource; a few lack
+// a served version, a group or a kind, and get no Template.
 const (
 	wantDefinitions = 548
 	withoutTemplate = 4
 )
 
-// TestEach runs every definition alone, in each profile's naming.
+// TestEach transforms every definition separately, with the naming of each
+// profile.
 func TestEach(t *testing.T) {
 	paths := documents(t, folder(t, "xrds"))
 	if len(paths) != wantDefinitions {
-		t.Fatalf("found %d definitions, want %d: is it another corpus?", len(paths), wantDefinitions)
+		t.Fatalf("found %d definitions, want %d; is this another corpus?", len(paths), wantDefinitions)
 	}
 	profiles := []engine.Profile{engine.CLI, engine.Concept, unlabelled(engine.ComposerIngestor), unlabelled(engine.ClusterIngestor)}
 	for _, p := range profiles {
@@ -127,22 +129,22 @@ func TestEach(t *testing.T) {
 					bare = append(bare, filepath.Base(paths[i]))
 				}
 			}
-			t.Logf("%s: %d definitions, %d Templates; without one: %q", p.Name, len(paths), total, bare)
+			t.Logf("%s: %d definitions, %d Templates; without a Template: %q", p.Name, len(paths), total, bare)
 			if len(bare) > withoutTemplate {
-				t.Errorf("%d definitions get no Template, at most %d should", len(bare), withoutTemplate)
+				t.Errorf("%d definitions got no Template, want at most %d", len(bare), withoutTemplate)
 			}
 		})
 	}
 }
 
-// unlabelled is a profile that takes every definition: the corpus comes from
-// people who know nothing of our labels.
+// unlabelled returns a profile that accepts every definition, as definitions of
+// the corpus do not have our labels.
 func unlabelled(p engine.Profile) engine.Profile {
 	p.RequiredLabel, p.Modern = "", false
 	return p
 }
 
-// one runs a definition and returns how many Templates it gets.
+// one transforms a definition and returns the number of its Templates.
 func one(t *testing.T, p engine.Profile, path string) (templates int) {
 	t.Helper()
 	r, err := pipeline.Run(t.Context(), pipeline.Options{
@@ -150,7 +152,7 @@ func one(t *testing.T, p engine.Profile, path string) (templates int) {
 		Surroundings: true, Parallelism: 1,
 	})
 	if err != nil || r.ReadErr != nil || len(r.Definitions) != 1 {
-		t.Errorf("%s: %d definitions, errors %v, %v", path, len(r.Definitions), err, r.ReadErr)
+		t.Errorf("%s: %d definitions, want 1; errors %v, %v", path, len(r.Definitions), err, r.ReadErr)
 		return 0
 	}
 	for _, f := range r.Findings {
@@ -173,12 +175,13 @@ func one(t *testing.T, p engine.Profile, path string) (templates int) {
 		}
 	}
 	if resources != 1 {
-		t.Errorf("%s: %d Resources for the definition, want 1", path, resources)
+		t.Errorf("%s: definition has %d Resources, want 1", path, resources)
 	}
 	return templates
 }
 
-// TestCatalog hands what the command writes to the real catalog's validators.
+// TestCatalog checks the output of the command with the validators of the real
+// catalog.
 func TestCatalog(t *testing.T) {
 	root, script := folder(t, ""), oracle(t)
 	cases := map[string]struct {
@@ -187,12 +190,12 @@ func TestCatalog(t *testing.T) {
 		args    []string
 		least   int
 	}{
-		"Definitions":  {"what people ship", []string{"xrds"}, nil, 1350},
-		"Everything":   {"with Compositions and composites", []string{"xrds", "compositions", "xrs"}, nil, 2900},
-		"Surroundings": {"with Systems and a Domain, and options", []string{"xrds"}, []string{"--organize", "--system", "shop", "--domain", "Retail", "--owner", "group:people/team-a", "--namespace", "tools", "--tags", "A b,c"}, 1350},
-		"Concept":      {"with slugs", []string{"xrds"}, []string{"--profile", "concept"}, 1350},
-		"Weird":        {"what people should not have committed", []string{"weird"}, nil, 300},
-		"Unchecked":    {"the engine needs no validation to make valid entities", []string{"weird", "xrds"}, []string{"--skip-validation"}, 1400},
+		"Definitions":  {"Published definitions result in valid entities.", []string{"xrds"}, nil, 1350},
+		"Everything":   {"Compositions and composites result in valid entities.", []string{"xrds", "compositions", "xrs"}, nil, 2900},
+		"Surroundings": {"Systems, a Domain and options result in valid entities.", []string{"xrds"}, []string{"--organize", "--system", "shop", "--domain", "Retail", "--owner", "group:people/team-a", "--namespace", "tools", "--tags", "A b,c"}, 1350},
+		"Concept":      {"Slugs are valid names.", []string{"xrds"}, []string{"--profile", "concept"}, 1350},
+		"Weird":        {"Malformed definitions result in valid entities.", []string{"weird"}, nil, 300},
+		"Unchecked":    {"Entities are valid even if validation is skipped.", []string{"weird", "xrds"}, []string{"--skip-validation"}, 1400},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -203,17 +206,18 @@ func TestCatalog(t *testing.T) {
 			}
 			entities, notes, code := run(t.Context(), args...)
 			if code != app.ExitOK && code != app.ExitInvalid {
-				t.Fatalf("%s: exit code %d\n%s", tc.reason, code, notes)
+				t.Fatalf("%s: ingestor-cli ended with exit code %d\n%s", tc.reason, code, notes)
 			}
 			if n := strings.Count(entities, "\n"); n < tc.least {
-				t.Errorf("%s: %d entities, want at least %d", tc.reason, n, tc.least)
+				t.Errorf("%s: output has %d entities, want at least %d", tc.reason, n, tc.least)
 			}
 			ask(t, script, tc.reason, entities)
 		})
 	}
 }
 
-// TestCatalogProfiles does so for the profiles that take labelled definitions.
+// TestCatalogProfiles does the same for the profiles that select labelled
+// definitions.
 func TestCatalogProfiles(t *testing.T) {
 	root, script := folder(t, "xrds"), oracle(t)
 	for _, p := range []engine.Profile{engine.ComposerIngestor, engine.ClusterIngestor} {
@@ -236,7 +240,8 @@ func TestCatalogProfiles(t *testing.T) {
 	}
 }
 
-// ask hands entities, one a line, to the real catalog's validators.
+// ask validates entities, one per line, with the validators of the real
+// catalog.
 func ask(t *testing.T, script, reason, entities string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", script, "--quiet")
@@ -244,7 +249,7 @@ func ask(t *testing.T, script, reason, entities string) {
 	var refused, summary bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &refused, &summary
 	if err := cmd.Run(); err != nil {
-		t.Errorf("%s: the catalog refuses some: %v\n%s%s", reason, err, first(refused.String(), 20), summary.String())
+		t.Errorf("%s: catalog rejected entities: %v\n%s%s", reason, err, first(refused.String(), 20), summary.String())
 	}
 	t.Logf("%s: %s", reason, strings.TrimSpace(summary.String()))
 }
@@ -255,22 +260,22 @@ func first(text string, n int) string {
 	return strings.Join(lines[:min(n, len(lines))], "")
 }
 
-// TestPreview shows everything there is to show: no form is too odd for an
-// outline, and no text gives a terminal orders.
+// TestPreview previews everything: every form has an outline, and the output
+// contains no terminal control characters.
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	out, notes, code := run(t.Context(), folder(t, "xrds"), folder(t, "weird"), "--recursive", "--preview")
 	if code != app.ExitInvalid && code != app.ExitOK {
-		t.Errorf("exit code %d\n%s", code, first(notes, 20))
+		t.Errorf("preview ended with exit code %d\n%s", code, first(notes, 20))
 	}
 	templates, forms := strings.Count(out, "\nTemplate default/"), strings.Count(out, "\nForm of ")
 	if templates < 450 || templates != forms || strings.Contains(out+notes, "\x1b") {
-		t.Errorf("%d Templates, %d forms", templates, forms)
+		t.Errorf("preview shows %d Templates and %d forms", templates, forms)
 	}
 }
 
-// TestDeterminism wants the same bytes whatever the order of the arguments and
-// however many definitions are worked on at once.
+// TestDeterminism checks that the output is byte-identical for any order of the
+// arguments and any parallelism.
 func TestDeterminism(t *testing.T) {
 	t.Parallel()
 	paths := documents(t, folder(t, "xrds"))
@@ -285,9 +290,9 @@ func TestDeterminism(t *testing.T) {
 		paths       []string
 		parallelism int
 	}{
-		{"one at once", paths, 1},
-		{"eight at once, backwards", backwards, 8},
-		{"eight at once, the second half first", shuffled, 8},
+		{"The output is the same with one worker.", paths, 1},
+		{"The output is the same with eight workers and reversed arguments.", backwards, 8},
+		{"The output is the same with eight workers and the second half first.", shuffled, 8},
 	} {
 		r, err := pipeline.Run(t.Context(), pipeline.Options{
 			Source: file.New(tc.paths, file.Options{Parallelism: tc.parallelism}),
@@ -304,15 +309,15 @@ func TestDeterminism(t *testing.T) {
 			continue
 		}
 		if firstEntities != entities {
-			t.Errorf("%s: the entities differ:\n%s", tc.reason, first(cmp.Diff(strings.Split(firstEntities, "\n"), strings.Split(entities, "\n")), 40))
+			t.Errorf("%s: entities differ:\n%s", tc.reason, first(cmp.Diff(strings.Split(firstEntities, "\n"), strings.Split(entities, "\n")), 40))
 		}
 		if firstFindings != findings {
-			t.Errorf("%s: the findings differ:\n%s", tc.reason, first(cmp.Diff(strings.Split(firstFindings, "\n"), strings.Split(findings, "\n")), 40))
+			t.Errorf("%s: findings differ:\n%s", tc.reason, first(cmp.Diff(strings.Split(firstFindings, "\n"), strings.Split(findings, "\n")), 40))
 		}
 	}
 }
 
-// spell writes findings out, all of them with all they say.
+// spell returns findings as text with all their fields.
 func spell(fs []finding.Finding) string {
 	var b strings.Builder
 	for _, f := range fs {

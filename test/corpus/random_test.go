@@ -21,8 +21,8 @@ import (
 
 type object = map[string]any
 
-// hostile are strings that mean something to somebody: a path, a terminal, a
-// template, YAML, JavaScript, a database.
+// hostile has strings with a special meaning: in a path, a terminal, a
+// template, YAML, JavaScript or a database.
 var hostile = []string{
 	"", " ", ".", "..", "../../x", "/etc/passwd", "a/b", "a:b", "a b", "-", "--", "_", "A", "Ä", "数据库", "\x00", "\x1b[31m", "\u202e", "a\nb", "a\r\nb",
 	"${{ secrets.x }}", "${{ parameters.name }}", "{{ x }}", "<% x %>", "<script>", "\"", "'", "\\", "`", "#", "---", "...", "&a", "*a", "!!str", "|", ">", "%", "@",
@@ -38,7 +38,7 @@ func text(t *rapid.T, label string) string {
 	return rapid.SampledFrom(hostile).Draw(t, label)
 }
 
-// word is a sane word, most of the time.
+// word returns an ordinary word most of the time.
 func word(t *rapid.T, label string, sane ...string) string {
 	if rapid.IntRange(0, 5).Draw(t, label+"?") == 0 {
 		return text(t, label)
@@ -46,12 +46,12 @@ func word(t *rapid.T, label string, sane ...string) string {
 	return rapid.SampledFrom(sane).Draw(t, label)
 }
 
-// odds reports true once in n times.
+// odds returns true once in n times.
 func odds(t *rapid.T, label string, n int) bool {
 	return rapid.IntRange(1, n).Draw(t, label) == n
 }
 
-// value is anything JSON can hold.
+// value returns any JSON value.
 func value(t *rapid.T, depth int) any {
 	switch n := rapid.IntRange(0, 7).Draw(t, "value"); {
 	case n == 0:
@@ -70,7 +70,7 @@ func value(t *rapid.T, depth int) any {
 	return text(t, "string")
 }
 
-// keywords are what a schema may say beside its type, sane or not.
+// keywords are keywords of a schema besides its type, valid or not.
 var keywords = []struct {
 	name string
 	make func(t *rapid.T) any
@@ -96,7 +96,7 @@ var keywords = []struct {
 	{"x-ui-options", func(t *rapid.T) any { return value(t, 2) }},
 }
 
-// schema is a schema of a few levels, with mistakes.
+// schema returns a schema of a few levels, with errors.
 func schema(t *rapid.T, depth int) any {
 	if odds(t, "not a schema", 30) {
 		return value(t, 1)
@@ -147,7 +147,7 @@ func schema(t *rapid.T, depth int) any {
 	return s
 }
 
-// pairs are labels or annotations: some of ours, some odd.
+// pairs returns labels or annotations: some of ours, some unusual.
 func pairs(t *rapid.T, label string, ours ...string) object {
 	m := object{}
 	for range rapid.IntRange(0, 4).Draw(t, label) {
@@ -156,8 +156,9 @@ func pairs(t *rapid.T, label string, ours ...string) object {
 	return m
 }
 
-// definition is a definition of a small world, so that names meet. It always
-// has one name at least: those without any are told apart by content alone.
+// definition returns a definition with few possible names, so that names
+// collide. It has at least one name, as definitions without any are only told
+// apart by their content.
 func definition(t *rapid.T) (d object, group, kind string) {
 	group = word(t, "group", "example.org", "example.com", "composer.io", "crossplane.io")
 	plural := word(t, "plural", "as", "bs", "As", "databases")
@@ -204,14 +205,14 @@ func definition(t *rapid.T) (d object, group, kind string) {
 	}, group, kind
 }
 
-// world is a few definitions with Compositions and composites of theirs, each
-// a document.
+// world returns a few definitions with Compositions and composites, one per
+// document.
 func world(t *rapid.T) [][]byte {
 	var docs [][]byte
 	add := func(o object) {
 		data, err := json.Marshal(o)
 		if err != nil {
-			t.Fatalf("cannot write %v: %v", o, err)
+			t.Fatalf("cannot encode %v: %v", o, err)
 		}
 		docs = append(docs, data)
 		if odds(t, "twice", 10) {
@@ -242,7 +243,7 @@ func world(t *rapid.T) [][]byte {
 	return docs
 }
 
-// read is a source of documents, each of a file of its own.
+// read returns a source with one file per document.
 func read(docs [][]byte, names []string) source.Source {
 	return source.Func(func(context.Context) (*xrd.Set, error) {
 		var set xrd.Set
@@ -255,8 +256,8 @@ func read(docs [][]byte, names []string) source.Source {
 	})
 }
 
-// TestRandom runs worlds nobody would write: what comes out is valid, complete
-// and always the same.
+// TestRandom transforms random definitions, and checks that the output is
+// valid, complete and deterministic.
 func TestRandom(t *testing.T) {
 	t.Parallel()
 	upstream := words.Upstream
@@ -280,7 +281,7 @@ func TestRandom(t *testing.T) {
 				Source: read(docs, names), Engine: e, Words: choice, Surroundings: true, Parallelism: parallelism,
 			})
 			if err != nil || r.ReadErr != nil {
-				t.Fatalf("errors %v, %v", err, r.ReadErr)
+				t.Fatalf("transform returned errors %v, %v", err, r.ReadErr)
 			}
 			return r, string(entity.YAMLDocuments(r.Entities)) + spell(r.Findings)
 		}
@@ -292,12 +293,13 @@ func TestRandom(t *testing.T) {
 		slices.Reverse(docs)
 		slices.Reverse(names)
 		if _, turned := transform(docs, names, 2); once != turned {
-			t.Fatalf("the order of files matters:\n%s\n%s", once, turned)
+			t.Fatalf("output depends on the order of files:\n%s\n%s", once, turned)
 		}
 	})
 }
 
-// valid wants entities the catalog takes, and a Resource for each definition.
+// valid checks that entities are valid for the catalog, and that each
+// definition has a Resource.
 func valid(t *rapid.T, r *pipeline.Report) {
 	for _, f := range r.Findings {
 		if f.Rule == pipeline.RuleInternal {
@@ -316,6 +318,6 @@ func valid(t *rapid.T, r *pipeline.Report) {
 		}
 	}
 	if resources != len(r.Definitions) {
-		t.Fatalf("%d definitions, %d Resources for them:\n%s", len(r.Definitions), resources, spell(r.Findings))
+		t.Fatalf("%d definitions have %d Resources:\n%s", len(r.Definitions), resources, spell(r.Findings))
 	}
 }

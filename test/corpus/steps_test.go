@@ -25,15 +25,15 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestSteps holds every step that the engine and the built-in templates make
-// against the actions that run them: with plausible answers, and with no more
-// answers than the form requires, the input of each has all that the action
-// needs, nothing it does not know, and no undefined.
+// TestSteps checks every step that the engine and the built-in templates make
+// against the actions that run them. With plausible values, and with only the
+// required ones, the input of each step must be complete, contain no unknown
+// keys, and no undefined.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	defs := definitions(t, documents(t, filepath.Join("..", "..", "examples")))
 	if len(defs) < 10 {
-		t.Fatalf("found %d definitions among the examples", len(defs))
+		t.Fatalf("found %d example definitions, want at least 10", len(defs))
 	}
 	t.Run("Examples", func(t *testing.T) {
 		t.Parallel()
@@ -45,8 +45,8 @@ func TestSteps(t *testing.T) {
 	})
 }
 
-// stepsOf tries definitions in all ways there are, every nth in those of the
-// built-in templates.
+// stepsOf tests definitions in all variants, and every nth with the built-in
+// templates.
 func stepsOf(t *testing.T, defs []*xrd.Definition, nth int) {
 	a := known(t)
 	profiles := []engine.Profile{engine.CLI, engine.Concept, unlabelled(engine.ComposerIngestor), unlabelled(engine.ClusterIngestor)}
@@ -85,19 +85,19 @@ func stepsOf(t *testing.T, defs []*xrd.Definition, nth int) {
 	}
 	for id := range a.inputs {
 		if a.ran[id] == 0 && id == words.In(words.Action, id) && !strings.HasPrefix(id, "git:") {
-			t.Errorf("no step used %s", id)
+			t.Errorf("no step uses %s", id)
 		}
 	}
 	t.Logf("steps: %v", a.ran)
 }
 
-// actions are the inputs that actions take, by every name of theirs.
+// actions has the input schemas of actions, by all their names.
 type actions struct {
 	inputs map[string]*jsonschema.Schema
 	ran    map[string]int
 }
 
-// known are the actions that generated steps may use.
+// known returns the actions that generated steps may use.
 func known(t *testing.T) *actions {
 	t.Helper()
 	a := &actions{inputs: map[string]*jsonschema.Schema{}, ran: map[string]int{}}
@@ -109,7 +109,7 @@ func known(t *testing.T) *actions {
 	return a
 }
 
-// compiled is the schema of an action's input, which knows no other keys.
+// compiled returns the schema of an action's input, without additional keys.
 func compiled(t *testing.T, x action.Action) *jsonschema.Schema {
 	t.Helper()
 	n := x.Input.Clone()
@@ -130,7 +130,7 @@ func compiled(t *testing.T, x action.Action) *jsonschema.Schema {
 	return s
 }
 
-// all tries the Templates of definitions.
+// all tests the Templates of definitions.
 func (a *actions) all(t *testing.T, tr engine.Transformer, defs []*xrd.Definition) {
 	t.Helper()
 	for _, d := range defs {
@@ -152,7 +152,7 @@ func (a *actions) all(t *testing.T, tr engine.Transformer, defs []*xrd.Definitio
 	}
 }
 
-// try evaluates the steps of a Template as a task does.
+// try evaluates the steps of a Template like a task.
 func (a *actions) try(t *testing.T, name string, spec, values *tree.Node) {
 	t.Helper()
 	scope := expression.Scope{"parameters": values, "steps": tree.Obj(), "user": tree.Obj(), "secrets": tree.Obj()}
@@ -167,7 +167,7 @@ func (a *actions) try(t *testing.T, name string, spec, values *tree.Node) {
 		id := step.Get("action").Str()
 		schema := a.inputs[id]
 		if schema == nil {
-			t.Errorf("%s: there is no action %q", name, id)
+			t.Errorf("%s: action %q does not exist", name, id)
 			continue
 		}
 		a.ran[words.In(words.Action, id)]++
@@ -186,40 +186,40 @@ func (a *actions) try(t *testing.T, name string, spec, values *tree.Node) {
 		complain(t, name, id, input)
 	}
 	if ran == 0 {
-		t.Errorf("%s: with %s no step is run", name, tree.AppendJSON(nil, values, ""))
+		t.Errorf("%s: no step runs with %s", name, tree.AppendJSON(nil, values, ""))
 	}
 }
 
-// complain looks for what an input must not hold or lack, whatever its schema
-// says.
+// complain checks an input for invalid or missing values that its schema does
+// not cover.
 func complain(t *testing.T, name, id string, input *tree.Node) {
 	t.Helper()
 	text := string(tree.AppendJSON(nil, input, ""))
 	if strings.Contains(text, "undefined") || strings.Contains(text, "${{") {
-		t.Errorf("%s: %s is given %s", name, id, text)
+		t.Errorf("%s: input of %s is %s", name, id, text)
 	}
 	manifest := input
 	if words.In(words.Action, id) != words.ActionDelete {
 		manifest = input.Get("manifest")
 		if manifest.Get("metadata", "name").Str() == "" {
-			t.Errorf("%s: %s is given no name: %s", name, id, text)
+			t.Errorf("%s: input of %s has no name: %s", name, id, text)
 		}
 	}
 	if manifest.Get("apiVersion").Str() == "" || manifest.Get("kind").Str() == "" {
-		t.Errorf("%s: %s is given no kind: %s", name, id, text)
+		t.Errorf("%s: input of %s has no kind: %s", name, id, text)
 	}
 	if words.In(words.Action, id) != words.ActionChangeRequest {
 		return
 	}
 	for _, key := range []string{"host", "repository", "path", "branch", "title"} {
 		if input.Get(key).Str() == "" {
-			t.Errorf("%s: %s is given no %s: %s", name, id, key, text)
+			t.Errorf("%s: input of %s has no %s: %s", name, id, key, text)
 		}
 	}
 }
 
-// answers returns plausible values for pages: all there are to give, or what
-// must be given.
+// answers returns plausible values for pages: all fields, or only the required
+// ones.
 func answers(pages *tree.Node, delivery string, all bool) *tree.Node {
 	out := tree.Obj()
 	for _, page := range pages.List() {

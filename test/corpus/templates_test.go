@@ -20,8 +20,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// chosen is a folder over the built-in one that chooses files of it, and sets
-// all the values they look at.
+// chosen is a template folder on top of the built-in one that selects files of
+// it, and sets all values that they use.
 const chosen = `
 defaults: {portal: %s, wizard: %s, steps: %s}
 values:
@@ -31,15 +31,15 @@ values:
   - {url: "https://docs.example.com", title: Documentation}
 `
 
-// TestTemplates runs definitions through the built-in templates: every one
-// through the default files, which must give what the engine gives without
-// templates, and every tenth through the others, in all ways of choosing them.
-// Whatever comes out is valid by our rules and by the real catalog's.
+// TestTemplates renders definitions with the built-in templates: all of them
+// with the default files, which must give the same entities as the engine
+// without templates, and every tenth with all combinations of the others. All
+// entities must be valid by our rules and by the catalog's.
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	defs := definitions(t, documents(t, folder(t, "xrds")))
 	if len(defs) != wantDefinitions {
-		t.Fatalf("found %d definitions, want %d: is it another corpus?", len(defs), wantDefinitions)
+		t.Fatalf("found %d definitions, want %d; is this another corpus?", len(defs), wantDefinitions)
 	}
 	upstream := words.Upstream
 	plain := engine.New(engine.Concept, engine.Options{Words: words.Choice{Fixed: &upstream}}, engine.Hooks{})
@@ -52,7 +52,7 @@ func TestTemplates(t *testing.T) {
 	made := rendered(t, "default", plain.Templated(shipped, engine.TemplateOptions{}), defs)
 	for i, own := range rendered(t, "without templates", plain, defs) {
 		if diff := cmp.Diff(string(entity.YAMLDocuments(own)), string(entity.YAMLDocuments(made[i]))); diff != "" {
-			t.Errorf("%s: -engine +default template:\n%s", defs[i].Name, first(diff, 20))
+			t.Errorf("%s differs (-engine +default template):\n%s", defs[i].Name, first(diff, 20))
 		}
 	}
 	bare := 0
@@ -60,7 +60,7 @@ func TestTemplates(t *testing.T) {
 		bare += 1 - lines(&out, es)
 	}
 	if bare > withoutTemplate {
-		t.Errorf("%d definitions get no Template, at most %d should", bare, withoutTemplate)
+		t.Errorf("%d definitions got no Template, want at most %d", bare, withoutTemplate)
 	}
 
 	var sample []*xrd.Definition
@@ -85,7 +85,7 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 	if ways != 3*3*4 {
-		t.Errorf("%d ways of choosing the built-in files, want 36", ways)
+		t.Errorf("%d combinations of the built-in files, want 36", ways)
 	}
 	ask(t, oracle(t), fmt.Sprintf("%d definitions, and %d of them in %d ways", len(defs), len(sample), ways), out.String())
 }
@@ -112,8 +112,8 @@ func definitions(t *testing.T, paths []string) []*xrd.Definition {
 	return out
 }
 
-// rendered returns the entities of each definition, and complains of those our
-// rules refuse.
+// rendered returns the entities of each definition, and reports those that
+// violate our rules.
 func rendered(t *testing.T, way string, tr engine.Transformer, defs []*xrd.Definition) [][]*entity.Entity {
 	t.Helper()
 	out := make([][]*entity.Entity, len(defs))
@@ -133,8 +133,8 @@ func rendered(t *testing.T, way string, tr engine.Transformer, defs []*xrd.Defin
 	return out
 }
 
-// lines adds entities, one a line, and returns how many Templates are among
-// them.
+// lines appends entities, one per line, and returns the number of Templates
+// among them.
 func lines(out *bytes.Buffer, es []*entity.Entity) (templates int) {
 	for _, e := range es {
 		out.Write(append(tree.AppendJSON(nil, e.Node(), ""), '\n'))

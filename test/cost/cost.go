@@ -1,4 +1,4 @@
-// Package cost measures what hostile input takes, for tests that bound it.
+// Package cost measures the cost of hostile input, for tests that limit it.
 package cost
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Cost is processor time, and by how much the heap grew meanwhile.
+// Cost is CPU time and heap growth.
 type Cost struct {
 	CPU    time.Duration
 	Memory uint64
@@ -20,13 +20,13 @@ func (c Cost) String() string {
 	return fmt.Sprintf("%v and %d MB", c.CPU.Round(time.Millisecond), c.Memory>>20)
 }
 
-// attempts is how often something is tried that took too much: other work on the
-// machine makes everything slow, but seldom three times in a row.
+// attempts is the number of measurements before a failure: other load makes
+// everything slow, but seldom three times in a row.
 const attempts = 3
 
-// Within fails a test if something takes more than a limit, each time it is
-// tried. The limit is that of a quiet machine: on one that is slow at the moment
-// more processor time is allowed. It returns the last attempt.
+// Within fails a test if a function exceeds a limit at every attempt. The limit
+// is for an idle machine; on a slow or busy one more CPU time is allowed. It
+// returns the cost of the last attempt.
 func Within(t testing.TB, limit Cost, do func()) Cost {
 	t.Helper()
 	var took Cost
@@ -39,11 +39,11 @@ func Within(t testing.TB, limit Cost, do func()) Cost {
 			return took
 		}
 	}
-	t.Errorf("it takes %v, want at most %v; the machine takes %.1f times as long as a quiet one", took, limit, slowness())
+	t.Errorf("function took %v, want at most %v; the machine is %.1f times slower than an idle one", took, limit, slowness())
 	return took
 }
 
-// Of measures something once.
+// Of measures a function once.
 func Of(do func()) Cost {
 	runtime.GC()
 	base := heapBytes()
@@ -68,11 +68,11 @@ func Of(do func()) Cost {
 	return Cost{took, top - base}
 }
 
-// quiet is what the work of slowness takes on a quiet machine.
+// quiet is the time that the work of slowness takes on an idle machine.
 const quiet = 25 * time.Millisecond
 
-// slowness is how many times as long as on a quiet machine something takes now,
-// at least once.
+// slowness returns how many times slower than an idle machine this one is now,
+// at least 1.
 func slowness() float64 {
 	from := processorTime()
 	kept := map[string]int{}
@@ -83,14 +83,14 @@ func slowness() float64 {
 	return max(1, float64(processorTime()-from)/float64(quiet))
 }
 
-// processorTime is what the process has used so far.
+// processorTime returns the CPU time of the process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it fails only for a wrong argument
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // The call fails only for an invalid argument.
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// heapBytes is how much memory the values of the process take.
+// heapBytes returns the size of the heap of the process.
 func heapBytes() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)

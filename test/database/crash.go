@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Crash starts a test that writes and kills it a moment after it began.
+// Crash starts a test that writes and kills it shortly after it began.
 func Crash(t *testing.T, test, variable, path string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.timeout=2m")
@@ -22,7 +22,7 @@ func Crash(t *testing.T, test, variable, path string) {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		t.Errorf("the writer said %q (%v)", line, err)
+		t.Errorf("writer printed %q (%v), want ready", line, err)
 	}
 	time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
 	if err := cmd.Process.Kill(); err != nil {

@@ -27,13 +27,13 @@ func Main(m *testing.M, end ...func()) {
 	os.Exit(shared.End(code))
 }
 
-// SQLite says where a new database of SQLite is.
+// SQLite returns the options of a new SQLite database.
 func SQLite(tb testing.TB) db.Options {
 	tb.Helper()
 	return db.Options{Client: db.SQLite, Path: filepath.Join(tb.TempDir(), "portal.db"), Now: time.Now}
 }
 
-// Postgres says where a new database of PostgreSQL is.
+// Postgres returns the options of a new PostgreSQL database.
 func Postgres(tb testing.TB) db.Options {
 	tb.Helper()
 	return db.Options{Client: db.Postgres, URL: shared.Database(tb), Now: time.Now}
@@ -50,9 +50,9 @@ func Open(tb testing.TB, opts db.Options) *db.DB {
 	return d
 }
 
-// OnBoth runs a test on SQLite and on PostgreSQL. open opens the database of the test,
-// which is empty at first: the first time, after a restart, or once more, as another
-// replica would.
+// OnBoth runs a test on SQLite and on PostgreSQL. open opens the database of
+// the test, which is empty at first. It can be called again, as after a restart
+// or by another replica.
 func OnBoth(t *testing.T, test func(t *testing.T, open func() *db.DB)) {
 	t.Helper()
 	for name, options := range map[string]func(testing.TB) db.Options{"SQLite": SQLite, "PostgreSQL": Postgres} {
@@ -83,7 +83,7 @@ func Each(ctx context.Context, q Querier, query string, args []any, scan func(*s
 	return rows.Err()
 }
 
-// Into appends the columns of a row, with a bar between them.
+// Into appends the columns of a row, separated by a bar.
 func Into(dst *[]string) func(*sql.Rows) error {
 	return func(rows *sql.Rows) error {
 		names, err := rows.Columns()
@@ -107,15 +107,15 @@ func Into(dst *[]string) func(*sql.Rows) error {
 	}
 }
 
-// Written is a number that the engine raises with each write.
+// Written returns a number that the database increases with each write.
 func Written(tb testing.TB, s *db.DB) (n int64) {
 	tb.Helper()
 	query := "PRAGMA data_version"
 	if s.Client == db.Postgres {
 		query = "SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)"
 	}
-	// Of SQLite's connections, that of readers notices what another wrote, if
-	// it is the same one each time.
+	// In SQLite, a read connection notices writes of others only if the same
+	// connection is used each time.
 	s.Read.SetMaxOpenConns(1)
 	if err := s.Read.QueryRow(query).Scan(&n); err != nil {
 		tb.Fatal(err)

@@ -31,13 +31,13 @@ const usage = `devcluster is a Kubernetes API server for tests: a real one, with
 Run "devcluster COMMAND -h" for the flags of a command.
 `
 
-// stderr is standard error, kept here because a server turns os.Stderr, where
-// its libraries write, into its log.
+// stderr is the real standard error. A server redirects os.Stderr, where its
+// libraries write, to its log.
 var stderr = *os.Stderr
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the process at once.
+	// A second signal ends the process immediately.
 	context.AfterFunc(ctx, stop)
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -67,10 +67,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) 
 		fmt.Fprint(stdout, usage)
 		return nil
 	}
-	return fmt.Errorf("cannot run %q: there is no such command; try devcluster help", name)
+	return fmt.Errorf("cannot run %q: unknown command; try devcluster help", name)
 }
 
-// command is the flags of a command.
+// command has the flags of a command.
 type command struct {
 	*flag.FlagSet
 	kubeconfig string
@@ -82,7 +82,7 @@ func newCommand(name string) *command {
 	return c
 }
 
-// parse reads the flags. Help goes to standard error.
+// parse parses the flags. Help is printed to standard error.
 func (c *command) parse(args []string) error {
 	err := c.Parse(args)
 	if err == nil {
@@ -94,10 +94,10 @@ func (c *command) parse(args []string) error {
 		c.PrintDefaults()
 		return err
 	}
-	return fmt.Errorf("cannot read the flags of %s: %w", c.Name(), err)
+	return fmt.Errorf("cannot parse the flags of %s: %w", c.Name(), err)
 }
 
-// open reads the flags and returns a client of the cluster they name.
+// open parses the flags and returns a client of the cluster they name.
 func (c *command) open(args []string) (*kube.Client, error) {
 	c.StringVar(&c.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "kubeconfig `file` of the cluster; $KUBECONFIG by default")
 	if err := c.parse(args); err != nil {
@@ -109,10 +109,10 @@ func (c *command) open(args []string) (*kube.Client, error) {
 	return kube.Open(c.kubeconfig)
 }
 
-// xrCRDs is the flag that makes the kinds a definition describes.
+// xrCRDs describes the flag that creates the kinds of definitions.
 const xrCRDs = "also define the kinds that composite resource definitions describe"
 
-// withComposites adds the kinds that definitions describe.
+// withComposites adds the CustomResourceDefinitions of definitions.
 func withComposites(objects []manifest.Object) ([]manifest.Object, error) {
 	all := objects
 	for _, o := range objects {
@@ -139,7 +139,7 @@ func change(ctx context.Context, name string, args []string, stdin io.Reader,
 		return err
 	}
 	if c.NArg() == 0 {
-		return fmt.Errorf("cannot %s: no file is named", name)
+		return fmt.Errorf("cannot %s: no file given", name)
 	}
 	objects, err := manifest.Read(c.Args(), stdin)
 	if err != nil {
@@ -166,7 +166,7 @@ func token(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	if c.NArg() > 0 {
-		return fmt.Errorf("cannot get a token: what is %q?", strings.Join(c.Args(), " "))
+		return fmt.Errorf("cannot get a token: unexpected argument %q", strings.Join(c.Args(), " "))
 	}
 	text, err := client.Token(ctx, *namespace, *account, *good)
 	if err != nil {
@@ -176,7 +176,7 @@ func token(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// crds prints where the definitions of Crossplane's kinds are.
+// crds prints the folder with the CustomResourceDefinitions of Crossplane.
 func crds(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := newCommand("crds").parse(args); err != nil {
 		return err

@@ -13,10 +13,11 @@ import (
 	"example.dev/ingestor/test/devcluster/server"
 )
 
-// errAbandoned is why a temporary server stops when its parent is gone.
+// errAbandoned is the cause when a temporary server stops because its parent
+// has ended.
 var errAbandoned = errors.New("standard input ended")
 
-// list is a flag that may be given several times.
+// list is a flag that can be repeated.
 type list []string
 
 func (l *list) String() string { return "" }
@@ -26,7 +27,7 @@ func (l *list) Set(s string) error {
 	return nil
 }
 
-// serve runs a server until ctx ends. It writes one line when it is ready.
+// serve runs a server until ctx ends. It prints one line when it is ready.
 func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	began := time.Now()
 	c := newCommand("serve")
@@ -47,10 +48,10 @@ func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 		return errors.New("cannot serve: give --dir")
 	}
 	if c.NArg() > 0 {
-		return fmt.Errorf("cannot serve: what is %q?", c.Arg(0))
+		return fmt.Errorf("cannot serve: unexpected argument %q", c.Arg(0))
 	}
 	if *after < 0 {
-		return fmt.Errorf("cannot serve: --ready-after is %v, and nothing is ready before it was made", *after)
+		return fmt.Errorf("cannot serve: --ready-after is %v, but must not be negative", *after)
 	}
 	ctx, abandon := context.WithCancelCause(ctx)
 	defer abandon(nil)
@@ -74,14 +75,14 @@ func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	if ctx.Err() == nil {
 		return err
 	}
-	// It was told to stop, and whatever did not work any more comes of that.
+	// The server was told to stop; other errors are a consequence.
 	if *temporary && errors.Is(context.Cause(ctx), errAbandoned) {
 		return folder.Remove()
 	}
 	return nil
 }
 
-// toApply returns what a new server begins with.
+// toApply returns the initial objects of a new server.
 func toApply(ctx context.Context, words manifest.Words, files []string, composites bool) ([]manifest.Object, error) {
 	objects, err := manifest.CRDs(ctx, words)
 	if err != nil {
@@ -99,7 +100,7 @@ func toApply(ctx context.Context, words manifest.Words, files []string, composit
 }
 
 // runServer runs a server until ctx ends or it fails. Composites become ready
-// so long after they were made, or never if that is zero.
+// the given time after their creation, or never if it is zero.
 func runServer(ctx context.Context, in *server.Folder, opts server.Options, after time.Duration, objects []manifest.Object, ready func(kubeconfig string)) error {
 	s, err := server.Start(ctx, in, opts)
 	if err != nil {
@@ -133,6 +134,6 @@ func runServer(ctx context.Context, in *server.Folder, opts server.Options, afte
 	case <-ctx.Done():
 		return nil
 	case err := <-s.Failed:
-		return fmt.Errorf("cannot go on serving: the API server ended: %w", err)
+		return fmt.Errorf("server failed: API server ended: %w", err)
 	}
 }

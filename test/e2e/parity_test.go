@@ -1,4 +1,4 @@
-// Package e2e holds whole programs against the real things they work with.
+// Package e2e runs whole programs against real clusters and backends.
 package e2e
 
 import (
@@ -25,9 +25,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestParity puts definitions into a real cluster and wants of those that come
-// back the same entities, byte for byte, as of the files, apart from the
-// annotations that say where they were found. It takes the examples and, with
+// TestParity applies definitions to a real cluster and checks that the entities
+// generated from the cluster equal those generated from the files, byte for byte,
+// apart from the origin annotations. It uses the examples and, with
 // INGESTOR_CORPUS set, every real definition that the server accepts.
 func TestParity(t *testing.T) {
 	s := apiserver.Start(t, apiserver.Options{CRDs: "both"})
@@ -44,7 +44,7 @@ func TestParity(t *testing.T) {
 	}
 	accepted := create(t, s, files)
 	if accepted < examples || len(files) > examples && accepted < len(files)/2 {
-		t.Errorf("the server accepts %d of %d definitions", accepted, len(files))
+		t.Errorf("API server accepted %d of %d definitions", accepted, len(files))
 	}
 
 	c, err := cluster.Connect(source.Cluster{Name: "real", Kubeconfig: s.Kubeconfig}, cluster.Options{PageSize: 100})
@@ -56,13 +56,13 @@ func TestParity(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(set.Definitions) != accepted {
-		t.Errorf("%d definitions are read of %d that were accepted", len(set.Definitions), accepted)
+		t.Errorf("%d definitions were read of %d that were accepted", len(set.Definitions), accepted)
 	}
 	same := 0
 	for _, d := range set.Definitions {
 		file := files[d.Name]
 		if file == nil {
-			t.Errorf("%s was not put in", d.Name)
+			t.Errorf("%s was not applied", d.Name)
 			continue
 		}
 		equal := true
@@ -77,10 +77,10 @@ func TestParity(t *testing.T) {
 			same++
 		}
 	}
-	t.Logf("%d definitions, %d accepted by the server, %d give the same entities from the file and from the cluster", len(files), accepted, same)
+	t.Logf("%d definitions, %d accepted by the API server, %d have the same entities from the file and from the cluster", len(files), accepted, same)
 }
 
-// readFiles reads the definitions below a folder, the first of each name.
+// readFiles reads the definitions below a folder and keeps the first of each name.
 func readFiles(t *testing.T, dir string) map[string]*xrd.Definition {
 	t.Helper()
 	out := map[string]*xrd.Definition{}
@@ -109,7 +109,7 @@ func readFiles(t *testing.T, dir string) map[string]*xrd.Definition {
 	return out
 }
 
-// create posts definitions and returns how many the server accepts.
+// create creates definitions and returns how many the API server accepts.
 func create(t *testing.T, s *apiserver.Server, defs map[string]*xrd.Definition) int {
 	t.Helper()
 	work := make(chan *xrd.Definition)
@@ -121,7 +121,7 @@ func create(t *testing.T, s *apiserver.Server, defs map[string]*xrd.Definition) 
 				path := s.URL + "/apis/" + d.Node.Get("apiVersion").Str() + "/compositeresourcedefinitions"
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, path, bytes.NewReader(tree.AppendJSON(nil, d.Node, "")))
 				if err != nil {
-					continue // an apiVersion that is none
+					continue // The apiVersion is invalid.
 				}
 				req.Header.Set("Content-Type", "application/json")
 				resp, err := s.Client().Do(req)
@@ -135,7 +135,7 @@ func create(t *testing.T, s *apiserver.Server, defs map[string]*xrd.Definition) 
 					accepted.Add(1)
 					continue
 				}
-				t.Logf("not accepted: %s: %s: %.200s", d.Name, resp.Status, body)
+				t.Logf("%s was not accepted: %s: %.200s", d.Name, resp.Status, body)
 			}
 		})
 	}
@@ -147,8 +147,8 @@ func create(t *testing.T, s *apiserver.Server, defs map[string]*xrd.Definition) 
 	return int(accepted.Load())
 }
 
-// entities returns what a profile makes of a definition, as text, without the
-// annotations that say where it was found; nothing if it does not take it.
+// entities returns the entities that a profile generates from a definition, as
+// text without the origin annotations; empty if the profile skips it.
 func entities(t *testing.T, profile engine.Profile, d *xrd.Definition) string {
 	t.Helper()
 	var out strings.Builder

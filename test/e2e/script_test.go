@@ -36,10 +36,10 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs composer-ingestor, and xrd-extract alone and in a pipe,
-// against two real clusters, one under each vocabulary, and one that is not
-// there. Scripts find them in app-config.yaml as up, own and gone, and their
+// against two real clusters, one under each vocabulary, and one that is
+// unreachable. Scripts find them in app-config.yaml as up, own and gone, and their
 // kubeconfigs in UP and OWN. The account of the configuration has the
-// permissions of deploy/rbac.yaml; that of NOBODY has none.
+// permissions of deploy/rbac.yaml; that of POWERLESS has none.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	examples := filepath.Join("..", "..", "examples")
@@ -61,7 +61,7 @@ func TestScripts(t *testing.T) {
 		upstream = append(upstream, path)
 	}
 	role := filepath.Join("..", "..", "deploy", "rbac.yaml")
-	env := map[string]string{"GONE_TOKEN": "token-of-nobody"}
+	env := map[string]string{"GONE_TOKEN": "token-of-a-stopped-cluster"}
 	for name, opts := range map[string]apiserver.Options{
 		"UP":  {CRDs: "crossplane", XRCRDs: true, Apply: append(upstream, role)},
 		"OWN": {CRDs: "composer", XRCRDs: true, Apply: append(own, role)},
@@ -69,7 +69,7 @@ func TestScripts(t *testing.T) {
 		s := apiserver.Start(t, opts)
 		env[name], env[name+"_URL"], env[name+"_DIR"] = s.Kubeconfig, s.URL, s.Dir
 		env[name+"_TOKEN"] = s.Token(t, "composer-ingestor", "composer-ingestor")
-		env[name+"_NOBODY"] = s.Token(t, "default", "nobody")
+		env[name+"_POWERLESS"] = s.Token(t, "default", "powerless")
 	}
 	t.Run("Scripts", func(t *testing.T) {
 		testscript.Run(t, testscript.Params{
@@ -90,12 +90,11 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// taken are the examples that keep the label by which they are chosen; the
-// others are there to be left out.
+// taken are the examples that keep the selection label; the others test that
+// unselected definitions are skipped.
 var taken = []string{"cache.yaml", "database.yaml", "kubernetes.yaml"}
 
-// unlabelled returns the path of an example, or that of a copy without the
-// label.
+// unlabelled returns the path of an example, or of a copy without the label.
 func unlabelled(t *testing.T, path, text string) string {
 	t.Helper()
 	name := filepath.Base(path)
@@ -113,12 +112,12 @@ func unlabelled(t *testing.T, path, text string) string {
 	return path
 }
 
-// setup gives a script the clusters.
+// setup provides a script with the clusters.
 func setup(e *testscript.Env, env map[string]string) error {
 	config := ""
 	for _, name := range []string{"UP", "OWN"} {
 		e.Setenv(name, env[name])
-		for _, more := range []string{"_URL", "_TOKEN", "_NOBODY"} {
+		for _, more := range []string{"_URL", "_TOKEN", "_POWERLESS"} {
 			e.Setenv(name+more, env[name+more])
 		}
 		e.Setenv(name+"_CA", filepath.Join(env[name+"_DIR"], "pki", "ca.crt"))
@@ -132,12 +131,12 @@ func setup(e *testscript.Env, env map[string]string) error {
 	return os.WriteFile(filepath.Join(e.WorkDir, "app-config.yaml"), []byte(config), 0o600)
 }
 
-// exits returns a command that runs a program and wants an exit code:
+// exits returns a command that runs a program and checks its exit code:
 //
 //	composer 5 discover --config app-config.yaml --cluster gone
 //	extract 5 --config app-config.yaml --cluster gone
 //
-// Whatever it prints, no credential is in it.
+// The output must not contain credentials.
 func exits(program string) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < 1 {
@@ -159,13 +158,13 @@ func exits(program string) func(ts *testscript.TestScript, neg bool, args []stri
 			checkSecrets(ts, stream, ts.ReadFile(stream))
 		}
 		if strings.Contains(ts.ReadFile("stderr"), "internal error") {
-			ts.Fatalf("the command has a bug")
+			ts.Fatalf("command printed an internal error")
 		}
 	}
 }
 
-// pipe runs programs in a row, and wants their exit codes. Whatever they print,
-// no credential is in it.
+// pipe runs programs in a pipeline and checks their exit codes. The output must
+// not contain credentials.
 func pipe(ts *testscript.TestScript, neg bool, args []string) {
 	command.Pipe(ts, neg, args)
 	for _, stream := range []string{"stdout", "stderr"} {
@@ -173,7 +172,7 @@ func pipe(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// secret wants files to hold no credential:
+// secret checks that files contain no credentials:
 //
 //	secret out/catalog-info.yaml
 func secret(ts *testscript.TestScript, neg bool, args []string) {
@@ -186,12 +185,12 @@ func secret(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func checkSecrets(ts *testscript.TestScript, where, text string) {
-	for _, name := range []string{"UP_TOKEN", "OWN_TOKEN", "UP_NOBODY", "OWN_NOBODY", "GONE_TOKEN"} {
+	for _, name := range []string{"UP_TOKEN", "OWN_TOKEN", "UP_POWERLESS", "OWN_POWERLESS", "GONE_TOKEN"} {
 		token := ts.Getenv(name)
-		// A token has three parts; a part alone gives it away as well.
+		// A token has three parts; none of them may leak.
 		for part := range strings.SplitSeq(token, ".") {
 			if len(part) > 12 && strings.Contains(text, part) {
-				ts.Fatalf("%s shows %s", where, name)
+				ts.Fatalf("%s contains %s", where, name)
 			}
 		}
 	}

@@ -1,5 +1,5 @@
-// Package gitserver gives tests real Git servers, over HTTP and over SSH, that
-// run the machine's git.
+// Package gitserver starts real Git servers for tests, over HTTP and over SSH,
+// that run the local git.
 package gitserver
 
 import (
@@ -16,13 +16,13 @@ import (
 	"testing"
 )
 
-// discard takes what servers say to nobody.
+// discard is a logger without output.
 var discard = log.New(io.Discard, "", 0)
 
-// ErrNone is returned where there is no git.
-var ErrNone = errors.New("there is no git on this machine to serve a repository with")
+// ErrNone is returned if git is not installed.
+var ErrNone = errors.New("git is not installed")
 
-// Need skips a test that cannot do without the program.
+// Need skips a test if git is not installed.
 func Need(tb testing.TB) {
 	tb.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -30,8 +30,8 @@ func Need(tb testing.TB) {
 	}
 }
 
-// Backend serves the repositories below a folder over HTTP as Git itself does:
-// to be read, and to be pushed to. Home is a folder without settings.
+// Backend serves the repositories below a folder over HTTP with Git's own
+// backend, for reading and pushing. Home is a folder without Git configuration.
 func Backend(root, home string) (http.Handler, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, ErrNone
@@ -52,7 +52,7 @@ func Backend(root, home string) (http.Handler, error) {
 	}, nil
 }
 
-// Handler is Backend for a test, which is skipped without git.
+// Handler returns a Backend for a test, which is skipped without git.
 func Handler(tb testing.TB, root string) http.Handler {
 	tb.Helper()
 	h, err := Backend(root, tb.TempDir())
@@ -65,11 +65,11 @@ func Handler(tb testing.TB, root string) http.Handler {
 	return h
 }
 
-// Guard stands before a server.
+// Guard wraps a server.
 type Guard = func(next http.Handler) http.Handler
 
 // Serve serves a repository over HTTP behind a guard, if there is one, and
-// returns its address.
+// returns its URL.
 func Serve(tb testing.TB, dir string, guard Guard) string {
 	tb.Helper()
 	h := Handler(tb, filepath.Dir(dir))
@@ -81,14 +81,14 @@ func Serve(tb testing.TB, dir string, guard Guard) string {
 	return srv.URL + "/" + filepath.Base(dir)
 }
 
-// Basic asks for a user and a password. An empty user is anybody.
+// Basic requires a user and a password. An empty user allows any user.
 func Basic(user, password string) Guard {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			u, p, ok := req.BasicAuth()
 			if !ok || user != "" && u != user || p != password {
 				w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-				// A careless server repeats what it was sent.
+				// The error repeats the credentials, as careless servers do.
 				http.Error(w, fmt.Sprintf("not with %s, %s, %s", u, p, req.Header.Get("Authorization")), http.StatusUnauthorized)
 				return
 			}

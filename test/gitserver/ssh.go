@@ -18,20 +18,20 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Passphrase opens keys that are locked, and Password is one that SSH accepts
-// in place of a key.
+// Passphrase unlocks encrypted keys, and Password is accepted by SSH in place
+// of a key.
 const (
 	Passphrase = "0pen-sesame"
 	Password   = "s3cr3t-word"
 )
 
-// Key is a key pair, and the private half in PEM.
+// Key is a key pair, with the private key in PEM.
 type Key struct {
 	ssh.Signer
 	PEM string
 }
 
-// NewKey makes a key pair. One that is locked needs Passphrase.
+// NewKey creates a key pair. A locked one is encrypted with Passphrase.
 func NewKey(tb testing.TB, locked bool) Key {
 	tb.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -52,20 +52,20 @@ func NewKey(tb testing.TB, locked bool) Key {
 	return Key{signer, string(pem.EncodeToMemory(block))}
 }
 
-// Authorized is the public half, as files of known keys have it.
+// Authorized returns the public key in the format of authorized_keys.
 func (k Key) Authorized() string { return string(ssh.MarshalAuthorizedKey(k.PublicKey())) }
 
-// Fingerprint is that of the public half.
+// Fingerprint returns the fingerprint of the public key.
 func (k Key) Fingerprint() string { return ssh.FingerprintSHA256(k.PublicKey()) }
 
-// SSH is a real SSH server that runs git for whoever has the key Me. Beside the
-// repository there are secret.git, at which it complains and gives a secret
-// away, and silent.git, at which it ends without a word.
+// SSH is a real SSH server that runs git for clients with the key Me. In
+// addition to the repository it has secret.git, which prints an error with a
+// secret, and silent.git, which ends without a message.
 type SSH struct {
-	// URL is that of the repository, Addr host and port.
+	// URL is the URL of the repository, Addr host and port of the server.
 	URL, Addr string
 	Host, Me  Key
-	// Hang, if not nil, is called instead of git; nothing comes after it.
+	// Hang, if not nil, is called instead of git.
 	Hang func()
 
 	dir string
@@ -79,13 +79,13 @@ func ServeSSH(tb testing.TB, dir string) *SSH {
 	config := &ssh.ServerConfig{
 		PublicKeyCallback: func(_ ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
 			if !bytes.Equal(s.Me.PublicKey().Marshal(), k.Marshal()) {
-				return nil, errors.New("who is that?")
+				return nil, errors.New("unknown key")
 			}
 			return nil, nil
 		},
 		PasswordCallback: func(_ ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
 			if string(password) != Password {
-				return nil, errors.New("what is that?")
+				return nil, errors.New("wrong password")
 			}
 			return nil, nil
 		},
@@ -110,7 +110,7 @@ func ServeSSH(tb testing.TB, dir string) *SSH {
 	return s
 }
 
-// serve answers one connection.
+// serve handles one connection.
 func (s *SSH) serve(ctx context.Context, conn net.Conn, config *ssh.ServerConfig) {
 	defer func() { _ = conn.Close() }()
 	_, channels, requests, err := ssh.NewServerConn(conn, config)
@@ -136,7 +136,7 @@ func (s *SSH) serve(ctx context.Context, conn net.Conn, config *ssh.ServerConfig
 	}
 }
 
-// run runs git, and returns what it ends with.
+// run runs git, and returns its exit status.
 func (s *SSH) run(ctx context.Context, command string, channel ssh.Channel) uint32 {
 	if s.Hang != nil {
 		s.Hang()
@@ -162,7 +162,7 @@ func (s *SSH) run(ctx context.Context, command string, channel ssh.Channel) uint
 		return 127
 	}
 	go func() {
-		// It ends with the channel, not with the program.
+		// The copy ends with the channel, not with the program.
 		_, _ = io.Copy(in, channel)
 		_ = in.Close()
 	}()
@@ -172,7 +172,7 @@ func (s *SSH) run(ctx context.Context, command string, channel ssh.Channel) uint
 	return 0
 }
 
-// Silent reads until the other side has enough, or the context ends.
+// Silent reads until the other side closes, or the context ends.
 func Silent(ctx context.Context, c io.ReadCloser) {
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()

@@ -1,6 +1,6 @@
-// Package golden holds what ingestor-cli makes of each example, so that every
-// change of an entity, a form or an API shows in a review. Run the tests with
-// -update to rewrite the files after reading the difference.
+// Package golden compares the output of ingestor-cli for each example with a
+// file, so that every change of an entity, a form or an API shows in a review.
+// Run the tests with -update to rewrite the files, and review the difference.
 package golden
 
 import (
@@ -24,11 +24,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
 
-// root is the top of the repository: paths stand in entities, so the examples
-// are named as a reader of the handbook names them.
+// root is the root of the repository: entities contain paths, so the examples
+// have the same paths as in the handbook.
 const root = "../.."
 
-// run runs the command as the handbook shows it and returns what it wrote.
+// run runs the command like the handbook and returns its output.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, notes bytes.Buffer
@@ -40,24 +40,24 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), notes.String(), code
 }
 
-// variants are the goldens beside that of each example without options. The
-// examples are those the profile takes.
+// variants are additional golden files besides those of each example without
+// options.
 var variants = map[string]struct {
 	reason  string
 	example string
 	args    []string
-	// same says that the golden is that of the example without options.
+	// same means that the golden file is that of the example without options.
 	same bool
 }{
-	"database.composerIngestor": {reason: "variant A: full names, type from the label", example: "database", args: []string{"--profile", "composerIngestor"}},
-	"database.concept":          {reason: "the concept: slugs", example: "database", args: []string{"--profile", "concept"}},
-	"database.words-portal":     {reason: "an upstream definition in the contract's words", example: "database", args: []string{"--words", "portal"}},
-	"database.words-upstream":   {reason: "an upstream definition speaks upstream by itself", example: "database", args: []string{"--words", "upstream"}, same: true},
-	"queue.clusterIngestor":     {reason: "variant B: every served version", example: "queue", args: []string{"--profile", "clusterIngestor"}},
-	"queue.concept":             {reason: "the concept: slugs", example: "queue", args: []string{"--profile", "concept"}},
-	"queue.words-upstream":      {reason: "the contract's definition in upstream words", example: "queue", args: []string{"--words", "upstream"}},
-	"queue.words-portal":        {reason: "the contract's definition speaks so by itself", example: "queue", args: []string{"--words", "portal"}, same: true},
-	"cache.composerIngestor":    {reason: "variant A in the contract's words, with every annotation", example: "cache", args: []string{"--profile", "composerIngestor"}},
+	"database.composerIngestor": {reason: "Variant A has full names, and the type from the label.", example: "database", args: []string{"--profile", "composerIngestor"}},
+	"database.concept":          {reason: "The concept profile has slugs.", example: "database", args: []string{"--profile", "concept"}},
+	"database.words-portal":     {reason: "An upstream definition can be written in the portal vocabulary.", example: "database", args: []string{"--words", "portal"}},
+	"database.words-upstream":   {reason: "An upstream definition is written in the upstream vocabulary by default.", example: "database", args: []string{"--words", "upstream"}, same: true},
+	"queue.clusterIngestor":     {reason: "Variant B has every served version.", example: "queue", args: []string{"--profile", "clusterIngestor"}},
+	"queue.concept":             {reason: "The concept profile has slugs.", example: "queue", args: []string{"--profile", "concept"}},
+	"queue.words-upstream":      {reason: "A definition of the contract can be written in the upstream vocabulary.", example: "queue", args: []string{"--words", "upstream"}},
+	"queue.words-portal":        {reason: "A definition of the contract is written in the portal vocabulary by default.", example: "queue", args: []string{"--words", "portal"}, same: true},
+	"cache.composerIngestor":    {reason: "Variant A supports every annotation in the vocabulary of the contract.", example: "cache", args: []string{"--profile", "composerIngestor"}},
 }
 
 func TestExamples(t *testing.T) {
@@ -94,12 +94,12 @@ func TestExamples(t *testing.T) {
 	stray(t, known)
 }
 
-// compare holds what a run writes against the golden file.
+// compare compares the output of a run with the golden file.
 func compare(t *testing.T, name, reason string, args ...string) {
 	t.Helper()
 	got, notes, code := run(t, append(args, "--stdout")...)
 	if code != app.ExitOK {
-		t.Fatalf("%s: exit code %d\n%s", reason, code, notes)
+		t.Fatalf("%s: ingestor-cli ended with exit code %d\n%s", reason, code, notes)
 	}
 	golden := filepath.Join("test/golden/testdata", name+".yaml")
 	if *update {
@@ -117,18 +117,18 @@ func compare(t *testing.T, name, reason string, args ...string) {
 	check(t, reason, got)
 }
 
-// check reads the entities back and holds them against the catalog's rules.
+// check parses the entities and validates them with the catalog's rules.
 func check(t *testing.T, reason, text string) {
 	t.Helper()
 	var es []*entity.Entity
 	err := tree.Decode(strings.NewReader(text), tree.Limits{}, func(n *tree.Node, bad *tree.Error) bool {
 		if bad != nil {
-			t.Errorf("%s: cannot read the entities back: %v", reason, bad)
+			t.Errorf("%s: cannot parse the entities: %v", reason, bad)
 			return false
 		}
 		e, err := entity.Parse(n)
 		if err != nil {
-			t.Errorf("%s: cannot read an entity back: %v", reason, err)
+			t.Errorf("%s: cannot parse an entity: %v", reason, err)
 			return false
 		}
 		es = append(es, e)
@@ -138,7 +138,7 @@ func check(t *testing.T, reason, text string) {
 		t.Fatal(err)
 	}
 	if len(es) == 0 {
-		t.Errorf("%s: no entities", reason)
+		t.Errorf("%s: output has no entities", reason)
 	}
 	for _, f := range entity.CheckAll(es) {
 		if f.Severity == finding.Error {
@@ -147,7 +147,7 @@ func check(t *testing.T, reason, text string) {
 	}
 }
 
-// stray looks for goldens that no test holds anything against.
+// stray reports golden files that no test uses.
 func stray(t *testing.T, known map[string]bool) {
 	t.Helper()
 	files, err := os.ReadDir("test/golden/testdata")
@@ -161,8 +161,8 @@ func stray(t *testing.T, known map[string]bool) {
 	}
 }
 
-// TestAllAtOnce wants the same entities from a run over all examples as from a
-// run over each: no definition changes what becomes of another.
+// TestAllAtOnce checks that one run over all examples gives the same entities
+// as one run for each: definitions do not affect each other.
 func TestAllAtOnce(t *testing.T) {
 	t.Chdir(root)
 	paths, err := filepath.Glob("examples/*.yaml")
@@ -179,7 +179,7 @@ func TestAllAtOnce(t *testing.T) {
 	slices.Sort(single)
 	slices.Sort(all)
 	if diff := cmp.Diff(single, all); diff != "" {
-		t.Errorf("one by one (-) and together (+):\n%s", diff)
+		t.Errorf("entities of single runs (-) and of one run (+) differ:\n%s", diff)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// authority is a certificate for loopback and the authority that signed it,
+// authority has a certificate for loopback and the authority that signed it,
 // all in PEM.
 type authority struct{ ca, cert, key []byte }
 

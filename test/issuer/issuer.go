@@ -1,6 +1,6 @@
 // Package issuer starts a certified OpenID Connect provider for tests. It runs
-// under node, on loopback, with a certificate of an authority of its own, and
-// ends with the test.
+// on node, on loopback, with a certificate of its own authority, and ends with
+// the test.
 package issuer
 
 import (
@@ -28,37 +28,36 @@ import (
 //go:embed provider.mjs
 var script []byte
 
-// Options are how an issuer behaves. The zero value is ready for use.
+// Options are the settings of an issuer. The zero value is ready for use.
 type Options struct {
-	// Lifetime is that of ID tokens and access tokens, in whole seconds;
-	// default one hour. A refresh token lives for a day, and for one use.
+	// Lifetime is the lifetime of ID tokens and access tokens, in whole
+	// seconds; default one hour. A refresh token is valid for a day and for one
+	// use.
 	Lifetime time.Duration
-	// AuthMethod is how the client proves who it is: client_secret_basic,
-	// which is the default, client_secret_post or none.
+	// AuthMethod is how the client authenticates: client_secret_basic, which is
+	// the default, client_secret_post or none.
 	AuthMethod string
-	// Groups is the claim of that name in ID tokens, and People the same for
-	// those who have other groups, by their subjects.
+	// Groups is the groups claim in ID tokens, People overrides it by subject.
 	Groups []string
 	People map[string][]string
-	// Redirect is where the client waits for its code; by default nobody is
-	// there.
+	// Redirect is the callback URL of the client; the default has no server.
 	Redirect string
 }
 
 // Issuer is a running provider with one client.
 type Issuer struct {
-	// URL is the issuer's address and CA, also in CAFile, the authority of its
-	// certificate, in PEM.
+	// URL is the issuer's URL; CA, also in CAFile, is the authority of its
+	// certificate in PEM.
 	URL    string
 	CA     []byte
 	CAFile string
 
-	// ClientID is the audience of ID tokens, and the subject of tokens that
-	// are given for the client's own credentials.
+	// ClientID is the audience of ID tokens, and the subject of tokens from the
+	// client credentials grant.
 	ClientID, ClientSecret string
-	// Audience is the only one such a token can be had for.
+	// Audience is the only audience of such a token.
 	Audience string
-	// Subject is who signs in for a refresh token.
+	// Subject is the user who signs in for a refresh token.
 	Subject string
 	// Client is an HTTP client that trusts CA and follows no redirects.
 	Client *http.Client
@@ -67,13 +66,13 @@ type Issuer struct {
 	stop func()
 }
 
-// redirect is where the client waits for its code by default.
+// redirect is the default callback URL of the client.
 const redirect = "https://127.0.0.1/callback"
 
-// limit is how long anything may take on a machine that is busy.
+// limit is a timeout for every operation on a busy machine.
 const limit = time.Minute
 
-// Start starts an issuer. The test is skipped if there is no node; the first
+// Start starts an issuer. The test is skipped if node is missing; the first
 // time, the provider's packages are installed.
 func Start(tb testing.TB, opts Options) *Issuer {
 	tb.Helper()
@@ -88,7 +87,7 @@ func Start(tb testing.TB, opts Options) *Issuer {
 	return i
 }
 
-// Run starts an issuer for a caller that stops it, such as a TestMain.
+// Run starts an issuer, which the caller stops, such as in a TestMain.
 func Run(opts Options) (*Issuer, error) {
 	if opts.Lifetime == 0 {
 		opts.Lifetime = time.Hour
@@ -115,7 +114,7 @@ func Run(opts Options) (*Issuer, error) {
 	own, err := newAuthority()
 	if err == nil {
 		i.CA = own.ca
-		// The script finds its packages beside itself.
+		// The script finds its packages in its own folder.
 		err = errors.Join(os.Symlink(modules, filepath.Join(dir, "node_modules")),
 			os.WriteFile(at, script, 0o600), os.WriteFile(i.CAFile, i.CA, 0o600))
 	}
@@ -148,7 +147,7 @@ func Run(opts Options) (*Issuer, error) {
 	return i, nil
 }
 
-// run starts the provider and waits for its address.
+// run starts the provider and waits for its URL.
 func (i *Issuer) run(cmd *exec.Cmd, settings []byte, clean func()) error {
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -164,7 +163,7 @@ func (i *Issuer) run(cmd *exec.Cmd, settings []byte, clean func()) error {
 		return err
 	}
 	i.stop = sync.OnceFunc(func() {
-		// It ends when its input does.
+		// The provider ends when its input is closed.
 		_ = in.Close()
 		late := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
 		defer late.Stop()
@@ -191,26 +190,26 @@ func (i *Issuer) run(cmd *exec.Cmd, settings []byte, clean func()) error {
 	return nil
 }
 
-// Stop ends the issuer before the test does. Nobody answers at its address
-// then.
+// Stop stops the issuer before the end of the test. Its address then refuses
+// connections.
 func (i *Issuer) Stop() { i.stop() }
 
 // Request is a request for a token.
 type Request struct {
-	// Grant is what it was asked for: client_credentials, refresh_token or
+	// Grant is the grant type: client_credentials, refresh_token or
 	// authorization_code.
 	Grant string `json:"grant"`
-	// Error is why it was refused, empty if it was not.
+	// Error is the error of a rejected request, empty otherwise.
 	Error string `json:"error"`
 }
 
-// Requests returns the requests for tokens there were, in order, those for
-// refresh tokens left out.
+// Requests returns all requests for tokens in order, without those that
+// RefreshToken made.
 func (i *Issuer) Requests(tb testing.TB) []Request {
 	tb.Helper()
 	var all, out []Request
 	if err := i.get(tb.Context(), i.URL+"/requests", &all); err != nil {
-		tb.Fatalf("cannot count the requests: %v", err)
+		tb.Fatalf("cannot read the requests: %v", err)
 	}
 	for _, r := range all {
 		if r.Grant != "authorization_code" {
@@ -220,7 +219,7 @@ func (i *Issuer) Requests(tb testing.TB) []Request {
 	return out
 }
 
-// get reads a JSON document.
+// get decodes a JSON document.
 func (i *Issuer) get(ctx context.Context, url string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -232,7 +231,7 @@ func (i *Issuer) get(ctx context.Context, url string, into any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, resp.Status)
+		return fmt.Errorf("%s returned %s", url, resp.Status)
 	}
 	return json.NewDecoder(resp.Body).Decode(into)
 }

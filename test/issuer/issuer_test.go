@@ -15,7 +15,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// TestRefreshToken asks for an ID token as a cluster wants it.
+// TestRefreshToken checks an ID token as a cluster uses it.
 func TestRefreshToken(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"client_secret_basic", "client_secret_post", "none"} {
@@ -41,7 +41,7 @@ func TestRefreshToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			if token.RefreshToken == first {
-				t.Error("the refresh token is not replaced")
+				t.Error("refresh token was not replaced")
 			}
 			raw, _ := token.Extra("id_token").(string)
 			id, err := p.VerifierContext(ctx, &oidc.Config{ClientID: i.ClientID}).Verify(ctx, raw)
@@ -58,38 +58,38 @@ func TestRefreshToken(t *testing.T) {
 			got := []any{id.Issuer, id.Audience, id.Subject, id.Expiry.Sub(id.IssuedAt), claims.Email, claims.Groups}
 			want := []any{i.URL, []string{i.ClientID}, i.Subject, 10 * time.Minute, i.Subject + "@example.com", []string{"a", "b"}}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("the ID token says (-want +got):\n%s", diff)
+				t.Errorf("claims of the ID token differ (-want +got):\n%s", diff)
 			}
 			if _, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: first}).Token(); err == nil {
-				t.Error("a refresh token is taken twice")
+				t.Error("refresh token was accepted twice")
 			}
 			if diff := cmp.Diff([]Request{{Grant: "refresh_token"}, {Grant: "refresh_token", Error: "invalid_grant"}}, i.Requests(t)); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
+				t.Errorf("requests differ (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestStop sees that nothing is left when an issuer ends.
+// TestStop checks that nothing is left when an issuer ends.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	i := Start(t, Options{})
 	i.Stop()
 	if err := i.get(t.Context(), i.URL+"/requests", new(any)); err == nil {
-		t.Error("an issuer that was stopped answers")
+		t.Error("stopped issuer responds")
 	}
 }
 
-// TestOff sees that a machine without node skips the tests that need it.
+// TestOff checks that tests that need an issuer are skipped without node.
 func TestOff(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Run("Start", func(t *testing.T) {
 		Start(t, Options{})
-		t.Error("the test was not skipped")
+		t.Error("test was not skipped")
 	})
 }
 
-// TestInstall installs the packages anew, once for all who want them.
+// TestInstall checks that concurrent callers install the packages only once.
 func TestInstall(t *testing.T) {
 	if _, _, err := Install(); errors.Is(err, ErrOff) {
 		t.Skip(err)
@@ -103,7 +103,7 @@ func TestInstall(t *testing.T) {
 				_, err = os.Stat(modules + "/oidc-provider/package.json")
 			}
 			if err != nil {
-				t.Errorf("Install: %v", err)
+				t.Errorf("Install returned %v", err)
 			}
 		})
 	}
@@ -113,7 +113,8 @@ func TestInstall(t *testing.T) {
 // orphan is set for the process that is killed.
 const orphan = "INGESTOR_TEST_ORPHAN"
 
-// TestOrphan sees that an issuer ends when the test that started it is killed.
+// TestOrphan checks that an issuer ends when the test that started it is
+// killed.
 func TestOrphan(t *testing.T) {
 	if os.Getenv(orphan) != "" {
 		i := Start(t, Options{})
@@ -139,13 +140,14 @@ func TestOrphan(t *testing.T) {
 		url = string(data)
 		return strings.HasPrefix(url, "https://")
 	})
-	// That somebody answers shows, even if the certificate is of another authority.
+	// A connection is enough to show that the issuer runs, even if its
+	// certificate is not trusted.
 	answers := func() bool {
 		err := seen.get(ctx, url+"/requests", new(any))
 		return err != nil && strings.Contains(err.Error(), "certificate")
 	}
 	if !answers() {
-		t.Error("the other issuer does not answer")
+		t.Error("other issuer does not respond")
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

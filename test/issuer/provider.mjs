@@ -1,6 +1,6 @@
 // A certified OpenID Connect provider on loopback. The first line on standard
 // input is its settings; the first line on standard output is its address. It
-// ends when standard input does, so that it never outlives who started it.
+// ends when standard input is closed, so it never outlives its parent process.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:https';
 import { createInterface } from 'node:readline';
@@ -70,8 +70,8 @@ const provider = new Provider(url, {
   },
 });
 
-// An event comes before the answer is sent: whoever has an answer finds it
-// among the requests.
+// An event is emitted before the response is sent, so a client that has a
+// response finds it among the requests.
 provider.on('grant.success', (ctx) => requests.push({ grant: ctx.oidc.params.grant_type, error: '' }));
 provider.on('grant.error', (ctx, err) => requests.push({ grant: ctx.oidc?.params?.grant_type ?? '', error: err.error ?? err.message }));
 provider.on('server_error', (ctx, err) => console.error(err));

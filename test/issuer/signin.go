@@ -16,9 +16,9 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// RefreshToken signs in as a person would, page by page, agrees to what the
-// client asks for, and returns the refresh token the client gets. Each call
-// gives another one.
+// RefreshToken signs in page by page like a user, consents to the scopes of the
+// client, and returns the client's refresh token. Each call returns another
+// one.
 func (i *Issuer) RefreshToken(tb testing.TB) string {
 	tb.Helper()
 	token, err := i.signIn(tb.Context())
@@ -28,8 +28,8 @@ func (i *Issuer) RefreshToken(tb testing.TB) string {
 	return token
 }
 
-// Agree signs in as a person would who was sent to an address of the issuer,
-// and returns the address of the client they are sent back to.
+// Agree signs in like a user who was redirected to a URL of the issuer, and
+// returns the URL of the client that the issuer redirects to.
 func (i *Issuer) Agree(tb testing.TB, at string) string {
 	tb.Helper()
 	back, err := i.AgreeAs(tb.Context(), i.Subject, at)
@@ -39,7 +39,7 @@ func (i *Issuer) Agree(tb testing.TB, at string) string {
 	return back
 }
 
-// AgreeAs is Agree by the person with a subject.
+// AgreeAs does the same as Agree with a given subject.
 func (i *Issuer) AgreeAs(ctx context.Context, subject, at string) (string, error) {
 	back, err := i.agree(ctx, subject, at)
 	if err != nil {
@@ -60,13 +60,13 @@ func (i *Issuer) signIn(ctx context.Context) (string, error) {
 		config.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
 	}
 	verifier, state := oauth2.GenerateVerifier(), rand.Text()
-	// A refresh token is given only to somebody who was asked.
+	// A refresh token is issued only with the user's consent.
 	back, err := i.agree(ctx, i.Subject, config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("prompt", "consent")))
 	if err != nil {
 		return "", err
 	}
 	if got := back.Query().Get("state"); got != state {
-		return "", fmt.Errorf("the state is %q, want %q", got, state)
+		return "", fmt.Errorf("state is %q, want %q", got, state)
 	}
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, i.Client)
 	token, err := config.Exchange(ctx, back.Query().Get("code"), oauth2.VerifierOption(verifier))
@@ -74,7 +74,7 @@ func (i *Issuer) signIn(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if token.RefreshToken == "" {
-		return "", errors.New("the issuer gave no refresh token")
+		return "", errors.New("issuer returned no refresh token")
 	}
 	return token.RefreshToken, nil
 }
@@ -85,8 +85,8 @@ var (
 	formPrompt = regexp.MustCompile(`name="prompt" value="([a-z]+)"`)
 )
 
-// agree fills in every form from an address on, until the issuer sends the
-// browser back to the client, and returns the address it is sent back to.
+// agree fills in every form from a URL on, until the issuer redirects to the
+// client, and returns that URL.
 func (i *Issuer) agree(ctx context.Context, subject, at string) (*url.URL, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -114,11 +114,11 @@ func (i *Issuer) agree(ctx context.Context, subject, at string) (*url.URL, error
 		}
 		here, form = next, filled
 	}
-	return nil, fmt.Errorf("the issuer does not come to an end after %d pages", most)
+	return nil, fmt.Errorf("sign-in did not end after %d pages", most)
 }
 
-// visit asks for a page, with a form if there is one, and returns where to go
-// next, and with which form.
+// visit requests a page, with a form if there is one, and returns the next URL
+// and form.
 func visit(ctx context.Context, browser *http.Client, here *url.URL, form url.Values) (*url.URL, url.Values, error) {
 	method := http.MethodGet
 	if form != nil {
@@ -146,7 +146,7 @@ func visit(ctx context.Context, browser *http.Client, here *url.URL, form url.Va
 	}
 	action, prompt := formAction.FindSubmatch(page), formPrompt.FindSubmatch(page)
 	if resp.StatusCode != http.StatusOK || action == nil || prompt == nil {
-		return nil, nil, fmt.Errorf("%s answers %s without a form:\n%s", here.Path, resp.Status, page)
+		return nil, nil, fmt.Errorf("%s returned %s without a form:\n%s", here.Path, resp.Status, page)
 	}
 	next, err := here.Parse(string(action[1]))
 	return next, url.Values{"prompt": {string(prompt[1])}}, err

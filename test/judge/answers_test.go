@@ -16,35 +16,35 @@ import (
 	"example.dev/ingestor/internal/scaffolder/task"
 )
 
-// recorded is what the real scaffolder made of a Template.
+// recorded is the result of the real scaffolder for a Template.
 type recorded struct {
-	// Steps are those of the Template, which say when it is another one.
+	// Steps are the steps of the Template, which show whether it has changed.
 	Steps json.RawMessage    `json:"steps"`
 	Cases map[string]*answer `json:"cases"`
 
 	template *tree.Node
 }
 
-// answer is what it made of values.
+// answer is the result for a set of values.
 type answer struct {
 	Values json.RawMessage `json:"values"`
-	// Errors are what is wrong with the values, Error why it could not be tried
-	// out.
+	// Errors are the validation errors of the values, Error is why the dry run
+	// failed.
 	Errors []json.RawMessage `json:"errors,omitempty"`
 	Error  string            `json:"error,omitempty"`
-	// Log is what it said when it was tried out, a line for each message; Inputs
-	// are those of the steps that ran.
+	// Log has the log of the dry run, one line per message; Inputs are the
+	// inputs of the steps that ran.
 	Log    []string                   `json:"log,omitempty"`
 	Inputs map[string]json.RawMessage `json:"inputs,omitempty"`
 	Output json.RawMessage            `json:"output,omitempty"`
-	// Events are those of a task, a line for each; Spec is its spec without what
-	// stands elsewhere.
+	// Events are the events of a task, one per line; Spec is its spec without
+	// the parts that are recorded elsewhere.
 	Events []string        `json:"events,omitempty"`
 	Spec   json.RawMessage `json:"spec,omitempty"`
 	Status string          `json:"status,omitempty"`
 }
 
-// each are the steps that are done for each of something.
+// each returns the steps with an each loop.
 func (r *recorded) each() map[string]bool {
 	out := map[string]bool{}
 	for _, s := range r.template.Get("spec", "steps").List() {
@@ -62,8 +62,8 @@ type message struct {
 	Error                         *struct{ Name, Message string }
 }
 
-// reduce makes lines of messages. The input that a step tells is taken out, and
-// stands once beside them.
+// reduce converts messages to lines. The logged input of a step is returned
+// separately, once.
 func reduce(t *testing.T, all []message) (lines []string, inputs map[string]json.RawMessage) {
 	t.Helper()
 	inputs = map[string]json.RawMessage{}
@@ -74,7 +74,7 @@ func reduce(t *testing.T, all []message) (lines []string, inputs map[string]json
 		}
 		var flat, indented bytes.Buffer
 		if json.Compact(&flat, []byte(m.Message)) != nil || json.Indent(&indented, flat.Bytes(), "", "  ") != nil || indented.String() != m.Message {
-			t.Errorf("it is not indented as usual: %s", m.Message)
+			t.Errorf("input in the log is not indented as usual: %s", m.Message)
 			continue
 		}
 		told[m.StepID], inputs[m.StepID] = m.Message, flat.Bytes()
@@ -96,7 +96,8 @@ func reduce(t *testing.T, all []message) (lines []string, inputs map[string]json
 	return lines, inputs
 }
 
-// short is the spec of a task without what is compared elsewhere.
+// short returns the spec of a task without the parts that are compared
+// elsewhere.
 func short(spec *tree.Node) []byte {
 	spec = spec.Clone()
 	spec.Delete("steps")
@@ -105,19 +106,19 @@ func short(spec *tree.Node) []byte {
 	return tree.AppendJSON(nil, spec, "")
 }
 
-// readAll yields what was recorded, with today's Templates.
+// readAll yields the recorded results with the current Templates.
 func readAll(t *testing.T) iter.Seq2[string, *recorded] {
 	t.Helper()
 	return func(yield func(string, *recorded) bool) {
 		for file, templates := range templates(t) {
 			raw, err := os.ReadFile(filepath.Join("testdata", file+".json"))
 			if err != nil {
-				t.Fatalf("%v\nrecord anew", err)
+				t.Fatalf("%v\nrun TestRecord again", err)
 			}
 			all := decode[map[string]*recorded](t, raw)
 			for _, name := range slices.Sorted(maps.Keys(templates)) {
 				if all[name] == nil {
-					t.Errorf("%s: nothing was recorded of %s: record anew", file, name)
+					t.Errorf("%s: no result was recorded for %s: run TestRecord again", file, name)
 					continue
 				}
 				all[name].template = templates[name].template
@@ -126,13 +127,13 @@ func readAll(t *testing.T) iter.Seq2[string, *recorded] {
 				}
 			}
 			if len(all) != len(templates) {
-				t.Errorf("%s: %d Templates were recorded, and today there are %d: record anew", file, len(all), len(templates))
+				t.Errorf("%s: %d Templates were recorded, and there are %d now: run TestRecord again", file, len(all), len(templates))
 			}
 		}
 	}
 }
 
-// write writes what was recorded, a line for each case.
+// write writes the recorded results, one line per case.
 func write(t *testing.T, file string, all map[string]*recorded) {
 	t.Helper()
 	var b bytes.Buffer
@@ -159,7 +160,7 @@ func write(t *testing.T, file string, all map[string]*recorded) {
 	}
 }
 
-// encode writes JSON as it is: no character is escaped for a web page.
+// encode encodes JSON without HTML escaping.
 func encode(t *testing.T, v any) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -175,7 +176,7 @@ func decode[T any](t *testing.T, raw []byte) T {
 	t.Helper()
 	var v T
 	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatalf("%v in %s", err, raw)
+		t.Fatalf("cannot decode: %v in %s", err, raw)
 	}
 	return v
 }
@@ -184,12 +185,12 @@ func node(t *testing.T, raw []byte) *tree.Node {
 	t.Helper()
 	docs, errs := tree.DecodeBytes(raw)
 	if len(errs) > 0 || len(docs) != 1 {
-		t.Fatalf("%d documents, %v in %s", len(docs), errs, raw)
+		t.Fatalf("cannot parse: %d documents, errors %v in %s", len(docs), errs, raw)
 	}
 	return docs[0]
 }
 
-// order asks for a Template with values.
+// order returns the order of a task for a Template with values.
 func order(t *testing.T, template *tree.Node, a *answer) task.Order {
 	t.Helper()
 	return task.Order{Template: template, Read: true, Values: node(t, a.Values), User: user}

@@ -8,26 +8,27 @@ import (
 	"example.dev/ingestor/internal/scaffolder/validation"
 )
 
-// set is a way to fill forms, always the same.
+// set is a deterministic way to fill forms.
 type set struct {
 	name string
-	// all fills every property, otherwise those that are required.
+	// all fills every property, otherwise only required ones.
 	all bool
-	// delivery is chosen where there is a choice.
+	// delivery is the value for the choice of delivery.
 	delivery string
 	// likes are tried first, by type.
 	likes map[string][]*tree.Node
-	// wrong takes the first it likes, whether it fits or not.
+	// wrong uses the first value of likes even if it is invalid.
 	wrong bool
 }
 
 const odd = "${{ parameters.name }} {{ x }} {% if %} {# no #} \"quoted\" 'single' \\ back\tslash/ <b>&amp; größe 😀 \u2028 end "
 
-// falsySet is the set of what is false in a condition, null where it may be.
+// falsySet is the set of values that are false in a condition, null where
+// allowed.
 const falsySet = "falsy"
 
-// sets are all of them. What they have in common is that they fit the form,
-// unless they are wrong.
+// sets are all sets. Their values are valid for the form, except for wrong
+// ones.
 var sets = []set{
 	{name: "all", all: true, delivery: "apply"},
 	{name: "proposed", all: true, delivery: "change-request"},
@@ -81,7 +82,7 @@ func (s set) fill(t *testing.T, form *tree.Node) *tree.Node {
 			t.Fatalf("%s: %v", s.name, err)
 		}
 		if len(found) > 0 {
-			t.Fatalf("%s: the values do not fit: %s", s.name, found[0].Stack)
+			t.Fatalf("%s: values are invalid: %s", s.name, found[0].Stack)
 		}
 	}
 	return out
@@ -157,6 +158,6 @@ func (s set) value(t *testing.T, name string, schema *tree.Node) *tree.Node {
 			return c
 		}
 	}
-	t.Fatalf("%s: nothing fits %s: %s", s.name, name, tree.AppendJSON(nil, schema, ""))
+	t.Fatalf("%s: no valid value for %s: %s", s.name, name, tree.AppendJSON(nil, schema, ""))
 	return nil
 }

@@ -1,13 +1,13 @@
-// Package judge holds our task runner against the real scaffolder. What the real
-// one made of the Templates of our examples, under upstream words and with
-// debug:log in place of their actions, lies in testdata; ours must make the same
-// of today's Templates. testdata/flows.yaml has Templates for what those of the
-// examples do not do.
+// Package judge compares our task runner with the real scaffolder. testdata has
+// the results of the real one for the Templates of our examples, in the
+// upstream vocabulary and with debug:log in place of their actions; ours must
+// give the same results for the current Templates. testdata/flows.yaml has
+// Templates for features that the examples do not use.
 //
-// The answers were recorded over HTTP from the router, worker, database and
-// debug:log of the packages that testdata/versions.json names, without the colours
-// of their log. To record them anew, install package.json outside the repository
-// with npm install --legacy-peer-deps, and run, here,
+// The results were recorded over HTTP from the router, worker, database and
+// debug:log of the packages in testdata/versions.json, without the colours of
+// their log. To record them again, install package.json outside the repository
+// with npm install --legacy-peer-deps, and run, in this folder,
 //
 //	go test -run TestRecord -record <that folder>/node_modules
 package judge
@@ -29,11 +29,11 @@ import (
 	"example.dev/ingestor/internal/scaffolder/task"
 )
 
-// user is who asks.
+// user is the user who creates the tasks.
 const user = "user:default/ann"
 
-// TestDryRun tries out every Template with every set of values that was
-// recorded.
+// TestDryRun makes a dry run of every Template with every recorded set of
+// values, and compares the results.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	ran := 0
@@ -50,15 +50,15 @@ func TestDryRun(t *testing.T) {
 			}
 			if err != nil {
 				if diff := cmp.Diff(sameWords(want.Error), sameWords(err.Error())); diff != "" {
-					t.Errorf("%s: why it is refused (-real +ours):\n%s", about, diff)
+					t.Errorf("%s: errors differ (-real +ours):\n%s", about, diff)
 				}
 				continue
 			}
 			if want.Error != "" || want.Errors != nil {
-				t.Errorf("%s: it was tried out, want %s%s", about, want.Error, want.Errors)
+				t.Errorf("%s: dry run succeeded, want %s%s", about, want.Error, want.Errors)
 				continue
 			}
-			same(t, about+": steps; if they were meant to change, record anew", r.Steps, tree.AppendJSON(nil, got.Steps, ""))
+			same(t, about+": steps; if they were meant to change, run TestRecord again", r.Steps, tree.AppendJSON(nil, got.Steps, ""))
 			same(t, about+": output", useful(t, want.Output), tree.AppendJSON(nil, got.Output, ""))
 			var said []message
 			for _, raw := range got.Log {
@@ -66,16 +66,16 @@ func TestDryRun(t *testing.T) {
 			}
 			log, inputs := reduce(t, said)
 			if diff := cmp.Diff(alike(r, fewer(t, want.Log)), alike(r, log)); diff != "" {
-				t.Errorf("%s: log (-real +ours):\n%s", about, diff)
+				t.Errorf("%s: logs differ (-real +ours):\n%s", about, diff)
 			}
 			compareInputs(t, about, want.Inputs, inputs)
 		}
 	}
-	t.Logf("tried out %d", ran)
+	t.Logf("made %d dry runs", ran)
 }
 
-// TestTasks runs every Template with one set of values, and compares the task's
-// spec and events.
+// TestTasks runs every Template with one set of values, and compares spec and
+// events of the task.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -88,7 +88,7 @@ func TestTasks(t *testing.T) {
 			found, events := w.run(order(t, r.template, want))
 			compareSpec(t, about, r, want, found.Spec)
 			if want.Status != found.Status {
-				t.Errorf("%s: its status is %s, want %s", about, found.Status, want.Status)
+				t.Errorf("%s: status is %s, want %s", about, found.Status, want.Status)
 			}
 			var said []message
 			for _, e := range events {
@@ -101,15 +101,15 @@ func TestTasks(t *testing.T) {
 			}
 			log, inputs := reduce(t, said)
 			if diff := cmp.Diff(alike(r, want.Events), alike(r, log)); diff != "" {
-				t.Errorf("%s: events (-real +ours):\n%s", about, diff)
+				t.Errorf("%s: events differ (-real +ours):\n%s", about, diff)
 			}
 			compareInputs(t, about, want.Inputs, inputs)
 		}
 	}
 }
 
-// useful returns an output without links that lead nowhere, which the real one
-// shows all the same: a step that was not run has no address.
+// useful returns an output without links that have no URL because their step
+// was skipped; the real scaffolder returns them.
 func useful(t *testing.T, output json.RawMessage) json.RawMessage {
 	t.Helper()
 	n := node(t, output)
@@ -121,12 +121,12 @@ func useful(t *testing.T, output json.RawMessage) json.RawMessage {
 	return tree.AppendJSON(nil, n, "")
 }
 
-// compareErrors holds what is wrong with values against what the real one found.
-// It stops at the first page on which something is wrong; we tell all.
+// compareErrors compares validation errors with those of the real scaffolder,
+// which stops at the first page with an error; ours reports all.
 func compareErrors(t *testing.T, about string, want *answer, got *task.Invalid) {
 	t.Helper()
 	if len(want.Errors) == 0 || len(want.Errors) > len(got.Problems) {
-		t.Errorf("%s: %d problems were found, want %d: %v", about, len(got.Problems), len(want.Errors), got)
+		t.Errorf("%s: found %d problems, want at least %d: %v", about, len(got.Problems), len(want.Errors), got)
 		return
 	}
 	for i, e := range want.Errors {
@@ -161,44 +161,46 @@ func compareSpec(t *testing.T, about string, r *recorded, want *answer, got json
 	same(t, about+": spec of the task", want.Spec, short(spec))
 }
 
-// same compares JSON. The order of keys does not matter: JavaScript puts numbers
-// first.
+// same compares JSON. The order of keys does not matter, as JavaScript sorts
+// numeric keys first.
 func same(t *testing.T, about string, want, got []byte) {
 	t.Helper()
 	a, b := string(tree.AppendCanonical(nil, node(t, want))), string(tree.AppendCanonical(nil, node(t, got)))
 	if a != b {
-		t.Errorf("%s (-real +ours):\n%s", about, cmp.Diff(a, b))
+		t.Errorf("%s differs (-real +ours):\n%s", about, cmp.Diff(a, b))
 	}
 }
 
-// differences are what we say otherwise on purpose: both sides are made the same.
+// differences are intended differences of messages, which are removed from both
+// sides.
 var differences = []struct {
 	reason  string
 	said    *regexp.Regexp
 	instead string
 }{
-	{"the real one says what is no text as text; we show it", regexp.MustCompile(`( step each: \{"key":"[^"]*","value":).*`), "$1<value>"},
-	{"the real one tells each of nothing from each of a text", regexp.MustCompile(`(\.each parameter, ).*`), "$1<why>"},
-	{"the real one begins with the name of the error, which is in the completion", regexp.MustCompile(`(?m)^(.*\|failed\|)\w*Error: `), "$1"},
-	{"the real one shows its own handbook; we give a hint", regexp.MustCompile(`( is not registered)(\. See |; ).*`), "$1"},
-	{"we name the field, and not the instance", regexp.MustCompile(`(Invalid input passed to action \S+?), instance\.`), "$1: "},
+	{"The real scaffolder converts values of each to text; ours shows them.", regexp.MustCompile(`( step each: \{"key":"[^"]*","value":).*`), "$1<value>"},
+	{"The real scaffolder has different errors for an empty each and an each of a text.", regexp.MustCompile(`(\.each parameter, ).*`), "$1<why>"},
+	{"The real scaffolder begins with the name of the error, which is in the completion.", regexp.MustCompile(`(?m)^(.*\|failed\|)\w*Error: `), "$1"},
+	{"The real scaffolder links to its handbook; ours gives a hint.", regexp.MustCompile(`( is not registered)(\. See |; ).*`), "$1"},
+	{"Ours names the field without the instance.", regexp.MustCompile(`(Invalid input passed to action \S+?), instance\.`), "$1: "},
 }
 
 var announced = regexp.MustCompile(`(?s)( in dry-run mode with inputs \(secrets redacted\): )\{.*`)
 
-// alike makes what is said with a difference that is meant the same.
+// alike removes intended differences from a log.
 func alike(r *recorded, log []string) []string {
 	var out []string
 	failed, each := "", r.each()
 	for _, line := range log {
 		step, rest, _ := strings.Cut(strings.TrimPrefix(line, "log|"), "|")
 		if each[step] {
-			// Nobody knows what each is before it comes: the real one leaves it
-			// out, and we say so.
+			// The value of each is not known in advance: the real scaffolder
+			// leaves it out, and ours says so.
 			line = announced.ReplaceAllString(line, "$1<input>")
 		}
 		if failed == step && failed != "" && strings.HasPrefix(rest, "|") {
-			// It is our hint: a step that has failed says nothing any more.
+			// This is our hint; in the real scaffolder a failed step logs
+			// nothing more.
 			continue
 		}
 		if strings.HasPrefix(rest, "failed|") {
@@ -218,8 +220,8 @@ func sameWords(s string) string {
 
 var starting = regexp.MustCompile(`^(.*)Starting up task with (\d+) steps$`)
 
-// fewer is the log of trying out with the number of steps that we tell: the real
-// one adds a step that looks what is in the workspace.
+// fewer returns the log of a dry run with our number of steps: the real
+// scaffolder adds a step that lists the workspace.
 func fewer(t *testing.T, log []string) []string {
 	t.Helper()
 	out := slices.Clone(log)

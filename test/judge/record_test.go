@@ -20,10 +20,11 @@ import (
 
 var modules = flag.String("record", "", "the node_modules with the real scaffolder, whose answers are recorded")
 
-// TestRecord asks the real scaffolder and writes what it answers.
+// TestRecord runs the Templates with the real scaffolder and records the
+// results.
 func TestRecord(t *testing.T) {
 	if *modules == "" {
-		t.Skip("-record is not set: what was recorded stays as it is")
+		t.Skip("-record is not set, so the recorded results are kept")
 	}
 	r := scaffolder{t: t, url: run(t, append([]string{"scaffolder.mjs", *modules, user}, instead...))}
 	for file, all := range templates(t) {
@@ -39,7 +40,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// run starts the real scaffolder and returns where it is.
+// run starts the real scaffolder and returns its URL.
 func run(t *testing.T, args []string) string {
 	t.Helper()
 	cmd := exec.Command("node", args...)
@@ -58,18 +59,18 @@ func run(t *testing.T, args []string) string {
 	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatalf("the real scaffolder does not start: %v", err)
+		t.Fatalf("real scaffolder does not start: %v", err)
 	}
 	return strings.TrimSpace(line)
 }
 
-// scaffolder is the real one.
+// scaffolder is a client of the real scaffolder.
 type scaffolder struct {
 	t   *testing.T
 	url string
 }
 
-// call returns what it answers.
+// call sends a request and returns the response.
 func (r scaffolder) call(method, path string, body any, status ...int) []byte {
 	r.t.Helper()
 	var send io.Reader
@@ -95,11 +96,11 @@ func (r scaffolder) call(method, path string, body any, status ...int) []byte {
 			return raw
 		}
 	}
-	r.t.Fatalf("%s %s answers %d: %s", method, path, res.StatusCode, raw)
+	r.t.Fatalf("%s %s returned %d: %s", method, path, res.StatusCode, raw)
 	return nil
 }
 
-// record asks it about a Template.
+// record returns the results for a Template.
 func (r scaffolder) record(f *filled) *recorded {
 	r.t.Helper()
 	template := raw(f.template)
@@ -117,7 +118,7 @@ func (r scaffolder) record(f *filled) *recorded {
 			a.Error = got.Error.Message
 		}
 		for _, e := range got.Errors {
-			// It is in the Template.
+			// The schema is in the Template.
 			delete(e, "schema")
 			a.Errors = append(a.Errors, encode(r.t, e))
 		}
@@ -136,7 +137,7 @@ func (r scaffolder) record(f *filled) *recorded {
 	return out
 }
 
-// task runs a task, adds what came of it, and returns its steps.
+// task runs a task, adds its result to the answer, and returns its steps.
 func (r scaffolder) task(f *filled, a *answer) json.RawMessage {
 	r.t.Helper()
 	r.call("PUT", "/template", raw(f.template), http.StatusNoContent)
@@ -156,7 +157,7 @@ func (r scaffolder) task(f *filled, a *answer) json.RawMessage {
 			break
 		}
 		if time.Now().After(end) {
-			r.t.Fatalf("the task is %s", found.Status)
+			r.t.Fatalf("task is %s, want it ended", found.Status)
 		}
 	}
 	a.Status, a.Spec = found.Status, short(node(r.t, found.Spec))
@@ -174,14 +175,14 @@ func (r scaffolder) task(f *filled, a *answer) json.RawMessage {
 	inputs := a.Inputs
 	a.Events, a.Inputs = reduce(r.t, plain(said))
 	if inputs != nil && fmt.Sprintf("%s", inputs) != fmt.Sprintf("%s", a.Inputs) {
-		r.t.Errorf("it does other things when it is tried out: %s, and %s", inputs, a.Inputs)
+		r.t.Errorf("inputs of task and dry run differ: %s and %s", inputs, a.Inputs)
 	}
 	return raw(node(r.t, found.Spec).Get("steps"))
 }
 
 var colour = regexp.MustCompile("^\x1b\\[\\d+minfo\x1b\\[\\d+m: ")
 
-// plain takes the colours away, and where in its program something failed.
+// plain removes colours and stack traces from messages.
 func plain(all []message) []message {
 	for i, m := range all {
 		m.Message = colour.ReplaceAllString(m.Message, "")

@@ -1,8 +1,7 @@
 // The real scaffolder on loopback: its own router, worker, database and actions.
-// Around it is what a whole portal would give it, as little as will do: everybody
-// is one user who may do anything, and the catalog holds the Templates that were
-// put into it. The first line on standard output says where it listens. It ends
-// when standard input does.
+// The services of a portal around it are minimal: every caller is one user with all
+// permissions, and the catalog has the Templates that were put into it. The first
+// line on standard output is its URL. It ends when standard input is closed.
 //
 // Actions are debug:log under the names it is given.
 //
@@ -16,7 +15,7 @@ const modules = resolve(process.argv[2]);
 const load = createRequire(join(modules, 'judge.cjs'));
 const version = (name) => JSON.parse(readFileSync(join(modules, name, 'package.json'))).version;
 const backend = '@backstage/plugin-scaffolder-backend';
-// By its file: the package does not hand it out.
+// It is imported by its file, as the package does not export it.
 const { createRouter } = load(join(modules, backend, 'dist/service/router.cjs.js'));
 const { createDebugLogAction } = load(join(modules, backend, 'dist/scaffolder/actions/builtin/debug/log.cjs.js'));
 const { ConfigReader } = load('@backstage/config');

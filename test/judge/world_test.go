@@ -27,11 +27,11 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// soonEnough is a limit for what takes moments: the machine may be busy.
+// soonEnough is a timeout for short operations on a busy machine.
 const soonEnough = 60 * time.Second
 
-// instead are the actions of our Templates that debug:log stands in for, by its
-// own name among them.
+// instead are the actions of our Templates that debug:log replaces, including
+// itself.
 var instead = []string{"kubernetes:apply", "kubernetes:delete", "publish:change-request", "debug:log"}
 
 // more is a configuration with everything that adds to forms and steps.
@@ -50,8 +50,8 @@ type filled struct {
 	values   map[string]*tree.Node
 }
 
-// templates returns the Templates of each example, by name, without a
-// configuration and with one, and our own.
+// templates returns the Templates of each example by name, with and without a
+// configuration, and those of flows.yaml.
 func templates(t *testing.T) map[string]map[string]*filled {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "app-config.yaml")
@@ -60,7 +60,7 @@ func templates(t *testing.T) map[string]map[string]*filled {
 	}
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) < 10 {
-		t.Fatalf("there are %d examples: %v", len(files), err)
+		t.Fatalf("found %d examples, want at least 10: %v", len(files), err)
 	}
 	out := map[string]map[string]*filled{"flows": flows(t)}
 	for _, file := range files {
@@ -84,7 +84,7 @@ func templates(t *testing.T) map[string]map[string]*filled {
 	return out
 }
 
-// fits reports whether the set gives other values for a Template than those
+// fits reports whether the set gives other values for a Template than the sets
 // before it.
 func (s set) fits(template *tree.Node) bool {
 	return s.delivery == "apply" || s.likes != nil || strings.Contains(string(tree.AppendJSON(nil, template.Get("spec", "parameters"), "")), `"delivery"`)
@@ -99,7 +99,7 @@ func generated(t *testing.T, args ...string) []*tree.Node {
 		Getenv: func(string) string { return "" }, Now: time.Now,
 	}
 	if code := app.Run(t.Context(), ingestor.Name, env, ingestor.Run); code != 0 {
-		t.Fatalf("%q ends with %d: %s", args, code, &notes)
+		t.Fatalf("command %q ended with %d: %s", args, code, &notes)
 	}
 	docs, errs := tree.DecodeBytes(out.Bytes())
 	if len(errs) > 0 {
@@ -108,7 +108,7 @@ func generated(t *testing.T, args ...string) []*tree.Node {
 	return docs
 }
 
-// flows returns the Templates of our own.
+// flows returns the Templates of flows.yaml.
 func flows(t *testing.T) map[string]*filled {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/flows.yaml")
@@ -131,7 +131,7 @@ func flows(t *testing.T) map[string]*filled {
 	return out
 }
 
-// world runs tasks as the portal does.
+// world runs tasks like the portal.
 type world struct {
 	t     *testing.T
 	store *store.Store
@@ -139,7 +139,7 @@ type world struct {
 	tasks *task.Tasks
 }
 
-// open opens a world in which things can be tried out.
+// open returns a world for dry runs.
 func open(t *testing.T) *world {
 	t.Helper()
 	w, dir, log := &world{t: t}, t.TempDir(), slog.New(slog.DiscardHandler)
@@ -159,7 +159,7 @@ func open(t *testing.T) *world {
 	return w
 }
 
-// start opens a world in which tasks are run until the test ends.
+// start returns a world that runs tasks until the test ends.
 func start(t *testing.T) *world {
 	t.Helper()
 	w := open(t)
@@ -167,7 +167,7 @@ func start(t *testing.T) *world {
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := w.queue.Run(ctx); err != nil {
-			t.Errorf("the queue: %v", err)
+			t.Errorf("queue ended with %v", err)
 		}
 	})
 	running.Go(func() { w.tasks.Run(ctx) })
@@ -175,7 +175,7 @@ func start(t *testing.T) *world {
 	return w
 }
 
-// logging is debug:log under the names of the actions it stands in for.
+// logging returns debug:log under the names of the actions it replaces.
 func logging(t *testing.T) []action.Action {
 	t.Helper()
 	all := debug.Actions(debug.Options{})
@@ -191,7 +191,7 @@ func logging(t *testing.T) []action.Action {
 	return out
 }
 
-// run runs a task to its end.
+// run runs a task until it ends.
 func (w *world) run(o task.Order) (*taskstore.Task, []taskstore.TaskEvent) {
 	w.t.Helper()
 	id, err := w.tasks.Create(w.t.Context(), o)
@@ -210,7 +210,7 @@ func (w *world) run(o task.Order) (*taskstore.Task, []taskstore.TaskEvent) {
 	}
 	found, err := taskstore.New(w.store.DB).Task(w.t.Context(), id)
 	if err != nil || found == nil {
-		w.t.Fatalf("the task is %v: %v", found, err)
+		w.t.Fatalf("task is %v: %v", found, err)
 	}
 	return found, events
 }

@@ -1,5 +1,5 @@
-// Package npm installs the npm packages that tests run: once, outside the
-// repository, shared by every checkout.
+// Package npm installs npm packages for tests: once, outside the repository,
+// shared by all checkouts.
 package npm
 
 import (
@@ -19,10 +19,10 @@ import (
 // ErrOff is returned by Install if node or npm is not installed.
 var ErrOff = errors.New("node or npm is not installed")
 
-// Install returns node, and the folder node_modules with the packages of a
-// manifest and its lock file. The folder is named by both, and is installed by
-// one process at a time, which says so; those that wait find it there. name says
-// whose packages they are.
+// Install returns the path of node, and the folder node_modules with the
+// packages of a manifest and its lock file. The folder is named by a digest of
+// both. One process at a time installs it and reports that; the others wait.
+// name is the owner of the packages in messages.
 func Install(name string, manifest, lock []byte) (node, modules string, err error) {
 	node, err = exec.LookPath("node")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// total is how many entities there are.
+// total returns the number of entities.
 func (c caller) total() int {
 	c.t.Helper()
 	var page struct{ TotalItems int }
@@ -18,26 +18,26 @@ func (c caller) total() int {
 	return page.TotalItems
 }
 
-// fails wants a request to be answered with one of the statuses and an error of
-// the contract, which the transport checks, with nothing lost and the portal as
-// lively as before.
+// fails checks that a request returns one of the statuses and an error that
+// contains a text, that no entity is lost, and that the portal still works. The
+// transport checks the error against the contract.
 func (c caller) fails(x call, says string, statuses ...int) reply {
 	c.t.Helper()
 	before := c.total()
 	r := c.send(x)
 	if !slices.Contains(statuses, r.status) {
-		c.t.Errorf("got %d %s, want %v", r.status, brief(r.body), statuses)
+		c.t.Errorf("got %d %s, want one of %v", r.status, brief(r.body), statuses)
 	}
 	if !strings.Contains(string(r.body), says) {
-		c.t.Errorf("the error does not say %q: %s", says, brief(r.body))
+		c.t.Errorf("error does not contain %q: %s", says, brief(r.body))
 	}
 	if after := c.total(); after != before {
-		c.t.Errorf("there were %d entities, and now there are %d", before, after)
+		c.t.Errorf("catalog had %d entities, and now has %d", before, after)
 	}
 	return r
 }
 
-// TestBadRequests sends requests that say something wrong.
+// TestBadRequests checks the errors for invalid requests.
 func TestBadRequests(t *testing.T) { onBoth(t, badRequests) }
 
 func badRequests(t *testing.T, database map[string]any) {
@@ -59,74 +59,74 @@ func badRequests(t *testing.T, database map[string]any) {
 		// says is a part of the message.
 		says string
 	}{
-		"half a query":             {"malformed JSON", post(catalog+"/entities/by-query", `{"limit":`), 400, "InputError"},
-		"half a list of refs":      {"malformed JSON", post(catalog+"/entities/by-refs", `{"entityRefs":[`), 400, "InputError"},
-		"half a location":          {"malformed JSON", post(catalog+"/locations", `{`), 400, "InputError"},
-		"half an entity":           {"malformed JSON", post(catalog+"/validate-entity", `{"entity":{"kind":"X"}`), 400, "InputError"},
-		"half a question":          {"malformed JSON", post("/api/permission/authorize", `{"items"`), 400, "InputError"},
-		"words":                    {"not JSON at all", post("/api/permission/authorize", `may I?`), 400, "InputError"},
-		"two values":               {"something behind the JSON", post(catalog+"/entities/by-refs", `{"entityRefs":[]} {"x":1}`), 400, "InputError"},
-		"no body":                  {"an empty body", call{method: "POST", path: catalog + "/entities/by-refs"}, 400, "InputError"},
-		"deep JSON":                {"a hundred thousand brackets", post(catalog+"/entities/by-query", `{"query":`+strings.Repeat(`{"$not":`, 100_000)+`{}`+strings.Repeat("}", 100_001)), 400, "InputError"},
-		"limit is text":            {"wrong types", post(catalog+"/entities/by-query", `{"limit":"many"}`), 400, "limit"},
-		"refs are an object":       {"wrong types", post(catalog+"/entities/by-refs", `{"entityRefs":{}}`), 400, "entityRefs"},
-		"refs are numbers":         {"wrong types", post(catalog+"/entities/by-refs", `{"entityRefs":[1]}`), 400, "entityRefs"},
-		"a list for an object":     {"wrong types", post(catalog+"/entities/by-refs", `[]`), 400, "InputError"},
-		"target is a number":       {"wrong types", post(catalog+"/locations", `{"type":"url","target":1}`), 400, "target"},
-		"facets are text":          {"wrong types", post(catalog+"/entity-facets", `{"facets":"kind"}`), 400, "facets"},
-		"query is a list":          {"wrong types", post(catalog+"/entities/by-query", `{"query":[]}`), 400, "query"},
-		"entity is text":           {"wrong types", post(catalog+"/validate-entity", `{"entity":"x","location":"url:https://example.org/"}`), 400, "entity"},
-		"items are an object":      {"wrong types", post("/api/permission/authorize", `{"items":{}}`), 400, "items"},
-		"unknown operator":         {"an operator that there is not", post(catalog+"/entities/by-query", `{"query":{"kind":{"$like":"x"}}}`), 400, "$hasPrefix"},
-		"empty filter key":         {"a filter without a key", get("/entities?filter==x"), 400, "'=x'"},
-		"filter by a form":         {"what is not indexed is not silently empty", get("/entities?filter=spec.parameters.title=x"), 400, "spec.parameters"},
-		"predicate by a form":      {"nor in a predicate", post(catalog+"/entities/by-query", `{"query":{"spec.parameters.title":"x"}}`), 400, "spec.parameters"},
-		"facet of a form":          {"nor as a facet", get("/entity-facets?facet=spec.parameters.title"), 400, "spec.parameters"},
-		"negative limit":           {"limits count", get("/entities?limit=-1"), 400, "limit must be >= 0"},
-		"negative offset":          {"offsets count", get("/entities?offset=-1"), 400, "offset must be >= 0"},
-		"negative page":            {"limits count", get("/entities/by-query?limit=-1"), 400, "limit"},
-		"negative limit in a body": {"limits count", post(catalog+"/entities/by-query", `{"limit":-1}`), 400, "limit"},
-		"negative locations":       {"limits count", post(catalog+"/locations/by-query", `{"limit":-1}`), 400, "limit"},
-		"no limit":                 {"a limit beyond numbers", get("/entities?limit=99999999999999999999999"), 400, "limit"},
-		"half a number":            {"a limit that is no whole number", get("/entities/by-query?limit=1.5"), 400, "limit"},
-		"a page without end":       {"pages are bounded", get("/entities/by-query?limit=10000000"), 400, "limit"},
-		"order":                    {"an order that there is not", get("/entities?order=sideways:metadata.name"), 400, "InputError"},
-		"order without field":      {"an order of nothing", get("/entities?order=asc:"), 400, "InputError"},
-		"order of pages":           {"an order that there is not", get("/entities/by-query?orderField=metadata.name,sideways"), 400, "InputError"},
-		"after":                    {"a place that nobody named", get("/entities?after=eyJsaW1pdCI6Miwib2Zmc2V0IjoyfQ"), 400, "Malformed after cursor"},
-		"cursor":                   {"a cursor that nobody gave", get("/entities/by-query?cursor=eyJ4IjoxfQ"), 400, "Malformed cursor"},
-		"locations' cursor":        {"a cursor that nobody gave", post(catalog+"/locations/by-query", `{"cursor":"eyJ4IjoxfQ"}`), 400, "ursor"},
-		"slash":                    {"a name with a slash is not two names", byName("component", "default", "a%2Fb"), 404, "a/b"},
-		"only slashes":             {"slashes all over", byName("%2F", "%2F", "%2F"), 404, "NotFoundError"},
-		"percent":                  {"a name with a percent sign", byName("component", "default", "100%25"), 404, "100%"},
-		"twice escaped":            {"names are read once", byName("component", "default", "%2561"), 404, "%61"},
-		"unicode":                  {"a name in another script", byName("component", "default", url.PathEscape("名前-é-🚀")), 404, "名前"},
-		"no text":                  {"a name that is not text", byName("component", "default", "%ff%fe"), 404, "NotFoundError"},
-		"nul":                      {"a name with a zero byte, which PostgreSQL refuses", byName("component", "default", "a%00b"), 404, "NotFoundError"},
-		"dots":                     {"a way out that is a name", byName("component", "default", "%2e%2e"), 404, "NotFoundError"},
-		"long name":                {"a name of ten thousand characters", byName("component", "default", strings.Repeat("x", 10_000)), 404, "NotFoundError"},
-		"unknown uid":              {"a uid that there is not", get("/entities/by-uid/%00%2F..%2F"), 404, "NotFoundError"},
-		"unknown location":         {"an id that is none", get("/locations/%27%3B--"), 404, "NotFoundError"},
-		"unknown path":             {"a path that there is not", get("/nothing/here"), 404, "NotFoundError"},
-		"unknown part":             {"a part that there is not", call{path: "/api/nothing"}, 404, "NotFoundError"},
-		"wrong method":             {"a method that there is not", call{method: "PATCH", path: catalog + "/entities"}, 405, "Error"},
-		"10 MB of refs":            {"more than is accepted", post(catalog+"/entities/by-refs", large), 413, "PayloadTooLargeError"},
-		"10 MB of entity":          {"more than is accepted", post(catalog+"/validate-entity", large), 413, "PayloadTooLargeError"},
-		"10 MB of query":           {"more than is accepted", post(catalog+"/entities/by-query", large), 413, "PayloadTooLargeError"},
-		"10 MB of location":        {"more than is accepted", post(catalog+"/locations", large), 413, "PayloadTooLargeError"},
-		"10 MB of questions":       {"more than is accepted", post("/api/permission/authorize", large), 413, "PayloadTooLargeError"},
-		"10 MB of facets":          {"more than is accepted", post(catalog+"/entity-facets", large), 413, "PayloadTooLargeError"},
-		"100,000 values":           {"a predicate without measure", post(catalog+"/entities/by-query", `{"query":{"kind":{"$in":[`+many(100_000, `"x"`)+`]}}}`), 400, "InputError"},
-		"100,000 predicates":       {"a predicate without measure", post(catalog+"/entities/by-query", `{"query":{"$any":[`+many(100_000, `{"kind":"x"}`)+`]}}`), 400, "InputError"},
-		"100,000 facets":           {"facets without measure", post(catalog+"/entity-facets", `{"facets":[`+many(100_000, `"kind"`)+`]}`), 400, "InputError"},
-		"100,000 questions":        {"questions without measure", post("/api/permission/authorize", `[`+many(100_000, `{"permission":{"name":"x"}}`)+`]`), 400, "InputError"},
-		"5,000 filters":            {"filters without measure", get("/entities?" + strings.Repeat("filter=a&", 5_000)), 400, "InputError"},
-		"entity breaks rules":      {"an entity that the catalog would not take", post(catalog+"/validate-entity", `{"location":"url:https://example.org/x","entity":{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"no name!"},"spec":{}}}`), 400, "metadata.name"},
-		"no entity":                {"a document that is no entity", post(catalog+"/validate-entity", `{"location":"url:https://example.org/x","entity":{}}`), 400, "errors"},
-		"location without type":    {"a type that is not allowed", post(catalog+"/locations", `{"type":"ftp","target":"x"}`), 400, "allowed type"},
-		"location in words":        {"a target that is no address", post(catalog+"/locations?dryRun=true", `{"type":"url","target":"over there"}`), 400, "InputError"},
-		"refresh of nothing":       {"a reference that is none", post(catalog+"/refresh", `{"entityRef":"::://"}`), 400, "InputError"},
-		"facet of nothing":         {"no facet", get("/entity-facets"), 400, "facet"},
+		"half a query":             {"Malformed JSON is rejected.", post(catalog+"/entities/by-query", `{"limit":`), 400, "InputError"},
+		"half a list of refs":      {"Malformed JSON is rejected.", post(catalog+"/entities/by-refs", `{"entityRefs":[`), 400, "InputError"},
+		"half a location":          {"Malformed JSON is rejected.", post(catalog+"/locations", `{`), 400, "InputError"},
+		"half an entity":           {"Malformed JSON is rejected.", post(catalog+"/validate-entity", `{"entity":{"kind":"X"}`), 400, "InputError"},
+		"half a question":          {"Malformed JSON is rejected.", post("/api/permission/authorize", `{"items"`), 400, "InputError"},
+		"words":                    {"A body that is not JSON is rejected.", post("/api/permission/authorize", `may I?`), 400, "InputError"},
+		"two values":               {"A second JSON value after the first is rejected.", post(catalog+"/entities/by-refs", `{"entityRefs":[]} {"x":1}`), 400, "InputError"},
+		"no body":                  {"An empty body is rejected.", call{method: "POST", path: catalog + "/entities/by-refs"}, 400, "InputError"},
+		"deep JSON":                {"JSON with a hundred thousand nested objects is rejected.", post(catalog+"/entities/by-query", `{"query":`+strings.Repeat(`{"$not":`, 100_000)+`{}`+strings.Repeat("}", 100_001)), 400, "InputError"},
+		"limit is text":            {"A value of the wrong type is rejected.", post(catalog+"/entities/by-query", `{"limit":"many"}`), 400, "limit"},
+		"refs are an object":       {"A value of the wrong type is rejected.", post(catalog+"/entities/by-refs", `{"entityRefs":{}}`), 400, "entityRefs"},
+		"refs are numbers":         {"A value of the wrong type is rejected.", post(catalog+"/entities/by-refs", `{"entityRefs":[1]}`), 400, "entityRefs"},
+		"a list for an object":     {"A value of the wrong type is rejected.", post(catalog+"/entities/by-refs", `[]`), 400, "InputError"},
+		"target is a number":       {"A value of the wrong type is rejected.", post(catalog+"/locations", `{"type":"url","target":1}`), 400, "target"},
+		"facets are text":          {"A value of the wrong type is rejected.", post(catalog+"/entity-facets", `{"facets":"kind"}`), 400, "facets"},
+		"query is a list":          {"A value of the wrong type is rejected.", post(catalog+"/entities/by-query", `{"query":[]}`), 400, "query"},
+		"entity is text":           {"A value of the wrong type is rejected.", post(catalog+"/validate-entity", `{"entity":"x","location":"url:https://example.org/"}`), 400, "entity"},
+		"items are an object":      {"A value of the wrong type is rejected.", post("/api/permission/authorize", `{"items":{}}`), 400, "items"},
+		"unknown operator":         {"An unknown operator is rejected.", post(catalog+"/entities/by-query", `{"query":{"kind":{"$like":"x"}}}`), 400, "$hasPrefix"},
+		"empty filter key":         {"A filter without a key is rejected.", get("/entities?filter==x"), 400, "'=x'"},
+		"filter by a form":         {"A filter on a field that is not indexed is an error, not an empty result.", get("/entities?filter=spec.parameters.title=x"), 400, "spec.parameters"},
+		"predicate by a form":      {"A predicate on a field that is not indexed is an error.", post(catalog+"/entities/by-query", `{"query":{"spec.parameters.title":"x"}}`), 400, "spec.parameters"},
+		"facet of a form":          {"A facet of a field that is not indexed is an error.", get("/entity-facets?facet=spec.parameters.title"), 400, "spec.parameters"},
+		"negative limit":           {"A negative limit is rejected.", get("/entities?limit=-1"), 400, "limit must be >= 0"},
+		"negative offset":          {"A negative offset is rejected.", get("/entities?offset=-1"), 400, "offset must be >= 0"},
+		"negative page":            {"A negative limit is rejected.", get("/entities/by-query?limit=-1"), 400, "limit"},
+		"negative limit in a body": {"A negative limit is rejected.", post(catalog+"/entities/by-query", `{"limit":-1}`), 400, "limit"},
+		"negative locations":       {"A negative limit is rejected.", post(catalog+"/locations/by-query", `{"limit":-1}`), 400, "limit"},
+		"no limit":                 {"A limit that overflows an integer is rejected.", get("/entities?limit=99999999999999999999999"), 400, "limit"},
+		"half a number":            {"A limit that is not an integer is rejected.", get("/entities/by-query?limit=1.5"), 400, "limit"},
+		"a page without end":       {"The size of a page is bounded.", get("/entities/by-query?limit=10000000"), 400, "limit"},
+		"order":                    {"An unknown sort direction is rejected.", get("/entities?order=sideways:metadata.name"), 400, "InputError"},
+		"order without field":      {"An order without a field is rejected.", get("/entities?order=asc:"), 400, "InputError"},
+		"order of pages":           {"An unknown sort direction is rejected.", get("/entities/by-query?orderField=metadata.name,sideways"), 400, "InputError"},
+		"after":                    {"An after cursor that the catalog did not issue is rejected.", get("/entities?after=eyJsaW1pdCI6Miwib2Zmc2V0IjoyfQ"), 400, "Malformed after cursor"},
+		"cursor":                   {"A cursor that the catalog did not issue is rejected.", get("/entities/by-query?cursor=eyJ4IjoxfQ"), 400, "Malformed cursor"},
+		"locations' cursor":        {"A cursor that the catalog did not issue is rejected.", post(catalog+"/locations/by-query", `{"cursor":"eyJ4IjoxfQ"}`), 400, "ursor"},
+		"slash":                    {"An escaped slash does not split a name.", byName("component", "default", "a%2Fb"), 404, "a/b"},
+		"only slashes":             {"Escaped slashes in all parts are part of the names.", byName("%2F", "%2F", "%2F"), 404, "NotFoundError"},
+		"percent":                  {"A name may contain a percent sign.", byName("component", "default", "100%25"), 404, "100%"},
+		"twice escaped":            {"Names are unescaped only once.", byName("component", "default", "%2561"), 404, "%61"},
+		"unicode":                  {"A name may be in any script.", byName("component", "default", url.PathEscape("名前-é-🚀")), 404, "名前"},
+		"no text":                  {"A name that is not valid UTF-8 is not found.", byName("component", "default", "%ff%fe"), 404, "NotFoundError"},
+		"nul":                      {"A name with a NUL byte, which PostgreSQL rejects, is not found.", byName("component", "default", "a%00b"), 404, "NotFoundError"},
+		"dots":                     {"Escaped dots are a name, not a path traversal.", byName("component", "default", "%2e%2e"), 404, "NotFoundError"},
+		"long name":                {"A name of ten thousand characters is not found.", byName("component", "default", strings.Repeat("x", 10_000)), 404, "NotFoundError"},
+		"unknown uid":              {"An unknown uid is not found.", get("/entities/by-uid/%00%2F..%2F"), 404, "NotFoundError"},
+		"unknown location":         {"An invalid location id is not found.", get("/locations/%27%3B--"), 404, "NotFoundError"},
+		"unknown path":             {"An unknown path is not found.", get("/nothing/here"), 404, "NotFoundError"},
+		"unknown part":             {"An unknown plugin is not found.", call{path: "/api/nothing"}, 404, "NotFoundError"},
+		"wrong method":             {"An unsupported method is rejected.", call{method: "PATCH", path: catalog + "/entities"}, 405, "Error"},
+		"10 MB of refs":            {"A body over the size limit is rejected.", post(catalog+"/entities/by-refs", large), 413, "PayloadTooLargeError"},
+		"10 MB of entity":          {"A body over the size limit is rejected.", post(catalog+"/validate-entity", large), 413, "PayloadTooLargeError"},
+		"10 MB of query":           {"A body over the size limit is rejected.", post(catalog+"/entities/by-query", large), 413, "PayloadTooLargeError"},
+		"10 MB of location":        {"A body over the size limit is rejected.", post(catalog+"/locations", large), 413, "PayloadTooLargeError"},
+		"10 MB of questions":       {"A body over the size limit is rejected.", post("/api/permission/authorize", large), 413, "PayloadTooLargeError"},
+		"10 MB of facets":          {"A body over the size limit is rejected.", post(catalog+"/entity-facets", large), 413, "PayloadTooLargeError"},
+		"100,000 values":           {"The number of values in a predicate is limited.", post(catalog+"/entities/by-query", `{"query":{"kind":{"$in":[`+many(100_000, `"x"`)+`]}}}`), 400, "InputError"},
+		"100,000 predicates":       {"The number of predicates is limited.", post(catalog+"/entities/by-query", `{"query":{"$any":[`+many(100_000, `{"kind":"x"}`)+`]}}`), 400, "InputError"},
+		"100,000 facets":           {"The number of facets is limited.", post(catalog+"/entity-facets", `{"facets":[`+many(100_000, `"kind"`)+`]}`), 400, "InputError"},
+		"100,000 questions":        {"The number of permission requests is limited.", post("/api/permission/authorize", `[`+many(100_000, `{"permission":{"name":"x"}}`)+`]`), 400, "InputError"},
+		"5,000 filters":            {"The number of filters is limited.", get("/entities?" + strings.Repeat("filter=a&", 5_000)), 400, "InputError"},
+		"entity breaks rules":      {"An entity that breaks the catalog's rules is rejected.", post(catalog+"/validate-entity", `{"location":"url:https://example.org/x","entity":{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"no name!"},"spec":{}}}`), 400, "metadata.name"},
+		"no entity":                {"A document that is not an entity is rejected.", post(catalog+"/validate-entity", `{"location":"url:https://example.org/x","entity":{}}`), 400, "errors"},
+		"location without type":    {"A location type that is not allowed is rejected.", post(catalog+"/locations", `{"type":"ftp","target":"x"}`), 400, "allowed type"},
+		"location in words":        {"A target that is not a URL is rejected.", post(catalog+"/locations?dryRun=true", `{"type":"url","target":"over there"}`), 400, "InputError"},
+		"refresh of nothing":       {"A malformed entity reference is rejected.", post(catalog+"/refresh", `{"entityRef":"::://"}`), 400, "InputError"},
+		"facet of nothing":         {"A request without a facet is rejected.", get("/entity-facets"), 400, "facet"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -138,20 +138,21 @@ func badRequests(t *testing.T, database map[string]any) {
 		})
 	}
 	t.Run("100,000 filters", func(t *testing.T) {
-		// Such an address is refused before anybody reads it, also by closing
+		// Such a URL is rejected before it is parsed; the server may also close
 		// the connection.
 		w := w.in(t)
 		x := get("/entities?" + strings.Repeat("filter=a&", 100_000))
 		if r, err := w.try(x); err == nil && r.status != 414 && r.status != 431 && r.status != 400 {
-			t.Errorf("got %d %s", r.status, brief(r.body))
+			t.Errorf("got %d %s, want 400, 414 or 431", r.status, brief(r.body))
 		}
 		if w.total() != 3 {
-			t.Error("something was lost")
+			t.Error("entities were lost")
 		}
 	})
 }
 
-// TestBadCursors changes cursors, and uses them where they do not belong.
+// TestBadCursors checks that changed cursors, and cursors of another list, are
+// rejected.
 func TestBadCursors(t *testing.T) {
 	w := start(t, setup{})
 	w.push("first", component("a"), component("b"), component("c"), component("d"))
@@ -178,9 +179,9 @@ func TestBadCursors(t *testing.T) {
 			changed := []byte(cursor)
 			changed[i] = "AB"[btoi(changed[i] == 'A')]
 			if r := w.send(call{path: path + "?cursor=" + url.QueryEscape(string(changed))}); r.status != 400 {
-				// The last character may hold bits that mean nothing.
+				// The last character may contain unused bits.
 				if i < len(cursor)-1 || r.status != 200 {
-					t.Fatalf("character %d changed: got %d %s", i, r.status, brief(r.body))
+					t.Fatalf("cursor with changed character %d returned %d %s, want 400", i, r.status, brief(r.body))
 				}
 			}
 		}
@@ -189,7 +190,7 @@ func TestBadCursors(t *testing.T) {
 		w := w.in(t)
 		for i := 1; i < len(cursor); i += 7 {
 			if r := w.send(call{path: path + "?cursor=" + url.QueryEscape(cursor[:i])}); r.status != 400 {
-				t.Fatalf("the first %d characters: got %d %s", i, r.status, brief(r.body))
+				t.Fatalf("first %d characters of a cursor returned %d %s, want 400", i, r.status, brief(r.body))
 			}
 		}
 	})
@@ -211,7 +212,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// TestBadPushes pushes what is not taken.
+// TestBadPushes checks that invalid pushes are rejected.
 func TestBadPushes(t *testing.T) {
 	w := start(t, setup{})
 	w.push("first", component("a"), component("b"))
@@ -223,20 +224,20 @@ func TestBadPushes(t *testing.T) {
 		status int
 		says   string
 	}{
-		"bad line":       {"a line that is not JSON changes nothing", put(component("x") + "\n{\"kind\":\n" + component("y")), 400, "InputError"},
-		"truncated":      {"a body that ends in the middle changes nothing", put(component("x") + "\n" + component("y")[:40]), 400, "InputError"},
-		"nothing":        {"a pipeline that failed must not empty the catalog", put("\n"), 400, "allowEmpty"},
-		"type":           {"an unknown type of body", call{method: "PUT", path: full, body: "kind,name", header: http.Header{"Content-Type": {"text/csv"}}}, 415, "UnsupportedMediaTypeError"},
-		"provider":       {"a name that is none", call{method: "PUT", path: "/api/catalog/providers/No%2FName/entities", body: component("x"), header: ndjson}, 400, "InputError"},
-		"strict":         {"one bad entity refuses all", call{method: "PUT", path: full + "?strict=true", body: component("x") + "\n" + component("no name!"), header: ndjson}, 400, "refused"},
-		"bad gzip":       {"a body that is not what it says", call{method: "PUT", path: full, body: component("x"), header: http.Header{"Content-Type": {"application/x-ndjson"}, "Content-Encoding": {"gzip"}}}, 400, "InputError"},
-		"bad encoding":   {"an encoding nobody knows", call{method: "PUT", path: full, body: component("x"), header: http.Header{"Content-Type": {"application/x-ndjson"}, "Content-Encoding": {"rot13"}}}, 415, "UnsupportedMediaTypeError"},
-		"guest":          {"guests change nothing", call{method: "POST", path: delta, body: component("x"), header: ndjson, token: w.guest()}, 403, "catalog.entity.create"},
-		"unknown":        {"a provider that there is not", call{method: "DELETE", path: "/api/catalog/providers/nobody"}, 404, "NotFoundError"},
-		"bad removal":    {"a reference that is none", call{method: "POST", path: delta, body: `{"remove":17}`, header: ndjson}, 400, ""},
-		"yaml bomb":      {"aliases are not multiplied", call{method: "POST", path: delta, body: bomb(), header: http.Header{"Content-Type": {"application/yaml"}}}, 400, "InputError"},
-		"not an entity":  {"a list is no entity", call{method: "PUT", path: full + "?strict=true", body: "[1,2]", header: ndjson}, 400, ""},
-		"guest's delete": {"guests change nothing", call{method: "DELETE", path: "/api/catalog/providers/first", token: w.guest()}, 403, "NotAllowedError"},
+		"bad line":       {"A line that is not JSON rejects the whole push.", put(component("x") + "\n{\"kind\":\n" + component("y")), 400, "InputError"},
+		"truncated":      {"A truncated body rejects the whole push.", put(component("x") + "\n" + component("y")[:40]), 400, "InputError"},
+		"nothing":        {"An empty push, as from a failed pipeline, does not empty the catalog.", put("\n"), 400, "allowEmpty"},
+		"type":           {"An unknown content type is rejected.", call{method: "PUT", path: full, body: "kind,name", header: http.Header{"Content-Type": {"text/csv"}}}, 415, "UnsupportedMediaTypeError"},
+		"provider":       {"An invalid provider name is rejected.", call{method: "PUT", path: "/api/catalog/providers/No%2FName/entities", body: component("x"), header: ndjson}, 400, "InputError"},
+		"strict":         {"In strict mode one invalid entity rejects the whole push.", call{method: "PUT", path: full + "?strict=true", body: component("x") + "\n" + component("no name!"), header: ndjson}, 400, "refused"},
+		"bad gzip":       {"A body that is not in its declared encoding is rejected.", call{method: "PUT", path: full, body: component("x"), header: http.Header{"Content-Type": {"application/x-ndjson"}, "Content-Encoding": {"gzip"}}}, 400, "InputError"},
+		"bad encoding":   {"An unknown content encoding is rejected.", call{method: "PUT", path: full, body: component("x"), header: http.Header{"Content-Type": {"application/x-ndjson"}, "Content-Encoding": {"rot13"}}}, 415, "UnsupportedMediaTypeError"},
+		"guest":          {"Guests cannot push.", call{method: "POST", path: delta, body: component("x"), header: ndjson, token: w.guest()}, 403, "catalog.entity.create"},
+		"unknown":        {"An unknown provider is not found.", call{method: "DELETE", path: "/api/catalog/providers/unknown"}, 404, "NotFoundError"},
+		"bad removal":    {"A malformed entity reference is rejected.", call{method: "POST", path: delta, body: `{"remove":17}`, header: ndjson}, 400, ""},
+		"yaml bomb":      {"YAML aliases are not expanded without limit.", call{method: "POST", path: delta, body: bomb(), header: http.Header{"Content-Type": {"application/yaml"}}}, 400, "InputError"},
+		"not an entity":  {"A list is not an entity.", call{method: "PUT", path: full + "?strict=true", body: "[1,2]", header: ndjson}, 400, ""},
+		"guest's delete": {"Guests cannot delete a provider.", call{method: "DELETE", path: "/api/catalog/providers/first", token: w.guest()}, 403, "NotAllowedError"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -245,26 +246,26 @@ func TestBadPushes(t *testing.T) {
 	}
 	t.Run("refused entities", func(t *testing.T) {
 		w := w.in(t)
-		// A bad version of what the provider has already, one that is new, one
-		// of somebody else's, and one twice.
+		// The push has an invalid version of an existing entity, an invalid new
+		// one, one that another provider owns, and one twice.
 		w.push("second", component("theirs"))
 		bad := `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"a","tags":["No Tag"]},"spec":{"type":"x","lifecycle":"x","owner":"x"}}`
 		r := w.push("first", bad, component("no name!"), component("theirs"), component("b"), component("b"), component("new"))
 		if r.Added != 1 || r.Unchanged != 1 || r.Removed != 0 || len(r.Refused) != 4 {
-			t.Errorf("one is added, one unchanged, four are refused, got %+v", r)
+			t.Errorf("push returned %+v, want one added, one unchanged and four refused", r)
 		}
 		if !w.there("component/default/a") || !w.there("component/default/theirs") || w.total() != 4 {
-			t.Error("something was lost")
+			t.Error("entities were lost")
 		}
 		for _, refused := range r.Refused {
 			if refused.Reason == "" {
-				t.Errorf("a refusal without a reason: %+v", refused)
+				t.Errorf("refused entity has no reason: %+v", refused)
 			}
 		}
 	})
 }
 
-// bomb is a short document that would be a long one.
+// bomb returns a short YAML document that would expand to a very large one.
 func bomb() string {
 	var s strings.Builder
 	s.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")

@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// TestBadTokens asks with tokens that are not what they say.
+// TestBadTokens checks that forged, expired and malformed tokens are rejected.
 func TestBadTokens(t *testing.T) {
 	w := start(t, setup{})
 	good := w.guest()
@@ -43,20 +43,20 @@ func TestBadTokens(t *testing.T) {
 	delete(service, "guest")
 
 	cases := map[string]struct{ reason, token string }{
-		"someone else's":  {"signed by a key that is not ours, under the name of ours", w.forged(decoded(parts[0]), parts[1])},
-		"none":            {"not signed, and saying so", encoded(none) + "." + parts[1] + "."},
-		"none, signed":    {"not signed, and saying so", encoded(none) + "." + parts[1] + "." + parts[2]},
-		"promoted":        {"signed for something else", parts[0] + "." + encoded(service) + "." + parts[2]},
-		"no signature":    {"truncated", parts[0] + "." + parts[1]},
-		"empty signature": {"truncated", parts[0] + "." + parts[1] + "."},
-		"garbage":         {"no token at all", "garbage"},
-		"dots":            {"no token at all", "..."},
-		"almost a token":  {"a service's token but for a character", theToken[:len(theToken)-1] + "x"},
-		"more":            {"a service's token and a character", theToken + "x"},
-		"long":            {"forty thousand characters", strings.Repeat("x", 40_000)},
+		"someone else's":  {"A token signed with another key under our key id is rejected.", w.forged(decoded(parts[0]), parts[1])},
+		"none":            {"A token with algorithm none is rejected.", encoded(none) + "." + parts[1] + "."},
+		"none, signed":    {"A token with algorithm none is rejected, even with a signature.", encoded(none) + "." + parts[1] + "." + parts[2]},
+		"promoted":        {"A signature of other claims is rejected.", parts[0] + "." + encoded(service) + "." + parts[2]},
+		"no signature":    {"A truncated token is rejected.", parts[0] + "." + parts[1]},
+		"empty signature": {"A token with an empty signature is rejected.", parts[0] + "." + parts[1] + "."},
+		"garbage":         {"A text that is not a token is rejected.", "garbage"},
+		"dots":            {"A text that is not a token is rejected.", "..."},
+		"almost a token":  {"A service token with one wrong character is rejected.", theToken[:len(theToken)-1] + "x"},
+		"more":            {"A service token with an additional character is rejected.", theToken + "x"},
+		"long":            {"A token of forty thousand characters is rejected.", strings.Repeat("x", 40_000)},
 	}
 	for i := 1; i < len(good); i += len(good)/20 + 1 {
-		cases[fmt.Sprintf("first %d characters", i)] = struct{ reason, token string }{"truncated", good[:i]}
+		cases[fmt.Sprintf("first %d characters", i)] = struct{ reason, token string }{"A truncated token is rejected.", good[:i]}
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestBadTokens(t *testing.T) {
 					t.Errorf("%s: got %d %s, want 403", tc.reason, r.status, brief(r.body))
 				}
 				if len(tc.token) > 10 && strings.Contains(string(r.body), tc.token) {
-					t.Errorf("%s: the answer repeats the token", tc.reason)
+					t.Errorf("%s: response contains the token", tc.reason)
 				}
 			}
 		})
@@ -81,7 +81,7 @@ func TestBadTokens(t *testing.T) {
 	w.want(call{path: path, token: good}, http.StatusOK, nil)
 }
 
-// forged signs claims with a key of our own, under the header of another.
+// forged signs claims with a new key, under a copied header.
 func (c caller) forged(header map[string]any, claims string) string {
 	c.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -108,13 +108,14 @@ func (c caller) forged(header map[string]any, claims string) string {
 	return token
 }
 
-// locationBody is a location of type url.
+// locationBody returns the body of a request that registers a location of type
+// url.
 func locationBody(target string) string {
 	data, _ := json.Marshal(map[string]string{"type": "url", "target": target})
 	return string(data)
 }
 
-// register registers a location.
+// register registers a location and returns its id.
 func (c caller) register(target string) string {
 	c.t.Helper()
 	var made struct{ Location struct{ ID string } }
@@ -122,7 +123,7 @@ func (c caller) register(target string) string {
 	return made.Location.ID
 }
 
-// problem waits until a location shows one.
+// problem waits until a location has an error, and returns it.
 func (c caller) problem(id string) string {
 	c.t.Helper()
 	var location struct{ Error string }
@@ -133,7 +134,8 @@ func (c caller) problem(id string) string {
 	return location.Error
 }
 
-// TestBadLocations points at addresses that nothing good comes from.
+// TestBadLocations checks that locations with bad or forbidden targets are
+// rejected or report an error, and remove no entities.
 func TestBadLocations(t *testing.T) {
 	served := serveFiles(t, "")
 	self := served.put("self.yaml", "apiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: {name: self}\nspec: {type: url, target: BASE/self.yaml}\n")
@@ -179,26 +181,26 @@ func TestBadLocations(t *testing.T) {
 	w.push("first", component("a"))
 
 	cases := map[string]struct{ reason, target string }{
-		"slow":             {"a server that takes its time", served.base + "/slow.yaml"},
-		"silent":           {"a server that says nothing", served.base + "/silent.yaml"},
-		"endless":          {"a server that never ends", served.base + "/endless.yaml"},
-		"around":           {"a server that sends around in circles", served.base + "/around.yaml"},
-		"away":             {"a redirect to what is not allowed", served.base + "/away.yaml"},
-		"missing":          {"a file that is not there", served.base + "/missing.yaml"},
-		"broken":           {"a file that is no YAML", broken},
-		"loopback":         {"another port on this machine", "http://" + hidden + "/x.yaml"},
-		"private":          {"a private address", "http://10.0.0.1/x.yaml"},
-		"metadata service": {"a link-local address", "http://169.254.169.254/latest/meta-data"},
-		"IPv6 loopback":    {"this machine", "http://[::1]/x.yaml"},
-		"mapped":           {"this machine, in disguise", "http://[::ffff:127.0.0.1]/x.yaml"},
-		"number":           {"this machine, in disguise", "http://2130706433/x.yaml"},
-		"zero":             {"this machine, in disguise", "http://0.0.0.0/x.yaml"},
-		"localhost":        {"this machine by name", "http://localhost:" + hidden[strings.LastIndexByte(hidden, ':')+1:] + "/x.yaml"},
-		"credentials":      {"a password in the address", "http://user:secret@" + served.host + "/x.yaml"},
-		"scheme":           {"a scheme that is not read", "gopher://" + served.host + "/x.yaml"},
-		"file":             {"a file in disguise", "file:///etc/passwd"},
-		"no host":          {"an address without a host", "http:///x.yaml"},
-		"port":             {"an address with half a port", "http://" + served.host + "x/"},
+		"slow":             {"A slow server ends in a timeout.", served.base + "/slow.yaml"},
+		"silent":           {"A server that does not respond ends in a timeout.", served.base + "/silent.yaml"},
+		"endless":          {"An endless response is cut off.", served.base + "/endless.yaml"},
+		"around":           {"A redirect loop is an error.", served.base + "/around.yaml"},
+		"away":             {"A redirect to a host that is not allowed is not followed.", served.base + "/away.yaml"},
+		"missing":          {"A missing file is an error.", served.base + "/missing.yaml"},
+		"broken":           {"A file that is not YAML is an error.", broken},
+		"loopback":         {"Another port on the loopback interface is not allowed.", "http://" + hidden + "/x.yaml"},
+		"private":          {"A private address is not allowed.", "http://10.0.0.1/x.yaml"},
+		"metadata service": {"A link-local address is not allowed.", "http://169.254.169.254/latest/meta-data"},
+		"IPv6 loopback":    {"The IPv6 loopback address is not allowed.", "http://[::1]/x.yaml"},
+		"mapped":           {"A loopback address as mapped IPv6 is not allowed.", "http://[::ffff:127.0.0.1]/x.yaml"},
+		"number":           {"A loopback address as a number is not allowed.", "http://2130706433/x.yaml"},
+		"zero":             {"The unspecified address is not allowed.", "http://0.0.0.0/x.yaml"},
+		"localhost":        {"The name localhost is not allowed.", "http://localhost:" + hidden[strings.LastIndexByte(hidden, ':')+1:] + "/x.yaml"},
+		"credentials":      {"A URL with a password is not allowed.", "http://user:secret@" + served.host + "/x.yaml"},
+		"scheme":           {"An unsupported scheme is rejected.", "gopher://" + served.host + "/x.yaml"},
+		"file":             {"A file URL is rejected.", "file:///etc/passwd"},
+		"no host":          {"A URL without a host is rejected.", "http:///x.yaml"},
+		"port":             {"A URL with a malformed port is rejected.", "http://" + served.host + "x/"},
 	}
 	t.Run("read at once", func(t *testing.T) {
 		for name, tc := range cases {
@@ -210,7 +212,7 @@ func TestBadLocations(t *testing.T) {
 					t.Errorf("%s: got %d %s, want an InputError", tc.reason, r.status, brief(r.body))
 				}
 				if strings.Contains(string(r.body), "secret") && name == "credentials" && !strings.Contains(string(r.body), "xxxxx") {
-					t.Errorf("%s: the answer repeats the password: %s", tc.reason, brief(r.body))
+					t.Errorf("%s: response contains the password: %s", tc.reason, brief(r.body))
 				}
 			})
 		}
@@ -218,7 +220,7 @@ func TestBadLocations(t *testing.T) {
 	t.Run("itself", func(t *testing.T) {
 		w := w.in(t)
 		if got := w.problem(w.register(self)); !strings.Contains(got, "self.yaml") {
-			t.Errorf("the problem names the location, got %q", got)
+			t.Errorf("error of the location is %q, want it to name self.yaml", got)
 		}
 	})
 	t.Run("the same entity", func(t *testing.T) {
@@ -230,16 +232,16 @@ func TestBadLocations(t *testing.T) {
 		w.until("the first is read", func() bool { return w.there("system/default/shop") })
 		id := w.register(second)
 		if got := w.problem(id); !strings.Contains(got, "system:default/shop") {
-			t.Errorf("the problem names the entity, got %q", got)
+			t.Errorf("error of the location is %q, want it to name the entity", got)
 		}
 		var got struct{ Metadata struct{ Title string } }
 		w.get("/api/catalog/entities/by-name/system/default/shop", &got)
 		if got.Metadata.Title != "First" || !w.there("component/default/second") {
-			t.Errorf("the first owner keeps it and the rest is taken, got %+v", got)
+			t.Errorf("title is %+v, want the first owner to keep the entity and the others to be added", got)
 		}
 		w.want(call{method: "DELETE", path: "/api/catalog/locations/" + id}, http.StatusNoContent, nil)
 		if !w.there("system/default/shop") || w.there("component/default/second") {
-			t.Error("a location takes along what is its own, and nothing else")
+			t.Error("deleting a location must remove its own entities and no others")
 		}
 	})
 	t.Run("an outage", func(t *testing.T) {
@@ -251,15 +253,15 @@ func TestBadLocations(t *testing.T) {
 		w.want(call{method: "POST", path: "/api/catalog/refresh", body: `{"entityRef":"component:default/gone"}`}, http.StatusOK, nil)
 		w.problem(id)
 		if !w.there("component/default/gone") {
-			t.Error("what cannot be read stays as it was")
+			t.Error("entity was removed while its location could not be read, want it kept")
 		}
 	})
 	if !w.there("component/default/a") {
-		t.Error("something was lost")
+		t.Error("entities were lost")
 	}
 }
 
-// TestTooMany asks too often.
+// TestTooMany checks that the rate limit rejects excess requests.
 func TestTooMany(t *testing.T) {
 	w := start(t, setup{rateLimit: map[string]any{"window": "1m", "incomingRequestLimit": 5, "ipAllowList": []string{}}})
 	var fine, refused int
@@ -270,11 +272,11 @@ func TestTooMany(t *testing.T) {
 		case http.StatusTooManyRequests:
 			refused++
 		default:
-			t.Fatalf("got %d %s", r.status, brief(r.body))
+			t.Fatalf("got %d %s, want 200 or 429", r.status, brief(r.body))
 		}
 	}
 	if fine < 5 || refused < 10 {
-		t.Errorf("%d were answered and %d refused, where five may be asked in a minute", fine, refused)
+		t.Errorf("%d requests succeeded and %d were rejected with a limit of five per minute", fine, refused)
 	}
-	w.want(call{path: "/health/ready", token: nobody}, http.StatusOK, nil)
+	w.want(call{path: "/health/ready", token: noToken}, http.StatusOK, nil)
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOfficialClient drives the portal with the original's own client. Its
-// requests and answers pass through a proxy that holds them against the
-// contract.
+// TestOfficialClient drives the portal with the official Backstage client. A
+// proxy checks its requests and the responses against the contract.
 func TestOfficialClient(t *testing.T) {
 	dir := os.Getenv("INGESTOR_ORACLE_DIR")
 	if dir == "" {
@@ -26,7 +25,7 @@ func TestOfficialClient(t *testing.T) {
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not installed: it runs the original's client")
+		t.Skip("node is not installed, which runs the official client")
 	}
 	served := serveFiles(t, oracleFiles(t))
 	w := start(t, setup{allow: []string{served.host}})
@@ -47,7 +46,7 @@ func TestOfficialClient(t *testing.T) {
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Errorf("the client failed: %v", err)
+		t.Errorf("client failed: %v", err)
 	}
 
 	line := regexp.MustCompile(`(?m)^(ok|FAIL) +([\w.]+(?: [a-zA-Z/]+)?)(?: |$)`)
@@ -69,5 +68,5 @@ func TestOfficialClient(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s\n%s%s", diff, out.Bytes(), stderr.Bytes())
 	}
-	t.Logf("the client made %d requests", w.passed())
+	t.Logf("client made %d requests", w.passed())
 }

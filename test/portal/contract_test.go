@@ -1,6 +1,6 @@
-// Package portal_test holds the portal backend, started as a whole, against
-// its contract: the answers of the original, the original's own client, the
-// document api/openapi.yaml, and everything that can go wrong.
+// Package portal_test checks a complete portal backend against its contract:
+// the recorded responses of Backstage, the official client, the document
+// api/openapi.yaml, and error cases of all kinds.
 package portal_test
 
 import (
@@ -26,7 +26,7 @@ import (
 // contract is api/openapi.yaml.
 type contract struct {
 	doc *openapi3.T
-	// mux finds operations: the document writes paths as the mux does.
+	// mux finds operations: paths in the document have the syntax of ServeMux.
 	mux *http.ServeMux
 }
 
@@ -47,7 +47,8 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 			}})
 		}
 	}
-	// Several documents in a body, and a stream of events, are text to the checker.
+	// The validator treats bodies with several documents and event streams as
+	// text.
 	for _, kind := range []string{"application/yaml", "application/x-ndjson", "text/event-stream"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.PlainBodyDecoder)
 	}
@@ -60,11 +61,11 @@ type found struct {
 	route *routers.Route
 }
 
-// parameter finds those of a path.
+// parameter matches the parameters of a path.
 var parameter = regexp.MustCompile(`{(\w+)}`)
 
-// find returns the operation a request is for, with the parameters of its path;
-// nil if there is none.
+// find returns the operation of a request with its path parameters, nil if
+// there is none.
 func (c *contract) find(req *http.Request) (*routers.Route, map[string]string) {
 	handler, _ := c.mux.Handler(req)
 	f, ok := handler.(*found)
@@ -90,23 +91,23 @@ func readContract(t *testing.T) *contract {
 	return c
 }
 
-// exchange is a request and what was answered, with both bodies read.
+// exchange is a request with its response, with both bodies read.
 type exchange struct {
 	req       *http.Request
 	sent, got []byte
 	res       *http.Response
 }
 
-// beside are the statuses that any path may answer with, as the introduction
-// of the document says.
+// beside are the statuses that any path may return, according to the
+// introduction of the document.
 var beside = map[int]bool{
 	http.StatusMethodNotAllowed: true, http.StatusRequestTimeout: true,
 	http.StatusRequestURITooLong: true, http.StatusRequestHeaderFieldsTooLarge: true,
 	http.StatusMisdirectedRequest: true,
 }
 
-// check holds an exchange against the document: the answer must be one that it
-// lists, and a request that it does not allow must not have been accepted.
+// check validates an exchange against the document: the response must be
+// documented, and a request that violates the document must not have succeeded.
 func (c *contract) check(x exchange) error {
 	if err := c.decent(x); err != nil {
 		return err
@@ -123,7 +124,7 @@ func (c *contract) check(x exchange) error {
 	}
 	if x.res.StatusCode < 400 {
 		if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil {
-			return fmt.Errorf("the document does not allow a request that was accepted with %d: %w", x.res.StatusCode, err)
+			return fmt.Errorf("request violates the document and was accepted with %d: %w", x.res.StatusCode, err)
 		}
 	}
 	in.Request = x.request()
@@ -132,40 +133,40 @@ func (c *contract) check(x exchange) error {
 	}
 	out.SetBodyBytes(x.got)
 	if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
-		return fmt.Errorf("the document does not know such an answer: %w", err)
+		return fmt.Errorf("response is not documented: %w", err)
 	}
 	documented := route.Operation.Responses.Status(x.res.StatusCode)
 	if documented != nil && len(documented.Value.Content) == 0 && len(x.got) > 0 && x.res.StatusCode != http.StatusFound {
-		return fmt.Errorf("the document has no body for %d, and the answer has %q", x.res.StatusCode, brief(x.got))
+		return fmt.Errorf("document has no body for %d, and the response has %q", x.res.StatusCode, brief(x.got))
 	}
 	return nil
 }
 
-// decent is what holds for every answer.
+// decent checks what holds for every response.
 func (c *contract) decent(x exchange) error {
 	if x.res.StatusCode == http.StatusInternalServerError {
-		return fmt.Errorf("the server broke: %s", brief(x.got))
+		return fmt.Errorf("server error: %s", brief(x.got))
 	}
 	if x.res.Header.Get("X-Request-Id") == "" && !beside[x.res.StatusCode] {
-		return errors.New("the answer has no id to look for in the log")
+		return errors.New("response has no request id")
 	}
 	if x.res.StatusCode >= 400 {
 		for _, trace := range []string{"goroutine ", ".go:", "panic", "runtime error", "SQLITE_", "SQLSTATE"} {
 			if bytes.Contains(x.got, []byte(trace)) {
-				return fmt.Errorf("the error shows the inside of the program: %s", brief(x.got))
+				return fmt.Errorf("error exposes internals of the program: %s", brief(x.got))
 			}
 		}
 	}
 	return nil
 }
 
-// checkAstray checks the answer to a request that leads nowhere.
+// checkAstray checks the response to a request for an undocumented path.
 func (c *contract) checkAstray(x exchange) error {
 	if x.res.StatusCode == http.StatusNoContent && x.req.Method == http.MethodOptions {
 		return nil
 	}
 	if x.res.StatusCode < 400 {
-		return fmt.Errorf("the document does not know the path, and it answered %d", x.res.StatusCode)
+		return fmt.Errorf("path is not documented and returned %d", x.res.StatusCode)
 	}
 	if x.req.Method == http.MethodHead || !strings.HasPrefix(x.res.Header.Get("Content-Type"), "application/json") {
 		return nil
@@ -175,12 +176,12 @@ func (c *contract) checkAstray(x exchange) error {
 		return err
 	}
 	if err := c.doc.Components.Schemas["Error"].Value.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
-		return fmt.Errorf("the error has another shape: %w", err)
+		return fmt.Errorf("error has another shape: %w", err)
 	}
 	return nil
 }
 
-// request returns the request as it was before its body was read.
+// request returns the request with its body unread.
 func (x exchange) request() *http.Request {
 	r := x.req.Clone(context.Background())
 	r.Body = io.NopCloser(bytes.NewReader(x.sent))
@@ -188,25 +189,26 @@ func (x exchange) request() *http.Request {
 	return r
 }
 
-// authenticated wants of a request what the document says that it needs.
+// authenticated checks that a request has a token where the document requires
+// one.
 func authenticated(_ context.Context, in *openapi3filter.AuthenticationInput) error {
 	if in.SecurityScheme.Type == "http" && in.RequestValidationInput.Request.Header.Get("Authorization") == "" {
-		return errors.New("there is no token")
+		return errors.New("token is missing")
 	}
 	return nil
 }
 
-// checked is a transport that holds whatever passes against the contract.
+// checked is a transport that checks all exchanges against the contract.
 type checked struct {
 	t        *testing.T
 	contract *contract
 	next     http.RoundTripper
-	// passed counts.
+	// passed counts the exchanges.
 	mu     sync.Mutex
 	passed int
 }
 
-// RoundTrip sends a request and returns the answer, which must be in order.
+// RoundTrip sends a request and checks the response.
 func (c *checked) RoundTrip(req *http.Request) (*http.Response, error) {
 	var sent []byte
 	if req.Body != nil {
@@ -250,7 +252,7 @@ func gunzip(data []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// brief is the beginning of something that may be long.
+// brief returns the beginning of a text that may be long.
 func brief(data []byte) string {
 	if len(data) > 400 {
 		return string(data[:400]) + "…"

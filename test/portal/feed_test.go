@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFeed has one portal read another's catalog, without a token, and follow
-// it.
+// TestFeed checks that one portal can read the catalog of another without a
+// token, and follows its changes.
 func TestFeed(t *testing.T) {
 	first := start(t, setup{})
 	first.push("ci", component("a"), component("b"))

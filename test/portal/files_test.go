@@ -11,15 +11,16 @@ import (
 	"testing"
 )
 
-// files is a server of files on loopback, for locations to point at.
+// files is a file server on loopback, as a target of locations.
 type files struct {
-	// base is where the files are, host where the server is.
+	// base is the URL of the files, host the host of the server.
 	base, host string
 	mu         sync.Mutex
 	handlers   map[string]http.HandlerFunc
 }
 
-// serveFiles serves the files of a folder, if it is not empty, below /_files.
+// serveFiles serves the files of a folder below /_files, unless the folder is
+// empty.
 func serveFiles(t *testing.T, dir string) *files {
 	t.Helper()
 	f := &files{handlers: map[string]http.HandlerFunc{}}
@@ -46,15 +47,15 @@ func serveFiles(t *testing.T, dir string) *files {
 	return f
 }
 
-// handle answers for a file.
+// handle registers a handler for a file.
 func (f *files) handle(name string, handler http.HandlerFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.handlers[name] = handler
 }
 
-// put serves a file with a content, in which BASE is where files are, and
-// returns its address.
+// put serves a file, in which BASE is replaced by the URL of the files, and
+// returns its URL.
 func (f *files) put(name, content string) string {
 	f.handle(name, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
@@ -63,8 +64,8 @@ func (f *files) put(name, content string) string {
 	return f.base + "/" + name
 }
 
-// oracleFiles is the folder of files that the original was recorded with, and
-// that its client expects.
+// oracleFiles returns the folder of the files that were used when Backstage was
+// recorded, and that the official client expects.
 func oracleFiles(t *testing.T) string {
 	t.Helper()
 	for _, dir := range []string{
@@ -75,11 +76,11 @@ func oracleFiles(t *testing.T) string {
 			return dir
 		}
 	}
-	t.Skip("INGESTOR_ORACLE_DIR is not set: it has the files that the original was recorded with")
+	t.Skip("INGESTOR_ORACLE_DIR is not set; that folder has the files for recorded requests")
 	return ""
 }
 
-// listen listens somewhere on loopback.
+// listen listens on a free loopback port.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -89,7 +90,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// closedPort is an address on loopback where nobody listens.
+// closedPort returns a loopback address without a listener.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l := listen(t)

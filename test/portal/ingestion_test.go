@@ -20,11 +20,12 @@ import (
 	"example.dev/ingestor/internal/cli/ingestor"
 )
 
-// ingested is a definition that the portals of these tests ingest from a file.
+// ingested is the definition that the portals of these tests ingest from a
+// file.
 const ingested = "buckets.storage.example.org"
 
-// bucket is a composite of that definition, of which its cluster says more than
-// everybody should know.
+// bucket is a composite of that definition whose status contains values that
+// not every caller may see.
 const bucket = `
 ---
 apiVersion: storage.example.org/v1
@@ -37,12 +38,13 @@ status:
     - { type: Ready, status: "False", reason: Creating, message: "cannot reach https://me:a-password-of-a-bucket-0815@example.org/photos", lastTransitionTime: "2026-01-02T03:04:06+01:00" }
 `
 
-// clusterToken is that of a cluster which nobody may see.
+// clusterToken is the token of a cluster, which must not appear in any
+// response.
 const clusterToken = "a-token-of-a-cluster-0815"
 
-// ingesting are the sections of a portal that ingests a definition from a file,
-// and would from a cluster if it were there. Another cluster is configured and
-// not read.
+// ingesting returns the sections of a portal that ingests a definition from a
+// file and from a cluster that is unreachable. A second cluster is configured
+// and not read.
 func ingesting(t *testing.T) map[string]any {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +56,7 @@ func ingesting(t *testing.T) map[string]any {
 		t.Fatal(err)
 	}
 	cluster := func(name string) map[string]any {
-		// Nobody listens there.
+		// No server listens there.
 		return map[string]any{"name": name, "url": "https://127.0.0.1:1", "serviceAccountToken": clusterToken}
 	}
 	return map[string]any{
@@ -69,8 +71,8 @@ func ingesting(t *testing.T) map[string]any {
 	}
 }
 
-// ingestionOperations are calls of the operations about ingestion, in one of
-// their spellings. run is the id of the one that brought the entities.
+// ingestionOperations returns calls of the ingestion operations, in one of
+// their spellings. run is the id of the run that added the entities.
 func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation {
 	at := "/api/" + ingestor
 	return []operation{
@@ -91,8 +93,9 @@ func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation
 // yamlBody is the header of a body in YAML.
 var yamlBody = http.Header{"Content-Type": {"application/yaml"}}
 
-// TestPreview wants whoever is let in to see what would be made of a definition,
-// the same that the command makes which the answer names, and nothing to come of it.
+// TestPreview checks that every authenticated caller can preview the entities
+// of a definition, that the command in the response prints the same entities,
+// and that a preview leaves nothing behind.
 func TestPreview(t *testing.T) {
 	s := setup{sections: map[string]any{"composerIngestor": map[string]any{"defaultOwner": "storage-team"}}}
 	w := start(t, s)
@@ -102,26 +105,26 @@ func TestPreview(t *testing.T) {
 	}
 	const path = "/api/composer-ingestor/preview"
 	for name, tc := range map[string]struct{ reason, query string }{
-		"Service":     {"it is what the service writes", ""},
-		"Variant B":   {"it is what variant B writes", "?profile=clusterIngestor"},
-		"Other words": {"the vocabulary is chosen", "?profile=cli&words=portal"},
+		"Service":     {"The default preview shows what the service writes.", ""},
+		"Variant B":   {"A profile shows what variant B writes.", "?profile=clusterIngestor"},
+		"Other words": {"The vocabulary can be selected.", "?profile=cli&words=portal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got struct {
 				Definitions []struct{ YAML, Command string }
 			}
-			w.in(t).want(call{method: "POST", path: path + tc.query, body: string(text), header: yamlBody, token: nobody}, http.StatusOK, &got)
+			w.in(t).want(call{method: "POST", path: path + tc.query, body: string(text), header: yamlBody, token: noToken}, http.StatusOK, &got)
 			if len(got.Definitions) != 1 {
-				t.Fatalf("got %d definitions", len(got.Definitions))
+				t.Fatalf("preview returned %d definitions, want 1", len(got.Definitions))
 			}
 			args := strings.Fields(got.Definitions[0].Command)[1:]
-			// Where it was found differs, and nothing else.
+			// Only the path of the file differs.
 			args[0] = filepath.Join("..", "..", "examples", "bucket.yaml")
 			args[slices.Index(args, "--config")+1] = s.write(t)
 			var out, notes bytes.Buffer
 			env := &app.Env{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &notes, Now: time.Now, Getenv: func(string) string { return "" }}
 			if code := app.Run(t.Context(), ingestor.Name, env, ingestor.Run); code != 0 {
-				t.Fatalf("%q ended with %d: %s", args, code, notes.String())
+				t.Fatalf("command %q ended with %d: %s", args, code, notes.String())
 			}
 			want := strings.ReplaceAll(out.String(), "file:"+args[0], "file:definition.yaml")
 			if diff := cmp.Diff(want, got.Definitions[0].YAML); diff != "" {
@@ -130,16 +133,16 @@ func TestPreview(t *testing.T) {
 		})
 	}
 	if r := w.send(call{path: "/api/catalog/entities?filter=kind=template"}); strings.TrimSpace(string(r.body)) != "[]" {
-		t.Errorf("a preview left something behind: %s", brief(r.body))
+		t.Errorf("preview changed the catalog: %s", brief(r.body))
 	}
 	large := strings.Repeat("# a line that says nothing\n", 40_000)
 	w.want(call{method: "POST", path: path, body: large, header: yamlBody}, http.StatusRequestEntityTooLarge, nil)
 	w.want(call{method: "POST", path: path + "?profile=nosuch", body: "a: 1", header: yamlBody}, http.StatusBadRequest, nil)
 	closed := start(t, setup{sections: map[string]any{"auth": map[string]any{"environment": "production"}}})
-	closed.want(call{method: "POST", path: path, body: string(text), header: yamlBody, token: nobody}, http.StatusUnauthorized, nil)
+	closed.want(call{method: "POST", path: path, body: string(text), header: yamlBody, token: noToken}, http.StatusUnauthorized, nil)
 }
 
-// ingestionHealth is the answer to a question about it.
+// ingestionHealth is the response of the health operation.
 type ingestionHealth struct {
 	Status   string
 	Clusters map[string]string
@@ -149,8 +152,8 @@ type ingestionHealth struct {
 
 type sourceHealth struct{ Name, Cluster, State, LastError string }
 
-// TestIngestionHealth wants those who run the portal to learn everything, and
-// guests whether it is well.
+// TestIngestionHealth checks that operators see the health of each source, and
+// guests only the overall status.
 func TestIngestionHealth(t *testing.T) {
 	w := start(t, setup{sections: ingesting(t)})
 	const path = "/api/composer-ingestor/health"
@@ -160,18 +163,18 @@ func TestIngestionHealth(t *testing.T) {
 		return !slices.ContainsFunc(all.Sources, func(s sourceHealth) bool { return s.State == "waiting" })
 	})
 	if all.Status != "degraded" || all.Clusters["away"] != "unreachable" || all.LastRun == "" || len(all.Sources) != 2 {
-		t.Fatalf("with one of two sources away it is degraded, not %+v", all)
+		t.Fatalf("health is %+v, want degraded with one of two sources down", all)
 	}
 	states := map[string]string{}
 	for _, s := range all.Sources {
 		states[s.Name] = s.State
 		if (s.State == "connected") != (s.LastError == "") {
-			t.Errorf("%s is %s and its last error %q", s.Name, s.State, s.LastError)
+			t.Errorf("source %s has state %s and last error %q", s.Name, s.State, s.LastError)
 		}
 	}
 	want := map[string]string{"composerIngestor/away": "unreachable", "composerIngestor/sources/examples": "connected"}
 	if diff := cmp.Diff(want, states); diff != "" {
-		t.Errorf("the sources are others (-want +got):\n%s", diff)
+		t.Errorf("source states differ (-want +got):\n%s", diff)
 	}
 
 	r := w.want(call{path: path, token: w.guest()}, http.StatusOK, nil)
@@ -181,15 +184,15 @@ func TestIngestionHealth(t *testing.T) {
 	}
 	for _, key := range []string{"sources", "failures"} {
 		if _, there := keys[key]; there {
-			t.Errorf("a guest learns %s: %s", key, brief(r.body))
+			t.Errorf("guest sees %s: %s", key, brief(r.body))
 		}
 	}
 	if got := string(keys["status"]); got != `"degraded"` {
-		t.Errorf("a guest learns that it is %s, want degraded", got)
+		t.Errorf("guest sees status %s, want degraded", got)
 	}
 }
 
-// TestIngestionRuns has a source scanned, and wants the run to be told of.
+// TestIngestionRuns checks that a triggered scan is recorded as a run.
 func TestIngestionRuns(t *testing.T) {
 	w := start(t, setup{sections: ingesting(t)})
 	const path = "/api/composer-ingestor/runs"
@@ -218,10 +221,10 @@ func TestIngestionRuns(t *testing.T) {
 	w.get(path+"/"+first.ID, &one)
 	want := changes{Added: []string{"api:default/" + ingested + "-api", "resource:default/" + ingested + "-xrd", "resource:default/photos-ac4740c5", "template:default/" + ingested}}
 	if diff := cmp.Diff(want, one.Changes, cmpopts.EquateEmpty()); diff != "" || one.Added != 4 {
-		t.Errorf("the run brought (-want +got):\n%s", diff)
+		t.Errorf("changes of the run differ (-want +got):\n%s", diff)
 	}
 	w.want(call{method: "POST", path: path, body: fmt.Sprintf(`{"source":%q}`, source)}, http.StatusAccepted, nil)
-	w.until("it is scanned because somebody asked", func() bool {
+	w.until("the triggered scan is a run", func() bool {
 		return slices.ContainsFunc(runs(), func(r run) bool {
 			_, read := r.Phases["read"]
 			return r.Source == source && r.Trigger == "manual" && r.Added+r.Updated+r.Removed == 0 && read
@@ -231,7 +234,7 @@ func TestIngestionRuns(t *testing.T) {
 	w.want(call{method: "POST", path: path}, http.StatusAccepted, &started)
 	slices.Sort(started.Sources)
 	if diff := cmp.Diff([]string{"composerIngestor/away", source}, started.Sources); diff != "" {
-		t.Errorf("without a name all are scanned (-want +got):\n%s", diff)
+		t.Errorf("scan without a name did not start all sources (-want +got):\n%s", diff)
 	}
 
 	for name, tc := range map[string]struct {
@@ -240,17 +243,17 @@ func TestIngestionRuns(t *testing.T) {
 		status int
 		says   string
 	}{
-		"UnknownSource": {"there is nothing to scan", call{method: "POST", path: path, body: `{"source":"composerIngestor/nosuch"}`}, 404, "composerIngestor/nosuch"},
-		"EmptySource":   {"no source has no name", call{method: "POST", path: path, body: `{"source":""}`}, 404, "No source"},
-		"NoSourceName":  {"a name is text", call{method: "POST", path: path, body: `{"source":7}`}, 400, "InputError"},
-		"BrokenBody":    {"it cannot be read", call{method: "POST", path: path, body: `{`}, 400, "JSON"},
-		"LimitNone":     {"none is nothing to ask for", call{path: path + "?limit=0"}, 400, "from 1 to 500"},
-		"LimitMany":     {"an answer has its bounds", call{path: path + "?limit=501"}, 400, "from 1 to 500"},
-		"LimitText":     {"a number is wanted", call{path: path + "?limit=all"}, 400, "from 1 to 500"},
-		"UnknownRun":    {"it is not remembered", call{path: path + "/99"}, 404, "No run 99"},
-		"NoRun":         {"it is not a run", call{path: path + "/first"}, 404, "No run first"},
-		"Unexplained":   {"no source has it", call{path: "/api/composer-ingestor/explain/nosuch.example.org"}, 404, "nosuch.example.org"},
-		"Workload":      {"it is not a definition", call{path: "/api/composer-ingestor/explain/workload:shop"}, 404, "workload:shop"},
+		"UnknownSource": {"An unknown source is not found.", call{method: "POST", path: path, body: `{"source":"composerIngestor/nosuch"}`}, 404, "composerIngestor/nosuch"},
+		"EmptySource":   {"An empty source name is not found.", call{method: "POST", path: path, body: `{"source":""}`}, 404, "No source"},
+		"NoSourceName":  {"A source name that is not a string is rejected.", call{method: "POST", path: path, body: `{"source":7}`}, 400, "InputError"},
+		"BrokenBody":    {"Malformed JSON is rejected.", call{method: "POST", path: path, body: `{`}, 400, "JSON"},
+		"LimitNone":     {"A limit of zero is rejected.", call{path: path + "?limit=0"}, 400, "from 1 to 500"},
+		"LimitMany":     {"A limit over the maximum is rejected.", call{path: path + "?limit=501"}, 400, "from 1 to 500"},
+		"LimitText":     {"A limit that is not a number is rejected.", call{path: path + "?limit=all"}, 400, "from 1 to 500"},
+		"UnknownRun":    {"An unknown run is not found.", call{path: path + "/99"}, 404, "No run 99"},
+		"NoRun":         {"An invalid run id is not found.", call{path: path + "/first"}, 404, "No run first"},
+		"Unexplained":   {"A definition that no source has is not found.", call{path: "/api/composer-ingestor/explain/nosuch.example.org"}, 404, "nosuch.example.org"},
+		"Workload":      {"A workload is not a definition.", call{path: "/api/composer-ingestor/explain/workload:shop"}, 404, "workload:shop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := w.in(t).send(tc.call); r.status != tc.status || !strings.Contains(string(r.body), tc.says) {
@@ -260,12 +263,12 @@ func TestIngestionRuns(t *testing.T) {
 	}
 	var page struct{ Items []run }
 	if w.get(path+"?limit=1", &page); len(page.Items) != 1 {
-		t.Errorf("got %d runs, want one", len(page.Items))
+		t.Errorf("response has %d runs, want one", len(page.Items))
 	}
 }
 
-// TestFindings wants what is wrong with definitions to be told to those who may
-// know, the worst first, by the page.
+// TestFindings checks that permitted callers get the findings of definitions,
+// by severity and in pages.
 func TestFindings(t *testing.T) {
 	sections := ingesting(t)
 	dir := sections["composerIngestor"].(map[string]any)["sources"].([]any)[0].(map[string]any)["path"].(string)
@@ -300,26 +303,26 @@ func TestFindings(t *testing.T) {
 	all := get("")
 	rank := map[string]int{"error": 0, "warning": 1, "info": 2}
 	if !slices.IsSortedFunc(all.Items, func(a, b item) int { return rank[a.Severity] - rank[b.Severity] }) {
-		t.Errorf("the worst are not first: %+v", all.Items)
+		t.Errorf("findings are not sorted by severity: %+v", all.Items)
 	}
 	sum := 0
 	for _, r := range all.Rules {
 		sum += r.Findings
 		if of := get("?rule=" + r.Rule); of.TotalItems != r.Findings || len(of.Items) != r.Findings || len(of.Rules) != 1 || r.Title == "" {
-			t.Errorf("rule %+v has %+v", r, of)
+			t.Errorf("rule %+v has findings %+v", r, of)
 		}
 	}
 	if sum != all.TotalItems || len(all.Items) != all.TotalItems {
-		t.Errorf("%d findings, %d in all and %d by rule", len(all.Items), all.TotalItems, sum)
+		t.Errorf("page has %d findings, total is %d and the sum by rule %d", len(all.Items), all.TotalItems, sum)
 	}
 	if last := get(fmt.Sprintf("?limit=1&offset=%d", sum-1)); len(last.Items) != 1 || !cmp.Equal(last.Items[0], all.Items[sum-1]) {
-		t.Errorf("the last page is %+v", last.Items)
+		t.Errorf("last page is %+v", last.Items)
 	}
 	if f := all.Items[0]; !cmp.Equal(f.Sources, []string{"composerIngestor/sources/examples"}) || len(f.Clusters) != 0 || !w.there(strings.Replace(f.Entity, ":", "/", 1)) {
-		t.Errorf("where it is is not told: %+v", f)
+		t.Errorf("finding has no source or entity: %+v", f)
 	}
 	if away := get("?cluster=away"); away.TotalItems != 0 || len(away.Rules) != 0 {
-		t.Errorf("a cluster that was never read has %+v", away)
+		t.Errorf("cluster that was never read has findings %+v", away)
 	}
 	for name, query := range map[string]string{"Limit": "?limit=501", "Offset": "?offset=-1", "Severity": "?severity=bad"} {
 		t.Run(name, func(t *testing.T) {
@@ -330,24 +333,24 @@ func TestFindings(t *testing.T) {
 	}
 	for _, p := range []string{path, "/api/composer-ingestor/runs/1"} {
 		if r := w.send(call{path: p, token: w.guest()}); r.status != http.StatusForbidden {
-			t.Errorf("a guest gets %d for %s, want 403", r.status, p)
+			t.Errorf("guest got %d for %s, want 403", r.status, p)
 		}
 	}
 }
 
-// TestClusters wants everybody to learn which clusters there are, some to learn
-// where, and nobody how to get in.
+// TestClusters checks that all callers see the names of clusters, only
+// permitted callers their URLs, and none their tokens.
 func TestClusters(t *testing.T) {
 	w := start(t, setup{sections: ingesting(t)})
 	guest := w.guest()
 	for _, path := range []string{"/api/orchestrator/clusters", "/api/kubernetes/clusters"} {
 		r := w.want(call{path: path}, http.StatusOK, nil)
 		if !strings.Contains(string(r.body), `"url":"https://127.0.0.1:`) {
-			t.Errorf("a service does not learn where clusters are: %s", brief(r.body))
+			t.Errorf("service does not see the URLs of clusters: %s", brief(r.body))
 		}
 		want := `{"items":[{"name":"away","authProvider":"serviceAccount"},{"name":"unread","authProvider":"serviceAccount"}]}`
 		if got := w.want(call{path: path, token: guest}, http.StatusOK, nil); strings.TrimSpace(string(got.body)) != want {
-			t.Errorf("a guest learns %s, want %s", got.body, want)
+			t.Errorf("guest sees %s, want %s", got.body, want)
 		}
 	}
 	for _, path := range []string{"/api/orchestrator/clusters", "/api/composer-ingestor/health", "/api/composer-ingestor/runs", "/metrics"} {
@@ -357,8 +360,8 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// TestProvidersOfTheService wants nobody to push, or to remove, in the name of
-// what the portal ingests itself.
+// TestProvidersOfTheService checks that clients cannot push or delete under the
+// provider names of ingestion.
 func TestProvidersOfTheService(t *testing.T) {
 	w := start(t, setup{sections: ingesting(t)})
 	w.until("the definition is in the catalog", func() bool { return w.there("template/default/" + ingested) })
@@ -369,7 +372,7 @@ func TestProvidersOfTheService(t *testing.T) {
 		names = append(names, p.Name)
 	}
 	if !slices.Contains(names, "definition:"+ingested) {
-		t.Fatalf("nobody is named after the definition: %v", names)
+		t.Fatalf("no provider is named after the definition: %v", names)
 	}
 	for _, name := range names {
 		at := "/api/catalog/providers/" + name
@@ -384,19 +387,20 @@ func TestProvidersOfTheService(t *testing.T) {
 		}
 	}
 	if !w.there("template/default/" + ingested) {
-		t.Error("the definition's Template is gone")
+		t.Error("Template of the definition was removed")
 	}
-	// Under a name of their own, others do not get it either.
+	// Clients cannot take over the entity under another provider name either.
 	r := w.push("first", strings.Replace(component(ingested), `"Component"`, `"Template"`, 1))
 	if len(r.Refused) != 1 || r.Added != 0 {
-		t.Errorf("the Template of the definition was taken from it: %+v", r)
+		t.Errorf("push took over the Template of the definition: %+v", r)
 	}
 }
 
-// ofOthers are metrics of the libraries that the portal is made of.
+// ofOthers matches metrics of libraries.
 var ofOthers = regexp.MustCompile(`^(go|process|promhttp)_`)
 
-// TestMetricsAreDescribed wants the handbook to name every metric, and no other.
+// TestMetricsAreDescribed checks that the handbook lists exactly the metrics
+// that the portal exposes.
 func TestMetricsAreDescribed(t *testing.T) {
 	sections := ingesting(t)
 	dir := t.TempDir()
@@ -404,14 +408,12 @@ func TestMetricsAreDescribed(t *testing.T) {
 	sections["audit"] = map[string]any{"to": "file", "file": filepath.Join(t.TempDir(), "audit.jsonl")}
 	w := start(t, setup{sections: sections})
 	var described []string
-	for _, page := range []string{"ingestion.md", "scaffolder.md", "portal.md"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile("(?m)^\\| `([a-z]+_[a-z_]+)` \\|").FindAllStringSubmatch(string(text), -1) {
-			described = append(described, m[1])
-		}
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "metrics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z]+_[a-z_]+)` \\|").FindAllStringSubmatch(string(text), -1) {
+		described = append(described, m[1])
 	}
 	w.push("templates", template("letters", says))
 	w.ended(w.createTask("", "letters"), "completed")
@@ -421,9 +423,9 @@ func TestMetricsAreDescribed(t *testing.T) {
 		return slices.DeleteFunc(slices.Clone(described), func(name string) bool { return served[name] || unmeasured[name] })
 	}
 	for deadline := time.Now().Add(patience); len(missing()) > 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		// There is a job to count.
+		// This request runs a job, so that jobs are counted.
 		w.want(call{method: "POST", path: "/api/composer-ingestor/runs"}, http.StatusAccepted, nil)
-		// And more in the audit log than is written.
+		// These requests are more than the audit log records.
 		for range 20 {
 			w.want(call{path: "/api/catalog/entities", token: "wrong-token"}, http.StatusForbidden, nil)
 		}
@@ -432,23 +434,23 @@ func TestMetricsAreDescribed(t *testing.T) {
 		}
 	}
 	if r := w.send(call{path: "/metrics"}); !strings.Contains(string(r.body), `catalog_entities{source="ingestion"} 4`) {
-		t.Error("entities that are ingested are counted as somebody else's")
+		t.Error("ingested entities are counted under another source")
 	}
-	if nobody := missing(); len(nobody) > 0 {
-		t.Errorf("the handbook describes %v, which nobody measures", nobody)
+	if unknown := missing(); len(unknown) > 0 {
+		t.Errorf("handbook describes %v, which the portal does not expose", unknown)
 	}
 	for name := range served {
 		if !slices.Contains(described, name) && !ofOthers.MatchString(name) {
-			t.Errorf("none of docs/ingestion.md, docs/scaffolder.md and docs/portal.md describes %s", name)
+			t.Errorf("docs/metrics.md does not describe %s", name)
 		}
 	}
 }
 
-// unmeasured are metrics without a value as long as no cluster is watched.
+// unmeasured are metrics that have no value as long as no cluster is watched.
 var unmeasured = map[string]bool{"composer_ingestor_watch_events_total": true}
 
-// TestConditions wants whoever may read an entity, and nobody else, to learn how
-// what is behind it fares, and nothing but that.
+// TestConditions checks that callers who may read an entity, and no others, see
+// the conditions of its object, and nothing else of it.
 func TestConditions(t *testing.T) {
 	sections := ingesting(t)
 	sections["permission"] = map[string]any{"rules": []any{
@@ -465,13 +467,13 @@ func TestConditions(t *testing.T) {
 		status              int
 		says                string
 	}{
-		"Service": {"it may read everything", "resource/default/" + photos, "", 200, `"reason":"Creating"`},
-		"Case":    {"names are found however they are written", "Resource/Default/PHOTOS-ac4740c5", "", 200, `"reason":"Creating"`},
-		"Guest":   {"what guests may not read does not exist", "resource/default/" + photos, guest, 404, "NotFoundError"},
-		"Other":   {"a Template stands for no object", "template/default/" + ingested, "", 404, "NotFoundError"},
-		"Copied":  {"whoever writes the same into an entity of their own learns nothing", "component/default/copy", "", 404, "NotFoundError"},
-		"None":    {"there is no such entity", "resource/default/nosuch", "", 404, "nosuch"},
-		"Strange": {"nothing can be named so", "resource/default/a%00b", "", 404, "NotFoundError"},
+		"Service": {"A service may read everything.", "resource/default/" + photos, "", 200, `"reason":"Creating"`},
+		"Case":    {"References are case-insensitive.", "Resource/Default/PHOTOS-ac4740c5", "", 200, `"reason":"Creating"`},
+		"Guest":   {"An entity that a guest may not read is not found.", "resource/default/" + photos, guest, 404, "NotFoundError"},
+		"Other":   {"A Template has no object.", "template/default/" + ingested, "", 404, "NotFoundError"},
+		"Copied":  {"Copied annotations in another entity reveal nothing.", "component/default/copy", "", 404, "NotFoundError"},
+		"None":    {"An unknown entity is not found.", "resource/default/nosuch", "", 404, "nosuch"},
+		"Strange": {"An invalid name is not found.", "resource/default/a%00b", "", 404, "NotFoundError"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := w.in(t).send(call{path: "/api/composer-ingestor/conditions/" + tc.path, token: tc.token})

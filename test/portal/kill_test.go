@@ -13,20 +13,20 @@ import (
 	"example.dev/ingestor/test/size"
 )
 
-// The kills, and the size of what is pushed meanwhile.
+// The number of kills, and of entities in each push.
 var kills = size.Of(12, 50)
 
 const entities = 10_000
 
-// side is one of two states that a provider goes back and forth between.
+// side is one of two states that a provider alternates between.
 type side struct {
 	body string
-	// digest is what the catalog is when it is there.
+	// digest is the digest of the catalog in this state.
 	digest string
 }
 
-// newSide makes entities of which most are in both states, every other one with
-// other values; some are only in one.
+// newSide returns a state: most entities are in both states, every other one of
+// them with different values, and some are in one state only.
 func newSide(own string, first int) *side {
 	var b strings.Builder
 	for i := first; i < first+entities; i++ {
@@ -44,8 +44,8 @@ func (s *side) push() call {
 	return call{method: "PUT", path: "/api/catalog/providers/sides/entities", body: s.body, header: ndjson}
 }
 
-// look returns what the catalog is, as a digest of what it serves, and checks
-// that its index says the same.
+// look returns a digest of the catalog as it is served, and checks that its
+// index agrees.
 func (c caller) look() string {
 	c.t.Helper()
 	r := c.want(call{path: "/api/catalog/entities?filter=kind=resource&fields=metadata.name,metadata.labels,spec.owner,relations"}, http.StatusOK, nil)
@@ -58,17 +58,17 @@ func (c caller) look() string {
 	}
 	c.get("/api/catalog/entity-facets?facet=metadata.labels.side", &facets)
 	if sides := facets.Facets["metadata.labels.side"]; len(sides) != 2 || sides[0].Count != entities/2 || sides[1].Count != entities/2 {
-		c.t.Fatalf("half of %d entities are on one side, the others on both, got %v", entities, sides)
+		c.t.Fatalf("facets of %d entities are %v, want half of the entities on each side", entities, sides)
 	}
 	return hex.EncodeToString(sum[:])
 }
 
-// TestKill kills the program at random moments of a push of many entities, and
-// wants to find the state before or after each time it is started again, and
-// the one after if the push was answered.
+// TestKill kills the program at random times during a large push. It checks
+// that the restarted program has the state before or after the push, and the
+// state after it if the push was acknowledged.
 func TestKill(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a minute")
+		t.Skip("kill test takes a minute")
 	}
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -82,20 +82,21 @@ func TestKill(t *testing.T) {
 		took = time.Since(begin)
 		digest := p.look()
 		if s.digest != "" && s.digest != digest {
-			t.Fatalf("the same push gives another catalog")
+			t.Fatalf("same push resulted in another catalog")
 		}
 		s.digest = digest
 	}
 	if sides[0].digest == sides[1].digest {
-		t.Fatal("the sides do not differ")
+		t.Fatal("both states have the same digest")
 	}
 	at, before, after, answered := 0, 0, 0, 0
-	// A machine may be slower, or quicker, than when the push was timed: then there are some more.
+	// The machine may be slower or faster now than when the push was timed;
+	// then some more kills are needed.
 	for i := 0; i < kills || i < 5*kills && (before == 0 || after == 0); i++ {
 		to := sides[1-at]
 		wait := time.Duration(random.Float64() * 1.1 * float64(took))
 		if i%3 == 2 {
-			// The end is where it is decided.
+			// Most kills are near the end of the push, where it is committed.
 			wait = time.Duration((0.8 + 0.3*random.Float64()) * float64(took))
 		}
 		done := make(chan bool, 1)
@@ -117,24 +118,24 @@ func TestKill(t *testing.T) {
 				took += took / 4
 			}
 		case digest == sides[at].digest:
-			t.Fatalf("kill %d after %v (seed %d): the push was answered, and is lost", i, wait, seed)
+			t.Fatalf("kill %d after %v (seed %d): acknowledged push was lost", i, wait, seed)
 		default:
-			t.Fatalf("kill %d after %v (seed %d): the catalog is neither as before nor as after", i, wait, seed)
+			t.Fatalf("kill %d after %v (seed %d): catalog has neither the state before nor the state after the push", i, wait, seed)
 		}
 		if ok {
 			answered++
 			took -= took / 8
 		}
 	}
-	t.Logf("%d kills in pushes of %v: %d times the state before, %d times the one after, of which %d had been answered",
+	t.Logf("%d kills during pushes of %v: %d times the state before, %d times the state after, of which %d were acknowledged",
 		before+after, took.Round(time.Millisecond), before, after, answered)
 	if before == 0 || after == 0 {
-		t.Errorf("the kills were all too early or too late")
+		t.Errorf("all kills were too early or too late")
 	}
 }
 
-// start50 starts the program for a while. Its answers are too large to hold
-// each of them against the contract.
+// start50 starts the program. Its responses are too large to validate each of
+// them against the contract.
 func start50(t *testing.T, database map[string]any) *program {
 	t.Helper()
 	p := launch(t, setup{database: database}, 0)

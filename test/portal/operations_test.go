@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outside are the endpoints that belong to no part of the portal.
+// outside are the endpoints that belong to no plugin.
 var outside = []string{
 	"GET /.backstage/health/v1/liveness", "GET /.backstage/health/v1/readiness", "GET /health/live", "GET /health/ready", "GET /metrics",
 }
 
-// TestRoutes wants the document to know exactly the routes of the server.
+// TestRoutes checks that the document lists exactly the routes of the server.
 func TestRoutes(t *testing.T) {
 	w := start(t, setup{})
 	routes := slices.Clone(outside)
@@ -36,12 +36,12 @@ func TestRoutes(t *testing.T) {
 	}
 	slices.Sort(documented)
 	if diff := cmp.Diff(documented, routes); diff != "" {
-		t.Errorf("the document and the server know other routes (-document +server):\n%s", diff)
+		t.Errorf("routes of document and server differ (-document +server):\n%s", diff)
 	}
 }
 
-// TestHosts has requests come for names that are not the portal's, as those of
-// a page whose own name was made to resolve to the portal's address.
+// TestHosts checks that requests for foreign host names are rejected, as they
+// occur in DNS rebinding.
 func TestHosts(t *testing.T) {
 	w := start(t, setup{
 		listener: listen(t), base: "http://portal.example.org", hosts: []string{"*.svc"},
@@ -53,15 +53,15 @@ func TestHosts(t *testing.T) {
 		path   string
 		status int
 	}{
-		"base":    {"the host of backend.baseUrl", "portal.example.org:7007", "/api/catalog/entities", 200},
-		"app":     {"the host of app.baseUrl", "app.example.org", "/api/catalog/entities", 200},
-		"listed":  {"an entry of backend.allowedHosts", "portal.tools.svc:7007", "/api/catalog/entities", 200},
-		"this":    {"this machine", "localhost:1", "/api/catalog/entities", 200},
-		"probe":   {"the kubelet knows the pod's address", "10.1.2.3:7007", "/health/ready", 200},
-		"rebound": {"another name that resolves to the portal", "rebound.example.net", "/api/catalog/entities", 421},
-		"guest":   {"it gets no token either", "rebound.example.net", "/api/auth/guest/refresh", 421},
-		"address": {"nor does an address", "10.1.2.3:7007", "/api/catalog/entities", 421},
-		"page":    {"nor a page", "rebound.example.net", "/", 421},
+		"base":    {"The host of backend.baseUrl is accepted.", "portal.example.org:7007", "/api/catalog/entities", 200},
+		"app":     {"The host of app.baseUrl is accepted.", "app.example.org", "/api/catalog/entities", 200},
+		"listed":  {"An entry of backend.allowedHosts is accepted.", "portal.tools.svc:7007", "/api/catalog/entities", 200},
+		"this":    {"The local host is accepted.", "localhost:1", "/api/catalog/entities", 200},
+		"probe":   {"Probes of the kubelet use the address of the pod and are accepted.", "10.1.2.3:7007", "/health/ready", 200},
+		"rebound": {"Another name that resolves to the portal is rejected.", "rebound.example.net", "/api/catalog/entities", 421},
+		"guest":   {"Another name gets no guest token.", "rebound.example.net", "/api/auth/guest/refresh", 421},
+		"address": {"An IP address is rejected for the API.", "10.1.2.3:7007", "/api/catalog/entities", 421},
+		"page":    {"Another name gets no page.", "rebound.example.net", "/", 421},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -72,23 +72,23 @@ func TestHosts(t *testing.T) {
 			}
 			w.in(t).want(call{path: tc.path, host: tc.host}, tc.status, into)
 			if into != nil && (!strings.Contains(got.Error.Message, tc.host) || !strings.Contains(got.Error.Message, "backend.allowedHosts")) {
-				t.Errorf("%s: the answer is %q", tc.reason, got.Error.Message)
+				t.Errorf("%s: message is %q, want host and setting named", tc.reason, got.Error.Message)
 			}
 		})
 	}
 }
 
-// operation is a call of one, and what it answers.
+// operation is a call of an operation with the expected response.
 type operation struct {
 	id     string
 	call   call
 	status int
-	// says is an expression that the answer must fit.
+	// says is a regular expression that the body must match.
 	says string
 }
 
 // operations starts a portal with some entities and a location, and returns a
-// call of each operation as it is meant to be. What needs an issuer says that
+// valid call of each operation. Operations that need an issuer return that
 // there is none.
 func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	t.Helper()
@@ -122,18 +122,18 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	const catalog = "/api/catalog"
 	location := catalog + "/locations/" + made.Location.ID
 	xhr := http.Header{"X-Requested-With": {"XMLHttpRequest"}}
-	// In this order, for the last ones remove what the others use.
+	// The order matters: the last operations remove what the others use.
 	return w, slices.Concat(ingestionOperations("composer-ingestor", "orchestrator", "", run), ingestionOperations("crossplane-ingestor", "kubernetes", "Upstream", run), scaffolderOperations(w), []operation{
-		{"getGuestSession", call{path: "/api/auth/guest/refresh", token: nobody}, 200, `"userEntityRef":"user:development/guest"`},
-		{"postGuestSession", call{method: "POST", path: "/api/auth/guest/refresh", token: nobody, body: "{}"}, 200, `"portalIdentity"`},
-		{"getSignInProviders", call{path: "/api/auth/providers", token: nobody}, 200, `^{"guest":true,"oidc":false}$`},
-		{"getSigningKeys", call{path: "/api/auth/.well-known/jwks.json", token: nobody}, 200, `"alg":"ES256"`},
-		{"getIssuerMetadata", call{path: "/api/auth/.well-known/openid-configuration", token: nobody}, 200, `"issuer":"` + w.base},
-		{"startSignIn", call{path: "/api/auth/oidc/start", token: nobody}, 404, "NotFoundError"},
-		{"finishSignIn", call{path: "/api/auth/oidc/handler/frame?state=x&code=y", token: nobody}, 404, "NotFoundError"},
-		{"getUserSession", call{path: "/api/auth/oidc/refresh", token: nobody, header: xhr}, 404, "NotFoundError"},
-		{"postUserSession", call{method: "POST", path: "/api/auth/oidc/refresh", token: nobody, header: xhr}, 404, "NotFoundError"},
-		{"signOut", call{method: "POST", path: "/api/auth/oidc/logout", token: nobody, header: xhr}, 404, "NotFoundError"},
+		{"getGuestSession", call{path: "/api/auth/guest/refresh", token: noToken}, 200, `"userEntityRef":"user:development/guest"`},
+		{"postGuestSession", call{method: "POST", path: "/api/auth/guest/refresh", token: noToken, body: "{}"}, 200, `"portalIdentity"`},
+		{"getSignInProviders", call{path: "/api/auth/providers", token: noToken}, 200, `^{"guest":true,"oidc":false}$`},
+		{"getSigningKeys", call{path: "/api/auth/.well-known/jwks.json", token: noToken}, 200, `"alg":"ES256"`},
+		{"getIssuerMetadata", call{path: "/api/auth/.well-known/openid-configuration", token: noToken}, 200, `"issuer":"` + w.base},
+		{"startSignIn", call{path: "/api/auth/oidc/start", token: noToken}, 404, "NotFoundError"},
+		{"finishSignIn", call{path: "/api/auth/oidc/handler/frame?state=x&code=y", token: noToken}, 404, "NotFoundError"},
+		{"getUserSession", call{path: "/api/auth/oidc/refresh", token: noToken, header: xhr}, 404, "NotFoundError"},
+		{"postUserSession", call{method: "POST", path: "/api/auth/oidc/refresh", token: noToken, header: xhr}, 404, "NotFoundError"},
+		{"signOut", call{method: "POST", path: "/api/auth/oidc/logout", token: noToken, header: xhr}, 404, "NotFoundError"},
 		{"listEntities", call{path: catalog + "/entities?shape=items&limit=1&order=desc:metadata.name"}, 200, `^{"items":\[{.*"name":"shop"`},
 		{"queryEntities", call{path: catalog + "/entities/by-query?limit=1&filter=kind=component"}, 200, `"totalItems":3,"pageInfo":{"nextCursor"`},
 		{"queryEntitiesByPredicate", call{method: "POST", path: catalog + "/entities/by-query", body: `{"query":{"$any":[{"kind":"system"},{"metadata.name":{"$in":["a"]}}]}}`}, 200, `"totalItems":2`},
@@ -157,20 +157,19 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 		{"validateEntity", call{method: "POST", path: catalog + "/validate-entity", body: `{"location":"url:https://example.org/x","entity":` + component("x") + `}`}, 200, `^$`},
 		{"analyzeLocation", call{method: "POST", path: catalog + "/analyze-location", body: fmt.Sprintf(`{"location":{"type":"url","target":%q}}`, second)}, 200, `generateEntities`},
 		{"authorize", call{method: "POST", path: "/api/permission/authorize", body: `[{"permission":{"type":"catalog-entity","name":"catalog.entity.read"}}]`}, 200, `^\[{"result":"ALLOW"}\]`},
-		{"getPermissionHealth", call{path: "/api/permission/health", token: nobody}, 200, `{"status":"ok"}`},
-		{"getLiveness", call{path: "/.backstage/health/v1/liveness", token: nobody}, 200, `{"status":"ok"}`},
-		{"getReadiness", call{path: "/.backstage/health/v1/readiness", token: nobody}, 200, `{"status":"ok"}`},
-		{"getLive", call{path: "/health/live", token: nobody}, 200, `{"status":"ok"}`},
-		{"getReady", call{path: "/health/ready", token: nobody}, 200, `{"status":"ok"}`},
-		{"getMetrics", call{path: "/metrics", token: nobody}, 200, `http_requests_total`},
+		{"getPermissionHealth", call{path: "/api/permission/health", token: noToken}, 200, `{"status":"ok"}`},
+		{"getLiveness", call{path: "/.backstage/health/v1/liveness", token: noToken}, 200, `{"status":"ok"}`},
+		{"getReadiness", call{path: "/.backstage/health/v1/readiness", token: noToken}, 200, `{"status":"ok"}`},
+		{"getLive", call{path: "/health/live", token: noToken}, 200, `{"status":"ok"}`},
+		{"getReady", call{path: "/health/ready", token: noToken}, 200, `{"status":"ok"}`},
+		{"getMetrics", call{path: "/metrics", token: noToken}, 200, `http_requests_total`},
 		{"deleteEntityByUid", call{method: "DELETE", path: catalog + "/entities/by-uid/" + shop.Metadata.UID}, 204, `^$`},
 		{"deleteLocation", call{method: "DELETE", path: location}, 204, `^$`},
 		{"deleteProvider", call{method: "DELETE", path: catalog + "/providers/first"}, 204, `^$`},
 	})
 }
 
-// TestOperations calls every operation of the document, and wants what it
-// promises.
+// TestOperations calls every operation of the document and checks its response.
 func TestOperations(t *testing.T) { onBoth(t, callOperations) }
 
 func callOperations(t *testing.T, database map[string]any) {
@@ -185,7 +184,7 @@ func callOperations(t *testing.T, database map[string]any) {
 				t.Errorf("got %d %s, want %d %s", r.status, brief(r.body), row.status, row.says)
 			}
 			if id := w.operation(row.call); id != row.id {
-				t.Errorf("that calls %s", id)
+				t.Errorf("call is of the operation %s", id)
 			}
 			if row.call.method == "" && row.status == http.StatusOK {
 				w.unchanged(row.call, r)
@@ -195,14 +194,14 @@ func callOperations(t *testing.T, database map[string]any) {
 	for _, item := range readContract(t).doc.Paths.Map() {
 		for _, o := range item.Operations() {
 			if !tried[o.OperationID] {
-				t.Errorf("nobody tries %s", o.OperationID)
+				t.Errorf("no row calls %s", o.OperationID)
 			}
 		}
 	}
 }
 
-// denied are the operations that a guest may not call, and the permission that
-// is missing.
+// denied are the operations that a guest may not call, with the missing
+// permission.
 var denied = map[string]string{
 	"refreshEntity":       "catalog.entity.refresh",
 	"createLocation":      "catalog.location.create",
@@ -234,14 +233,14 @@ var denied = map[string]string{
 	"explainDefinition": "catalog.ingestion.read", "explainDefinitionUpstream": "catalog.ingestion.read",
 }
 
-// TestGuests wants guests to be told which permission they lack where they may
-// not, and to be served like anybody where they may.
+// TestGuests checks that guests get 403 with the missing permission where they
+// are denied, and the usual response elsewhere.
 func TestGuests(t *testing.T) {
 	w, rows := operations(t, nil)
 	guest := w.guest()
 	before := w.total()
 	for _, row := range rows {
-		if row.call.token == nobody {
+		if row.call.token == noToken {
 			continue
 		}
 		t.Run(row.id, func(t *testing.T) {
@@ -260,27 +259,27 @@ func TestGuests(t *testing.T) {
 		})
 	}
 	if after := w.total(); after != before {
-		t.Errorf("guests made %d entities of %d", after, before)
+		t.Errorf("calls of guests changed the number of entities to %d from %d", after, before)
 	}
 }
 
-// TestStrangers wants who does not say who they are to be told so wherever the
-// document wants a token, and nowhere else.
+// TestStrangers checks that requests without a token get 401 exactly where the
+// document requires a token.
 func TestStrangers(t *testing.T) {
 	w := start(t, setup{})
 	for path, item := range readContract(t).doc.Paths.Map() {
 		for method, o := range item.Operations() {
 			t.Run(o.OperationID, func(t *testing.T) {
-				r := w.in(t).send(call{method: method, path: parameter.ReplaceAllString(path, "x"), token: nobody})
+				r := w.in(t).send(call{method: method, path: parameter.ReplaceAllString(path, "x"), token: noToken})
 				if needed := o.Security == nil; needed != (r.status == http.StatusUnauthorized) {
-					t.Errorf("got %d %s", r.status, brief(r.body))
+					t.Errorf("request without a token returned %d %s", r.status, brief(r.body))
 				}
 			})
 		}
 	}
 }
 
-// operation is what the document calls a request.
+// operation returns the operation id of a request.
 func (c caller) operation(x call) string {
 	c.t.Helper()
 	method := x.method
@@ -293,28 +292,28 @@ func (c caller) operation(x call) string {
 	}
 	route, _ := readContract(c.t).find(req)
 	if route == nil {
-		c.t.Fatalf("the document does not know %s %s", method, x.path)
+		c.t.Fatalf("document has no operation for %s %s", method, x.path)
 	}
 	return route.Operation.OperationID
 }
 
-// unchanged wants HEAD to answer as GET did, and a read with an ETag to be
-// answered with 304 the next time.
+// unchanged checks that HEAD returns the same as GET, and that a second read
+// with the ETag returns 304.
 func (c caller) unchanged(x call, first reply) {
 	c.t.Helper()
 	x.method = http.MethodHead
 	if head := c.send(x); head.status != first.status || len(head.body) > 0 || head.header.Get("Content-Type") != first.header.Get("Content-Type") {
-		c.t.Errorf("HEAD: got %d %v", head.status, head.header)
+		c.t.Errorf("HEAD returned %d %v", head.status, head.header)
 	}
 	etag := first.header.Get("ETag")
 	if etag == "" {
 		return
 	}
 	if strings.HasPrefix(etag, "W/") {
-		c.t.Errorf("the ETag %s is weak", etag)
+		c.t.Errorf("ETag %s is weak, want a strong one", etag)
 	}
 	x.method, x.header = "", http.Header{"If-None-Match": {`"x", ` + etag}}
 	if again := c.send(x); again.status != http.StatusNotModified || len(again.body) > 0 {
-		c.t.Errorf("with its ETag: got %d %s, want 304", again.status, brief(again.body))
+		c.t.Errorf("read with its ETag returned %d %s, want 304", again.status, brief(again.body))
 	}
 }

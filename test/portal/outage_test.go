@@ -11,18 +11,18 @@ import (
 	"example.dev/ingestor/test/postgres"
 )
 
-// readiness is the status of the probe.
+// readiness returns the status of the readiness probe.
 func (c caller) readiness() int {
 	c.t.Helper()
-	return c.send(call{path: "/.backstage/health/v1/readiness", token: nobody}).status
+	return c.send(call{path: "/.backstage/health/v1/readiness", token: noToken}).status
 }
 
-// TestOutage kills PostgreSQL under readers and writers, starts it again ten
-// seconds later, and wants 503 in between, everything as before afterwards, and
-// nothing lost that was acknowledged.
+// TestOutage kills PostgreSQL under load and restarts it ten seconds later. It
+// checks that requests return 503 in between, that everything works afterwards,
+// and that no acknowledged write is lost.
 func TestOutage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes half a minute")
+		t.Skip("outage test takes half a minute")
 	}
 	server := postgres.StartWith(t, postgres.Options{Durable: true})
 	w := start(t, setup{database: pg(t, server)})
@@ -45,7 +45,8 @@ func TestOutage(t *testing.T) {
 			}
 		})
 	}
-	// note counts answers; none may be missing.
+	// note sends a request and counts its status; every request must get a
+	// response.
 	note := func(x call) int {
 		r, err := w.try(x)
 		if err != nil {
@@ -54,7 +55,7 @@ func TestOutage(t *testing.T) {
 		}
 		statuses[r.status].Add(1)
 		if r.status == http.StatusServiceUnavailable && r.header.Get("Retry-After") == "" {
-			t.Errorf("%s: 503 without Retry-After", x.path)
+			t.Errorf("%s: 503 has no Retry-After", x.path)
 		}
 		return r.status
 	}
@@ -92,7 +93,7 @@ func TestOutage(t *testing.T) {
 
 	for status := range statuses {
 		if n := statuses[status].Load(); n > 0 && status != http.StatusOK && status != http.StatusServiceUnavailable {
-			t.Errorf("%d answers had status %d", n, status)
+			t.Errorf("%d responses had status %d, want only 200 and 503", n, status)
 		}
 	}
 	missing := 0
@@ -102,13 +103,13 @@ func TestOutage(t *testing.T) {
 		}
 	}
 	if missing > 0 || !w.there("component/default/a") {
-		t.Errorf("%d of %d acknowledged entities are lost", missing, len(kept))
+		t.Errorf("%d of %d acknowledged entities were lost", missing, len(kept))
 	}
-	t.Logf("%d answers with 200, %d with 503; %d entities acknowledged, all of them there",
+	t.Logf("%d responses with 200, %d with 503; %d entities acknowledged, none lost",
 		statuses[http.StatusOK].Load(), statuses[http.StatusServiceUnavailable].Load(), len(kept))
 }
 
-// TestDatabaseReadOnly makes PostgreSQL refuse to write, as a standby does.
+// TestDatabaseReadOnly makes PostgreSQL read-only, like a standby.
 func TestDatabaseReadOnly(t *testing.T) {
 	server := postgres.Start(t)
 	w := start(t, setup{database: pg(t, server)})
@@ -122,8 +123,8 @@ func TestDatabaseReadOnly(t *testing.T) {
 		}
 	}
 	readOnly("on")
-	// The server takes the setting when it gets to it. A push that changes
-	// nothing writes nothing, so that each is another one.
+	// The server applies the setting with a delay. An unchanged push writes
+	// nothing, so each push differs.
 	n := 0
 	w.until("writing is refused", func() bool {
 		n++
@@ -131,7 +132,7 @@ func TestDatabaseReadOnly(t *testing.T) {
 	})
 	w.busy(pushing("third", 3))
 	if !w.there("component/default/a") {
-		t.Error("who reads is not concerned")
+		t.Error("read failed while the database was read-only")
 	}
 	readOnly("off")
 	w.until("writing works again", func() bool { return w.send(pushing("third", 3)).status == http.StatusOK })

@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// built is the folder of the program, if a test needed it, and shared the
-// PostgreSQL of tests that leave it alone.
+// built is the folder of the program if a test has built it, and shared is the
+// PostgreSQL server of tests that do not stop it.
 var (
 	built  string
 	shared postgres.Shared
@@ -40,7 +40,7 @@ func onBoth(t *testing.T, test func(t *testing.T, database map[string]any)) {
 	})
 }
 
-// pg is a database of its own on a PostgreSQL server.
+// pg returns the configuration of a new database on a PostgreSQL server.
 func pg(t *testing.T, s interface{ Database(testing.TB) string }) map[string]any {
 	return map[string]any{"client": "pg", "connection": s.Database(t)}
 }
@@ -60,29 +60,29 @@ var build = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// program is the portal as a process of its own.
+// program is the portal as a separate process.
 type program struct {
 	caller
 	*process.Process
 	log *process.Log
 }
 
-// launch starts the program on a port of its own and waits until it is ready.
-// It ends with the test at the latest. Limit, if not 0, is the most bytes that
-// a file may have.
+// launch starts the program on a free port and waits until it is ready. It ends
+// with the test at the latest. A limit other than 0 is the maximum size of a
+// file in bytes.
 func launch(t *testing.T, s setup, limit int) *program {
 	t.Helper()
 	path, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Somebody else may take the port before the program does.
+	// Another process may take the port before the program does.
 	for range 3 {
 		s.base = "http://" + closedPort(t)
 		p := &program{caller: newCaller(t, s.base), log: &process.Log{}}
 		args := []string{path, "--config", s.write(t)}
 		if limit > 0 {
-			// The shell counts in blocks of 512 bytes.
+			// The shell counts blocks of 512 bytes.
 			args = append([]string{"sh", "-c", fmt.Sprintf(`ulimit -f %d && exec "$0" "$@"`, limit/512)}, args...)
 		}
 		cmd := exec.Command(args[0], args[1:]...)
@@ -95,13 +95,13 @@ func launch(t *testing.T, s setup, limit int) *program {
 		if p.answers() {
 			return p
 		}
-		t.Logf("the program ended: %s", p.log.Tail())
+		t.Logf("program ended: %s", p.log.Tail())
 	}
-	t.Fatal("the program does not start")
+	t.Fatal("program does not start")
 	return nil
 }
 
-// answers waits until the program is ready, or has ended.
+// answers waits until the program is ready, and returns false if it ended.
 func (p *program) answers() bool {
 	p.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -110,29 +110,29 @@ func (p *program) answers() bool {
 			return false
 		default:
 		}
-		r, err := p.try(call{path: "/health/ready", token: nobody})
+		r, err := p.try(call{path: "/health/ready", token: noToken})
 		if err == nil && r.status == http.StatusOK {
 			return true
 		}
 	}
-	p.t.Fatalf("the program is not ready after %v:\n%s", patience, p.log.Tail())
+	p.t.Fatalf("program is not ready after %v:\n%s", patience, p.log.Tail())
 	return false
 }
 
-// lively wants the program to run, and not to have shown a panic.
+// lively checks that the program runs and has not logged a panic.
 func (p *program) lively() {
 	p.t.Helper()
 	select {
 	case <-p.Ended():
-		p.t.Fatalf("the program ended:\n%s", p.log.Tail())
+		p.t.Fatalf("program ended:\n%s", p.log.Tail())
 	default:
 	}
 	if strings.Contains(p.log.String(), "goroutine ") {
-		p.t.Errorf("the program shows a stack:\n%s", p.log.Tail())
+		p.t.Errorf("program logged a stack trace:\n%s", p.log.Tail())
 	}
 }
 
-// busy wants a request to be answered with 503 and when to try again.
+// busy checks that a request returns 503 with Retry-After.
 func (c caller) busy(x call) {
 	c.t.Helper()
 	r, err := c.try(x)
@@ -145,7 +145,7 @@ func (c caller) busy(x call) {
 	}
 }
 
-// pushing is a push of entities under a name, as many as it takes.
+// pushing returns a push of n entities of a provider.
 func pushing(provider string, n int) call {
 	lines := make([]string, n)
 	for i := range lines {
@@ -154,10 +154,10 @@ func pushing(provider string, n int) call {
 	return call{method: "PUT", path: "/api/catalog/providers/" + provider + "/entities", body: strings.Join(lines, "\n"), header: ndjson}
 }
 
-// TestDatabaseLocked holds SQLite's lock of writers from outside.
+// TestDatabaseLocked holds the write lock of SQLite from another connection.
 func TestDatabaseLocked(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it waits for a lock")
+		t.Skip("test waits for a lock timeout")
 	}
 	database := sqlite(t)
 	p := launch(t, setup{database: database}, 0)
@@ -168,7 +168,7 @@ func TestDatabaseLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	// The place of the lock in the file is part of SQLite's format.
+	// The offset of the lock in the file is part of the SQLite format.
 	const writers = 120
 	lock := func(kind int16) {
 		t.Helper()
@@ -180,18 +180,18 @@ func TestDatabaseLocked(t *testing.T) {
 	var waiting sync.WaitGroup
 	waiting.Go(func() { p.busy(pushing("second", 3)) })
 	if got := p.total(); got != 3 {
-		t.Errorf("who reads need not wait: there are %d entities, want 3", got)
+		t.Errorf("catalog has %d entities while writes are locked, want 3", got)
 	}
 	waiting.Wait()
 	lock(syscall.F_UNLCK)
 	p.want(pushing("second", 3), http.StatusOK, nil)
 	if got := p.total(); got != 6 {
-		t.Errorf("there are %d entities, want 6", got)
+		t.Errorf("catalog has %d entities, want 6", got)
 	}
 	p.lively()
 }
 
-// TestDatabaseFull lets SQLite have no more room than for a few entities.
+// TestDatabaseFull limits the SQLite file to the size of a few entities.
 func TestDatabaseFull(t *testing.T) {
 	database := sqlite(t)
 	p := launch(t, setup{database: database}, 1<<20)
@@ -200,7 +200,7 @@ func TestDatabaseFull(t *testing.T) {
 		p.busy(pushing("second", 5000))
 	}
 	if got := p.total(); got != 3 {
-		t.Errorf("there are %d entities, want 3", got)
+		t.Errorf("catalog has %d entities, want 3", got)
 	}
 	p.want(pushing("first", 2), http.StatusOK, nil)
 	p.lively()
@@ -208,7 +208,7 @@ func TestDatabaseFull(t *testing.T) {
 
 	p = launch(t, setup{database: database}, 0)
 	if got := p.total(); got != 2 {
-		t.Errorf("with room again there are %d entities, want 2", got)
+		t.Errorf("catalog has %d entities after the limit was lifted, want 2", got)
 	}
 	p.want(pushing("second", 5000), http.StatusOK, nil)
 	p.lively()

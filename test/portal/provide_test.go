@@ -20,7 +20,7 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// provided is what portal-provide said.
+// provided is the result of a run of portal-provide.
 type provided struct {
 	code     int
 	out, err string
@@ -36,12 +36,12 @@ func runProvide(t *testing.T, base, stdin string, args ...string) provided {
 	}
 	code := app.Run(t.Context(), provide.Name, env, provide.Run)
 	if strings.Contains(out.String()+notes.String(), theToken) {
-		t.Errorf("%q tells the token", args)
+		t.Errorf("output of %q contains the token", args)
 	}
 	return provided{code, out.String(), notes.String()}
 }
 
-// resources are small entities, one a line.
+// resources returns n small entities, one per line.
 func resources(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -51,18 +51,19 @@ func resources(n int) string {
 	return b.String()
 }
 
-// TestProvideMany pushes many, and wants the same again to change nothing.
+// TestProvideMany pushes many entities, and checks that the same push again
+// changes nothing.
 func TestProvideMany(t *testing.T) {
 	w := start(t, setup{})
 	text := resources(3000)
 	for _, want := range []string{"added 3000, updated 0, removed 0, unchanged 0, refused 0\n", "added 0, updated 0, removed 0, unchanged 3000, refused 0\n"} {
 		if got := runProvide(t, w.base, text); got.code != 0 || got.out != want {
-			t.Fatalf("got %+v, want %q", got, want)
+			t.Fatalf("portal-provide returned %+v, want %q", got, want)
 		}
 	}
 }
 
-// slow is lines that stop half-way until they are released.
+// slow is a reader that stops half-way until it is released.
 type slow struct {
 	io.ReadSeeker
 	half, read int64
@@ -80,13 +81,13 @@ func (s *slow) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestProvideKilled kills the portal in the middle of a push, and wants the
-// state before when it is back.
+// TestProvideKilled kills the portal during a push, and checks that the
+// restarted portal has the state before the push.
 func TestProvideKilled(t *testing.T) {
 	database := sqlite(t)
 	p := launch(t, setup{database: database}, 0)
 	if got := runProvide(t, p.base, component("before")); got.code != 0 {
-		t.Fatalf("got %+v", got)
+		t.Fatalf("portal-provide returned %+v, want exit code 0", got)
 	}
 	to, err := portal.New(p.base, portal.Options{Token: func() (string, error) { return theToken, nil }, Retries: 1, Pause: time.Millisecond})
 	if err != nil {
@@ -102,16 +103,16 @@ func TestProvideKilled(t *testing.T) {
 	})}
 	_, err = to.Push(t.Context(), lines, portal.PushOptions{})
 	if e, ok := errors.AsType[*portal.Error](err); !ok || e.Unsure || e.Problem != portal.Unreachable && e.Problem != portal.Interrupted {
-		t.Errorf("got %v, want to be told that the catalog is as before", err)
+		t.Errorf("got %v, want to be told that the catalog is unchanged", err)
 	}
 	p = launch(t, setup{database: database}, 0)
 	if !p.there("component/default/before") || p.total() != 1 {
-		t.Errorf("there are %d entities, want the one from before", p.total())
+		t.Errorf("catalog has %d entities, want the one from before", p.total())
 	}
 }
 
-// TestProvideTorn ends a push from the client's side, and wants the state
-// before.
+// TestProvideTorn aborts a push on the client's side, and checks that the
+// catalog is unchanged.
 func TestProvideTorn(t *testing.T) {
 	w := start(t, setup{})
 	w.push("portal-provide", component("before"))
@@ -123,10 +124,10 @@ func TestProvideTorn(t *testing.T) {
 	text := resources(2000)
 	_, err = to.Push(t.Context(), io.MultiReader(strings.NewReader(text), failing{broken}), portal.PushOptions{})
 	if !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
+		t.Errorf("push returned %v, want the error of the reader", err)
 	}
 	if r := w.push("portal-provide", component("before")); r.Unchanged != 1 || r.Removed != 0 {
-		t.Errorf("the catalog is not as before: %+v", r)
+		t.Errorf("catalog changed: %+v", r)
 	}
 }
 
@@ -135,7 +136,8 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// TestProvideGuest wants a caller who may not to be told, before much is sent.
+// TestProvideGuest checks that a caller without permission is rejected before
+// much data is sent.
 func TestProvideGuest(t *testing.T) {
 	w := start(t, setup{})
 	path := filepath.Join(t.TempDir(), "token")
@@ -143,13 +145,13 @@ func TestProvideGuest(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := runProvide(t, w.base, component("a"), "--token-file", path, "--allow-removals")
-	if got.code != app.ExitFailed || got.out != "" || !strings.Contains(got.err, "403 Forbidden: NotAllowedError") || !strings.Contains(got.err, "the catalog is as before") {
+	if got.code != app.ExitFailed || got.out != "" || !strings.Contains(got.err, "403 Forbidden: NotAllowedError") || !strings.Contains(got.err, "the catalog is unchanged") {
 		t.Errorf("got %+v", got)
 	}
 }
 
-// TestProvideServe has the portal read what portal-provide serves, and follow
-// its changes.
+// TestProvideServe checks that the portal reads the entities that
+// portal-provide serves, and follows their changes.
 func TestProvideServe(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, lines ...string) {
@@ -177,25 +179,25 @@ func TestProvideServe(t *testing.T) {
 	defer func() {
 		cancel()
 		if code := <-ended; code != app.ExitOK || strings.Contains(notes.String(), theToken) {
-			t.Errorf("exit code %d:\n%s", code, notes.String())
+			t.Errorf("portal-provide ended with exit code %d:\n%s", code, notes.String())
 		}
 	}()
 	w.until("the entity is there", func() bool { return w.there("component/default/a") })
 	write("b.json", component("b"))
 	w.until("the change is there", func() bool { return w.there("component/default/b") })
 	write("a.json", "{")
-	w.until("the mistake is noticed", func() bool { return strings.Contains(notes.String(), "still offered") })
+	w.until("the mistake is noticed", func() bool { return strings.Contains(notes.String(), "serving the previous entities") })
 	if err := os.Remove(filepath.Join(dir, "a.json")); err != nil {
 		t.Fatal(err)
 	}
-	w.until("what is gone is gone", func() bool { return !w.there("component/default/a") })
-	if !w.there("component/default/b") || !regexp.MustCompile(`location is registered.*before=false`).MatchString(notes.String()) {
+	w.until("the deleted entity leaves the catalog", func() bool { return !w.there("component/default/a") })
+	if !w.there("component/default/b") || !regexp.MustCompile(`location registered.*before=false`).MatchString(notes.String()) {
 		t.Errorf("one remains:\n%s", notes.String())
 	}
 }
 
-// TestProvideUnknownLocation wants a portal that may not read the URL to be
-// told of, with the way out.
+// TestProvideUnknownLocation checks that portal-provide prints a hint if the
+// portal may not read its URL.
 func TestProvideUnknownLocation(t *testing.T) {
 	w := start(t, setup{})
 	var out, notes process.Log
@@ -209,6 +211,6 @@ func TestProvideUnknownLocation(t *testing.T) {
 	w.until("the hint is there", func() bool { return strings.Contains(notes.String(), "backend.reading.allow") })
 	cancel()
 	if code := <-ended; code != app.ExitOK {
-		t.Errorf("exit code %d:\n%s", code, notes.String())
+		t.Errorf("portal-provide ended with exit code %d:\n%s", code, notes.String())
 	}
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReplay sends the requests of the transcripts, in their order, to a portal
-// with the same entities, and wants the same answers but for differences.
+// TestReplay sends the requests of the transcripts in order to a portal with
+// the same entities, and checks that the responses are equal except for the
+// listed differences.
 func TestReplay(t *testing.T) {
 	all := readTranscripts(t)
 	onBoth(t, func(t *testing.T, database map[string]any) { replayAll(t, all, database) })
@@ -44,8 +45,8 @@ func replayAll(t *testing.T, all []*transcript, database map[string]any) {
 		r.byName[tr.name] = tr
 	}
 	r.peers()
-	// The original had registered a location, and not read it yet: here it is
-	// read at once, so the question comes before the registration.
+	// Backstage had registered a location and not yet read it. The portal reads
+	// it at once, so the query is sent before the registration.
 	const early, before = "27-location-by-entity", "15-locations-post-url"
 	var agreed, differ int
 	used := map[string]bool{}
@@ -68,7 +69,7 @@ func replayAll(t *testing.T, all []*transcript, database map[string]any) {
 		}
 		differ++
 		if len(problems) == 0 {
-			t.Errorf("%s: it agrees, so there is no difference any more: %s", tr.name, d.reason)
+			t.Errorf("%s: responses are equal, so the listed difference is obsolete: %s", tr.name, d.reason)
 		}
 		for _, p := range r.unexpected(tr, d) {
 			t.Errorf("%s: %s", tr.name, p)
@@ -76,18 +77,18 @@ func replayAll(t *testing.T, all []*transcript, database map[string]any) {
 	}
 	for name := range differences {
 		if !used[name] {
-			t.Errorf("%s: there is no such transcript, but a difference of it", name)
+			t.Errorf("%s: difference has no transcript", name)
 		}
 	}
-	t.Logf("of %d transcripts %d agree, and %d differ on purpose", len(all), agreed, differ)
+	t.Logf("%d transcripts: %d responses are equal and %d differ on purpose", len(all), agreed, differ)
 }
 
-// replay is what is known on the way.
+// replay is the state during the replay.
 type replay struct {
 	*world
 	files  *files
 	byName map[string]*transcript
-	// ours is what is here instead of something that was recorded.
+	// ours maps recorded values to the values used here.
 	ours map[string]string
 	last reply
 }
@@ -98,19 +99,19 @@ func (r *replay) order(all []*transcript, early, before string) []*transcript {
 	all = slices.DeleteFunc(all, func(tr *transcript) bool { return tr.name == early })
 	at := slices.IndexFunc(all, func(tr *transcript) bool { return tr.name == before })
 	if at < 0 || r.byName[early] == nil {
-		r.t.Fatalf("there are no transcripts %s and %s", early, before)
+		r.t.Fatalf("transcripts %s and %s do not exist", early, before)
 	}
 	return slices.Insert(all, at, r.byName[early])
 }
 
-// peerAPI is such an API.
+// peerAPI is an API entity as peers pushes it.
 const peerAPI = `{"apiVersion":"backstage.io/v1alpha1","kind":"API","metadata":{"name":%q,"annotations":{` +
 	`"backstage.io/managed-by-location":"cluster origin: fake","backstage.io/managed-by-origin-location":"cluster origin: fake"}},` +
 	`"spec":{"type":"openapi","lifecycle":"production","owner":"platform-team","system":"kubernetes-auto-ingested","definition":"{}"}}`
 
-// peers pushes the entities that a provider of the original had brought: the
-// APIs that a transcript lists, and for each a Template like the one that
-// another shows.
+// peers pushes the entities that a provider had added to Backstage: the APIs
+// that one transcript lists, and for each a Template like the one in another
+// transcript.
 func (r *replay) peers() {
 	r.t.Helper()
 	var apis []struct {
@@ -145,15 +146,15 @@ func (r *replay) peers() {
 	}
 	got := r.push("peer", lines...)
 	if got.Added != 40 || len(got.Refused) > 0 {
-		r.t.Fatalf("twenty APIs and twenty Templates are added, got %+v", got)
+		r.t.Fatalf("push returned %+v, want twenty APIs and twenty Templates added", got)
 	}
 }
 
-// play sends what a transcript says and returns where the answer differs.
+// play sends the request of a transcript and returns how the response differs.
 func (r *replay) play(tr *transcript) []string {
 	r.t.Helper()
 	r.prepare(tr)
-	x := call{method: tr.method, path: r.here(tr.path), body: r.here(tr.body), token: nobody, header: tr.header.Clone()}
+	x := call{method: tr.method, path: r.here(tr.path), body: r.here(tr.body), token: noToken, header: tr.header.Clone()}
 	if a := tr.header.Get("Authorization"); a != "" {
 		x.header.Set("Authorization", r.here(r.authorization(tr, a)))
 	}
@@ -166,13 +167,13 @@ func (r *replay) play(tr *transcript) []string {
 	return r.compare(tr)
 }
 
-// theTask is the task of the transcripts.
+// theTask is the id of the task in the transcripts.
 const theTask = "5e968cda-eb64-480c-9f1a-8d2d805eab1d"
 
-// unreadable is a location of the transcripts that cannot be read.
+// unreadable is the id of a location in the transcripts that cannot be read.
 const unreadable = "aad9b86d-fd75-4376-a2f3-374719b060ff"
 
-// prepare waits for, or asks for, what a request builds on.
+// prepare waits for or creates what a request depends on.
 func (r *replay) prepare(tr *transcript) {
 	r.t.Helper()
 	switch tr.name {
@@ -187,11 +188,11 @@ func (r *replay) prepare(tr *transcript) {
 		r.get("/api/catalog/entities/by-name/component/default/demo-service", &demo)
 		r.ours["9651c928-ef1b-4618-878a-d6f33cf55bb4"] = demo.Metadata.UID
 	case "42-entities-after":
-		// The page before said where to go on.
+		// The previous page has the link to the next one.
 		link := r.last.header.Get("Link")
 		after := regexp.MustCompile(`after=([^&>]+)`).FindStringSubmatch(link)
 		if after == nil {
-			r.t.Fatalf("there is no way on in %q", link)
+			r.t.Fatalf("link %q has no next page", link)
 		}
 		r.ours[queryOf(tr.path).Get("after")] = unescape(r.t, after[1])
 	case "56-by-query-cursor":
@@ -207,7 +208,7 @@ func (r *replay) prepare(tr *transcript) {
 	}
 }
 
-// learn remembers what is called differently here.
+// learn records the ids that differ here.
 func (r *replay) learn(tr *transcript) {
 	var was, is struct {
 		ID       string
@@ -224,10 +225,10 @@ func (r *replay) learn(tr *transcript) {
 	}
 }
 
-// described are requests that a transcript says in words.
+// described has the requests that a transcript describes in prose.
 var described = map[string]func(*replay) call{
 	"110-expired-valid-signature": func(r *replay) call {
-		// Another replica, whose tokens are short-lived.
+		// Start another replica, whose tokens are short-lived.
 		other := start(r.t, setup{base: r.base, database: r.database, lifetime: time.Second})
 		token := other.guest()
 		r.until("the token has expired", func() bool {
@@ -237,12 +238,12 @@ var described = map[string]func(*replay) call{
 	},
 }
 
-// asGuest are transcripts of what is only true of people, besides those of the
-// scaffolder: the original was recorded with the token of a guest that was
-// allowed everything.
+// asGuest has transcripts that only hold for users, in addition to those of the
+// scaffolder: Backstage was recorded with the token of a guest who was allowed
+// everything.
 var asGuest = map[string]bool{"96-permission-authorize-items": true}
 
-// authorization returns the header that a transcript means.
+// authorization returns the Authorization header for a transcript.
 func (r *replay) authorization(tr *transcript, recorded string) string {
 	r.t.Helper()
 	switch {
@@ -251,7 +252,7 @@ func (r *replay) authorization(tr *transcript, recorded string) string {
 	case strings.Contains(recorded, "<TOKEN>"):
 		return "Bearer " + theToken
 	case strings.Contains(recorded, "<JWT>"):
-		// Forged or tampered with: the signature is of something else.
+		// The token is forged or tampered with: its signature does not match.
 		token := r.guest()
 		at := strings.LastIndexByte(token, '.') + 1
 		return "Bearer " + token[:at] + strings.Repeat("A", len(token)-at)
@@ -260,7 +261,7 @@ func (r *replay) authorization(tr *transcript, recorded string) string {
 	}
 }
 
-// here is a text with what is here in place of what was recorded.
+// here replaces recorded values in a text by the values used here.
 func (r *replay) here(text string) string {
 	for was, is := range r.ours {
 		text = strings.ReplaceAll(text, was, is)
@@ -269,7 +270,7 @@ func (r *replay) here(text string) string {
 	return strings.ReplaceAll(text, recordedFiles, r.files.base)
 }
 
-// recorded is a text with what was recorded in place of what is here.
+// recorded replaces values used here in a text by the recorded ones.
 func (r *replay) recorded(text string) string {
 	for was, is := range r.ours {
 		text = strings.ReplaceAll(text, is, was)
@@ -281,14 +282,13 @@ func (r *replay) recorded(text string) string {
 	return strings.NewReplacer(r.files.base, recordedFiles, r.base, recorded).Replace(text)
 }
 
-// generated is what the Location entity of an address is called.
+// generated returns the name of the Location entity of a URL.
 func generated(target string) string {
 	sum := sha1.Sum([]byte("url:" + target))
 	return "generated-" + hex.EncodeToString(sum[:])
 }
 
-// compare returns where the last answer is another one than that of a
-// transcript.
+// compare returns how the last response differs from that of a transcript.
 func (r *replay) compare(tr *transcript) []string {
 	r.t.Helper()
 	var all []string
@@ -298,18 +298,18 @@ func (r *replay) compare(tr *transcript) []string {
 	was := anonymous(tr, decode(r.t, tr.got))
 	is := anonymous(tr, decode(r.t, []byte(r.recorded(string(r.last.body)))))
 	if diff := cmp.Diff(shape(was), shape(is)); diff != "" {
-		all = append(all, "the shape differs (-original +ours):\n"+diff)
+		all = append(all, "shapes differ (-original +ours):\n"+diff)
 	} else if diff := cmp.Diff(was, is); diff != "" {
-		all = append(all, "the values differ (-original +ours):\n"+diff)
+		all = append(all, "values differ (-original +ours):\n"+diff)
 	}
 	if diff := cmp.Diff(r.headers(tr.answer), r.headers(r.last.header)); diff != "" {
-		all = append(all, "the headers differ (-original +ours):\n"+diff)
+		all = append(all, "headers differ (-original +ours):\n"+diff)
 	}
 	return all
 }
 
-// headers are those that clients and browsers look at, without what cannot be
-// the same.
+// headers returns the headers that clients and browsers use, without values
+// that always differ.
 func (r *replay) headers(h http.Header) map[string]string {
 	out := map[string]string{}
 	for _, key := range []string{
@@ -324,26 +324,26 @@ func (r *replay) headers(h http.Header) map[string]string {
 		out["Content-Type"] = kind
 	}
 	if link, ok := out["Link"]; ok {
-		// What is escaped in an address, and how, does not matter.
+		// The escaping of the URL does not matter.
 		out["Link"] = unescape(r.t, regexp.MustCompile(`after=[^&>]+`).ReplaceAllString(link, "after=…"))
 	}
 	return out
 }
 
-// unordered are transcripts of lists that the original gives in no order, or in
-// that of random ids.
+// unordered has transcripts of lists that Backstage returns unordered, or
+// ordered by random ids.
 var unordered = map[string]bool{
 	"14-locations-post-dryrun": true, "17-locations-post-dryrun-exists": true,
 	"24-locations-get": true, "28-location-by-query": true, "36-entities-filter-relation": true,
 }
 
-// random are keys whose values differ each time.
+// random are keys whose values always differ.
 var random = map[string]bool{
 	"uid": true, "etag": true, "token": true, "kid": true, "x": true, "y": true, "nextCursor": true, "prevCursor": true, "expiresInSeconds": true,
 	"createdAt": true, "lastHeartbeatAt": true,
 }
 
-// anonymous is a value without what differs each time.
+// anonymous returns a value without the parts that always differ.
 func anonymous(tr *transcript, v any) any {
 	switch v := v.(type) {
 	case map[string]any:

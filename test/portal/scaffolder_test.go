@@ -18,13 +18,13 @@ import (
 
 const scaffolding = "/api/scaffolder/v2"
 
-// The steps of Templates: one is done at once, the other takes long.
+// The steps of Templates: the first ends at once, the second takes long.
 const (
 	says  = `{"id":"say","name":"Say","action":"debug:log","input":{"message":"${{ parameters.word }} by ${{ user.ref }}"}}`
 	waits = `{"id":"wait","action":"debug:wait","input":{"minutes":9}}`
 )
 
-// template is a Template with one step.
+// template returns a Template with one step.
 func template(name, step string) string {
 	return `{"apiVersion":"scaffolder.backstage.io/v1beta3","kind":"Template","metadata":{"name":"` + name + `"},"spec":{"type":"service","owner":"group:default/team",` +
 		`"parameters":{"title":"Words","required":["word"],"properties":{"word":{"type":"string","pattern":"^[a-z]+$"}}},"steps":[` + step + `],` +
@@ -49,7 +49,7 @@ func (c caller) ended(id, status string) {
 	})
 }
 
-// scaffolderOperations are calls of the scaffolder's operations.
+// scaffolderOperations returns calls of the scaffolder operations.
 func scaffolderOperations(w *world) []operation {
 	w.t.Helper()
 	w.push("templates", template("letters", says))
@@ -66,15 +66,14 @@ func scaffolderOperations(w *world) []operation {
 		{"listTaskEvents", call{path: task + "/events?after=1"}, 200, `^\[{"id":2,.*"type":"completion"`},
 		{"streamTaskEvents", call{path: task + "/eventstream"}, 200, `(?s)^event: log\ndata: {"id":1,.*event: completion\n`},
 		{"cancelTask", call{method: "POST", path: task + "/cancel"}, 200, `^{"status":"cancelled"}$`},
-		{"retryTask", call{method: "POST", path: task + "/retry", body: `{}`}, 409, `only one that failed or was cancelled can`},
+		{"retryTask", call{method: "POST", path: task + "/retry", body: `{}`}, 409, `only failed and cancelled tasks can be retried`},
 		{"dryRun", call{method: "POST", path: scaffolding + "/dry-run", body: `{"template":` + template("dry", says) + `,"values":{"word":"dry"},"directoryContents":[]}`}, 200, `"output":{"text":\[{"title":"Said","content":"dry"}\]}`},
 		{"autocomplete", call{method: "POST", path: scaffolding + "/autocomplete/forge/repositories", body: `{"token":"x","context":{}}`}, 404, `Unsupported provider: forge`},
 		{"listTemplatingExtensions", call{path: scaffolding + "/templating-extensions"}, 200, `"parseRepoUrl":{"description":`},
 	}
 }
 
-// signedIn starts a portal with an issuer and signs somebody in, as a browser
-// does.
+// signedIn starts a portal with an issuer and signs a user in, like a browser.
 func signedIn(t *testing.T, groups []string, rules ...any) (w *world, token string) {
 	t.Helper()
 	l := listen(t)
@@ -93,15 +92,15 @@ func signedIn(t *testing.T, groups []string, rules ...any) (w *world, token stri
 		t.Fatal(err)
 	}
 	xhr := http.Header{"X-Requested-With": {"XMLHttpRequest"}}
-	away := browser.want(call{path: "/api/auth/oidc/start", token: nobody, header: xhr}, http.StatusFound, nil).header.Get("Location")
-	browser.want(call{path: strings.TrimPrefix(i.Agree(t, away), w.base), token: nobody, header: xhr}, http.StatusFound, nil)
+	away := browser.want(call{path: "/api/auth/oidc/start", token: noToken, header: xhr}, http.StatusFound, nil).header.Get("Location")
+	browser.want(call{path: strings.TrimPrefix(i.Agree(t, away), w.base), token: noToken, header: xhr}, http.StatusFound, nil)
 	var session struct{ BackstageIdentity struct{ Token string } }
-	browser.want(call{method: "POST", path: "/api/auth/oidc/refresh", token: nobody, header: xhr}, http.StatusOK, &session)
+	browser.want(call{method: "POST", path: "/api/auth/oidc/refresh", token: noToken, header: xhr}, http.StatusOK, &session)
 	return w, session.BackstageIdentity.Token
 }
 
-// TestTasksOfPeople runs Templates as a guest, somebody who signed in, and a
-// service: each sees and stops what they may.
+// TestTasksOfPeople runs Templates as a guest, a signed-in user and a service,
+// and checks which tasks each may see and cancel.
 func TestTasksOfPeople(t *testing.T) {
 	w, user := signedIn(t, []string{"team"})
 	w.push("templates", template("words", says), template("wait", waits))
@@ -110,7 +109,7 @@ func TestTasksOfPeople(t *testing.T) {
 	w.ended(machines, "processing")
 	w.fails(call{method: "POST", path: scaffolding + "/tasks", token: w.guest(), body: `{"templateRef":"words","values":{"word":"x"}}`}, "guests may only read", http.StatusForbidden)
 	w.fails(call{path: scaffolding + "/tasks", token: w.guest()}, "scaffolder.task.read", http.StatusForbidden)
-	w.fails(call{path: scaffolding + "/tasks", token: nobody}, "Missing credentials", http.StatusUnauthorized)
+	w.fails(call{path: scaffolding + "/tasks", token: noToken}, "Missing credentials", http.StatusUnauthorized)
 	w.fails(call{path: scaffolding + "/tasks/" + machines, token: user}, "No task with id", http.StatusNotFound)
 	w.fails(call{method: "POST", path: scaffolding + "/tasks/" + machines + "/cancel", token: user}, "No task with id", http.StatusNotFound)
 	total := func(token string) int {
@@ -119,7 +118,7 @@ func TestTasksOfPeople(t *testing.T) {
 		return page.TotalTasks
 	}
 	if got := [2]int{total(user), total("")}; got != [2]int{1, 2} {
-		t.Errorf("people see their own tasks and services all, got %v", got)
+		t.Errorf("user and service see %v tasks, want 1 and 2", got)
 	}
 	var task struct {
 		CreatedBy string
@@ -127,20 +126,21 @@ func TestTasksOfPeople(t *testing.T) {
 	}
 	w.want(call{path: scaffolding + "/tasks/" + mine, token: user}, http.StatusOK, &task)
 	if task.CreatedBy == "" || task.CreatedBy != task.Spec.User.Ref {
-		t.Errorf("a task knows who asked, got %+v", task)
+		t.Errorf("creator of the task is not set or differs from its user: %+v", task)
 	}
-	// A page that offers to stop a task asks whether it may.
+	// A page that offers to cancel a task asks for the permission.
 	question := `{"items":[{"id":"1","permission":{"type":"resource","name":"scaffolder.task.cancel","attributes":{},"resourceType":"scaffolder-task"},"resourceRef":["` + mine + `","` + machines + `","none"]}]}`
 	var answer struct{ Items []struct{ Result []string } }
 	w.want(call{method: "POST", path: "/api/permission/authorize", token: user, body: question}, http.StatusOK, &answer)
 	if diff := cmp.Diff([]string{"ALLOW", "DENY", "DENY"}, answer.Items[0].Result); diff != "" {
-		t.Errorf("people stop their own tasks: %s", diff)
+		t.Errorf("permissions to cancel tasks differ: %s", diff)
 	}
 	w.want(call{method: "POST", path: scaffolding + "/tasks/" + machines + "/cancel"}, http.StatusOK, nil)
 	w.ended(machines, "cancelled")
 }
 
-// TestAdministrators lets a group see and stop the tasks of all.
+// TestAdministrators checks that a group can be allowed to see and cancel all
+// tasks.
 func TestAdministrators(t *testing.T) {
 	w, user := signedIn(t, []string{"admins"}, map[string]any{
 		"who": []string{"group:default/admins"}, "permissions": []string{"scaffolder.task.*"}, "result": "allow",
@@ -152,12 +152,12 @@ func TestAdministrators(t *testing.T) {
 	w.want(call{method: "POST", path: scaffolding + "/tasks/" + id + "/cancel", token: user}, http.StatusOK, nil)
 	w.ended(id, "cancelled")
 	w.want(call{method: "POST", path: scaffolding + "/tasks/" + id + "/retry", token: user}, http.StatusForbidden, nil)
-	// Its creator may go on with it.
+	// The creator may retry it.
 	w.want(call{method: "POST", path: scaffolding + "/tasks/" + id + "/retry"}, http.StatusCreated, nil)
 	w.ended(id, "processing")
 }
 
-// TestBadTasks sends what no task can be made of.
+// TestBadTasks checks the errors for invalid tasks and dry runs.
 func TestBadTasks(t *testing.T) {
 	w := start(t, setup{})
 	w.push("templates", template("words", says))
@@ -169,23 +169,23 @@ func TestBadTasks(t *testing.T) {
 		status int
 		says   string
 	}{
-		"half a task":     {"malformed JSON", post("/tasks", `{"templateRef":`), 400, "InputError"},
-		"10 MB of values": {"more than is accepted", post("/tasks", large), 413, "PayloadTooLargeError"},
-		"deep values":     {"a hundred thousand brackets", post("/tasks", `{"templateRef":"words","values":`+strings.Repeat(`{"a":`, 100_000)+`1`+strings.Repeat("}", 100_001)), 400, "InputError"},
-		"deeper values":   {"as deep as JSON goes", post("/tasks", `{"templateRef":"words","values":{"word":`+strings.Repeat(`[`, 9000)+strings.Repeat("]", 9000)+`}}`), 400, ""},
-		"wrong values":    {"values that do not fit", post("/tasks", `{"templateRef":"words","values":{"word":7}}`), 400, `"property":"instance.word"`},
-		"no values":       {"values that are missing", post("/tasks", `{"templateRef":"words","values":{}}`), 400, `requires property`},
-		"no template":     {"a Template that there is not", post("/tasks", `{"templateRef":"template:default/none","values":{}}`), 404, "Template template:default/none not found"},
-		"long name":       {"a name of ten thousand characters", post("/tasks", `{"templateRef":"`+strings.Repeat("x", 10_000)+`","values":{}}`), 404, "NotFoundError"},
-		"nul":             {"a name with a zero byte", post("/tasks", `{"templateRef":"a\u0000b","values":{}}`), 404, "NotFoundError"},
-		"nul in values":   {"values with a zero byte", post("/tasks", `{"templateRef":"words","values":{"word":"a\u0000"}}`), 400, "pattern"},
-		"numbers":         {"secrets that are no texts", post("/tasks", `{"templateRef":"words","values":{"word":"a"},"secrets":{"a":1}}`), 400, "must be string"},
-		"bad id":          {"an id that no task can have", call{path: scaffolding + "/tasks/%00%27--/events"}, 404, "NotFoundError"},
-		"bad after":       {"a place that is none", call{path: scaffolding + "/tasks/x/eventstream?after=-1"}, 404, "NotFoundError"},
-		"dry nothing":     {"nothing to try out", post("/dry-run", `{}`), 400, "template"},
-		"dry component":   {"no Template", post("/dry-run", `{"template":`+component("x")+`,"values":{}}`), 400, "is not a template"},
-		"dry escape":      {"a file outside of the workspace", post("/dry-run", `{"template":`+template("x", says)+`,"values":{"word":"a"},"directoryContents":[{"path":"../../x","base64Content":""}]}`), 400, "InputError"},
-		"dry action":      {"an action that there is not", post("/dry-run", strings.Replace(`{"template":`+template("x", says)+`,"values":{"word":"a"}}`, "debug:log", "no:such", 1)), 400, "no:such"},
+		"half a task":     {"Malformed JSON is rejected.", post("/tasks", `{"templateRef":`), 400, "InputError"},
+		"10 MB of values": {"A body over the size limit is rejected.", post("/tasks", large), 413, "PayloadTooLargeError"},
+		"deep values":     {"JSON with a hundred thousand nested objects is rejected.", post("/tasks", `{"templateRef":"words","values":`+strings.Repeat(`{"a":`, 100_000)+`1`+strings.Repeat("}", 100_001)), 400, "InputError"},
+		"deeper values":   {"Values with the maximum nesting of JSON are rejected without a crash.", post("/tasks", `{"templateRef":"words","values":{"word":`+strings.Repeat(`[`, 9000)+strings.Repeat("]", 9000)+`}}`), 400, ""},
+		"wrong values":    {"Values that do not match the schema are rejected.", post("/tasks", `{"templateRef":"words","values":{"word":7}}`), 400, `"property":"instance.word"`},
+		"no values":       {"Missing required values are rejected.", post("/tasks", `{"templateRef":"words","values":{}}`), 400, `requires property`},
+		"no template":     {"An unknown Template is not found.", post("/tasks", `{"templateRef":"template:default/none","values":{}}`), 404, "Template template:default/none not found"},
+		"long name":       {"A name of ten thousand characters is not found.", post("/tasks", `{"templateRef":"`+strings.Repeat("x", 10_000)+`","values":{}}`), 404, "NotFoundError"},
+		"nul":             {"A name with a NUL byte is not found.", post("/tasks", `{"templateRef":"a\u0000b","values":{}}`), 404, "NotFoundError"},
+		"nul in values":   {"Values with a NUL byte are rejected.", post("/tasks", `{"templateRef":"words","values":{"word":"a\u0000"}}`), 400, "pattern"},
+		"numbers":         {"Secrets that are not strings are rejected.", post("/tasks", `{"templateRef":"words","values":{"word":"a"},"secrets":{"a":1}}`), 400, "must be string"},
+		"bad id":          {"An invalid task id is not found.", call{path: scaffolding + "/tasks/%00%27--/events"}, 404, "NotFoundError"},
+		"bad after":       {"An invalid position in the events is not found.", call{path: scaffolding + "/tasks/x/eventstream?after=-1"}, 404, "NotFoundError"},
+		"dry nothing":     {"A dry run without a Template is rejected.", post("/dry-run", `{}`), 400, "template"},
+		"dry component":   {"A dry run of another kind is rejected.", post("/dry-run", `{"template":`+component("x")+`,"values":{}}`), 400, "is not a template"},
+		"dry escape":      {"A file outside of the workspace is rejected.", post("/dry-run", `{"template":`+template("x", says)+`,"values":{"word":"a"},"directoryContents":[{"path":"../../x","base64Content":""}]}`), 400, "InputError"},
+		"dry action":      {"An unknown action is rejected.", post("/dry-run", strings.Replace(`{"template":`+template("x", says)+`,"values":{"word":"a"}}`, "debug:log", "no:such", 1)), 400, "no:such"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -196,12 +196,12 @@ func TestBadTasks(t *testing.T) {
 	var page struct{ TotalTasks int }
 	w.get(scaffolding+"/tasks", &page)
 	if page.TotalTasks != 0 {
-		t.Errorf("nothing was made of what is wrong, and there are %d tasks", page.TotalTasks)
+		t.Errorf("invalid requests created %d tasks", page.TotalTasks)
 	}
 }
 
-// TestStopStreams stops a portal while somebody follows a task: the stream ends at
-// once, cut short, so that they come again.
+// TestStopStreams stops a portal while a client follows a task. It checks that
+// the stream is aborted immediately, so that the client reconnects.
 func TestStopStreams(t *testing.T) {
 	var res *http.Response
 	began := time.Time{}
@@ -225,21 +225,21 @@ func TestStopStreams(t *testing.T) {
 	})
 	defer func() { _ = res.Body.Close() }()
 	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("the portal waited %v for somebody who follows a task", took)
+		t.Errorf("portal waited %v for a client that follows a task", took)
 	}
 	lines := bufio.NewScanner(res.Body)
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "completion") {
-			t.Errorf("a task is not over because a process is: %s", lines.Text())
+			t.Errorf("stream reports a completed task after the portal stopped: %s", lines.Text())
 		}
 	}
 	if lines.Err() == nil {
-		t.Error("the stream ended as if the task had")
+		t.Error("stream ended as if the task had completed")
 	}
 }
 
-// TestTaskValuesSurvive wants values to come back as they were sent: large numbers,
-// other scripts, order.
+// TestTaskValuesSurvive checks that values are returned as they were sent:
+// large numbers, other scripts, order.
 func TestTaskValuesSurvive(t *testing.T) {
 	w := start(t, setup{})
 	w.push("templates", strings.Replace(template("any", says), `"required":["word"],`, "", 1))
@@ -254,6 +254,6 @@ func TestTaskValuesSurvive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := string(task.Spec.Parameters); !strings.HasPrefix(got, `{"z":9007199254740993,"a":[1.5,null,true,"<&>"],"名":{"é":"`) {
-		t.Errorf("the values are now %s", got)
+		t.Errorf("values are %s", got)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/test/issuer"
 )
 
-// TestSignIn signs somebody in at a real issuer, as a browser does. By the
-// rules of the portal they may change what their team owns, and nothing else.
+// TestSignIn signs a user in at a real issuer, like a browser. It checks that
+// by the portal's rules the user may change entities of their team only.
 func TestSignIn(t *testing.T) {
 	l := listen(t)
 	base := "http://" + l.Addr().String()
@@ -33,7 +33,7 @@ func TestSignIn(t *testing.T) {
 	w.client.Jar = jar
 	visit := func(method, path string, status int, v any) reply {
 		t.Helper()
-		return w.want(call{method: method, path: path, token: nobody, header: http.Header{"X-Requested-With": {"XMLHttpRequest"}}}, status, v)
+		return w.want(call{method: method, path: path, token: noToken, header: http.Header{"X-Requested-With": {"XMLHttpRequest"}}}, status, v)
 	}
 
 	visit("POST", "/api/auth/guest/refresh", http.StatusForbidden, nil)
@@ -41,11 +41,11 @@ func TestSignIn(t *testing.T) {
 	visit("GET", "/api/auth/oidc/start?redirect=//elsewhere.example.org/", http.StatusBadRequest, nil)
 	away := visit("GET", "/api/auth/oidc/start?redirect=/catalog", http.StatusFound, nil).header.Get("Location")
 	if !strings.HasPrefix(away, i.URL) || !strings.Contains(away, "code_challenge_method=S256") {
-		t.Fatalf("a browser is sent to the issuer with a challenge, not to %s", away)
+		t.Fatalf("sign-in redirects to %s, want the issuer with a code challenge", away)
 	}
 	back := strings.TrimPrefix(i.Agree(t, away), w.base)
 	if home := visit("GET", back, http.StatusFound, nil).header.Get("Location"); home != w.base+"/catalog" {
-		t.Errorf("a browser is sent back to where it was, not to %s", home)
+		t.Errorf("sign-in returns to %s, want the page it began on", home)
 	}
 	visit("GET", back, http.StatusUnauthorized, nil)
 
@@ -58,7 +58,7 @@ func TestSignIn(t *testing.T) {
 	visit("POST", "/api/auth/oidc/refresh", http.StatusOK, &session)
 	token, owns := session.BackstageIdentity.Token, session.BackstageIdentity.Identity.OwnershipEntityRefs
 	if !strings.Contains(strings.Join(owns, " "), "group:default/team") {
-		t.Errorf("who signs in owns what their groups do, not %v", owns)
+		t.Errorf("ownership references of the user are %v, want those of their groups", owns)
 	}
 	w.want(call{path: "/api/catalog/entities", token: token}, http.StatusOK, nil)
 
@@ -68,7 +68,7 @@ func TestSignIn(t *testing.T) {
 		method: "PUT", path: "/api/catalog/providers/mine/entities", body: component("ours") + "\n" + theirs, header: ndjson, token: token,
 	}, http.StatusOK, &got)
 	if got.Added != 1 || len(got.Refused) != 1 || !strings.Contains(got.Refused[0].Reason, "catalog.entity.create") {
-		t.Errorf("a team brings what it owns, and nothing else, got %+v", got)
+		t.Errorf("push returned %+v, want only the entity of the team accepted", got)
 	}
 	w.push("others", theirs)
 	for name, status := range map[string]int{"theirs": http.StatusForbidden, "ours": http.StatusNoContent} {
@@ -83,7 +83,7 @@ func TestSignIn(t *testing.T) {
 	copied := jar.Cookies(at)
 	visit("POST", "/api/auth/oidc/logout", http.StatusOK, nil)
 	visit("GET", "/api/auth/oidc/refresh", http.StatusUnauthorized, nil)
-	// Copies of its cookie and of its token are good for nothing.
+	// A copied cookie and token are invalid after the logout.
 	jar.SetCookies(at, copied)
 	visit("GET", "/api/auth/oidc/refresh", http.StatusUnauthorized, nil)
 	w.want(call{path: "/api/catalog/entities", token: token}, http.StatusForbidden, nil)

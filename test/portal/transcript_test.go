@@ -16,12 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// transcript is a request to the original, and its answer.
+// transcript is a request to Backstage with its response.
 type transcript struct {
-	// name is that of the file, without its ending.
+	// name is the name of the file without its extension.
 	name   string
 	method string
-	// path is with the query.
+	// path includes the query.
 	path   string
 	header http.Header
 	body   string
@@ -31,31 +31,32 @@ type transcript struct {
 	got    []byte
 }
 
-// number is what the name begins with; transcripts are in its order.
+// number returns the number at the start of the name, by which transcripts are
+// sorted.
 func (tr *transcript) number() int {
 	n, _, _ := strings.Cut(tr.name, "-")
 	i, _ := strconv.Atoi(n)
 	return i
 }
 
-// recorded is where the original was when it was recorded, and recordedFiles
-// where the files were served that it read.
+// recorded is the URL of Backstage during the recording, recordedFiles the URL
+// of the files that it read.
 const (
 	recorded      = "http://127.0.0.1:7007"
 	recordedFiles = "http://127.0.0.1:18001/_files"
 )
 
-// readTranscripts reads the transcripts of the folder INGESTOR_TRANSCRIPTS, in
-// order. Those whose request is described in words have no path.
+// readTranscripts reads the transcripts of the folder INGESTOR_TRANSCRIPTS in
+// order. Transcripts whose request is described in prose have no path.
 func readTranscripts(t *testing.T) []*transcript {
 	t.Helper()
 	dir := os.Getenv("INGESTOR_TRANSCRIPTS")
 	if dir == "" {
-		t.Skip("INGESTOR_TRANSCRIPTS is not set: it is the folder with answers of the original")
+		t.Skip("INGESTOR_TRANSCRIPTS is not set; it names the folder with recorded responses")
 	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(paths) == 0 {
-		t.Fatalf("there are no transcripts in %s", dir)
+		t.Fatalf("no transcripts found in %s", dir)
 	}
 	var all []*transcript
 	for _, path := range paths {
@@ -64,7 +65,7 @@ func readTranscripts(t *testing.T) []*transcript {
 			t.Fatal(err)
 		}
 		if !bytes.HasPrefix(data, []byte("$ ")) {
-			continue // Not an exchange, but what a token holds.
+			continue // The file has the content of a token, not an exchange.
 		}
 		tr, err := parseTranscript(data)
 		if err != nil {
@@ -78,7 +79,7 @@ func readTranscripts(t *testing.T) []*transcript {
 	return all
 }
 
-// parseTranscript reads a line with a command, and the answer behind it.
+// parseTranscript parses a line with a command, and the response after it.
 func parseTranscript(data []byte) (*transcript, error) {
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	command, answer, _ := bytes.Cut(data, []byte("\n"))
@@ -91,7 +92,7 @@ func parseTranscript(data []byte) (*transcript, error) {
 	lines.Buffer(nil, 1<<20)
 	lines.Scan()
 	if _, err := fmt.Sscanf(lines.Text(), "HTTP/1.1 %d", &tr.status); err != nil {
-		return nil, fmt.Errorf("cannot read the status %q: %w", lines.Text(), err)
+		return nil, fmt.Errorf("cannot parse the status %q: %w", lines.Text(), err)
 	}
 	tr.answer = http.Header{}
 	for lines.Scan() {
@@ -102,7 +103,7 @@ func parseTranscript(data []byte) (*transcript, error) {
 	return tr, lines.Err()
 }
 
-// command reads a call of curl.
+// command parses a curl command.
 func (tr *transcript) command(line string) error {
 	args := shellWords(strings.TrimPrefix(line, "$ "))
 	if len(args) == 0 || args[0] == "#" {
@@ -114,7 +115,7 @@ func (tr *transcript) command(line string) error {
 		case strings.HasPrefix(arg, "http"):
 			tr.path = strings.TrimPrefix(arg, recorded)
 		case i+1 == len(args):
-			return fmt.Errorf("cannot read %q: there is nothing behind %s", line, arg)
+			return fmt.Errorf("cannot parse %q: %s has no value", line, arg)
 		default:
 			i++
 			switch value := args[i]; arg {
@@ -127,15 +128,15 @@ func (tr *transcript) command(line string) error {
 				tr.header.Add(key, strings.TrimSpace(text))
 			case "--max-time", "-m":
 			default:
-				return fmt.Errorf("cannot read %q: %s is not known", line, arg)
+				return fmt.Errorf("cannot parse %q: %s is unknown", line, arg)
 			}
 		}
 	}
 	return nil
 }
 
-// shellWords splits a line as a shell does where everything special stands
-// behind a backslash; quotes are characters like any other.
+// shellWords splits a line like a shell in which every special character is
+// escaped by a backslash; quotes are ordinary characters.
 func shellWords(line string) []string {
 	var words []string
 	var word strings.Builder
@@ -164,7 +165,7 @@ func shellWords(line string) []string {
 	return words
 }
 
-// asJSON returns a body as JSON: a stream of events is a list of them, each with
+// asJSON returns a body as JSON: a stream of events becomes a list, each with
 // its type and data.
 func asJSON(t *testing.T, header http.Header, body []byte) []byte {
 	t.Helper()
@@ -182,7 +183,7 @@ func asJSON(t *testing.T, header http.Header, body []byte) []byte {
 			events = append(events, event{kind, json.RawMessage(data)})
 			continue
 		}
-		t.Fatalf("there is no event in %s", text)
+		t.Fatalf("no event in %s", text)
 	}
 	out, err := json.Marshal(events)
 	if err != nil {
@@ -191,8 +192,8 @@ func asJSON(t *testing.T, header http.Header, body []byte) []byte {
 	return out
 }
 
-// shape is a JSON value without what it says: the keys of objects and the types
-// of values, of lists those of the first item.
+// shape returns the structure of a JSON value: the keys of objects, the types
+// of values, and for lists the shape of the first item.
 func shape(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -216,7 +217,7 @@ func shape(v any) any {
 }
 
 func TestTranscript(t *testing.T) {
-	reason := "a command and an answer are read as the shell and curl meant them"
+	reason := "a command and a response are parsed as shell and curl do"
 	tr, err := parseTranscript([]byte(`$ curl -i -X POST http://127.0.0.1:7007/api/x\?a=b\&c=d -H Authorization:\ Bearer\ <TOKEN> -d \{\"a\ b\":\"c"\}` +
 		"\nHTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nlink: <x>\r\n\r\n{\"a\":1}\n"))
 	if err != nil {
@@ -233,8 +234,8 @@ func TestTranscript(t *testing.T) {
 
 func TestShape(t *testing.T) {
 	cases := map[string]struct{ reason, in, want string }{
-		"values": {"what a value says does not matter", `{"a":"x","b":[1,2],"c":null}`, `{"a":"string","b":["number"],"c":"null"}`},
-		"lists":  {"the first item stands for a list", `[[],[{"a":true}]]`, `[[]]`},
+		"values": {"The content of a value does not matter.", `{"a":"x","b":[1,2],"c":null}`, `{"a":"string","b":["number"],"c":"null"}`},
+		"lists":  {"The first item stands for all items of a list.", `[[],[{"a":true}]]`, `[[]]`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -246,7 +247,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// decode reads JSON; nothing is nil.
+// decode decodes JSON; an empty text is nil.
 func decode(t *testing.T, data []byte) any {
 	t.Helper()
 	if len(data) == 0 {
@@ -254,7 +255,7 @@ func decode(t *testing.T, data []byte) any {
 	}
 	var v any
 	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatalf("cannot read %s: %v", brief(data), err)
+		t.Fatalf("cannot decode %s: %v", brief(data), err)
 	}
 	return v
 }

@@ -22,35 +22,36 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// theToken is that of a service that may do everything.
+// theToken is the token of a service account with all permissions.
 const theToken = "a-static-token-of-the-tests-4711"
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for a condition.
 const patience = time.Minute
 
-// setup is what a portal is configured with. Empty fields mean what fits most.
+// setup is the configuration of a portal. The zero value of each field is its
+// usual default.
 type setup struct {
-	// base is how it is reached from outside; empty means where it listens.
+	// base is the external URL; empty means the listener's address.
 	base string
 	// database is the section backend.database; nil means SQLite in a folder
 	// of the test.
 	database map[string]any
-	// allow are hosts that locations may be read from, and hosts those that
+	// allow are the hosts that locations may be read from, hosts those that
 	// requests may be for.
 	allow, hosts []string
-	// lifetime is that of tokens.
+	// lifetime is the lifetime of tokens.
 	lifetime time.Duration
 	// rateLimit is the section backend.rateLimit.
 	rateLimit any
-	// sections are further sections, or others in place of ours.
+	// sections are further sections, which override the default ones.
 	sections map[string]any
-	// listener, if not nil, is where it listens.
+	// listener is used for serving unless it is nil.
 	listener net.Listener
-	// under are files of configuration that are read before.
+	// under are configuration files that are read before this one.
 	under []string
 }
 
-// secrets are what nobody may see.
+// secrets returns texts that must not appear in logs.
 func (s setup) secrets() []string {
 	address, _ := s.database["connection"].(string)
 	if u, err := url.Parse(address); err == nil && u.User != nil {
@@ -60,13 +61,14 @@ func (s setup) secrets() []string {
 	return []string{theToken, clusterToken}
 }
 
-// sqlite is a database of its own in a folder of the test.
+// sqlite returns the configuration of a new SQLite database in a folder of the
+// test.
 func sqlite(t *testing.T) map[string]any {
 	return map[string]any{"client": "sqlite", "connection": map[string]any{"filename": filepath.Join(t.TempDir(), "portal.sqlite")}}
 }
 
-// write writes the configuration into a folder of the test. It is that of the
-// original when it was recorded.
+// write writes the configuration to a folder of the test. It is equivalent to
+// the configuration that Backstage was recorded with.
 func (s setup) write(t *testing.T) string {
 	t.Helper()
 	hosts := []any{}
@@ -113,16 +115,16 @@ func (s setup) write(t *testing.T) string {
 	return path
 }
 
-// world is a portal backend that runs in this process.
+// world is a portal backend in this process.
 type world struct {
 	caller
 	portal *server.Portal
-	// database is where it remembers.
+	// database is the section of its database.
 	database map[string]any
 }
 
-// start starts a portal. It ends with the test, and must not have logged a secret
-// until then.
+// start starts a portal. It ends with the test, and fails it if a secret was
+// logged.
 func start(t *testing.T, s setup) *world {
 	t.Helper()
 	l := s.listener
@@ -139,7 +141,7 @@ func start(t *testing.T, s setup) *world {
 	cfg, findings := config.Load(append(s.under, s.write(t)), config.Options{})
 	for _, f := range findings {
 		if f.Severity == finding.Error {
-			t.Fatalf("the configuration of the test is wrong: %v", f)
+			t.Fatalf("configuration of the test is invalid: %v", f)
 		}
 	}
 	if s.lifetime > 0 {
@@ -160,25 +162,25 @@ func start(t *testing.T, s setup) *world {
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("the portal ended with %v", err)
+			t.Errorf("portal ended with %v", err)
 		}
 		if err := w.portal.Close(); err != nil {
 			t.Error(err)
 		}
 		for _, secret := range s.secrets() {
 			if strings.Contains(log.String(), secret) {
-				t.Error("the log has the token of a service, or the password of the database")
+				t.Error("log contains the token of a service or the password of the database")
 			}
 		}
 		if t.Failed() {
-			t.Logf("the end of the portal's log:\n%s", log.Tail())
+			t.Logf("end of the portal's log:\n%s", log.Tail())
 		}
 	})
 	w.ready()
 	return w
 }
 
-// caller calls a portal, in this process or another, and holds everything
+// caller calls a portal, in this process or another, and checks all exchanges
 // against the contract.
 type caller struct {
 	t      *testing.T
@@ -189,7 +191,7 @@ type caller struct {
 
 func newCaller(t *testing.T, base string) caller {
 	t.Helper()
-	// Each test has connections of its own, and keeps none at its end.
+	// Each test has its own connections, and closes them at its end.
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}
 	t.Cleanup(transport.CloseIdleConnections)
 	through := &checked{t: t, contract: readContract(t), next: transport}
@@ -203,38 +205,38 @@ func newCaller(t *testing.T, base string) caller {
 	}
 }
 
-// in returns the caller for a part of its test.
+// in returns the caller for a subtest.
 func (c caller) in(t *testing.T) caller {
 	c.t = t
 	return c
 }
 
-// unchecked returns the caller without holding anything against the contract.
+// unchecked returns the caller without checks against the contract.
 func (c caller) unchecked() caller {
 	c.client = &http.Client{Transport: c.client.Transport.(*checked).next, Timeout: c.client.Timeout}
 	return c
 }
 
-// nobody as a token means none.
-const nobody = "-"
+// Requests with this token have no Authorization header.
+const noToken = "-"
 
-// call is a request. Without a token it is that of the service, without a
-// method GET, and with a body it is JSON unless it says otherwise.
+// call is a request. By default it has the token of the service, the method
+// GET, and a body in JSON.
 type call struct {
 	method, path, body, token string
 	header                    http.Header
-	// host is what the request is for; empty means where the portal is.
+	// host is the Host header; empty means the portal's address.
 	host string
 }
 
-// reply is what was answered.
+// reply is a response.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// try sends a request, which may fail.
+// try sends a request that may fail.
 func (c caller) try(x call) (reply, error) {
 	if x.method == "" {
 		x.method = http.MethodGet
@@ -251,7 +253,7 @@ func (c caller) try(x call) (reply, error) {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	switch x.token {
-	case nobody:
+	case noToken:
 	case "":
 		req.Header.Set("Authorization", "Bearer "+theToken)
 	default:
@@ -270,7 +272,7 @@ func (c caller) try(x call) (reply, error) {
 	return reply{status: res.StatusCode, header: res.Header, body: got}, err
 }
 
-// send sends a request that is answered.
+// send sends a request and fails the test if it gets no response.
 func (c caller) send(x call) reply {
 	c.t.Helper()
 	r, err := c.try(x)
@@ -280,14 +282,14 @@ func (c caller) send(x call) reply {
 	return r
 }
 
-// get reads what must be there into v.
+// get requests a path that must exist, and decodes the response into v.
 func (c caller) get(path string, v any) {
 	c.t.Helper()
 	c.want(call{path: path}, http.StatusOK, v)
 }
 
-// want sends a request, wants a status, and reads the answer into v unless it
-// is nil.
+// want sends a request, checks the status, and decodes the response into v
+// unless v is nil.
 func (c caller) want(x call, status int, v any) reply {
 	c.t.Helper()
 	r := c.send(x)
@@ -298,12 +300,12 @@ func (c caller) want(x call, status int, v any) reply {
 		return r
 	}
 	if err := json.Unmarshal(r.body, v); err != nil {
-		c.t.Fatalf("%s: cannot read %s: %v", x.path, brief(r.body), err)
+		c.t.Fatalf("%s: cannot decode %s: %v", x.path, brief(r.body), err)
 	}
 	return r
 }
 
-// report is the answer to a push.
+// report is the response to a push.
 type report struct {
 	Added, Updated, Removed, Unchanged int
 	Refused                            []struct {
@@ -312,7 +314,7 @@ type report struct {
 	}
 }
 
-// ndjson is the header of what providers push.
+// ndjson is the header of pushes in NDJSON.
 var ndjson = http.Header{"Content-Type": {"application/x-ndjson"}}
 
 // push pushes all entities of a provider.
@@ -335,16 +337,16 @@ func (c caller) until(what string, holds func() bool) {
 	}
 }
 
-// ready waits until the portal is.
+// ready waits until the portal is ready.
 func (c caller) ready() {
 	c.t.Helper()
 	c.until("the portal is ready", func() bool {
-		r, err := c.try(call{path: "/.backstage/health/v1/readiness", token: nobody})
+		r, err := c.try(call{path: "/.backstage/health/v1/readiness", token: noToken})
 		return err == nil && r.status == http.StatusOK
 	})
 }
 
-// there tells whether an entity is, by kind/namespace/name.
+// there reports whether an entity exists, by kind/namespace/name.
 func (c caller) there(name string) bool {
 	c.t.Helper()
 	return c.send(call{path: "/api/catalog/entities/by-name/" + name}).status == http.StatusOK
@@ -356,14 +358,14 @@ func (c caller) guest() string {
 	var session struct {
 		BackstageIdentity, PortalIdentity struct{ Token string }
 	}
-	c.want(call{method: http.MethodPost, path: "/api/auth/guest/refresh", token: nobody}, http.StatusOK, &session)
+	c.want(call{method: http.MethodPost, path: "/api/auth/guest/refresh", token: noToken}, http.StatusOK, &session)
 	if session.BackstageIdentity.Token == "" || session.BackstageIdentity != session.PortalIdentity {
-		c.t.Fatalf("a guest has two names for one token, not %v", session)
+		c.t.Fatalf("tokens of the guest session differ: %v", session)
 	}
 	return session.BackstageIdentity.Token
 }
 
-// component is a small entity as a line.
+// component returns a small entity as a line of JSON.
 func component(name string) string {
 	return `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"` + name +
 		`"},"spec":{"type":"service","lifecycle":"production","owner":"group:default/team"}}`

@@ -14,11 +14,11 @@ import (
 	"syscall"
 )
 
-// folders are where PostgreSQL's programs are, in a folder for each version.
+// folders matches the folders of PostgreSQL's programs, one for each version.
 const folders = "/usr/lib/postgresql/*/bin"
 
-// Install installs Debian's package, if there are no programs of PostgreSQL,
-// and says so on w. Debian's own server is not set up.
+// Install installs the Debian package if PostgreSQL is missing, and reports
+// that on w. Debian's own server is not set up.
 func Install(w io.Writer) error {
 	if os.Getenv(Off) != "" {
 		return ErrOff
@@ -41,8 +41,8 @@ func Install(w io.Writer) error {
 	return err
 }
 
-// installation are the commands that install the server. The file keeps
-// Debian from making a server of its own, and is there no longer than that.
+// installation has the commands that install the server. The temporary file
+// keeps Debian from creating a server of its own.
 var installation = []string{
 	"apt-get update -q",
 	apt + "postgresql-common",
@@ -56,45 +56,45 @@ const (
 	way     = "install it, on Debian with: apt-get install postgresql; or skip the tests that need it: " + Off + "=1"
 )
 
-// root returns the words before a command that only root may run.
+// root returns the prefix of a command that needs root.
 func root() ([]string, error) {
 	if _, err := exec.LookPath("apt-get"); err != nil {
-		return nil, errors.New("cannot install PostgreSQL: there is no apt-get\n" + way)
+		return nil, errors.New("cannot install PostgreSQL: apt-get is missing\n" + way)
 	}
 	if os.Geteuid() == 0 {
 		return nil, nil
 	}
 	if _, err := exec.LookPath("sudo"); err != nil {
-		return nil, errors.New("cannot install PostgreSQL: it takes root, and there is no sudo\n" + way)
+		return nil, errors.New("cannot install PostgreSQL: it takes root, and sudo is missing\n" + way)
 	}
 	return []string{"sudo", "-n"}, nil
 }
 
-// Binaries returns the folder of the programs of PostgreSQL: those of the
-// newest version.
+// Binaries returns the folder of PostgreSQL's programs, of the newest version.
 func Binaries() (string, error) {
 	found, _ := filepath.Glob(filepath.Join(folders, "initdb"))
 	if len(found) > 0 {
 		newest := slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })
 		return filepath.Dir(newest), nil
 	}
-	// Where they are on systems other than Debian.
+	// This finds PostgreSQL on systems other than Debian.
 	if initdb, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(initdb), nil
 	}
 	return "", errors.New("cannot find PostgreSQL\n" + way)
 }
 
-// version returns the version that is in a path.
+// version returns the version in a path.
 func version(path string) int {
 	n, _ := strconv.Atoi(strings.Split(path, "/")[4])
 	return n
 }
 
-// owner is whom the server runs as. A nil owner is whoever runs the test.
+// owner is the user that the server runs as. A nil owner is the user that runs
+// the test.
 type owner struct{ uid, gid uint32 }
 
-// findOwner returns somebody who is not root, which PostgreSQL refuses to be.
+// findOwner returns a user other than root, as PostgreSQL does not run as root.
 func findOwner() (*owner, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -114,10 +114,10 @@ func findOwner() (*owner, error) {
 		}
 		return &owner{uid: uint32(uid), gid: uint32(gid)}, nil
 	}
-	return nil, errors.New("cannot start PostgreSQL as root, and there is neither a user postgres nor nobody")
+	return nil, errors.New("cannot start PostgreSQL as root, and the users postgres and nobody do not exist")
 }
 
-// give makes the owner that of files.
+// give changes the owner of files.
 func (o *owner) give(paths ...string) error {
 	if o == nil {
 		return nil
@@ -130,7 +130,7 @@ func (o *owner) give(paths ...string) error {
 	return nil
 }
 
-// run makes the owner that of a process to be.
+// run makes a command run as the owner.
 func (o *owner) run(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	if o != nil {

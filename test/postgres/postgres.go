@@ -1,8 +1,7 @@
-// Package postgres gives tests a real PostgreSQL server. Each is a process of
-// its own on the loopback interface, empty at first, ready in about two
-// seconds; it ends with the test, and also if the process that runs the test
-// dies. Its text sorts as English does unless a column says otherwise, so that
-// a test notices who forgot to say it.
+// Package postgres starts real PostgreSQL servers for tests. Each is a separate
+// process on the loopback interface, empty at first, ready in about two
+// seconds. It ends with the test, and also if the test process dies. By default
+// its text has an English collation, so that tests notice a missing COLLATE.
 //
 // The server is that of the system, such as Debian's package postgresql; make
 // installs it before it runs any test.
@@ -30,8 +29,8 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// Off is the environment variable that, set to anything, skips tests that need
-// a server, for machines that cannot have one.
+// Off is the environment variable that skips tests that need a server if it is
+// set, for machines without PostgreSQL.
 const Off = "INGESTOR_NO_POSTGRES"
 
 // ErrOff is returned by Run if Off is set.
@@ -41,39 +40,39 @@ var ErrOff = errors.New(Off + " is set: no PostgreSQL is started")
 const superuser = "ingestor"
 
 const (
-	// startWithin is generous: several servers may start at once on a machine
-	// with two processors.
+	// startWithin is long, as several servers may start at once on a machine
+	// with two CPUs.
 	startWithin = 2 * time.Minute
 	stopWithin  = 30 * time.Second
 )
 
-// folder begins the name of a server's folder.
+// folder is the prefix of the name of a server's folder.
 const folder = "ingestor-postgres-"
 
-// ready is what a server says when it is.
+// ready is the log message of a server that is ready.
 const ready = "database system is ready to accept connections"
 
-// commandWithin is how long a command such as createdb may take.
+// commandWithin is the timeout of commands such as createdb.
 const commandWithin = 2 * time.Minute
 
-// Options are what a Server begins with. The zero Options are good.
+// Options are the settings of a Server. The zero Options are valid.
 type Options struct {
-	// Durable waits for the disk with each transaction, as servers in earnest
-	// do. Without it a crash of the machine, but not one of the server, loses
-	// data.
+	// Durable syncs each transaction to the disk, as production servers do.
+	// Without it a crash of the machine, but not of the server, loses data.
 	Durable bool
-	// Settings are further settings of the server, such as
+	// Settings are additional settings of the server, such as
 	// "max_connections=5".
 	Settings []string
 }
 
-// Server is a running PostgreSQL. Its methods are for one goroutine at a time,
-// Database and Command for any number; the server itself is for any number.
+// Server is a running PostgreSQL. Database and Command can be called
+// concurrently, its other methods cannot; the server itself can be used
+// concurrently.
 type Server struct {
 	// Dir is the folder with all of its state.
 	Dir string
-	// Password is that of the user that owns the databases. It is random, so
-	// that a test can look for it where it must not be.
+	// Password is the password of the user that owns the databases. It is
+	// random, so that a test can search for it where it must not be.
 	Password string
 
 	bin       string
@@ -108,7 +107,7 @@ func StartWith(tb testing.TB, opts Options) *Server {
 	return s
 }
 
-// Run starts a server for whoever stops it, such as a TestMain.
+// Run starts a server, which the caller stops, such as in a TestMain.
 func Run(opts Options) (*Server, error) {
 	if os.Getenv(Off) != "" {
 		return nil, ErrOff
@@ -133,13 +132,13 @@ func Run(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// begin makes the folder of data and starts the server for the first time.
+// begin initializes the data folder and starts the server for the first time.
 func (s *Server) begin() error {
 	if err := s.initialise(); err != nil {
 		return err
 	}
 	var err error
-	// Somebody else may take the port between looking and listening.
+	// Another process may take the port before the server does.
 	for range 5 {
 		if s.port, err = process.FreePort(); err != nil {
 			return fmt.Errorf("cannot start PostgreSQL: %w", err)
@@ -151,7 +150,7 @@ func (s *Server) begin() error {
 	return err
 }
 
-// initialise makes the folder of data.
+// initialise creates the data folder.
 func (s *Server) initialise() error {
 	secret := filepath.Join(s.Dir, "password")
 	err := os.WriteFile(secret, []byte(s.Password), 0o600)
@@ -187,7 +186,8 @@ func (s *Server) serve() error {
 	cmd.Dir, cmd.Stderr = s.Dir, log
 	cmd.Env = append(environ(), "LC_ALL=C.UTF-8")
 	s.owner.run(cmd)
-	// If this process dies, the server ends at once, and says so to its own.
+	// If this process dies, the server shuts down immediately, with all its
+	// processes.
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGQUIT
 	var err error
 	if s.process, err = process.Start(cmd); err == nil {
@@ -199,7 +199,7 @@ func (s *Server) serve() error {
 	return nil
 }
 
-// Database makes a new, empty database, and returns its address with user and
+// Database creates an empty database, and returns its URL with user and
 // password.
 func (s *Server) Database(tb testing.TB) string {
 	tb.Helper()
@@ -210,15 +210,14 @@ func (s *Server) Database(tb testing.TB) string {
 	return at
 }
 
-// Create is Database for whoever is no test.
+// Create does the same as Database, outside of tests.
 func (s *Server) Create(ctx context.Context) (string, error) {
 	name := fmt.Sprintf("test%d", s.databases.Add(1))
 	_, err := s.Command(ctx, "createdb", name)
 	return s.address(name), err
 }
 
-// Address returns host and port of the server. They stay the same over a
-// Restart.
+// Address returns host and port of the server. They do not change on a Restart.
 func (s *Server) Address() string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
 }
@@ -229,8 +228,8 @@ func (s *Server) address(database string) string {
 	return u.String()
 }
 
-// Command runs a program of PostgreSQL, such as psql, that finds the server by
-// itself, and returns what it prints.
+// Command runs a program of PostgreSQL, such as psql, with the connection
+// settings in its environment, and returns its output.
 func (s *Server) Command(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandWithin)
 	defer cancel()
@@ -250,17 +249,18 @@ func (s *Server) Command(ctx context.Context, name string, args ...string) (stri
 	return string(out), nil
 }
 
-// Kill ends the server as a crash would.
+// Kill kills the server, like a crash.
 func (s *Server) Kill() { s.process.Kill() }
 
-// Stall has all processes of the server stand still, as they do while their disk does
-// not answer, or go on.
+// Stall stops all processes of the server, as if their disk did not respond, or
+// continues them.
 func (s *Server) Stall(still bool) error {
 	signal := syscall.SIGCONT
 	if still {
 		signal = syscall.SIGSTOP
 	}
-	// The first of them starts the others, and does not start more once it stands still.
+	// The first process starts the others, and starts no more once it is
+	// stopped.
 	first := s.process.PID()
 	if err := syscall.Kill(first, signal); err != nil {
 		return fmt.Errorf("cannot stall PostgreSQL: %w", err)
@@ -277,15 +277,15 @@ func (s *Server) Stall(still bool) error {
 	return nil
 }
 
-// Restart starts the server again, at the same address and with everything
-// that was in it, after a Kill; if it still runs, it is stopped first.
+// Restart starts the server again after a Kill, with the same address and
+// contents; if it still runs, it is stopped first.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
 	if err := s.end(); err != nil {
 		tb.Fatal(err)
 	}
-	// What served a connection of a server that was killed may need a moment
-	// to notice, and lets no other one begin until then.
+	// Processes of a killed server that served a connection may take a moment
+	// to end, and prevent a start until then.
 	deadline := time.Now().Add(startWithin)
 	for {
 		err := s.serve()
@@ -305,8 +305,8 @@ func (s *Server) Stop() error {
 	return errors.Join(s.end(), os.RemoveAll(s.Dir))
 }
 
-// end ends the process the quick way, in which connections are closed by the
-// server.
+// end shuts the process down in fast mode, in which the server closes
+// connections.
 func (s *Server) end() error {
 	if err := s.process.Stop(stopWithin, syscall.SIGINT); err != nil {
 		return fmt.Errorf("cannot stop PostgreSQL: %w", err)
@@ -314,8 +314,7 @@ func (s *Server) end() error {
 	return nil
 }
 
-// environ is the environment without what somebody may have told PostgreSQL's
-// programs in it.
+// environ returns the environment without variables for PostgreSQL's programs.
 func environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "PG") })
 }

@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// ask returns what a query says.
+// ask returns the result of a query.
 func ask(t *testing.T, s *Server, url, query string) string {
 	t.Helper()
 	out, err := s.Command(t.Context(), "psql", "-XAtc", query, url)
@@ -28,7 +28,7 @@ func TestServer(t *testing.T) {
 	t.Run("Databases", func(t *testing.T) {
 		ask(t, s, one, "create table kept as select 1 as n")
 		if got := ask(t, s, two, "select count(*) from pg_tables where tablename = 'kept'"); got != "0" {
-			t.Error("a database has what was put into another one")
+			t.Error("table of one database exists in another")
 		}
 	})
 	t.Run("TextSortsAsEnglish", func(t *testing.T) {
@@ -40,24 +40,24 @@ func TestServer(t *testing.T) {
 	t.Run("PasswordIsNeeded", func(t *testing.T) {
 		_, err := s.Command(t.Context(), "psql", "-XAtc", "select 1", strings.Replace(one, s.Password, "wrong", 1))
 		if err == nil || !strings.Contains(err.Error(), "password authentication failed") {
-			t.Errorf("a wrong password: %v", err)
+			t.Errorf("connection with a wrong password returned %v, want an authentication error", err)
 		}
 	})
 	t.Run("OutlivesKill", func(t *testing.T) {
 		s.Kill()
 		if c, err := net.Dial("tcp", s.Address()); err == nil {
 			_ = c.Close()
-			t.Error("a killed server listens")
+			t.Error("killed server listens")
 		}
 		s.Restart(t)
 		if got := ask(t, s, one, "select n from kept"); got != "1" {
-			t.Errorf("after a crash the table has %q", got)
+			t.Errorf("table has %q after a crash, want 1", got)
 		}
 	})
 	t.Run("RestartsWhileItRuns", func(t *testing.T) {
 		s.Restart(t)
 		if got := ask(t, s, one, "select n from kept"); got != "1" {
-			t.Errorf("after a restart the table has %q", got)
+			t.Errorf("table has %q after a restart, want 1", got)
 		}
 	})
 }
@@ -71,13 +71,13 @@ func TestStopLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := ask(t, s, s.Database(t), "select current_setting('max_connections') || current_setting('fsync')"); got != "7on" {
-		t.Errorf("settings are %q", got)
+		t.Errorf("settings are %q, want 7on", got)
 	}
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.Dir); !os.IsNotExist(err) {
-		t.Errorf("the folder is there after the end: %v", err)
+		t.Errorf("folder was not removed: %v", err)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestRunSaysWhy(t *testing.T) {
 	}
 	_, err := Run(Options{Settings: []string{"no_such_setting=1"}})
 	if err == nil || !strings.Contains(err.Error(), "no_such_setting") {
-		t.Errorf("a setting that does not exist: %v", err)
+		t.Errorf("unknown setting returned %v, want an error that names it", err)
 	}
 }
 

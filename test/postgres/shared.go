@@ -8,20 +8,21 @@ import (
 	"testing"
 )
 
-// Shared is one server for all tests of a package, each of which has a database
-// of its own. It is started by the first that needs it. The zero Shared is good.
+// Shared is one server for all tests of a package, each of which has its own
+// database. The first test that needs it starts it. The zero Shared is ready
+// for use.
 type Shared struct {
 	once   sync.Once
 	server *Server
 	err    error
 }
 
-// Database makes a new, empty database, and returns its address.
+// Database creates an empty database, and returns its URL.
 func (s *Shared) Database(tb testing.TB) string {
 	tb.Helper()
 	s.once.Do(func() {
-		// Some tests want to see that nothing is written: the server must not
-		// write of its own accord.
+		// Some tests check that nothing is written, so background writes of the
+		// server are disabled.
 		s.server, s.err = Run(Options{Settings: []string{"autovacuum=off"}})
 	})
 	if errors.Is(s.err, ErrOff) {
@@ -33,8 +34,8 @@ func (s *Shared) Database(tb testing.TB) string {
 	return s.server.Database(tb)
 }
 
-// End stops the server, if it was needed. It is the last thing a TestMain does,
-// and returns the code to exit with.
+// End stops the server if it was started. TestMain calls it last, and exits
+// with the code that it returns.
 func (s *Shared) End(code int) int {
 	if s.server == nil {
 		return code

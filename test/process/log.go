@@ -7,28 +7,28 @@ import (
 	"sync"
 )
 
-// Log keeps what programs say, for any number of writers. The zero Log is
-// empty.
+// Log collects the output of programs. It can be written to concurrently. The
+// zero Log is empty.
 type Log struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
 	waiting []waiting
 }
 
-// waiting is somebody who waits for a text.
+// waiting is a wait for a text.
 type waiting struct {
 	text string
 	said chan struct{}
 }
 
-// Write appends.
+// Write appends output.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	seen := l.text.Len()
 	n, err := l.text.Write(p)
 	l.waiting = slices.DeleteFunc(l.waiting, func(w waiting) bool {
-		// It may have begun before.
+		// The text may begin in earlier output.
 		from := max(0, seen-len(w.text))
 		if !bytes.Contains(l.text.Bytes()[from:], []byte(w.text)) {
 			return false
@@ -39,14 +39,14 @@ func (l *Log) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// String is all of it.
+// String returns the whole output.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
 }
 
-// Tail is the end of it, from the beginning of a line.
+// Tail returns the end of the output, beginning with a whole line.
 func (l *Log) Tail() string {
 	const most = 6000
 	text := l.String()
@@ -57,7 +57,7 @@ func (l *Log) Tail() string {
 	return text[strings.IndexByte(text, '\n')+1:]
 }
 
-// Said is closed when a text has been said.
+// Said returns a channel that is closed when the output contains a text.
 func (l *Log) Said(text string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

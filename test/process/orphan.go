@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// DiesWithParent wants a server to end when whoever started it is killed. It
-// runs the test that calls it once more, as a process that starts the server
-// and is killed. start returns the address the server listens at, and the
-// folder that it leaves behind.
+// DiesWithParent checks that a server ends when the process that started it is
+// killed. It runs the calling test again as a child process, which starts the
+// server and is killed. start returns the address of the server and the folder
+// that it leaves behind.
 func DiesWithParent(t *testing.T, start func() (address, dir string)) {
 	t.Helper()
 	const child, mark = "INGESTOR_TEST_CHILD", "the server listens at"
@@ -42,7 +42,7 @@ func DiesWithParent(t *testing.T, start func() (address, dir string)) {
 	var said string
 	for lines := bufio.NewReader(stdout); !strings.HasPrefix(said, mark); {
 		if said, err = lines.ReadString('\n'); err != nil {
-			t.Fatalf("the child said %q: %v", said, err)
+			t.Fatalf("output of the child process is %q: %v", said, err)
 		}
 	}
 	_ = cmd.Process.Kill()
@@ -56,7 +56,7 @@ func DiesWithParent(t *testing.T, start func() (address, dir string)) {
 		}
 		_ = c.Close()
 		if time.Now().After(deadline) {
-			t.Fatal("the server runs a minute after whoever started it was killed")
+			t.Fatal("server still runs a minute after its parent process was killed")
 		}
 	}
 }

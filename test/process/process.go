@@ -1,6 +1,5 @@
-// Package process runs programs for tests: one that is started here ends at the
-// latest with the process that runs the test, however that ends, and what it
-// says is kept.
+// Package process runs programs for tests. A program ends at the latest with
+// the test process, however that ends, and its output is kept.
 package process
 
 import (
@@ -15,8 +14,8 @@ import (
 	"time"
 )
 
-// Process is a program that was started. A nil Process has ended. Its methods
-// are for any number of goroutines.
+// Process is a started program. A nil Process has ended. Its methods can be
+// called concurrently.
 type Process struct {
 	cmd *exec.Cmd
 	// ended is closed when err is set.
@@ -24,8 +23,8 @@ type Process struct {
 	err   error
 }
 
-// Start starts a program. If cmd does not say which signal it gets when whoever
-// started it is gone, it is killed.
+// Start starts a program. Unless cmd sets another signal for it, the program is
+// killed when its parent process ends.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -36,7 +35,8 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, ended: make(chan struct{})}
 	begun := make(chan error)
 	go func() {
-		// It is the end of the thread that began it which ends the program.
+		// The program is signalled when the thread that started it ends, so the
+		// thread must live as long as the program.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(p.ended)
@@ -55,23 +55,23 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 // Ended is closed when the program has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Err waits until the program has ended and says how; nil is well.
+// Err waits until the program has ended, and returns its error, nil on success.
 func (p *Process) Err() error {
 	<-p.ended
 	return p.err
 }
 
-// PID is the number of the process.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Signal tells the program something, if it runs.
+// Signal sends a signal to the program, if it runs.
 func (p *Process) Signal(s os.Signal) {
 	if p != nil {
 		_ = p.cmd.Process.Signal(s)
 	}
 }
 
-// Kill ends the program at once, as kill -9 does.
+// Kill kills the program, like kill -9, and waits for its end.
 func (p *Process) Kill() {
 	if p != nil {
 		_ = p.cmd.Process.Kill()
@@ -79,7 +79,7 @@ func (p *Process) Kill() {
 	}
 }
 
-// Stop asks the program to end with signals, if it runs, and waits for that. An
+// Stop sends signals to the program, if it runs, and waits for its end. An
 // error means that it had to be killed.
 func (p *Process) Stop(within time.Duration, signals ...os.Signal) error {
 	if p == nil {
@@ -93,12 +93,13 @@ func (p *Process) Stop(within time.Duration, signals ...os.Signal) error {
 		return nil
 	case <-time.After(within):
 		p.Kill()
-		return fmt.Errorf("it still ran after %v", within)
+		return fmt.Errorf("program still ran after %v", within)
 	}
 }
 
-// Await waits until a program has said that it is ready. One that does not get
-// there is killed, and the error has the end of what it said.
+// Await waits until the output of a program contains a text. A program that
+// ends before, or does not become ready in time, is killed, and the error
+// includes the end of its output.
 func (p *Process) Await(log *Log, ready string, within time.Duration) error {
 	var err error
 	select {
@@ -106,17 +107,17 @@ func (p *Process) Await(log *Log, ready string, within time.Duration) error {
 		return nil
 	case <-p.ended:
 		if err = p.err; err == nil {
-			err = errors.New("it ended by itself")
+			err = errors.New("program ended by itself")
 		}
 	case <-time.After(within):
 		p.Kill()
-		err = fmt.Errorf("it was not ready after %v", within)
+		err = fmt.Errorf("program was not ready after %v", within)
 	}
 	return fmt.Errorf("%w\nthe end of its log:\n%s", err, log.Tail())
 }
 
-// FreePort returns a port nobody listens on. Somebody else may take it before a
-// program does.
+// FreePort returns a port without a listener. Another process may take it
+// before a program does.
 func FreePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -126,12 +127,12 @@ func FreePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// abandoned is after how long a folder that nobody has is removed.
+// abandoned is the age at which an unused folder is removed.
 const abandoned = 24 * time.Hour
 
-// RemoveAbandoned removes temporary folders of tests that were killed, whose
-// names begin in the same way. A file in them, if one is named, is written to
-// while they are in use. It is a favour: what cannot be removed stays.
+// RemoveAbandoned removes temporary folders of killed tests whose names have a
+// prefix. If used is not empty, it names a file in them that is written to
+// while they are in use. Folders that cannot be removed are ignored.
 func RemoveAbandoned(prefix, used string) {
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	for _, dir := range dirs {

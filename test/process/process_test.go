@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// sh starts a shell, which says something and does as it is told.
+// sh starts a shell with a script.
 func sh(t *testing.T, script string) (*Process, *Log) {
 	t.Helper()
 	log := &Log{}
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Stdout, cmd.Stderr = log, log
-	// What a shell has started may outlive it.
+	// Programs that a shell has started may outlive it.
 	cmd.WaitDelay = time.Second
 	p, err := Start(cmd)
 	if err != nil {
@@ -33,12 +33,12 @@ func TestStop(t *testing.T) {
 		want           string
 	}{
 		"Hears": {
-			reason: "A program that ends when it is asked has ended well.",
+			reason: "A program that ends on the signal stops without an error.",
 			script: `trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done`, within: time.Minute,
 		},
 		"Deaf": {
-			reason: "A program that does not hear is killed, and that is said.",
-			script: `trap '' TERM; echo up; while :; do sleep 0.01; done`, within: 50 * time.Millisecond, want: "it still ran after 50ms",
+			reason: "A program that ignores the signal is killed, which is an error.",
+			script: `trap '' TERM; echo up; while :; do sleep 0.01; done`, within: 50 * time.Millisecond, want: "program still ran after 50ms",
 		},
 	}
 	for name, tc := range cases {
@@ -57,7 +57,7 @@ func TestStop(t *testing.T) {
 			select {
 			case <-p.Ended():
 			default:
-				t.Error("it runs after it was stopped")
+				t.Error("process still runs after it was stopped")
 			}
 		})
 	}
@@ -70,15 +70,15 @@ func TestAwaitSaysWhy(t *testing.T) {
 		want           []string
 	}{
 		"Fails": {
-			reason: "The error has how it ended, and what it said.",
+			reason: "The error has the exit status and the output.",
 			script: "echo no such setting; exit 3", within: time.Minute, want: []string{"exit status 3", "no such setting"},
 		},
 		"EndsWell": {
-			reason: "A server that ends is no server.",
+			reason: "A server that ends without an error before it is ready is an error.",
 			script: "echo bye", within: time.Minute, want: []string{"ended by itself", "bye"},
 		},
 		"Late": {
-			reason: "One that is never ready does not run on.",
+			reason: "A program that does not become ready in time is killed.",
 			script: "echo slow; exec sleep 60", within: 300 * time.Millisecond, want: []string{"not ready after 300ms"},
 		},
 	}
@@ -98,7 +98,7 @@ func TestAwaitSaysWhy(t *testing.T) {
 
 func TestStartSaysWhy(t *testing.T) {
 	if _, err := Start(exec.Command(filepath.Join(t.TempDir(), "nosuch"))); err == nil {
-		t.Error("a program that does not exist was started")
+		t.Error("program that does not exist was started")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestLog(t *testing.T) {
 	write("not yet rea")
 	select {
 	case <-said:
-		t.Error("it was not said yet")
+		t.Error("channel was closed before the text was written")
 	default:
 	}
 	write("dy to serve\n")
@@ -121,12 +121,12 @@ func TestLog(t *testing.T) {
 		select {
 		case <-c:
 		default:
-			t.Error("it was said, in parts or before somebody asked")
+			t.Error("channel was not closed for a text written in parts or before the call")
 		}
 	}
 	write(strings.Repeat("a line\n", 2000))
 	if got := log.Tail(); !strings.HasPrefix(got, "a line\n") || len(got) > 6000 {
-		t.Errorf("the end of the log is %d bytes and begins with %.10q", len(got), got)
+		t.Errorf("end of the log has %d bytes and begins with %.10q", len(got), got)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestRemoveAbandoned(t *testing.T) {
 	RemoveAbandoned("mine-", "now")
 	for name, want := range map[string]bool{"mine-used": true, "mine-gone": false, "theirs": true} {
 		if _, err := os.Stat(filepath.Join(os.TempDir(), name)); (err == nil) != want {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("folder %s: %v", name, err)
 		}
 	}
 }

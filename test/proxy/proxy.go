@@ -1,5 +1,5 @@
-// Package proxy is a network that tests can make fail: connections to a server go
-// through it, and are cut or stand still when a test says so.
+// Package proxy simulates network failures: tests connect to a server through
+// it, and can cut or stall the connections.
 package proxy
 
 import (
@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// Proxy passes connections on to a server.
+// Proxy forwards connections to a server.
 type Proxy struct {
 	listener net.Listener
 	target   string
 
 	mu sync.Mutex
-	// open is closed while bytes may pass.
+	// open is closed while data may pass.
 	open    chan struct{}
 	hanging bool
 	refused bool
@@ -22,8 +22,7 @@ type Proxy struct {
 	wg      sync.WaitGroup
 }
 
-// Start begins to pass connections on to the address of a server, until the test
-// ends.
+// Start forwards connections to the address of a server, until the test ends.
 func Start(tb testing.TB, target string) *Proxy {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,10 +36,10 @@ func Start(tb testing.TB, target string) *Proxy {
 	return p
 }
 
-// Address is where the proxy listens.
+// Address returns the address of the proxy.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Close ends it, and all connections.
+// Close closes the proxy and all connections.
 func (p *Proxy) Close() {
 	_ = p.listener.Close()
 	p.Cut()
@@ -48,8 +47,8 @@ func (p *Proxy) Close() {
 	p.wg.Wait()
 }
 
-// Hang lets nothing pass any more, and keeps connections open: what a server does
-// that stands still.
+// Hang stalls all connections and keeps them open, like a server that is
+// paused.
 func (p *Proxy) Hang() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +57,7 @@ func (p *Proxy) Hang() {
 	}
 }
 
-// Refuse cuts all connections and takes no others.
+// Refuse closes all connections and refuses new ones.
 func (p *Proxy) Refuse() {
 	p.mu.Lock()
 	p.refused = true
@@ -66,7 +65,7 @@ func (p *Proxy) Refuse() {
 	p.Cut()
 }
 
-// Pass lets everything pass again.
+// Pass forwards data again.
 func (p *Proxy) Pass() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +76,7 @@ func (p *Proxy) Pass() {
 	}
 }
 
-// Cut ends all connections there are.
+// Cut closes all connections.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +116,7 @@ func (p *Proxy) serve(c net.Conn) {
 	both.Wait()
 }
 
-// copy passes on what comes, and closes both ends with the first.
+// copy forwards data, and closes both ends when one is closed.
 func (p *Proxy) copy(from, to net.Conn) {
 	defer func() {
 		_ = from.Close()

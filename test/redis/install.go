@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// program is the server.
+// program is the name of the server program.
 const program = "redis-server"
 
-// Install installs Debian's package, if there is no Redis, and says so on w.
-// Debian's own server is not started.
+// Install installs the Debian package if Redis is missing, and reports that on
+// w. Debian's own server is not started.
 func Install(w io.Writer) error {
 	if os.Getenv(Off) != "" {
 		return ErrOff
@@ -36,9 +36,9 @@ func Install(w io.Writer) error {
 	return err
 }
 
-// installation are the commands that install the server. Debian asks the
-// policy whether to start one of its own; if there is none, one says no for as
-// long as it takes.
+// installation has the commands that install the server. Debian asks
+// policy-rc.d whether to start its own server; if there is none, a temporary
+// one denies it.
 var installation = []string{
 	"apt-get update -q",
 	"if [ -e " + policy + " ]; then exec " + apt + "; fi; " +
@@ -51,21 +51,21 @@ const (
 	way    = "install it, on Debian with: apt-get install redis-server; or skip the tests that need it: " + Off + "=1"
 )
 
-// root returns the words before a command that only root may run.
+// root returns the prefix of a command that needs root.
 func root() ([]string, error) {
 	if _, err := exec.LookPath("apt-get"); err != nil {
-		return nil, errors.New("cannot install Redis: there is no apt-get\n" + way)
+		return nil, errors.New("cannot install Redis: apt-get is missing\n" + way)
 	}
 	if os.Geteuid() == 0 {
 		return nil, nil
 	}
 	if _, err := exec.LookPath("sudo"); err != nil {
-		return nil, errors.New("cannot install Redis: it takes root, and there is no sudo\n" + way)
+		return nil, errors.New("cannot install Redis: it takes root, and sudo is missing\n" + way)
 	}
 	return []string{"sudo", "-n"}, nil
 }
 
-// Binary returns the path of the server's program.
+// Binary returns the path of the server program.
 func Binary() (string, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {

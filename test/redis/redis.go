@@ -1,6 +1,6 @@
-// Package redis gives tests a real Redis server. Each is a process of its own
-// on the loopback interface, empty at first, ready in a moment; it ends with
-// the test, and also if the process that runs the test dies.
+// Package redis starts real Redis servers for tests. Each is a separate process
+// on the loopback interface, empty at first, ready in a moment. It ends with
+// the test, and also if the test process dies.
 //
 // The server is that of the system, such as Debian's package redis-server; make
 // installs it before it runs any test.
@@ -24,44 +24,44 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// Off is the environment variable that, set to anything, skips tests that need
-// a server, for machines that cannot have one.
+// Off is the environment variable that skips tests that need a server if it is
+// set, for machines without Redis.
 const Off = "INGESTOR_NO_REDIS"
 
 // ErrOff is returned by Run if Off is set.
 var ErrOff = errors.New(Off + " is set: no Redis is started")
 
 const (
-	// startWithin is generous: several servers may start at once on a machine
-	// with two processors.
+	// startWithin is long, as several servers may start at once on a machine
+	// with two CPUs.
 	startWithin = time.Minute
 	stopWithin  = 30 * time.Second
 )
 
-// folder begins the name of a server's folder.
+// folder is the prefix of the name of a server's folder.
 const folder = "ingestor-redis-"
 
-// ready is what a server says when it is.
+// ready is the log message of a server that is ready.
 const ready = "Ready to accept connections"
 
-// Options are what a Server begins with. The zero Options are good.
+// Options are the settings of a Server. The zero Options are valid.
 type Options struct {
-	// Durable writes each change to the disk, so that it outlives Kill and
-	// Restart. Without it a server begins empty each time.
+	// Durable writes each change to the disk, so that it survives Kill and
+	// Restart. Without it a server starts empty each time.
 	Durable bool
-	// CertFile and KeyFile, if given, let it speak TLS and nothing else.
+	// CertFile and KeyFile, if set, enable TLS and disable plain connections.
 	CertFile, KeyFile string
-	// Settings are further settings of the server, such as "maxclients 5".
+	// Settings are additional settings of the server, such as "maxclients 5".
 	Settings []string
 }
 
-// Server is a running Redis. Its methods are for one goroutine at a time; the
-// server itself is for any number.
+// Server is a running Redis. Its methods must not be called concurrently; the
+// server itself can be used concurrently.
 type Server struct {
 	// Dir is the folder with all of its state.
 	Dir string
-	// Password is what clients must know. It is random, so that a test can
-	// look for it where it must not be.
+	// Password is the password for clients. It is random, so that a test can
+	// search for it where it must not be.
 	Password string
 
 	bin     string
@@ -94,7 +94,7 @@ func StartWith(tb testing.TB, opts Options) *Server {
 	return s
 }
 
-// Run starts a server for whoever stops it, such as a TestMain.
+// Run starts a server, which the caller stops, such as in a TestMain.
 func Run(opts Options) (*Server, error) {
 	if os.Getenv(Off) != "" {
 		return nil, ErrOff
@@ -119,7 +119,7 @@ func Run(opts Options) (*Server, error) {
 // begin starts the server for the first time.
 func (s *Server) begin() error {
 	var err error
-	// Somebody else may take the port between looking and listening.
+	// Another process may take the port before the server does.
 	for range 5 {
 		if s.port, err = process.FreePort(); err != nil {
 			return fmt.Errorf("cannot start Redis: %w", err)
@@ -131,8 +131,8 @@ func (s *Server) begin() error {
 	return err
 }
 
-// serve starts the process. Its settings are in a file, where nobody sees the
-// password.
+// serve starts the process. Its settings are in a file, which hides the
+// password from the process list.
 func (s *Server) serve() error {
 	port := strconv.Itoa(s.port)
 	settings := []string{
@@ -165,8 +165,8 @@ func (s *Server) serve() error {
 	return nil
 }
 
-// URL returns the server's address with the password, and the number of a
-// database, of which there are sixteen. It stays the same over a Restart.
+// URL returns the URL of the server with the password and the number of a
+// database, of which there are sixteen. It does not change on a Restart.
 func (s *Server) URL(database int) string {
 	u := url.URL{Scheme: "redis", User: url.UserPassword("", s.Password), Host: s.Address(), Path: "/" + strconv.Itoa(database)}
 	if s.opts.CertFile != "" {
@@ -175,24 +175,23 @@ func (s *Server) URL(database int) string {
 	return u.String()
 }
 
-// Address returns host and port of the server. They stay the same over a
-// Restart.
+// Address returns host and port of the server. They do not change on a Restart.
 func (s *Server) Address() string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
 }
 
-// Kill ends the server as a crash would.
+// Kill kills the server, like a crash.
 func (s *Server) Kill() { s.process.Kill() }
 
-// Pause lets the server stand still, connections and all, until Resume.
+// Pause stops the process of the server, with its connections open, until
+// Resume.
 func (s *Server) Pause() { s.process.Signal(syscall.SIGSTOP) }
 
-// Resume lets the server go on.
+// Resume continues the process of the server.
 func (s *Server) Resume() { s.process.Signal(syscall.SIGCONT) }
 
-// Restart starts the server again at the same address, after a Kill; if it
-// still runs, it is stopped first. What was in it is there only if it is
-// Durable.
+// Restart starts the server again at the same address after a Kill; if it still
+// runs, it is stopped first. Its contents are kept only if it is Durable.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
 	if err := s.end(); err != nil {
@@ -209,7 +208,8 @@ func (s *Server) Stop() error {
 	return errors.Join(s.end(), os.RemoveAll(s.Dir))
 }
 
-// end ends the process. One that stands still would not hear that it is to.
+// end ends the process. A paused process is continued first, as it would not
+// handle the signal.
 func (s *Server) end() error {
 	if err := s.process.Stop(stopWithin, syscall.SIGCONT, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot stop Redis: %w", err)

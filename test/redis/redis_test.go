@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// ask sends commands on one connection, and returns the line that each is
-// answered with, or the text behind it.
+// ask sends commands on one connection, and returns the first line of each
+// response, or the text after it.
 func ask(t *testing.T, s *Server, commands ...string) []string {
 	t.Helper()
 	c, err := net.Dial("tcp", s.Address())
@@ -51,7 +51,7 @@ func TestServer(t *testing.T) {
 	t.Run("PasswordIsNeeded", func(t *testing.T) {
 		got := ask(t, s, "GET kept")
 		if !strings.HasPrefix(got[0], "-NOAUTH") {
-			t.Errorf("without a password: %q", got)
+			t.Errorf("command without a password returned %q, want NOAUTH", got)
 		}
 	})
 	t.Run("OutlivesKill", func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestServer(t *testing.T) {
 		s.Kill()
 		if c, err := net.Dial("tcp", s.Address()); err == nil {
 			_ = c.Close()
-			t.Error("a killed server listens")
+			t.Error("killed server listens")
 		}
 		s.Restart(t)
 		if diff := cmp.Diff([]string{"+OK", "1"}, ask(t, s, login, "GET kept")); diff != "" {
@@ -104,7 +104,7 @@ func TestStopLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.Dir); !os.IsNotExist(err) {
-		t.Errorf("the folder is there after the end: %v", err)
+		t.Errorf("folder was not removed: %v", err)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestRunSaysWhy(t *testing.T) {
 	}
 	_, err := Run(Options{Settings: []string{"no-such-setting 1"}})
 	if err == nil || !strings.Contains(err.Error(), "no-such-setting") {
-		t.Errorf("a setting that does not exist: %v", err)
+		t.Errorf("unknown setting returned %v, want an error that names it", err)
 	}
 }
 

@@ -8,15 +8,16 @@ import (
 	"testing"
 )
 
-// TestLibc holds the C library that SQLite was translated against to the
-// version SQLite asks for: any other, newer ones too, may corrupt databases.
+// TestLibc checks that the version of modernc.org/libc is the one that
+// modernc.org/sqlite requires: any other version, even a newer one, may corrupt
+// databases.
 func TestLibc(t *testing.T) {
 	list := func(format, module string) string {
 		cmd := exec.Command("go", "list", "-m", "-f", format, module)
 		cmd.Dir = root
 		out, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("cannot ask about %s: %v", module, err)
+			t.Fatalf("cannot query %s: %v", module, err)
 		}
 		return strings.TrimSpace(string(out))
 	}
@@ -26,7 +27,7 @@ func TestLibc(t *testing.T) {
 	}
 	want := regexp.MustCompile(`(?m)modernc\.org/libc (\S+)`).FindSubmatch(asks)
 	if want == nil {
-		t.Fatalf("SQLite asks for no C library:\n%s", asks)
+		t.Fatalf("modernc.org/sqlite requires no C library:\n%s", asks)
 	}
 	if got := list("{{.Version}}", "modernc.org/libc"); got != string(want[1]) {
 		t.Errorf("go.mod has modernc.org/libc %s, and modernc.org/sqlite asks for %s: go get modernc.org/libc@%[2]s", got, want[1])

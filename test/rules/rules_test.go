@@ -1,7 +1,7 @@
-// Package rules holds the plan of the house as tests: which room may import
-// which, where each heavy import lives, what the pure rooms may not touch, and
-// how files and folders are named. When the plan changes, change it in docs/design/
-// and here in the same step.
+// Package rules checks the structure of the project: which room may import
+// which, where each heavy dependency may be imported, what pure rooms must not
+// use, and how files and folders are named. When the plan changes, change
+// docs/design/ and this package in the same commit.
 package rules
 
 import (
@@ -33,37 +33,37 @@ const (
 	maxLines = 500
 )
 
-// A room is a folder of the plan with everything below it. Packages of one
-// room may import one another.
+// A room is a folder of the plan with everything below it. Packages of one room
+// may import each other.
 type room struct {
 	// ours are the other rooms it may import.
 	ours []string
-	// pure says that it is computation alone: no package of sideEffects, and
-	// no third-party package but those in outside.
+	// pure means that it only computes: it imports no package of sideEffects,
+	// and no third-party package except those in outside.
 	pure    bool
 	outside []string
-	// despite are the packages of sideEffects a pure room may import all the
-	// same, for their types.
+	// despite are packages of sideEffects that a pure room may import for their
+	// types.
 	despite []string
 }
 
-// public is the library: what a program of somebody else may import.
+// public are the rooms of the library, which other programs may import.
 var public = []string{"document", "words", "xrd", "entity", "template", "engine", "source", "sink", "action"}
 
-// plan is the whole house, in the order data flows.
+// plan has all rooms, in the order of the data flow.
 var plan = map[string]room{
 	"cmd": {ours: []string{"internal/app", "internal/cli"}},
-	// The backend as a program of somebody else.
+	// The backend, for use in other programs.
 	"cmd/portal-backend/backend": {ours: []string{"action", "engine", "internal/app", "internal/cli"}},
 
 	"document": {pure: true, outside: []string{"go.yaml.in/yaml/v3"}},
 	"words":    {pure: true, ours: []string{"document"}},
 	"xrd":      {pure: true, ours: []string{"words", "document", "internal/text"}, despite: []string{"time"}},
-	// The API server's own code, for what only that can tell of a schema.
+	// This room imports code of the API server to validate schemas.
 	"xrd/structural": {ours: []string{"document", "xrd"}},
 	"entity":         {pure: true, ours: []string{"words", "document"}},
 	"template": {pure: true, ours: []string{"document", "internal/text"}, outside: []string{"github.com/grafana/sobek", "github.com/dlclark/regexp2"},
-		// A render is bounded by a duration.
+		// Rendering has a timeout.
 		despite: []string{"time"}},
 	"engine": {pure: true, ours: []string{"words", "document", "xrd", "entity", "template", "internal/text"},
 		despite: []string{"time"}},
@@ -77,11 +77,11 @@ var plan = map[string]room{
 	"internal/term":   {},
 	"internal/text":   {pure: true},
 	"internal/report": {ours: []string{"document", "internal/term"}},
-	// A text that is shown to nobody.
+	// A text that is never shown.
 	"internal/secret": {},
 	// Mutual exclusion between processes.
 	"internal/lock": {},
-	// Texts that wait in a file for their turn.
+	// Texts that are buffered in a file.
 	"internal/spool": {},
 
 	// Git servers: repositories, change requests, files.
@@ -90,23 +90,23 @@ var plan = map[string]room{
 	"internal/git/remote": {ours: []string{"internal/lock", "internal/secret"}},
 
 	"internal/config": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "internal/secret", "internal/text"}},
-	// What the database is to the slices: no table is its own.
+	// The database layer for the slices; it has no tables of its own.
 	"internal/db": {},
 	// The only coordinator.
 	"internal/jobs": {ours: []string{"internal/db"}},
-	// What handlers of requests are made of.
+	// Building blocks of request handlers.
 	"internal/rest": {ours: []string{"document", "internal/config", "internal/db", "internal/text"}},
 
-	// The slices: a capability each, from SQL to HTTP.
-	"internal/identity": {ours: []string{"document", "entity", "action", "internal/config", "internal/db", "internal/rest", "internal/secret", "internal/catalog/store"}},
-	"internal/catalog": {ours: slices.Concat(public, []string{"internal/config", "internal/db", "internal/identity", "internal/ingestion/mirror",
-		"internal/rest", "internal/spool", "internal/text"})},
-	"internal/ingestion": {ours: slices.Concat(public, []string{"internal/catalog/query", "internal/catalog/store", "internal/config", "internal/db",
+	// The slices: one capability each, from SQL to HTTP.
+	"internal/identity": {ours: []string{"document", "entity", "action", "internal/config", "internal/db", "internal/rest", "internal/secret"}},
+	"internal/catalog": {ours: slices.Concat(public, []string{"internal/config", "internal/db", "internal/identity",
+		"internal/jobs", "internal/rest", "internal/spool", "internal/text"})},
+	"internal/ingestion": {ours: slices.Concat(public, []string{"internal/config", "internal/db",
 		"internal/identity", "internal/jobs", "internal/pipeline", "internal/rest"})},
 	"internal/scaffolder": {ours: slices.Concat(public, []string{"internal/catalog", "internal/db", "internal/git/fetch", "internal/identity", "internal/jobs",
 		"internal/rest", "internal/secret", "internal/text"})},
 	"internal/scaffolder/validation": {pure: true, ours: []string{"document"}, outside: []string{"github.com/dlclark/regexp2"},
-		// A pattern is bounded by a duration.
+		// Matching a pattern has a timeout.
 		despite: []string{"time"}},
 	// The only room that knows all slices.
 	"internal/server": {ours: slices.Concat(public, []string{"web", "internal/catalog", "internal/config", "internal/db", "internal/git", "internal/identity",
@@ -116,17 +116,18 @@ var plan = map[string]room{
 	"internal/cli": {ours: slices.Concat(public, []string{
 		"internal/app", "internal/config", "internal/pipeline", "internal/server", "internal/report", "internal/term"})},
 	"web": {},
-	// The command-line programs as those of somebody else.
+	// The command-line programs, for use in other programs.
 	".": {ours: []string{"engine", "internal/app", "internal/cli"}},
 
-	// An example is somebody else's program; a test may look everywhere.
+	// An example stands for a program outside of this project; a test may
+	// import everything.
 	"examples": {ours: slices.Concat(public, []string{"cmd/portal-backend/backend", "."})},
 	"test":     {ours: slices.Concat(public, []string{"cmd", "internal", "web"})},
 }
 
-// homes are the only rooms that import a heavy package, or one below it;
-// nobody imports one without a home. The depguard rules of .golangci.yml say
-// the same to editors.
+// homes are the only rooms that may import a heavy package, or one below it; a
+// package with an empty list may not be imported at all. The depguard rules of
+// .golangci.yml are the same.
 var homes = map[string][]string{
 	"k8s.io":                      {"source/cluster", "action/cluster", "xrd/structural"},
 	"github.com/go-git":           {"internal/git/remote", "source/git", "sink/git"},
@@ -145,22 +146,23 @@ var homes = map[string][]string{
 	"gopkg.in/yaml.v3":            nil,
 }
 
-// without are programs that must not link a package, however far down.
+// without has programs that must not link a package, even indirectly.
 var without = map[string][]string{
 	"cmd/xrd-transform": {"k8s.io/client-go"},
 	"cmd/ingestor-cli":  {"k8s.io/client-go"},
 }
 
-// sideEffects reach the machine, the network, the clock or chance.
+// sideEffects are packages that access the machine, the network, the clock or
+// random numbers.
 var sideEffects = []string{
 	"crypto/rand", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http",
 	"os", "os/exec", "os/signal", "os/user", "syscall", "time",
 }
 
-// corridors are names that say nothing about what is inside.
+// corridors are names that say nothing about the contents.
 var corridors = []string{"util", "utils", "common", "helpers", "models", "types", "manager", "misc"}
 
-// within reports whether pkg is dir or lies below it.
+// within reports whether pkg is dir or below it.
 func within(pkg, dir string) bool {
 	return pkg == dir || strings.HasPrefix(pkg, dir+"/")
 }
@@ -169,10 +171,10 @@ func withinAny(pkg string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return within(pkg, dir) })
 }
 
-// roomOf returns the room of the plan that the package in folder dir is in.
+// roomOf returns the room of the package in folder dir.
 func roomOf(dir string) (string, bool) {
 	for d := dir; ; d = path.Dir(d) {
-		// The package of the module itself is a room; what is below it is not in it.
+		// The root package is a room of its own, without the packages below it.
 		if _, ok := plan[d]; ok && (d != "." || dir == ".") {
 			return d, true
 		}
@@ -182,7 +184,7 @@ func roomOf(dir string) (string, bool) {
 	}
 }
 
-// judge says why the package in folder dir may not import imp, or returns "".
+// judge returns why the package in folder dir may not import imp, or "".
 func judge(dir, imp string) string {
 	name, ok := roomOf(dir)
 	if !ok {
@@ -213,8 +215,8 @@ func judge(dir, imp string) string {
 	return ""
 }
 
-// judgeHeavy says why the package in folder dir is no home for imp, or returns
-// "". Tests are held to this part of the rule too.
+// judgeHeavy returns why the package in folder dir may not import the heavy
+// package imp, or "". This rule also applies to tests.
 func judgeHeavy(dir, imp string) string {
 	for heavy, at := range homes {
 		if !within(imp, heavy) || withinAny(dir, at) {
@@ -233,36 +235,36 @@ func TestJudge(t *testing.T) {
 		reason string
 		dir    string
 		imp    string
-		want   string // A part of the answer; "" allows the import.
+		want   string // A part of the result; "" allows the import.
 	}{
-		"Down":            {"the engine reads definitions", "engine", module + "/xrd", ""},
-		"Up":              {"definitions know no engine", "xrd", module + "/engine", "xrd may import of ours only"},
-		"Inside":          {"a room is free inside", "engine/form", module + "/engine", ""},
-		"SubFolder":       {"a rule holds below the folder", "source/cluster", module + "/entity", "source may import"},
-		"SameBeginning":   {"a longer name is another room", "document/finding", module + "/documentary", "document may import"},
-		"Skipped":         {"a main goes through its command", "cmd/ingestor-cli", module + "/engine", "cmd may import"},
-		"ExampleInternal": {"a user cannot import internal", "examples/extending", module + "/internal/pipeline", "examples may"},
-		"UnknownRoom":     {"a new room is planned first", "attic", "fmt", "attic is in no room of the plan"},
-		"UnknownInternal": {"internal is a floor, not a room", "internal/attic", "fmt", "no room of the plan"},
-		"RootPackage":     {"the module's own package is the programs for somebody else", ".", module + "/internal/cli/composer", ""},
-		"RootStore":       {"it is no more than that", ".", module + "/internal/catalog/store", "may import of ours only"},
-		"RootForTheHouse": {"nobody inside imports it", "internal/cli", module, "may import of ours only"},
-		"HeavyHome":       {"client-go is at home", "source/cluster", "k8s.io/client-go/dynamic", ""},
-		"HeavyNextDoor":   {"next door is not home", "source/file", "k8s.io/client-go/dynamic", "lives only in source/cluster"},
-		"HeavyStandard":   {"the standard library has heavy parts", "internal/server", "database/sql", "internal/db and internal/jobs"},
-		"HeavyInTests":    {"test programs are no home either", "test/bench", "github.com/spf13/cobra", "lives only in internal/cli"},
-		"LightBeginning":  {"one path inside another's name", "source/git", "github.com/go-git-like/x", ""},
-		"Nowhere":         {"assertion libraries stay out", "test/script", "github.com/stretchr/testify/assert", "not used in this project"},
-		"PureStandard":    {"computation is welcome", "words", "strings", ""},
-		"PureURL":         {"net/url is text", "entity", "net/url", ""},
-		"PureDisk":        {"file systems are arguments", "template/eta", "os", "template is pure"},
-		"PureNetwork":     {"no room below either", "engine/openapi", "net/http", "engine is pure"},
-		"PureClock":       {"entities know no time", "entity", "time", "entity is pure"},
-		"PureTimeType":    {"a moment comes in as a value", "engine", "time", ""},
-		"PureChance":      {"the same input, the same output", "xrd", "math/rand/v2", "xrd is pure"},
-		"PureOutside":     {"YAML is read by document/tree alone", "xrd", "go.yaml.in/yaml/v3", "xrd is pure"},
-		"PureOutsideHome": {"YAML is read by document/tree", "document/tree", "go.yaml.in/yaml/v3", ""},
-		"Impure":          {"sources reach the machine", "source/file", "os", ""},
+		"Down":            {"The engine may import definitions.", "engine", module + "/xrd", ""},
+		"Up":              {"Definitions may not import the engine.", "xrd", module + "/engine", "xrd may import of ours only"},
+		"Inside":          {"Packages of a room may import each other.", "engine/form", module + "/engine", ""},
+		"SubFolder":       {"A rule also applies to subfolders.", "source/cluster", module + "/entity", "source may import"},
+		"SameBeginning":   {"A longer name is another room.", "document/finding", module + "/documentary", "document may import"},
+		"Skipped":         {"A main package only imports its command.", "cmd/ingestor-cli", module + "/engine", "cmd may import"},
+		"ExampleInternal": {"An example may not import internal packages.", "examples/extending", module + "/internal/pipeline", "examples may"},
+		"UnknownRoom":     {"A new room must be added to the plan first.", "attic", "fmt", "attic is in no room of the plan"},
+		"UnknownInternal": {"A folder below internal is not a room by itself.", "internal/attic", "fmt", "no room of the plan"},
+		"RootPackage":     {"The root package exports the programs.", ".", module + "/internal/cli/composer", ""},
+		"RootStore":       {"The root package may not import the storage.", ".", module + "/internal/catalog/store", "may import of ours only"},
+		"RootForTheHouse": {"No package of the project may import the root package.", "internal/cli", module, "may import of ours only"},
+		"HeavyHome":       {"client-go may be imported in its home.", "source/cluster", "k8s.io/client-go/dynamic", ""},
+		"HeavyNextDoor":   {"client-go may not be imported elsewhere.", "source/file", "k8s.io/client-go/dynamic", "lives only in source/cluster"},
+		"HeavyStandard":   {"Packages of the standard library can be heavy.", "internal/server", "database/sql", "internal/db and internal/jobs"},
+		"HeavyInTests":    {"Test programs may not import heavy packages either.", "test/bench", "github.com/spf13/cobra", "lives only in internal/cli"},
+		"LightBeginning":  {"A package whose path only begins alike is not heavy.", "source/git", "github.com/go-git-like/x", ""},
+		"Nowhere":         {"Assertion libraries are not used.", "test/script", "github.com/stretchr/testify/assert", "not used in this project"},
+		"PureStandard":    {"A pure room may import packages that only compute.", "words", "strings", ""},
+		"PureURL":         {"A pure room may import net/url, which only handles text.", "entity", "net/url", ""},
+		"PureDisk":        {"A pure room gets file systems as arguments.", "template/eta", "os", "template is pure"},
+		"PureNetwork":     {"Subfolders of a pure room are pure too.", "engine/openapi", "net/http", "engine is pure"},
+		"PureClock":       {"A pure room does not use the clock.", "entity", "time", "entity is pure"},
+		"PureTimeType":    {"A pure room may be allowed to use the types of time.", "engine", "time", ""},
+		"PureChance":      {"A pure room does not use random numbers.", "xrd", "math/rand/v2", "xrd is pure"},
+		"PureOutside":     {"Only document/tree may import the YAML package.", "xrd", "go.yaml.in/yaml/v3", "xrd is pure"},
+		"PureOutsideHome": {"document/tree may import the YAML package.", "document/tree", "go.yaml.in/yaml/v3", ""},
+		"Impure":          {"A source may access the machine.", "source/file", "os", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -274,7 +276,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A pkg is what go list says of one package of the module.
+// A pkg is a package of the module in the output of go list.
 type pkg struct {
 	ImportPath                                         string
 	Dir                                                string
@@ -282,7 +284,7 @@ type pkg struct {
 	GoFiles, IgnoredGoFiles, TestGoFiles, XTestGoFiles []string
 }
 
-// dir is its folder, seen from the top of the repository.
+// dir returns its folder, relative to the root of the repository.
 func (p pkg) dir() string {
 	if p.ImportPath == module {
 		return "."
@@ -290,7 +292,7 @@ func (p pkg) dir() string {
 	return strings.TrimPrefix(p.ImportPath, module+"/")
 }
 
-// sources are the files that are built, on this system or another one.
+// sources returns the files that are built, on this system or another one.
 func (p pkg) sources() []string {
 	return slices.DeleteFunc(slices.Concat(p.GoFiles, p.IgnoredGoFiles), func(name string) bool {
 		return strings.HasSuffix(name, "_test.go")
@@ -310,8 +312,8 @@ func (p pkg) parse(t *testing.T, fset *token.FileSet, name string) *ast.File {
 	return f
 }
 
-// packages lists the module. It tolerates packages that do not build: the
-// compiler has better words for those.
+// packages lists the module. It tolerates packages that do not build, which the
+// compiler reports better.
 func packages(t *testing.T) []pkg {
 	t.Helper()
 	fields := "-json=ImportPath,Dir,Deps,GoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles"
@@ -331,7 +333,7 @@ func packages(t *testing.T) []pkg {
 			break
 		}
 		if err != nil {
-			t.Fatalf("cannot read what go list says: %v", err)
+			t.Fatalf("cannot decode the output of go list: %v", err)
 		}
 		all = append(all, p)
 	}
@@ -392,7 +394,7 @@ func TestPackageComments(t *testing.T) {
 			}
 		}
 		if len(at) != 1 {
-			t.Errorf("%s: want exactly one package comment, found %d %v", p.dir(), len(at), at)
+			t.Errorf("%s: found %d package comments %v, want one", p.dir(), len(at), at)
 		}
 	}
 }
@@ -403,14 +405,14 @@ func TestFileLength(t *testing.T) {
 		for _, name := range p.sources() {
 			f := p.parse(t, fset, name)
 			if n := fset.File(f.Pos()).LineCount(); n > maxLines && !ast.IsGenerated(f) {
-				t.Errorf("%s: %d lines, at most %d: which part is a thing of its own?", path.Join(p.dir(), name), n, maxLines)
+				t.Errorf("%s has %d lines, want at most %d: split it by topic", path.Join(p.dir(), name), n, maxLines)
 			}
 		}
 	}
 }
 
-// TestNames walks the folders itself. That also tells go test to run this
-// package again, rather than repeat an old answer, when a folder is added.
+// TestNames walks the folders itself, so that go test does not use a cached
+// result when a folder is added.
 func TestNames(t *testing.T) {
 	skip := []string{".git", "node_modules", "testdata", "bin", "data", "catalog-entities"}
 	err := fs.WalkDir(os.DirFS(root), ".", func(p string, d fs.DirEntry, err error) error {
@@ -422,7 +424,7 @@ func TestNames(t *testing.T) {
 		}
 		name, isGo := strings.CutSuffix(d.Name(), ".go")
 		if (d.IsDir() || isGo) && slices.Contains(corridors, strings.TrimSuffix(name, "_test")) {
-			t.Errorf("%s: a corridor, not a room: name it after what is inside", p)
+			t.Errorf("%s says nothing about its contents: choose a specific name", p)
 		}
 		return nil
 	})
@@ -431,7 +433,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestLinterAgrees holds the depguard rules of the linter against homes.
+// TestLinterAgrees checks that the depguard rules of the linter equal homes.
 func TestLinterAgrees(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, ".golangci.yml"))
 	if err != nil {
@@ -457,7 +459,7 @@ func TestLinterAgrees(t *testing.T) {
 		var at []string
 		for _, file := range rule.Files {
 			dir, ok := strings.CutPrefix(file, "!${config-path}/")
-			// These are modules, which this test does not see.
+			// These are separate modules, which this test does not read.
 			if ok && dir != "test/devcluster/**" && dir != "test/verdict/**" {
 				at = append(at, strings.TrimSuffix(dir, "/**"))
 			}
@@ -467,6 +469,6 @@ func TestLinterAgrees(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(homes, got); diff != "" {
-		t.Errorf("homes here (-) and in .golangci.yml (+) differ:\n%s", diff)
+		t.Errorf("homes (-) and .golangci.yml (+) differ:\n%s", diff)
 	}
 }

@@ -1,5 +1,5 @@
-// Package sample makes definitions for tests and benchmarks: each of 61 leaf
-// fields and about 7 KB, the size of a large definition as people write them.
+// Package sample generates definitions for tests and benchmarks: each has 61
+// leaf fields and about 7 KB, the size of a large real definition.
 package sample
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Leaves is how many leaf fields a Definition has.
+// Leaves is the number of leaf fields of a Definition.
 const Leaves = 61
 
 // Definition returns the i-th definition as YAML. All have the same shape and

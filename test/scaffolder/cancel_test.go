@@ -14,12 +14,12 @@ import (
 func (c client) cancel(id string) {
 	c.t.Helper()
 	if s := c.want(http.StatusOK, http.MethodPost, api+"/tasks/"+id+"/cancel", nil).Get("status").Str(); s != taskstore.TaskCancelled {
-		c.t.Errorf("the answer to the cancelling is %s", s)
+		c.t.Errorf("cancel returned status %s, want cancelled", s)
 	}
 }
 
-// TestCancelInside stops a step that would take minutes. Those behind it do not
-// begin.
+// TestCancelInside cancels a step that would take minutes, and checks that
+// later steps do not begin.
 func TestCancelInside(t *testing.T) {
 	w, c := enterRough(t)
 	ns := w.namespace(t, "cancel-inside")
@@ -34,15 +34,15 @@ func TestCancelInside(t *testing.T) {
 	c.cancel(id)
 	h := c.follow(id)
 	if took := time.Since(began); h.status != taskstore.TaskCancelled || took > patience/2 {
-		t.Errorf("after %v it is %s:\n%s", took, h.status, h.log())
+		t.Errorf("after %v the task is %s, want cancelled:\n%s", took, h.status, h.log())
 	}
 	if strings.Contains(h.log(), "Beginning step kubernetes:apply") || w.find(t, things+ns+"/things/one") != nil {
-		t.Errorf("it went on:\n%s", h.log())
+		t.Errorf("task continued after it was cancelled:\n%s", h.log())
 	}
 }
 
-// TestCancelBetween cancels during a step that cannot be stopped: it ends, and
-// the next does not begin. Run again, the task goes on there.
+// TestCancelBetween cancels a task during a step that cannot be interrupted. It
+// checks that the step ends and that the next does not begin.
 func TestCancelBetween(t *testing.T) {
 	w, c := enterRough(t)
 	ns := w.namespace(t, "cancel-between")
@@ -54,15 +54,15 @@ func TestCancelBetween(t *testing.T) {
 	release("cancel-between")
 	h := c.follow(id)
 	if h.status != taskstore.TaskCancelled || strings.Contains(h.log(), "Beginning step kubernetes:apply") || w.find(t, things+ns+"/things/one") != nil {
-		t.Fatalf("it is %s, and went on:\n%s", h.status, h.log())
+		t.Fatalf("task is %s and continued after it was cancelled:\n%s", h.status, h.log())
 	}
 	c.cancel(id)
 	if s := c.task(id).Get("status").Str(); s != taskstore.TaskCancelled {
-		t.Errorf("cancelled twice it is %s", s)
+		t.Errorf("task is %s after it was cancelled twice, want cancelled", s)
 	}
 }
 
-// TestCancelWaiting cancels a task that waits for its turn: it never begins.
+// TestCancelWaiting checks that a queued task that is cancelled never begins.
 func TestCancelWaiting(t *testing.T) {
 	t.Parallel()
 	b := start(t, sections{"scaffolder": sections{"concurrentTasksLimit": 1}}, hold)
@@ -74,13 +74,13 @@ func TestCancelWaiting(t *testing.T) {
 	second := c.create("next", tree.Obj(), nil)
 	c.cancel(second)
 	if s := c.task(second).Get("status").Str(); s != taskstore.TaskCancelled {
-		t.Errorf("it is %s", s)
+		t.Errorf("queued task is %s, want cancelled", s)
 	}
 	release("waiting")
 	if h := c.follow(first); h.status != taskstore.TaskCompleted {
-		t.Errorf("it is %s:\n%s", h.status, h.log())
+		t.Errorf("first task is %s, want completed:\n%s", h.status, h.log())
 	}
 	if h := c.follow(second); h.status != taskstore.TaskCancelled || strings.Contains(h.log(), "never") {
-		t.Errorf("it is %s:\n%s", h.status, h.log())
+		t.Errorf("second task is %s, want cancelled:\n%s", h.status, h.log())
 	}
 }

@@ -26,13 +26,13 @@ type client struct {
 	http        *http.Client
 }
 
-// in returns the client for a part of its test.
+// in returns the client for a subtest.
 func (c client) in(t *testing.T) client {
 	c.t = t
 	return c
 }
 
-// open sends a request. Whoever calls it closes the answer.
+// open sends a request. The caller closes the response body.
 func (c client) open(method, path, kind string, body []byte) *http.Response {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(c.t.Context(), method, c.base+path, bytes.NewReader(body))
@@ -48,7 +48,7 @@ func (c client) open(method, path, kind string, body []byte) *http.Response {
 	return resp
 }
 
-// send sends JSON and returns the answer.
+// send sends JSON and returns the status and body of the response.
 func (c client) send(method, path string, body []byte) (int, []byte) {
 	c.t.Helper()
 	resp := c.open(method, path, "application/json", body)
@@ -60,7 +60,7 @@ func (c client) send(method, path string, body []byte) (int, []byte) {
 	return resp.StatusCode, data
 }
 
-// want sends JSON and wants a status.
+// want sends JSON, checks the status and returns the decoded response.
 func (c client) want(status int, method, path string, body []byte) *tree.Node {
 	c.t.Helper()
 	got, data := c.send(method, path, body)
@@ -69,12 +69,12 @@ func (c client) want(status int, method, path string, body []byte) *tree.Node {
 	}
 	n, err := tree.Wire{}.Decode(data)
 	if err != nil {
-		c.t.Fatalf("%s %s: %v in %s", method, path, err, data)
+		c.t.Fatalf("%s %s: cannot decode: %v in %s", method, path, err, data)
 	}
 	return n
 }
 
-// push puts Templates, in YAML, into the catalog.
+// push pushes Templates in YAML to the catalog.
 func (c client) push(provider string, templates ...string) {
 	c.t.Helper()
 	var lines []byte
@@ -89,8 +89,8 @@ func (c client) push(provider string, templates ...string) {
 	}
 }
 
-// form returns the form of a Template, filled from a resource if the query names
-// one. It waits until the Template is there.
+// form waits until a Template exists and returns its form, filled from a
+// resource if the query names one.
 func (c client) form(template, query string) *tree.Node {
 	c.t.Helper()
 	path := api + "/templates/default/template/" + template + "/parameter-schema"
@@ -101,7 +101,7 @@ func (c client) form(template, query string) *tree.Node {
 	return c.want(http.StatusOK, http.MethodGet, path+query, nil)
 }
 
-// order is the body of a request for a task.
+// order returns the body of a request that creates a task.
 func order(t *testing.T, template string, values *tree.Node, secrets map[string]string) []byte {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{
@@ -113,13 +113,13 @@ func order(t *testing.T, template string, values *tree.Node, secrets map[string]
 	return data
 }
 
-// create makes a task and returns its id.
+// create creates a task and returns its id.
 func (c client) create(template string, values *tree.Node, secrets map[string]string) string {
 	c.t.Helper()
 	return c.want(http.StatusCreated, http.MethodPost, api+"/tasks", order(c.t, template, values, secrets)).Get("id").Str()
 }
 
-// event is one of a stream.
+// event is an event of a stream.
 type event struct {
 	Type string
 	ID   int64
@@ -130,7 +130,7 @@ type event struct {
 	}
 }
 
-// history is what happened to a task.
+// history has the events of a task.
 type history struct {
 	id     string
 	status string
@@ -138,7 +138,7 @@ type history struct {
 	raw    string
 }
 
-// log is everything that was said.
+// log returns all events as text.
 func (h *history) log() string {
 	var b strings.Builder
 	for i := range h.events {
@@ -148,7 +148,7 @@ func (h *history) log() string {
 	return b.String()
 }
 
-// stream opens the stream of a task's events behind one of them.
+// stream opens the event stream of a task after a given event.
 func (c client) stream(id string, after int64) *http.Response {
 	c.t.Helper()
 	resp := c.open(http.MethodGet, fmt.Sprintf("%s/tasks/%s/eventstream?after=%d", api, id, after), "", nil)
@@ -158,8 +158,8 @@ func (c client) stream(id string, after int64) *http.Response {
 	return resp
 }
 
-// read reads a stream event by event, until each says that it is enough or the
-// stream ends.
+// read reads a stream event by event, until each returns true or the stream
+// ends.
 func (c client) read(from io.Reader, each func(e event, raw string) (enough bool)) {
 	c.t.Helper()
 	lines := bufio.NewReaderSize(from, 64<<10)
@@ -170,7 +170,7 @@ func (c client) read(from io.Reader, each func(e event, raw string) (enough bool
 			return
 		}
 		if err != nil {
-			c.t.Fatalf("the stream broke: %v", err)
+			c.t.Fatalf("stream ended with an error: %v", err)
 		}
 		line = strings.TrimSuffix(line, "\n")
 		if name, ok := strings.CutPrefix(line, "event: "); ok {
@@ -182,7 +182,7 @@ func (c client) read(from io.Reader, each func(e event, raw string) (enough bool
 		}
 		var e event
 		if err := json.Unmarshal([]byte(data), &e); err != nil || e.Type != kind {
-			c.t.Fatalf("cannot read the event %s %s: %v", kind, data, err)
+			c.t.Fatalf("cannot decode the event %s %s: %v", kind, data, err)
 		}
 		if each(e, data) {
 			return
@@ -190,7 +190,8 @@ func (c client) read(from io.Reader, each func(e event, raw string) (enough bool
 	}
 }
 
-// follow reads the events of a task to its end. They have all numbers.
+// follow reads the events of a task until its end, and checks that their ids
+// are consecutive.
 func (c client) follow(id string) *history {
 	c.t.Helper()
 	resp := c.stream(id, 0)
@@ -201,7 +202,7 @@ func (c client) follow(id string) *history {
 		h.events = append(h.events, e)
 		raw.WriteString(data + "\n")
 		if e.ID != int64(len(h.events)) {
-			c.t.Errorf("event %d of task %s has the number %d", len(h.events), id, e.ID)
+			c.t.Errorf("event %d of task %s has the id %d", len(h.events), id, e.ID)
 		}
 		return e.Type == taskstore.EventCompletion
 	})
@@ -216,49 +217,50 @@ func (c client) task(id string) *tree.Node {
 	return c.want(http.StatusOK, http.MethodGet, api+"/tasks/"+id, nil)
 }
 
-// run runs a Template to its end.
+// run runs a Template until its task ends.
 func (c client) run(template string, values *tree.Node) *history {
 	c.t.Helper()
 	return c.follow(c.create(template, values, nil))
 }
 
-// completes runs a Template, which succeeds.
+// completes runs a Template and checks that its task completes.
 func (c client) completes(template string, values *tree.Node) *history {
 	c.t.Helper()
 	h := c.run(template, values)
 	if h.status != taskstore.TaskCompleted {
-		c.t.Fatalf("task of %s with %s is %s:\n%s", template, tree.AppendJSON(nil, values, ""), h.status, h.log())
+		c.t.Fatalf("task of %s with %s is %s, want completed:\n%s", template, tree.AppendJSON(nil, values, ""), h.status, h.log())
 	}
 	return h
 }
 
-// fails runs a Template, which fails and says why.
+// fails runs a Template and checks that its task fails with the given texts in
+// its error.
 func (c client) fails(template string, values *tree.Node, why ...string) *history {
 	c.t.Helper()
 	h := c.run(template, values)
 	if h.status != taskstore.TaskFailed {
-		c.t.Fatalf("task of %s is %s:\n%s", template, h.status, h.log())
+		c.t.Fatalf("task of %s is %s, want failed:\n%s", template, h.status, h.log())
 	}
 	last := h.events[len(h.events)-1]
 	for _, s := range why {
 		if !strings.Contains(last.Body.Error.Message+last.Body.Message, s) {
-			c.t.Errorf("it does not say %q, but\n%s", s, h.log())
+			c.t.Errorf("error does not contain %q:\n%s", s, h.log())
 		}
 	}
 	return h
 }
 
-// parse reads YAML.
+// parse parses YAML.
 func parse(t *testing.T, text string) *tree.Node {
 	t.Helper()
 	docs, errs := tree.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
-		t.Fatalf("cannot read %d documents: %v in\n%s", len(docs), errs, text)
+		t.Fatalf("cannot parse: %d documents, errors %v in\n%s", len(docs), errs, text)
 	}
 	return docs[0]
 }
 
-// over returns values with others laid over them.
+// over returns values overridden by others.
 func over(t *testing.T, values *tree.Node, text string) *tree.Node {
 	t.Helper()
 	out := tree.Obj(append([]tree.Field(nil), values.Fields...)...)
@@ -268,7 +270,7 @@ func over(t *testing.T, values *tree.Node, text string) *tree.Node {
 	return out
 }
 
-// find returns an object of the cluster; nil if there is none.
+// find returns an object of the cluster, nil if there is none.
 func (w *world) find(t *testing.T, path string) *tree.Node {
 	t.Helper()
 	status, n := w.ask(t, http.MethodGet, path, "", "")
@@ -281,7 +283,7 @@ func (w *world) find(t *testing.T, path string) *tree.Node {
 	return n
 }
 
-// ask asks the API server as its administrator.
+// ask sends a request to the API server as its administrator.
 func (w *world) ask(t *testing.T, method, path, kind, body string) (int, *tree.Node) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, w.cluster.URL+path, strings.NewReader(body))
@@ -300,26 +302,26 @@ func (w *world) ask(t *testing.T, method, path, kind, body string) (int, *tree.N
 	}
 	n, err := tree.Wire{}.Decode(data)
 	if err != nil {
-		t.Fatalf("%s %s: %v in %s", method, path, err, data)
+		t.Fatalf("%s %s: cannot decode: %v in %s", method, path, err, data)
 	}
 	return resp.StatusCode, n
 }
 
-// made counts what tests have made, so that a test can be run again.
+// made counts the generated names, so that a test can run repeatedly.
 var made atomic.Int64
 
-// unique returns a name that nobody else has.
+// unique returns a name that no other test uses.
 func unique(name string) string { return name + "-" + strconv.FormatInt(made.Add(1), 10) }
 
-// namespace makes a namespace in the cluster.
+// namespace creates a namespace in the cluster.
 func (w *world) namespace(t *testing.T, name string) string {
 	t.Helper()
 	name = unique(name)
 	if status, n := w.ask(t, http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"`+name+`"}}`); status != http.StatusCreated {
-		t.Fatalf("cannot make the namespace %s: %d %s", name, status, tree.AppendJSON(nil, n, ""))
+		t.Fatalf("cannot create the namespace %s: %d %s", name, status, tree.AppendJSON(nil, n, ""))
 	}
 	return name
 }
 
-// escape returns a part of a query.
+// escape escapes a text for a query.
 func escape(s string) string { return url.QueryEscape(s) }

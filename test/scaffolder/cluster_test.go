@@ -14,12 +14,11 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// pause is how long the slow cluster takes for an answer that changes
-// something.
+// pause is how long the slow cluster takes to respond to a write.
 const pause = 3 * time.Second
 
-// rough is a portal that knows the cluster under several names, each on a bad
-// day of its own: slow, gone, and without rights.
+// rough is a portal that knows the cluster under several names: slow,
+// unreachable, and without permissions.
 var rough = sync.OnceValues(func() (*backend, error) {
 	w, err := shared()
 	if err != nil {
@@ -68,7 +67,7 @@ var rough = sync.OnceValues(func() (*backend, error) {
 	return b, nil
 })
 
-// enterRough returns the world and a client of the portal with bad clusters.
+// enterRough returns the world and a client of the portal with these clusters.
 func enterRough(t *testing.T) (*world, client) {
 	t.Helper()
 	w, _ := enter(t)
@@ -79,20 +78,21 @@ func enterRough(t *testing.T) (*world, client) {
 	return w, b.client(t)
 }
 
-// template is one with steps, in YAML's flow style.
+// template returns a Template with steps, in YAML flow style.
 func template(name, steps string) string {
 	return `{apiVersion: scaffolder.backstage.io/v1beta3, kind: Template, metadata: {name: ` + name + `}, spec: {type: x, owner: a,
   parameters: {properties: {cluster: {type: string}, name: {type: string}, size: {type: string}}},
   steps: [` + steps + `]}}`
 }
 
-// applying is a step that applies a thing; size is what it says.
+// applying returns a step that applies a thing with the size of the parameters.
 func applying(ns string) string {
 	return `{id: apply, action: 'kubernetes:apply', input: {cluster: '${{ parameters.cluster }}', manifest: {apiVersion: test.example.org/v1, kind: Thing,
   metadata: {name: '${{ parameters.name }}', namespace: ` + ns + `}, spec: {size: '${{ parameters.size }}', left: a}}}}`
 }
 
-// TestClusterBadDays applies to clusters that do not take it.
+// TestClusterBadDays checks the errors of clusters that reject or cannot
+// receive a resource.
 func TestClusterBadDays(t *testing.T) {
 	w, c := enterRough(t)
 	ns := w.namespace(t, "bad-days")
@@ -103,24 +103,26 @@ func TestClusterBadDays(t *testing.T) {
 		t.Helper()
 		body := `{"apiVersion":"test.example.org/v1","kind":"Thing","metadata":{"name":"` + name + `"},"spec":{"size":"` + size + `","left":"a"}}`
 		if status, n := w.ask(t, http.MethodPost, things+ns+"/things?fieldManager=helm", "application/json", body); status != http.StatusCreated {
-			t.Fatalf("%d %s", status, tree.AppendJSON(nil, n, ""))
+			t.Fatalf("cannot create an object: %d %s", status, tree.AppendJSON(nil, n, ""))
 		}
 	}
 	cases := map[string]struct {
 		reason, values string
-		// foreign is the size of what somebody else has made.
+		// foreign is the size of an object that another client has created
+		// before.
 		foreign string
 		want    []string
-		// size is what the object says in the end; empty means that there is none.
+		// size is the size of the object at the end; empty means that there is
+		// none.
 		size string
 	}{
-		"unreachable": {"nobody answers", "{cluster: gone}", "", []string{`cluster "gone"`, "connection refused"}, ""},
-		"unknown":     {"nobody configured it", "{cluster: reel}", "", []string{`"reel"`}, ""},
-		"slow":        {"it takes its time", "{cluster: slow}", "", nil, "small"},
-		"forbidden":   {"rights are missing", "{cluster: poor}", "", []string{`cluster "poor"`, "poor"}, ""},
-		"foreign":     {"somebody else has made it", "{}", "large", []string{`spec.size is owned by "helm"`}, "large"},
-		"adopted":     {"somebody else has made the same", "{}", "small", []string{`it was not made by the portal, but by "helm"`}, "small"},
-		"denied":      {"a policy of the cluster denies it", "{name: denied}", "", []string{"nothing is called denied here"}, ""},
+		"unreachable": {"An unreachable cluster is an error.", "{cluster: gone}", "", []string{`cluster "gone"`, "connection refused"}, ""},
+		"unknown":     {"A cluster that is not configured is an error.", "{cluster: reel}", "", []string{`"reel"`}, ""},
+		"slow":        {"A slow response is waited for.", "{cluster: slow}", "", nil, "small"},
+		"forbidden":   {"A missing permission is an error that names the cluster.", "{cluster: poor}", "", []string{`cluster "poor"`, "poor"}, ""},
+		"foreign":     {"A field that another client owns is not overwritten.", "{}", "large", []string{`spec.size is owned by "helm"`}, "large"},
+		"adopted":     {"An equal object that another client created is not adopted.", "{}", "small", []string{`was not created by the portal, but by "helm"`}, "small"},
+		"denied":      {"A policy of the cluster that denies the object is an error.", "{name: denied}", "", []string{"nothing is called denied here"}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -142,8 +144,8 @@ func TestClusterBadDays(t *testing.T) {
 	}
 }
 
-// deny has the cluster deny everything in a namespace that is called denied, and
-// waits until it does.
+// deny creates an admission policy that denies every object named denied in a
+// namespace, and waits until it is enforced.
 func (w *world) deny(t *testing.T, ns string) {
 	t.Helper()
 	const group = "/apis/admissionregistration.k8s.io/v1/"
@@ -152,7 +154,7 @@ func (w *world) deny(t *testing.T, ns string) {
 	binding := `{"metadata":{"name":"denied"},"spec":{"policyName":"denied","validationActions":["Deny"]}}`
 	for path, body := range map[string]string{"validatingadmissionpolicies": policy, "validatingadmissionpolicybindings": binding} {
 		if status, n := w.ask(t, http.MethodPost, group+path, "application/json", body); status != http.StatusCreated && status != http.StatusConflict {
-			t.Fatalf("%d %s", status, tree.AppendJSON(nil, n, ""))
+			t.Fatalf("cannot create the policy: %d %s", status, tree.AppendJSON(nil, n, ""))
 		}
 	}
 	until(t, "the policy holds", func() bool {
@@ -162,7 +164,8 @@ func (w *world) deny(t *testing.T, ns string) {
 	})
 }
 
-// TestConflict changes a resource in a field that somebody else has taken over.
+// TestConflict checks that an update does not overwrite a field that another
+// client has taken over.
 func TestConflict(t *testing.T) {
 	w, c := enterRough(t)
 	ns := w.namespace(t, "conflict")
@@ -171,16 +174,16 @@ func TestConflict(t *testing.T) {
 	values := parse(t, "{name: one, size: small, cluster: real}")
 	c.completes("conflict", values)
 	if status, n := w.ask(t, http.MethodPatch, things+ns+"/things/one?fieldManager=operator", "application/merge-patch+json", `{"spec":{"size":"large"}}`); status != http.StatusOK {
-		t.Fatalf("%d %s", status, tree.AppendJSON(nil, n, ""))
+		t.Fatalf("cannot change the object: %d %s", status, tree.AppendJSON(nil, n, ""))
 	}
 	c.fails("conflict", values, `"operator"`, "spec.size")
 	if got := w.find(t, things+ns+"/things/one").Get("spec", "size").Str(); got != "large" {
-		t.Errorf("it is %s: what is somebody else's was overwritten", got)
+		t.Errorf("size is %s, want large: a field of another owner was overwritten", got)
 	}
 }
 
-// TestTemplateGone removes a Template while its task runs, which goes on with
-// the steps it has.
+// TestTemplateGone checks that a running task continues with its steps after
+// its Template was removed.
 func TestTemplateGone(t *testing.T) {
 	w, c := enterRough(t)
 	ns := w.namespace(t, "template-gone")
@@ -195,9 +198,9 @@ func TestTemplateGone(t *testing.T) {
 	})
 	release("template-gone")
 	if h := c.follow(id); h.status != "completed" {
-		t.Errorf("it is %s:\n%s", h.status, h.log())
+		t.Errorf("task is %s, want completed:\n%s", h.status, h.log())
 	}
 	if w.find(t, things+ns+"/things/one") == nil {
-		t.Error("it is not there")
+		t.Error("object was not created")
 	}
 }

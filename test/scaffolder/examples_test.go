@@ -12,25 +12,26 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// example is a definition of the folder examples, and where what is filled in
-// stands in the resource.
+// example is a definition of the folder examples, with the location of the
+// form's fields in the resource.
 type example struct {
 	file string
-	// template is the Template that creates, path the resources' without their
-	// names; NS stands for the namespace.
+	// template is the Template that creates, path the API path of the resources
+	// without their names; NS stands for the namespace.
 	template, path string
-	// wrapper is the field of spec that the fields of the form are below, and
-	// at says where those are that are called otherwise.
+	// wrapper is the field of spec that contains the fields of the form, at the
+	// location of fields with another name.
 	wrapper string
 	at      map[string]string
-	// v1 says that Crossplane is told in spec itself, not below spec.crossplane.
+	// v1 means that the settings of Crossplane are in spec itself, not below
+	// spec.crossplane.
 	v1 bool
-	// change is what an update changes, in the form. Without one there are no
-	// Templates for day two.
+	// change has the values that an update changes in the form. Without them
+	// there are no Templates for update and delete.
 	change string
 }
 
-// whole is where a field stands that is all of spec.
+// whole is the location of a field that is the whole spec.
 const whole = "."
 
 const claims = "/apis/platform.example.org/v1alpha1/namespaces/NS/"
@@ -85,8 +86,8 @@ var examples = map[string]example{
 	},
 }
 
-// TestExamplesAreAll wants each definition of the folder examples to be among
-// those that are tried.
+// TestExamplesAreAll checks that every definition of the folder examples is
+// tested.
 func TestExamplesAreAll(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil {
@@ -98,12 +99,12 @@ func TestExamplesAreAll(t *testing.T) {
 	}
 	for _, f := range files {
 		if text, err := os.ReadFile(f); err != nil || !tried[filepath.Base(f)] && strings.Contains(string(text), "kind: CompositeResourceDefinition") {
-			t.Errorf("nobody tries %s: %v", f, err)
+			t.Errorf("no test covers %s: %v", f, err)
 		}
 	}
 }
 
-// TestExamples goes from the form of each example to the resource, changes it,
+// TestExamples fills the form of each example, checks the resource, updates it,
 // and deletes it.
 func TestExamples(t *testing.T) {
 	for name, e := range examples {
@@ -144,15 +145,15 @@ func TestExamples(t *testing.T) {
 				values.Delete("owner")
 				c.completes(e.template+"-delete", values)
 				if left := w.find(t, e.path+one); left != nil {
-					t.Errorf("it is still there: %s", tree.AppendJSON(nil, left, ""))
+					t.Errorf("deleted resource still exists: %s", tree.AppendJSON(nil, left, ""))
 				}
 			}
 		})
 	}
 }
 
-// update fills the form from the resource that was made of some values, changes
-// something, and wants just that to be changed.
+// update fills the form from the resource that was created with some values,
+// changes a field, and checks that only that field changes.
 func (e *example) update(t *testing.T, w *world, c client, pages []*tree.Node, made *tree.Node) {
 	t.Helper()
 	template, label := e.template+"-update", made.Get("name").Str()
@@ -170,13 +171,13 @@ func (e *example) update(t *testing.T, w *world, c client, pages []*tree.Node, m
 	_, want := e.placed(t, pages, changed)
 	same(t, "after an update", e.defaulted(t, want), got.Get("spec"))
 	if now := got.Get("metadata", "generation"); now.Equal(generation) {
-		t.Errorf("nothing was changed: it is still generation %s", now.Scalar())
+		t.Errorf("update changed nothing: generation is still %s", now.Scalar())
 	}
-	// The same form once more is that of a resource that is there no more.
+	// The same form again is outdated, as the resource has changed since.
 	c.fails(template, over(t, over(t, live, "{delivery: apply}"), "{name: "+label+"}"), "the object was changed after the form was filled")
 }
 
-// owner is the annotation with the owner.
+// owner returns the annotation with the owner.
 func (e *example) owner() string {
 	if strings.Contains(e.template, "platform.io") {
 		return "portal.io/owner"
@@ -184,7 +185,7 @@ func (e *example) owner() string {
 	return "backstage.io/owner"
 }
 
-// full returns what the pages are filled with, and the spec that is wanted then.
+// full returns the values for the pages, and the expected spec.
 func (e *example) full(t *testing.T, pages []*tree.Node, base *tree.Node, filler func(*testing.T, *tree.Node, int) *tree.Node) (values, spec *tree.Node) {
 	t.Helper()
 	values = tree.Obj()
@@ -200,20 +201,19 @@ func (e *example) full(t *testing.T, pages []*tree.Node, base *tree.Node, filler
 		values.Set("delivery", tree.Str("apply"))
 	}
 	if values.Has("composition") {
-		// A Composition that was only proposed gives way to labels.
+		// A suggested Composition is dropped in favour of labels.
 		values.Delete("compositionSelector")
 	}
 	return e.placed(t, pages, values)
 }
 
-// placed returns values, and the spec that they make: what stands on the pages
-// of the form other than the first, about the resource itself, and the last,
-// about delivery.
+// placed returns values and the spec that they result in. It covers the pages
+// between the first, about the resource itself, and the last, about delivery.
 func (e *example) placed(t *testing.T, pages []*tree.Node, values *tree.Node) (*tree.Node, *tree.Node) {
 	t.Helper()
 	spec := tree.Obj()
 	if e.at["spec"] == whole {
-		// Without it there is none.
+		// Without a value there is no spec.
 		spec = nil
 	}
 	if e.wrapper != "" {
@@ -240,7 +240,7 @@ func (e *example) placed(t *testing.T, pages []*tree.Node, values *tree.Node) (*
 	return values, spec
 }
 
-// put puts the value of a field where it belongs.
+// put sets the value of a field in a spec.
 func (e *example) put(spec *tree.Node, title, field string, v *tree.Node) *tree.Node {
 	path, moved := e.at[field]
 	switch {
@@ -269,7 +269,7 @@ func (e *example) put(spec *tree.Node, title, field string, v *tree.Node) *tree.
 	return spec
 }
 
-// told is where the answers of the Crossplane page stand.
+// told has the location in spec of the fields of the Crossplane page.
 var told = map[string]string{
 	"composition": "compositionRef.name", "compositionSelector": "compositionSelector.matchLabels",
 	"compositionRevision": "compositionRevisionRef.name", "compositionRevisionSelector": "compositionRevisionSelector.matchLabels",
@@ -277,8 +277,8 @@ var told = map[string]string{
 	"connectionSecret": "writeConnectionSecretToRef.name", "connectionSecretNamespace": "writeConnectionSecretToRef.namespace",
 }
 
-// defaulted adds to a spec what the server adds: the defaults of the definition
-// for what was not filled.
+// defaulted adds what the API server adds to a spec: the defaults of the
+// definition for missing fields.
 func (e *example) defaulted(t *testing.T, spec *tree.Node) *tree.Node {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../examples", e.file))
@@ -289,7 +289,8 @@ func (e *example) defaulted(t *testing.T, spec *tree.Node) *tree.Node {
 	if len(errs) > 0 {
 		t.Fatal(errs[0])
 	}
-	// What is kept in another version gets the defaults of that one too.
+	// An object that is stored in another version also gets the defaults of
+	// that version.
 	version := strings.Split(e.path, "/")[3]
 	for _, v := range docs[0].Get("spec", "versions").List() {
 		if v.Get("name").Str() == version || v.Get("referenceable").IsTrue() {
@@ -313,10 +314,10 @@ func addDefaults(schema, n *tree.Node) {
 	}
 }
 
-// same wants two values to be the same, whatever the order of their keys is.
+// same checks that two values are equal, whatever the order of their keys.
 func same(t *testing.T, what string, want, got *tree.Node) {
 	t.Helper()
 	if diff := cmp.Diff(want.Any(), got.Any()); diff != "" {
-		t.Errorf("%s is not as it should be (-want +got):\n%s", what, diff)
+		t.Errorf("%s differs (-want +got):\n%s", what, diff)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"example.dev/ingestor/internal/scaffolder/validation"
 )
 
-// texts and numbers are what a field is filled with: the first that fits.
+// texts and numbers are candidates for the value of a field; the first valid
+// one is used.
 var (
 	texts = []string{
 		"some text", "one", "10.1.0.0/16", "5 4 * * 1", "www.example.org", "someone@example.org", "https://example.org/hook", "tiny",
@@ -17,13 +18,13 @@ var (
 	numbers = []int64{0, 1, 2, 3, 5, 10, 12, 20, 100, 256, 1024, 4096}
 )
 
-// known are values for fields of which the form cannot tell what they want: it
-// leaves out formats that browsers do not know.
+// known has values for fields whose format is not in the form, because browsers
+// do not know the format.
 var known = map[string]string{"allowedCIDRs": "[10.0.0.0/8, 192.168.0.0/16]", "retention": "36h"}
 
-// fill returns a value for a field of a form, other than its default if there
-// is another. Objects have all fields, and of a choice the first. The n-th of
-// several values differs from the others where it can.
+// fill returns a value for a field of a form, different from its default if
+// possible. Objects have all fields, and the first alternative of a choice is
+// taken. The n-th of several values differs from the others where possible.
 func fill(t *testing.T, name string, schema *tree.Node, n int) *tree.Node {
 	t.Helper()
 	if text, ok := known[name]; ok {
@@ -66,12 +67,12 @@ func fill(t *testing.T, name string, schema *tree.Node, n int) *tree.Node {
 		return err != nil || len(problems) > 0 || v.Equal(schema.Get("default"))
 	})
 	if len(all) == 0 {
-		t.Fatalf("no value fits %s: %s", name, tree.AppendJSON(nil, schema, ""))
+		t.Fatalf("no value is valid for %s: %s", name, tree.AppendJSON(nil, schema, ""))
 	}
 	return all[n%len(all)]
 }
 
-// kindOf is the type of a field; null does not count.
+// kindOf returns the type of a field, ignoring null.
 func kindOf(schema *tree.Node) string {
 	for _, kind := range schema.Get("type").List() {
 		if kind.Str() != "null" {
@@ -81,7 +82,7 @@ func kindOf(schema *tree.Node) string {
 	return schema.Get("type").Str()
 }
 
-// fillObject fills an object: fields, map, or anything.
+// fillObject returns a value for an object: with fields, a map, or free-form.
 func fillObject(t *testing.T, schema *tree.Node, n int) *tree.Node {
 	t.Helper()
 	out := fillPage(t, schema, n)
@@ -96,7 +97,7 @@ func fillObject(t *testing.T, schema *tree.Node, n int) *tree.Node {
 	return out
 }
 
-// fillPage fills a page, or the fields of an object.
+// fillPage returns values for the fields of a page or an object.
 func fillPage(t *testing.T, schema *tree.Node, n int) *tree.Node {
 	t.Helper()
 	out := tree.Obj()
@@ -116,7 +117,7 @@ func fillPage(t *testing.T, schema *tree.Node, n int) *tree.Node {
 	return out
 }
 
-// required returns of a page what it cannot be sent without.
+// required returns only the required values of a page.
 func required(schema, filled *tree.Node) *tree.Node {
 	out := tree.Obj()
 	keep := func(part *tree.Node) {

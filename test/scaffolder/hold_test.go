@@ -17,7 +17,7 @@ var holds = struct {
 	freed map[string]chan struct{}
 }{begun: map[string]chan struct{}{}, freed: map[string]chan struct{}{}}
 
-// door returns a channel of a name.
+// door returns the channel of a name.
 func door(of map[string]chan struct{}, name string) chan struct{} {
 	holds.mu.Lock()
 	defer holds.mu.Unlock()
@@ -27,8 +27,8 @@ func door(of map[string]chan struct{}, name string) chan struct{} {
 	return of[name]
 }
 
-// hold is an action that waits until a test lets it go, whatever becomes of its
-// task: it is one that cannot be stopped half way.
+// hold is an action that waits until a test releases it, even if its task is
+// cancelled. It stands for actions that cannot be interrupted.
 var hold = action.Action{
 	ID: "test:hold", Description: "Waits for a test", Input: tree.Obj(tree.F("type", tree.Str("object"))),
 	Run: func(_ context.Context, c *action.Call) error {
@@ -40,15 +40,16 @@ var hold = action.Action{
 	},
 }
 
-// holding is a step that waits.
+// holding returns a step that waits.
 func holding(name string) string {
 	return "{id: hold, action: 'test:hold', input: {name: " + name + "}}"
 }
 
-// held waits until a step waits.
+// held waits until a step has begun to wait.
 func held(t *testing.T, name string) {
 	t.Helper()
-	// Whatever happens, the step ends, and the next of the name waits again.
+	// The step ends with the test in any case, and the next step of that name
+	// waits again.
 	t.Cleanup(func() {
 		release(name)
 		holds.mu.Lock()
@@ -59,11 +60,11 @@ func held(t *testing.T, name string) {
 	select {
 	case <-door(holds.begun, name):
 	case <-time.After(patience):
-		t.Fatal("the step does not begin")
+		t.Fatal("step does not begin")
 	}
 }
 
-// release lets a step go.
+// release ends the wait of a step.
 func release(name string) {
 	free := door(holds.freed, name)
 	holds.mu.Lock()

@@ -15,10 +15,10 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// lineSize is how long a line of flood is.
+// lineSize is the length of a line of flood.
 const lineSize = 50_000
 
-// flood is an action that logs more than anybody reads.
+// flood is an action that writes a large log.
 var flood = action.Action{
 	ID: "test:flood", Description: "Logs a lot", Input: tree.Obj(tree.F("type", tree.Str("object"))),
 	Run: func(ctx context.Context, c *action.Call) error {
@@ -34,7 +34,8 @@ var flood = action.Action{
 	},
 }
 
-// TestManyTasks makes 200 tasks at once, and all of them complete.
+// TestManyTasks creates 200 tasks at once, and checks that all of them
+// complete.
 func TestManyTasks(t *testing.T) {
 	w, c := enterRough(t)
 	ns := w.namespace(t, "many")
@@ -74,12 +75,12 @@ func TestManyTasks(t *testing.T) {
 		return count(taskstore.TaskCompleted)+count(taskstore.TaskFailed)+count(taskstore.TaskCancelled) == all
 	})
 	if n := count(taskstore.TaskCompleted); n != all {
-		t.Errorf("%d of %d completed", n, all)
+		t.Errorf("%d of %d tasks completed", n, all)
 	}
 	for i := 0; i < all; i += 17 {
 		h := c.follow(ids[i])
 		if want := "made many-" + strconv.Itoa(i); !strings.Contains(h.log(), want) {
-			t.Errorf("task %d did not say %q:\n%s", i, want, h.log())
+			t.Errorf("log of task %d does not contain %q:\n%s", i, want, h.log())
 		}
 	}
 	made := w.find(t, "/api/v1/namespaces/"+ns+"/configmaps")
@@ -89,13 +90,13 @@ func TestManyTasks(t *testing.T) {
 	}
 	for i := range all {
 		if !seen["number "+strconv.Itoa(i)] {
-			t.Errorf("number %d is not there", i)
+			t.Errorf("result of task %d is missing", i)
 		}
 	}
 }
 
-// TestLongLog has a task log 50 MB, while one reader keeps up, one reads nothing
-// until it is over, and some leave.
+// TestLongLog checks a task that logs 50 MB while one client keeps up, one
+// reads nothing until the task has ended, and some disconnect.
 func TestLongLog(t *testing.T) {
 	_, c := enterRough(t)
 	const lines = 1000
@@ -122,14 +123,14 @@ func TestLongLog(t *testing.T) {
 			}
 		}
 		if said != lines || bytes < lines*lineSize {
-			t.Errorf("%s was told %d lines of %d, and %d bytes", who, said, lines, bytes)
+			t.Errorf("client that %s got %d lines of %d, and %d bytes", who, said, lines, bytes)
 		}
 	}
 	h := c.follow(id)
 	if h.status != taskstore.TaskCompleted {
-		t.Fatalf("it is %s", h.status)
+		t.Fatalf("task is %s, want completed", h.status)
 	}
-	want("who keeps up", h.events, len(h.raw))
+	want("keeps up", h.events, len(h.raw))
 	reading.Wait()
 	var events []event
 	size := 0
@@ -137,15 +138,15 @@ func TestLongLog(t *testing.T) {
 		events, size = append(events, e), size+len(raw)
 		return false
 	})
-	want("who is late", events, size)
+	want("is late", events, size)
 	n := c.want(http.StatusOK, http.MethodGet, api+"/tasks/"+id+"/events?after="+strconv.Itoa(len(events)-2), nil)
 	if len(n.List()) != 2 {
-		t.Errorf("behind the last but two there are %d events", len(n.List()))
+		t.Errorf("response has %d events after the third from last, want 2", len(n.List()))
 	}
 }
 
-// TestStreamGoesOn leaves a stream in the middle and comes back: nothing is
-// missed, and nothing comes twice.
+// TestStreamGoesOn disconnects from a stream and reconnects, and checks that no
+// event is missed or repeated.
 func TestStreamGoesOn(t *testing.T) {
 	_, c := enterRough(t)
 	c.push("goes-on", template("goes-on", `{id: say, action: 'debug:log', input: {message: first}}, `+holding("goes-on")+`, {id: again, action: 'debug:log', input: {message: second}}`))
@@ -169,9 +170,9 @@ func TestStreamGoesOn(t *testing.T) {
 		return false
 	})
 	if took := time.Since(began); took > patience/2 {
-		t.Errorf("the stream ended %v after the task", took)
+		t.Errorf("stream ended %v after the task", took)
 	}
 	if whole := strings.TrimSpace(c.follow(id).raw); whole != strings.Join(seen, "\n") {
-		t.Errorf("in two parts there was\n%s\nand in one\n%s", strings.Join(seen, "\n"), whole)
+		t.Errorf("stream in two parts has\n%s\nand in one part\n%s", strings.Join(seen, "\n"), whole)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// delivery are the values of the page about delivery.
+// delivery returns the values of the delivery page.
 func delivery(s *stage, repository string) string {
 	return "{delivery: change-request, gitHost: '" + s.name + "', gitRepository: " + repository + ", gitPath: live, gitBranch: main}"
 }
 
-// serverOf returns the server with change requests, or the one without.
+// serverOf returns the Git server with change requests, or the one without.
 func serverOf(t *testing.T, which func() (*stage, error)) *stage {
 	t.Helper()
 	s, err := which()
@@ -44,22 +44,22 @@ spec:
 `
 )
 
-// request wants the n-th request of a repository to be open with a title, and
-// returns it.
+// request checks that the n-th change request of a repository is open with a
+// title, and returns it.
 func (r *repository) request(n int, title string) *contract.Entry {
 	r.t.Helper()
 	if len(r.All) < n {
-		r.t.Fatalf("there are %d requests, want %d", len(r.All), n)
+		r.t.Fatalf("repository has %d change requests, want %d", len(r.All), n)
 	}
 	e := r.All[n-1]
 	if e.Title != title || e.Target != "main" || e.Closed {
-		r.t.Errorf("the request is %+v", e)
+		r.t.Errorf("change request is %+v, want it open for main with the title", e)
 	}
 	return e
 }
 
-// TestChangeRequest proposes a resource, its update and its removal, and merges
-// each.
+// TestChangeRequest checks change requests that add, update and remove a
+// resource, and merges each.
 func TestChangeRequest(t *testing.T) {
 	_, c := enter(t)
 	s := serverOf(t, forges)
@@ -70,22 +70,22 @@ func TestChangeRequest(t *testing.T) {
 	e := r.request(1, "Add Bucket files")
 	file := strings.TrimSpace(strings.TrimPrefix(strings.Join(r.changed(e.Source), " "), "A"))
 	if got := r.git("show", e.Source+":"+file); got != bucketText {
-		t.Errorf("the file %s is (-want +got):\n%s", file, cmp.Diff(bucketText, got))
+		t.Errorf("file %s differs (-want +got):\n%s", file, cmp.Diff(bucketText, got))
 	}
 	if !strings.Contains(h.log(), "opened "+s.url+"/acme/requests/pull/1") {
-		t.Errorf("nobody is told where the request is:\n%s", h.log())
+		t.Errorf("log does not have the URL of the change request:\n%s", h.log())
 	}
 	if skipped := "Skipping step apply"; !strings.Contains(h.log(), skipped) {
-		t.Errorf("the step that applies is not skipped:\n%s", h.log())
+		t.Errorf("apply step was not skipped:\n%s", h.log())
 	}
 	r.merge(e)
 
-	// The form of an update says what is new, and the file keeps the rest.
+	// The form of an update has only new values; the file keeps the others.
 	less := over(t, parse(t, "{name: files, namespace: shop, versioning: true}"), delivery(s, "acme/requests"))
 	c.completes("buckets.storage.example.org-update", less)
 	e = r.request(2, "Update Bucket files")
 	if got, want := r.git("show", e.Source+":"+file), strings.Replace(bucketText, "versioning: false", "versioning: true", 1); got != want {
-		t.Errorf("after an update (-want +got):\n%s", cmp.Diff(want, got))
+		t.Errorf("file after the update differs (-want +got):\n%s", cmp.Diff(want, got))
 	}
 	r.merge(e)
 
@@ -93,12 +93,13 @@ func TestChangeRequest(t *testing.T) {
 	c.completes("buckets.storage.example.org-delete", gone)
 	e = r.request(3, "Remove Bucket files")
 	if diff := cmp.Diff([]string{"D", file}, r.changed(e.Source)); diff != "" {
-		t.Errorf("the removal is not just of the file (-want +got):\n%s", diff)
+		t.Errorf("removal changed more than the file (-want +got):\n%s", diff)
 	}
 }
 
-// TestChangeRequestAgain runs a task again whose request could not be opened,
-// and another that has chosen the same branch: there is one request all along.
+// TestChangeRequestAgain retries a task whose change request could not be
+// opened, and runs another one with the same branch. It checks that there is
+// only one change request.
 func TestChangeRequestAgain(t *testing.T) {
 	_, c := enter(t)
 	s := serverOf(t, forges)
@@ -114,9 +115,9 @@ func TestChangeRequestAgain(t *testing.T) {
   steps: [{id: propose, action: 'publish:github:pull-request', input: {repoUrl: '`+s.name+`?owner=acme&repo=again', branchName: again/one, targetBranchName: main, title: 'One of ${{ parameters.size }}',
     manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: shop}, data: {size: '${{ parameters.size }}'}}}}],
   output: {links: [{title: The request, url: '${{ steps.propose.output.remoteUrl }}'}]}}}`)
-	h := c.fails("again", parse(t, "{size: small}"), "which is pushed", "the archive is locked")
+	h := c.fails("again", parse(t, "{size: small}"), "cannot propose pushed branch", "the archive is locked")
 	if len(r.All) != 0 || len(r.branches()) != 1 {
-		t.Fatalf("%d requests, branches %v", len(r.All), r.branches())
+		t.Fatalf("repository has %d change requests and the branches %v, want none and one branch", len(r.All), r.branches())
 	}
 	r.Before = nil
 	c.want(http.StatusCreated, http.MethodPost, api+"/tasks/"+h.id+"/retry", nil)
@@ -126,18 +127,18 @@ func TestChangeRequestAgain(t *testing.T) {
 	h = c.completes("again", parse(t, "{size: large}"))
 	e := r.request(1, "One of large")
 	if len(r.All) != 1 || len(r.branches()) != 1 {
-		t.Errorf("%d requests, branches %v", len(r.All), r.branches())
+		t.Errorf("repository has %d change requests and the branches %v, want one of each", len(r.All), r.branches())
 	}
 	if text := r.git("show", e.Source+":"+r.changed(e.Source)[1]); !strings.Contains(text, "size: large") {
-		t.Errorf("the request has %s", text)
+		t.Errorf("file of the change request is %s, want size large", text)
 	}
 	if !strings.Contains(string(h.events[len(h.events)-1].Body.Output), s.url+"/acme/again/pull/1") {
-		t.Errorf("the output has no link: %s", h.events[len(h.events)-1].Body.Output)
+		t.Errorf("output has no link to the change request: %s", h.events[len(h.events)-1].Body.Output)
 	}
 }
 
-// TestPlainGit pushes to servers that know no change requests: over HTTP, and to
-// a folder.
+// TestPlainGit checks pushes to Git servers without change requests: over HTTP,
+// and to a folder.
 func TestPlainGit(t *testing.T) {
 	_, c := enter(t)
 	s := serverOf(t, plain)
@@ -151,18 +152,19 @@ func TestPlainGit(t *testing.T) {
 			h := c.completes("networks.net.example.org", over(t, values, "{gitHost: '"+host+"'}"))
 			all := r.branches()
 			if len(all) != 1 {
-				t.Fatalf("the branches are %v:\n%s", all, h.log())
+				t.Fatalf("branches are %v, want one:\n%s", all, h.log())
 			}
 			changed := r.changed(all[0])
 			want := "apiVersion: net.example.org/v1beta1\nkind: Network\nmetadata:\n  name: wide\n  annotations:\n    backstage.io/owner: net\nspec:\n  cidr: 10.0.0.0/8\n"
 			if got := r.git("show", all[0]+":"+changed[1]); got != want {
-				t.Errorf("%s (-want +got):\n%s", changed[1], cmp.Diff(want, got))
+				t.Errorf("file %s differs (-want +got):\n%s", changed[1], cmp.Diff(want, got))
 			}
 		})
 	}
 }
 
-// TestGitBadDays proposes to repositories that do not take it.
+// TestGitBadDays checks the errors of repositories that reject or cannot
+// receive a change.
 func TestGitBadDays(t *testing.T) {
 	_, c := enter(t)
 	s := serverOf(t, forges)
@@ -173,23 +175,23 @@ func TestGitBadDays(t *testing.T) {
 		values string
 		want   []string
 	}{
-		"gone":    {"the repository is there no more", func(name string, _ *repository) { s.remove(name) }, "", []string{"there is no such repository"}},
+		"gone":    {"the repository is there no more", func(name string, _ *repository) { s.remove(name) }, "", []string{"repository not found"}},
 		"refused": {"the server does not take the push", func(_ string, r *repository) { r.hook(hook) }, "", []string{"main is protected here"}},
-		"locked": {"nobody may get in", func(_ string, r *repository) {
+		"locked": {"A repository without read permission is an error.", func(_ string, r *repository) {
 			r.guard = func(w http.ResponseWriter, _ *http.Request) bool {
 				w.WriteHeader(http.StatusForbidden)
 				return true
 			}
-		}, "", []string{"does not let these credentials write"}},
-		"broken": {"the server is broken", func(_ string, r *repository) {
+		}, "", []string{"permission denied for these credentials"}},
+		"broken": {"A server error is reported.", func(_ string, r *repository) {
 			r.guard = func(w http.ResponseWriter, _ *http.Request) bool {
 				w.WriteHeader(http.StatusInternalServerError)
 				return true
 			}
 		}, "", []string{"500"}},
-		"branch":  {"the branch is not there", func(string, *repository) {}, "{gitBranch: none}", []string{"none"}},
-		"outside": {"the path leads out of the repository", func(string, *repository) {}, "{gitPath: ../../etc}", []string{"../../etc"}},
-		"unknown": {"a host that nobody configured", func(string, *repository) {}, "{gitHost: git.elsewhere.example}", []string{`"git.elsewhere.example" is not one that may be used`}},
+		"branch":  {"A missing branch is an error.", func(string, *repository) {}, "{gitBranch: none}", []string{"none"}},
+		"outside": {"A path outside of the repository is rejected.", func(string, *repository) {}, "{gitPath: ../../etc}", []string{"../../etc"}},
+		"unknown": {"A host that is not configured is rejected.", func(string, *repository) {}, "{gitHost: git.elsewhere.example}", []string{`host "git.elsewhere.example" is not allowed`}},
 	}
 	c.form("buckets.storage.example.org", "")
 	for name, tc := range cases {
@@ -204,17 +206,18 @@ func TestGitBadDays(t *testing.T) {
 			}
 			h := c.fails("buckets.storage.example.org", values, tc.want...)
 			if len(r.All) != 0 || len(r.branches()) != 0 {
-				t.Errorf("%s: %d requests, branches %v", tc.reason, len(r.All), r.branches())
+				t.Errorf("%s: repository has %d change requests and the branches %v, want none", tc.reason, len(r.All), r.branches())
 			}
 			if strings.Contains(h.raw, gitToken) {
-				t.Errorf("%s: the token shows:\n%s", tc.reason, h.raw)
+				t.Errorf("%s: events contain the token:\n%s", tc.reason, h.raw)
 			}
 		})
 	}
 }
 
-// TestSecondTask proposes the same resource twice: the request that is open has
-// what was said last. Once it is closed, there is a new one.
+// TestSecondTask proposes the same resource twice. It checks that the open
+// change request has the latest values, and that a new one is opened after it
+// was closed.
 func TestSecondTask(t *testing.T) {
 	_, c := enter(t)
 	s := serverOf(t, forges)
@@ -227,7 +230,7 @@ func TestSecondTask(t *testing.T) {
 		text := parse(t, r.git("show", e.Source+":"+r.changed(e.Source)[1]))
 		same(t, e.Source, parse(t, versioning), text.Get("spec", "versioning"))
 		if len(r.All) != n || len(r.branches()) != n {
-			t.Errorf("there are %d requests, and the branches %v", len(r.All), r.branches())
+			t.Errorf("repository has %d change requests and the branches %v", len(r.All), r.branches())
 		}
 	}
 	c.completes("buckets.storage.example.org", values)

@@ -20,11 +20,11 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// programConfig is the environment variable that makes of this test binary the
-// program, with a configuration.
+// programConfig is the environment variable that makes this test binary run the
+// program with a configuration.
 const programConfig = "INGESTOR_TEST_PROGRAM_CONFIG"
 
-// TestProgram is portal-backend, as a process of its own.
+// TestProgram runs portal-backend as a separate process.
 func TestProgram(*testing.T) {
 	path := os.Getenv(programConfig)
 	if path == "" {
@@ -34,8 +34,8 @@ func TestProgram(*testing.T) {
 	app.Main(program.Name, program.Run)
 }
 
-// launch starts portal-backend as a process in a folder. What it returns stops
-// it, as whoever operates it does.
+// launch starts portal-backend as a process in a folder. The function that it
+// returns stops the process with a signal.
 func launch(t *testing.T, dir string, more sections) (b *backend, stop func()) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -66,7 +66,7 @@ func launch(t *testing.T, dir string, more sections) (b *backend, stop func()) {
 	until(t, "the program is ready", func() bool {
 		select {
 		case <-p.Ended():
-			t.Fatalf("the program ended: %v\n%s", p.Err(), b.log)
+			t.Fatalf("program ended: %v\n%s", p.Err(), b.log)
 		default:
 		}
 		resp, err := http.Get(b.base + "/health/ready") //nolint:noctx // it is asked again
@@ -78,16 +78,16 @@ func launch(t *testing.T, dir string, more sections) (b *backend, stop func()) {
 	return b, func() {
 		p.Signal(syscall.SIGTERM)
 		if err := p.Err(); err != nil {
-			t.Errorf("the program ended with %v", err)
+			t.Errorf("program ended with %v", err)
 		}
 	}
 }
 
-// theSecret is what nobody may see.
-const theSecret = "hunter2-which-nobody-may-see"
+// theSecret must not be visible anywhere.
+const theSecret = "hunter2-which-is-never-shown"
 
-// TestSecrets gives a task a secret, which it logs, applies, hands out and fails
-// with: it is in the cluster, and nowhere else.
+// TestSecrets runs a task with a secret, which it logs, applies, outputs and
+// fails with. It checks that the secret is in the cluster and nowhere else.
 func TestSecrets(t *testing.T) {
 	w, _ := enter(t)
 	ns := w.namespace(t, "secrets")
@@ -113,19 +113,19 @@ func TestSecrets(t *testing.T) {
 	var told []string
 	h := c.follow(c.create("secret", parse(t, "{}"), secrets))
 	if h.status != taskstore.TaskCompleted || !strings.Contains(h.log(), "it is ***!") {
-		t.Errorf("it is %s:\n%s", h.status, h.log())
+		t.Errorf("task is %s, want completed with a redacted log:\n%s", h.status, h.log())
 	}
 	told = append(told, h.raw)
 	failed := c.follow(c.create("fails", parse(t, "{}"), secrets))
 	if failed.status != taskstore.TaskFailed || !strings.Contains(failed.log(), "***") {
-		t.Errorf("it is %s:\n%s", failed.status, failed.log())
+		t.Errorf("task is %s, want failed with a redacted log:\n%s", failed.status, failed.log())
 	}
 	told = append(told, failed.raw)
-	if got := w.find(t, "/api/v1/namespaces/"+ns+"/secrets/one").Get("data", "token").Str(); got != "aHVudGVyMi13aGljaC1ub2JvZHktbWF5LXNlZQ==" {
-		t.Errorf("the cluster has %q", got)
+	if got := w.find(t, "/api/v1/namespaces/"+ns+"/secrets/one").Get("data", "token").Str(); got != "aHVudGVyMi13aGljaC1pcy1uZXZlci1zaG93bg==" {
+		t.Errorf("secret in the cluster is %q", got)
 	}
 
-	// While a task runs its secrets are encrypted.
+	// While a task runs, its secrets are stored encrypted.
 	running := c.create("leaks", parse(t, "{}"), secrets)
 	until(t, "the last step waits", func() bool {
 		_, events := c.send(http.MethodGet, api+"/tasks/"+running+"/events", nil)
@@ -143,27 +143,28 @@ func TestSecrets(t *testing.T) {
 	told = append(told, b.log.String())
 	for _, text := range told {
 		if strings.Contains(text, theSecret) {
-			t.Errorf("the secret shows:\n%s", text)
+			t.Errorf("output contains the secret:\n%s", text)
 		}
 	}
-	// Workspaces are gone now.
+	// Workspaces have been removed now.
 	absent(t, dir, "")
 	s := taskstore.New(database.Open(t, db.Options{Client: db.SQLite, Path: filepath.Join(dir, "portal.sqlite")}))
 	for _, id := range []string{h.id, failed.id, running} {
 		if task, err := s.Task(t.Context(), id); err != nil || task.Secrets != nil {
-			t.Errorf("after the end the secrets of %s are kept: %v", id, err)
+			t.Errorf("secrets of the ended task %s are still stored: %v", id, err)
 		}
 	}
 }
 
-// absent wants the secret to be in no file of a folder but those below another.
+// absent checks that no file of a folder contains the secret, except below a
+// given folder.
 func absent(t *testing.T, dir, but string) {
 	t.Helper()
 	seen := 0
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path != dir:
-			// It was removed at this moment.
+			// The file was removed in the meantime.
 			return nil
 		case err != nil:
 			return err
@@ -178,11 +179,11 @@ func absent(t *testing.T, dir, but string) {
 		}
 		seen++
 		if bytes.Contains(data, []byte(theSecret)) {
-			t.Errorf("%s has the secret", path)
+			t.Errorf("%s contains the secret", path)
 		}
 		return nil
 	})
 	if err != nil || seen < 3 {
-		t.Errorf("only %d files were looked at: %v", seen, err)
+		t.Errorf("only %d files were searched: %v", seen, err)
 	}
 }

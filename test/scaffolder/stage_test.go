@@ -15,35 +15,36 @@ import (
 	"example.dev/ingestor/test/gitserver"
 )
 
-// gitToken lets into repositories.
+// gitToken grants access to the repositories.
 const gitToken = "t0ps3cr3t-of-git"
 
-// folderHost is what the folder of plain is called as a server of its own.
+// folderHost is the host name under which the folder of plain is configured.
 const folderHost = "folder.example.org"
 
-// forges is a server with change requests, plain one without.
+// forges is a Git server with change requests, plain is one without.
 var (
 	forges = sync.OnceValues(func() (*stage, error) { return newStage(contract.Gitea) })
 	plain  = sync.OnceValues(func() (*stage, error) { return newStage("") })
 )
 
-// stage is a server with real repositories and, beside them, what forges keep.
+// stage is a server with real Git repositories and the change requests of a
+// forge.
 type stage struct {
 	url, name string
 	kind      string
 	root      string
 
 	mu sync.Mutex
-	// repositories are those of the server.
+	// repositories are the repositories of the server.
 	repositories map[string]*repository
 }
 
-// repository is one of a test.
+// repository is a repository of a test.
 type repository struct {
 	*contract.Server
 	t   *testing.T
 	dir string
-	// guard answers what is asked of the repository instead, if it says so.
+	// guard handles a request in place of the repository if it returns true.
 	guard func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -84,7 +85,7 @@ func lets(r *http.Request) bool {
 	return password == gitToken
 }
 
-// find returns the repository that a path is about; nil if there is none.
+// find returns the repository of a path, nil if there is none.
 func (s *stage) find(path string) *repository {
 	parts := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, "/api/v1/repos"), "/"), "/")
 	if len(parts) < 2 {
@@ -95,7 +96,7 @@ func (s *stage) find(path string) *repository {
 	return s.repositories[parts[0]+"/"+strings.TrimSuffix(parts[1], ".git")]
 }
 
-// section is how the configuration of a portal describes the server.
+// section returns the portal's configuration for the server.
 func (s *stage) section() sections {
 	at := "baseUrl"
 	if s.kind == "" {
@@ -104,7 +105,7 @@ func (s *stage) section() sections {
 	return sections{"host": s.name, at: s.url, "token": gitToken}
 }
 
-// repository makes a repository with the file README.md on the branch main.
+// repository creates a repository with the file README.md on the branch main.
 func (s *stage) repository(t *testing.T, name string) *repository {
 	t.Helper()
 	suffix := ".git"
@@ -116,7 +117,7 @@ func (s *stage) repository(t *testing.T, name string) *repository {
 		Server: &contract.Server{Kind: s.kind, URL: s.url, Repository: name, Token: gitToken, Same: map[string]bool{}},
 	}
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "--quiet", "--bare", "--initial-branch=main", r.dir).CombinedOutput(); err != nil {
-		t.Fatalf("cannot make a repository: %v: %s", err, out)
+		t.Fatalf("cannot create a repository: %v: %s", err, out)
 	}
 	if _, err := git.New(r.dir, git.Options{Branch: "main"}).Commit(t.Context(), map[string][]byte{"README.md": []byte("hello\n")}); err != nil {
 		t.Fatal(err)
@@ -133,14 +134,14 @@ func (s *stage) repository(t *testing.T, name string) *repository {
 	return r
 }
 
-// remove has a repository be there no more.
+// remove removes a repository from the server.
 func (s *stage) remove(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.repositories, name)
 }
 
-// git runs Git on the repository.
+// git runs git in the repository.
 func (r *repository) git(args ...string) string {
 	r.t.Helper()
 	out, err := exec.CommandContext(r.t.Context(), "git", append([]string{"-c", "safe.directory=*", "--git-dir", r.dir}, args...)...).Output()
@@ -150,17 +151,17 @@ func (r *repository) git(args ...string) string {
 	return string(out)
 }
 
-// changed are the files in which a branch differs from main.
+// changed returns the files that differ between a branch and main.
 func (r *repository) changed(branch string) []string {
 	return strings.Fields(r.git("diff", "--name-status", "main..."+branch))
 }
 
-// branches are the branches other than main.
+// branches returns the branches except main.
 func (r *repository) branches() []string {
 	return strings.Fields(r.git("for-each-ref", "--format=%(refname:short)", "refs/heads/*/**"))
 }
 
-// hook has a script decide about each push.
+// hook installs a script that accepts or rejects each push.
 func (r *repository) hook(script string) {
 	r.t.Helper()
 	if err := os.WriteFile(filepath.Join(r.dir, "hooks", "pre-receive"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
@@ -168,7 +169,7 @@ func (r *repository) hook(script string) {
 	}
 }
 
-// merge takes a request.
+// merge merges a change request.
 func (r *repository) merge(e *contract.Entry) {
 	r.t.Helper()
 	r.git("update-ref", "refs/heads/main", e.Source)

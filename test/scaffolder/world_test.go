@@ -1,8 +1,10 @@
-// Package scaffolder_test goes the whole way, from a form to what it makes: a
-// portal's HTTP in front, a real API server and real Git behind it.
+// Package scaffolder_test tests the scaffolder end to end, from a form to the
+// resource: through the HTTP API of a portal, with a real API server and real
+// Git repositories.
 package scaffolder_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,16 +28,16 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// theToken is that of a service that may do everything.
+// theToken is the token of a service account with all permissions.
 const theToken = "a-static-token-of-the-tests-4711"
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for a condition.
 const patience = 2 * time.Minute
 
 // sections are sections of a configuration.
 type sections = map[string]any
 
-// shared are the API server and the portal that ingests its definitions, for
+// shared has the API server and the portal that ingests its definitions, for
 // all tests.
 var shared = sync.OnceValues(func() (*world, error) {
 	files, err := filepath.Glob("../../examples/*.yaml")
@@ -73,7 +75,7 @@ var shared = sync.OnceValues(func() (*world, error) {
 	return &world{cluster: s, portal: p}, nil
 })
 
-// atEnd is done when all tests are over, the last first.
+// atEnd has functions that are called after all tests, the last one first.
 var atEnd []func() error
 
 func TestMain(m *testing.M) {
@@ -93,7 +95,7 @@ type world struct {
 	portal  *backend
 }
 
-// enter returns the world for a test, which runs beside the others.
+// enter returns the world for a test, which runs in parallel with others.
 func enter(t *testing.T) (*world, client) {
 	t.Helper()
 	t.Parallel()
@@ -104,7 +106,13 @@ func enter(t *testing.T) (*world, client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, w.portal.client(t)
+	c := w.portal.client(t)
+	// Until the first scan has ended, forms lack what depends on Compositions.
+	until(t, "every source was scanned", func() bool {
+		status, health := c.send(http.MethodGet, "/api/composer-ingestor/health", nil)
+		return status == http.StatusOK && !bytes.Contains(health, []byte(`"status":"starting"`))
+	})
+	return w, c
 }
 
 // backend is a portal in this process.
@@ -116,7 +124,7 @@ type backend struct {
 	stop func() error
 }
 
-// configure writes a configuration with the given sections into a folder.
+// configure writes a configuration with the given sections to a folder.
 func configure(dir, address string, more sections) (string, error) {
 	all := sections{
 		"backend": sections{
@@ -125,7 +133,7 @@ func configure(dir, address string, more sections) (string, error) {
 			"auth":     sections{"externalAccess": []any{sections{"type": "static", "options": sections{"token": theToken, "subject": "tests"}}}},
 		},
 		"auth": sections{"providers": sections{"guest": sections{}}},
-		// The tests push Templates of their own.
+		// The tests push their own Templates.
 		"permission": sections{"rules": []any{sections{
 			"who": []any{"tests"}, "permissions": []any{"scaffolder.action.execute", "cluster.*", "git.*"}, "providers": []any{"*"}, "result": "allow",
 		}}},
@@ -138,7 +146,7 @@ func configure(dir, address string, more sections) (string, error) {
 	}
 	scaffolder["workingDirectory"] = filepath.Join(dir, "tasks")
 	if scaffolder["limits"] == nil {
-		// One service does what many people do.
+		// One service account does the work of many users.
 		scaffolder["limits"] = sections{"openTasks": 100_000, "runningTasks": 20, "eventStreams": 10_000}
 	}
 	all["scaffolder"] = scaffolder
@@ -150,7 +158,7 @@ func configure(dir, address string, more sections) (string, error) {
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// open starts a portal for whoever stops it.
+// open starts a portal, which the caller stops.
 func open(more sections, actions ...action.Action) (*backend, error) {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -176,14 +184,14 @@ func open(more sections, actions ...action.Action) (*backend, error) {
 		}
 		err = errors.Join(err, p.Close(), os.RemoveAll(dir))
 		if strings.Contains(b.log.String(), theToken) {
-			err = errors.Join(err, errors.New("the log has the token of a service"))
+			err = errors.Join(err, errors.New("log contains the token of a service"))
 		}
 		return err
 	})
 	return b, nil
 }
 
-// build makes the portal of a configuration.
+// build builds the portal of a configuration.
 func (b *backend) build(address string, more sections, actions []action.Action) (*server.Portal, error) {
 	path, err := configure(b.dir, address, more)
 	if err != nil {
@@ -192,7 +200,7 @@ func (b *backend) build(address string, more sections, actions []action.Action) 
 	cfg, findings := config.Load([]string{path}, config.Options{})
 	for _, f := range findings {
 		if f.Severity == finding.Error {
-			return nil, fmt.Errorf("the configuration of the test is wrong: %v", f)
+			return nil, fmt.Errorf("configuration of the test is invalid: %v", f)
 		}
 	}
 	return server.New(context.Background(), server.Options{
@@ -200,7 +208,7 @@ func (b *backend) build(address string, more sections, actions []action.Action) 
 	})
 }
 
-// start starts a portal of a test's own.
+// start starts a portal for a single test.
 func start(t *testing.T, more sections, actions ...action.Action) *backend {
 	t.Helper()
 	b, err := open(more, actions...)
@@ -215,7 +223,7 @@ func start(t *testing.T, more sections, actions ...action.Action) *backend {
 	return b
 }
 
-// until waits until something holds.
+// until waits until a condition is true.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
@@ -228,12 +236,12 @@ func until(t *testing.T, what string, holds func() bool) {
 // client returns a client for a test.
 func (b *backend) client(t *testing.T) client {
 	t.Helper()
-	// Each test has connections of its own, and keeps none at its end.
+	// Each test has its own connections, and closes them at its end.
 	transport := &http.Transport{MaxIdleConnsPerHost: 32}
 	t.Cleanup(transport.CloseIdleConnections)
 	t.Cleanup(func() {
 		if s := b.log.String(); t.Failed() {
-			t.Logf("the end of the portal's log:\n%s", s[max(0, len(s)-3000):])
+			t.Logf("end of the portal's log:\n%s", s[max(0, len(s)-3000):])
 		}
 	})
 	return client{t: t, base: b.base, token: theToken, http: &http.Client{Transport: transport}}

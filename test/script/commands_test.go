@@ -25,10 +25,10 @@ import (
 	"example.dev/ingestor/internal/cli/transform"
 )
 
-// exits returns a command that runs a program and wants an exit code. That of
-// ingestor-cli is called exits, that of composer-ingestor composer, that of
-// portal-backend portal, that of xrd-extract extract, that of xrd-transform
-// transform, that of portal-provide provide:
+// exits returns a script command that runs a program and checks its exit code.
+// The command for ingestor-cli is exits, for composer-ingestor composer, for
+// portal-backend portal, for xrd-extract extract, for xrd-transform transform,
+// for portal-provide provide:
 //
 //	exits 2 a.yaml --validate
 //	composer 2 validate --xrd a.yaml
@@ -51,13 +51,13 @@ func exits(program string) func(ts *testscript.TestScript, neg bool, args []stri
 			ts.Fatalf("exit code %d, want %d", got, want)
 		}
 		if strings.Contains(ts.ReadFile("stderr"), "internal error") {
-			ts.Fatalf("the command has a bug")
+			ts.Fatalf("command printed an internal error")
 		}
 	}
 }
 
-// define writes a small definition without faults, of the name given and with
-// labels. apiVersion=… and annotation:… set what they say:
+// define writes a small valid definition with a name and labels. apiVersion=…
+// and annotation:… set the apiVersion and an annotation:
 //
 //	define a.yaml things.example.org team=red apiVersion=apiextensions.composer.io/v1 annotation:portal.io/owner=me
 func define(ts *testscript.TestScript, neg bool, args []string) {
@@ -125,7 +125,7 @@ func example(ts *testscript.TestScript, neg bool, args []string) {
 		all, err := filepath.Glob(filepath.Join("../../examples", arg))
 		ts.Check(err)
 		if len(all) == 0 {
-			ts.Fatalf("there is no example %s", arg)
+			ts.Fatalf("example %s does not exist", arg)
 		}
 		for _, path := range all {
 			text, err := os.ReadFile(path)
@@ -135,7 +135,8 @@ func example(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// write writes bytes that a script cannot hold, in the syntax of a Go string:
+// write writes bytes that a script cannot contain, in the syntax of a Go
+// string:
 //
 //	bytes a.yaml '\ufeffa: 1\r\n'
 func write(ts *testscript.TestScript, neg bool, args []string) {
@@ -147,7 +148,7 @@ func write(ts *testscript.TestScript, neg bool, args []string) {
 	put(ts, args[0], []byte(text))
 }
 
-// repeat writes much: a beginning, something n times, and an end.
+// repeat writes a large file: a prefix, a text n times, and a suffix.
 //
 //	repeat deep.json '' 500 '[' ''
 func repeat(ts *testscript.TestScript, neg bool, args []string) {
@@ -191,8 +192,9 @@ func files(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// parse wants a file to be whole in its format and, if a number is given, to
-// hold so many things. Entities are held against the catalog's rules:
+// parse checks that a file is complete and valid in its format and, if a number
+// is given, that it has so many items. Entities are validated with the
+// catalog's rules:
 //
 //	parse entities stdout 3
 //	parse json|ndjson|sarif|junit stdout
@@ -202,7 +204,7 @@ func parse(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	n, err := count(args[0], []byte(ts.ReadFile(args[1])))
 	if err != nil {
-		ts.Fatalf("%s is not %s: %v", args[1], args[0], err)
+		ts.Fatalf("%s is not valid %s: %v", args[1], args[0], err)
 	}
 	if len(args) < 3 {
 		return
@@ -210,11 +212,11 @@ func parse(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[2])
 	ts.Check(err)
 	if n != want {
-		ts.Fatalf("%s holds %d, want %d", args[1], n, want)
+		ts.Fatalf("%s has %d items, want %d", args[1], n, want)
 	}
 }
 
-// count reads data and returns how many entities, findings or values it holds.
+// count returns the number of entities, findings or values in data.
 func count(format string, data []byte) (int, error) {
 	switch format {
 	case "entities":
@@ -236,7 +238,7 @@ func count(format string, data []byte) (int, error) {
 	case "junit":
 		return countJUnit(data)
 	}
-	return 0, fmt.Errorf("no format %q", format)
+	return 0, fmt.Errorf("unknown format %q", format)
 }
 
 func countEntities(data []byte) (int, error) {
@@ -284,7 +286,8 @@ func countLines(data []byte) (int, error) {
 	return n, nil
 }
 
-// countSARIF wants each result to name a rule that the report describes.
+// countSARIF checks that each result names a rule of the report, and returns
+// the number of results.
 func countSARIF(data []byte) (int, error) {
 	var log struct {
 		Version string `json:"version"`
@@ -319,7 +322,7 @@ func countSARIF(data []byte) (int, error) {
 	return len(run.Results), nil
 }
 
-// countJUnit returns how many test cases failed.
+// countJUnit returns the number of failed test cases.
 func countJUnit(data []byte) (int, error) {
 	var suites struct {
 		XMLName xml.Name `xml:"testsuites"`
@@ -346,7 +349,7 @@ func countJUnit(data []byte) (int, error) {
 			}
 		}
 		if failed != s.Failures {
-			return 0, fmt.Errorf("%d cases failed, the suite says %d", failed, s.Failures)
+			return 0, fmt.Errorf("%d cases failed, and the suite reports %d", failed, s.Failures)
 		}
 		n += failed
 	}

@@ -1,6 +1,6 @@
-// Package script holds every promise the programs make on their command lines
-// as scripts in testdata. Run the tests with -update to rewrite what a script
-// compares with cmp, after reading the difference.
+// Package script tests everything the programs promise on their command lines,
+// with the scripts in testdata. Run the tests with -update to rewrite what a
+// script compares with cmp, and review the difference.
 package script
 
 import (
@@ -27,8 +27,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with cmp")
 
-// asUser, in a script's environment, is a user id the command changes to
-// before it runs: root may read and write everything, so nothing is refused.
+// asUser, in a script's environment, is a user id that the command changes to
+// before it runs, as root may read and write everything.
 const asUser = "AS_USER"
 
 func TestMain(m *testing.M) {
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// program is the main function of a program.
+// program returns the main function of a program.
 func program(name string, run app.Program) func() {
 	return func() {
 		if id, err := strconv.Atoi(os.Getenv(asUser)); err == nil {
@@ -54,8 +54,9 @@ func program(name string, run app.Program) func() {
 	}
 }
 
-// condition knows root, which is whoever may do everything, and yq, which is
-// the program of that name that hands YAML to jq; there is another one.
+// condition supports root, which is true for the root user, and yq, which is
+// true for the yq that converts YAML for jq; there is another program of that
+// name.
 func condition(cond string) (bool, error) {
 	switch cond {
 	case "root":
@@ -66,7 +67,7 @@ func condition(cond string) (bool, error) {
 		out, err := cmd.Output()
 		return err == nil && string(out) == "{\"a\":1}\n", nil
 	}
-	return false, fmt.Errorf("no condition %q", cond)
+	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
 func TestScripts(t *testing.T) {

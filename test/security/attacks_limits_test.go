@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// waiting has a caller of the small portal start tasks that wait, and cancels
-// them when the test ends. It returns what the portal answered the first time it
-// refused one.
+// waiting creates up to n waiting tasks as a caller of the small portal, and
+// cancels them when the test ends. It returns the first response that refused a
+// task.
 func waiting(t *testing.T, c client, n int) (ids []string, refused answer) {
 	t.Helper()
 	c.awaitTemplate("trusted-wait")
@@ -49,19 +49,19 @@ func waiting(t *testing.T, c client, n int) (ids []string, refused answer) {
 	return ids, refused
 }
 
-// TestFairShares has one caller start more tasks that wait than the portal has
-// workers. Another caller's task runs all the same, and the portal refuses the
-// first caller's next one.
+// TestFairShares creates more waiting tasks as one caller than the portal has
+// workers. It checks that a task of another caller still runs, and that the
+// portal refuses the first caller's next one.
 func TestFairShares(t *testing.T) {
 	w := enter(t)
 	greedy, other := w.small.client(t, ciToken), w.small.client(t, directoryToken)
 	ids, refused := waiting(t, greedy, smallOpenTasks+1)
 	if len(ids) != smallOpenTasks || refused.status != http.StatusTooManyRequests || !strings.Contains(refused.body, "scaffolder.limits.openTasks") {
-		t.Errorf("%d tasks were taken, want %d; the next one was answered %d %s", len(ids), smallOpenTasks, refused.status, refused.body)
+		t.Errorf("%d tasks were accepted, want %d; the next one returned %d %s", len(ids), smallOpenTasks, refused.status, refused.body)
 	}
 	began := time.Now()
 	other.completes("trusted-wait", `{"seconds":0}`)
-	t.Logf("beside %d tasks that wait, another caller's task took %v", len(ids), time.Since(began))
+	t.Logf("while %d tasks waited, the task of another caller took %v", len(ids), time.Since(began))
 
 	t.Run("streams", func(t *testing.T) {
 		var open int
@@ -75,25 +75,25 @@ func TestFairShares(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer resp.Body.Close() // each stays open until the test ends
+			defer resp.Body.Close() // Each stream stays open until the test ends.
 			if resp.StatusCode == http.StatusTooManyRequests {
 				if resp.Header.Get("Retry-After") == "" {
-					t.Error("a refused stream does not say when to try again")
+					t.Error("refused stream has no Retry-After")
 				}
 				break
 			}
 			open++
 		}
 		if open != smallEventStreams {
-			t.Errorf("one caller follows tasks %d times, want %d", open, smallEventStreams)
+			t.Errorf("one caller opened %d event streams, want %d", open, smallEventStreams)
 		}
 		if a := other.do(http.MethodGet, api+"/tasks?limit=1", ""); a.status != http.StatusOK {
-			t.Errorf("another caller is answered %d %s", a.status, a.body)
+			t.Errorf("request of another caller returned %d, want 200: %s", a.status, a.body)
 		}
 	})
 }
 
-// compressed returns text that is repeated, as gzip.
+// compressed returns a repeated text as gzip.
 func compressed(t *testing.T, text string, times int) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -109,12 +109,12 @@ func compressed(t *testing.T, text string, times int) string {
 	return b.String()
 }
 
-// TestCostlyRequests sends small requests that took a processor for a minute.
-// Each is refused with a reason, and soon: how soon depends on the machine, and
-// what it costs is counted in the tests of the packages tree and values.
+// TestCostlyRequests sends small requests that once used a CPU for a minute,
+// and checks that each is rejected with a reason. The tests of the packages
+// tree and values count the steps; the time depends on the machine.
 func TestCostlyRequests(t *testing.T) {
 	w := enter(t)
-	// Each definition asks for the next one twice.
+	// Each definition refers to the next one twice.
 	definitions := []string{`"d60":{"type":"string"}`}
 	for i := range 60 {
 		definitions = append(definitions, fmt.Sprintf(`"d%d":{"oneOf":[{"$ref":"#/definitions/d%d"},{"$ref":"#/definitions/d%d"}]}`, i, i+1, i+1))
@@ -130,11 +130,11 @@ func TestCostlyRequests(t *testing.T) {
 		status                              int
 		says                                string
 	}{
-		"pages":    {"a form of 50 pages, each with 2^60 alternatives", api + "/dry-run", "application/json", "", `{"template":` + form(pages) + `,"values":{}}`, 400, "too many steps"},
-		"empty":    {"8 KB of gzip that become millions of empty documents", "/api/catalog/providers/costly/delta", "application/yaml", "gzip", compressed(t, "---\n", 2_000_000), 413, "more than 300000 documents, empty ones included"},
-		"comments": {"the same with comments", "/api/catalog/providers/costly/delta", "application/yaml", "gzip", compressed(t, "--- #\n", 1_500_000), 413, "unpacks to more than 100 times its size"},
+		"pages":    {"a form of 50 pages, each with 2^60 alternatives", api + "/dry-run", "application/json", "", `{"template":` + form(pages) + `,"values":{}}`, 400, "schema is too complex"},
+		"empty":    {"8 KB of gzip that become millions of empty documents", "/api/catalog/providers/costly/delta", "application/yaml", "gzip", compressed(t, "---\n", 2_000_000), 413, "more than 300000 documents, including empty ones"},
+		"comments": {"the same with comments", "/api/catalog/providers/costly/delta", "application/yaml", "gzip", compressed(t, "--- #\n", 1_500_000), 413, "decompresses to more than 100 times its size"},
 		"bodies":   {"gzip that becomes more than a push may have", "/api/catalog/providers/costly/delta", "application/yaml", "gzip", compressed(t, strings.Repeat("x", 1<<20), 300), 413, "PayloadTooLargeError"},
-		"doubling": {"an expression that doubles a text", api + "/dry-run", "application/json", "", `{"template":` + strings.Replace(form(`{}`), `"message":"x"`, `"message":"{% set s = 'x' %}`+strings.Repeat("{% set s = s ~ s %}", 60)+`{{ s }}"`, 1) + `,"values":{}}`, 400, "too much work"},
+		"doubling": {"an expression that doubles a text", api + "/dry-run", "application/json", "", `{"template":` + strings.Replace(form(`{}`), `"message":"x"`, `"message":"{% set s = 'x' %}`+strings.Repeat("{% set s = s ~ s %}", 60)+`{{ s }}"`, 1) + `,"values":{}}`, 400, "evaluation takes more than"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -167,8 +167,8 @@ func TestCostlyRequests(t *testing.T) {
 	}
 }
 
-// TestVanishedWorkspaces removes the folder of the workspaces while the portal
-// runs, as programs do that clean temporary folders.
+// TestVanishedWorkspaces removes the workspace folder of a running portal, as
+// programs do that clean temporary folders.
 func TestVanishedWorkspaces(t *testing.T) {
 	w := enter(t)
 	c := w.open.client(t, ciToken)
@@ -181,11 +181,12 @@ func TestVanishedWorkspaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.completes("trusted-beside", "{}")
-	// A file in its place: readiness says so, and a task after its removal runs.
+	// With a file in its place the portal is not ready; once it is removed, a
+	// task runs.
 	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if a := w.open.client(t, "").do(http.MethodGet, "/health/ready", ""); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "workspaces") {
+	if a := w.open.client(t, "").do(http.MethodGet, "/health/ready", ""); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "workspace folder") {
 		t.Errorf("readiness without a folder for workspaces: %d %s", a.status, a.body)
 	}
 	if err := os.Remove(dir); err != nil {
@@ -195,7 +196,8 @@ func TestVanishedWorkspaces(t *testing.T) {
 	c.completes("trusted-beside", "{}")
 }
 
-// TestScriptLinks pushes entities whose links would run something.
+// TestScriptLinks checks that entities with links that would run a script are
+// refused.
 func TestScriptLinks(t *testing.T) {
 	w := enter(t)
 	component := func(name, metadata string) string {
@@ -213,7 +215,7 @@ func TestScriptLinks(t *testing.T) {
 			name := unique("links")
 			c := w.as(t, bob)
 			if a := c.push("granted", component(name, metadata)); strings.Contains(a.body, `"refused":[]`) {
-				t.Errorf("%s %q: %d %s", where, target, a.status, a.body)
+				t.Errorf("%s %q was accepted: %d %s", where, target, a.status, a.body)
 			}
 			c.want(http.StatusNotFound, http.MethodGet, "/api/catalog/entities/by-name/component/default/"+name, "")
 		}

@@ -14,17 +14,17 @@ import (
 	"example.dev/ingestor/internal/cli/portal"
 )
 
-// TestOpenAddress starts the shipped configuration on an address that others can
-// reach: guests would get in.
+// TestOpenAddress checks that the shipped configuration, which lets guests in,
+// does not start on an address that others can reach.
 func TestOpenAddress(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason, settings, says string
 	}{
-		"all":     {"all interfaces", `backend: {listen: ":0"}`, "CONF016"},
-		"address": {"all interfaces, by address", `backend: {listen: "0.0.0.0:0"}`, "CONF016"},
-		"name":    {"a name that is not this machine's own", `backend: {listen: "portal.example.org:0"}`, "CONF016"},
-		"token":   {"a token of one letter", `backend: {auth: {externalAccess: [{type: static, options: {token: "aaaaaaaaaaaaaaaa", subject: ci}}]}}`, "backend.auth.externalAccess[0].options.token"},
+		"all":     {"Listening on all interfaces is refused.", `backend: {listen: ":0"}`, "CONF016"},
+		"address": {"Listening on the unspecified address is refused.", `backend: {listen: "0.0.0.0:0"}`, "CONF016"},
+		"name":    {"Listening on a name that is not local is refused.", `backend: {listen: "portal.example.org:0"}`, "CONF016"},
+		"token":   {"A token that repeats one letter is refused.", `backend: {auth: {externalAccess: [{type: static, options: {token: "aaaaaaaaaaaaaaaa", subject: ci}}]}}`, "backend.auth.externalAccess[0].options.token"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -39,14 +39,14 @@ func TestOpenAddress(t *testing.T) {
 				Getenv: func(string) string { return "" }, Now: time.Now,
 			}, portal.Run)
 			if code == app.ExitOK || !strings.Contains(said.String(), tc.says) {
-				t.Errorf("%s: exit code %d, want another than 0 and %q:\n%s", tc.reason, code, tc.says, said.String())
+				t.Errorf("%s: exit code is %d, want an error with %q:\n%s", tc.reason, code, tc.says, said.String())
 			}
 		})
 	}
 }
 
-// TestHosts asks the portal under names that are not its own, as a page of
-// somebody else does once their name leads to this machine.
+// TestHosts checks that the portal rejects requests for foreign host names, as
+// in DNS rebinding.
 func TestHosts(t *testing.T) {
 	w := enter(t)
 	guest := w.open.guest(t)
@@ -56,11 +56,11 @@ func TestHosts(t *testing.T) {
 		headers      map[string]string
 		status       int
 	}{
-		"own":       {"the name of the portal", own, nil, http.StatusOK},
-		"other":     {"another name", "evil.example.org", nil, http.StatusMisdirectedRequest},
-		"port":      {"another name with the port of the portal", "evil.example.org" + own[strings.Index(own, ":"):], nil, http.StatusMisdirectedRequest},
-		"suffix":    {"a name that begins like that of the portal", own + ".evil.example.org", nil, http.StatusMisdirectedRequest},
-		"forwarded": {"a forwarded name is not looked at", "evil.example.org", map[string]string{"X-Forwarded-Host": own, "Forwarded": "host=" + own}, http.StatusMisdirectedRequest},
+		"own":       {"The name of the portal is accepted.", own, nil, http.StatusOK},
+		"other":     {"Another name is rejected.", "evil.example.org", nil, http.StatusMisdirectedRequest},
+		"port":      {"Another name with the port of the portal is rejected.", "evil.example.org" + own[strings.Index(own, ":"):], nil, http.StatusMisdirectedRequest},
+		"suffix":    {"A name that begins with that of the portal is rejected.", own + ".evil.example.org", nil, http.StatusMisdirectedRequest},
+		"forwarded": {"Forwarded host names are ignored.", "evil.example.org", map[string]string{"X-Forwarded-Host": own, "Forwarded": "host=" + own}, http.StatusMisdirectedRequest},
 	}
 	for name, tc := range cases {
 		for _, path := range []string{"/api/catalog/entities", "/api/auth/guest/refresh", "/", "/metrics"} {
@@ -86,8 +86,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestLogout uses a session after its logout, with the cookies and the token from
-// before.
+// TestLogout checks that the cookies and the token of a session are invalid
+// after its logout.
 func TestLogout(t *testing.T) {
 	w := enter(t)
 	b, err := newBrowser()
@@ -100,7 +100,7 @@ func TestLogout(t *testing.T) {
 	}
 	c := w.portal.client(t, s.BackstageIdentity.Token)
 	c.want(http.StatusOK, http.MethodGet, "/api/catalog/entities?limit=1", "")
-	// Another browser of the same person stays signed in.
+	// Another browser of the same user stays signed in.
 	other, err := newBrowser()
 	if err != nil {
 		t.Fatal(err)
@@ -111,17 +111,17 @@ func TestLogout(t *testing.T) {
 
 	stolen := &browser{&http.Client{Jar: keptJar{b.cookies(t, w.portal.base+"/api/auth/oidc/refresh")}, Transport: b.client.Transport}}
 	if _, err := w.refresh(t.Context(), stolen); err != nil {
-		t.Fatalf("the stolen cookies are of no use before the logout already: %v", err)
+		t.Fatalf("copied cookies are already invalid before the logout: %v", err)
 	}
 	if _, _, err := b.visit(t.Context(), http.MethodPost, w.portal.base+"/api/auth/oidc/logout", http.StatusOK); err != nil {
 		t.Fatal(err)
 	}
-	// As any token that does not count.
+	// The token is rejected like any invalid token.
 	c.want(http.StatusForbidden, http.MethodGet, "/api/catalog/entities?limit=1", "")
 	if _, _, err := stolen.visit(t.Context(), http.MethodPost, w.portal.base+"/api/auth/oidc/refresh", http.StatusUnauthorized); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.refresh(t.Context(), other); err != nil {
-		t.Errorf("the other session ended too: %v", err)
+		t.Errorf("other session ended too: %v", err)
 	}
 }

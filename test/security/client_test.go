@@ -23,7 +23,7 @@ type client struct {
 	http        *http.Client
 }
 
-// client returns a client with a token; an empty one is none.
+// client returns a client with a token, or without if the token is empty.
 func (b *backend) client(t *testing.T, token string) client {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
@@ -34,7 +34,7 @@ func (b *backend) client(t *testing.T, token string) client {
 	}}
 }
 
-// guest returns a client that signs in as a guest.
+// guest returns a client that is signed in as a guest.
 func (b *backend) guest(t *testing.T) client {
 	t.Helper()
 	var welcome session
@@ -45,23 +45,23 @@ func (b *backend) guest(t *testing.T) client {
 	return b.client(t, welcome.BackstageIdentity.Token)
 }
 
-// answer is what a portal answered.
+// answer is a response of a portal.
 type answer struct {
 	status int
 	body   string
 }
 
-// node reads the body as JSON.
+// node decodes the body as JSON.
 func (a answer) node(t *testing.T) *tree.Node {
 	t.Helper()
 	n, err := tree.Wire{}.Decode([]byte(a.body))
 	if err != nil {
-		t.Fatalf("cannot read %s: %v", a.body, err)
+		t.Fatalf("cannot decode %s: %v", a.body, err)
 	}
 	return n
 }
 
-// send sends a body of a media type.
+// send sends a body with a media type.
 func (c client) send(method, path, media, body string) answer {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(c.t.Context(), method, c.base+path, strings.NewReader(body))
@@ -92,7 +92,7 @@ func (c client) do(method, path, body string) answer {
 	return c.send(method, path, "application/json", body)
 }
 
-// want sends JSON and wants a status.
+// want sends JSON and checks the status.
 func (c client) want(status int, method, path, body string) answer {
 	c.t.Helper()
 	a := c.do(method, path, body)
@@ -102,14 +102,14 @@ func (c client) want(status int, method, path, body string) answer {
 	return a
 }
 
-// push pushes entities, in YAML, and returns what the portal answers. Those of the
-// provider that are there stay.
+// push pushes entities in YAML and returns the response. Other entities of the
+// provider are kept.
 func (c client) push(provider string, entities ...string) answer {
 	c.t.Helper()
 	return c.send(http.MethodPost, "/api/catalog/providers/"+provider+"/delta", "application/yaml", strings.Join(entities, "\n---\n"))
 }
 
-// pushed pushes entities, which are all taken.
+// pushed pushes entities and checks that all are accepted.
 func (c client) pushed(provider string, entities ...string) {
 	c.t.Helper()
 	if a := c.push(provider, entities...); a.status != http.StatusOK || !strings.Contains(a.body, `"refused":[]`) {
@@ -125,15 +125,16 @@ func (c client) awaitTemplate(name string) {
 	})
 }
 
-// result is what became of a task.
+// result is the result of a task.
 type result struct {
 	// id is empty if the task was not created; status is then "refused".
 	id, status string
-	// told is all that the caller was told: the answer, the task and its events.
+	// told is everything the caller gets to see: the response, the task and its
+	// events.
 	told string
 }
 
-// run runs a Template to its end. Values are JSON.
+// run runs a Template until its task ends. Values are JSON.
 func (c client) run(template, values string) result {
 	c.t.Helper()
 	c.awaitTemplate(template)
@@ -160,32 +161,33 @@ func (c client) follow(id string) result {
 	return r
 }
 
-// completes runs a Template, which succeeds.
+// completes runs a Template and checks that its task completes.
 func (c client) completes(template, values string) result {
 	c.t.Helper()
 	r := c.run(template, values)
 	if r.status != "completed" {
-		c.t.Fatalf("the task of %s with %s is %s: %s", template, values, r.status, r.told)
+		c.t.Fatalf("task of %s with %s is %s, want completed: %s", template, values, r.status, r.told)
 	}
 	return r
 }
 
-// stopped runs a Template, which is refused or fails, and says all of some words.
+// stopped runs a Template and checks that it is refused or fails, with all of
+// the given texts.
 func (c client) stopped(template, values string, say ...string) result {
 	c.t.Helper()
 	r := c.run(template, values)
 	if r.status != "refused" && r.status != "failed" {
-		c.t.Errorf("the task of %s with %s is %s: %s", template, values, r.status, r.told)
+		c.t.Errorf("task of %s with %s is %s, want it refused or failed: %s", template, values, r.status, r.told)
 	}
 	for _, s := range say {
 		if !strings.Contains(r.told, s) {
-			c.t.Errorf("the task of %s with %s does not say %q: %s", template, values, s, r.told)
+			c.t.Errorf("response for the task of %s with %s does not contain %q: %s", template, values, s, r.told)
 		}
 	}
 	return r
 }
 
-// until waits until something holds.
+// until waits until a condition is true.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
@@ -195,7 +197,7 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// template is a Template that needs no form, with steps in YAML's flow style.
+// template returns a Template without a form, with steps in YAML flow style.
 func template(name, annotations, steps string) string {
 	return `{apiVersion: scaffolder.backstage.io/v1beta3, kind: Template, metadata: {name: ` + name + `, annotations: {` + annotations + `}},
   spec: {type: x, owner: "group:default/team-b", steps: [` + steps + `]}}`
@@ -206,7 +208,7 @@ func asJSON(t *testing.T, text string) string {
 	t.Helper()
 	docs, errs := tree.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
-		t.Fatalf("cannot read %d documents: %v in\n%s", len(docs), errs, text)
+		t.Fatalf("cannot parse: %d documents, errors %v in\n%s", len(docs), errs, text)
 	}
 	return string(tree.AppendJSON(nil, docs[0], ""))
 }
@@ -223,14 +225,13 @@ func quote(t *testing.T, text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// made counts the names of tests, so that a test can be run again.
+// made counts generated names, so that a test can run repeatedly.
 var made atomic.Int64
 
-// unique returns a name that no other test has.
+// unique returns a name that no other test uses.
 func unique(name string) string { return name + "-" + strconv.FormatInt(made.Add(1), 10) }
 
-// find asks the API server for an object as its administrator; nil if there is
-// none.
+// find returns an object of the API server, nil if there is none.
 func (w *world) find(t *testing.T, path string) *tree.Node {
 	t.Helper()
 	status, n := w.ask(t, http.MethodGet, path, "")
@@ -243,7 +244,7 @@ func (w *world) find(t *testing.T, path string) *tree.Node {
 	return n
 }
 
-// ask asks the API server as its administrator.
+// ask sends a request to the API server as its administrator.
 func (w *world) ask(t *testing.T, method, path, body string) (int, *tree.Node) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, w.cluster.URL+path, strings.NewReader(body))
@@ -262,7 +263,7 @@ func (w *world) ask(t *testing.T, method, path, body string) (int, *tree.Node) {
 	}
 	n, err := tree.Wire{}.Decode(data)
 	if err != nil {
-		t.Fatalf("%s %s: %v in %s", method, path, err, data)
+		t.Fatalf("%s %s: cannot decode: %v in %s", method, path, err, data)
 	}
 	return resp.StatusCode, n
 }

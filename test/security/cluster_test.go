@@ -12,11 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// record is what the audit log of the API server says of a request.
+// record is an audit record of the API server.
 type record struct {
 	Verb string
 	User struct{ Username string }
-	// ImpersonatedUser is nil if the request was made by the account itself.
+	// ImpersonatedUser is nil if the account made the request without
+	// impersonation.
 	ImpersonatedUser *struct {
 		Username string
 		Groups   []string
@@ -25,8 +26,8 @@ type record struct {
 	ResponseStatus struct{ Code int }
 }
 
-// audited returns the records of an object that was written, without trials. The
-// log is written when a request is over.
+// audited returns the records of writes of an object, without dry runs. The log
+// is written after a request has ended.
 func (w *world) audited(t *testing.T, namespace, name string) []record {
 	t.Helper()
 	var found []record
@@ -47,8 +48,8 @@ func (w *world) audited(t *testing.T, namespace, name string) []record {
 	return found
 }
 
-// TestClusterDecides applies an object to both clusters: where the portal
-// decides, and where the cluster does.
+// TestClusterDecides applies an object to clusters where the portal decides,
+// and to clusters that decide themselves by impersonation.
 func TestClusterDecides(t *testing.T) {
 	w := enter(t)
 	const (
@@ -57,30 +58,30 @@ func TestClusterDecides(t *testing.T) {
 	)
 	cases := map[string]struct {
 		reason, who, cluster, namespace string
-		// refused are words of the answer; none means that it works.
+		// refused are texts of the error; none means success.
 		refused []string
-		// as is who the audit log names beside the account.
+		// as is the impersonated user in the audit log.
 		as     string
 		groups []string
 	}{
-		"own":              {"a user in the namespace of their team", ada, sharedCluster, "team-a", nil, "", nil},
-		"own, direct":      {"the same, decided by the cluster", ada, directCluster, "team-a", nil, userPrefix + ada, []string{"team-a"}},
-		"foreign":          {"a user in the namespace of another team", ada, sharedCluster, "team-b", []string{portal, "team-b"}, "", nil},
-		"foreign, direct":  {"the same, decided by the cluster", ada, directCluster, "team-b", []string{cluster, "in namespace team-b"}, "", nil},
-		"no role":          {"a user with no role in the namespace of their team", bob, directCluster, "team-b", []string{cluster, "in namespace team-b"}, "", nil},
-		"prefix":           {"a group with the prefix of the cluster", bob, prefixedCluster, "team-b", nil, userPrefix + bob, []string{groupPrefix + "team-b"}},
-		"system":           {"a user in a namespace of Kubernetes", ada, sharedCluster, "kube-system", []string{portal, "kube-"}, "", nil},
-		"system, direct":   {"the same, decided by the cluster", ada, directCluster, "kube-system", []string{cluster}, "", nil},
-		"masters":          {"a group that Kubernetes keeps for itself", mallory, directCluster, "team-a", []string{"system:masters"}, "", nil},
-		"masters, system":  {"the same where only that group may write", mallory, directCluster, "kube-system", []string{"system:masters"}, "", nil},
-		"masters, shared":  {"the group does not count where the portal decides", mallory, sharedCluster, "team-a", []string{portal}, "", nil},
-		"hidden masters":   {"the group behind a space, which HTTP drops", trudy, directCluster, "kube-system", []string{"system:masters"}, "", nil},
-		"impostor":         {"a person with the name of a service", impostor, directCluster, "team-a", []string{"portal:service:ci"}, "", nil},
-		"service":          {"a service by its name", ci, directCluster, "team-a", nil, userPrefix + "portal:service:ci", nil},
-		"service, foreign": {"a service that has no role there", ci, directCluster, "team-b", []string{cluster}, "", nil},
-		"service, shared":  {"a service where the portal decides", ci, sharedCluster, "team-b", nil, "", nil},
-		"operator":         {"an operator has a rule, and no role", olivia, directCluster, "team-a", []string{cluster}, "", nil},
-		"operator, shared": {"an operator where the portal decides", olivia, sharedCluster, "kube-public", nil, "", nil},
+		"own":              {"A user may write to the namespace of their team.", ada, sharedCluster, "team-a", nil, "", nil},
+		"own, direct":      {"The same is allowed by the RBAC of the cluster.", ada, directCluster, "team-a", nil, userPrefix + ada, []string{"team-a"}},
+		"foreign":          {"A user may not write to the namespace of another team.", ada, sharedCluster, "team-b", []string{portal, "team-b"}, "", nil},
+		"foreign, direct":  {"The same is denied by the RBAC of the cluster.", ada, directCluster, "team-b", []string{cluster, "in namespace team-b"}, "", nil},
+		"no role":          {"A user without a role in the namespace of their team is denied.", bob, directCluster, "team-b", []string{cluster, "in namespace team-b"}, "", nil},
+		"prefix":           {"Groups get the configured prefix.", bob, prefixedCluster, "team-b", nil, userPrefix + bob, []string{groupPrefix + "team-b"}},
+		"system":           {"A user may not write to a namespace of Kubernetes.", ada, sharedCluster, "kube-system", []string{portal, "kube-"}, "", nil},
+		"system, direct":   {"The same is denied by the RBAC of the cluster.", ada, directCluster, "kube-system", []string{cluster}, "", nil},
+		"masters":          {"A group that is reserved for Kubernetes is not impersonated.", mallory, directCluster, "team-a", []string{"system:masters"}, "", nil},
+		"masters, system":  {"The same holds where only that group may write.", mallory, directCluster, "kube-system", []string{"system:masters"}, "", nil},
+		"masters, shared":  {"The group does not count where the portal decides.", mallory, sharedCluster, "team-a", []string{portal}, "", nil},
+		"hidden masters":   {"The group with a leading space, which HTTP drops, is not impersonated.", trudy, directCluster, "kube-system", []string{"system:masters"}, "", nil},
+		"impostor":         {"A user with the name of a service is not impersonated.", impostor, directCluster, "team-a", []string{"portal:service:ci"}, "", nil},
+		"service":          {"A service is impersonated by its name.", ci, directCluster, "team-a", nil, userPrefix + "portal:service:ci", nil},
+		"service, foreign": {"A service without a role is denied.", ci, directCluster, "team-b", []string{cluster}, "", nil},
+		"service, shared":  {"A service is allowed where the portal decides.", ci, sharedCluster, "team-b", nil, "", nil},
+		"operator":         {"An operator with a rule and without a role is denied.", olivia, directCluster, "team-a", []string{cluster}, "", nil},
+		"operator, shared": {"An operator is allowed where the portal decides.", olivia, sharedCluster, "kube-public", nil, "", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -90,29 +91,29 @@ func TestClusterDecides(t *testing.T) {
 			there := w.find(t, "/api/v1/namespaces/"+tc.namespace+"/configmaps/"+object) != nil
 			if len(tc.refused) > 0 {
 				if r.status != "refused" || there {
-					t.Errorf("%s: the task is %s, and the object is there: %v: %s", tc.reason, r.status, there, r.told)
+					t.Errorf("%s: task is %s, want refused; object exists: %v: %s", tc.reason, r.status, there, r.told)
 				}
 				for _, s := range tc.refused {
 					if !strings.Contains(r.told, s) {
-						t.Errorf("%s: the answer does not say %s: %s", tc.reason, s, r.told)
+						t.Errorf("%s: response does not contain %s: %s", tc.reason, s, r.told)
 					}
 				}
 				w.checkRefusal(t, tc.who, tc.cluster)
 				return
 			}
 			if r.status != "completed" || !there {
-				t.Fatalf("%s: the task is %s, and the object is there: %v: %s", tc.reason, r.status, there, r.told)
+				t.Fatalf("%s: task is %s, want completed; object exists: %v: %s", tc.reason, r.status, there, r.told)
 			}
 			w.checkAudit(t, tc.reason, w.audited(t, tc.namespace, object), tc.as, tc.groups)
 		})
 	}
 }
 
-// checkRefusal wants the portal's audit log to say that a caller was refused in a
-// cluster, by the portal or by the cluster itself.
+// checkRefusal checks that the portal's audit log records that a caller was
+// refused in a cluster, by the portal or by the cluster.
 func (w *world) checkRefusal(t *testing.T, who, cluster string) {
 	t.Helper()
-	// In a reference a name has no colons.
+	// A name in a reference has no colons.
 	name, _, _ := strings.Cut(strings.TrimPrefix(who, "service "), ":")
 	until(t, "the audit log says that "+who+" was refused in cluster "+cluster, func() bool {
 		log, err := os.ReadFile(filepath.Join(w.portal.dir, "audit.log"))
@@ -134,7 +135,8 @@ func (w *world) checkRefusal(t *testing.T, who, cluster string) {
 	})
 }
 
-// checkAudit wants every record of a write to name who it was made as.
+// checkAudit checks that every record of a write names the impersonated user
+// and groups.
 func (w *world) checkAudit(t *testing.T, reason string, records []record, as string, groups []string) {
 	t.Helper()
 	for _, r := range records {
@@ -147,12 +149,13 @@ func (w *world) checkAudit(t *testing.T, reason string, records []record, as str
 			t.Errorf("%s: %s was made as %q, want %q", reason, r.Verb, got, as)
 		}
 		if diff := cmp.Diff(groups, in); diff != "" && len(groups)+len(in) > 0 {
-			t.Errorf("%s: the groups of the audit log (-want +got):\n%s", reason, diff)
+			t.Errorf("%s: groups in the audit log differ (-want +got):\n%s", reason, diff)
 		}
 	}
 }
 
-// TestClusterReads reads a resource as the person: the account could.
+// TestClusterReads checks that a resource is read with the permissions of the
+// user, not of the account.
 func TestClusterReads(t *testing.T) {
 	w := enter(t)
 	name := unique("bucket")
@@ -161,7 +164,7 @@ func TestClusterReads(t *testing.T) {
 	for who, status := range map[string]int{ada: 200, bob: 400, ci: 200} {
 		a := w.as(t, who).do("GET", filled, "")
 		if who == bob && a.status != 400 && a.status != 403 || who != bob && a.status != status {
-			t.Errorf("%s reads it: %d %s", who, a.status, a.body)
+			t.Errorf("read by %s returned %d %s", who, a.status, a.body)
 		}
 		if who == bob {
 			hides(t, a.body, "eu-west-1")
@@ -169,27 +172,27 @@ func TestClusterReads(t *testing.T) {
 	}
 	w.as(t, bob).stopped("buckets.storage.example.org-delete", `{"name":"`+name+`","namespace":"team-a","cluster":"direct","confirm":true}`)
 	if w.find(t, "/apis/storage.example.org/v1/namespaces/team-a/buckets/"+name) == nil {
-		t.Error("the resource is gone")
+		t.Error("resource was removed")
 	}
 }
 
-// TestGuest has a guest use both clusters.
+// TestGuest checks that a guest cannot create objects in either cluster.
 func TestGuest(t *testing.T) {
 	w := enter(t)
 	guest := w.open.guest(t)
 	for _, cluster := range []string{sharedCluster, directCluster} {
 		name := unique("guest")
 		if r := guest.run("trusted-apply", applied(t, configMap("team-a", name, ""), `,"cluster":"`+cluster+`"`)); r.status != "refused" {
-			t.Errorf("a guest acts in cluster %s: %s", cluster, r.told)
+			t.Errorf("guest created a task in cluster %s: %s", cluster, r.told)
 		}
 		if w.find(t, "/api/v1/namespaces/team-a/configmaps/"+name) != nil {
-			t.Errorf("a guest created an object in cluster %s", cluster)
+			t.Errorf("guest created an object in cluster %s", cluster)
 		}
 	}
 	if a := w.portal.client(t, guest.token).do("GET", "/api/catalog/entities", ""); a.status != 401 && a.status != 403 {
-		t.Errorf("the token of a guest counts at a portal without guests: %d %s", a.status, a.body)
+		t.Errorf("token of a guest at a portal without guests returned %d, want 401 or 403: %s", a.status, a.body)
 	}
 	if a := w.portal.client(t, "").do("POST", "/api/auth/guest/refresh", ""); a.status != 403 {
-		t.Errorf("a portal without guests welcomes one: %d %s", a.status, a.body)
+		t.Errorf("guest sign-in at a portal without guests returned %d, want 403: %s", a.status, a.body)
 	}
 }

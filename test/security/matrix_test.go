@@ -17,14 +17,14 @@ var update = flag.Bool("update", false, "rewrite the files in testdata")
 // matrixFile has the status of each route for each caller.
 const matrixFile = "testdata/matrix.txt"
 
-// fill are the values of the wildcards of paths: nothing has these names.
+// fill replaces the wildcards of paths with names that do not exist.
 var fill = strings.NewReplacer(
 	"{kind}", "component", "{namespace}", "default", "{name}", "nothing", "{uid}", "nothing", "{id}", "nothing",
 	"{provider}", "cluster", "{resource}", "clusters", "{xrd}", "nothing",
 )
 
-// bodies are those of requests whose answer depends on the caller only with a
-// body that can be read. The others are empty objects.
+// bodies are for requests that are only authorized with a valid body. The
+// others have an empty object.
 var bodies = map[string]string{
 	"POST /api/scaffolder/v2/tasks":        `{"templateRef":"template:default/nothing","values":{}}`,
 	"POST /api/scaffolder/v2/dry-run":      `{"template":{},"values":{}}`,
@@ -43,9 +43,9 @@ var beside = []string{
 	"GET /", "GET /catalog", "GET /api/nothing",
 }
 
-// TestMatrix asks every route of the portal as every kind of caller. A route that
-// is new, or answers otherwise, shows as a difference: look at it, then run the
-// test with -update.
+// TestMatrix sends a request for every route of the portal as every kind of
+// caller. A new route or a changed status shows as a difference: review it,
+// then run the test with -update.
 func TestMatrix(t *testing.T) {
 	w := enter(t)
 	callers := []struct {
@@ -105,6 +105,6 @@ func TestMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(table.String(), "\n")); diff != "" {
-		t.Errorf("%s differs (-want +got); look at each line, then run the test with -update:\n%s", matrixFile, diff)
+		t.Errorf("%s differs (-want +got); review each line, then run the test with -update:\n%s", matrixFile, diff)
 	}
 }

@@ -1,31 +1,31 @@
 package security_test
 
-// policy are the rules of the operator.
+// policy returns the rules of the operator.
 func policy(git string) []any {
 	list := func(all ...any) []any { return all }
 	granted := list("push:granted")
 	return []any{
-		// Only the operators see the namespace hidden.
+		// Only operators see the namespace hidden.
 		sections{"who": list("group:default/platform"), "result": "allow"},
 		sections{"who": list("user", "restricted"), "permissions": list("catalog.entity.read"), "namespaces": list("hidden"), "result": "deny"},
 		sections{"who": list("group:default/team-b", "restricted"), "permissions": list("catalog.location.create"), "result": "deny"},
 		sections{"who": list("user"), "permissions": list("catalog.provider.push"), "providers": list("granted", "fenced"), "result": "allow"},
-		// What Templates may do that the operator did not write.
+		// These rules are for Templates that the operator did not write.
 		sections{"who": list("user", "ci"), "permissions": list("scaffolder.action.execute"), "providers": list("push:granted", "registered", "inline"),
 			"actions": list("fetch:*"), "result": "allow"},
 		sections{"who": list("user", "restricted", "ci"), "permissions": list("scaffolder.action.execute"), "providers": granted,
 			"actions": list("catalog:register", "cluster:*", "git:commit", "publish:*"), "result": "allow"},
 		sections{"who": list("user"), "permissions": list("git.repository.write"), "providers": granted,
 			"repositories": list(git + "/acme/granted"), "branches": list("main"), "result": "allow"},
-		// Another provider may push to every branch but main.
+		// Another provider may push to every branch except main.
 		sections{"who": list("user"), "permissions": list("scaffolder.action.execute"), "providers": list("push:fenced"), "actions": list("git:commit"), "result": "allow"},
 		sections{"who": list("user"), "permissions": list("git.repository.write"), "providers": list("push:fenced"), "branches": list("main"), "result": "deny"},
 		sections{"who": list("user"), "permissions": list("git.repository.write"), "providers": list("push:fenced"), "repositories": list(git + "/acme/fenced"), "result": "allow"},
 	}
 }
 
-// trusted are the Templates of the operator. They take from the form what a
-// careless author takes from it.
+// trusted has the Templates of the operator. They use the values of the form as
+// carelessly as possible.
 const trusted = `
 apiVersion: scaffolder.backstage.io/v1beta3
 kind: Template

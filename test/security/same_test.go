@@ -36,11 +36,11 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// ruleSets is how many policies are drawn.
+// ruleSets is the number of random policies.
 const ruleSets = 200
 
-// The words that rules, callers and entities are drawn from. There are few of
-// each, so that rules fit.
+// Names for random rules, callers and entities. There are few of each, so that
+// rules match often.
 var (
 	someGroups     = []string{"group:default/team-a", "group:default/team-b", "group:default/platform"}
 	someNamespaces = []string{"default", "hidden"}
@@ -58,7 +58,7 @@ var (
 	}
 )
 
-// pick returns some of a list, often none.
+// pick returns some items of a list, often none.
 func pick(r *rand.Rand, from []string, often float64) []string {
 	if r.Float64() > often {
 		return nil
@@ -70,7 +70,7 @@ func pick(r *rand.Rand, from []string, often float64) []string {
 	return out
 }
 
-// drawn returns a rule.
+// drawn returns a random rule.
 func drawn(r *rand.Rand) config.PermissionRule {
 	rule := config.PermissionRule{
 		Who: pick(r, someWho, 0.6), Permissions: pick(r, readRules, 1), Allow: r.IntN(2) == 0,
@@ -104,18 +104,18 @@ func (r *ruled) Entity(ctx context.Context, ref string) (*tree.Node, error) {
 
 // Register implements the catalog of actions.
 func (*ruled) Register(context.Context, string, bool) ([]string, error) {
-	return nil, errors.New("nothing is registered here")
+	return nil, errors.New("registering is not supported")
 }
 
-// changing is a portal whose rules are exchanged: one database and one queue for
-// all of them.
+// changing is a portal whose rules are replaced: all sets of rules share one
+// database and one queue.
 type changing struct {
 	store *store.Store
 	tasks *task.Tasks
 	now   atomic.Pointer[ruled]
 }
 
-// Entity and Register ask under the rules of now.
+// Entity implements the catalog of actions under the current rules.
 func (c *changing) Entity(ctx context.Context, ref string) (*tree.Node, error) {
 	return c.now.Load().Entity(ctx, ref)
 }
@@ -159,7 +159,7 @@ func newChanging(t *testing.T) *changing {
 	return c
 }
 
-// under exchanges the rules.
+// under replaces the rules.
 func (c *changing) under(rules []config.PermissionRule) *ruled {
 	policy := permission.New(config.Permission{Enabled: true, Rules: rules})
 	r := &ruled{catalog: catalog.New(c.store, policy), authorize: scaffolder.Authorizer(policy, "portal")}
@@ -195,7 +195,7 @@ func (r *ruled) ask(t *testing.T, by auth.Caller, method, path, body string) ans
 	return answer{w.Code, string(data)}
 }
 
-// mayDo asks the portal what a caller may do with entities.
+// mayDo asks the portal for the permissions of a caller on entities.
 func (r *ruled) mayDo(t *testing.T, by auth.Caller, name string, refs []string) []bool {
 	t.Helper()
 	var list []string
@@ -214,8 +214,8 @@ func (r *ruled) mayDo(t *testing.T, by auth.Caller, name string, refs []string) 
 	return out
 }
 
-// inTask returns which entities a step of a caller's task reads. The task, with
-// its caller, is stored and read again by the worker that runs it.
+// inTask reports which entities a step of a caller's task can read. The task is
+// stored with its caller and loaded by the worker that runs it.
 func (c *changing) inTask(t *testing.T, by auth.Caller, refs []string) []bool {
 	t.Helper()
 	list := make([]*tree.Node, len(refs))
@@ -244,7 +244,7 @@ func (c *changing) inTask(t *testing.T, by auth.Caller, refs []string) []bool {
 		out = append(out, !n.IsNull())
 	}
 	if len(out) != len(refs) {
-		t.Fatalf("the task read %d of %d entities: %s", len(out), len(refs), events[len(events)-1].Body)
+		t.Fatalf("task read %d of %d entities: %s", len(out), len(refs), events[len(events)-1].Body)
 	}
 	return out
 }
@@ -272,8 +272,8 @@ var fetching = func() *tree.Node {
 	return docs[0]
 }()
 
-// put fills the catalog with an entity of each kind, in each namespace, of each
-// owner, and returns their references.
+// put adds an entity of each kind, in each namespace, of each owner to the
+// catalog, and returns their references.
 func (c *changing) put(t *testing.T) (refs []string) {
 	t.Helper()
 	change := store.Change{Provider: "test"}
@@ -301,10 +301,10 @@ func (c *changing) put(t *testing.T) (refs []string) {
 	return refs
 }
 
-// TestSameDecision draws rules and callers. Whatever way a caller asks, the
-// decision is the same: for the entity by its name, in a listing, as a question
-// about permissions, and inside a task. A task is created if, and only if, the
-// caller was told that they have the permissions for it.
+// TestSameDecision draws random rules and callers. It checks that the decision
+// is the same for an entity by name, in a list, as a permission request, and in
+// a task, and that a task is created exactly if the permission request allows
+// it.
 func TestSameDecision(t *testing.T) {
 	const seed = 14
 	r := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // the same rules each time
@@ -330,7 +330,7 @@ func TestSameDecision(t *testing.T) {
 			}
 			for _, how := range []string{"permission", "task", "listing"} {
 				if got[how] != got["by name"] {
-					t.Errorf("rule set %d, %s, %s: the answers differ: %v\n%+v", n, by.Subject, ref, got, rules)
+					t.Errorf("rule set %d, %s, %s: decisions differ: %v\n%+v", n, by.Subject, ref, got, rules)
 				}
 			}
 			count[fmt.Sprint("read ", got["by name"])]++
@@ -342,7 +342,7 @@ func TestSameDecision(t *testing.T) {
 		}
 		a := now.ask(t, by, http.MethodPost, "/api/scaffolder/v2/tasks", `{"templateRef":"`+ref+`","values":{}}`)
 		if created := a.status == http.StatusCreated; created != may {
-			t.Errorf("rule set %d, %s, %s: told %v, and the task is created: %v: %s\n%+v", n, by.Subject, ref, may, created, a.body, rules)
+			t.Errorf("rule set %d, %s, %s: permission is %v, and task creation %v: %s\n%+v", n, by.Subject, ref, may, created, a.body, rules)
 		} else if created {
 			c.await(t, a.node(t).Get("id").Str())
 		}
@@ -352,12 +352,12 @@ func TestSameDecision(t *testing.T) {
 	for _, what := range []string{"read", "create"} {
 		yes, no := count[what+" true"], count[what+" false"]
 		if few := (yes + no) / 5; yes < few || no < few {
-			t.Errorf("%s: %d allowed and %d denied: the rules that are drawn show little", what, yes, no)
+			t.Errorf("%s: %d allowed and %d denied; the random rules cover too little", what, yes, no)
 		}
 	}
 }
 
-// listsEntity reports whether a listing has an entity.
+// listsEntity reports whether a list contains an entity.
 func listsEntity(t *testing.T, listing, kind, namespace, name string) bool {
 	t.Helper()
 	all := answer{body: listing}.node(t)

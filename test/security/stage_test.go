@@ -15,8 +15,8 @@ import (
 	"example.dev/ingestor/test/gitserver"
 )
 
-// gitToken lets the portal into the Git server; privateText is in a repository
-// that needs it.
+// gitToken gives the portal access to the Git server; privateText is in a
+// repository that needs it.
 const (
 	gitToken    = "t0ps3cr3t-of-git-and-the-portal"
 	privateText = "the-plan-of-the-board"
@@ -54,7 +54,7 @@ func newStage() (*stage, error) {
 	return s, nil
 }
 
-// git runs Git on a repository.
+// git runs git in a repository.
 func (s *stage) git(t *testing.T, repository string, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(s.root, repository)
@@ -65,13 +65,13 @@ func (s *stage) git(t *testing.T, repository string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// refs are the branches of a repository with their commits.
+// refs returns the branches of a repository with their commits.
 func (s *stage) refs(t *testing.T, repository string) string {
 	t.Helper()
 	return s.git(t, repository, "for-each-ref")
 }
 
-// pages is a web server that users write to.
+// pages is a web server with contents of users.
 type pages struct {
 	host string
 	mu   sync.Mutex
@@ -95,7 +95,7 @@ func newPages() *pages {
 	return p
 }
 
-// put serves a text and returns its address.
+// put serves a text and returns its URL.
 func (p *pages) put(text string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

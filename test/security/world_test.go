@@ -1,6 +1,6 @@
 // Package security_test attacks a portal that several teams share, over HTTP
-// alone: a real issuer signs people in, a real API server with an audit log and
-// a real Git server are behind the portal.
+// only, with a real issuer for sign-in, a real API server with an audit log,
+// and a real Git server.
 package security_test
 
 import (
@@ -30,25 +30,25 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for a condition.
 const patience = 2 * time.Minute
 
-// The tokens of services. Each is in app-config.yaml and is what attacks on files
-// look for.
+// The tokens of services. They are in app-config.yaml; the attacks on files
+// search for them.
 const (
 	ciToken         = "static-token-of-ci-4711-4711"
 	directoryToken  = "static-token-of-directory-0815"
 	restrictedToken = "static-token-of-restricted-1234"
 )
 
-// The callers of the tests. A person's name is their subject at the issuer.
+// The callers of the tests. The name of a user is their subject at the issuer.
 const (
 	ada     = "ada"     // team-a
 	bob     = "bob"     // team-b
 	olivia  = "olivia"  // platform, the operators
 	mallory = "mallory" // team-b and system:masters
 	trudy   = "trudy"   // team-b and system:masters behind a space
-	// impostor is called as Kubernetes knows the service ci.
+	// impostor has the name under which the service ci is impersonated.
 	impostor = "portal:service:ci"
 
 	ci         = "service ci"
@@ -56,7 +56,7 @@ const (
 	restricted = "service restricted"
 )
 
-// people are the groups of each person at the issuer.
+// people has the groups of each user at the issuer.
 var people = map[string][]string{
 	ada: {"team-a"}, bob: {"team-b"}, olivia: {"platform"},
 	mallory: {"team-b", "system:masters"}, trudy: {"team-b", " system:masters"}, impostor: {"team-b"},
@@ -64,8 +64,8 @@ var people = map[string][]string{
 
 var services = map[string]string{ci: ciToken, directory: directoryToken, restricted: restrictedToken}
 
-// The clusters of the portal are one API server: directCluster acts as the
-// person, and prefixedCluster too, with a prefix for groups.
+// All clusters of the portal are one API server: directCluster impersonates the
+// user, and prefixedCluster does too, with a prefix for groups.
 const (
 	sharedCluster   = "shared"
 	directCluster   = "direct"
@@ -74,7 +74,7 @@ const (
 	groupPrefix     = "corp:"
 )
 
-// auditPolicy has the API server log who wrote what.
+// auditPolicy makes the API server log writes with their users.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -84,8 +84,8 @@ rules:
   - level: None
 `
 
-// objects are in the cluster from the beginning: the namespaces of the teams, and
-// what RBAC lets team-a do.
+// objects are in the cluster from the start: the namespaces of the teams, and
+// the RBAC of team-a.
 const objects = `apiVersion: v1
 kind: Namespace
 metadata: { name: team-a, annotations: { backstage.io/owner: "group:default/team-a" } }
@@ -126,7 +126,7 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: securit
 subjects: [ { apiGroup: rbac.authorization.k8s.io, kind: User, name: "sso:portal:service:ci" } ]
 `
 
-// The limits of the small portal.
+// Limits of the small portal.
 const (
 	smallWorkers      = 4
 	smallOpenTasks    = 12
@@ -136,23 +136,23 @@ const (
 // sections are sections of a configuration.
 type sections = map[string]any
 
-// world is what tests share.
+// world has what tests share.
 type world struct {
 	cluster *apiserver.Server
 	// audit is the path of the API server's audit log.
 	audit  string
 	issuer *issuer.Issuer
 	git    *stage
-	// portal has people sign in, open lets guests in, small has few workers.
+	// portal requires sign-in, open allows guests, small has few workers.
 	portal, open, small *backend
-	// pages serves what tests register as locations.
+	// pages serves the locations that tests register.
 	pages *pages
 
 	mu     sync.Mutex
 	tokens map[string]string
 }
 
-// atEnd is called when all tests are over, the last first.
+// atEnd has functions that are called after all tests, the last one first.
 var atEnd []func() error
 
 func TestMain(m *testing.M) {
@@ -232,13 +232,13 @@ func startCluster(audit *string) (*apiserver.Server, error) {
 // backend is a portal in this process.
 type backend struct {
 	base string
-	// dir has app-config.yaml, the trusted Templates beside it, and the database.
+	// dir has app-config.yaml, the trusted Templates, and the database.
 	dir    string
 	portal *server.Portal
 	log    *process.Log
 }
 
-// start starts a portal with these ways to sign in and as many workers.
+// start starts a portal with sign-in providers and a number of workers.
 func (w *world) start(l net.Listener, providers sections, workers int) (*backend, error) {
 	dir, err := os.MkdirTemp("", "ingestor-security-")
 	if err != nil {
@@ -253,7 +253,7 @@ func (w *world) start(l net.Listener, providers sections, workers int) (*backend
 	cfg, findings := config.Load([]string{path}, config.Options{})
 	for _, f := range findings {
 		if f.Severity == finding.Error {
-			return nil, fmt.Errorf("the configuration of the test is wrong: %v", f)
+			return nil, fmt.Errorf("configuration of the test is invalid: %v", f)
 		}
 	}
 	b.portal, err = server.New(context.Background(), server.Options{Config: cfg, Now: time.Now, Log: slog.New(slog.NewJSONHandler(b.log, nil))})
@@ -271,7 +271,7 @@ func (w *world) start(l net.Listener, providers sections, workers int) (*backend
 		}
 		for _, secret := range []string{ciToken, gitToken} {
 			if strings.Contains(b.log.String(), secret) {
-				err = errors.Join(err, errors.New("the log has a token"))
+				err = errors.Join(err, errors.New("log contains a token"))
 			}
 		}
 		return errors.Join(err, b.portal.Close())
@@ -279,8 +279,8 @@ func (w *world) start(l net.Listener, providers sections, workers int) (*backend
 	return b, nil
 }
 
-// configure writes the configuration of a portal, with the Templates of the
-// operator beside it.
+// configure writes the configuration of a portal, and the Templates of the
+// operator next to it.
 func (w *world) configure(b *backend, address string, providers sections, workers int) (string, error) {
 	access := []any{}
 	for name, token := range services {
@@ -332,7 +332,7 @@ func (w *world) configure(b *backend, address string, providers sections, worker
 	)
 }
 
-// enter returns the world for a test, which runs beside the others.
+// enter returns the world for a test, which runs in parallel with others.
 func enter(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
@@ -352,7 +352,7 @@ func (w *world) as(t *testing.T, who string) client {
 	return w.portal.client(t, w.token(t, who))
 }
 
-// token returns what a caller sends: the token of a service, or that of a person,
+// token returns the token of a caller: that of a service, or that of a user,
 // who signs in at the issuer the first time.
 func (w *world) token(t *testing.T, who string) string {
 	t.Helper()
@@ -375,7 +375,7 @@ func (w *world) token(t *testing.T, who string) string {
 	return w.tokens[who]
 }
 
-// session is what the portal answers after a sign-in.
+// session is the response to a sign-in.
 type session struct {
 	BackstageIdentity struct {
 		Token    string
@@ -383,7 +383,7 @@ type session struct {
 	}
 }
 
-// browser keeps the cookies of one person.
+// browser keeps the cookies of one user.
 type browser struct{ client *http.Client }
 
 func newBrowser() (*browser, error) {
@@ -397,7 +397,7 @@ func newBrowser() (*browser, error) {
 	}}, nil
 }
 
-// cookies returns what a browser sends to an address.
+// cookies returns the cookies that a browser sends to a URL.
 func (b *browser) cookies(t *testing.T, at string) []*http.Cookie {
 	t.Helper()
 	u, err := url.Parse(at)
@@ -407,13 +407,13 @@ func (b *browser) cookies(t *testing.T, at string) []*http.Cookie {
 	return b.client.Jar.Cookies(u)
 }
 
-// keptJar sends the same cookies always.
+// keptJar always sends the same cookies.
 type keptJar struct{ all []*http.Cookie }
 
 func (k keptJar) Cookies(*url.URL) []*http.Cookie   { return k.all }
 func (keptJar) SetCookies(*url.URL, []*http.Cookie) {}
 
-// visit sends a request and wants a status.
+// visit sends a request and checks the status.
 func (b *browser) visit(ctx context.Context, method, at string, want int) (http.Header, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, at, http.NoBody)
 	if err != nil {
@@ -427,12 +427,12 @@ func (b *browser) visit(ctx context.Context, method, at string, want int) (http.
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != want {
-		err = fmt.Errorf("%s answers %s: %s", at, resp.Status, body)
+		err = fmt.Errorf("response of %s is %s: %s", at, resp.Status, body)
 	}
 	return resp.Header, body, err
 }
 
-// signIn signs a person in at the issuer.
+// signIn signs a user in at the issuer.
 func (w *world) signIn(ctx context.Context, b *browser, who string) (*session, error) {
 	away, _, err := b.visit(ctx, http.MethodGet, w.portal.base+"/api/auth/oidc/start?redirect=/", http.StatusFound)
 	if err != nil {
@@ -448,7 +448,7 @@ func (w *world) signIn(ctx context.Context, b *browser, who string) (*session, e
 	return w.refresh(ctx, b)
 }
 
-// refresh asks for a token of the session that a browser has.
+// refresh requests a token for the session of a browser.
 func (w *world) refresh(ctx context.Context, b *browser) (*session, error) {
 	_, body, err := b.visit(ctx, http.MethodPost, w.portal.base+"/api/auth/oidc/refresh", http.StatusOK)
 	if err != nil {

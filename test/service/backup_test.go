@@ -18,8 +18,8 @@ import (
 	"example.dev/ingestor/test/postgres"
 )
 
-// command runs portal-backend with arguments, and returns its exit code and what it
-// says.
+// command runs portal-backend with arguments, and returns its exit code,
+// standard output and standard error.
 func command(ctx context.Context, args ...string) (code int, out, errs string) {
 	var stdout, stderr bytes.Buffer
 	code = app.Run(ctx, portal.Name, &app.Env{
@@ -28,13 +28,13 @@ func command(ctx context.Context, args ...string) (code int, out, errs string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// examined runs doctor, and returns its exit code and the results of a check.
+// examined runs doctor and returns its exit code and the results of one check.
 func examined(t *testing.T, config, check string) (code int, found []doctor.Result) {
 	t.Helper()
 	code, out, errs := command(t.Context(), "doctor", "--config", config, "--format", "json")
 	var all struct{ Checks []doctor.Result }
 	if err := json.Unmarshal([]byte(out), &all); err != nil {
-		t.Fatalf("doctor says %q and %q: %v", out, errs, err)
+		t.Fatalf("doctor printed %q and %q, want JSON: %v", out, errs, err)
 	}
 	for _, r := range all.Checks {
 		if r.Check == check {
@@ -42,13 +42,13 @@ func examined(t *testing.T, config, check string) (code int, found []doctor.Resu
 		}
 	}
 	if len(found) == 0 {
-		t.Fatalf("doctor has no check %s: %s", check, out)
+		t.Fatalf("doctor reported no check %s: %s", check, out)
 	}
 	return code, found
 }
 
-// TestBackup copies the database of a server that is written to, and starts another
-// server with the copy.
+// TestBackup checks that a backup taken while the server handles writes can be
+// used to start another server.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	s := setup{}
@@ -66,9 +66,9 @@ func TestBackup(t *testing.T) {
 		}
 		written <- n
 	}()
-	p.until("something to copy", func() error {
+	p.until("enough locations to back up", func() error {
 		if got, err := p.refs("kind=location"); err != nil || len(got) < 20 {
-			return fmt.Errorf("%d locations: %w", len(got), err)
+			return fmt.Errorf("catalog has %d locations, want at least 20: %w", len(got), err)
 		}
 		return nil
 	})
@@ -80,45 +80,45 @@ func TestBackup(t *testing.T) {
 	stop()
 	all := <-written
 	if code != 0 || strings.Count(out, "copied ") != 3 {
-		t.Fatalf("exit code %d\n%s%s", code, out, errs)
+		t.Fatalf("backup ended with exit code %d, want 0 and three copied files\n%s%s", code, out, errs)
 	}
-	t.Logf("%v, beside %d writes", took, all)
+	t.Logf("backup took %v while %d writes were made", took, all)
 	if took > 10*time.Second {
-		t.Errorf("the backup took %v", took)
+		t.Errorf("backup took %v, want at most 10 s", took)
 	}
 	for _, name := range []string{"copy.sqlite", "copy-jobs.sqlite", "copy-tasks.key"} {
 		info, err := os.Stat(filepath.Join(filepath.Dir(to), name))
 		if err != nil || info.Mode() != 0o600 {
-			t.Errorf("%s is %v: %v", name, info, err)
+			t.Errorf("mode of %s is %v, want 0600: %v", name, info, err)
 		}
 	}
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(to), ".*")); err != nil || len(left) > 0 {
-		t.Errorf("%q is left: %v", left, err)
+		t.Errorf("temporary files %q were left behind, want none: %v", left, err)
 	}
-	if code, _, errs := command(t.Context(), "backup", "--config", config, to); code != 1 || !strings.Contains(errs, "file already exists\n  name a file that does not exist") {
-		t.Errorf("again: exit code %d\n%s", code, errs)
+	if code, _, errs := command(t.Context(), "backup", "--config", config, to); code != 1 || !strings.Contains(errs, "file already exists\n  specify a file that does not exist") {
+		t.Errorf("second backup to the same file ended with exit code %d, want 1 and a hint\n%s", code, errs)
 	}
 	restored := setup{database: sections{"client": "sqlite", "connection": sections{"filename": to}}}
 	r := launch(t, restored).ready()
 	if got, err := r.refs("kind=location"); err != nil || len(got) < 20 || len(got) > all {
-		t.Errorf("the copy has %d of %d locations: %v", len(got), all, err)
+		t.Errorf("restored catalog has %d of %d locations: %v", len(got), all, err)
 	}
 }
 
-// TestBackupPostgres wants the command that backs up PostgreSQL to be shown, without
-// the password.
+// TestBackupPostgres checks that backup prints the pg_dump command for
+// PostgreSQL, without the password.
 func TestBackupPostgres(t *testing.T) {
 	t.Parallel()
 	s := setup{database: sections{"client": "pg", "connection": "postgres://portal:s3cr3t@db.example.org:5433/portal?sslmode=require&password=s3cr3t"}}
 	code, out, errs := command(t.Context(), "backup", "--config", s.write(t, "127.0.0.1:1"), "it's.dump")
 	want := `pg_dump --format=custom --file='it'\''s.dump' --dbname='postgres://portal@db.example.org:5433/portal?sslmode=require'`
 	if code != 4 || out != "" || !strings.Contains(errs, want) || strings.Contains(errs, "s3cr3t") {
-		t.Errorf("exit code %d\n%s\nwant %s", code, errs, want)
+		t.Errorf("backup ended with exit code %d, want 4\n%s\nwant %s", code, errs, want)
 	}
 }
 
-// TestDoctor looks at a server that runs, at one that is down, and at one whose files
-// are damaged.
+// TestDoctor checks doctor against a running server, a stopped one, and one
+// whose database file is damaged.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -128,10 +128,10 @@ func TestDoctor(t *testing.T) {
 	}})}
 	p := launch(t, s.onFile(t)).ready()
 	p.wants("", entities("alphas")...)
-	p.until("both sources were tried", func() error {
+	p.until("first scan of both sources", func() error {
 		for _, h := range p.health().Sources {
 			if h.LastAttempt.IsZero() {
-				return fmt.Errorf("%s was not", h.Name)
+				return fmt.Errorf("source %s was not scanned", h.Name)
 			}
 		}
 		return nil
@@ -140,15 +140,15 @@ func TestDoctor(t *testing.T) {
 	for _, when := range []string{"it runs", "it is down"} {
 		code, found := examined(t, config, "sources")
 		if code != 0 || len(found) != 1 || found[0].Status != doctor.Warning || !strings.Contains(found[0].Message, "gone: ") {
-			t.Errorf("%s: exit code %d, sources %+v", when, code, found)
+			t.Errorf("%s: doctor ended with exit code %d, want 0; sources %+v", when, code, found)
 		}
 		for _, check := range []string{"database", "integrity", "jobs", "tasks", "clock", "disk"} {
 			if _, found := examined(t, config, check); found[0].Status != doctor.OK {
-				t.Errorf("%s: %+v", when, found)
+				t.Errorf("%s: check returned %+v, want OK", when, found)
 			}
 		}
 		if code, _, _ := command(t.Context(), "doctor", "--config", config, "--strict"); code != 2 {
-			t.Errorf("%s: strict, exit code %d", when, code)
+			t.Errorf("%s: doctor --strict ended with exit code %d, want 2", when, code)
 		}
 		if when == "it runs" {
 			p.answers()
@@ -159,11 +159,11 @@ func TestDoctor(t *testing.T) {
 	}
 	damage(t, s.file())
 	if code, found := examined(t, config, "integrity"); code != 2 || found[0].Status != doctor.Error || !strings.Contains(found[0].Hint, "restore the last backup") {
-		t.Errorf("damaged: exit code %d, %+v", code, found)
+		t.Errorf("doctor ended with exit code %d for a damaged file, want 2; integrity %+v", code, found)
 	}
 }
 
-// damage writes over the middle of a file.
+// damage overwrites the middle of a file.
 func damage(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -182,8 +182,8 @@ func damage(t *testing.T, path string) {
 	}
 }
 
-// TestDoctorPostgres looks at a server on PostgreSQL: as it is, with a newer version,
-// and without the database.
+// TestDoctorPostgres checks doctor against a server on PostgreSQL: as it is,
+// with a newer schema version, and without the database.
 func TestDoctorPostgres(t *testing.T) {
 	t.Parallel()
 	pg := postgres.Start(t)
@@ -193,15 +193,15 @@ func TestDoctorPostgres(t *testing.T) {
 	config := s.write(t, "127.0.0.1:1")
 	for _, check := range []string{"database", "integrity", "jobs", "tasks", "clock"} {
 		if code, found := examined(t, config, check); code != 0 || found[0].Status != doctor.OK {
-			t.Errorf("exit code %d, %+v", code, found)
+			t.Errorf("doctor ended with exit code %d, want 0; found %+v", code, found)
 		}
 	}
 	ask("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true) RETURNING 'x'")
 	if code, found := examined(t, config, "database"); code != 2 || found[0].Status != doctor.Error || !strings.Contains(found[0].Message, "version 9999") {
-		t.Errorf("a newer one: exit code %d, %+v", code, found)
+		t.Errorf("doctor ended with exit code %d for a newer schema version, want 2; found %+v", code, found)
 	}
 	pg.Kill()
-	if code, found := examined(t, config, "database"); code != 2 || found[0].Status != doctor.Error || !strings.Contains(found[0].Hint, "PostgreSQL runs") {
+	if code, found := examined(t, config, "database"); code != 2 || found[0].Status != doctor.Error || !strings.Contains(found[0].Hint, "PostgreSQL is running") {
 		t.Errorf("without: exit code %d, %+v", code, found)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// granted lets service accounts read some resources of Crossplane.
+// granted returns RBAC manifests that let service accounts read some Crossplane
+// resources.
 func granted(name string, resources, accounts []string) string {
 	var subjects []string
 	for _, a := range accounts {
@@ -33,7 +34,8 @@ subjects: [%[3]s]
 `, name, strings.Join(resources, ", "), strings.Join(subjects, ", "), group)
 }
 
-// reader describes a server for who has a token in a file.
+// reader returns the configuration of a cluster that is accessed with the token
+// in a file.
 func reader(name string, c *apiserver.Server, tokenFile string) sections {
 	return sections{
 		"name": name, "url": c.URL, "caFile": filepath.Join(c.Dir, "pki", "ca.crt"),
@@ -41,8 +43,8 @@ func reader(name string, c *apiserver.Server, tokenFile string) sections {
 	}
 }
 
-// rescan asks for a scan and waits for the next one, whoever had asked for it
-// before.
+// rescan triggers a scan and waits for the next run, even if an earlier trigger
+// started it.
 func (s *service) rescan(source string) {
 	s.t.Helper()
 	asked := time.Now()
@@ -52,22 +54,22 @@ func (s *service) rescan(source string) {
 	s.ran(source, asked)
 }
 
-// scanned has a source scanned until health is so: servers learn of permissions
-// a moment after they are given.
+// scanned rescans a source until its health is as wanted. API servers apply
+// RBAC changes with a delay.
 func (s *service) scanned(source, status string, clusters map[string]string) {
 	s.t.Helper()
 	s.until("health "+status+" after a scan", func() error {
 		s.rescan(source)
 		h := s.health()
 		if h.Status != status || !cmp.Equal(h.Clusters, clusters) {
-			return fmt.Errorf("it is %s with %v", h.Status, h.Clusters)
+			return fmt.Errorf("health is %s with clusters %v", h.Status, h.Clusters)
 		}
 		return nil
 	})
 }
 
-// TestClusterAccess takes away the right to read Compositions, and gives it
-// back; and then the token itself.
+// TestClusterAccess checks that entities are kept and marked stale while the
+// permission to read Compositions, and then the token itself, is revoked.
 func TestClusterAccess(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -85,33 +87,33 @@ func TestClusterAccess(t *testing.T) {
 	s.scanned(prod, "healthy", map[string]string{"prod": "connected"})
 	before, stamps := s.contents(), s.stamps("")
 
-	// 403 on Compositions only.
+	// Compositions are forbidden (403), everything else is readable.
 	c.Delete(t, compositions)
 	s.scanned(prod, "degraded", map[string]string{"prod": "partial"})
 	s.stale("prod/compositions", began, of...)
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
-		t.Errorf("more than the stale marks has changed:\n%s", diff)
+		t.Errorf("entities changed in more than their stale marks:\n%s", diff)
 	}
 	s.unmoved(stamps, entities("betas")...)
 	if form := s.spec(template("alphas")); !strings.Contains(form, "alpha-one") || !strings.Contains(form, "alpha-two") {
-		t.Errorf("the form has lost a Composition: %s", form)
+		t.Errorf("form lost a Composition: %s", form)
 	}
 	h := s.about(prod)
 	if !strings.Contains(h.LastError, "forbidden") || !strings.Contains(h.LastError, `"compositions"`) || !strings.Contains(h.LastError, "list") {
-		t.Errorf("the last error does not name the permission: %s", h.LastError)
+		t.Errorf("last error does not name the missing permission: %s", h.LastError)
 	}
 	if !strings.Contains(h.Hint, "add this rule") {
-		t.Errorf("the way out is not named: %q", h.Hint)
+		t.Errorf("hint is %q, want the rule to add", h.Hint)
 	}
 	if n := s.staleObjects(prod); n != 2 {
 		t.Errorf("%d objects are stale, want two Compositions", n)
 	}
-	// Definitions come and change all the same.
+	// New and changed definitions are still ingested.
 	c.Apply(t, definition("gammas", "one"), definition("alphas", "other"))
 	s.wants("kind=template", template("alphas"), template("betas"), template("gammas"))
-	s.until("a new field", func() error {
+	s.until("changed field in the form", func() error {
 		if form := s.spec(template("alphas")); !strings.Contains(form, "other") || !strings.Contains(form, "alpha-two") {
-			return fmt.Errorf("the form is %s", form)
+			return fmt.Errorf("form is %s", form)
 		}
 		return nil
 	})
@@ -121,24 +123,24 @@ func TestClusterAccess(t *testing.T) {
 	s.wants("", slices.Concat(of, entities("betas"))...)
 	s.stale("", began)
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
-		t.Errorf("with the permission, more than the stale marks has changed:\n%s", diff)
+		t.Errorf("entities changed in more than their stale marks after the permission was restored:\n%s", diff)
 	}
 
-	// A token that is not one any more, because its account is gone.
+	// The token becomes invalid because its service account is deleted.
 	c.Delete(t, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: first, namespace: readers}\n")
 	s.scanned(prod, "unhealthy", map[string]string{"prod": "unauthorized"})
 	s.stale("prod/definitions", began, slices.Concat(of, entities("betas"))...)
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
-		t.Errorf("without a token, more than the stale marks has changed:\n%s", diff)
+		t.Errorf("entities changed in more than their stale marks without a valid token:\n%s", diff)
 	}
 	if strings.Contains(s.about(prod).LastError, "eyJ") {
-		t.Error("the last error has a token")
+		t.Error("last error contains a token")
 	}
 	put(t, file, c.Token(t, "readers", "second"))
 	s.scanned(prod, "healthy", map[string]string{"prod": "connected"})
 	s.stale("", began)
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
-		t.Errorf("with a new token, more than the stale marks has changed:\n%s", diff)
+		t.Errorf("entities changed in more than their stale marks after the token was replaced:\n%s", diff)
 	}
 	c.Apply(t, definition("deltas", "one"))
 	s.wants("kind=template", template("alphas"), template("betas"), template("deltas"))

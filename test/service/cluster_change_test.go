@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// TestClusterChange renames definitions and takes them out of the filter, under
-// the eyes of a service that watches and of one that only scans.
+// TestClusterChange renames definitions and removes them from the filter. It
+// checks a service that watches the cluster and one that only scans it.
 func TestClusterChange(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Start(t, apiserver.Options{Apply: []string{
@@ -28,8 +28,8 @@ func TestClusterChange(t *testing.T) {
 	live.wants("", first...)
 	slow.wants("", first...)
 	stamps := map[*service]map[string]string{live: live.stamps(""), slow: slow.stamps("")}
-	// both has both services see it, the second by a scan, and want the rest to
-	// be as it was.
+	// both waits until both services have the entities, the second one after a
+	// scan, and checks that other entities are unchanged.
 	both := func(t *testing.T, refs ...string) (run ingest.Run) {
 		t.Helper()
 		for _, s := range []*service{live, slow} {
@@ -38,18 +38,18 @@ func TestClusterChange(t *testing.T) {
 			if s == slow {
 				run = here.scan(prod)
 				if got, err := here.refs(""); err != nil || !slices.Equal(got, slices.Sorted(slices.Values(refs))) {
-					t.Errorf("after the scan there is %v %v, want %v", got, err, refs)
+					t.Errorf("catalog has %v after the scan (error %v), want %v", got, err, refs)
 				}
 			}
 			here.wants("", refs...)
 			here.unmoved(stamps[s], entities("betas")...)
-			here.fares("healthy", nil)
+			here.wantHealth("healthy", nil)
 		}
 		return run
 	}
 
 	t.Run("Renamed", func(t *testing.T) {
-		// The kind stays, and so does the Composition for it.
+		// The kind stays the same, so the Composition still applies.
 		renamed := strings.NewReplacer("name: alphas.", "name: omegas.", "plural: alphas", "plural: omegas").Replace(definition("alphas", "one"))
 		c.Apply(t, renamed)
 		here := *live
@@ -58,11 +58,11 @@ func TestClusterChange(t *testing.T) {
 		c.Delete(t, definition("alphas", "one"))
 		run := both(t, slices.Concat(entities("omegas", "betas"), []string{kept})...)
 		if run.Removed < 3 || run.Added < 3 || run.Error != "" {
-			t.Errorf("one run has old ones go and new ones come; this was %+v", run)
+			t.Errorf("run is %+v, want one run that removes the old entities and adds the new ones", run)
 		}
 		for _, s := range []*service{live, slow} {
 			if f := s.entity(kept); !strings.Contains(string(f.Spec), "omegas."+group+"-xrd") {
-				t.Errorf("the Composition belongs to %s", f.Spec)
+				t.Errorf("Composition belongs to %s, want the renamed definition", f.Spec)
 			}
 		}
 		c.Delete(t, renamed)
@@ -76,7 +76,7 @@ func TestClusterChange(t *testing.T) {
 		both(t, entities("betas")...)
 		var x ingest.Explanation
 		if _, err := live.get("/api/composer-ingestor/explain/alphas."+group, &x); err != nil || len(x.Copies) != 1 || !strings.Contains(x.Copies[0].Refused, "/ingest") {
-			t.Errorf("explain says %+v %v, want it to name the label", x.Copies, err)
+			t.Errorf("explain returned %+v (error %v), want the label named", x.Copies, err)
 		}
 		c.Apply(t, definition("alphas", "one"))
 		both(t, first...)
@@ -86,7 +86,8 @@ func TestClusterChange(t *testing.T) {
 	t.Run("Storm", func(t *testing.T) { storm(t, c, live) })
 }
 
-// storm changes 250 definitions four times each, as fast as the server takes it.
+// storm changes 250 definitions four times each, as fast as the API server
+// accepts the changes.
 func storm(t *testing.T, c *apiserver.Server, s *service) {
 	const many, times = 250, 4
 	var text strings.Builder
@@ -98,7 +99,7 @@ func storm(t *testing.T, c *apiserver.Server, s *service) {
 	c.Apply(t, text.String())
 	settled := func(round int) {
 		t.Helper()
-		s.until("the last state of all", func() error {
+		s.until("final state of all definitions", func() error {
 			var all []found
 			if _, err := s.get("/api/catalog/entities?filter=kind=template", &all); err != nil {
 				return err
@@ -110,7 +111,7 @@ func storm(t *testing.T, c *apiserver.Server, s *service) {
 				}
 			}
 			if n != many {
-				return fmt.Errorf("%d are so, want %d", n, many)
+				return fmt.Errorf("%d definitions are in the final state, want %d", n, many)
 			}
 			return nil
 		})
@@ -148,14 +149,14 @@ func storm(t *testing.T, c *apiserver.Server, s *service) {
 	settled(times)
 	told, ran = s.metric(events)-told, runs()-ran
 	t.Logf("%.0f events in %v became %d syncs", told, took.Round(time.Millisecond), ran)
-	// News are gathered for a quarter of a second at most.
+	// Events are batched for at most a quarter of a second.
 	if most := int(took/(200*time.Millisecond)) + 10; told < many*times || ran == 0 || ran > most {
-		t.Errorf("%.0f events in %v became %d syncs, want at least %d and at most %d", told, took, ran, many*times, most)
+		t.Errorf("%.0f events in %v became %d syncs, want at least %d events and between 1 and %d syncs", told, took, ran, many*times, most)
 	}
-	s.fares("healthy", nil)
+	s.wantHealth("healthy", nil)
 }
 
-// repaint gives a definition another field.
+// repaint replaces a field of a definition.
 func repaint(t *testing.T, c *apiserver.Server, plural string, round int) error {
 	body := fmt.Sprintf(`[{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties","value":{"round%d":{"type":"string"}}}]`, round)
 	at := c.URL + "/apis/apiextensions.crossplane.io/v2/compositeresourcedefinitions/" + plural + "." + group
@@ -170,7 +171,7 @@ func repaint(t *testing.T, c *apiserver.Server, plural string, round int) error 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", plural, resp.Status)
+		return fmt.Errorf("cannot change %s: %s", plural, resp.Status)
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// line is the way to a server, which can be cut: then nobody answers there, and
-// the server is as well as ever.
+// line is a proxy to an API server. When it is cut, connections are refused
+// although the server still runs.
 type line struct {
 	t      *testing.T
 	server *apiserver.Server
@@ -40,7 +40,7 @@ func newLine(t *testing.T, c *apiserver.Server) *line {
 	return l
 }
 
-// mend has the server answer.
+// mend accepts connections again.
 func (l *line) mend() {
 	l.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(l.t.Context(), "tcp", l.at)
@@ -61,7 +61,7 @@ func (l *line) mend() {
 	}()
 }
 
-// carry carries what is said on one connection.
+// carry copies data between both ends of one connection.
 func (l *line) carry(from net.Conn) {
 	to, err := (&net.Dialer{}).Dial("tcp", strings.TrimPrefix(l.server.URL, "https://"))
 	if err != nil {
@@ -85,7 +85,7 @@ func (l *line) carry(from net.Conn) {
 	delete(l.open, to)
 }
 
-// cut ends all connections and lets no new one come.
+// cut closes all connections and refuses new ones.
 func (l *line) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +95,7 @@ func (l *line) cut() {
 	}
 }
 
-// cluster describes the server at the end of the line.
+// cluster returns the configuration of the API server behind the line.
 func (l *line) cluster(name string) sections {
 	l.t.Helper()
 	data, err := os.ReadFile(l.server.Kubeconfig)
@@ -109,7 +109,8 @@ func (l *line) cluster(name string) sections {
 	return sections{"name": name, "kubeconfig": own}
 }
 
-// The annotations by which an entity is known to be old, and when it was found.
+// Annotations that mark an entity as stale, and name the cluster it was found
+// in.
 const (
 	annotationStale      = "backstage.io/stale"
 	annotationStaleSince = "backstage.io/stale-since"
@@ -117,10 +118,11 @@ const (
 	annotationFoundIn    = "backstage.io/discovered-from"
 )
 
-// content is an entity without its stale marks and what changes with them.
+// content is an entity without its stale marks and the fields that change with
+// them.
 type content struct{ UID, Text string }
 
-// contents returns all entities of the catalog, but for whether they are stale.
+// contents returns all entities of the catalog without their stale marks.
 func (s *service) contents() map[string]content {
 	s.t.Helper()
 	var all []map[string]any
@@ -147,8 +149,8 @@ func (s *service) contents() map[string]content {
 	return out
 }
 
-// stale waits until exactly these entities say that they are stale, because of
-// what, and since a moment that can be.
+// stale waits until exactly these entities are marked stale, with the wanted
+// reason and a plausible time.
 func (s *service) stale(what string, earliest time.Time, refs ...string) {
 	s.t.Helper()
 	slices.Sort(refs)
@@ -169,7 +171,7 @@ func (s *service) stale(what string, earliest time.Time, refs ...string) {
 				return err
 			}
 			if since.Before(earliest.Truncate(time.Millisecond)) || since.After(time.Now()) {
-				return fmt.Errorf("%s is stale since %q, which cannot be", f.ref(), a[annotationStaleSince])
+				return fmt.Errorf("%s is stale since %q, want a time between the start of the test and now", f.ref(), a[annotationStaleSince])
 			}
 			if !strings.Contains(a[annotationStale], what) {
 				return fmt.Errorf("%s is stale because of %q, want %q", f.ref(), a[annotationStale], what)
@@ -177,13 +179,13 @@ func (s *service) stale(what string, earliest time.Time, refs ...string) {
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, refs) {
-			return fmt.Errorf("have %v, want %v", got, refs)
+			return fmt.Errorf("stale entities are %v, want %v", got, refs)
 		}
 		return nil
 	})
 }
 
-// about returns how a source fares.
+// about returns the health of a source.
 func (s *service) about(source string) ingest.SourceHealth {
 	s.t.Helper()
 	for _, h := range s.health().Sources {
@@ -191,33 +193,33 @@ func (s *service) about(source string) ingest.SourceHealth {
 			return h
 		}
 	}
-	s.t.Fatalf("health does not know %s", source)
+	s.t.Fatalf("health does not list the source %s", source)
 	return ingest.SourceHealth{}
 }
 
-// staleObjects is how many objects of a source are old.
+// staleObjects returns the number of stale objects of a source.
 func (s *service) staleObjects(source string) int {
 	s.t.Helper()
 	return int(s.metric(fmt.Sprintf("composer_ingestor_stale_objects{source=%q}", source)))
 }
 
-// composites waits until there are so many composites, and returns their
+// composites waits until the catalog has n composites, and returns their
 // references.
 func (s *service) composites(n int) (refs []string) {
 	s.t.Helper()
 	s.until("composites", func() (err error) {
 		refs, err = s.refs("kind=resource,spec.type=crossplane-xr")
 		if err == nil && len(refs) != n {
-			err = fmt.Errorf("have %v, want %d", refs, n)
+			err = fmt.Errorf("composites are %v, want %d", refs, n)
 		}
 		return err
 	})
 	return refs
 }
 
-// TestClusterOutage goes through the outages of one of two clusters: it is down
-// when the service starts, comes up, is killed, and comes back; at last both have
-// a definition of which they think differently.
+// TestClusterOutage checks outages of one of two clusters: it is down when the
+// service starts, comes up, is killed, and comes back. At the end the clusters
+// have different versions of the same definition.
 func TestClusterOutage(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -233,18 +235,18 @@ func TestClusterOutage(t *testing.T) {
 	away := map[string]string{"east": "unreachable", "west": "connected"}
 	const source = "composerIngestor/east"
 
-	// Down at the start.
+	// The cluster is down when the service starts.
 	s.wants("", entities("alphas")...)
-	s.until("the reason", func() error {
-		// Its line is there, and nobody at its end.
+	s.until("the outage in health", func() error {
+		// The proxy accepts connections, but the API server behind it is down.
 		if h := s.health(); h.Status != "degraded" || h.Clusters["west"] != "connected" || h.Clusters["east"] == "connected" || s.about(source).LastError == "" {
-			return fmt.Errorf("health is %+v", h)
+			return fmt.Errorf("health is %+v, want degraded because of the cluster east", h)
 		}
 		return nil
 	})
 	way.cut()
 	s.rescan(source)
-	s.fares("degraded", away)
+	s.wantHealth("degraded", away)
 	first := s.stamps("")
 	east.Restart(t)
 	way.mend()
@@ -253,39 +255,39 @@ func TestClusterOutage(t *testing.T) {
 	mine = append(mine, s.composites(1)...)
 	all = append(all, s.composites(1)...)
 	s.wants("", all...)
-	s.fares("healthy", well)
+	s.wantHealth("healthy", well)
 	s.unmoved(first, entities("alphas")...)
 
-	// Down after a good run.
+	// The cluster goes down after a successful scan.
 	before, stamps := s.contents(), s.stamps("")
 	east.Kill()
 	way.cut()
-	s.fares("degraded", away)
+	s.wantHealth("degraded", away)
 	s.stale("east/definitions", began, append(entities("gammas"), mine...)...)
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
-		t.Errorf("more than the stale marks has changed:\n%s", diff)
+		t.Errorf("entities changed in more than their stale marks:\n%s", diff)
 	}
 	s.unmoved(stamps, entities("alphas")...)
 	h := s.about(source)
 	if !strings.Contains(h.LastError, `cluster "east"`) || !strings.Contains(h.LastError, "refused") || len(h.Stale) == 0 || !h.LastAttempt.After(h.LastSuccess) {
-		t.Errorf("health says of the cluster %+v", h)
+		t.Errorf("health of the cluster is %+v, want the refused connection", h)
 	}
 	if n := s.staleObjects(source); n != 4 {
 		t.Errorf("%d objects are stale, want two definitions, a Composition and a composite", n)
 	}
 
-	// Back again, without a definition that was deleted meanwhile.
+	// The cluster comes back. One definition was deleted during the outage.
 	east.Restart(t)
 	east.Delete(t, definition("gammas", "one"))
 	way.mend()
 	s.wants("", append(entities("alphas"), mine...)...)
-	s.fares("healthy", well)
+	s.wantHealth("healthy", well)
 	s.stale("", began)
 	for _, ref := range entities("gammas") {
 		delete(before, ref)
 	}
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
-		t.Errorf("back again, more than the stale marks has changed:\n%s", diff)
+		t.Errorf("entities changed in more than their stale marks after the outage:\n%s", diff)
 	}
 	s.unmoved(stamps, entities("alphas")...)
 	if n := s.staleObjects(source); n != 0 {
@@ -294,8 +296,9 @@ func TestClusterOutage(t *testing.T) {
 	s.disagree(began, west, east, way, away, well)
 }
 
-// disagree has two clusters differ about a definition. The one with the higher
-// generation counts, also while its cluster is away, until it is deleted there.
+// disagree gives two clusters different versions of a definition. The version
+// with the higher generation wins, even while its cluster is unreachable, until
+// the definition is deleted there.
 func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *line, away, well map[string]string) {
 	t := s.t
 	t.Helper()
@@ -303,7 +306,7 @@ func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *l
 	west.Apply(t, definition("deltas", "western"))
 	s.wants("kind=template,metadata.name=deltas."+group, template("deltas"))
 	uid := s.entity(template("deltas")).Metadata.UID
-	// The second of two states has generation 2.
+	// The second version of the definition has generation 2.
 	east.Apply(t, definition("deltas", "northern"))
 	east.Apply(t, definition("deltas", "eastern"))
 	shows := func(field, from string) {
@@ -311,7 +314,7 @@ func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *l
 		s.until("the schema with "+field, func() error {
 			f := s.entity(template("deltas"))
 			if f == nil || f.Metadata.UID != uid || !strings.Contains(string(f.Spec), field) || f.Metadata.Annotations[annotationFoundIn] != from {
-				return fmt.Errorf("it is %+v", f)
+				return fmt.Errorf("entity is %+v", f)
 			}
 			return nil
 		})
@@ -329,7 +332,7 @@ func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *l
 
 	before := s.contents()
 	way.cut()
-	s.fares("degraded", away)
+	s.wantHealth("degraded", away)
 	var theirs []string
 	for ref := range before {
 		if !slices.Contains(entities("alphas"), ref) {
@@ -338,10 +341,10 @@ func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *l
 	}
 	s.stale("east/definitions", began, theirs...)
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
-		t.Errorf("the winner is away, and more than the stale marks has changed:\n%s", diff)
+		t.Errorf("entities changed in more than their stale marks while the cluster with the winning version was down:\n%s", diff)
 	}
 	way.mend()
-	s.fares("healthy", well)
+	s.wantHealth("healthy", well)
 	s.stale("", began)
 
 	east.Delete(t, definition("deltas", "eastern"))
@@ -349,6 +352,6 @@ func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *l
 	now := s.contents()
 	maps.DeleteFunc(now, func(ref string, _ content) bool { return slices.Contains(entities("deltas"), ref) })
 	if diff := cmp.Diff(others, now); diff != "" {
-		t.Errorf("other entities have changed:\n%s", diff)
+		t.Errorf("other entities changed:\n%s", diff)
 	}
 }

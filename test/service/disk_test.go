@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// onDisk starts a service whose database is on a disk of its own, which is prepared by
-// a command that has its folder in $DISK.
+// onDisk starts a service whose database is on a file system of its own. The
+// command prepare mounts it at $DISK.
 func onDisk(t *testing.T, prepare string) (p *program, disk string) {
 	t.Helper()
 	unshare := []string{"--user", "--map-root-user", "--mount", "sh", "-ec"}
 	if out, err := exec.Command("unshare", append(unshare, "mount -t tmpfs -o size=1m tmpfs /tmp")...).CombinedOutput(); err != nil {
-		t.Skipf("no disk can be mounted for a process alone: %v\n%s", err, out)
+		t.Skipf("cannot mount a file system for a single process: %v\n%s", err, out)
 	}
 	disk = filepath.Join(t.TempDir(), "disk")
 	if err := os.Mkdir(disk, 0o700); err != nil {
@@ -33,11 +33,12 @@ func onDisk(t *testing.T, prepare string) (p *program, disk string) {
 	return p, fmt.Sprintf("/proc/%d/root%s", p.PID(), disk)
 }
 
-// TestBadDiskAtStart wants a service that cannot start to say what to do.
+// TestBadDiskAtStart checks that a service that cannot start because of its
+// disk prints a hint.
 func TestBadDiskAtStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ prepare, says string }{
-		"Full":     {`mount -t tmpfs -o size=300k tmpfs "$DISK"`, "free space on the disk"},
+		"Full":     {`mount -t tmpfs -o size=300k tmpfs "$DISK"`, "free disk space"},
 		"ReadOnly": {`mount -t tmpfs -o ro tmpfs "$DISK"`, "check whether the disk is mounted read-only"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,17 +47,17 @@ func TestBadDiskAtStart(t *testing.T) {
 			select {
 			case <-p.Ended():
 			case <-time.After(time.Minute):
-				t.Fatal("it has not ended")
+				t.Fatal("program still runs after a minute, want it to end")
 			}
 			if said := p.log.String(); !strings.Contains(said, "portal-backend: cannot ") || !strings.Contains(said, c.says) || p.Err() == nil {
-				t.Errorf("it ended with %v and said\n%s\nwant a hint with %q", p.Err(), said, c.says)
+				t.Errorf("program ended with %v and printed\n%s\nwant a hint with %q", p.Err(), said, c.says)
 			}
 		})
 	}
 }
 
-// TestDiskFills fills the disk of a service that runs: it goes on reading, refuses
-// writes with 503, and takes them again once there is room.
+// TestDiskFills fills the disk of a running service. It checks that reads still
+// work, writes fail with 503, and writes work again once there is space.
 func TestDiskFills(t *testing.T) {
 	t.Parallel()
 	p, disk := onDisk(t, `mount -t tmpfs -o size=40m tmpfs "$DISK"`)
@@ -86,30 +87,30 @@ func TestDiskFills(t *testing.T) {
 	refused := ""
 	for i := 0; refused == ""; i++ {
 		if i == 1000 {
-			t.Fatal("a disk that is full takes a thousand writes")
+			t.Fatal("a thousand writes to a full disk succeeded")
 		}
 		if said, err := pushed(fmt.Sprint("during-", i)); err != nil {
 			refused = said
 		}
 	}
 	if !strings.Contains(refused, "503") {
-		t.Errorf("a write was answered with %s", refused)
+		t.Errorf("write to a full disk returned %s, want 503", refused)
 	}
 	if status, err := p.get("/api/catalog/entities?limit=1", nil); err != nil || status != http.StatusOK {
-		t.Errorf("a read was answered with %d (%v)", status, err)
+		t.Errorf("read with a full disk returned %d (%v), want 200", status, err)
 	}
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	p.until("a write", func() error {
+	p.until("a successful write", func() error {
 		_, err := pushed("after")
 		return err
 	})
 }
 
-// TestNowhereToBuffer takes the temporary directory away from a service: a push that fits
-// into memory is taken, a larger one is refused with 503 and what to do, and is taken
-// once the directory is back.
+// TestNowhereToBuffer removes the temporary directory of a service. It checks
+// that a push that fits into memory succeeds, that a larger one fails with 503
+// and a hint, and that it succeeds once the directory is back.
 func TestNowhereToBuffer(t *testing.T) {
 	t.Parallel()
 	tmp := filepath.Join(t.TempDir(), "tmp")
@@ -132,16 +133,16 @@ func TestNowhereToBuffer(t *testing.T) {
 		return p.push(body)
 	}
 	if said := push(10); !strings.Contains(said, `"added":10`) {
-		t.Errorf("a small push: %s", said)
+		t.Errorf("small push returned %s, want 10 entities added", said)
 	}
 	if said := push(2000); !strings.Contains(said, "503") || !strings.Contains(said, "set TMPDIR of portal-backend") {
-		t.Errorf("a large push: %s", said)
+		t.Errorf("large push returned %s, want 503 and a hint", said)
 	}
 	if refs, err := p.refs("kind=component"); err != nil || len(refs) != 10 {
-		t.Errorf("%d entities are left (%v), want the 10 of before", len(refs), err)
+		t.Errorf("catalog has %d entities after the failed push (%v), want 10", len(refs), err)
 	}
 	mkdir()
 	if said := push(2000); !strings.Contains(said, `"added":1990`) {
-		t.Errorf("a large push afterwards: %s", said)
+		t.Errorf("large push with a temporary directory returned %s, want 1990 entities added", said)
 	}
 }

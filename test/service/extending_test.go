@@ -17,7 +17,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// built builds a program of the repository, with flags for the linker.
+// built builds a program of the repository with linker flags, and returns its
+// path.
 func built(t *testing.T, pkg, name, flags string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -29,14 +30,15 @@ func built(t *testing.T, pkg, name, flags string) string {
 	return path
 }
 
-// printedBy returns the entities that a program prints, a JSON object a line.
+// printedBy runs a program and returns the entities that it prints as one JSON
+// object per line.
 func printedBy(t *testing.T, executable string, args ...string) map[string]any {
 	t.Helper()
 	var out, notes bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), executable, args...)
 	cmd.Stdout, cmd.Stderr = &out, &notes
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, notes.String())
+		t.Fatalf("program failed: %v: %s", err, notes.String())
 	}
 	all := map[string]any{}
 	for line := range bytes.Lines(out.Bytes()) {
@@ -49,10 +51,10 @@ func printedBy(t *testing.T, executable string, args ...string) map[string]any {
 	return all
 }
 
-// TestExtending builds the backend and the command line of examples/extending from
-// one set of hooks, and wants the same entities of both, with the organisation's
-// own annotation; and everything anew when the hooks are others, although no
-// definition has changed and the database remembers all of them.
+// TestExtending builds the backend and the command line of examples/extending
+// with the same hooks. It checks that both produce the same entities, with the
+// organisation's annotation, and that a build with changed hooks rebuilds every
+// entity although no definition has changed and the database has all of them.
 func TestExtending(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -66,7 +68,7 @@ func TestExtending(t *testing.T) {
 	args := []string{"--config", with.write(t, "127.0.0.1:1"), "--profile", "composerIngestor", "--stdout", "--format", "json"}
 	want := printedBy(t, cli, args...)
 	if len(want) < 4 || !strings.Contains(fmt.Sprint(want), "example.org/runbook:https://runbooks.example.org/rhos") || !strings.Contains(fmt.Sprint(want), "costCentre") {
-		t.Fatalf("ingestor-cli prints no annotation of the hooks: %v", want)
+		t.Fatalf("ingestor-cli printed no annotation of the hooks: %v", want)
 	}
 	with.executable = built(t, "./examples/extending/backend", "portal-backend", "")
 	p := launch(t, with).ready()
@@ -78,28 +80,28 @@ func TestExtending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Links are no part of a spec, so that no version mark changes.
+	// Links are not part of a spec, so no version mark changes.
 	if err := json.Unmarshal(bytes.ReplaceAll(text, []byte("https://runbooks.example.org/"), []byte("https://wiki.example.org/")), &want); err != nil {
 		t.Fatal(err)
 	}
 	with.executable = built(t, "./examples/extending/backend", "portal-backend", other)
 	p = launch(t, with).ready()
-	p.until("the other annotation", func() error {
+	p.until("the annotation of the changed hooks", func() error {
 		var list []map[string]any
 		if _, err := p.get("/api/catalog/entities", &list); err != nil {
 			return err
 		}
 		if text := fmt.Sprint(list); len(list) == 0 || strings.Contains(text, "runbooks.example.org") {
-			return errors.New("there are entities of the hooks before")
+			return errors.New("catalog still has entities of the previous hooks")
 		}
 		return nil
 	})
 	agree(t, want, catalogued(p.service, want, false))
 }
 
-// TestExtensionFails wants a hook that panics, or returns an error, to fail one
-// definition, which is named; the others are made, and what the catalog has of the
-// one that fails stays.
+// TestExtensionFails checks that a hook that panics or returns an error fails
+// one definition, which is named. The other definitions are ingested, and the
+// existing entities of the failed one are kept.
 func TestExtensionFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -134,14 +136,14 @@ func TestExtensionFails(t *testing.T) {
 	s = start(t, with)
 	s.until("the hook's annotation on taus", func() error {
 		if e := s.entity(template("taus")); e == nil || e.Metadata.Annotations["example.org/second"] != "yes" {
-			return fmt.Errorf("it is %+v", e)
+			return fmt.Errorf("template of taus is %+v", e)
 		}
 		return nil
 	})
 	s.until("the failures in health", func() error {
 		failures := s.health().Failures
 		if !strings.Contains(failures["rhos."+group], "no rhos today") || !strings.Contains(failures["sigmas."+group], "no sigmas either") || len(failures) != 2 {
-			return fmt.Errorf("they are %q", slices.Sorted(maps.Keys(failures)))
+			return fmt.Errorf("failures are %q", slices.Sorted(maps.Keys(failures)))
 		}
 		return nil
 	})

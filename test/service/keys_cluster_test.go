@@ -14,12 +14,12 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// formed is a definition that variant B takes if the label says so.
+// formed returns a definition that variant B ingests if the label says so.
 func formed(plural, label string) string {
 	return labelled(plural, "one", "terasky.backstage.io/generate-form", label)
 }
 
-// deployment is a workload with an id.
+// deployment returns a Deployment with an id label.
 func deployment(name, id string) string {
 	return fmt.Sprintf(`apiVersion: apps/v1
 kind: Deployment
@@ -32,14 +32,14 @@ spec:
 `, name, id)
 }
 
-// shared is the API server of clusterKeys. Rows may add to it what no other row
-// looks for, one at a time.
+// shared is the API server of clusterKeys. A row may add objects that no other
+// row reads, one row at a time.
 var shared struct {
 	mu sync.Mutex
 	*apiserver.Server
 }
 
-// adds applies a manifest to shared.
+// adds applies a manifest to the shared API server.
 func adds(t *testing.T, manifest string) {
 	t.Helper()
 	shared.mu.Lock()
@@ -47,11 +47,12 @@ func adds(t *testing.T, manifest string) {
 	shared.Apply(t, manifest)
 }
 
-// formedRef is the Template that variant B makes of a definition.
+// formedRef returns the reference of the Template that variant B makes of a
+// definition.
 func formedRef(plural string) string { return template(plural) + "-v1" }
 
-// orchestrated is the configuration of variant B, with settings of it, under
-// these names of its sections.
+// orchestrated returns the configuration of variant B with some settings, under
+// the given section names.
 func orchestrated(section, locator string, settings sections) func(*testing.T, string) (sections, sections) {
 	return func(*testing.T, string) (sections, sections) {
 		return nil, sections{
@@ -64,12 +65,12 @@ func orchestrated(section, locator string, settings sections) func(*testing.T, s
 	}
 }
 
-// variantB is orchestrated with the contract's names.
+// variantB calls orchestrated with the section names of the contract.
 func variantB(settings sections) func(*testing.T, string) (sections, sections) {
 	return orchestrated("clusterIngestor", "orchestrator", settings)
 }
 
-// variantA reads the shared server with settings of variant A.
+// variantA returns a configuration in which variant A reads the shared server.
 func variantA(settings sections) func(*testing.T, string) (sections, sections) {
 	return func(*testing.T, string) (sections, sections) {
 		out := sections{"sources": nil, "clusters": []any{cluster("prod", shared.Server)}}
@@ -78,7 +79,7 @@ func variantA(settings sections) func(*testing.T, string) (sections, sections) {
 	}
 }
 
-// sources checks which sources there are.
+// sources checks the names of all sources.
 func sources(t *testing.T, s *service, want ...string) {
 	t.Helper()
 	got := []string{}
@@ -86,22 +87,23 @@ func sources(t *testing.T, s *service, want ...string) {
 		got = append(got, source.Name)
 	}
 	if slices.Sort(got); !slices.Equal(got, want) {
-		t.Errorf("the sources are %q, want %q", got, want)
+		t.Errorf("sources are %q, want %q", got, want)
 	}
 }
 
-// shows waits until an entity is there.
+// shows waits until the catalog has an entity.
 func (s *service) shows(ref string) {
 	s.t.Helper()
 	s.until(ref, func() error {
 		if s.entity(ref) == nil {
-			return fmt.Errorf("it is not there")
+			return fmt.Errorf("catalog does not have the entity")
 		}
 		return nil
 	})
 }
 
-// often checks that a source is scanned often: three scans are not far apart.
+// often checks that a source is scanned frequently: the time between three
+// scans is short.
 func often(s *service, source string) {
 	s.t.Helper()
 	var at []time.Time
@@ -116,57 +118,57 @@ func often(s *service, source string) {
 				return nil
 			}
 		}
-		return fmt.Errorf("it was scanned at %v", at)
+		return fmt.Errorf("source was scanned at %v", at)
 	})
 }
 
-// clusterKeys are those of clusters, and of variant B.
+// clusterKeys has the keys of clusters and of variant B.
 var clusterKeys = map[string]keyed{
 	"Clusters": {
-		reason: "The clusters of variant A are those it names, as they are called there.",
+		reason: "Variant A reads the clusters it names, under the names given there.",
 		keys:   []string{"composerIngestor.clusters", "composerIngestor.clusters[].name", "composerIngestor.clusters[].kubeconfig"},
 		with:   variantA(nil),
 		check: func(t *testing.T, s *service, _ string) {
 			s.shows(template("alphas"))
-			s.fares(ingest.Healthy, map[string]string{"prod": ingest.Connected})
+			s.wantHealth(ingest.Healthy, map[string]string{"prod": ingest.Connected})
 			sources(t, s, "composerIngestor/prod")
 			if refs, err := s.refs("spec.type=crossplane-xr"); err != nil || len(refs) != 2 {
-				t.Errorf("the composites of all namespaces are %v, %v", refs, err)
+				t.Errorf("composites of all namespaces are %v (error %v), want two", refs, err)
 			}
 			if n := len(s.logged("call")); n != 0 {
-				t.Errorf("%d calls were logged", n)
+				t.Errorf("%d calls were logged, want none", n)
 			}
 		},
 	},
 	"Namespaces": {
-		reason: "Only composites of the namespaces are read.",
+		reason: "Only composites in the configured namespaces are read.",
 		keys:   []string{"composerIngestor.xrdFilters.namespaces"},
 		with:   variantA(sections{"xrdFilters": sections{"namespaces": []any{"red"}}}),
 		check: func(t *testing.T, s *service, _ string) {
 			s.shows(template("alphas"))
-			s.fares(ingest.Healthy, nil)
+			s.wantHealth(ingest.Healthy, nil)
 			if refs, err := s.refs("spec.type=crossplane-xr"); err != nil || len(refs) != 1 || !strings.Contains(refs[0], "mine") {
-				t.Errorf("the composites are %v, %v", refs, err)
+				t.Errorf("composites are %v (error %v), want only mine", refs, err)
 			}
 		},
 	},
 	"Requests": {
-		reason: "Every call to a cluster is logged if that is wanted.",
+		reason: "Every call to a cluster is logged if logging of calls is enabled.",
 		keys:   []string{"composerIngestor.logging.logRequests"},
 		with:   variantA(sections{"logging": sections{"logRequests": true}}),
 		check: func(t *testing.T, s *service, _ string) {
 			s.shows(template("alphas"))
 			if n := len(s.logged("call")); n < 4 {
-				t.Errorf("%d calls were logged", n)
+				t.Errorf("%d calls were logged, want at least 4", n)
 			}
 		},
 	},
 	"Unwatched": {
-		reason: "A cluster that is not watched is read by scans alone.",
+		reason: "A cluster without watches is read by scans only.",
 		keys:   []string{"composerIngestor.watch"},
 		with:   variantA(sections{"xrdFilters": sections{"labelSelector": "unwatched"}}),
 		check: func(t *testing.T, s *service, _ string) {
-			s.fares(ingest.Healthy, map[string]string{"prod": ingest.Connected})
+			s.wantHealth(ingest.Healthy, map[string]string{"prod": ingest.Connected})
 			adds(t, edited(definition("zetas", "one"), "labels: {", `labels: {unwatched: "yes", `))
 			time.Sleep(1500 * time.Millisecond)
 			s.wants("")
@@ -175,7 +177,7 @@ var clusterKeys = map[string]keyed{
 		},
 	},
 	"VariantB": {
-		reason: "Variant B makes Templates and Components of the clusters of the orchestrator, and watches them.",
+		reason: "Variant B makes Templates and Components of the orchestrator's clusters, and watches them.",
 		keys: []string{
 			"clusterIngestor.enabled", "clusterIngestor.watch", "orchestrator.clusterLocatorMethods",
 			"orchestrator.clusterLocatorMethods[].clusters[].name", "orchestrator.clusterLocatorMethods[].clusters[].kubeconfig",
@@ -185,16 +187,16 @@ var clusterKeys = map[string]keyed{
 			s.shows(formedRef("gammas"))
 			s.shows("component:default/shop")
 			sources(t, s, "clusterIngestor/prod", "clusterIngestor/prod/workloads")
-			s.fares(ingest.Healthy, map[string]string{"prod": ingest.Connected})
+			s.wantHealth(ingest.Healthy, map[string]string{"prod": ingest.Connected})
 			if s.entity(formedRef("deltas")) != nil || s.entity(template("alphas")) != nil {
-				t.Error("definitions are taken that have not the label")
+				t.Error("definitions without the label were ingested")
 			}
 			adds(t, formed("etas", "true"))
 			s.shows(formedRef("etas"))
 		},
 	},
 	"VariantBOff": {
-		reason: "Switched off, variant B reads nothing.",
+		reason: "Variant B reads nothing if it is disabled.",
 		keys:   []string{"clusterIngestor.enabled"},
 		with:   variantB(sections{"enabled": false}),
 		check: func(t *testing.T, s *service, _ string) {
@@ -203,7 +205,7 @@ var clusterKeys = map[string]keyed{
 		},
 	},
 	"VariantBUnwatched": {
-		reason: "Unwatched, a definition waits for a scan.",
+		reason: "Without a watch, a new definition appears with the next scan.",
 		keys:   []string{"clusterIngestor.watch"},
 		with:   variantB(sections{"watch": false, "components": sections{"enabled": false}}),
 		check: func(t *testing.T, s *service, _ string) {
@@ -211,14 +213,14 @@ var clusterKeys = map[string]keyed{
 			adds(t, formed("thetas", "true"))
 			time.Sleep(1500 * time.Millisecond)
 			if s.entity(formedRef("thetas")) != nil {
-				t.Error("it was watched")
+				t.Error("definition appeared without a scan, want no watch")
 			}
 			s.scan("clusterIngestor/prod")
 			s.shows(formedRef("thetas"))
 		},
 	},
 	"NoComponents": {
-		reason: "Workloads are left alone if that is wanted.",
+		reason: "Workloads are not read if they are disabled.",
 		keys:   []string{"clusterIngestor.components.enabled"},
 		with:   variantB(sections{"components": sections{"enabled": false}}),
 		check: func(t *testing.T, s *service, _ string) {
@@ -228,7 +230,7 @@ var clusterKeys = map[string]keyed{
 		},
 	},
 	"ComponentsOften": {
-		reason: "Workloads are read as often as the configuration says, and none else.",
+		reason: "Workloads are scanned at the configured frequency, and no other source exists.",
 		keys:   []string{"clusterIngestor.components.taskRunner.frequency", "clusterIngestor.composer.xrds.enabled"},
 		with: variantB(sections{
 			"components": sections{"taskRunner": sections{"frequency": 1}}, "composer": sections{"xrds": sections{"enabled": false}},
@@ -240,7 +242,7 @@ var clusterKeys = map[string]keyed{
 		},
 	},
 	"NoDefinitions": {
-		reason: "Definitions are left alone if all that has to do with them is switched off.",
+		reason: "Definitions are not read if every setting that concerns them is disabled.",
 		keys:   []string{"clusterIngestor.composer.enabled"},
 		with:   variantB(sections{"composer": sections{"enabled": false}}),
 		check: func(t *testing.T, s *service, _ string) {
@@ -249,7 +251,7 @@ var clusterKeys = map[string]keyed{
 		},
 	},
 	"All": {
-		reason: "All definitions that have the label are taken, whatever it says but no; and as often as the configuration says.",
+		reason: "All definitions with the label are ingested unless its value is no, at the configured frequency.",
 		keys: []string{
 			"clusterIngestor.composer.xrds.ingestAllXRDs", "clusterIngestor.composer.xrds.generateDayTwoTemplates",
 			"clusterIngestor.composer.xrds.taskRunner.frequency",
@@ -264,13 +266,13 @@ var clusterKeys = map[string]keyed{
 			s.shows(formedRef("gammas") + "-delete")
 			s.shows(formedRef("deltas"))
 			if s.entity(formedRef("epsilons")) != nil {
-				t.Error("one is taken whose label says no")
+				t.Error("definition whose label says no was ingested")
 			}
 			often(s, "clusterIngestor/prod")
 		},
 	},
 	"OtherNames": {
-		reason: "The sections of variant B have names in each vocabulary.",
+		reason: "The sections of variant B have a name in each vocabulary.",
 		keys:   []string{"kubernetesIngestor", "kubernetes", "clusterIngestor.crossplane"},
 		with: orchestrated("kubernetesIngestor", "kubernetes", sections{
 			"components": sections{"enabled": false}, "crossplane": sections{"xrds": sections{"ingestAllXRDs": true}},
@@ -280,7 +282,7 @@ var clusterKeys = map[string]keyed{
 			s.shows(formedRef("deltas"))
 			var clusters struct{ Items []ingest.Cluster }
 			if _, err := s.ask(http.MethodGet, "/api/kubernetes/clusters", nil, &clusters); err != nil || len(clusters.Items) != 1 || clusters.Items[0].Name != "prod" {
-				t.Errorf("the clusters are %+v, %v", clusters, err)
+				t.Errorf("clusters are %+v (error %v), want prod", clusters, err)
 			}
 		},
 	},

@@ -16,7 +16,7 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// revealed is a cluster whose secrets can be compared.
+// revealed is a cluster with its secrets as plain text, for comparison.
 type revealed struct {
 	source.Cluster
 	Token, ClientSecret, RefreshToken string
@@ -28,9 +28,9 @@ func reveal(c source.Cluster) revealed {
 	return out
 }
 
-// TestConnectionKeys has every key of a cluster reach whoever connects to it,
-// from both lists of clusters. What comes of it is held by the tests that
-// connection names.
+// TestConnectionKeys checks that every key of a cluster reaches the cluster
+// client, from both lists of clusters. The tests named in connection check what
+// each key does.
 func TestConnectionKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -93,7 +93,7 @@ func TestConnectionKeys(t *testing.T) {
 	for key := range connection {
 		tc, ok := cases[key]
 		if !ok {
-			t.Errorf("no row is about %s", key)
+			t.Errorf("no row covers %s", key)
 			continue
 		}
 		t.Run(key, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestConnectionKeys(t *testing.T) {
 			}
 			for name, got := range map[string][]source.Cluster{"variant A": c.Composer.Clusters, "variant B": c.Orchestrator.Clusters} {
 				if len(got) != 1 {
-					t.Fatalf("%s has %d clusters", name, len(got))
+					t.Fatalf("%s has %d clusters, want 1", name, len(got))
 				}
 				if diff := cmp.Diff(reveal(tc.want), reveal(got[0])); diff != "" {
 					t.Errorf("%s: %s", name, diff)

@@ -6,51 +6,51 @@ import (
 	"testing"
 )
 
-// edited is a text with one piece of it replaced.
+// edited returns a text with one part of it replaced.
 func edited(text, from, to string) string {
 	if !strings.Contains(text, from) {
-		panic("cannot edit: there is no " + from)
+		panic("cannot edit: text does not contain " + from)
 	}
 	return strings.Replace(text, from, to, 1)
 }
 
-// pair is two definitions that differ as filters can see, with a composite
-// each.
+// pair has definitions that filters can tell apart, with a composite each.
 var pair = map[string]string{
 	"alphas.yaml": edited(definition("alphas", "one"), `labels: {`, `labels: {team: red, `),
 	"betas.yaml":  edited(definition("betas", "one"), "  labels:", "  annotations: {tier: gold}\n  labels:"),
-	// Another group for the third.
+	// The third definition is in another group.
 	"gammas.yaml": strings.ReplaceAll(definition("gammas", "one"), group, "other.example.org"),
 }
 
-// filterKeys choose definitions, and whose composites are read.
+// filterKeys has the keys that select definitions, and whose composites are
+// read.
 var filterKeys = map[string]keyed{
 	"Labels": {
-		reason: "Definitions are chosen by their labels.",
+		reason: "Definitions are selected by their labels.",
 		keys:   []string{"composerIngestor.xrdFilters.labelSelector"},
 		files:  pair, composer: sections{"xrdFilters": sections{"labelSelector": "team=red"}},
 		check: only("alphas"),
 	},
 	"Annotations": {
-		reason: "Definitions are chosen by their annotations.",
+		reason: "Definitions are selected by their annotations.",
 		keys:   []string{"composerIngestor.xrdFilters.annotationSelector"},
 		files:  pair, composer: sections{"xrdFilters": sections{"annotationSelector": "tier=gold"}},
 		check: only("betas"),
 	},
 	"Groups": {
-		reason: "Definitions are chosen by their group.",
+		reason: "Definitions are selected by their group.",
 		keys:   []string{"composerIngestor.xrdFilters.groups"},
 		files:  pair, composer: sections{"xrdFilters": sections{"groups": []any{group}}},
 		check: only("alphas", "betas"),
 	},
 	"Exclude": {
-		reason: "Definitions are left out by their names.",
+		reason: "Definitions are excluded by their names.",
 		keys:   []string{"composerIngestor.xrdFilters.exclude"},
 		files:  pair, composer: sections{"xrdFilters": sections{"exclude": []any{"betas." + group, "gammas.other.example.org"}}},
 		check: only("alphas"),
 	},
 	"IngestAll": {
-		reason: "Without the label definitions are taken if that is wanted, and the other filters hold.",
+		reason: "Definitions without the label are ingested if the configuration allows it, and the other filters still apply.",
 		keys:   []string{"composerIngestor.ingestAll"},
 		files: map[string]string{
 			"alphas.yaml": edited(definition("alphas", "one"), `openportal.dev/ingest: "true"`, "team: red"),
@@ -60,21 +60,21 @@ var filterKeys = map[string]keyed{
 		check:    only("alphas"),
 	},
 	"NoCompositions": {
-		reason:   "Compositions are left out if that is wanted.",
+		reason:   "Compositions are not ingested if they are disabled.",
 		keys:     []string{"composerIngestor.compositions.enabled"},
 		files:    map[string]string{"alphas.yaml": definition("alphas", "one"), "one.yaml": composition("alpha-one", "alphas")},
 		composer: sections{"compositions": sections{"enabled": false}},
 		check:    only("alphas"),
 	},
 	"NoComposites": {
-		reason:   "Composites are left out if that is wanted.",
+		reason:   "Composites are not ingested if they are disabled.",
 		keys:     []string{"composerIngestor.composites.enabled"},
 		files:    map[string]string{"alphas.yaml": definition("alphas", "one"), "mine.yaml": composite("mine", "alphas")},
 		composer: sections{"composites": sections{"enabled": false}},
 		check:    only("alphas"),
 	},
 	"Namespaces": {
-		reason: "Composites of files are chosen by their namespace as those of a cluster are.",
+		reason: "Composites in files are selected by their namespace, like those of a cluster.",
 		keys:   []string{"composerIngestor.xrdFilters.namespaces"},
 		files: map[string]string{
 			"alphas.yaml": definition("alphas", "one"),
@@ -86,13 +86,14 @@ var filterKeys = map[string]keyed{
 			s.scan("")
 			refs, err := s.refs("kind=resource,spec.type=crossplane-xr")
 			if err != nil || len(refs) != 1 || !strings.Contains(refs[0], "mine") {
-				t.Errorf("the composites are %v, %v", refs, err)
+				t.Errorf("composites are %v (error %v), want only mine", refs, err)
 			}
 		},
 	},
 }
 
-// only checks that just these definitions are taken, after another scan too.
+// only returns a check that exactly these definitions are ingested, also after
+// another scan.
 func only(plurals ...string) func(*testing.T, *service, string) {
 	return func(_ *testing.T, s *service, _ string) {
 		s.wants("", entities(plurals...)...)
@@ -103,14 +104,14 @@ func only(plurals ...string) func(*testing.T, *service, string) {
 
 func TestFilterKeys(t *testing.T) { keep(t, filterKeys) }
 
-// gitops is a definition with settings for change requests.
+// gitops is a definition with annotations for change requests.
 var gitops = edited(definition("alphas", "one"), "  labels:",
 	"  annotations: {backstage.io/gitops-repo: \"https://git.example.org/team/deploy\", backstage.io/gitops-path: clusters/prod}\n  labels:")
 
-// templateKeys say what is made of a definition.
+// templateKeys has the keys that decide what is made of a definition.
 var templateKeys = map[string]keyed{
 	"Owner": {
-		reason: "Entities belong to whom the configuration says, if the definition does not.",
+		reason: "Entities have the configured owner and system unless the definition names others.",
 		keys:   []string{"composerIngestor.defaultOwner", "composerIngestor.defaultSystem"},
 		files:  alone, composer: sections{"defaultOwner": "team-red", "defaultSystem": "shop"},
 		check: func(t *testing.T, s *service, _ string) {
@@ -120,15 +121,15 @@ var templateKeys = map[string]keyed{
 				if err := json.Unmarshal([]byte(s.spec(ref)), &spec); err != nil {
 					t.Fatal(err)
 				}
-				// A Template belongs to no system.
+				// A Template has no system.
 				if spec.Owner != "team-red" || spec.System != "shop" && ref != template("alphas") {
-					t.Errorf("%s is of %q in %q", ref, spec.Owner, spec.System)
+					t.Errorf("%s has owner %q and system %q, want team-red and shop", ref, spec.Owner, spec.System)
 				}
 			}
 		},
 	},
 	"NoAPIs": {
-		reason: "API entities are left out if that is wanted.",
+		reason: "API entities are not made if they are disabled.",
 		keys:   []string{"composerIngestor.templateGeneration.generateApiEntities"},
 		files:  alone, composer: sections{"templateGeneration": sections{"generateApiEntities": false}},
 		check: func(_ *testing.T, s *service, _ string) {
@@ -136,29 +137,29 @@ var templateKeys = map[string]keyed{
 		},
 	},
 	"NoCompositions": {
-		reason: "The choice of a Composition is left out if that is wanted.",
+		reason: "The form has no choice of a Composition if the choice is disabled.",
 		keys:   []string{"composerIngestor.templateGeneration.includeCompositionDetails"},
 		files:  chosen, composer: sections{"templateGeneration": sections{"includeCompositionDetails": false}},
 		check: func(t *testing.T, s *service, _ string) {
 			s.wants("", append(entities("alphas"), "resource:default/first-composition", "resource:default/second-composition")...)
 			if text := s.spec(template("alphas")); strings.Contains(text, "second") {
-				t.Errorf("the form has the choice: %s", text)
+				t.Errorf("form has a choice of Compositions: %s", text)
 			}
 		},
 	},
 	"Compositions": {
-		reason: "Without a word about it the choice is there.",
+		reason: "The form has a choice of Compositions by default.",
 		keys:   []string{"composerIngestor.templateGeneration.includeCompositionDetails"},
 		files:  chosen,
 		check: func(t *testing.T, s *service, _ string) {
 			s.wants("", append(entities("alphas"), "resource:default/first-composition", "resource:default/second-composition")...)
 			if text := s.spec(template("alphas")); !strings.Contains(text, "second") {
-				t.Errorf("the form lacks the choice: %s", text)
+				t.Errorf("form has no choice of Compositions: %s", text)
 			}
 		},
 	},
 	"GitOps": {
-		reason: "Forms get a page for change requests, with what the definition's annotations say.",
+		reason: "Forms get a page for change requests, filled from the definition's annotations.",
 		keys:   []string{"composerIngestor.templateGeneration.addGitOpsActions"},
 		files:  map[string]string{"alphas.yaml": gitops}, composer: sections{"templateGeneration": sections{"addGitOpsActions": true}},
 		check: func(t *testing.T, s *service, _ string) {
@@ -166,24 +167,24 @@ var templateKeys = map[string]keyed{
 			text := s.spec(template("alphas"))
 			for _, want := range []string{"Delivery", "git.example.org", "clusters/prod"} {
 				if !strings.Contains(text, want) {
-					t.Errorf("the form has no %s: %s", want, text)
+					t.Errorf("form does not contain %s: %s", want, text)
 				}
 			}
 		},
 	},
 	"NoGitOps": {
-		reason: "Without a word about it there is no such page.",
+		reason: "Forms have no page for change requests by default.",
 		keys:   []string{"composerIngestor.templateGeneration.addGitOpsActions"},
 		files:  map[string]string{"alphas.yaml": gitops},
 		check: func(t *testing.T, s *service, _ string) {
 			s.wants("", entities("alphas")...)
 			if text := s.spec(template("alphas")); strings.Contains(text, "Delivery") {
-				t.Errorf("the form has the page: %s", text)
+				t.Errorf("form has a page for change requests: %s", text)
 			}
 		},
 	},
 	"DayTwo": {
-		reason: "There are forms for resources that are there.",
+		reason: "Templates that update and delete existing resources are made.",
 		keys:   []string{"composerIngestor.generateDayTwoTemplates"},
 		files:  alone, composer: sections{"generateDayTwoTemplates": true},
 		check: func(_ *testing.T, s *service, _ string) {
@@ -191,24 +192,24 @@ var templateKeys = map[string]keyed{
 		},
 	},
 	"Namespace": {
-		reason: "Forms propose the namespace of the configuration.",
+		reason: "Forms have the configured namespace as the default.",
 		keys:   []string{"composerIngestor.templateGeneration.defaultNamespace"},
 		files:  alone, composer: sections{"templateGeneration": sections{"defaultNamespace": "sandbox"}},
 		check: func(t *testing.T, s *service, _ string) {
 			s.wants("", entities("alphas")...)
 			if text := s.spec(template("alphas")); !strings.Contains(text, `"default":"sandbox"`) {
-				t.Errorf("the form does not propose it: %s", text)
+				t.Errorf("form does not have the default namespace sandbox: %s", text)
 			}
 		},
 	},
 	"Words": {
-		reason: "Entities are written in the words of the configuration, whatever the definition's.",
+		reason: "Entities use the configured vocabulary, whatever vocabulary the definition uses.",
 		keys:   []string{"words"},
 		files:  alone, root: sections{"words": "portal"},
 		check: func(t *testing.T, s *service, _ string) {
 			s.wants("", entities("alphas")...)
 			if v := s.document(template("alphas"))["apiVersion"]; v != "scaffolder.portal.io/v1beta3" {
-				t.Errorf("the Template is of %v", v)
+				t.Errorf("apiVersion of the Template is %v, want scaffolder.portal.io/v1beta3", v)
 			}
 		},
 	},
@@ -224,13 +225,13 @@ var templateKeys = map[string]keyed{
 		check: func(t *testing.T, s *service, _ string) {
 			s.wants("", entities("alphas")...)
 			if text := s.spec(template("alphas")); !strings.Contains(text, "team-blue") {
-				t.Errorf("its owner is another: %s", text)
+				t.Errorf("owner is not team-blue: %s", text)
 			}
 		},
 	},
 }
 
-// chosen is a definition with two Compositions to choose from.
+// chosen has a definition with two Compositions to choose from.
 var chosen = map[string]string{
 	"alphas.yaml": definition("alphas", "one"),
 	"first.yaml":  composition("first", "alphas"),

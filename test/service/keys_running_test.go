@@ -12,10 +12,10 @@ import (
 	"example.dev/ingestor/test/redis"
 )
 
-// runningKeys say how it is worked.
+// runningKeys has the keys of processing and logging.
 var runningKeys = map[string]keyed{
 	"Retries": {
-		reason: "What cannot be read is tried again as often as the configuration says.",
+		reason: "A failed scan is retried as often as configured.",
 		keys:   []string{"composerIngestor.processing.retryAttempts", "composerIngestor.processing.retryDelay"},
 		with:   unreadable(sections{"retryAttempts": 3, "retryDelay": 50}),
 		check: func(t *testing.T, s *service, _ string) {
@@ -24,15 +24,15 @@ var runningKeys = map[string]keyed{
 			if err := runs(s, 4); err != nil {
 				t.Error(err)
 			}
-			s.fares(ingest.Unhealthy, nil)
+			s.wantHealth(ingest.Unhealthy, nil)
 		},
 	},
 	"NoRetries": {
-		reason: "Without retries a scan is tried once.",
+		reason: "A failed scan is not retried if retries are disabled.",
 		keys:   []string{"composerIngestor.processing.retryAttempts"},
 		with:   unreadable(sections{"retryAttempts": 0, "retryDelay": 10}),
 		check: func(t *testing.T, s *service, _ string) {
-			s.fares(ingest.Unhealthy, nil)
+			s.wantHealth(ingest.Unhealthy, nil)
 			time.Sleep(time.Second)
 			if err := runs(s, 1); err != nil {
 				t.Error(err)
@@ -40,11 +40,11 @@ var runningKeys = map[string]keyed{
 		},
 	},
 	"RetryDelay": {
-		reason: "The next attempt waits for as long as the configuration says.",
+		reason: "The next attempt waits for the configured delay.",
 		keys:   []string{"composerIngestor.processing.retryDelay"},
 		with:   unreadable(sections{"retryAttempts": 3, "retryDelay": 600000}),
 		check: func(t *testing.T, s *service, _ string) {
-			s.fares(ingest.Unhealthy, nil)
+			s.wantHealth(ingest.Unhealthy, nil)
 			time.Sleep(3 * time.Second)
 			if err := runs(s, 1); err != nil {
 				t.Error(err)
@@ -52,23 +52,23 @@ var runningKeys = map[string]keyed{
 		},
 	},
 	"Level": {
-		reason: "Less is logged if less is wanted.",
+		reason: "Changes and failures are not logged if that is disabled.",
 		keys:   []string{"composerIngestor.logging.level"},
 		files:  alone, composer: sections{"logging": sections{"level": "error"}},
 		check: func(t *testing.T, s *service, dir string) {
 			s.wants("", entities("alphas")...)
 			put(t, filepath.Join(dir, "bad.yaml"), "{")
 			s.scan("")
-			s.fares(ingest.Degraded, nil)
+			s.wantHealth(ingest.Degraded, nil)
 			for _, message := range []string{"catalog changed", unreadLine} {
 				if lines := s.logged(message); len(lines) != 0 {
-					t.Errorf("it is logged: %v", lines)
+					t.Errorf("%v was logged, want nothing", lines)
 				}
 			}
 		},
 	},
 	"UsualLevel": {
-		reason: "Without a word about it changes and failures are logged, each once.",
+		reason: "Changes and failures are logged by default, once each.",
 		keys:   []string{"composerIngestor.logging.level"},
 		files:  alone,
 		check: func(t *testing.T, s *service, dir string) {
@@ -76,10 +76,11 @@ var runningKeys = map[string]keyed{
 			put(t, filepath.Join(dir, "bad.yaml"), "{")
 			s.scan("")
 			s.scan("")
-			// The file that is bad condemns only itself: nothing becomes stale.
+			// A file with an error affects no other file: nothing becomes
+			// stale.
 			for message, times := range map[string]int{"catalog changed": 1, unreadLine: 1} {
 				if lines := s.logged(message); len(lines) != times {
-					t.Errorf("%s is logged %d times: %v", message, len(lines), lines)
+					t.Errorf("%s was logged %d times: %v", message, len(lines), lines)
 				}
 			}
 		},
@@ -87,9 +88,9 @@ var runningKeys = map[string]keyed{
 }
 
 // unreadLine is logged of a source that cannot be read.
-const unreadLine = "source cannot be read, wholly or in part; what is known of it stays"
+const unreadLine = "source scan failed or incomplete; last known objects are kept"
 
-// unreadable is a row with a file that is not there.
+// unreadable returns a configuration whose source names a missing file.
 func unreadable(processing sections) func(*testing.T, string) (sections, sections) {
 	return func(_ *testing.T, dir string) (sections, sections) {
 		return sections{
@@ -99,24 +100,24 @@ func unreadable(processing sections) func(*testing.T, string) (sections, section
 	}
 }
 
-// runs checks how many scans there were.
+// runs checks the number of scans.
 func runs(s *service, want int) error {
 	var all struct{ Items []ingest.Run }
 	if _, err := s.get("/api/composer-ingestor/runs", &all); err != nil {
 		return err
 	}
 	if len(all.Items) != want {
-		return fmt.Errorf("there were %d runs, want %d", len(all.Items), want)
+		return fmt.Errorf("%d runs were recorded, want %d", len(all.Items), want)
 	}
 	return nil
 }
 
 func TestRunningKeys(t *testing.T) { keep(t, runningKeys) }
 
-// cacheKeys say what is kept to be used again.
+// cacheKeys has the keys of caches.
 var cacheKeys = map[string]keyed{
 	"Off": {
-		reason: "Without caches none is asked.",
+		reason: "Disabled caches are not read.",
 		keys:   []string{"composerIngestor.caching.enabled"},
 		files:  many(20), composer: sections{"caching": sections{"enabled": false}},
 		check: func(t *testing.T, s *service, _ string) {
@@ -124,13 +125,13 @@ var cacheKeys = map[string]keyed{
 			explained(t, s, 20)
 			for _, cache := range []string{"resources", "transforms", "templates"} {
 				if n := s.cached(cache, "hit") + s.cached(cache, "miss"); n != 0 {
-					t.Errorf("the cache of %s was asked %d times", cache, n)
+					t.Errorf("cache %s was read %d times, want 0", cache, n)
 				}
 			}
 		},
 	},
 	"Usual": {
-		reason: "What was loaded is used again, and all of it fits.",
+		reason: "Cached objects are reused, and the cache is large enough for all of them.",
 		keys:   []string{"composerIngestor.caching.enabled", "composerIngestor.caching.ttl", "composerIngestor.caching.maxSize"},
 		files:  many(20),
 		check: func(t *testing.T, s *service, _ string) {
@@ -139,12 +140,12 @@ var cacheKeys = map[string]keyed{
 			before := s.cached("resources", "hit")
 			explained(t, s, 20)
 			if n := s.cached("resources", "hit") - before; n != 20 {
-				t.Errorf("%d of 20 objects were still there", n)
+				t.Errorf("%d of 20 objects were still cached, want 20", n)
 			}
 		},
 	},
 	"TTL": {
-		reason: "What was loaded is kept for as long as the configuration says.",
+		reason: "Cached objects expire after the configured time.",
 		keys:   []string{"composerIngestor.caching.ttl"},
 		files:  many(20), composer: sections{"caching": sections{"ttl": 1}},
 		check: func(t *testing.T, s *service, _ string) {
@@ -153,12 +154,12 @@ var cacheKeys = map[string]keyed{
 			before := s.cached("resources", "hit")
 			explained(t, s, 20)
 			if n := s.cached("resources", "hit") - before; n != 0 {
-				t.Errorf("%d of 20 objects were still there", n)
+				t.Errorf("%d of 20 objects were still cached, want 0", n)
 			}
 		},
 	},
 	"MaxSize": {
-		reason: "No more is kept than the configuration says.",
+		reason: "The cache holds no more objects than configured.",
 		keys:   []string{"composerIngestor.caching.maxSize"},
 		files:  many(20), composer: sections{"caching": sections{"maxSize": 2}},
 		check: func(t *testing.T, s *service, _ string) {
@@ -166,12 +167,12 @@ var cacheKeys = map[string]keyed{
 			before := s.cached("resources", "hit")
 			explained(t, s, 20)
 			if n := s.cached("resources", "hit") - before; n > 4 {
-				t.Errorf("%d of 20 objects were still there, though 2 are kept", n)
+				t.Errorf("%d of 20 objects were still cached, want at most 4 with a cache of 2", n)
 			}
 		},
 	},
 	"Shared": {
-		reason: "What one service made, another with the same Redis need not make.",
+		reason: "Services that share a Redis share the results of transforms.",
 		keys:   []string{"backend.cache.store", "backend.cache.connection"},
 		files:  many(20),
 		with: func(t *testing.T, dir string) (sections, sections) {
@@ -181,7 +182,7 @@ var cacheKeys = map[string]keyed{
 			})})
 			explained(t, other, 20)
 			if hits := other.cached("transforms", "hit"); hits != 0 {
-				t.Fatalf("%d units were known to an empty Redis", hits)
+				t.Fatalf("%d units were found in an empty Redis, want 0", hits)
 			}
 			other.stop()
 			return nil, sections{"redis": shared}
@@ -189,13 +190,13 @@ var cacheKeys = map[string]keyed{
 		check: func(t *testing.T, s *service, _ string) {
 			explained(t, s, 20)
 			if hits := s.cached("transforms", "hit"); hits != 20 {
-				t.Errorf("%d of 20 units came from Redis", hits)
+				t.Errorf("%d of 20 units came from Redis, want 20", hits)
 			}
 		},
 	},
 }
 
-// many are definitions in a file each.
+// many returns n definitions in one file each.
 func many(n int) map[string]string {
 	out := map[string]string{}
 	for i := range n {
@@ -205,14 +206,14 @@ func many(n int) map[string]string {
 	return out
 }
 
-// explained asks for many definitions, one after the other, once all of them are
-// there.
+// explained waits until the catalog has n definitions, and asks for the
+// explanation of each.
 func explained(t *testing.T, s *service, n int) {
 	t.Helper()
 	s.until("all definitions", func() error {
 		refs, err := s.refs("kind=template")
 		if err == nil && len(refs) != n {
-			err = fmt.Errorf("there are %d", len(refs))
+			err = fmt.Errorf("catalog has %d definitions", len(refs))
 		}
 		return err
 	})
@@ -222,14 +223,14 @@ func explained(t *testing.T, s *service, n int) {
 			t.Fatal(err)
 		}
 		if len(x.Entities) != 3 || x.TakenBy != "composerIngestor" {
-			t.Fatalf("it is explained as %+v", x)
+			t.Fatalf("explanation is %+v, want three entities of composerIngestor", x)
 		}
 	}
 }
 
 func TestCacheKeys(t *testing.T) { keep(t, cacheKeys) }
 
-// written is an entity in a file, as a generator writes it.
+// written returns an entity as a generator writes it to a file.
 func written(name, title string) string {
 	return fmt.Sprintf(`apiVersion: backstage.io/v1alpha1
 kind: Component
@@ -238,10 +239,10 @@ spec: {type: service, lifecycle: production, owner: team}
 `, name, title)
 }
 
-// generatedKeys are those of the provider of generated files.
+// generatedKeys has the keys of the provider of generated files.
 var generatedKeys = map[string]keyed{
 	"Off": {
-		reason: "Switched off, the provider reads nothing.",
+		reason: "The provider reads nothing if it is disabled.",
 		keys:   []string{"catalog.providers.xrdTemplates.enabled"},
 		with:   generatedIn(sections{"enabled": false, "watchForChanges": true, "schedule": sections{"frequency": "1s"}}),
 		check: func(_ *testing.T, s *service, _ string) {
@@ -250,7 +251,7 @@ var generatedKeys = map[string]keyed{
 		},
 	},
 	"Watch": {
-		reason: "Entities of the folder come, and changes of it at once.",
+		reason: "Entities in the folder are ingested, and changes of the folder are ingested immediately.",
 		keys: []string{
 			"catalog.providers.xrdTemplates.enabled", "catalog.providers.xrdTemplates.sourceDirectory", "catalog.providers.xrdTemplates.watchForChanges",
 		},
@@ -266,7 +267,7 @@ var generatedKeys = map[string]keyed{
 		},
 	},
 	"NotWatched": {
-		reason: "Unwatched, a change waits for the schedule.",
+		reason: "Without a watch, a change waits for the schedule.",
 		keys:   []string{"catalog.providers.xrdTemplates.watchForChanges"},
 		with:   generatedIn(sections{"schedule": sections{"frequency": "1h"}}),
 		check: func(t *testing.T, s *service, dir string) {
@@ -277,7 +278,7 @@ var generatedKeys = map[string]keyed{
 		},
 	},
 	"Frequency": {
-		reason: "The schedule finds what nobody told of.",
+		reason: "The schedule finds changes that no watch reported.",
 		keys:   []string{"catalog.providers.xrdTemplates.schedule.frequency"},
 		with:   generatedIn(sections{"schedule": sections{"frequency": "1s"}}),
 		check: func(t *testing.T, s *service, dir string) {
@@ -285,7 +286,7 @@ var generatedKeys = map[string]keyed{
 			put(t, filepath.Join(dir, "out", "first.yaml"), written("first", "Renamed"))
 			s.until("another title", func() error {
 				if title := s.entity("component:default/first").Metadata.Title; !strings.Contains(title, "Renamed") {
-					return fmt.Errorf("it is called %q", title)
+					return fmt.Errorf("title is %q", title)
 				}
 				return nil
 			})
@@ -293,7 +294,8 @@ var generatedKeys = map[string]keyed{
 	},
 }
 
-// generatedIn has the provider read a folder with one entity.
+// generatedIn returns a configuration in which the provider reads a folder with
+// one entity.
 func generatedIn(settings sections) func(*testing.T, string) (sections, sections) {
 	return func(t *testing.T, dir string) (sections, sections) {
 		put(t, filepath.Join(dir, "out", "first.yaml"), written("first", "First"))

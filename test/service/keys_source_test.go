@@ -18,21 +18,21 @@ import (
 // alone is one file with one definition.
 var alone = map[string]string{"alphas.yaml": definition("alphas", "one")}
 
-// sourceKeys say what is read, and when.
+// sourceKeys has the keys that decide what is read, and when.
 var sourceKeys = map[string]keyed{
 	"Enabled": {
-		reason: "A part that is switched off reads nothing.",
+		reason: "A disabled variant reads nothing.",
 		keys:   []string{"composerIngestor.enabled"},
 		files:  alone, composer: sections{"enabled": false},
 		check: func(t *testing.T, s *service, _ string) {
 			if h := s.health(); len(h.Sources) != 0 || h.Status != ingest.Healthy {
-				t.Errorf("it reads %+v", h.Sources)
+				t.Errorf("sources are %+v, want none", h.Sources)
 			}
 			s.wants("")
 		},
 	},
 	"File": {
-		reason: "A folder is read with those below, and called by its name.",
+		reason: "A folder is read with its subfolders, and the source has the configured name.",
 		keys: []string{
 			"composerIngestor.sources", "composerIngestor.sources[].name", "composerIngestor.sources[].type", "composerIngestor.sources[].path",
 		},
@@ -43,12 +43,12 @@ var sourceKeys = map[string]keyed{
 		check: func(t *testing.T, s *service, _ string) {
 			s.wants("", entities("alphas")...)
 			if h := s.health(); len(h.Sources) != 1 || h.Sources[0].Name != "composerIngestor/sources/mine" {
-				t.Errorf("the sources are %+v", h.Sources)
+				t.Errorf("sources are %+v, want composerIngestor/sources/mine", h.Sources)
 			}
 		},
 	},
 	"NotRecursive": {
-		reason: "Folders below are left out if that is wanted.",
+		reason: "Subfolders are not read if recursion is disabled.",
 		keys:   []string{"composerIngestor.sources[].recursive"},
 		files:  map[string]string{"alphas.yaml": definition("alphas", "one"), "below/betas.yaml": definition("betas", "one")},
 		with: func(_ *testing.T, dir string) (sections, sections) {
@@ -61,7 +61,7 @@ var sourceKeys = map[string]keyed{
 		},
 	},
 	"Watch": {
-		reason: "Files are watched, so that a change does not wait for the schedule.",
+		reason: "Files are watched, so a change does not wait for the schedule.",
 		keys:   []string{"composerIngestor.watch"},
 		files:  alone, composer: sections{"watch": true},
 		check: func(t *testing.T, s *service, dir string) {
@@ -72,11 +72,11 @@ var sourceKeys = map[string]keyed{
 				t.Fatal(err)
 			}
 			s.wants("", entities("betas")...)
-			s.fares(ingest.Healthy, nil)
+			s.wantHealth(ingest.Healthy, nil)
 		},
 	},
 	"NotWatched": {
-		reason: "Unwatched, a change waits for the next scan.",
+		reason: "Without a watch, a change waits for the next scan.",
 		keys:   []string{"composerIngestor.watch"},
 		files:  alone,
 		check: func(t *testing.T, s *service, dir string) {
@@ -89,7 +89,7 @@ var sourceKeys = map[string]keyed{
 		},
 	},
 	"Frequency": {
-		reason: "The schedule finds what nobody told of.",
+		reason: "The schedule finds changes that no watch reported.",
 		keys:   []string{"composerIngestor.schedule.frequency"},
 		files:  alone, composer: sections{"schedule": sections{"frequency": "1s", "timeout": "30s"}},
 		check: func(t *testing.T, s *service, dir string) {
@@ -98,12 +98,12 @@ var sourceKeys = map[string]keyed{
 			put(t, filepath.Join(dir, "betas.yaml"), definition("betas", "one"))
 			s.wants("", entities("alphas", "betas")...)
 			if after := s.entity(template("alphas")); after.Metadata.ETag != before.Metadata.ETag || after.Metadata.UID != before.Metadata.UID {
-				t.Error("what did not change was written")
+				t.Error("unchanged entity was written")
 			}
 		},
 	},
 	"Timeout": {
-		reason: "A scan of a cluster that does not answer is ended when its time is over.",
+		reason: "A scan of a cluster that does not respond ends at its timeout.",
 		keys:   []string{"composerIngestor.schedule.timeout"},
 		files:  alone,
 		with: func(t *testing.T, _ string) (sections, sections) {
@@ -113,19 +113,19 @@ var sourceKeys = map[string]keyed{
 			}, nil
 		},
 		check: func(_ *testing.T, s *service, _ string) {
-			s.fares(ingest.Degraded, map[string]string{"mute": "timeout"})
+			s.wantHealth(ingest.Degraded, map[string]string{"mute": "timeout"})
 			s.wants("", entities("alphas")...)
 		},
 	},
 	"Git": {
-		reason: "A repository is read at its branch and below its folder; a new commit comes on the schedule.",
+		reason: "A repository is read at the configured branch and below the configured folder; a new commit is ingested on the schedule.",
 		keys: []string{
 			"composerIngestor.sources[].type", "composerIngestor.sources[].repo", "composerIngestor.sources[].branch", "composerIngestor.sources[].path",
 		},
 		with: func(t *testing.T, dir string) (sections, sections) {
 			commit(t, dir, "main", map[string]string{"defs/gammas.yaml": definition("gammas", "one")})
 			commit(t, dir, "release", map[string]string{"defs/alphas.yaml": definition("alphas", "one"), "other/deltas.yaml": definition("deltas", "one")})
-			// The repository's own branch is another.
+			// The default branch of the repository is another one.
 			commit(t, dir, "main", map[string]string{"defs/epsilons.yaml": definition("epsilons", "one")})
 			return sections{
 				"schedule": sections{"frequency": "1s", "timeout": "30s"},
@@ -136,11 +136,11 @@ var sourceKeys = map[string]keyed{
 			s.wants("", append(entities("alphas"), entities("gammas")...)...)
 			commit(t, dir, "release", map[string]string{"defs/betas.yaml": definition("betas", "one")})
 			s.wants("", append(entities("alphas", "betas"), entities("gammas")...)...)
-			s.fares(ingest.Healthy, nil)
+			s.wantHealth(ingest.Healthy, nil)
 		},
 	},
 	"GitOverHTTPS": {
-		reason: "A repository behind a password and an authority of its own is read with them.",
+		reason: "A repository that needs a password and a custom certificate authority is read with them.",
 		keys: []string{
 			"composerIngestor.sources[].username", "composerIngestor.sources[].tokenFile", "composerIngestor.sources[].caFile",
 		},
@@ -158,7 +158,7 @@ var sourceKeys = map[string]keyed{
 		check: func(t *testing.T, s *service, _ string) {
 			s.wants("", entities("alphas")...)
 			if strings.Contains(s.log.String(), "a-secret-of-the-tests") {
-				t.Error("the log has the token of the repository")
+				t.Error("log contains the token of the repository")
 			}
 		},
 	},
@@ -166,7 +166,8 @@ var sourceKeys = map[string]keyed{
 
 func TestSourceKeys(t *testing.T) { keep(t, sourceKeys) }
 
-// mute is the address of a server that takes requests and never answers.
+// mute returns the address of a server that accepts requests and never
+// responds.
 func mute(t *testing.T) string {
 	t.Helper()
 	end := make(chan struct{})
@@ -181,8 +182,8 @@ func mute(t *testing.T) string {
 	return s.URL
 }
 
-// commit adds files to a branch of the repository in a folder, which is made if
-// it is not there.
+// commit adds files to a branch of the repository in a folder, which is created
+// if it does not exist.
 func commit(t *testing.T, dir, branch string, files map[string]string) {
 	t.Helper()
 	run := func(args ...string) (string, error) {

@@ -17,23 +17,24 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// keyed is a row of the tables of keys: a service whose configuration has them,
-// and what shows that they count.
+// keyed is a row of the key tables: a service whose configuration sets some
+// keys, and a check that would fail if they were ignored.
 type keyed struct {
 	reason string
-	// keys are those without which the row would fail.
+	// keys are the keys that the row tests.
 	keys []string
-	// files are those of a folder that is a source of variant A, by name.
+	// files are written to a folder that is a source of variant A, by name.
 	files map[string]string
-	// composer are settings of variant A, root further sections, of which nil
-	// is none and redis the address of a server. What with returns, which knows
-	// the folder, comes on top.
+	// composer has settings of variant A, root has further sections: a nil
+	// section is left out, and redis stands for the address of a server. The
+	// sections that with returns, which is called with the folder, are added to
+	// both.
 	composer, root sections
 	with           func(t *testing.T, dir string) (composer, root sections)
 	check          func(t *testing.T, s *service, dir string)
 }
 
-// tables are all rows, by the test that runs them.
+// tables has all rows, by the test that runs them.
 var tables = map[string]map[string]keyed{
 	"TestSourceKeys":    sourceKeys,
 	"TestFilterKeys":    filterKeys,
@@ -44,14 +45,14 @@ var tables = map[string]map[string]keyed{
 	"TestClusterKeys":   clusterKeys,
 }
 
-// sections whose keys must be in a table.
+// keySections are the sections whose keys must be in a table.
 var keySections = []string{
 	"words", "composerIngestor", "crossplaneIngestor", "clusterIngestor", "kubernetesIngestor", "orchestrator", "kubernetes",
 	"backend.cache", "catalog.providers.xrdTemplates",
 }
 
-// connection are the keys by which a cluster is reached, and tests of what comes
-// of them. TestConnectionKeys shows that they get there.
+// connection has the keys for connecting to a cluster, with the tests of what
+// each does. TestConnectionKeys checks that the keys reach the client.
 var connection = map[string]string{
 	"url":                     "source/cluster/access TestAddressGood",
 	"authProvider":            "source/cluster/access TestMethod",
@@ -79,8 +80,8 @@ var connection = map[string]string{
 	"impersonateGroupPrefix":  "test/security TestClusterDecides",
 }
 
-// elsewhere are keys that tests of other packages hold: that they are heeded,
-// and that the service hands them on.
+// elsewhere has keys whose effect is tested in other packages, together with
+// the tests that the service passes them on.
 var elsewhere = map[string][]string{
 	"composerIngestor.sources[].token":              {"source/git TestHTTPAuth", "internal/ingestion TestRepository"},
 	"composerIngestor.sources[].sshKeyFile":         {"source/git TestSSH", "internal/ingestion TestRepository"},
@@ -101,7 +102,8 @@ var elsewhere = map[string][]string{
 	"orchestrator.clusterLocatorMethods[].clusters": {"internal/config TestOrchestratorMistakes"},
 }
 
-// TestEveryKey fails if a key has no test that would fail if it were ignored.
+// TestEveryKey checks that every key has a test that would fail if the key were
+// ignored.
 func TestEveryKey(t *testing.T) {
 	held := map[string]string{}
 	for test, rows := range tables {
@@ -129,22 +131,22 @@ func TestEveryKey(t *testing.T) {
 		wanted := slices.ContainsFunc(keySections, func(s string) bool {
 			return key.Path == s || strings.HasPrefix(key.Path, s+".")
 		})
-		// A map and what is passed over have nothing of their own to show.
+		// A map has no effect of its own, and ignored keys have none.
 		if !wanted || key.Type == "map" || strings.HasPrefix(key.Type, "any; not used") {
 			continue
 		}
 		if held[key.Path] == "" {
-			t.Errorf("no test shows that %s counts: add a row to one of the tables", key.Path)
+			t.Errorf("no test covers %s: add a row to one of the tables", key.Path)
 		}
 	}
 	for key, test := range held {
 		if !there[key] {
-			t.Errorf("%s is about %s, which is no key", test, key)
+			t.Errorf("%s covers %s, which is not a key", test, key)
 		}
 	}
 }
 
-// needTest fails unless there is a test, written as the folder and its name.
+// needTest fails unless the test exists, which is written as folder and name.
 func needTest(t *testing.T, key, test string) {
 	t.Helper()
 	folder, name, _ := strings.Cut(test, " ")
@@ -161,10 +163,10 @@ func needTest(t *testing.T, key, test string) {
 			return
 		}
 	}
-	t.Errorf("%s is said to be held by %s, which is not there", key, test)
+	t.Errorf("%s is listed as tested by %s, which does not exist", key, test)
 }
 
-// keep runs a table, each row with a service of its own.
+// keep runs a table with one service per row.
 func keep(t *testing.T, rows map[string]keyed) {
 	t.Parallel()
 	for name, row := range rows {
@@ -208,7 +210,7 @@ func (k *keyed) start(t *testing.T) (*service, string) {
 	return start(t, with), dir
 }
 
-// put writes a file, at once and whole, and makes the folders it is in.
+// put writes a file atomically and creates its folder.
 func put(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -223,7 +225,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// spec returns what an entity says, as text; empty if it is not there.
+// spec returns the spec of an entity as text, empty if there is no such entity.
 func (s *service) spec(ref string) string {
 	s.t.Helper()
 	f := s.entity(ref)
@@ -233,7 +235,7 @@ func (s *service) spec(ref string) string {
 	return string(f.Spec)
 }
 
-// document returns all of an entity.
+// document returns a whole entity.
 func (s *service) document(ref string) map[string]any {
 	s.t.Helper()
 	kind, rest, _ := strings.Cut(ref, ":")
@@ -244,7 +246,8 @@ func (s *service) document(ref string) map[string]any {
 	return out
 }
 
-// metric returns the value of a metric with its labels as they are shown.
+// metric returns the value of a metric, which is named with its labels as they
+// are exposed.
 func (s *service) metric(name string) float64 {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base+"/metrics", nil)
@@ -269,17 +272,17 @@ func (s *service) metric(name string) float64 {
 			return v
 		}
 	}
-	s.t.Fatalf("there is no metric %s", name)
+	s.t.Fatalf("metric %s does not exist", name)
 	return 0
 }
 
-// cached returns how often a cache was asked, and with which result.
+// cached returns how often a cache lookup had a result.
 func (s *service) cached(cache, result string) int {
 	s.t.Helper()
 	return int(s.metric(fmt.Sprintf("composer_ingestor_cache_requests_total{cache=%q,result=%q}", cache, result)))
 }
 
-// logged returns the lines of the log with a message.
+// logged returns the log lines that have a message.
 func (s *service) logged(message string) (out []map[string]any) {
 	s.t.Helper()
 	for line := range strings.Lines(s.log.String()) {

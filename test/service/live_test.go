@@ -9,14 +9,15 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// TestLive applies, changes and deletes definitions, Compositions and composites
-// while the service watches: each shows in the catalog within a second.
+// TestLive checks that applying, changing and deleting definitions,
+// Compositions and composites shows in the catalog within a second while the
+// service watches.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{definition("alphas", "one")}})
 	s := start(t, setup{sections: composer(nil, cluster("prod", c))})
 	s.wants("", entities("alphas")...)
-	s.fares("healthy", map[string]string{"prod": "connected"})
+	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 
 	steps := []struct {
 		what string
@@ -42,11 +43,11 @@ func TestLive(t *testing.T) {
 		began := time.Now()
 		s.until(step.what, func() error {
 			if !step.seen() {
-				return fmt.Errorf("the catalog does not show it")
+				return fmt.Errorf("catalog does not show the change")
 			}
 			return nil
 		})
-		t.Logf("%s shows after %v", step.what, time.Since(began).Round(time.Millisecond))
+		t.Logf("%s showed after %v", step.what, time.Since(began).Round(time.Millisecond))
 	}
 	s.wants("", entities("alphas")...)
 }

@@ -18,16 +18,16 @@ import (
 	"example.dev/ingestor/test/size"
 )
 
-// mostMemory is what a service may take that ingests a folder or takes a push, however
-// much is in it.
+// mostMemory is the memory limit of a service that ingests a folder or receives
+// a push, however large.
 const mostMemory = 250 << 20
 
-// TestFolderMemory has a service ingest a folder of 3,000 definitions in JSON, or
-// of 30,000 at full size. Files are read page by page, so that the memory does not
-// grow with their number.
+// TestFolderMemory checks the memory of a service that ingests a folder of
+// 3,000 definitions in JSON, or of 30,000 at full size. Files are read in
+// pages, so memory does not grow with their number.
 func TestFolderMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the most memory that a process had is known on Linux alone")
+		t.Skip("peak memory of a process is known on Linux only")
 	}
 	n := size.Of(3000, 30_000)
 	at := t.TempDir()
@@ -42,24 +42,24 @@ func TestFolderMemory(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d entities, want %d", p.health().EntitiesGenerated, 3*n)
+			t.Fatalf("service generated %d entities, want %d", p.health().EntitiesGenerated, 3*n)
 		}
 	}
 	peak := peakMemory(t, p.PID())
-	t.Logf("%d files: %d MB at most, in %v", n, peak>>20, time.Since(begun).Round(time.Second))
+	t.Logf("peak memory with %d files was %d MB, after %v", n, peak>>20, time.Since(begun).Round(time.Second))
 	if peak > mostMemory {
-		t.Errorf("%d files took %d MB at most, want %d", n, peak>>20, mostMemory>>20)
+		t.Errorf("peak memory with %d files was %d MB, want at most %d MB", n, peak>>20, mostMemory>>20)
 	}
 }
 
-// TestPushMemory pushes many times the memory that the process may take: what was pushed
-// waits in a temporary file, and is written part by part.
+// TestPushMemory pushes many times the memory that the process may use: the
+// push is buffered in a temporary file and written in parts.
 func TestPushMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the most memory that a process had is known on Linux alone")
+		t.Skip("peak memory of a process is known on Linux only")
 	}
 	n := size.Of(4000, 100_000)
-	about := strings.Repeat("text that nobody searches for, ", 200_000_000/n/31)
+	about := strings.Repeat("text that no one searches for, ", 200_000_000/n/31)
 	var body bytes.Buffer
 	for i := range n {
 		fmt.Fprintf(&body, `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"c%d"},"spec":{"type":"service","lifecycle":"production","owner":"team-a","about":%q}}`+"\n", i, about)
@@ -67,17 +67,17 @@ func TestPushMemory(t *testing.T) {
 	p := launch(t, setup{}).ready()
 	for _, want := range []string{fmt.Sprintf(`"added":%d,"updated":0,"removed":0,"unchanged":0`, n), fmt.Sprintf(`"added":0,"updated":0,"removed":0,"unchanged":%d`, n)} {
 		if got := p.push(body.Bytes()); !strings.Contains(got, want) {
-			t.Fatalf("got %s, want %s", got, want)
+			t.Fatalf("push returned %s, want %s", got, want)
 		}
 	}
 	peak := peakMemory(t, p.PID())
-	t.Logf("%d entities of %d MB together: %d MB at most", n, body.Len()>>20, peak>>20)
+	t.Logf("%d entities with %d MB in total: peak memory %d MB", n, body.Len()>>20, peak>>20)
 	if peak > mostMemory {
-		t.Errorf("%d entities of %d MB together took %d MB at most, want %d", n, body.Len()>>20, peak>>20, mostMemory>>20)
+		t.Errorf("%d entities with %d MB in total: peak memory was %d MB, want at most %d MB", n, body.Len()>>20, peak>>20, mostMemory>>20)
 	}
 }
 
-// push pushes all entities of a provider, and returns the answer.
+// push pushes all entities of a provider and returns the response.
 func (s *service) push(body []byte) string {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPut, s.base+"/api/catalog/providers/tests/entities", bytes.NewReader(body))
@@ -98,7 +98,7 @@ func (s *service) push(body []byte) string {
 	return string(said)
 }
 
-// writeDefinitions writes definitions in JSON, a file each.
+// writeDefinitions writes definitions in JSON, one per file.
 func writeDefinitions(t *testing.T, at string, n int) {
 	t.Helper()
 	for i := range n {
@@ -113,7 +113,7 @@ func writeDefinitions(t *testing.T, at string, n int) {
 	}
 }
 
-// peakMemory is the most memory that a process had, in bytes.
+// peakMemory returns the peak memory of a process in bytes.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -123,7 +123,7 @@ func peakMemory(t *testing.T, pid int) int {
 	_, rest, _ := strings.Cut(string(data), "VmHWM:")
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
-		t.Fatalf("no VmHWM in %s", data)
+		t.Fatalf("VmHWM is missing in %s", data)
 	}
 	kB, err := strconv.Atoi(fields[0])
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 // group is the API group of the tests' definitions.
 const group = "platform.example.org"
 
-// definition is a definition that variant A takes, with a field of its own.
+// definition returns a definition that variant A ingests, with one field.
 func definition(plural, field string) string {
 	return labelled(plural, field, "openportal.dev/ingest", "true")
 }
 
-// labelled is a definition with a label.
+// labelled returns a definition with a label.
 func labelled(plural, field, label, value string) string {
 	kind := "X" + strings.TrimSuffix(plural, "s")
 	return fmt.Sprintf(`apiVersion: apiextensions.crossplane.io/v2
@@ -44,7 +44,7 @@ spec:
 `, plural, group, kind, field, label, value)
 }
 
-// composition is a Composition for a definition.
+// composition returns a Composition for a definition.
 func composition(name, plural string) string {
 	return fmt.Sprintf(`apiVersion: apiextensions.crossplane.io/v1
 kind: Composition
@@ -56,7 +56,7 @@ spec:
 `, name, group, strings.TrimSuffix(plural, "s"))
 }
 
-// composite is a composite of a definition.
+// composite returns a composite of a definition.
 func composite(name, plural string) string {
 	return fmt.Sprintf(`apiVersion: %s/v1
 kind: X%s
@@ -65,13 +65,13 @@ spec: {}
 `, group, strings.TrimSuffix(plural, "s"), name)
 }
 
-// template, api and resource are the references of a definition's entities.
+// template, api and resource return the references of a definition's entities.
 func template(plural string) string { return "template:default/" + plural + "." + group }
 func api(plural string) string      { return "api:default/" + plural + "." + group + "-api" }
 func resource(plural string) string { return "resource:default/" + plural + "." + group + "-xrd" }
 
-// entities are all entities of definitions without anything that belongs to
-// them.
+// entities returns the references of all entities of definitions that have no
+// Compositions or composites.
 func entities(plurals ...string) []string {
 	var out []string
 	for _, p := range plurals {

@@ -17,8 +17,9 @@ import (
 	"time"
 )
 
-// TestTwoProcessesOneFile wants a second process on the same database of SQLite not
-// to start, by whichever name it knows the file, and one that comes after a kill to.
+// TestTwoProcessesOneFile checks that a second process does not start on the
+// same SQLite database, under any name of the file, and that one starts after
+// the first was killed.
 func TestTwoProcessesOneFile(t *testing.T) {
 	t.Parallel()
 	s := setup{}
@@ -27,13 +28,13 @@ func TestTwoProcessesOneFile(t *testing.T) {
 	select {
 	case <-second.Ended():
 	case <-time.After(patience):
-		t.Fatal("it does not end")
+		t.Fatal("second process still runs, want it to end")
 	}
 	path := s.file()
-	want := fmt.Sprintf("portal-backend: cannot open the database %s: process %d on host ", path, first.PID())
+	want := fmt.Sprintf("portal-backend: cannot open the database %s: in use by process %d on host ", path, first.PID())
 	exit, ok := errors.AsType[*exec.ExitError](second.Err())
-	if log := second.log.String(); !ok || exit.ExitCode() != 1 || !strings.Contains(log, want) || !strings.Contains(log, " uses it\n  stop that process, or set backend.database.connection") {
-		t.Errorf("%v\n%s\nwant %q", second.Err(), log, want)
+	if log := second.log.String(); !ok || exit.ExitCode() != 1 || !strings.Contains(log, want) || !strings.Contains(log, "\n  stop that process, or set backend.database.connection") {
+		t.Errorf("second process ended with %v and logged\n%s\nwant %q", second.Err(), log, want)
 	}
 	first.answers()
 	first.stop()
@@ -43,21 +44,21 @@ func TestTwoProcessesOneFile(t *testing.T) {
 	}
 }
 
-// onFile has all processes of the setup use one database of SQLite.
+// onFile makes all processes of the setup use one SQLite database.
 func (s *setup) onFile(t *testing.T) setup {
 	t.Helper()
 	s.database = sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(t.TempDir(), "portal.sqlite")}}
 	return *s
 }
 
-// file is that database.
+// file returns the path of that database.
 func (s *setup) file() string {
 	return s.database.(sections)["connection"].(sections)["filename"].(string)
 }
 
-// TestStopResetsNobody has clients send one request after the other over connections
-// that they keep while the process is told to stop. Each is told that its connection
-// ends, and no request fails.
+// TestStopResetsNobody checks that a stopping process resets no connection.
+// Clients send requests over keep-alive connections while the process is told
+// to stop; each is told that its connection closes, and no request fails.
 func TestStopResetsNobody(t *testing.T) {
 	t.Parallel()
 	p := launch(t, setup{}).ready()
@@ -78,21 +79,21 @@ func TestStopResetsNobody(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				// Some of them pause.
+				// Some clients pause between requests.
 				time.Sleep(time.Duration(n) * 10 * time.Millisecond)
 				asked.Add(1)
 				_, err := fmt.Fprintf(conn, "GET /api/catalog/entities?filter=kind=none HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", at, theToken)
 				if err != nil {
-					t.Errorf("client %d: a request cannot be sent: %v", n, err)
+					t.Errorf("client %d: cannot send a request: %v", n, err)
 					return
 				}
 				res, err := http.ReadResponse(answers, nil)
 				if err != nil {
-					t.Errorf("client %d: a request is not answered: %v", n, err)
+					t.Errorf("client %d: cannot read a response: %v", n, err)
 					return
 				}
 				if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
-					t.Errorf("client %d: %s, %v", n, res.Status, err)
+					t.Errorf("client %d: response was %s, %v", n, res.Status, err)
 					return
 				}
 				if res.Close {
@@ -108,10 +109,10 @@ func TestStopResetsNobody(t *testing.T) {
 	p.Signal(syscall.SIGTERM)
 	wg.Wait()
 	if told.Load() != clients {
-		t.Errorf("%d of %d clients were told that their connection ends", told.Load(), clients)
+		t.Errorf("%d of %d clients were told that their connection closes", told.Load(), clients)
 	}
 	if err := p.Err(); err != nil {
-		t.Errorf("the process ends with %v", err)
+		t.Errorf("process ended with %v, want no error", err)
 	}
-	t.Logf("%d requests", asked.Load())
+	t.Logf("clients sent %d requests", asked.Load())
 }

@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// composed runs composer-ingestor and returns what it prints.
+// composed runs composer-ingestor and returns its output.
 func composed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, notes bytes.Buffer
@@ -26,12 +26,13 @@ func composed(t *testing.T, args ...string) string {
 		Args: args, Stdout: &out, Stderr: &notes, Stdin: strings.NewReader(""), Now: time.Now, Getenv: func(string) string { return "" },
 	}, composercli.Run)
 	if code != app.ExitOK {
-		t.Fatalf("composer-ingestor %q ends with %d: %s%s", args, code, out.String(), notes.String())
+		t.Fatalf("composer-ingestor %q ended with %d: %s%s", args, code, out.String(), notes.String())
 	}
 	return out.String()
 }
 
-// exported returns what composer-ingestor export writes, but for the Location.
+// exported returns the entities that composer-ingestor export writes, without
+// the Location.
 func exported(t *testing.T, file string) map[string]any {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +48,7 @@ func exported(t *testing.T, file string) map[string]any {
 		}
 		docs, bad := tree.DecodeBytes(data)
 		if len(docs) != 1 || len(bad) > 0 {
-			t.Fatalf("%s has %d documents, and %v", path, len(docs), bad)
+			t.Fatalf("%s has %d documents, want 1; errors: %v", path, len(docs), bad)
 		}
 		var e map[string]any
 		if err := json.Unmarshal(tree.AppendJSON(nil, docs[0], ""), &e); err != nil {
@@ -62,10 +63,9 @@ func exported(t *testing.T, file string) map[string]any {
 	return all
 }
 
-// bothIngestors is a configuration of both ingestors, and the cluster they read:
-// definitions that the first takes, that the second takes, that both would take
-// and that nobody does, of several versions, with Compositions, composites and
-// workloads.
+// bothIngestors returns a configuration of both ingestors, and the cluster they
+// read: definitions for the first, for the second, for both and for neither,
+// with several versions, Compositions, composites and workloads.
 func bothIngestors(t *testing.T) setup {
 	t.Helper()
 	twice := strings.Replace(versioned(formed("taus", "true")), "labels: {", "labels: {openportal.dev/ingest: \"true\", ", 1)
@@ -77,8 +77,8 @@ func bothIngestors(t *testing.T) setup {
 	return setup{sections: both(cluster("prod", c), sections{}, sections{"composerIngestor": parity(sections{"clusters": []any{cluster("prod", c)}})})}
 }
 
-// TestParityExport holds what composer-ingestor makes of a configuration with both
-// ingestors against what the service writes: definitions, versions, Components.
+// TestParityExport compares the output of composer-ingestor for both ingestors
+// with what the service writes: definitions, versions, Components.
 func TestParityExport(t *testing.T) {
 	t.Parallel()
 	with := bothIngestors(t)
@@ -90,11 +90,11 @@ func TestParityExport(t *testing.T) {
 		template("rhos"), template("sigmas") + "-v1", template("sigmas") + "-v1beta1", template("taus"), "component:default/shop", "component:default/state",
 	} {
 		if want[ref] == nil {
-			t.Errorf("export lacks %s: %q", ref, slices.Sorted(maps.Keys(want)))
+			t.Errorf("export does not contain %s: %q", ref, slices.Sorted(maps.Keys(want)))
 		}
 	}
 	if want[template("taus")+"-v1"] != nil || want[template("sigmas")] != nil {
-		t.Errorf("a definition is taken twice: %q", slices.Sorted(maps.Keys(want)))
+		t.Errorf("definition was ingested twice: %q", slices.Sorted(maps.Keys(want)))
 	}
 	t.Run("discover", func(t *testing.T) {
 		var found struct {
@@ -112,7 +112,7 @@ func TestParityExport(t *testing.T) {
 			names = append(names, c.Name)
 		}
 		if got := []string{"rhos." + group, "sigmas." + group, "taus." + group, "shop", "state"}; !slices.Equal(names, got) {
-			t.Errorf("discovered are %q, want %q", names, got)
+			t.Errorf("discover listed %q, want %q", names, got)
 		}
 	})
 	t.Run("explain", func(t *testing.T) { explains(t, s, file) })
@@ -120,7 +120,7 @@ func TestParityExport(t *testing.T) {
 		out := composed(t, "transform", "--config", file, "--cluster", "prod", "--xrd", "sigmas."+group, "--stdout")
 		for _, want := range []string{"name: sigmas." + group + "-v1\n", "name: sigmas." + group + "-v1beta1\n"} {
 			if !strings.Contains(out, want) {
-				t.Errorf("transform lacks %q:\n%s", want, out)
+				t.Errorf("output of transform does not contain %q:\n%s", want, out)
 			}
 		}
 	})
@@ -128,13 +128,14 @@ func TestParityExport(t *testing.T) {
 		out := composed(t, "test-connection", "--config", file)
 		for _, want := range []string{"composerIngestor, cluster prod", "clusterIngestor, cluster prod", "list deployments.apps"} {
 			if !strings.Contains(out, want) {
-				t.Errorf("test-connection lacks %q:\n%s", want, out)
+				t.Errorf("output of test-connection does not contain %q:\n%s", want, out)
 			}
 		}
 	})
 }
 
-// explains compares what the command and the service say of each definition.
+// explains compares the explanations of the command and of the service for each
+// definition.
 func explains(t *testing.T, s *service, file string) {
 	for _, plural := range []string{"rhos", "sigmas", "taus", "upsilons", "phis"} {
 		name := plural + "." + group
@@ -155,24 +156,24 @@ func explains(t *testing.T, s *service, file string) {
 			t.Fatal(err)
 		}
 		if len(got.Definitions) != 1 || got.Definitions[0].TakenBy != want.TakenBy {
-			t.Errorf("%s: the command says %+v, the service %+v", name, got, want)
+			t.Errorf("%s: command returned %+v, service %+v", name, got, want)
 			continue
 		}
 		if want.TakenBy == "" {
-			continue // The command shows what would be made of it.
+			continue // The command shows the entities that would be made of it.
 		}
 		var made []string
 		for _, e := range got.Definitions[0].Entities {
 			made = append(made, strings.ToLower(e.Kind)+":"+e.Namespace+"/"+e.Name)
 		}
-		// Composites are not asked for.
+		// The command does not read composites.
 		want.Entities = slices.DeleteFunc(want.Entities, func(ref string) bool {
 			return strings.Contains(ref, "/mine") || strings.Contains(ref, "/yours") || strings.Contains(ref, "-mine-") || strings.Contains(ref, "-yours-")
 		})
 		slices.Sort(made)
 		slices.Sort(want.Entities)
 		if !slices.Equal(made, want.Entities) {
-			t.Errorf("%s: the command makes %q, the service %q", name, made, want.Entities)
+			t.Errorf("%s: command makes %q, service makes %q", name, made, want.Entities)
 		}
 	}
 }

@@ -21,20 +21,20 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// examples are the definitions a newcomer begins with.
+// examples is the folder of the example definitions.
 const examples = "../../examples"
 
-// apart are the annotations that say where and when something was found, which
-// the command line and the service need not agree about.
+// apart are the annotations for the place and time of discovery, which may
+// differ between the command line and the service.
 var apart = []string{
 	words.AnnotationSourceLocation, words.AnnotationManagedBy, words.AnnotationManagedByOrigin,
 	words.AnnotationDiscoveredAt, words.AnnotationDiscoveredFrom, words.AnnotationStale, words.AnnotationStaleSince,
 }
 
-// plain takes from an entity what may differ, and what the catalog adds. It
-// returns its reference. A composite's name ends with a hash of the cluster it is
-// in, among others; where one of the two sides knows of no cluster, that is taken
-// off too.
+// plain removes from an entity the fields that may differ and those that the
+// catalog adds, and returns its reference. The name of a composite ends with a
+// hash over its cluster and other values; the hash is removed if one of the two
+// sides knows no cluster.
 func plain(e map[string]any, unplaced bool) string {
 	delete(e, "relations")
 	meta, _ := e["metadata"].(map[string]any)
@@ -56,8 +56,8 @@ func plain(e map[string]any, unplaced bool) string {
 	return strings.ToLower(fmt.Sprintf("%v:%v/%v", e["kind"], meta["namespace"], meta["name"]))
 }
 
-// printed returns what the command line prints with a configuration, of its
-// sources or of files that the service has from a cluster.
+// printed returns what the command line prints with a configuration, from its
+// sources or from files that the service reads from a cluster.
 func printed(t *testing.T, profile, file string, paths ...string) map[string]any {
 	t.Helper()
 	var out, notes bytes.Buffer
@@ -66,26 +66,30 @@ func printed(t *testing.T, profile, file string, paths ...string) map[string]any
 		Stdout: &out, Stderr: &notes, Now: time.Now, Getenv: func(string) string { return "" },
 	}, ingestor.Run)
 	if code != app.ExitOK && code != app.ExitInvalid {
-		t.Fatalf("ingestor-cli ends with %d: %s", code, notes.String())
+		t.Fatalf("ingestor-cli ended with %d: %s", code, notes.String())
 	}
 	all := map[string]any{}
 	for line := range bytes.Lines(out.Bytes()) {
 		var e map[string]any
 		if err := json.Unmarshal(line, &e); err != nil {
-			t.Fatalf("%v in %s", err, line)
+			t.Fatalf("cannot parse output: %v in %s", err, line)
 		}
 		all[plain(e, len(paths) > 0)] = e
 	}
 	if len(all) == 0 {
-		t.Fatalf("ingestor-cli prints nothing: %s", notes.String())
+		t.Fatalf("ingestor-cli printed no entities: %s", notes.String())
 	}
 	return all
 }
 
-// catalogued waits until the catalog has these entities, and none else, and
-// returns them.
+// catalogued waits until every source was scanned and the catalog has exactly
+// these entities, and returns them.
 func catalogued(s *service, want map[string]any, unplaced bool) map[string]any {
 	s.t.Helper()
+	// An entity that is built while its source is read has only a part of its objects.
+	for _, source := range s.health().Sources {
+		s.scan(source.Name)
+	}
 	all := map[string]any{}
 	s.until("the entities that ingestor-cli prints", func() error {
 		var list []map[string]any
@@ -108,14 +112,14 @@ func catalogued(s *service, want map[string]any, unplaced bool) map[string]any {
 			}
 		}
 		if len(lacks)+len(more) > 0 {
-			return fmt.Errorf("of %d the catalog lacks %d %q, and has %d more %q", len(want), len(lacks), lacks[:min(20, len(lacks))], len(more), more[:min(20, len(more))])
+			return fmt.Errorf("catalog should have %d entities; missing are %d %q, unexpected are %d %q", len(want), len(lacks), lacks[:min(20, len(lacks))], len(more), more[:min(20, len(more))])
 		}
 		return nil
 	})
 	return all
 }
 
-// agree compares what was printed with what was written.
+// agree compares printed entities with those of the catalog.
 func agree(t *testing.T, want, got map[string]any) {
 	t.Helper()
 	shown := 0
@@ -125,10 +129,10 @@ func agree(t *testing.T, want, got map[string]any) {
 			shown++
 		}
 	}
-	t.Logf("%d entities are the same", len(want))
+	t.Logf("%d entities are equal", len(want))
 }
 
-// parity is a configuration with settings that show in entities.
+// parity returns a configuration with settings that affect entities.
 func parity(more sections) sections {
 	out := sections{
 		"defaultOwner": "team-red", "defaultSystem": "shop",
@@ -139,8 +143,8 @@ func parity(more sections) sections {
 	return out
 }
 
-// TestParityFiles holds what ingestor-cli prints of files against what the
-// service writes of them.
+// TestParityFiles checks that ingestor-cli prints the same entities for files
+// as the service writes.
 func TestParityFiles(t *testing.T) {
 	t.Parallel()
 	folders := map[string]string{"Examples": examples, "Copies": copies(t)}
@@ -165,8 +169,8 @@ func TestParityFiles(t *testing.T) {
 	}
 }
 
-// copies writes definitions and Compositions of one name several times, in one
-// file and in several, so that one of each must be chosen.
+// copies writes several definitions and Compositions of the same name, in one
+// file and in several, so that one of each must be selected.
 func copies(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -176,7 +180,8 @@ func copies(t *testing.T) string {
 		put(t, filepath.Join(dir, "c", plural+".yaml"), definition(plural, "fourth")+"---\n"+definition(plural, "fifth"))
 		one := composition(plural, plural)
 		put(t, filepath.Join(dir, "c", "composition"+plural+".yaml"), edited(one, "step: one", "step: two")+"---\n"+edited(one, "step: one", "step: three"))
-		// One that is for another kind, and hides or is hidden.
+		// This Composition is for another kind; it hides another one or is
+		// hidden.
 		other := composition(plural, fmt.Sprintf("copy%ds", (i+1)%8))
 		put(t, filepath.Join(dir, string("bd"[i%2]), "other"+plural+".yaml"), other)
 		put(t, filepath.Join(dir, "e", plural+".yaml"), composite("mine", plural)+"---\n"+edited(composite("mine", plural), "spec: {}", "spec: {one: two}")+
@@ -185,8 +190,8 @@ func copies(t *testing.T) string {
 	return dir
 }
 
-// some copies real definitions into a folder, with the label that has them
-// taken, and all their Compositions and composites.
+// some copies real definitions into a folder, with the label for ingestion and
+// all their Compositions and composites.
 func some(t *testing.T, corpus string, most int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -215,7 +220,7 @@ func some(t *testing.T, corpus string, most int) string {
 	return dir
 }
 
-// ingestible adds the label to a definition that is written in the usual way.
+// ingestible adds the label to a definition in the usual layout.
 func ingestible(text string) (string, bool) {
 	const label = "    openportal.dev/ingest: \"true\"\n"
 	if at := strings.Index(text, "\n  labels:\n"); at >= 0 && strings.Count(text, "\n  labels:\n") == 1 {
@@ -229,8 +234,8 @@ func ingestible(text string) (string, bool) {
 	return text, false
 }
 
-// TestParityClusters holds what ingestor-cli prints of files against what the
-// service writes after they were applied to a cluster.
+// TestParityClusters checks that ingestor-cli prints the same entities for
+// files as the service writes after the files were applied to a cluster.
 func TestParityClusters(t *testing.T) {
 	t.Parallel()
 	path, err := filepath.Abs(examples)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRestore deletes an entity of the service over HTTP: it is back soon, as
-// another one, and nothing else has moved.
+// TestRestore checks that an entity of the service that was deleted over HTTP
+// is restored soon, with a new uid, and that no other entity changes.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -24,15 +24,15 @@ func TestRestore(t *testing.T) {
 	}
 	s.until("the Template", func() error {
 		if s.entity(template("alphas")) == nil {
-			return errors.New("it is not back")
+			return errors.New("deleted Template is not restored")
 		}
 		return nil
 	})
 	s.wants("", entities("alphas")...)
 	for _, ref := range entities("alphas") {
 		if now := s.entity(ref); now == nil || now.Metadata.UID != before[ref].Metadata.UID {
-			t.Errorf("%s is %+v, and was %+v", ref, now, before[ref])
+			t.Errorf("%s is %+v, want it unchanged from %+v", ref, now, before[ref])
 		}
 	}
-	s.fares("healthy", nil)
+	s.wantHealth("healthy", nil)
 }

@@ -1,6 +1,6 @@
-// Package service_test holds the ingesting service to its promises: a portal in
-// this process or in one of its own, real API servers, PostgreSQL and Redis, and
-// what the catalog says over HTTP.
+// Package service_test tests the ingesting service end to end: a portal in this
+// process or in a separate one, real API servers, PostgreSQL and Redis. Results
+// are checked through the HTTP API of the catalog.
 package service_test
 
 import (
@@ -31,10 +31,10 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// theToken is that of a service that may do everything.
+// theToken is the token of a service account with all permissions.
 const theToken = "a-static-token-of-the-tests-4711"
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for a condition.
 const patience = time.Minute
 
 // sections are sections of a configuration.
@@ -47,22 +47,24 @@ type setup struct {
 	database any
 	// redis is the address of a Redis server, if there is one.
 	redis string
-	// sections are further ones.
+	// sections has further sections of the configuration.
 	sections sections
 	// build names the version of the program.
 	build string
-	// environment are further variables, for a process of its own.
+	// environment has further variables, for a separate process.
 	environment []string
-	// executable is the program, for a process of its own; empty means this one.
+	// executable is the program, for a separate process; empty means this test
+	// binary.
 	executable string
 	// extension is code around the engine.
 	extension engine.Extension
 	now       func() time.Time
-	// wrapper is a command that runs the program, which is its last arguments.
+	// wrapper is a command that runs the program, which is passed as its last
+	// arguments.
 	wrapper []string
 }
 
-// write writes the configuration into a folder of the test.
+// write writes the configuration to a folder of the test.
 func (s *setup) write(t *testing.T, address string) string {
 	t.Helper()
 	if s.database == nil {
@@ -88,7 +90,7 @@ func (s *setup) write(t *testing.T, address string) string {
 	return path
 }
 
-// service is a service that runs.
+// service is a running service.
 type service struct {
 	t    *testing.T
 	base string
@@ -105,15 +107,15 @@ func address(t *testing.T) (net.Listener, string) {
 	return l, l.Addr().String()
 }
 
-// start starts a service in this process. It ends with the test, or before with
-// its stop.
+// start starts a service in this process. It ends with the test, or when its
+// stop is called.
 func start(t *testing.T, s setup) *service {
 	t.Helper()
 	l, at := address(t)
 	cfg, findings := config.Load([]string{s.write(t, at)}, config.Options{})
 	for _, f := range findings {
 		if f.Severity == finding.Error {
-			t.Fatalf("the configuration of the test is wrong: %v", f)
+			t.Fatalf("configuration of the test is invalid: %v", f)
 		}
 	}
 	if s.now == nil {
@@ -132,7 +134,7 @@ func start(t *testing.T, s setup) *service {
 	end := sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("the portal ended with %v", err)
+			t.Errorf("portal ended with %v", err)
 		}
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -141,10 +143,10 @@ func start(t *testing.T, s setup) *service {
 	t.Cleanup(func() {
 		end()
 		if strings.Contains(log.String(), theToken) {
-			t.Error("the log has the token of a service")
+			t.Error("log contains the token of a service")
 		}
 		if t.Failed() {
-			t.Logf("the end of the service's log:\n%s", log.Tail())
+			t.Logf("end of the service's log:\n%s", log.Tail())
 		}
 	})
 	w := &service{t: t, base: "http://" + at, log: log, stop: end}
@@ -155,7 +157,8 @@ func start(t *testing.T, s setup) *service {
 	return w
 }
 
-// get asks for a path, and reads the answer into v if that is not nil.
+// get sends a GET request for a path, and decodes the response into v unless v
+// is nil.
 func (s *service) get(path string, v any) (int, error) { return s.ask(http.MethodGet, path, nil, v) }
 
 func (s *service) ask(method, path string, body io.Reader, v any) (int, error) {
@@ -193,7 +196,7 @@ func (s *service) until(what string, check func() error) {
 			return
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("%s: not within %v: %v", what, patience, err)
+			s.t.Fatalf("%s: not reached within %v: %v", what, patience, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -223,7 +226,7 @@ func (f *found) ref() string {
 	return strings.ToLower(f.Kind + ":" + f.Metadata.Namespace + "/" + f.Metadata.Name)
 }
 
-// entity returns an entity, nil if it is not there.
+// entity returns an entity, nil if there is none.
 func (s *service) entity(ref string) *found {
 	s.t.Helper()
 	kind, rest, _ := strings.Cut(ref, ":")
@@ -238,7 +241,7 @@ func (s *service) entity(ref string) *found {
 	return &f
 }
 
-// refs returns the references of the entities that a filter chooses.
+// refs returns the references of the entities that match a filter.
 func (s *service) refs(filter string) ([]string, error) {
 	var all []found
 	query := url.Values{"fields": {"kind,metadata.name,metadata.namespace"}}
@@ -256,20 +259,20 @@ func (s *service) refs(filter string) ([]string, error) {
 	return out, nil
 }
 
-// wants waits until exactly these references are those of a filter.
+// wants waits until exactly these entities match a filter.
 func (s *service) wants(filter string, refs ...string) {
 	s.t.Helper()
 	slices.Sort(refs)
 	s.until("the entities of "+filter, func() error {
 		got, err := s.refs(filter)
 		if err == nil && !slices.Equal(got, refs) {
-			err = fmt.Errorf("have %v, want %v", got, refs)
+			err = fmt.Errorf("entities are %v, want %v", got, refs)
 		}
 		return err
 	})
 }
 
-// health returns how the service fares.
+// health returns the health of the service.
 func (s *service) health() ingest.Health {
 	s.t.Helper()
 	var h ingest.Health
@@ -279,19 +282,21 @@ func (s *service) health() ingest.Health {
 	return h
 }
 
-// fares waits until the service says so of itself and of clusters.
-func (s *service) fares(status string, clusters map[string]string) {
+// wantHealth waits until health has this status and these clusters; nil clusters are
+// not compared.
+func (s *service) wantHealth(status string, clusters map[string]string) {
 	s.t.Helper()
 	s.until("health "+status, func() error {
 		h := s.health()
 		if h.Status != status || clusters != nil && !maps.Equal(h.Clusters, clusters) {
-			return fmt.Errorf("it is %s with %v: %+v", h.Status, h.Clusters, h.Sources)
+			return fmt.Errorf("health is %s with clusters %v: %+v", h.Status, h.Clusters, h.Sources)
 		}
 		return nil
 	})
 }
 
-// scan has sources scanned now, all if none is named, and waits for it.
+// scan triggers a scan of a source, or of all if the name is empty, and waits
+// for its run.
 func (s *service) scan(source string) ingest.Run {
 	s.t.Helper()
 	asked := time.Now()
@@ -309,23 +314,25 @@ func (s *service) scan(source string) ingest.Run {
 			return err
 		}
 		for _, r := range runs.Items {
-			// One that waits already is enough, whoever asked for it.
+			// A scan that was already queued counts too.
 			if r.Source != "" && r.Started.After(asked) && (source == "" || r.Source == source) {
 				last = r
 				return nil
 			}
 		}
-		return fmt.Errorf("not among %d runs", len(runs.Items))
+		return fmt.Errorf("none of %d runs is of this scan", len(runs.Items))
 	})
 	return last
 }
 
-// cluster describes a server in a configuration, as its administrator.
+// cluster returns the configuration of an API server with the credentials of
+// its administrator.
 func cluster(name string, s *apiserver.Server) sections {
 	return sections{"name": name, "kubeconfig": s.Kubeconfig}
 }
 
-// composer is the section of variant A for clusters, with more settings.
+// composer returns the section of variant A for clusters, with further
+// settings.
 func composer(more sections, clusters ...sections) sections {
 	out := sections{"clusters": clusters, "schedule": sections{"frequency": "1h", "timeout": "30s"}}
 	maps.Copy(out, more)

@@ -13,25 +13,26 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// says gives a definition a condition, as Crossplane does.
+// says sets a condition of a definition, as Crossplane does.
 func says(t *testing.T, c *apiserver.Server, plural, typ, status, reason, message string) {
 	t.Helper()
 	amend(t, c, plural, "/status", fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":%q,"reason":%q,"message":%q,"lastTransitionTime":%q}]}}`,
 		typ, status, reason, message, time.Now().UTC().Format(time.RFC3339)))
 }
 
-// unserved is what an entity says of clusters that do not serve it.
+// unserved returns the annotation of an entity that lists the clusters that do
+// not serve it.
 func (s *service) unserved(ref string) string {
 	s.t.Helper()
 	e := s.entity(ref)
 	if e == nil {
-		return "there is no such entity"
+		return "no such entity"
 	}
 	return e.Metadata.Annotations["crossplane.io/unserved"]
 }
 
-// asks asks for a task of a Template in a cluster, and returns the answer's status
-// and what it says is wrong.
+// asks creates a task of a Template in a cluster, and returns the status and
+// the error of the response.
 func (s *service) asks(plural, cluster, name string) (int, string) {
 	s.t.Helper()
 	body := fmt.Sprintf(`{"templateRef":%q,"values":{"name":%q,"namespace":"default","deliveryCluster":%q}}`, template(plural), name, cluster)
@@ -42,7 +43,7 @@ func (s *service) asks(plural, cluster, name string) (int, string) {
 	return status, ""
 }
 
-// tries tries a Template out that the caller sends without its annotations.
+// tries makes a dry run of a Template that is sent without its annotations.
 func (s *service) tries(plural, cluster string) (int, string) {
 	s.t.Helper()
 	e := s.document(template(plural))
@@ -60,25 +61,25 @@ func (s *service) tries(plural, cluster string) (int, string) {
 	return status, ""
 }
 
-// TestServing follows the conditions of a definition in one of two clusters: what
-// is not established there shows on its entities and in health, and locks the
-// form there and nowhere else, until it is established.
+// TestServing checks the conditions of a definition in one of two clusters:
+// while it is not established there, its entities and health show that, and its
+// form is locked for that cluster only.
 func TestServing(t *testing.T) {
 	t.Parallel()
 	options := apiserver.Options{XRCRDs: true, Apply: []string{definition("alphas", "one")}}
 	prod, spare := apiserver.Start(t, options), apiserver.Start(t, options)
 	s := start(t, setup{sections: composer(nil, cluster("prod", prod), cluster("spare", spare))})
 	s.wants("", entities("alphas")...)
-	s.fares("healthy", map[string]string{"prod": "connected", "spare": "connected"})
+	s.wantHealth("healthy", map[string]string{"prod": "connected", "spare": "connected"})
 	created := func(cluster, name, reason string) {
 		t.Helper()
 		if status, err := s.asks("alphas", cluster, name); status != http.StatusCreated {
 			t.Errorf("%s: %s", reason, err)
 		}
 	}
-	created("prod", "a", "what is served without a condition is not locked")
+	created("prod", "a", "a definition that is served without a condition is not locked")
 	if got := s.unserved(template("alphas")); got != "" || s.health().Unserved != nil {
-		t.Errorf("what is served without a condition says %s", got)
+		t.Errorf("definition that is served without a condition has the annotation %s", got)
 	}
 
 	const cause = "Established is False: Broken: the CRD is refused"
@@ -94,10 +95,10 @@ func TestServing(t *testing.T) {
 		})
 	}
 	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("the condition shows after %v", took)
+		t.Errorf("condition was shown after %v, want at most 10 s", took)
 	}
 	if got := s.entity(resource("alphas")).Metadata.Annotations["crossplane.io/condition-established"]; got != "False (Broken)" {
-		t.Errorf("the definition's entity says %q", got)
+		t.Errorf("entity of the definition has the condition %q, want False (Broken)", got)
 	}
 	s.until("health", func() error {
 		h := s.health()
@@ -116,16 +117,17 @@ func TestServing(t *testing.T) {
 		"a task": func() (int, string) { return s.asks("alphas", "prod", "b") }, "a dry run": func() (int, string) { return s.tries("alphas", "prod") },
 	} {
 		if status, err := try(); status != http.StatusConflict || !strings.Contains(err, `in cluster \"prod\": XRD alphas.`+group+": "+cause) {
-			t.Errorf("%s in the cluster that does not serve it: %d: %s", what, status, err)
+			t.Errorf("%s in the cluster that does not serve the definition returned %d, want 409: %s", what, status, err)
 		}
 	}
 	created("spare", "b", "the other cluster serves it")
 
-	// What the tasks create is in relations of the definition's entity.
+	// The composites that the tasks create are in relations of the definition's
+	// entity.
 	s.until("both composites", func() error {
 		refs, err := s.refs("kind=resource,spec.type=crossplane-xr")
 		if err == nil && len(refs) != 2 {
-			err = fmt.Errorf("have %v", refs)
+			err = fmt.Errorf("composites are %v, want 2", refs)
 		}
 		return err
 	})
@@ -141,8 +143,8 @@ func TestServing(t *testing.T) {
 		}
 		return nil
 	})
-	created("prod", "c", "what is established is not locked")
-	s.until("health is rid of it", func() error {
+	created("prod", "c", "an established definition is not locked")
+	s.until("health no longer lists the definition", func() error {
 		if h := s.health(); h.Unserved != nil || h.UnservedCount != 0 {
 			return fmt.Errorf("health lists %+v as unserved", h.Unserved)
 		}
@@ -150,8 +152,8 @@ func TestServing(t *testing.T) {
 	})
 }
 
-// TestServingWithoutConditions creates a definition without conditions:
-// it is not established as long as the cluster does not serve its kind.
+// TestServingWithoutConditions checks that a definition without conditions
+// counts as not established as long as the cluster does not serve its kind.
 func TestServingWithoutConditions(t *testing.T) {
 	t.Parallel()
 	plain := apiserver.Start(t, apiserver.Options{Apply: []string{definition("alphas", "one")}})
@@ -164,7 +166,7 @@ func TestServingWithoutConditions(t *testing.T) {
 				return fmt.Errorf("annotation crossplane.io/unserved is %q", got)
 			}
 			if status, err := s.asks(plural, "", "a"); status != http.StatusConflict {
-				return fmt.Errorf("a task is answered with %d: %s", status, err)
+				return fmt.Errorf("task creation returned %d, want 409: %s", status, err)
 			}
 			return nil
 		})
@@ -180,16 +182,16 @@ func TestServingWithoutConditions(t *testing.T) {
 			return fmt.Errorf("annotation crossplane.io/unserved is %q", got)
 		}
 		if u := s.health().Unserved; len(u) != 1 || u[0].Definition != "alphas."+group {
-			return fmt.Errorf("health lists %+v", u)
+			return fmt.Errorf("health lists %+v as unserved", u)
 		}
 		return nil
 	})
 	if status, err := s.asks("betas", "", "a"); status != http.StatusCreated {
-		t.Errorf("what is served is not locked: %s", err)
+		t.Errorf("form of a served definition is locked: %s", err)
 	}
 }
 
-// manifest writes a manifest into a file of the test.
+// manifest writes a manifest to a file of the test, and returns its path.
 func manifest(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "manifest.yaml")

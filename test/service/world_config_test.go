@@ -8,9 +8,9 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// TestOtherConfiguration starts services with one database and ever another
-// configuration: what a configuration does not name any more goes, and nothing
-// else does.
+// TestOtherConfiguration starts services with one database and different
+// configurations. It checks that entities of sources that are no longer
+// configured are removed, and no others.
 func TestOtherConfiguration(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Start(t, apiserver.Options{Apply: []string{
@@ -56,7 +56,7 @@ func TestOtherConfiguration(t *testing.T) {
 			}
 		}
 		s.unmoved(before, stayed...)
-		s.fares("healthy", nil)
+		s.wantHealth("healthy", nil)
 		before = s.rests()
 		s.stop()
 	}

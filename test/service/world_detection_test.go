@@ -12,13 +12,14 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// inFile is a database in a file, for services that come one after the other.
+// inFile returns the configuration of a database in a file, for services that
+// are started one after the other.
 func inFile(t *testing.T) sections {
 	return sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(t.TempDir(), "portal.sqlite")}}
 }
 
-// amend changes a definition as a program does that knows it: below path, such
-// as /status.
+// amend patches a definition at a subresource path, such as /status, or at the
+// object itself.
 func amend(t *testing.T, c *apiserver.Server, plural, path, body string) {
 	t.Helper()
 	at := c.URL + "/apis/apiextensions.crossplane.io/v2/compositeresourcedefinitions/" + plural + "." + group + path
@@ -37,30 +38,29 @@ func amend(t *testing.T, c *apiserver.Server, plural, path, body string) {
 	}
 }
 
-// titled gives a definition a title.
+// titled sets the title of a definition.
 func titled(t *testing.T, c *apiserver.Server, plural, title string) {
 	t.Helper()
 	amend(t, c, plural, "", fmt.Sprintf(`{"metadata":{"annotations":{"backstage.io/template-title":%q}}}`, title))
 }
 
-// reconciled changes nothing but the status of a definition.
+// reconciled changes only the status of a definition.
 func reconciled(t *testing.T, c *apiserver.Server, plural string) {
 	t.Helper()
 	amend(t, c, plural, "/status", fmt.Sprintf(`{"status":{"conditions":[{"type":"Established","status":"True","reason":"Seen",`+
 		`"lastTransitionTime":%q}]}}`, time.Now().UTC().Format(time.RFC3339)))
 }
 
-// TestDetection holds change detection to its settings: what is looked at again
-// differs, what is written does not.
+// TestDetection checks change detection with its settings: they decide which
+// units are built again, and do not change the result.
 func TestDetection(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Start(t, apiserver.Options{Apply: []string{definition("alphas", "one"), definition("betas", "one"), definition("gammas", "one")}})
-	// Later only the times of their conditions change.
+	// From now on only the times of their conditions change.
 	for _, plural := range []string{"alphas", "betas", "gammas"} {
 		amend(t, c, plural, "/status", `{"status":{"conditions":[{"type":"Established","status":"True","reason":"Seen","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
 	}
-	// begin starts a service that is told nothing by watches, and waits for its
-	// first scan.
+	// begin starts a service without watches, and waits for its first scan.
 	detect := func(settings sections) sections {
 		return composer(sections{"watch": false, "changeDetection": settings}, cluster("prod", c))
 	}
@@ -68,7 +68,7 @@ func TestDetection(t *testing.T) {
 		t.Helper()
 		s := start(t, setup{sections: detect(settings)})
 		if r := s.ran(prod, time.Time{}); r.Changed != 3 || r.Added != 9 {
-			t.Fatalf("the first run is %+v", r)
+			t.Fatalf("first run is %+v, want 3 units changed and 9 entities added", r)
 		}
 		s.remembers(prod)
 		return s
@@ -77,15 +77,15 @@ func TestDetection(t *testing.T) {
 	t.Run("resourceVersion", func(t *testing.T) {
 		s := begin(t, sections{"method": "resourceVersion"})
 		reconciled(t, c, "alphas")
-		wroteNothing(t, "another version is another thing", s.scan(prod), 1)
-		wroteNothing(t, "nothing changed", s.scan(prod), 0)
+		wroteNothing(t, "another resource version means another object", s.scan(prod), 1)
+		wroteNothing(t, "nothing has changed", s.scan(prod), 0)
 		titled(t, c, "alphas", "By version")
 		s.showsTitle("alphas", "By version", 1)
 	})
 	t.Run("hash", func(t *testing.T) {
 		s := begin(t, sections{"method": "hash"})
 		reconciled(t, c, "alphas")
-		wroteNothing(t, "the same content is the same thing", s.scan(prod), 0)
+		wroteNothing(t, "the same content means the same object", s.scan(prod), 0)
 		for _, title := range []string{"By hash", "By another hash", "By hash"} {
 			titled(t, c, "alphas", title)
 			s.showsTitle("alphas", title, 1)
@@ -95,23 +95,24 @@ func TestDetection(t *testing.T) {
 		amend(t, c, "betas", "", `{"metadata":{"labels":{"backstage.io/template-type":"database"}}}`)
 		s := begin(t, sections{"method": "timestamp"})
 		reconciled(t, c, "alphas")
-		wroteNothing(t, "a later one is another thing", s.scan(prod), 1)
-		// Servers note whole seconds: of two changes within one, both arrive.
+		wroteNothing(t, "a later time means another object", s.scan(prod), 1)
+		// API servers record whole seconds: two changes within one second must
+		// both be detected.
 		for i := range 4 {
 			title := fmt.Sprintf("Soon after %d", i)
 			titled(t, c, "gammas", title)
 			s.showsTitle("gammas", title, 2)
 		}
 		if spec := string(s.entity(template("betas")).Spec); !strings.Contains(spec, `"type":"database"`) {
-			t.Errorf("the label does not show: %s", spec)
+			t.Errorf("spec does not show the label: %s", spec)
 		}
-		// Servers note no time for what is taken away.
+		// API servers record no time for a removed field.
 		amend(t, c, "betas", "", `{"metadata":{"labels":{"backstage.io/template-type":null}}}`)
 		if r := s.scan(prod); r.Updated == 0 {
-			t.Errorf("the run %+v does not see that a label was taken away", r)
+			t.Errorf("run is %+v, want the removed label detected", r)
 		}
 		if spec := string(s.entity(template("betas")).Spec); strings.Contains(spec, `"type":"database"`) {
-			t.Errorf("the label still shows: %s", spec)
+			t.Errorf("spec still shows the removed label: %s", spec)
 		}
 		before := s.stamps("")
 		s.remembers(prod)
@@ -122,7 +123,7 @@ func TestDetection(t *testing.T) {
 		s.ran(prod, time.Time{})
 		before := s.stamps("")
 		for range 2 {
-			wroteNothing(t, "without it everything is looked at", s.scan(prod), 3)
+			wroteNothing(t, "without change detection every unit is built again", s.scan(prod), 3)
 		}
 		s.unmoved(before, entities("alphas", "betas", "gammas")...)
 		titled(t, c, "alphas", "Without")
@@ -145,22 +146,22 @@ func TestDetection(t *testing.T) {
 	t.Run("another build", func(t *testing.T) { anotherBuild(t, c) })
 }
 
-// showsTitle scans, and wants the title of a definition to show, with at most so
-// many definitions looked at.
+// showsTitle scans, and checks that the title of a definition is updated with
+// at most so many units built again.
 func (s *service) showsTitle(plural, title string, most int) {
 	s.t.Helper()
 	r := s.scan(prod)
 	if r.Changed < 1 || r.Changed > most || r.Updated == 0 {
-		s.t.Errorf("the run %+v is not one that sees a change", r)
+		s.t.Errorf("run is %+v, want a detected change", r)
 	}
 	if got := s.entity(template(plural)).Metadata.Title; got != title {
-		s.t.Errorf("the title is %q, want %q", got, title)
+		s.t.Errorf("title is %q, want %q", got, title)
 	}
 }
 
 // anotherBuild starts another version of the program, and one with other
-// settings, over what was remembered: everything is made anew, and what differs
-// is written.
+// settings, on an existing database. It checks that all units are built again
+// and only differing entities are written.
 func anotherBuild(t *testing.T, c *apiserver.Server) {
 	dir, database := t.TempDir(), inFile(t)
 	put(t, filepath.Join(dir, "deltas.yaml"), definition("deltas", "one"))
@@ -168,8 +169,8 @@ func anotherBuild(t *testing.T, c *apiserver.Server) {
 	all := entities("alphas", "betas", "gammas", "deltas")
 	builds := []struct {
 		build, owner string
-		// changed are the definitions that are looked at, updated the entities
-		// that are written, of the cluster.
+		// changed is the number of definitions of the cluster that are built
+		// again, updated the number of their entities that are written.
 		changed, updated int
 	}{
 		{"one", "group:default/one", 3, 0},
@@ -185,7 +186,7 @@ func anotherBuild(t *testing.T, c *apiserver.Server) {
 		}, cluster("prod", c))})
 		cluster, folder := s.ran(prod, begun), s.ran(files, begun)
 		if updated := cluster.Updated + folder.Updated; cluster.Changed != b.changed || folder.Changed != b.changed/3 || updated != b.updated/3*4 {
-			t.Errorf("build %d: the runs are %+v and %+v", i, cluster, folder)
+			t.Errorf("build %d: runs are %+v and %+v", i, cluster, folder)
 		}
 		s.wants("", append([]string(nil), all...)...)
 		s.stop()

@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/test/postgres"
 )
 
-// TestKilled kills services: one in the middle of its first scan, again and
-// again, and one of three that share a database.
+// TestKilled kills services: one in its first scan, repeatedly, and one of
+// three that share a database.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	const n = 300
@@ -23,40 +23,41 @@ func TestKilled(t *testing.T) {
 	c := apiserver.Start(t, apiserver.Options{Apply: []string{text}})
 	pg := postgres.Start(t)
 	t.Run("in the first scan, on SQLite", func(t *testing.T) { killedInScan(t, c, nil, refs)() })
-	// On PostgreSQL somebody else might still make the scan that was killed, so
-	// that it is not made again before its time is over. There is something to
-	// do meanwhile.
+	// On PostgreSQL another replica might still run the scan that was killed,
+	// so it is not repeated before its timeout. Another subtest runs in the
+	// meantime.
 	database, _ := databaseOn(t, pg)
 	whole := killedInScan(t, c, database, refs)
 	t.Run("one of three", func(t *testing.T) { oneOfThree(t, c, pg, refs) })
 	whole()
 }
 
-// killedInScan kills a service at random moments while it reads a cluster for
-// the first time. The catalog is complete after that; the function that is
-// returned waits until the service knows it.
+// killedInScan kills a service at random times during its first scan of a
+// cluster, and checks that the catalog is complete after that. The function
+// that it returns waits until health reports that the catalog is complete.
 func killedInScan(t *testing.T, c *apiserver.Server, database any, refs []string) (whole func()) {
 	const kills = 5
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	extra := definition("extras", "one")
 	c.Apply(t, extra)
-	// Marks in the database would be taken for what they are not, if they were
-	// written before what they are about.
+	// Marks in the database would be wrong if they were written before the
+	// entities they are about.
 	s := setup{database: database, sections: composer(sections{
-		// No kind is served here, which a scan would note on entities after they came.
+		// No kind is served here, which a scan would note on entities after
+		// they were added.
 		"composites": sections{"enabled": false},
 		"schedule":   sections{"frequency": "1h", "timeout": "3s"}, "changeDetection": sections{"storage": "database"},
 	}, cluster("prod", c))}
-	// The setup is to have one database for all of them.
+	// All services of the setup use one database.
 	s.write(t, "127.0.0.1:1")
 	var reached []int
 	for i := range kills {
 		p := launch(t, s).ready()
-		p.until("something to kill it over", func() error {
+		p.until("entities before the kill", func() error {
 			got, err := p.refs("kind=template")
 			if err == nil && i > 0 && len(got) == 0 {
-				err = fmt.Errorf("nothing yet")
+				err = fmt.Errorf("catalog has no Templates yet")
 			}
 			return err
 		})
@@ -68,12 +69,12 @@ func killedInScan(t *testing.T, c *apiserver.Server, database any, refs []string
 			c.Delete(t, extra)
 		}
 	}
-	t.Logf("seed %d: killed when there were %v of %d Templates", seed, reached, len(refs)/3+1)
+	t.Logf("seed %d: killed when the catalog had %v of %d Templates", seed, reached, len(refs)/3+1)
 	p := launch(t, s).ready()
 	p.wants("", slices.Clone(refs)...)
 	before := p.stamps("")
 	return func() {
-		p.fares("healthy", map[string]string{"prod": "connected"})
+		p.wantHealth("healthy", map[string]string{"prod": "connected"})
 		p.wants("", slices.Clone(refs)...)
 		p.remembers(prod)
 		wroteNothing(t, "complete", p.scan(prod), 0)
@@ -81,14 +82,14 @@ func killedInScan(t *testing.T, c *apiserver.Server, database any, refs []string
 	}
 }
 
-// definitionsList reports whether a request is for the list of definitions, and
-// not for what changes of it.
+// definitionsList reports whether a request lists definitions, and is not a
+// watch.
 func definitionsList(path string, query url.Values) bool {
 	return strings.HasSuffix(path, "/compositeresourcedefinitions") && query.Get("watch") == ""
 }
 
-// oneOfThree has three services share a database, and kills one of them in the
-// middle of a scan.
+// oneOfThree starts three services that share a database, and kills one of them
+// during a scan.
 func oneOfThree(t *testing.T, c *apiserver.Server, pg *postgres.Server, refs []string) {
 	const frequency = time.Second
 	database, _ := databaseOn(t, pg)
@@ -96,7 +97,8 @@ func oneOfThree(t *testing.T, c *apiserver.Server, pg *postgres.Server, refs []s
 	replicas := map[string]*program{}
 	for _, name := range []string{"first", "second", "third"} {
 		replicas[name] = launch(t, setup{database: database, sections: composer(sections{
-			// No kind is served here, which a scan would note on entities after they came.
+			// No kind is served here, which a scan would note on entities after
+			// they were added.
 			"composites": sections{"enabled": false},
 			"schedule":   sections{"frequency": frequency.String(), "timeout": "3s"}, "changeDetection": sections{"storage": "database"},
 			"processing": sections{"retryAttempts": 0},
@@ -109,7 +111,7 @@ func oneOfThree(t *testing.T, c *apiserver.Server, pg *postgres.Server, refs []s
 	one.wants("", slices.Clone(refs)...)
 	begun := time.Now()
 	before := one.stamps("")
-	// Some scans as usual.
+	// Run some scans undisturbed.
 	one.until("four scans", func() error { return scanned(one, begun, 4) })
 	oneByOne(t, one, begun, frequency)
 
@@ -118,43 +120,43 @@ func oneOfThree(t *testing.T, c *apiserver.Server, pg *postgres.Server, refs []s
 	select {
 	case victim = <-g.held:
 	case <-time.After(patience):
-		t.Fatal("no scan begins")
+		t.Fatal("no scan was started")
 	}
 	g.holds(nil)
 	replicas[victim].stop()
 	killed := time.Now()
 	delete(replicas, victim)
-	t.Logf("%s was killed in the middle of a scan", victim)
-	// The others go on to watch.
+	t.Logf("%s was killed during a scan", victim)
+	// The other replicas keep watching.
 	c.Apply(t, definition("extras", "one"))
 	for _, p := range replicas {
 		p.until("a change arrives", func() error {
 			if p.entity(template("extras")) == nil {
-				return fmt.Errorf("it is not there")
+				return fmt.Errorf("catalog does not have the new definition")
 			}
 			return nil
 		})
 		one = p
 	}
-	t.Logf("a change arrives after %v", time.Since(killed).Round(time.Millisecond))
+	t.Logf("change arrived %v after the kill", time.Since(killed).Round(time.Millisecond))
 	c.Delete(t, definition("extras", "one"))
-	one.until("a scan is made by another", func() error { return scanned(one, killed, 1) })
-	t.Logf("a scan is made after %v", time.Since(killed).Round(time.Millisecond))
-	one.until("scans go on", func() error { return scanned(one, killed, 3) })
+	one.until("a scan by another replica", func() error { return scanned(one, killed, 1) })
+	t.Logf("scan was made %v after the kill", time.Since(killed).Round(time.Millisecond))
+	one.until("further scans", func() error { return scanned(one, killed, 3) })
 	oneByOne(t, one, killed, frequency)
 	one.wants("", slices.Clone(refs)...)
-	one.fares("healthy", map[string]string{"prod": "connected"})
+	one.wantHealth("healthy", map[string]string{"prod": "connected"})
 	one.unmoved(before, refs...)
 }
 
-// scanned returns an error unless a source was scanned so often since.
+// scanned returns an error unless at least n runs were recorded since a time.
 func scanned(p *program, since time.Time, n int) error {
 	runs, err := p.runs(prod)
 	if err != nil {
 		return err
 	}
 	if runs = begunSince(runs, since); len(runs) < n {
-		return fmt.Errorf("there are %d of %d", len(runs), n)
+		return fmt.Errorf("%d of %d runs were recorded", len(runs), n)
 	}
 	return nil
 }
@@ -163,8 +165,8 @@ func begunSince(runs []ingest.Run, since time.Time) []ingest.Run {
 	return slices.DeleteFunc(runs, func(r ingest.Run) bool { return r.Started.Before(since) })
 }
 
-// oneByOne wants the scans since a moment to have been made one after the other,
-// each once, though several could have.
+// oneByOne checks that the scans since a time were run one after the other and
+// each once, although several replicas could have run them.
 func oneByOne(t *testing.T, p *program, since time.Time, frequency time.Duration) {
 	t.Helper()
 	took := time.Since(since)
@@ -177,7 +179,7 @@ func oneByOne(t *testing.T, p *program, since time.Time, frequency time.Duration
 	scheduled := 0
 	for i, r := range runs {
 		if r.Replica == "" {
-			t.Errorf("nobody made the run %+v", r)
+			t.Errorf("run names no replica: %+v", r)
 		}
 		if r.Trigger == ingest.TriggerSchedule {
 			scheduled++
@@ -187,10 +189,10 @@ func oneByOne(t *testing.T, p *program, since time.Time, frequency time.Duration
 		}
 		end := runs[i-1].Started.Add(time.Duration(runs[i-1].Milliseconds) * time.Millisecond)
 		if r.Started.Before(end) {
-			t.Errorf("the run %+v begins while %+v goes on", r, runs[i-1])
+			t.Errorf("run %+v begins before the previous run %+v ended", r, runs[i-1])
 		}
 	}
 	if most := int(took/frequency) + 2; scheduled > most {
-		t.Errorf("there were %d scheduled scans in %v, at most %d are due", scheduled, took, most)
+		t.Errorf("%d scheduled scans were made in %v, want at most %d", scheduled, took, most)
 	}
 }

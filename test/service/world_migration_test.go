@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// migrating is a definition that variant B takes, and variant A too as soon as
-// it is migrated.
+// migrating returns a definition that variant B ingests until it is migrated,
+// and variant A after that.
 func migrating(plural string, migrated bool) string {
 	text := formed(plural, "true")
 	if !migrated {
@@ -21,8 +21,8 @@ func migrating(plural string, migrated bool) string {
 	return strings.Replace(text, `"true"}`, `"true", openportal.dev/ingest: "true", migrated: "yes"}`, 1)
 }
 
-// sets looks at the Templates of definitions until it is stopped, and notes when
-// one has none, or those of both variants.
+// sets polls the Templates of definitions until it is stopped, and records
+// definitions that have no Template, or those of both variants.
 type sets struct {
 	wg   sync.WaitGroup
 	stop chan struct{}
@@ -58,22 +58,23 @@ func look(s *service, plurals []string) *sets {
 	return l
 }
 
-// end wants nothing to have been wrong.
+// end stops polling and fails the test if it recorded an error.
 func (l *sets) end(t *testing.T) {
 	t.Helper()
 	close(l.stop)
 	l.wg.Wait()
-	t.Logf("looked %d times", l.looks)
+	t.Logf("catalog was polled %d times", l.looks)
 	if len(l.wrong) > 0 {
-		t.Errorf("wrong %d times, such as: %s", len(l.wrong), l.wrong[0])
+		t.Errorf("catalog was wrong %d times; first: %s", len(l.wrong), l.wrong[0])
 	}
 	if l.looks < 10 {
-		t.Errorf("that is too seldom to see anything")
+		t.Errorf("catalog was polled too seldom to see an error")
 	}
 }
 
-// TestMigration goes the way of docs/migration.md: from variant B to variant A,
-// one definition at a time. At no time has one two sets of entities, or none.
+// TestMigration follows docs/migration.md from variant B to variant A, one
+// definition at a time. It checks that no definition ever has two sets of
+// entities, or none.
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	plurals := []string{"alphas", "betas", "gammas"}
@@ -88,16 +89,16 @@ func TestMigration(t *testing.T) {
 		ofAll = append(ofAll, ofB(p)...)
 	}
 
-	// Variant B alone.
+	// Only variant B is enabled.
 	s := start(t, setup{database: database, sections: both(at, sections{}, nil)})
 	s.wants("", slices.Clone(ofAll)...)
 	before := s.rests()
 	s.stop()
 
-	// Variant A beside it, with a filter that chooses nothing yet.
+	// Variant A is enabled too, with a filter that selects nothing yet.
 	filter := sections{"xrdFilters": sections{"labelSelector": "migrated=yes"}}
 	s = start(t, setup{database: database, sections: both(at, sections{}, composer(filter, at))})
-	s.fares("healthy", map[string]string{"prod": "connected"})
+	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 	s.wants("", slices.Clone(ofAll)...)
 	s.unmoved(before, ofAll...)
 
@@ -113,7 +114,7 @@ func TestMigration(t *testing.T) {
 		}
 		s.wants("", want...)
 	}
-	// One goes back, and forth again.
+	// One definition is migrated back and then again.
 	c.Apply(t, migrating("betas", false))
 	s.shows(formedRef("betas"))
 	c.Apply(t, migrating("betas", true))
@@ -124,16 +125,16 @@ func TestMigration(t *testing.T) {
 		LeftBy  []string
 	}
 	if _, err := s.get("/api/composer-ingestor/explain/betas."+group, &x); err != nil || x.TakenBy != "composerIngestor" || !slices.Equal(x.LeftBy, []string{"clusterIngestor"}) {
-		t.Errorf("it is explained as %+v, %v", x, err)
+		t.Errorf("explanation is %+v (error %v), want it taken by composerIngestor", x, err)
 	}
 	before = s.rests()
 	s.stop()
 
-	// Variant B switched off; the filter is not needed any more.
+	// Variant B is disabled; the filter is no longer needed.
 	s = start(t, setup{database: database, sections: both(at, sections{"enabled": false}, composer(nil, at))})
 	s.wants("", entities(plurals...)...)
 	s.scan(prod)
 	s.wants("", entities(plurals...)...)
 	s.unmoved(before, entities(plurals...)...)
-	s.fares("healthy", map[string]string{"prod": "connected"})
+	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 }

@@ -15,8 +15,8 @@ import (
 	"example.dev/ingestor/test/postgres"
 )
 
-// databaseOn is the section backend.database for a new database of a server, and a
-// function that asks it.
+// databaseOn creates a database, and returns its section backend.database and a
+// function that queries it.
 func databaseOn(t *testing.T, pg *postgres.Server) (database sections, ask func(query string) string) {
 	t.Helper()
 	at := pg.Database(t)
@@ -34,8 +34,8 @@ func databaseOn(t *testing.T, pg *postgres.Server) (database sections, ask func(
 	}
 }
 
-// TestPostgres is about what the service has in PostgreSQL, and what it does
-// when it is away.
+// TestPostgres checks what the service writes to PostgreSQL, and how it handles
+// an outage of PostgreSQL.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	pg := postgres.Start(t)
@@ -46,8 +46,8 @@ func TestPostgres(t *testing.T) {
 	t.Run("it is away", func(t *testing.T) { postgresAway(t, pg, c) })
 }
 
-// noteWrites makes PostgreSQL note every row that is written to a table, but
-// for those that say when a source was tried and what came of it.
+// noteWrites makes PostgreSQL record every row that is written to a table,
+// except for rows that record attempts to read a source.
 const noteWrites = `
 CREATE TABLE noted (what text);
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -65,16 +65,16 @@ func unchangedWritesNothing(t *testing.T, pg *postgres.Server, c *apiserver.Serv
 		"watch": false, "changeDetection": sections{"storage": "database"},
 	}, cluster("prod", c))})
 	s.ran(prod, time.Time{})
-	s.fares("healthy", map[string]string{"prod": "connected"})
+	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 	before := s.rests()
 	if len(before) != 11 {
-		t.Fatalf("there are %d entities: %v", len(before), before)
+		t.Fatalf("catalog has %d entities, want 11: %v", len(before), before)
 	}
-	// What was just written is looked over for findings a moment later, which
-	// is no write of the scans that follow.
-	s.until("all is looked over for findings", func() error {
+	// New entities are checked for findings a little later; those writes are
+	// not caused by the following scans.
+	s.until("check of all definitions for findings", func() error {
 		if left := ask("SELECT count(*) FROM unchecked"); left != "0" {
-			return fmt.Errorf("%s definitions are not yet", left)
+			return fmt.Errorf("%s definitions are not checked", left)
 		}
 		return nil
 	})
@@ -82,58 +82,58 @@ func unchangedWritesNothing(t *testing.T, pg *postgres.Server, c *apiserver.Serv
 	wroteNothing(t, "unchanged", s.scan(prod), 0)
 	wroteNothing(t, "unchanged again", s.scan(prod), 0)
 	if got := ask("SELECT what, count(*) FROM noted GROUP BY 1 ORDER BY 1"); got != "" {
-		t.Errorf("an unchanged scan has written rows:\n%s", got)
+		t.Errorf("unchanged scan wrote rows:\n%s", got)
 	}
 	s.unmoved(before, slices.Sorted(maps.Keys(before))...)
 
-	// What one replica has seen, another need not see.
+	// A scan by another replica uses the same state.
 	other := start(t, setup{database: database, sections: composer(sections{
 		"watch": false, "changeDetection": sections{"storage": "database"},
 	}, cluster("prod", c))})
 	own := s.scan(prod).Replica
-	s.until("another replica scans", func() error {
+	s.until("a scan by another replica", func() error {
 		r := other.scan(prod)
-		wroteNothing(t, "of another replica", r, 0)
+		wroteNothing(t, "scan by another replica", r, 0)
 		if r.Replica == own {
-			return errors.New("it was the same")
+			return errors.New("scan was made by the same replica")
 		}
 		return nil
 	})
 	other.stop()
 
-	// What is noted when something does change shows that it would have been.
+	// A real change must be recorded, or the check above proves nothing.
 	c.Apply(t, definition("betas", "two"))
 	if r := s.scan(prod); r.Changed != 1 || r.Updated == 0 {
-		t.Errorf("the run %+v is not one that sees a change", r)
+		t.Errorf("run is %+v, want a detected change", r)
 	}
 	for _, table := range []string{"UPDATE entities", "UPDATE objects", "INSERT dirty", "DELETE dirty"} {
 		if !strings.Contains(ask("SELECT DISTINCT what FROM noted"), table) {
-			t.Errorf("a change was not noted: no %s", table)
+			t.Errorf("change was not recorded: no %s", table)
 		}
 	}
 	s.unmoved(before, entities("alphas")...)
 }
 
-// postgresAway kills the server for a while in which things change in the
-// cluster.
+// postgresAway kills PostgreSQL, changes objects in the cluster, and restarts
+// it.
 func postgresAway(t *testing.T, pg *postgres.Server, c *apiserver.Server) {
 	database, _ := databaseOn(t, pg)
 	s := start(t, setup{database: database, sections: composer(nil, cluster("prod", c))})
 	s.until("all entities", func() error {
 		if refs, err := s.refs(""); err != nil || len(refs) != 11 {
-			return fmt.Errorf("there are %v, %w", refs, err)
+			return fmt.Errorf("entities are %v, %w", refs, err)
 		}
 		return nil
 	})
-	s.fares("healthy", map[string]string{"prod": "connected"})
+	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 	before := s.rests()
 
 	pg.Kill()
 	for _, path := range []string{"/api/catalog/entities", "/api/composer-ingestor/health", "/api/composer-ingestor/runs"} {
-		s.until(path+" says that the database is away", func() error {
+		s.until(path+" reports the outage", func() error {
 			status, err := s.get(path, nil)
 			if status != http.StatusServiceUnavailable {
-				return fmt.Errorf("it says %d, %w", status, err)
+				return fmt.Errorf("status is %d, want 503: %w", status, err)
 			}
 			return nil
 		})
@@ -142,7 +142,7 @@ func postgresAway(t *testing.T, pg *postgres.Server, c *apiserver.Server) {
 	c.Delete(t, composition("alpha", "alphas"))
 	// The watch notices all that, and can do nothing about it for a while.
 	s.until("it is noticed", func() error {
-		if s.warnings("what changed cannot be read") == 0 {
+		if s.warnings("read of changed objects failed") == 0 {
 			return errors.New("nothing is said")
 		}
 		return nil
@@ -152,28 +152,28 @@ func postgresAway(t *testing.T, pg *postgres.Server, c *apiserver.Server) {
 	back := time.Now()
 
 	s.answers()
-	s.until("what changed meanwhile arrives", func() error {
+	s.until("changes made during the outage", func() error {
 		refs, err := s.refs("")
 		if err != nil {
 			return err
 		}
 		b := s.entity(template("betas"))
 		if len(refs) != 13 || slices.Contains(refs, "resource:default/alpha-composition") || b == nil || !strings.Contains(string(b.Spec), "three") {
-			return fmt.Errorf("there are %v", refs)
+			return fmt.Errorf("entities are %v", refs)
 		}
 		return nil
 	})
-	t.Logf("what changed meanwhile is there %v after PostgreSQL", time.Since(back).Round(time.Millisecond))
-	s.fares("healthy", map[string]string{"prod": "connected"})
+	t.Logf("changes made during the outage arrived %v after PostgreSQL was restarted", time.Since(back).Round(time.Millisecond))
+	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 	s.unmoved(before, entities("omegas")...)
-	if n := s.warnings("what changed cannot be read"); n > 2 {
+	if n := s.warnings("read of changed objects failed"); n > 2 {
 		t.Errorf("it is said %d times that nothing can be read", n)
 	}
-	// Live again.
+	// Watches work again.
 	c.Delete(t, definition("gammas", "one"))
 	s.until("a deletion arrives", func() error {
 		if s.entity(template("gammas")) != nil {
-			return errors.New("it is still there")
+			return errors.New("deleted definition is still in the catalog")
 		}
 		return nil
 	})

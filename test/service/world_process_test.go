@@ -24,12 +24,12 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// programConfig is the environment variable that makes of this test binary the
-// program, with a configuration.
+// programConfig is the environment variable that makes this test binary run the
+// program with a configuration.
 const programConfig = "INGESTOR_TEST_PROGRAM_CONFIG"
 
-// TestProgram is portal-backend, for the tests that need it as a process of its
-// own: one that can be killed.
+// TestProgram runs portal-backend, for tests that need it as a separate process
+// that can be killed.
 func TestProgram(*testing.T) {
 	path := os.Getenv(programConfig)
 	if path == "" {
@@ -39,14 +39,14 @@ func TestProgram(*testing.T) {
 	app.Main(portal.Name, portal.Run)
 }
 
-// program is a service in a process of its own.
+// program is a service in a separate process.
 type program struct {
 	*service
 	*process.Process
 }
 
-// launch starts a service in a process of its own, and does not wait until it
-// is ready. It ends with the test at the latest.
+// launch starts a service in a separate process and does not wait until it is
+// ready. The process ends with the test at the latest.
 func launch(t *testing.T, s setup) *program {
 	t.Helper()
 	self, err := os.Executable()
@@ -76,19 +76,19 @@ func launch(t *testing.T, s setup) *program {
 	t.Cleanup(func() {
 		p.stop()
 		if t.Failed() {
-			t.Logf("the end of the log of %s:\n%s", p.base, p.log.Tail())
+			t.Logf("end of the log of %s:\n%s", p.base, p.log.Tail())
 		}
 	})
 	return p
 }
 
-// ready waits until a program answers.
+// ready waits until a program responds.
 func (p *program) ready() *program {
 	p.t.Helper()
 	p.until("ready", func() error {
 		select {
 		case <-p.Ended():
-			p.t.Fatalf("the program ended:\n%s", p.log.Tail())
+			p.t.Fatalf("program ended:\n%s", p.log.Tail())
 		default:
 		}
 		_, err := p.get("/health/ready", nil)
@@ -97,8 +97,8 @@ func (p *program) ready() *program {
 	return p
 }
 
-// answers waits until the service answers questions about the catalog and
-// about itself.
+// answers waits until the service responds to requests for the catalog and for
+// its health.
 func (s *service) answers() {
 	s.t.Helper()
 	s.until("answers", func() error {
@@ -110,7 +110,7 @@ func (s *service) answers() {
 	})
 }
 
-// runs returns the runs of a source that are remembered, the newest first.
+// runs returns the recorded runs of a source, newest first.
 func (s *service) runs(source string) ([]ingest.Run, error) {
 	var all struct{ Items []ingest.Run }
 	if _, err := s.get("/api/composer-ingestor/runs?limit=500", &all); err != nil {
@@ -125,7 +125,7 @@ func (s *service) runs(source string) ([]ingest.Run, error) {
 	return out, nil
 }
 
-// ran waits for a run of a source that began after a moment, and returns the
+// ran waits for a run of a source that began after a time, and returns the
 // first one.
 func (s *service) ran(source string, after time.Time) (first ingest.Run) {
 	s.t.Helper()
@@ -141,23 +141,23 @@ func (s *service) ran(source string, after time.Time) (first ingest.Run) {
 			}
 		}
 		if !found {
-			return fmt.Errorf("none of %d", len(runs))
+			return fmt.Errorf("none of %d runs began later", len(runs))
 		}
 		return nil
 	})
 	return first
 }
 
-// wroteNothing wants a run to have changed nothing of the catalog, and to have looked at
-// so many units again.
+// wroteNothing checks that a run left the catalog unchanged and built the given
+// number of units again.
 func wroteNothing(t *testing.T, what string, r ingest.Run, changed int) {
 	t.Helper()
 	if r.Error != "" || r.Changed != changed || r.Added+r.Updated+r.Removed+r.Failed > 0 {
-		t.Errorf("%s: the run %+v is not one that looks at %d units and writes nothing", what, r, changed)
+		t.Errorf("%s: run is %+v, want %d units built and nothing written", what, r, changed)
 	}
 }
 
-// stamps returns uid and etag of all entities that a filter chooses, by
+// stamps returns uid and etag of all entities that match a filter, by
 // reference.
 func (s *service) stamps(filter string) map[string]string {
 	s.t.Helper()
@@ -177,8 +177,8 @@ func (s *service) stamps(filter string) map[string]string {
 	return out
 }
 
-// rests waits until the catalog has not changed for a second: a source that is
-// healthy has been read, yet an entity of two sources may be built once more.
+// rests waits until the catalog has not changed for a second. A healthy source
+// has been read, but an entity of two sources may be built once more.
 func (s *service) rests() map[string]string {
 	s.t.Helper()
 	last, since := s.stamps(""), time.Now()
@@ -187,39 +187,38 @@ func (s *service) rests() map[string]string {
 			last, since = now, time.Now()
 		}
 		if rested := time.Since(since); rested < time.Second {
-			return fmt.Errorf("the catalog has not changed for only %s", rested)
+			return fmt.Errorf("catalog last changed %s ago", rested)
 		}
 		return nil
 	})
 	return last
 }
 
-// unmoved wants entities to be as they were, those of before that are still to
-// be there.
+// unmoved checks that the entities refs are the same as before.
 func (s *service) unmoved(before map[string]string, refs ...string) {
 	s.t.Helper()
 	now := s.stamps("")
 	for _, ref := range refs {
 		if before[ref] == "" || now[ref] != before[ref] {
-			s.t.Errorf("%s was %q and is %q", ref, before[ref], now[ref])
+			s.t.Errorf("%s was %q and is now %q", ref, before[ref], now[ref])
 		}
 	}
 }
 
-// TestRestartFetchesNothing starts a service again: what has not changed meanwhile is
-// not fetched, and what has is.
+// TestRestartFetchesNothing checks that a restarted service fetches only the
+// objects that have changed.
 func TestRestartFetchesNothing(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Start(t, apiserver.Options{Apply: []string{definition("alphas", "one"), definition("betas", "one"), definition("gammas", "one")}})
 	g := newGate(t, c)
-	how := setup{database: inFile(t), sections: composer(sections{}, g.cluster("prod", "somebody"))}
+	how := setup{database: inFile(t), sections: composer(sections{}, g.cluster("prod", "reader"))}
 	s := start(t, how)
 	s.wants("", entities("alphas", "betas", "gammas")...)
-	s.fares("healthy", nil)
+	s.wantHealth("healthy", nil)
 	s.rests()
 	s.stop()
 	if g.whole.Load() == 0 {
-		t.Fatal("the gate has not seen that definitions were fetched")
+		t.Fatal("gate saw no request for whole definitions")
 	}
 	g.whole.Store(0)
 	began := time.Now()
@@ -228,22 +227,22 @@ func TestRestartFetchesNothing(t *testing.T) {
 	again.rests()
 	again.stop()
 	if n := g.whole.Load(); n > 0 {
-		t.Errorf("%d requests for whole definitions after a restart, and nothing had changed", n)
+		t.Errorf("%d requests for whole definitions were made after a restart without changes, want 0", n)
 	}
 	c.Apply(t, definition("betas", "two"))
 	start(t, how).until("the change", func() error {
 		if n := g.whole.Load(); n == 0 {
-			return errors.New("the changed definition was not fetched")
+			return errors.New("changed definition was not fetched")
 		}
 		return nil
 	})
 }
 
-// warnings counts the lines of the log that have a text.
+// warnings counts how often the log contains a text.
 func (s *service) warnings(text string) int { return strings.Count(s.log.String(), text) }
 
-// gate stands before an API server: it knows by their tokens who asks, and can
-// hold them up.
+// gate is a proxy in front of an API server. It identifies clients by their
+// tokens, and can delay their requests.
 type gate struct {
 	url string
 
@@ -251,7 +250,7 @@ type gate struct {
 	hold func(who, path string, query url.Values) bool
 	held chan string
 	free chan struct{}
-	// whole counts the requests for objects whole, and not for their metadata.
+	// whole counts the requests for whole objects, not for their metadata.
 	whole atomic.Int64
 }
 
@@ -263,13 +262,13 @@ func newGate(t *testing.T, c *apiserver.Server) *gate {
 	}
 	g := &gate{held: make(chan string, 100), free: make(chan struct{})}
 	proxy := &httputil.ReverseProxy{
-		// What a watch says is said at once.
+		// Watch events are passed on immediately.
 		FlushInterval: -1, Transport: c.Client().Transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(at)
 			r.Out.Header.Del("Authorization")
 		},
-		// Those who ask may have been killed.
+		// Clients may have been killed.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {},
 	}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -300,19 +299,21 @@ func newGate(t *testing.T, c *apiserver.Server) *gate {
 	return g
 }
 
-// holds has requests held up from now on; nil lets all pass.
+// holds delays matching requests from now on; nil delays none.
 func (g *gate) holds(which func(who, path string, query url.Values) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.hold = which
 }
 
-// cluster describes the server behind the gate for somebody.
+// cluster returns the configuration of the API server behind the gate, for a
+// client.
 func (g *gate) cluster(name, who string) sections {
 	return sections{"name": name, "url": g.url, "authProvider": "token", "token": who, "skipTLSVerify": true}
 }
 
-// numbered are n definitions in one text, and the references of their entities.
+// numbered returns n definitions in one text, and the references of their
+// entities.
 func numbered(n int) (text string, refs []string) {
 	var b strings.Builder
 	for i := range n {

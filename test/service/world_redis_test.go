@@ -14,20 +14,20 @@ import (
 // prod is the source of a cluster of that name in variant A.
 const prod = "composerIngestor/prod"
 
-// remembers waits until a scan finds that nothing changed.
+// remembers waits until a scan finds that nothing has changed.
 func (s *service) remembers(source string) {
 	s.t.Helper()
 	s.until("marks are used", func() error {
 		if r := s.scan(source); r.Changed != 0 {
-			return fmt.Errorf("%d units changed", r.Changed)
+			return fmt.Errorf("%d units changed, want 0", r.Changed)
 		}
 		return nil
 	})
 }
 
-// TestRedisAway takes Redis away, which has the marks of change detection and
-// what was made of units: the service looks at everything again, goes on as it
-// did, and complains once.
+// TestRedisAway stops Redis, which stores the marks of change detection and the
+// results of transforms. It checks that the service builds every unit again,
+// keeps working, and logs one warning.
 func TestRedisAway(t *testing.T) {
 	t.Parallel()
 	r, database := redis.StartWith(t, redis.Options{Durable: true}), inFile(t)
@@ -44,7 +44,7 @@ func TestRedisAway(t *testing.T) {
 		"it does not answer": {r.Pause, r.Resume},
 	}
 	for what, x := range away {
-		const complaint = "change detection has lost its memory"
+		const complaint = "read of change detection marks failed"
 		said := s.warnings(complaint)
 		x.do()
 		for range 3 {
@@ -54,11 +54,11 @@ func TestRedisAway(t *testing.T) {
 		s.wants("", append(entities("gammas"), want...)...)
 		c.Delete(t, definition("gammas", "one"))
 		s.wants("", slices.Clone(want)...)
-		s.fares("healthy", map[string]string{"prod": "connected"})
+		s.wantHealth("healthy", map[string]string{"prod": "connected"})
 		if n := s.warnings(complaint) - said; n != 1 {
-			t.Errorf("%s: it is said %d times that the memory is lost", what, n)
+			t.Errorf("%s: warning was logged %d times, want once", what, n)
 		}
-		if n := s.warnings("cannot remember what was seen"); n > 0 {
+		if n := s.warnings("write of change detection marks failed"); n > 0 {
 			t.Errorf("%s: it is said %d times that nothing can be remembered, which goes without saying", what, n)
 		}
 		x.undo()
@@ -66,7 +66,7 @@ func TestRedisAway(t *testing.T) {
 		s.unmoved(before, want...)
 	}
 
-	// It remembers over a restart of the service.
+	// The marks survive a restart of the service.
 	s.stop()
 	stopped := time.Now()
 	s = start(t, with)
@@ -75,17 +75,17 @@ func TestRedisAway(t *testing.T) {
 	s.stop()
 	thereAndBack(t, c, r)
 
-	// It is away when the service starts.
+	// Redis is down when the service starts.
 	r.Kill()
 	s = start(t, with)
 	c.Apply(t, definition("gammas", "one"))
 	s.wants("", append(entities("gammas"), want...)...)
-	s.fares("healthy", map[string]string{"prod": "connected"})
+	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 }
 
-// thereAndBack changes a definition while Redis is away, and changes it back
-// when it is there again: what Redis remembers of the time before is true of the
-// definition, and not of the catalog.
+// thereAndBack changes a definition while Redis is down, and changes it back
+// after Redis is up: the mark in Redis then matches the definition but not the
+// catalog.
 func thereAndBack(t *testing.T, c *apiserver.Server, r *redis.Server) {
 	var later atomic.Int64
 	titled(t, c, "alphas", "There")
@@ -99,7 +99,7 @@ func thereAndBack(t *testing.T, c *apiserver.Server, r *redis.Server) {
 	titled(t, c, "alphas", "Elsewhere")
 	s.showsTitle("alphas", "Elsewhere", 2)
 	r.Restart(t)
-	// Redis is not asked for a moment after it was away.
+	// Redis is not used for a moment after an outage.
 	later.Store(int64(time.Minute))
 	titled(t, c, "alphas", "There")
 	s.showsTitle("alphas", "There", 1)

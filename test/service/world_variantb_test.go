@@ -15,8 +15,8 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// both are the sections of variant B for a cluster, with settings of it, and of
-// others.
+// both returns the sections of variant B for a cluster, with further settings
+// and sections.
 func both(at sections, settings, others sections) sections {
 	out := sections{
 		"clusterIngestor": settings,
@@ -31,8 +31,8 @@ func both(at sections, settings, others sections) sections {
 	return out
 }
 
-// ofB are the entities that variant B makes of a definition with version v1 and
-// others.
+// ofB returns the references of the entities that variant B makes of a
+// definition with version v1 and others.
 func ofB(plural string, more ...string) []string {
 	out := []string{resource(plural)}
 	for _, version := range append([]string{"v1"}, more...) {
@@ -41,8 +41,8 @@ func ofB(plural string, more ...string) []string {
 	return out
 }
 
-// versioned adds versions to a definition: one that is served, and one that is
-// not.
+// versioned adds two versions to a definition: one that is served, and one that
+// is not.
 func versioned(definition string) string {
 	const at = "    - name: v1\n"
 	_, first, _ := strings.Cut(definition, at)
@@ -52,14 +52,14 @@ func versioned(definition string) string {
 	return strings.TrimRight(definition, "\n") + "\n" + other("v1beta1", "true") + other("v1alpha1", "false")
 }
 
-// oldFashioned is a definition of the first version, whose composites are
-// cluster-wide.
+// oldFashioned returns a definition of apiextensions v1, whose composites are
+// cluster-scoped.
 func oldFashioned(definition string) string {
 	out := strings.Replace(definition, "apiextensions.crossplane.io/v2", "apiextensions.crossplane.io/v1", 1)
 	return strings.Replace(out, "  scope: Namespaced\n", "", 1)
 }
 
-// workload is a workload of a kind, with a label.
+// workload returns a workload of a kind, with a label.
 func workload(kind, name, label, id string) string {
 	version, pod := "apps/v1", `{metadata: {labels: {app: x}}, spec: {restartPolicy: Always, containers: [{name: main, image: example.org/main}]}}`
 	once := strings.Replace(pod, "Always", "Never", 1)
@@ -75,13 +75,13 @@ func workload(kind, name, label, id string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s, namespace: shop, labels: {%s: %s}}\nspec: %s\n", version, kind, name, label, id, spec)
 }
 
-// The spellings of the label of workloads.
+// Labels of workloads in each vocabulary.
 const (
 	idUpstream = "backstage.io/kubernetes-id"
 	idContract = "portal.io/cluster-id"
 )
 
-// TestVariantB is variant B from end to end.
+// TestVariantB tests variant B end to end.
 func TestVariantB(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{
@@ -98,7 +98,7 @@ func TestVariantB(t *testing.T) {
 	t.Run("has workloads", func(t *testing.T) { hasWorkloads(t, c) })
 }
 
-// frequently has definitions and workloads scanned every second.
+// frequently returns settings that scan definitions and workloads every second.
 func frequently(xrds sections) sections {
 	every := sections{"frequency": 1}
 	xrds["taskRunner"] = every
@@ -116,7 +116,7 @@ func chooses(t *testing.T, c *apiserver.Server) {
 	var mine []string
 	exact.until("the composite", func() (err error) {
 		if mine, err = exact.refs("kind=resource,spec.type=crossplane-xr"); err == nil && len(mine) != 1 {
-			err = fmt.Errorf("there are %v", mine)
+			err = fmt.Errorf("composites are %v, want one", mine)
 		}
 		return err
 	})
@@ -127,17 +127,17 @@ func chooses(t *testing.T, c *apiserver.Server) {
 		}
 	}
 
-	// Relabelled, and a version more or less.
+	// Labels are changed, and versions added and removed.
 	c.Apply(t, formed("betas", "true"), formed("alphas", "true"))
 	exact.wants(own, formedRef("alphas"), formedRef("betas"))
 	c.Apply(t, formed("betas", "false"), versioned(formed("alphas", "true")))
 	exact.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1")
 	all.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("deltas"))
-	exact.fares("healthy", map[string]string{"prod": "connected"})
+	exact.wantHealth("healthy", map[string]string{"prod": "connected"})
 }
 
-// fromEnvironment describes the cluster by environment variables only, with a
-// token of the role that the project hands out.
+// fromEnvironment configures the cluster by environment variables only, with a
+// token that has the role the project ships.
 func fromEnvironment(t *testing.T, c *apiserver.Server) {
 	ca := filepath.Join(t.TempDir(), "ca.crt")
 	if err := os.WriteFile(ca, c.CA, 0o600); err != nil {
@@ -151,21 +151,21 @@ func fromEnvironment(t *testing.T, c *apiserver.Server) {
 	}}).ready()
 	p.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
 	p.wants("kind=component", components("cron", "daemon", "front", "job", "state")...)
-	p.fares("healthy", map[string]string{"elsewhere": "connected"})
+	p.wantHealth("healthy", map[string]string{"elsewhere": "connected"})
 	var clusters struct {
 		Items []struct{ Name, AuthProvider string }
 	}
 	if _, err := p.get("/api/orchestrator/clusters", &clusters); err != nil || len(clusters.Items) != 1 || clusters.Items[0].Name != "elsewhere" {
-		t.Errorf("the clusters are %v, %v", clusters, err)
+		t.Errorf("clusters are %v (error %v), want elsewhere", clusters, err)
 	}
 	if strings.Contains(p.log.String(), token) {
-		t.Error("the log has the token")
+		t.Error("log contains the token")
 	}
 	p.stop()
 }
 
-// mayOnlyList gives the service no more than the contract says it needs, which
-// is to list definitions.
+// mayOnlyList grants the service only the permission that the contract
+// requires: to list definitions.
 func mayOnlyList(t *testing.T, c *apiserver.Server) {
 	token := c.Token(t, "portal", "lister")
 	c.Apply(t, `apiVersion: rbac.authorization.k8s.io/v1
@@ -188,12 +188,13 @@ subjects: [{kind: ServiceAccount, name: lister, namespace: portal}]
 	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("gammas"))
 	c.Apply(t, formed("gammas", "false"))
 	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
-	// What it may not read is not tracked, which is no fault.
-	s.fares("healthy", map[string]string{"prod": "connected"})
+	// Resources that the service may not read are not tracked, and that is not
+	// an error.
+	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 	s.stop()
 }
 
-// components are the references of Components.
+// components returns the references of Components.
 func components(ids ...string) (refs []string) {
 	for _, id := range ids {
 		refs = append(refs, "component:default/"+id)
@@ -201,7 +202,7 @@ func components(ids ...string) (refs []string) {
 	return refs
 }
 
-// counted are the numbers of workloads that the service has logged.
+// counted returns the numbers of workloads that the service has logged.
 func (s *service) counted() (numbers []string) {
 	for line := range strings.Lines(s.log.String()) {
 		if _, rest, ok := strings.Cut(line, `"numOfCustomResources":`); ok {
@@ -217,16 +218,17 @@ func hasWorkloads(t *testing.T, c *apiserver.Server) {
 	s.wants("", components("cron", "daemon", "front", "job", "state")...)
 	front := s.entity("component:default/front").Metadata.Annotations
 	if front[idUpstream] != "front" || front["backstage.io/kubernetes-namespace"] != "shop" {
-		t.Errorf("the annotations are %v", front)
+		t.Errorf("annotations of the Component front are %v", front)
 	}
 	if daemon := s.entity("component:default/daemon").Metadata.Annotations; daemon[idContract] != "daemon" || daemon["portal.io/cluster-namespace"] != "shop" {
-		t.Errorf("the annotations are %v", daemon)
+		t.Errorf("annotations of the Component daemon are %v", daemon)
 	}
-	// One id in two workloads is one Component; one that goes leaves the other.
+	// Two workloads with the same id make one Component; it stays when one of
+	// them is deleted.
 	c.Apply(t, workload("Deployment", "back", idUpstream, "front"))
 	s.until("the description", func() error {
 		if s.entity("component:default/front") == nil || !strings.Contains(string(s.raw("component:default/front")), "back, front") {
-			return errors.New("it does not name both")
+			return errors.New("description does not name both workloads")
 		}
 		return nil
 	})
@@ -239,36 +241,36 @@ func hasWorkloads(t *testing.T, c *apiserver.Server) {
 				return nil
 			}
 		}
-		return errors.New("there was none")
+		return errors.New("no further scan was made")
 	})
-	// Scans that bring nothing new are not written down: there is one every few
+	// Scans without changes are not recorded as runs, as there is one every few
 	// seconds.
 	if runs, err := s.runs(source); err != nil || len(begunSince(runs, since.Add(time.Second))) > 0 {
-		t.Errorf("idle scans are among the runs, error %v", err)
+		t.Errorf("scans without changes are among the runs, error %v", err)
 	}
 	if got := s.counted(); !slices.Equal(got, []string{"5", "6", "4"}) && !slices.Equal(got, []string{"5", "6", "5", "4"}) {
-		t.Errorf("the numbers of workloads in the log are %v", got)
+		t.Errorf("numbers of workloads in the log are %v", got)
 	}
 	said := s.counted()
 	before := s.rests()
 
 	c.Kill()
-	s.fares("unhealthy", map[string]string{"prod": "unreachable"})
+	s.wantHealth("unhealthy", map[string]string{"prod": "unreachable"})
 	s.wants("", components("cron", "daemon", "front", "state")...)
 	for ref, stamp := range s.stamps("") {
 		if uid, _, _ := strings.Cut(before[ref], " "); !strings.HasPrefix(stamp, uid+" ") {
-			t.Errorf("%s is another one: %q, was %q", ref, stamp, before[ref])
+			t.Errorf("uid of %s changed: stamp is %q, was %q", ref, stamp, before[ref])
 		}
 	}
 	if got := s.counted(); !slices.Equal(got, said) {
-		t.Errorf("the number of workloads is not known, and yet the log says %v", got)
+		t.Errorf("log says %v while the number of workloads is unknown", got)
 	}
 	c.Restart(t)
-	s.fares("healthy", map[string]string{"prod": "connected"})
+	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 	s.until("nothing is stale", func() error {
 		for ref, stamp := range s.stamps("") {
 			if stamp != before[ref] {
-				return fmt.Errorf("%s is %q, was %q", ref, stamp, before[ref])
+				return fmt.Errorf("stamp of %s is %q, was %q", ref, stamp, before[ref])
 			}
 		}
 		return nil

@@ -1,6 +1,6 @@
-// Package judge holds our checks against the code that decides in a cluster:
-// the API server's and Crossplane's own. The corpus of real definitions lies
-// outside the repository: the tests are skipped where INGESTOR_CORPUS is not set.
+// Package judge compares our checks with the code that decides in a cluster:
+// that of the API server and of Crossplane. The corpus of real definitions is
+// outside the repository: the tests are skipped unless INGESTOR_CORPUS is set.
 package judge
 
 import (
@@ -29,17 +29,17 @@ const kindDefinition = "CompositeResourceDefinition"
 type file struct {
 	path string
 	text []byte
-	// object is what a cluster is sent.
+	// object is the object that a cluster receives.
 	object map[string]any
 }
 
-// files returns the files below folders of the corpus that hold one object in
-// Crossplane's group, or of one of its definitions, in order of their paths.
+// files returns the files below folders of the corpus that contain one object
+// in Crossplane's group, or of one of its definitions, ordered by path.
 func files(t *testing.T, folders ...string) []file {
 	t.Helper()
 	root := os.Getenv("INGESTOR_CORPUS")
 	if root == "" {
-		t.Skip("INGESTOR_CORPUS is not set: no real definitions to judge")
+		t.Skip("INGESTOR_CORPUS is not set: no real definitions to test")
 	}
 	var all []file
 	for _, folder := range folders {
@@ -63,7 +63,8 @@ func files(t *testing.T, folders ...string) []file {
 	return all
 }
 
-// read reads a file as kubectl does. It returns nil for what is not one object.
+// read parses a file like kubectl. It returns nil unless there is exactly one
+// object.
 func read(text []byte) map[string]any {
 	if bytes.Count(append([]byte("\n"), text...), []byte("\n---")) > 1 {
 		return nil
@@ -73,14 +74,15 @@ func read(text []byte) map[string]any {
 		return nil
 	}
 	var object map[string]any
-	// Whole numbers are no floats, as in a server.
+	// Whole numbers are integers, not floats, as in a server.
 	if json.Unmarshal(raw, &object) != nil {
 		return nil
 	}
 	return object
 }
 
-// definitions returns those of files that are definitions in Crossplane's words.
+// definitions returns the files that contain definitions in Crossplane's
+// vocabulary.
 func definitions(all []file) []file {
 	return slices.DeleteFunc(all, func(f file) bool {
 		version, _ := f.object["apiVersion"].(string)
@@ -88,7 +90,7 @@ func definitions(all []file) []file {
 	})
 }
 
-// checked returns the errors that our own checks find in a text.
+// checked returns the errors that our checks find in a text.
 func checked(text []byte) ([]finding.Finding, error) {
 	var s xrd.Set
 	if err := s.Read(bytes.NewReader(text), xrd.Origin{File: "in.yaml"}); err != nil {
@@ -101,7 +103,7 @@ func checked(text []byte) ([]finding.Finding, error) {
 	return slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Severity != finding.Error }), nil
 }
 
-// each calls f for every index, on all processors.
+// each calls f for every index, on all CPUs.
 func each(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)

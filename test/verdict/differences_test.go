@@ -5,52 +5,53 @@ import (
 	"strings"
 )
 
-// difference is a way in which our answer differs from the cluster's on purpose.
+// difference is an intended difference between our result and the cluster's.
 type difference struct {
 	reason string
-	// rule and message are of an error that we report and the cluster takes.
-	// Without them it is the cluster that refuses, and refusal is in what it says.
+	// rule and message are of an error that we report for a definition that the
+	// cluster accepts. Without them the cluster refuses, and refusal is a part
+	// of its message.
 	rule, message string
 	refusal       string
 }
 
-// differences are all there are. One that is not among them fails the test, and
-// so does one that is not seen.
+// differences has all intended differences. An unknown difference fails the
+// test, and so does one that does not occur.
 var differences = map[string]difference{
 	"key twice": {
-		reason:  "kubectl takes the last of two equal keys without a word, so one of the two is lost; strict field validation refuses it",
+		reason:  "kubectl silently takes the last of two equal keys, so one of the two is lost; strict field validation refuses it",
 		rule:    "XRD001",
 		message: "is given twice",
 	},
 	"v1beta1": {
-		reason:  "Crossplane 2 does not serve it any more, clusters of the first generation do: it is read as v1, with a warning",
+		reason:  "Crossplane 2 does not serve this version any more, clusters with Crossplane 1 do: it is read as v1, with a warning",
 		refusal: `no kind in version "v1beta1"`,
 	},
 	"required but absent": {
-		reason:  "the cluster takes the definition and then refuses every composite of it",
+		reason:  "the cluster accepts the definition and then refuses every composite of it",
 		rule:    "XRD072",
 		message: "which is not among properties",
 	},
 	"nothing served": {
-		reason:  "the cluster takes the definition, but nothing can be created, so there is no entity to make",
+		reason:  "the cluster accepts the definition, but nothing can be created, so there is no entity to make",
 		rule:    "XRD044",
 		message: "no version is served",
 	},
 	"composition without a name": {
-		reason:  "the cluster takes an empty name, and no composite finds a Composition",
+		reason:  "the cluster accepts an empty name, and no composite finds a Composition",
 		rule:    "XRD035",
 		message: "names no Composition",
 	},
 	"status of another type": {
-		reason:  "the cluster drops the status of a new object unread; somebody who writes text there means something else",
+		reason:  "the cluster drops the status of a new object unread, but a text there is a mistake of the author",
 		rule:    "XRD016",
 		message: "status is a string",
 	},
 }
 
-// explain returns the differences that c is a case of: one for what the cluster
-// says, or one for each rule that we say is broken. It returns none if there is
-// one that is not known.
+// explain returns the known differences that apply to c: one for the message of
+// the cluster, or one for each rule that we report. It returns none if one of
+// them is unknown.
 func explain(c *judged) []string {
 	if len(c.rules) == 0 {
 		for name, d := range differences {

@@ -9,15 +9,15 @@ import (
 	"example.dev/ingestor/test/verdict/verdict"
 )
 
-// judged is a definition with both answers: ours and the cluster's.
+// judged is a definition with both results: ours and the cluster's.
 type judged struct {
 	about string
-	// rules are the rules of the errors we report, and told what those say.
+	// rules are the rules of the errors we report, told their messages.
 	rules, told []string
 	real        verdict.Verdict
 }
 
-// judgeAll asks both about n definitions.
+// judgeAll gets both results for n definitions.
 func judgeAll(t *testing.T, n int, definition func(i int) (about string, text []byte, object map[string]any)) []judged {
 	t.Helper()
 	j, err := verdict.New(t.Context())
@@ -33,7 +33,7 @@ func judgeAll(t *testing.T, n int, definition func(i int) (about string, text []
 			t.Errorf("%s: %v", about, err)
 		}
 		for _, f := range found {
-			// Each rule once.
+			// Each rule is listed once.
 			if !slices.Contains(c.rules, f.Rule) {
 				c.rules = append(c.rules, f.Rule)
 				c.told = append(c.told, fmt.Sprintf("%s %s: %s", f.Rule, f.Path, f.Message))
@@ -44,14 +44,14 @@ func judgeAll(t *testing.T, n int, definition func(i int) (about string, text []
 	return all
 }
 
-// tally is how often both gave which answer.
+// tally counts the results.
 type tally struct {
 	refused, taken int
 	// differences counts by the name of the difference.
 	differences map[string]int
 }
 
-// compare reports every definition about which the two disagree, unless the
+// compare reports every definition with different results, unless the
 // difference is known.
 func compare(t *testing.T, all []judged) tally {
 	t.Helper()
@@ -75,20 +75,20 @@ func compare(t *testing.T, all []judged) tally {
 			sum.differences[name]++
 		}
 	}
-	t.Logf("%d definitions: %d refused by both, %d taken by both, differences: %v", len(all), sum.refused, sum.taken, sum.differences)
+	t.Logf("%d definitions: %d refused by both, %d accepted by both, differences: %v", len(all), sum.refused, sum.taken, sum.differences)
 	return sum
 }
 
-// TestVerdict holds our errors against the cluster's answer, for every
-// definition of the corpus, well-formed or not, and for 2,400 that have one thing
-// changed. A definition has an error exactly when a cluster refuses it.
+// TestVerdict compares our errors with the cluster's result for every
+// definition of the corpus, well-formed or not, and for 2,400 mutants. A
+// definition must have an error exactly if a cluster refuses it.
 func TestVerdict(t *testing.T) {
 	corpus := definitions(files(t, "xrds", "weird"))
 	found := compare(t, judgeAll(t, len(corpus), func(i int) (string, []byte, map[string]any) {
 		return corpus[i].path, corpus[i].text, clone(corpus[i].object)
 	}))
 	if found.taken < 550 || found.refused < 100 {
-		t.Errorf("%d taken and %d refused: is it another corpus?", found.taken, found.refused)
+		t.Errorf("%d definitions were accepted and %d refused; is this another corpus?", found.taken, found.refused)
 	}
 
 	const number = 2400
@@ -100,13 +100,13 @@ func TestVerdict(t *testing.T) {
 	changed := compare(t, judgeAll(t, number, func(i int) (string, []byte, map[string]any) {
 		return made[i].about, made[i].text, made[i].object
 	}))
-	// What is changed must hit, and must not always.
+	// The mutations must have an effect, and must not always be fatal.
 	if changed.refused < number*2/5 || changed.taken < number/4 {
-		t.Errorf("of %d changed definitions %d are refused and %d taken: the changes are too harmless or too coarse", number, changed.refused, changed.taken)
+		t.Errorf("of %d mutants %d were refused and %d accepted: the mutations are too harmless or too coarse", number, changed.refused, changed.taken)
 	}
 	for name, d := range differences {
 		if found.differences[name]+changed.differences[name] == 0 {
-			t.Errorf("the difference %q (%s) is not there any more: remove it from the table", name, d.reason)
+			t.Errorf("difference %q (%s) does not occur any more: remove it from the table", name, d.reason)
 		}
 	}
 }

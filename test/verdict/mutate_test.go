@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// mutant is a definition with one thing changed.
+// mutant is a definition with one change.
 type mutant struct {
 	about  string
 	text   []byte
 	object map[string]any
 }
 
-// mutate returns the mutant with a number: which definition it is made of and
-// what is changed in it follow from the number alone. A change that cannot be
-// made to one definition is made to the next.
+// mutate returns the mutant with a number, which determines the definition and
+// the change. A change that does not apply to one definition is made to the
+// next.
 func mutate(number int, bases []file) mutant {
 	rng := rand.New(rand.NewPCG(uint64(number), 17))
 	m := mutations[number%len(mutations)]
@@ -50,7 +50,8 @@ func clone(object map[string]any) map[string]any {
 	return integers(out).(map[string]any)
 }
 
-// integers makes whole numbers of v integers, as an API server reads them.
+// integers converts whole numbers of v to integers, as an API server reads
+// them.
 func integers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -78,7 +79,7 @@ type draft struct {
 // pick returns one of several values.
 func pick[T any](d *draft, of ...T) T { return of[d.IntN(len(of))] }
 
-// at returns the map at a path, which is made if it is not there.
+// at returns the map at a path, which is created if it is missing.
 func (d *draft) at(path ...string) map[string]any {
 	m := d.object
 	for _, key := range path {
@@ -92,7 +93,7 @@ func (d *draft) at(path ...string) map[string]any {
 	return m
 }
 
-// version returns one of the versions.
+// version returns a random version.
 func (d *draft) version() map[string]any {
 	all, _ := d.at("spec")["versions"].([]any)
 	if len(all) == 0 {
@@ -102,7 +103,8 @@ func (d *draft) version() map[string]any {
 	return v
 }
 
-// column returns a printer column of a version, which is made if there is none.
+// column returns a printer column of a version, which is created if there is
+// none.
 func (d *draft) column() map[string]any {
 	v := d.version()
 	all, _ := v["additionalPrinterColumns"].([]any)
@@ -114,8 +116,8 @@ func (d *draft) column() map[string]any {
 	return all[d.IntN(len(all))].(map[string]any)
 }
 
-// schemas returns the schemas of one version that a test selects, without the
-// three that Crossplane replaces.
+// schemas returns the schemas of one version that a function selects, without
+// the three that Crossplane replaces.
 func (d *draft) schemas(want func(map[string]any) bool) []map[string]any {
 	var all []map[string]any
 	schema, _ := d.version()["schema"].(map[string]any)
@@ -158,7 +160,8 @@ func walk(n map[string]any, f func(map[string]any, int), depth int) {
 	}
 }
 
-// schema returns one schema of a type, any if it is empty; nil if there is none.
+// schema returns a random schema of one of the types, of any type if there are
+// none; nil if there is no such schema.
 func (d *draft) schema(types ...string) map[string]any {
 	all := d.schemas(func(n map[string]any) bool {
 		t, _ := n["type"].(string)
@@ -247,5 +250,5 @@ func rule(types string, fields map[string]any) func(*draft) bool {
 	}
 }
 
-// many repeats a letter.
+// many returns a text of n letters.
 func many(n int) string { return strings.Repeat("x", n) }

@@ -2,7 +2,8 @@ package judge
 
 func init() { mutations = append(mutations, ruleMutations...) }
 
-// ruleMutations are validation rules, and defaults they are tried on.
+// ruleMutations are mutations with validation rules, and with defaults for
+// them.
 var ruleMutations = []struct {
 	name   string
 	change func(*draft) bool

@@ -2,7 +2,7 @@ package judge
 
 func init() { mutations = append(mutations, schemaMutations...) }
 
-// schemaMutations are the changes to what schemas say.
+// schemaMutations are mutations of schemas.
 var schemaMutations = []struct {
 	name   string
 	change func(*draft) bool

@@ -7,12 +7,13 @@ type (
 	list   = []any
 )
 
-// mutations are the changes. Each is made to as many definitions as any other.
+// mutations are all mutations. Each is applied to the same number of
+// definitions.
 var mutations = []struct {
 	name   string
 	change func(*draft) bool
 }{
-	// The object itself.
+	// Mutations of the object itself.
 	{"another apiVersion", setAt("apiVersion", "apiextensions.crossplane.io/v1", "apiextensions.crossplane.io/v2")},
 	{"no metadata.name", dropAt("metadata.name")},
 	{"another metadata.name", setAt("metadata.name", "others.example.org", "Upper.example.org", "a_b.example.org", "", int64(7))},
@@ -33,7 +34,7 @@ var mutations = []struct {
 	{"unknown field of spec", setAt("spec.unknown", "a", object{})},
 	{"status", setAt("status", object{}, object{"conditions": list{}}, "a", object{"controllers": int64(1)})},
 
-	// The names.
+	// Mutations of names.
 	{"no group", dropAt("spec.group")},
 	{"group", setAt("spec.group", "example", "Example.org", "example..org", "example.org.", "", int64(1), nil)},
 	{"no names", dropAt("spec.names")},
@@ -75,7 +76,7 @@ var mutations = []struct {
 	{"scope", setAt("spec.scope", "Namespaced", "Cluster", "LegacyCluster", "Namespace", "", int64(1), nil)},
 	{"connection secret keys", setAt("spec.connectionSecretKeys", list{"a"}, list{int64(1)}, "a", list{}, nil, list{"a", "a"})},
 
-	// The settings.
+	// Mutations of settings.
 	{"default composition", setAt("spec.defaultCompositionRef", object{"name": "a"}, object{}, "a", object{"name": int64(1)}, object{"name": ""}, nil)},
 	{"enforced composition", setAt("spec.enforcedCompositionRef", object{"name": "a"}, object{}, "a", object{"name": nil}, nil)},
 	{"update policy", setAt("spec.defaultCompositionUpdatePolicy", "Automatic", "Manual", "automatic", "", int64(1), nil)},
@@ -88,7 +89,7 @@ var mutations = []struct {
 	{"metadata for the kind", setAt("spec.metadata", object{"labels": object{"a": "b"}}, object{"labels": object{"a": "b c"}}, object{"labels": object{"a b": "c"}},
 		object{"labels": object{"a": int64(1)}}, object{"annotations": object{"a": "b c"}}, object{"annotations": object{"a b": "c"}}, "a", nil)},
 
-	// The versions.
+	// Mutations of versions.
 	{"no versions", dropAt("spec.versions")},
 	{"versions of another type", setAt("spec.versions", list{}, nil, object{}, list{"v1"}, list{nil}, list{object{}})},
 	{"no version name", setVersion("name")},
@@ -126,7 +127,7 @@ var mutations = []struct {
 	{"no schema", setVersion("schema")},
 	{"schema of another type", setVersion("schema", nil, object{}, "a", object{"openAPIV3Schema": nil}, object{"openAPIV3Schema": "a"}, object{"openAPIV3Schema": object{}})},
 
-	// The printer columns.
+	// Mutations of printer columns.
 	{"column name", setColumn("name", "Fine", "", int64(1), nil)},
 	{"no column name", setColumn("name")},
 	{"column type", setColumn("type", "string", "date", "array", "object", "String", "", int64(1), nil)},

@@ -20,19 +20,18 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// written are the fields that Crossplane writes into the spec of a resource, and
-// that no form asks for.
+// written are the fields that Crossplane writes to the spec of a resource, and
+// that no form has.
 var written = []string{"claimRef", "resourceRef", "resourceRefs"}
 
-// TestResources sends every resource of the corpus whose schema admits it to the
-// kind that Crossplane makes of its definition, and what the form makes when it
-// is filled from that resource. The API server's code prunes both, fills in
-// defaults, and validates: it must store the same spec, or refuse both for the
-// same reasons.
+// TestResources creates every resource of the corpus that its schema allows,
+// and the resource that the form makes when it is filled from the former. The
+// code of the API server prunes both, adds defaults, and validates: it must
+// store the same spec, or refuse both for the same reasons.
 func TestResources(t *testing.T) {
 	root := os.Getenv("INGESTOR_CORPUS")
 	if root == "" {
-		t.Skip("INGESTOR_CORPUS is not set: no real resources to judge")
+		t.Skip("INGESTOR_CORPUS is not set: no real resources to test")
 	}
 	table, err := os.ReadFile(filepath.Join(root, "XR_VALIDATION.tsv"))
 	if err != nil {
@@ -59,11 +58,11 @@ func TestResources(t *testing.T) {
 	})
 	t.Logf("%v", count)
 	if count[stored] < 1000 || count[refused] == 0 {
-		t.Errorf("%d resources are stored, and %d refused: is it another corpus?", count[stored], count[refused])
+		t.Errorf("%d resources were stored and %d refused; is this another corpus?", count[stored], count[refused])
 	}
 }
 
-// What becomes of a resource and of what its form makes.
+// Results for a resource and the one from its form.
 const (
 	unread  = "the corpus has not both of its files"
 	unmade  = "its definition is refused"
@@ -73,7 +72,7 @@ const (
 	chosen  = "it names a Composition and chooses one by labels, and a form asks for one or the other"
 )
 
-// sendBoth returns what becomes of a resource and, if that is wrong, how.
+// sendBoth returns the result for a resource and, if it is wrong, the details.
 func sendBoth(t *testing.T, j *verdict.Judge, resourceFile, definitionFile string) (became, wrong string) {
 	resourceText, err1 := os.ReadFile(resourceFile)
 	definitionText, err2 := os.ReadFile(definitionFile)
@@ -97,7 +96,7 @@ func sendBoth(t *testing.T, j *verdict.Judge, resourceFile, definitionFile strin
 	for i, o := range []map[string]any{resource, made} {
 		kind.Prune(o)
 		withoutWritten(o)
-		// What a resource is called is no matter here.
+		// The name of the resource does not matter here.
 		meta := map[string]any{"name": "one"}
 		if namespaced {
 			meta["namespace"] = "here"
@@ -122,8 +121,8 @@ func sendBoth(t *testing.T, j *verdict.Judge, resourceFile, definitionFile strin
 	return "stored as something else", text(want) + "\n" + text(got)
 }
 
-// namesAndSelects reports whether a resource says twice which Composition it
-// wants.
+// namesAndSelects reports whether a resource selects a Composition both by name
+// and by labels.
 func namesAndSelects(o map[string]any) bool {
 	spec, _ := o["spec"].(map[string]any)
 	for _, at := range []any{spec, spec[xrd.MachineryV2]} {
@@ -142,7 +141,7 @@ func text(v any) string {
 	return string(out)
 }
 
-// withoutWritten takes out of a resource what Crossplane writes into it.
+// withoutWritten removes the fields that Crossplane writes from a resource.
 func withoutWritten(o map[string]any) {
 	spec, _ := o["spec"].(map[string]any)
 	if spec == nil {
@@ -159,12 +158,12 @@ func withoutWritten(o map[string]any) {
 	}
 }
 
-// kindOf returns the kind of a resource, as a cluster with the definition serves
-// it.
+// kindOf returns the kind of a resource, as a cluster with the definition
+// serves it.
 func kindOf(t *testing.T, j *verdict.Judge, definition, resource map[string]any) (kind *verdict.Kind, namespaced bool, wrong string) {
 	v := j.Definition(t.Context(), definition)
 	if v.Stage != "" {
-		// TestVerdict is about that.
+		// TestVerdict tests refused definitions.
 		return nil, false, ""
 	}
 	apiVersion, _ := resource["apiVersion"].(string)
@@ -184,8 +183,8 @@ func kindOf(t *testing.T, j *verdict.Judge, definition, resource map[string]any)
 	return nil, false, "there is no such kind or version"
 }
 
-// remade fills the form of a definition from a resource, and returns what it
-// makes.
+// remade fills the form of a definition from a resource, and returns the
+// resource that the form makes.
 func remade(definition, resource []byte) (made map[string]any, wrong string) {
 	var set xrd.Set
 	for _, text := range [][]byte{definition, resource} {

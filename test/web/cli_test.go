@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// shell answers POST /cli?command=…, with a text in the body: it does what
-// somebody does who copies the command from the playground, with the text and
-// the portal's configuration in files, and answers with what is written.
+// shell handles POST /cli?command=… with a text in the body. It runs the command,
+// as copied from the playground, in a directory with the text and the portal's
+// configuration, and responds with the output.
 func shell(t *testing.T, config string) http.Handler {
 	t.Helper()
 	bin := t.TempDir()
@@ -35,7 +35,7 @@ func shell(t *testing.T, config string) http.Handler {
 	})
 }
 
-// inFolder runs the command of a request in a folder of its own.
+// inFolder runs the command of a request in a temporary directory.
 func inFolder(r *http.Request, bin, config string) ([]byte, error) {
 	dir, err := os.MkdirTemp(bin, "")
 	if err != nil {

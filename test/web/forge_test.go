@@ -13,17 +13,17 @@ import (
 	"example.dev/ingestor/sink/git"
 )
 
-// gitHost is what the folder of the repositories is called as a server.
+// gitHost is the host name that the configuration gives to the repository folder.
 const gitHost = "git.example.org"
 
-// repositories makes a folder with the repository acme/live, in which there is a
-// resource already.
+// repositories creates a folder with the repository acme/live, which contains a
+// resource.
 func repositories(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	dir := filepath.Join(root, "acme", "live")
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "--quiet", "--bare", "--initial-branch=main", dir).CombinedOutput(); err != nil {
-		t.Fatalf("cannot make a repository: %v: %s", err, out)
+		t.Fatalf("cannot create the repository: %v: %s", err, out)
 	}
 	if _, err := git.New(dir, git.Options{Branch: "main"}).Commit(t.Context(), map[string][]byte{
 		"README.md": []byte("What runs.\n"),
@@ -34,8 +34,8 @@ func repositories(t *testing.T) string {
 	return root
 }
 
-// flood is an action that logs more than anybody reads: lines of a hundred
-// letters, a hundred in each message.
+// flood is an action with a very long log: a hundred lines of about a hundred
+// characters per message.
 var flood = action.Action{
 	ID: "test:flood", Description: "Logs a lot", Input: tree.Obj(tree.F("type", tree.Str("object"))),
 	Run: func(ctx context.Context, c *action.Call) error {

@@ -10,19 +10,19 @@ import (
 	"testing"
 )
 
-// TestPictures wants the pictures that pages of the handbook and the README show
-// to be there, small, and such that the journeys take them, so that `make tour`
-// can take them again. None may be left that nobody shows.
+// TestPictures checks that the screenshots in the handbook and the README exist,
+// are small, and are taken by the browser tests, so that `make tour` can update
+// them. Unused screenshots are an error.
 func TestPictures(t *testing.T) {
 	const (
 		top = "../.."
-		// largest is how many bytes a picture may have.
+		// largest is the maximum size of a screenshot in bytes.
 		largest = 120 << 10
 	)
 	taken := map[string]bool{}
 	for _, m := range matches(t, regexp.MustCompile(`\bshow\(\w+, "([^"]+)"`), filepath.Join(sources, "e2e", "*.ts")) {
 		if taken[m+"-light.png"] {
-			t.Errorf("two journeys take a picture called %s: one would be lost", m)
+			t.Errorf("two browser tests take the screenshot %s: one would overwrite the other", m)
 		}
 		taken[m+"-light.png"], taken[m+"-dark.png"] = true, true
 	}
@@ -33,21 +33,21 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	if len(shown) == 0 {
-		t.Error("no page shows a picture")
+		t.Error("no page shows a screenshot")
 	}
 	dir := filepath.Join(top, "docs", "pictures")
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
 		if !taken[name] {
-			t.Errorf("%s is shown, and no journey takes it", name)
+			t.Errorf("%s is shown, but no browser test takes it", name)
 		}
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		if err != nil {
-			t.Errorf("%s is shown, and not there: make tour takes it", name)
+			t.Errorf("%s is shown, but missing: run make tour", name)
 			continue
 		}
 		if info.Size() > largest {
-			t.Errorf("%s has %d bytes, want no more than %d", name, info.Size(), largest)
+			t.Errorf("%s has %d bytes, want at most %d", name, info.Size(), largest)
 		}
 		f, err := os.Open(path)
 		if err != nil {
@@ -64,12 +64,12 @@ func TestPictures(t *testing.T) {
 	}
 	for _, path := range there {
 		if !shown[filepath.Base(path)] {
-			t.Errorf("%s is shown nowhere: remove it", path)
+			t.Errorf("%s is not used: remove it", path)
 		}
 	}
 }
 
-// matches returns what the first group of the expression finds in files.
+// matches returns all matches of the expression's first group in files.
 func matches(t *testing.T, expression *regexp.Regexp, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

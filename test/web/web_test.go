@@ -1,6 +1,6 @@
 // Package web_test drives the portal in a real browser, against a real backend
-// and a real API server. The journeys are in web/e2e; this package starts what
-// they need and lets them make bad days happen.
+// and a real API server. The browser tests are in web/e2e; this package starts
+// what they need and lets them cause outages.
 package web_test
 
 import (
@@ -27,17 +27,22 @@ import (
 const (
 	sources  = "../../web"
 	chromium = "/usr/bin/chromium"
-	// patience is how long the journeys may take together, on a busy machine.
+	// patience is the timeout of all browser tests together, on a busy machine.
 	patience = 60 * time.Minute
-	// Screenshots is the environment variable that names the folder pictures of
-	// the pages are kept in.
+	// screenshots is the environment variable with the folder for screenshots.
 	screenshots = "INGESTOR_SCREENSHOTS"
-	// Only is the environment variable that names the journeys to run.
+	// only is the environment variable with the specs to run.
 	only = "INGESTOR_JOURNEYS"
-	// Corpus is the environment variable that names the folder of real
-	// definitions whose forms are shown.
+	// corpus is the environment variable with the folder of real definitions.
 	corpus = "INGESTOR_CORPUS"
 )
+
+// worlds are the journeys that share a portal and its clusters. The worlds run
+// concurrently: a browser waits most of the time.
+var worlds = map[string][]string{
+	"Developer": {"outage", "catalog", "create", "daytwo", "form", "newcomer", "session"},
+	"Engineer":  {"corpus", "engineer", "entity", "markup", "operator", "scale"},
+}
 
 func TestJourneys(t *testing.T) {
 	playwright, err := filepath.Abs(filepath.Join(sources, "node_modules", ".bin", "playwright"))
@@ -50,11 +55,29 @@ func TestJourneys(t *testing.T) {
 		filepath.Join(sources, "dist", "index.html"): "make web builds it",
 	} {
 		if _, err := os.Stat(path); err != nil {
-			t.Skipf("there is no %s: %s", path, how)
+			t.Skipf("%s is missing: %s", path, how)
 		}
 	}
 	readJourneys(t)
+	if named := strings.Fields(os.Getenv(only)); len(named) > 0 {
+		runJourneys(t, playwright, named)
+		return
+	}
+	for name, specs := range worlds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := make([]string, len(specs))
+			for i, spec := range specs {
+				files[i] = spec + ".spec.ts"
+			}
+			runJourneys(t, playwright, files)
+		})
+	}
+}
 
+// runJourneys starts a world and runs the named journeys in it.
+func runJourneys(t *testing.T, playwright string, named []string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +106,7 @@ func TestJourneys(t *testing.T) {
 	control := httptest.NewServer(mux)
 	defer control.Close()
 
-	cmd := exec.CommandContext(ctx, playwright, append([]string{"test"}, strings.Fields(os.Getenv(only))...)...)
+	cmd := exec.CommandContext(ctx, playwright, append([]string{"test"}, named...)...)
 	cmd.Dir = sources
 	cmd.Env = append(os.Environ(), "BASE_URL="+base, "CONTROL_URL="+control.URL, "ISSUER_URL="+i.URL, "SERVICE_TOKEN="+serviceToken,
 		"CHROMIUM="+chromium, "REPOSITORIES="+git, "SCREENSHOTS="+pictures(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1", corpus+"="+os.Getenv(corpus))
@@ -98,25 +121,29 @@ func TestJourneys(t *testing.T) {
 	for {
 		select {
 		case c := <-commands:
-			// What fails here ends the test: it has to be done by its goroutine.
+			// Commands may call t.Fatal, so they run in the test's goroutine.
 			c.done <- w.do(c)
 		case err := <-ended:
 			t.Logf("playwright:\n%s", out.String())
 			if err != nil {
-				t.Errorf("the journeys failed: %v\nthe end of the portal's log:\n%s", err, w.log)
+				t.Errorf("the browser tests failed: %v\nend of the portal's log:\n%s", err, w.log)
 			}
 			return
 		}
 	}
 }
 
-// readJourneys reads what the browser is going to do, so that the result of the
-// test is not taken from the cache when it has changed.
+// readJourneys reads the journeys, so that go test does not use a cached result
+// when one has changed, and checks that each of them is in a world.
 func readJourneys(t *testing.T) {
 	t.Helper()
+	left := map[string]bool{}
 	err := filepath.WalkDir(filepath.Join(sources, "e2e"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
+		}
+		if spec, ok := strings.CutSuffix(d.Name(), ".spec.ts"); ok {
+			left[spec] = true
 		}
 		_, err = os.ReadFile(path)
 		return err
@@ -128,9 +155,20 @@ func readJourneys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, specs := range worlds {
+		for _, spec := range specs {
+			if !left[spec] {
+				t.Errorf("%s.spec.ts does not exist, or is in two worlds", spec)
+			}
+			delete(left, spec)
+		}
+	}
+	for spec := range left {
+		t.Errorf("%s.spec.ts is in no world, and would not run", spec)
+	}
 }
 
-// pictures is the folder for screenshots.
+// pictures returns the folder for screenshots.
 func pictures(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv(screenshots)
@@ -143,23 +181,23 @@ func pictures(t *testing.T) string {
 	return dir
 }
 
-// command is something a journey wants done to the world.
+// command is a control command of a browser test.
 type command struct {
 	what, cluster, method, path string
 	body                        []byte
-	// answer is what there is to say to it, and done that it was done.
+	// answer is the response, and done receives the result.
 	answer *bytes.Buffer
 	done   chan error
 }
 
-// controls passes commands on and waits until they are done:
+// controls passes commands on and waits for their results:
 //
 //	POST /portal/down, /portal/up
 //	POST /cluster/down, /cluster/up
 //	POST /cluster/apply, with manifests
-//	POST /cluster/request?method=PATCH&path=/apis/…, with a body for the API server, whose answer comes back
+//	POST /cluster/request?method=PATCH&path=/apis/…, with a body for the API server; returns its response
 //
-// Those of a cluster are for dev, or for ?cluster=prod.
+// The cluster is dev, unless ?cluster=prod is set.
 func controls(ctx context.Context, commands chan<- command) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -179,7 +217,7 @@ func controls(ctx context.Context, commands chan<- command) http.Handler {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		// Whoever does not wait for the answer does not want it.
+		// An error means that the client has disconnected.
 		_, _ = w.Write(c.answer.Bytes())
 	})
 }

@@ -26,28 +26,28 @@ import (
 	"example.dev/ingestor/test/issuer"
 )
 
-// serviceToken is that of a service that may do everything.
+// serviceToken is the token of a service with all permissions.
 const serviceToken = "a-static-token-of-the-journeys-0815"
 
-// usual is the cluster that journeys make resources in.
+// usual is the cluster in which the browser tests create resources.
 const usual = "dev"
 
-// world is a portal and the clusters it reads.
+// world is a portal with its clusters.
 type world struct {
 	t        *testing.T
 	clusters map[string]*apiserver.Server
 	address  string
 	config   *config.Config
-	// file is where the configuration is written down.
+	// file is the path of the configuration file.
 	file string
 	log  *tail
-	// stop ends the portal, nil if it does not run.
+	// stop stops the portal; nil if it is not running.
 	stop func() error
 	// away are the clusters that are down.
 	away map[string]bool
 }
 
-// startClusters starts clusters, all at once: each takes some seconds.
+// startClusters starts clusters concurrently: each takes some seconds.
 func startClusters(t *testing.T, all map[string]apiserver.Options) map[string]*apiserver.Server {
 	t.Helper()
 	type started struct {
@@ -85,8 +85,8 @@ func startClusters(t *testing.T, all map[string]apiserver.Options) map[string]*a
 	return out
 }
 
-// configure is the configuration of `make run-cluster`, another cluster, and
-// somebody to sign in.
+// configure returns the configuration of `make run-cluster` with a second cluster
+// and an OpenID Connect issuer.
 func configure(t *testing.T, base string, clusters map[string]*apiserver.Server, i *issuer.Issuer, git string) (c *config.Config, path string) {
 	t.Helper()
 	type object = map[string]any
@@ -122,9 +122,9 @@ func configure(t *testing.T, base string, clusters map[string]*apiserver.Server,
 		"composerIngestor": object{"generateDayTwoTemplates": true, "clusters": all},
 		"clusterIngestor":  object{"enabled": true},
 		"integrations":     object{"git": []object{{"host": gitHost, "url": "file://" + filepath.ToSlash(git)}}},
-		// Forms are as they are with one cluster.
+		// Forms look as with one cluster.
 		"scaffolder": object{"defaultCluster": usual},
-		// Ann's team owns the cluster of the journeys.
+		// Ann's team owns the cluster of the browser tests.
 		"permission": object{"rules": []object{{
 			"who": []string{"user"}, "permissions": []string{"scaffolder.action.execute", "cluster.*", "git.repository.*"}, "providers": []string{"*"}, "result": "allow",
 		}}},
@@ -143,7 +143,7 @@ func configure(t *testing.T, base string, clusters map[string]*apiserver.Server,
 	c, found := config.Load([]string{path}, config.Options{})
 	for _, f := range found {
 		if f.Severity == finding.Error {
-			t.Fatalf("the configuration of the test is wrong: %v", f)
+			t.Fatalf("invalid test configuration: %v", f)
 		}
 	}
 	return c, path
@@ -169,21 +169,21 @@ func (w *world) up(l net.Listener) {
 	}
 }
 
-// down stops the portal, if it runs.
+// down stops the portal if it is running.
 func (w *world) down() {
 	if w.stop == nil {
 		return
 	}
 	if err := w.stop(); err != nil {
-		w.t.Errorf("the portal ended with %v", err)
+		w.t.Errorf("the portal failed: %v", err)
 	}
 	w.stop = nil
 }
 
-// do makes a day bad, or good again.
+// do runs a control command.
 func (w *world) do(c command) error {
 	if w.clusters[c.cluster] == nil {
-		return fmt.Errorf("there is no cluster %s", c.cluster)
+		return fmt.Errorf("unknown cluster %s", c.cluster)
 	}
 	switch c.what {
 	case "/portal/down":
@@ -210,12 +210,12 @@ func (w *world) do(c command) error {
 	case "/cluster/request":
 		return w.request(c)
 	default:
-		return fmt.Errorf("there is no command %s", c.what)
+		return fmt.Errorf("unknown command %s", c.what)
 	}
 	return nil
 }
 
-// request asks the API server, as its administrator.
+// request sends a request to the API server as its administrator.
 func (w *world) request(c command) error {
 	cluster := w.clusters[c.cluster]
 	req, err := http.NewRequestWithContext(w.t.Context(), c.method, cluster.URL+c.path, bytes.NewReader(c.body))
@@ -233,13 +233,13 @@ func (w *world) request(c command) error {
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
-		err = fmt.Errorf("the API server answers %s: %s", res.Status, text)
+		err = fmt.Errorf("the API server returned %s: %s", res.Status, text)
 	}
 	c.answer.Write(text)
 	return err
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of a log.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

@@ -55,7 +55,7 @@ func (l *linter) branchKeywords(n *tree.Node) {
 	for i := range n.Fields {
 		f := &n.Fields[i]
 		if slices.Contains(notInBranch, f.Key) && !idleValue(f.Value) {
-			l.report(RuleBranchKeyword, f.Key, f.Pos, "write it outside, beside the oneOf, anyOf, allOf or not", "%s may not stand inside oneOf, anyOf, allOf or not", f.Key)
+			l.report(RuleBranchKeyword, f.Key, f.Pos, "move it out, beside the oneOf, anyOf, allOf or not", "%s is not allowed inside oneOf, anyOf, allOf or not", f.Key)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (l *linter) validations(n *tree.Node) {
 		case strings.ContainsAny(text, "\r\n"):
 			l.report(RuleCEL, "message", message.At(), "write the message on one line", "the message of a validation has line breaks")
 		case message.IsString() && message.Text != "" && text == "":
-			l.report(RuleCEL, "message", message.At(), "write what is wrong, or remove message", "the message of a validation is blank")
+			l.report(RuleCEL, "message", message.At(), "write an error message, or remove message", "the message of a validation is blank")
 		case text == "" && strings.ContainsAny(strings.TrimSpace(rule.Text), "\r\n"):
 			l.report(RuleCEL, "message", rule.At(), "write a message", "a validation whose rule has several lines needs a message")
 		case v.Get("messageExpression").IsString() && v.Get("messageExpression").Text != "" && strings.TrimSpace(v.Get("messageExpression").Text) == "":
@@ -116,7 +116,7 @@ func (l *linter) extensions(n *tree.Node) {
 		l.report(RuleExtensionValue, f.Key, f.Value.At(), "remove it", "%s may only be true", f.Key)
 	}
 	if f := n.Field(extIntOrString); f != nil && f.Value.IsTrue() && n.Get(extPreserve).IsTrue() {
-		l.report(RuleExtensionValue, f.Key, f.Pos, "keep one of the two", "%s and %s stand together", extIntOrString, extPreserve)
+		l.report(RuleExtensionValue, f.Key, f.Pos, "keep one of the two", "%s and %s cannot be combined", extIntOrString, extPreserve)
 	}
 	if f := n.Field(extEmbedded); f != nil && f.Value.IsTrue() {
 		l.needsType(f, t, typeObject)
@@ -194,7 +194,7 @@ func (l *linter) listMap(n *tree.Node) {
 			l.report(RuleExtensionValue, extListMapKeys, k.At(), "remove it", "%s names %q twice", extListMapKeys, shorten(k.Text))
 		case t == typeObject || t == typeArray || prop.Get("nullable").IsTrue():
 			l.report(RuleExtensionValue, extListMapKeys, k.At(), "name a property that is a string, number or boolean and never null",
-				"%s names %q, which cannot tell items apart", extListMapKeys, shorten(k.Text))
+				"%s names %q, which cannot identify items", extListMapKeys, shorten(k.Text))
 		case !required.has(k.Text) && prop.Get("default").IsNull():
 			l.report(RuleExtensionValue, extListMapKeys, k.At(), "add it to required of the items, or give it a default", "%s names %q, which is neither required nor has a default", extListMapKeys, shorten(k.Text))
 		}

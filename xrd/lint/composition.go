@@ -76,7 +76,7 @@ func (l *linter) steps(pipeline *tree.Field) {
 		case !name.IsString() || name.Text == "":
 			l.report(RuleStepName, "step", fieldPosOr(s.Field("step"), s.At()), "write step", "a step has no name")
 		case before.add(name.Text):
-			l.report(RuleStepName, "step", name.At(), "give every step its own name", "two steps are named %s", shorten(name.Text))
+			l.report(RuleStepName, "step", name.At(), "give every step a unique name", "two steps have the name %s", shorten(name.Text))
 		}
 		if s.Get("functionRef", "name").Str() == "" {
 			l.report(RuleStepFunction, "functionRef", fieldPosOr(s.Field("functionRef"), s.At()), "write the function's name under functionRef.name",

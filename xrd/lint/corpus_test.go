@@ -22,12 +22,12 @@ func corpus(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("INGESTOR_CORPUS")
 	if dir == "" {
-		t.Skip("INGESTOR_CORPUS is not set: no folder of real definitions to read")
+		t.Skip("set INGESTOR_CORPUS to a folder of real definitions")
 	}
 	return dir
 }
 
-// table reads a file of tab-separated values with a heading.
+// table reads a file of tab-separated values with a header.
 func table(t *testing.T, path string) []map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -69,7 +69,7 @@ func lintFile(t *testing.T, dir, file string) (*xrd.Set, []finding.Finding) {
 	return &s, out
 }
 
-// count counts in how many files each rule was found.
+// count counts the files of each rule.
 type count map[string]int
 
 func (c count) add(fs []finding.Finding) {
@@ -95,8 +95,8 @@ func (c count) String() string {
 	return b.String()
 }
 
-// reported are the rules that stand for what the corpus says is wrong with a
-// file. One of them must be found.
+// reported maps a known problem of a file in the corpus to rules, of which one
+// must be found.
 var reported = []struct {
 	why   string
 	rules []string
@@ -139,7 +139,7 @@ var reported = []struct {
 	{"duplicate-key:", []string{xrd.RuleSyntax}},
 }
 
-// excused are the files of which the corpus says more than is true.
+// excused are the files whose problem in the corpus is overstated.
 var excused = map[string]string{
 	"xvshnpostgresqls.vshn.appcat.vshn.io-225d395d.yaml": "it requires compositionRef, which Crossplane declares itself",
 }
@@ -153,7 +153,7 @@ func TestWeird(t *testing.T) {
 		s, fs := lintFile(t, dir, row["file"])
 		rules.add(fs)
 		if len(s.Definitions) > 0 && len(fs) == 0 {
-			t.Errorf("%s: nothing is found, but it is %s", row["file"], row["why"])
+			t.Errorf("%s: no findings, but the file is %s", row["file"], row["why"])
 		}
 		unreadable := row["category"] == "unparseable" || row["category"] == "duplicate-keys"
 		for _, why := range strings.Split(strings.TrimPrefix(row["why"], "[history] "), ";") {
@@ -163,21 +163,21 @@ func TestWeird(t *testing.T) {
 	t.Logf("files by rule:\n%s", rules)
 }
 
-// checkWhy checks that a rule was found which stands for why.
+// checkWhy checks that a rule for the reason was found.
 func checkWhy(t *testing.T, file, why string, unreadable bool, fs []finding.Finding) {
 	t.Helper()
 	found := func(rule string) bool {
 		return slices.ContainsFunc(fs, func(f finding.Finding) bool { return f.Rule == rule })
 	}
 	if unreadable || found(xrd.RuleSyntax) {
-		// A scalar is YAML too; it is no object, though.
+		// A scalar is valid YAML, but not an object.
 		if !found(xrd.RuleSyntax) && !found(xrd.RuleNotObject) {
-			t.Errorf("%s: it is read although %s", file, why)
+			t.Errorf("%s: accepted although %s", file, why)
 		}
 		return
 	}
 	if reason, ok := excused[filepath.Base(file)]; ok {
-		t.Logf("%s: %s is passed over: %s", file, why, reason)
+		t.Logf("%s: %s is skipped: %s", file, why, reason)
 		return
 	}
 	for _, r := range reported {
@@ -185,11 +185,11 @@ func checkWhy(t *testing.T, file, why string, unreadable bool, fs []finding.Find
 			continue
 		}
 		if !slices.ContainsFunc(r.rules, found) {
-			t.Errorf("%s: none of %v is found, but it is %s", file, r.rules, why)
+			t.Errorf("%s: none of %v was found, but the file is %s", file, r.rules, why)
 		}
 		return
 	}
-	t.Errorf("%s: no rule stands for %s", file, why)
+	t.Errorf("%s: no rule for %s", file, why)
 }
 
 func TestCorpus(t *testing.T) {
@@ -216,13 +216,13 @@ func TestCorpus(t *testing.T) {
 	for _, group := range slices.Sorted(maps.Keys(rules)) {
 		t.Logf("%s: %v\n%s", group, worst[group], rules[group])
 	}
-	// What people ship works for them; a rule that fails much of it is wrong.
+	// Published definitions work; a rule that fails many of them is wrong.
 	shipped := worst[xrd.KindDefinition+" package"]
 	total := 0
 	for _, n := range shipped {
 		total += n
 	}
 	if shipped["error"]*20 > total {
-		t.Errorf("%d of %d definitions that people ship have errors", shipped["error"], total)
+		t.Errorf("%d of %d published definitions have errors", shipped["error"], total)
 	}
 }

@@ -82,12 +82,12 @@ func (l *linter) metadata(d *xrd.Definition, opts Options) {
 		case f == nil:
 			l.push("labels")
 			l.report(RuleRequiredLabel, own, fieldPos(m.Field("labels"), m), "add the label "+own+`: "true"`,
-				"label %s is missing, so the definition is passed over", own)
+				"label %s is missing, so the definition is skipped", own)
 			l.pop()
 		case f.Value.IsString():
 			l.push("labels")
 			l.report(RuleRequiredLabel, own, f.Value.At(), `write "true", in quotes`,
-				"label %s is %q, so the definition is passed over", own, shorten(f.Value.Text))
+				"label %s is %q, so the definition is skipped", own, shorten(f.Value.Text))
 			l.pop()
 		}
 	}
@@ -118,7 +118,7 @@ func (l *linter) name(d *xrd.Definition, meta *tree.Node, pos tree.Pos) {
 	}
 	if len(name) > 63 {
 		l.report(RuleLongName, "name", f.Value.At(), "choose a shorter group or plural if the name matters to readers",
-			"name has %d characters; a catalog takes 63, so it is shortened there", len(name))
+			"name has %d characters; the catalog allows 63, so it is shortened there", len(name))
 	}
 }
 
@@ -141,17 +141,17 @@ func (l *linter) labels(d *xrd.Definition, meta *tree.Node, which string) {
 		switch {
 		case v.IsNull():
 		case !v.IsString() && v.Kind < tree.List:
-			l.report(RuleLabelType, f.Key, v.At(), "quote it: \""+v.Text+"\"", "%s %s is %s, not a string, so Kubernetes refuses the definition",
+			l.report(RuleLabelType, f.Key, v.At(), "quote it: \""+v.Text+"\"", "%s %s is %s, not a string, so Kubernetes rejects the definition",
 				one, shorten(f.Key), v.Text)
 		case !v.IsString():
-			l.report(RuleLabelType, f.Key, v.At(), "write a string", "%s %s is %s, not a string, so Kubernetes refuses the definition",
+			l.report(RuleLabelType, f.Key, v.At(), "write a string", "%s %s is %s, not a string, so Kubernetes rejects the definition",
 				one, shorten(f.Key), kindNames[kindOf(v)])
 		case v.Plain && isYAMLBoolean(v.Text):
-			l.report(RuleLabelType, f.Key, v.At(), "quote it: \""+v.Text+"\"", "%s %s is %s without quotes, which Kubernetes reads as a boolean and refuses",
+			l.report(RuleLabelType, f.Key, v.At(), "quote it: \""+v.Text+"\"", "%s %s is unquoted %s, which Kubernetes reads as a boolean and rejects",
 				one, shorten(f.Key), v.Text)
 		case which == "labels" && !isLabelValue(v.Text):
 			l.report(RuleLabelValue, f.Key, v.At(), "write at most 63 letters, digits, dashes, dots and underscores; text belongs in an annotation",
-				"label %s has the value %q, which Kubernetes refuses", shorten(f.Key), shorten(v.Text))
+				"label %s has the value %q, which Kubernetes rejects", shorten(f.Key), shorten(v.Text))
 		}
 		l.key(f, one)
 		l.ownWord(d, f, which)
@@ -171,9 +171,9 @@ func (l *linter) bookkeeping(meta *tree.Node) {
 		l.pushIndex(i)
 		switch {
 		case !v.IsString():
-			l.report(RuleFieldType, "", v.At(), "put it in quotes", "a finalizer is %s, but must be a string", kindNames[kindOf(v)])
+			l.report(RuleFieldType, "", v.At(), "put it in quotes", "finalizer is %s, but must be a string", kindNames[kindOf(v)])
 		case !isQualifiedName(v.Text):
-			l.report(RuleFieldValue, "", v.At(), "write a domain, a slash and a name", "finalizer %q is refused by Kubernetes", shorten(v.Text))
+			l.report(RuleFieldValue, "", v.At(), "write a domain, a slash and a name", "finalizer %q is rejected by Kubernetes", shorten(v.Text))
 		}
 		l.pop()
 	}
@@ -217,12 +217,12 @@ func (l *linter) ownWord(d *xrd.Definition, f *tree.Field, which string) {
 	switch {
 	case slices.Contains(here, key):
 		if slices.Contains(switches, key) && f.Value.IsString() && f.Value.Text != "true" && strings.EqualFold(f.Value.Text, "true") {
-			l.report(RuleKnownWord, f.Key, f.Value.At(), `write "true"`, "label %s is %q, but counts only if it is exactly \"true\"", f.Key, f.Value.Text)
+			l.report(RuleKnownWord, f.Key, f.Value.At(), `write "true"`, "label %s is %q, but has an effect only if it is exactly \"true\"", f.Key, f.Value.Text)
 		}
 	case key == words.LabelClusterID:
 		// The key is both a label and an annotation.
 	case slices.Contains(there, key):
-		l.report(RuleKnownWord, f.Key, f.Pos, "move it to metadata."+other+"s", "%s is read as %s only", f.Key, article(other))
+		l.report(RuleKnownWord, f.Key, f.Pos, "move it to metadata."+other+"s", "%s is only read as %s", f.Key, article(other))
 	default:
 		prefix, _, ok := strings.Cut(key, "/")
 		if !ok || !slices.Contains(prefixes, prefix) {
@@ -285,7 +285,7 @@ func (l *linter) scope(d *xrd.Definition, spec *tree.Node) {
 	}
 	if f := spec.Field("claimNames"); f != nil && !f.Value.IsNull() {
 		l.report(RuleClaimScope, f.Key, f.Pos, "remove claimNames, or write "+d.Words.APIVersionOut(words.DefinitionV1)+" without a scope",
-			"a definition with scope %s offers no claims", shorten(string(d.Scope)))
+			"a definition with scope %s has no claims", shorten(string(d.Scope)))
 	}
 	if f := spec.Field("connectionSecretKeys"); f != nil && !f.Value.IsNull() {
 		l.report(RuleSecretScope, f.Key, f.Pos, "remove connectionSecretKeys and compose a Secret instead",

@@ -7,7 +7,7 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// v1 is the clean definition as v1, which may have claims.
+// v1 is the clean definition as v1, which supports claims.
 func v1(pairs ...string) string {
 	return change(append([]string{"crossplane.io/v2", "crossplane.io/v1", "  scope: Namespaced\n", ""}, pairs...)...)
 }
@@ -86,7 +86,7 @@ func composition(name, spec string) string {
 	return "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: \"" + name + "\"}\nspec:\n" + indent(2, spec)
 }
 
-// another is a second version that is fine.
+// another is a valid second version.
 const another = `  - {name: v1, served: true, referenceable: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}
 `
 

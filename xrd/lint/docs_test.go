@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// TestDocs holds the handbook against Rules: a rule is in both, with the same
-// words. The rules about documents as such belong to other packages.
+// TestDocs compares the handbook with Rules: every rule is in both, with the
+// same text. The rules about documents belong to other packages.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "rules.md"))
 	if err != nil {
@@ -39,9 +39,9 @@ func TestDocs(t *testing.T) {
 		want = append(want, strings.Join([]string{r.ID, r.Severity.String(), r.Title, r.Why}, " | "))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/rules.md is not what Rules say; -Rules +docs:\n%s", diff)
+		t.Errorf("docs/rules.md differs from Rules; -Rules +docs:\n%s", diff)
 	}
 	if len(elsewhere) > 0 {
-		t.Errorf("docs/rules.md has no %v", elsewhere)
+		t.Errorf("docs/rules.md does not have %v", elsewhere)
 	}
 }

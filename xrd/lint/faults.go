@@ -172,7 +172,7 @@ func (l *linter) mapFault(n, v *tree.Node, depth int) (*tree.Node, string) {
 	has := l.keysOf(v)
 	for _, r := range n.Get("required").List() {
 		if r.IsString() && !has.has(r.Text) {
-			return v, fmt.Sprintf("lacks %s, which is required", shorten(r.Text))
+			return v, fmt.Sprintf("lacks required property %s", shorten(r.Text))
 		}
 	}
 	if low, ok := number(n.Get("minProperties")); ok && float64(len(v.Fields)) < low {

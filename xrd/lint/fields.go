@@ -35,7 +35,7 @@ var (
 // fieldHints are the hints for common mistakes: fields of older versions, of
 // CustomResourceDefinitions, and of the level above or below.
 var fieldHints = map[string]string{
-	"spec.crdSpecTemplate":          "this is how v1alpha1 was written: put group, names and versions directly under spec",
+	"spec.crdSpecTemplate":          "move group, names and versions directly under spec; crdSpecTemplate is from v1alpha1",
 	"spec.defaultComposition":       "write defaultCompositionRef with a name",
 	"spec.enforcedComposition":      "write enforcedCompositionRef with a name",
 	"spec.categories":               "move it under spec.names",
@@ -48,7 +48,7 @@ var fieldHints = map[string]string{
 	"spec.schema":                   "move it into an entry of spec.versions",
 	"spec.validation":               "move it into an entry of spec.versions, as schema",
 	"spec.additionalPrinterColumns": "move it into an entry of spec.versions",
-	"version.storage":               "write referenceable: that is what decides which version is stored",
+	"version.storage":               "use referenceable; it determines which version is stored",
 	"version.schemas":               "write schema",
 }
 
@@ -65,7 +65,7 @@ func (l *linter) knownFields(n *tree.Node, what string, known fields) {
 		case ok:
 		case f.Key == "openAPIV3Schema":
 			l.report(RuleSchemaMisplaced, f.Key, f.Pos, "put it under schema of an entry of spec.versions",
-				"openAPIV3Schema stands directly in the %s, where it is not read", what)
+				"openAPIV3Schema is directly under the %s, where it is ignored", what)
 		default:
 			l.report(RuleUnknownField, f.Key, f.Pos, l.unknownHint(what, f.Key, known),
 				"%q is not a field of the %s", shorten(f.Key), what)

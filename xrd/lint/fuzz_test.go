@@ -12,9 +12,9 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// FuzzDefinition lints whatever can be decoded, as a definition and as a
-// Composition: nothing may make it fail, findings are complete and bounded,
-// and the same input gives the same findings.
+// FuzzDefinition lints everything that can be decoded, as a definition and as a
+// Composition: it never panics, findings are complete and limited, and the same
+// input gives the same findings.
 func FuzzDefinition(f *testing.F) {
 	for _, tc := range allCases() {
 		f.Add([]byte(tc.text))
@@ -44,8 +44,8 @@ func FuzzDefinition(f *testing.F) {
 	})
 }
 
-// TestMutations puts something else in every place of a definition, one at a
-// time: linting looks at the wrong kind of value everywhere.
+// TestMutations replaces every value of a definition by one of another type,
+// one at a time.
 func TestMutations(t *testing.T) {
 	root := read(t, clean).Definitions[0].Node
 	values := []*tree.Node{
@@ -82,8 +82,8 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// sixtyOne is a definition with 61 fields, as large as nine in ten of those
-// people ship.
+// sixtyOne is a definition with 61 fields, as large as the 90th percentile of
+// published ones.
 func sixtyOne() string {
 	var b strings.Builder
 	for i := range 10 {
@@ -102,7 +102,7 @@ func sixtyOne() string {
 	return inSpec(b.String() + "last: {type: boolean, description: The last one., default: false}\n")
 }
 
-// branchy is a definition of which every branch looks at every property.
+// branchy is a definition in which every branch refers to every property.
 func branchy(n int) string {
 	var b strings.Builder
 	for i := range n {

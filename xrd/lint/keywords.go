@@ -183,9 +183,9 @@ var uiKeywords = map[string]kinds{
 var foreign = map[string]string{
 	"const":                 "write enum with one value",
 	"examples":              "write example",
-	"readOnly":              "put what the platform fills in under status",
+	"readOnly":              "move fields that the platform sets under status",
 	"writeOnly":             "remove it",
-	"deprecated":            "say so in the description",
+	"deprecated":            "mention it in the description",
 	"xml":                   "remove it",
 	"discriminator":         "remove it",
 	"$id":                   "remove it",
@@ -198,12 +198,12 @@ var foreign = map[string]string{
 	"propertyNames":         "write an x-kubernetes-validations rule",
 	"dependentRequired":     "write an x-kubernetes-validations rule",
 	"dependentSchemas":      "write an x-kubernetes-validations rule",
-	"unevaluatedProperties": "remove it: unknown fields are dropped anyway",
+	"unevaluatedProperties": "remove it; unknown fields are dropped anyway",
 	"prefixItems":           "write items",
 	"contentEncoding":       "write format",
-	"contentMediaType":      "say so in the description",
+	"contentMediaType":      "mention it in the description",
 
-	"optional": "remove it: what required does not name is optional",
+	"optional": "remove it; properties that required does not list are optional",
 	"desc":     "write description",
 	"values":   "write enum",
 	"options":  "write enum",
@@ -247,17 +247,17 @@ func (l *linter) keywords(n *tree.Node, t string) group {
 		case k.instead != "" && f.Key != "$ref" && (v.Len() == 0 && v.Kind >= tree.List || missing(v)):
 			l.report(RuleKeywordNull, f.Key, f.Pos, k.instead, "%s is empty", f.Key)
 		case k.instead != "":
-			l.report(RuleRefusedKeyword, f.Key, f.Pos, k.instead, "%s is refused by Kubernetes", f.Key)
+			l.report(RuleRefusedKeyword, f.Key, f.Pos, k.instead, "%s is rejected by Kubernetes", f.Key)
 		case k.kinds == aString && v.Plain && isYAMLBoolean(v.Text):
-			l.report(RuleYAMLBooleanString, f.Key, v.At(), "quote it: \""+v.Text+"\"", "%s is %s without quotes, which Kubernetes reads as a boolean", f.Key, v.Text)
+			l.report(RuleYAMLBooleanString, f.Key, v.At(), "quote it: \""+v.Text+"\"", "%s is unquoted %s, which Kubernetes reads as a boolean", f.Key, v.Text)
 		case k.kinds == anInt && strings.HasPrefix(v.Text, "-"):
 			l.report(RuleBounds, f.Key, v.At(), "write zero or more", "%s is negative", f.Key)
 		case f.Key == "multipleOf" && (strings.HasPrefix(v.Text, "-") || v.Text == "0"):
-			l.report(RuleBounds, f.Key, v.At(), "write a number above zero", "multipleOf is not above zero")
+			l.report(RuleBounds, f.Key, v.At(), "write a number greater than zero", "multipleOf is not greater than zero")
 		case f.Key == "uniqueItems" && v.IsTrue():
-			l.report(RuleRefusedKeyword, f.Key, f.Pos, "write x-kubernetes-list-type: set", "uniqueItems: true is refused by Kubernetes")
+			l.report(RuleRefusedKeyword, f.Key, f.Pos, "write x-kubernetes-list-type: set", "uniqueItems: true is rejected by Kubernetes")
 		case f.Key == "items" && v.IsList():
-			l.report(RuleRefusedKeyword, f.Key, f.Pos, "write one schema for all items", "a list of schemas for items is refused by Kubernetes")
+			l.report(RuleRefusedKeyword, f.Key, f.Pos, "write one schema for all items", "a list of schemas for items is rejected by Kubernetes")
 		case f.Key == "externalDocs":
 			l.push(f.Key)
 			l.knownFields(v, "externalDocs", fields{"description": tree.String, "url": tree.String})
@@ -273,11 +273,11 @@ func (l *linter) keywords(n *tree.Node, t string) group {
 func (l *linter) idle(f *tree.Field, of, t string) {
 	switch {
 	case keywords[f.Key].group&(aboutMembers|aboutItems) == 0:
-		l.report(RuleIdleKeyword, f.Key, f.Pos, "remove it, or change the type", "%s says nothing about a value of type %s", f.Key, t)
+		l.report(RuleIdleKeyword, f.Key, f.Pos, "remove it, or change the type", "%s has no effect on type %s", f.Key, t)
 	case t == typeArray:
-		l.report(RuleWrongParent, f.Key, f.Pos, "move it under items", "%s says nothing about an array", f.Key)
+		l.report(RuleWrongParent, f.Key, f.Pos, "move it under items", "%s has no effect on an array", f.Key)
 	default:
-		l.report(RuleWrongParent, f.Key, f.Pos, "write type: "+of+", or remove it", "%s says nothing about a value of type %s", f.Key, t)
+		l.report(RuleWrongParent, f.Key, f.Pos, "write type: "+of+", or remove it", "%s has no effect on type %s", f.Key, t)
 	}
 }
 
@@ -334,10 +334,10 @@ func (l *linter) unknownKeyword(f *tree.Field) {
 		l.report(RuleMisspelt, key, f.Pos, "write "+near, "%s is not a keyword; it looks like %s", shorten(key), near)
 	case looksLikeSchema(f.Value):
 		l.report(RuleUnknownKeyword, key, f.Pos, "indent it under properties, or rename it if it is meant as a keyword",
-			"%s stands beside the keywords; it looks like a property that slid out of properties", shorten(key))
+			"%s is not a keyword; it looks like a property that is not indented under properties", shorten(key))
 	case strings.Contains(key, " "):
-		l.report(RuleUnknownKeyword, key, f.Pos, "quote the text above it, or write it as a block after |",
-			"%q is not a keyword; it looks like part of a text that was not quoted", shorten(key))
+		l.report(RuleUnknownKeyword, key, f.Pos, "quote the text above it, or write it as a block scalar with |",
+			"%q is not a keyword; it looks like part of an unquoted string", shorten(key))
 	default:
 		l.report(RuleUnknownKeyword, key, f.Pos, "remove it, or check the indentation", "%s is not a keyword, so it is dropped", shorten(key))
 	}

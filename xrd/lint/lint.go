@@ -192,7 +192,7 @@ func (l *linter) done() []finding.Finding {
 		}
 		f := t.first
 		if more := t.count - perRule; more > 1 {
-			f.Message = fmt.Sprintf("%d more of this kind from here on: %s", more, f.Message)
+			f.Message = fmt.Sprintf("%d more findings of this rule, starting here: %s", more, f.Message)
 		}
 		l.found = append(l.found, f)
 	}

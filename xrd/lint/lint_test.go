@@ -16,7 +16,7 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// clean is a definition that nothing can be said about.
+// clean is a definition without findings.
 const clean = `apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
 metadata:
@@ -97,7 +97,7 @@ spec:
               address: {type: string}
 `
 
-// aCase is a document and the rules that are reported on it.
+// aCase is a document and its findings.
 type aCase struct {
 	reason string
 	text   string
@@ -199,9 +199,9 @@ func TestRules(t *testing.T) {
 				if f.Message == "" || f.Hint == "" || f.Object == "" || f.File != "x.yaml" || f.Pos.Line == 0 {
 					t.Errorf("%s\nincomplete finding: %+v", tc.reason, f)
 				}
-				// Of an object of a cluster nobody knows the line.
+				// The line of an object from a cluster is unknown.
 				if strings.Contains(f.Message, "at line") {
-					t.Errorf("%s\nthe place is said in the message, and not only beside it: %s", tc.reason, f.Message)
+					t.Errorf("%s\nmessage contains the position: %s", tc.reason, f.Message)
 				}
 			}
 		})
@@ -216,7 +216,7 @@ func details(fs []finding.Finding) string {
 	return b.String()
 }
 
-// TestEveryRuleHasACase holds the tables against Rules.
+// TestEveryRuleHasACase compares the tables with Rules.
 func TestEveryRuleHasACase(t *testing.T) {
 	seen := map[string]bool{}
 	for _, tc := range allCases() {
@@ -227,13 +227,13 @@ func TestEveryRuleHasACase(t *testing.T) {
 	before := ""
 	for _, r := range lint.Rules {
 		if !seen[r.ID] {
-			t.Errorf("no case shows rule %s, %s", r.ID, r.Title)
+			t.Errorf("no case for rule %s, %s", r.ID, r.Title)
 		}
 		if r.ID <= before {
-			t.Errorf("rule %s stands after %s", r.ID, before)
+			t.Errorf("rule %s is listed after %s", r.ID, before)
 		}
 		if r.Title == "" || r.Why == "" {
-			t.Errorf("rule %s does not say what and why", r.ID)
+			t.Errorf("rule %s has no title or no reason", r.ID)
 		}
 		before = r.ID
 	}
@@ -265,13 +265,13 @@ func TestPositions(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	if fs := findings(t, clean, lint.Options{RequiredLabels: []string{words.LabelIngest}}); len(fs) != 0 {
-		t.Errorf("a clean definition has findings:\n%s", details(fs))
+		t.Errorf("clean definition has findings:\n%s", details(fs))
 	}
 	neutral := strings.NewReplacer("crossplane.io", "composer.io", "openportal.dev", "example.dev", "backstage.io", "portal.io").Replace(clean)
 	if fs := findings(t, neutral, lint.Options{RequiredLabels: []string{words.LabelIngest}}); len(fs) != 0 {
-		t.Errorf("a clean definition in the contract's words has findings:\n%s", details(fs))
+		t.Errorf("clean definition in the portal vocabulary has findings:\n%s", details(fs))
 	}
-	// The least the contract asks for is read, but no cluster takes it.
+	// The minimum of the contract can be read, but no cluster accepts it.
 	least := `{"apiVersion": "apiextensions.composer.io/v1", "kind": "CompositeResourceDefinition", "metadata": {"name": "databases.platform.io"},
 		"spec": {"group": "platform.io", "names": {"kind": "Database"}, "versions": [{"name": "v1",
 		"schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "string"}}}}}}}]}}`
@@ -289,26 +289,26 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 	fs := findings(t, inSpec(props.String()), lint.Options{})
 	if len(fs) != 21 {
-		t.Fatalf("want 20 findings and one for the rest, got %d", len(fs))
+		t.Fatalf("got %d findings, want 20 and one for the rest", len(fs))
 	}
 	if last := fs[20].Message; !strings.HasPrefix(last, "280 more") {
-		t.Errorf("the last finding does not say how many were left out: %s", last)
+		t.Errorf("last finding does not have the number of omitted ones: %s", last)
 	}
 }
 
 func TestNothing(t *testing.T) {
 	if fs := lint.Definition(nil, lint.Options{}); fs != nil {
-		t.Errorf("no definition has findings:\n%s", details(fs))
+		t.Errorf("nil definition has findings:\n%s", details(fs))
 	}
 	if fs := lint.Composition(nil); fs != nil {
-		t.Errorf("no Composition has findings:\n%s", details(fs))
+		t.Errorf("nil Composition has findings:\n%s", details(fs))
 	}
 	for _, n := range []*tree.Node{nil, tree.Nil(), tree.Str("x"), tree.Arr(nil), tree.Obj()} {
 		if fs := lint.Definition(xrd.NewDefinition(n, xrd.Origin{}), lint.Options{RequiredLabels: []string{"x"}}); len(fs) == 0 {
-			t.Errorf("an empty definition has no findings: %v", n)
+			t.Errorf("empty definition has no findings: %v", n)
 		}
 		if fs := lint.Composition(xrd.NewComposition(n, xrd.Origin{})); len(fs) == 0 {
-			t.Errorf("an empty Composition has no findings: %v", n)
+			t.Errorf("empty Composition has no findings: %v", n)
 		}
 	}
 }

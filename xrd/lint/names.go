@@ -44,8 +44,8 @@ func (l *linter) names(spec *tree.Field) {
 	for _, key := range []string{"kind", "plural", "singular", "listKind"} {
 		v := claim.Value.Get(key)
 		if v.IsString() && v.Text != "" && v.Text == own.Get(key).Str() {
-			l.report(RuleClaimSame, key, v.At(), "put an X before the composite's kind and an x before its plural, or rename the claim",
-				"%s %q is that of the composite itself", key, shorten(v.Text))
+			l.report(RuleClaimSame, key, v.At(), "prefix the composite's kind with X and its plural with x, or rename the claim",
+				"%s %q is also used by the composite", key, shorten(v.Text))
 		}
 	}
 }
@@ -67,14 +67,14 @@ func (l *linter) nameValues(n *tree.Node) {
 		switch {
 		case missing(v) || !v.IsString():
 		case !isLabel(strings.ToLower(v.Text)):
-			l.report(RuleBadKind, key, v.At(), "write letters and digits, beginning with a letter, at most 63", "%s %q is refused by Kubernetes", key, shorten(v.Text))
+			l.report(RuleBadKind, key, v.At(), "write letters and digits, beginning with a letter, at most 63", "%s %q is rejected by Kubernetes", key, shorten(v.Text))
 		case v.Text[0] < 'A' || v.Text[0] > 'Z' || strings.Contains(v.Text, "-"):
 			l.report(RuleKindCase, key, v.At(), "write it like XDatabase", "%s %q is not in CamelCase", key, shorten(v.Text))
 		}
 	}
 	const longest = 63 - len("List")
 	if k := n.Get("kind"); len(k.Str()) > longest && isLabel(strings.ToLower(k.Str())) && missing(n.Get("listKind")) {
-		l.report(RuleBadKind, "kind", k.At(), "write a shorter kind, or a listKind", "kind %q with List after it is longer than 63 characters", shorten(k.Text))
+		l.report(RuleBadKind, "kind", k.At(), "write a shorter kind, or a listKind", "kind %q with the suffix List is longer than 63 characters", shorten(k.Text))
 	}
 	if k := n.Get("kind"); k.Str() != "" && k.Str() == n.Get("listKind").Str() {
 		l.report(RuleBadKind, "listKind", n.Get("listKind").At(), "write "+shorten(k.Text)+"List, or leave it out", "listKind is the same as kind")

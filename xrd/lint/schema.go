@@ -81,7 +81,7 @@ func (l *linter) notSchema(n *tree.Node, pos tree.Pos) {
 		key = l.path[len(l.path)-1].key
 	}
 	if _, ok := keywords[key]; ok && !n.IsNull() {
-		l.report(RuleNotSchema, "", pos, "move "+key+" one level out, beside properties", "%s stands among the properties, where it counts as a property", key)
+		l.report(RuleNotSchema, "", pos, "move "+key+" one level up, beside properties", "%s is under properties, so it is read as a property", key)
 		return
 	}
 	l.report(RuleNotSchema, "", pos, "write a map with at least a type", "a schema is %s, but must be a map", kindNames[kindOf(n)])
@@ -103,7 +103,7 @@ func (l *linter) typed(n *tree.Node, pos tree.Pos) string {
 		return ""
 	}
 	if t.Text == typeArray && n.Get("items").IsNull() {
-		l.report(RuleNoItems, "items", fieldPosOr(n.Field("items"), pos), "write items with the type of the items", "an array does not say what its items are")
+		l.report(RuleNoItems, "items", fieldPosOr(n.Field("items"), pos), "write items with a type", "the array has no items")
 	}
 	return t.Text
 }
@@ -121,7 +121,7 @@ func typeFor(n *tree.Node) string {
 	if e := n.Get("enum").List(); len(e) > 0 {
 		return "write type: " + kindOf(e[0]).String()
 	}
-	return "write type, or " + extPreserve + ": true if anything goes"
+	return "write type, or " + extPreserve + ": true if any value is allowed"
 }
 
 func (l *linter) typeHint(t string) string {
@@ -148,8 +148,8 @@ func (l *linter) members(n *tree.Node, pos tree.Pos, p place, about group) {
 	}
 	props, more := n.Get("properties"), n.Field("additionalProperties")
 	if p.given == nil && more != nil && props.IsMap() && props.Len() > 0 && (more.Value.IsMap() || kindOf(more.Value) == tree.Bool && !more.Value.IsTrue()) {
-		l.report(RulePropertiesAndMap, more.Key, more.Pos, "keep properties for known names or additionalProperties for any",
-			"additionalProperties and properties stand together")
+		l.report(RulePropertiesAndMap, more.Key, more.Pos, "keep properties for fixed names, or additionalProperties for arbitrary ones",
+			"additionalProperties and properties cannot be combined")
 	}
 	open := more != nil && (more.Value.IsMap() || more.Value.IsTrue()) || n.Get(extPreserve).IsTrue()
 	if !p.branch && !open && p.given == nil && props.Len() == 0 && n.Get("type").Str() == typeObject && n.Get("required").Len() == 0 {
@@ -164,7 +164,7 @@ func (l *linter) pruned(n *tree.Node, pos tree.Pos) {
 		return
 	}
 	l.report(RulePruned, "", pos, "describe its properties, or write "+extPreserve+": true",
-		"an object without properties: Kubernetes drops whatever is written in it")
+		"the object has no properties, so Kubernetes drops everything in it")
 }
 
 // required checks the names in required of n.
@@ -180,7 +180,7 @@ func (l *linter) required(n *tree.Node, p place, open bool) {
 	outer := l.keysOf(p.outer.Get("properties"))
 	rule, where := RuleRequiredAbsent, "properties"
 	if p.branch {
-		rule, where = RuleBranchRequired, "the properties outside"
+		rule, where = RuleBranchRequired, "the outer properties"
 		open = open || p.negated || p.outer.Get("additionalProperties").IsMap() || p.outer.Get(extPreserve).IsTrue()
 	}
 	var names seen

@@ -37,7 +37,7 @@ var schemaCases = map[string]aCase{
 	"RequiredOpen":     {reason: "an open object can have it", text: property("type: object\nrequired: [b]\nadditionalProperties: {type: string}")},
 	"RequiredGiven":    {reason: "Crossplane declares some", text: inSchema("type: object\nproperties: {spec: {type: object, required: [crossplane], properties: {a: {type: string, description: A.}}}}")},
 	"RequiredTwice":    {reason: "one was meant to be another", text: property("type: object\nrequired: [a, a]\nproperties: {a: {type: string, description: A.}}"), want: []string{"XRD073 ….x.required[1]"}},
-	"BranchRequired":   {reason: "a branch nobody can take", text: property("type: object\noneOf: [{required: [a]}, {required: [b]}]\nproperties: {a: {type: string, description: A.}}"), want: []string{"XRD074 ….x.oneOf[1].required[0]"}},
+	"BranchRequired":   {reason: "A branch that cannot be satisfied is reported.", text: property("type: object\noneOf: [{required: [a]}, {required: [b]}]\nproperties: {a: {type: string, description: A.}}"), want: []string{"XRD074 ….x.oneOf[1].required[0]"}},
 	"BranchNegated":    {reason: "not having it is easy", text: property("type: object\nnot: {required: [b]}\nproperties: {a: {type: string, description: A.}}")},
 	"IdleKeyword":      {reason: "numbers have no length", text: property("type: integer\nminLength: 1"), want: []string{"XRD082 ….x.minLength"}},
 	"WrongParent":      {reason: "what belongs to the items", text: property("type: array\nitems: {type: object, properties: {a: {type: string, description: A.}}}\nrequired: [a]"), want: []string{"XRD101 ….x.required"}},
@@ -74,7 +74,7 @@ var schemaCases = map[string]aCase{
 	"IgnoredKeyword":   {reason: "anyOf of spec is dropped", text: inSchema("type: object\nproperties: {spec: {type: object, properties: {a: {type: string, description: A.}}, anyOf: [{required: [a]}]}, status: {type: object, x-kubernetes-preserve-unknown-fields: true}}"), want: []string{"XRD093 ~.properties.spec.anyOf", "XRD093 ~.properties.status.x-kubernetes-preserve-unknown-fields"}},
 	"UnknownUI":        {reason: "a misspelt hint to the form", text: property("type: string\nx-ui-hiden: true"), want: []string{"XRD096 ….x.x-ui-hiden"}},
 	"UIValue":          {reason: "order is a number", text: property("type: string\nx-ui-order: first"), want: []string{"XRD097 ….x.x-ui-order"}},
-	"UIHidden":         {reason: "nobody can fill it in", text: property("type: object\nrequired: [a]\nproperties: {a: {type: string, description: A., x-ui-hidden: true}}"), want: []string{"XRD098 ….x.properties.a.x-ui-hidden"}},
+	"UIHidden":         {reason: "A hidden required field without a default is reported.", text: property("type: object\nrequired: [a]\nproperties: {a: {type: string, description: A., x-ui-hidden: true}}"), want: []string{"XRD098 ….x.properties.a.x-ui-hidden"}},
 	"Pruned":           {reason: "Kubernetes drops what it does not know", text: property("type: object"), want: []string{"XRD100 ….x"}},
 	"PrunedItems":      {reason: "in lists too", text: property("type: array\nitems: {type: object}"), want: []string{"XRD100 ….x.items"}},
 }

@@ -55,12 +55,12 @@ func (l *linter) root(f *tree.Field, first bool) {
 	props := n.Get("properties")
 	spec := props.Get("spec")
 	if first && missing(n.Get("description")) && missing(spec.Get("description")) {
-		l.report(RuleNoDescription, "description", f.Pos, "say in one sentence what a developer gets", "the schema of the first version has no description")
+		l.report(RuleNoDescription, "description", f.Pos, "describe in one sentence what a developer gets", "the schema of the first version has no description")
 	}
 	l.push("properties")
 	if spec.IsNull() {
 		l.report(RuleNoSpecSchema, "spec", fieldPosOr(props.Field("spec"), fieldPosOr(n.Field("properties"), f.Pos)),
-			"describe the fields of spec under properties.spec", "the schema does not describe spec, so developers can fill in nothing")
+			"describe the fields of spec under properties.spec", "the schema does not describe spec, so the form has no fields")
 	}
 	if props.IsMap() {
 		for i := range props.Fields {
@@ -90,10 +90,10 @@ func (l *linter) topLevel(f *tree.Field) {
 	case "metadata":
 		if f.Value.Get("properties").Len() > 0 {
 			l.report(RuleIgnoredMetadata, "", f.Pos, "remove it, or check it with an x-kubernetes-validations rule",
-				"metadata is described, but Crossplane takes over the maximal length of its name only")
+				"metadata is described, but Crossplane only uses the maxLength of its name")
 		}
 	default:
-		l.report(RuleIgnoredProperty, "", f.Pos, "move it into spec", "%s stands beside spec, where Crossplane drops it", shorten(f.Key))
+		l.report(RuleIgnoredProperty, "", f.Pos, "move it into spec", "%s is beside spec, where Crossplane drops it", shorten(f.Key))
 	}
 }
 
@@ -108,7 +108,7 @@ func (l *linter) rebuilt(f *tree.Field, s section) {
 	l.members(n, f.Pos, p, about)
 	props := n.Get("properties")
 	if inSpec && props.Len() == 0 && !n.Get(extPreserve).IsTrue() {
-		l.report(RuleEmptySpec, "", f.Pos, "nothing to do if there is nothing to choose", "spec has no properties, so there is nothing to fill in")
+		l.report(RuleEmptySpec, "", f.Pos, "ignore this if there is nothing to configure", "spec has no properties, so the form has no fields")
 	}
 	l.children(n, p, about)
 }
@@ -119,15 +119,15 @@ func (l *linter) section(f *tree.Field, s section, name string) {
 	n := f.Value
 	switch t := n.Get("type"); {
 	case missing(t):
-		l.report(RuleSectionType, "type", fieldPosOr(n.Field("type"), f.Pos), "write type: object", "%s has no type; Crossplane fills in object", name)
+		l.report(RuleSectionType, "type", fieldPosOr(n.Field("type"), f.Pos), "write type: object", "%s has no type; Crossplane assumes object", name)
 	case t.IsString() && t.Text != typeObject:
-		l.report(RuleSectionTypeWrong, "type", t.At(), "write type: object", "%s is of type %q, but is always an object", name, shorten(t.Text))
+		l.report(RuleSectionTypeWrong, "type", t.At(), "write type: object", "%s is of type %q, but must be an object", name, shorten(t.Text))
 	}
 	for i := range n.Fields {
 		k := &n.Fields[i]
 		if keywords[k.Key].lost&s != 0 && !idleValue(k.Value) {
-			l.report(RuleIgnoredKeyword, k.Key, k.Pos, "put it on a property further inside, write an x-kubernetes-validations rule, or remove it",
-				"Crossplane does not take %s over from %s", k.Key, name)
+			l.report(RuleIgnoredKeyword, k.Key, k.Pos, "move it to a property inside, write an x-kubernetes-validations rule, or remove it",
+				"Crossplane ignores %s on %s", k.Key, name)
 		}
 	}
 }
@@ -175,13 +175,13 @@ func (l *linter) properties(n, props *tree.Node, p place) {
 			inner.outer = outer.get(f.Key)
 			switch {
 			case f.Key == "metadata":
-				l.report(RuleBranchKeyword, "", f.Pos, "write an x-kubernetes-validations rule", "metadata may not be checked inside oneOf, anyOf, allOf or not")
+				l.report(RuleBranchKeyword, "", f.Pos, "write an x-kubernetes-validations rule", "metadata is not allowed inside oneOf, anyOf, allOf or not")
 			case inner.outer == nil && !p.given.has(f.Key):
-				l.report(RuleBranchProperty, "", f.Pos, "declare it among the properties outside, with its type, too",
+				l.report(RuleBranchProperty, "", f.Pos, "declare it in the outer properties as well, with its type",
 					"%s is declared only inside oneOf, anyOf, allOf or not, so Kubernetes drops it", shorten(f.Key))
 			}
 		} else if p.given.has(f.Key) {
-			l.report(RuleInjected, "", f.Pos, "remove it", "Crossplane puts %s there itself and replaces what is declared", f.Key)
+			l.report(RuleInjected, "", f.Pos, "remove it", "Crossplane adds %s itself and replaces this declaration", f.Key)
 			if slices.Contains(p.given.always, f.Key) {
 				l.pop()
 				continue
@@ -195,7 +195,7 @@ func (l *linter) properties(n, props *tree.Node, p place) {
 			}
 			if required.has(f.Key) {
 				l.report(RuleUIHidden, "x-ui-hidden", f.Value.Field("x-ui-hidden").Pos, "give it a default, or show it",
-					"%s is required, has no default and is hidden, so nobody can fill it in", shorten(f.Key))
+					"%s is required, has no default and is hidden, so the form cannot be submitted", shorten(f.Key))
 			}
 		}
 		l.schema(f.Value, f.Pos, inner)
@@ -218,8 +218,8 @@ func (l *linter) formField(f *tree.Field) {
 func (l *linter) formSummary() {
 	c := &l.form
 	if c.undescribed > 0 {
-		l.report(RuleUndescribed, "", c.firstPos, "say what each value is for; the form shows it as help",
-			"%d of %d properties have no description, first %s", c.undescribed, c.properties, c.first)
+		l.report(RuleUndescribed, "", c.firstPos, "describe each property; the form shows the description as help",
+			"%d of %d properties have no description; the first is %s", c.undescribed, c.properties, c.first)
 	}
 }
 

@@ -96,7 +96,7 @@ func (l *linter) stringMap(f *tree.Field, labels bool) {
 		l.key(e, strings.TrimSuffix(f.Key, "s"))
 		if labels && e.Value.IsString() && !isLabelValue(e.Value.Text) {
 			l.report(RuleLabelValue, e.Key, e.Value.At(), "write at most 63 letters, digits, dashes, dots and underscores; text belongs in an annotation",
-				"label %s has the value %q, which Kubernetes refuses", shorten(e.Key), shorten(e.Value.Text))
+				"label %s has the value %q, which Kubernetes rejects", shorten(e.Key), shorten(e.Value.Text))
 		}
 	}
 }
@@ -109,8 +109,8 @@ func (l *linter) key(f *tree.Field, what string) {
 		key = strings.ToLower(key)
 	}
 	if !isQualifiedName(key) {
-		l.report(RuleLabelValue, f.Key, f.Pos, "write letters, digits, dashes, dots and underscores, with a domain and a slash before if need be",
-			"%q is not the key of %s", shorten(f.Key), article(what))
+		l.report(RuleLabelValue, f.Key, f.Pos, "write letters, digits, dashes, dots and underscores, with an optional domain and slash before them",
+			"%q is not a valid key of %s", shorten(f.Key), article(what))
 	}
 }
 
@@ -131,10 +131,10 @@ func (l *linter) conversion(f *tree.Field) {
 		l.report(RuleFieldValue, "strategy", strategy.At(), "write None or Webhook", "conversion strategy %q is not allowed", shorten(strategy.Text))
 	case strategy.Text == "None":
 		if !hook.IsNull() {
-			l.report(RuleFieldValue, "webhook", f.Value.Field("webhook").Pos, "remove it, or write strategy: Webhook", "a webhook with strategy None")
+			l.report(RuleFieldValue, "webhook", f.Value.Field("webhook").Pos, "remove it, or write strategy: Webhook", "conversion has a webhook, but strategy None")
 		}
 	case !hook.IsMap():
-		l.report(RuleFieldValue, "webhook", f.Pos, "write webhook with clientConfig and conversionReviewVersions", "strategy Webhook without a webhook")
+		l.report(RuleFieldValue, "webhook", f.Pos, "write webhook with clientConfig and conversionReviewVersions", "conversion has strategy Webhook, but no webhook")
 	default:
 		l.push("webhook")
 		l.webhook(hook)
@@ -144,7 +144,7 @@ func (l *linter) conversion(f *tree.Field) {
 
 func (l *linter) webhook(hook *tree.Node) {
 	if len(hook.Get("conversionReviewVersions").List()) == 0 {
-		l.report(RuleFieldValue, "conversionReviewVersions", hook.At(), "write conversionReviewVersions: [v1]", "the webhook says no version of reviews")
+		l.report(RuleFieldValue, "conversionReviewVersions", hook.At(), "write conversionReviewVersions: [v1]", "the webhook has no conversionReviewVersions")
 	}
 	address, service := hook.Get("clientConfig", "url"), hook.Get("clientConfig", "service")
 	switch {
@@ -152,7 +152,7 @@ func (l *linter) webhook(hook *tree.Node) {
 		l.report(RuleFieldValue, "clientConfig", hook.At(), "write the url or the service of the webhook", "the webhook has no address")
 	case !missing(address) && !isHTTPS(address.Str()):
 		l.push("clientConfig")
-		l.report(RuleFieldValue, "url", address.At(), "write https:// and a host", "the webhook's url %q is not one of https", shorten(address.Scalar()))
+		l.report(RuleFieldValue, "url", address.At(), "write a URL that begins with https://", "the webhook's url %q is not an https URL", shorten(address.Scalar()))
 		l.pop()
 	}
 }
@@ -192,7 +192,7 @@ func (l *linter) scale(v *tree.Node) {
 		case !f.Value.IsString():
 			l.wrongKind(f, tree.String)
 		case !slices.ContainsFunc(p.sections, func(s string) bool { return strings.HasPrefix(f.Value.Text, s) }):
-			l.report(RuleFieldValue, p.field, f.Value.At(), "write a path under "+strings.Join(p.sections, " or "), "%s %q does not lead there", p.field, shorten(f.Value.Text))
+			l.report(RuleFieldValue, p.field, f.Value.At(), "write a path under "+strings.Join(p.sections, " or "), "%s %q is not under %s", p.field, shorten(f.Value.Text), strings.Join(p.sections, " or "))
 		}
 	}
 }

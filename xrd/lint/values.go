@@ -21,7 +21,7 @@ func (l *linter) values(n *tree.Node, p place) {
 		low, high := n.Get(b.low), n.Get(b.high)
 		if lo, ok := number(low); ok {
 			if hi, ok := number(high); ok && lo > hi {
-				l.report(RuleBounds, b.low, low.At(), "swap or mend them", "%s %s is above %s %s", b.low, low.Text, b.high, high.Text)
+				l.report(RuleBounds, b.low, low.At(), "swap or correct them", "%s %s is above %s %s", b.low, low.Text, b.high, high.Text)
 			}
 		}
 	}
@@ -94,9 +94,9 @@ func patternError(err error) string {
 
 func patternHint(err error) string {
 	if strings.Contains(err.Error(), "(?") {
-		return "look-around does not exist here; write an x-kubernetes-validations rule for what cannot be said without"
+		return "remove the look-around, which RE2 does not support, or write an x-kubernetes-validations rule"
 	}
-	return "mend the expression; the syntax is that of RE2"
+	return "fix the expression; the syntax is RE2"
 }
 
 func (l *linter) enum(n *tree.Node, p place) {
@@ -143,10 +143,10 @@ func (l *linter) yamlBoolean(v, schema *tree.Node, rule string) bool {
 		return false
 	}
 	if schema.Get("type").Str() == typeBoolean {
-		l.report(RuleYAMLBoolean, "", v.At(), "write true or false", "%s is a boolean to some tools and a string to others", v.Text)
+		l.report(RuleYAMLBoolean, "", v.At(), "write true or false", "some tools read %s as a boolean, others as a string", v.Text)
 		return true
 	}
-	l.report(rule, "", v.At(), "quote it: \""+v.Text+"\"", "%s without quotes is read as a boolean by Kubernetes", v.Text)
+	l.report(rule, "", v.At(), "quote it: \""+v.Text+"\"", "Kubernetes reads unquoted %s as a boolean", v.Text)
 	return true
 }
 
@@ -159,7 +159,7 @@ func (l *linter) defaultValue(n *tree.Node) {
 	defer l.pop()
 	if f.Value.IsNull() {
 		if !n.Get("nullable").IsTrue() {
-			l.report(RuleDefaultNull, "", f.Pos, "remove it, or write nullable: true", "default is null, which is the same as none")
+			l.report(RuleDefaultNull, "", f.Pos, "remove it, or write nullable: true", "default is null, which is the same as no default")
 		}
 		return
 	}
@@ -179,7 +179,7 @@ func defaultHint(n, v *tree.Node) string {
 	case v.IsString() && !v.Plain && (t == typeBoolean && (v.Text == "true" || v.Text == "false") || t == typeInteger && isNumber(v.Text)):
 		return "remove the quotes"
 	}
-	return "mend the default, or what the schema says of it"
+	return "fix the default or the schema"
 }
 
 func isNumber(s string) bool {

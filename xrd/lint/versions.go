@@ -136,10 +136,10 @@ func (l *linter) versionName(v *tree.Node, index int, named map[string]int) stri
 	case !name.IsString():
 		return shorten(name.Scalar())
 	case !isLabel(name.Text):
-		l.report(RuleVersionName, "name", name.At(), "write a name such as v1, v1beta1 or v1alpha1", "version name %q is refused by Kubernetes", shorten(name.Text))
+		l.report(RuleVersionName, "name", name.At(), "write a name such as v1, v1beta1 or v1alpha1", "version name %q is rejected by Kubernetes", shorten(name.Text))
 	}
 	if first, twice := named[name.Text]; twice {
-		l.report(RuleVersionTwice, "name", name.At(), "remove or rename one of the two", "version %s is given twice, first as entry %d", shorten(name.Text), first)
+		l.report(RuleVersionTwice, "name", name.At(), "remove or rename one of the two", "duplicate version %s, first defined as entry %d", shorten(name.Text), first)
 	} else {
 		named[name.Text] = index
 	}
@@ -158,13 +158,13 @@ func (l *linter) flags(v *tree.Node, label string, sum *summary) {
 		sum.silent++
 	}
 	if len(silent) > 0 {
-		l.report(RuleVersionSilent, silent[0], v.At(), "write served: true and referenceable: true, or false where that is meant",
-			"version %s does not say whether it is %s, which Kubernetes asks for", label, strings.Join(silent, " or "))
+		l.report(RuleVersionSilent, silent[0], v.At(), "set served and referenceable to true or false",
+			"version %s does not set %s, which Kubernetes requires", label, strings.Join(silent, " or "))
 	}
 	if served.IsNull() || served.IsTrue() {
 		sum.served++
 	} else if served.Kind == tree.Bool {
-		l.report(RuleUnserved, "served", served.At(), "nothing to do if that is meant", "version %s is not served, so it gets no Template and no API", label)
+		l.report(RuleUnserved, "served", served.At(), "ignore this if it is intended", "version %s is not served, so it gets no Template and no API", label)
 	}
 	if referenceable.IsTrue() {
 		if sum.referenceable++; sum.referenceable == 2 {
@@ -182,10 +182,10 @@ func (l *linter) deprecation(v *tree.Node) {
 		l.report(RuleDeprecation, "deprecationWarning", w.At(), "write deprecated: true, or remove the warning", "deprecationWarning on a version that is not deprecated")
 	}
 	if w.Text == "" || strings.ContainsFunc(w.Text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		l.report(RuleDeprecation, "deprecationWarning", w.At(), "write one line of text, or remove the warning", "deprecationWarning is empty or has characters that cannot be printed")
+		l.report(RuleDeprecation, "deprecationWarning", w.At(), "write one line of text, or remove the warning", "deprecationWarning is empty or has non-printable characters")
 	}
 	if len(w.Text) > 256 {
-		l.report(RuleDeprecation, "deprecationWarning", w.At(), "shorten it", "deprecationWarning has %d characters; Kubernetes takes 256", len(w.Text))
+		l.report(RuleDeprecation, "deprecationWarning", w.At(), "shorten it", "deprecationWarning has %d characters; Kubernetes allows 256", len(w.Text))
 	}
 }
 
@@ -219,10 +219,10 @@ func (l *linter) printerColumn(c *tree.Node) {
 		}
 	}
 	if t := c.Get("type"); t.IsString() && t.Text != "" && !slices.Contains(columnTypes, t.Text) {
-		l.report(RulePrinterColumn, "type", t.At(), "write one of "+strings.Join(columnTypes, ", "), "%q is not a type of printer columns", shorten(t.Text))
+		l.report(RulePrinterColumn, "type", t.At(), "write one of "+strings.Join(columnTypes, ", "), "%q is not a printer column type", shorten(t.Text))
 	}
 	if f := c.Get("format"); f.IsString() && f.Text != "" && !slices.Contains(columnFormats, f.Text) {
-		l.report(RulePrinterColumn, "format", f.At(), "write one of "+strings.Join(columnFormats, ", "), "%q is not a format of printer columns", shorten(f.Text))
+		l.report(RulePrinterColumn, "format", f.At(), "write one of "+strings.Join(columnFormats, ", "), "%q is not a printer column format", shorten(f.Text))
 	}
 	if p := c.Get("jsonPath"); p.IsString() && p.Text != "" && p.Text[0] != '.' {
 		l.report(RulePrinterColumn, "jsonPath", p.At(), "write a path that begins with a dot, such as .spec.size", "jsonPath %q does not begin with a dot", shorten(p.Text))

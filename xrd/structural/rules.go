@@ -80,7 +80,7 @@ func (c *compiler) rules(s *apiextensions.JSONSchemaProps, path []string, root b
 	}
 	declared := model.SchemaDeclType(structural, root || s.XEmbeddedResource)
 	if declared == nil {
-		c.fault(path, "rules cannot be checked: Kubernetes knows no type for the schema")
+		c.fault(path, "rules cannot be checked: Kubernetes cannot derive a type from the schema")
 		return
 	}
 	results, err := cel.Compile(structural, declared, celconfig.PerCallLimit, environmentOfRules(), cel.NewExpressionsEnvLoader())
@@ -92,7 +92,7 @@ func (c *compiler) rules(s *apiextensions.JSONSchemaProps, path []string, root b
 		c.result(&s.XValidations[i], &results[i], join(path, strconv.Itoa(i)), most, loose)
 		if field := s.XValidations[i].FieldPath; field != "" {
 			if _, _, err := cel.ValidFieldPath(field, structural); err != nil {
-				c.fault(join(path, strconv.Itoa(i), "fieldPath"), fmt.Sprintf("fieldPath %q is not the path of a field: %v", field, err))
+				c.fault(join(path, strconv.Itoa(i), "fieldPath"), fmt.Sprintf("fieldPath %q is not a valid field path: %v", field, err))
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (c *compiler) result(r *apiextensions.ValidationRule, res *cel.CompilationR
 	}
 	switch {
 	case res.UsesOldSelf && loose:
-		c.fault(rule, "the rule uses oldSelf in a list or map whose entries Kubernetes cannot compare with what they were")
+		c.fault(rule, "the rule uses oldSelf in a list or map whose entries Kubernetes cannot match to their old values")
 	case !res.UsesOldSelf && r.OptionalOldSelf != nil:
 		c.fault(join(path, "optionalOldSelf"), "optionalOldSelf is set, but the rule does not use oldSelf")
 	}
@@ -125,7 +125,7 @@ func (c *compiler) result(r *apiextensions.ValidationRule, res *cel.CompilationR
 // spend adds the maximum cost of a rule, and reports it if it is too high.
 func (c *compiler) spend(path []string, what string, cost uint64) {
 	if cost > mostOfOne {
-		c.fault(path, fmt.Sprintf("the %s may cost %s what Kubernetes allows", what, times(cost, mostOfOne)))
+		c.fault(path, fmt.Sprintf("the estimated cost of the %s is %s the Kubernetes limit", what, times(cost, mostOfOne)))
 	}
 	c.cost = sum(c.cost, cost)
 	if cost > c.dearestCost {
@@ -136,14 +136,14 @@ func (c *compiler) spend(path []string, what string, cost uint64) {
 // total reports whether the cost of all rules together is too high.
 func (c *compiler) total() {
 	if c.cost > mostOfAll && len(c.faults) == 0 {
-		c.fault(c.dearest, fmt.Sprintf("all rules together may cost %s what Kubernetes allows; this one costs most", times(c.cost, mostOfAll)))
+		c.fault(c.dearest, fmt.Sprintf("the estimated cost of all rules together is %s the Kubernetes limit; this rule is the most expensive", times(c.cost, mostOfAll)))
 	}
 }
 
 func (c *compiler) fault(path []string, message string) {
-	hint := "mend the rule; the language is CEL"
-	if strings.Contains(message, "may cost") {
-		hint = "write maxItems, maxProperties and maxLength where lists, maps and strings are declared, or a simpler rule"
+	hint := "fix the CEL expression"
+	if strings.Contains(message, "estimated cost") {
+		hint = "set maxItems, maxProperties and maxLength on lists, maps and strings, or simplify the rule"
 	}
 	c.faults = append(c.faults, lint.SchemaFault{Rule: lint.RuleCEL, Path: path, Message: message, Hint: hint})
 }

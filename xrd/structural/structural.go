@@ -116,8 +116,8 @@ func defaults(props *apiextensions.JSONSchemaProps) []lint.SchemaFault {
 			detail = strings.ToLower(string(e.Type))
 		}
 		all = append(all, lint.SchemaFault{
-			Rule: lint.RuleDefault, Path: steps(e.Field), Message: fmt.Sprintf("Kubernetes refuses the default: %s", detail),
-			Hint: "mend the default, or what the schema says of it",
+			Rule: lint.RuleDefault, Path: steps(e.Field), Message: fmt.Sprintf("Kubernetes rejects the default: %s", detail),
+			Hint: "fix the default or the schema",
 		})
 	}
 	return all

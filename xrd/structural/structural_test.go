@@ -12,7 +12,8 @@ import (
 	"example.dev/ingestor/xrd/structural"
 )
 
-// definition returns a definition whose spec has one property, x, and more lines.
+// definition returns a definition whose spec has one property, x, and more
+// lines.
 func definition(head, x string) string {
 	return head + `
 metadata: {name: xdatabases.example.org}
@@ -40,7 +41,7 @@ const (
 	legacy = "apiVersion: apiextensions.crossplane.io/v1\nkind: CompositeResourceDefinition"
 )
 
-// TestRules compiles validation rules, and tries defaults on them, as an API
+// TestRules compiles validation rules, and applies them to defaults, as an API
 // server does.
 func TestRules(t *testing.T) {
 	onSpec := func(text, rule string) string {
@@ -52,7 +53,7 @@ func TestRules(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		text   string
-		// want are the rule, path and a part of the message.
+		// want are the rule, the path and a part of the message.
 		want []string
 	}{
 		"Compiles": {"a rule of the right type is fine", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self.size() < 10"}]`), nil},
@@ -102,7 +103,7 @@ func TestRules(t *testing.T) {
 			}
 			if len(tc.want) == 0 {
 				if len(got) > 0 {
-					t.Errorf("%s\nit is refused: %v", tc.reason, got)
+					t.Errorf("%s\nrefused: %v", tc.reason, got)
 				}
 				return
 			}

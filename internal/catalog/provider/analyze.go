@@ -7,7 +7,6 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/words"
@@ -33,14 +32,14 @@ func (in *Providers) analyze(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if *body.Location.Type != location.TypeURL {
-		return rest.Input("request/body/location/type must be url, and not '%s'", query.Short(*body.Location.Type))
+		return rest.Input("request/body/location/type must be url, and not '%s'", rest.Short(*body.Location.Type))
 	}
 	if err := inputOf(location.Check(location.TypeURL, *body.Location.Target)); err != nil {
 		return err
 	}
 	u, err := url.Parse(*body.Location.Target)
 	if err != nil {
-		return rest.Input("request/body/location/target is no address")
+		return rest.Input("request/body/location/target is not a URL")
 	}
 	name := path.Base(u.Path)
 	if name == "." || name == "/" {

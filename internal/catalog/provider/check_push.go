@@ -8,11 +8,12 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/provider/location"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/spool"
 )
 
@@ -25,7 +26,7 @@ type pushChecker struct {
 	caller   auth.Caller
 	// scope is what the caller may create and change, and removable which of these
 	// entities the caller may remove.
-	scope, removable store.Filter
+	scope, removable filter.Filter
 
 	entries []entry
 	refused []refusal
@@ -58,7 +59,7 @@ func newPushChecker(ctx context.Context, in *Providers, provider string, texts *
 
 // mayAtAll returns an error if the caller may push nothing.
 func (j *pushChecker) mayAtAll() error {
-	if j.scope.Op != store.OpFalse {
+	if j.scope.Op != filter.OpFalse {
 		return j.in.policy.Require(j.ctx, permission.ProviderPush, &permission.Resource{Ref: "provider " + j.provider, Provider: j.provider})
 	}
 	if err := j.in.policy.Require(j.ctx, permission.EntityCreate, nil); err != nil {
@@ -93,13 +94,13 @@ func (j *pushChecker) judge(entries []entry, full, strict bool) (store.Change, e
 		ref, err := entity.ParseRef(e.remove, "", "")
 		switch canonical := ref.String(); {
 		case err != nil:
-			j.refuse(i, "", "it is no reference of the form kind:namespace/name")
+			j.refuse(i, "", "not a reference of the form kind:namespace/name")
 		case theirs.why(canonical) != "":
 			j.refuse(i, canonical, theirs.why(canonical))
 		case j.mayForget(canonical) != "":
 			j.refuse(i, canonical, j.mayForget(canonical))
 		case j.seen[canonical]:
-			j.refuse(i, canonical, "it is in the push twice")
+			j.refuse(i, canonical, "duplicate in the push")
 		default:
 			j.seen[canonical] = true
 			change.Remove = append(change.Remove, canonical)
@@ -155,7 +156,7 @@ func (j *pushChecker) entity(i int, n *tree.Node, theirs obstacles) error {
 	case len(problems) > 0:
 		reason = problems[0].Error()
 	case j.seen[canonical]:
-		j.refuse(i, canonical, "it is in the push twice")
+		j.refuse(i, canonical, "duplicate in the push")
 		return nil
 	case theirs.change[canonical] != "":
 		reason = theirs.change[canonical]
@@ -189,7 +190,7 @@ const missingPermission = "missing permission "
 func missing(name, ref string) string { return missingPermission + name + " for " + ref }
 
 func (j *pushChecker) may(r *permission.Resource) bool {
-	return j.scope.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityCreate, r)
+	return j.scope.Op == filter.OpTrue || j.in.policy.Decide(j.caller, permission.EntityCreate, r)
 }
 
 // isIdentity reports whether entities of a kind define group membership.
@@ -217,12 +218,12 @@ func (j *pushChecker) mayForget(ref string) string {
 }
 
 func (j *pushChecker) mayRemove(r *permission.Resource) bool {
-	return j.removable.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityDelete, r)
+	return j.removable.Op == filter.OpTrue || j.in.policy.Decide(j.caller, permission.EntityDelete, r)
 }
 
 // unlimited reports whether the caller may create, change and remove any entity.
 func (j *pushChecker) unlimited() bool {
-	return j.scope.Op == store.OpTrue && j.removable.Op == store.OpTrue
+	return j.scope.Op == filter.OpTrue && j.removable.Op == filter.OpTrue
 }
 
 // obstacles are the reasons why the caller may not change or may not remove existing
@@ -293,7 +294,7 @@ func (j *pushChecker) foreign(full, strict bool) (obstacles, error) {
 	}
 	slices.Sort(refs)
 	const batch = 500
-	for some := range slices.Chunk(slices.Compact(slices.DeleteFunc(refs, func(s string) bool { return !query.IsText(s) })), batch) {
+	for some := range slices.Chunk(slices.Compact(slices.DeleteFunc(refs, func(s string) bool { return !rest.IsText(s) })), batch) {
 		found, err := j.in.store.GetMany(j.ctx, some)
 		if err != nil {
 			return out, err
@@ -306,7 +307,7 @@ func (j *pushChecker) foreign(full, strict bool) (obstacles, error) {
 				out.change[e.Ref] = j.in.belongs(j.ctx, store.Refusal{Ref: e.Ref, Owner: e.Provider})
 				continue
 			}
-			r, err := permission.ResourceOf(e)
+			r, err := permission.ResourceOf(e.Ref, e.JSON)
 			if err != nil {
 				return out, err
 			}

@@ -1,12 +1,15 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +25,9 @@ import (
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/test/postgres"
 )
 
 // site is a server with pages that can be changed.
@@ -31,7 +36,9 @@ type site struct {
 	mu    sync.Mutex
 	pages map[string]string
 	asked map[string]int
-	// hold, if not nil, is waited for before a page is sent.
+	// tag, if not empty, is the ETag of all pages, even if they change.
+	tag string
+	// hold, if not nil, blocks responses until it is closed.
 	hold chan struct{}
 }
 
@@ -42,7 +49,7 @@ func newSite(t *testing.T) *site {
 		s.mu.Lock()
 		s.asked[r.URL.Path]++
 		text, ok := s.pages[r.URL.Path]
-		hold := s.hold
+		hold, tag := s.hold, cmp.Or(s.tag, rest.ETagOf([]byte(text)))
 		s.mu.Unlock()
 		if hold != nil {
 			select {
@@ -54,7 +61,6 @@ func newSite(t *testing.T) *site {
 			http.NotFound(w, r)
 			return
 		}
-		tag := rest.ETagOf([]byte(text))
 		w.Header().Set("ETag", tag)
 		if r.Header.Get("If-None-Match") == tag {
 			w.WriteHeader(http.StatusNotModified)
@@ -66,7 +72,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// set changes a page; an empty text takes it away.
+// set changes a page; an empty text removes it.
 func (s *site) set(path, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,35 +89,69 @@ func (s *site) times(path string) int {
 	return s.asked[path]
 }
 
-// harness is an intake that reads locations, as a client sees it.
+// shared is the PostgreSQL server of tests with several replicas.
+var shared postgres.Shared
+
+func TestMain(m *testing.M) { os.Exit(shared.End(m.Run())) }
+
+// harness is a provider of locations, as a client sees it.
 type harness struct {
 	t        *testing.T
 	store    *store.Store
 	handler  http.Handler
 	intake   *Providers
+	queue    *jobs.Queue
 	registry *prometheus.Registry
-	// stop ends the reading of locations, and waits for it.
+	// stop stops reading locations and closes the databases.
 	stop func()
 }
 
-// everyKind lets all kinds come.
+// everyKind allows all kinds.
 var everyKind = []config.CatalogRule{{Allow: []string{"Component", "API", "System", "Location", "Group", "Template"}}}
 
-// newHarness makes an intake of the options on a database at path; an empty path
-// is a new one.
+// newHarness creates a provider with options on a database at path and runs it;
+// an empty path is a new database.
 func newHarness(t *testing.T, path string, opts Options, rules ...config.PermissionRule) *harness {
+	t.Helper()
+	f := openHarness(t, path, opts, rules...)
+	f.run()
+	return f
+}
+
+// openHarness creates a provider whose jobs do not run yet. The path may also be
+// the URL of a PostgreSQL.
+func openHarness(t *testing.T, path string, opts Options, rules ...config.PermissionRule) *harness {
 	t.Helper()
 	if path == "" {
 		path = filepath.Join(t.TempDir(), "portal.db")
 	}
-	d, err := db.Open(t.Context(), db.Options{Client: db.SQLite, Path: path, Now: time.Now})
+	f := &harness{t: t, registry: prometheus.NewRegistry()}
+	at := db.Options{Client: db.SQLite, Path: path, Now: time.Now}
+	queue := jobs.Options{Client: db.SQLite, Path: path + ".jobs", Now: time.Now, Registry: f.registry}
+	if strings.HasPrefix(path, "postgres") {
+		at = db.Options{Client: db.Postgres, URL: path, Now: time.Now}
+		queue = jobs.Options{Client: db.Postgres, URL: path, Now: time.Now, Registry: f.registry}
+	}
+	d, err := db.Open(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := store.New(d, store.Options{})
-	f := &harness{t: t, store: s, registry: prometheus.NewRegistry()}
-	opts.Store, opts.Policy, opts.Now, opts.Registry = s, permission.New(config.Permission{Enabled: true, Rules: rules}), time.Now, f.registry
-	opts.Catalog, opts.Log = catalog.New(s, opts.Policy), slog.New(slog.DiscardHandler)
+	f.store = store.New(d, store.Options{})
+	if f.queue, err = jobs.Open(t.Context(), queue); err != nil {
+		t.Fatal(err)
+	}
+	f.stop = sync.OnceFunc(func() {
+		if err := errors.Join(f.queue.Close(), f.store.Close()); err != nil {
+			t.Errorf("Close returned %v", err)
+		}
+	})
+	t.Cleanup(func() { f.stop() })
+	opts.Store, opts.Queue, opts.Policy = f.store, f.queue, permission.New(config.Permission{Enabled: true, Rules: rules})
+	opts.Now, opts.Registry = time.Now, f.registry
+	opts.Catalog = catalog.New(f.store, opts.Policy)
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
 	if opts.Config.Rules == nil {
 		opts.Config.Rules = everyKind
 	}
@@ -123,25 +163,27 @@ func newHarness(t *testing.T, path string, opts Options, rules ...config.Permiss
 		Plugins: []rest.Plugin{{Names: []string{"catalog"}, Routes: f.intake.Routes()}}, Authenticate: authenticate,
 		Log: opts.Log, Now: time.Now, Registry: prometheus.NewRegistry(), MaxBody: 1 << 20, AllowedHosts: []string{"example.com"},
 	}).Handler()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f.intake.Run(ctx)
-	}()
-	f.stop = sync.OnceFunc(func() {
-		cancel()
-		<-done
-		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	t.Cleanup(f.stop)
 	return f
 }
 
-// authenticate believes what the request says: "guest" is one, and anybody
-// else a user who owns what is owned by a group of that name.
+// run runs the jobs until the test ends or stop is called.
+func (f *harness) run() {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(f.t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- f.queue.Run(ctx) }()
+	end := f.stop
+	f.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			f.t.Errorf("Run returned %v", err)
+		}
+		end()
+	})
+}
+
+// authenticate trusts the request: "guest" is a guest, any other name a user who
+// owns the entities of the group of that name.
 func authenticate(r *http.Request) (context.Context, error) {
 	name := r.Header.Get("Authorization")
 	caller := auth.Caller{Kind: auth.User, Subject: "user:default/" + name, Ownership: []string{"user:default/" + name, "group:default/" + name}}
@@ -151,13 +193,13 @@ func authenticate(r *http.Request) (context.Context, error) {
 	return auth.With(r.Context(), caller), nil
 }
 
-// response is what a client gets.
+// response is an HTTP response.
 type response struct {
 	status int
 	body   string
 }
 
-// do sends a request. More are pairs of header names and values.
+// do sends a request. more has pairs of header names and values.
 func (f *harness) do(method, path, body string, more ...string) response {
 	f.t.Helper()
 	r := httptest.NewRequestWithContext(f.t.Context(), method, "/api/catalog"+path, strings.NewReader(body))
@@ -175,20 +217,21 @@ func (f *harness) get(path string) response {
 	return f.do(http.MethodGet, path, "")
 }
 
-// decode reads the body of a response that must be 200.
+// decode decodes the body of a response that must be 200.
 func decode[T any](t *testing.T, r response) T {
 	t.Helper()
 	var v T
 	if r.status != http.StatusOK {
-		t.Fatalf("got %d: %s", r.status, r.body)
+		t.Fatalf("response is %d: %s", r.status, r.body)
 	}
 	if err := json.Unmarshal([]byte(r.body), &v); err != nil {
-		t.Fatalf("%s: %v", r.body, err)
+		t.Fatalf("response %s cannot be decoded: %v", r.body, err)
 	}
 	return v
 }
 
-// readingOf lets the farm read a site and a folder, often.
+// readingOf returns settings that allow a site and a folder, with a short
+// interval.
 func readingOf(address, root string) Options {
 	host := strings.TrimPrefix(address, "http://")
 	return Options{
@@ -197,17 +240,17 @@ func readingOf(address, root string) Options {
 	}
 }
 
-// until waits for something to become true.
+// until waits until a condition is true.
 func (f *harness) until(what string, ok func() bool) {
 	f.t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			f.t.Fatalf("waited in vain for %s; there are %v, and locations %s", what, f.refs(), f.get("/locations").body)
+			f.t.Fatalf("timed out waiting for %s; entities are %v, locations %s", what, f.refs(), f.get("/locations").body)
 		}
 	}
 }
 
-// refs returns what there is, but for the entities of locations themselves.
+// refs returns the entities, except those of the locations themselves.
 func (f *harness) refs() []string {
 	f.t.Helper()
 	var out []string
@@ -234,7 +277,7 @@ func (f *harness) register(typ, target string) string {
 	res := f.do(http.MethodPost, "/locations", fmt.Sprintf(`{"type":%q,"target":%q}`, typ, target))
 	var body struct{ Location locationView }
 	if err := json.Unmarshal([]byte(res.body), &body); err != nil || res.status != http.StatusCreated {
-		f.t.Fatalf("registering %s: %d %s", target, res.status, res.body)
+		f.t.Fatalf("registering %s returned %d %s", target, res.status, res.body)
 	}
 	return body.Location.ID
 }

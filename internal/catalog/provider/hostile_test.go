@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/test/cost"
 )
 
-// TestTeamsOnly lets a team change what it owns, as docs/portal.md has it, and
-// tries the ways around that.
+// TestTeamsOnly lets a team change its own entities, as in docs/sign-in.md, and
+// tries to bypass that.
 func TestTeamsOnly(t *testing.T) {
 	site := newSite(t)
 	site.set("/a.yaml", component("theirs", "team-b"))
@@ -31,31 +31,31 @@ func TestTeamsOnly(t *testing.T) {
 	if got, res := f.push("PUT", all, line("pushed", "team-b")); got.Added != 1 {
 		t.Fatal(res.body)
 	}
-	f.untilRefs("all of the other team", "component:default/pushed", "component:default/theirs")
+	f.untilRefs("entities of the other team", "component:default/pushed", "component:default/theirs")
 	body := fmt.Sprintf(`{"type":"url","target":%q}`, site.URL+"/b.yaml")
 	cases := map[string]struct{ reason, method, path, body, want string }{
 		"Register": {
-			"a location brings what others own", "POST", "/locations", body,
-			"catalog.location.create: who does not have catalog.entity.create for all entities needs a rule for it",
+			"A location can add entities of others.", "POST", "/locations", body,
+			"catalog.location.create: requires a rule, because you do not have catalog.entity.create for all entities",
 		},
 		"Change": {
-			"what the location had would go", "PUT", "/locations/" + id, body,
-			"catalog.location.create: who does not have catalog.entity.create for all entities needs a rule for it",
+			"A changed location can remove entities of others.", "PUT", "/locations/" + id, body,
+			"catalog.location.create: requires a rule, because you do not have catalog.entity.create for all entities",
 		},
 		"Unregister": {
-			"and so it would", "DELETE", "/locations/" + id, "",
-			"catalog.location.delete: who does not have catalog.entity.delete for all entities needs a rule for it",
+			"A removed location removes entities of others.", "DELETE", "/locations/" + id, "",
+			"catalog.location.delete: requires a rule, because you do not have catalog.entity.delete for all entities",
 		},
 		"Provider": {
-			"what a provider has is not theirs either", "DELETE", "/providers/ci", "",
-			"catalog.ingestion.manage: who does not have catalog.entity.delete for all entities needs a rule for it",
+			"A removed provider removes entities of others.", "DELETE", "/providers/ci", "",
+			"catalog.ingestion.manage: requires a rule, because you do not have catalog.entity.delete for all entities",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			res := f.do(tc.method, tc.path, tc.body, "Authorization", "team-a")
 			if got, want := errorOf(t, res), "403 NotAllowedError: Missing permission "+tc.want; got != want {
-				t.Errorf("%s: got %s, want %s", tc.reason, got, want)
+				t.Errorf("%s: response is %s, want %s", tc.reason, got, want)
 			}
 		})
 	}
@@ -64,8 +64,8 @@ func TestTeamsOnly(t *testing.T) {
 	}
 }
 
-// TestChangeRemoves wants who gives a location another address to have the
-// permission to remove what was read from the old one.
+// TestChangeRemoves checks that a caller who changes the target of a location
+// needs permission to remove the entities of the old one.
 func TestChangeRemoves(t *testing.T) {
 	site := newSite(t)
 	site.set("/a.yaml", component("a", "x"))
@@ -73,12 +73,12 @@ func TestChangeRemoves(t *testing.T) {
 	path := "/locations/" + f.register("url", site.URL+"/a.yaml")
 	for target, want := range map[string]int{"/a.yaml": http.StatusOK, "/b.yaml": http.StatusForbidden} {
 		if res := f.do(http.MethodPut, path, fmt.Sprintf(`{"type":"url","target":%q}`, site.URL+target)); res.status != want {
-			t.Errorf("%s: got %d %s", target, res.status, res.body)
+			t.Errorf("PUT of %s returned %d %s", target, res.status, res.body)
 		}
 	}
 }
 
-// TestPushRemoves wants a push to remove nothing that its caller may not
+// TestPushRemoves checks that a push removes no entity that its caller may not
 // remove.
 func TestPushRemoves(t *testing.T) {
 	f := newHarness(t, "", Options{}, config.PermissionRule{Who: []string{"user:default/x"}, Permissions: []string{permission.EntityDelete}})
@@ -88,35 +88,33 @@ func TestPushRemoves(t *testing.T) {
 	got, _ := f.push("POST", delta, `{"remove":"component:default/a"}`, "Authorization", "x")
 	want := report{Refused: []refusal{{0, 1, "component:default/a", "missing permission catalog.entity.delete for component:default/a"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a delta (-want +got):\n%s", diff)
+		t.Errorf("report of a delta (-want +got):\n%s", diff)
 	}
 	_, res := f.push("PUT", all, line("b", "x"), "Authorization", "x")
 	if got, want := errorOf(t, res), "403 NotAllowedError: Missing permission catalog.entity.delete for component:default/a, which this push would remove"; got != want {
-		t.Errorf("a full push: got %s, want %s", got, want)
+		t.Errorf("full push returned %s, want %s", got, want)
 	}
 	if got, _ := f.push("PUT", all, line("a", "y")+line("b", "x")+line("c", "x"), "Authorization", "x"); got.Added != 1 || got.Updated != 1 {
-		t.Errorf("a push that removes nothing: %+v", got)
+		t.Errorf("push without removals returned %+v", got)
 	}
 }
 
-// bomb returns a short entity that is a long one when its aliases are written
-// out.
+// bomb returns a short entity that expands to a long one through its aliases.
 func bomb(name string) string {
 	return "---\napiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: { name: " + name + " }\nspec:\n" +
 		"  type: service\n  lifecycle: production\n  owner: x\n" +
 		"  a: &a [" + strings.Repeat("1, ", 50) + "]\n  b: &b [" + strings.Repeat("*a, ", 60) + "]\n  c: [" + strings.Repeat("*b, ", 50) + "]\n"
 }
 
-// TestPushNothing pushes bodies that hold nothing, or next to nothing, many
-// times.
+// TestPushNothing pushes bodies with many empty or nearly empty documents.
 func TestPushNothing(t *testing.T) {
 	f := newHarness(t, "", Options{MaxPush: defaultMaxPush})
 	const (
 		unpacked  = 8 << 20
-		documents = "there are more than 300000 documents, empty ones included; push it in several deltas"
-		lines     = "it has more than 1000000 empty lines; remove them"
-		comments  = "there are more than 1000000 empty lines and comments; push it in several deltas"
-		entities  = "it has more entities than a compressed body of its size; push it uncompressed"
+		documents = "input has more than 300000 documents, including empty ones; push it in several deltas"
+		lines     = "more than 1000000 empty lines; remove them"
+		comments  = "input has more than 1000000 empty lines and comments; push it in several deltas"
+		entities  = "more entities than a compressed body of its size may have; push it uncompressed"
 	)
 	long := "---\nkind: Component\nspec:\n" + strings.Repeat("  - [b, c]\n", 500)
 	cases := map[string]struct {
@@ -124,18 +122,18 @@ func TestPushNothing(t *testing.T) {
 		plain               bool
 		want                string
 	}{
-		"Markers":       {"documents may be empty", mediaYAML, "---\n", false, documents},
-		"MarkersPlain":  {"compressed or not", mediaYAML, "---\n", true, documents},
-		"Ends":          {"they may end and not begin", mediaYAML, "...\n", false, documents},
-		"Nulls":         {"or be null", mediaYAML, "--- ~\n", true, documents},
-		"Comments":      {"or hold comments", mediaYAML, "#\n", false, "it unpacks to more than 100 times its size; push it uncompressed"},
-		"CommentsPlain": {"however many", mediaYAML, "#\n", true, comments},
-		"Lines":         {"lines may be empty", mediaNDJSON, "\n", false, lines},
-		"LinesPlain":    {"and hold blanks", mediaNDJSON, " \n", true, lines},
-		"Entities":      {"entities may be the same ones", mediaYAML, "---\nkind: Component\n", false, entities},
-		"EntitiesLines": {"on a line each", mediaNDJSON, "{\"kind\":\"Component\"}\n", false, entities},
-		"Long":          {"and be long", mediaYAML, long, false, "it unpacks to more than 100 times its size; push it uncompressed"},
-		"LongLines":     {"whatever they hold", mediaNDJSON, `{"kind":"` + strings.Repeat("x", 10_000) + "\"}\n", false, "it unpacks to more than 250 times its size; push it uncompressed"},
+		"Markers":       {"The number of empty documents is limited.", mediaYAML, "---\n", false, documents},
+		"MarkersPlain":  {"The number of empty documents is limited in a body that compresses well.", mediaYAML, "---\n", true, documents},
+		"Ends":          {"The number of document ends is limited.", mediaYAML, "...\n", false, documents},
+		"Nulls":         {"The number of null documents is limited.", mediaYAML, "--- ~\n", true, documents},
+		"Comments":      {"The compression ratio of comments is limited.", mediaYAML, "#\n", false, "it decompresses to more than 100 times its size; push it uncompressed"},
+		"CommentsPlain": {"The number of comment lines is limited.", mediaYAML, "#\n", true, comments},
+		"Lines":         {"The number of empty lines is limited.", mediaNDJSON, "\n", false, lines},
+		"LinesPlain":    {"The number of blank lines is limited.", mediaNDJSON, " \n", true, lines},
+		"Entities":      {"The number of entities is limited by the compressed size.", mediaYAML, "---\nkind: Component\n", false, entities},
+		"EntitiesLines": {"The number of lines is limited by the compressed size.", mediaNDJSON, "{\"kind\":\"Component\"}\n", false, entities},
+		"Long":          {"The compression ratio of long entities is limited.", mediaYAML, long, false, "it decompresses to more than 100 times its size; push it uncompressed"},
+		"LongLines":     {"The compression ratio of long lines is limited.", mediaNDJSON, `{"kind":"` + strings.Repeat("x", 10_000) + "\"}\n", false, "it decompresses to more than 250 times its size; push it uncompressed"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -149,16 +147,16 @@ func TestPushNothing(t *testing.T) {
 			took := cost.Within(t, cost.Cost{CPU: 5 * time.Second, Memory: 256 << 20}, func() {
 				res = f.do(http.MethodPut, "/providers/ci/entities", body, headers...)
 			})
-			t.Logf("%d bytes take %v", len(body), took)
+			t.Logf("%d bytes took %v", len(body), took)
 			if got, want := errorOf(t, res), "413 PayloadTooLargeError: cannot read the body: "+tc.want; got != want {
-				t.Errorf("%s: got %s, want %s", tc.reason, got, want)
+				t.Errorf("%s: response is %s, want %s", tc.reason, got, want)
 			}
 		})
 	}
 }
 
-// TestPushSimilar pushes entities that differ in their names, which compress
-// well.
+// TestPushSimilar pushes entities that differ only in their names, which
+// compress well.
 func TestPushSimilar(t *testing.T) {
 	for _, words := range []int{0, 1, 10, 100, 1000} {
 		var lines, about strings.Builder
@@ -174,14 +172,14 @@ func TestPushSimilar(t *testing.T) {
 		r.Header.Set("Content-Type", mediaNDJSON)
 		r.Header.Set("Content-Encoding", "gzip")
 		got, err := readPush(r, defaultMaxPush, false, spool.New(defaultMaxPush), nil)
-		t.Logf("%d entities, %d bytes each, unpacked %d times as many", entities, len(body)/entities, lines.Len()/len(body))
+		t.Logf("%d entities with %d bytes each, a compression ratio of %d", entities, len(body)/entities, lines.Len()/len(body))
 		if err != nil || len(got) != entities {
-			t.Errorf("%d bytes: got %d entities, %v, want %d", len(body), len(got), err, entities)
+			t.Errorf("%d bytes gave %d entities, %v; want %d", len(body), len(got), err, entities)
 		}
 	}
 }
 
-// TestAliases brings little text that has millions of values.
+// TestAliases reads short texts that expand to millions of values.
 func TestAliases(t *testing.T) {
 	var body string
 	for i := range 20 {
@@ -192,7 +190,7 @@ func TestAliases(t *testing.T) {
 	f := newHarness(t, "", readingOf(site.URL, t.TempDir()))
 	res := f.do(http.MethodPut, "/providers/ci/entities", body, "Content-Type", mediaYAML)
 	if got := errorOf(t, res); !strings.Contains(got, "400 InputError: The body cannot be read, and nothing was changed: line") || !strings.Contains(got, "aliases add more than") {
-		t.Errorf("a push: got %s", got)
+		t.Errorf("push returned %s", got)
 	}
 	id := f.register("url", site.URL+"/a.yaml")
 	f.until("the location's problem", func() bool { return strings.Contains(f.location(id).Error, "aliases add more than") })

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/permission"
@@ -70,52 +71,52 @@ func (in *Providers) queryLocations(w http.ResponseWriter, r *http.Request) erro
 	return rest.WriteJSON(w, r, http.StatusOK, answer)
 }
 
-func (in *Providers) readLocationPage(r *http.Request) (locationPage, store.Filter, error) {
+func (in *Providers) readLocationPage(r *http.Request) (locationPage, filter.Filter, error) {
 	var body struct {
 		Cursor *string         `json:"cursor"`
 		Limit  *int            `json:"limit"`
 		Query  json.RawMessage `json:"query"`
 	}
 	if err := rest.ReadJSON(r, &body); err != nil {
-		return locationPage{}, store.Filter{}, err
+		return locationPage{}, filter.Filter{}, err
 	}
 	page := locationPage{Limit: defaultLocations, Query: body.Query}
 	if body.Cursor != nil {
 		if len(body.Query) > 0 {
-			return page, store.Filter{}, rest.Input("A cursor and a query cannot be combined")
+			return page, filter.Filter{}, rest.Input("A cursor and a query cannot be combined")
 		}
 		page = locationPage{}
 		err := in.catalog.Unseal(r.Context(), locationCursor, *body.Cursor, &page)
 		if errors.Is(err, query.ErrSeal) {
-			return page, store.Filter{}, rest.Input("Malformed cursor, could not be parsed")
+			return page, filter.Filter{}, rest.Input("Malformed cursor, could not be parsed")
 		}
 		if err != nil {
-			return page, store.Filter{}, err
+			return page, filter.Filter{}, err
 		}
 	}
 	if body.Limit != nil {
 		page.Limit = *body.Limit
 	}
 	if page.Limit < 0 || page.Limit > maxLocationsOnePage {
-		return page, store.Filter{}, rest.Input("request/body/limit must be >= 0 and <= %d", maxLocationsOnePage)
+		return page, filter.Filter{}, rest.Input("request/body/limit must be >= 0 and <= %d", maxLocationsOnePage)
 	}
-	filter, err := query.Predicate(page.Query)
+	filter, err := query.ParsePredicate(page.Query)
 	return page, filter, err
 }
 
 // passes reports whether a location matches the filter. It ignores case, as for
 // entities.
-func passes(f store.Filter, l store.Location) bool {
+func passes(f filter.Filter, l store.Location) bool {
 	switch f.Op {
-	case store.OpFalse:
+	case filter.OpFalse:
 		return false
-	case store.OpAll:
-		return !slices.ContainsFunc(f.Filters, func(f store.Filter) bool { return !passes(f, l) })
-	case store.OpAny:
-		return slices.ContainsFunc(f.Filters, func(f store.Filter) bool { return passes(f, l) })
-	case store.OpNot:
+	case filter.OpAll:
+		return !slices.ContainsFunc(f.Filters, func(f filter.Filter) bool { return !passes(f, l) })
+	case filter.OpAny:
+		return slices.ContainsFunc(f.Filters, func(f filter.Filter) bool { return passes(f, l) })
+	case filter.OpNot:
 		return !passes(f.Filters[0], l)
-	case store.OpHas, store.OpIn, store.OpPrefix:
+	case filter.OpHas, filter.OpIn, filter.OpPrefix:
 	default:
 		return true
 	}
@@ -126,9 +127,9 @@ func passes(f store.Filter, l store.Location) bool {
 	}
 	value = strings.ToLower(value)
 	switch f.Op {
-	case store.OpIn:
+	case filter.OpIn:
 		return slices.ContainsFunc(f.Values, func(v string) bool { return strings.ToLower(v) == value })
-	case store.OpPrefix:
+	case filter.OpPrefix:
 		return strings.HasPrefix(value, strings.ToLower(f.Values[0]))
 	}
 	return true

@@ -12,7 +12,6 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/audit"
@@ -92,15 +91,15 @@ func (in *Providers) createLocation(w http.ResponseWriter, r *http.Request) erro
 	if err := in.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
 		return err
 	}
-	q, err := query.Params(r.URL.RawQuery)
+	q, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	dry, err := query.Flag(q, "dryRun")
+	dry, err := rest.Flag(q, "dryRun")
 	if err != nil {
 		return err
 	}
-	onConflict, given, err := query.One(q, "onConflict")
+	onConflict, given, err := rest.One(q, "onConflict")
 	if err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func (in *Providers) createLocation(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	in.locations.hurry(l.ID)
+	in.readSoon(l.ID)
 	view := viewOf(l)
 	view.Error = ""
 	return rest.WriteJSON(w, r, http.StatusCreated, struct {
@@ -157,7 +156,7 @@ func (in *Providers) tryLocation(w http.ResponseWriter, r *http.Request, typ, ta
 	exists := err == nil
 	res, err := in.locations.reader.Read(r.Context(), location.Target{Type: typ, Target: target})
 	if r.Context().Err() != nil {
-		return rest.Input("Error: Unable to read %s:%s, it took too long", typ, target)
+		return rest.Input("Error: Unable to read %s:%s, timed out", typ, target)
 	}
 	if err == nil && len(res.Problems) > 0 {
 		err = &res.Problems[0]
@@ -210,7 +209,7 @@ func writeTagged(w http.ResponseWriter, r *http.Request, v any) error {
 // oneLocation returns the location that a request names.
 func (in *Providers) oneLocation(r *http.Request) (store.Location, error) {
 	id := r.PathValue("id")
-	if !query.IsText(id) {
+	if !rest.IsText(id) {
 		return store.Location{}, noLocation(id)
 	}
 	l, err := in.store.Location(r.Context(), id)
@@ -221,7 +220,7 @@ func (in *Providers) oneLocation(r *http.Request) (store.Location, error) {
 }
 
 func noLocation(id string) error {
-	return rest.NotFound("Found no location with ID %s", query.Short(id))
+	return rest.NotFound("Found no location with ID %s", rest.Short(id))
 }
 
 // getLocation answers GET /locations/{id}.
@@ -267,7 +266,7 @@ func (in *Providers) updateLocation(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	in.locations.hurry(l.ID)
+	in.readSoon(l.ID)
 	return rest.WriteJSON(w, r, http.StatusOK, viewOf(l))
 }
 
@@ -278,7 +277,7 @@ func (in *Providers) deleteLocation(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	id := r.PathValue("id")
-	if !query.IsText(id) {
+	if !rest.IsText(id) {
 		return noLocation(id)
 	}
 	err := in.store.RemoveLocation(r.Context(), id)
@@ -289,7 +288,6 @@ func (in *Providers) deleteLocation(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	in.locations.hurry(id)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -303,7 +301,7 @@ func (in *Providers) locationByEntity(w http.ResponseWriter, r *http.Request) er
 	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}.String()
 	e, err := in.catalog.Find(ctx, ref)
 	if errors.Is(err, db.ErrNotFound) {
-		return rest.NotFound("found no entity for ref %s", query.Short(ref))
+		return rest.NotFound("found no entity for ref %s", rest.Short(ref))
 	}
 	if err != nil {
 		return err

@@ -37,9 +37,9 @@ func newMetrics(registry prometheus.Registerer, in *Providers) *metrics {
 	m := &metrics{
 		intake: in,
 		syncs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "catalog_sync_total", Help: "How often what a source has was written, or found unchanged, or could not be.",
+			Name: "catalog_sync_total", Help: "Syncs of sources to the catalog, by result.",
 		}, []string{"source", "result"}),
-		entities: prometheus.NewDesc("catalog_entities", "Entities in the catalog, by where they come from.", []string{"source"}, nil),
+		entities: prometheus.NewDesc("catalog_entities", "Entities in the catalog, by source.", []string{"source"}, nil),
 		errors:   prometheus.NewDesc("catalog_location_errors", "Locations that could not be read, wholly or in part.", nil, nil),
 	}
 	registry.MustRegister(m.syncs, m)
@@ -59,11 +59,22 @@ func (m *metrics) Describe(to chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector. While the database is unavailable it omits
-// the entities, because 0 would be wrong.
+// both metrics, because 0 would be wrong.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
-	to <- prometheus.MustNewConstMetric(m.errors, prometheus.GaugeValue, float64(m.intake.locations.troubled()))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
+	registered, err := m.intake.store.Locations(ctx)
+	if err != nil {
+		return
+	}
+	// The problems of registered locations are stored, whichever replica read them.
+	troubled := m.intake.locations.troubled()
+	for _, l := range registered {
+		if l.Error != "" {
+			troubled++
+		}
+	}
+	to <- prometheus.MustNewConstMetric(m.errors, prometheus.GaugeValue, float64(troubled))
 	owners, err := m.intake.store.Providers(ctx)
 	if err != nil {
 		return

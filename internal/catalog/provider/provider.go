@@ -15,12 +15,16 @@ import (
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
 )
 
 // Options are the options of New.
 type Options struct {
-	Store  *store.Store
+	Store *store.Store
+	// Queue runs the reading of locations. New registers tasks and schedules, so that the
+	// queue must not run yet.
+	Queue  *jobs.Queue
 	Policy *permission.Policy
 	// Catalog finds existing entities that the caller may see, and signs cursors.
 	Catalog *catalog.Catalog
@@ -42,12 +46,13 @@ type Options struct {
 // Providers brings entities into the catalog.
 type Providers struct {
 	store   *store.Store
+	queue   *jobs.Queue
 	policy  *permission.Policy
 	catalog *catalog.Catalog
 	now     func() time.Time
 	log     *slog.Logger
-	// locations are read on a schedule; pushes come from providers.
-	locations *schedule
+	// locations are read by jobs; pushes come from providers.
+	locations *locations
 	pushes    pushes
 	metrics   *metrics
 	audit     *audit.Log
@@ -57,6 +62,7 @@ type Providers struct {
 func New(opts Options) *Providers {
 	in := &Providers{
 		store:   opts.Store,
+		queue:   opts.Queue,
 		policy:  opts.Policy,
 		catalog: opts.Catalog,
 		now:     opts.Now,
@@ -64,8 +70,9 @@ func New(opts Options) *Providers {
 		pushes:  pushes{max: opts.MaxPush},
 		audit:   opts.Audit,
 	}
-	in.locations = newSchedule(opts)
+	in.locations = newLocations(opts)
 	in.metrics = newMetrics(opts.Registry, in)
+	in.handle()
 	return in
 }
 

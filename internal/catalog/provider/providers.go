@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
@@ -50,10 +49,10 @@ func providerOf(r *http.Request) (string, error) {
 	name := r.PathValue("name")
 	if !providerName.MatchString(name) {
 		return "", rest.Input("Invalid provider name '%s', expected at most 63 lower-case letters, digits, dashes, dots and underscores, "+
-			"beginning and ending with a letter or digit", query.Short(name))
+			"beginning and ending with a letter or digit", rest.Short(name))
 	}
 	if strings.HasPrefix(name, "location") {
-		return "", rest.Input("Invalid provider name '%s', names that begin with 'location' are the catalog's own", name)
+		return "", rest.Input("Invalid provider name '%s', the prefix 'location' is reserved", name)
 	}
 	return name, nil
 }
@@ -106,7 +105,7 @@ func (in *Providers) deleteProvider(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	in.log.Info("provider was removed", "provider", name, "removed", res.Removed)
+	in.log.Info("provider removed", "provider", name, "removed", res.Removed)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -169,15 +168,15 @@ func (in *Providers) take(r *http.Request, full bool) (status int, told report, 
 	if err := j.mayAtAll(); err != nil {
 		return 0, told, err
 	}
-	q, err := query.Params(r.URL.RawQuery)
+	q, err := rest.Params(r.URL.RawQuery)
 	if err != nil {
 		return 0, told, err
 	}
-	strict, err := query.Flag(q, "strict")
+	strict, err := rest.Flag(q, "strict")
 	if err != nil {
 		return 0, told, err
 	}
-	allowEmpty, err := query.Flag(q, "allowEmpty")
+	allowEmpty, err := rest.Flag(q, "allowEmpty")
 	if err != nil {
 		return 0, told, err
 	}
@@ -186,7 +185,7 @@ func (in *Providers) take(r *http.Request, full bool) (status int, told report, 
 		return 0, told, err
 	}
 	if full && len(entries) == 0 && !allowEmpty {
-		return 0, told, rest.Input("The body has no entities, which would remove all of the provider; push with ?allowEmpty=true if that is meant")
+		return 0, told, rest.Input("The body has no entities, which would remove all entities of the provider; push with ?allowEmpty=true to confirm")
 	}
 	defer in.pushes.turn(name)()
 	change, err := j.judge(entries, full, strict)

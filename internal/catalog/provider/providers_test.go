@@ -32,7 +32,7 @@ func (f *harness) push(method, path, body string, more ...string) (report, respo
 	res := f.do(method, "/providers/"+path, body, append([]string{"Content-Type", mediaNDJSON}, more...)...)
 	var got report
 	if err := json.Unmarshal([]byte(res.body), &got); err != nil {
-		f.t.Fatalf("%d %s: %v", res.status, res.body, err)
+		f.t.Fatalf("response is %d %s: %v", res.status, res.body, err)
 	}
 	return got, res
 }
@@ -42,7 +42,8 @@ const (
 	delta = "ci/delta"
 )
 
-// TestPushOfUnsafeLinks refuses entities with links that a browser would run.
+// TestPushOfUnsafeLinks checks that entities with links that a browser would
+// execute are refused.
 func TestPushOfUnsafeLinks(t *testing.T) {
 	f := newHarness(t, "", Options{})
 	body := strings.Replace(line("a", "x"), `"name":"a"`, `"name":"a","links":[{"url":"https://a"},{"url":"java\tscript:alert(1)"}]`, 1) +
@@ -51,11 +52,11 @@ func TestPushOfUnsafeLinks(t *testing.T) {
 		strings.Replace(line("d", "x"), `"name":"d"`, `"name":"d","links":[{"url":"mailto:d@example.com"}]`, 1)
 	got, _ := f.push("PUT", all, body)
 	if got.Added != 1 || len(got.Refused) != 3 {
-		t.Fatalf("the report is %+v", got)
+		t.Fatalf("report is %+v, want 1 added and 3 refused", got)
 	}
 	for i, field := range []string{`"metadata.links[1].url" is not valid`, `"metadata.links[0].url" is not valid`, `"metadata.annotations[\"backstage.io/view-url\"]" is not valid`} {
 		if r := got.Refused[i]; !strings.Contains(r.Reason, field) {
-			t.Errorf("the reason names the field %s: %s", field, r.Reason)
+			t.Errorf("reason does not name the field %s: %s", field, r.Reason)
 		}
 	}
 }
@@ -70,53 +71,53 @@ func TestPush(t *testing.T) {
 		refs               []string
 	}{
 		{
-			"everything is new", "PUT", all, line("a", "x") + "\n" + line("b", "x"), mediaNDJSON,
+			"New entities are added.", "PUT", all, line("a", "x") + "\n" + line("b", "x"), mediaNDJSON,
 			report{Added: 2, Refused: []refusal{}}, []string{"component:default/a", "component:default/b"},
 		},
 		{
-			"the same again changes nothing", "PUT", all, line("b", "x") + line("a", "x"), mediaNDJSON,
+			"The same push again changes nothing.", "PUT", all, line("b", "x") + line("a", "x"), mediaNDJSON,
 			report{Unchanged: 2, Refused: []refusal{}}, []string{"component:default/a", "component:default/b"},
 		},
 		{
-			"YAML is as good, and what is not there goes", "PUT", all, component("a", "x") + component("c", "x"), mediaYAML,
+			"A push can be YAML, and removes missing entities.", "PUT", all, component("a", "x") + component("c", "x"), mediaYAML,
 			report{Added: 1, Updated: 1, Removed: 1, Refused: []refusal{}}, []string{"component:default/a", "component:default/c"},
 		},
 		{
-			"a delta puts and removes", "POST", delta, line("d", "x") + `{"remove":"Component:default/C"}` + "\n" + `{"remove":"component:none"}`, mediaNDJSON,
+			"A delta adds and removes entities.", "POST", delta, line("d", "x") + `{"remove":"Component:default/C"}` + "\n" + `{"remove":"component:none"}`, mediaNDJSON,
 			report{Added: 1, Removed: 1, Refused: []refusal{}}, []string{"component:default/a", "component:default/d"},
 		},
 		{
-			"in YAML too", "POST", delta, "remove: component:default/d\n" + component("e", "x"), mediaYAML + "; charset=utf-8",
+			"A delta can be YAML.", "POST", delta, "remove: component:default/d\n" + component("e", "x"), mediaYAML + "; charset=utf-8",
 			report{Added: 1, Removed: 1, Refused: []refusal{}}, []string{"component:default/a", "component:default/e"},
 		},
 		{
-			"an empty delta is nothing", "POST", delta, "", mediaNDJSON,
+			"An empty delta changes nothing.", "POST", delta, "", mediaNDJSON,
 			report{Refused: []refusal{}}, []string{"component:default/a", "component:default/e"},
 		},
 		{
-			"another provider takes nothing away", "PUT", "other/entities", line("a", "y") + line("f", "y"), mediaNDJSON,
+			"Entities of another provider are refused.", "PUT", "other/entities", line("a", "y") + line("f", "y"), mediaNDJSON,
 			report{Added: 1, Refused: []refusal{{0, 1, "component:default/a", "conflict: component:default/a belongs to provider ci"}}},
 			[]string{"component:default/a", "component:default/e", "component:default/f"},
 		},
 		{
-			"a bad version leaves the old one; the rest is taken", "PUT", all, strings.Replace(line("a", "x"), `"name":"a"`, `"name":"a","tags":["Not a tag"]`, 1) + line("g", "x") + line("G", "x"), mediaNDJSON,
+			"An invalid version keeps the old one; the others are written.", "PUT", all, strings.Replace(line("a", "x"), `"name":"a"`, `"name":"a","tags":["Not a tag"]`, 1) + line("g", "x") + line("G", "x"), mediaNDJSON,
 			report{Added: 1, Removed: 1, Refused: []refusal{
-				{0, 1, "component:default/a", "Policy"}, {2, 3, "component:default/g", "it is in the push twice"},
+				{0, 1, "component:default/a", "Policy"}, {2, 3, "component:default/g", "duplicate in the push"},
 			}},
 			[]string{"component:default/a", "component:default/f", "component:default/g"},
 		},
 		{
-			"one without a name may be any", "PUT", all, line("a b", "x") + line("h", "x"), mediaNDJSON,
+			"An invalid entity without a usable name keeps all entities.", "PUT", all, line("a b", "x") + line("h", "x"), mediaNDJSON,
 			report{Added: 1, Kept: 2, Refused: []refusal{{0, 1, "", "Policy"}}},
 			[]string{"component:default/a", "component:default/f", "component:default/g", "component:default/h"},
 		},
 		{
-			"if nothing is good, nothing changes", "PUT", all, strings.Replace(line("z", "x"), `"service"`, `7`, 1), mediaNDJSON,
+			"Without valid entities nothing changes.", "PUT", all, strings.Replace(line("z", "x"), `"service"`, `7`, 1), mediaNDJSON,
 			report{Kept: 3, Refused: []refusal{{0, 1, "component:default/z", "Policy"}}},
 			[]string{"component:default/a", "component:default/f", "component:default/g", "component:default/h"},
 		},
 		{
-			"nothing at all, on purpose", "PUT", all + "?allowEmpty=true", "\n", mediaNDJSON,
+			"An empty push is possible with allowEmpty.", "PUT", all + "?allowEmpty=true", "\n", mediaNDJSON,
 			report{Removed: 3, Refused: []refusal{}}, []string{"component:default/f"},
 		},
 	}
@@ -128,20 +129,20 @@ func TestPush(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(step.want, got); diff != "" || res.status != http.StatusOK {
-			t.Errorf("%s: %d (-want +got):\n%s", step.reason, res.status, diff)
+			t.Errorf("%s: status is %d, report (-want +got):\n%s", step.reason, res.status, diff)
 		}
 		if diff := cmp.Diff(step.refs, f.refs()); diff != "" {
 			t.Fatalf("%s: entities (-want +got):\n%s", step.reason, diff)
 		}
 	}
 	if got := f.get("/providers").body; got != `{"items":[{"name":"other","entities":1}]}` {
-		t.Errorf("providers %s", got)
+		t.Errorf("providers are %s", got)
 	}
 	if res := f.do(http.MethodDelete, "/providers/other", ""); res.status != http.StatusNoContent || len(f.refs()) != 0 {
-		t.Errorf("DELETE of a provider: %d %s, leaving %v", res.status, res.body, f.refs())
+		t.Errorf("DELETE of a provider returned %d %s, leaving %v", res.status, res.body, f.refs())
 	}
 	if res := f.do(http.MethodDelete, "/providers/other", ""); res.status != http.StatusNotFound {
-		t.Errorf("DELETE of nothing: %d %s", res.status, res.body)
+		t.Errorf("second DELETE of a provider returned %d %s, want 404", res.status, res.body)
 	}
 	if gathered(t, f, "catalog_sync_total") == 0 {
 		t.Error("pushes are not counted")
@@ -177,24 +178,24 @@ func TestPushRefused(t *testing.T) {
 		header             []string
 		want               string
 	}{
-		"Empty":     {"a pipeline that failed does not empty the catalog", "PUT", all, "", nil, "400 InputError: The body has no entities, which would remove all"},
-		"Cut":       {"half a body changes nothing", "PUT", all, line("c", "x") + `{"apiVersion":"por`, nil, "400 InputError: The body cannot be read, and nothing was changed: line 2:"},
-		"Line":      {"nor does a bad line", "POST", delta, line("c", "x") + "nonsense\n", nil, "400 InputError: The body cannot be read, and nothing was changed: line 2:"},
-		"List":      {"an entity is an object", "POST", delta, "[1]", nil, "400 InputError: The body cannot be read, and nothing was changed: line 1: an entity must be an object"},
-		"YAML":      {"nor bad YAML", "PUT", all, component("c", "x") + "---\nkind: [\n", []string{"Content-Type", mediaYAML}, "400 InputError: The body cannot be read, and nothing was changed: line"},
-		"Remove":    {"there is nothing to remove in everything", "PUT", all, `{"remove":"component:default/a"}`, nil, "400 InputError: The body cannot be read, and nothing was changed: line 1: there is nothing to remove"},
-		"RemoveOdd": {"what is removed has a name", "POST", delta, `{"remove":7}`, nil, "400 InputError: The body cannot be read, and nothing was changed: line 1: what is removed"},
-		"JSON":      {"other types are not understood", "PUT", all, "[]", []string{"Content-Type", "application/json"}, "415 UnsupportedMediaTypeError: The body must be application/x-ndjson or application/yaml"},
-		"NoType":    {"nor none", "PUT", all, "[]", []string{"Content-Type", ""}, "415 UnsupportedMediaTypeError:"},
-		"Brotli":    {"nor other compressions", "PUT", all, "x", []string{"Content-Encoding", "br"}, "415 UnsupportedMediaTypeError: The body may be compressed with gzip"},
-		"NotZipped": {"what is said to be compressed is", "PUT", all, line("c", "x"), []string{"Content-Encoding", "gzip"}, "400 InputError: The body is not complete"},
-		"CutZip":    {"and whole", "PUT", all, zipped(line("c", "x"))[:60], []string{"Content-Encoding", "gzip"}, "400 InputError: The body is not complete"},
-		"Bomb":      {"what counts is what comes out", "PUT", all, zipped(strings.Repeat("\n", 20_000)), []string{"Content-Encoding", "gzip"}, "413 PayloadTooLargeError: The body has more than 10000 bytes"},
-		"Large":     {"and what goes in", "PUT", all, strings.Repeat("\n", 20_000), nil, "413 PayloadTooLargeError: The body has more than 10000 bytes"},
-		"Name":      {"a provider has a proper name", "PUT", "No%20name/entities", line("c", "x"), nil, "400 InputError: Invalid provider name 'No name'"},
-		"Location":  {"and not one of the catalog's", "PUT", "location.x/entities", line("c", "x"), nil, "400 InputError: Invalid provider name 'location.x', names that begin"},
-		"Guest":     {"guests push nothing", "PUT", all, line("c", "x"), []string{"Authorization", "guest"}, "403 NotAllowedError: Missing permission catalog.entity.create"},
-		"Strict":    {"a wish that is none", "PUT", all + "?strict=maybe", line("c", "x"), nil, "400 InputError: request/query/strict must be boolean"},
+		"Empty":     {"An empty body does not empty the catalog.", "PUT", all, "", nil, "400 InputError: The body has no entities, which would remove all"},
+		"Cut":       {"A truncated body changes nothing.", "PUT", all, line("c", "x") + `{"apiVersion":"por`, nil, "400 InputError: The body cannot be read, and nothing was changed: line 2:"},
+		"Line":      {"An invalid line changes nothing.", "POST", delta, line("c", "x") + "nonsense\n", nil, "400 InputError: The body cannot be read, and nothing was changed: line 2:"},
+		"List":      {"An entity must be an object.", "POST", delta, "[1]", nil, "400 InputError: The body cannot be read, and nothing was changed: line 1: an entity must be an object"},
+		"YAML":      {"Invalid YAML changes nothing.", "PUT", all, component("c", "x") + "---\nkind: [\n", []string{"Content-Type", mediaYAML}, "400 InputError: The body cannot be read, and nothing was changed: line"},
+		"Remove":    {"A full push cannot contain removals.", "PUT", all, `{"remove":"component:default/a"}`, nil, "400 InputError: The body cannot be read, and nothing was changed: line 1: remove is not allowed in a full push"},
+		"RemoveOdd": {"A removal needs an entity reference.", "POST", delta, `{"remove":7}`, nil, "400 InputError: The body cannot be read, and nothing was changed: line 1: remove must be an entity reference"},
+		"JSON":      {"Another content type is refused.", "PUT", all, "[]", []string{"Content-Type", "application/json"}, "415 UnsupportedMediaTypeError: The body must be application/x-ndjson or application/yaml"},
+		"NoType":    {"A missing content type is refused.", "PUT", all, "[]", []string{"Content-Type", ""}, "415 UnsupportedMediaTypeError:"},
+		"Brotli":    {"Another compression is refused.", "PUT", all, "x", []string{"Content-Encoding", "br"}, "415 UnsupportedMediaTypeError: The body may be compressed with gzip"},
+		"NotZipped": {"A body that is not gzip is refused.", "PUT", all, line("c", "x"), []string{"Content-Encoding", "gzip"}, "400 InputError: The body is incomplete or does not match its headers"},
+		"CutZip":    {"Truncated gzip is refused.", "PUT", all, zipped(line("c", "x"))[:60], []string{"Content-Encoding", "gzip"}, "400 InputError: The body is incomplete or does not match its headers"},
+		"Bomb":      {"The decompressed size is limited.", "PUT", all, zipped(strings.Repeat("\n", 20_000)), []string{"Content-Encoding", "gzip"}, "413 PayloadTooLargeError: The body has more than 10000 bytes"},
+		"Large":     {"The size of the body is limited.", "PUT", all, strings.Repeat("\n", 20_000), nil, "413 PayloadTooLargeError: The body has more than 10000 bytes"},
+		"Name":      {"A provider needs a valid name.", "PUT", "No%20name/entities", line("c", "x"), nil, "400 InputError: Invalid provider name 'No name'"},
+		"Location":  {"Reserved provider names are refused.", "PUT", "location.x/entities", line("c", "x"), nil, "400 InputError: Invalid provider name 'location.x', the prefix 'location' is reserved"},
+		"Guest":     {"Guests cannot push.", "PUT", all, line("c", "x"), []string{"Authorization", "guest"}, "403 NotAllowedError: Missing permission catalog.entity.create"},
+		"Strict":    {"A strict parameter must be a boolean.", "PUT", all + "?strict=maybe", line("c", "x"), nil, "400 InputError: request/query/strict must be boolean"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -209,13 +210,13 @@ func TestPushRefused(t *testing.T) {
 	}
 	got, res := f.push("PUT", all+"?strict=true", line("c", "x")+line("o", "x")+line("!", "x"))
 	if res.status != http.StatusBadRequest || len(got.Refused) != 2 || got.Added != 0 || !strings.Contains(got.Refused[0].Reason, "belongs to provider other") {
-		t.Errorf("strict: %d %+v, want nothing taken and two refused", res.status, got)
+		t.Errorf("strict push returned %d %+v, want nothing added and two refused", res.status, got)
 	}
 	if diff := cmp.Diff([]string{"component:default/a", "component:default/b", "component:default/o"}, f.refs()); diff != "" {
-		t.Errorf("strict: entities (-want +got):\n%s", diff)
+		t.Errorf("entities after a strict push (-want +got):\n%s", diff)
 	}
 	if got, res := f.push("PUT", all+"?strict=true", zipped(line("c", "x")), "Content-Encoding", "gzip"); res.status != http.StatusOK || got.Added != 1 || got.Removed != 2 {
-		t.Errorf("strict and right: %d %+v", res.status, got)
+		t.Errorf("valid strict push returned %d %+v", res.status, got)
 	}
 }
 
@@ -229,11 +230,11 @@ func TestPushCutOff(t *testing.T) {
 	rec := httptest.NewRecorder()
 	f.handler.ServeHTTP(rec, r)
 	if rec.Code != http.StatusBadRequest || len(f.refs()) != 1 || f.refs()[0] != "component:default/a" {
-		t.Errorf("a body that ended too soon: %d %s, entities %v", rec.Code, rec.Body, f.refs())
+		t.Errorf("truncated body returned %d %s, entities are %v", rec.Code, rec.Body, f.refs())
 	}
 }
 
-// broken is a connection that is cut.
+// broken is an interrupted connection.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
@@ -247,7 +248,7 @@ func TestPushPermission(t *testing.T) {
 	)
 	as := func(who string) []string { return []string{"Authorization", who} }
 	if got, _ := f.push("PUT", all, line("a", "team-a")+line("b", "team-b"), as("root")...); got.Added != 2 {
-		t.Fatalf("root: %+v", got)
+		t.Fatalf("push by root returned %+v", got)
 	}
 	got, _ := f.push("POST", delta, line("a2", "team-a")+line("b2", "team-b")+`{"remove":"component:default/b"}`+"\n"+line("b", "team-a"), as("team-a")...)
 	want := report{Added: 1, Refused: []refusal{
@@ -256,14 +257,14 @@ func TestPushPermission(t *testing.T) {
 		{3, 4, "component:default/b", "missing permission catalog.entity.create for component:default/b"},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a team pushes what it does not own (-want +got):\n%s", diff)
+		t.Errorf("report of a push with entities of another team (-want +got):\n%s", diff)
 	}
 	_, res := f.push("PUT", all, line("a", "team-a"), as("team-a")...)
 	if got, want := errorOf(t, res), "403 NotAllowedError: Missing permission catalog.entity.create for component:default/b, which this push would remove"; got != want {
-		t.Errorf("a full push without what others own: %s, want %s", got, want)
+		t.Errorf("full push without the entities of others returned %s, want %s", got, want)
 	}
 	if got, _ := f.push("PUT", "mine/entities", line("m", "team-a"), as("team-a")...); got.Added != 1 {
-		t.Errorf("a provider of one's own: %+v", got)
+		t.Errorf("push to a new provider by its team returned %+v", got)
 	}
 	if diff := cmp.Diff([]string{"component:default/a", "component:default/a2", "component:default/b", "component:default/m"}, f.refs()); diff != "" {
 		t.Errorf("entities (-want +got):\n%s", diff)
@@ -289,9 +290,9 @@ func TestPushAnnotations(t *testing.T) {
 			t.Errorf("%s is managed by %q, want %q", ref, got, want)
 		}
 	}
-	// What a provider pushed cannot be read again, which is no mistake.
+	// Pushed entities cannot be read again, which is no error.
 	if res := f.do(http.MethodPost, "/refresh", `{"entityRef":"component:default/a"}`); res.status != http.StatusOK {
-		t.Errorf("refresh: %d %s", res.status, res.body)
+		t.Errorf("refresh returned %d %s, want 200", res.status, res.body)
 	}
 }
 
@@ -310,10 +311,10 @@ func FuzzPush(f *testing.F) {
 			var fault *rest.Fault
 			var large *http.MaxBytesError
 			if !errors.As(err, &fault) && !errors.As(err, &large) {
-				t.Fatalf("error %v is not one for clients", err)
+				t.Fatalf("error %v is not a client error", err)
 			}
 			if entries != nil {
-				t.Fatalf("there are entries beside the error %v", err)
+				t.Fatalf("entries were returned with the error %v", err)
 			}
 			return
 		}
@@ -324,14 +325,14 @@ func FuzzPush(f *testing.F) {
 			case (e.ref == "") == (e.remove == ""):
 				t.Fatalf("entry %d is neither an entity nor a removal, or both", i)
 			case e.remove != "" && !delta:
-				t.Fatalf("entry %d removes in a push of everything", i)
+				t.Fatalf("entry %d is a removal in a full push", i)
 			}
 			text, err := e.json.Load()
 			if err != nil || len(text) == 0 {
 				continue
 			}
 			if n, err := (tree.Wire{}).Decode(text); err != nil || !n.IsMap() || entity.RefOf(n).String() != e.ref {
-				t.Fatalf("entry %d is no object, or has another reference than %q: %s (%v)", i, e.ref, text, err)
+				t.Fatalf("entry %d is not an object, or its reference is not %q: %s (%v)", i, e.ref, text, err)
 			}
 		}
 	})

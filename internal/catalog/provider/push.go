@@ -14,7 +14,6 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/spool"
 )
@@ -83,7 +82,7 @@ func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take 
 		}
 		body.in = z
 	default:
-		return nil, rest.Unsupported("The body may be compressed with gzip, and not with '%s'", query.Short(encoding))
+		return nil, rest.Unsupported("The body may be compressed with gzip only, not with '%s'", rest.Short(encoding))
 	}
 	return decodePush(body, media, delta, texts, take)
 }
@@ -125,7 +124,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 		return 0, &http.MaxBytesError{Limit: b.most}
 	}
 	if b.packed != nil && b.most-b.left > freeUnpacked+b.ratio*b.packed.n {
-		return 0, rest.TooLarge("cannot read the body: it unpacks to more than %d times its size; push it uncompressed", b.ratio)
+		return 0, rest.TooLarge("cannot read the body: it decompresses to more than %d times its size; push it uncompressed", b.ratio)
 	}
 	return n, err
 }
@@ -175,7 +174,7 @@ func (d *pushDecoder) add(line int, n *tree.Node, text []byte) error {
 	case len(d.entries) == maxPushed:
 		return rest.TooLarge("The body has more than %d entities; push them in several deltas", maxPushed)
 	case !d.body.holds(len(d.entries)):
-		return rest.TooLarge("cannot read the body: it has more entities than a compressed body of its size; push it uncompressed")
+		return rest.TooLarge("cannot read the body: more entities than a compressed body of its size may have; push it uncompressed")
 	case !n.IsMap():
 		return unreadable(line, "an entity must be an object, found "+n.Kind.String())
 	case !n.Has("remove") || n.Has("kind") || n.Has("apiVersion"):
@@ -191,9 +190,9 @@ func (d *pushDecoder) add(line int, n *tree.Node, text []byte) error {
 		d.entries[len(d.entries)-1].json, err = d.texts.Put(text)
 		return err
 	case !d.delta:
-		return unreadable(line, "there is nothing to remove in a push of everything: leave the entity out")
+		return unreadable(line, "remove is not allowed in a full push: leave the entity out")
 	case n.Len() != 1 || n.Get("remove").Str() == "":
-		return unreadable(line, "what is removed is named by its reference, and nothing else stands beside it")
+		return unreadable(line, "remove must be an entity reference, without other keys")
 	}
 	d.entries = append(d.entries, entry{line: line, remove: n.Get("remove").Text})
 	return nil
@@ -232,7 +231,7 @@ func (d *pushDecoder) lines() error {
 	for number := 1; ; number++ {
 		text, err := readLine(in, &long)
 		if errors.Is(err, errLongLine) {
-			return unreadable(number, fmt.Sprintf("it has more than %d bytes", maxEntry))
+			return unreadable(number, fmt.Sprintf("more than %d bytes", maxEntry))
 		}
 		last := errors.Is(err, io.EOF)
 		if err != nil && !last {
@@ -241,7 +240,7 @@ func (d *pushDecoder) lines() error {
 		text = bytes.TrimSpace(text)
 		if len(text) == 0 {
 			if blank++; blank > maxBlank {
-				return rest.TooLarge("cannot read the body: it has more than %d empty lines; remove them", maxBlank)
+				return rest.TooLarge("cannot read the body: more than %d empty lines; remove them", maxBlank)
 			}
 		} else {
 			n, err := tree.Wire{Limits: tree.Limits{Bytes: maxEntry}}.Decode(text)
@@ -258,7 +257,7 @@ func (d *pushDecoder) lines() error {
 	}
 }
 
-var errLongLine = errors.New("the line is too long")
+var errLongLine = errors.New("line is too long")
 
 // readLine returns the next line, which is valid until the next call. The last line is
 // returned with io.EOF.

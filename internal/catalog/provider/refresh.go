@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/permission"
@@ -28,7 +27,7 @@ func (in *Providers) refresh(w http.ResponseWriter, r *http.Request) error {
 	}
 	ref, err := entity.ParseRef(*body.EntityRef, "", "")
 	if err != nil {
-		return rest.Input("Malformed entity reference '%s', expected <kind>:<namespace>/<name>", query.Short(*body.EntityRef))
+		return rest.Input("Malformed entity reference '%s', expected <kind>:<namespace>/<name>", rest.Short(*body.EntityRef))
 	}
 	e, err := in.catalog.Find(ctx, ref.String())
 	if errors.Is(err, db.ErrNotFound) {
@@ -36,12 +35,12 @@ func (in *Providers) refresh(w http.ResponseWriter, r *http.Request) error {
 		if err := in.policy.Require(ctx, permission.EntityRefresh, nil); err != nil {
 			return err
 		}
-		return rest.NotFound("Entity %s not found", query.Short(ref.String()))
+		return rest.NotFound("Entity %s not found", rest.Short(ref.String()))
 	}
 	if err != nil {
 		return err
 	}
-	resource, err := permission.ResourceOf(e)
+	resource, err := permission.ResourceOf(e.Ref, e.JSON)
 	if err != nil {
 		return err
 	}
@@ -49,7 +48,7 @@ func (in *Providers) refresh(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if id, ok := strings.CutPrefix(e.Provider, store.LocationProvider("")); ok {
-		in.locations.hurry(id)
+		in.readSoon(id)
 	}
 	in.recordRefresh(ctx, e.Ref)
 	w.WriteHeader(http.StatusOK)

@@ -49,6 +49,6 @@ func (in *Providers) Register(ctx context.Context, target string, dry bool) ([]s
 	if err != nil {
 		return nil, err
 	}
-	in.locations.hurry(l.ID)
+	in.readSoon(l.ID)
 	return refs, nil
 }

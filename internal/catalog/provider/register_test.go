@@ -8,8 +8,8 @@ import (
 	"example.dev/ingestor/internal/identity/auth"
 )
 
-// TestRegister has a step register what its user could register by hand, and
-// nothing else.
+// TestRegister checks that a step can register only what its user could
+// register.
 func TestRegister(t *testing.T) {
 	s := newSite(t)
 	s.set("/c.yaml", "apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: {name: c}\nspec: {type: service, lifecycle: production, owner: a}\n")
@@ -23,13 +23,13 @@ func TestRegister(t *testing.T) {
 		want   string
 		stored int
 	}{
-		"Registered": {"it is read", nil, ann, s.URL + "/c.yaml", false, "component:default/c", 1},
-		"Dry":        {"it is only tried out", nil, ann, s.URL + "/c.yaml", true, "component:default/c", 0},
-		"Guest":      {"guests register nothing", nil, auth.Caller{Kind: auth.Guest, Subject: "user:development/guest"}, s.URL + "/c.yaml", true, "Missing permission catalog.location.create: guests may only read; sign in", 0},
-		"Type":       {"nobody does where it is switched off", []string{}, ann, s.URL + "/c.yaml", false, "Registered locations must be of an allowed type []", 0},
-		"Files":      {"nor where there are files alone", []string{"file"}, ann, s.URL + "/c.yaml", true, `Registered locations must be of an allowed type ["file"]`, 0},
-		"Machine":    {"files are no URLs", nil, ann, "file:///etc/passwd", true, "InputError: Unable to read url, it is no absolute address that begins with http:// or https://", 0},
-		"Host":       {"other hosts are not asked", nil, ann, "http://127.0.0.1:1/c.yaml", true, "NotAllowedError: Unable to read url, reading from 'http://127.0.0.1:1/c.yaml' is not allowed; add the host to backend.reading.allow", 0},
+		"Registered": {"A step registers a location.", nil, ann, s.URL + "/c.yaml", false, "component:default/c", 1},
+		"Dry":        {"A dry run registers nothing.", nil, ann, s.URL + "/c.yaml", true, "component:default/c", 0},
+		"Guest":      {"Guests cannot register locations.", nil, auth.Caller{Kind: auth.Guest, Subject: "user:development/guest"}, s.URL + "/c.yaml", true, "Missing permission catalog.location.create: guests may only read; sign in", 0},
+		"Type":       {"No caller can register where registration is disabled.", []string{}, ann, s.URL + "/c.yaml", false, "Registered locations must be of an allowed type []", 0},
+		"Files":      {"A URL cannot be registered where only files are allowed.", []string{"file"}, ann, s.URL + "/c.yaml", true, `Registered locations must be of an allowed type ["file"]`, 0},
+		"Machine":    {"A file URL is refused.", nil, ann, "file:///etc/passwd", true, "InputError: Unable to read url, not an absolute URL that begins with http:// or https://", 0},
+		"Host":       {"Hosts that are not allowed are not read.", nil, ann, "http://127.0.0.1:1/c.yaml", true, "NotAllowedError: Unable to read url, reading from 'http://127.0.0.1:1/c.yaml' is not allowed; add the host to backend.reading.allow", 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestRegister(t *testing.T) {
 			}
 			all, err := f.store.Locations(t.Context())
 			if err != nil || len(all) != tc.stored {
-				t.Errorf("%s: %d are stored, %v", tc.reason, len(all), err)
+				t.Errorf("%s: %d locations are stored, %v", tc.reason, len(all), err)
 			}
 		})
 	}

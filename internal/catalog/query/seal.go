@@ -25,14 +25,14 @@ const (
 var macSize = base64.RawURLEncoding.EncodedLen(sha256.Size)
 
 // ErrSeal is returned for a text that this catalog did not create.
-var ErrSeal = errors.New("it was not made by this catalog, or was changed since")
+var ErrSeal = errors.New("not created by this catalog, or modified since")
 
 // Seal returns v, which must be a struct with fields, as a sealed text. A text of one
 // purpose is invalid for another.
 func Seal(key []byte, purpose string, v any) (string, error) {
 	plain, err := json.Marshal(v)
 	if err != nil {
-		return "", fmt.Errorf("cannot write a cursor: %w", err)
+		return "", fmt.Errorf("cannot encode cursor: %w", err)
 	}
 	plain = ascii(plain)
 	mac := sign(key, purpose, plain[1:])

@@ -14,7 +14,7 @@ import (
 
 var testKey = []byte("0123456789abcdef0123456789abcdef")
 
-// place is something to seal.
+// place is a value to seal.
 type place struct {
 	Filter []string        `json:"filter,omitempty"`
 	At     *store.Position `json:"at"`
@@ -36,17 +36,17 @@ func TestSeal(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(text, "+/-_=%") {
-			t.Fatalf("%q is not the same in every alphabet", text)
+			t.Fatalf("%q is encoded differently in some base64 alphabets", text)
 		}
 		if !Sealed(text) {
-			t.Fatalf("%q does not look like a sealed text", text)
+			t.Fatalf("%q is not recognized as sealed", text)
 		}
 		var got place
 		if err := Unseal(testKey, "query", text, &got); err != nil {
-			t.Fatalf("Unseal(%q): %v", text, err)
+			t.Fatalf("Unseal(%q) returned %v", text, err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("a cursor comes back changed: -want +got:\n%s", diff)
+			t.Fatalf("cursor differs after a round trip: -want +got:\n%s", diff)
 		}
 		i := rapid.IntRange(0, len(text)-1).Draw(t, "at")
 		changed := text[:i] + string(rapid.SampledFrom([]byte("ABCDEFGHabcdefgh0189")).Draw(t, "letter")) + text[i+1:]
@@ -54,13 +54,13 @@ func TestSeal(t *testing.T) {
 			return
 		}
 		if err := Unseal(testKey, "query", changed, &got); changed != text && !errors.Is(err, ErrSeal) {
-			t.Fatalf("a changed cursor is accepted: %v", err)
+			t.Fatalf("changed cursor was accepted: %v", err)
 		}
 	})
 }
 
-// sameBytes reports whether two texts differ only in the bits that base64 does
-// not use.
+// sameBytes reports whether two texts differ only in bits that base64 does not
+// use.
 func sameBytes(a, b string) bool {
 	x, errX := base64.RawURLEncoding.DecodeString(a)
 	y, errY := base64.RawURLEncoding.DecodeString(b)
@@ -78,17 +78,17 @@ func TestUnseal(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason, text, purpose string
-		// sealed says that it looks as if it were.
+		// sealed reports whether it is recognized as sealed.
 		sealed bool
 	}{
-		"Empty":     {reason: "Nothing is no cursor.", text: ""},
-		"Garbage":   {reason: "Nor is anything else.", text: "garbage"},
-		"NoBase64":  {reason: "Nor what is not base64.", text: "%%%"},
-		"Truncated": {reason: "Nor a part of one.", text: text[:len(text)-4], sealed: true},
-		"Longer":    {reason: "Nor more than one.", text: text + "AAAA", sealed: true},
-		"Foreign":   {reason: "Nor one of somebody else.", text: stranger, sealed: true},
-		"Purpose":   {reason: "Nor one for something else.", text: text, purpose: "after", sealed: true},
-		"Theirs":    {reason: "Nor the original's.", text: base64.StdEncoding.EncodeToString([]byte(`{"limit":2,"offset":2}`))},
+		"Empty":     {reason: "An empty text is refused.", text: ""},
+		"Garbage":   {reason: "A random text is refused.", text: "garbage"},
+		"NoBase64":  {reason: "A text that is not base64 is refused.", text: "%%%"},
+		"Truncated": {reason: "A truncated cursor is refused.", text: text[:len(text)-4], sealed: true},
+		"Longer":    {reason: "A cursor with appended data is refused.", text: text + "AAAA", sealed: true},
+		"Foreign":   {reason: "A cursor sealed with another key is refused.", text: stranger, sealed: true},
+		"Purpose":   {reason: "A cursor for another purpose is refused.", text: text, purpose: "after", sealed: true},
+		"Theirs":    {reason: "A cursor of Backstage is refused.", text: base64.StdEncoding.EncodeToString([]byte(`{"limit":2,"offset":2}`))},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -98,16 +98,16 @@ func TestUnseal(t *testing.T) {
 			}
 			var got place
 			if err := Unseal(testKey, purpose, tc.text, &got); !errors.Is(err, ErrSeal) {
-				t.Errorf("%s\nUnseal(%q): got %v, want %v", tc.reason, tc.text, err, ErrSeal)
+				t.Errorf("%s\nUnseal(%q) returned %v, want %v", tc.reason, tc.text, err, ErrSeal)
 			}
 			if got := Sealed(tc.text); got != tc.sealed {
-				t.Errorf("%s\nSealed(%q): got %t", tc.reason, tc.text, got)
+				t.Errorf("%s\nSealed(%q) = %t", tc.reason, tc.text, got)
 			}
 		})
 	}
 }
 
-// FuzzUnseal reads anything without a panic, and accepts nothing.
+// FuzzUnseal unseals any text without a panic, and accepts none.
 func FuzzUnseal(f *testing.F) {
 	text, err := Seal(testKey, "other", place{})
 	if err != nil {
@@ -119,7 +119,7 @@ func FuzzUnseal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var got place
 		if err := Unseal(testKey, "query", s, &got); !errors.Is(err, ErrSeal) {
-			t.Errorf("Unseal(%q): got %v", s, err)
+			t.Errorf("Unseal(%q) returned %v, want ErrSeal", s, err)
 		}
 	})
 }

@@ -15,7 +15,7 @@ func (s *Store) Ancestry(ctx context.Context, ref string) ([]Entity, error) {
 		return nil, db.Fail(doing, db.ErrNotFound)
 	}
 	found := map[string]Entity{}
-	var b statement
+	var b db.Statement
 	// UNION takes each reference once, so that a cycle ends.
 	b.Add(`WITH RECURSIVE line (ref) AS (
 		SELECT a.ref FROM entities a WHERE a.ref = %s UNION

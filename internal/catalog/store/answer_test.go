@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/test/proxy"
 )
 
-// TestHungDatabase has a PostgreSQL stand still: nobody waits for it longer than
-// they may, and all is well when it goes on.
+// TestHungDatabase stops a PostgreSQL process: calls end at their timeout, and
+// succeed once it continues.
 func TestHungDatabase(t *testing.T) {
 	address, err := url.Parse(database.Postgres(t).URL)
 	if err != nil {
@@ -41,11 +41,11 @@ func TestHungDatabase(t *testing.T) {
 				begun := time.Now()
 				err := call()
 				if !errors.Is(err, db.ErrUnavailable) {
-					t.Errorf("a database that stands still: %v", err)
+					t.Errorf("call on a hung database returned %v, want db.ErrUnavailable", err)
 				}
-				// It may take a new connection to find out.
+				// It may take a new connection to detect this.
 				if took := time.Since(begun); took > 4*answer+5*time.Second {
-					t.Errorf("it took %v to say so", took)
+					t.Errorf("call on a hung database took %v", took)
 				}
 			})
 		}
@@ -53,7 +53,7 @@ func TestHungDatabase(t *testing.T) {
 	p.Pass()
 	for name, call := range calls {
 		if err := call(); err != nil {
-			t.Errorf("%s when it goes on: %v", name, err)
+			t.Errorf("%s returned %v after the database continued", name, err)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// benchDocs makes n documents of about 2.5 KB, all owned by one of a few
+// benchDocs returns n documents of about 2.5 KB, all owned by one of a few
 // groups.
 func benchDocs(tb testing.TB, n int) []Document {
 	tb.Helper()
@@ -67,8 +67,7 @@ func BenchmarkSyncUnchanged(b *testing.B) {
 	}
 }
 
-// BenchmarkSyncOne changes one entity, and with it a group that owns all
-// others.
+// BenchmarkSyncOne changes one entity, and with it a group that owns all others.
 func BenchmarkSyncOne(b *testing.B) {
 	docs := []Document{group(b, "team")}
 	for i := range 10_000 {

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/entity/filter"
 )
 
-// TestQueryIsOfOneMoment has a replica write whole states, in each of which all
-// entities say the same number, while another reads pages: a page never holds
-// two of them, nor one that was remembered and is past.
+// TestQueryIsOfOneMoment has a replica write states, in each of which all
+// entities have the same number, while another reads pages: a page never mixes
+// two states and never has a stale cached entity.
 func TestQueryIsOfOneMoment(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		const states, entities = 40, 20
@@ -18,19 +20,18 @@ func TestQueryIsOfOneMoment(t *testing.T) {
 		write := func(state int) {
 			c := Change{Provider: "p", Full: true}
 			for i := range entities {
-				// Every third state comes back, so that what is remembered of
-				// it is used again.
+				// Every third state repeats, so that its cached entities are used again.
 				c.Put = append(c.Put, component(t, fmt.Sprint("c", i), fmt.Sprintf(`"n":%d`, state%3)))
 			}
 			push(t, writer, c)
 		}
 		read := func() string {
-			page, err := reader.Query(t.Context(), Query{Filter: In("kind", "component"), Limit: entities})
+			page, err := reader.Query(t.Context(), Query{Filter: filter.In("kind", "component"), Limit: entities})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(page.Items) != entities {
-				t.Fatalf("a page of %d entities", len(page.Items))
+				t.Fatalf("page has %d entities, want all", len(page.Items))
 			}
 			first := ""
 			for _, e := range page.Items {
@@ -39,7 +40,7 @@ func TestQueryIsOfOneMoment(t *testing.T) {
 					first = n
 				}
 				if n != first {
-					t.Fatalf("a page has state %s and state %s", first, n)
+					t.Fatalf("page mixes state %s and state %s", first, n)
 				}
 			}
 			return first
@@ -61,12 +62,13 @@ func TestQueryIsOfOneMoment(t *testing.T) {
 			}
 		}
 		if got, want := read(), fmt.Sprint(states%3); got != want {
-			t.Errorf("the last state is %s, want %s", got, want)
+			t.Errorf("last state is %s, want %s", got, want)
 		}
 	})
 }
 
-// TestFillNotices has an entity change between being found and being read.
+// TestFillNotices changes an entity between the query that finds it and the read
+// of its body.
 func TestFillNotices(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -79,16 +81,16 @@ func TestFillNotices(t *testing.T) {
 		push(t, other, Change{Provider: "p", Put: []Document{component(t, "a", `"n":2`)}})
 		items := []Entity{{Ref: page.Items[0].Ref, ETag: page.Items[0].ETag}, {Ref: page.Items[1].Ref, ETag: page.Items[1].ETag}}
 		if same, err := other.fill(t.Context(), other.DB.Query, items); err != nil || same {
-			t.Errorf("a store that never read it: same %t, error %v, want another one", same, err)
+			t.Errorf("store without a cached body: same is %t, error %v; want false", same, err)
 		}
 		if same, err := s.fill(t.Context(), s.DB.Query, items); err != nil || !same {
-			t.Errorf("a store that remembers it: same %t, error %v, want the same", same, err)
+			t.Errorf("store with a cached body: same is %t, error %v; want true", same, err)
 		}
 	})
 }
 
-// TestManyAreOfOneMoment has a replica write whole states while another reads
-// more entities by their references than one statement asks for.
+// TestManyAreOfOneMoment has a replica write states while another reads more
+// entities by reference than fit in one statement.
 func TestManyAreOfOneMoment(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		const states, entities = 20, 4 * batch
@@ -123,7 +125,7 @@ func TestManyAreOfOneMoment(t *testing.T) {
 			first := decodeBody(t, found[0].JSON).Get("spec", "n").Text
 			for _, e := range found {
 				if n := decodeBody(t, e.JSON).Get("spec", "n").Text; n != first {
-					t.Fatalf("state %s and state %s at once", first, n)
+					t.Fatalf("result mixes state %s and state %s", first, n)
 				}
 			}
 			select {
@@ -138,8 +140,8 @@ func TestManyAreOfOneMoment(t *testing.T) {
 	})
 }
 
-// TestFacetsAreOfOneMoment has a replica write whole states, in each of which
-// all fields say the same, while another counts the values of each.
+// TestFacetsAreOfOneMoment has a replica write states, in each of which all
+// fields have the same value, while another counts the values of each field.
 func TestFacetsAreOfOneMoment(t *testing.T) {
 	const states, fields = 60, 30
 	var names []string
@@ -166,13 +168,13 @@ func TestFacetsAreOfOneMoment(t *testing.T) {
 			done <- errors.Join(errs...)
 		}()
 		for reading := true; reading; {
-			facets, err := reader.Facets(t.Context(), names, Filter{}, Text{})
+			facets, err := reader.Facets(t.Context(), names, filter.Filter{}, Text{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range names {
 				if diff := cmp.Diff(facets[names[0]], facets[name]); diff != "" {
-					t.Fatalf("two states at once: %s", diff)
+					t.Fatalf("facets mix two states: %s", diff)
 				}
 			}
 			select {

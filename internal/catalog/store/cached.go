@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"sync"
 	"time"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -45,7 +47,31 @@ type question [sha256.Size]byte
 func ask(what string, c cond) question {
 	b := make([]byte, 0, 256)
 	b = append(append(b, what...), 0)
-	return sha256.Sum256(c.append(b))
+	return sha256.Sum256(c.appendKey(b))
+}
+
+// appendKey appends a text that is the same for equal conditions, and different for all
+// others.
+func (c *cond) appendKey(b []byte) []byte {
+	text := func(s string) {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	b = append(b, byte(c.op))
+	b = binary.AppendVarint(b, c.kid)
+	b = binary.AppendUvarint(b, uint64(len(c.kids)))
+	for _, kid := range c.kids {
+		b = binary.AppendVarint(b, kid)
+	}
+	b = binary.AppendUvarint(b, uint64(len(c.values)))
+	for _, v := range c.values {
+		text(v)
+	}
+	b = binary.AppendUvarint(b, uint64(len(c.conds)))
+	for _, sub := range c.conds {
+		b = sub.appendKey(b)
+	}
+	return b
 }
 
 // at drops all answers if the revision differs from theirs.
@@ -109,7 +135,7 @@ func (k *cached) put(revision int64, q question, v any, weight int) {
 
 // count returns how many entities pass the condition.
 func (s *Store) count(ctx context.Context, c cond) (int, error) {
-	if c.op == OpFalse {
+	if c.op == filter.OpFalse {
 		return 0, nil
 	}
 	revision, err := s.revision(ctx)
@@ -172,14 +198,13 @@ func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at
 			return n, at, err
 		}
 	}
-	p, err := s.plan(ctx, c)
+	p, err := s.planFilter(ctx, c)
 	if err != nil {
 		return 0, 0, err
 	}
-	b := p.counting(s.finder())
-	b.Add("SELECT (SELECT n FROM revision), count(*) ")
-	p.appendFrom(b)
-	err = b.Each(ctx, s.DB.Query, func(rows *db.Rows) error { return rows.Scan(&at, &n) })
+	w := s.newSQL(!p.sparse)
+	text := "SELECT (SELECT n FROM revision), count(*) " + w.writeFrom(&p)
+	err = db.Each(ctx, s.DB.Query, text, w.args, func(rows *db.Rows) error { return rows.Scan(&at, &n) })
 	return n, at, err
 }
 
@@ -189,25 +214,4 @@ func (s *Store) tally(ctx context.Context, c cond, revision int64, kids []int64)
 		n, at = s.columns.passing(c).count(), s.columns.revision
 	})
 	return n, at, ok, err
-}
-
-// guessAll returns about how many entities there are.
-func (s *Store) guessAll(ctx context.Context) (int, error) {
-	if n, ok := s.cached.last(s.Now(), ask("count", always)); ok {
-		return n, nil
-	}
-	return s.count(ctx, always)
-}
-
-// guess returns the number of rows that b counts up to a limit, or a recent guess.
-func (s *Store) guess(ctx context.Context, q question, b *statement) (int, error) {
-	if n, ok := s.cached.last(s.Now(), q); ok {
-		return n, nil
-	}
-	revision, n := int64(0), 0
-	err := b.Each(ctx, s.DB.Query, func(rows *db.Rows) error { return rows.Scan(&revision, &n) })
-	if err == nil {
-		s.cached.guess(q, guess{n, revision, s.Now()})
-	}
-	return n, err
 }

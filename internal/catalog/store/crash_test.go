@@ -7,15 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
 )
 
-// crashPath is the environment variable by which TestCrash tells a process of
-// its own which database to write until it is killed.
+// crashPath is the environment variable by which TestCrash tells a child process
+// which database to write until it is killed.
 const crashPath = "STORE_CRASH_PATH"
 
-// generation is all documents of one moment. Every field of each says which.
+// generation returns all documents of one generation. Every field of each has
+// its number.
 func generation(tb testing.TB, n, size int) []Document {
 	tb.Helper()
 	docs := []Document{group(tb, "even"), group(tb, "odd")}
@@ -29,7 +31,7 @@ func generation(tb testing.TB, n, size int) []Document {
 const crashSize = 150
 
 // TestCrash kills a process that writes one generation after the other, at any
-// moment, and looks whether what is there is one generation, whole.
+// moment, and checks that the database has exactly one complete generation.
 func TestCrash(t *testing.T) {
 	if path := os.Getenv(crashPath); path != "" {
 		s := opener(t, db.Options{Client: db.SQLite, Path: path, Now: time.Now})()
@@ -50,7 +52,7 @@ func TestCrash(t *testing.T) {
 		s := opener(t, opts)()
 		var broken []string
 		if err := database.Each(t.Context(), s.Read, "PRAGMA integrity_check", nil, database.Into(&broken)); err != nil || broken[0] != "ok" {
-			t.Fatalf("%v (%v)", broken, err)
+			t.Fatalf("integrity check returned %v (%v)", broken, err)
 		}
 		whole(t, s)
 		if err := s.Close(); err != nil {
@@ -58,14 +60,14 @@ func TestCrash(t *testing.T) {
 		}
 	}
 	if torn == 0 {
-		t.Error("nothing was ever left to recover")
+		t.Error("no kill left anything to recover")
 	}
 }
 
 // whole checks that all rows are of one generation.
 func whole(t *testing.T, s *Store) {
 	t.Helper()
-	page, err := s.Query(t.Context(), Query{Filter: In("kind", "component"), Limit: NoLimit})
+	page, err := s.Query(t.Context(), Query{Filter: filter.In("kind", "component"), Limit: NoLimit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,26 +75,26 @@ func whole(t *testing.T, s *Store) {
 		return
 	}
 	if len(page.Items) != crashSize {
-		t.Fatalf("there are %d entities", len(page.Items))
+		t.Fatalf("database has %d entities", len(page.Items))
 	}
 	spec := decodeBody(t, page.Items[0].JSON).Get("spec")
 	for _, e := range page.Items {
 		if !decodeBody(t, e.JSON).Get("spec").Equal(spec) {
-			t.Fatalf("%s is not of the same generation: %s", e.Ref, e.JSON)
+			t.Fatalf("%s is of another generation: %s", e.Ref, e.JSON)
 		}
 	}
 	for _, q := range []Query{
-		{Filter: In("spec.generation", spec.Get("generation").Str())},
-		{Filter: In("relations.ownedBy", "group:default/"+spec.Get("owner").Str())},
+		{Filter: filter.In("spec.generation", spec.Get("generation").Str())},
+		{Filter: filter.In("relations.ownedBy", "group:default/"+spec.Get("owner").Str())},
 		{Text: Text{Term: spec.Get("type").Str()}},
 	} {
 		q.Limit = NoLimit
 		found, err := s.Query(t.Context(), q)
 		if err != nil || len(found.Items) != crashSize {
-			t.Errorf("%+v finds %d (%v)", q, len(found.Items), err)
+			t.Errorf("query %+v found %d entities (%v)", q, len(found.Items), err)
 		}
 	}
 	if got := len(linksOf(t, s, "group:default/"+spec.Get("owner").Str())); got != crashSize {
-		t.Errorf("the group owns %d", got)
+		t.Errorf("group owns %d entities", got)
 	}
 }

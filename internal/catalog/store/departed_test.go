@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestUIDRetention has entities go and return.
+// TestUIDRetention removes entities and adds them again.
 func TestUIDRetention(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -27,25 +27,25 @@ func TestUIDRetention(t *testing.T) {
 		now = now.Add(59 * time.Minute)
 		push(t, s, Change{Provider: "q", Full: true, Put: []Document{component(t, "a", `"type":"other"`)}})
 		if got := uid(a); got != first {
-			t.Errorf("what returns within the time has uid %s, had %s", got, first)
+			t.Errorf("entity that returns within the retention has uid %s, had %s", got, first)
 		}
 		if err := s.DeleteByUID(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}
 		push(t, s, Change{Provider: "p", Full: true, Put: both})
 		if got := uid(a); got != first || uid(b) != other {
-			t.Errorf("what somebody deleted has uid %s, had %s", got, first)
+			t.Errorf("entity that a user deleted has uid %s, had %s", got, first)
 		}
 		push(t, s, Change{Provider: "p", Full: true})
 		now = now.Add(61 * time.Minute)
 		push(t, s, Change{Provider: "p", Full: true, Put: both})
 		if got := uid(a); got == first {
-			t.Error("what returns late has its uid of before")
+			t.Error("entity that returns after the retention has its old uid")
 		}
 		push(t, s, Change{Provider: "p", Remove: []string{b}})
 		var left int
 		if err := s.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM departed").Scan(&left); err != nil || left != 1 {
-			t.Errorf("%d uids are kept, %v", left, err)
+			t.Errorf("%d uids are retained, want 1 (%v)", left, err)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -22,20 +23,21 @@ type facetKey struct {
 // sorted, and how many entities have each value. Two spellings of a value are two
 // values. All are counted in one snapshot, and concurrent callers with the same
 // question share one count.
-func (s *Store) Facets(ctx context.Context, facets []string, f Filter, t Text) (map[string][]Facet, error) {
+func (s *Store) Facets(ctx context.Context, facets []string, f filter.Filter, t Text) (map[string][]Facet, error) {
 	const doing = "count values"
-	if len(facets) > maxLeaves {
-		return nil, db.Fail(doing, tooMany())
+	if len(facets) > maxConditions {
+		return nil, db.Fail(doing, tooManyConditions())
 	}
-	c, err := s.where(ctx, f, t)
+	if err := checkLimits(f, t); err != nil {
+		return nil, db.Fail(doing, err)
+	}
+	var c cond
+	var keys []facetKey
+	err := s.resolveKeys(ctx, func(k *keyResolver) { c, keys = k.parseFilter(f, t), k.facetKeys(facets) })
 	if err != nil {
 		return nil, db.Fail(doing, err)
 	}
-	keys, err := s.facetKeys(ctx, facets)
-	if err != nil {
-		return nil, db.Fail(doing, err)
-	}
-	if c.op == OpFalse {
+	if c.op == filter.OpFalse {
 		all := make(map[string][]Facet, len(keys))
 		for i := range keys {
 			all[keys[i].name] = []Facet{}
@@ -46,16 +48,8 @@ func (s *Store) Facets(ctx context.Context, facets []string, f Filter, t Text) (
 	return all, db.Fail(doing, err)
 }
 
-// facetKeys looks up fields, each once.
-func (s *Store) facetKeys(ctx context.Context, facets []string) ([]facetKey, error) {
-	var names []string
-	for _, key := range lowerKeys(facets) {
-		names = appendKeys(names, key)
-	}
-	known, err := s.numbersOf(ctx, names)
-	if err != nil {
-		return nil, err
-	}
+// facetKeys resolves fields, each once.
+func (k *keyResolver) facetKeys(facets []string) []facetKey {
 	var keys []facetKey
 	seen := make(map[string]bool, len(facets))
 	for _, facet := range facets {
@@ -64,13 +58,13 @@ func (s *Store) facetKeys(ctx context.Context, facets []string) ([]facetKey, err
 		}
 		seen[facet] = true
 		key := facetKey{name: facet, items: never}
-		key.kid, key.known = known[lowerKey(facet)]
-		if in := items(lowerKey(facet), known); in.op != OpFalse {
-			key.items = either(in, translate(In(facet, item), known))
+		key.kid, key.known = k.id(lowerKey(facet))
+		if in := k.listItem(lowerKey(facet)); in.op != filter.OpFalse {
+			key.items = anyOf(in, k.resolveField(filter.In(facet, item)))
 		}
 		keys = append(keys, key)
 	}
-	return keys, nil
+	return keys
 }
 
 // facetsOf counts at the current revision. The question includes the whole condition
@@ -82,7 +76,7 @@ func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[stri
 	}
 	what := []byte("facets")
 	for i := range keys {
-		what = keys[i].items.append(fmt.Appendf(what, " %q %d ", keys[i].name, keys[i].kid))
+		what = keys[i].items.appendKey(fmt.Appendf(what, " %q %d ", keys[i].name, keys[i].kid))
 	}
 	q := ask(string(what), c)
 	answer, err := s.answer(ctx, revision, q, func(ctx context.Context) (any, int, int64, error) {
@@ -145,7 +139,7 @@ func (k *columns) facet(key *facetKey, set bitset) []Facet {
 	if key.known {
 		values = k.byKid[key.kid].count(set)
 	}
-	if key.items.op == OpFalse {
+	if key.items.op == filter.OpFalse {
 		return values
 	}
 	having := k.passing(key.items)
@@ -190,18 +184,17 @@ func (s *Store) queryFacet(ctx context.Context, ask db.Asker, key *facetKey, c c
 		}
 		slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
 	}
-	if key.items.op == OpFalse {
+	if key.items.op == filter.OpFalse {
 		return values, nil
 	}
-	p, err := s.plan(ctx, both(c, key.items))
+	p, err := s.planFilter(ctx, allOf(c, key.items))
 	if err != nil {
 		return nil, err
 	}
-	b := p.counting(s.finder())
-	b.Add("SELECT count(*) ")
-	p.appendFrom(b)
+	w := s.newSQL(!p.sparse)
+	text := "SELECT count(*) " + w.writeFrom(&p)
 	n := 0
-	err = b.Each(ctx, ask, func(rows *db.Rows) error { return rows.Scan(&n) })
+	err = db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error { return rows.Scan(&n) })
 	return withItem(values, n), err
 }
 
@@ -219,33 +212,29 @@ func withItem(values []Facet, n int) []Facet {
 
 // revisionOf returns the revision that a db.Asker sees.
 func revisionOf(ctx context.Context, ask db.Asker) (n int64, err error) {
-	var b statement
-	b.Add("SELECT n FROM revision")
-	err = b.Each(ctx, ask, func(rows *db.Rows) error { return rows.Scan(&n) })
+	err = db.Each(ctx, ask, "SELECT n FROM revision", nil, func(rows *db.Rows) error { return rows.Scan(&n) })
 	return n, err
 }
 
 // countValues scans all rows of the field or, if few entities pass, reads the fields of
 // each of them.
 func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c cond) ([]Facet, error) {
-	p, err := s.plan(ctx, c)
+	p, err := s.planFilter(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	passing := s.sparseLimit()
-	if c.op != OpTrue {
-		if passing, _, err = s.guessMatches(ctx, c, &p); err != nil {
+	if c.op != filter.OpTrue {
+		if passing, _, err = s.estimateMatches(ctx, c, &p); err != nil {
 			return nil, err
 		}
 	}
 	values := []Facet{}
 	if passing < s.sparseLimit() {
-		b := p.counting(s.finder())
-		b.Add("SELECT v.packed FROM (SELECT x.ref AS ref ")
-		p.appendFrom(b)
-		b.Add(") p CROSS JOIN fields v WHERE v.ref = p.ref")
+		w := s.newSQL(!p.sparse)
+		text := "SELECT v.packed FROM (SELECT x.ref AS ref " + w.writeFrom(&p) + ") p CROSS JOIN fields v WHERE v.ref = p.ref"
 		counts := map[string]int{}
-		err := b.Each(ctx, asking, func(rows *db.Rows) error {
+		err := db.Each(ctx, asking, text, w.args, func(rows *db.Rows) error {
 			var packed string
 			err := rows.Scan(&packed)
 			for value := range valuesOf(packed, kid) {
@@ -258,15 +247,10 @@ func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c c
 		}
 		return values, err
 	}
-	b := statement{whole: true, find: s.finder()}
-	b.Add("SELECT coalesce(v.original, v.value), count(*) FROM search v WHERE ")
-	b.rows(cond{op: opValued, kid: kid}, "v")
-	if c.op != OpTrue {
-		b.Add(" AND ")
-		b.where(c, "v.ref")
-	}
-	b.Add(" GROUP BY v.value, v.original")
-	err = b.Each(ctx, asking, func(rows *db.Rows) error {
+	w := s.newSQL(true)
+	text := "SELECT coalesce(v.original, v.value), count(*) FROM search v WHERE " +
+		w.writeRows(cond{op: opHasValue, kid: kid}, "v") + w.writeAnd(c, "v.ref") + " GROUP BY v.value, v.original"
+	err = db.Each(ctx, asking, text, w.args, func(rows *db.Rows) error {
 		var f Facet
 		err := rows.Scan(&f.Value, &f.Count)
 		values = append(values, f)

@@ -15,13 +15,14 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/entity/filter"
 )
 
-// facetsNow counts, and fails the test if it cannot.
+// facetsNow returns facets, and fails the test on an error.
 func facetsNow(tb interface {
 	rapid.TB
 	Context() context.Context
-}, s *Store, facets []string, f Filter, text Text) map[string][]Facet {
+}, s *Store, facets []string, f filter.Filter, text Text) map[string][]Facet {
 	tb.Helper()
 	got, err := s.Facets(tb.Context(), facets, f, text)
 	if err != nil {
@@ -30,7 +31,8 @@ func facetsNow(tb interface {
 	return got
 }
 
-// TestFacetsAreCountedOnce asks the same many times at once after each change.
+// TestFacetsAreCountedOnce sends the same request many times concurrently after
+// each change.
 func TestFacetsAreCountedOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -43,7 +45,7 @@ func TestFacetsAreCountedOnce(t *testing.T) {
 					var wg sync.WaitGroup
 					for range 32 {
 						wg.Go(func() {
-							got, err := s.Facets(t.Context(), []string{"spec.type"}, In("kind", "api"), text)
+							got, err := s.Facets(t.Context(), []string{"spec.type"}, filter.In("kind", "api"), text)
 							want := map[string][]Facet{"spec.type": {{fmt.Sprint("t", round), 1}}}
 							if diff := gocmp.Diff(want, got); diff != "" || err != nil {
 								t.Error(diff, err)
@@ -52,7 +54,7 @@ func TestFacetsAreCountedOnce(t *testing.T) {
 					}
 					wg.Wait()
 					if n := s.flights.computed.Load() - before; n != 1 {
-						t.Errorf("it was computed %d times", n)
+						t.Errorf("facets were computed %d times, want once", n)
 					}
 				}
 			})
@@ -60,9 +62,9 @@ func TestFacetsAreCountedOnce(t *testing.T) {
 	})
 }
 
-// TestFacetsOfCallersAreApart asks for two callers, who may see different entities,
-// at the same time and while somebody writes. Neither ever gets what the other may
-// see, whichever way it is counted.
+// TestFacetsOfCallersAreApart reads the facets of two callers, who may read
+// different entities, concurrently with writes. No caller gets facets of the
+// other, however they are computed.
 func TestFacetsOfCallersAreApart(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -83,7 +85,7 @@ func TestFacetsOfCallersAreApart(t *testing.T) {
 				mine := []string{"red", "blue"}[i%2]
 				wg.Go(func() {
 					for ctx.Err() == nil {
-						got, err := s.Facets(t.Context(), []string{"spec.type", "spec.owner"}, In("spec.owner", mine), text)
+						got, err := s.Facets(t.Context(), []string{"spec.type", "spec.owner"}, filter.In("spec.owner", mine), text)
 						if err != nil {
 							t.Error(err)
 							return
@@ -93,7 +95,7 @@ func TestFacetsOfCallersAreApart(t *testing.T) {
 						}
 						for _, f := range got["spec.type"] {
 							if !strings.HasPrefix(f.Value, mine) {
-								t.Errorf("%s sees %s", mine, f.Value)
+								t.Errorf("caller of %s got the value %s", mine, f.Value)
 							}
 						}
 						select {
@@ -136,8 +138,8 @@ func drawEntity(t *rapid.T) Document {
 		tree.F("metadata", metadata), tree.F("spec", spec))}
 }
 
-// writtenOf returns the values of an entity as they are written: of several ways the
-// first.
+// writtenOf returns the values of an entity as they are written; of several
+// spellings the first.
 func writtenOf(d Document) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	x := indexer{add: func(key []byte, value, original string) {
@@ -155,7 +157,7 @@ func writtenOf(d Document) map[string]map[string]string {
 }
 
 // modelFacet counts the values of a field in memory.
-func modelFacet(docs map[string]Document, facet string, f Filter, text Text) []Facet {
+func modelFacet(docs map[string]Document, facet string, f filter.Filter, text Text) []Facet {
 	counts := map[string]int{}
 	for _, d := range docs {
 		m := modelOf(d)
@@ -181,22 +183,22 @@ func modelFacet(docs map[string]Document, facet string, f Filter, text Text) []F
 	return facets
 }
 
-// drawHit draws a filter that some entity there is passes, its key and value drawn
-// from one, or the reverse of it, alone or with others.
-func drawHit(t *rapid.T, docs map[string]Document, depth int) Filter {
-	ops := []Op{OpIn, OpIn, OpIn, OpPrefix, OpHas, OpNot}
+// drawHit draws a filter that matches an existing entity, its key and value
+// drawn from one, or the negation of it, alone or with others.
+func drawHit(t *rapid.T, docs map[string]Document, depth int) filter.Filter {
+	ops := []filter.Op{filter.OpIn, filter.OpIn, filter.OpIn, filter.OpPrefix, filter.OpHas, filter.OpNot}
 	if depth > 0 {
-		ops = append(ops, OpAll, OpAny)
+		ops = append(ops, filter.OpAll, filter.OpAny)
 	}
-	f := Filter{Op: rapid.SampledFrom(ops).Draw(t, "op")}
+	f := filter.Filter{Op: rapid.SampledFrom(ops).Draw(t, "op")}
 	switch f.Op {
-	case OpAll, OpAny:
+	case filter.OpAll, filter.OpAny:
 		for range rapid.IntRange(1, 3).Draw(t, "filters") {
 			f.Filters = append(f.Filters, drawHit(t, docs, depth-1))
 		}
 		return f
-	case OpNot:
-		f.Filters = []Filter{drawHit(t, docs, depth)}
+	case filter.OpNot:
+		f.Filters = []filter.Filter{drawHit(t, docs, depth)}
 		return f
 	}
 	ref := rapid.SampledFrom(slices.Sorted(maps.Keys(docs))).Draw(t, "of")
@@ -205,27 +207,27 @@ func drawHit(t *rapid.T, docs map[string]Document, depth int) Filter {
 		fields["metadata.tags."+tag] = map[string]string{item: item}
 	}
 	f.Key = rapid.SampledFrom(slices.Sorted(maps.Keys(fields))).Draw(t, "key")
-	if f.Op == OpHas {
+	if f.Op == filter.OpHas {
 		return f
 	}
 	values := slices.Sorted(maps.Values(fields[f.Key]))
 	if len(values) == 0 {
-		f.Op = OpHas
+		f.Op = filter.OpHas
 		return f
 	}
 	value := rapid.SampledFrom(values).Draw(t, "value")
-	if f.Op == OpPrefix {
+	if f.Op == filter.OpPrefix {
 		value = value[:rapid.IntRange(0, len(value)).Draw(t, "beginning")]
 	}
 	f.Values = []string{value}
-	if f.Op == OpIn && rapid.Bool().Draw(t, "another") {
+	if f.Op == filter.OpIn && rapid.Bool().Draw(t, "another") {
 		f.Values = append(f.Values, "x")
 	}
 	return f
 }
 
-// TestFacetsAreLikeModel compares facets and totals, after any changes by one replica
-// or another, with what is counted in memory.
+// TestFacetsAreLikeModel compares facets and totals, after random changes by two
+// replicas, with values computed in memory.
 func TestFacetsAreLikeModel(t *testing.T) {
 	keys := []string{"kind", "metadata.namespace", "metadata.title", "metadata.tags", "metadata.tags.Go", "spec.Type", "spec.rank", "no.such"}
 	onBoth(t, func(t *testing.T, open func() *Store) {
@@ -264,7 +266,7 @@ func TestFacetsAreLikeModel(t *testing.T) {
 					t.Fatal(err)
 				}
 				for range rapid.IntRange(0, 3).Draw(t, "asked") {
-					f, text := Filter{}, Text{}
+					f, text := filter.Filter{}, Text{}
 					if len(docs) > 0 {
 						f = drawHit(t, docs, 2)
 					}
@@ -287,7 +289,7 @@ func TestFacetsAreLikeModel(t *testing.T) {
 						}
 					}
 					if page := ask1(t, s, Query{Filter: f, Text: text, Limit: 1, Total: true}); page.Total != total {
-						t.Fatalf("the total is %d, not %d", page.Total, total)
+						t.Fatalf("total is %d, want %d", page.Total, total)
 					}
 					if asked++; total > 0 {
 						hits++
@@ -299,20 +301,20 @@ func TestFacetsAreLikeModel(t *testing.T) {
 			}
 		})
 		if hits*2 < asked || columns*2 < asked || columns == asked {
-			t.Errorf("of %d filters %d hit something, %d in columns", asked, hits, columns)
+			t.Errorf("of %d filters %d match something, %d in columns", asked, hits, columns)
 		}
 	})
 }
 
-// TestFacetsFollowChanges holds that a change costs no more than itself, and that
-// what the log of changes does not tell is noticed.
+// TestFacetsFollowChanges checks that the cost of a change is proportional to
+// its size, and that changes missing in the log of changes are detected.
 func TestFacetsFollowChanges(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, replica := open(), open()
 		s.cached.sparseLimit = 1
 		types := func(want ...Facet) {
 			t.Helper()
-			got := facetsNow(t, s, []string{"spec.type"}, In("kind", "api"), Text{})
+			got := facetsNow(t, s, []string{"spec.type"}, filter.In("kind", "api"), Text{})
 			if diff := gocmp.Diff(map[string][]Facet{"spec.type": want}, got); diff != "" {
 				t.Error(diff)
 			}
@@ -334,16 +336,16 @@ func TestFacetsFollowChanges(t *testing.T) {
 			reads  bool
 			do     func()
 		}{
-			{"a change is applied", false, func() { set(s, "two") }},
-			{"one of a replica too", false, func() { set(replica, "three") }},
-			{"several at once", false, func() { set(s, "four"); set(replica, "five"); set(s, "six") }},
-			{"a change without a log is noticed", true, func() { set(s, "seven"); exec("DELETE FROM changes") }},
-			{"as is one in between", true, func() {
+			{"A change is applied.", false, func() { set(s, "two") }},
+			{"A change of another replica is applied.", false, func() { set(replica, "three") }},
+			{"Several changes are applied together.", false, func() { set(s, "four"); set(replica, "five"); set(s, "six") }},
+			{"A change that is not logged is detected.", true, func() { set(s, "seven"); exec("DELETE FROM changes") }},
+			{"A change that is not logged before a logged one is detected.", true, func() {
 				set(s, "eight")
 				exec("DELETE FROM changes")
 				put(t, s, small(t, "API", "a", "spec: {type: eight}"), small(t, "API", "b", "spec: {type: fixed}"), small(t, "Group", "c", ""))
 			}},
-			{"more changes than are logged are read anew", true, func() {
+			{"More changed entities than are logged are read again.", true, func() {
 				set(s, "nine")
 				err := s.change(t.Context(), func(w *writer) error {
 					for i := range loggedRefs + 1 {
@@ -355,12 +357,12 @@ func TestFacetsFollowChanges(t *testing.T) {
 					t.Fatal(err)
 				}
 			}},
-			{"more revisions than are logged too", true, func() {
+			{"More revisions than are logged are read again.", true, func() {
 				for i := range loggedRevisions + 1 {
 					set(s, fmt.Sprint("t", i))
 				}
 			}},
-			{"a database that was restored is noticed", true, func() {
+			{"A restored database is detected.", true, func() {
 				set(s, "ten")
 				exec("UPDATE revision SET n = n - 3")
 				exec("DELETE FROM changes")
@@ -377,12 +379,12 @@ func TestFacetsFollowChanges(t *testing.T) {
 			slices.SortFunc(want, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
 			types(want...)
 			if read := s.columns.reads.Load() > before; read != step.reads {
-				t.Errorf("%s: all was read: %v", step.reason, read)
+				t.Errorf("%s: all columns were read: %v", step.reason, read)
 			}
 		}
 		var logged int
 		if err := s.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM changes").Scan(&logged); err != nil || logged > 2*loggedRevisions {
-			t.Errorf("%d rows are logged, %v", logged, err)
+			t.Errorf("%d rows are logged (%v)", logged, err)
 		}
 	})
 }

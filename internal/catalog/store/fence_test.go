@@ -9,8 +9,8 @@ import (
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// TestFence has two do the same, the earlier of which goes on after the later one
-// has begun.
+// TestFence checks that an earlier holder of a fence cannot write after a later
+// one has begun.
 func TestFence(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		one, two := open(), open()
@@ -44,33 +44,33 @@ func TestFence(t *testing.T) {
 				for _, ctx := range []context.Context{early, other, t.Context()} {
 					n++
 					if err := write(ctx); err != nil {
-						t.Errorf("nobody has begun since: %v", err)
+						t.Errorf("write without a later holder returned %v", err)
 					}
 				}
 				late := begin(t.Context(), two, "scan a")
 				n++
 				if err := write(early); !errors.Is(err, db.ErrSuperseded) || errors.Is(err, db.ErrUnavailable) {
-					t.Errorf("the earlier one goes on writing: %v", err)
+					t.Errorf("write of the earlier holder returned %v, want db.ErrSuperseded", err)
 				}
 				for _, ctx := range []context.Context{late, outer, context.WithoutCancel(late)} {
 					n++
 					if err := write(ctx); err != nil {
-						t.Errorf("the later one is kept from writing: %v", err)
+						t.Errorf("write of the later holder returned %v", err)
 					}
 				}
 				begin(t.Context(), two, "outer")
 				n++
 				if err := write(early); !errors.Is(err, db.ErrSuperseded) {
-					t.Errorf("what is around it counts as well: %v", err)
+					t.Errorf("write within a superseded outer fence returned %v, want db.ErrSuperseded", err)
 				}
 			})
 		}
 	})
 }
 
-// TestOneSnapshot has another change be made between two reads of a plan: the
-// plan finds the entity that it would put in other hands, and has not seen what
-// its provider was given at the same time.
+// TestOneSnapshot commits another change between two reads of a plan: the plan
+// sees the entity that it would move to another provider, but not the entities
+// that this provider got at the same time.
 func TestOneSnapshot(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, other := open(), open()
@@ -84,10 +84,10 @@ func TestOneSnapshot(t *testing.T) {
 		}
 		r := push(t, s, Change{Provider: "p", Full: true, Put: []Document{x}})
 		if r.Removed != 1 || len(r.Refused) != 1 {
-			t.Errorf("no order makes %+v of it", r)
+			t.Errorf("result %+v matches no serial order", r)
 		}
 		if refs, err := s.Refs(t.Context(), "p"); len(refs) != 0 || err != nil {
-			t.Errorf("a full change leaves %v, %v", refs, err)
+			t.Errorf("provider has %v after an empty full change (%v), want none", refs, err)
 		}
 	})
 }

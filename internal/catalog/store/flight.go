@@ -65,7 +65,7 @@ func (k *flights) join(ctx context.Context, key flightKey, compute func(context.
 		defer func() {
 			// A panic becomes an error of the callers, and does not end the process.
 			if p := recover(); p != nil {
-				f.err = fmt.Errorf("a bug here: %v", p)
+				f.err = fmt.Errorf("internal error: %v", p)
 			}
 		}()
 		f.answer, f.err = compute(ctx)

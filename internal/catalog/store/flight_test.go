@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// TestFlight holds that one computes for all who wait, that those who give up do
-// not disturb the others, and that nothing is computed for nobody.
+// TestFlight checks that one computation serves all waiting callers, that
+// cancelled callers do not affect the others, and that nothing is computed
+// without a caller.
 func TestFlight(t *testing.T) {
 	key := flightKey{revision: 1}
 	synctest.Test(t, func(t *testing.T) {
@@ -40,12 +41,12 @@ func TestFlight(t *testing.T) {
 		first, second := ask(ctx, key), ask(t.Context(), key)
 		giveUp()
 		if a := <-first; !errors.Is(a.err, context.Canceled) {
-			t.Errorf("who gave up got %v", a)
+			t.Errorf("cancelled caller got %v", a)
 		}
 		synctest.Wait()
 		close(release)
 		if a := <-second; a.v != 1 || a.err != nil {
-			t.Errorf("who waited got %v", a)
+			t.Errorf("waiting caller got %v", a)
 		}
 		release = make(chan struct{})
 		ctx, giveUp = context.WithCancel(t.Context())
@@ -56,14 +57,14 @@ func TestFlight(t *testing.T) {
 		other := ask(t.Context(), flightKey{revision: 2})
 		again := ask(t.Context(), key)
 		if begun != 4 || len(k.running) != 2 {
-			t.Errorf("%d were begun, %d run", begun, len(k.running))
+			t.Errorf("%d computations were started and %d are running, want 4 and 2", begun, len(k.running))
 		}
 		close(release)
 		<-other
 		<-again
 		synctest.Wait()
 		if len(k.running) != 0 {
-			t.Errorf("%d run still", len(k.running))
+			t.Errorf("%d computations are still running", len(k.running))
 		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 
 func TestMain(m *testing.M) { database.Main(m, endBenchmarks) }
 
-// onBoth runs a test on SQLite and on PostgreSQL. open opens the database of the test,
-// which is empty at first: the first time, after a restart, or once more, as another
-// replica would.
+// onBoth runs a test on SQLite and on PostgreSQL. open opens the database of the
+// test, which is empty at first: initially, after a restart, or as another
+// replica.
 func onBoth(t *testing.T, test func(t *testing.T, open func() *Store)) {
 	t.Helper()
 	database.OnBoth(t, func(t *testing.T, openDB func() *db.DB) {
@@ -19,7 +19,8 @@ func onBoth(t *testing.T, test func(t *testing.T, open func() *Store)) {
 	})
 }
 
-// opener returns a function that opens a database, which is closed with the test.
+// opener returns a function that opens a database, which is closed with the
+// test.
 func opener(tb testing.TB, opts db.Options) func() *Store {
 	return func() *Store {
 		tb.Helper()

@@ -29,6 +29,11 @@ const (
 	// as a key below the list with the value true, tags.go for tags: [go]; such a query is
 	// translated into one for the item.
 	listMark = "."
+	// item is the value of a key that denotes an item of a list.
+	item = "true"
+	// kindKey and namespaceKey are the fields that a reference begins with.
+	kindKey      = "kind"
+	namespaceKey = "metadata.namespace"
 )
 
 // bare are keys below which nothing is indexed: the fields of a form, and what the

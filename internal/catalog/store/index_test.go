@@ -46,43 +46,43 @@ func TestIndex(t *testing.T) {
 			want:   []string{"kind=component (Component)", "spec.s=text (Text)", "spec.t=true", "spec.n=1.5", "spec.e="},
 		},
 		"Keys": {
-			reason: "Keys are in lower case; dots within them are dots.",
+			reason: "Keys are in lower case and may contain dots.",
 			doc:    `{"metadata":{"name":"n","labels":{"Example.dev/Tier":"gold"}}}`,
 			want:   []string{"metadata.labels.example.dev/tier=gold"},
 		},
 		"Lists": {
-			reason: "A list has each of its values, and is marked if there are texts in it.",
+			reason: "A list has each of its values, and a marker if it contains texts.",
 			doc:    `{"metadata":{"name":"n","tags":["Go","db",3]},"spec":{"of":[{"a":"1"},{"a":"2"}]}}`,
 			want: []string{
 				"metadata.tags=go (Go)", "metadata.tags=db", "metadata.tags=3", "metadata.tags.", "spec.of.a=1", "spec.of.a=2",
 			},
 		},
 		"Namespace": {
-			reason: "The namespace that is given counts; uid and etag are ours.",
+			reason: "The namespace of the document is indexed; uid and etag are those of the catalog.",
 			doc:    `{"metadata":{"name":"n","namespace":"Prod","uid":"theirs","etag":"theirs","Namespace":"other","UID":"theirs"}}`,
 			want:   []string{"metadata.namespace=prod (Prod)"},
 		},
 		"Without": {
-			reason: "Null, and text that is too long, are there without a value; what is empty is not there.",
+			reason: "Null and text that is too long are indexed without a value; empty maps and lists are not indexed.",
 			doc:    `{"metadata":{"name":"n"},"spec":{"null":null,"long":"` + long + `x","fits":"` + long + `","map":{},"list":[]}}`,
 			want:   []string{"spec.null=<none>", "spec.long=<none>", "spec.fits=" + long},
 		},
 		"LongKey": {
-			reason: "A key that is too long is left out.",
+			reason: "A key that is too long is not indexed.",
 			doc:    `{"metadata":{"name":"n"},"spec":{"` + long + `":"x","list":["` + long + `"]}}`,
 			want:   []string{"spec.list=" + long, "spec.list."},
 		},
 		"Form": {
-			reason: "Of a form there is only that there is one.",
+			reason: "Of a form only its existence is indexed.",
 			doc:    `{"metadata":{"name":"n"},"spec":{"parameters":[{"title":"x","required":["a"]}],"parametersToo":"x"}}`,
 			want:   []string{"spec.parameters=<none>", "spec.parameterstoo=x"},
 		},
 		"Status": {
-			reason: "Status is not indexed, nor are relations that a document brings.",
+			reason: "Neither the status nor the relations of a document are indexed.",
 			doc:    `{"metadata":{"name":"n"},"status":{"items":["x"]},"relations":[{"type":"ownedBy"}]}`,
 		},
 		"Unstorable": {
-			reason: "PostgreSQL cannot store NUL, the last character stands for no value, and some separate fields.",
+			reason: "NUL cannot be stored in PostgreSQL; the highest character marks a missing value, and some characters separate fields: all are removed.",
 			doc:    `{"metadata":{"name":"n"},"spec":{"a\u0000b":"c\u0000d","e":"\udbff\udfff","f":"g\u001eh\u001d\u001f"}}`,
 			want:   []string{"spec.ab=cd", "spec.e=", "spec.f=gh"},
 		},
@@ -101,9 +101,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestSureOrder sorts by fields of which every entity has one value. Nothing
-// may come twice because of another spelling, nor be missing because its value
-// is too long.
+// TestSureOrder sorts by fields of which every entity has one value. No entity
+// is repeated because of its spelling, or missing because its value is too long.
 func TestSureOrder(t *testing.T) {
 	long := strings.Repeat(strings.Repeat("g", 60)+".", 4) + "io/v1"
 	onBoth(t, func(t *testing.T, open func() *Store) {
@@ -120,7 +119,7 @@ func TestSureOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := gocmp.Diff(want, named(page.Items)); diff != "" {
-				t.Errorf("by %s: %s", field, diff)
+				t.Errorf("order by %s differs: %s", field, diff)
 			}
 		}
 	})
@@ -133,7 +132,7 @@ func TestIndexed(t *testing.T) {
 		"spec.steps.input.manifest.kind": false, "spec.output.text": false, "spec.outputs.x": true,
 	} {
 		if got := Indexed(key); got != want {
-			t.Errorf("Indexed(%q) = %v", key, got)
+			t.Errorf("Indexed(%q) = %v, want the opposite", key, got)
 		}
 	}
 }
@@ -145,18 +144,18 @@ func TestWords(t *testing.T) {
 		want   string
 	}{
 		"Fields": {
-			reason: "The fields that people search for, each word once.",
+			reason: "Words come from the fields that users search, each once.",
 			doc: `{"kind":"Template","metadata":{"name":"my-db","title":"My DB","description":"Fast, cheap.",
 				"tags":["go"],"labels":{"k":"gold"}},"spec":{"type":"t","owner":"group:default/ops","system":"s","lifecycle":"l","other":"no"}}`,
 			want: "cheap db default fast go gold group l my my-db ops s t template",
 		},
 		"Humps": {
-			reason: "Words in one are found as well as the whole.",
+			reason: "The parts of a compound word are words too.",
 			doc:    `{"kind":"API","metadata":{"name":"x","title":"HTTPServer postgreSQL v1Beta2"}}`,
 			want:   "api beta2 http httpserver postgre postgresql server sql v1 v1beta2 x",
 		},
 		"Long": {
-			reason: "A word is cut off, between characters.",
+			reason: "A long word is cut between characters.",
 			doc:    `{"metadata":{"name":"x","title":"` + strings.Repeat("é", 50) + `"}}`,
 			want:   "x " + strings.Repeat("é", 32),
 		},
@@ -181,23 +180,23 @@ func FuzzIndex(f *testing.F) {
 			}
 			x := indexer{add: func(key []byte, value, original string) {
 				if !utf8.Valid(key) || !utf8.ValidString(value) || !utf8.ValidString(original) {
-					t.Fatalf("%q=%q (%q) is no text", key, value, original)
+					t.Fatalf("%q=%q (%q) is not valid UTF-8", key, value, original)
 				}
 				if tooLong(key) || tooLong(value) || strings.ContainsRune(string(key)+value+original, 0) {
 					t.Fatalf("%q=%q cannot be stored", key, value)
 				}
 				if value != strings.ToLower(value) || string(key) != lowerKey(string(key)) || original == value && original != "" {
-					t.Fatalf("%q=%q (%q) is not as it should be", key, value, original)
+					t.Fatalf("%q=%q (%q) is not normalized", key, value, original)
 				}
 				if value > noValue || strings.Contains(value, noValue) && value != noValue {
-					t.Fatalf("%q does not sort before what has no value", value)
+					t.Fatalf("%q does not sort before a missing value", value)
 				}
 			}}
 			x.document(n)
 			if all := words(n); !slices.IsSorted(all) || slices.ContainsFunc(all, func(w string) bool {
 				return w == "" || len(w) > maxWord || !utf8.ValidString(w) || strings.Contains(w, wordEnd)
 			}) {
-				t.Fatalf("words %q", all)
+				t.Fatalf("words are %q, want them sorted, not empty and short", all)
 			}
 			b := blankOf(n)
 			s := b.serve(someUID, 0)
@@ -205,10 +204,10 @@ func FuzzIndex(f *testing.F) {
 			second := s.finish([]link{{"a", "b"}})
 			body, err := tree.Wire{}.Decode(s.body)
 			if err != nil {
-				t.Fatalf("%v: %s", err, s.body)
+				t.Fatalf("body cannot be decoded: %v: %s", err, s.body)
 			}
 			if got := body.Get("metadata", "etag").Str(); got != first || got != second {
-				t.Fatalf("etag %q, %q, %q", got, first, second)
+				t.Fatalf("etags differ: %q, %q, %q", got, first, second)
 			}
 		}
 	})
@@ -224,7 +223,7 @@ func TestServe(t *testing.T) {
 		want   string
 	}{
 		"Order": {
-			reason: "Keys are in the order of the catalog, those of metadata as they come, with ours behind them.",
+			reason: "Keys are in the order of the catalog; those of metadata keep their order, followed by uid and etag.",
 			doc:    `{"status":{"s":1},"spec":{"z":1,"a":2},"metadata":{"uid":"x","title":"T <b>","namespace":"ns","etag":"x","name":"n"},"kind":"K","apiVersion":"v1"}`,
 			links:  []link{{"ownedBy", "group:default/g"}, {"partOf", "system:default/s"}},
 			want: `{"apiVersion":"v1","kind":"K","metadata":{"title":"T <b>","namespace":"ns","name":"n","uid":"` + someUID + `","etag":"E"},` +
@@ -232,7 +231,7 @@ func TestServe(t *testing.T) {
 				`{"type":"partOf","targetRef":"system:default/s"}]}`,
 		},
 		"Least": {
-			reason: "There always are a namespace and relations.",
+			reason: "A namespace and relations are always present.",
 			doc:    `{"apiVersion":"v1","kind":"K","metadata":{"name":"n"}}`,
 			want:   `{"apiVersion":"v1","kind":"K","metadata":{"name":"n","namespace":"default","uid":"` + someUID + `","etag":"E"},"relations":[]}`,
 		},
@@ -244,19 +243,19 @@ func TestServe(t *testing.T) {
 			s := b.serve(someUID, 1)
 			etag := s.finish(tc.links)
 			if string(b.body) != before {
-				t.Errorf("what others use is another: %s", b.body)
+				t.Errorf("shared body changed: %s", b.body)
 			}
 			if len(etag) != etagSize {
-				t.Errorf("etag %q", etag)
+				t.Errorf("etag is %q, want another length", etag)
 			}
 			if diff := gocmp.Diff(tc.want, strings.Replace(string(s.body), etag, "E", 1)); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
-			// Relations come and go without a trace.
+			// Relations that are added and removed again leave no trace.
 			s.finish(append(slices.Clone(tc.links), link{"x", "y"}))
 			spliced := served{body: slices.Clone(s.body[:s.relationsAt]), etagAt: s.etagAt, relationsAt: s.relationsAt}
 			if got := spliced.finish(tc.links); got != etag {
-				t.Errorf("etag %q after relations came and went, want %q", got, etag)
+				t.Errorf("etag is %q after relations were added and removed, want %q", got, etag)
 			}
 			if diff := gocmp.Diff(tc.want, strings.Replace(string(spliced.body), etag, "E", 1), cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)

@@ -19,8 +19,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// sampleEntities returns, as JSON, what the engine makes of a definition whose
-// number is 0: Template, API and Resource.
+// sampleEntities returns, as JSON, the entities of a definition whose number is
+// 0: Template, API and Resource.
 func sampleEntities(tb testing.TB) []string {
 	tb.Helper()
 	var set xrd.Set
@@ -29,7 +29,7 @@ func sampleEntities(tb testing.TB) []string {
 	}
 	out, err := engine.New(engine.ComposerIngestor, engine.Options{}, engine.Hooks{}).Transform(engine.Input{Definition: set.Definitions[0]})
 	if err != nil || len(out.Entities) != 3 {
-		tb.Fatalf("%d entities (%v)", len(out.Entities), err)
+		tb.Fatalf("engine returned %d entities, want 3 (%v)", len(out.Entities), err)
 	}
 	var all []string
 	for _, e := range out.Entities {
@@ -38,7 +38,8 @@ func sampleEntities(tb testing.TB) []string {
 	return all
 }
 
-// sampleChanges are those of the providers from..to, as ingestion gives them.
+// sampleChanges returns the changes of the providers from..to, as ingestion
+// writes them.
 func sampleChanges(tb testing.TB, entities []string, from, to int) []Change {
 	tb.Helper()
 	var changes []Change
@@ -58,8 +59,8 @@ func sampleChanges(tb testing.TB, entities []string, from, to int) []Change {
 	return changes
 }
 
-// cpuSeconds is the processor time of this process: on a machine that is shared,
-// the clock says little.
+// cpuSeconds returns the CPU time of this process, as wall time says little on a
+// shared machine.
 func cpuSeconds(tb testing.TB) float64 {
 	tb.Helper()
 	var u syscall.Rusage
@@ -69,8 +70,8 @@ func cpuSeconds(tb testing.TB) float64 {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// megabytesWritten is how much this process has written to files, which does not
-// depend on what else the machine does; 0 where nobody counts.
+// megabytesWritten returns how much this process has written to files, which
+// does not depend on other processes; 0 where it is not counted.
 func megabytesWritten(tb testing.TB) float64 {
 	tb.Helper()
 	data, err := os.ReadFile("/proc/self/io")
@@ -86,9 +87,9 @@ func megabytesWritten(tb testing.TB) float64 {
 	return n / 1e6
 }
 
-// BenchmarkSyncAllFirst fills an empty catalog with what 5,000 definitions give,
-// in calls of several sizes. It reports seconds for all of it, on the clock and
-// of processors, without the making of the documents.
+// BenchmarkSyncAllFirst fills an empty catalog with the entities of 5,000
+// definitions, in batches of several sizes. It reports wall and CPU seconds,
+// without preparing the documents.
 func BenchmarkSyncAllFirst(b *testing.B) {
 	const definitions = 5000
 	entities := sampleEntities(b)
@@ -121,7 +122,8 @@ func openIngest(b *testing.B) *Store {
 	return openBench(b)
 }
 
-// BenchmarkSyncAllUnchanged is the same catalog again, 500 providers a call.
+// BenchmarkSyncAllUnchanged writes the same catalog again, 500 providers per
+// call.
 func BenchmarkSyncAllUnchanged(b *testing.B) {
 	s := openIngest(b)
 	changes := sampleChanges(b, sampleEntities(b), 0, 500)
@@ -136,9 +138,9 @@ func BenchmarkSyncAllUnchanged(b *testing.B) {
 	}
 }
 
-// BenchmarkSyncAllAtOnce is BenchmarkSyncAllFirst the way ingestion does it: a few
-// at once, each with documents that it has prepared. The making of the documents
-// counts as well.
+// BenchmarkSyncAllAtOnce is BenchmarkSyncAllFirst as ingestion does it: several
+// concurrent calls, each with documents that it has prepared. Preparing the
+// documents counts too.
 func BenchmarkSyncAllAtOnce(b *testing.B) {
 	const definitions, size, workers = 5000, 150, 3
 	entities := sampleEntities(b)

@@ -7,8 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestListIsOfOneMoment has another replica put an entity first while a list is
-// read: the digest, the entities and the end of the list are those of before.
+// TestListIsOfOneMoment has another replica add an entity that sorts first while
+// a list is read: digest, entities and end of the list are those of the earlier
+// state.
 func TestListIsOfOneMoment(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, other := open(), open()
@@ -19,7 +20,7 @@ func TestListIsOfOneMoment(t *testing.T) {
 		err := s.List(t.Context(), q, func(l *Listing) error {
 			push(t, other, Change{Provider: "q", Put: []Document{component(t, "a")}})
 			if diff := cmp.Diff(before, l.Digest); diff != "" {
-				t.Errorf("digest: %s", diff)
+				t.Errorf("digest differs: %s", diff)
 			}
 			got = append(got, "end "+l.Last.Ref)
 			return l.Each(func(e *Entity) error {
@@ -43,13 +44,13 @@ func TestListEnds(t *testing.T) {
 		q      Query
 		want   string
 	}{
-		"More":   {reason: "two are behind it", q: Query{Limit: 2}, want: "component:default/c1"},
-		"Sorted": {reason: "the end is that of the order", q: Query{Limit: 1, Offset: 1, Order: []Order{{Field: "spec.n", Desc: true}}}, want: "component:default/c2"},
-		"Full":   {reason: "the last one is the last of all", q: Query{Limit: 4}},
-		"Short":  {reason: "there are fewer", q: Query{Limit: 9}},
-		"All":    {reason: "nothing is behind all", q: Query{Limit: NoLimit}},
-		"Beyond": {reason: "nothing is left", q: Query{Limit: 2, Offset: 7}},
-		"None":   {reason: "none is asked for", q: Query{}},
+		"More":   {reason: "A full page ends at its last entity.", q: Query{Limit: 2}, want: "component:default/c1"},
+		"Sorted": {reason: "The end follows the sort order.", q: Query{Limit: 1, Offset: 1, Order: []Order{{Field: "spec.n", Desc: true}}}, want: "component:default/c2"},
+		"Full":   {reason: "A page that ends with the last entity has no end.", q: Query{Limit: 4}},
+		"Short":  {reason: "A page with room left has no end.", q: Query{Limit: 9}},
+		"All":    {reason: "A list without a limit has no end.", q: Query{Limit: NoLimit}},
+		"Beyond": {reason: "A page beyond the last entity has no end.", q: Query{Limit: 2, Offset: 7}},
+		"None":   {reason: "An empty page has no end.", q: Query{}},
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -66,7 +67,7 @@ func TestListEnds(t *testing.T) {
 						got = l.Last.Ref
 					}
 					if got != tc.want {
-						t.Errorf("%s: it ends at %q, want %q", tc.reason, got, tc.want)
+						t.Errorf("%s: page ends at %q, want %q", tc.reason, got, tc.want)
 					}
 					return nil
 				})

@@ -68,7 +68,7 @@ func (s *Store) UpdateLocation(ctx context.Context, id, typ, target string) (Loc
 
 // Locations returns all locations, sorted by id.
 func (s *Store) Locations(ctx context.Context) ([]Location, error) {
-	const doing = "read the locations"
+	const doing = "read locations"
 	rows, err := s.Read.QueryContext(ctx, locationColumns+" ORDER BY id")
 	if err != nil {
 		return nil, db.Fail(doing, err)
@@ -134,7 +134,7 @@ func (s *Store) RemoveLocation(ctx context.Context, id string) error {
 // It writes only if the result is new. The time alone is not worth a write: this
 // process keeps it in memory, other replicas see the time of the last write.
 func (s *Store) NoteLocation(ctx context.Context, id, problem string, at time.Time) error {
-	doing := fmt.Sprintf("note how location %q was read", id)
+	doing := fmt.Sprintf("store status of location %q", id)
 	problem = db.Storable(problem)
 	var known string
 	var readAt sql.NullInt64

@@ -27,16 +27,16 @@ func TestLocations(t *testing.T) {
 			added = append(added, l)
 		}
 		if _, err := replica.AddLocation(ctx, "url", "https://example.dev/1"); !errors.Is(err, db.ErrExists) {
-			t.Errorf("adding it again: %v", err)
+			t.Errorf("adding a location twice returned %v, want db.ErrExists", err)
 		}
 		if _, err := s.AddLocation(ctx, "file", "https://example.dev/1"); err != nil {
-			t.Errorf("of another type: %v", err)
+			t.Errorf("adding the target with another type returned %v", err)
 		}
 		if _, err := s.UpdateLocation(ctx, added[0].ID, "url", "https://example.dev/1"); !errors.Is(err, db.ErrExists) {
-			t.Errorf("making it another: %v", err)
+			t.Errorf("changing a location to an existing one returned %v, want db.ErrExists", err)
 		}
 		if _, err := s.UpdateLocation(ctx, "none", "url", "x"); !isNotFound(err) {
-			t.Errorf("changing none: %v", err)
+			t.Errorf("changing an unknown location returned %v, want not found", err)
 		}
 		if err := s.NoteLocation(ctx, added[0].ID, "it is broken", time.UnixMilli(5)); err != nil {
 			t.Fatal(err)
@@ -54,16 +54,16 @@ func TestLocations(t *testing.T) {
 		}
 		all, err := replica.Locations(ctx)
 		if err != nil || len(all) != 4 {
-			t.Fatalf("%d locations (%v)", len(all), err)
+			t.Fatalf("%d locations are listed, want 4 (%v)", len(all), err)
 		}
 		if !slices.IsSortedFunc(all, func(a, b Location) int { return strings.Compare(a.ID, b.ID) }) {
-			t.Error("they are not sorted")
+			t.Error("locations are not sorted")
 		}
 		if _, err := s.Location(ctx, "none"); !isNotFound(err) {
-			t.Errorf("reading none: %v", err)
+			t.Errorf("reading an unknown location returned %v, want not found", err)
 		}
 		if err := s.RemoveLocation(ctx, "none"); !isNotFound(err) {
-			t.Errorf("removing none: %v", err)
+			t.Errorf("removing an unknown location returned %v, want not found", err)
 		}
 	})
 }
@@ -81,13 +81,13 @@ func TestRemoveLocationRemovesEntities(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := s.Get(t.Context(), "component:default/a"); !isNotFound(err) {
-			t.Errorf("the entity: %v", err)
+			t.Errorf("reading the entity returned %v, want not found", err)
 		}
 		if links := linksOf(t, s, "group:default/g"); len(links) > 0 {
-			t.Errorf("the group still has %v", links)
+			t.Errorf("group still has the relations %v", links)
 		}
 		if _, err := s.Location(t.Context(), l.ID); !isNotFound(err) {
-			t.Errorf("the location: %v", err)
+			t.Errorf("reading the location returned %v, want not found", err)
 		}
 	})
 }
@@ -120,19 +120,19 @@ func TestNoteLocation(t *testing.T) {
 		note("", time.Minute)
 		note("", 2*time.Minute)
 		if database.Written(t, s.DB) != before {
-			t.Error("a time alone was written")
+			t.Error("new time without another change was written")
 		}
 		note("it is broken", 3*time.Minute)
 		if database.Written(t, s.DB) == before {
-			t.Error("a problem was not written")
+			t.Error("problem was not written")
 		}
 		replica := open()
 		got, err := replica.Location(ctx, l.ID)
 		if err != nil || got.Error != "it is broken" || !got.ReadAt.Equal(start.Add(3*time.Minute)) {
-			t.Errorf("a replica sees %+v (%v)", got, err)
+			t.Errorf("another replica reads %+v (%v)", got, err)
 		}
 		if err := s.NoteLocation(ctx, "none", "", start); !isNotFound(err) {
-			t.Errorf("none: %v", err)
+			t.Errorf("noting an unknown location returned %v, want not found", err)
 		}
 	})
 }

@@ -37,5 +37,5 @@ func (s *Store) Dangling(ctx context.Context, prefix string, limit int) ([]Dangl
 		all = append(all, m)
 		return err
 	})
-	return all, db.Fail("find what relations lead to nothing", err)
+	return all, db.Fail("find missing relation targets", err)
 }

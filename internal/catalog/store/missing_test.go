@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDangling has entities name an owner and a system that nobody defines, until
-// somebody does.
+// TestDangling checks references to an owner and a system that are not defined,
+// until they are.
 func TestDangling(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, open func() *Store) {
@@ -24,22 +24,22 @@ func TestDangling(t *testing.T) {
 		}
 		const spec = `"type":"x","lifecycle":"y","owner":"team","system":"shop","definition":"z"`
 		put("definition:a", entity("API", "a", spec), entity("Resource", "b", spec))
-		put("location:b", entity("Component", "c", `"type":"x","lifecycle":"y","owner":"nobody"`))
+		put("location:b", entity("Component", "c", `"type":"x","lifecycle":"y","owner":"missing"`))
 		check := func(reason string, want ...Dangling) {
 			t.Helper()
 			got, err := s.Dangling(t.Context(), "definition:", 10)
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Errorf("%s: %s (%v)", reason, diff, err)
+				t.Errorf("%s: references differ: %s (%v)", reason, diff, err)
 			}
 		}
 		team := Dangling{Ref: "group:default/team", Type: "ownedBy", Sources: 2, First: "api:default/a"}
 		shop := Dangling{Ref: "system:default/shop", Type: "partOf", Sources: 2, First: "api:default/a"}
-		check("nobody defines them, and what others name is theirs", team, shop)
+		check("undefined references are reported, except those of other providers", team, shop)
 		put("location:c", entity("Group", "team", `"type":"team","children":[]`))
-		check("a Group that comes later clears it", shop)
+		check("a Group that is added later resolves its reference", shop)
 		put("location:d", entity("System", "shop", `"owner":"team"`))
-		check("and so does a System")
+		check("a System does too")
 		put("location:c")
-		check("until it goes again", team)
+		check("a removed Group is missing again", team)
 	})
 }

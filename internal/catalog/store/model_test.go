@@ -13,6 +13,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -38,8 +39,8 @@ func put(tb testing.TB, s *Store, docs ...Document) {
 	}
 }
 
-// model is an entity as the model knows it: the values of its keys, the keys that
-// stand for items of its lists, and its words.
+// model is an entity in memory: the values of its keys, the keys of its list
+// items, and its words.
 type model struct {
 	ref    string
 	values map[string][]string
@@ -65,13 +66,13 @@ func modelOf(d Document) model {
 	return m
 }
 
-// valued returns the values there are to compare with, sorted.
+// valued returns the values that can be compared, sorted.
 func (m model) valued(key string) []string {
 	all := slices.Sorted(slices.Values(m.values[strings.ToLower(key)]))
 	return slices.DeleteFunc(all, func(v string) bool { return v == noValue })
 }
 
-func (m model) passes(f Filter) bool {
+func (m model) passes(f filter.Filter) bool {
 	anyValue := func(passes func(v, wanted string) bool) bool {
 		values := m.valued(f.Key)
 		if m.items[strings.ToLower(f.Key)] {
@@ -82,19 +83,19 @@ func (m model) passes(f Filter) bool {
 		})
 	}
 	switch f.Op {
-	case OpTrue:
+	case filter.OpTrue:
 		return true
-	case OpAll:
-		return !slices.ContainsFunc(f.Filters, func(f Filter) bool { return !m.passes(f) })
-	case OpAny:
+	case filter.OpAll:
+		return !slices.ContainsFunc(f.Filters, func(f filter.Filter) bool { return !m.passes(f) })
+	case filter.OpAny:
 		return slices.ContainsFunc(f.Filters, m.passes)
-	case OpNot:
+	case filter.OpNot:
 		return !m.passes(f.Filters[0])
-	case OpHas:
+	case filter.OpHas:
 		return len(m.values[strings.ToLower(f.Key)]) > 0 || m.items[strings.ToLower(f.Key)]
-	case OpIn:
+	case filter.OpIn:
 		return anyValue(func(v, w string) bool { return v == w })
-	case OpPrefix:
+	case filter.OpPrefix:
 		return anyValue(strings.HasPrefix)
 	}
 	return false
@@ -118,7 +119,7 @@ func (m model) found(t Text) bool {
 	return true
 }
 
-// place returns what an entity is sorted by.
+// place returns the sort key of an entity.
 func (m model) place(order []Order) *Position {
 	p := &Position{Values: make([]*string, len(order)), Ref: m.ref}
 	for i, o := range order {
@@ -133,7 +134,7 @@ func (m model) place(order []Order) *Position {
 	return p
 }
 
-// choose returns what a query gives, as a list of references.
+// choose returns the result of a query as a list of references.
 func choose(all []model, q Query) []string {
 	var chosen []model
 	for _, m := range all {
@@ -153,10 +154,10 @@ func choose(all []model, q Query) []string {
 			case w == nil:
 				return -1
 			case *v != *w:
-				return turn(cmp.Compare(*v, *w), order.Desc)
+				return signed(cmp.Compare(*v, *w), order.Desc)
 			}
 		}
-		return turn(cmp.Compare(a.ref, b.ref), desc)
+		return signed(cmp.Compare(a.ref, b.ref), desc)
 	})
 	refs := []string{}
 	for _, m := range chosen {
@@ -165,7 +166,7 @@ func choose(all []model, q Query) []string {
 	return refs
 }
 
-// randomDocuments makes documents with few different values, so that there are
+// randomDocuments returns documents with few different values, so that there are
 // many ties.
 func randomDocuments(tb testing.TB, n int) []Document {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -204,74 +205,74 @@ var (
 	}
 )
 
-// drawFilter draws a filter. Most conditions hold for a witness, one of the entities that
-// there are, so that filters match something, and conjunctions too. The generator favours
-// what comes first: the usual is first in each list.
-func drawFilter(t *rapid.T, all []model, depth int) Filter {
+// drawFilter draws a filter. Most conditions hold for a witness, one of the
+// existing entities, so that filters, and conjunctions too, match something. The
+// generator favours the first choice, so the usual case is first in each list.
+func drawFilter(t *rapid.T, all []model, depth int) filter.Filter {
 	return drawFilterFor(t, rapid.SampledFrom(all).Draw(t, "witness"), all, depth)
 }
 
-func drawFilterFor(t *rapid.T, witness model, all []model, depth int) Filter {
-	ops := []Op{OpIn, OpIn, OpIn, OpPrefix, OpHas, OpTrue, OpFalse}
+func drawFilterFor(t *rapid.T, witness model, all []model, depth int) filter.Filter {
+	ops := []filter.Op{filter.OpIn, filter.OpIn, filter.OpIn, filter.OpPrefix, filter.OpHas, filter.OpTrue, filter.OpFalse}
 	if depth > 0 {
-		ops = append([]Op{OpAny, OpAll, OpAll, OpAny, OpNot}, ops...)
+		ops = append([]filter.Op{filter.OpAny, filter.OpAll, filter.OpAll, filter.OpAny, filter.OpNot}, ops...)
 	}
-	f := Filter{Op: rapid.SampledFrom(ops).Draw(t, "op")}
+	f := filter.Filter{Op: rapid.SampledFrom(ops).Draw(t, "op")}
 	few := rapid.SampledFrom([]int{2, 3, 1, 0})
 	switch f.Op {
-	case OpHas, OpIn, OpPrefix:
+	case filter.OpHas, filter.OpIn, filter.OpPrefix:
 		return drawLeaf(t, witness, f.Op)
-	case OpAll:
+	case filter.OpAll:
 		for range few.Draw(t, "filters") {
 			f.Filters = append(f.Filters, drawFilterFor(t, witness, all, depth-1))
 		}
-	case OpAny:
+	case filter.OpAny:
 		for range few.Draw(t, "filters") {
 			f.Filters = append(f.Filters, drawFilter(t, all, depth-1))
 		}
-	case OpNot:
-		f.Filters = []Filter{drawFilter(t, all, depth-1)}
+	case filter.OpNot:
+		f.Filters = []filter.Filter{drawFilter(t, all, depth-1)}
 	}
 	return f
 }
 
 // drawLeaf draws a condition on a field.
-func drawLeaf(t *rapid.T, witness model, op Op) Filter {
-	f := Filter{Op: op, Key: rapid.SampledFrom(modelKeys).Draw(t, "key")}
-	if op == OpHas {
+func drawLeaf(t *rapid.T, witness model, op filter.Op) filter.Filter {
+	f := filter.Filter{Op: op, Key: rapid.SampledFrom(modelKeys).Draw(t, "key")}
+	if op == filter.OpHas {
 		return f
 	}
 	f.Values = rapid.SliceOfN(rapid.SampledFrom(modelValues), 1, 3).Draw(t, "values")
 	if values := witness.valued(f.Key); len(values) > 0 && !rapid.SampledFrom([]bool{false, false, false, true}).Draw(t, "foreign") {
 		f.Values[0] = rapid.SampledFrom(values).Draw(t, "value")
-		if op == OpPrefix {
+		if op == filter.OpPrefix {
 			letters := []rune(f.Values[0])
 			f.Values[0] = string(letters[:rapid.IntRange(0, len(letters)).Draw(t, "length")])
 		}
 	}
-	if op == OpPrefix || rapid.Bool().Draw(t, "one value") {
+	if op == filter.OpPrefix || rapid.Bool().Draw(t, "one value") {
 		f.Values = f.Values[:1]
 	}
 	return f
 }
 
-// drawRequest draws a filter as requests have them: one of several sets of conditions
+// drawRequest draws a filter as in requests: one of several sets of conditions
 // holds.
-func drawRequest(t *rapid.T, all []model) Filter {
-	var sets []Filter
+func drawRequest(t *rapid.T, all []model) filter.Filter {
+	var sets []filter.Filter
 	for range rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "sets") {
 		witness := rapid.SampledFrom(all).Draw(t, "witness")
-		var set []Filter
+		var set []filter.Filter
 		for range rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "conditions") {
-			set = append(set, drawLeaf(t, witness, OpIn))
+			set = append(set, drawLeaf(t, witness, filter.OpIn))
 		}
-		sets = append(sets, All(set...))
+		sets = append(sets, filter.All(set...))
 	}
-	return Any(sets...)
+	return filter.Any(sets...)
 }
 
-// cleaned is a filter as somebody means it who cannot write what is not text.
-func cleaned(f Filter) Filter {
+// cleaned returns a filter without characters that are not valid text.
+func cleaned(f filter.Filter) filter.Filter {
 	f.Values = slices.Clone(f.Values)
 	for i, v := range f.Values {
 		f.Values[i] = db.Storable(v)
@@ -289,7 +290,7 @@ func drawQuery(t *rapid.T, all []model) Query {
 		q.Filter = drawRequest(t, all)
 	}
 	if rapid.IntRange(0, 5).Draw(t, "one kind") == 5 {
-		q.Filter = All(q.Filter, In("kind", "Component"), In("metadata.namespace", "Other"))
+		q.Filter = filter.All(q.Filter, filter.In("kind", "Component"), filter.In("metadata.namespace", "Other"))
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "fields") {
 		q.Order = append(q.Order, Order{
@@ -306,8 +307,8 @@ func drawQuery(t *rapid.T, all []model) Query {
 	return q
 }
 
-// TestQueryIsLikeModel walks random queries page by page, there and back, and
-// compares them with what is computed in memory.
+// TestQueryIsLikeModel reads random queries page by page, in both directions,
+// and compares them with results computed in memory.
 func TestQueryIsLikeModel(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		docs := randomDocuments(t, 150)
@@ -319,7 +320,7 @@ func TestQueryIsLikeModel(t *testing.T) {
 		put(t, s, docs...)
 		asked, some := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
-			// What is dense and what is sparse depends on this.
+			// The limit decides what is dense and what is sparse.
 			s.cached.sparseLimit = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
 			s.cached.forget()
 			q := drawQuery(t, all)
@@ -355,11 +356,11 @@ func TestQueryIsLikeModel(t *testing.T) {
 				t.Fatal("offset", diff)
 			}
 			if limit > 0 && page.More != (offset+limit < len(want)) {
-				t.Fatalf("%d behind %d of %d: more is %v", limit, offset, len(want), page.More)
+				t.Fatalf("page of %d at offset %d of %d: more is %v", limit, offset, len(want), page.More)
 			}
 		})
 		if some*4 < asked {
-			t.Errorf("only %d of %d filters match some entities and not others", some, asked)
+			t.Errorf("only %d of %d filters match some entities but not all", some, asked)
 		}
 	})
 }
@@ -380,35 +381,35 @@ func refsOf(items []Entity) []string {
 	return refs
 }
 
-// walk returns all references of a query, read by pages of random sizes.
+// walk returns all references of a query, read in pages of random sizes.
 func walk(t *rapid.T, s *Store, q Query, want []string, back bool) []string {
 	got := []string{}
 	if back {
-		// Behind everything: what comes last, and then something.
+		// An empty page after the end, and pages back from there.
 		page := ask1(t, s, Query{Filter: q.Filter, Text: q.Text, Order: q.Order, Limit: NoLimit})
 		if page.Last == nil {
 			return got
 		}
-		q.Before = page.Last
+		q.Position, q.Backward = page.Last, true
 		got = []string{page.Last.Ref}
 	}
 	for {
 		q.Limit = rapid.IntRange(1, 40).Draw(t, "size")
 		page := ask1(t, s, q)
 		if page.Total != len(want) {
-			t.Fatalf("total is %d, not %d", page.Total, len(want))
+			t.Fatalf("total is %d, want %d", page.Total, len(want))
 		}
 		refs := refsOf(page.Items)
 		if back {
 			got = append(refs, got...)
-			q.Before = page.First
+			q.Position = page.First
 		} else {
 			got = append(got, refs...)
-			q.After = page.Last
+			q.Position = page.Last
 		}
 		if len(page.Items) == 0 || page.More != (len(got) < len(want)) {
 			if len(got) != len(want) {
-				t.Fatalf("%d of %d, and more is %v", len(got), len(want), page.More)
+				t.Fatalf("walk read %d of %d entities, and more is %v", len(got), len(want), page.More)
 			}
 		}
 		if !page.More {

@@ -14,32 +14,33 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/test/database"
 )
 
 // afterwards checks that a failed change changed nothing, and that the next one
-// succeeds once the trouble is over.
+// succeeds after the failure.
 func afterwards(t *testing.T, s *Store, c Change, trouble, over func()) {
 	t.Helper()
 	push(t, s, Change{Provider: "before", Put: []Document{component(t, "before")}})
 	trouble()
 	_, err := s.Sync(t.Context(), c)
 	if !errors.Is(err, db.ErrUnavailable) {
-		t.Errorf("got %v, want %v", err, db.ErrUnavailable)
+		t.Errorf("change returned %v, want %v", err, db.ErrUnavailable)
 	}
 	page, err := s.Query(t.Context(), Query{Limit: NoLimit})
 	if err != nil || len(page.Items) != 1 {
-		t.Errorf("%d entities can be read (%v)", len(page.Items), err)
+		t.Errorf("%d entities can be read, want 1 (%v)", len(page.Items), err)
 	}
 	over()
 	if r := push(t, s, c); r.Added != len(c.Put) {
-		t.Errorf("afterwards: %+v", r)
+		t.Errorf("change after the failure returned %+v", r)
 	}
 	page, err = s.Query(t.Context(), Query{Limit: NoLimit})
 	if err != nil || len(page.Items) != 1+len(c.Put) {
-		t.Errorf("afterwards %d entities can be read (%v)", len(page.Items), err)
+		t.Errorf("%d entities can be read after the failure (%v)", len(page.Items), err)
 	}
 }
 
@@ -108,7 +109,7 @@ func TestFull(t *testing.T) {
 	}, func() { run(t, s.Write, "PRAGMA max_page_count = 1000000") })
 }
 
-// TestGone moves the file away for a while.
+// TestGone moves the database file away temporarily.
 func TestGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "portal.db")
 	s := opener(t, db.Options{Client: db.SQLite, Path: path, Now: time.Now})()
@@ -119,16 +120,16 @@ func TestGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Ping(t.Context()); !errors.Is(err, db.ErrUnavailable) {
-		t.Errorf("got %v", err)
+		t.Errorf("Ping returned %v, want db.ErrUnavailable", err)
 	}
 	if _, err := s.Sync(t.Context(), Change{Provider: "p", Put: []Document{component(t, "lost")}}); !errors.Is(err, db.ErrUnavailable) {
-		t.Errorf("a change: %v", err)
+		t.Errorf("change returned %v, want db.ErrUnavailable", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Ping(t.Context()); !errors.Is(err, db.ErrUnavailable) {
-		t.Errorf("with another file: %v", err)
+		t.Errorf("Ping with another file returned %v, want db.ErrUnavailable", err)
 	}
 	if err := os.Rename(path+".away", path); err != nil {
 		t.Fatal(err)
@@ -146,12 +147,13 @@ func TestClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.Ping(t.Context()); !errors.Is(err, db.ErrUnavailable) {
-			t.Errorf("got %v", err)
+			t.Errorf("Ping returned %v, want db.ErrUnavailable", err)
 		}
 	})
 }
 
-// TestCancelled has the caller give up, which is no fault of the database.
+// TestCancelled checks that a cancelled call is not reported as a database
+// failure.
 func TestCancelled(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -159,14 +161,14 @@ func TestCancelled(t *testing.T) {
 		cancel()
 		_, err := s.Sync(ctx, Change{Provider: "p", Put: []Document{component(t, "a")}})
 		if !errors.Is(err, context.Canceled) || errors.Is(err, db.ErrUnavailable) {
-			t.Errorf("got %v", err)
+			t.Errorf("call returned %v, want context.Canceled only", err)
 		}
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
 	})
 }
 
-// TestWaitingLeavesRoom has another replica that does not end its change. Those
-// here who wait for it leave connections to whoever reads.
+// TestWaitingLeavesRoom has another replica keep a transaction open. Writers
+// that wait for it leave connections to readers.
 func TestWaitingLeavesRoom(t *testing.T) {
 	open := opener(t, db.Options{Client: db.Postgres, URL: database.Postgres(t).URL, Now: time.Now})
 	s, other := open(), open()
@@ -187,11 +189,11 @@ func TestWaitingLeavesRoom(t *testing.T) {
 		c := Change{Provider: fmt.Sprint("p", i), Put: []Document{component(t, fmt.Sprint("c", i))}}
 		all.Go(func() {
 			if _, err := s.Sync(waiting, c); !errors.Is(err, context.Canceled) {
-				t.Errorf("a change that waits: %v", err)
+				t.Errorf("waiting change returned %v, want context.Canceled", err)
 			}
 		})
 	}
-	// If they took all connections, they would have by then.
+	// If waiting changes took all connections, they would have by then.
 	for until := time.Now().Add(300 * time.Millisecond); time.Now().Before(until); {
 		if s.Write.Stats().InUse == s.Write.Stats().MaxOpenConnections {
 			break
@@ -206,7 +208,7 @@ func TestWaitingLeavesRoom(t *testing.T) {
 }
 
 // TestFieldsOfBefore takes a database back to the version before fields were
-// packed: what the step makes of its rows is what writing them makes.
+// packed, and checks that the migration converts the rows as writing does.
 func TestFieldsOfBefore(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -240,12 +242,12 @@ func TestFieldsOfBefore(t *testing.T) {
 		if diff := gocmp.Diff(want, packed(again)); diff != "" || len(want) != 41 {
 			t.Errorf("%d entities (-want +got):\n%s", len(want), diff)
 		}
-		page, err := again.Query(t.Context(), Query{Filter: Has("metadata.tags.go"), Limit: NoLimit})
+		page, err := again.Query(t.Context(), Query{Filter: filter.Has("metadata.tags.go"), Limit: NoLimit})
 		if err != nil || len(page.Items) == 0 {
-			t.Errorf("%d with an item of a list: %v", len(page.Items), err)
+			t.Errorf("%d entities have the list item, want some: %v", len(page.Items), err)
 		}
 		if units, err := mirror.New(again.DB).Unchecked(t.Context(), 100); err != nil || len(units) != 1 || units[0].Name != "unit" {
-			t.Errorf("to be looked at are %v", units)
+			t.Errorf("unchecked units are %v, want one", units)
 		}
 	})
 }

@@ -8,16 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/test/postgres"
 )
 
-// TestOutage has PostgreSQL killed, and away for ten seconds. Every call says
-// so, without a secret, and works again as soon as the server does.
+// TestOutage kills PostgreSQL for ten seconds. Every call returns an error
+// without a secret, and succeeds as soon as the server is back.
 func TestOutage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes ten seconds")
+		t.Skip("the outage takes ten seconds")
 	}
 	t.Parallel()
 	server := postgres.Start(t)
@@ -30,7 +31,7 @@ func TestOutage(t *testing.T) {
 		"Query":   func(ctx context.Context) error { _, err := s.Query(ctx, Query{Limit: 1, Total: true}); return err },
 		"Digest":  func(ctx context.Context) error { _, err := s.Digest(ctx, Query{Limit: NoLimit}); return err },
 		"Facets": func(ctx context.Context) error {
-			_, err := s.Facets(ctx, []string{"kind"}, Filter{}, Text{})
+			_, err := s.Facets(ctx, []string{"kind"}, filter.Filter{}, Text{})
 			return err
 		},
 		"Ancestry":  func(ctx context.Context) error { _, err := s.Ancestry(ctx, "api:default/a"); return err },
@@ -55,7 +56,7 @@ func TestOutage(t *testing.T) {
 	}
 	for name, call := range calls {
 		if err := call(t.Context()); err != nil {
-			t.Fatalf("%s before: %v", name, err)
+			t.Fatalf("%s before the outage returned %v", name, err)
 		}
 	}
 	server.Kill()
@@ -63,17 +64,17 @@ func TestOutage(t *testing.T) {
 		for name, call := range calls {
 			err := call(t.Context())
 			if !errors.Is(err, db.ErrUnavailable) {
-				t.Fatalf("%s while it is gone: %v", name, err)
+				t.Fatalf("%s during the outage returned %v, want db.ErrUnavailable", name, err)
 			}
 			if strings.Contains(fmt.Sprintf("%+v", err), server.Password) {
-				t.Fatalf("%s shows the password", name)
+				t.Fatalf("error of %s contains the password", name)
 			}
 		}
 	}
 	server.Restart(t)
 	for name, call := range calls {
 		if err := call(t.Context()); err != nil {
-			t.Errorf("%s after: %v", name, err)
+			t.Errorf("%s after the outage returned %v", name, err)
 		}
 	}
 }

@@ -124,44 +124,35 @@ func packedKey(mark string, kid int64) string {
 	return packedRecord + mark + strconv.FormatInt(kid, 10) + packedUnit
 }
 
-// within appends the condition that the packed fields of the reference contain one of
+// within returns the condition that the packed fields of the reference contain one of
 // the texts.
-func (b *statement) within(ref string, texts ...string) {
-	fmt.Fprintf(b, "EXISTS (SELECT 1 FROM fields p WHERE p.ref = %s AND (", ref)
+func (w *sqlWriter) within(ref string, texts ...string) string {
+	found := make([]string, len(texts))
 	for i, text := range texts {
-		if i > 0 {
-			b.Add(" OR ")
-		}
-		b.Add(b.find+"(p.packed, %s) > 0", text)
+		found[i] = w.find + "(p.packed, " + w.args.Add(text) + ") > 0"
 	}
-	b.Add(") LIMIT 1 OFFSET 0)")
+	return "EXISTS (SELECT 1 FROM fields p WHERE p.ref = " + ref + " AND (" + strings.Join(found, " OR ") + ")" + onlyRow
 }
 
-// best appends the value of the packed fields p that comes first in the direction of a
+// best returns the value of the packed fields p that comes first in the direction of a
 // column, or NULL if there is none.
-func (b *statement) best(col column) {
+func (w *sqlWriter) best(col sortColumn) string {
 	keys := []string{packedKey("", col.kid)}
 	if col.desc {
 		keys = []string{packedKey(packedLast, col.kid), keys[0]}
 	}
-	b.Add("CASE")
+	text := "CASE"
 	for _, key := range keys {
-		b.Add(" WHEN "+b.find+"(p.packed, %s) > 0 THEN ", key)
-		b.cut(key)
+		text += " WHEN " + w.find + "(p.packed, " + w.args.Add(key) + ") > 0 THEN " + w.cut(key)
 	}
-	b.Add(" END")
+	return text + " END"
 }
 
-// cut appends the value that follows a text in the packed fields, up to its end. The
+// cut returns the value that follows a text in the packed fields, up to its end. The
 // text must be there.
-func (b *statement) cut(text string) {
-	rest := func() {
-		fmt.Fprintf(b, "substr(p.packed, %s(p.packed, ", b.find)
-		b.Add(fmt.Sprintf("%%s) + %d)", len(text)), text)
+func (w *sqlWriter) cut(text string) string {
+	rest := func() string {
+		return fmt.Sprintf("substr(p.packed, %s(p.packed, %s) + %d)", w.find, w.args.Add(text), len(text))
 	}
-	b.Add("substr(")
-	rest()
-	fmt.Fprintf(b, ", 1, %s(", b.find)
-	rest()
-	b.Add(", %s) - 1)", packedEnd)
+	return "substr(" + rest() + ", 1, " + w.find + "(" + rest() + ", " + w.args.Add(packedEnd) + ") - 1)"
 }

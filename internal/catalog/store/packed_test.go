@@ -18,12 +18,12 @@ func TestPack(t *testing.T) {
 		fields []stored
 		want   string
 	}{
-		"None":     {"there need not be any", nil, ""},
-		"Order":    {"keys and values are in order", []stored{{2, "b", "B"}, {1, "x", ""}}, "|1:x;|2:b;B"},
-		"Several":  {"the last of several stands there once more", []stored{{1, "b", ""}, {1, "c", "C"}, {1, "a", ""}}, "|1:a;|1:b;|1:c;C|+1:c;"},
-		"Twice":    {"of two spellings the first counts", []stored{{1, "a", "A"}, {1, "a", ""}}, "|1:a;A"},
-		"NoValue":  {"what has no value is told from what has an empty one", []stored{{1, noValue, ""}, {2, "", ""}}, "|-1:;|2:;"},
-		"OneOfTwo": {"no value is not the last one", []stored{{1, noValue, ""}, {1, "a", ""}}, "|1:a;|-1:;"},
+		"None":     {"An entity may have no fields.", nil, ""},
+		"Order":    {"Keys and values are sorted.", []stored{{2, "b", "B"}, {1, "x", ""}}, "|1:x;|2:b;B"},
+		"Several":  {"The last of several values is repeated as the greatest.", []stored{{1, "b", ""}, {1, "c", "C"}, {1, "a", ""}}, "|1:a;|1:b;|1:c;C|+1:c;"},
+		"Twice":    {"The first of two spellings counts.", []stored{{1, "a", "A"}, {1, "a", ""}}, "|1:a;A"},
+		"NoValue":  {"A missing value differs from an empty one.", []stored{{1, noValue, ""}, {2, "", ""}}, "|-1:;|2:;"},
+		"OneOfTwo": {"A missing value is not the greatest.", []stored{{1, noValue, ""}, {1, "a", ""}}, "|1:a;|-1:;"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -35,8 +35,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestUnpack has every set of fields come back, and the values of every key be
-// found among them.
+// TestUnpack checks that every set of fields is unpacked unchanged, and that the
+// values of every key are found.
 func TestUnpack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Map(rapid.StringN(0, 6, -1), db.Storable)

@@ -7,30 +7,31 @@ import (
 	"strings"
 	"testing"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
 
-// TestPlans holds the engines to walking along an index: nothing is sorted, and
-// nothing is read that is not needed for the page.
+// TestPlans checks that the databases scan an index: nothing is sorted, and only
+// rows of the page are read.
 func TestPlans(t *testing.T) {
-	kind := In("kind", "api")
+	kind := filter.In("kind", "api")
 	byName := []Order{{Field: "metadata.name"}}
 	cases := map[string]Query{
 		"All":         {},
-		"Behind":      {After: &Position{Ref: "api:default/n-100"}},
-		"Before":      {Before: &Position{Ref: "api:default/n-100"}},
+		"Behind":      {Position: &Position{Ref: "api:default/n-100"}},
+		"Before":      {Position: &Position{Ref: "api:default/n-100"}, Backward: true},
 		"Kind":        {Filter: kind},
-		"Type":        {Filter: All(kind, In("spec.type", "grpc"))},
-		"TypeOnly":    {Filter: In("spec.type", "grpc")},
-		"TwoValues":   {Filter: All(In("spec.type", "grpc"), In("spec.lifecycle", "old"))},
-		"Kinds":       {Filter: In("kind", "api", "component")},
-		"NotType":     {Filter: All(kind, Not(In("spec.type", "grpc")))},
+		"Type":        {Filter: filter.All(kind, filter.In("spec.type", "grpc"))},
+		"TypeOnly":    {Filter: filter.In("spec.type", "grpc")},
+		"TwoValues":   {Filter: filter.All(filter.In("spec.type", "grpc"), filter.In("spec.lifecycle", "old"))},
+		"Kinds":       {Filter: filter.In("kind", "api", "component")},
+		"NotType":     {Filter: filter.All(kind, filter.Not(filter.In("spec.type", "grpc")))},
 		"ByName":      {Order: byName},
 		"KindByName":  {Filter: kind, Order: byName},
-		"TypeByName":  {Filter: All(kind, In("spec.type", "grpc")), Order: byName},
+		"TypeByName":  {Filter: filter.All(kind, filter.In("spec.type", "grpc")), Order: byName},
 		"ByNameDown":  {Filter: kind, Order: []Order{{"metadata.name", true}}},
 		"ByLifecycle": {Filter: kind, Order: []Order{{Field: "spec.lifecycle"}}},
-		"DeepInName":  {Filter: kind, Order: byName, After: &Position{Values: []*string{new("n-100")}, Ref: "api:default/n-100"}},
+		"DeepInName":  {Filter: kind, Order: byName, Position: &Position{Values: []*string{new("n-100")}, Ref: "api:default/n-100"}},
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -45,7 +46,7 @@ func TestPlans(t *testing.T) {
 			if _, err := s.Write.ExecContext(t.Context(), "ANALYZE"); err != nil {
 				t.Fatal(err)
 			}
-			// One plan for all values is what a statement gets that is used often.
+			// A statement that is used often gets one plan for all values.
 			s.Read.SetMaxOpenConns(1)
 			if _, err := s.Read.ExecContext(t.Context(), "SET plan_cache_mode = force_generic_plan"); err != nil {
 				t.Fatal(err)
@@ -55,36 +56,38 @@ func TestPlans(t *testing.T) {
 		for name, q := range cases {
 			t.Run(name, func(t *testing.T) {
 				q.Limit = 20
-				r, err := s.understand(t.Context(), q)
+				r, err := s.resolveQuery(t.Context(), q)
 				if err != nil {
 					t.Fatal(err)
 				}
-				sel, err := s.choose(t.Context(), r)
+				p, err := s.planPage(t.Context(), r)
 				if err != nil {
 					t.Fatal(err)
 				}
-				b := sel.entities()
-				plan := explained(t, s, explain, b)
+				w := s.newSQL(false)
+				text := w.writeEntities(p)
+				plan := explained(t, s, explain, text, w.args)
 				if bad.MatchString(plan) {
-					t.Errorf("%s\n%s", b.String(), plan)
+					t.Errorf("%s\n%s", text, plan)
 				}
 			})
 		}
 	})
 }
 
-func explained(t *testing.T, s *Store, explain string, b *statement) string {
+func explained(t *testing.T, s *Store, explain, statement string, args []any) string {
 	t.Helper()
-	text, args := explain+b.String(), b.Args
+	text := explain + statement
 	if s.Client == db.Postgres {
 		prepared := "plan_" + path.Base(t.Name())
-		if _, err := s.Read.ExecContext(t.Context(), "PREPARE "+prepared+" AS "+b.String()); err != nil {
+		if _, err := s.Read.ExecContext(t.Context(), "PREPARE "+prepared+" AS "+statement); err != nil {
 			t.Fatal(err)
 		}
-		text, args = explain+"EXECUTE "+prepared, nil
-		if n := len(b.Args); n > 0 {
+		text = explain + "EXECUTE " + prepared
+		if n := len(args); n > 0 {
 			text += "(''" + strings.Repeat(", ''", n-1) + ")"
 		}
+		args = nil
 	}
 	rows, err := s.Read.QueryContext(t.Context(), text, args...)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestPrepare wants an entity to be the same whether it comes as it was made or
-// through a text that was kept: else each would undo the other.
+// TestPrepare checks that an entity is the same whether it is prepared from the
+// build or from its stored text; otherwise each would overwrite the other.
 func TestPrepare(t *testing.T) {
 	files, err := filepath.Glob("../../../examples/*.yaml")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files (%v)", len(files), err)
+		t.Fatalf("%d files were found (%v)", len(files), err)
 	}
 	seen := 0
 	for _, name := range files {
@@ -44,13 +44,13 @@ func TestPrepare(t *testing.T) {
 					}
 					seen++
 					if made, read := Prepare(e.Node()), Prepare(kept); !reflect.DeepEqual(made, read) {
-						t.Errorf("%s: as made\n%+v\nas read\n%+v", e.Key(), made, read)
+						t.Errorf("%s: prepared from the build\n%+v\nfrom the text\n%+v", e.Key(), made, read)
 					}
 				}
 			}
 		}
 	}
 	if seen < 100 {
-		t.Errorf("%d entities were looked at", seen)
+		t.Errorf("only %d entities were checked", seen)
 	}
 }

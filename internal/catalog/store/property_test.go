@@ -28,8 +28,7 @@ type owned struct {
 	Document
 }
 
-// modelAll applies changes the way they are described, and says what came of
-// them.
+// modelAll applies changes as documented, and returns their results.
 func modelAll(changes []Change, have map[string]owned) []Result {
 	results := make([]Result, len(changes))
 	free := map[string]bool{}
@@ -76,7 +75,7 @@ func modelAll(changes []Change, have map[string]owned) []Result {
 	return results
 }
 
-// fieldsOf indexes a value the plain way: "key|value|original" each.
+// fieldsOf indexes a value in a simple way, as "key|value|original".
 func fieldsOf(key string, n *tree.Node, seen map[string]string) {
 	add := func(value, original string) {
 		at := key + "|" + value
@@ -170,7 +169,7 @@ func equals(t *rapid.T, s *Store, have map[string]owned) {
 		slices.Sort(got)
 		slices.Sort(table.want)
 		if diff := gocmp.Diff(table.want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("%s: %s", table.query, diff)
+			t.Fatalf("%s returned other rows: %s", table.query, diff)
 		}
 	}
 }
@@ -192,7 +191,7 @@ func unpacked(t *rapid.T, s *Store) (all []string) {
 	return all
 }
 
-// drawDocument draws one of few names, so that documents meet.
+// drawDocument draws one of few names, so that documents conflict.
 func drawDocument(t *rapid.T) Document {
 	names := rapid.SampledFrom([]string{"a", "b", "C", "d"})
 	text := rapid.SampledFrom([]string{"x", "X", "Mixed Case", "", strings.Repeat("long", 60), "null\x00inside"})
@@ -252,9 +251,9 @@ func drawChanges(t *rapid.T, have map[string]owned) []Change {
 	return changes
 }
 
-// TestSyncIsLikeModel holds the store, after any changes, against one that is
-// made from scratch. A change alone is made as a whole, or in parts of a few
-// documents.
+// TestSyncIsLikeModel compares the store after random changes with one that is
+// built from scratch. A single change is written as a whole, or in batches of a
+// few documents.
 func TestSyncIsLikeModel(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -36,48 +37,48 @@ func TestQuery(t *testing.T) {
 		q      Query
 		want   []string
 	}{
-		"All":       {reason: "the order is that of references", want: []string{"a", "b", "d", "c"}},
-		"In":        {reason: "neither key nor value has a case", q: Query{Filter: In("SPEC.Type", "GRPC")}, want: []string{"a", "b"}},
-		"InSeveral": {reason: "one of them is enough", q: Query{Filter: In("spec.type", "team", "grpc")}, want: []string{"a", "b", "c"}},
-		"InNothing": {reason: "no value is none of them", q: Query{Filter: In("spec.type")}, want: []string{}},
-		"InEmpty":   {reason: "empty text is a value", q: Query{Filter: In("metadata.title", "")}, want: []string{"b"}},
-		"InNull":    {reason: "nothing has no value", q: Query{Filter: In("spec.owner", "null")}, want: []string{}},
-		"List":      {reason: "each item is a value", q: Query{Filter: In("metadata.tags", "java")}, want: []string{"a"}},
-		"Item":      {reason: "and a key", q: Query{Filter: In("metadata.tags.go", "true")}, want: []string{"a", "b"}},
-		"Has":       {reason: "also what has no value is there", q: Query{Filter: Has("spec.owner")}, want: []string{"a", "b"}},
-		"HasNo":     {reason: "no entity has it", q: Query{Filter: Has("no.such.key")}, want: []string{}},
-		"Prefix":    {reason: "a beginning will do", q: Query{Filter: Prefix("spec.type", "TE")}, want: []string{"c"}},
-		"Prefixed":  {reason: "nothing has no beginning", q: Query{Filter: Prefix("spec.owner", "")}, want: []string{"a"}},
-		"Not":       {reason: "those without the field too", q: Query{Filter: Not(In("spec.type", "grpc"))}, want: []string{"d", "c"}},
-		"Relation":  {reason: "relations are fields", q: Query{Filter: In("relations.ownedBy", "group:default/c")}, want: []string{"a"}},
-		"Backwards": {reason: "in both directions", q: Query{Filter: In("relations.ownerof", "API:default/A")}, want: []string{"c"}},
-		"Kinds":     {reason: "kinds are not words within others", q: Query{Filter: In("kind", "ap", "group", "api:")}, want: []string{"c"}},
+		"All":       {reason: "Entities are sorted by reference by default.", want: []string{"a", "b", "d", "c"}},
+		"In":        {reason: "Keys and values are not case-sensitive.", q: Query{Filter: filter.In("SPEC.Type", "GRPC")}, want: []string{"a", "b"}},
+		"InSeveral": {reason: "One of several values is enough.", q: Query{Filter: filter.In("spec.type", "team", "grpc")}, want: []string{"a", "b", "c"}},
+		"InNothing": {reason: "An empty list of values matches nothing.", q: Query{Filter: filter.In("spec.type")}, want: []string{}},
+		"InEmpty":   {reason: "Empty text is a value.", q: Query{Filter: filter.In("metadata.title", "")}, want: []string{"b"}},
+		"InNull":    {reason: "Null has no value.", q: Query{Filter: filter.In("spec.owner", "null")}, want: []string{}},
+		"List":      {reason: "Each item of a list is a value.", q: Query{Filter: filter.In("metadata.tags", "java")}, want: []string{"a"}},
+		"Item":      {reason: "Each item of a list is a key.", q: Query{Filter: filter.In("metadata.tags.go", "true")}, want: []string{"a", "b"}},
+		"Has":       {reason: "A field without a value exists.", q: Query{Filter: filter.Has("spec.owner")}, want: []string{"a", "b"}},
+		"HasNo":     {reason: "A key that no entity has matches nothing.", q: Query{Filter: filter.Has("no.such.key")}, want: []string{}},
+		"Prefix":    {reason: "A prefix of a value matches.", q: Query{Filter: filter.Prefix("spec.type", "TE")}, want: []string{"c"}},
+		"Prefixed":  {reason: "A missing value has no prefix.", q: Query{Filter: filter.Prefix("spec.owner", "")}, want: []string{"a"}},
+		"Not":       {reason: "A negation matches entities without the field.", q: Query{Filter: filter.Not(filter.In("spec.type", "grpc"))}, want: []string{"d", "c"}},
+		"Relation":  {reason: "Relations are fields.", q: Query{Filter: filter.In("relations.ownedBy", "group:default/c")}, want: []string{"a"}},
+		"Backwards": {reason: "Relations can be queried in both directions.", q: Query{Filter: filter.In("relations.ownerof", "API:default/A")}, want: []string{"c"}},
+		"Kinds":     {reason: "A kind must match completely.", q: Query{Filter: filter.In("kind", "ap", "group", "api:")}, want: []string{"c"}},
 		"Both": {
-			reason: "conditions of three ways to look them up",
-			q:      Query{Filter: All(In("kind", "api"), In("metadata.namespace", "default"), Has("metadata.tags"), In("spec.type", "grpc"))},
+			reason: "Conditions of different lookups can be combined.",
+			q:      Query{Filter: filter.All(filter.In("kind", "api"), filter.In("metadata.namespace", "default"), filter.Has("metadata.tags"), filter.In("spec.type", "grpc"))},
 			want:   []string{"a", "b"},
 		},
-		"AnyNone":    {reason: "none passes nothing", q: Query{Filter: Any()}, want: []string{}},
-		"AllNone":    {reason: "none passes everything", q: Query{Filter: All()}, want: []string{"a", "b", "d", "c"}},
-		"Up":         {reason: "without the field is last", q: Query{Order: up("spec.type")}, want: []string{"a", "b", "c", "d"}},
-		"Down":       {reason: "in both directions", q: Query{Order: []Order{{"spec.type", true}}}, want: []string{"c", "b", "a", "d"}},
-		"NullLast":   {reason: "as is what has no value", q: Query{Order: up("spec.owner")}, want: []string{"a", "b", "d", "c"}},
-		"Unknown":    {reason: "all are without", q: Query{Order: up("no.such.key")}, want: []string{"a", "b", "d", "c"}},
-		"Two":        {reason: "the second decides", q: Query{Order: []Order{{"spec.type", false}, {"metadata.name", true}}}, want: []string{"b", "a", "c", "d"}},
-		"SeveralUp":  {reason: "the least of several values counts", q: Query{Order: up("metadata.tags")}, want: []string{"b", "a", "d", "c"}},
-		"Word":       {reason: "beginnings of words, all of them", q: Query{Text: Text{Term: " PAY, mon"}}, want: []string{"a"}},
-		"Hump":       {reason: "words within words", q: Query{Text: Text{Term: "invoice"}}, want: []string{"a"}},
-		"NotInside":  {reason: "but not what is inside of one", q: Query{Text: Text{Term: "oney"}}, want: []string{}},
-		"NoWord":     {reason: "there is nothing to look for", q: Query{Text: Text{Term: "-%-"}}, want: []string{}},
-		"Blank":      {reason: "that is no search", q: Query{Text: Text{Term: " \t"}}, want: []string{"a", "b", "d", "c"}},
-		"Inside":     {reason: "in fields anywhere", q: Query{Text: Text{Term: "ONEY f", Fields: []string{"metadata.description"}}}, want: []string{"a"}},
-		"Wild":       {reason: "without a meaning of their own", q: Query{Text: Text{Term: "%", Fields: []string{"metadata.description"}}}, want: []string{"b"}},
-		"Under":      {reason: "without a meaning of their own", q: Query{Text: Text{Term: "_!", Fields: []string{"metadata.description"}}}, want: []string{"b"}},
-		"NoField":    {reason: "no entity has it", q: Query{Text: Text{Term: "a", Fields: []string{"no.such"}}}, want: []string{}},
-		"Long":       {reason: "values are not that long", q: Query{Text: Text{Term: strings.Repeat("x", 201), Fields: []string{"kind"}}}, want: []string{}},
-		"NotText":    {reason: "what is not text is no mistake", q: Query{Filter: In("\xffkind\x00", "\xff\x00")}, want: []string{}},
-		"Injection":  {reason: "values are values", q: Query{Filter: In("kind", "' OR 1=1; --")}, want: []string{}},
-		"OnlyOffset": {reason: "an offset without a limit", q: Query{Offset: 3}, want: []string{"c"}},
+		"AnyNone":    {reason: "Any without conditions matches nothing.", q: Query{Filter: filter.Any()}, want: []string{}},
+		"AllNone":    {reason: "All without conditions matches everything.", q: Query{Filter: filter.All()}, want: []string{"a", "b", "d", "c"}},
+		"Up":         {reason: "Entities without the sort field are last.", q: Query{Order: up("spec.type")}, want: []string{"a", "b", "c", "d"}},
+		"Down":       {reason: "Entities without the sort field are last in both directions.", q: Query{Order: []Order{{"spec.type", true}}}, want: []string{"c", "b", "a", "d"}},
+		"NullLast":   {reason: "Entities without a value of the sort field are last.", q: Query{Order: up("spec.owner")}, want: []string{"a", "b", "d", "c"}},
+		"Unknown":    {reason: "An unknown sort field changes nothing.", q: Query{Order: up("no.such.key")}, want: []string{"a", "b", "d", "c"}},
+		"Two":        {reason: "The second sort field decides ties.", q: Query{Order: []Order{{"spec.type", false}, {"metadata.name", true}}}, want: []string{"b", "a", "c", "d"}},
+		"SeveralUp":  {reason: "The least of several values is the sort key.", q: Query{Order: up("metadata.tags")}, want: []string{"b", "a", "d", "c"}},
+		"Word":       {reason: "All words of a search must match the start of a word.", q: Query{Text: Text{Term: " PAY, mon"}}, want: []string{"a"}},
+		"Hump":       {reason: "The parts of a compound word match.", q: Query{Text: Text{Term: "invoice"}}, want: []string{"a"}},
+		"NotInside":  {reason: "The inside of a word does not match.", q: Query{Text: Text{Term: "oney"}}, want: []string{}},
+		"NoWord":     {reason: "A search without letters matches nothing.", q: Query{Text: Text{Term: "-%-"}}, want: []string{}},
+		"Blank":      {reason: "A blank search matches everything.", q: Query{Text: Text{Term: " \t"}}, want: []string{"a", "b", "d", "c"}},
+		"Inside":     {reason: "A search in fields matches anywhere in the value.", q: Query{Text: Text{Term: "ONEY f", Fields: []string{"metadata.description"}}}, want: []string{"a"}},
+		"Wild":       {reason: "A percent sign is literal.", q: Query{Text: Text{Term: "%", Fields: []string{"metadata.description"}}}, want: []string{"b"}},
+		"Under":      {reason: "An underscore and an exclamation mark are literal.", q: Query{Text: Text{Term: "_!", Fields: []string{"metadata.description"}}}, want: []string{"b"}},
+		"NoField":    {reason: "A search in an unknown field matches nothing.", q: Query{Text: Text{Term: "a", Fields: []string{"no.such"}}}, want: []string{}},
+		"Long":       {reason: "A term longer than any indexed value matches nothing.", q: Query{Text: Text{Term: strings.Repeat("x", 201), Fields: []string{"kind"}}}, want: []string{}},
+		"NotText":    {reason: "A value that is not valid text matches nothing.", q: Query{Filter: filter.In("\xffkind\x00", "\xff\x00")}, want: []string{}},
+		"Injection":  {reason: "A value with SQL is literal.", q: Query{Filter: filter.In("kind", "' OR 1=1; --")}, want: []string{}},
+		"OnlyOffset": {reason: "An offset does not need a limit.", q: Query{Offset: 3}, want: []string{"c"}},
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -97,15 +98,15 @@ func TestQuery(t *testing.T) {
 					t.Error(tc.reason, diff)
 				}
 				if tc.q.Total && page.Total != len(tc.want) {
-					t.Errorf("the total is %d", page.Total)
+					t.Errorf("total is %d, want all matches", page.Total)
 				}
 			})
 		}
 	})
 }
 
-// TestSetsOfConditions asks for entities that pass one of two sets of conditions. The rows
-// of an index for one condition have more than what passes its set.
+// TestSetsOfConditions queries for entities that match one of two sets of
+// conditions. The index range of one condition has more rows than its set.
 func TestSetsOfConditions(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -114,10 +115,12 @@ func TestSetsOfConditions(t *testing.T) {
 			docs = append(docs, small(t, "API", fmt.Sprint("n", i), fmt.Sprintf("spec: {type: %s, lifecycle: %s}", []string{"grpc", "rest"}[i%2], []string{"old", "new"}[i/2%2])))
 		}
 		put(t, s, docs...)
-		set := func(typ, lifecycle string) Filter { return All(In("spec.type", typ), In("spec.lifecycle", lifecycle)) }
-		page, err := s.Query(t.Context(), Query{Filter: Any(set("grpc", "old"), set("rest", "new")), Limit: NoLimit, Total: true})
+		set := func(typ, lifecycle string) filter.Filter {
+			return filter.All(filter.In("spec.type", typ), filter.In("spec.lifecycle", lifecycle))
+		}
+		page, err := s.Query(t.Context(), Query{Filter: filter.Any(set("grpc", "old"), set("rest", "new")), Limit: NoLimit, Total: true})
 		if err != nil || page.Total != 20 || len(page.Items) != 20 {
-			t.Errorf("%d entities in all and %d on the page (%v), want 20", page.Total, len(page.Items), err)
+			t.Errorf("total is %d with %d entities on the page (%v), want 20", page.Total, len(page.Items), err)
 		}
 	})
 }
@@ -132,9 +135,9 @@ func TestTotalFollowsChanges(t *testing.T) {
 			}
 			put(t, replica, docs...)
 			for _, limit := range []int{0, 1, 9} {
-				page, err := s.Query(t.Context(), Query{Filter: In("spec.type", "grpc"), Limit: limit, Total: true})
+				page, err := s.Query(t.Context(), Query{Filter: filter.In("spec.type", "grpc"), Limit: limit, Total: true})
 				if err != nil || page.Total != n || page.More != (limit == 1 && n > 1) {
-					t.Errorf("limit %d of %d: %+v, %v", limit, n, page, err)
+					t.Errorf("page with limit %d of %d is %+v, %v", limit, n, page, err)
 				}
 			}
 		}
@@ -148,19 +151,19 @@ func TestDigest(t *testing.T) {
 		all := Query{Limit: NoLimit}
 		first, byName := digest(t, s, all), digest(t, s, Query{Limit: NoLimit, Order: []Order{{"metadata.name", true}}})
 		if !bytes.Equal(first, byName) || !bytes.Equal(first, digest(t, s, all)) {
-			t.Error("the same entities have different digests")
+			t.Error("digests of the same entities differ")
 		}
 		for reason, q := range map[string]Query{
 			"a part": {Limit: 1}, "another part": {Limit: 1, Offset: 1}, "none": {Limit: 0},
-			"behind": {Limit: 1, After: &Position{Ref: "api:default/a"}}, "never": {Limit: NoLimit, Filter: Any()},
+			"behind": {Limit: 1, Position: &Position{Ref: "api:default/a"}}, "never": {Limit: NoLimit, Filter: filter.Any()},
 		} {
 			if bytes.Equal(first, digest(t, s, q)) {
-				t.Errorf("%s has the digest of all", reason)
+				t.Errorf("%s has the digest of all entities", reason)
 			}
 		}
 		put(t, open(), small(t, "API", "a", "  title: new"), small(t, "API", "b", ""))
 		if bytes.Equal(first, digest(t, s, all)) {
-			t.Error("the digest stays the same after a change")
+			t.Error("digest is unchanged after a change")
 		}
 	})
 }
@@ -185,18 +188,18 @@ func TestEach(t *testing.T) {
 		var seen []Entity
 		err := s.Each(t.Context(), Query{Limit: NoLimit}, func(e *Entity) error {
 			if len(seen) == 0 {
-				// A change meanwhile is not seen.
+				// A change meanwhile is not visible.
 				put(t, s, docs[:1]...)
 			}
 			seen = append(seen, *e)
 			return nil
 		})
 		if err != nil || len(seen) != len(docs) {
-			t.Errorf("%d of %d: %v", len(seen), len(docs), err)
+			t.Errorf("list has %d of %d entities: %v", len(seen), len(docs), err)
 		}
 		for i, e := range seen {
 			if want := fmt.Sprintf("api:default/n%03d", i); e.Ref != want || !bytes.Contains(e.JSON, []byte(e.UID)) {
-				t.Errorf("%s stands where %s should", e.Ref, want)
+				t.Errorf("entity is %s, want %s", e.Ref, want)
 			}
 		}
 		stop := errors.New("enough")
@@ -206,8 +209,8 @@ func TestEach(t *testing.T) {
 	})
 }
 
-// TestEachLeavesRoom has lists that nobody goes on reading. Everything else is
-// answered meanwhile, and a further list waits no longer than its context.
+// TestEachLeavesRoom keeps lists open without reading them. All other calls
+// succeed meanwhile, and a further list waits only until its context ends.
 func TestEachLeavesRoom(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -243,29 +246,29 @@ func TestEachLeavesRoom(t *testing.T) {
 		if err := s.Snapshot(ctx, func(ask db.Asker) error {
 			return s.many(ctx, ask, []string{"api:default/a"}, func(*Entity) {})
 		}); err != nil {
-			t.Errorf("a page of one moment: %v", err)
+			t.Errorf("read in a snapshot returned %v", err)
 		}
 		impatient, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		err := s.Each(impatient, Query{Limit: NoLimit}, func(*Entity) error { return nil })
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("one list too many: %v", err)
+			t.Errorf("list above the limit returned %v, want context.DeadlineExceeded", err)
 		}
 	})
 }
 
 func TestTooComplex(t *testing.T) {
-	deep := Has("kind")
+	deep := filter.Has("kind")
 	for range maxDepth {
-		deep = Not(deep)
+		deep = filter.Not(deep)
 	}
-	wide := All()
-	for range maxLeaves + 1 {
-		wide.Filters = append(wide.Filters, Has("kind"))
+	wide := filter.All()
+	for range maxConditions + 1 {
+		wide.Filters = append(wide.Filters, filter.Has("kind"))
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		labels := make([]string, maxLeaves)
+		labels := make([]string, maxConditions)
 		for i := range labels {
 			labels[i] = fmt.Sprintf("l%d: v", i)
 		}
@@ -273,9 +276,9 @@ func TestTooComplex(t *testing.T) {
 		for name, q := range map[string]Query{
 			"Deep":   {Filter: deep},
 			"Wide":   {Filter: wide},
-			"Values": {Filter: In("kind", make([]string, maxLeaves+1)...)},
-			"Words":  {Text: Text{Term: strings.Repeat("a ", maxLeaves+1)}},
-			"Fields": {Text: Text{Term: "a", Fields: make([]string, maxLeaves+1)}},
+			"Values": {Filter: filter.In("kind", make([]string, maxConditions+1)...)},
+			"Words":  {Text: Text{Term: strings.Repeat("a ", maxConditions+1)}},
+			"Fields": {Text: Text{Term: "a", Fields: make([]string, maxConditions+1)}},
 			"Order":  {Order: make([]Order, maxOrder+1)},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -284,34 +287,34 @@ func TestTooComplex(t *testing.T) {
 				}
 			})
 		}
-		if _, err := s.Facets(t.Context(), make([]string, maxLeaves+1), Filter{}, Text{}); !errors.Is(err, ErrTooComplex) {
+		if _, err := s.Facets(t.Context(), make([]string, maxConditions+1), filter.Filter{}, Text{}); !errors.Is(err, ErrTooComplex) {
 			t.Error(err)
 		}
-		// As much as is allowed works.
-		var has, hasNot, pairs []Filter
-		values := make([]string, maxLeaves)
+		// Queries of the maximum size succeed.
+		var has, hasNot, pairs []filter.Filter
+		values := make([]string, maxConditions)
 		for i := range values {
 			values[i] = fmt.Sprint("v", i)
 			label := fmt.Sprint("metadata.labels.l", i)
-			has, hasNot = append(has, Has(label)), append(hasNot, Not(Has(label)))
+			has, hasNot = append(has, filter.Has(label)), append(hasNot, filter.Not(filter.Has(label)))
 			if i%4 == 0 {
-				pairs = append(pairs, All(In(label, "v", "w"), In("metadata.name", fmt.Sprint("x", i), "a")))
+				pairs = append(pairs, filter.All(filter.In(label, "v", "w"), filter.In("metadata.name", fmt.Sprint("x", i), "a")))
 			}
 		}
 		values[7] = "api"
 		for name, c := range map[string]struct {
-			filter Filter
+			filter filter.Filter
 			found  int
 		}{
 			"Deep":    {deep.Filters[0], 0},
-			"Values":  {In("metadata.name", values...), 0},
-			"Kinds":   {In("kind", values...), 1},
-			"All":     {All(has...), 1},
-			"Any":     {Any(has...), 1},
-			"None":    {All(hasNot...), 0},
-			"NotAny":  {Not(Any(has...)), 0},
-			"Lacking": {Any(hasNot...), 0},
-			"Pairs":   {Any(pairs...), 1},
+			"Values":  {filter.In("metadata.name", values...), 0},
+			"Kinds":   {filter.In("kind", values...), 1},
+			"All":     {filter.All(has...), 1},
+			"Any":     {filter.Any(has...), 1},
+			"None":    {filter.All(hasNot...), 0},
+			"NotAny":  {filter.Not(filter.Any(has...)), 0},
+			"Lacking": {filter.Any(hasNot...), 0},
+			"Pairs":   {filter.Any(pairs...), 1},
 		} {
 			q := Query{Filter: c.filter}
 			t.Run("Allowed"+name, func(t *testing.T) {
@@ -320,7 +323,7 @@ func TestTooComplex(t *testing.T) {
 				q.Order = []Order{{Field: "metadata.title"}}
 				page, err := s.Query(t.Context(), q)
 				if err != nil || len(page.Items) != c.found || page.Total != c.found {
-					t.Errorf("found %d of %d, want %d: %v", len(page.Items), page.Total, c.found, err)
+					t.Errorf("page has %d of %d entities, want %d: %v", len(page.Items), page.Total, c.found, err)
 				}
 			})
 		}

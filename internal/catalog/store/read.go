@@ -128,7 +128,7 @@ func (s *Store) together(ctx context.Context, refs []string, add func(*Entity), 
 // many reads the entities with the references, in any order.
 func (s *Store) many(ctx context.Context, ask db.Asker, refs []string, add func(*Entity)) error {
 	for len(refs) > 0 {
-		var b statement
+		var b db.Statement
 		b.Add(selectEntity + "e.ref IN ")
 		n := min(batch, len(refs))
 		b.List(refs[:n])
@@ -152,7 +152,7 @@ func (s *Store) many(ctx context.Context, ask db.Asker, refs []string, add func(
 // Providers returns how many entities each provider has.
 func (s *Store) Providers(ctx context.Context) (map[string]int, error) {
 	all := map[string]int{}
-	var b statement
+	var b db.Statement
 	b.Add("SELECT provider, count(*) FROM entities GROUP BY provider")
 	err := b.Each(ctx, s.DB.Query, func(rows *db.Rows) error {
 		var name string
@@ -165,40 +165,4 @@ func (s *Store) Providers(ctx context.Context) (map[string]int, error) {
 		return nil, db.Fail("count the entities of providers", err)
 	}
 	return all, nil
-}
-
-// numbersOf returns the numbers of those keys that have one. Keys must be as they are
-// indexed.
-func (s *Store) numbersOf(ctx context.Context, keys []string) (map[string]int64, error) {
-	known := make(map[string]int64, len(keys))
-	var unknown []string
-	for _, key := range keys {
-		if n, ok := s.keys.get(key); ok {
-			known[key] = n
-		} else if !tooLong(key) {
-			unknown = append(unknown, key)
-		}
-	}
-	// Another replica may have added the key.
-	for len(unknown) > 0 {
-		n := min(batch, len(unknown))
-		var b statement
-		b.Add("SELECT key, id FROM keys WHERE key IN ")
-		b.List(unknown[:n])
-		unknown = unknown[n:]
-		err := b.Each(ctx, s.DB.Query, func(rows *db.Rows) error {
-			var key string
-			var id int64
-			if err := rows.Scan(&key, &id); err != nil {
-				return err
-			}
-			s.keys.put(map[string]int64{key: id})
-			known[key] = id
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return known, nil
 }

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
 )
 
-// mixedDocs makes documents of about 2.5 KB of several kinds and types, a part
-// at a time.
+// mixedDocs returns documents of about 2.5 KB of several kinds and types, one
+// batch at a time.
 func mixedDocs(tb testing.TB, n int, add func([]Document)) {
 	tb.Helper()
 	const part = 10_000
@@ -45,7 +46,7 @@ func onSizes(b *testing.B, bench func(b *testing.B, s *Store)) {
 
 var benchPostgres = flag.Bool("pg", false, "benchmark reading from PostgreSQL instead of SQLite")
 
-// benchStores are the catalogs of benchmarks. Each is filled once, and closed
+// benchStores are the catalogs of benchmarks. Each is filled once, and is closed
 // and removed by endBenchmarks.
 var benchStores = map[int]*Store{}
 
@@ -90,8 +91,8 @@ func endBenchmarks() {
 	}
 }
 
-// loop runs f, and reports the processor time it takes besides: other processes
-// do not disturb that.
+// loop runs f, and also reports its CPU time, which other processes do not
+// affect.
 func loop(b *testing.B, f func(i int) error) {
 	b.Helper()
 	b.ReportAllocs()
@@ -129,8 +130,8 @@ func BenchmarkGet(b *testing.B) {
 }
 
 func BenchmarkQuery(b *testing.B) {
-	kind := In("kind", "component")
-	typed := All(kind, In("spec.type", "website"))
+	kind := filter.In("kind", "component")
+	typed := filter.All(kind, filter.In("spec.type", "website"))
 	byName := []Order{{Field: "metadata.name"}}
 	for name, q := range map[string]Query{
 		"List100":        {Limit: 100},
@@ -142,14 +143,14 @@ func BenchmarkQuery(b *testing.B) {
 		"TypeByName":     {Filter: typed, Limit: 20, Total: true, Order: byName},
 		"TypeByTitle":    {Filter: typed, Limit: 20, Total: true, Order: []Order{{Field: "metadata.title", Desc: true}}},
 		"ByTypeAndName":  {Filter: kind, Limit: 20, Total: true, Order: []Order{{Field: "spec.type"}, {Field: "metadata.name"}}},
-		"Owner":          {Filter: In("relations.ownedBy", "group:default/team-3"), Limit: 20, Total: true},
-		"KindsOrOwner":   {Filter: Any(In("kind", "api", "resource"), In("spec.owner", "group:default/team-3")), Limit: 20, Total: true},
+		"Owner":          {Filter: filter.In("relations.ownedBy", "group:default/team-3"), Limit: 20, Total: true},
+		"KindsOrOwner":   {Filter: filter.Any(filter.In("kind", "api", "resource"), filter.In("spec.owner", "group:default/team-3")), Limit: 20, Total: true},
 		"Offset5000":     {Filter: kind, Limit: 20, Offset: 5000, Total: true},
 		"Word":           {Text: Text{Term: "numb pay"}, Limit: 20, Total: true},
 		"RareWord":       {Text: Text{Term: "pay-000300"}, Limit: 20, Total: true},
 		"InsideTitle":    {Text: Text{Term: "ber 77", Fields: []string{"metadata.title"}}, Limit: 20, Total: true},
-		"NotTagByName":   {Filter: Not(In("metadata.tags", "tier-1")), Limit: 20, Total: true, Order: byName},
-		"TagsByTagsDesc": {Filter: Has("metadata.tags"), Limit: 20, Total: true, Order: []Order{{Field: "metadata.tags", Desc: true}}},
+		"NotTagByName":   {Filter: filter.Not(filter.In("metadata.tags", "tier-1")), Limit: 20, Total: true, Order: byName},
+		"TagsByTagsDesc": {Filter: filter.Has("metadata.tags"), Limit: 20, Total: true, Order: []Order{{Field: "metadata.tags", Desc: true}}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			onSizes(b, func(b *testing.B, s *Store) {
@@ -178,16 +179,16 @@ func BenchmarkEach(b *testing.B) {
 	})
 }
 
-// BenchmarkCold counts what is remembered otherwise.
+// BenchmarkCold measures what is cached otherwise.
 func BenchmarkCold(b *testing.B) {
-	kind := In("kind", "component")
+	kind := filter.In("kind", "component")
 	for name, ask := range map[string]func(s *Store) error{
 		"Facets": func(s *Store) error {
 			_, err := s.Facets(b.Context(), []string{"spec.type", "metadata.tags"}, kind, Text{})
 			return err
 		},
 		"FacetsOfText": func(s *Store) error {
-			_, err := s.Facets(b.Context(), []string{"spec.type", "metadata.tags"}, Filter{}, Text{Term: "service"})
+			_, err := s.Facets(b.Context(), []string{"spec.type", "metadata.tags"}, filter.Filter{}, Text{Term: "service"})
 			return err
 		},
 		"Digest": func(s *Store) error {
@@ -195,7 +196,7 @@ func BenchmarkCold(b *testing.B) {
 			return err
 		},
 		"Total": func(s *Store) error {
-			_, err := s.Query(b.Context(), Query{Filter: All(kind, In("spec.type", "website")), Total: true})
+			_, err := s.Query(b.Context(), Query{Filter: filter.All(kind, filter.In("spec.type", "website")), Total: true})
 			return err
 		},
 	} {

@@ -9,10 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
 
-// small makes a document of a few lines.
+// small returns a short document.
 func small(tb testing.TB, kind, name, more string) Document {
 	tb.Helper()
 	return document(tb, fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata:\n  name: %s\n%s", kind, name, more))
@@ -30,11 +31,11 @@ func TestGet(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Ref != "api:default/child" || got.Provider != "test" || got.Parent != "location:default/top" {
-			t.Errorf("got %+v", got)
+			t.Errorf("entity is %+v", got)
 		}
 		for _, part := range []string{`"name":"Child"`, `"uid":"` + got.UID + `"`, `"etag":"` + got.ETag + `"`} {
 			if !strings.Contains(string(got.JSON), part) {
-				t.Errorf("%s is not in %s", part, got.JSON)
+				t.Errorf("%s is missing in %s", part, got.JSON)
 			}
 		}
 		again, err := s.GetByUID(t.Context(), got.UID)
@@ -43,10 +44,10 @@ func TestGet(t *testing.T) {
 		}
 		for _, name := range []string{"api:default/none", "", "\x00", "\xff", strings.Repeat("x", 1<<20), "' OR 1=1 --", "%"} {
 			if _, err := s.Get(t.Context(), name); !errors.Is(err, db.ErrNotFound) {
-				t.Errorf("reference %.20q: %v", name, err)
+				t.Errorf("Get of %.20q returned %v, want db.ErrNotFound", name, err)
 			}
 			if _, err := s.GetByUID(t.Context(), name); !errors.Is(err, db.ErrNotFound) {
-				t.Errorf("uid %.20q: %v", name, err)
+				t.Errorf("GetByUID of %.20q returned %v, want db.ErrNotFound", name, err)
 			}
 		}
 	})
@@ -118,11 +119,11 @@ func TestAncestry(t *testing.T) {
 			reason string
 			want   []string
 		}{
-			"leaf":   {reason: "parents come in order", want: []string{"leaf", "middle", "root"}},
-			"root":   {reason: "a root has none", want: []string{"root"}},
-			"orphan": {reason: "a parent that is not there ends the line", want: []string{"orphan"}},
-			"a":      {reason: "a loop ends where it began", want: []string{"a", "b"}},
-			"self":   {reason: "so does the shortest loop", want: []string{"self"}},
+			"leaf":   {reason: "Parents are in order.", want: []string{"leaf", "middle", "root"}},
+			"root":   {reason: "A root has no parent.", want: []string{"root"}},
+			"orphan": {reason: "A missing parent ends the ancestry.", want: []string{"orphan"}},
+			"a":      {reason: "A cycle ends where it began.", want: []string{"a", "b"}},
+			"self":   {reason: "A self-reference ends the ancestry.", want: []string{"self"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				line, err := s.Ancestry(t.Context(), "location:default/"+name)
@@ -140,7 +141,7 @@ func TestAncestry(t *testing.T) {
 		}
 		for _, ref := range []string{"location:default/gone", "\x00"} {
 			if _, err := s.Ancestry(t.Context(), ref); !errors.Is(err, db.ErrNotFound) {
-				t.Errorf("%q: %v", ref, err)
+				t.Errorf("Ancestry of %q returned %v, want db.ErrNotFound", ref, err)
 			}
 		}
 	})
@@ -156,44 +157,44 @@ func TestFacets(t *testing.T) {
 		for name, tc := range map[string]struct {
 			reason string
 			facets []string
-			filter Filter
+			filter filter.Filter
 			text   Text
 			want   map[string][]Facet
 		}{
 			"Case": {
-				reason: "a value is shown as it is written, and the key is found however it is",
+				reason: "A value has its original spelling, and keys are not case-sensitive.",
 				facets: []string{"Spec.Type", "kind"},
 				want: map[string][]Facet{
 					"Spec.Type": {{"gRPC", 1}, {"grpc", 1}, {"team", 1}}, "kind": {{"API", 2}, {"Group", 1}},
 				},
 			},
 			"List": {
-				reason: "an entity counts once for each value",
-				facets: []string{"metadata.tags"}, filter: In("kind", "api"),
+				reason: "An entity counts once for each value.",
+				facets: []string{"metadata.tags"}, filter: filter.In("kind", "api"),
 				want: map[string][]Facet{"metadata.tags": {{"go", 2}, {"java", 1}}},
 			},
 			"Filtered": {
-				reason: "only what passes counts",
-				facets: []string{"kind"}, filter: Not(In("metadata.name", "A")),
+				reason: "Only entities that match the filter count.",
+				facets: []string{"kind"}, filter: filter.Not(filter.In("metadata.name", "A")),
 				want: map[string][]Facet{"kind": {{"API", 1}, {"Group", 1}}},
 			},
 			"Words": {
-				reason: "only what has a word that begins so counts",
+				reason: "Only entities with a word of this prefix count.",
 				facets: []string{"kind", "metadata.tags"}, text: Text{Term: "JAV"},
 				want: map[string][]Facet{"kind": {{"API", 1}}, "metadata.tags": {{"go", 1}, {"java", 1}}},
 			},
 			"Inside": {
-				reason: "a search in fields finds what is inside their values, and the filter holds as well",
-				facets: []string{"kind"}, filter: In("kind", "api"), text: Text{Term: "EA", Fields: []string{"spec.type", "spec.owner"}},
+				reason: "A search in fields matches inside values, and is combined with the filter.",
+				facets: []string{"kind"}, filter: filter.In("kind", "api"), text: Text{Term: "EA", Fields: []string{"spec.type", "spec.owner"}},
 				want: map[string][]Facet{"kind": {{"API", 1}}},
 			},
 			"Nothing": {
-				reason: "no value and no key give empty lists",
-				facets: []string{"spec.owner", "spec.text", "no.such", "no.such"}, filter: Any(In("metadata.name", "b"), In("kind", "group")),
+				reason: "Missing values and keys give empty lists.",
+				facets: []string{"spec.owner", "spec.text", "no.such", "no.such"}, filter: filter.Any(filter.In("metadata.name", "b"), filter.In("kind", "group")),
 				want: map[string][]Facet{"spec.owner": {}, "spec.text": {}, "no.such": {}},
 			},
 			"Never": {
-				reason: "nothing passes", facets: []string{"kind"}, filter: Any(),
+				reason: "A filter that matches nothing gives empty lists.", facets: []string{"kind"}, filter: filter.Any(),
 				want: map[string][]Facet{"kind": {}},
 			},
 		} {
@@ -210,14 +211,14 @@ func TestFacets(t *testing.T) {
 				}
 			})
 		}
-		before, err := s.Facets(t.Context(), []string{"kind"}, Filter{}, Text{})
+		before, err := s.Facets(t.Context(), []string{"kind"}, filter.Filter{}, Text{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before["kind"][0].Count = 99
-		// Another replica changes something.
+		// Another replica changes an entity.
 		put(t, open(), small(t, "API", "a", ""))
-		after, err := s.Facets(t.Context(), []string{"kind"}, Filter{}, Text{})
+		after, err := s.Facets(t.Context(), []string{"kind"}, filter.Filter{}, Text{})
 		if diff := cmp.Diff(map[string][]Facet{"kind": {{"API", 1}}}, after); diff != "" || err != nil {
 			t.Error(diff, err)
 		}

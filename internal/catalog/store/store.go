@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/spool"
 )
 
@@ -103,14 +104,16 @@ type Position struct {
 
 // Query selects entities. They are sorted by the fields of Order, then by reference.
 type Query struct {
-	Filter Filter
+	Filter filter.Filter
 	Text   Text
 	Order  []Order
 	// Offset entities are skipped, and at most Limit are returned; NoLimit returns all.
 	Offset, Limit int
-	// After and Before, of which one may be set, begin after or end before a position. A
-	// page before a position is the one directly before it, still in the query's order.
-	After, Before *Position
+	// Position, if not nil, is where the page begins: after it or, if Backward is set,
+	// before it. A page before a position is the one directly before it, still in the
+	// query's order. The position has a value, or nil, for each field of Order.
+	Position *Position
+	Backward bool
 	// Total requests the total number of entities.
 	Total bool
 }
@@ -124,7 +127,7 @@ type Page struct {
 	// First and Last are the positions of the first and last item, nil if there are none.
 	First, Last *Position
 	// More reports whether there are further entities in the direction of the query: after
-	// the page, or before it if the query has Before.
+	// the page, or before it if the query is backward.
 	More bool
 	// Total is the total number of entities, -1 if it was not requested.
 	Total int

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/test/database"
 )
 
-// component is a document of that name whose spec has the fields, which are
-// JSON.
+// component returns a Component with a name and spec fields in JSON.
 func component(tb testing.TB, name string, spec ...string) Document {
 	tb.Helper()
 	return document(tb, fmt.Sprintf(`{"apiVersion":"backstage.io/v1alpha1","kind":"Component",
@@ -28,7 +28,7 @@ func group(tb testing.TB, name string, spec ...string) Document {
 		"metadata":{"name":%q},"spec":{%s}}`, name, strings.Join(spec, ",")))
 }
 
-// linksOf reads the relations out of an entity's JSON, "type target" each.
+// linksOf returns the relations of an entity's JSON as "type target".
 func linksOf(tb testing.TB, s *Store, ref string) []string {
 	tb.Helper()
 	e, err := s.Get(tb.Context(), ref)
@@ -46,7 +46,7 @@ func decodeBody(tb testing.TB, body []byte) *tree.Node {
 	tb.Helper()
 	n, err := tree.Wire{}.Decode(body)
 	if err != nil {
-		tb.Fatalf("%v in %s", err, body)
+		tb.Fatalf("relations cannot be decoded: %v in %s", err, body)
 	}
 	return n
 }
@@ -68,7 +68,7 @@ func TestSync(t *testing.T) {
 			t.Helper()
 			got := push(t, s, change)
 			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Result{}, "Refs")); diff != "" {
-				t.Errorf("%s: %s", reason, diff)
+				t.Errorf("%s: result differs: %s", reason, diff)
 			}
 			var have []string
 			err := database.Each(t.Context(), s.Read, "SELECT ref FROM entities ORDER BY ref", nil, database.Into(&have))
@@ -76,7 +76,7 @@ func TestSync(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := gocmp.Diff(refs, have, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s: %s", reason, diff)
+				t.Errorf("%s: entities differ: %s", reason, diff)
 			}
 		}
 		docA, docB := component(t, "a", `"type":"x"`), component(t, "b", `"type":"x"`)
@@ -88,16 +88,16 @@ func TestSync(t *testing.T) {
 		step("only what differs is updated", Change{Provider: "p", Full: true, Put: []Document{changedA, docB}},
 			Result{Updated: 1, Unchanged: 1}, a, b)
 		step("a new parent is an update", Change{Provider: "p", Put: []Document{child}}, Result{Updated: 1}, a, b)
-		step("whose entity it is already, owns it", Change{Provider: "q", Full: true, Put: []Document{docA, component(t, "c")}},
+		step("an entity of another provider is refused", Change{Provider: "q", Full: true, Put: []Document{docA, component(t, "c")}},
 			Result{Added: 1, Refused: []Refusal{{Index: 0, Ref: a, Owner: "p"}}}, a, b, c)
-		step("of two documents the first counts", Change{Provider: "q", Put: []Document{component(t, "c"), component(t, "C", `"type":"z"`)}},
+		step("the first of two documents counts", Change{Provider: "q", Put: []Document{component(t, "c"), component(t, "C", `"type":"z"`)}},
 			Result{Unchanged: 1, Refused: []Refusal{{Index: 1, Ref: c, Owner: "q"}}}, a, b, c)
-		step("a delta removes what it says, and nobody else's", Change{Provider: "p", Remove: []string{"Component:default/B", c, "component:default/none"}},
+		step("a delta removes only its references that the provider owns", Change{Provider: "p", Remove: []string{"Component:default/B", c, "component:default/none"}},
 			Result{Removed: 1}, a, c)
-		step("what is put and removed is put", Change{Provider: "p", Put: []Document{docB}, Remove: []string{b}}, Result{Added: 1}, a, b, c)
-		step("a full change without anything removes what is the provider's", Change{Provider: "p", Full: true}, Result{Removed: 2}, c)
-		step("what is free can be taken", Change{Provider: "q", Put: []Document{docA}}, Result{Added: 1}, a, c)
-		step("nothing from nobody is nothing", Change{Provider: "nobody", Full: true}, Result{}, a, c)
+		step("a reference that is both put and removed is put", Change{Provider: "p", Put: []Document{docB}, Remove: []string{b}}, Result{Added: 1}, a, b, c)
+		step("an empty full change removes all entities of the provider", Change{Provider: "p", Full: true}, Result{Removed: 2}, c)
+		step("a removed entity can be added by another provider", Change{Provider: "q", Put: []Document{docA}}, Result{Added: 1}, a, c)
+		step("an empty full change of an unknown provider changes nothing", Change{Provider: "unknown", Full: true}, Result{}, a, c)
 	})
 }
 
@@ -116,20 +116,20 @@ func TestSyncKeepsUID(t *testing.T) {
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a", `"type":"x"`)}})
 		second := get()
 		if first.UID != second.UID {
-			t.Error("an update changed the uid")
+			t.Error("update changed the uid")
 		}
 		if first.ETag == second.ETag {
-			t.Error("an update did not change the etag")
+			t.Error("update did not change the etag")
 		}
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
 		if got := get(); got.ETag != first.ETag {
-			t.Error("the same content has another etag")
+			t.Error("same content has another etag")
 		}
 		if err := s.DeleteByUID(t.Context(), first.UID); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.DeleteByUID(t.Context(), first.UID); !isNotFound(err) {
-			t.Errorf("removing it again: %v", err)
+			t.Errorf("deleting the entity again returned %v, want not found", err)
 		}
 	})
 }
@@ -141,26 +141,26 @@ func TestSyncRelates(t *testing.T) {
 		want := func(reason, ref string, links ...string) {
 			t.Helper()
 			if diff := gocmp.Diff(links, linksOf(t, s, ref), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s: %s", reason, diff)
+				t.Errorf("%s: relations differ: %s", reason, diff)
 			}
 		}
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a", `"owner":"team"`)}})
-		want("the target need not be there", "component:default/a", "ownedBy "+team)
+		want("the target need not exist", "component:default/a", "ownedBy "+team)
 		push(t, s, Change{Provider: "q", Put: []Document{group(t, "team")}})
-		want("a target that appears has it", team, "ownerOf component:default/a")
+		want("a target that is added later has the relation", team, "ownerOf component:default/a")
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "b", `"owner":"team"`, `"dependsOn":["component:a"]`)}})
-		want("a target that is there gets it", team, "ownerOf component:default/a", "ownerOf component:default/b")
-		want("so does one that is somebody else's", "component:default/a", "dependencyOf component:default/b", "ownedBy "+team)
+		want("an existing target gets the relation", team, "ownerOf component:default/a", "ownerOf component:default/b")
+		want("so does a target of another provider", "component:default/a", "dependencyOf component:default/b", "ownedBy "+team)
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a", `"owner":"team"`, `"dependencyOf":["component:b"]`)}})
-		want("what both declare is there once", "component:default/b", "dependsOn component:default/a", "ownedBy "+team)
+		want("a relation that both sides declare exists once", "component:default/b", "dependsOn component:default/a", "ownedBy "+team)
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "b", `"owner":"other"`)}})
-		want("what one still declares stays", "component:default/b", "dependsOn component:default/a", "ownedBy group:default/other")
-		want("what none declares goes", team, "ownerOf component:default/a")
+		want("a relation that one side still declares stays", "component:default/b", "dependsOn component:default/a", "ownedBy group:default/other")
+		want("a relation that no side declares is removed", team, "ownerOf component:default/a")
 		push(t, s, Change{Provider: "p", Remove: []string{"component:default/a"}})
-		want("whoever is removed declares nothing", "component:default/b", "ownedBy group:default/other")
-		want("whoever is removed is no target either", team)
+		want("a removed entity declares no relations", "component:default/b", "ownedBy group:default/other")
+		want("a removed entity is no target", team)
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "b", `"dependsOn":["component:b"]`)}})
-		want("an entity may relate to itself", "component:default/b",
+		want("an entity may have a relation to itself", "component:default/b",
 			"dependencyOf component:default/b", "dependsOn component:default/b")
 		push(t, s, Change{Provider: "q", Full: true})
 		push(t, s, Change{Provider: "p", Full: true})
@@ -173,8 +173,8 @@ func TestSyncRelates(t *testing.T) {
 	})
 }
 
-// TestSyncUnchangedWritesNothing asks the engine whether anything was written,
-// and keeps others from writing meanwhile.
+// TestSyncUnchangedWritesNothing checks in the database that an unchanged change
+// writes nothing, as a write would block others.
 func TestSyncUnchangedWritesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -195,10 +195,10 @@ func TestSyncUnchangedWritesNothing(t *testing.T) {
 		push(t, s, c)
 		push(t, s, Change{Provider: "p", Put: docs, Remove: []string{"component:default/none"}})
 		if r := push(t, s, other); len(r.Refused) != 1 {
-			t.Error("it was not refused")
+			t.Error("document of another provider was not refused")
 		}
 		if after := database.Written(t, s.DB); after != before {
-			t.Errorf("something was written: %d, then %d", before, after)
+			t.Errorf("unchanged change wrote: %d, then %d", before, after)
 		}
 		if err := lock.Rollback(); err != nil {
 			t.Fatal(err)
@@ -206,7 +206,7 @@ func TestSyncUnchangedWritesNothing(t *testing.T) {
 		s.Patience = usual
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "b")}})
 		if after := database.Written(t, s.DB); after == before {
-			t.Error("the test would not notice a write")
+			t.Error("test does not detect a write")
 		}
 	})
 }
@@ -221,13 +221,13 @@ func TestSyncRaisesRevision(t *testing.T) {
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
 		after, err := replica.Revision(t.Context())
 		if err != nil || after <= before {
-			t.Errorf("revision %d, then %d (%v)", before, after, err)
+			t.Errorf("revision was %d and is %d (%v), want it higher", before, after, err)
 		}
 	})
 }
 
-// TestSyncAtOnce has several replicas write the same references at once: each
-// has one owner in the end, and the numbers of keys are the same for all.
+// TestSyncAtOnce has several replicas write the same references concurrently:
+// each reference has one owner in the end, and key ids are the same for all.
 func TestSyncAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		const replicas = 4
@@ -256,22 +256,22 @@ func TestSyncAtOnce(t *testing.T) {
 			}
 			added += o.r.Added
 			if o.r.Added+len(o.r.Refused) != 21 {
-				t.Errorf("added and refused: %+v", o.r)
+				t.Errorf("sum of added and refused is not 21: %+v", o.r)
 			}
 		}
 		if want := 20 + replicas; added != want {
-			t.Errorf("%d were added, want %d", added, want)
+			t.Errorf("%d entities were added, want %d", added, want)
 		}
 		s := open()
 		push(t, s, Change{Provider: "g", Put: []Document{group(t, "g")}})
 		if got := len(linksOf(t, s, "group:default/g")); got != 20+replicas {
-			t.Errorf("the group owns %d", got)
+			t.Errorf("group owns %d entities", got)
 		}
 	})
 }
 
-// TestSyncMany is large enough for SQLite's index to be made anew, and for more
-// than one chunk, with one entity that all others relate to.
+// TestSyncMany is large enough to rebuild the index of SQLite and for several
+// batches, with one entity that all others relate to.
 func TestSyncMany(t *testing.T) {
 	const many = 2 * batchEntities
 	docs := []Document{group(t, "g")}
@@ -284,17 +284,17 @@ func TestSyncMany(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		if got := len(linksOf(t, s, "group:default/g")); got != many {
-			t.Errorf("the group owns %d", got)
+			t.Errorf("group owns %d entities", got)
 		}
-		page, err := s.Query(t.Context(), Query{Filter: In("relations.ownerOf", "component:default/c7"), Limit: NoLimit})
+		page, err := s.Query(t.Context(), Query{Filter: filter.In("relations.ownerOf", "component:default/c7"), Limit: NoLimit})
 		if err != nil || len(page.Items) != 1 || page.Items[0].Ref != "group:default/g" {
-			t.Errorf("%v %v", page.Items, err)
+			t.Errorf("search returned %v (%v), want the group", page.Items, err)
 		}
 		if r := push(t, s, Change{Provider: "p", Full: true, Put: docs[:many/2]}); r.Unchanged != many/2 {
 			t.Errorf("%+v", r)
 		}
 		if got := len(linksOf(t, s, "group:default/g")); got != many/2-1 {
-			t.Errorf("the group owns %d of the half", got)
+			t.Errorf("group owns %d entities after half were removed", got)
 		}
 	})
 }

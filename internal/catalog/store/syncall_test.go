@@ -8,6 +8,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/test/database"
 )
 
@@ -26,13 +27,13 @@ func TestSyncAll(t *testing.T) {
 		want    []Result
 		owners  []string
 	}{
-		"None": {reason: "Nobody says nothing.", owners: []string{a + "|p", b + "|p", c + "|q"}},
+		"None": {reason: "A call without changes changes nothing.", owners: []string{a + "|p", b + "|p", c + "|q"}},
 		"Same": {
-			reason: "What is the same for all is not written.", changes: before,
+			reason: "Unchanged entities are not written.", changes: before,
 			want: []Result{{Unchanged: 2}, {Unchanged: 1}}, owners: []string{a + "|p", b + "|p", c + "|q"},
 		},
 		"Mixed": {
-			reason: "Each has its own result, in order.",
+			reason: "Each change has its own result, in order.",
 			changes: []Change{
 				{Provider: "q", Full: true, Put: docs("d")},
 				{Provider: "p", Full: true, Put: []Document{docs("a")[0], component(t, "b")}},
@@ -40,48 +41,48 @@ func TestSyncAll(t *testing.T) {
 			want: []Result{{Added: 1, Removed: 1}, {Unchanged: 1, Updated: 1}}, owners: []string{a + "|p", b + "|p", "component:default/d|q"},
 		},
 		"GivenUpBefore": {
-			reason:  "What an earlier one gives up may be taken.",
+			reason:  "An entity that an earlier change removes can be added by a later one.",
 			changes: []Change{{Provider: "p", Full: true, Put: docs("a")}, {Provider: "q", Put: docs("b")}},
 			want:    []Result{{Unchanged: 1, Removed: 1}, {Added: 1}}, owners: []string{a + "|p", b + "|q", c + "|q"},
 		},
 		"GivenUpBehind": {
-			reason:  "What a later one gives up may be taken too.",
+			reason:  "An entity that a later change removes can be added by an earlier one.",
 			changes: []Change{{Provider: "q", Put: docs("b")}, {Provider: "p", Remove: []string{"Component:default/B"}}},
 			want:    []Result{{Added: 1}, {Removed: 1}}, owners: []string{a + "|p", b + "|q", c + "|q"},
 		},
 		"Swapped": {
-			reason:  "Two may change places.",
+			reason:  "Two providers can exchange entities.",
 			changes: []Change{{Provider: "p", Full: true, Put: docs("c")}, {Provider: "q", Full: true, Put: docs("a", "b")}},
 			want:    []Result{{Added: 1, Removed: 2}, {Added: 2, Removed: 1}}, owners: []string{a + "|q", b + "|q", c + "|p"},
 		},
 		"Kept": {
-			reason:  "What its owner puts is not given up.",
+			reason:  "An entity that its owner puts in the same call stays with it.",
 			changes: []Change{{Provider: "q", Put: docs("b")}, {Provider: "p", Full: true, Put: docs("b"), Remove: []string{b}}},
 			want:    []Result{{Refused: []Refusal{{Index: 0, Ref: b, Owner: "p"}}}, {Unchanged: 1, Removed: 1}}, owners: []string{b + "|p", c + "|q"},
 		},
 		"Withheld": {
-			reason:  "What is kept stays as it is, and the rest of a full change goes.",
+			reason:  "A full change removes all entities that are neither put nor kept.",
 			changes: []Change{{Provider: "p", Full: true, Keep: []string{"Component:default/B", "component:default/none"}}},
 			want:    []Result{{Removed: 1}}, owners: []string{b + "|p", c + "|q"},
 		},
 		"WithheldFromOthers": {
-			reason:  "Nobody takes what its owner keeps, and nobody keeps what is another's.",
+			reason:  "An entity that its owner keeps cannot be taken, and another provider's entity cannot be kept.",
 			changes: []Change{{Provider: "p", Full: true, Keep: []string{b, c}}, {Provider: "q", Full: true, Put: docs("b")}},
 			want:    []Result{{Removed: 1}, {Removed: 1, Refused: []Refusal{{Index: 0, Ref: b, Owner: "p"}}}}, owners: []string{b + "|p"},
 		},
 		"First": {
-			reason:  "Of two who put what is nobody's the first has it.",
+			reason:  "The first of two providers that add a new entity owns it.",
 			changes: []Change{{Provider: "r", Put: docs("d")}, {Provider: "q", Put: docs("e", "d")}},
 			want:    []Result{{Added: 1}, {Added: 1, Refused: []Refusal{{Index: 1, Ref: "component:default/d", Owner: "r"}}}},
 			owners:  []string{a + "|p", b + "|p", c + "|q", "component:default/d|r", "component:default/e|q"},
 		},
 		"FirstOfGivenUp": {
-			reason:  "Of two who take what is given up, too.",
+			reason:  "The first of two providers that take a removed entity owns it.",
 			changes: []Change{{Provider: "r", Put: docs("a")}, {Provider: "q", Put: docs("a")}, {Provider: "p", Full: true}},
 			want:    []Result{{Added: 1}, {Refused: []Refusal{{Index: 0, Ref: a, Owner: "r"}}}, {Removed: 2}}, owners: []string{a + "|r", c + "|q"},
 		},
 		"Twice": {
-			reason:  "Who speaks twice has what they put in all.",
+			reason:  "Several full changes of one provider are merged.",
 			changes: []Change{{Provider: "p", Full: true, Put: docs("a")}, {Provider: "p", Full: true, Put: docs("b")}},
 			want:    []Result{{Unchanged: 1}, {Unchanged: 1}}, owners: []string{a + "|p", b + "|p", c + "|q"},
 		},
@@ -101,21 +102,22 @@ func TestSyncAll(t *testing.T) {
 					t.Fatal(err)
 				}
 				if diff := gocmp.Diff(tc.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Result{}, "Refs")); diff != "" {
-					t.Errorf("%s: %s", tc.reason, diff)
+					t.Errorf("%s: results differ: %s", tc.reason, diff)
 				}
 				var owners []string
 				if err := database.Each(t.Context(), s.Read, "SELECT ref, provider FROM entities ORDER BY ref", nil, database.Into(&owners)); err != nil {
 					t.Fatal(err)
 				}
 				if diff := gocmp.Diff(tc.owners, owners); diff != "" {
-					t.Errorf("%s: %s", tc.reason, diff)
+					t.Errorf("%s: owners differ: %s", tc.reason, diff)
 				}
 			})
 		}
 	})
 }
 
-// TestSyncAllKeepsUID has an entity change hands.
+// TestSyncAllKeepsUID checks that an entity keeps its uid when its provider
+// changes.
 func TestSyncAllKeepsUID(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -139,8 +141,7 @@ func TestSyncAllKeepsUID(t *testing.T) {
 	})
 }
 
-// TestSyncAllIsOneMoment has a reader look while many providers say something
-// new at once.
+// TestSyncAllIsOneMoment reads while many providers are written in one call.
 func TestSyncAllIsOneMoment(t *testing.T) {
 	const providers, states = 40, 12
 	onBoth(t, func(t *testing.T, open func() *Store) {
@@ -155,7 +156,7 @@ func TestSyncAllIsOneMoment(t *testing.T) {
 			}
 			results, err := writer.SyncAll(t.Context(), changes)
 			if err == nil && len(results) != providers {
-				err = fmt.Errorf("there are %d results", len(results))
+				err = fmt.Errorf("call returned %d results", len(results))
 			}
 			return err
 		}
@@ -171,12 +172,12 @@ func TestSyncAllIsOneMoment(t *testing.T) {
 			done <- err
 		}()
 		for reading := true; reading; {
-			facets, err := reader.Facets(t.Context(), []string{"spec.n"}, In("kind", "component"), Text{})
+			facets, err := reader.Facets(t.Context(), []string{"spec.n"}, filter.In("kind", "component"), Text{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if f := facets["spec.n"]; len(f) != 1 || f[0].Count != providers {
-				t.Fatalf("two states at once: %v", f)
+				t.Fatalf("facets mix two states: %v", f)
 			}
 			select {
 			case err := <-done:

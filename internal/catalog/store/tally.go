@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"example.dev/ingestor/entity/filter"
 )
 
 // tallies reports whether columns can evaluate the condition, and returns the keys that
@@ -12,11 +14,11 @@ func tallies(kids []int64, c cond) ([]int64, bool) {
 	switch c.op {
 	case opWord:
 		return nil, false
-	case OpTrue, OpFalse:
+	case filter.OpTrue, filter.OpFalse:
 		return kids, true
-	case opInside:
+	case opContains:
 		return append(kids, c.kids...), true
-	case OpAll, OpAny, OpNot:
+	case filter.OpAll, filter.OpAny, filter.OpNot:
 		for _, sub := range c.conds {
 			var ok bool
 			if kids, ok = tallies(kids, sub); !ok {
@@ -32,14 +34,14 @@ func tallies(kids []int64, c cond) ([]int64, bool) {
 // are loaded, or if many entities pass. Reading a column takes longer than reading a
 // few entities from the database.
 func (s *Store) inColumns(ctx context.Context, c cond, kids []int64) (bool, error) {
-	if c.op == OpTrue || s.columns.has(kids) {
+	if c.op == filter.OpTrue || s.columns.has(kids) {
 		return true, nil
 	}
-	p, err := s.plan(ctx, c)
+	p, err := s.planFilter(ctx, c)
 	if err != nil {
 		return false, err
 	}
-	n, _, err := s.guessMatches(ctx, c, &p)
+	n, _, err := s.estimateMatches(ctx, c, &p)
 	return n >= s.sparseLimit(), err
 }
 
@@ -47,25 +49,25 @@ func (s *Store) inColumns(ctx context.Context, c cond, kids []int64) (bool, erro
 func (k *columns) passing(c cond) bitset {
 	set := newBitset(len(k.refs))
 	switch c.op {
-	case OpTrue:
+	case filter.OpTrue:
 		set.or(k.live)
-	case OpAll:
+	case filter.OpAll:
 		set.or(k.live)
 		for _, sub := range c.conds {
 			set.and(k.passing(sub))
 		}
-	case OpAny:
+	case filter.OpAny:
 		for _, sub := range c.conds {
 			set.or(k.passing(sub))
 		}
-	case OpNot:
+	case filter.OpNot:
 		set.or(k.live)
 		set.without(k.passing(c.conds[0]))
-	case opInside:
+	case opContains:
 		for _, kid := range c.kids {
 			k.byKid[kid].having(set, c.accepts)
 		}
-	case OpHas, OpIn, OpPrefix, opValued, opRange:
+	case filter.OpHas, filter.OpIn, filter.OpPrefix, opHasValue, opKind:
 		k.byKid[c.kid].having(set, c.accepts)
 	}
 	return set
@@ -74,24 +76,23 @@ func (k *columns) passing(c cond) bitset {
 // accepts reports whether a condition on a key passes an entity with the value, which
 // is as it is indexed.
 func (c *cond) accepts(value string) bool {
-	if c.op == OpHas {
+	if c.op == filter.OpHas {
 		return true
 	}
 	if value == noValue {
 		return false
 	}
 	switch c.op {
-	case opValued:
+	case opHasValue:
 		return true
-	case OpIn:
+	case filter.OpIn:
 		_, ok := slices.BinarySearch(c.values, value)
 		return ok
-	case OpPrefix:
+	case filter.OpPrefix:
 		return strings.HasPrefix(value, c.values[0])
-	case opRange:
-		// The key is the kind, with which references begin.
-		return c.lo == value+":"
-	case opInside:
+	case opKind:
+		return value == c.values[0]
+	case opContains:
 		return strings.Contains(value, c.values[0])
 	}
 	return false

@@ -17,9 +17,8 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// TestSyncAtOnceIsLikeModel has several write at once, some of them through
-// another replica. What becomes of it is what one after the other would have made,
-// in some order.
+// TestSyncAtOnceIsLikeModel has several callers write concurrently, some through
+// another replica. The result is that of some serial order.
 func TestSyncAtOnceIsLikeModel(t *testing.T) {
 	orders := [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
 	onBoth(t, func(t *testing.T, open func() *Store) {
@@ -64,7 +63,7 @@ func TestSyncAtOnceIsLikeModel(t *testing.T) {
 					}
 				}
 				if !found {
-					rt.Fatalf("no order makes this of it: %+v\n%s", got, strings.Join(end, "\n"))
+					rt.Fatalf("result matches no serial order: %+v\n%s", got, strings.Join(end, "\n"))
 				}
 				equals(rt, replicas[0], have)
 			}
@@ -72,7 +71,7 @@ func TestSyncAtOnceIsLikeModel(t *testing.T) {
 	})
 }
 
-// summary is what entities are told by.
+// summary returns the columns that identify the state of entities.
 func summary(have map[string]owned) []string {
 	var all []string
 	for ref, o := range have {
@@ -82,7 +81,7 @@ func summary(have map[string]owned) []string {
 	return all
 }
 
-// TestTraces tells what was looked at from what was changed.
+// TestTraces checks which reads conflict with which writes.
 func TestTraces(t *testing.T) {
 	named := func(all ...string) names {
 		n := names{}
@@ -100,7 +99,7 @@ func TestTraces(t *testing.T) {
 		"the provider":                             {readSet{providers: []string{"p"}}, true},
 		"an entity":                                {readSet{refs: []string{"api:default/a"}}, true},
 		"an entity that gets a relation":           {readSet{linked: []string{"group:default/g"}}, true},
-		"a group that has none, and nobody put":    {readSet{strangers: []string{"group:default/g"}}, false},
+		"a group that has none and was not put":    {readSet{strangers: []string{"group:default/g"}}, false},
 		"what was not there, and was put meantime": {readSet{strangers: []string{"api:default/a"}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,10 +109,10 @@ func TestTraces(t *testing.T) {
 				t.Fatal(err)
 			}
 			if k.conflictFree(6, 9, &c.sight) == c.meets {
-				t.Error("it is the other way round")
+				t.Error("conflict detection is wrong, want the opposite")
 			}
 			if !k.conflictFree(7, 8, &c.sight) {
-				t.Error("what was before counts")
+				t.Error("earlier write counts as a conflict")
 			}
 		})
 	}
@@ -123,7 +122,7 @@ func TestTraces(t *testing.T) {
 		t.Error(err)
 	}
 	if k.conflictFree(6, 8, &readSet{}) {
-		t.Error("what was not committed has left a trace")
+		t.Error("write that was not committed is recorded")
 	}
 	for n := int64(1); n <= 2*tracesKept; n++ {
 		if err := k.leave(n, &trace{}, func() error { return nil }); err != nil {
@@ -131,6 +130,6 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	if !k.conflictFree(tracesKept, 2*tracesKept, &readSet{}) || k.conflictFree(tracesKept-1, 2*tracesKept, &readSet{}) || k.conflictFree(2*tracesKept-1, 2*tracesKept+2, &readSet{}) {
-		t.Error("what is not known counts as apart")
+		t.Error("unknown revision counts as conflict-free, or a known one does not")
 	}
 }

@@ -23,9 +23,9 @@ const (
 	inside  = "in-cluster"
 )
 
-const noCluster = `name them in a configuration (--config), or by --kubeconfig or --context;
+const noCluster = `specify clusters in a configuration (--config), or with --kubeconfig or --context;
 or set ORCHESTRATOR_API_URL, ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN and
-ORCHESTRATOR_CA_FILE, or KUBECONFIG, or make ~/.kube/config;
+ORCHESTRATOR_CA_FILE, or KUBECONFIG, or create ~/.kube/config;
 inside a cluster nothing is needed`
 
 // Choose returns the clusters to read, in order.
@@ -43,7 +43,7 @@ func (c *Choice) Choose() ([]source.Cluster, error) {
 	for _, name := range c.Picked {
 		i := slices.IndexFunc(all, func(k source.Cluster) bool { return k.Name == name })
 		if i < 0 {
-			return nil, flags.Usagef("there are "+namesOf(all), "there is no cluster %q", name)
+			return nil, flags.Usagef("available: "+namesOf(all), "unknown cluster %q", name)
 		}
 		if !slices.ContainsFunc(out, func(k source.Cluster) bool { return k.Name == name }) {
 			out = append(out, all[i])
@@ -83,7 +83,7 @@ func (c *Choice) known() (all, usual []source.Cluster, err error) {
 		all, usual = join(all, named), join(usual, current)
 	}
 	if len(all) == 0 {
-		return nil, nil, flags.Usagef("add composerIngestor.clusters, or use --kubeconfig or --context", "the configuration names no cluster")
+		return nil, nil, flags.Usagef("add composerIngestor.clusters, or use --kubeconfig or --context", "no cluster in the configuration")
 	}
 	return all, usual, nil
 }
@@ -116,7 +116,7 @@ func (c *Choice) environment() (all, usual []source.Cluster, err error) {
 		in := []source.Cluster{{Name: inside, InCluster: true}}
 		return in, in, nil
 	}
-	return nil, nil, flags.Usage(errors.New("no cluster is known"), strings.ReplaceAll(noCluster, "\n", "\n  "))
+	return nil, nil, flags.Usage(errors.New("no cluster specified"), strings.ReplaceAll(noCluster, "\n", "\n  "))
 }
 
 // lookupNamed is lookup with a default for the name of a cluster.
@@ -153,7 +153,7 @@ func (c *Choice) fromKubeconfig() (all, usual []source.Cluster, err error) {
 		path = c.usualKubeconfig()
 	}
 	if path == "" {
-		return nil, nil, flags.Usagef("name it with --kubeconfig, or set KUBECONFIG", "there is no kubeconfig to look for contexts in")
+		return nil, nil, flags.Usagef("set --kubeconfig or KUBECONFIG", "no kubeconfig to read contexts from")
 	}
 	names, current, err := access.Contexts(path)
 	if err != nil {
@@ -177,7 +177,7 @@ func (c *Choice) fromKubeconfig() (all, usual []source.Cluster, err error) {
 		return c.named(all, path)
 	}
 	if len(usual) == 0 && len(c.Picked) == 0 {
-		return nil, nil, flags.Usagef("name one with --context: there are "+namesOf(all), "kubeconfig %q has no current context", path)
+		return nil, nil, flags.Usagef("set --context to one of "+namesOf(all), "kubeconfig %q has no current context", path)
 	}
 	return all, usual, nil
 }
@@ -187,7 +187,7 @@ func (c *Choice) named(all []source.Cluster, path string) (chosen, usual []sourc
 	for _, name := range c.Contexts {
 		i := slices.IndexFunc(all, func(k source.Cluster) bool { return k.Name == name })
 		if i < 0 {
-			return nil, nil, flags.Usagef("there are "+namesOf(all), "there is no context %q in kubeconfig %q", name, path)
+			return nil, nil, flags.Usagef("available: "+namesOf(all), "context %q not found in kubeconfig %q", name, path)
 		}
 		chosen = join(chosen, all[i:i+1])
 	}

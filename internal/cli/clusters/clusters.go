@@ -28,16 +28,16 @@ const defaultTimeout = 30 * time.Second
 // Bind defines the flags.
 func (f *Flags) Bind(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.Picked, "cluster", nil, "read the cluster of this `name`, or all; may be given several times")
-	set.StringArrayVar(&f.Configs, "config", nil, "configuration `file`; several are merged, the last one wins")
+	set.StringArrayVar(&f.Configs, "config", nil, "configuration `file`; later files override earlier ones")
 	set.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig `file`, whose contexts are clusters")
 	set.StringArrayVar(&f.Contexts, "context", nil, "read the cluster of this `context` of the kubeconfig; may be given several times")
-	set.DurationVar(&f.Timeout, "timeout", defaultTimeout, "how long one call of a cluster may take")
+	set.DurationVar(&f.Timeout, "timeout", defaultTimeout, "timeout of one request to a cluster")
 }
 
 // Check validates the flags.
 func (f *Flags) Check() error {
 	if f.Timeout <= 0 {
-		return flags.Usagef("give a time such as 10s or 1m", "cannot use timeout %v", f.Timeout)
+		return flags.Usagef("use a duration such as 10s or 1m", "cannot use timeout %v", f.Timeout)
 	}
 	return nil
 }

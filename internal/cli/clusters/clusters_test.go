@@ -51,33 +51,33 @@ func TestChoose(t *testing.T) {
 		want   []string
 		err    string // a part of the error and its hint
 	}{
-		"Config":           {reason: "all of a configuration's", flags: Flags{Configs: []string{config}}, env: tokens, want: []string{"east", "west"}},
-		"ConfigPicked":     {reason: "the one picked, and nothing is needed of the other", flags: Flags{Configs: []string{config}, Picked: []string{"west"}}, env: map[string]string{"TOKEN_WEST": "y"}, want: []string{"west"}},
-		"ConfigOrder":      {reason: "in the order picked, each once", flags: Flags{Configs: []string{config}, Picked: []string{"west", "east", "west"}}, env: tokens, want: []string{"west", "east"}},
-		"ConfigAll":        {reason: "all is all", flags: Flags{Configs: []string{config}, Picked: []string{"all"}}, env: tokens, want: []string{"east", "west"}},
-		"ConfigUnknown":    {reason: "a name that there is not is told with those there are", flags: Flags{Configs: []string{config}, Picked: []string{"north"}}, env: tokens, err: `there is no cluster "north"|there are "east", "west"`},
-		"ConfigMerged":     {reason: "the last file wins", flags: Flags{Configs: []string{none, config}}, env: tokens, want: []string{"east", "west"}},
-		"ConfigNone":       {reason: "a configuration without clusters is no use", flags: Flags{Configs: []string{none}}, err: "the configuration names no cluster"},
-		"ConfigEnv":        {reason: "the environment adds to a configuration", flags: Flags{Configs: []string{none}}, env: map[string]string{"ORCHESTRATOR_API_URL": "https://env.example.org", "ORCHESTRATOR_CLUSTER_NAME": "env"}, want: []string{"env"}},
-		"Kubeconfig":       {reason: "the current context", flags: Flags{Kubeconfig: current}, want: []string{"dev"}},
-		"KubeconfigAll":    {reason: "all contexts are clusters", flags: Flags{Kubeconfig: current, Picked: []string{"all"}}, want: []string{"dev", "prod"}},
-		"KubeconfigPick":   {reason: "a cluster is called as its context", flags: Flags{Kubeconfig: without, Picked: []string{"prod"}}, want: []string{"prod"}},
-		"KubeconfigNoCur":  {reason: "without a current one it must be named", flags: Flags{Kubeconfig: without}, err: `no current context|there are "dev", "prod"`},
-		"KubeconfigEmpty":  {reason: "a file without contexts is no use", flags: Flags{Kubeconfig: empty}, err: "no contexts"},
-		"KubeconfigGone":   {reason: "a file that is not there is told", flags: Flags{Kubeconfig: filepath.Join(home, "gone")}, err: "cannot read the kubeconfig"},
-		"Contexts":         {reason: "the contexts named", flags: Flags{Kubeconfig: current, Contexts: []string{"prod", "dev"}}, want: []string{"prod", "dev"}},
-		"ContextUnknown":   {reason: "a context that there is not is told with those there are", flags: Flags{Kubeconfig: current, Contexts: []string{"stage"}}, err: `there is no context "stage"|there are "dev", "prod"`},
-		"ContextPicked":    {reason: "only those named are there to be picked", flags: Flags{Kubeconfig: current, Contexts: []string{"dev"}, Picked: []string{"prod"}}, err: `there is no cluster "prod"|there are "dev"`},
-		"ContextHome":      {reason: "contexts are looked for where kubectl does", flags: Flags{Contexts: []string{"dev"}}, env: map[string]string{"HOME": home}, want: []string{"dev"}},
-		"ContextNoFile":    {reason: "without a file there are none", flags: Flags{Contexts: []string{"dev"}}, err: "no kubeconfig"},
-		"Both":             {reason: "a configuration's and the context", flags: Flags{Configs: []string{config}, Contexts: []string{"prod"}, Kubeconfig: current}, env: tokens, want: []string{"east", "west", "prod"}},
-		"Environment":      {reason: "the cluster the environment describes", env: map[string]string{"ORCHESTRATOR_API_URL": "https://env.example.org", "ORCHESTRATOR_CLUSTER_NAME": "env", "HOME": home}, want: []string{"env"}},
-		"EnvironmentName":  {reason: "it needs no name", env: map[string]string{"ORCHESTRATOR_API_URL": "https://env.example.org", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "hunter2"}, want: []string{"default"}},
-		"EnvironmentWrong": {reason: "an address that is none is told", env: map[string]string{"ORCHESTRATOR_API_URL": "env.example.org"}, err: "exit code 4"},
-		"KUBECONFIG":       {reason: "then the kubeconfig of the environment", env: map[string]string{"KUBECONFIG": current, "HOME": home}, want: []string{"dev"}},
-		"Home":             {reason: "then the one at home", env: map[string]string{"HOME": home, "KUBERNETES_SERVICE_HOST": "10.0.0.1"}, want: []string{"prod"}},
-		"Inside":           {reason: "then the cluster this runs in", env: map[string]string{"HOME": t.TempDir(), "KUBERNETES_SERVICE_HOST": "10.0.0.1"}, want: []string{"in-cluster"}},
-		"Nothing":          {reason: "else all the ways are named", err: "no cluster is known|--config|--kubeconfig|--context|ORCHESTRATOR_API_URL|KUBECONFIG|~/.kube/config|inside a cluster"},
+		"Config":           {reason: "All clusters of a configuration are used.", flags: Flags{Configs: []string{config}}, env: tokens, want: []string{"east", "west"}},
+		"ConfigPicked":     {reason: "Only the selected cluster is used, and the variables of others are not required.", flags: Flags{Configs: []string{config}, Picked: []string{"west"}}, env: map[string]string{"TOKEN_WEST": "y"}, want: []string{"west"}},
+		"ConfigOrder":      {reason: "Clusters are in the selected order, each once.", flags: Flags{Configs: []string{config}, Picked: []string{"west", "east", "west"}}, env: tokens, want: []string{"west", "east"}},
+		"ConfigAll":        {reason: "The name all selects all clusters.", flags: Flags{Configs: []string{config}, Picked: []string{"all"}}, env: tokens, want: []string{"east", "west"}},
+		"ConfigUnknown":    {reason: "An unknown name is reported with the available ones.", flags: Flags{Configs: []string{config}, Picked: []string{"north"}}, env: tokens, err: `unknown cluster "north"|available: "east", "west"`},
+		"ConfigMerged":     {reason: "The last file wins.", flags: Flags{Configs: []string{none, config}}, env: tokens, want: []string{"east", "west"}},
+		"ConfigNone":       {reason: "A configuration without clusters is an error.", flags: Flags{Configs: []string{none}}, err: "no cluster in the configuration"},
+		"ConfigEnv":        {reason: "The environment adds to a configuration.", flags: Flags{Configs: []string{none}}, env: map[string]string{"ORCHESTRATOR_API_URL": "https://env.example.org", "ORCHESTRATOR_CLUSTER_NAME": "env"}, want: []string{"env"}},
+		"Kubeconfig":       {reason: "The current context is used by default.", flags: Flags{Kubeconfig: current}, want: []string{"dev"}},
+		"KubeconfigAll":    {reason: "All contexts are clusters.", flags: Flags{Kubeconfig: current, Picked: []string{"all"}}, want: []string{"dev", "prod"}},
+		"KubeconfigPick":   {reason: "A cluster has the name of its context.", flags: Flags{Kubeconfig: without, Picked: []string{"prod"}}, want: []string{"prod"}},
+		"KubeconfigNoCur":  {reason: "Without a current context one must be named.", flags: Flags{Kubeconfig: without}, err: `no current context|one of "dev", "prod"`},
+		"KubeconfigEmpty":  {reason: "A file without contexts is an error.", flags: Flags{Kubeconfig: empty}, err: "no contexts"},
+		"KubeconfigGone":   {reason: "A missing file is reported.", flags: Flags{Kubeconfig: filepath.Join(home, "gone")}, err: "cannot read the kubeconfig"},
+		"Contexts":         {reason: "The named contexts are used.", flags: Flags{Kubeconfig: current, Contexts: []string{"prod", "dev"}}, want: []string{"prod", "dev"}},
+		"ContextUnknown":   {reason: "An unknown context is reported with the available ones.", flags: Flags{Kubeconfig: current, Contexts: []string{"stage"}}, err: `context "stage" not found|available: "dev", "prod"`},
+		"ContextPicked":    {reason: "Only the named contexts can be selected.", flags: Flags{Kubeconfig: current, Contexts: []string{"dev"}, Picked: []string{"prod"}}, err: `unknown cluster "prod"|available: "dev"`},
+		"ContextHome":      {reason: "Contexts are searched in the same places as by kubectl.", flags: Flags{Contexts: []string{"dev"}}, env: map[string]string{"HOME": home}, want: []string{"dev"}},
+		"ContextNoFile":    {reason: "Contexts need a kubeconfig.", flags: Flags{Contexts: []string{"dev"}}, err: "no kubeconfig"},
+		"Both":             {reason: "Clusters of a configuration and contexts can be combined.", flags: Flags{Configs: []string{config}, Contexts: []string{"prod"}, Kubeconfig: current}, env: tokens, want: []string{"east", "west", "prod"}},
+		"Environment":      {reason: "The environment can describe a cluster.", env: map[string]string{"ORCHESTRATOR_API_URL": "https://env.example.org", "ORCHESTRATOR_CLUSTER_NAME": "env", "HOME": home}, want: []string{"env"}},
+		"EnvironmentName":  {reason: "A cluster of the environment needs no name.", env: map[string]string{"ORCHESTRATOR_API_URL": "https://env.example.org", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "hunter2"}, want: []string{"default"}},
+		"EnvironmentWrong": {reason: "An invalid URL is reported.", env: map[string]string{"ORCHESTRATOR_API_URL": "env.example.org"}, err: "exit code 4"},
+		"KUBECONFIG":       {reason: "The kubeconfig of the environment is next.", env: map[string]string{"KUBECONFIG": current, "HOME": home}, want: []string{"dev"}},
+		"Home":             {reason: "The kubeconfig of the home folder is next.", env: map[string]string{"HOME": home, "KUBERNETES_SERVICE_HOST": "10.0.0.1"}, want: []string{"prod"}},
+		"Inside":           {reason: "The surrounding cluster is last.", env: map[string]string{"HOME": t.TempDir(), "KUBERNETES_SERVICE_HOST": "10.0.0.1"}, want: []string{"in-cluster"}},
+		"Nothing":          {reason: "Without a cluster all ways are listed.", err: "no cluster specified|--config|--kubeconfig|--context|ORCHESTRATOR_API_URL|KUBECONFIG|~/.kube/config|inside a cluster"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -94,17 +94,17 @@ func TestChoose(t *testing.T) {
 			if tc.err != "" {
 				e, ok := errors.AsType[*app.Exit](err)
 				if !ok || e.Code != app.ExitUsage {
-					t.Fatalf("%s: got %v, want wrong usage; standard error %q", tc.reason, err, notes.String())
+					t.Fatalf("%s: error is %v, want a usage error; standard error is %q", tc.reason, err, notes.String())
 				}
 				for part := range strings.SplitSeq(tc.err, "|") {
 					if !strings.Contains(e.Error()+"\n"+e.Hint, part) {
-						t.Errorf("%s: want %q in %q, %q", tc.reason, part, e.Error(), e.Hint)
+						t.Errorf("%s: %q is missing in %q, %q", tc.reason, part, e.Error(), e.Hint)
 					}
 				}
 				return
 			}
 			if err != nil {
-				t.Fatalf("%s: %v; standard error %q", tc.reason, err, notes.String())
+				t.Fatalf("%s: clusters returned %v; standard error is %q", tc.reason, err, notes.String())
 			}
 			var names []string
 			for _, c := range got {

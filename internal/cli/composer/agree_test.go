@@ -16,11 +16,11 @@ import (
 	"example.dev/ingestor/internal/cli/ingestor"
 )
 
-// found is an annotation that says where or when something was found.
+// found matches annotations of where or when an object was found.
 var found = regexp.MustCompile(`(?m)^    \S+/(source-location|managed-by-location|managed-by-origin-location|discovered-at|discovered-from): .*\n`)
 
-// texts returns the entities below a directory, by the names of their files,
-// without where and when they were found.
+// texts returns the entities below a directory by file name, without where and
+// when they were found.
 func texts(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -34,8 +34,8 @@ func texts(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestAgree wants ingestor-cli to make of files, with the configuration of the
-// service, what export makes of the same objects in a cluster.
+// TestAgree checks that ingestor-cli, with the configuration of the service,
+// writes for files what export writes for the same objects in a cluster.
 func TestAgree(t *testing.T) {
 	a := newStandIn(t, definition("apps.example.org", "team=red"), definition("bees.example.org", "team=blue"),
 		definition("cats.example.com", "team=red"), definition("dogs.example.org", "team=red"), unlabelled("eels.example.org"))
@@ -54,22 +54,22 @@ func TestAgree(t *testing.T) {
 		reason string
 		config string
 		args   []string
-		// want is how many entities there are.
+		// want is the number of entities.
 		want int
 	}{
-		"Defaults": {"with nothing but clusters in it", "", nil, 13},
-		"Options": {"everything that says what is made", "defaultOwner: team-config\ndefaultSystem: shop\ntemplateGeneration:\n" +
+		"Defaults": {"A configuration with only clusters gives the same entities.", "", nil, 13},
+		"Options": {"All options of the entities give the same entities.", "defaultOwner: team-config\ndefaultSystem: shop\ntemplateGeneration:\n" +
 			"  generateApiEntities: false\n  includeCompositionDetails: false\n  addGitOpsActions: true\n  defaultNamespace: apps\n", nil, 9},
-		"Filters": {"everything that says of what", "xrdFilters:\n  labelSelector: team=red\n  annotationSelector: '!hidden'\n" +
+		"Filters": {"All filters give the same entities.", "xrdFilters:\n  labelSelector: team=red\n  annotationSelector: '!hidden'\n" +
 			"  groups: [example.org]\n  exclude: [dogs.example.org]\n", nil, 4},
-		"Words": {"in the words asked for", "", []string{"--words", "portal"}, 13},
+		"Words": {"A selected vocabulary gives the same entities.", "", []string{"--words", "portal"}, 13},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			config := configure(t, tc.config, a)
 			theirs, ours := filepath.Join(t.TempDir(), "theirs"), filepath.Join(t.TempDir(), "ours")
 			if _, notes, code := run(t, append([]string{"export", "--config", config, "--output", theirs}, tc.args...)...); code != app.ExitOK {
-				t.Fatalf("export: exit code %d\n%s", code, notes)
+				t.Fatalf("export returned exit code %d\n%s", code, notes)
 			}
 			var out, notes bytes.Buffer
 			env := &app.Env{
@@ -77,10 +77,10 @@ func TestAgree(t *testing.T) {
 				Stdin: strings.NewReader(""), Stdout: &out, Stderr: &notes, Now: time.Now, Getenv: func(string) string { return "" },
 			}
 			if code := app.Run(t.Context(), ingestor.Name, env, ingestor.Run); code != app.ExitOK {
-				t.Fatalf("ingestor-cli: exit code %d\n%s", code, notes.String())
+				t.Fatalf("ingestor-cli returned exit code %d\n%s", code, notes.String())
 			}
 			want, got := texts(t, theirs), texts(t, ours)
-			// Each writes something for its readers besides.
+			// Each also writes a file for its readers.
 			delete(want, "catalog-info.yaml")
 			for name := range got {
 				if strings.HasPrefix(name, "System/") {

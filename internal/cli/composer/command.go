@@ -18,26 +18,25 @@ import (
 // Name is the program's name.
 const Name = "composer-ingestor"
 
-const long = `Shows what the service finds in clusters and what it makes of it: the
-definitions it takes, the entities it writes, and why it does not. With the
-same configuration it gives what the service gives.
+const long = `Shows what the service finds in clusters and what it generates from it: the
+definitions it ingests, those it skips and why, and the entities it writes. With
+the same configuration the result is the same as that of the service.
 
 The clusters are those of the configuration (--config), or the contexts of a
 kubeconfig (--kubeconfig, --context). Without either it is the cluster of
 ORCHESTRATOR_API_URL, else the current context of $KUBECONFIG or
 ~/.kube/config, else the cluster this runs in.
 
-Exit codes: 0 fine, 1 something failed, 2 validation failed, 3 nothing
-matched, 4 bad flags or configuration, 5 no cluster could be reached, or all
-refused.`
+Exit codes: 0 success, 1 failure, 2 validation failed, 3 nothing matched,
+4 invalid flags or configuration, 5 no cluster could be reached, or all refused.`
 
-const examples = `  # Can the clusters be read, and what is missing?
+const examples = `  # Check access to the clusters
   composer-ingestor test-connection --config app-config.yaml
 
-  # What does the service take, and why not the rest?
+  # List the definitions that the service ingests, and why it skips the others
   composer-ingestor discover --config app-config.yaml --all
 
-  # Why is this one not in the catalog?
+  # Why is this definition not in the catalog?
   composer-ingestor explain --config app-config.yaml --xrd databases.platform.io`
 
 // Run runs the command.
@@ -52,7 +51,7 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 	c := &common{Output: output.Output{Program: Name, Env: env}, extension: x}
 	root := &cobra.Command{
 		Use:           Name,
-		Short:         "Show what the service finds in clusters and what it makes of it",
+		Short:         "Show what the service finds in clusters and generates from it",
 		Long:          long,
 		Example:       examples,
 		Version:       app.BuildVersion(),

@@ -23,24 +23,24 @@ func commands() (*cobra.Command, []*cobra.Command) {
 	return root, root.Commands()
 }
 
-// TestHelp wants every command to show examples that use it, and every flag
-// with few values to offer them.
+// TestHelp checks that every command has examples, and that every flag with few
+// values completes them.
 func TestHelp(t *testing.T) {
 	root, all := commands()
 	for _, cmd := range append(all, root) {
 		if cmd.Long == "" || !strings.Contains(cmd.Example, "\n  "+cmd.CommandPath()+" ") {
-			t.Errorf("%s has no help, or no example", cmd.CommandPath())
+			t.Errorf("%s has no help or no example", cmd.CommandPath())
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			few := regexp.MustCompile("^`\\w+`.*: \\w+").MatchString(f.Usage)
 			if _, offers := cmd.GetFlagCompletionFunc(f.Name); offers != few {
-				t.Errorf("%s --%s offers values: %v, want %v", cmd.CommandPath(), f.Name, offers, few)
+				t.Errorf("%s --%s completes values: %v, want %v", cmd.CommandPath(), f.Name, offers, few)
 			}
 		})
 	}
 }
 
-// TestContract holds commands and flags against the table of the contract.
+// TestContract compares commands and flags with the table of the contract.
 func TestContract(t *testing.T) {
 	_, all := commands()
 	want := map[string]map[string]string{
@@ -51,17 +51,17 @@ func TestContract(t *testing.T) {
 	for _, cmd := range all {
 		for name, def := range want[cmd.Name()] {
 			if f := cmd.Flag(name); f == nil || f.DefValue != def {
-				t.Errorf("%s --%s: %v, want default %q", cmd.Name(), name, f, def)
+				t.Errorf("%s --%s is %v, want the default %q", cmd.Name(), name, f, def)
 			}
 		}
 		delete(want, cmd.Name())
 	}
 	if len(want) > 0 {
-		t.Errorf("there is no %v", want)
+		t.Errorf("commands are missing: %v", want)
 	}
 }
 
-// TestHandbook holds the tables of options in the handbook against the flags.
+// TestHandbook compares the tables of options in the handbook with the flags.
 func TestHandbook(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/composer-ingestor.md")
 	if err != nil {
@@ -92,7 +92,7 @@ func TestHandbook(t *testing.T) {
 	slices.Sort(documented)
 	slices.Sort(there)
 	if diff := cmp.Diff(there, documented); diff != "" {
-		t.Errorf("the flags there are (-) and those of docs/composer-ingestor.md (+):\n%s", diff)
+		t.Errorf("flags of the command (-) and of docs/composer-ingestor.md (+):\n%s", diff)
 	}
 }
 

@@ -13,12 +13,11 @@ import (
 	"example.dev/ingestor/internal/cli/provide"
 )
 
-// TestExportCommitted commits an export to a repository: every target of its
-// Location is a file of a checkout, so that a portal which reads the Location
-// has the catalog.
+// TestExportCommitted commits an export to a repository, and checks that every
+// target of its Location exists in a checkout.
 func TestExportCommitted(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git to make a repository with")
+		t.Skip("git is not installed")
 	}
 	a := newStandIn(t, definition("apps.example.org"), definition("bees.example.org"))
 	dir := t.TempDir()
@@ -51,7 +50,7 @@ func TestExportCommitted(t *testing.T) {
 	}
 	targets := docs[0].Get("spec", "targets").Strings()
 	if len(targets) != 6 {
-		t.Errorf("the Location has the targets %q", targets)
+		t.Errorf("targets of the Location are %q, want 6", targets)
 	}
 	for _, target := range targets {
 		if _, err := os.Stat(filepath.Join(at, target)); err != nil {

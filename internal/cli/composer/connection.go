@@ -23,11 +23,11 @@ func newConnection(c *common) *cobra.Command {
 	var composites bool
 	cmd := &cobra.Command{
 		Use:   "test-connection [options]",
-		Short: "Check that clusters can be read, and say what is missing",
-		Long: `Takes the way to each cluster step by step: its address, its certificate, who
-one is there, what it serves, and every permission that the service needs. What
-fails is shown with the way out; permissions that are missing are shown as the
-rules to add to a ClusterRole.`,
+		Short: "Check that clusters can be read, and show what is missing",
+		Long: `Checks the connection to each cluster step by step: its address, its certificate,
+the user, the served APIs, and every permission that the service needs. Failures
+are shown with a hint; missing permissions are shown as the rules to add to a
+ClusterRole.`,
 		Example: `  # All clusters of the configuration
   composer-ingestor test-connection --config app-config.yaml
 
@@ -39,7 +39,7 @@ rules to add to a ClusterRole.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&output, "output", "o", asText, "`form` of the result: "+strings.Join(connectionForms, ", "))
+	f.StringVarP(&output, "output", "o", asText, "`format` of the result: "+strings.Join(connectionForms, ", "))
 	f.BoolVar(&composites, "composites", false, "also check the permissions to read composite resources and claims")
 	flags.Complete(cmd, map[string][]string{"output": connectionForms})
 	return cmd

@@ -20,18 +20,18 @@ func TestConnectionText(t *testing.T) {
 	host := strings.TrimPrefix(a.URL, "http://")
 	other := strings.TrimPrefix(b.URL, "http://")
 	want := `cluster a (` + a.URL + `)
-  ok      address: ` + host + `, which is no name to look up
-  skipped TLS: the address is http, so that anybody on the way can read along
+  ok      address: ` + host + `, no DNS lookup needed
+  skipped TLS: URL is http; traffic is not encrypted
   ok      authentication: reader
   ok      version: v1.99.0
   ok      definitions: apiextensions.crossplane.io v1
   ok      list compositeresourcedefinitions.apiextensions.crossplane.io
   ok      get compositeresourcedefinitions.apiextensions.crossplane.io
-  failed  watch compositeresourcedefinitions.apiextensions.crossplane.io: the account may not
+  failed  watch compositeresourcedefinitions.apiextensions.crossplane.io: not allowed for this account
   ok      list compositions.apiextensions.crossplane.io
   ok      get compositions.apiextensions.crossplane.io
-  failed  watch compositions.apiextensions.crossplane.io: the account may not
-  failed  list apps.example.org: the account may not
+  failed  watch compositions.apiextensions.crossplane.io: not allowed for this account
+  failed  list apps.example.org: not allowed for this account
   ok      get apps.example.org
   ok      watch apps.example.org
   add these rules to the ClusterRole of its account:
@@ -42,16 +42,16 @@ func TestConnectionText(t *testing.T) {
       resources: ["apps"]
       verbs: ["get", "list", "watch"]
 cluster b (` + b.URL + `)
-  ok      address: ` + other + `, which is no name to look up
-  skipped TLS: the address is http, so that anybody on the way can read along
-  failed  authentication: the server answers 401: Unauthorized
-          the server does not accept the credential, which is wrong or has expired: get a new one, for a service account with kubectl create token
-  skipped version: because of authentication
-  skipped definitions: because of authentication
-  skipped permissions: because of authentication
+  ok      address: ` + other + `, no DNS lookup needed
+  skipped TLS: URL is http; traffic is not encrypted
+  failed  authentication: the server returned 401: Unauthorized
+          renew the credential, which is invalid or has expired; for a service account, run kubectl create token
+  skipped version: authentication failed
+  skipped definitions: authentication failed
+  skipped permissions: authentication failed
 `
 	if diff := cmp.Diff(want, out); diff != "" || code != app.ExitFailed || notes != "" {
-		t.Errorf("a block for each cluster, with the way out of each failure, and one list of rules: exit code %d (-want +got):\n%s\n%s", code, diff, notes)
+		t.Errorf("exit code is %d, output (-want +got):\n%s\n%s", code, diff, notes)
 	}
 }
 
@@ -69,11 +69,11 @@ func TestConnectionCodes(t *testing.T) {
 		code     int
 		ok       []bool
 	}{
-		"Fine":     {"all checks of all clusters", []*standIn{fine, fine}, app.ExitOK, []bool{true, true}},
-		"One":      {"one of two refuses", []*standIn{refusing, fine}, app.ExitFailed, []bool{false, true}},
-		"None":     {"none lets anybody in", []*standIn{refusing, refusing}, app.ExitUnreachable, []bool{false, false}},
-		"Lacking":  {"one that lets nothing be read is as good as none", []*standIn{lacking}, app.ExitUnreachable, []bool{false}},
-		"Watching": {"the service needs to watch", []*standIn{watching}, app.ExitFailed, []bool{false}},
+		"Fine":     {"All checks of all clusters pass.", []*standIn{fine, fine}, app.ExitOK, []bool{true, true}},
+		"One":      {"One of two clusters refuses the account.", []*standIn{refusing, fine}, app.ExitFailed, []bool{false, true}},
+		"None":     {"All clusters refuse the account.", []*standIn{refusing, refusing}, app.ExitUnreachable, []bool{false, false}},
+		"Lacking":  {"A cluster that allows no read counts as unreachable.", []*standIn{lacking}, app.ExitUnreachable, []bool{false}},
+		"Watching": {"The service needs the permission to watch.", []*standIn{watching}, app.ExitFailed, []bool{false}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -86,14 +86,14 @@ func TestConnectionCodes(t *testing.T) {
 				}
 			}
 			if err := json.Unmarshal([]byte(out), &got); err != nil {
-				t.Fatalf("%v in\n%s\n%s", err, out, notes)
+				t.Fatalf("output cannot be decoded: %v in\n%s\n%s", err, out, notes)
 			}
 			var ok []bool
 			for _, c := range got.Clusters {
 				ok = append(ok, c.OK)
 				for _, k := range c.Checks {
 					if k.Result == "failed" && k.Hint == "" {
-						t.Errorf("%s: %s of %s fails without a way out", tc.reason, k.Name, c.Name)
+						t.Errorf("%s: failed check %s of %s has no hint", tc.reason, k.Name, c.Name)
 					}
 				}
 			}
@@ -104,8 +104,8 @@ func TestConnectionCodes(t *testing.T) {
 	}
 }
 
-// TestConnectionSettings wants a cluster whose settings are wrong to have its
-// block like the others.
+// TestConnectionSettings checks that a cluster with invalid settings is reported
+// like the others.
 func TestConnectionSettings(t *testing.T) {
 	good := newStandIn(t)
 	empty := write(t, "kubeconfig", "apiVersion: v1\nkind: Config\n")

@@ -37,28 +37,28 @@ func newDiscover(c *common) *cobra.Command {
 	o := &discoverOptions{}
 	cmd := &cobra.Command{
 		Use:   "discover [options]",
-		Short: "List the definitions the service takes",
-		Long: `Lists the definitions that the service with this configuration takes from the
+		Short: "List the definitions that the service ingests",
+		Long: `Lists the definitions that the service with this configuration ingests from the
 clusters: those with the label example.dev/ingest (or openportal.dev/ingest)
 "true" that pass the configuration's xrdFilters and, from the clusters of
-orchestrator, what clusterIngestor takes beside them: v2 definitions with the
-label vendor.portal.io/generate-form, and workloads with an id. The flags narrow
-the definitions.`,
-		Example: `  # What the service takes from the clusters of its configuration
+orchestrator, what clusterIngestor also ingests: v2 definitions with the label
+vendor.portal.io/generate-form, and workloads with an id. The flags filter the
+definitions.`,
+		Example: `  # What the service ingests from the clusters of its configuration
   composer-ingestor discover --config app-config.yaml
 
   # From two contexts of a kubeconfig, as JSON
   composer-ingestor discover --context dev --context prod --output json
 
-  # What is not taken, and why
+  # Also list what is skipped, and why
   composer-ingestor discover --config app-config.yaml --cluster prod --all`,
 		Args: flags.NoArguments,
 		RunE: c.run(func(ctx context.Context, s *session, _ []string) error { return s.discover(ctx, o) }),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", asTable, "`form` of the list: "+strings.Join(discoverForms, ", "))
-	f.BoolVar(&o.all, "all", false, "also list the definitions that are not taken, and why")
-	f.BoolVar(&o.composites, "composites", false, "also count the composite resources and claims of each, in the table")
+	f.StringVarP(&o.output, "output", "o", asTable, "`format` of the list: "+strings.Join(discoverForms, ", "))
+	f.BoolVar(&o.all, "all", false, "also list the definitions that are skipped, and why")
+	f.BoolVar(&o.composites, "composites", false, "also count the composite resources and claims of each definition in the table")
 	f.StringVar(&o.selector, "selector", "", "only definitions whose labels match the `selector`")
 	f.StringSliceVar(&o.filter.Groups, "group", nil, "only definitions of this API `group`; may be given several times")
 	f.StringVar(&o.namePattern, "name-pattern", "", "only definitions whose name matches the `regular expression`")

@@ -52,7 +52,7 @@ func (f *fleet) discover(ctx context.Context, o *discoverOptions) (*discovery, e
 			if by == nil || by == v {
 				return true, ""
 			}
-			return false, by.name + " takes it"
+			return false, "ingested by " + by.name
 		}})
 		wanted = append(wanted, parts("--", flagNames, o.filter)...)
 		set, _ := f.source(v, o.reads(v, wanted)).Read(ctx)
@@ -192,7 +192,7 @@ func (d *discovery) table(s *session, all bool) string {
 		header = append(header, "COMPOSITES")
 	}
 	if all {
-		header = append(header, "NOT TAKEN BECAUSE")
+		header = append(header, "SKIPPED BECAUSE")
 	}
 	var rows [][]string
 	for _, def := range d.rows(all) {
@@ -305,7 +305,7 @@ func (d *discovery) say(s *session, o *discoverOptions) {
 // whyNothing returns why nothing is taken.
 func (d *discovery) whyNothing() string {
 	if len(d.refused) == 0 {
-		return "the clusters hold no definition that the labels asked for select"
+		return "no definition in the clusters matches the labels"
 	}
 	first := d.refused[0]
 	return fmt.Sprintf("%s found, none selected: %s because %s; see --all or explain",

@@ -34,7 +34,7 @@ func (s *session) end(e ending) error {
 	for _, name := range e.absent {
 		// A definition may exist in clusters that could not be read.
 		if where := e.fleet.known(); where != "" && !isSpoilt(name, e.findings) {
-			s.Complain(fmt.Errorf("there is no definition %q in %s", name, where), "see "+Name+" discover --all")
+			s.Complain(fmt.Errorf("definition %q not found in %s", name, where), "see "+Name+" discover --all")
 		}
 	}
 	if e.fleet != nil {

@@ -23,11 +23,11 @@ func newExplain(c *common) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "explain --xrd NAME|FILE [options]",
-		Short: "Say why the service takes a definition or not, and what it makes of it",
-		Long: `Says of one definition where it was found, which filters of the service take or
-refuse it, where every value of its entities comes from, and which entities
-there are. A value with a path separator, one that ends in .yaml, .yml or .json,
-and - are files; anything else is the name of a definition in the clusters.`,
+		Short: "Explain why the service ingests a definition or not, and what it generates",
+		Long: `Shows for one definition where it was found, which filters of the service admit
+or refuse it, where every value of its entities comes from, and which entities
+are generated. A value with a path separator, one that ends in .yaml, .yml or
+.json, and - are files; anything else is the name of a definition in the clusters.`,
 		Example: `  # Why is it not in the catalog?
   composer-ingestor explain --config app-config.yaml --xrd databases.platform.io
 
@@ -41,7 +41,7 @@ and - are files; anything else is the name of a definition in the clusters.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&given, "xrd", nil, "`name` of a definition in the clusters, or a file")
-	f.StringVarP(&output, "output", "o", asText, "`form` of the result: "+strings.Join(explainForms, ", "))
+	f.StringVarP(&output, "output", "o", asText, "`format` of the result: "+strings.Join(explainForms, ", "))
 	flags.Complete(cmd, map[string][]string{"output": explainForms})
 	return cmd
 }
@@ -51,7 +51,7 @@ func (s *session) explain(ctx context.Context, given []string, format string) er
 		return err
 	}
 	if len(given) != 1 || given[0] == "" {
-		return flags.Usagef("give one name or file with --xrd; see "+Name+" explain --help", "cannot explain %s", output.Count(len(given), "definition", "definitions"))
+		return flags.Usagef("pass one name or file with --xrd; see "+Name+" explain --help", "cannot explain %s", output.Count(len(given), "definition", "definitions"))
 	}
 	in := &inputs{given: given}
 	if err := in.openOne(s, given[0]); err != nil {

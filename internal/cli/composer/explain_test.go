@@ -30,18 +30,18 @@ func TestExplain(t *testing.T) {
 	want := `apps.example.org
   cluster a (` + a.URL + `): found
     admits  profile composerIngestor: label example.dev/ingest or openportal.dev/ingest: "true"
-    refuses xrdFilters.exclude: its name "apps.example.org" is excluded
+    refuses xrdFilters.exclude: name "apps.example.org" is excluded
     admits  xrdFilters.groups: example.org, example.com
     admits  xrdFilters.labelSelector: team=red
   cluster b (` + b.URL + `): found
-    refuses profile composerIngestor: it has no label openportal.dev/ingest: "true"
-    refuses xrdFilters.exclude: its name "apps.example.org" is excluded
+    refuses profile composerIngestor: label openportal.dev/ingest: "true" is missing
+    refuses xrdFilters.exclude: name "apps.example.org" is excluded
     admits  xrdFilters.groups: example.org, example.com
-    refuses xrdFilters.labelSelector: its label "team" is "blue", which "team=red" does not allow
+    refuses xrdFilters.labelSelector: label "team" is "blue", which selector "team=red" does not match
   cluster c (` + c.URL + `): not found
   cluster d (` + d.URL + `): not read
-  used: the one of cluster b; they differ
-  the service does not take it; if it did:
+  used: the copy of cluster b; the copies differ
+  the service does not ingest it; if it did:
 
   VALUE              IS                                      FROM
   namespace          default                                 default
@@ -63,11 +63,11 @@ func TestExplain(t *testing.T) {
 		t.Errorf("exit code %d (-want +got):\n%s\n%s", code, diff, notes)
 	}
 	if !strings.Contains(notes, `cluster "d": cannot find definitions`) || !strings.Contains(notes, "XRD003") {
-		t.Errorf("what could not be read, and what differs, is told:\n%s", notes)
+		t.Errorf("standard error lacks the failure or the difference:\n%s", notes)
 	}
 	for _, call := range a.calls() {
 		if strings.Contains(call, "compositeresourcedefinitions") && !strings.HasSuffix(call, " metadata.name=apps.example.org") {
-			t.Errorf("only one is asked for, not %s", call)
+			t.Errorf("request is not limited to one definition: %s", call)
 		}
 	}
 }
@@ -76,19 +76,19 @@ func TestExplainNowhere(t *testing.T) {
 	a := newStandIn(t, definition("apps.example.org"))
 	out, notes, code := run(t, "explain", "--config", configure(t, "", a), "zebras.example.org")
 	if want := "zebras.example.org\n  cluster a (" + a.URL + "): not found\n"; out != want || code != app.ExitNothing {
-		t.Errorf("exit code %d, %q, want %q\n%s", code, out, want, notes)
+		t.Errorf("exit code is %d, output %q, want %q\n%s", code, out, want, notes)
 	}
 }
 
-// TestExplainFile wants files told from names, and the configuration's values
-// named by their keys.
+// TestExplainFile checks that files are distinguished from names, and that
+// values of the configuration are named by their keys.
 func TestExplainFile(t *testing.T) {
 	text, err := json.Marshal(definition("apps.example.org"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := write(t, "apps.json", string(text))
-	// No cluster is asked, so that what is missing in its settings is no mistake.
+	// No cluster is used, so missing settings of clusters are no errors.
 	config := write(t, "app-config.yaml", "composerIngestor:\n  defaultOwner: team-a\n  clusters:\n    - {name: a, url: https://example.org, serviceAccountToken: \"${NOT_SET}\"}\n")
 	for _, given := range []string{path, "-"} {
 		out, notes, code := runIn(t, &app.Env{
@@ -108,11 +108,11 @@ func TestExplainFile(t *testing.T) {
 		}
 		d := got.Definitions[0]
 		if d.Name != "apps.example.org" || !d.Taken || len(d.Places) != 1 || d.Places[0].State != "found" || len(d.Entities) != 3 {
-			t.Errorf("%s is not what it should be: %+v", given, d)
+			t.Errorf("explanation of %s is %+v", given, d)
 		}
 		owner := d.Values[1]
 		if owner.Field != "owner" || owner.Value != "team-a" || owner.From != "option" || owner.Key != "composerIngestor.defaultOwner" {
-			t.Errorf("the owner comes from the configuration: %+v", owner)
+			t.Errorf("owner is %+v, want that of the configuration", owner)
 		}
 	}
 }
@@ -123,13 +123,13 @@ func TestIsFile(t *testing.T) {
 		in     string
 		want   bool
 	}{
-		"Name":      {"a definition's name", "databases.platform.io", false},
-		"YAML":      {"a file by its ending", "database.yaml", true},
-		"YML":       {"the short one too", "database.yml", true},
-		"JSON":      {"and JSON", "database.json", true},
-		"Path":      {"a path", "./databases.platform.io", true},
-		"Backslash": {"a path of another system", `xrds\databases.platform.io`, true},
-		"Stdin":     {"standard input", "-", true},
+		"Name":      {"The name of a definition is not a file.", "databases.platform.io", false},
+		"YAML":      {"A name with the suffix .yaml is a file.", "database.yaml", true},
+		"YML":       {"A name with the suffix .yml is a file.", "database.yml", true},
+		"JSON":      {"A name with the suffix .json is a file.", "database.json", true},
+		"Path":      {"A path is a file.", "./databases.platform.io", true},
+		"Backslash": {"A Windows path is a file.", `xrds\databases.platform.io`, true},
+		"Stdin":     {"A dash is standard input.", "-", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

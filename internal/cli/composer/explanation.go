@@ -141,16 +141,16 @@ func (x *explanation) write(b *strings.Builder, style term.Style) {
 		return
 	}
 	if x.found() > 1 {
-		same := "they are the same"
+		same := "the copies are identical"
 		if x.differ {
-			same = "they differ"
+			same = "the copies differ"
 		}
-		fmt.Fprintf(b, "  used: the one of %s; %s\n", term.Safe(x.used), same)
+		fmt.Fprintf(b, "  used: the copy of %s; %s\n", term.Safe(x.used), same)
 	}
 	if x.by != "" {
-		fmt.Fprintf(b, "  %s: %s\n", style.Green("the service takes it"), x.by)
+		fmt.Fprintf(b, "  %s: %s\n", style.Green("the service ingests it"), x.by)
 	} else {
-		fmt.Fprintf(b, "  %s; if it did:\n", style.Red("the service does not take it"))
+		fmt.Fprintf(b, "  %s; if it did:\n", style.Red("the service does not ingest it"))
 	}
 	rows := make([][]string, 0, len(x.values))
 	for _, v := range x.values {

@@ -32,18 +32,18 @@ func newExport(c *common) *cobra.Command {
 	o := &exportOptions{}
 	cmd := &cobra.Command{
 		Use:   "export [options]",
-		Short: "Write everything the service makes of clusters to files",
-		Long: `Writes the entities of all definitions that the service takes, and of the
+		Short: "Write everything the service generates from clusters to files",
+		Long: `Writes the entities of all definitions that the service ingests, and of the
 workloads, to <output>/<Kind>/<name>.yaml, and catalog-info.yaml, a Location
 that lists them for a portal to read.
 
-Nothing is removed. What comes from a cluster that cannot be read, or is not
-asked, stays as it is. What all its clusters have no more leaves the list, and
-its file stays until --prune removes it.`,
+Nothing is removed. Entities of a cluster that cannot be read, or is not
+selected, are kept. Entities that none of their clusters has any more leave the
+list, and their files stay until --prune removes them.`,
 		Example: `  # Everything in the clusters of the configuration
   composer-ingestor export --config app-config.yaml --cluster all --output catalog/
 
-  # With composite resources and claims, and without files of what is gone
+  # With composite resources and claims, and without stale files
   composer-ingestor export --config app-config.yaml --composites --prune`,
 		Args: flags.NoArguments,
 		RunE: c.run(func(ctx context.Context, s *session, _ []string) error { return s.export(ctx, o) }),
@@ -52,7 +52,7 @@ its file stays until --prune removes it.`,
 	f.StringVarP(&o.format, "format", "f", asCatalog, "`format`: "+asCatalog)
 	f.StringVarP(&o.output, "output", "o", "./catalog-entities", "output `directory`")
 	f.BoolVar(&o.composites, "composites", false, "also read composite resources and claims")
-	f.BoolVar(&o.prune, "prune", false, "remove files of earlier exports that are not made any more")
+	f.BoolVar(&o.prune, "prune", false, "remove stale files of earlier exports")
 	flags.Complete(cmd, map[string][]string{"format": {asCatalog}})
 	return cmd
 }
@@ -110,7 +110,7 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 		if why := output.WhyNothing(r); why != "" {
 			return why
 		}
-		return "the clusters hold no definition that the labels asked for select"
+		return "no definition in the clusters matches the labels"
 	}})
 }
 
@@ -138,9 +138,9 @@ func (s *session) conclude(ctx context.Context, f *fleet, c *catalog, o *exportO
 			s.Sayf("%s: %s of an earlier export%s", what, output.Count(n, "file", "files"), why)
 		}
 	}
-	tell(len(plan.kept), "kept as they are", ", because not all they come from was read")
+	tell(len(plan.kept), "kept", ", because not all of their sources were read")
 	tell(len(plan.remove), "removed", "")
-	tell(len(plan.left), "left", " that nothing makes any more; --prune removes such files")
+	tell(len(plan.left), "left", " that are stale; use --prune to remove them")
 	return nil
 }
 

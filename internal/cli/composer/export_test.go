@@ -29,7 +29,7 @@ func files(t *testing.T, dir string) []string {
 	return out
 }
 
-// location returns the Location's text.
+// location returns the text of the Location.
 func location(t *testing.T, dir string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "catalog-info.yaml"))
@@ -51,7 +51,7 @@ func TestExport(t *testing.T) {
 	}
 	want := []string{"API/apps.example.org-api.yaml", "Resource/apps.example.org-xrd.yaml", "Template/apps.example.org.yaml", "catalog-info.yaml"}
 	if diff := cmp.Diff(want, files(t, out)); diff != "" {
-		t.Errorf("a file an entity, and the Location (-want +got):\n%s", diff)
+		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	wantLocation := `apiVersion: backstage.io/v1alpha1
 kind: Location
@@ -65,29 +65,29 @@ spec:
     - "./Template/apps.example.org.yaml"
 `
 	if diff := cmp.Diff(wantLocation, location(t, out)); diff != "" {
-		t.Errorf("the Location lists the files, in the words of the definitions (-want +got):\n%s", diff)
+		t.Errorf("Location (-want +got):\n%s", diff)
 	}
 	wantNotes := "cluster a (" + a.URL + "): 2 definitions\n" +
-		"1 definition not selected (bees.example.org: it has no label openportal.dev/ingest: \"true\"; see explain)\n" +
+		"1 definition not selected (bees.example.org: label openportal.dev/ingest: \"true\" is missing; see explain)\n" +
 		"3 entities from 1 definition (1 Template, 1 API, 1 Resource) in 3 files under " + out + "\n"
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
-		t.Errorf("what was done (-want +got):\n%s", diff)
+		t.Errorf("standard error (-want +got):\n%s", diff)
 	}
 	a.calls()
 	if _, notes, code := run(t, "export", "--config", config, "--output", out, "--composites", "--words", "portal"); code != app.ExitOK {
 		t.Errorf("exit code %d\n%s", code, notes)
 	}
 	if text := location(t, out); !strings.HasPrefix(text, "apiVersion: portal.io/v1alpha1\n") || strings.Count(text, "./Resource/shop-") != 1 {
-		t.Errorf("composites are there, in the words that were asked for:\n%s", text)
+		t.Errorf("Location lacks composites or has another vocabulary:\n%s", text)
 	}
 	for _, call := range a.calls() {
 		if strings.HasSuffix(call, "/bees") || call == "/apis/example.org/v1/apps" {
-			t.Errorf("asked for %s: composites of other definitions, or of other namespaces, are not wanted", call)
+			t.Errorf("request %s is for composites of other definitions or namespaces", call)
 		}
 	}
 }
 
-// TestExportWithout wants a catalog with nothing in it not begun.
+// TestExportWithout checks that no catalog is written without entities.
 func TestExportWithout(t *testing.T) {
 	config := configure(t, "", newStandIn(t, unlabelled("bees.example.org")))
 	out := filepath.Join(t.TempDir(), "out")
@@ -97,8 +97,8 @@ func TestExportWithout(t *testing.T) {
 	}
 }
 
-// TestExportOutage wants a cluster that cannot be read to take nothing from
-// the catalog, and what is gone to leave it when everything can be read.
+// TestExportOutage checks that an unreachable cluster removes nothing from the
+// catalog, and that stale entities are removed once everything can be read.
 func TestExportOutage(t *testing.T) {
 	a, b := newStandIn(t, definition("apps.example.org")), newStandIn(t, definition("bees.example.org"))
 	config := configure(t, "", a, b)
@@ -115,56 +115,56 @@ func TestExportOutage(t *testing.T) {
 		t.Helper()
 		for _, p := range parts {
 			if strings.Contains(text, p) != want {
-				t.Errorf("%s: %q there: %v, want %v, in\n%s", reason, p, !want, want, text)
+				t.Errorf("%s: %q is contained: %v, want %v, in\n%s", reason, p, !want, want, text)
 			}
 		}
 	}
 	theirs := []string{"./Template/bees.example.org.yaml", "./API/bees.example.org-api.yaml", "./Resource/bees.example.org-xrd.yaml"}
 	export(app.ExitOK)
-	has("all is listed", location(t, out), true, theirs...)
+	has("all files are listed", location(t, out), true, theirs...)
 
 	b.refuse["/apis"] = http.StatusUnauthorized
 	notes := export(app.ExitFailed, "--prune")
-	has("an outage makes nobody forget", location(t, out), true, append(theirs, "./Template/apps.example.org.yaml")...)
-	has("it is said", notes, true, "kept as they are: 3 files of an earlier export")
+	has("an outage keeps all files", location(t, out), true, append(theirs, "./Template/apps.example.org.yaml")...)
+	has("kept files are reported", notes, true, "kept: 3 files of an earlier export")
 	if n := len(files(t, out)); n != 7 {
-		t.Errorf("--prune removed files of a cluster that could not be read: %q", files(t, out))
+		t.Errorf("--prune removed files of an unreachable cluster: %q", files(t, out))
 	}
 
 	a.refuse["/apis"] = http.StatusUnauthorized
 	before := location(t, out)
 	export(app.ExitUnreachable, "--prune")
 	if diff := cmp.Diff(before, location(t, out)); diff != "" || len(files(t, out)) != 7 {
-		t.Errorf("when no cluster can be read nothing changes (-before +after):\n%s", diff)
+		t.Errorf("Location changed without any readable cluster (-before +after):\n%s", diff)
 	}
 
 	delete(a.refuse, "/apis")
 	delete(b.refuse, "/apis")
 	b.definitions = []object{unlabelled("bees.example.org")}
 	notes = export(app.ExitOK)
-	has("what is not made any more is not listed", strings.SplitAfter(location(t, out), "targets:")[1], false, theirs...)
-	has("the files are left, and how to be rid of them is said", notes, true, "left: 3 files of an earlier export that nothing makes any more; --prune removes")
+	has("stale files are not listed", strings.SplitAfter(location(t, out), "targets:")[1], false, theirs...)
+	has("stale files stay, with a hint how to remove them", notes, true, "left: 3 files of an earlier export that are stale; use --prune to remove")
 	if n := len(files(t, out)); n != 7 {
-		t.Errorf("without --prune files were removed: %q", files(t, out))
+		t.Errorf("files were removed without --prune: %q", files(t, out))
 	}
 
 	notes = export(app.ExitOK, "--prune")
-	has("the run after that still knows them", notes, true, "removed: 3 files of an earlier export")
+	has("the next run still knows the stale files", notes, true, "removed: 3 files of an earlier export")
 	want := []string{"API/apps.example.org-api.yaml", "Resource/apps.example.org-xrd.yaml", "Template/apps.example.org.yaml", "catalog-info.yaml"}
 	if diff := cmp.Diff(want, files(t, out)); diff != "" {
-		t.Errorf("--prune removes what is not made any more (-want +got):\n%s", diff)
+		t.Errorf("files after --prune (-want +got):\n%s", diff)
 	}
-	has("and forgets them", location(t, out), false, "bees")
+	has("removed files are not listed", location(t, out), false, "bees")
 
 	a.definitions = nil
 	export(app.ExitNothing, "--prune")
 	if diff := cmp.Diff([]string{"catalog-info.yaml"}, files(t, out)); diff != "" {
-		t.Errorf("the last definition goes as the others do (-want +got):\n%s", diff)
+		t.Errorf("files after the last definition was removed (-want +got):\n%s", diff)
 	}
 }
 
-// TestExportMissing wants a file that is gone not to stay listed, outage or
-// not: a portal would look for it in vain.
+// TestExportMissing checks that a missing file is not listed, also during an
+// outage.
 func TestExportMissing(t *testing.T) {
 	a, b := newStandIn(t, definition("apps.example.org")), newStandIn(t, definition("bees.example.org"))
 	config := configure(t, "", a, b)
@@ -182,8 +182,8 @@ func TestExportMissing(t *testing.T) {
 	}
 }
 
-// TestExportSpoilt wants an object that cannot be read, in a list that can, to
-// count as one that is still there.
+// TestExportSpoilt checks that an unreadable object in a readable list counts as
+// existing.
 func TestExportSpoilt(t *testing.T) {
 	a := newStandIn(t, definition("apps.example.org"), definition("bees.example.org"))
 	config := configure(t, "", a)
@@ -202,7 +202,7 @@ func TestExportSpoilt(t *testing.T) {
 	}
 }
 
-// TestExportTheirs wants nothing touched that no export wrote.
+// TestExportTheirs checks that files that export did not write are not changed.
 func TestExportTheirs(t *testing.T) {
 	config := configure(t, "", newStandIn(t, definition("apps.example.org")))
 	ours := "apiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: {name: composer-ingestor}\nspec:\n  targets:\n"
@@ -212,11 +212,11 @@ func TestExportTheirs(t *testing.T) {
 		code   int
 		stays  bool
 	}{
-		"Component": {"the page of a component, as every repository has it", "apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: {name: shop}\n", app.ExitFailed, true},
-		"Location":  {"somebody else's Location", "apiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: {name: other}\n", app.ExitFailed, true},
-		"Broken":    {"what cannot be read", "a: [", app.ExitFailed, true},
-		"Two":       {"more than a Location", ours + "    - ./x.yaml\n---\nkind: Other\n", app.ExitFailed, true},
-		"Outside":   {"a target outside is not ours to remove", ours + "    - ../victim.yaml\n    - /etc/hostname\n    - ./link.yaml\n    - ./Template\n    - https://example.org/x.yaml\n", app.ExitOK, false},
+		"Component": {"A catalog-info.yaml of a component is not overwritten.", "apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: {name: shop}\n", app.ExitFailed, true},
+		"Location":  {"Another Location is not overwritten.", "apiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: {name: other}\n", app.ExitFailed, true},
+		"Broken":    {"An unreadable file is not overwritten.", "a: [", app.ExitFailed, true},
+		"Two":       {"A file with several documents is not overwritten.", ours + "    - ./x.yaml\n---\nkind: Other\n", app.ExitFailed, true},
+		"Outside":   {"A target outside of the folder is not removed.", ours + "    - ../victim.yaml\n    - /etc/hostname\n    - ./link.yaml\n    - ./Template\n    - https://example.org/x.yaml\n", app.ExitOK, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -242,18 +242,18 @@ func TestExportTheirs(t *testing.T) {
 			}
 			for _, kept := range []string{"victim.yaml", "out/Template/mine.yaml", "out/link.yaml"} {
 				if _, err := os.Lstat(filepath.Join(top, kept)); err != nil {
-					t.Errorf("%s: %v", tc.reason, err)
+					t.Errorf("%s: file is missing: %v", tc.reason, err)
 				}
 			}
 			if tc.stays && len(files(t, out)) != 3 {
-				t.Errorf("%s: something was written: %q", tc.reason, files(t, out))
+				t.Errorf("%s: files were written: %q", tc.reason, files(t, out))
 			}
 		})
 	}
 }
 
-// TestExportForeign adds targets to the Location that no export wrote: they
-// stay listed, and nothing of them is removed.
+// TestExportForeign adds foreign targets to the Location: they stay listed, and
+// their files are not removed.
 func TestExportForeign(t *testing.T) {
 	a := newStandIn(t, definition("apps.example.org"), definition("bees.example.org"))
 	config := configure(t, "", a)
@@ -279,18 +279,18 @@ func TestExportForeign(t *testing.T) {
 	}
 	for _, name := range append(mine, "../elsewhere.yaml") {
 		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
-			t.Errorf("what no export wrote is not removed: %v", err)
+			t.Errorf("foreign file was removed: %v", err)
 		}
 	}
 	for _, target := range []string{"./mine.yaml", "./Template/mine.yaml", "https://example.org/all.yaml", "../elsewhere.yaml"} {
 		if !strings.Contains(location(t, out), target) {
-			t.Errorf("%s has left the list:\n%s", target, location(t, out))
+			t.Errorf("%s is not listed any more:\n%s", target, location(t, out))
 		}
 	}
 }
 
-// TestExportPoorer wants files not to be made anew of less than before: of one
-// cluster where it was two, or without the Compositions.
+// TestExportPoorer checks that files are not overwritten with less complete
+// content: of one cluster instead of two, or without Compositions.
 func TestExportPoorer(t *testing.T) {
 	newer := definition("apps.example.org")
 	newer["metadata"].(object)["generation"] = 7
@@ -312,26 +312,26 @@ func TestExportPoorer(t *testing.T) {
 	}
 	first := export(app.ExitOK)
 	if !strings.Contains(first, "title: Newer") || !strings.Contains(first, "discovered-from: a,b") {
-		t.Fatalf("the newer copy counts:\n%s", first)
+		t.Fatalf("file is not that of the newer copy:\n%s", first)
 	}
 	b.refuse["/apis"] = http.StatusUnauthorized
 	if diff := cmp.Diff(first, export(app.ExitFailed)); diff != "" {
-		t.Errorf("a cluster is away (-before +after):\n%s", diff)
+		t.Errorf("file changed while a cluster was unreachable (-before +after):\n%s", diff)
 	}
 	delete(b.refuse, "/apis")
 	b.refuse["/apis/apiextensions.crossplane.io/v1/compositions"] = http.StatusForbidden
 	if diff := cmp.Diff(first, export(app.ExitFailed)); diff != "" {
-		t.Errorf("its Compositions cannot be read (-before +after):\n%s", diff)
+		t.Errorf("file changed while Compositions could not be read (-before +after):\n%s", diff)
 	}
 	delete(b.refuse, "/apis/apiextensions.crossplane.io/v1/compositions")
 	b.definitions = nil
 	if now := export(app.ExitOK); strings.Contains(now, "Newer") || !strings.Contains(now, "discovered-from: a\n") {
-		t.Errorf("when all is read, what is true now is written:\n%s", now)
+		t.Errorf("file is not current after everything was read:\n%s", now)
 	}
 }
 
-// TestExportOthers wants what comes from clusters that were not asked, and
-// composites that were not asked for, to stay.
+// TestExportOthers checks that entities of unselected clusters and composites
+// that were not requested stay.
 func TestExportOthers(t *testing.T) {
 	a, b := newStandIn(t, definition("apps.example.org")), newStandIn(t, definition("bees.example.org"))
 	a.others["/apis/example.org/v1/apps"] = []object{{"metadata": object{"name": "shop", "namespace": "team-a"}}}
@@ -342,13 +342,13 @@ func TestExportOthers(t *testing.T) {
 	}
 	before, list := files(t, out), location(t, out)
 	_, notes, code := run(t, "export", "--config", config, "--output", out, "--cluster", "a", "--prune")
-	if code != app.ExitOK || !strings.Contains(notes, "kept as they are: 4 files") {
+	if code != app.ExitOK || !strings.Contains(notes, "kept: 4 files") {
 		t.Errorf("exit code %d\n%s", code, notes)
 	}
 	if diff := cmp.Diff(before, files(t, out)); diff != "" {
 		t.Errorf("files (-before +after):\n%s", diff)
 	}
 	if diff := cmp.Diff(list, location(t, out)); diff != "" {
-		t.Errorf("the list (-before +after):\n%s", diff)
+		t.Errorf("Location (-before +after):\n%s", diff)
 	}
 }

@@ -71,7 +71,7 @@ func (s *session) connect() (*fleet, error) {
 		return nil, &app.Exit{Code: app.ExitUsage}
 	}
 	if n := len(s.config.Composer.Sources); n > 0 && !s.Quiet {
-		s.Sayf("%s of the configuration not read: only clusters are", output.Count(n, "source", "sources"))
+		s.Sayf("%s of the configuration skipped: only clusters are read", output.Count(n, "source", "sources"))
 	}
 	return f, nil
 }
@@ -104,9 +104,9 @@ func (s *session) share(chosen []source.Cluster) []*variant {
 		switch {
 		case v.on || s.Quiet:
 		case len(shown) == 0:
-			s.Sayf("%s: this is what the service would do", v.off(s.config))
+			s.Sayf("%s: showing what the service would do if enabled", v.off(s.config))
 		default:
-			s.Sayf("%s: its clusters are not read", v.off(s.config))
+			s.Sayf("%s: its clusters are skipped", v.off(s.config))
 		}
 	}
 	if len(shown) == 0 {
@@ -121,9 +121,9 @@ func (v *variant) off(c *config.Config) string {
 	case v.name == config.SectionComposer:
 		return v.name + ".enabled is false"
 	case c.ClusterIngestor.Enabled:
-		return v.name + " has components and composer.xrds switched off"
+		return v.name + " has components and composer.xrds disabled"
 	}
-	return v.name + " is not there, or switched off"
+	return v.name + " is missing or disabled"
 }
 
 // source returns a source that reads all clusters of an ingestor concurrently.
@@ -206,7 +206,7 @@ func outcome(st cluster.Status, v *variant) string {
 	}
 	text := strings.Join(parts, ", ")
 	if st.Err != nil {
-		text += ", but not all could be read"
+		text += ", but some objects could not be read"
 	}
 	return text
 }

@@ -53,14 +53,14 @@ func isFile(s string) bool {
 func (in *inputs) open(s *session, args []string) error {
 	in.given = append(in.given, args...)
 	if slices.Contains(in.given, "") {
-		return flags.Usagef("an empty shell variable, perhaps?", "an input is the empty string")
+		return flags.Usagef("check for an empty shell variable", "an input is the empty string")
 	}
 	// A kubeconfig has no effect with files, and selects clusters with names.
 	if s.useClusters() || s.given["kubeconfig"] && !slices.ContainsFunc(in.given, isFile) {
 		return in.openClusters(s)
 	}
 	if len(in.given) == 0 {
-		return flags.Usagef("name files or directories with --xrd, or - for standard input; or clusters with --cluster or --context", "no input given")
+		return flags.Usagef("pass files or directories with --xrd, or - for standard input; or clusters with --cluster or --context", "no input given")
 	}
 	if err := s.configure(false); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *session) files(paths []string) source.Source {
 		defer progress.Done()
 		return file.New(paths, file.Options{Stdin: s.Env.Stdin, Progress: progress.Update, Skipped: func(path, why string) {
 			if s.Detailed() {
-				s.Sayf("passed over %s: %s", term.Safe(path), why)
+				s.Sayf("skipped %s: %s", term.Safe(path), why)
 			}
 		}}).Read(ctx)
 	})
@@ -101,7 +101,7 @@ func (s *session) files(paths []string) source.Source {
 
 func (in *inputs) openClusters(s *session) (err error) {
 	if i := slices.IndexFunc(in.given, isFile); i >= 0 {
-		return flags.Usagef("--xrd names definitions there; leave out --cluster and --context to read files", "cannot read %q from a cluster", in.given[i])
+		return flags.Usagef("pass the name of a definition with --xrd, or remove --cluster and --context to read files", "cannot read %q from a cluster", in.given[i])
 	}
 	if in.fleet, err = s.connect(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (in *inputs) ending(r *pipeline.Report, strict bool) ending {
 			if why := output.WhyNothing(r); why != "" {
 				return why
 			}
-			return "the input holds no documents"
+			return "the input contains no documents"
 		},
 	}
 	if in.fleet == nil {

@@ -55,7 +55,7 @@ func openCatalog(root string) (*catalog, error) {
 		return c, nil
 	}
 	if err != nil {
-		return nil, c.errorf("", err, "name a directory with --output")
+		return nil, c.errorf("", err, "set --output to a directory")
 	}
 	defer func() { _ = in.Close() }() // It was only read.
 	const name = locationFile + ".yaml"
@@ -64,11 +64,11 @@ func openCatalog(root string) (*catalog, error) {
 		return c, nil
 	}
 	if err != nil {
-		return nil, c.errorf(name, err, "move it away, or choose another place with --output")
+		return nil, c.errorf(name, err, "move it away, or choose another path with --output")
 	}
 	docs, bad := tree.DecodeBytes(data)
 	if len(docs) != 1 || len(bad) > 0 || docs[0].Get("kind").Str() != entity.KindLocation || docs[0].Get("metadata", "name").Str() != locationName {
-		return nil, c.errorf(name, errors.New("it is there, and no export wrote it"), "move it away, or choose another place with --output")
+		return nil, c.errorf(name, errors.New("file exists and was not written by export"), "move it away, or choose another path with --output")
 	}
 	c.there = true
 	c.words = words.Of(docs[0].Get("apiVersion").Str())

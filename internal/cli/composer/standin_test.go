@@ -19,28 +19,28 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// secret is the token of every cluster in these tests.
+// secret is the token of every cluster of the tests.
 const secret = "s3cr3t-t0k3n"
 
 const group = "apiextensions.crossplane.io"
 
-// object is an object as a server has it.
+// object is an object of the server.
 type object = map[string]any
 
-// standIn replays what an API server answers to what this command asks. It
-// knows definitions, Compositions, and the kinds that definitions define.
+// standIn is an API server for the requests of this command. It has definitions,
+// Compositions, and the kinds of the definitions.
 type standIn struct {
 	URL string
 
 	mu sync.Mutex
-	// definitions and compositions are what it has, others the rest by path.
+	// definitions and compositions are its objects, others the rest by path.
 	definitions, compositions []object
 	others                    map[string][]object
-	// refuse are the codes it answers below paths.
+	// refuse are the status codes below paths.
 	refuse map[string]int
-	// forbidden are the permissions it says one lacks: "verb resource".
+	// forbidden are the missing permissions, as "verb resource".
 	forbidden []string
-	// asked are the calls it got, with their selectors.
+	// asked are the requests it got, with their selectors.
 	asked []string
 }
 
@@ -53,7 +53,7 @@ func newStandIn(t *testing.T, definitions ...object) *standIn {
 	return s
 }
 
-// ServeHTTP answers.
+// ServeHTTP implements http.Handler.
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func fail(w http.ResponseWriter, code int) {
 	answer(w, object{"kind": "Status", "code": code, "message": http.StatusText(code)})
 }
 
-// list answers with those of the items that the selectors choose.
+// list responds with the items that match the selectors.
 func list(w http.ResponseWriter, items []object, labels, field string) {
 	selector, err := xrd.ParseSelector(labels)
 	if err != nil {
@@ -129,7 +129,7 @@ func list(w http.ResponseWriter, items []object, labels, field string) {
 	answer(w, object{"kind": "List", "metadata": object{}, "items": chosen})
 }
 
-// calls returns the calls it got and forgets them.
+// calls returns the requests it got and clears them.
 func (s *standIn) calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +138,8 @@ func (s *standIn) calls() []string {
 	return out
 }
 
-// definition returns a definition without faults that the service takes, with
-// more labels.
+// definition returns a valid definition that the service selects, with more
+// labels.
 func definition(name string, labels ...string) object {
 	plural, in, _ := strings.Cut(name, ".")
 	kind := strings.ToUpper(plural[:1]) + strings.TrimSuffix(plural[1:], "s")
@@ -165,11 +165,11 @@ func definition(name string, labels ...string) object {
 	}
 }
 
-// unlabelled returns a definition that the service does not take.
+// unlabelled returns a definition that the service does not select.
 func unlabelled(name string) object { return definition(name, "openportal.dev/ingest=false") }
 
-// configure writes a configuration of clusters, called a, b and so on, with
-// more under composerIngestor.
+// configure writes a configuration of clusters, called a, b and so on, with more
+// keys of composerIngestor.
 func configure(t *testing.T, more string, clusters ...*standIn) string {
 	t.Helper()
 	var b strings.Builder
@@ -183,7 +183,7 @@ func configure(t *testing.T, more string, clusters ...*standIn) string {
 	return write(t, "app-config.yaml", b.String())
 }
 
-// write writes a file in a directory of its own and returns its path.
+// write writes a file in its own directory and returns its path.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -193,7 +193,8 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// run runs the command in an environment of its own. No token is ever shown.
+// run runs the command in its own environment, and checks that the token is
+// never shown.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return runIn(t, &app.Env{Args: args})
@@ -211,7 +212,7 @@ func runIn(t *testing.T, env *app.Env) (stdout, stderr string, code int) {
 	}
 	code = app.Run(t.Context(), Name, env, Run)
 	if strings.Contains(out.String()+notes.String(), secret) {
-		t.Errorf("%q shows a secret:\n%s%s", env.Args, out.String(), notes.String())
+		t.Errorf("output of %q contains a secret:\n%s%s", env.Args, out.String(), notes.String())
 	}
 	return out.String(), notes.String(), code
 }

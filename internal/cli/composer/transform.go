@@ -36,10 +36,10 @@ func newTransform(c *common) *cobra.Command {
 		Short: "Write the entities of definitions to files",
 		Long: `Writes the entities of each definition to template-<name>.yaml, api-<name>.yaml
 and resource-<name>.yaml, the last with all Resources of the definition. Names
-are short, as those of ingestor-cli are: databases for databases.platform.io.
+are short, as with ingestor-cli: databases for databases.platform.io.
 
 With --cluster or --context the definitions are read from clusters: those that
---xrd names, or all that the configuration's xrdFilters take.`,
+--xrd names, or all that the configuration's xrdFilters select.`,
 		Example: `  # Write three files for a definition
   composer-ingestor transform --xrd database.yaml --output out/
 
@@ -53,7 +53,7 @@ With --cluster or --context the definitions are read from clusters: those that
 	o.inputs.bind(f)
 	f.StringVarP(&o.output, "output", "o", ".", "output `directory`")
 	f.StringVarP(&o.formatName, "format", "f", "yaml", "`format` of the entities: yaml or json")
-	f.BoolVar(&o.stdout, "stdout", false, "write to standard output: YAML documents, or a JSON object a line")
+	f.BoolVar(&o.stdout, "stdout", false, "write to standard output: YAML documents, or one JSON object per line")
 	o.Entities.Bind(f, "")
 	flags.Complete(cmd, map[string][]string{"format": {"yaml", "json"}})
 	return cmd

@@ -26,20 +26,20 @@ func newValidate(c *common) *cobra.Command {
 	o := &validateOptions{}
 	cmd := &cobra.Command{
 		Use:   "validate --xrd FILE... [options]",
-		Short: "Check that the service can take definitions",
-		Long: `Checks definitions as the service sees them and prints, for each, whether its
-structure is valid, it has a schema, it has the labels that the service asks
-for, and a Template can be made of it; then what is wrong, and where.
+		Short: "Check that the service can ingest definitions",
+		Long: `Checks definitions as the service reads them and prints, for each, whether its
+structure is valid, it has a schema, it has the labels that the service requires,
+and a Template can be generated from it; then every finding with its place.
 
 With --cluster or --context the definitions are read from clusters: those that
---xrd names, or all that the service takes.`,
+--xrd names, or all that the service ingests.`,
 		Example: `  # Check a definition
   composer-ingestor validate --xrd database.yaml
 
-  # Fail a build on warnings too, with a report for code scanning
+  # Also fail a build on warnings, with a report for code scanning
   composer-ingestor validate --xrd xrds/ --strict --output-format sarif > findings.sarif
 
-  # Check what a cluster has
+  # Check the definitions of a cluster
   composer-ingestor validate --context prod --xrd databases.platform.io`,
 		RunE:              c.run(func(ctx context.Context, s *session, args []string) error { return s.validate(ctx, o, args) }),
 		Args:              cobra.ArbitraryArgs,

@@ -17,16 +17,16 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// TestChecks wants every rule whose breach is an error of a definition to fail
-// exactly one check, and no check to have a rule that there is not.
+// TestChecks checks that every rule about errors of definitions fails exactly
+// one check, and that all rules of checks exist.
 func TestChecks(t *testing.T) {
-	// These are about a document or a Composition.
+	// These rules are about a document or a Composition.
 	elsewhere := []string{
 		xrd.RuleSyntax, xrd.RuleRecord, xrd.RuleIncomplete,
 		lint.RuleCompositionName, lint.RuleCompositionType, lint.RuleCompositionEmpty, lint.RuleCompositionMode, lint.RuleModeMix,
 		lint.RuleNativeMode, lint.RuleStepName, lint.RuleStepFunction,
 	}
-	// And these about templates, which this command has none of.
+	// These are about templates, which this command does not have.
 	for _, r := range folder.Rules {
 		elsewhere = append(elsewhere, r.ID)
 	}
@@ -43,9 +43,9 @@ func TestChecks(t *testing.T) {
 		}
 		switch {
 		case n > 1:
-			t.Errorf("rule %s fails %d checks", r.ID, n)
+			t.Errorf("rule %s fails %d checks, want 1", r.ID, n)
 		case slices.Contains(elsewhere, r.ID) && n > 0:
-			t.Errorf("rule %s is about no definition, and fails a check", r.ID)
+			t.Errorf("rule %s is not about definitions, but fails a check", r.ID)
 		case r.Severity == finding.Error && n == 0 && !slices.Contains(elsewhere, r.ID):
 			t.Errorf("rule %s, %q, fails no check: add it to one", r.ID, r.Title)
 		}
@@ -53,13 +53,13 @@ func TestChecks(t *testing.T) {
 	for _, c := range checks {
 		for _, id := range c.rules {
 			if !known[id] {
-				t.Errorf("check %q has rule %s, which there is not", c.title, id)
+				t.Errorf("check %q has the unknown rule %s", c.title, id)
 			}
 		}
 	}
 }
 
-// TestChecksTitles pins the words: scripts of other people look for them.
+// TestChecksTitles pins the titles, as scripts of users depend on them.
 func TestChecksTitles(t *testing.T) {
 	var got []string
 	for _, c := range checks {
@@ -67,12 +67,12 @@ func TestChecksTitles(t *testing.T) {
 	}
 	want := []string{"XRD structure valid", "schema present", "required labels found", "compatible with template generation"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the checks of the contract, in its order (-want +got):\n%s", diff)
+		t.Errorf("checks (-want +got):\n%s", diff)
 	}
 }
 
-// TestNoSchema wants no schema to be found where there is no version that
-// could have one.
+// TestNoSchema checks that no schema is found if there is no version that could
+// have one.
 func TestNoSchema(t *testing.T) {
 	for reason, spec := range map[string]string{
 		"no spec":              "",
@@ -106,9 +106,9 @@ func TestValidateClusters(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		"All":   {"all that the service takes", nil, app.ExitInvalid, []string{"apps.example.org\n  ok: ", "bees.example.org\n", "  failed: schema present [XRD048]\n", "a/xrd/bees.example.org: spec.versions[0].schema: error: "}, []string{"cats.example.org\n"}},
-		"Named": {"the one named, whatever it lacks", []string{"--xrd", "cats.example.org"}, app.ExitInvalid, []string{"cats.example.org\n", "  failed: required labels found [XRD029]\n", "error: label openportal.dev/ingest is"}, []string{"apps.example.org"}},
-		"Fine":  {"nothing is wrong", []string{"--xrd", "apps.example.org"}, app.ExitOK, []string{"  ok:     compatible with template generation\n"}, []string{"failed", "error"}},
+		"All":   {"All definitions that the service selects are checked.", nil, app.ExitInvalid, []string{"apps.example.org\n  ok: ", "bees.example.org\n", "  failed: schema present [XRD048]\n", "a/xrd/bees.example.org: spec.versions[0].schema: error: "}, []string{"cats.example.org\n"}},
+		"Named": {"A named definition is checked, whatever it lacks.", []string{"--xrd", "cats.example.org"}, app.ExitInvalid, []string{"cats.example.org\n", "  failed: required labels found [XRD029]\n", "error: label openportal.dev/ingest is"}, []string{"apps.example.org"}},
+		"Fine":  {"A valid definition has no findings.", []string{"--xrd", "apps.example.org"}, app.ExitOK, []string{"  ok:     compatible with template generation\n"}, []string{"failed", "error"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -118,20 +118,20 @@ func TestValidateClusters(t *testing.T) {
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(out, want) {
-					t.Errorf("%s: want %q in\n%s", tc.reason, want, out)
+					t.Errorf("%s: %q is missing in\n%s", tc.reason, want, out)
 				}
 			}
 			for _, not := range tc.not {
 				if strings.Contains(out, not) {
-					t.Errorf("%s: want no %q in\n%s", tc.reason, not, out)
+					t.Errorf("%s: unwanted %q in\n%s", tc.reason, not, out)
 				}
 			}
 		})
 	}
 }
 
-// TestValidateStrangers wants Compositions of what was not asked for to be
-// nobody's trouble.
+// TestValidateStrangers checks that Compositions of other definitions are
+// ignored.
 func TestValidateStrangers(t *testing.T) {
 	a := newStandIn(t, definition("apps.example.org"), definition("bees.example.org", "team=red"))
 	a.compositions = []object{composition("small", "App")}
@@ -158,17 +158,18 @@ func composition(name, kind string) object {
 	}
 }
 
-// TestValidateTerminal wants signs and colour for people, words for machines.
+// TestValidateTerminal checks that a terminal gets symbols and colours, and
+// other outputs get words.
 func TestValidateTerminal(t *testing.T) {
 	a := newStandIn(t, unlabelled("cats.example.org"))
 	args := []string{"validate", "--config", configure(t, "", a), "--cluster", "a", "--xrd", "cats.example.org"}
 	out, _, _ := runIn(t, &app.Env{Args: args, StdoutTerminal: true})
 	if !strings.Contains(out, "\x1b[32m✓\x1b[39m schema present\n") || !strings.Contains(out, "\x1b[31m✗\x1b[39m required labels found") {
-		t.Errorf("on a terminal:\n%q", out)
+		t.Errorf("output on a terminal is\n%q", out)
 	}
 	out, _, _ = runIn(t, &app.Env{Args: append(args, "--no-color"), StdoutTerminal: true})
 	if !strings.Contains(out, "  ✓ schema present\n") || strings.Contains(out, "\x1b[") {
-		t.Errorf("on one without colour:\n%q", out)
+		t.Errorf("output without colour is\n%q", out)
 	}
 }
 
@@ -183,14 +184,14 @@ func TestTransformClusters(t *testing.T) {
 	_, notes, code := run(t, "transform", "--config", config, "--cluster", "a", "--output", out)
 	want := []string{"api-apps.yaml", "resource-apps.yaml", "resource-bees.yaml", "template-apps.yaml"}
 	if diff := cmp.Diff(want, files(t, out)); diff != "" || code != app.ExitInvalid {
-		t.Errorf("all that the filters take, one without a Template too: exit code %d (-want +got):\n%s\n%s", code, diff, notes)
+		t.Errorf("exit code is %d, files (-want +got):\n%s\n%s", code, diff, notes)
 	}
 	text, err := os.ReadFile(filepath.Join(out, "resource-apps.yaml"))
 	if err != nil || strings.Count(string(text), "\nkind: Resource\n") != 2 {
-		t.Errorf("all Resources of a definition are in one file: %v\n%s", err, text)
+		t.Errorf("Resources of a definition are not in one file: %v\n%s", err, text)
 	}
 	stdout, notes, code := run(t, "transform", "--config", config, "--cluster", "a", "--xrd", "cats.example.net", "--stdout", "--format", "json", "--owner", "me")
 	if code != app.ExitOK || strings.Count(stdout, "\n") != 3 || strings.Count(stdout, `"owner":"me"`) != 3 {
-		t.Errorf("the one named, whatever the filters say: exit code %d\n%s\n%s", code, stdout, notes)
+		t.Errorf("named definition: exit code is %d\n%s\n%s", code, stdout, notes)
 	}
 }

@@ -17,15 +17,15 @@ const Name = "xrd-extract"
 
 const long = `Reads composite resource definitions and writes an extract record for each:
 the definition as it was found, with where and when. The records go to standard
-output, one JSON object a line, or to a directory, a file each. They are what
-xrd-transform reads.
+output, one JSON object per line, or to a directory, one file each.
+xrd-transform reads them.
 
-The source is files, a Git repository or clusters. Without --source it is what
-the other flags speak of, and files if they speak of none. Files are read from
-paths or, without any, from standard input: definitions and records, what
-kubectl get xrd -o yaml or -o json prints, lists and JSON arrays. Records that
-are read keep where and when they say they were found, so that this can be run
-twice. Objects of other kinds are passed over.
+The source is files, a Git repository or clusters. Without --source it follows
+from the other flags, and is files if they do not tell. Files are read from
+paths or, without any, from standard input: definitions and records, the output
+of kubectl get xrd -o yaml or -o json, lists and JSON arrays. Records that are
+read keep their place and time, so that the program can be run on its own output.
+Objects of other kinds are skipped.
 
 The clusters are those of the configuration (--config), or the contexts of a
 kubeconfig (--kubeconfig, --context). Without either it is the cluster of
@@ -33,12 +33,11 @@ ORCHESTRATOR_API_URL, else the current context of $KUBECONFIG or
 ~/.kube/config, else the cluster this runs in.
 
 If something could not be read, the stream ends with a failure record,
-{"error":{"message":"..."}}, so that the next program in a pipe does not take
-half for the whole; --partial leaves it out.
+{"error":{"message":"..."}}, so that the next program in a pipe does not use an
+incomplete stream; --partial omits it.
 
-Exit codes: 0 fine, 1 something failed, 2 a document is not valid, 3 nothing
-matched, 4 bad flags or configuration, 5 no cluster could be reached, or all
-refused.`
+Exit codes: 0 success, 1 failure, 2 invalid document, 3 nothing matched,
+4 invalid flags or configuration, 5 no cluster could be reached, or all refused.`
 
 const examples = `  # The definitions of a directory, through templates, into a portal
   xrd-extract --path xrds/ | xrd-transform | portal-provide --api-url https://portal.example.org
@@ -46,13 +45,13 @@ const examples = `  # The definitions of a directory, through templates, into a 
   # All YAML files below, at any depth, to a file for each definition
   xrd-extract --path 'teams/**/*.yaml' --output records/
 
-  # A cluster of the configuration, and of it only what a team has
+  # Only the definitions of one team, from a cluster of the configuration
   xrd-extract --source kubernetes --config app-config.yaml --cluster prod --labels team=payments
 
   # A branch of a repository
   xrd-extract --source git --repo https://git.example.org/platform/xrds.git --ref main --path xrds
 
-  # What kubectl prints, as records
+  # The output of kubectl, as records
   kubectl get xrd -o yaml | xrd-extract`
 
 // Run runs the command.

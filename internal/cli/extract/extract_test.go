@@ -20,7 +20,7 @@ import (
 	"example.dev/ingestor/test/size"
 )
 
-// text is a definition on one line.
+// text returns a definition on one line.
 func text(name string) string {
 	return fmt.Sprintf(`{"apiVersion":"apiextensions.crossplane.io/v2","kind":"CompositeResourceDefinition","metadata":{"name":%q},"spec":{"group":"example.org"}}`+"\n", name)
 }
@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestAtOnce wants each record written before the next is read.
+// TestAtOnce checks that each record is written before the next is read.
 func TestAtOnce(t *testing.T) {
 	in, feed := io.Pipe()
 	out, tap := io.Pipe()
@@ -66,26 +66,26 @@ func TestAtOnce(t *testing.T) {
 		}
 	}()
 	for _, name := range []string{"a", "b"} {
-		// The end of a document is known when another one begins.
+		// The end of a document is known when the next one begins.
 		if _, err := io.WriteString(feed, text(name)+"{}\n"); err != nil {
 			t.Fatal(err)
 		}
 		select {
 		case line := <-lines:
 			if !strings.Contains(line, `"name":"`+name+`"`) {
-				t.Errorf("got %q, want the record of %s", line, name)
+				t.Errorf("line is %q, want the record of %s", line, name)
 			}
 		case <-time.After(30 * time.Second):
-			t.Fatal("nothing is written")
+			t.Fatal("no record was written")
 		}
 	}
 	_ = feed.Close()
 	if code := <-done; code != app.ExitOK {
-		t.Errorf("exit code %d", code)
+		t.Errorf("exit code is %d, want 0", code)
 	}
 }
 
-// TestInterrupted wants a run that was ended to say so to whoever reads it.
+// TestInterrupted checks that an interrupted run writes an error record.
 func TestInterrupted(t *testing.T) {
 	in, feed := io.Pipe()
 	defer feed.Close() //nolint:errcheck // it cannot fail
@@ -100,13 +100,13 @@ func TestInterrupted(t *testing.T) {
 	select {
 	case code := <-done:
 		if code != app.ExitFailed || notes.String() != "xrd-extract: interrupted\n" {
-			t.Errorf("exit code %d, standard error %q", code, notes.String())
+			t.Errorf("exit code is %d, standard error is %q", code, notes.String())
 		}
-		if !strings.HasSuffix(out.String(), `{"error":{"message":"xrd-extract: it was interrupted"}}`+"\n") {
-			t.Errorf("standard output %q", out.String())
+		if !strings.HasSuffix(out.String(), `{"error":{"message":"xrd-extract: interrupted"}}`+"\n") {
+			t.Errorf("standard output is %q", out.String())
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatal("it does not return")
+		t.Fatal("command did not return")
 	}
 }
 
@@ -121,39 +121,39 @@ func TestBrokenOutput(t *testing.T) {
 		code   int
 		notes  string
 	}{
-		"Closed": {"whoever read has seen enough", syscall.EPIPE, app.ExitOK, ""},
-		"Full":   {"any other failure is one", errors.New("no space left"), app.ExitFailed, "xrd-extract: cannot write records: no space left\n"},
+		"Closed": {"A closed pipe is no failure.", syscall.EPIPE, app.ExitOK, ""},
+		"Full":   {"Any other write error is a failure.", errors.New("no space left"), app.ExitFailed, "xrd-extract: cannot write records: no space left\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var notes bytes.Buffer
 			code := app.Run(t.Context(), Name, newEnv(strings.NewReader(text("a")+text("b")), brokenWriter{tc.err}, &notes), Run)
 			if code != tc.code || notes.String() != tc.notes {
-				t.Errorf("%s: exit code %d, standard error %q", tc.reason, code, notes.String())
+				t.Errorf("%s: exit code is %d, standard error is %q", tc.reason, code, notes.String())
 			}
 		})
 	}
 }
 
-// TestFolder looks at what a directory holds after things went wrong in it.
+// TestFolder checks the content of a directory after errors.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	// Where a file should go there is a directory that is not empty.
+	// A directory that is not empty is in the place of a file.
 	if err := os.MkdirAll(filepath.Join(dir, "a.json", "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var out, notes bytes.Buffer
 	code := app.Run(t.Context(), Name, newEnv(strings.NewReader(text("a")+text("b")), &out, &notes, "--output", dir), Run)
 	if code != app.ExitFailed || !strings.HasPrefix(notes.String(), fmt.Sprintf("xrd-extract: cannot write %q: ", filepath.Join(dir, "a.json"))) || out.Len() > 0 {
-		t.Errorf("exit code %d, standard output %q, standard error %q", code, out.String(), notes.String())
+		t.Errorf("exit code is %d, standard output %q, standard error %q", code, out.String(), notes.String())
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
-		t.Errorf("nothing is left behind: %v, %v", entries, err)
+		t.Errorf("files are left: %v, %v", entries, err)
 	}
 }
 
-// TestFolderLink wants a link in a directory replaced, not followed.
+// TestFolderLink checks that a link in a directory is replaced, not followed.
 func TestFolderLink(t *testing.T) {
 	dir, other := t.TempDir(), filepath.Join(t.TempDir(), "precious")
 	if err := os.WriteFile(other, []byte("precious"), 0o600); err != nil {
@@ -166,7 +166,7 @@ func TestFolderLink(t *testing.T) {
 	code := app.Run(t.Context(), Name, newEnv(strings.NewReader(text("a")), &out, &notes, "--output", dir), Run)
 	kept, err := os.ReadFile(other)
 	if code != app.ExitOK || err != nil || string(kept) != "precious" {
-		t.Errorf("exit code %d, %s; what the link led to is %q, %v", code, notes.String(), kept, err)
+		t.Errorf("exit code is %d, %s; target of the link is %q, %v", code, notes.String(), kept, err)
 	}
 }
 
@@ -176,22 +176,22 @@ func TestFileName(t *testing.T) {
 		"../a": false, "a/b": false, `a\b`: false, "..": false, ".a": false, "a\x00b": false, "a\nb": false, "c:": false, strings.Repeat("a", longestName+1): false, "a ": false,
 	} {
 		if got := isFileName(name); got != want {
-			t.Errorf("%q: %v, want %v", name, got, want)
+			t.Errorf("isFileName(%q) = %v, want %v", name, got, want)
 		}
 	}
 }
 
-// TestProgress wants somebody who is looking to see how far it is, and messages
-// to have lines of their own.
+// TestProgress checks that a terminal gets progress, and that messages have
+// their own lines.
 func TestProgress(t *testing.T) {
 	var out, notes bytes.Buffer
 	env := newEnv(strings.NewReader(text("a")+"{\n"+text("b")), &out, &notes)
 	env.StderrTerminal = true
 	if code := app.Run(t.Context(), Name, env, Run); code != app.ExitInvalid {
-		t.Errorf("exit code %d", code)
+		t.Errorf("exit code is %d", code)
 	}
 	if got := notes.String(); !strings.Contains(got, "extracted 1 definitions\r\x1b[K") || !strings.Contains(got, "extracted 2 definitions\r\x1b[K") {
-		t.Errorf("standard error %q", got)
+		t.Errorf("standard error is %q", got)
 	}
 }
 
@@ -203,7 +203,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestMemory pipes more through the command than it may hold.
+// TestMemory pipes more through the command than fits in its memory limit.
 func TestMemory(t *testing.T) {
 	n := size.Of(10_000, 50_000)
 	in, feed := io.Pipe()
@@ -226,9 +226,9 @@ func TestMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	var out counter
 	if code := app.Run(t.Context(), Name, newEnv(in, &out, io.Discard), Run); code != app.ExitOK || out.n != n {
-		t.Fatalf("exit code %d, %d records", code, out.n)
+		t.Fatalf("exit code is %d, with %d records", code, out.n)
 	}
 	if most := before.HeapAlloc + 16<<20; top > most {
-		t.Errorf("%d bytes in use, want at most %d", top, most)
+		t.Errorf("%d bytes are in use, want at most %d", top, most)
 	}
 }

@@ -50,30 +50,30 @@ type options struct {
 func (o *options) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.from, "source", "", "`where` to read: "+strings.Join(sourceNames, ", ")+" (default: what the other flags speak of, else file)")
-	f.StringArrayVar(&o.paths, "path", nil, "`path` of a file or directory, or a pattern (*, ?, [a-z], ** for any number of folders), there\nor in the repository; - is standard input. May be given several times")
-	f.BoolVar(&o.recursive, "recursive", false, "descend into directories; in a repository this is always so")
-	f.BoolVar(&o.followSymlinks, "follow-symlinks", false, "follow links found in directories")
+	f.StringVar(&o.from, "source", "", "`source` to read: "+strings.Join(sourceNames, ", ")+" (default: derived from the other flags, else file)")
+	f.StringArrayVar(&o.paths, "path", nil, "`path` of a file or directory, or a pattern (*, ?, [a-z], ** for any number of folders), local\nor in the repository; - is standard input. May be given several times")
+	f.BoolVar(&o.recursive, "recursive", false, "read subdirectories; always on for a repository")
+	f.BoolVar(&o.followSymlinks, "follow-symlinks", false, "follow symbolic links in directories")
 
 	f.StringVar(&o.repo, "repo", "", "Git repository: a `URL`, user@host:path, or a path")
 	f.StringVar(&o.ref, "ref", "", "`branch`, tag or commit (default: the repository's HEAD)")
-	f.StringVar(&o.branch, "branch", "", "`branch`; the same as --ref")
-	f.StringVar(&o.username, "username", "", "`name` that goes with the token or key of a repository")
-	f.StringVar(&o.tokenFile, "token-file", "", "`file` that holds the token or password of a repository (default: "+envToken+")")
-	f.StringVar(&o.sshKey, "ssh-key-file", "", "`file` of a private key for a repository")
-	f.StringVar(&o.knownHosts, "known-hosts", "", "known_hosts `file` that the repository's host must be in")
-	f.StringVar(&o.authority, "ca-file", "", "`file` of the authority that signed the certificate of the repository's server")
+	f.StringVar(&o.branch, "branch", "", "`branch`; same as --ref")
+	f.StringVar(&o.username, "username", "", "user `name` for the token or key of a repository")
+	f.StringVar(&o.tokenFile, "token-file", "", "`file` with the token or password of a repository (default: "+envToken+")")
+	f.StringVar(&o.sshKey, "ssh-key-file", "", "`file` with a private SSH key for a repository")
+	f.StringVar(&o.knownHosts, "known-hosts", "", "known_hosts `file` with the key of the repository's host")
+	f.StringVar(&o.authority, "ca-file", "", "`file` with the certificate authority of the repository's server")
 
 	o.Flags.Bind(f)
 
 	f.StringVar(&o.labels, "labels", "", "only definitions whose labels match the `selector`")
-	f.StringVar(&o.labelSelector, "label-selector", "", "the same as --labels, with the `selector`")
+	f.StringVar(&o.labelSelector, "label-selector", "", "same as --labels, with the `selector`")
 	f.StringVar(&o.namePattern, "name-pattern", "", "only definitions whose name matches the `regular expression`")
 	f.StringSliceVar(&o.filter.Groups, "group", nil, "only definitions of this API `group`; may be given several times")
 
 	f.StringVarP(&o.output, "output", "o", "", "`directory` to write one file per definition to, <name>.json or <name>.yaml (default: standard output)")
 	f.StringVarP(&o.format, "format", "f", asNDJSON, "`format` of records: "+asNDJSON+" (.json files with --output) or "+asYAML)
-	f.BoolVar(&o.partial, "partial", false, "write no failure record when not all could be read")
+	f.BoolVar(&o.partial, "partial", false, "omit the failure record when something could not be read")
 	o.Output.Bind(f)
 	flags.Complete(cmd, map[string][]string{"source": sourceNames, "format": {asNDJSON, asYAML}})
 	// It fails only for a flag that does not exist.
@@ -102,7 +102,7 @@ func (o *options) settle(set *pflag.FlagSet, args []string) (err error) {
 	}
 	o.paths = append(o.paths, args...)
 	if slices.Contains(o.paths, "") || given["output"] && o.output == "" || given["repo"] && o.repo == "" {
-		return flags.Usagef("an empty shell variable, perhaps?", "a path is the empty string")
+		return flags.Usagef("check for an empty shell variable", "a path is the empty string")
 	}
 	if err := o.settleSource(given); err != nil {
 		return err
@@ -142,20 +142,20 @@ func (o *options) settleSource(given map[string]bool) error {
 	}
 	for _, name := range sourceNames {
 		if flag := speaks(name); flag != "" && name != o.from {
-			return flags.Usagef("leave it out, or use --source "+name, "cannot use --%s with source %s", flag, o.from)
+			return flags.Usagef("remove it, or use --source "+name, "cannot use --%s with source %s", flag, o.from)
 		}
 	}
 	switch {
 	case o.from == xrd.SourceGit && o.repo == "":
-		return flags.Usagef("name it with --repo", "no repository given")
+		return flags.Usagef("set --repo", "no repository given")
 	case o.from == xrd.SourceGit && slices.Contains(o.paths, "-"):
 		return flags.Usagef("paths are those in the repository", "cannot read standard input from a repository")
 	case o.from == xrd.SourceCluster && len(o.paths) > 0:
-		return flags.Usagef("leave it out, or use --source file", "cannot read %q from a cluster", o.paths[0])
+		return flags.Usagef("remove it, or use --source file", "cannot read %q from a cluster", o.paths[0])
 	}
 	for _, p := range o.paths {
 		if _, err := source.ParsePattern(p); err != nil && source.IsPattern(p) && o.from == xrd.SourceGit {
-			return flags.Usagef("put a backslash before what is meant as it is", "cannot use pattern %q: %w", p, err)
+			return flags.Usagef("escape literal characters with a backslash", "cannot use pattern %q: %w", p, err)
 		}
 	}
 	return nil

@@ -81,7 +81,7 @@ func newFolder(dir string, yaml bool, wrote func(path string)) (*folder, error) 
 		root, err = os.OpenRoot(dir)
 	}
 	if err != nil {
-		return nil, &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot write to %q: %w", dir, bare(err)), Hint: "choose another place with --output"}
+		return nil, &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot write to %q: %w", dir, bare(err)), Hint: "choose another path with --output"}
 	}
 	return &folder{dir: dir, root: root, yaml: yaml, names: map[[16]byte]bool{}, wrote: wrote}, nil
 }
@@ -98,15 +98,15 @@ func (f *folder) write(r xrd.Record) error {
 		}}
 	}
 	if name == "" {
-		return no("give the definition a name", "its definition has no name, so there is none for the file")
+		return no("add metadata.name to the definition", "definition has no name, which the file name needs")
 	}
 	if !isFileName(name) {
-		return no("definitions are called <plural>.<group>", "the name %q cannot be that of a file", name)
+		return no("name the definition <plural>.<group>", "name %q is not a valid file name", name)
 	}
 	sum := sha256.Sum256([]byte(strings.ToLower(name)))
 	key := [16]byte(sum[:16])
 	if f.names[key] {
-		return no("choose one of them, for example by --cluster or --path, or write them to a stream", "there are two definitions %q, and one has its file already", name)
+		return no("select one of them, for example with --cluster or --path, or write to standard output", "duplicate definition %q: its file was already written", name)
 	}
 	f.names[key] = true
 	path, text := name+".json", []byte(nil)

@@ -114,7 +114,7 @@ func (s *session) clusters(ctx context.Context) (source.Source, error) {
 	fleet, err := choice.Connect()
 	if err != nil {
 		if e, ok := errors.AsType[*app.Exit](err); ok && e.Err == nil {
-			s.first = "no cluster can be connected to"
+			s.first = "cannot connect to any cluster"
 		}
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (s *session) clusters(ctx context.Context) (source.Source, error) {
 // skipped reports a file that was skipped.
 func (s *session) skipped(path, why string) {
 	if s.Detailed() {
-		s.Sayf("passed over %s: %s", term.Safe(path), why)
+		s.Sayf("skipped %s: %s", term.Safe(path), why)
 	}
 }
 
@@ -175,7 +175,7 @@ func (s *session) trouble(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		// The end of the run reports the interruption.
-		text = "it was interrupted"
+		text = "interrupted"
 		s.failed++
 	case isProblem:
 		s.show(problem.Finding)
@@ -200,7 +200,7 @@ func (s *session) trouble(ctx context.Context, err error) error {
 // hintOf returns the hint of a read error; it reports false for other errors.
 func hintOf(err error) (hint string, ok bool) {
 	if e, ok := errors.AsType[*source.Failure](err); ok {
-		return "mend what the program that wrote it complains of", e != nil
+		return "fix the errors of the program that wrote it", e != nil
 	}
 	if e, ok := errors.AsType[*file.Error](err); ok {
 		return e.Hint, true
@@ -243,7 +243,7 @@ func (s *session) summary() {
 		s.Sayf("%s not selected", output.Count(s.refusedCount, "definition", "definitions"))
 	}
 	if s.passed > 0 {
-		s.Sayf("passed over: %s of other kinds", output.Count(s.passed, "object", "objects"))
+		s.Sayf("skipped: %s of other kinds", output.Count(s.passed, "object", "objects"))
 	}
 }
 
@@ -271,15 +271,15 @@ func (s *session) whyNothing() string {
 	case s.refusedCount > 0:
 		return fmt.Sprintf("%s found, none selected: %s", output.Count(s.refusedCount, "definition", "definitions"), s.refusal)
 	case s.from == xrd.SourceCluster:
-		return "the clusters hold no definition that the labels asked for select"
+		return "no definition in the clusters matches the labels"
 	case s.remarks > 0 && !s.Detailed():
-		return fmt.Sprintf("%s passed over, for reasons that --verbose shows", output.Count(s.remarks, "document", "documents"))
+		return fmt.Sprintf("%s skipped; use --verbose to see why", output.Count(s.remarks, "document", "documents"))
 	case s.passed > 0:
 		return fmt.Sprintf("%s read, no %s among them", output.Count(s.passed, "object", "objects"), xrd.KindDefinition)
 	case s.from == xrd.SourceFile && len(s.paths) == 0:
-		return "standard input holds no definition; name files with --path"
+		return "standard input contains no definition; pass files with --path"
 	case s.from == xrd.SourceFile && !s.recursive:
-		return "there is no definition in " + strings.Join(s.paths, ", ") + "; use --recursive to look below directories"
+		return "no definition in " + strings.Join(s.paths, ", ") + "; use --recursive to read subdirectories"
 	}
-	return "there is no definition where it was looked for"
+	return "no definition in the source"
 }

@@ -19,7 +19,7 @@ func Subcommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "? " + Help(cmd)
 	}
-	return Usagef(hint, "there is no command %q", args[0])
+	return Usagef(hint, "unknown command %q", args[0])
 }
 
 // NoArguments is for commands that take only flags.
@@ -27,5 +27,5 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return Usagef(Help(cmd), "cannot use argument %q: %s takes flags alone", args[0], cmd.CommandPath())
+	return Usagef(Help(cmd), "cannot use argument %q: %s takes only flags", args[0], cmd.CommandPath())
 }

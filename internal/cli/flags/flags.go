@@ -53,7 +53,7 @@ func Together(given map[string]bool, names ...string) error {
 	if len(found) < 2 {
 		return nil
 	}
-	return Usage(errors.New("cannot use "+strings.Join(found, " and ")+" together"), "leave one of them out")
+	return Usage(errors.New("cannot use "+strings.Join(found, " and ")+" together"), "remove one of them")
 }
 
 // Complete registers the values of flags for shell completion. Flags that the

@@ -29,11 +29,11 @@ func TestTogether(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"None": {"nothing excludes nothing", nil, ""},
-		"One":  {"one is fine", []string{"--a"}, ""},
-		"Off":  {"a switch that is off was not given", []string{"--a=false", "--b"}, ""},
-		"Two":  {"two are named", []string{"--a", "--b"}, "cannot use --a and --b together"},
-		"All":  {"so are three", []string{"--c", "x", "--a", "--b"}, "cannot use --a and --b and --c together"},
+		"None": {"Without flags nothing is excluded.", nil, ""},
+		"One":  {"One flag is accepted.", []string{"--a"}, ""},
+		"Off":  {"A switch that is off does not count.", []string{"--a=false", "--b"}, ""},
+		"Two":  {"Two flags are reported.", []string{"--a", "--b"}, "cannot use --a and --b together"},
+		"All":  {"Three flags are reported.", []string{"--c", "x", "--a", "--b"}, "cannot use --a and --b and --c together"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestTogether(t *testing.T) {
 				got = e.Error()
 			}
 			if got != tc.want {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
+				t.Errorf("%s: error is %v, want %q", tc.reason, err, tc.want)
 			}
 		})
 	}
@@ -56,12 +56,12 @@ func TestEntities(t *testing.T) {
 		change func(*Entities)
 		hint   string
 	}{
-		"Fine":      {"references and a namespace", func(*Entities) {}, ""},
-		"Owner":     {"an owner is a reference", func(e *Entities) { e.Owner = "a/b/c" }, "--owner takes name, namespace/name or kind:namespace/name"},
-		"System":    {"so is a system", func(e *Entities) { e.System = ":" }, "--system takes name, namespace/name or kind:namespace/name"},
-		"Domain":    {"so is a domain", func(e *Entities) { e.Domain = "x:y:z" }, "--domain takes name, namespace/name or kind:namespace/name"},
-		"Namespace": {"a namespace that would be changed is refused, with what it would be", func(e *Entities) { e.Namespace = "My Team" }, "use lower-case letters, digits and dashes, such as my-team-0855b74b"},
-		"Empty":     {"there is always one", func(e *Entities) { e.Namespace = "" }, "use lower-case letters, digits and dashes, such as default"},
+		"Fine":      {"Valid references and a namespace are accepted.", func(*Entities) {}, ""},
+		"Owner":     {"An owner must be a reference.", func(e *Entities) { e.Owner = "a/b/c" }, "--owner takes name, namespace/name or kind:namespace/name"},
+		"System":    {"A system must be a reference.", func(e *Entities) { e.System = ":" }, "--system takes name, namespace/name or kind:namespace/name"},
+		"Domain":    {"A domain must be a reference.", func(e *Entities) { e.Domain = "x:y:z" }, "--domain takes name, namespace/name or kind:namespace/name"},
+		"Namespace": {"An invalid namespace is refused with a valid suggestion.", func(e *Entities) { e.Namespace = "My Team" }, "use lower-case letters, digits and dashes, such as my-team-0855b74b"},
+		"Empty":     {"An empty namespace is refused.", func(e *Entities) { e.Namespace = "" }, "use lower-case letters, digits and dashes, such as default"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -78,24 +78,24 @@ func TestEntities(t *testing.T) {
 	}
 }
 
-// TestWordsNames wants every name that is offered to be understood.
+// TestWordsNames checks that every offered vocabulary is accepted.
 func TestWordsNames(t *testing.T) {
 	for _, name := range WordsNames {
 		if _, err := Words(name, "prog"); err != nil {
-			t.Errorf("--words %s is offered: %v", name, err)
+			t.Errorf("offered vocabulary %s is refused: %v", name, err)
 		}
 	}
 }
 
 func TestPattern(t *testing.T) {
 	if re, err := Pattern("--p", ""); re != nil || err != nil {
-		t.Errorf("no text, no pattern: %v, %v", re, err)
+		t.Errorf("empty pattern returned %v, %v", re, err)
 	}
 	if re, err := Pattern("--p", "^a"); err != nil || !re.MatchString("ab") {
-		t.Errorf("a pattern: %v, %v", re, err)
+		t.Errorf("valid pattern returned %v, %v", re, err)
 	}
 	if e, ok := errors.AsType[*app.Exit](func() error { _, err := Pattern("--p", "("); return err }()); !ok || e.Code != app.ExitUsage {
-		t.Errorf("what is no pattern is wrong usage: %v", e)
+		t.Errorf("invalid pattern returned %v, want a usage error", e)
 	}
 }
 
@@ -105,10 +105,10 @@ func TestComplete(t *testing.T) {
 	Complete(cmd, map[string][]string{"mode": {"one", "two"}, "absent": {"x"}})
 	offer, ok := cmd.GetFlagCompletionFunc("mode")
 	if !ok {
-		t.Fatal("nothing is offered")
+		t.Fatal("no completion is offered")
 	}
 	got, how := offer(cmd, nil, "")
 	if diff := cmp.Diff([]cobra.Completion{"one", "two"}, got); diff != "" || how != cobra.ShellCompDirectiveNoFileComp {
-		t.Errorf("the values, and no files (-want +got):\n%s", diff)
+		t.Errorf("completions (-want +got):\n%s", diff)
 	}
 }

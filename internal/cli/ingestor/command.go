@@ -17,34 +17,34 @@ import (
 const Name = "ingestor-cli"
 
 const long = `Reads composite resource definitions, with their Compositions and composite
-resources if they are there, and writes the catalog entities a portal shows
-for them: the form as a Template, the API, and Resources that track both.
+resources if present, and writes their catalog entities: the form as a Template,
+the API, and Resources that track both.
 
-Inputs are files, directories, and - for standard input. A directory gives its
-.yaml, .yml and .json files; a file may hold many documents.
+Inputs are files, directories, and - for standard input. In a directory, .yaml,
+.yml and .json files are read; a file may contain many documents.
 
 With --config the options and filters are those of the service, so that with
 the service's profile the output is what the service writes, apart from where
-and when a definition was found. Flags that are given go before it. Without
-inputs the files and repositories of composerIngestor.sources are read. Clusters
-are not: composer-ingestor export reads those.
+and when a definition was found. Flags override it. Without inputs the files and
+repositories of composerIngestor.sources are read. Clusters are not:
+composer-ingestor export reads those.
 
-Exit codes: 0 fine, 1 something failed, 2 validation failed (or warnings with
---strict), 3 nothing matched, 4 bad flags or configuration.`
+Exit codes: 0 success, 1 failure, 2 validation failed (or warnings with
+--strict), 3 nothing matched, 4 invalid flags or configuration.`
 
 const examples = `  # Write the entities of a directory to ./catalog-entities/
   ingestor-cli xrds/
 
-  # Fail a build on anything worth mending, with a report for code scanning
+  # Fail a build on any warning, with a report for code scanning
   ingestor-cli xrds/ --recursive --validate --strict --output-format sarif > findings.sarif
 
-  # See the form developers will fill
+  # Preview the form that developers fill in
   ingestor-cli database.yaml --preview
 
   # What the service would write, in a pull request that changes a definition
   ingestor-cli xrds/ --config app-config.yaml --profile composerIngestor --preview
 
-  # The same of everything the configuration's sources hold
+  # The same for all sources of the configuration
   ingestor-cli --config app-config.yaml --profile composerIngestor --organize -o catalog/
 
   # From a cluster, in Backstage's own words, to another program

@@ -32,7 +32,7 @@ func (o *options) configure(set *pflag.FlagSet) error {
 		return err
 	}
 	if len(o.paths) == 0 && len(c.Composer.Sources) == 0 {
-		return flags.Usagef("name files or directories, or write "+config.SectionComposer+".sources; clusters are read by composer-ingestor export",
+		return flags.Usagef("pass files or directories, or set "+config.SectionComposer+".sources; clusters are read by composer-ingestor export",
 			"the configuration has no sources to read")
 	}
 	o.config = c
@@ -76,11 +76,11 @@ func (o *options) idle() string {
 	switch c := o.config; {
 	case c == nil:
 	case o.profile.Name == engine.ComposerIngestor.Name && !c.Composer.Enabled:
-		return config.SectionComposer + " is not there, or switched off"
+		return config.SectionComposer + " is missing or disabled"
 	case o.profile.Name == engine.ClusterIngestor.Name && !c.ClusterIngestor.Enabled:
-		return config.SectionClusterIngestor + " is not there, or switched off"
+		return config.SectionClusterIngestor + " is missing or disabled"
 	case o.profile.Name == engine.ClusterIngestor.Name && !c.ClusterIngestor.XRDs.Enabled:
-		return config.SectionClusterIngestor + ".composer.xrds is switched off"
+		return config.SectionClusterIngestor + ".composer.xrds is disabled"
 	}
 	return ""
 }

@@ -23,7 +23,7 @@ import (
 
 const escape = "\x1b["
 
-// input writes the sample, with a mistake, to a file.
+// input writes the sample with a mistake to a file.
 func input(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.yaml")
@@ -54,16 +54,16 @@ func TestColor(t *testing.T) {
 		outTerminal, errTermin bool
 		out, notes             bool // whether there is colour
 	}{
-		"Terminal":       {"people get colour", []string{path, "--validate"}, "", true, true, true, true},
-		"Preview":        {"so they do in previews", []string{path, "--preview"}, "", true, true, true, true},
-		"NoTerminal":     {"files and pipes do not", []string{path, "--validate"}, "", false, false, false, false},
-		"OutputOnly":     {"each stream is judged for itself", []string{path, "--validate"}, "", true, false, true, false},
-		"NotesOnly":      {"the other way round too", []string{path, "--preview"}, "", false, true, false, true},
-		"Flag":           {"--no-color goes before", []string{path, "--validate", "--no-color"}, "", true, true, false, false},
-		"Environment":    {"NO_COLOR does the same", []string{path, "--validate"}, "1", true, true, false, false},
-		"MachinesNever":  {"reports for machines have no colour", []string{path, "--validate", "--output-format", "json", "--quiet"}, "", true, false, false, false},
-		"EntitiesNever":  {"nor have entities", []string{path, "--stdout", "--quiet"}, "", true, false, false, false},
-		"EntitiesInJSON": {"in any format", []string{path, "--stdout", "--quiet", "--format", "json"}, "", true, false, false, false},
+		"Terminal":       {"A terminal gets colour.", []string{path, "--validate"}, "", true, true, true, true},
+		"Preview":        {"A terminal gets colour in previews.", []string{path, "--preview"}, "", true, true, true, true},
+		"NoTerminal":     {"Files and pipes get no colour.", []string{path, "--validate"}, "", false, false, false, false},
+		"OutputOnly":     {"Each stream is checked separately.", []string{path, "--validate"}, "", true, false, true, false},
+		"NotesOnly":      {"Each stream is checked separately, also if only standard error is a terminal.", []string{path, "--preview"}, "", false, true, false, true},
+		"Flag":           {"--no-color disables colour.", []string{path, "--validate", "--no-color"}, "", true, true, false, false},
+		"Environment":    {"NO_COLOR disables colour.", []string{path, "--validate"}, "1", true, true, false, false},
+		"MachinesNever":  {"Reports for machines have no colour.", []string{path, "--validate", "--output-format", "json", "--quiet"}, "", true, false, false, false},
+		"EntitiesNever":  {"Entities have no colour.", []string{path, "--stdout", "--quiet"}, "", true, false, false, false},
+		"EntitiesInJSON": {"Entities in JSON have no colour.", []string{path, "--stdout", "--quiet", "--format", "json"}, "", true, false, false, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestColor(t *testing.T) {
 			if strings.Contains(out, escape) != tc.out {
 				t.Errorf("%s: colour on standard output: %v, want %v\n%q", tc.reason, !tc.out, tc.out, out)
 			}
-			// Progress moves the cursor, but it does not colour.
+			// Progress moves the cursor, but has no colour.
 			coloured := regexp.MustCompile(`\x1b\[[0-9;]*m`).MatchString(notes)
 			if coloured != tc.notes {
 				t.Errorf("%s: colour on standard error: %v, want %v\n%q", tc.reason, coloured, tc.notes, notes)
@@ -91,16 +91,15 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// TestNothingLeft wants a terminal clean after a run: what progress wrote is
-// wiped away.
+// TestNothingLeft checks that progress is cleared after a run.
 func TestNothingLeft(t *testing.T) {
 	_, notes, _ := run1(t, &app.Env{Args: []string{input(t), "--stdout", "--no-color"}, StderrTerminal: true})
 	if strings.HasSuffix(strings.TrimRight(notes, "\n"), "definitions") && strings.Contains(notes, "transforming") {
-		t.Errorf("progress is left behind: %q", notes)
+		t.Errorf("progress is left on the terminal: %q", notes)
 	}
 	_, notes, _ = run1(t, &app.Env{Args: []string{input(t), "--stdout", "--quiet"}, StderrTerminal: true})
 	if notes != "" {
-		t.Errorf("--quiet says %q", notes)
+		t.Errorf("--quiet printed %q", notes)
 	}
 }
 
@@ -117,9 +116,9 @@ func TestOutputFails(t *testing.T) {
 		code   int
 		want   string
 	}{
-		"Pipe": {"a reader that has seen enough is no failure", syscall.EPIPE, []string{"--stdout", "--quiet"}, app.ExitOK, ""},
-		"Full": {"a full disk is one", syscall.ENOSPC, []string{"--stdout", "--quiet"}, app.ExitFailed, "ingestor-cli: cannot write entities: no space left on device\n"},
-		"Report": {"a report that cannot be written is one too", syscall.ENOSPC, []string{"--validate", "--quiet", "--output-format", "json"},
+		"Pipe": {"A closed pipe is no failure.", syscall.EPIPE, []string{"--stdout", "--quiet"}, app.ExitOK, ""},
+		"Full": {"A full disk is a failure.", syscall.ENOSPC, []string{"--stdout", "--quiet"}, app.ExitFailed, "ingestor-cli: cannot write entities: no space left on device\n"},
+		"Report": {"A report that cannot be written is a failure.", syscall.ENOSPC, []string{"--validate", "--quiet", "--output-format", "json"},
 			app.ExitFailed, "ingestor-cli: cannot write findings: no space left on device\n"},
 	}
 	for name, tc := range cases {
@@ -129,7 +128,7 @@ func TestOutputFails(t *testing.T) {
 				Args: append(tc.args, input(t)), Stdout: failing{tc.err}, Stderr: &notes, Getenv: func(string) string { return "" }, Now: time.Now,
 			}, Run)
 			if code != tc.code || notes.String() != tc.want {
-				t.Errorf("%s: exit code %d, want %d; standard error %q, want %q", tc.reason, code, tc.code, notes.String(), tc.want)
+				t.Errorf("%s: exit code is %d, want %d; standard error is %q, want %q", tc.reason, code, tc.code, notes.String(), tc.want)
 			}
 		})
 	}
@@ -144,11 +143,11 @@ func TestInterrupted(t *testing.T) {
 		Args: []string{input(t), "-o", dir}, Stdout: &out, Stderr: &notes, Getenv: func(string) string { return "" }, Now: time.Now,
 	}, Run)
 	if _, err := os.Stat(dir); code != app.ExitFailed || !os.IsNotExist(err) || notes.Len() == 0 {
-		t.Errorf("exit code %d, output %v, standard error %q", code, err, notes.String())
+		t.Errorf("exit code is %d, output %v, standard error %q", code, err, notes.String())
 	}
 }
 
-// TestHandbook holds the table of options in the handbook against the flags.
+// TestHandbook compares the table of options in the handbook with the flags.
 func TestHandbook(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/cli.md")
 	if err != nil {
@@ -165,11 +164,11 @@ func TestHandbook(t *testing.T) {
 	slices.Sort(documented)
 	slices.Sort(there)
 	if diff := cmp.Diff(there, documented); diff != "" {
-		t.Errorf("the flags there are (-) and those of docs/cli.md (+):\n%s", diff)
+		t.Errorf("flags of the command (-) and of docs/cli.md (+):\n%s", diff)
 	}
 }
 
-// TestContract holds the flags against the table of the contract: names,
+// TestContract compares the flags with the table of the contract: names,
 // shorthands and defaults.
 func TestContract(t *testing.T) {
 	want := map[string][2]string{
@@ -188,7 +187,7 @@ func TestContract(t *testing.T) {
 			continue
 		}
 		if f.Shorthand != w[0] || f.DefValue != w[1] {
-			t.Errorf("--%s: shorthand %q, default %q; want %q, %q", name, f.Shorthand, f.DefValue, w[0], w[1])
+			t.Errorf("--%s has the shorthand %q and default %q; want %q, %q", name, f.Shorthand, f.DefValue, w[0], w[1])
 		}
 	}
 }

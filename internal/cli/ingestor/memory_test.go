@@ -16,23 +16,22 @@ import (
 	"example.dev/ingestor/test/size"
 )
 
-// memoryArgs is set in the process of TestFolderMemory, to its arguments.
+// memoryArgs is set in the child process of TestFolderMemory to its arguments.
 const memoryArgs = "INGESTOR_TEST_MEMORY_ARGS"
 
-// TestFolderMemory runs the command over a folder of definitions in JSON, a file
-// each, and wants the most memory that its process had to stay within bounds: 500 MB
-// for 30,000 files, and for the usual 800 less than what they take if all
-// of them are in memory at once.
+// TestFolderMemory runs the command over a folder of JSON definitions, one per
+// file, and checks the peak memory of its process: at most 500 MB for 30,000
+// files, and for the usual 800 less than with all of them in memory.
 func TestFolderMemory(t *testing.T) {
 	if args := os.Getenv(memoryArgs); args != "" {
 		env := &app.Env{Args: strings.Split(args, "\n"), Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
 		if code := app.Run(t.Context(), Name, env, Run); code != app.ExitOK {
-			t.Fatalf("exit code %d", code)
+			t.Fatalf("exit code is %d", code)
 		}
 		return
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("the most memory that a process had is counted in other units elsewhere")
+		t.Skip("peak memory has other units on this system")
 	}
 	n, most := size.Of(800, 30_000), size.Of(160_000, 500_000)
 	in, out := t.TempDir(), t.TempDir()
@@ -54,10 +53,10 @@ func TestFolderMemory(t *testing.T) {
 	}
 	used, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		t.Fatal("the system does not tell what the process took")
+		t.Fatal("system does not report the peak memory")
 	}
 	peak := int(used.Maxrss) * 1024 / 1000
-	t.Logf("%d files: %d MB at most", n, peak/1000)
+	t.Logf("%d files took %d MB at most", n, peak/1000)
 	if peak > most {
 		t.Errorf("%d files took %d MB at most, want %d", n, peak/1000, most/1000)
 	}

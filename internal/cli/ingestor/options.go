@@ -64,28 +64,28 @@ type settled struct {
 func (o *options) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.BoolVar(&o.recursive, "recursive", false, "descend into directories")
-	f.BoolVar(&o.followSymlinks, "follow-symlinks", false, "follow links found in directories")
-	f.StringArrayVar(&o.configs, "config", nil, "configuration `file` of the service; several are merged, the last one wins")
+	f.BoolVar(&o.recursive, "recursive", false, "read subdirectories")
+	f.BoolVar(&o.followSymlinks, "follow-symlinks", false, "follow symbolic links in directories")
+	f.StringArrayVar(&o.configs, "config", nil, "configuration `file` of the service; later files override earlier ones")
 
 	f.StringVarP(&o.output, "output", "o", orDefault(o.Env.Getenv(envOutput), defaultOutput), "output `directory` (with --single-file, the file)")
 	f.StringVarP(&o.format, "format", "f", "yaml", "`format` of the entities: yaml or json")
 	f.BoolVar(&o.singleFile, "single-file", false, "write all entities to one file")
-	f.BoolVar(&o.stdout, "stdout", false, "write to standard output: YAML documents, or a JSON object a line")
-	f.BoolVar(&o.organize, "organize", false, "write <output>/<Kind>/<name>.yaml, and the System and Domain too")
+	f.BoolVar(&o.stdout, "stdout", false, "write to standard output: YAML documents, or one JSON object per line")
+	f.BoolVar(&o.organize, "organize", false, "write <output>/<Kind>/<name>.yaml, including the System and Domain")
 
 	o.Entities.Bind(f, o.Env.Getenv(envOwner))
 	f.StringVar(&o.Domain, "domain", "", "`domain` the system belongs to")
 	flags.BindWords(f, &o.wordsName)
 	f.StringVar(&o.profileName, "profile", engine.CLI.Name, "`profile`: "+profileNames())
 
-	f.BoolVarP(&o.preview, "preview", "p", false, "show what would be written, write nothing")
+	f.BoolVarP(&o.preview, "preview", "p", false, "show what would be written without writing")
 	f.BoolVarP(&o.validate, "validate", "v", false, "validate only")
 	f.BoolVar(&o.strict, "strict", false, "fail on warnings")
 	f.BoolVar(&o.skipValidation, "skip-validation", false, "do not validate definitions and entities")
 	f.StringVar(&o.outputFormat, "output-format", report.Text, "`format` of the findings: "+strings.Join(report.Formats, ", "))
 
-	f.StringSliceVar(&o.kinds, "kind", nil, "only these `kinds`: XRD or the kind a definition defines, and with it Composition")
+	f.StringSliceVar(&o.kinds, "kind", nil, "only these `kinds`: XRD or the kind a definition defines, and optionally Composition")
 	f.StringSliceVar(&o.apiVersions, "api-version", nil, "only these API `versions`, such as v2 or apiextensions.crossplane.io/v2")
 	f.StringVar(&o.namePattern, "name-pattern", "", "only definitions whose name matches the `regular expression`")
 	f.StringVar(&o.labelSelector, "label-selector", "", "only definitions whose labels match the `selector`")
@@ -118,10 +118,10 @@ func orDefault(s, fallback string) string {
 func (o *options) settle(set *pflag.FlagSet, args []string) error {
 	o.paths = args
 	if len(args) == 0 && len(o.configs) == 0 {
-		return flags.Usagef("name files or directories, or - for standard input; see "+Name+" --help", "no input given")
+		return flags.Usagef("pass files or directories, or - for standard input; see "+Name+" --help", "no input given")
 	}
 	if slices.Contains(args, "") {
-		return flags.Usagef("an empty shell variable, perhaps?", "an input is the empty string")
+		return flags.Usagef("check for an empty shell variable", "an input is the empty string")
 	}
 	given := flags.Given(set)
 	if err := cmp.Or(

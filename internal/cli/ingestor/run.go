@@ -65,7 +65,7 @@ func (s *session) pipeline(ctx context.Context) (*pipeline.Report, error) {
 // skipped reports a file that was skipped.
 func (s *session) skipped(path, why string) {
 	if s.Detailed() {
-		s.Sayf("passed over %s: %s", term.Safe(path), why)
+		s.Sayf("skipped %s: %s", term.Safe(path), why)
 	}
 }
 
@@ -147,13 +147,13 @@ func (s *session) whyNothing() string {
 	case why != "":
 		return why
 	case len(s.paths) == 0:
-		return "the sources of the configuration hold no documents"
+		return "the sources of the configuration contain no documents"
 	case slices.Equal(s.paths, []string{file.Stdin}):
 		return "standard input is empty"
 	case !s.recursive && slices.ContainsFunc(s.paths, isDir):
-		return "the input holds no documents; use --recursive to look below directories"
+		return "the input contains no documents; use --recursive to read subdirectories"
 	}
-	return "the input holds no documents"
+	return "the input contains no documents"
 }
 
 func isDir(path string) bool {

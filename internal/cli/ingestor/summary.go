@@ -31,10 +31,10 @@ func (s *session) summary() {
 		s.Sayf("not shown: %s (see --verbose)", output.Count(infos, "remark", "remarks"))
 	}
 	if s.Domain != "" && !s.organize {
-		s.Sayf("--domain has no effect without --organize, which writes the System that belongs to it")
+		s.Sayf("--domain has no effect without --organize, which writes the System of the domain")
 	}
 	if why := s.idle(); why != "" {
-		s.Sayf("the service makes nothing of it with this configuration: %s", why)
+		s.Sayf("the service generates nothing with this configuration: %s", why)
 	}
 	if n := len(r.Refused); n > 0 && len(r.Definitions) > 0 {
 		s.Sayf("%s not selected", output.Count(n, "definition", "definitions"))
@@ -69,7 +69,7 @@ func (s *session) passedOver() {
 		if p.Why != "" {
 			why = p.Why
 		}
-		s.Sayf("passed over: %d %s (%s), %s", p.Count, term.Safe(p.Kind), term.Safe(p.APIVersion), why)
+		s.Sayf("skipped: %d %s (%s): %s", p.Count, term.Safe(p.Kind), term.Safe(p.APIVersion), why)
 	}
 }
 

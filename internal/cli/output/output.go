@@ -30,7 +30,7 @@ func (v *Output) Bind(f *pflag.FlagSet) {
 	f.BoolVar(&v.Quiet, "quiet", false, "show only what fails the run")
 	f.BoolVar(&v.Verbose, "verbose", false, "show details")
 	f.BoolVar(&v.Debug, "debug", false, "show debug information")
-	f.BoolVar(&v.NoColor, "no-color", false, "use no colour")
+	f.BoolVar(&v.NoColor, "no-color", false, "disable colour")
 }
 
 // Detailed reports whether details are printed.

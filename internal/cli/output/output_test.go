@@ -22,7 +22,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestRules wants every rule that can be reported to be described, once.
+// TestRules checks that every rule that can be reported is described once.
 func TestRules(t *testing.T) {
 	ids := map[string]bool{}
 	for _, r := range Rules() {
@@ -38,12 +38,12 @@ func TestRules(t *testing.T) {
 		xrd.RuleSyntax, xrd.RuleNotObject, xrd.RuleConflict, pipeline.RuleInternal, engine.RuleOrphan, engine.RuleClash, entity.RuleDuplicate,
 	} {
 		if !ids[id] {
-			t.Errorf("rule %s is reported, but not described: add it to Rules", id)
+			t.Errorf("rule %s is reported but not described: add it to Rules", id)
 		}
 	}
 }
 
-// TestRulesHandbook wants every rule in the handbook, with its severity.
+// TestRulesHandbook checks that the handbook has every rule with its severity.
 func TestRulesHandbook(t *testing.T) {
 	handbook, err := os.ReadFile("../../../docs/rules.md")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestRulesHandbook(t *testing.T) {
 	}
 	for _, r := range Rules() {
 		if !bytes.Contains(handbook, []byte("\n| "+r.ID+" | "+r.Severity.String()+" |")) {
-			t.Errorf("rule %s, %s, is not in docs/rules.md", r.ID, r.Severity)
+			t.Errorf("rule %s, %s, is missing in docs/rules.md", r.ID, r.Severity)
 		}
 	}
 }
@@ -66,10 +66,10 @@ func TestUnread(t *testing.T) {
 	err := newVoice(&out, &notes).Unread(errors.Join(errors.New("one\x1b[2J"), errors.Join(missing, errors.New("three"))))
 	want := "prog: one\\x1b[2J\nprog: cannot read \"a\": file does not exist\n  check the spelling\nprog: three\n"
 	if diff := cmp.Diff(want, notes.String()); diff != "" || out.Len() > 0 {
-		t.Errorf("each error has a line, however deep it is, and its way out (-want +got):\n%s", diff)
+		t.Errorf("errors with hints (-want +got):\n%s", diff)
 	}
 	if e, ok := errors.AsType[*app.Exit](err); !ok || e.Code != app.ExitFailed || e.Err != nil {
-		t.Errorf("the run has failed, and all is said: %v", err)
+		t.Errorf("error of a failed run is %v, want it without a message", err)
 	}
 }
 
@@ -77,21 +77,21 @@ func TestComplain(t *testing.T) {
 	var out, notes bytes.Buffer
 	newVoice(&out, &notes).Complain(errors.New("no"), "do this:\n- a: b\n  c: d")
 	if diff := cmp.Diff("prog: no\n  do this:\n  - a: b\n    c: d\n", notes.String()); diff != "" {
-		t.Errorf("a hint of several lines stays one (-want +got):\n%s", diff)
+		t.Errorf("hint of several lines (-want +got):\n%s", diff)
 	}
 }
 
 func TestFailure(t *testing.T) {
 	if err := Failure(fmt.Errorf("cannot write: %w", syscall.EPIPE)); err != nil {
-		t.Errorf("a reader that has seen enough is no failure: %v", err)
+		t.Errorf("closed pipe returned %v, want no failure", err)
 	}
 	e, ok := errors.AsType[*app.Exit](Failure(&dir.Error{Path: "x", Err: fs.ErrPermission, Hint: "choose another"}))
 	if !ok || e.Code != app.ExitFailed || e.Hint != "choose another" {
-		t.Errorf("the hint of a directory is shown: %v", e)
+		t.Errorf("error of a directory is %v, want it with the hint", e)
 	}
 	other := errors.New("other")
 	if err := Failure(other); !errors.Is(err, other) {
-		t.Errorf("other errors stay: %v", err)
+		t.Errorf("other error returned %v, want it unchanged", err)
 	}
 }
 
@@ -103,17 +103,17 @@ func TestLeast(t *testing.T) {
 		strict bool
 		want   finding.Severity
 	}{
-		"Plain":    {"remarks are not shown", Output{}, report.Text, false, finding.Warning},
-		"Verbose":  {"with --verbose they are", Output{Verbose: true}, report.Text, false, finding.Info},
-		"Debug":    {"in either way", Output{Debug: true}, report.Text, false, finding.Info},
-		"Machines": {"machines get everything", Output{}, report.JSON, false, finding.Info},
-		"Quiet":    {"quiet is quiet", Output{Quiet: true}, report.JSON, false, finding.Error},
-		"Strict":   {"but says what fails the run", Output{Quiet: true}, report.Text, true, finding.Warning},
+		"Plain":    {"Remarks are not shown by default.", Output{}, report.Text, false, finding.Warning},
+		"Verbose":  {"With --verbose remarks are shown.", Output{Verbose: true}, report.Text, false, finding.Info},
+		"Debug":    {"With --debug remarks are shown.", Output{Debug: true}, report.Text, false, finding.Info},
+		"Machines": {"Formats for machines have all findings.", Output{}, report.JSON, false, finding.Info},
+		"Quiet":    {"With --quiet only errors are shown.", Output{Quiet: true}, report.JSON, false, finding.Error},
+		"Strict":   {"With --quiet findings that fail the run are shown.", Output{Quiet: true}, report.Text, true, finding.Warning},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := tc.voice.Least(tc.format, tc.strict); got != tc.want {
-				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+				t.Errorf("%s: least severity is %s, want %s", tc.reason, got, tc.want)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/internal/app"
 )
 
-// screen is a stream that many write to.
+// screen is a stream that is safe for concurrent use.
 type screen struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -35,8 +35,8 @@ func (s *screen) String() string {
 	return s.b.String()
 }
 
-// configured writes a configuration with an audit section, for a port that is
-// free, and returns its path and the port's address.
+// configured writes a configuration with an audit section and a free port, and
+// returns its path and the address.
 func configured(t *testing.T, audit string) (path, address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func configured(t *testing.T, audit string) (path, address string) {
 	return path, address
 }
 
-// TestAuditStdout wants standard output to have the audit log and nothing else.
+// TestAuditStdout checks that standard output has only the audit log.
 func TestAuditStdout(t *testing.T) {
 	path, address := configured(t, "{ to: stdout }")
 	out, errs := &screen{}, &screen{}
@@ -72,7 +72,7 @@ func TestAuditStdout(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the program does not answer: %v\n%s", err, errs)
+			t.Fatalf("program does not respond: %v\n%s", err, errs)
 		}
 	}
 	stop()
@@ -87,18 +87,19 @@ func TestAuditStdout(t *testing.T) {
 		t.Errorf("standard output is %q: %v", out, err)
 	}
 	if !strings.Contains(errs.String(), "Ctrl-C stops it") {
-		t.Errorf("where the portal is stands nowhere:\n%s", errs)
+		t.Errorf("address of the portal is not printed:\n%s", errs)
 	}
 }
 
-// TestAuditFile wants a program whose audit log cannot be opened not to start.
+// TestAuditFile checks that a program whose audit log cannot be opened does not
+// start.
 func TestAuditFile(t *testing.T) {
 	path, _ := configured(t, "{ to: file, file: nowhere/audit.jsonl }")
 	out, errs := &screen{}, &screen{}
 	env := &app.Env{Args: []string{"--config", path}, Stdout: out, Stderr: errs, Getenv: func(string) string { return "" }, Now: time.Now}
 	code := app.Run(t.Context(), Name, env, Run)
-	want := fmt.Sprintf("%s: cannot open audit log %s: no such file or directory\n  create its folder, or set audit.file to another path\n", Name, filepath.Join(filepath.Dir(path), "nowhere", "audit.jsonl"))
+	want := fmt.Sprintf("%s: cannot open audit log %s: no such file or directory\n  create the folder, or set audit.file to another path\n", Name, filepath.Join(filepath.Dir(path), "nowhere", "audit.jsonl"))
 	if code != app.ExitFailed || errs.String() != want {
-		t.Errorf("exit code %d, and\n%s, want\n%s", code, errs, want)
+		t.Errorf("exit code is %d, standard error is\n%s, want\n%s", code, errs, want)
 	}
 }

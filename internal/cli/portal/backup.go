@@ -20,19 +20,18 @@ import (
 func newBackup(v *output.Output, paths *[]string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE [options]",
-		Short: "Copy the SQLite database, while the server runs or not",
-		Long: `Copies the SQLite database to a new file: as it is at one moment, complete, and
-without stopping a server that uses it. The queue and the key for the secrets of
-tasks are copied beside it, under the names that the server looks for
-(FILE-jobs, FILE-tasks.key, before the extension). Only their owner may read
-them. No file is replaced.
+		Short: "Back up the SQLite database, also while the server runs",
+		Long: `Copies a consistent snapshot of the SQLite database to a new file, without
+stopping a server that uses it. The queue and the key for task secrets are copied
+beside it, under the names that the server expects (FILE-jobs, FILE-tasks.key,
+before the extension). Only their owner may read them. No file is replaced.
 
-To restore a backup, stop the server and put the files in the place of those of
-the database, without the files that end with -wal and -shm.
+To restore a backup, stop the server and replace the files of the database with
+those of the backup. Remove the files that end in -wal and -shm.
 
 A PostgreSQL database is backed up with pg_dump; the command is shown.
 
-Exit codes: 0 backed up, 1 something failed, 4 bad flags or configuration, or a
+Exit codes: 0 success, 1 failure, 4 invalid flags or configuration, or a
 PostgreSQL database.`,
 		Example: `  # Beside the server
   portal-backend backup /backup/portal-monday.sqlite
@@ -75,11 +74,11 @@ func backup(ctx context.Context, v *output.Output, paths []string, to string) er
 func backupHint(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return "name a file that does not exist: backups are not replaced"
+		return "specify a file that does not exist: backups are not replaced"
 	case errors.Is(err, fs.ErrNotExist):
 		return "check backend.database.connection, and that the folder of the backup exists"
 	case errors.Is(err, fs.ErrPermission):
-		return "run the command as the user that runs the server, and name a folder that the user may write to"
+		return "run the command as the user of the server, and specify a folder that the user may write to"
 	}
 	return ""
 }

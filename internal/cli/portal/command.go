@@ -18,25 +18,24 @@ import (
 // Name is the program's name.
 const Name = "portal-backend"
 
-const long = `Serves a developer portal's catalog, scaffolder, authentication and permission
-over HTTP, until it is told to stop (Ctrl-C, SIGTERM); then it finishes what it
-has begun.
+const long = `Serves a developer portal's catalog, scaffolder, authentication and permissions
+over HTTP, until it is stopped (Ctrl-C, SIGTERM); then it finishes running
+requests.
 
-The configuration is app-config.yaml and app-config.local.yaml in the working
-directory, as far as they are there, or the files named with --config. Later
-files go before earlier ones.
+The configuration is read from app-config.yaml and app-config.local.yaml in the
+working directory, if they exist, or from the files of --config. Later files
+override earlier ones.
 
-Exit codes: 0 stopped when told to, 1 something failed, 4 bad flags or
-configuration.`
+Exit codes: 0 stopped on request, 1 failure, 4 invalid flags or configuration.`
 
 const examples = `  # Start it
   portal-backend
 
-  # What is wrong with the configuration, and what holds?
+  # Check and show the configuration
   portal-backend config check
   portal-backend config print
 
-  # Copy the database, and check what the server works with, while it runs
+  # Back up the database, and run health checks, while the server runs
   portal-backend backup /backup/portal.sqlite
   portal-backend doctor`
 
@@ -52,7 +51,7 @@ func With(actions []action.Action, x engine.Extension) app.Program {
 		if x.Version == "" {
 			var err error
 			if x.Version, err = app.Identity(); err != nil {
-				return &app.Exit{Code: app.ExitFailed, Err: err, Hint: "set Version of the options"}
+				return &app.Exit{Code: app.ExitFailed, Err: err, Hint: "set Version in the options"}
 			}
 		}
 		return flags.Execute(ctx, env, newCommand(env, &serving{actions: actions, extension: x}))
@@ -79,10 +78,10 @@ func newCommand(env *app.Env, s *serving) *cobra.Command {
 	})
 	all := root.PersistentFlags()
 	all.StringArrayVar(&s.config, "config", nil, "configuration file; repeat it for several (default: app-config.yaml and app-config.local.yaml)")
-	all.BoolVar(&v.NoColor, "no-color", false, "use no colour")
+	all.BoolVar(&v.NoColor, "no-color", false, "disable colour")
 	own := root.Flags()
-	own.StringVar(&s.level, "log-level", "", "how much is logged: "+strings.Join(levels, ", ")+" (default: backend.logger.level of the configuration, else info)")
-	own.StringVar(&s.format, "log-format", "auto", "how it is logged: "+strings.Join(formats, ", ")+"; auto is text on a terminal, else json")
+	own.StringVar(&s.level, "log-level", "", "log level: "+strings.Join(levels, ", ")+" (default: backend.logger.level of the configuration, else info)")
+	own.StringVar(&s.format, "log-format", "auto", "log format: "+strings.Join(formats, ", ")+"; auto is text on a terminal, else json")
 	root.AddCommand(newConfig(v, &s.config), newBackup(v, &s.config), newDoctor(v, &s.config))
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Flags().SortFlags = false

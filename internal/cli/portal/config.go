@@ -22,7 +22,7 @@ import (
 func newConfig(v *output.Output, paths *[]string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Check the configuration, or show what holds",
+		Short: "Check or show the configuration",
 		Long: `Checks and shows the configuration that the backend would start with: the
 files named with --config, or app-config.yaml and app-config.local.yaml in the
 working directory. It starts nothing.`,
@@ -47,10 +47,10 @@ func newCheck(v *output.Output, paths *[]string) *cobra.Command {
 	var production bool
 	cmd := &cobra.Command{
 		Use:   "check [options]",
-		Short: "Say whether the configuration can be used",
-		Long: `Reads the configuration and says whether the backend can start with it, or
-all that is wrong with it, each with its place and the way out. The exit code
-is 4 if it cannot.
+		Short: "Check whether the configuration is valid",
+		Long: `Reads the configuration and reports whether the backend can start with it. Every
+mistake is reported with its place and a hint. The exit code is 4 if there are
+any.
 
 With --production, a configuration that the backend can start with is also
 checked for settings that are too weak for a portal that several teams use, such
@@ -77,9 +77,9 @@ func newPrint(v *output.Output, paths *[]string) *cobra.Command {
 	var section string
 	cmd := &cobra.Command{
 		Use:   "print [options]",
-		Short: "Show what holds, defaults included",
-		Long: `Shows the configuration that holds, defaults included, as YAML. Secrets are
-masked; variables and paths are shown as what they stand for.`,
+		Short: "Show the effective configuration",
+		Long: `Shows the effective configuration, including defaults, as YAML. Secrets are
+masked; variables and paths are resolved.`,
 		Example: `  # Everything
   portal-backend config print
 
@@ -154,7 +154,7 @@ func check(v *output.Output, paths []string, format string, production bool) err
 	case format != report.Text:
 		return nil
 	}
-	what := "no file, the defaults hold"
+	what := "no file, defaults apply"
 	if len(files) > 0 {
 		what = term.Safe(strings.Join(files, ", "))
 	}
@@ -166,7 +166,7 @@ func check(v *output.Output, paths []string, format string, production bool) err
 
 func show(v *output.Output, paths []string, section string) error {
 	if section != "" && !slices.Contains(config.PortalSections, section) {
-		return flags.Usagef("the sections are "+strings.Join(config.PortalSections, ", "), "there is no section %q", section)
+		return flags.Usagef("the sections are "+strings.Join(config.PortalSections, ", "), "unknown section %q", section)
 	}
 	c, err := load(v, paths)
 	if err != nil {

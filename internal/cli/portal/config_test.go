@@ -10,8 +10,7 @@ import (
 	"example.dev/ingestor/internal/app"
 )
 
-// TestConfigHelp wants every command about the configuration to show examples
-// that use it.
+// TestConfigHelp checks that every config command has examples.
 func TestConfigHelp(t *testing.T) {
 	root := newCommand(&app.Env{Getenv: func(string) string { return "" }}, &serving{})
 	cmd, _, err := root.Find([]string{"config"})
@@ -20,7 +19,7 @@ func TestConfigHelp(t *testing.T) {
 	}
 	for _, c := range append([]*cobra.Command{cmd}, cmd.Commands()...) {
 		if c.Long == "" || !strings.Contains(c.Example, "\n  "+c.CommandPath()+" ") {
-			t.Errorf("%s has no help, or no example", c.CommandPath())
+			t.Errorf("%s has no help or no example", c.CommandPath())
 		}
 	}
 }
@@ -30,8 +29,8 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// TestConfigOutputFails wants a disk that is full to be a failure, and a reader
-// that has seen enough not.
+// TestConfigOutputFails checks that a full disk is a failure, and a closed pipe
+// is not.
 func TestConfigOutputFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{{"check"}, {"check", "--output-format", "json"}, {"print"}, {"schema"}} {

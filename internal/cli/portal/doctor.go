@@ -27,9 +27,9 @@ func newDoctor(v *output.Output, paths *[]string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [options]",
 		Short: "Check the database, the disk, the clocks, tasks, jobs and sources",
-		Long: `Checks what the server works with, while it runs or not, and changes nothing:
+		Long: `Checks what the server depends on, whether it runs or not, and changes nothing:
 
-  database   can be opened, and has the version of this program
+  database   can be opened, and has the version that this program supports
   integrity  is not damaged: a SQLite file is read completely, which takes about
              a second for each GB; PostgreSQL is asked for damaged pages
   jobs       the queue is not damaged, no job is stuck, none failed in the last day
@@ -42,12 +42,12 @@ func newDoctor(v *output.Output, paths *[]string) *cobra.Command {
 Each line is ok, warning or error, the check, and what was found; the line below
 says what to do.
 
-Exit codes: 0 no errors, 1 the result could not be shown, 2 errors (with --strict,
-warnings too), 4 bad flags or configuration.`,
-		Example: `  # Beside the server, or while it is down
+Exit codes: 0 no errors, 1 the result could not be written, 2 errors (with --strict,
+also warnings), 4 invalid flags or configuration.`,
+		Example: `  # While the server runs, or while it is down
   portal-backend doctor
 
-  # For a monitor
+  # For monitoring
   portal-backend doctor --format json --strict`,
 		Args: flags.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -80,8 +80,8 @@ func listen(ctx context.Context, at config.Listen) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot listen on %s: another program does", address),
-			Hint: "stop it, or set backend.listen to another port"}
+		return nil, &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot listen on %s: address is in use by another program", address),
+			Hint: "stop that program, or set backend.listen to another port"}
 	case err != nil:
 		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
@@ -102,7 +102,7 @@ func (s *serving) welcome(c *config.Config, at net.Addr) {
 			"  curl -H \"Authorization: Bearer $token\" '%[1]s/api/catalog/entities?filter=kind=template&fields=metadata.name'\n", base)
 	}
 	if c.Composer.Enabled || c.ClusterIngestor.Enabled {
-		fmt.Fprintf(out, "How ingestion fares, with a token: %s/api/composer-ingestor/health\n", base)
+		fmt.Fprintf(out, "Ingestion status, with a token: %s/api/composer-ingestor/health\n", base)
 	}
 	fmt.Fprintf(out, "Health is at %[1]s/health/ready, metrics at %[1]s/metrics.\n", base)
 }

@@ -17,36 +17,36 @@ import (
 // Name is the program's name.
 const Name = "portal-provide"
 
-const long = `Brings entities into a portal's catalog: reads them from files, directories or
-standard input, checks them, and pushes them to the portal at --api-url in one
-step. Then it prints how many were added, updated, removed, left unchanged and
+const long = `Pushes entities to a portal's catalog: reads them from files, directories or
+standard input, validates them, and pushes them to the portal at --api-url in one
+step. Then it prints how many were added, updated, removed, unchanged and
 refused.
 
-Inputs are YAML documents, JSON objects one a line, and JSON arrays. A
-directory gives its .yaml, .yml and .json files, and those of the directories
-below it. Without inputs, and for -, it is standard input.
+Inputs are YAML documents, JSON objects one per line, and JSON arrays. In a
+directory, .yaml, .yml and .json files are read, also in its subdirectories.
+Without inputs, and for -, standard input is read.
 
-A full push is everything the provider has: what it had before and is not in
-the input is removed. So nothing is pushed when the input is not complete (a
-file cannot be read, or a program before this one failed), when an entity
-breaks the catalog's rules, or when more than half would be removed. With
---mode delta nothing is removed but what --remove or a document
+A full push replaces all entities of the provider: those that are not in the
+input are removed. So nothing is pushed when the input is not complete (a file
+cannot be read, or a program before this one failed), when an entity is
+invalid, or when more than half of the entities would be removed. With
+--mode delta only entities are removed that --remove or a document
 {"remove": "kind:namespace/name"} names; with --remove and no inputs, standard
 input is not read.
 
-A portal without a push, such as Backstage, reads what serve offers, or the
-repository that commit writes to.
+A portal without a push API, such as Backstage, reads the URL that serve
+provides, or the repository that commit writes to.
 
-Exit codes: 0 fine, 1 something failed, 2 validation failed, or the portal
-refused entities, 3 nothing to push, 4 bad flags.`
+Exit codes: 0 success, 1 failure, 2 validation failed, or the portal refused
+entities, 3 nothing to push, 4 invalid flags.`
 
 const examples = `  # Definitions in files to a running portal
   xrd-extract --source file --path xrds/ | xrd-transform | portal-provide --api-url http://localhost:7007
 
-  # What is in a directory, as the provider "platform"
+  # The entities of a directory, as the provider "platform"
   portal-provide catalog-entities/ --api-url https://portal.example.org --provider platform --token-file token
 
-  # Check everything, and push nothing
+  # Validate without pushing
   portal-provide catalog-entities/ --api-url http://localhost:7007 --dry-run
 
   # Add or replace one entity, and remove another
@@ -59,7 +59,7 @@ func newCommand(env *app.Env) *cobra.Command {
 	p := &push{common: newCommon(env, "nothing was pushed")}
 	root := &cobra.Command{
 		Use:               Name + " [options] [files...]",
-		Short:             "Bring entities into a portal's catalog",
+		Short:             "Push entities to a portal's catalog",
 		Long:              long,
 		Example:           examples,
 		Version:           app.BuildVersion(),
@@ -90,13 +90,13 @@ func newCommand(env *app.Env) *cobra.Command {
 func (p *push) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	p.connection.bind(f, " (required)")
-	f.StringVar(&p.provider, "provider", portal.DefaultProvider, "`name` that owns what is pushed")
-	f.StringVar(&p.modeName, "mode", portal.Full.String(), "what the input is: full, everything the provider has, or delta, what changed")
+	f.StringVar(&p.provider, "provider", portal.DefaultProvider, "`name` of the provider that owns the pushed entities")
+	f.StringVar(&p.modeName, "mode", portal.Full.String(), "full: the input is all entities of the provider, or delta: only changes")
 	f.StringArrayVar(&p.removeNames, "remove", nil, "with --mode delta, remove the entity of this `reference`; may be given several times")
-	f.BoolVar(&p.dryRun, "dry-run", false, "check everything, and push nothing")
-	f.BoolVar(&p.allowEmpty, "allow-empty", false, "let an input without entities remove all that the provider has")
-	f.BoolVar(&p.allowRemovals, "allow-removals", false, "let a full push remove more than half of what the provider has")
-	f.BoolVar(&p.partial, "partial", false, "push what is there of an input that is not complete; it is a delta then")
+	f.BoolVar(&p.dryRun, "dry-run", false, "validate without pushing")
+	f.BoolVar(&p.allowEmpty, "allow-empty", false, "allow an input without entities, which removes all entities of the provider")
+	f.BoolVar(&p.allowRemovals, "allow-removals", false, "allow a full push to remove more than half of the provider's entities")
+	f.BoolVar(&p.partial, "partial", false, "push an incomplete input, as a delta")
 	p.common.bind(f)
 	f.StringVar(&p.outputFormat, "output-format", report.Text, "`format` of the result, and of findings: "+strings.Join(report.Formats, ", "))
 	p.Output.Bind(f)

@@ -42,22 +42,22 @@ func newCommit(env *app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commit [options] [files...]",
 		Short: "Write entities to a branch of a Git repository",
-		Long: `Writes the entities to a folder of a Git repository, one a file, as
-<Kind>/<name>.yaml, in one commit. There is no commit if nothing changes, and
-none if not all of the entities are there and valid.
+		Long: `Writes the entities to a folder of a Git repository, one per file, as
+<Kind>/<name>.yaml, in one commit. No commit is made if nothing changes, or if
+an entity is missing or invalid.
 
-The files that were written are listed in ` + manifestFile + ` beside them. One
-that is listed and not made any more is removed; files of other people are
-neither replaced nor removed. If somebody else pushes meanwhile, the commit is
-made again on top of that. No git program is needed.
+The files that were written are listed in ` + manifestFile + ` beside them. A
+listed file that is no longer generated is removed; other files are neither
+replaced nor removed. If the branch is updated concurrently, the commit is
+rebased and pushed again. No git program is needed.
 
 A token is read from --token-file, or from the environment variable GIT_TOKEN;
 the passphrase of a key from GIT_SSH_PASSPHRASE. The author is that of --author,
 or of GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL.
 
-Exit codes: 0 fine, also if nothing changed, 1 something failed, and the branch
-is as it was, 2 validation failed, 3 there are no entities, 4 bad flags.`,
-		Example: `  # To a branch of its own, which is made if it is missing
+Exit codes: 0 success, also if nothing changed, 1 failure; the branch is
+unchanged, 2 validation failed, 3 no entities, 4 invalid flags.`,
+		Example: `  # To a separate branch, which is created if missing
   portal-provide commit entities/ --repo https://git.example.com/org/catalog.git \
     --branch catalog --path catalog/ --token-file token.txt
 
@@ -86,24 +86,24 @@ is as it was, 2 validation failed, 3 there are no entities, 4 bad flags.`,
 
 func (o *commitOptions) bindCommit(f *pflag.FlagSet) {
 	f.StringVar(&o.repo, "repo", "", "`URL` of the repository, user@host:path, or a folder (required)")
-	f.StringVar(&o.branch, "branch", "", "`branch` to write to, made if it is missing (default: the one the repository thinks of first)")
-	f.StringVar(&o.base, "base", "", "`branch`, tag or commit that a missing branch is made from")
+	f.StringVar(&o.branch, "branch", "", "`branch` to write to, created if missing (default: the default branch)")
+	f.StringVar(&o.base, "base", "", "`branch`, tag or commit that a missing branch is created from")
 	f.StringVar(&o.path, "path", "catalog", "`folder` in the repository; . is its top")
-	f.StringVarP(&o.message, "message", "m", "", "`text` of the commit (default: what changes)")
+	f.StringVarP(&o.message, "message", "m", "", "commit `message` (default: a summary of the changes)")
 	f.StringVar(&o.author, "author", "", "`author` of the commit: \"Name <mail>\"")
 	f.BoolVar(&o.single, "single-file", false, "write one file, catalog.yaml")
 	f.StringVar(&o.location, "location", "", "also write catalog-info.yaml, a Location of this `name` that lists the files")
 	f.Lookup("location").NoOptDefVal = Name
-	f.BoolVar(&o.overwrite, "overwrite", false, "replace files that somebody else wrote")
+	f.BoolVar(&o.overwrite, "overwrite", false, "replace files that this program did not write")
 	f.BoolVar(&o.allowRemovals, "allow-removals", false, "remove even more than half of the files")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change, and write nothing")
-	f.StringVar(&o.username, "username", "", "`user` that goes with the token or key")
-	f.StringVar(&o.tokenFile, "token-file", "", "`file` that holds a token or password (default: GIT_TOKEN)")
-	f.StringVar(&o.sshKeyFile, "ssh-key-file", "", "`file` that holds a private SSH key")
-	f.StringVar(&o.knownHosts, "known-hosts", "", "known_hosts `file` that the host must be in")
-	f.StringVar(&o.hostKey, "host-key", "", "`key` or fingerprint of the host, in place of known_hosts")
-	f.StringVar(&o.caFile, "ca-file", "", "`file` with the authority that signed the server's certificate")
-	f.DurationVar(&o.timeout, "timeout", git.DefaultTimeout, "`time` the repository may take")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change without writing")
+	f.StringVar(&o.username, "username", "", "`user` name for the token or key")
+	f.StringVar(&o.tokenFile, "token-file", "", "`file` with a token or password (default: GIT_TOKEN)")
+	f.StringVar(&o.sshKeyFile, "ssh-key-file", "", "`file` with a private SSH key")
+	f.StringVar(&o.knownHosts, "known-hosts", "", "known_hosts `file` with the key of the host")
+	f.StringVar(&o.hostKey, "host-key", "", "`key` or fingerprint of the host, instead of known_hosts")
+	f.StringVar(&o.caFile, "ca-file", "", "`file` with the certificate authority of the server")
+	f.DurationVar(&o.timeout, "timeout", git.DefaultTimeout, "overall `timeout`")
 }
 
 func (o *commitOptions) run(ctx context.Context, given map[string]bool, paths []string) error {
@@ -134,7 +134,7 @@ func (o *commitOptions) run(ctx context.Context, given map[string]bool, paths []
 func (o *commitOptions) sink(given map[string]bool) (*git.Sink, error) {
 	const help = "see " + Name + " commit --help"
 	if o.repo == "" {
-		return nil, flags.Usagef("name it with --repo", "there is no repository to write to")
+		return nil, flags.Usagef("set --repo", "no repository given")
 	}
 	if given["location"] {
 		if err := checkLocation(o.location); err != nil {
@@ -189,7 +189,7 @@ func (o *commitOptions) approve(r git.Result) error {
 	}
 	return &app.Exit{
 		Code: app.ExitFailed, Err: fmt.Errorf("%s: %d of %d files would be removed", o.undone, gone, were),
-		Hint: "check that the input is complete; --allow-removals removes them all the same",
+		Hint: "check that the input is complete; pass --allow-removals to remove them anyway",
 	}
 }
 

@@ -105,7 +105,7 @@ func (o *commitOptions) locate(files map[string][]byte, all []document, names []
 	e := location(o.location, targets)
 	for _, d := range all {
 		if d.who.Key() == e.Key() {
-			return flags.Usagef("give it another name, with --location=name", "the entities hold %q, which the Location would be called too", e.Key())
+			return flags.Usagef("choose another name with --location=name", "entity %q conflicts with the name of the Location", e.Key())
 		}
 	}
 	if !slices.ContainsFunc(all, func(d document) bool { return words.Of(d.who.APIVersion) != words.Upstream }) {

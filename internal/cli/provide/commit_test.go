@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/internal/app"
 )
 
-// api is an entity, in the words of a portal.
+// api returns an API entity in the portal vocabulary.
 func api(name, more string) string {
 	return "apiVersion: backstage.io/v1alpha1\nkind: API\nmetadata:\n  name: " + name + more +
 		"\nspec:\n  type: openapi\n  lifecycle: production\n  owner: group:default/team\n  definition: \"{}\"\n"
@@ -32,7 +32,7 @@ type bare struct {
 func newBare(t *testing.T) bare {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git on this machine to make a repository with")
+		t.Skip("git is not installed")
 	}
 	b := bare{t, filepath.Join(t.TempDir(), "catalog.git")}
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "--quiet", "--bare", "--initial-branch=main", b.dir).CombinedOutput(); err != nil {
@@ -52,16 +52,16 @@ func (b bare) git(args ...string) string {
 	return string(out)
 }
 
-// files are the names of the files of a branch.
+// files returns the names of the files of a branch.
 func (b bare) files(branch string) []string {
 	b.t.Helper()
 	return strings.Fields(b.git("ls-tree", "-r", "--name-only", branch))
 }
 
-// commits is how many commits there are.
+// commits returns the number of commits.
 func (b bare) commits() string { return strings.TrimSpace(b.git("rev-list", "--all", "--count")) }
 
-// outcome is how a run ended.
+// outcome is the result of a run.
 type outcome struct {
 	code        int
 	out, errors string
@@ -82,7 +82,7 @@ func provide(t *testing.T, environ map[string]string, in string, args ...string)
 
 func (o outcome) String() string { return fmt.Sprintf("exit code %d\n%s%s", o.code, o.out, o.errors) }
 
-// TestCommit walks through the life of a catalog in a repository.
+// TestCommit follows a catalog in a repository through several commits.
 func TestCommit(t *testing.T) {
 	b := newBare(t)
 	run := func(in string, args ...string) outcome {
@@ -100,29 +100,29 @@ func TestCommit(t *testing.T) {
 		notes  string // a part of what standard error has
 		files  []string
 	}{
-		{"nothing is written yet", two, []string{"--dry-run"},
+		{"A dry run writes nothing.", two, []string{"--dry-run"},
 			"added   catalog/API/databases.yaml\nadded   catalog/API/queues.yaml\ndry run, nothing was written to new branch main of {repo}: added 2, changed 0, removed 0, unchanged 0\n", 0, "", nil},
-		{"the first commit", two, nil,
+		{"The first commit creates the branch.", two, nil,
 			"added   catalog/API/databases.yaml\nadded   catalog/API/queues.yaml\ncommit {head} to new branch main of {repo}: added 2, changed 0, removed 0, unchanged 0\n", 0, "",
 			[]string{"catalog/.portal-provide.json", "catalog/API/databases.yaml", "catalog/API/queues.yaml"}},
-		{"the same again, in another order, is nothing", api("queues", "") + "---\n" + api("databases", "\n  flavour: mine"), nil,
+		{"The same entities in another order change nothing.", api("queues", "") + "---\n" + api("databases", "\n  flavour: mine"), nil,
 			"nothing changed in branch main of {repo}: added 0, changed 0, removed 0, unchanged 2\n", 0, "",
 			[]string{"catalog/.portal-provide.json", "catalog/API/databases.yaml", "catalog/API/queues.yaml"}},
-		{"a Location lists them", two, []string{"--location"},
+		{"A Location lists the entities.", two, []string{"--location"},
 			"added   catalog/catalog-info.yaml\ncommit {head} to branch main of {repo}: added 1, changed 0, removed 0, unchanged 2\n", 0, "",
 			[]string{"catalog/.portal-provide.json", "catalog/API/databases.yaml", "catalog/API/queues.yaml", "catalog/catalog-info.yaml"}},
-		{"one goes, one changes", api("databases", "\n  flavour: theirs"), []string{"--location", "-m", "less", "--author", "Ann Otter <ann@example.com>"},
+		{"One entity is removed, and one changes.", api("databases", "\n  flavour: theirs"), []string{"--location", "-m", "less", "--author", "Ann Otter <ann@example.com>"},
 			"changed catalog/API/databases.yaml\nchanged catalog/catalog-info.yaml\nremoved catalog/API/queues.yaml\ncommit {head} to branch main of {repo}: added 0, changed 2, removed 1, unchanged 0\n", 0, "",
 			[]string{"catalog/.portal-provide.json", "catalog/API/databases.yaml", "catalog/catalog-info.yaml"}},
-		{"most would go", api("topics", ""), nil, "", 1, "nothing was committed: 2 of 2 files would be removed\n  check that the input is complete; --allow-removals",
+		{"A removal of most entities is refused.", api("topics", ""), nil, "", 1, "nothing was committed: 2 of 2 files would be removed\n  check that the input is complete; pass --allow-removals",
 			[]string{"catalog/.portal-provide.json", "catalog/API/databases.yaml", "catalog/catalog-info.yaml"}},
-		{"the program before this one failed", api("databases", "") + "---\nerror: {message: the cluster is gone}\n", nil, "", 1, "nothing was committed: the input is not complete: the cluster is gone",
+		{"Incomplete input is refused.", api("databases", "") + "---\nerror: {message: the cluster is gone}\n", nil, "", 1, "nothing was committed: the input is not complete: the cluster is gone",
 			[]string{"catalog/.portal-provide.json", "catalog/API/databases.yaml", "catalog/catalog-info.yaml"}},
-		{"an entity that no catalog takes", api("data bases", ""), nil, "", 2, "nothing was committed: not all entities are valid",
+		{"An invalid entity is refused.", api("data bases", ""), nil, "", 2, "nothing was committed: not all entities are valid",
 			[]string{"catalog/.portal-provide.json", "catalog/API/databases.yaml", "catalog/catalog-info.yaml"}},
-		{"nothing at all", "", nil, "", 3, "nothing was committed: there are no entities",
+		{"Empty input is refused.", "", nil, "", 3, "nothing was committed: no entities found",
 			[]string{"catalog/.portal-provide.json", "catalog/API/databases.yaml", "catalog/catalog-info.yaml"}},
-		{"one file, and it is meant", api("topics", "") + "---\n" + api("databases", ""), []string{"--single-file", "--location=all", "--allow-removals"},
+		{"A single file with confirmed removals is written.", api("topics", "") + "---\n" + api("databases", ""), []string{"--single-file", "--location=all", "--allow-removals"},
 			"added   catalog/catalog.yaml\nchanged catalog/catalog-info.yaml\nremoved catalog/API/databases.yaml\ncommit {head} to branch main of {repo}: added 1, changed 1, removed 1, unchanged 0\n", 0, "",
 			[]string{"catalog/.portal-provide.json", "catalog/catalog-info.yaml", "catalog/catalog.yaml"}},
 	}
@@ -144,7 +144,7 @@ func TestCommit(t *testing.T) {
 		}
 	}
 	if got := b.commits(); got != "4" {
-		t.Errorf("%s commits, want 4", got)
+		t.Errorf("branch has %s commits, want 4", got)
 	}
 	if got := b.git("log", "--format=%an <%ae>: %s"); got != `portal-provide <portal-provide@localhost>: Update entities: 1 added, 1 changed, 1 removed
 Ann Otter <ann@example.com>: less
@@ -154,18 +154,18 @@ portal-provide <portal-provide@localhost>: Update entities: 2 added
 		t.Errorf("log:\n%s", got)
 	}
 	if got := b.git("show", "main:catalog/catalog-info.yaml"); got != "apiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata:\n  name: all\nspec:\n  targets:\n    - \"./catalog.yaml\"\n" {
-		t.Errorf("Location:\n%s", got)
+		t.Errorf("Location is\n%s", got)
 	}
 	want := "---\n" + api("databases", "") + "---\n" + api("topics", "")
 	if got := b.git("show", "main:catalog/catalog.yaml"); got != want {
 		t.Errorf("catalog (-want +got):\n%s", cmp.Diff(want, got))
 	}
 	if got := b.git("show", "main~1:catalog/API/databases.yaml"); !strings.Contains(got, "flavour: theirs") {
-		t.Errorf("an entity is kept as it is:\n%s", got)
+		t.Errorf("entity was changed:\n%s", got)
 	}
 }
 
-// TestCommitForeign does not touch what somebody else wrote.
+// TestCommitForeign checks that files of others are not changed.
 func TestCommitForeign(t *testing.T) {
 	b := newBare(t)
 	file := filepath.Join(t.TempDir(), "info")
@@ -177,7 +177,7 @@ func TestCommitForeign(t *testing.T) {
 	commit := strings.TrimSpace(b.git("-c", "user.name=someone", "-c", "user.email=someone@example.com", "commit-tree", "-m", "mine", tree))
 	b.git("update-ref", "refs/heads/main", commit)
 	got := provide(t, nil, api("databases", ""), "commit", "--repo", b.dir, "--path", ".", "--location")
-	if got.code != 1 || !strings.Contains(got.errors, `"catalog-info.yaml" is there, and somebody else wrote it`) || b.commits() != "1" {
+	if got.code != 1 || !strings.Contains(got.errors, `file "catalog-info.yaml" exists and was not written by this program`) || b.commits() != "1" {
 		t.Errorf("%s", got)
 	}
 	got = provide(t, nil, api("databases", ""), "commit", "--repo", b.dir, "--path", ".", "--location", "--overwrite", "--branch", "new", "--base", "main")
@@ -197,7 +197,7 @@ func mktree(b bare, entries string) string {
 	return string(out)
 }
 
-// TestCommitFlags are calls that cannot be meant, and a server that says no.
+// TestCommitFlags checks invalid flags, and a server that refuses.
 func TestCommitFlags(t *testing.T) {
 	const token = "s3cr3t-token"
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -217,21 +217,21 @@ func TestCommitFlags(t *testing.T) {
 		code   int
 		notes  string
 	}{
-		"NoRepo":       {"a repository is needed", nil, nil, 4, "there is no repository to write to\n  name it with --repo"},
-		"Scheme":       {"not any address will do", []string{"--repo", "ftp://me:" + token + "@h/r"}, nil, 4, `cannot write to repository "ftp://h/r": there is no way to reach "ftp"`},
-		"Branch":       {"nor any branch", []string{"--repo", here, "--branch", "a b"}, nil, 4, `"a b" cannot be the name of a branch`},
-		"Path":         {"nor any path", []string{"--repo", here, "--path", "../x"}, nil, 4, `"../x" cannot be a path`},
-		"Author":       {"nor any author", []string{"--repo", here, "--author", "Ann"}, nil, 4, "cannot use author \"Ann\"\n  write --author"},
-		"Location":     {"nor any name", []string{"--repo", here, "--location=a b"}, nil, 4, `cannot use "a b" as the name of the Location`},
-		"LocationName": {"nor none", []string{"--repo", here, "--location="}, nil, 4, `cannot use "" as the name of the Location`},
-		"Quiet":        {"nor both", []string{"--repo", here, "--quiet", "--verbose"}, nil, 4, "cannot use --quiet and --verbose together"},
-		"Unknown":      {"nor any flag", []string{"--repo", here, "--nope"}, nil, 4, "see portal-provide commit --help"},
-		"NotThere":     {"a folder that is none", []string{"--repo", filepath.Join(here, "x")}, nil, 1, "there is no such folder"},
-		"Asked":        {"a server that asks", []string{"--repo", srv.URL + "/r"}, nil, 1, "the server asks for credentials\n  give a token that may write to it"},
-		"TokenEnv":     {"a token from the environment", []string{"--repo", srv.URL + "/r"}, map[string]string{"GIT_TOKEN": token}, 1, "the server does not accept the credentials"},
-		"TokenFile":    {"a token from a file, which goes before", []string{"--repo", srv.URL + "/r", "--token-file", file}, map[string]string{"GIT_TOKEN": "other"}, 1, "the server does not accept the credentials"},
-		"TokenURL":     {"a token in the address", []string{"--repo", strings.Replace(srv.URL, "://", "://me:"+token+"@", 1) + "/r"}, nil, 1, `repository "` + srv.URL + `/r"`},
-		"NoTokenFile":  {"a file that is not there", []string{"--repo", srv.URL + "/r", "--token-file", file + "x"}, nil, 1, "cannot be read: no such file"},
+		"NoRepo":       {"A repository is required.", nil, nil, 4, "no repository given\n  set --repo"},
+		"Scheme":       {"An unsupported scheme is refused.", []string{"--repo", "ftp://me:" + token + "@h/r"}, nil, 4, `cannot write to repository "ftp://h/r": unsupported scheme "ftp"`},
+		"Branch":       {"An invalid branch is refused.", []string{"--repo", here, "--branch", "a b"}, nil, 4, `"a b" is not a valid branch name`},
+		"Path":         {"An invalid path is refused.", []string{"--repo", here, "--path", "../x"}, nil, 4, `"../x" is not a valid path`},
+		"Author":       {"An invalid author is refused.", []string{"--repo", here, "--author", "Ann"}, nil, 4, "cannot use author \"Ann\"\n  write --author"},
+		"Location":     {"An invalid name of the Location is refused.", []string{"--repo", here, "--location=a b"}, nil, 4, `cannot use "a b" as the name of the Location`},
+		"LocationName": {"An empty name of the Location is refused.", []string{"--repo", here, "--location="}, nil, 4, `cannot use "" as the name of the Location`},
+		"Quiet":        {"--quiet and --verbose exclude each other.", []string{"--repo", here, "--quiet", "--verbose"}, nil, 4, "cannot use --quiet and --verbose together"},
+		"Unknown":      {"An unknown flag is refused.", []string{"--repo", here, "--nope"}, nil, 4, "see portal-provide commit --help"},
+		"NotThere":     {"A missing folder is reported.", []string{"--repo", filepath.Join(here, "x")}, nil, 1, "folder not found"},
+		"Asked":        {"A server that requires credentials is reported.", []string{"--repo", srv.URL + "/r"}, nil, 1, "server requires credentials\n  set a token that may write to it"},
+		"TokenEnv":     {"A token from the environment is sent.", []string{"--repo", srv.URL + "/r"}, map[string]string{"GIT_TOKEN": token}, 1, "server rejected the credentials"},
+		"TokenFile":    {"A token from a file has precedence.", []string{"--repo", srv.URL + "/r", "--token-file", file}, map[string]string{"GIT_TOKEN": "other"}, 1, "server rejected the credentials"},
+		"TokenURL":     {"A token in the URL is sent and not shown.", []string{"--repo", strings.Replace(srv.URL, "://", "://me:"+token+"@", 1) + "/r"}, nil, 1, `repository "` + srv.URL + `/r"`},
+		"NoTokenFile":  {"A missing token file is reported.", []string{"--repo", srv.URL + "/r", "--token-file", file + "x"}, nil, 1, "cannot read token file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestCommitFlags(t *testing.T) {
 				t.Errorf("%s\n%s", tc.reason, got)
 			}
 			if strings.Contains(got.String(), token) {
-				t.Errorf("%s\nthe token is shown: %s", tc.reason, got)
+				t.Errorf("%s\noutput contains the token: %s", tc.reason, got)
 			}
 		})
 	}

@@ -29,24 +29,24 @@ type connection struct {
 
 func (c *connection) bind(f *pflag.FlagSet, url string) {
 	f.StringVar(&c.url, "api-url", "", "`address` of the portal's backend, such as http://localhost:7007"+url)
-	f.StringVar(&c.tokenFile, "token-file", "", "`file` that holds the portal's token (default: the token in "+envToken+")")
-	f.StringVar(&c.caFile, "ca-file", "", "`file` with the authority of the portal's certificate, in PEM")
-	f.DurationVar(&c.timeout, "timeout", portal.DefaultTimeout, "how long one request may take")
+	f.StringVar(&c.tokenFile, "token-file", "", "`file` with the portal's token (default: the token in "+envToken+")")
+	f.StringVar(&c.caFile, "ca-file", "", "`file` with the certificate authority of the portal, in PEM")
+	f.DurationVar(&c.timeout, "timeout", portal.DefaultTimeout, "timeout of one request")
 }
 
 // connect returns the portal. It sends no request yet.
 func (c *connection) connect(env *app.Env, opts portal.Options) (*portal.Portal, error) {
 	if c.timeout <= 0 {
-		return nil, flags.Usagef("give a time such as 30s or 2m", "cannot use timeout %v", c.timeout)
+		return nil, flags.Usagef("use a duration such as 30s or 2m", "cannot use timeout %v", c.timeout)
 	}
 	token, err := c.token(env)
 	if err != nil {
-		return nil, flags.Usage(err, "--token-file names a file with the token and nothing else")
+		return nil, flags.Usage(err, "set --token-file to a file that contains only the token")
 	}
 	if c.caFile != "" {
 		client, err := trusting(c.caFile)
 		if err != nil {
-			return nil, flags.Usage(err, "--ca-file names a file that begins with -----BEGIN CERTIFICATE-----")
+			return nil, flags.Usage(err, "set --ca-file to a file that begins with -----BEGIN CERTIFICATE-----")
 		}
 		opts.HTTP = client
 	}
@@ -83,10 +83,10 @@ func read(what, path string) (string, error) {
 		err = p.Err
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot read the %s file %q: %w", what, path, err)
+		return "", fmt.Errorf("cannot read %s file %q: %w", what, path, err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return "", fmt.Errorf("the %s file %q is empty", what, path)
+		return "", fmt.Errorf("%s file %q is empty", what, path)
 	}
 	return string(text), nil
 }
@@ -99,11 +99,11 @@ func trusting(path string) (*http.Client, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(text)) {
-		return nil, fmt.Errorf("the certificate file %q holds no certificate in PEM", path)
+		return nil, fmt.Errorf("certificate file %q contains no certificate in PEM format", path)
 	}
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return nil, errors.New("cannot make a client: the default one was replaced")
+		return nil, errors.New("cannot create an HTTP client: the default transport was replaced")
 	}
 	t = t.Clone()
 	t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}

@@ -57,7 +57,7 @@ func newContent(s *spool.Spool) (*content, error) {
 
 func (c *content) fill() (err error) {
 	if c.yaml, err = os.CreateTemp("", "entities-*.yaml"); err != nil {
-		return fmt.Errorf("cannot make a temporary file: %w", err)
+		return fmt.Errorf("cannot create a temporary file: %w", err)
 	}
 	// Where the system allows it, the name of the file is removed immediately.
 	_ = os.Remove(c.yaml.Name())
@@ -86,7 +86,7 @@ func (c *content) fill() (err error) {
 	}
 	at, ok := lines.(io.ReaderAt)
 	if !ok {
-		return errors.New("cannot read a temporary file from the middle")
+		return errors.New("cannot read a temporary file at an offset")
 	}
 	c.forms = map[string]form{
 		pathYAML:   {"application/yaml; charset=utf-8", tagOf(out.hash), out.size, c.yaml},
@@ -211,7 +211,7 @@ func (o *offer) handler() http.Handler {
 func (o *offer) serve(w http.ResponseWriter, r *http.Request, path string) {
 	c := o.take()
 	if c == nil {
-		http.Error(w, "there is nothing to serve", http.StatusServiceUnavailable)
+		http.Error(w, "nothing to serve", http.StatusServiceUnavailable)
 		return
 	}
 	defer c.release()

@@ -28,7 +28,7 @@ func (s *serve) follow(ctx context.Context, paths []string) {
 			}
 		})
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("files are not watched, and read on schedule alone", "error", err, "interval", s.interval)
+			s.log.Warn("file watch failed, reading files on schedule only", "error", err, "interval", s.interval)
 		}
 	})
 	var due <-chan time.Time
@@ -71,13 +71,13 @@ func (s *serve) reload(ctx context.Context, paths []string) {
 	if err != nil {
 		if s.offer.spoil(said.String() + err.Error()) {
 			_, _ = s.Env.Stderr.Write(said.Bytes())
-			s.log.Error("files cannot be used, what was there before is still offered", "error", err)
+			s.log.Error("reload failed, serving the previous entities", "error", err)
 		}
 		return
 	}
 	mended := s.offer.spoilt()
 	if n := c.entities; s.offer.put(c) || mended {
-		s.log.Info("files were read", "entities", n)
+		s.log.Info("files reloaded", "entities", n)
 	}
 }
 
@@ -97,12 +97,12 @@ func (s *serve) register(ctx context.Context, address string) {
 			return
 		}
 		if err == nil {
-			s.log.Info("location is registered", "location", address, "portal", s.portal.URL(), "before", existed)
+			s.log.Info("location registered", "location", address, "portal", s.portal.URL(), "before", existed)
 			break
 		}
 		if err.Error() != told {
 			told = err.Error()
-			s.log.Warn("location is not registered yet", "error", err, "hint", registerHint(err))
+			s.log.Warn("location registration failed, retrying", "error", err, "hint", registerHint(err))
 		}
 		t := time.NewTimer(pause)
 		select {
@@ -117,10 +117,10 @@ func (s *serve) register(ctx context.Context, address string) {
 		return
 	}
 	if err != nil {
-		s.log.Warn("portal cannot read the location", "error", err, "hint", registerHint(err))
+		s.log.Warn("portal failed to read the location", "error", err, "hint", registerHint(err))
 		return
 	}
-	s.log.Debug("portal reads the location", "entities", n)
+	s.log.Debug("portal read the location", "entities", n)
 }
 
 // registerHint returns a hint for a location that cannot be registered or read.
@@ -130,7 +130,7 @@ func registerHint(err error) string {
 		return ""
 	}
 	if e.Problem == portal.Invalid {
-		return "can the portal reach the address (--public-url), may it read it (backend.reading.allow), and take these kinds of entities (catalog.rules)?"
+		return "check that the portal can reach the address (--public-url), may read it (backend.reading.allow), and accepts these kinds of entities (catalog.rules)"
 	}
 	return e.Hint()
 }

@@ -40,14 +40,14 @@ func newCommon(env *app.Env, undone string) *common {
 // bind defines the flags for reading. The output flags are bound last, by
 // Output.Bind.
 func (c *common) bind(f *pflag.FlagSet) {
-	f.BoolVar(&c.followSymlinks, "follow-symlinks", false, "follow links found in directories")
+	f.BoolVar(&c.followSymlinks, "follow-symlinks", false, "follow symbolic links in directories")
 	f.BoolVar(&c.strict, "strict", false, "fail on warnings")
 }
 
 // settle validates the flags for reading and output.
 func (c *common) settle(given map[string]bool, paths []string) error {
 	if slices.Contains(paths, "") {
-		return flags.Usagef("an empty shell variable, perhaps?", "an input is the empty string")
+		return flags.Usagef("check for an empty shell variable", "an input is the empty string")
 	}
 	return cmp.Or(
 		flags.Together(given, "quiet", "verbose"),
@@ -64,7 +64,7 @@ func (c *common) files(paths []string) *file.Source {
 		Recursive: true, FollowSymlinks: c.followSymlinks, Stdin: c.Env.Stdin,
 		Skipped: func(path, why string) {
 			if c.Detailed() {
-				c.Sayf("passed over %s: %s", term.Safe(path), why)
+				c.Sayf("skipped %s: %s", term.Safe(path), why)
 			}
 		},
 	})
@@ -137,25 +137,25 @@ func (c *common) judge(s *spool.Spool, paths []string) error {
 	}
 	if why, ok := s.Failure(); ok && !c.partial {
 		return &app.Exit{
-			Code: app.ExitFailed, Err: fmt.Errorf("%s: the input is not complete: %s", c.undone, orUnknown(why)), Hint: "mend what the program that wrote it, or the reader of files, complains of",
+			Code: app.ExitFailed, Err: fmt.Errorf("%s: the input is not complete: %s", c.undone, orUnknown(why)), Hint: "fix the errors of the program that wrote it, or the files that cannot be read",
 		}
 	}
 	switch {
 	case bad:
 		return &app.Exit{Code: app.ExitInvalid, Err: errors.New(c.undone + ": not all entities are valid")}
 	case s.Len() == 0 && !c.allowEmpty:
-		hint := "the input holds no documents; is the program before this one all right?"
+		hint := "the input contains no documents; check the previous program in the pipe"
 		if len(paths) > 0 {
-			hint = "the files hold no documents, or are passed over: --verbose says which, and why"
+			hint = "the files contain no documents or were skipped; use --verbose to see why"
 		}
-		return &app.Exit{Code: app.ExitNothing, Err: errors.New(c.undone + ": there are no entities"), Hint: hint}
+		return &app.Exit{Code: app.ExitNothing, Err: errors.New(c.undone + ": no entities found"), Hint: hint}
 	}
 	return nil
 }
 
 func orUnknown(why string) string {
 	if why == "" {
-		return "the program that wrote it does not say why"
+		return "no reason given"
 	}
 	return term.Safe(why)
 }

@@ -36,13 +36,13 @@ type push struct {
 // settle validates and parses the flags.
 func (p *push) settle(given map[string]bool, paths []string) (err error) {
 	if p.url == "" {
-		return flags.Usagef("name the portal with --api-url, such as --api-url http://localhost:7007", "no portal given")
+		return flags.Usagef("set --api-url, for example --api-url http://localhost:7007", "no portal given")
 	}
 	if err := p.common.settle(given, paths); err != nil {
 		return err
 	}
 	if p.provider == "" {
-		return flags.Usagef("an empty shell variable, perhaps?", "the name of the provider is the empty string")
+		return flags.Usagef("check for an empty shell variable", "provider name is the empty string")
 	}
 	if p.mode, err = portal.ParseMode(p.modeName); err != nil {
 		return flags.Usage(err, "--mode full or --mode delta")
@@ -51,7 +51,7 @@ func (p *push) settle(given map[string]bool, paths []string) (err error) {
 		return flags.Usage(err, "see --output-format in "+Name+" --help")
 	}
 	if len(p.removeNames) > 0 && p.mode == portal.Full {
-		return flags.Usagef("add --mode delta; a full push removes what is not in it", "cannot use --remove with a full push")
+		return flags.Usagef("add --mode delta; a full push removes every entity that is not in it", "cannot use --remove with a full push")
 	}
 	for _, name := range p.removeNames {
 		ref, err := entity.ParseRef(name, "", "")
@@ -74,7 +74,7 @@ func unfit(given map[string]bool, name string) error {
 	if !given[name] {
 		return nil
 	}
-	return flags.Usagef("leave it out; a delta removes only what is named", "cannot use --%s with --mode delta", name)
+	return flags.Usagef("remove the flag; a delta removes only entities that are named", "cannot use --%s with --mode delta", name)
 }
 
 func (p *push) run(ctx context.Context, paths []string) error {
@@ -86,13 +86,13 @@ func (p *push) run(ctx context.Context, paths []string) error {
 	why, partial := s.Failure()
 	if partial {
 		if p.mode == portal.Full {
-			p.Sayf("the input is not complete, so what is there of it is a delta: nothing is removed")
+			p.Sayf("the input is not complete, so it is pushed as a delta: nothing is removed")
 		}
 		p.mode = portal.Delta
 	}
-	does, hint := p.push, "what was there of it was pushed"
+	does, hint := p.push, "the available part was pushed"
 	if p.dryRun {
-		does, hint = p.rehearse, "what is there of it would be pushed"
+		does, hint = p.rehearse, "the available part would be pushed"
 	}
 	if err := does(ctx, s); err != nil || !partial {
 		return err
@@ -129,10 +129,10 @@ func (p *push) guard(ctx context.Context, entities int) error {
 	}
 	err := p.portal.Guard(ctx, entities)
 	if _, ok := errors.AsType[*portal.ShrinkError](err); ok {
-		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("nothing was pushed: %w", err), Hint: "if that is meant, say so with --allow-removals"}
+		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("nothing was pushed: %w", err), Hint: "pass --allow-removals if this is intended"}
 	}
 	if e, ok := errors.AsType[*portal.Error](err); ok && e.Problem == portal.Forbidden {
-		return p.refused(e, "or, with --allow-removals, push without asking how many would go")
+		return p.refused(e, "or pass --allow-removals to push without counting removals")
 	}
 	return p.failed(err)
 }
@@ -178,7 +178,7 @@ func (p *push) push(ctx context.Context, s *spool.Spool) error {
 	}
 	switch {
 	case whole && refused.Nothing:
-		return &app.Exit{Code: app.ExitInvalid, Err: errors.New("nothing was pushed: the portal refuses some of the entities, and --strict takes all or none")}
+		return &app.Exit{Code: app.ExitInvalid, Err: errors.New("nothing was pushed: the portal refused some of the entities, and --strict requires all")}
 	case len(r.Refused) > 0:
 		return &app.Exit{Code: app.ExitInvalid}
 	}
@@ -218,9 +218,9 @@ func (p *push) failed(err error) error {
 func (p *push) refused(e *portal.Error, more string) error {
 	hint := strings.TrimSuffix(strings.Join([]string{e.Hint(), more}, ", "), ", ")
 	if e.Unsure {
-		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%w; the portal took the push whole or not at all", e), Hint: hint}
+		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%w; the push was applied completely or not at all", e), Hint: hint}
 	}
-	return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%w; the catalog is as before", e), Hint: hint}
+	return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%w; the catalog is unchanged", e), Hint: hint}
 }
 
 // tell prints the result of the push.
@@ -235,10 +235,10 @@ func (p *push) tell(r portal.Report, s *spool.Spool) error {
 		if where := s.Where(x.Line); where != "" {
 			fmt.Fprintf(&b, "%s: ", term.Safe(where))
 		}
-		fmt.Fprintf(&b, "%s: %s\n", cmp.Or(term.Safe(x.Ref), "an entity without a usable name"), term.Safe(x.Reason))
+		fmt.Fprintf(&b, "%s: %s\n", cmp.Or(term.Safe(x.Ref), "entity without a valid name"), term.Safe(x.Reason))
 	}
 	if r.Kept > 0 {
-		defer p.Sayf("%s not in the push stay: a refused entity may have been meant for one of them", output.Count(r.Kept, "entity that is", "entities that are"))
+		defer p.Sayf("%s kept although missing from the push: a refused entity may have been meant to update one of them", output.Count(r.Kept, "entity", "entities"))
 	}
 	if p.outputFormat != report.Text {
 		// The findings are on standard output.

@@ -22,17 +22,18 @@ import (
 	"example.dev/ingestor/internal/app"
 )
 
-// TestHelp wants every command to have a page with examples that use it.
+// TestHelp checks that every command has help with examples.
 func TestHelp(t *testing.T) {
 	root := newCommand(&app.Env{Getenv: func(string) string { return "" }})
 	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
 		if c.Long == "" || !strings.Contains(c.Example, "  "+c.CommandPath()+" ") {
-			t.Errorf("%s has no help, or no example", c.CommandPath())
+			t.Errorf("%s has no help or no example", c.CommandPath())
 		}
 	}
 }
 
-// TestInterrupted wants a program that waits for a pipe to stop when told to.
+// TestInterrupted checks that a program that waits for a pipe stops when
+// interrupted.
 func TestInterrupted(t *testing.T) {
 	in, _ := io.Pipe()
 	var notes bytes.Buffer
@@ -47,10 +48,10 @@ func TestInterrupted(t *testing.T) {
 	select {
 	case code := <-ended:
 		if code != app.ExitFailed || notes.String() != "portal-provide: interrupted\n" {
-			t.Errorf("exit code %d: %s", code, notes.String())
+			t.Errorf("exit code is %d: %s", code, notes.String())
 		}
 	case <-time.After(patience):
-		t.Error("it waits for ever")
+		t.Error("program did not stop")
 	}
 }
 
@@ -59,8 +60,8 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// TestOutputFails wants a disk that is full to be a failure, and a reader that
-// has seen enough not.
+// TestOutputFails checks that a full disk is a failure, and a closed pipe is
+// not.
 func TestOutputFails(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -84,8 +85,8 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
-// TestAuthority wants a portal whose certificate a named authority signed to be
-// believed, and no other.
+// TestAuthority checks that only a certificate of the configured authority is
+// trusted.
 func TestAuthority(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"items":[]}`) }))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
@@ -99,7 +100,7 @@ func TestAuthority(t *testing.T) {
 		err  string
 	}{
 		"Named":   {[]string{"--ca-file", path}, app.ExitOK, ""},
-		"Unknown": {nil, app.ExitFailed, "name the authority of its certificate with --ca-file"},
+		"Unknown": {nil, app.ExitFailed, "set --ca-file to the CA that signed its certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var notes strings.Builder
@@ -114,23 +115,23 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
-// TestPump wants what was opened to be read whole, whatever the sizes, and what
-// goes wrong to be told.
+// TestPump checks that input of all sizes is read completely, and that errors
+// are returned.
 func TestPump(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	text := strings.Repeat("entity\n", 50_000)
 	got, err := io.ReadAll(pump(ctx, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }))
 	if err != nil || string(got) != text {
-		t.Errorf("got %d bytes, %v; want %d", len(got), err, len(text))
+		t.Errorf("pump returned %d bytes, %v; want %d", len(got), err, len(text))
 	}
 	if _, err := io.ReadAll(pump(ctx, func() (io.ReadCloser, error) { return os.Open(filepath.Join(t.TempDir(), "nowhere")) })); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v", err)
+		t.Errorf("pump returned %v, want os.ErrNotExist", err)
 	}
 }
 
-// TestProgress wants somebody who is looking to see how far it has come, and
-// nothing of it to stay.
+// TestProgress checks that a terminal gets progress, which is cleared
+// afterwards.
 func TestProgress(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -146,6 +147,6 @@ func TestProgress(t *testing.T) {
 	code := app.Run(t.Context(), Name, env, Run)
 	const wipe = "\r\x1b[K"
 	if got := notes.String(); code != app.ExitOK || !strings.HasPrefix(got, wipe+"reading 1 entities"+wipe+"reading 2 entities"+wipe+wipe+"pushing 2/2 entities") || !strings.HasSuffix(got, wipe) {
-		t.Errorf("exit code %d: %q", code, got)
+		t.Errorf("exit code is %d: %q", code, got)
 	}
 }

@@ -48,24 +48,24 @@ func newServe(env *app.Env) *cobra.Command {
 	s := &serve{common: newCommon(env, "nothing is served")}
 	cmd := &cobra.Command{
 		Use:   "serve [options] [files...]",
-		Short: "Offer entities at a URL that a portal reads",
-		Long: `Offers entities at one URL, for portals that take no push, such as Backstage:
-/catalog.yaml has them as YAML documents, /catalog.ndjson as JSON objects one a
-line, each with an ETag that changes when they do. /healthz tells how it fares.
-It runs until it is told to stop (Ctrl-C, SIGTERM).
+		Short: "Serve entities at a URL that a portal reads",
+		Long: `Serves entities at one URL, for portals without a push API, such as Backstage:
+/catalog.yaml has them as YAML documents, /catalog.ndjson as JSON objects one per
+line, each with an ETag that changes when they do. /healthz is the health check.
+It runs until it is stopped (Ctrl-C, SIGTERM).
 
 With --api-url it registers the URL as a location of that portal, which then
-reads it by itself. The portal must be able to reach it: name the address it
-has from there with --public-url. It must be allowed to read it as well
-(backend.reading.allow in its configuration), and to take the kinds of entities
-that are in it (catalog.rules).
+reads it periodically. The portal must be able to reach it: set the address as
+seen from the portal with --public-url. The portal must also be allowed to read
+it (backend.reading.allow in its configuration), and to accept its kinds of
+entities (catalog.rules).
 
-Files and directories are read again when they change. If a change cannot be
-used, what was there before is still offered, and the log says why.
+Files and directories are read again when they change. If the new content is
+invalid, the previous entities are still served, and the reason is logged.
 
-Exit codes: 0 stopped when told to, 1 something failed, 2 validation failed,
-3 nothing to serve, 4 bad flags.`,
-		Example: `  # Offer a directory, and tell Backstage of it
+Exit codes: 0 stopped on request, 1 failure, 2 validation failed, 3 nothing to
+serve, 4 invalid flags.`,
+		Example: `  # Serve a directory, and register it in Backstage
   portal-provide serve catalog-entities/ --api-url http://localhost:7007 --token-file token
 
   # In a cluster, under the name of its Service
@@ -81,11 +81,11 @@ Exit codes: 0 stopped when told to, 1 something failed, 2 validation failed,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.listen, "listen", defaultListen, "`address` to listen on")
-	f.StringVar(&s.publicURL, "public-url", "", "`address` the portal reaches it at (default: http:// and where it listens)")
+	f.StringVar(&s.publicURL, "public-url", "", "`address` at which the portal reaches it (default: http:// and the listen address)")
 	s.connection.bind(f, ", to register the URL at")
-	f.BoolVar(&s.noRegister, "no-register", false, "register nothing")
-	f.DurationVar(&s.interval, "interval", time.Minute, "how often files are read again besides; 0 means never")
-	f.BoolVar(&s.allowEmpty, "allow-empty", false, "serve an input without entities, which removes all there were")
+	f.BoolVar(&s.noRegister, "no-register", false, "do not register the URL")
+	f.DurationVar(&s.interval, "interval", time.Minute, "how often files are also read again without a change; 0 means never")
+	f.BoolVar(&s.allowEmpty, "allow-empty", false, "serve an input without entities, which removes all existing ones")
 	s.common.bind(f)
 	s.Output.Bind(f)
 	return cmd
@@ -97,19 +97,19 @@ func (s *serve) settle(given map[string]bool, paths []string) error {
 	}
 	host, _, err := net.SplitHostPort(s.listen)
 	if err != nil {
-		return flags.Usagef("give a host and a port, such as "+defaultListen, "cannot listen on %q", s.listen)
+		return flags.Usagef("use a host and a port, such as "+defaultListen, "cannot listen on %q", s.listen)
 	}
 	if s.interval < 0 {
-		return flags.Usagef("give a time such as 1m, or 0", "cannot use interval %v", s.interval)
+		return flags.Usagef("use a duration such as 1m, or 0", "cannot use interval %v", s.interval)
 	}
 	if u, err := url.Parse(s.publicURL); s.publicURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
-		return flags.Usagef("give an address such as http://entities.example.org:7010", "cannot use the public URL: it is no address a portal could read")
+		return flags.Usagef("use an address such as http://entities.example.org:7010", "cannot use the public URL: not an address that a portal can read")
 	}
 	if s.url == "" || s.noRegister {
 		return nil
 	}
 	if s.publicURL == "" && isEverywhere(host) {
-		return flags.Usagef("add --public-url", "cannot register %s: that is no address a portal could read", s.listen)
+		return flags.Usagef("add --public-url", "cannot register %s: not an address that a portal can read", s.listen)
 	}
 	s.portal, err = s.connect(s.Env, portal.Options{Retries: -1})
 	return err
@@ -165,7 +165,7 @@ func (s *serve) run(ctx context.Context, paths []string) error {
 func (s *serve) bindTo(ctx context.Context) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot listen on %s: another program does", s.listen), Hint: "stop it, or choose another port with --listen"}
+		return nil, &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot listen on %s: address is in use by another program", s.listen), Hint: "stop that program, or choose another port with --listen"}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", s.listen, err)
@@ -183,7 +183,7 @@ func (s *serve) answer(ctx context.Context, l net.Listener) error {
 	go func() { ended <- server.Serve(l) }()
 	select {
 	case err := <-ended:
-		return fmt.Errorf("cannot go on serving: %w", err)
+		return fmt.Errorf("cannot serve: %w", err)
 	case <-ctx.Done():
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)

@@ -21,10 +21,10 @@ import (
 	"example.dev/ingestor/internal/app"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for an event.
 const patience = time.Minute
 
-// notes is a buffer for several writers.
+// notes is a buffer that is safe for concurrent use.
 type notes struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -42,16 +42,16 @@ func (n *notes) String() string {
 	return n.buf.String()
 }
 
-// serving is the command serve while it runs.
+// serving is a running serve command.
 type serving struct {
 	t        *testing.T
 	address  string
 	out, log *notes
-	// stop tells it to stop, and returns its exit code.
+	// stop stops the command and returns its exit code.
 	stop func() int
 }
 
-// startServe starts the command on a port of its own.
+// startServe starts the command on a free port.
 func startServe(t *testing.T, stdin string, args ...string) *serving {
 	t.Helper()
 	s := &serving{t: t, out: &notes{}, log: &notes{}}
@@ -82,12 +82,12 @@ func (s *serving) until(what string, holds func() bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("waited in vain until %s:\n%s%s", what, s.out, s.log)
+			s.t.Fatalf("condition was not met: %s:\n%s%s", what, s.out, s.log)
 		}
 	}
 }
 
-// get asks for a path; header are pairs.
+// get requests a path; header has pairs of names and values.
 func (s *serving) get(method, path string, header ...string) (*http.Response, string) {
 	s.t.Helper()
 	req, err := http.NewRequest(method, s.address+path, nil)
@@ -134,74 +134,73 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// TestServe wants both forms, tags that tell whether something changed, and no
-// other way in.
+// TestServe checks both formats, ETags, and that nothing else is served.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "a.json"), component("a"))
 	put(t, filepath.Join(dir, "b.json"), component("b"))
 	s := startServe(t, "", dir)
 	if got := s.out.String(); !strings.HasPrefix(got, "serving 2 entities at http://127.0.0.1:") {
-		t.Errorf("got %q", got)
+		t.Errorf("standard output is %q", got)
 	}
 	res, lines := s.get(http.MethodGet, pathNDJSON)
 	if res.Header.Get("Content-Type") != "application/x-ndjson" || lines != component("a")+component("b") {
-		t.Errorf("got %v %s", res.Header, lines)
+		t.Errorf("response is %v %s", res.Header, lines)
 	}
 	res, yaml := s.get(http.MethodGet, pathYAML)
 	tag := res.Header.Get("ETag")
 	if !regexp.MustCompile(`^"[0-9a-f]{32}"$`).MatchString(tag) || !strings.HasPrefix(yaml, "---\napiVersion: portal.io/v1alpha1\n") || strings.Count(yaml, "---\n") != 2 {
-		t.Errorf("got %s %s", tag, yaml)
+		t.Errorf("ETag is %s, body is %s", tag, yaml)
 	}
 	head, none := s.get(http.MethodHead, pathYAML)
 	if head.StatusCode != http.StatusOK || none != "" || head.ContentLength != int64(len(yaml)) || head.Header.Get("ETag") != tag {
-		t.Errorf("the head of it: got %d %v", head.StatusCode, head.Header)
+		t.Errorf("HEAD returned %d %v", head.StatusCode, head.Header)
 	}
 	for name, want := range map[string]int{tag: http.StatusNotModified, `"other"`: http.StatusOK} {
 		if res, _ := s.get(http.MethodGet, pathYAML, "If-None-Match", name); res.StatusCode != want {
-			t.Errorf("If-None-Match %s: got %d, want %d", name, res.StatusCode, want)
+			t.Errorf("If-None-Match %s returned %d, want %d", name, res.StatusCode, want)
 		}
 	}
 	for path, want := range map[string]int{"/": http.StatusNotFound, "/a.json": http.StatusNotFound} {
 		if res, _ := s.get(http.MethodGet, path); res.StatusCode != want {
-			t.Errorf("%s: got %d, want %d", path, res.StatusCode, want)
+			t.Errorf("%s returned %d, want %d", path, res.StatusCode, want)
 		}
 	}
 	if res, _ := s.get(http.MethodPost, pathYAML); res.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("POST: got %d", res.StatusCode)
+		t.Errorf("POST returned %d, want 405", res.StatusCode)
 	}
 
-	// A change is offered.
+	// A change is served.
 	put(t, filepath.Join(dir, "c.json"), component("c"))
-	s.until("the change is offered", func() bool { _, n := s.health(); return n == 3 })
+	s.until("the change is served", func() bool { _, n := s.health(); return n == 3 })
 	if res, _ := s.get(http.MethodGet, pathYAML, "If-None-Match", tag); res.StatusCode != http.StatusOK || res.Header.Get("ETag") == tag {
-		t.Errorf("after the change: got %d %s", res.StatusCode, res.Header.Get("ETag"))
+		t.Errorf("request after the change returned %d %s", res.StatusCode, res.Header.Get("ETag"))
 	}
-	// One that cannot be used is not, and is told of once.
+	// An invalid change is not served, and reported once.
 	put(t, filepath.Join(dir, "c.json"), component("c d"))
-	s.until("the mistake is noticed", func() bool { status, _ := s.health(); return status == "stale" })
+	s.until("the mistake is detected", func() bool { status, _ := s.health(); return status == "stale" })
 	if _, lines := s.get(http.MethodGet, pathNDJSON); lines != component("a")+component("b")+component("c") {
-		t.Errorf("what was there before is still offered: got %s", lines)
+		t.Errorf("entities after a failed reload are %s, want the previous ones", lines)
 	}
 	put(t, filepath.Join(dir, "c.json"), component("e"))
-	s.until("the mistake is mended", func() bool { status, n := s.health(); return status == "ok" && n == 3 })
-	if log := s.log.String(); strings.Count(log, "c.json:1:67: error: name") != 1 || strings.Count(log, "what was there before is still offered") != 1 || strings.Contains(log, "nothing is served") {
-		t.Errorf("the mistake is told once, and what comes of it:\n%s", log)
+	s.until("the mistake is fixed", func() bool { status, n := s.health(); return status == "ok" && n == 3 })
+	if log := s.log.String(); strings.Count(log, "c.json:1:67: error: name") != 1 || strings.Count(log, "reload failed, serving the previous entities") != 1 || strings.Contains(log, "nothing is served") {
+		t.Errorf("mistake or its consequence was not logged exactly once:\n%s", log)
 	}
 	if code := s.stop(); code != app.ExitOK {
 		t.Errorf("exit code %d:\n%s", code, s.log)
 	}
 }
 
-// TestServeStdin wants a pipe to be offered as it was.
+// TestServeStdin checks that piped entities are served.
 func TestServeStdin(t *testing.T) {
 	s := startServe(t, component("a"))
 	if status, n := s.health(); status != "ok" || n != 1 {
-		t.Errorf("got %s, %d", status, n)
+		t.Errorf("health is %s with %d entities", status, n)
 	}
 }
 
-// portalStage is a portal that takes locations after a while.
+// portalStage starts a portal whose responses change over time.
 func portalStage(t *testing.T, statuses ...string) (address string, asked func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -226,14 +225,14 @@ func portalStage(t *testing.T, statuses ...string) (address string, asked func()
 	}
 }
 
-// TestServeRegisters wants the address to be registered as soon as the portal
-// takes it, and a hint if the portal cannot read it.
+// TestServeRegisters checks that the URL is registered as soon as the portal
+// accepts it, with a hint if the portal cannot read it.
 func TestServeRegisters(t *testing.T) {
 	address, asked := portalStage(t, `503 {}`, `201 {"location":{"id":"1"},"entities":[]}`,
 		`400 {"error":{"name":"InputError","message":"NotAllowedError: Reading from it is not allowed"}}`)
 	s := startServe(t, component("a"), "--api-url", address, "--public-url", "http://entities.example.org:7010/below/")
-	// The address that is told is the public one.
-	s.until("the hint is there", func() bool { return strings.Contains(s.log.String(), "backend.reading.allow") })
+	// The registered URL is the public one.
+	s.until("the hint is logged", func() bool { return strings.Contains(s.log.String(), "backend.reading.allow") })
 	const target = `{"target":"http://entities.example.org:7010/below/catalog.yaml","type":"url"}`
 	if diff := cmp.Diff([]string{
 		"POST /api/catalog/locations " + target, "POST /api/catalog/locations " + target, "POST /api/catalog/locations?dryRun=true " + target,
@@ -241,29 +240,29 @@ func TestServeRegisters(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	log := s.log.String()
-	for _, want := range []string{"location is not registered yet", "location is registered", "portal cannot read the location"} {
+	for _, want := range []string{"location registration failed, retrying", "location registered", "portal failed to read the location"} {
 		if strings.Count(log, want) != 1 {
-			t.Errorf("%q is told once:\n%s", want, log)
+			t.Errorf("%q was not logged exactly once:\n%s", want, log)
 		}
 	}
 	if code := s.stop(); code != app.ExitOK {
-		t.Errorf("exit code %d", code)
+		t.Errorf("exit code is %d", code)
 	}
 }
 
-// TestServeRegistered wants a location that is there already to be fine, and
-// none to be registered if that is not wanted.
+// TestServeRegistered checks that an existing location is accepted, and that
+// registration can be disabled.
 func TestServeRegistered(t *testing.T) {
 	address, asked := portalStage(t, `409 {"error":{"name":"ConflictError","message":"it exists"}}`, `201 {"entities":[{}]}`)
 	s := startServe(t, component("a"), "--api-url", address, "--debug")
-	s.until("what the portal reads is told to whoever wants details", func() bool { return strings.Contains(s.log.String(), `msg="portal reads the location" entities=1`) })
+	s.until("the read of the portal is logged at level debug", func() bool { return strings.Contains(s.log.String(), `msg="portal read the location" entities=1`) })
 	s.stop()
-	if log := s.log.String(); len(asked()) != 2 || !strings.Contains(log, "location is registered") || !strings.Contains(log, "before=true") || strings.Contains(log, "WARN") {
-		t.Errorf("got %s", log)
+	if log := s.log.String(); len(asked()) != 2 || !strings.Contains(log, "location registered") || !strings.Contains(log, "before=true") || strings.Contains(log, "WARN") {
+		t.Errorf("log is %s", log)
 	}
 	s = startServe(t, component("a"), "--api-url", address, "--no-register")
 	s.stop()
 	if len(asked()) != 2 {
-		t.Errorf("nothing is registered: %q", asked())
+		t.Errorf("requests to the portal are %q, want no registration", asked())
 	}
 }

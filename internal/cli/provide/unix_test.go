@@ -17,8 +17,8 @@ import (
 	"example.dev/ingestor/internal/app"
 )
 
-// TestTokenPipe wants a token that can be read only once, such as that of
-// --token-file <(command), to be shown with every request.
+// TestTokenPipe checks that a token that can be read only once, as with
+// --token-file <(command), is sent with every request.
 func TestTokenPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -44,9 +44,9 @@ func TestTokenPipe(t *testing.T) {
 	select {
 	case code := <-ended:
 		if code != app.ExitOK || shown.Load() != 2 {
-			t.Errorf("exit code %d, shown %d times\n%s", code, shown.Load(), notes.String())
+			t.Errorf("exit code is %d, token was sent %d times\n%s", code, shown.Load(), notes.String())
 		}
 	case <-time.After(patience):
-		t.Error("it waits for somebody to write the token again")
+		t.Error("command waits for a second read of the token")
 	}
 }

@@ -19,35 +19,35 @@ import (
 const Name = "xrd-transform"
 
 const long = `Renders catalog entities from composite resource definitions and template
-files. It reads extract records, as xrd-extract writes them, or definitions as
-they are: a JSON object a line, a JSON array, YAML documents, what kubectl get
-prints. Without an input it reads standard input, without --output it writes to
-standard output, one record after the other, however many there are.
+files. It reads extract records, as xrd-extract writes them, or plain definitions:
+one JSON object per line, a JSON array, YAML documents, or the output of kubectl
+get. Without an input it reads standard input; without --output it writes to
+standard output, as a stream of any length.
 
-The templates are built in. --templates names a folder that lies over them, and
-holds only the files that differ: portal/*.eta give the entities, wizard/*.eta
-the pages of the form, steps/*.eta what happens when it is sent. The annotations
+Templates are built in. The files of the folder in --templates override them, so
+it needs only the files that differ: portal/*.eta give the entities, wizard/*.eta
+the pages of the form, steps/*.eta the steps that run on submit. The annotations
 portal.io/template, portal.io/wizard and portal.io/steps of a definition choose
-a file of each; without them it is default. xrd-transform init writes the
-built-in folder to begin with.
+a file of each; the default is default. xrd-transform init writes the built-in
+folder as a start.
 
-A definition that fails costs no other its place. If one did, the output ends
+A definition that fails does not affect others. If one fails, the output ends
 with a failure record, {"error":{"message":...}}, so that the next program in a
-pipe does not take half for the whole; --partial leaves it out.
+pipe does not use an incomplete stream; --partial omits it.
 
 In a directory the entities of a definition are in template-<name>.yaml,
-api-<name>.yaml and resource-<name>.yaml, <name> being that of its Template.
+api-<name>.yaml and resource-<name>.yaml, where <name> is that of its Template.
 
-Exit codes: 0 fine, 1 something failed, such as a template, 2 validation failed
-(or warnings with --strict), 3 nothing matched, 4 bad flags or configuration.`
+Exit codes: 0 success, 1 failure, such as of a template, 2 validation failed (or
+warnings with --strict), 3 nothing matched, 4 invalid flags or configuration.`
 
-const examples = `  # The three tools in a row
+const examples = `  # The three tools in a pipe
   xrd-extract --path xrds/ | xrd-transform | portal-provide --api-url https://portal.example.org
 
-  # From a cluster to files, with templates of your own
+  # From a cluster to files, with your own templates
   kubectl get xrd -o yaml | xrd-transform --templates templates/ --output catalog/
 
-  # Begin with templates of your own: one file, the rest stays built in
+  # Start your own templates: one file, the rest stays built in
   xrd-transform init templates/ --only portal/default
 
   # Render again whenever a definition or a template changes

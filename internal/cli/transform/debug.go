@@ -32,12 +32,12 @@ func newDebug(v *output.Output, x engine.Extension) *cobra.Command {
 	o.extension = x
 	cmd := &cobra.Command{
 		Use:   "debug [options] [files...]",
-		Short: "Show what a template sees, or what it writes",
-		Long: `Prints, for each definition, the files that are chosen and what they see, as
-YAML: xrd, metadata and the names of the helpers. With --text it prints the text
-that the templates write, before it is read as YAML, with the numbers of its
-lines: those that messages about the output speak of.`,
-		Example: `  # What is there to be used in a template?
+		Short: "Show the input or the output of a template",
+		Long: `Prints, for each definition, the chosen files and their input, as YAML: xrd,
+metadata and the names of the helpers. With --text it prints the text that the
+templates write, before it is parsed as YAML, with the line numbers that messages
+refer to.`,
+		Example: `  # What can a template use?
   xrd-transform debug database.yaml | less
 
   # Why is the output not YAML?

@@ -19,7 +19,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// numbered hands out n definitions that are called by their number.
+// numbered returns n definitions that are named by their number.
 func numbered(n int, out *atomic.Int64) func(context.Context, func(xrd.Found) bool) error {
 	return func(_ context.Context, take func(xrd.Found) bool) error {
 		for i := range n {
@@ -34,8 +34,8 @@ func numbered(n int, out *atomic.Int64) func(context.Context, func(xrd.Found) bo
 	}
 }
 
-// TestFlow wants records in the order they were read, however long each takes,
-// and few of them held at a time.
+// TestFlow checks that records stay in order, however long each takes, and that
+// few of them are in memory.
 func TestFlow(t *testing.T) {
 	var read atomic.Int64
 	most, next := int64(0), 0
@@ -46,32 +46,32 @@ func TestFlow(t *testing.T) {
 		return made{text: []byte(f.Definition.Name)}
 	}, func(s *step, _ bool) error {
 		if got, want := string(s.made.text), fmt.Sprint(next); got != want {
-			t.Fatalf("record %s, want %s", got, want)
+			t.Fatalf("record is %s, want %s", got, want)
 		}
 		next++
 		most = max(most, read.Load()-int64(next))
 		return nil
 	})
 	if err != nil || unread == nil || unread.Error() != "the end" || next != 500 {
-		t.Errorf("%d records, read %v, error %v", next, unread, err)
+		t.Errorf("%d records were written, read returned %v, error %v", next, unread, err)
 	}
 	if bound := int64(4*runtime.GOMAXPROCS(0) + 4); most > bound {
-		t.Errorf("%d records are held, want at most %d", most, bound)
+		t.Errorf("%d records are in memory, want at most %d", most, bound)
 	}
 }
 
-// TestFlowEnds wants a failing output and an end of the context to end it, and
-// a bug to be told where it can be shown.
+// TestFlowEnds checks that a failing output and a cancelled context end the
+// flow, and that a panic is passed on.
 func TestFlowEnds(t *testing.T) {
 	var read atomic.Int64
 	nothing := func(context.Context, xrd.Found) made { return made{} }
 	if _, err := flow(t.Context(), numbered(100_000, &read), nothing, func(*step, bool) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) {
-		t.Errorf("error %v, want that of the output", err)
+		t.Errorf("error is %v, want that of the output", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stuck := func(context.Context, func(xrd.Found) bool) error { stop(); select {} }
 	if _, err := flow(ctx, stuck, nothing, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the context", err)
+		t.Errorf("error is %v, want that of the context", err)
 	}
 	for name, parts := range map[string]struct {
 		read func(context.Context, func(xrd.Found) bool) error
@@ -83,7 +83,7 @@ func TestFlowEnds(t *testing.T) {
 		func() {
 			defer func() {
 				if p := recover(); p == nil || !strings.HasPrefix(fmt.Sprint(p), "a bug\n") {
-					t.Errorf("%s: panic %v, want that of the bug", name, p)
+					t.Errorf("%s: panic is %v, want that of the bug", name, p)
 				}
 			}()
 			_, _ = flow(t.Context(), parts.read, parts.work, func(*step, bool) error { return nil })
@@ -91,8 +91,7 @@ func TestFlowEnds(t *testing.T) {
 	}
 }
 
-// TestFilesTwice wants a file that was written for one record not to be
-// written for another.
+// TestFilesTwice checks that a file of one record is not overwritten by another.
 func TestFilesTwice(t *testing.T) {
 	out := newFiles(t.TempDir(), 0, nil)
 	d := &xrd.Definition{}
@@ -101,10 +100,10 @@ func TestFilesTwice(t *testing.T) {
 		s := samplesStep(t, d)
 		got, err := out.write(t.Context(), s, false)
 		if err != nil || (got != nil) != want {
-			t.Errorf("write %d: %v, %v; want refused: %v", i, got, err, want)
+			t.Errorf("write %d returned %v, %v; want it refused: %v", i, got, err, want)
 		}
 		if got != nil && got.Severity != finding.Error {
-			t.Errorf("severity %v", got.Severity)
+			t.Errorf("severity is %v, want error", got.Severity)
 		}
 	}
 	if err := out.end(t.Context(), ""); err != nil {
@@ -122,12 +121,12 @@ func samplesStep(t *testing.T, d *xrd.Definition) *step {
 	}
 	made := m.make(t.Context(), s.found)
 	if len(made.entities) == 0 {
-		t.Fatalf("nothing is made of sample %q: %v", s.name, made.findings)
+		t.Fatalf("sample %q has no entities: %v", s.name, made.findings)
 	}
 	return &step{found: xrd.Found{Definition: d}, made: made}
 }
 
-// records is a stream of so many records that are never there all at once.
+// records is a stream of n records that are generated while reading.
 type records struct {
 	n    int
 	rest []byte
@@ -148,7 +147,7 @@ func (r *records) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lines counts what goes by.
+// lines counts lines.
 type lines struct{ n int }
 
 func (l *lines) Write(p []byte) (int, error) {
@@ -156,8 +155,8 @@ func (l *lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestStream has many records go through, and wants the memory that is in use
-// to stay the same.
+// TestStream pipes many records through the command, and checks that memory use
+// is constant.
 func TestStream(t *testing.T) {
 	many := size.Of(5_000, 20_000)
 	if testing.Short() {
@@ -183,12 +182,12 @@ func TestStream(t *testing.T) {
 	out := &lines{}
 	c := &call{stdin: in, stdout: out}
 	if code := c.run(t.Context(), "--format", "ndjson", "--quiet", "--templates", dir); code != app.ExitOK {
-		t.Fatalf("exit code %d: %s", code, c.stderr.String())
+		t.Fatalf("exit code is %d: %s", code, c.stderr.String())
 	}
 	if out.n != many {
-		t.Errorf("%d entities, want %d", out.n, many)
+		t.Errorf("%d entities were written, want %d", out.n, many)
 	}
 	if late > early+4<<20 {
-		t.Errorf("%d bytes in use near the end, %d near the beginning: it keeps what it has seen", late, early)
+		t.Errorf("%d bytes are in use near the end, %d near the beginning: memory grows with the input", late, early)
 	}
 }

@@ -47,28 +47,28 @@ func newTest(v *output.Output, x engine.Extension) *cobra.Command {
 	o.extension = x
 	cmd := &cobra.Command{
 		Use:   "test [options] [cases...]",
-		Short: "Compare what the templates give with what they are to give",
-		Long: `Renders the tests of a template folder and compares the entities with those
-that are expected. A test is a folder in tests/ of the template folder:
+		Short: "Compare the output of the templates with the expected output",
+		Long: `Renders the tests of a template folder and compares the entities with the
+expected ones. A test is a folder in tests/ of the template folder:
 
   tests/<case>/xrd.yaml       a definition, or several, or extract records
   tests/<case>/expected.yaml  the entities, as YAML documents
   tests/<case>/values.yaml    values for the templates, as --set gives them
-                              (may be absent)
+                              (optional)
 
-What differs is shown. --update writes what the templates give to expected.yaml;
-read what it changed before you keep it. Comments and the way YAML is written
-do not count as a difference.
+Differences are shown. --update writes the output of the templates to
+expected.yaml; review the change before you commit it. Comments and YAML style
+are ignored.
 
-Exit codes: 0 fine, 1 something failed, such as a template, 2 something differs,
-3 there are no tests, 4 bad flags or configuration.`,
+Exit codes: 0 success, 1 failure, such as of a template, 2 differences, 3 no
+tests, 4 invalid flags or configuration.`,
 		Example: `  # All tests of ./templates
   xrd-transform test
 
-  # Of another folder, one of them
+  # One test of another folder
   xrd-transform test --templates platform/templates database
 
-  # Take what the templates give now for what is expected
+  # Accept the current output as expected
   xrd-transform test --update`,
 		RunE: body(func(ctx context.Context, given map[string]bool, args []string) error {
 			if err := o.settle(given); err != nil {
@@ -84,7 +84,7 @@ Exit codes: 0 fine, 1 something failed, such as a template, 2 something differs,
 		},
 	}
 	o.rendering.bind(cmd.Flags())
-	cmd.Flags().BoolVar(&o.update, "update", false, "write what the templates give to the expected files")
+	cmd.Flags().BoolVar(&o.update, "update", false, "write the output of the templates to the expected files")
 	return cmd
 }
 
@@ -133,13 +133,13 @@ func (o *testOptions) cases(root *os.Root, only []string) ([]string, error) {
 	}
 	if len(all) == 0 {
 		return nil, &app.Exit{
-			Code: app.ExitNothing, Err: fmt.Errorf("there are no tests in %q", filepath.Join(o.templates, testsFolder)),
-			Hint: fmt.Sprintf("put a definition into %s and run %s test --update", filepath.Join(o.templates, testsFolder, "<case>", testInput), Name),
+			Code: app.ExitNothing, Err: fmt.Errorf("no tests in %q", filepath.Join(o.templates, testsFolder)),
+			Hint: fmt.Sprintf("write a definition to %s and run %s test --update", filepath.Join(o.templates, testsFolder, "<case>", testInput), Name),
 		}
 	}
 	for _, name := range only {
 		if !slices.Contains(all, name) {
-			return nil, flags.Usagef("there are "+strings.Join(all, ", "), "there is no test %q", name)
+			return nil, flags.Usagef("available: "+strings.Join(all, ", "), "unknown test %q", name)
 		}
 	}
 	if len(only) > 0 {
@@ -230,7 +230,7 @@ func (o *testOptions) render(ctx context.Context, root *os.Root, maker *maker, a
 		case f.Finding != nil:
 			found = append(found, *f.Finding)
 		case f.Failed:
-			torn = fmt.Errorf("%s is not complete: %s", testInput, f.Failure)
+			torn = fmt.Errorf("%s is incomplete: %s", testInput, f.Failure)
 		case f.Definition != nil:
 			definitions++
 			m := maker.make(ctx, f)
@@ -241,7 +241,7 @@ func (o *testOptions) render(ctx context.Context, root *os.Root, maker *maker, a
 	})
 	err = cmp.Or(err, torn, ctx.Err())
 	if err == nil && definitions == 0 && finding.Count(found, finding.Error) == 0 {
-		err = fmt.Errorf("%s holds no %s", testInput, xrd.KindDefinition)
+		err = fmt.Errorf("%s contains no %s", testInput, xrd.KindDefinition)
 	}
 	return text, found, err
 }

@@ -36,15 +36,15 @@ func newInit(v *output.Output) *cobra.Command {
 	o := &initOptions{Output: v}
 	cmd := &cobra.Command{
 		Use:   "init [options] [folder]",
-		Short: "Write the built-in templates to a folder, to be changed",
-		Long: `Writes the built-in template folder to ./templates, or to the folder named.
-Keep the files you change and remove the rest: what a folder does not hold is
-built in. A file that is there with other content is not replaced, unless
---force says so.`,
+		Short: "Write the built-in templates to a folder for editing",
+		Long: `Writes the built-in template folder to ./templates, or to the given folder.
+Keep the files you change and remove the rest: the built-in file is used for
+every missing one. An existing file with other content is replaced only with
+--force.`,
 		Example: `  # All of them
   xrd-transform init
 
-  # One page of the form, and what describes the folder
+  # One page of the form, and the metadata of the folder
   xrd-transform init templates/ --only wizard/default --only metadata.yaml`,
 		Args: atMostOne,
 		RunE: body(func(_ context.Context, _ map[string]bool, args []string) error {
@@ -58,7 +58,7 @@ built in. A file that is there with other content is not replaced, unless
 		},
 	}
 	cmd.Flags().StringSliceVar(&o.only, "only", nil, "write only these `files`, such as portal/default or metadata.yaml")
-	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that are there")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace existing files")
 	_ = cmd.RegisterFlagCompletionFunc("only", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		names, _ := builtinTemplates()
 		return names, cobra.ShellCompDirectiveNoFileComp
@@ -80,14 +80,14 @@ func builtinTemplates() ([]string, error) {
 
 func (o *initOptions) run(to string) error {
 	if to == "" {
-		return flags.Usagef("an empty shell variable, perhaps?", "the template folder is the empty string")
+		return flags.Usagef("check for an empty shell variable", "template folder is the empty string")
 	}
 	names, err := o.choose()
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(to, 0o755); err != nil {
-		return fmt.Errorf("cannot make template folder %q: %w", to, bare(err))
+		return fmt.Errorf("cannot create template folder %q: %w", to, bare(err))
 	}
 	root, err := os.OpenRoot(to)
 	if err != nil {
@@ -109,7 +109,7 @@ func (o *initOptions) run(to string) error {
 	if !o.Quiet {
 		already := ""
 		if same > 0 {
-			already = fmt.Sprintf(", %d there already", same)
+			already = fmt.Sprintf(", %d already existed", same)
 		}
 		o.Sayf("%s written to %s%s; see %s lint --templates %s", output.Count(len(names), "file", "files"), term.Safe(to), already, Name, term.Safe(to))
 	}
@@ -126,7 +126,7 @@ func (o *initOptions) choose() ([]string, error) {
 	for _, want := range o.only {
 		i := slices.IndexFunc(all, func(name string) bool { return name == want || strings.TrimSuffix(name, path.Ext(name)) == want })
 		if i < 0 {
-			return nil, flags.Usagef("there are "+strings.Join(all, ", "), "there is no built-in file %q", want)
+			return nil, flags.Usagef("available: "+strings.Join(all, ", "), "unknown built-in file %q", want)
 		}
 		names = append(names, all[i])
 	}
@@ -144,9 +144,9 @@ func (o *initOptions) missing(root *os.Root, to string, names []string) (write [
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return nil, 0, fmt.Errorf("cannot look at %q: %w", filepath.Join(to, name), bare(err))
+			return nil, 0, fmt.Errorf("cannot read %q: %w", filepath.Join(to, name), bare(err))
 		case info.IsDir():
-			return nil, 0, fmt.Errorf("cannot write %q: it is a directory", filepath.Join(to, name))
+			return nil, 0, fmt.Errorf("cannot write %q: is a directory", filepath.Join(to, name))
 		default:
 			old, _ := root.ReadFile(name)
 			if text, _ := fs.ReadFile(builtin.Files(), name); info.Mode().IsRegular() && bytes.Equal(old, text) {
@@ -159,18 +159,11 @@ func (o *initOptions) missing(root *os.Root, to string, names []string) (write [
 	}
 	if len(others) > 0 && !o.force {
 		return nil, 0, &app.Exit{
-			Code: app.ExitFailed, Err: fmt.Errorf("cannot write to %q: %s there already, and %s", to, strings.Join(others, ", "), isAre(len(others))),
-			Hint: "nothing was written; --force replaces files, --only chooses some",
+			Code: app.ExitFailed, Err: fmt.Errorf("cannot write to %q: existing files differ from the built-in ones: %s", to, strings.Join(others, ", ")),
+			Hint: "nothing was written; use --force to replace files, or --only to select some",
 		}
 	}
 	return write, same, nil
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "it is not the built-in one"
-	}
-	return "they are not the built-in ones"
 }
 
 // put writes a built-in file.

@@ -19,7 +19,7 @@ func (in *inputs) source(v *output.Output) *file.Source {
 	}
 	return file.New(paths, file.Options{Recursive: in.recursive, Stdin: v.Env.Stdin, Skipped: func(path, why string) {
 		if v.Detailed() {
-			v.Sayf("passed over %s: %s", term.Safe(path), why)
+			v.Sayf("skipped %s: %s", term.Safe(path), why)
 		}
 	}})
 }

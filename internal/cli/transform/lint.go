@@ -37,17 +37,16 @@ func newLint(v *output.Output, x engine.Extension) *cobra.Command {
 		Use:   "lint [options] [files...]",
 		Short: "Check templates",
 		Long: `Checks a template folder: reads its metadata.yaml and all its templates, renders
-every portal file with every wizard file and every steps file over built-in
-sample definitions, and holds what comes out to the rules of a catalog. The
-samples are a claim, a cluster-scoped and a namespaced definition, one without
-a schema, one with a hundred fields, and one full of text that breaks YAML which
-is not written with care.
+every portal file with every wizard file and every steps file for built-in sample
+definitions, and validates the entities. The samples are a claim, a
+cluster-scoped and a namespaced definition, one without a schema, one with a
+hundred fields, and one full of text that breaks carelessly written YAML.
 
-Definitions that are named are rendered too, with the files they choose.`,
-		Example: `  # The folder ./templates, as far as it is there, over the built-in one
+The given definitions are rendered too, with the files they choose.`,
+		Example: `  # The folder templates/ over the built-in one
   xrd-transform lint --templates templates/
 
-  # With definitions of your own, and a report for code scanning
+  # With your own definitions, and a report for code scanning
   xrd-transform lint --templates templates/ xrds/ --output-format sarif > findings.sarif`,
 		RunE: body(func(ctx context.Context, given map[string]bool, args []string) error {
 			if err := cmp.Or(o.inputs.settle(args), checkOutputFormat(o.outputFormat), o.rendering.settle(given)); err != nil {

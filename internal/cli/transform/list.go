@@ -17,12 +17,12 @@ func newList(v *output.Output) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [options]",
 		Short: "List the templates that definitions can choose",
-		Long: `Lists the templates of a folder and of the built-in one below it: the name by
-which a definition chooses each, where it comes from, and what it is for.`,
-		Example: `  # The built-in ones
+		Long: `Lists the templates of a folder and the built-in ones: the name by which a
+definition chooses each, where it comes from, and its purpose.`,
+		Example: `  # The built-in templates
   xrd-transform list
 
-  # With those of your own
+  # With your own templates
   xrd-transform list --templates templates/`,
 		Args: flags.NoArguments,
 		RunE: body(func(_ context.Context, given map[string]bool, _ []string) error {
@@ -50,6 +50,6 @@ func list(v *output.Output, dir string) error {
 		}
 		rows = append(rows, []string{f.Group, term.Safe(f.Name), term.Safe(from), term.Safe(f.Description)})
 	}
-	_, err = fmt.Fprint(v.Env.Stdout, term.Table(rows, []string{"GROUP", "NAME", "FROM", "WHAT IT IS FOR"}, v.Out()))
+	_, err = fmt.Fprint(v.Env.Stdout, term.Table(rows, []string{"GROUP", "NAME", "FROM", "PURPOSE"}, v.Out()))
 	return output.Failure(err)
 }

@@ -33,11 +33,11 @@ func openFolder(dir string) (*os.Root, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, flags.Usagef(fmt.Sprintf("check the spelling, or make one with %s init %s", Name, dir), "there is no template folder %q", dir)
+		return nil, flags.Usagef(fmt.Sprintf("check the spelling, or create one with %s init %s", Name, dir), "template folder %q not found", dir)
 	case err != nil:
 		return nil, flags.Usage(fmt.Errorf("cannot open template folder %q: %w", dir, bare(err)), "")
 	case !info.IsDir():
-		return nil, flags.Usagef("name the folder that holds portal/, wizard/ and steps/", "cannot use %q as a template folder: it is a file", dir)
+		return nil, flags.Usagef("specify the folder that contains portal/, wizard/ and steps/", "cannot use %q as a template folder: not a directory", dir)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -247,7 +247,7 @@ func (m *maker) failure(err error, d *xrd.Definition) finding.Finding {
 	}
 	return finding.Finding{
 		Rule: pipeline.RuleInternal, Severity: finding.Error, Object: d.Name, File: d.Origin.File, Pos: d.Node.At(),
-		Message: "cannot transform the definition: " + err.Error(), Hint: "the other definitions are not affected",
+		Message: "cannot transform the definition: " + err.Error(), Hint: "other definitions are not affected",
 	}
 }
 

@@ -44,14 +44,14 @@ type rendering struct {
 }
 
 func (r *rendering) bindTemplates(f *pflag.FlagSet) {
-	f.StringVar(&r.templates, "templates", "", "template `folder`, laid over the built-in one")
-	f.StringVar(&r.templateDir, "template-dir", "", "the same as --templates")
+	f.StringVar(&r.templates, "templates", "", "template `folder`, which overrides the built-in one")
+	f.StringVar(&r.templateDir, "template-dir", "", "same as --templates")
 }
 
 func (r *rendering) bind(f *pflag.FlagSet) {
 	r.bindTemplates(f)
-	f.StringArrayVar(&r.sets, "set", nil, "a `value` for the templates, as key=value, metadata.values.key there; dots in the key lead\ndeeper, and numbers, true, false, [lists] and {maps} are what they are in YAML")
-	f.StringVar(&r.onErrorName, "on-error", onErrors[0], "what to do if a chosen template is not there or fails: fail, or warn and use the `default` one")
+	f.StringArrayVar(&r.sets, "set", nil, "a `value` for the templates, as key=value, available as metadata.values.key; dots in the key\nnest, and numbers, true, false, [lists] and {maps} are parsed as YAML")
+	f.StringVar(&r.onErrorName, "on-error", onErrors[0], "what to do if a chosen template is missing or fails: fail, or warn and use the `default` one")
 	r.Entities.Bind(f, "")
 	flags.BindWords(f, &r.wordsName)
 }
@@ -79,7 +79,7 @@ func (r *rendering) settleTemplates(given map[string]bool) error {
 		return err
 	}
 	if (given["templates"] || given["template-dir"]) && r.templates+r.templateDir == "" {
-		return flags.Usagef("an empty shell variable, perhaps?", "the template folder is the empty string")
+		return flags.Usagef("check for an empty shell variable", "template folder is the empty string")
 	}
 	r.templates = cmp.Or(r.templates, r.templateDir)
 	return nil
@@ -129,7 +129,7 @@ type inputs struct {
 
 func (in *inputs) bind(f *pflag.FlagSet) {
 	f.StringArrayVarP(&in.paths, "input", "i", nil, "`file` or directory of records or definitions, or - for standard input; may be given several times")
-	f.BoolVar(&in.recursive, "recursive", false, "descend into directories")
+	f.BoolVar(&in.recursive, "recursive", false, "read subdirectories")
 }
 
 // settle adds the arguments to the inputs, as a shell leaves them after expanding
@@ -137,7 +137,7 @@ func (in *inputs) bind(f *pflag.FlagSet) {
 func (in *inputs) settle(args []string) error {
 	in.paths = append(in.paths, args...)
 	if slices.Contains(in.paths, "") {
-		return flags.Usagef("an empty shell variable, perhaps?", "an input is the empty string")
+		return flags.Usagef("check for an empty shell variable", "an input is the empty string")
 	}
 	return nil
 }
@@ -158,10 +158,10 @@ func (o *options) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.inputs.bind(f)
 	f.StringVarP(&o.output, "output", "o", "", "output `directory` (default standard output)")
-	f.StringVarP(&o.formatName, "format", "f", formats[0], "`format` of the entities: yaml, or json, which is a JSON object a line on standard output and\nalso called ndjson")
+	f.StringVarP(&o.formatName, "format", "f", formats[0], "`format` of the entities: yaml, or json, which is one JSON object per line on standard output\nand also called ndjson")
 	o.rendering.bind(f)
 	f.BoolVar(&o.watch, "watch", false, "render again whenever an input or a template changes; needs --input and --output")
-	f.BoolVar(&o.partial, "partial", false, "half is wanted too: end the output without a failure record")
+	f.BoolVar(&o.partial, "partial", false, "omit the failure record at the end of an incomplete output")
 	f.BoolVar(&o.strict, "strict", false, "fail on warnings")
 	bindOutputFormat(f, &o.outputFormat)
 }
@@ -187,7 +187,7 @@ func (o *options) settle(given map[string]bool, args []string) error {
 		return err
 	}
 	if given["output"] && o.output == "" {
-		return flags.Usagef("an empty shell variable, perhaps?", "the output directory is the empty string")
+		return flags.Usagef("check for an empty shell variable", "output directory is the empty string")
 	}
 	if o.output == file.Stdin {
 		o.output = ""
@@ -204,11 +204,11 @@ func (o *options) settle(given map[string]bool, args []string) error {
 	}
 	switch {
 	case len(o.paths) == 0 || slices.Contains(o.paths, file.Stdin):
-		return flags.Usagef("name files or directories with --input", "cannot watch standard input: it can be read only once")
+		return flags.Usagef("pass files or directories with --input", "cannot watch standard input: it can be read only once")
 	case o.output == "":
-		return flags.Usagef("name a directory with --output", "cannot use --watch without --output")
+		return flags.Usagef("set --output to a directory", "cannot use --watch without --output")
 	case o.outputFormat != report.Text:
-		return flags.Usagef("leave one of them out", "cannot use --watch and --output-format together")
+		return flags.Usagef("remove one of them", "cannot use --watch and --output-format together")
 	}
 	return nil
 }

@@ -105,8 +105,8 @@ func (o *files) write(ctx context.Context, s *step, _ bool) (*finding.Finding, e
 		d := s.found.Definition
 		return &finding.Finding{
 			Rule: entity.RuleDuplicate, Severity: finding.Error, Object: d.Name, File: d.Origin.File, Pos: d.Node.At(),
-			Message: fmt.Sprintf("there are files for %q already, so those of definition %q are not written", name, d.Name),
-			Hint:    "the same definition is there twice, or two templates give the same name",
+			Message: fmt.Sprintf("files for %q already exist, so those of definition %q are not written", name, d.Name),
+			Hint:    "remove the duplicate definition, or change the template that gives the same name",
 		}, nil
 	}
 	o.taken[key] = struct{}{}

@@ -134,7 +134,7 @@ func (r *run) take(ctx context.Context, s *step, idle bool) error {
 	case s.found.Other != nil && r.Detailed():
 		other := s.found.Other
 		r.progress.Clear()
-		r.Sayf("passed over %s %q: not a definition", term.Safe(other.Kind), term.Safe(other.Name))
+		r.Sayf("skipped %s %q: not a definition", term.Safe(other.Kind), term.Safe(other.Name))
 	}
 	// A record without a place in the output is omitted as a whole.
 	if f, ok := r.out.(*files); !ok || !f.isTaken(s) {
@@ -165,8 +165,8 @@ func (r *run) repeated(s *step) []finding.Finding {
 		if key := [16]byte(sum[:16]); !r.references.add(key) {
 			all = append(all, finding.Finding{
 				Rule: entity.RuleDuplicate, Severity: finding.Error, Object: e.Key(), Path: "metadata.name", File: d.Origin.File, Pos: d.Node.At(),
-				Message: fmt.Sprintf("entity %s of definition %q is left out: another definition has one of that name", e.Key(), d.Name),
-				Hint:    "the same definition is there twice, or two templates give the same name",
+				Message: fmt.Sprintf("entity %s of definition %q skipped: another definition has an entity of that name", e.Key(), d.Name),
+				Hint:    "remove the duplicate definition, or change the template that gives the same name",
 			})
 			continue
 		}
@@ -194,8 +194,8 @@ func (r references) add(key [16]byte) bool {
 func incomplete(why string) finding.Finding {
 	return finding.Finding{
 		Rule: xrd.RuleIncomplete, Severity: finding.Error,
-		Message: "the input is not complete: " + cmp.Or(why, "nobody said why"),
-		Hint:    "mend what the program that wrote it complains of",
+		Message: "the input is not complete: " + cmp.Or(why, "no reason given"),
+		Hint:    "fix the errors of the program that wrote it",
 	}
 }
 
@@ -274,7 +274,7 @@ func (r *run) failure() string {
 	case r.failed > 0:
 		parts = append(parts, fmt.Sprintf("%s: %d of %s failed: %s", Name, r.failed, output.Count(r.documents-len(r.incomplete), "document", "documents"), r.first))
 	case r.strict && r.warnings > 0:
-		parts = append(parts, fmt.Sprintf("%s: %s, and --strict: %s", Name, output.Count(r.warnings, "warning", "warnings"), r.firstWarning))
+		parts = append(parts, fmt.Sprintf("%s: %s with --strict: %s", Name, output.Count(r.warnings, "warning", "warnings"), r.firstWarning))
 	}
 	return strings.Join(parts, "; ")
 }

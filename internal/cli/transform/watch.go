@@ -98,7 +98,7 @@ func (w *watch) again(ctx context.Context) {
 	}
 	w.complain(r.conclude())
 	if r.unread != nil || r.errors > 0 || len(r.incomplete) > 0 {
-		w.Sayf("what failed keeps the files it has; watching")
+		w.Sayf("definitions that failed keep their files; watching")
 		return
 	}
 	w.clear(now)

@@ -16,13 +16,13 @@ type watched struct {
 	*testing.T
 	dir string
 	*call
-	// read is how much of standard error was seen.
+	// read is the length of standard error that was checked.
 	read int
 }
 
 func (w *watched) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
 
-// next waits for another run to end, and wants it to have said something.
+// next waits for the end of the next run, and checks its message.
 func (w *watched) next(want string) {
 	w.Helper()
 	await(w.T, want, func() bool {
@@ -40,11 +40,11 @@ func (w *watched) want(name, text string) {
 	w.Helper()
 	got, err := os.ReadFile(w.path(name))
 	if err != nil || !strings.Contains(string(got), text) {
-		w.Errorf("%s: %v, want %q in\n%s", name, err, text, got)
+		w.Errorf("%s: read returned %v, want %q in\n%s", name, err, text, got)
 	}
 }
 
-// TestWatch changes inputs and templates, and wants the files to follow.
+// TestWatch changes inputs and templates, and checks that the files follow.
 func TestWatch(t *testing.T) {
 	w := &watched{T: t, dir: t.TempDir(), call: &call{}}
 	place(t, w.path("xrds/as.json"), record("as"))
@@ -58,13 +58,13 @@ func TestWatch(t *testing.T) {
 	w.next("1 entity from 1 definition (1 Resource) in 1 file")
 	w.want("out/resource-as-example-org.yaml", "type: small")
 
-	// A definition comes.
+	// A definition is added.
 	place(t, w.path("out/mine.yaml"), "kept")
 	place(t, w.path("xrds/bs.json"), record("bs"))
 	w.next("2 entities from 2 definitions")
 	w.want("out/resource-bs-example-org.yaml", "name: bs-example-org")
 
-	// A template changes, and then breaks: what is there stays.
+	// A template changes and then breaks: the files stay.
 	place(t, w.path("templates/portal/default.eta"), strings.Replace(small, "small", "other", 1))
 	w.next("2 entities from 2 definitions")
 	w.want("out/resource-as-example-org.yaml", "type: other")
@@ -72,10 +72,10 @@ func TestWatch(t *testing.T) {
 	w.next("not today")
 	w.want("out/resource-as-example-org.yaml", "type: other")
 	place(t, w.path("templates/metadata.yaml"), "nonsense: true\n")
-	await(t, "the complaint", func() bool { return strings.Contains(w.stderr.String(), `"nonsense" is not known`) })
+	await(t, "the complaint", func() bool { return strings.Contains(w.stderr.String(), `unknown key "nonsense"`) })
 	w.want("out/resource-as-example-org.yaml", "type: other")
 
-	// A definition goes while the template is broken: nothing is removed yet.
+	// A definition is removed while the template is broken: nothing is removed yet.
 	if err := os.Remove(w.path("xrds/bs.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -83,16 +83,16 @@ func TestWatch(t *testing.T) {
 	w.next("not today")
 	w.want("out/resource-bs-example-org.yaml", "type: other")
 
-	// It is mended: what is gone goes, and nothing else.
+	// The template is fixed: only the files of the removed definition are removed.
 	place(t, w.path("templates/portal/default.eta"), strings.Replace(small, "small", "mended", 1))
 	w.next("1 entity from 1 definition")
 	w.want("out/resource-as-example-org.yaml", "type: mended")
 	w.want("out/mine.yaml", "kept")
 	if _, err := os.Stat(w.path("out/resource-bs-example-org.yaml")); err == nil {
-		t.Error("the file of a definition that is gone is still there")
+		t.Error("file of the removed definition still exists")
 	}
 
-	// All are gone, which is said.
+	// All definitions are removed, which is reported.
 	if err := os.Remove(w.path("xrds/as.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -102,9 +102,9 @@ func TestWatch(t *testing.T) {
 	select {
 	case code := <-done:
 		if code != app.ExitOK {
-			t.Errorf("exit code %d: to be ended is the way it ends", code)
+			t.Errorf("exit code is %d after an interrupt, want 0", code)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("it does not end")
+		t.Fatal("program did not stop")
 	}
 }

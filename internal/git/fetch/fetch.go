@@ -47,7 +47,7 @@ var _ files.Fetcher = (*Fetcher)(nil)
 // New returns a Fetcher.
 func New(o Options) *Fetcher { return &Fetcher{o} }
 
-const hint = "write ./folder for what is beside the Template, https://host/owner/name/tree/branch/folder, or the https or ssh URL of a repository"
+const hint = "write ./folder relative to the Template, https://host/owner/name/tree/branch/folder, or the https or ssh URL of a repository"
 
 // Fetch opens what an address refers to: a path relative to the Template, which is at
 // base, the URL of a repository, or that of a page of one. A path with a leading
@@ -55,9 +55,9 @@ const hint = "write ./folder for what is beside the Template, https://host/owner
 func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.Text, may files.May) (*files.Tree, error) {
 	switch {
 	case address == "":
-		return nil, wrong(hint, "cannot fetch: there is no address")
+		return nil, wrong(hint, "cannot fetch: missing address")
 	case strings.HasPrefix(strings.ToLower(address), "file:"):
-		return nil, wrong("name it from beside the Template: ./folder", "cannot fetch files of this machine by their address")
+		return nil, wrong("write a path relative to the Template: ./folder", "cannot fetch local files by URL")
 	case forge.IsAddress(address):
 		page, err := forge.ParsePage(address)
 		if err != nil {
@@ -65,7 +65,7 @@ func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.
 		}
 		return f.repository(ctx, page, token, may)
 	case base == "":
-		return nil, wrong("register the Template from a repository, or write the whole address", "cannot fetch %q: nobody knows where the Template was read from", address)
+		return nil, wrong("register the Template from a repository, or write an absolute URL", "cannot fetch %q: location of the Template is unknown", address)
 	case strings.HasPrefix(base, "file:"):
 		return f.beside(strings.TrimPrefix(strings.TrimPrefix(base, "file:"), "//"), address)
 	}
@@ -79,7 +79,7 @@ func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.
 	}
 	page, err := at.Resolve(address)
 	if err != nil {
-		return nil, wrong("write a path in the repository of the Template", "cannot fetch %q: it leads out of the repository", address)
+		return nil, wrong("write a path in the repository of the Template", "cannot fetch %q: path escapes the repository", address)
 	}
 	return f.repository(ctx, page, token, may)
 }
@@ -135,7 +135,7 @@ func (f *Fetcher) place(p forge.Page, token secret.Text) (string, git.Auth, erro
 	}
 	kind := cmp.Or(forge.Kind(host.Kind), forge.KindOf(p.Host))
 	if !ok && kind == "" && (f.opts.Allow == nil || !f.opts.Allow(p.Host)) {
-		return "", git.Auth{}, wrong("use one that is, or have it added to the configuration", "cannot fetch from %q: it is not a host that may be read", p.Host)
+		return "", git.Auth{}, wrong("use an allowed host, or have it added to the configuration", "cannot fetch from %q: host is not allowed", p.Host)
 	}
 	base := &url.URL{Scheme: p.Scheme, Host: p.Host}
 	if p.User != "" {
@@ -145,10 +145,10 @@ func (f *Fetcher) place(p forge.Page, token secret.Text) (string, git.Auth, erro
 		var err error
 		if base, err = url.Parse(host.URL); err != nil || base.Scheme == "" {
 			// An invalid URL may contain a password anywhere, so it is not quoted.
-			return "", git.Auth{}, wrong("write https://host, ssh://git@host or file:///folder", "the URL of the host %q in the configuration is none", p.Host)
+			return "", git.Auth{}, wrong("write https://host, ssh://git@host or file:///folder", "invalid URL of host %q in the configuration", p.Host)
 		}
 	} else if p.Scheme == "http" {
-		return "", git.Auth{}, wrong("write https, or have the configuration say that the host has none", "cannot fetch from %q without encryption", p.Host)
+		return "", git.Auth{}, wrong("write https, or have the host configured with an http URL", "cannot fetch from %q without encryption", p.Host)
 	}
 	auth := git.Auth(host.Auth)
 	if token != "" {

@@ -26,7 +26,7 @@ const token = "t0ps3cr3t"
 // stage is a server with a real repository.
 type stage struct {
 	t testing.TB
-	// root is the folder of the repositories, name the server's.
+	// root is the folder of the repositories, name that of the server.
 	root, name, url string
 }
 
@@ -44,8 +44,8 @@ func run(t testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// put writes files; a name that ends in a star is one that can be run, and a
-// text that begins with an arrow a link.
+// put writes files; a name that ends in a star is executable, and a text that
+// begins with an arrow is a link.
 func put(t testing.TB, dir string, all map[string]string) {
 	t.Helper()
 	for name, text := range all {
@@ -69,8 +69,8 @@ func put(t testing.TB, dir string, all map[string]string) {
 	}
 }
 
-// set builds a stage with the repository acme/live, which has these files on the
-// branch main, and one more on the branch feature/x.
+// set creates a stage with the repository acme/live, which has these files on
+// the branch main, and one more on the branch feature/x.
 func set(t testing.TB, all map[string]string) *stage {
 	t.Helper()
 	gitserver.Need(t)
@@ -92,7 +92,7 @@ func set(t testing.TB, all map[string]string) *stage {
 	return s
 }
 
-// hosts knows the server, and one that is a folder.
+// hosts returns the server, and one that is a folder.
 func (s *stage) hosts(name string) (publish.Host, bool) {
 	switch name {
 	case s.name:
@@ -130,29 +130,29 @@ func TestFetch(t *testing.T) {
 		want                         map[string]string
 		err, hint                    string
 	}{
-		"Page":       {"the page of a folder", files.ActionFetch, "", page + "/skeleton", "", plain, "", ""},
-		"Template":   {"beside the Template", files.ActionTemplate, page + "/template.yaml", "./skeleton", "", filled, "", ""},
-		"Top":        {"from the top of the repository", files.ActionTemplate, page + "/template.yaml", "/templates/skeleton", "", filled, "", ""},
-		"GitHub":     {"as others write it", files.ActionFetch, "", s.url + "/acme/live/tree/main/templates/skeleton/", "", plain, "", ""},
-		"Slashes":    {"a branch with a slash", files.ActionFetch, "", s.url + "/acme/live/src/branch/feature/x/templates/skeleton", "", newer, "", ""},
-		"Beside":     {"beside a Template on one", files.ActionFetch, s.url + "/acme/live/src/branch/feature/x/templates/template.yaml", "skeleton", "", newer, "", ""},
-		"Disk":       {"a server that is a folder", files.ActionFetch, "", "https://disk.example.com/acme/live.git/tree/main/templates/skeleton", "", plain, "", ""},
-		"Token":      {"a token of one's own", files.ActionFetch, "", "https://open.example.com/acme/live.git/tree/main/templates/skeleton", token, plain, "", ""},
-		"NoToken":    {"a server that asks for one", files.ActionFetch, "", "https://open.example.com/acme/live.git/tree/main/templates/skeleton", "", nil, "the server asks for credentials", "give a token"},
-		"WrongToken": {"the wrong one, which goes before the host's", files.ActionFetch, "", page, "wr0ng", nil, "the server does not accept the credentials", "check that the token"},
-		"Whole":      {"a repository, with a link that leads out", files.ActionFetch, "", s.url + "/acme/live.git", "", nil, "it is a link that leads out of what was fetched", "replace the link"},
-		"Out":        {"out of the repository", files.ActionFetch, page + "/template.yaml", "../../x", "", nil, "it leads out of the repository", "in the repository"},
-		"NoBranch":   {"no such branch", files.ActionFetch, "", s.url + "/acme/live/src/branch/nope/x", "", nil, `it has no branch, tag or commit "nope"`, "there are feature/x, main"},
-		"NoFolder":   {"no such folder", files.ActionFetch, "", page + "/nope", "", nil, "there is no such file or folder", "check the address"},
-		"NoRepo":     {"no such repository", files.ActionFetch, "", s.url + "/acme/nope/src/branch/main", "", nil, "there is no such repository", "check the spelling"},
-		"NoHost":     {"a server nobody knows", files.ActionFetch, "", "https://evil.example.com/a/b", "", nil, `cannot fetch from "evil.example.com": it is not a host that may be read`, "configuration"},
-		"Metadata":   {"nor a neighbour", files.ActionFetch, "", "http://169.254.169.254/latest/meta-data", "", nil, "not a host that may be read", "configuration"},
-		"Plain":      {"without encryption only if the configuration says so", files.ActionFetch, "", "http://github.com/a/b", "", nil, "without encryption", "write https"},
-		"Broken":     {"a configuration that is broken", files.ActionFetch, "", "https://broken.example.com/a/b", "", nil, "in the configuration is none", "write https://host"},
-		"Password":   {"credentials in the address", files.ActionFetch, "", "https://me:s3cr3t@github.com/a/b", "", nil, "there is a user name or password in it", "write ./folder"},
-		"Local":      {"a file of this machine", files.ActionFetch, "file:///etc/template.yaml", "file:///etc", "", nil, "cannot fetch files of this machine by their address", "./folder"},
-		"NoBase":     {"a Template from nowhere", files.ActionFetch, "", "./skeleton", "", nil, "nobody knows where the Template was read from", "write the whole address"},
-		"Odd":        {"a Template from somewhere else", files.ActionFetch, "cluster:live", "./skeleton", "", nil, "the Template was not read from a repository", ""},
+		"Page":       {"The page of a folder is fetched.", files.ActionFetch, "", page + "/skeleton", "", plain, "", ""},
+		"Template":   {"A folder beside the Template is fetched.", files.ActionTemplate, page + "/template.yaml", "./skeleton", "", filled, "", ""},
+		"Top":        {"A path from the root of the repository is fetched.", files.ActionTemplate, page + "/template.yaml", "/templates/skeleton", "", filled, "", ""},
+		"GitHub":     {"A page in the format of another server is fetched.", files.ActionFetch, "", s.url + "/acme/live/tree/main/templates/skeleton/", "", plain, "", ""},
+		"Slashes":    {"A branch with a slash is fetched.", files.ActionFetch, "", s.url + "/acme/live/src/branch/feature/x/templates/skeleton", "", newer, "", ""},
+		"Beside":     {"A folder beside a Template on a branch with a slash is fetched.", files.ActionFetch, s.url + "/acme/live/src/branch/feature/x/templates/template.yaml", "skeleton", "", newer, "", ""},
+		"Disk":       {"A server that is a folder is read.", files.ActionFetch, "", "https://disk.example.com/acme/live.git/tree/main/templates/skeleton", "", plain, "", ""},
+		"Token":      {"A token of the step is used.", files.ActionFetch, "", "https://open.example.com/acme/live.git/tree/main/templates/skeleton", token, plain, "", ""},
+		"NoToken":    {"A server that requires credentials is reported.", files.ActionFetch, "", "https://open.example.com/acme/live.git/tree/main/templates/skeleton", "", nil, "server requires credentials", "set a token"},
+		"WrongToken": {"A wrong token of the step has precedence over that of the host.", files.ActionFetch, "", page, "wr0ng", nil, "server rejected the credentials", "check that the token"},
+		"Whole":      {"A repository with a link that escapes is refused.", files.ActionFetch, "", s.url + "/acme/live.git", "", nil, "link leads out of the fetched files", "replace the link"},
+		"Out":        {"A path that escapes the repository is refused.", files.ActionFetch, page + "/template.yaml", "../../x", "", nil, "path escapes the repository", "in the repository"},
+		"NoBranch":   {"An unknown branch is reported with the available ones.", files.ActionFetch, "", s.url + "/acme/live/src/branch/nope/x", "", nil, `no branch, tag or commit "nope"`, "available: feature/x, main"},
+		"NoFolder":   {"A missing folder is reported.", files.ActionFetch, "", page + "/nope", "", nil, "file or folder does not exist", "check the URL"},
+		"NoRepo":     {"A missing repository is reported.", files.ActionFetch, "", s.url + "/acme/nope/src/branch/main", "", nil, "repository not found", "check the spelling"},
+		"NoHost":     {"An unknown host is refused.", files.ActionFetch, "", "https://evil.example.com/a/b", "", nil, `cannot fetch from "evil.example.com": host is not allowed`, "configuration"},
+		"Metadata":   {"A link-local address is refused.", files.ActionFetch, "", "http://169.254.169.254/latest/meta-data", "", nil, "host is not allowed", "configuration"},
+		"Plain":      {"Plain HTTP must be configured.", files.ActionFetch, "", "http://github.com/a/b", "", nil, "without encryption", "write https"},
+		"Broken":     {"An invalid host configuration is reported.", files.ActionFetch, "", "https://broken.example.com/a/b", "", nil, "invalid URL of host", "write https://host"},
+		"Password":   {"Credentials in a URL are refused.", files.ActionFetch, "", "https://me:s3cr3t@github.com/a/b", "", nil, "it contains a user name or password", "write ./folder"},
+		"Local":      {"A local file by URL is refused.", files.ActionFetch, "file:///etc/template.yaml", "file:///etc", "", nil, "cannot fetch local files by URL", "./folder"},
+		"NoBase":     {"A Template without a location has no relative URLs.", files.ActionFetch, "", "./skeleton", "", nil, "location of the Template is unknown", "write an absolute URL"},
+		"Odd":        {"A Template that is not from a repository has no relative URLs.", files.ActionFetch, "cluster:live", "./skeleton", "", nil, "the Template was not read from a repository", ""},
 	}
 	fetcher := New(Options{Hosts: publish.HostsFunc(s.hosts)})
 	for name, tc := range cases {
@@ -177,7 +177,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestFetchFolder fetches from beside a Template on this machine.
+// TestFetchFolder fetches relative to a local Template.
 func TestFetchFolder(t *testing.T) {
 	top, outside := t.TempDir(), t.TempDir()
 	put(t, outside, map[string]string{"secret": "s3cr3t"})
@@ -191,18 +191,18 @@ func TestFetchFolder(t *testing.T) {
 		want              map[string]string
 		err               string
 	}{
-		"Beside":   {"a folder beside it", base, "./skeleton", map[string]string{"x": "x", "y": "x"}, ""},
-		"Short":    {"a base without slashes", strings.Replace(base, "file://", "file:", 1), "skeleton", map[string]string{"x": "x", "y": "x"}, ""},
-		"Link":     {"a link beside it", base, "here", map[string]string{"x": "x", "y": "x"}, ""},
-		"Up":       {"away from it", base, "../b", nil, "it leads away from the Template"},
-		"Root":     {"from the root", base, outside, nil, "it leads away from the Template"},
-		"LinkUp":   {"away by a link", base, "./up", nil, "it is a link that leads out of what was fetched"},
-		"LinkAway": {"far away by a link", base, "./abs", nil, "it is a link that leads out of what was fetched"},
-		"Outside":  {"a Template in another folder", "file://" + outside + "/template.yaml", ".", nil, "its folder is not one that may be read"},
-		"Through":  {"which is reached through a link", "file://" + top + "/link/template.yaml", ".", nil, "path escapes from parent"},
-		"Sly":      {"or dots", "file://" + top + "/../" + filepath.Base(outside) + "/template.yaml", ".", nil, "its folder is not one that may be read"},
-		"Relative": {"a base that depends on where one is", "file:template.yaml", ".", nil, "its folder is not one that may be read"},
-		"Gone":     {"a folder that is gone", "file://" + top + "/nope/template.yaml", ".", nil, "no such file or directory"},
+		"Beside":   {"A folder beside the Template is fetched.", base, "./skeleton", map[string]string{"x": "x", "y": "x"}, ""},
+		"Short":    {"A base without slashes is accepted.", strings.Replace(base, "file://", "file:", 1), "skeleton", map[string]string{"x": "x", "y": "x"}, ""},
+		"Link":     {"A link within the folder is followed.", base, "here", map[string]string{"x": "x", "y": "x"}, ""},
+		"Up":       {"A path that escapes is refused.", base, "../b", nil, "path escapes the folder of the Template"},
+		"Root":     {"An absolute path is refused.", base, outside, nil, "path escapes the folder of the Template"},
+		"LinkUp":   {"A relative link that escapes is refused.", base, "./up", nil, "link leads out of the fetched files"},
+		"LinkAway": {"An absolute link that escapes is refused.", base, "./abs", nil, "link leads out of the fetched files"},
+		"Outside":  {"A Template in another folder is refused.", "file://" + outside + "/template.yaml", ".", nil, "folder of the Template is not allowed"},
+		"Through":  {"A Template in a folder behind a link is refused.", "file://" + top + "/link/template.yaml", ".", nil, "path escapes from parent"},
+		"Sly":      {"A Template in a folder behind dots is refused.", "file://" + top + "/../" + filepath.Base(outside) + "/template.yaml", ".", nil, "folder of the Template is not allowed"},
+		"Relative": {"A relative base is refused.", "file:template.yaml", ".", nil, "folder of the Template is not allowed"},
+		"Gone":     {"A missing folder is reported.", "file://" + top + "/nope/template.yaml", ".", nil, "no such file or directory"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestFetchFolder(t *testing.T) {
 			_, err := s.Run(files.ActionFetch, "url: "+tc.url, func(c *action.Call) { c.Base = tc.base })
 			hold(t, tc.reason, err, tc.err, "")
 			if err != nil && tc.url != outside && (strings.Contains(err.Error(), top) || strings.Contains(err.Error(), outside)) {
-				t.Errorf("%s: it tells where it is: %v", tc.reason, err)
+				t.Errorf("%s: error contains the path: %v", tc.reason, err)
 			}
 			if tc.want == nil {
 				tc.want = map[string]string{}
@@ -223,7 +223,7 @@ func TestFetchFolder(t *testing.T) {
 	t.Run("None", func(t *testing.T) {
 		s := actiontest.New(t, files.Actions(files.Options{Fetcher: New(Options{})}))
 		_, err := s.Run(files.ActionFetch, "url: skeleton", func(c *action.Call) { c.Base = base })
-		hold(t, "no folder was named", err, "its folder is not one that may be read", "configuration")
+		hold(t, "Without configured folders local files are refused.", err, "folder of the Template is not allowed", "configuration")
 	})
 }
 
@@ -241,13 +241,13 @@ func TestPlace(t *testing.T) {
 	})
 	f := New(Options{Hosts: hosts, Allow: func(host string) bool { return host == "also.example.com" }})
 	cases := map[string]struct{ reason, address, want, user string }{
-		"Known":   {"one everybody knows", "https://github.com/a/b/tree/main/x", "https://github.com/a/b.git", "x-access-token"},
-		"Prefix":  {"a server below a path", "https://ghe.example.com/git/a/b/tree/main/x", "https://ghe.example.com/git/a/b.git", "x-access-token"},
-		"Without": {"named without it", "https://ghe.example.com/a/b/tree/main/x", "https://ghe.example.com/git/a/b.git", "x-access-token"},
-		"SSH":     {"read over SSH", "https://ssh.example.com/a/b/c/-/tree/main/x", "ssh://git@ssh.example.com:2222/a/b/c.git", ""},
-		"Short":   {"named so", "git@lab.example.com:a/b.git", "ssh://git@lab.example.com/a/b.git", ""},
-		"GitLab":  {"a kind that is configured", "https://lab.example.com/a/b", "https://lab.example.com/a/b.git", "oauth2"},
-		"Allowed": {"one that may be read", "https://also.example.com/a/b.git", "https://also.example.com/a/b.git", ""},
+		"Known":   {"A public host is known.", "https://github.com/a/b/tree/main/x", "https://github.com/a/b.git", "x-access-token"},
+		"Prefix":  {"A server below a path is found with the path.", "https://ghe.example.com/git/a/b/tree/main/x", "https://ghe.example.com/git/a/b.git", "x-access-token"},
+		"Without": {"A server below a path is found without the path.", "https://ghe.example.com/a/b/tree/main/x", "https://ghe.example.com/git/a/b.git", "x-access-token"},
+		"SSH":     {"A server can be read over SSH.", "https://ssh.example.com/a/b/c/-/tree/main/x", "ssh://git@ssh.example.com:2222/a/b/c.git", ""},
+		"Short":   {"An SSH address is kept.", "git@lab.example.com:a/b.git", "ssh://git@lab.example.com/a/b.git", ""},
+		"GitLab":  {"A host has its configured kind.", "https://lab.example.com/a/b", "https://lab.example.com/a/b.git", "oauth2"},
+		"Allowed": {"A host that may be read is known.", "https://also.example.com/a/b.git", "https://also.example.com/a/b.git", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -257,13 +257,13 @@ func TestPlace(t *testing.T) {
 			}
 			at, auth, err := f.place(page, "")
 			if err != nil || at != tc.want || auth.Username != tc.user {
-				t.Errorf("%s: %q as %q (%v), want %q as %q", tc.reason, at, auth.Username, err, tc.want, tc.user)
+				t.Errorf("%s: address is %q as %q (%v), want %q as %q", tc.reason, at, auth.Username, err, tc.want, tc.user)
 			}
 		})
 	}
 }
 
-// hold wants an error to have these words and that way out, and no secret.
+// hold checks the message and hint of an error, and that it contains no secret.
 func hold(t *testing.T, reason string, err error, want, hint string) {
 	t.Helper()
 	got, out := "", ""
@@ -274,9 +274,9 @@ func hold(t *testing.T, reason string, err error, want, hint string) {
 		out = e.Hint
 	}
 	if (got == "") != (want == "") || !strings.Contains(got, want) || !strings.Contains(out, hint) || want != "" && out == "" {
-		t.Errorf("%s: %q, %q\nwant %q, %q", reason, got, out, want, hint)
+		t.Errorf("%s: error is %q, hint %q\nwant %q, %q", reason, got, out, want, hint)
 	}
 	if shown := fmt.Sprintf("%v %+v %#v %s", err, err, err, out); strings.Contains(shown, "s3cr3t") || strings.Contains(shown, "wr0ng") {
-		t.Errorf("%s: the secret is shown: %s", reason, shown)
+		t.Errorf("%s: error contains the secret: %s", reason, shown)
 	}
 }

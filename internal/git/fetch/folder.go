@@ -15,7 +15,7 @@ import (
 func (f *Fetcher) beside(template, address string) (*files.Tree, error) {
 	at := path.Clean(filepath.ToSlash(address))
 	if !filepath.IsLocal(at) {
-		return nil, wrong("put it beside the Template, or in a folder there", "cannot fetch %q: it leads away from the Template", address)
+		return nil, wrong("put it in the folder of the Template, or below", "cannot fetch %q: path escapes the folder of the Template", address)
 	}
 	folder, err := f.open(filepath.Dir(filepath.Clean(template)))
 	if err != nil {
@@ -23,12 +23,12 @@ func (f *Fetcher) beside(template, address string) (*files.Tree, error) {
 			err = p.Err
 		}
 		return nil, wrong("register the Template from a repository, or have its folder added to the configuration",
-			"cannot fetch %q from beside the Template: %w", address, err)
+			"cannot fetch %q relative to the Template: %w", address, err)
 	}
 	return &files.Tree{Files: folder.FS(), Path: at, Shown: address, Close: folder.Close}, nil
 }
 
-var errFolder = errors.New("its folder is not one that may be read")
+var errFolder = errors.New("folder of the Template is not allowed")
 
 // open opens a folder that is, or is inside, one of those that may be read, also
 // after resolving symbolic links.

@@ -52,13 +52,13 @@ func (s Server) connect() (*client, error) {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 			// An invalid URL may contain a password anywhere, so it is not quoted.
-			return c, wrong(ErrRefused, hint, "its address is not that of a server")
+			return c, wrong(ErrRefused, hint, "invalid server address")
 		}
 		u.User = nil
 		c.at = u
 	}
 	if c.at.Host == "" {
-		return c, wrong(ErrRefused, hint, "its address is missing")
+		return c, wrong(ErrRefused, hint, "missing server address")
 	}
 	token, err := given("token", s.Token, s.TokenFile)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s Server) connect() (*client, error) {
 	}
 	c.token = secret.Text(strings.TrimSpace(string(token)))
 	if strings.ContainsFunc(c.token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return c, wrong(ErrCredentials, "check that the token is whole, and nothing else stands beside it", "the token holds characters that no token has")
+		return c, wrong(ErrCredentials, "check that the token is complete and has no extra characters", "token contains invalid characters")
 	}
 	roots, err := s.roots()
 	if err != nil {
@@ -110,7 +110,7 @@ func given[T ~string | ~[]byte](what string, value T, path string) ([]byte, erro
 		err = p.Err
 	}
 	if err != nil {
-		return nil, wrong(ErrRefused, "check the path, and that it may be read", "the %s file %q cannot be read: %v", what, path, err)
+		return nil, wrong(ErrRefused, "check the path and the file permissions", "cannot read %s file %q: %v", what, path, err)
 	}
 	return text, nil
 }
@@ -123,7 +123,7 @@ func (s Server) roots() (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, wrong(ErrRefused, "it begins with the line -----BEGIN CERTIFICATE-----", "the authority is not a certificate in PEM")
+		return nil, wrong(ErrRefused, "the first line must be -----BEGIN CERTIFICATE-----", "certificate authority is not in PEM format")
 	}
 	return pool, nil
 }
@@ -142,7 +142,7 @@ func (c *client) call(ctx context.Context, method, at string, body, into any) er
 		return err
 	}
 	if json.Unmarshal(a.body, into) != nil {
-		return wrong(ErrRefused, "check the address of the server, and of its interface for programs", "the server answers with something that is not what was asked for")
+		return wrong(ErrRefused, "check the address of the server and of its API", "unexpected response from the server")
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (c *client) first(ctx context.Context, at string) (string, error) {
 		return "", err
 	}
 	if is.Branch == "" {
-		return "", wrong(ErrRefused, "name the branch that the change is proposed for", "the repository has no branch that it thinks of first")
+		return "", wrong(ErrRefused, "specify the target branch", "repository has no default branch")
 	}
 	return is.Branch, nil
 }
@@ -175,7 +175,7 @@ func (c *client) ask(ctx context.Context, method, at string, body any) (answer, 
 	}
 	req, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(text))
 	if err != nil {
-		return answer{}, wrong(ErrRefused, "check the address of the server", "there is nothing to ask at its address")
+		return answer{}, wrong(ErrRefused, "check the address of the server", "invalid server address")
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "ingestor")
@@ -196,9 +196,11 @@ func (c *client) ask(ctx context.Context, method, at string, body any) (answer, 
 		return a, unreached(err)
 	}
 	if len(a.body) > maxAnswer {
-		return a, wrong(ErrRefused, "check the address of the server", "the server does not stop to answer")
+		return a, wrong(ErrRefused, "check the address of the server", "response exceeds 16 MiB")
 	}
 	if a.status < http.StatusOK || a.status >= http.StatusMultipleChoices {
+		// Redact before the message is cut, which could leave the beginning of a token.
+		a.body = []byte(c.clean(string(a.body)))
 		return a, c.judge(a)
 	}
 	return a, nil
@@ -216,15 +218,15 @@ func unreached(err error) *problem {
 	var p *problem
 	switch {
 	case isDNS && dns.IsNotFound:
-		return wrong(ErrUnavailable, "check the spelling, and whether this machine can look up names of hosts", "there is no host %q", dns.Name)
+		return wrong(ErrUnavailable, "check the spelling, and that this machine can resolve host names", "host %q not found", dns.Name)
 	case isCert:
-		return wrong(ErrUnavailable, "name the authority that signed it, if it is one of your own", "the certificate of the server is not trusted: %v", cert.Err)
+		return wrong(ErrUnavailable, "set the certificate authority if it is private", "server certificate is not trusted: %v", cert.Err)
 	case errors.Is(err, context.DeadlineExceeded):
-		p = wrong(ErrUnavailable, "the server or the way to it may be slow; try again later", "the server does not answer in time")
+		p = wrong(ErrUnavailable, "the server or the network may be slow; try again later", "server did not respond in time")
 	case isDial && dial.Op == "dial":
-		p = wrong(ErrUnavailable, "check the address, and whether a firewall or a proxy is in between", "the server cannot be reached: %v", dial.Err)
+		p = wrong(ErrUnavailable, "check the address, and any firewall or proxy in between", "cannot reach the server: %v", dial.Err)
 	default:
-		p = wrong(ErrUnavailable, "try again later", "the server ends the connection: %v", err)
+		p = wrong(ErrUnavailable, "try again later", "server closed the connection: %v", err)
 	}
 	p.again = true
 	return p

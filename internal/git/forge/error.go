@@ -12,12 +12,12 @@ import (
 
 // Reasons why a change request cannot be opened.
 var (
-	ErrCredentials  = errors.New("the server does not accept the token")
-	ErrForbidden    = errors.New("the server does not let this token do it")
-	ErrNotFound     = errors.New("there is no such repository, or the token may not see it")
+	ErrCredentials  = errors.New("server rejected the token")
+	ErrForbidden    = errors.New("token lacks permission")
+	ErrNotFound     = errors.New("repository not found, or not visible to the token")
 	ErrNoDifference = errors.New("the branches do not differ")
-	ErrUnavailable  = errors.New("the server has troubles of its own")
-	ErrRefused      = errors.New("the server refuses it")
+	ErrUnavailable  = errors.New("server unavailable")
+	ErrRefused      = errors.New("server refused the request")
 )
 
 // Error is returned for a change request that cannot be opened.
@@ -35,7 +35,7 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string {
 	if e.Repository == "" {
-		return fmt.Sprintf("cannot ask %s for change requests: %v", e.Server, e.Err)
+		return fmt.Sprintf("cannot detect the kind of server %s: %v", e.Server, e.Err)
 	}
 	return fmt.Sprintf("cannot open a change request in %q at %s: %v", e.Repository, e.Server, e.Err)
 }
@@ -93,34 +93,34 @@ func (c *client) judge(a answer) *problem {
 	switch {
 	case limited:
 		p.why, p.hint, p.again, p.after = ErrUnavailable, "try again later", true, a.after()
-		p.text = "the server is asked too often"
+		p.text = "rate limit exceeded"
 	case a.status == http.StatusUnauthorized && c.token == "":
-		p.why, p.hint, p.text = ErrCredentials, "give a token that may open change requests", "the server asks for a token"
+		p.why, p.hint, p.text = ErrCredentials, "set a token that may open change requests", "server requires a token"
 	case a.status == http.StatusUnauthorized:
-		p.why, p.hint = ErrCredentials, "check that the token is whole, has not expired, and is one of this server"
+		p.why, p.hint = ErrCredentials, "check that the token is complete, has not expired, and belongs to this server"
 	case a.status == http.StatusForbidden:
-		p.why, p.hint = ErrForbidden, "give a token that may open change requests: repo or pull requests (write) at GitHub, api at GitLab, repository (write) at Gitea"
+		p.why, p.hint = ErrForbidden, "set a token that may open change requests: repo or pull requests (write) at GitHub, api at GitLab, repository (write) at Gitea"
 	case a.status == http.StatusNotFound:
-		p.why, p.hint = ErrNotFound, "check the spelling; a private repository needs a token that may see it and open change requests in it"
+		p.why, p.hint = ErrNotFound, "check the spelling; a private repository needs a token that may read it and open change requests"
 	case strings.Contains(low, "no commits between"), strings.Contains(low, "no changes between"):
-		p.why, p.hint = ErrNoDifference, "there is nothing to propose"
+		p.why, p.hint = ErrNoDifference, "nothing to propose"
 	case strings.Contains(low, "already exists"):
 		// Another client was faster; the next attempt finds its change request.
-		p.why, p.hint, p.again = ErrRefused, "close the other one, or propose another branch", true
-		p.text = "there is one already, which is not found"
+		p.why, p.hint, p.again = ErrRefused, "close the existing change request, or use another branch", true
+		p.text = "a change request already exists, but was not found"
 	case a.status >= http.StatusInternalServerError || a.status == http.StatusRequestTimeout:
 		p.why, p.hint, p.again, p.after = ErrUnavailable, "try again later", true, a.after()
-		p.text = fmt.Sprintf("the server answers %d %s", a.status, http.StatusText(a.status))
+		p.text = fmt.Sprintf("server responded with %d %s", a.status, http.StatusText(a.status))
 	case a.status < http.StatusBadRequest:
-		p.why, p.hint = ErrRefused, "check the address of the server; the repository may have another name now"
-		p.text = fmt.Sprintf("the server answers %d %s", a.status, http.StatusText(a.status))
+		p.why, p.hint = ErrRefused, "check the address of the server; the repository may have been renamed"
+		p.text = fmt.Sprintf("server responded with %d %s", a.status, http.StatusText(a.status))
 	default:
 		p.why, p.hint = ErrRefused, "check the branches and the title"
-		p.text = fmt.Sprintf("the server refuses it with %d %s", a.status, http.StatusText(a.status))
+		p.text = fmt.Sprintf("server refused the request with %d %s", a.status, http.StatusText(a.status))
 	}
 	p.text = cmp.Or(p.text, p.why.Error())
 	if says != "" {
-		p.text += fmt.Sprintf(", and says %q", says)
+		p.text += fmt.Sprintf(": %q", says)
 	}
 	return p
 }

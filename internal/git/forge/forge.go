@@ -123,8 +123,8 @@ func IsOpen(ctx context.Context, r Request) (bool, error) {
 // limit applies the overall timeout.
 func (s Server) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	most := cmp.Or(s.Timeout, DefaultTimeout)
-	return context.WithTimeoutCause(ctx, most, wrong(ErrUnavailable, "the server or the way to it may be slow; try again later",
-		"not done after %v", most))
+	return context.WithTimeoutCause(ctx, most, wrong(ErrUnavailable, "the server or the network may be slow; try again later",
+		"overall timeout of %v exceeded", most))
 }
 
 // patiently calls do until it succeeds, fails with an error that a retry cannot
@@ -197,8 +197,8 @@ func open(ctx context.Context, c *client, r Request) (Change, error) {
 		return Change{}, err
 	}
 	if r.Source == "" || r.Source == r.Target {
-		return Change{}, wrong(ErrRefused, "propose another branch than the one it is proposed for",
-			"the branch %q cannot be proposed for %q", r.Source, r.Target)
+		return Change{}, wrong(ErrRefused, "use a source branch that differs from the target branch",
+			"cannot propose branch %q for branch %q", r.Source, r.Target)
 	}
 	if r.Draft {
 		r.Title = f.draft(r.Title)
@@ -221,7 +221,7 @@ func open(ctx context.Context, c *client, r Request) (Change, error) {
 	if len(r.Labels) > 0 {
 		if err := f.label(ctx, r, was.number); err != nil {
 			// The request is open, which is what counts.
-			out.Remarks = append(out.Remarks, "the labels are not on it: "+c.clean(err.Error()))
+			out.Remarks = append(out.Remarks, "cannot add labels: "+c.clean(err.Error()))
 		}
 	}
 	return out, nil

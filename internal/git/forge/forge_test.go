@@ -35,12 +35,12 @@ func server(c *contract.Server) Server { return Server{Address: c.URL, Token: to
 
 var three = []Kind{GitHub, GitLab, Gitea}
 
-// proposal is a request for the branch of a test.
+// proposal returns a request for a branch.
 func proposal(c *contract.Server, source string) Request {
 	return Request{Server: server(c), Repository: c.Repository, Source: source, Target: "main", Title: "Add Database orders", Body: "please"}
 }
 
-// TestOpen opens requests, opens them again, and wants each once.
+// TestOpen opens change requests repeatedly, and checks that each exists once.
 func TestOpen(t *testing.T) {
 	for _, kind := range three {
 		t.Run(string(kind), func(t *testing.T) {
@@ -55,36 +55,36 @@ func TestOpen(t *testing.T) {
 			where := map[Kind]string{GitHub: "/acme/live/pull/4", GitLab: "/acme/live/-/merge_requests/4", Gitea: "/acme/live/pull/4"}[kind]
 			want := Change{URL: c.URL + where, Number: 4, Target: "main"}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Fatalf("opened (-want +got):\n%s%v", diff, err)
+				t.Fatalf("opened change request (-want +got):\n%s%v", diff, err)
 			}
 			r.Title, r.Body, r.Labels, r.Repository = "Add Database shop", "", []string{"a", "b"}, "/acme/live.git/"
 			got, err = Open(t.Context(), r)
 			want.Existed = true
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Fatalf("updated (-want +got):\n%s%v", diff, err)
+				t.Fatalf("updated change request (-want +got):\n%s%v", diff, err)
 			}
 			entry := contract.Entry{Number: 4, Source: "portal/x", Target: "main", Title: "Add Database shop", Labels: []string{"a", "b"}}
 			if diff := cmp.Diff(entry, *c.All[3]); diff != "" || len(c.All) != 4 {
-				t.Errorf("of %d (-want +got):\n%s", len(c.All), diff)
+				t.Errorf("of %d change requests the last (-want +got):\n%s", len(c.All), diff)
 			}
 			r.Target, r.Draft, r.Labels = "", true, nil
 			got, err = Open(t.Context(), r)
 			last := c.All[len(c.All)-1]
 			title := map[Kind]string{GitHub: r.Title, GitLab: "Draft: " + r.Title, Gitea: "WIP: " + r.Title}[kind]
 			if err != nil || got.Number != 5 || got.Target != "trunk" || last.Target != "trunk" || last.Title != title || last.Draft != (kind == GitHub) {
-				t.Errorf("a draft for the usual branch: %+v, %v, %+v", got, err, last)
+				t.Errorf("draft for the default branch is %+v, %v, %+v", got, err, last)
 			}
 			for _, call := range c.Calls() {
 				if strings.HasPrefix(call, "PATCH") || strings.HasPrefix(call, "PUT") {
 					return
 				}
 			}
-			t.Errorf("nothing was updated: %v", c.Calls())
+			t.Errorf("no change request was updated: %v", c.Calls())
 		})
 	}
 }
 
-// TestUntouched leaves a request alone that is as it should be.
+// TestUntouched checks that an unchanged change request is not updated.
 func TestUntouched(t *testing.T) {
 	for _, kind := range three {
 		c := serve(t, kind)
@@ -96,13 +96,14 @@ func TestUntouched(t *testing.T) {
 		}
 		for _, call := range c.Calls() {
 			if strings.HasPrefix(call, "PATCH") || strings.HasPrefix(call, "PUT") {
-				t.Errorf("%s: %s", kind, call)
+				t.Errorf("%s: server got the update %s", kind, call)
 			}
 		}
 	}
 }
 
-// TestRefused are answers after which nothing is open, and what is said then.
+// TestRefused checks responses after which no change request is open, and their
+// errors.
 func TestRefused(t *testing.T) {
 	answers := func(status int, header, text string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, req *http.Request) bool {
@@ -121,28 +122,28 @@ func TestRefused(t *testing.T) {
 		err    string
 		hint   string
 	}{
-		"Token":    {"a wrong token", func(_ *contract.Server, r *Request) { r.Server.Token = "wr0ng-" + token }, ErrCredentials, "the server does not accept the token", "has not expired"},
-		"NoToken":  {"none", func(_ *contract.Server, r *Request) { r.Server.Token = "" }, ErrCredentials, "the server asks for a token", "give a token"},
-		"NotOne":   {"a token with a line break in it", func(_ *contract.Server, r *Request) { r.Server.Token = "a\nb" }, ErrCredentials, "characters that no token has", "whole"},
-		"NoFile":   {"a token file that is not there", func(_ *contract.Server, r *Request) { r.Server.Token, r.Server.TokenFile = "", "nope" }, ErrRefused, `the token file "nope" cannot be read`, "check the path"},
-		"Scope":    {"a token that may only read", func(c *contract.Server, _ *Request) { c.Before = answers(403, "", `{"message":"no, TOKEN"}`) }, ErrForbidden, `does not let this token do it, and says "no, Bearer ********"`, "give a token that may"},
-		"Gone":     {"a repository that is gone", func(_ *contract.Server, r *Request) { r.Repository = "acme/nope" }, ErrNotFound, "there is no such repository", "check the spelling"},
-		"Name":     {"no repository at all", func(_ *contract.Server, r *Request) { r.Repository = "acme" }, ErrNotFound, `"acme" is not the name`, "name"},
-		"Dots":     {"a way out", func(_ *contract.Server, r *Request) { r.Repository = "../acme" }, ErrNotFound, "is not the name", "name"},
-		"Same":     {"branches without a difference", func(c *contract.Server, r *Request) { c.Same[r.Source] = true }, ErrNoDifference, "the branches do not differ", "nothing to propose"},
-		"Itself":   {"one branch for itself", func(_ *contract.Server, r *Request) { r.Source = "main" }, ErrRefused, `the branch "main" cannot be proposed for "main"`, "another branch"},
-		"Down":     {"a server with troubles of its own", func(c *contract.Server, _ *Request) { c.Before = answers(502, "", "<html>TOKEN") }, ErrUnavailable, "the server answers 502 Bad Gateway", "try again later"},
-		"Limit":    {"asked too often", func(c *contract.Server, _ *Request) { c.Before = answers(429, "Retry-After: 3600", "{}") }, ErrUnavailable, "asked too often", "try again in 1h0m0s"},
-		"Limit403": {"the same at GitHub", func(c *contract.Server, _ *Request) { c.Before = answers(403, "X-RateLimit-Remaining: 0", "{}") }, ErrUnavailable, "asked too often", "try again later"},
-		"HTML":     {"a page for people", func(c *contract.Server, _ *Request) { c.Before = answers(200, "", "<html>") }, ErrRefused, "not what was asked for", "check the address"},
-		"Moved":    {"a repository of another name", func(c *contract.Server, _ *Request) { c.Before = answers(301, "Location: http://other.invalid/", "") }, ErrRefused, "answers 301", "another name"},
-		"Title": {"a title that is none", func(c *contract.Server, _ *Request) {
+		"Token":    {"A wrong token is refused.", func(_ *contract.Server, r *Request) { r.Server.Token = "wr0ng-" + token }, ErrCredentials, "server rejected the token", "has not expired"},
+		"NoToken":  {"none", func(_ *contract.Server, r *Request) { r.Server.Token = "" }, ErrCredentials, "server requires a token", "set a token"},
+		"NotOne":   {"A token with a line break is refused.", func(_ *contract.Server, r *Request) { r.Server.Token = "a\nb" }, ErrCredentials, "token contains invalid characters", "complete"},
+		"NoFile":   {"A missing token file is reported.", func(_ *contract.Server, r *Request) { r.Server.Token, r.Server.TokenFile = "", "nope" }, ErrRefused, `cannot read token file "nope"`, "check the path"},
+		"Scope":    {"A token that may only read is refused.", func(c *contract.Server, _ *Request) { c.Before = answers(403, "", `{"message":"no, TOKEN"}`) }, ErrForbidden, `token lacks permission: "no, Bearer ********"`, "set a token that may"},
+		"Gone":     {"A missing repository is reported.", func(_ *contract.Server, r *Request) { r.Repository = "acme/nope" }, ErrNotFound, "repository not found", "check the spelling"},
+		"Name":     {"An incomplete repository name is refused.", func(_ *contract.Server, r *Request) { r.Repository = "acme" }, ErrNotFound, `invalid repository name "acme"`, "name"},
+		"Dots":     {"A repository name with a path traversal is refused.", func(_ *contract.Server, r *Request) { r.Repository = "../acme" }, ErrNotFound, "invalid repository name", "name"},
+		"Same":     {"Branches without differences are reported.", func(c *contract.Server, r *Request) { c.Same[r.Source] = true }, ErrNoDifference, "the branches do not differ", "nothing to propose"},
+		"Itself":   {"A branch cannot be proposed for itself.", func(_ *contract.Server, r *Request) { r.Source = "main" }, ErrRefused, `cannot propose branch "main" for branch "main"`, "use a source branch"},
+		"Down":     {"A server error is reported.", func(c *contract.Server, _ *Request) { c.Before = answers(502, "", "<html>TOKEN") }, ErrUnavailable, "server responded with 502 Bad Gateway", "try again later"},
+		"Limit":    {"A rate limit is reported.", func(c *contract.Server, _ *Request) { c.Before = answers(429, "Retry-After: 3600", "{}") }, ErrUnavailable, "rate limit exceeded", "try again in 1h0m0s"},
+		"Limit403": {"A rate limit of GitHub is reported.", func(c *contract.Server, _ *Request) { c.Before = answers(403, "X-RateLimit-Remaining: 0", "{}") }, ErrUnavailable, "rate limit exceeded", "try again later"},
+		"HTML":     {"An HTML page is an unexpected response.", func(c *contract.Server, _ *Request) { c.Before = answers(200, "", "<html>") }, ErrRefused, "unexpected response", "check the address"},
+		"Moved":    {"A renamed repository is reported.", func(c *contract.Server, _ *Request) { c.Before = answers(301, "Location: http://other.invalid/", "") }, ErrRefused, "responded with 301", "renamed"},
+		"Title": {"An invalid title is reported.", func(c *contract.Server, _ *Request) {
 			c.Before = answers(422, "", `{"message":"x","errors":[{"field":"title","code":"missing"}]}`)
-		}, ErrRefused, `refuses it with 422 Unprocessable Entity, and says "x: title is missing"`, "check the branches"},
-		"Plain":   {"a server without such requests", func(_ *contract.Server, r *Request) { r.Server.Kind = Plain }, ErrRefused, "knows no change requests", "which kind"},
-		"Kind":    {"a kind nobody knows", func(_ *contract.Server, r *Request) { r.Server.Kind = "svn" }, ErrRefused, `no kind of server called "svn"`, "use github"},
-		"Address": {"no address", func(_ *contract.Server, r *Request) { r.Server.Address = "u:" + token + "@x" }, ErrRefused, "not that of a server", "write https://host"},
-		"CA":      {"no authority", func(_ *contract.Server, r *Request) { r.Server.CAData = []byte("x") }, ErrRefused, "not a certificate", "BEGIN"},
+		}, ErrRefused, `refused the request with 422 Unprocessable Entity: "x: title is missing"`, "check the branches"},
+		"Plain":   {"A server without change requests is reported.", func(_ *contract.Server, r *Request) { r.Server.Kind = Plain }, ErrRefused, "does not support change requests", "set the kind"},
+		"Kind":    {"An unknown kind of server is refused.", func(_ *contract.Server, r *Request) { r.Server.Kind = "svn" }, ErrRefused, `unknown kind of server "svn"`, "use github"},
+		"Address": {"An invalid address is refused.", func(_ *contract.Server, r *Request) { r.Server.Address = "u:" + token + "@x" }, ErrRefused, "invalid server address", "write https://host"},
+		"CA":      {"An invalid certificate authority is refused.", func(_ *contract.Server, r *Request) { r.Server.CAData = []byte("x") }, ErrRefused, "certificate authority is not in PEM format", "BEGIN"},
 	}
 	for name, tc := range cases {
 		for _, kind := range three {
@@ -154,40 +155,40 @@ func TestRefused(t *testing.T) {
 				_, err := Open(t.Context(), r)
 				e, ok := errors.AsType[*Error](err)
 				if !ok || !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.err) || !strings.Contains(e.Hint, tc.hint) {
-					t.Errorf("%s\n%v (%+v)\nwant %q, %q", tc.reason, err, e, tc.err, tc.hint)
+					t.Errorf("%s\nerror is %v (%+v)\nwant %q, %q", tc.reason, err, e, tc.err, tc.hint)
 				}
 				if shown := fmt.Sprintf("%v %+v %#v", err, e, e); strings.Contains(shown, token) {
-					t.Errorf("%s\nthe secret is shown: %s", tc.reason, shown)
+					t.Errorf("%s\nerror contains the token: %s", tc.reason, shown)
 				}
 				if len(c.All) != 0 {
-					t.Errorf("%s\nthere is a request all the same", tc.reason)
+					t.Errorf("%s\nchange request was created, want none", tc.reason)
 				}
 			})
 		}
 	}
 }
 
-// TestTroubles are servers that fail for a while: the request is open in the
-// end, and only once.
+// TestTroubles checks servers with temporary failures: in the end one change
+// request is open.
 func TestTroubles(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		// fail answers the nth request of a method, and reports whether it did.
+		// fail handles the nth request of a method, and reports whether it did.
 		fail func(c *contract.Server, n int, w http.ResponseWriter, req *http.Request) bool
 	}{
-		"First": {"the first call", func(_ *contract.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
+		"First": {"The first request fails.", func(_ *contract.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
 			if n == 1 {
 				w.WriteHeader(503)
 			}
 			return n == 1
 		}},
-		"Twice": {"two calls", func(_ *contract.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
+		"Twice": {"Two requests fail.", func(_ *contract.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
 			if n <= 2 {
 				w.WriteHeader(500)
 			}
 			return n <= 2
 		}},
-		"Lost": {"the request is made and the answer is lost", func(c *contract.Server, _ int, w http.ResponseWriter, req *http.Request) bool {
+		"Lost": {"The change request is created but the response is lost.", func(c *contract.Server, _ int, w http.ResponseWriter, req *http.Request) bool {
 			if req.Method != "POST" || len(c.All) > 0 {
 				return false
 			}
@@ -197,13 +198,13 @@ func TestTroubles(t *testing.T) {
 			}
 			return true
 		}},
-		"Race": {"somebody else is quicker", func(c *contract.Server, _ int, _ http.ResponseWriter, req *http.Request) bool {
+		"Race": {"Another client creates the change request first.", func(c *contract.Server, _ int, _ http.ResponseWriter, req *http.Request) bool {
 			if req.Method == "POST" && len(c.All) == 0 {
 				c.All = append(c.All, &contract.Entry{Number: 1, Source: "portal/x", Target: "main", Title: "?"})
 			}
 			return false
 		}},
-		"Wait": {"the server says when", func(_ *contract.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
+		"Wait": {"The server asks to wait.", func(_ *contract.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
 			if n == 1 {
 				w.Header().Set("Retry-After", "1")
 				w.WriteHeader(429)
@@ -222,7 +223,7 @@ func TestTroubles(t *testing.T) {
 				r.Server.Kind = kind
 				got, err := Open(t.Context(), r)
 				if err != nil || got.Number != 1 || len(c.All) != 1 || c.All[0].Title != r.Title {
-					t.Errorf("%s\n%+v, %v, %d are open", tc.reason, got, err, len(c.All))
+					t.Errorf("%s\nOpen returned %+v, %v; %d are open", tc.reason, got, err, len(c.All))
 				}
 			})
 		}
@@ -236,7 +237,7 @@ func TestAsk(t *testing.T) {
 			s := server(c)
 			s.Token = secret
 			if got, err := Ask(t.Context(), s); err != nil || got != kind {
-				t.Errorf("%s: %q, %v", kind, got, err)
+				t.Errorf("%s: kind is %q, %v", kind, got, err)
 			}
 		}
 	}
@@ -247,10 +248,10 @@ func TestAsk(t *testing.T) {
 		want   Kind
 		err    string
 	}{
-		"Plain": {"a web server with repositories", 404, "not found", Plain, ""},
-		"Page":  {"one that answers everything", 200, "<html>", Plain, ""},
-		"Login": {"one that asks who it is", 401, "<html>", Plain, ""},
-		"Down":  {"one that is not well", 503, "", "", "cannot ask 127.0.0.1"},
+		"Plain": {"A web server with repositories is plain.", 404, "not found", Plain, ""},
+		"Page":  {"A server that responds to everything is plain.", 200, "<html>", Plain, ""},
+		"Login": {"A server that requires credentials is plain.", 401, "<html>", Plain, ""},
+		"Down":  {"A server error is reported.", 503, "", "", "cannot detect the kind of server 127.0.0.1"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -261,18 +262,18 @@ func TestAsk(t *testing.T) {
 			defer srv.Close()
 			got, err := Ask(t.Context(), Server{Address: srv.URL, Pause: 1})
 			if got != tc.want || (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
-				t.Errorf("%s\n%q, %v", tc.reason, got, err)
+				t.Errorf("%s\nkind is %q, %v", tc.reason, got, err)
 			}
 		})
 	}
 	for host, want := range map[string]Kind{"GitHub.com": GitHub, "acme.ghe.com": GitHub, "gitlab.com": GitLab, "codeberg.org": Forgejo, "git.example.com": ""} {
 		if got := KindOf(host); got != want {
-			t.Errorf("%s is %q, not %q", host, got, want)
+			t.Errorf("kind of %s is %q, want %q", host, got, want)
 		}
 	}
 }
 
-// TestAPI are the addresses that are asked.
+// TestAPI checks the base URLs of the APIs.
 func TestAPI(t *testing.T) {
 	for want, server := range map[string]Server{
 		"https://api.github.com/repos/a/b/pulls":                           {Kind: GitHub, Address: "https://github.com"},
@@ -301,24 +302,24 @@ func TestAPI(t *testing.T) {
 			got = f.at("a/b/c", "merge_requests")
 		}
 		if got != want {
-			t.Errorf("%+v: %s, want %s", server, got, want)
+			t.Errorf("%+v: API is %s, want %s", server, got, want)
 		}
 	}
 }
 
-// TestSlow ends when it has taken long enough, or nobody waits any more.
+// TestSlow checks that a call ends at its timeout or when it is cancelled.
 func TestSlow(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() }))
 	defer srv.Close()
 	r := Request{Server: Server{Kind: GitHub, Address: srv.URL, Timeout: 50 * time.Millisecond}, Repository: "a/b", Source: "x", Target: "y"}
 	_, err := Open(t.Context(), r)
-	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "not done after 50ms") {
-		t.Errorf("slow: %v", err)
+	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "overall timeout of 50ms exceeded") {
+		t.Errorf("slow call returned %v, want the timeout", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Open(ctx, r); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("cancelled call returned %v, want context.Canceled", err)
 	}
 }
 
@@ -332,12 +333,12 @@ func TestUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(t.Context(), Request{Server: Server{Kind: GitLab, Address: gone, Pause: 1}, Repository: "a/b", Source: "x", Target: "y"})
-	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "cannot be reached") || e.Hint == "" {
+	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "cannot reach") || e.Hint == "" {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestTLS trusts whom it is told to, and nobody else.
+// TestTLS checks that only the configured certificate authority is trusted.
 func TestTLS(t *testing.T) {
 	c := &contract.Server{Kind: contract.Gitea, Repository: "acme/live", Token: token}
 	srv := httptest.NewUnstartedServer(c)
@@ -347,10 +348,10 @@ func TestTLS(t *testing.T) {
 	c.URL = srv.URL
 	r := proposal(c, "portal/x")
 	if _, err := Open(t.Context(), r); err == nil || !strings.Contains(err.Error(), "is not trusted") {
-		t.Errorf("a stranger: %v", err)
+		t.Errorf("unknown certificate returned %v, want an error", err)
 	}
 	r.Server.SkipTLSVerify = true
 	if _, err := Open(t.Context(), r); err != nil {
-		t.Errorf("anybody: %v", err)
+		t.Errorf("call without verification returned %v", err)
 	}
 }

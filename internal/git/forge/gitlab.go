@@ -34,7 +34,7 @@ func (g gitlab) check(repository string) error {
 	parts := strings.Split(repository, "/")
 	for _, p := range parts {
 		if p == "" || p == "." || p == ".." || len(parts) < 2 {
-			return wrong(ErrNotFound, "write group/name", "%q is not the name of a repository", repository)
+			return wrong(ErrNotFound, "write group/name", "invalid repository name %q", repository)
 		}
 	}
 	return nil

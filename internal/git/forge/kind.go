@@ -125,9 +125,9 @@ func (c *client) forge(k Kind) (forge, error) {
 	case Gitea, Forgejo:
 		return gitea{pulls{c, under("/api/v1")}}, nil
 	case Plain:
-		return nil, wrong(ErrRefused, "say which kind of server it is if it is one that does", "the server knows no change requests")
+		return nil, wrong(ErrRefused, "set the kind of the server if it supports them", "server does not support change requests")
 	}
-	return nil, wrong(ErrRefused, "use github, gitlab, gitea, forgejo or git", "there is no kind of server called %q", string(k))
+	return nil, wrong(ErrRefused, "use github, gitlab, gitea, forgejo or git", "unknown kind of server %q", string(k))
 }
 
 // githubAPI returns the URL of GitHub's API: a separate host, or a path on a GitHub

@@ -31,9 +31,9 @@ type Page struct {
 // Errors of pages. They do not quote the URL, since an invalid one may contain a
 // password anywhere.
 var (
-	errPage     = errors.New("cannot read the address: it is not the https or ssh URL of a repository, or of a page of one")
-	errPassword = errors.New("cannot use the address: there is a user name or password in it")
-	errAway     = errors.New("cannot use the path: it leads out of the repository")
+	errPage     = errors.New("cannot parse address: not an https or ssh URL of a repository, or of a page in one")
+	errPassword = errors.New("cannot use address: it contains a user name or password")
+	errAway     = errors.New("cannot use path: it escapes the repository")
 )
 
 var (

@@ -47,7 +47,7 @@ func (p pulls) check(repository string) error {
 	owner, name, _ := strings.Cut(repository, "/")
 	for _, part := range []string{owner, name} {
 		if part == "" || part == "." || part == ".." || strings.Contains(part, "/") {
-			return wrong(ErrNotFound, "write owner/name", "%q is not the name of a repository", repository)
+			return wrong(ErrNotFound, "write owner/name", "invalid repository name %q", repository)
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/sink/git"
 )
 
-// text is a configuration with each key that reaches a server.
+// text is a configuration with all keys of a server.
 const text = `integrations:
   github:
     - token: t-one
@@ -29,7 +29,7 @@ func TestHosts(t *testing.T) {
 		Sections: []string{config.SectionIntegrations},
 	})
 	if len(found) > 0 {
-		t.Fatalf("found %v", found)
+		t.Fatalf("findings are %v, want none", found)
 	}
 	hosts := Hosts(c.Integrations)
 	github := publish.Host{Kind: "github", Auth: git.Auth{Token: "t-one"}}
@@ -39,16 +39,16 @@ func TestHosts(t *testing.T) {
 		want         publish.Host
 		ok           bool
 	}{
-		"Public":      {"GitHub needs no name", "github.com", github, true},
-		"Case":        {"upper and lower case are the same", "GitHub.COM", github, true},
-		"UsualPort":   {"so is the usual port", "github.com:443", github, true},
-		"Files":       {"what is in files, and where programs speak to it", "ghe.example.org", publish.Host{Kind: "github", API: "https://ghe.example.org/api/v3", Auth: git.Auth{TokenFile: "/secrets/ghe", CAFile: "/ca.pem"}}, true},
-		"Port":        {"a port is part of the name", "git.example.org:8443", gitea, true},
-		"OtherPort":   {"and another port is another server", "git.example.org:9443", publish.Host{}, false},
-		"NoPort":      {"as is none", "git.example.org", publish.Host{}, false},
+		"Public":      {"GitHub needs no host.", "github.com", github, true},
+		"Case":        {"Hosts are not case-sensitive.", "GitHub.COM", github, true},
+		"UsualPort":   {"The default port is ignored.", "github.com:443", github, true},
+		"Files":       {"Files and the API URL are used.", "ghe.example.org", publish.Host{Kind: "github", API: "https://ghe.example.org/api/v3", Auth: git.Auth{TokenFile: "/secrets/ghe", CAFile: "/ca.pem"}}, true},
+		"Port":        {"A port is part of the host.", "git.example.org:8443", gitea, true},
+		"OtherPort":   {"Another port is another host.", "git.example.org:9443", publish.Host{}, false},
+		"NoPort":      {"A missing port is another host.", "git.example.org", publish.Host{}, false},
 		"SSH":         {"keys", "ssh.example.org", publish.Host{Kind: "git", URL: "ssh://git@ssh.example.org", Auth: git.Auth{SSHKeyFile: "/secrets/key", Passphrase: "t-three", KnownHostsFile: "/known"}}, true},
-		"Fingerprint": {"who the server is", "keys.example.org", publish.Host{Kind: "git", URL: "ssh://git@keys.example.org", Auth: git.Auth{SSHKeyFile: "/secrets/key", HostKey: "SHA256:abc"}}, true},
-		"Stranger":    {"what is not configured may not be used", "evil.example.org", publish.Host{}, false},
+		"Fingerprint": {"The host key is used.", "keys.example.org", publish.Host{Kind: "git", URL: "ssh://git@keys.example.org", Auth: git.Auth{SSHKeyFile: "/secrets/key", HostKey: "SHA256:abc"}}, true},
+		"Stranger":    {"A host that is not configured is unknown.", "evil.example.org", publish.Host{}, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -61,9 +61,9 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestNoHosts wants a portal without a configuration to know none.
+// TestNoHosts checks that a portal without a configuration knows no host.
 func TestNoHosts(t *testing.T) {
 	if h, ok := Hosts(config.Integrations{}).Host("github.com"); ok {
-		t.Errorf("found %+v", h)
+		t.Errorf("unconfigured host is %+v", h)
 	}
 }

@@ -41,7 +41,7 @@ func ParseAddress(given string) (Address, error) {
 	parts := short.FindStringSubmatch(given)
 	switch {
 	case given == "":
-		return at, Wrong("name a URL or a folder", "the address is empty")
+		return at, Wrong("specify a URL or a folder", "address is empty")
 	case isURL && !strings.ContainsAny(scheme, `/\`):
 		// In an invalid URL it is unknown where a password ends.
 		rest, _, _ = strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "?")
@@ -50,7 +50,7 @@ func ParseAddress(given string) (Address, error) {
 	case parts == nil || filepath.VolumeName(given) != "":
 		return at.local(given)
 	case at.Shown != given:
-		return at, Wrong("give the key or the password apart", "an address of this form holds no password")
+		return at, Wrong("specify the key or the password separately", "an address of this form cannot contain a password")
 	}
 	at.User, at.URL = secret.Text(parts[1]), &url.URL{Scheme: Shell, Host: parts[2], Path: parts[3]}
 	return at, nil
@@ -67,8 +67,8 @@ func (at Address) local(path string) (Address, error) {
 func (at Address) parseURL(given string) (Address, error) {
 	u, err := url.Parse(given)
 	if err != nil || u.RawQuery != "" || u.Fragment != "" || u.User == nil && u.Port() != "" && strings.Contains(u.Path, "@") {
-		return at, Wrong("special characters in a user name or password are written as %2F and the like, and nothing comes after the path",
-			"the address is not the URL of a repository")
+		return at, Wrong("percent-encode special characters in the user name and password (such as %2F), and remove anything after the path",
+			"address is not the URL of a repository")
 	}
 	password, _ := u.User.Password()
 	at.User, at.Password = secret.Text(u.User.Username()), secret.Text(password)
@@ -77,7 +77,7 @@ func (at Address) parseURL(given string) (Address, error) {
 	switch u.Scheme {
 	case "file":
 		if u.Host != "" && u.Host != "localhost" {
-			return at, Wrong("write file:///path, with three slashes", "a file is on this machine, not on %q", u.Host)
+			return at, Wrong("write file:///path, with three slashes", "file URL names host %q", u.Host)
 		}
 		return at.local(filepath.FromSlash(u.Path))
 	case "http", "https":
@@ -88,10 +88,10 @@ func (at Address) parseURL(given string) (Address, error) {
 			u.Path = u.Path[1:]
 		}
 	default:
-		return at, Wrong("use https, http, ssh or file, user@host:path, or the path of a folder", "there is no way to reach %q", u.Scheme)
+		return at, Wrong("use https, http, ssh or file, user@host:path, or the path of a folder", "unsupported scheme %q", u.Scheme)
 	}
 	if u.Hostname() == "" || strings.Trim(u.Path, "/") == "" {
-		return at, Wrong("write scheme://host/path", "the address names no host, or no repository")
+		return at, Wrong("write scheme://host/path", "address has no host or no repository")
 	}
 	return at, nil
 }

@@ -18,44 +18,44 @@ func TestParseAddress(t *testing.T) {
 		want   string // kind, where, user and password
 		err    string
 	}{
-		"HTTPS":       {"the usual one", "https://git.example.com/org/repo.git", "https://git.example.com/org/repo.git", "web https://git.example.com/org/repo.git", ""},
-		"Slash":       {"a final slash means nothing", "http://h:8080/r/", "http://h:8080/r/", "web http://h:8080/r", ""},
-		"Password":    {"credentials are taken out", "https://me:s3cret@h/r", "https://h/r", "web https://h/r me s3cret", ""},
-		"Token":       {"a user alone may be a token", "https://s3cret@h/r", "https://h/r", "web https://h/r s3cret", ""},
-		"Escaped":     {"special characters are escaped", "https://me:p%40ss%2Fw@h/r", "https://h/r", "web https://h/r me p@ss/w", ""},
-		"Upper":       {"a scheme has no case", "HTTPS://me:s3cret@h/r", "https://h/r", "web https://h/r me s3cret", ""},
-		"Broken":      {"what cannot be read shows nothing either", "https://me:s3%zzcret@h/r", "https://h/r", "", "the address is not the URL of a repository"},
-		"BrokenPort":  {"a password with a slash", "https://me:s3cret/x@h/r", "https://h/r", "", "the address is not the URL of a repository"},
-		"LikePort":    {"a password that looks like a port", "https://me:12/s3cret@h/r", "https://h/r", "", "the address is not the URL of a repository"},
-		"Query":       {"a token in the query", "https://h/r?private_token=s3cret", "https://h/r", "", "the address is not the URL of a repository"},
-		"NoHost":      {"a host is needed", "https:///r", "https:///r", "", "the address names no host, or no repository"},
-		"NoPath":      {"a host is not enough", "https://h/", "https://h/", "", "the address names no host, or no repository"},
-		"Scheme":      {"not all schemes are known", "git://h/r", "git://h/r", "", `there is no way to reach "git"`},
-		"SSH":         {"the usual one", "ssh://git@h:2222/org/r.git", "ssh://h:2222/org/r.git", "shell h 2222 /org/r.git git", ""},
-		"SSHPassword": {"a password over SSH", "ssh://git:s3cret@h/r", "ssh://h/r", "shell h  /r git s3cret", ""},
-		"SSHHome":     {"a path below a home folder", "ssh://h/~me/r", "ssh://h/~me/r", "shell h  ~me/r", ""},
-		"Short":       {"as many copy it", "git@github.com:org/r.git", "git@github.com:org/r.git", "shell github.com  org/r.git git", ""},
-		"ShortNoUser": {"a host of the network", "h:r", "h:r", "shell h  r", ""},
-		"ShortV6":     {"an address with colons", "git@[::1]:org/r", "git@[::1]:org/r", "shell ::1  org/r git", ""},
-		"ShortSecret": {"no place for a password", "me:s3cret@h:r", "h:r", "", "an address of this form holds no password"},
-		"OneSlash":    {"a slip that looks short", "https:/me:s3cret@h/r", "https:/h/r", "", "holds no password"},
-		"NoColon":     {"a slip that looks like a path", "https//me:s3cret@h/r", "https//h/r", "local " + filepath.Join(here, "https/me:s3cret@h/r"), ""},
-		"Relative":    {"a folder", "a/b", "a/b", "local " + filepath.Join(here, "a/b"), ""},
-		"Colon":       {"a folder with a colon in its name", "./a:b", "./a:b", "local " + filepath.Join(here, "a:b"), ""},
-		"File":        {"a folder as a URL", "file:///srv/a%20b", "file:///srv/a%20b", "local " + filepath.FromSlash("/srv/a b"), ""},
-		"FileHost":    {"a folder elsewhere", "file://h/srv", "file://h/srv", "", `a file is on this machine, not on "h"`},
-		"ColonAt":     {"an at sign in the path", "h:a/b@c", "h:a/b@c", "shell h  a/b@c", ""},
-		"Empty":       {"nothing", "", "", "", "the address is empty"},
+		"HTTPS":       {"An HTTPS URL is accepted.", "https://git.example.com/org/repo.git", "https://git.example.com/org/repo.git", "web https://git.example.com/org/repo.git", ""},
+		"Slash":       {"A trailing slash is ignored.", "http://h:8080/r/", "http://h:8080/r/", "web http://h:8080/r", ""},
+		"Password":    {"Credentials are separated from the URL.", "https://me:s3cret@h/r", "https://h/r", "web https://h/r me s3cret", ""},
+		"Token":       {"A user without a password may be a token.", "https://s3cret@h/r", "https://h/r", "web https://h/r s3cret", ""},
+		"Escaped":     {"Credentials are unescaped.", "https://me:p%40ss%2Fw@h/r", "https://h/r", "web https://h/r me p@ss/w", ""},
+		"Upper":       {"A scheme is not case-sensitive.", "HTTPS://me:s3cret@h/r", "https://h/r", "web https://h/r me s3cret", ""},
+		"Broken":      {"An invalid escape shows no credentials.", "https://me:s3%zzcret@h/r", "https://h/r", "", "address is not the URL of a repository"},
+		"BrokenPort":  {"A password with a slash shows no credentials.", "https://me:s3cret/x@h/r", "https://h/r", "", "address is not the URL of a repository"},
+		"LikePort":    {"A password that looks like a port shows no credentials.", "https://me:12/s3cret@h/r", "https://h/r", "", "address is not the URL of a repository"},
+		"Query":       {"A token in the query is refused, and not shown.", "https://h/r?private_token=s3cret", "https://h/r", "", "address is not the URL of a repository"},
+		"NoHost":      {"A URL needs a host.", "https:///r", "https:///r", "", "address has no host or no repository"},
+		"NoPath":      {"A URL needs a repository.", "https://h/", "https://h/", "", "address has no host or no repository"},
+		"Scheme":      {"Another scheme is refused.", "git://h/r", "git://h/r", "", `unsupported scheme "git"`},
+		"SSH":         {"An SSH URL is accepted.", "ssh://git@h:2222/org/r.git", "ssh://h:2222/org/r.git", "shell h 2222 /org/r.git git", ""},
+		"SSHPassword": {"A password over SSH is accepted.", "ssh://git:s3cret@h/r", "ssh://h/r", "shell h  /r git s3cret", ""},
+		"SSHHome":     {"A path below a home folder is accepted.", "ssh://h/~me/r", "ssh://h/~me/r", "shell h  ~me/r", ""},
+		"Short":       {"The short form of SSH is accepted.", "git@github.com:org/r.git", "git@github.com:org/r.git", "shell github.com  org/r.git git", ""},
+		"ShortNoUser": {"The short form may have no user.", "h:r", "h:r", "shell h  r", ""},
+		"ShortV6":     {"The short form may have an IPv6 address.", "git@[::1]:org/r", "git@[::1]:org/r", "shell ::1  org/r git", ""},
+		"ShortSecret": {"The short form cannot have a password.", "me:s3cret@h:r", "h:r", "", "an address of this form cannot contain a password"},
+		"OneSlash":    {"A URL with a missing slash shows no password.", "https:/me:s3cret@h/r", "https:/h/r", "", "cannot contain a password"},
+		"NoColon":     {"A URL with a missing colon is a path, and shows no password.", "https//me:s3cret@h/r", "https//h/r", "local " + filepath.Join(here, "https/me:s3cret@h/r"), ""},
+		"Relative":    {"A folder is accepted.", "a/b", "a/b", "local " + filepath.Join(here, "a/b"), ""},
+		"Colon":       {"A folder may have a colon in its name.", "./a:b", "./a:b", "local " + filepath.Join(here, "a:b"), ""},
+		"File":        {"A file URL is accepted.", "file:///srv/a%20b", "file:///srv/a%20b", "local " + filepath.FromSlash("/srv/a b"), ""},
+		"FileHost":    {"A file URL with a host is refused.", "file://h/srv", "file://h/srv", "", `file URL names host "h"`},
+		"ColonAt":     {"A path may have an at sign.", "h:a/b@c", "h:a/b@c", "shell h  a/b@c", ""},
+		"Empty":       {"nothing", "", "", "", "address is empty"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			at, err := ParseAddress(tc.given)
 			if at.Shown != tc.shown {
-				t.Errorf("%s\nshown as %q, want %q", tc.reason, at.Shown, tc.shown)
+				t.Errorf("%s\naddress is shown as %q, want %q", tc.reason, at.Shown, tc.shown)
 			}
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) || strings.Contains(fmt.Sprintf("%+v", err), "s3cret") {
-					t.Errorf("%s\nerror %v, want %q", tc.reason, err, tc.err)
+					t.Errorf("%s\nerror is %v, want %q", tc.reason, err, tc.err)
 				}
 				return
 			}
@@ -75,13 +75,13 @@ func TestParseAddress(t *testing.T) {
 				}
 			}
 			if got != tc.want {
-				t.Errorf("%s\nparsed as %q, want %q", tc.reason, got, tc.want)
+				t.Errorf("%s\naddress is parsed as %q, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}
 }
 
-// FuzzParseAddress holds that a password in a URL is shown nowhere.
+// FuzzParseAddress checks that a password in a URL is never shown.
 func FuzzParseAddress(f *testing.F) {
 	f.Add("https", "me", "p@ss", "h", "org/repo.git")
 	f.Add("ssh", "", "12/x", "h:22", "r")

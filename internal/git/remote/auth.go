@@ -74,8 +74,8 @@ func (a Auth) Credentials(at Address) (Credentials, error) {
 		keys, err := gitssh.NewPublicKeys(c.user, text, a.Passphrase.Reveal())
 		if err != nil {
 			// go-git's message may quote the key.
-			return c, Wrong("it begins with a line such as -----BEGIN OPENSSH PRIVATE KEY-----; if it is locked, give its passphrase",
-				"the SSH key is no private key in PEM, or the passphrase does not fit")
+			return c, Wrong("the first line must be like -----BEGIN OPENSSH PRIVATE KEY-----; if the key is encrypted, set its passphrase",
+				"SSH key is not a private key in PEM format, or the passphrase is wrong")
 		}
 		c.key = keys.Signer
 		return c, nil
@@ -113,10 +113,10 @@ func given[T ~string | ~[]byte](what string, value T, path string) ([]byte, erro
 		err = p.Err
 	}
 	if err != nil {
-		return nil, Wrong("check the path, and that it may be read", "the %s file %q cannot be read: %w", what, path, err)
+		return nil, Wrong("check the path and the file permissions", "cannot read %s file %q: %w", what, path, err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, Wrong("put a "+what+" into it", "the %s file %q is empty", what, path)
+		return nil, Wrong("write the "+what+" to the file", "%s file %q is empty", what, path)
 	}
 	return text, nil
 }
@@ -129,7 +129,7 @@ func (a Auth) roots() (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, Wrong("it begins with the line -----BEGIN CERTIFICATE-----", "the authority is not a certificate in PEM")
+		return nil, Wrong("the first line must be -----BEGIN CERTIFICATE-----", "certificate authority is not in PEM format")
 	}
 	return pool, nil
 }

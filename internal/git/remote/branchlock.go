@@ -152,7 +152,7 @@ func (l *branchLock) acquireGuard(ctx context.Context, branch plumbing.Reference
 		if left <= 0 {
 			return &Problem{
 				Err:  &busy{fmt.Sprintf("cannot lock branch %q: %s is writing to the repository", branch.Short(), held.Holder())},
-				Hint: "try again; if that process does not go on, stop it: the lock ends with it",
+				Hint: "try again; if that process hangs, stop it to release the lock",
 			}
 		}
 		select {

@@ -16,11 +16,11 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// lockingRepository is the environment variable that makes of this test binary a
-// program that locks the branch main of a repository and stays.
+// lockingRepository is the environment variable that makes this test binary a
+// program that locks the branch main of a repository until it is killed.
 const lockingRepository = "INGESTOR_TEST_LOCK_REPOSITORY"
 
-// main is the branch of the tests, and the commits it is moved to.
+// mainBranch is the branch of the tests, with the commits it is moved to.
 const mainBranch = plumbing.ReferenceName("refs/heads/main")
 
 var (
@@ -28,7 +28,7 @@ var (
 	secondCommit = plumbing.NewHash("2222222222222222222222222222222222222222")
 )
 
-// TestLocking is the program.
+// TestLocking is that program.
 func TestLocking(t *testing.T) {
 	dir := os.Getenv(lockingRepository)
 	if dir == "" {
@@ -41,7 +41,7 @@ func TestLocking(t *testing.T) {
 	select {}
 }
 
-// startLocking has another process lock the branch, and returns it.
+// startLocking starts another process that locks the branch.
 func startLocking(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestLocking$", "-test.timeout=0") //nolint:gosec // it is this program
@@ -56,13 +56,13 @@ func startLocking(t *testing.T, dir string) *exec.Cmd {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || line != "locked\n" {
-		t.Fatalf("the branch is not locked: %q, %v", line, err)
+		t.Fatalf("branch is not locked: %q, %v", line, err)
 	}
 	return cmd
 }
 
-// emptyRepository makes a bare repository, and returns its folder and what moves
-// its branch main.
+// emptyRepository creates a bare repository, and returns its folder and a
+// function that moves its branch main.
 func emptyRepository(t *testing.T) (dir string, move func(from, to plumbing.Hash) error) {
 	t.Helper()
 	dir = t.TempDir()
@@ -78,7 +78,7 @@ func emptyRepository(t *testing.T) (dir string, move func(from, to plumbing.Hash
 	}
 }
 
-// age makes a lock look older than it is.
+// age makes a lock look older.
 func age(t *testing.T, path string) {
 	t.Helper()
 	long := time.Now().Add(-time.Hour)
@@ -87,7 +87,7 @@ func age(t *testing.T, path string) {
 	}
 }
 
-// tip is what the file of the branch has in it.
+// tip returns the content of the branch file.
 func tip(t *testing.T, dir string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "refs/heads/main"))
@@ -97,37 +97,37 @@ func tip(t *testing.T, dir string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// TestLockOutlivesKill wants the lock of a process that was killed to be broken
-// after its time, and not before.
+// TestLockOutlivesKill checks that the lock of a killed process is broken after
+// its timeout, and not before.
 func TestLockOutlivesKill(t *testing.T) {
 	dir, move := emptyRepository(t)
 	other := startLocking(t, dir)
 	if err := other.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = other.Wait() // It was killed.
+	_ = other.Wait() // The process was killed.
 	path := filepath.Join(dir, "refs/heads/main.lock")
 	if text, err := os.ReadFile(path); err != nil || strings.TrimSpace(string(text)) != firstCommit.String() {
-		t.Fatalf("the lock has %q: %v", text, err)
+		t.Fatalf("lock contains %q: %v", text, err)
 	}
 	err := move(plumbing.ZeroHash, secondCommit)
 	if !IsBusy(err) || !strings.Contains(err.Error(), path) {
-		t.Errorf("a new lock: got %v", err)
+		t.Errorf("move with a new lock returned %v, want busy", err)
 	}
 	age(t, path)
 	if err := move(plumbing.ZeroHash, secondCommit); err != nil || tip(t, dir) != secondCommit.String() {
-		t.Fatalf("an old lock: got %v, and the branch is at %s", err, tip(t, dir))
+		t.Fatalf("move with an old lock returned %v, and the branch is at %s", err, tip(t, dir))
 	}
 	if err := move(secondCommit, firstCommit); err != nil || tip(t, dir) != firstCommit.String() {
-		t.Fatalf("after that: got %v, and the branch is at %s", err, tip(t, dir))
+		t.Fatalf("next move returned %v, and the branch is at %s", err, tip(t, dir))
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, ownDir, "*")); err != nil || len(left) != 1 {
 		t.Errorf("files %q are left: %v", left, err)
 	}
 }
 
-// TestLockOfLiveProcess wants the lock of a process that lives to be kept, however
-// old it is, and the process to be named.
+// TestLockOfLiveProcess checks that the lock of a running process is kept,
+// however old it is, and that the process is named.
 func TestLockOfLiveProcess(t *testing.T) {
 	dir, move := emptyRepository(t)
 	other := startLocking(t, dir)
@@ -135,15 +135,15 @@ func TestLockOfLiveProcess(t *testing.T) {
 	age(t, path)
 	err := move(plumbing.ZeroHash, secondCommit)
 	if !IsBusy(err) || !strings.Contains(err.Error(), "process "+strconv.Itoa(other.Process.Pid)+" on host ") {
-		t.Errorf("got %v", err)
+		t.Errorf("move returned %v, want busy with the process", err)
 	}
 	if _, err := os.Stat(path); err != nil || tip(t, dir) != "" {
-		t.Errorf("the lock is gone, or the branch moved to %q: %v", tip(t, dir), err)
+		t.Errorf("lock was removed, or the branch moved to %q: %v", tip(t, dir), err)
 	}
 }
 
-// TestLockOfAnotherProgram wants a lock that is not ours to be kept, however old it
-// is, and to be named.
+// TestLockOfAnotherProgram checks that the lock of another program is kept,
+// however old it is, and is named.
 func TestLockOfAnotherProgram(t *testing.T) {
 	for name, text := range map[string]string{"Empty": "", "Commit": secondCommit.String() + "\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -158,29 +158,29 @@ func TestLockOfAnotherProgram(t *testing.T) {
 			age(t, path)
 			err := move(firstCommit, secondCommit)
 			if !IsBusy(err) || !strings.HasSuffix(Explain(err).Hint, "remove "+path) {
-				t.Errorf("got %v, %q", err, Explain(err).Hint)
+				t.Errorf("move returned %v, %q; want busy with the path", err, Explain(err).Hint)
 			}
 			if got, err := os.ReadFile(path); err != nil || string(got) != text || tip(t, dir) != firstCommit.String() {
-				t.Errorf("the lock has %q, and the branch is at %q: %v", got, tip(t, dir), err)
+				t.Errorf("lock contains %q, and the branch is at %q: %v", got, tip(t, dir), err)
 			}
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
 			if err := move(firstCommit, secondCommit); err != nil {
-				t.Errorf("without the lock: got %v", err)
+				t.Errorf("move without the lock returned %v", err)
 			}
 		})
 	}
 }
 
-// TestEmptyLock wants a new branch to wait while another program has made a lock
-// and not filled it.
+// TestEmptyLock checks that a new branch waits while the lock of another program
+// is empty.
 func TestEmptyLock(t *testing.T) {
 	dir, move := emptyRepository(t)
 	if err := os.WriteFile(filepath.Join(dir, "refs/heads/other.lock"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := move(plumbing.ZeroHash, firstCommit); !IsBusy(err) || !strings.Contains(Explain(err).Hint, "empty files below "+dir) {
-		t.Errorf("got %v, %q", err, Explain(err).Hint)
+		t.Errorf("move returned %v, %q; want busy with a hint", err, Explain(err).Hint)
 	}
 }

@@ -35,7 +35,7 @@ func Wrong(hint, format string, args ...any) *Problem {
 }
 
 // ErrEmpty is returned for a repository without commits.
-var ErrEmpty = Wrong("commit something first, or check the address", "it has no commits yet")
+var ErrEmpty = Wrong("push a commit first, or check the address", "repository has no commits yet")
 
 // Explain returns the cause without wrapping that is meaningless to users, and with a
 // hint.
@@ -64,26 +64,26 @@ func Explain(err error) *Problem {
 	case errors.Is(err, packp.ErrEmptyInput):
 		return wordsOf("")
 	case garbage, errors.Is(err, pktline.ErrInvalidPktLen):
-		return Wrong("check that the address is that of a repository", "the server does not speak as Git does, or in a newer way")
+		return Wrong("check that the address is that of a repository", "server does not support the Git protocol, or only a newer version")
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, transport.ErrEmptyUploadPackRequest):
-		return Wrong("try again", "the server ends the connection before all has come, or sends too much")
+		return Wrong("try again", "server closed the connection early, or sent too much data")
 	case isDNS && dns.IsNotFound:
-		return Wrong("check the spelling, and whether this machine can look up names of hosts", "there is no host %q", dns.Name)
+		return Wrong("check the spelling, and that this machine can resolve host names", "host %q not found", dns.Name)
 	case isCert:
-		return Wrong("name the authority that signed it, if it is one of your own", "the certificate of the server is not trusted: %w", cert.Err)
+		return Wrong("set the certificate authority if it is private", "server certificate is not trusted: %w", cert.Err)
 	case isDial && dial.Op == "dial":
-		return Wrong("check the address, and whether a firewall or a proxy is in between", "the server cannot be reached: %w", dial.Err)
+		return Wrong("check the address, and any firewall or proxy in between", "cannot reach the server: %w", dial.Err)
 	}
 	return &Problem{Err: err}
 }
 
 // wordsOf explains an error message that a server sent instead of a response.
 func wordsOf(text string) *Problem {
-	const hint = "check the address, and that the credentials may see it"
+	const hint = "check the address, and that the credentials may read it"
 	if words := firstWords(text); words != "" {
-		return Wrong(hint, "the server says %q", words)
+		return Wrong(hint, "server responded with %q", words)
 	}
-	return Wrong(hint, "the server ends the connection without a word")
+	return Wrong(hint, "server closed the connection without a response")
 }
 
 // firstWords returns the first non-empty line of a message, or "".

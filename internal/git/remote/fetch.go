@@ -58,7 +58,7 @@ func fetch(ctx context.Context, from fetchSession, req *packp.UploadPackRequest,
 // This is possible because the whole pack is in memory.
 func unpack(ctx context.Context, pack []byte, into *memory.Storage, most int64) error {
 	// The whole commit is fetched, whatever is read from it or written to it.
-	const hint = "use a repository that holds less, or allow more"
+	const hint = "use a smaller repository, or raise the limit"
 	if err := NewBudget(most, hint).Take(int64(len(pack))); err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ func refused(err error) error {
 	if _, ok := errors.AsType[*pktline.ErrorLine](err); !ok && Explain(err).Hint != "" {
 		return err
 	}
-	return Wrong("try again; not every server gives out a commit that is not the last of a branch or tag, so name one of those",
-		"the server does not send the commit: %s", Said(err.Error()))
+	return Wrong("try again, or specify a branch or tag: not every server sends other commits",
+		"server did not send the commit: %s", Said(err.Error()))
 }
 
 // overhead is what an object takes in addition to its content.
@@ -134,7 +134,7 @@ func (r Reader) Read(p []byte) (int, error) {
 }
 
 // ErrTooMuch is returned when the options' limit is exceeded.
-var ErrTooMuch = errors.New("more than is allowed")
+var ErrTooMuch = errors.New("size limit exceeded")
 
 // Budget is how many bytes may still be held in memory.
 type Budget struct {
@@ -149,7 +149,7 @@ func NewBudget(most int64, hint string) *Budget { return &Budget{most, most, hin
 // Take takes n bytes. A size that overflows the type is negative.
 func (b *Budget) Take(n int64) error {
 	if n < 0 || n > b.left {
-		return Wrong(b.hint, "it holds %w: %d bytes", ErrTooMuch, b.most)
+		return Wrong(b.hint, "%w: %d bytes", ErrTooMuch, b.most)
 	}
 	b.left -= n
 	return nil

@@ -86,18 +86,18 @@ func (g guard) check(res *http.Response) error {
 	kind := res.Header.Get("Content-Type")
 	switch code := res.StatusCode; {
 	case code == http.StatusUnauthorized && !g.known:
-		return Wrong("give a token that may "+g.way.verb()+" it; some hosts ask for one too if there is no such repository", "the server asks for credentials")
+		return Wrong("set a token that may "+g.way.verb()+" it; some servers also require one if the repository does not exist", "server requires credentials")
 	case code == http.StatusUnauthorized:
-		return Wrong("check that the token is whole, has not expired, and goes with the user name", "the server does not accept the credentials")
+		return Wrong("check that the token is complete, has not expired, and matches the user name", "server rejected the credentials")
 	case code == http.StatusForbidden:
-		return Wrong("give credentials that may "+g.way.verb()+" it", "the server does not let these credentials %s it", g.way.verb())
+		return Wrong("use credentials that may "+g.way.verb()+" it", "permission denied for these credentials")
 	case code == http.StatusNotFound:
-		return Wrong("check the spelling; a private repository may need a token that may see it", "there is no such repository")
+		return Wrong("check the spelling; a private repository needs a token that may read it", "repository not found")
 	case code >= http.StatusBadRequest:
-		return Wrong("try again later", "the server answers %d %s", code, http.StatusText(code))
+		return Wrong("try again later", "server responded with %d %s", code, http.StatusText(code))
 	case code == http.StatusOK && res.Request.Method == http.MethodGet && !strings.HasPrefix(kind, "application/x-"+g.program+"-advertisement"):
-		return Wrong("check that the address is that of a repository; the server may also ask for credentials in this way",
-			"the server answers with something that is not a repository")
+		return Wrong("check that the address is that of a repository, and whether the server requires credentials",
+			"server did not respond with a repository")
 	}
 	return nil
 }

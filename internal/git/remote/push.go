@@ -34,7 +34,7 @@ type Update struct {
 }
 
 // ErrMoved is returned for a branch that is no longer at the expected commit.
-var ErrMoved = Wrong("try again", "somebody else has moved the branch meanwhile")
+var ErrMoved = Wrong("try again", "branch was updated concurrently")
 
 // push moves a branch on a server.
 func push(ctx context.Context, at Address, way Options, creds Credentials, u Update) error {
@@ -92,19 +92,19 @@ func (u Update) judge(report *packp.ReportStatus, says string) error {
 	}
 	why = Said(why)
 	if words := firstWords(says); words != "" {
-		why += fmt.Sprintf(", and says %q", words)
+		why += fmt.Sprintf(": %q", words)
 	}
 	if isLocked(why) || isLocked(says) {
 		return &Problem{
-			Err:  &busy{fmt.Sprintf("the branch %q is locked on the server: %s", u.Branch.Short(), why)},
+			Err:  &busy{fmt.Sprintf("branch %q is locked on the server: %s", u.Branch.Short(), why)},
 			Hint: fmt.Sprintf("try again; if no process writes to the branch there, remove %s.lock from the repository on the server", u.Branch),
 		}
 	}
 	hint := "check that these credentials may write to that branch"
 	if low := strings.ToLower(why); strings.Contains(low, "protected") || strings.Contains(low, "hook") || strings.Contains(low, "denied") {
-		hint = "the branch may be protected, or ruled by a hook: name another branch and ask for its change to be taken, or have these credentials allowed to write to it"
+		hint = "the branch may be protected, or restricted by a hook: push to another branch and open a change request, or allow these credentials to write to it"
 	}
-	return Wrong(hint, "the server refuses to move the branch %q: %s", u.Branch.Short(), why)
+	return Wrong(hint, "server refused to update branch %q: %s", u.Branch.Short(), why)
 }
 
 // remarks holds the beginning of a server's progress messages.
@@ -121,11 +121,11 @@ func (r *remarks) Write(p []byte) (int, error) {
 func pushLocal(ctx context.Context, r *gogit.Repository, u Update) error {
 	store, ok := r.Storer.(*filesystem.Storage)
 	if !ok {
-		return errors.New("it is not kept in files")
+		return errors.New("repository is not stored in files")
 	}
 	if checkedOut(r, store, u.Branch) {
-		return Wrong("name another branch, or a repository without a work tree",
-			"the branch %q is checked out there, and its files would not follow", u.Branch.Short())
+		return Wrong("use another branch, or a bare repository",
+			"branch %q is checked out there, and its files would not be updated", u.Branch.Short())
 	}
 	if err := room(store, u); err != nil {
 		return err
@@ -175,7 +175,7 @@ func commonDir(store *filesystem.Storage) string {
 }
 
 // noRoom is the hint for a branch whose name conflicts with others.
-const noRoom = "a branch cannot be where others have a folder of its name, and the other way round"
+const noRoom = "a branch cannot have the name of a folder of other branches, or the reverse"
 
 // room returns an error if the name of a new branch conflicts with another. For
 // packed references the file system does not detect it.
@@ -193,12 +193,12 @@ func room(store *filesystem.Storage, u Update) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("its names cannot be read: %w", err)
+		return fmt.Errorf("cannot list branches and tags: %w", err)
 	}
 	return all.ForEach(func(r *plumbing.Reference) error {
 		is, wants := r.Name().String()+"/", u.Branch.String()+"/"
 		if is != wants && (strings.HasPrefix(is, wants) || strings.HasPrefix(wants, is)) {
-			return Wrong(noRoom, "it cannot be written to: there is %q", r.Name().Short())
+			return Wrong(noRoom, "branch name conflicts with %q", r.Name().Short())
 		}
 		return nil
 	})
@@ -214,7 +214,7 @@ func unwritable(err error) error {
 	}
 	hint := noRoom
 	if errors.Is(err, fs.ErrPermission) {
-		hint = "give yourself the right to write to the folder of the repository"
+		hint = "grant yourself write permission on the folder of the repository"
 	}
-	return Wrong(hint, "it cannot be written to: %w", err)
+	return Wrong(hint, "%w", err)
 }

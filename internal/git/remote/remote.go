@@ -131,16 +131,16 @@ func call(ctx context.Context, program string, at Address, way Options, creds Cr
 
 // openLocal opens the repository in dir: dir/.git, or dir itself.
 func openLocal(dir string) (*Repository, error) {
-	const hint = "name the folder that holds .git, or a bare repository; other machines are named by a URL or host:path"
+	const hint = "specify the folder that contains .git, or a bare repository; for another machine, use a URL or host:path"
 	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) || err == nil && !info.IsDir() {
-		return nil, Wrong(hint, "there is no such folder")
+		return nil, Wrong(hint, "folder not found")
 	}
 	r, err := gogit.PlainOpenWithOptions(dir, &gogit.PlainOpenOptions{EnableDotGitCommonDir: true})
 	if errors.Is(err, gogit.ErrRepositoryNotExists) {
-		return nil, Wrong(hint, "the folder is not a repository")
+		return nil, Wrong(hint, "folder is not a repository")
 	}
 	if err != nil {
-		return nil, Wrong("read a clone of it that was made in the usual way", "it cannot be opened: %w", err)
+		return nil, Wrong("use a clone made with git clone", "cannot open: %w", err)
 	}
 	return &Repository{
 		Refs: r.Storer, Objects: r.Storer, Close: func() {},
@@ -157,7 +157,7 @@ const Most = 8
 func Missing(in storer.ReferenceStorer, what string) error {
 	all, err := in.IterReferences()
 	if err != nil {
-		return fmt.Errorf("its names cannot be read: %w", err)
+		return fmt.Errorf("cannot list branches and tags: %w", err)
 	}
 	var names []string
 	_ = all.ForEach(func(r *plumbing.Reference) error {
@@ -171,9 +171,9 @@ func Missing(in storer.ReferenceStorer, what string) error {
 		return ErrEmpty
 	}
 	slices.Sort(names)
-	hint := "there are"
+	hint := "available:"
 	for _, n := range names[:min(len(names), Most)] {
 		hint += " " + plumbing.ReferenceName(n).Short() + ","
 	}
-	return Wrong(strings.TrimSuffix(hint, ",")+fmt.Sprintf(", %d in all", len(names)), "%s", what)
+	return Wrong(strings.TrimSuffix(hint, ",")+fmt.Sprintf(", %d in total", len(names)), "%s", what)
 }

@@ -134,9 +134,9 @@ func noEntry(err error, config *ssh.ClientConfig, verb string) error {
 	case !strings.Contains(err.Error(), "unable to authenticate"):
 		return err
 	case len(config.Auth) == 0:
-		return Wrong("give an SSH key that may "+verb+" it", "the server asks for a key")
+		return Wrong("set an SSH key that may "+verb+" it", "server requires an SSH key")
 	}
-	return Wrong("check that the key is one the server knows, and the user name, which is often git", "the server does not accept the key of %q", config.User)
+	return Wrong("check that the key is registered on the server, and the user name, which is often git", "server rejected the SSH credentials of user %q", config.User)
 }
 
 // sshConfig returns the client's credentials and how the host key is verified.
@@ -158,7 +158,7 @@ func (a Auth) sshConfig(addr string, creds Credentials) (*ssh.ClientConfig, erro
 				config.HostKeyAlgorithms = []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
 			}
 		} else if !strings.HasPrefix(name, "SHA256:") {
-			return nil, Wrong(`write "ssh-ed25519 AAAA…", or "SHA256:…"`, "the host key is neither a public key nor a fingerprint")
+			return nil, Wrong(`write "ssh-ed25519 AAAA…", or "SHA256:…"`, "host key is neither a public key nor a fingerprint")
 		}
 		check = func(_ string, _ net.Addr, key ssh.PublicKey) error {
 			if cert, ok := key.(*ssh.Certificate); ok {
@@ -172,7 +172,7 @@ func (a Auth) sshConfig(addr string, creds Credentials) (*ssh.ClientConfig, erro
 	case a.KnownHostsFile != "":
 		known, err := gitssh.NewKnownHostsDb(a.KnownHostsFile)
 		if err != nil {
-			return nil, Wrong("check the path, and what is in it", "the known_hosts file cannot be read: %w", err)
+			return nil, Wrong("check the path and the content of the file", "cannot read the known_hosts file: %w", err)
 		}
 		check, config.HostKeyAlgorithms = known.HostKeyCallback(), known.HostKeyAlgorithms(addr)
 	}
@@ -189,11 +189,11 @@ func noTrust(err error, host string, key ssh.PublicKey) error {
 	}
 	shown := key.Type() + " " + ssh.FingerprintSHA256(key)
 	if bad, ok := errors.AsType[*knownhosts.KeyError](err); ok && len(bad.Want) == 0 {
-		return Wrong("ask whoever runs the host whether it is theirs, then add it to known_hosts or name it as the host key",
-			"the host key of %q, %s, is not known", host, shown)
+		return Wrong("verify the key with the operator of the host, then add it to known_hosts or set it as the host key",
+			"unknown host key of %q: %s", host, shown)
 	} else if ok {
-		return Wrong("if the host was given a new key, replace the old one in known_hosts; if not, somebody may be listening",
-			"the host key of %q is not the one that is known: it shows %s", host, shown)
+		return Wrong("if the host has a new key, replace the old one in known_hosts; if not, the connection may be intercepted",
+			"host key of %q does not match the known key: got %s", host, shown)
 	}
-	return Wrong("ask whoever runs the host", "the host key of %q, %s, cannot be trusted: %w", host, shown, err)
+	return Wrong("ask the operator of the host", "cannot trust the host key of %q, %s: %w", host, shown, err)
 }

@@ -26,7 +26,7 @@ func newKey(t testing.TB) ssh.Signer {
 	return signer
 }
 
-// TestSSHCertificate knows a host by the authority that signed its key.
+// TestSSHCertificate checks host keys that a certificate authority signed.
 func TestSSHCertificate(t *testing.T) {
 	ca, other, host := newKey(t), newKey(t), newKey(t)
 	const addr = "git.example.com:22"
@@ -47,11 +47,11 @@ func TestSSHCertificate(t *testing.T) {
 		until   uint64
 		err     string
 	}{
-		"Signed":  {"by the authority", line("@cert-authority ", ca), "", ssh.CertTimeInfinity, ""},
-		"Other":   {"by another", line("@cert-authority ", other), "", ssh.CertTimeInfinity, "cannot be trusted"},
-		"Expired": {"a long time ago", line("@cert-authority ", ca), "", 1, "cannot be trusted"},
-		"Revoked": {"by an authority that was revoked", line("@cert-authority ", ca) + line("@revoked ", ca), "", ssh.CertTimeInfinity, "cannot be trusted"},
-		"Named":   {"the key in it is named", "", ssh.FingerprintSHA256(host.PublicKey()), ssh.CertTimeInfinity, ""},
+		"Signed":  {"A key signed by the authority is trusted.", line("@cert-authority ", ca), "", ssh.CertTimeInfinity, ""},
+		"Other":   {"A key signed by another authority is refused.", line("@cert-authority ", other), "", ssh.CertTimeInfinity, "cannot trust"},
+		"Expired": {"An expired certificate is refused.", line("@cert-authority ", ca), "", 1, "cannot trust"},
+		"Revoked": {"A revoked authority is refused.", line("@cert-authority ", ca) + line("@revoked ", ca), "", ssh.CertTimeInfinity, "cannot trust"},
+		"Named":   {"The fingerprint of the key is trusted.", "", ssh.FingerprintSHA256(host.PublicKey()), ssh.CertTimeInfinity, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestSSHCertificate(t *testing.T) {
 			}
 			err = config.HostKeyCallback(addr, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 22}, sign(tc.until))
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(Explain(err).Err.Error(), tc.err) {
-				t.Errorf("%s\ncheck: %v, want %q", tc.reason, err, tc.err)
+				t.Errorf("%s\ncheck returned %v, want %q", tc.reason, err, tc.err)
 			}
 		})
 	}

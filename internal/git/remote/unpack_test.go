@@ -26,8 +26,7 @@ func newPack(count uint32) *packer {
 	return p
 }
 
-// object writes one: its type, the size it claims, the base of a delta, and
-// what is in it.
+// object writes an object: its type, claimed size, base of a delta, and content.
 func (p *packer) object(kind byte, size uint64, base, data []byte) {
 	b := kind<<4 | byte(size&15)
 	for size >>= 4; size > 0; size >>= 7 {
@@ -41,14 +40,14 @@ func (p *packer) object(kind byte, size uint64, base, data []byte) {
 	_ = z.Close()
 }
 
-// end writes the sum.
+// end writes the checksum.
 func (p *packer) end() []byte {
 	sum := sha1.Sum(p.Bytes())
 	p.Write(sum[:])
 	return p.Bytes()
 }
 
-// The types of objects in a pack.
+// Types of objects in a pack.
 const (
 	blobType     = 3
 	offsetDelta  = 6
@@ -57,7 +56,7 @@ const (
 	wholeOfThree = "\x03\x03\x90\x03"
 )
 
-// expand is a delta that says it copies n bytes.
+// expand returns a delta that claims to copy n bytes.
 func expand(base, n uint64) []byte {
 	d := binary.AppendUvarint(nil, base)
 	d = binary.AppendUvarint(d, n)
@@ -67,7 +66,7 @@ func expand(base, n uint64) []byte {
 func TestUnpack(t *testing.T) {
 	abc := plumbing.ComputeHash(plumbing.BlobObject, []byte("abc"))
 	abcd := plumbing.ComputeHash(plumbing.BlobObject, []byte("abcd"))
-	insert := []byte("\x03\x04\x90\x03\x01d") // Copy three bytes, add one.
+	insert := []byte("\x03\x04\x90\x03\x01d") // Copy three bytes, insert one.
 	zeros := make([]byte, 1<<20)
 	cases := map[string]struct {
 		reason string
@@ -76,71 +75,71 @@ func TestUnpack(t *testing.T) {
 		want   []plumbing.Hash
 		err    string
 	}{
-		"Plain": {"an object as it is", func() []byte {
+		"Plain": {"A plain object is unpacked.", func() []byte {
 			p := newPack(1)
 			p.object(blobType, 3, nil, []byte("abc"))
 			return p.end()
 		}, 1 << 10, []plumbing.Hash{abc}, ""},
-		"Late": {"a base may come after what builds on it", func() []byte {
+		"Late": {"A base may follow its delta.", func() []byte {
 			p := newPack(2)
 			p.object(refDelta, uint64(len(insert)), abc[:], insert)
 			p.object(blobType, 3, nil, []byte("abc"))
 			return p.end()
 		}, 1 << 10, []plumbing.Hash{abc, abcd}, ""},
-		"Offset": {"a base may be told by its distance", func() []byte {
+		"Offset": {"A base may be an offset.", func() []byte {
 			p := newPack(2)
 			at := p.Len()
 			p.object(blobType, 3, nil, []byte("abc"))
 			p.object(offsetDelta, uint64(len(insert)), []byte{byte(p.Len() - at)}, insert)
 			return p.end()
 		}, 1 << 10, []plumbing.Hash{abc, abcd}, ""},
-		"NoBase": {"a base that never comes", func() []byte {
+		"NoBase": {"A missing base is an error.", func() []byte {
 			p := newPack(1)
 			p.object(refDelta, uint64(len(insert)), abc[:], insert)
 			return p.end()
 		}, 1 << 10, nil, "object not found"},
-		"Large": {"an object that says it is too large is not looked into", func() []byte {
+		"Large": {"An object with a claimed size above the limit is not read.", func() []byte {
 			p := newPack(1)
 			p.object(blobType, 1<<40, nil, []byte("abc"))
 			return p.end()
-		}, 1 << 20, nil, "more than is allowed: 1048576 bytes"},
-		"Liar": {"an object that is larger than it says", func() []byte {
+		}, 1 << 20, nil, "size limit exceeded: 1048576 bytes"},
+		"Liar": {"An object larger than its claimed size is refused.", func() []byte {
 			p := newPack(1)
 			p.object(blobType, 3, nil, zeros)
 			return p.end()
 		}, 4 << 20, nil, "inflated"},
-		"Short": {"an object that is smaller than it says", func() []byte {
+		"Short": {"An object smaller than its claimed size is refused.", func() []byte {
 			p := newPack(1)
 			p.object(blobType, 4, nil, []byte("abc"))
 			return p.end()
 		}, 1 << 10, nil, "object not found"},
-		"Bomb": {"a delta that says it becomes too large is not applied", func() []byte {
+		"Bomb": {"A delta with a claimed size above the limit is not applied.", func() []byte {
 			p := newPack(2)
 			p.object(blobType, 3, nil, []byte("abc"))
 			d := expand(3, 1<<40)
 			p.object(refDelta, uint64(len(d)), abc[:], d)
 			return p.end()
-		}, 1 << 20, nil, "more than is allowed"},
-		"Negative": {"a size that is none", func() []byte {
+		}, 1 << 20, nil, "size limit exceeded"},
+		"Negative": {"An invalid size is refused.", func() []byte {
 			p := newPack(2)
 			p.object(blobType, 3, nil, []byte("abc"))
 			d := expand(3, 1<<63)
 			p.object(refDelta, uint64(len(d)), abc[:], d)
 			return p.end()
-		}, 1 << 20, nil, "more than is allowed"},
-		"Sum": {"small objects add up", func() []byte {
+		}, 1 << 20, nil, "size limit exceeded"},
+		"Sum": {"The sizes of small objects are added.", func() []byte {
 			p := newPack(100)
 			for range 100 {
 				p.object(blobType, 3, nil, []byte("abc"))
 			}
 			return p.end()
-		}, 10 << 10, nil, "more than is allowed: 10240 bytes"},
-		"Checksum": {"a sum that is not right", func() []byte {
+		}, 10 << 10, nil, "size limit exceeded: 10240 bytes"},
+		"Checksum": {"A wrong checksum is refused.", func() []byte {
 			p := newPack(1)
 			p.object(blobType, 3, nil, []byte("abc"))
 			return append(p.Bytes(), make([]byte, 20)...)
 		}, 1 << 10, nil, "checksum mismatch"},
-		"Delta": {"a delta without sizes", func() []byte {
+		"Delta": {"A delta without sizes is refused.", func() []byte {
 			p := newPack(2)
 			p.object(blobType, 3, nil, []byte("abc"))
 			p.object(refDelta, 1, abc[:], []byte{0x80})
@@ -152,7 +151,7 @@ func TestUnpack(t *testing.T) {
 			store := memory.NewStorage()
 			err := unpack(t.Context(), tc.pack(), store, tc.max)
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
-				t.Errorf("%s\nunpack: %v, want %q", tc.reason, err, tc.err)
+				t.Errorf("%s\nunpack returned %v, want %q", tc.reason, err, tc.err)
 			}
 			for _, h := range tc.want {
 				if _, err := store.EncodedObject(plumbing.BlobObject, h); err != nil {
@@ -164,11 +163,11 @@ func TestUnpack(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := unpack(ctx, cases["Plain"].pack(), memory.NewStorage(), 1<<10); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("cancelled unpack returned %v, want context.Canceled", err)
 	}
 }
 
-// FuzzUnpack holds that no pack makes it panic or hold more than it may.
+// FuzzUnpack checks that no pack causes a panic or exceeds the limit.
 func FuzzUnpack(f *testing.F) {
 	p := newPack(2)
 	p.object(blobType, 3, nil, []byte("abc"))
@@ -184,7 +183,7 @@ func FuzzUnpack(f *testing.F) {
 			total += o.Size()
 		}
 		if total > most {
-			t.Errorf("holds %d bytes", total)
+			t.Errorf("storage has %d bytes", total)
 		}
 	})
 }

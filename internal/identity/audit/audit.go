@@ -47,7 +47,7 @@ const anonymous = "anonymous"
 
 // ActorOf returns a caller as an actor.
 func ActorOf(c auth.Caller) Actor {
-	if c.Kind == auth.Nobody {
+	if c.Kind == auth.Anonymous {
 		return Actor{Kind: anonymous}
 	}
 	return Actor{Kind: c.Kind.String(), Subject: c.Subject}

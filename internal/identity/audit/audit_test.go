@@ -19,8 +19,8 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// TestRecord compares whole lines: their order of fields, and what hostile texts
-// become.
+// TestRecord compares whole lines: the order of fields, and how hostile texts
+// are escaped.
 func TestRecord(t *testing.T) {
 	const head = `{"time":"2026-07-01T10:00:00.123Z","event":"catalog.push","result":"success","actor":`
 	target := func(s string) Event {
@@ -31,22 +31,22 @@ func TestRecord(t *testing.T) {
 		event  Event
 		want   string
 	}{
-		"Everything": {"all fields, in this order", Event{
+		"Everything": {"A line has all fields in this order.", Event{
 			Name: CatalogPush, Result: Success, Actor: &Actor{Kind: "service", Subject: "ci"}, Reason: "why",
 			Target: map[string]string{"provider": "ci", "entity": "a:b/c", "none": ""}, Counts: map[string]int{"added": 1, "removed": 0},
 		}, head + `{"kind":"service","subject":"ci"},"target":{"entity":"a:b/c","provider":"ci"},"counts":{"added":1,"removed":0},"reason":"why"}`},
-		"Little":   {"what is not known is left out", Event{Name: CatalogPush, Result: Success}, head + `{"kind":"anonymous"}}`},
-		"Newline":  {"a line cannot be forged", target("a\r\n{\"event\":\"auth.sign-in\"}"), head + `{"kind":"anonymous"},"target":{"provider":"a\r\n{\"event\":\"auth.sign-in\"}"}}`},
-		"Lines":    {"what others take for the end of a line", target("a\u2028b\u2029c\u0085d\vz"), head + `{"kind":"anonymous"},"target":{"provider":"a\u2028b\u2029c\u0085d\u000bz"}}`},
-		"Terminal": {"what terminals take for a command", target("\x1b[2J\x7f\u009b1m\x00"), head + `{"kind":"anonymous"},"target":{"provider":"\u001b[2J\u007f\u009b1m\u0000"}}`},
-		"Bidi":     {"what shows text in another order", target("a\u202eb\u2066c\ufeff"), head + `{"kind":"anonymous"},"target":{"provider":"a\u202eb\u2066c\ufeff"}}`},
-		"Far":      {"what needs two halves", target("\U000e0001x"), head + `{"kind":"anonymous"},"target":{"provider":"\udb40\udc01x"}}`},
-		"Invalid":  {"what is no UTF-8", target("a\xff\xfeb"), head + `{"kind":"anonymous"},"target":{"provider":"a\ufffd\ufffdb"}}`},
-		"Scripts":  {"letters of all scripts stay", target("名é🚀"), head + `{"kind":"anonymous"},"target":{"provider":"名é🚀"}}`},
-		"Markup":   {"pages that show logs are not ours", target("</script>&"), head + `{"kind":"anonymous"},"target":{"provider":"\u003c/script\u003e\u0026"}}`},
-		"Long":     {"texts have a bound", target(strings.Repeat("é", 10_000)), head + `{"kind":"anonymous"},"target":{"provider":"` + strings.Repeat("é", 512) + `…"}}`},
-		"Exactly":  {"which is one of characters", target(strings.Repeat("é", 512)), head + `{"kind":"anonymous"},"target":{"provider":"` + strings.Repeat("é", 512) + `"}}`},
-		"LongKey":  {"also in keys, actors and reasons", Event{Name: CatalogPush, Result: Success, Actor: &Actor{Kind: "user", Subject: strings.Repeat("x", 513)}}, head + `{"kind":"user","subject":"` + strings.Repeat("x", 512) + `…"}}`},
+		"Little":   {"Unknown fields are left out.", Event{Name: CatalogPush, Result: Success}, head + `{"kind":"anonymous"}}`},
+		"Newline":  {"A text cannot forge a line.", target("a\r\n{\"event\":\"auth.sign-in\"}"), head + `{"kind":"anonymous"},"target":{"provider":"a\r\n{\"event\":\"auth.sign-in\"}"}}`},
+		"Lines":    {"Unicode line ends are escaped.", target("a\u2028b\u2029c\u0085d\vz"), head + `{"kind":"anonymous"},"target":{"provider":"a\u2028b\u2029c\u0085d\u000bz"}}`},
+		"Terminal": {"Control characters of terminals are escaped.", target("\x1b[2J\x7f\u009b1m\x00"), head + `{"kind":"anonymous"},"target":{"provider":"\u001b[2J\u007f\u009b1m\u0000"}}`},
+		"Bidi":     {"Characters that change the text direction are escaped.", target("a\u202eb\u2066c\ufeff"), head + `{"kind":"anonymous"},"target":{"provider":"a\u202eb\u2066c\ufeff"}}`},
+		"Far":      {"Characters outside the basic plane are escaped as surrogates.", target("\U000e0001x"), head + `{"kind":"anonymous"},"target":{"provider":"\udb40\udc01x"}}`},
+		"Invalid":  {"Invalid UTF-8 is replaced.", target("a\xff\xfeb"), head + `{"kind":"anonymous"},"target":{"provider":"a\ufffd\ufffdb"}}`},
+		"Scripts":  {"Letters of all scripts are kept.", target("名é🚀"), head + `{"kind":"anonymous"},"target":{"provider":"名é🚀"}}`},
+		"Markup":   {"HTML is escaped for pages that show logs.", target("</script>&"), head + `{"kind":"anonymous"},"target":{"provider":"\u003c/script\u003e\u0026"}}`},
+		"Long":     {"The length of a text is limited.", target(strings.Repeat("é", 10_000)), head + `{"kind":"anonymous"},"target":{"provider":"` + strings.Repeat("é", 512) + `…"}}`},
+		"Exactly":  {"The limit counts characters, not bytes.", target(strings.Repeat("é", 512)), head + `{"kind":"anonymous"},"target":{"provider":"` + strings.Repeat("é", 512) + `"}}`},
+		"LongKey":  {"The limit applies to keys, actors and reasons too.", Event{Name: CatalogPush, Result: Success, Actor: &Actor{Kind: "user", Subject: strings.Repeat("x", 513)}}, head + `{"kind":"user","subject":"` + strings.Repeat("x", 512) + `…"}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -56,14 +56,14 @@ func TestRecord(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if out.writes != 1 {
-				t.Errorf("a line was written in %d calls", out.writes)
+				t.Errorf("line was written in %d calls, want 1", out.writes)
 			}
 			linesOf(t, out.String())
 		})
 	}
 }
 
-// TestMany bounds the number of entries of a target.
+// TestMany checks the limit on entries of a target.
 func TestMany(t *testing.T) {
 	out, all := &stream{}, map[string]string{}
 	for i := range 1000 {
@@ -71,17 +71,17 @@ func TestMany(t *testing.T) {
 	}
 	open(t, toStdout(out)).Record(t.Context(), Event{Name: CatalogPush, Result: Success, Target: all})
 	if got := len(linesOf(t, out.String())[0].Target); got != maxFields {
-		t.Errorf("a target has %d entries", got)
+		t.Errorf("target has %d entries, want the limit", got)
 	}
 }
 
-// TestNil wants no log to record nothing, and to be what none is configured as.
+// TestNil checks that a nil log records nothing, and that a disabled log is nil.
 func TestNil(t *testing.T) {
 	for _, to := range []string{"", "none"} {
 		opts := toStdout(nil)
 		opts.Config.To, opts.Registry = to, prometheus.NewRegistry()
 		if l := open(t, opts); l != nil {
-			t.Errorf("with %q there is a log", to)
+			t.Errorf("log is not nil with %q", to)
 		}
 	}
 	var l *Log
@@ -92,8 +92,8 @@ func TestNil(t *testing.T) {
 	}
 }
 
-// TestContext wants the caller, the id and the client of a request to be those of
-// the context.
+// TestContext checks that caller, id and client of a request are those of its
+// context.
 func TestContext(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -102,11 +102,11 @@ func TestContext(t *testing.T) {
 		event  Event
 		want   line
 	}{
-		"User":    {"who asks is the actor", ada, "192.0.2.7:1234", Event{}, line{Actor: Actor{"user", "user:default/ada"}, Client: "192.0.2.7", RequestID: "id-1"}},
-		"Service": {"also a service", auth.Caller{Kind: auth.Service, Subject: "ci"}, "[2001:db8::1]:9", Event{}, line{Actor: Actor{"service", "ci"}, Client: "2001:db8::1", RequestID: "id-1"}},
-		"Mapped":  {"one spelling for an address", ada, "[::ffff:192.0.2.7]:9", Event{}, line{Actor: Actor{"user", "user:default/ada"}, Client: "192.0.2.7", RequestID: "id-1"}},
-		"None":    {"a public endpoint has no caller", auth.Caller{}, "192.0.2.7:1", Event{}, line{Actor: Actor{Kind: "anonymous"}, Client: "192.0.2.7", RequestID: "id-1"}},
-		"Given":   {"another actor goes first", ada, "192.0.2.7:1", Event{Actor: &Actor{"guest", "g"}}, line{Actor: Actor{"guest", "g"}, Client: "192.0.2.7", RequestID: "id-1"}},
+		"User":    {"The caller is the actor.", ada, "192.0.2.7:1234", Event{}, line{Actor: Actor{"user", "user:default/ada"}, Client: "192.0.2.7", RequestID: "id-1"}},
+		"Service": {"A service is an actor.", auth.Caller{Kind: auth.Service, Subject: "ci"}, "[2001:db8::1]:9", Event{}, line{Actor: Actor{"service", "ci"}, Client: "2001:db8::1", RequestID: "id-1"}},
+		"Mapped":  {"A mapped IPv4 address is written as IPv4.", ada, "[::ffff:192.0.2.7]:9", Event{}, line{Actor: Actor{"user", "user:default/ada"}, Client: "192.0.2.7", RequestID: "id-1"}},
+		"None":    {"A public endpoint has no caller.", auth.Caller{}, "192.0.2.7:1", Event{}, line{Actor: Actor{Kind: "anonymous"}, Client: "192.0.2.7", RequestID: "id-1"}},
+		"Given":   {"An explicit actor has precedence.", ada, "192.0.2.7:1", Event{Actor: &Actor{"guest", "g"}}, line{Actor: Actor{"guest", "g"}, Client: "192.0.2.7", RequestID: "id-1"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -124,20 +124,20 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestDone wants errors to become results and reasons that quote no request.
+// TestDone checks that errors become results and reasons that quote no request.
 func TestDone(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		err    error
 		want   []line
 	}{
-		"Success":     {"no error", nil, []line{{Result: Success}}},
-		"Denied":      {"the policy has recorded it", rest.NotAllowed("Missing permission x"), nil},
-		"Input":       {"what is wrong with a body may quote it", rest.Input("line 3: hunter2"), []line{{Result: Failure, Reason: "InputError"}}},
-		"NotFound":    {"so may a name", rest.NotFound("hunter2"), []line{{Result: Failure, Reason: "NotFoundError"}}},
-		"Conflict":    {"so may an address", rest.Conflict("hunter2"), []line{{Result: Failure, Reason: "ConflictError"}}},
-		"Internal":    {"and an error of ours", errors.New("hunter2"), []line{{Result: Failure, Reason: "InternalServerError"}}},
-		"Unavailable": {"the database", fmt.Errorf("%w: hunter2", db.ErrUnavailable), []line{{Result: Failure, Reason: "The database is not available, try again later"}}},
+		"Success":     {"Without an error the result is success.", nil, []line{{Result: Success}}},
+		"Denied":      {"A denial is recorded by the policy.", rest.NotAllowed("Missing permission x"), nil},
+		"Input":       {"The error of a body may quote it, so it is not recorded.", rest.Input("line 3: hunter2"), []line{{Result: Failure, Reason: "InputError"}}},
+		"NotFound":    {"A name of a request is not recorded.", rest.NotFound("hunter2"), []line{{Result: Failure, Reason: "NotFoundError"}}},
+		"Conflict":    {"A target of a request is not recorded.", rest.Conflict("hunter2"), []line{{Result: Failure, Reason: "ConflictError"}}},
+		"Internal":    {"An internal error is not recorded.", errors.New("hunter2"), []line{{Result: Failure, Reason: "InternalServerError"}}},
+		"Unavailable": {"An outage of the database is recorded.", fmt.Errorf("%w: hunter2", db.ErrUnavailable), []line{{Result: Failure, Reason: "The database is not available, try again later"}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -153,8 +153,8 @@ func TestDone(t *testing.T) {
 	}
 }
 
-// TestWriteFails wants a line that cannot be written to be counted, and told of
-// once; the next that can be begins on a line of its own.
+// TestWriteFails checks that a line that cannot be written is counted and logged
+// once, and that the next one begins on its own line.
 func TestWriteFails(t *testing.T) {
 	out, told, registry := &stream{}, &stream{}, prometheus.NewRegistry()
 	opts := toStdout(out)
@@ -175,10 +175,10 @@ func TestWriteFails(t *testing.T) {
 		}
 	}
 	if whole != 2 {
-		t.Errorf("%d lines are whole in\n%s", whole, out)
+		t.Errorf("%d lines are complete in\n%s", whole, out)
 	}
 	if got := told.String(); strings.Count(got, "audit log write failed") != 1 || !strings.Contains(got, "no space left") || !strings.Contains(got, `msg="audit log write resumed" lost=2`) {
-		t.Errorf("the log says\n%s", got)
+		t.Errorf("log is\n%s", got)
 	}
 	want := map[string]float64{
 		"portal_audit_events_total catalog.push success": 1, "portal_audit_events_total other failure": 1, "portal_audit_failures_total": 2,
@@ -188,23 +188,21 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestDocumented wants the handbook to list the events there are, in their order.
+// TestDocumented checks that the handbook lists all events in order.
 func TestDocumented(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "portal.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "audit-log.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## Audit log\n")
-	section, _, _ = strings.Cut(section, "\n## ")
 	var got []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z]+\\.[a-z.-]+)`").FindAllStringSubmatch(section, -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z]+\\.[a-z.-]+)`").FindAllStringSubmatch(string(page), -1) {
 		got = append(got, m[1])
 	}
 	if diff := cmp.Diff(Names, got); diff != "" {
-		t.Errorf("docs/portal.md does not list the events as they are (-code +docs):\n%s", diff)
+		t.Errorf("events in docs/audit-log.md differ (-code +docs):\n%s", diff)
 	}
-	example := regexp.MustCompile(`(?m)^\{"time".*\}$`).FindString(section)
+	example := regexp.MustCompile(`(?m)^\{"time".*\}$`).FindString(string(page))
 	if len(linesOf(t, example+"\n")) != 1 {
-		t.Error("docs/portal.md shows no line")
+		t.Error("docs/audit-log.md has no example line")
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/internal/identity/auth"
 )
 
-// TestFlood has clients cause more events than are written: each keeps its own,
-// and what is left out is counted.
+// TestFlood has clients cause more events than are written: each client has its
+// own limit, and dropped events are counted.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, registry := &stream{}, prometheus.NewRegistry()
@@ -84,7 +84,8 @@ func TestFlood(t *testing.T) {
 	})
 }
 
-// TestFloodOfClients bounds what is remembered of a flood from many addresses.
+// TestFloodOfClients checks that memory is bounded in a flood from many
+// addresses.
 func TestFloodOfClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		total := 0
@@ -97,15 +98,15 @@ func TestFloodOfClients(t *testing.T) {
 			}
 		}
 		if !f.admit(floodKey{event: PermissionRefused, result: Denied, actor: Actor{"user", "ada"}}) {
-			t.Error("an event of another kind is held back")
+			t.Error("event of another kind was dropped")
 		}
 		if written != mostKeys+mostPerWindow || remembered() > mostKeys+2 {
-			t.Errorf("%d were written, %d keys are remembered", written, remembered())
+			t.Errorf("%d events were written, %d keys are stored", written, remembered())
 		}
 		time.Sleep(floodWindow)
 		synctest.Wait()
 		if total != 100_000-written || remembered() != 0 {
-			t.Errorf("%d were counted, %d are remembered", total, remembered())
+			t.Errorf("%d events were counted, %d keys are stored", total, remembered())
 		}
 	})
 }

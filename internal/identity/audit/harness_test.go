@@ -20,10 +20,10 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// noon is when tests begin.
+// noon is the time at which tests begin.
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 123456789, time.FixedZone("", 7200))
 
-// clock is a clock that stands still.
+// clock is a clock that tests advance.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -43,13 +43,13 @@ func (c *clock) forward(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// stream is a standard output, which may fail.
+// stream is a standard output that can fail.
 type stream struct {
 	mu sync.Mutex
 	b  bytes.Buffer
-	// fail, if not nil, answers for a write.
+	// fail, if not nil, handles a write.
 	fail func(p []byte) (int, error)
-	// writes counts calls.
+	// writes counts the calls.
 	writes int
 }
 
@@ -71,7 +71,7 @@ func (s *stream) String() string {
 	return s.b.String()
 }
 
-// open returns a log that ends with the test.
+// open returns a log that is closed with the test.
 func open(t *testing.T, opts Options) *Log {
 	t.Helper()
 	if opts.Now == nil {
@@ -93,7 +93,7 @@ func toFile(path string) Options {
 	return Options{Config: config.Audit{To: config.AuditFile, File: path}}
 }
 
-// linesOf reads lines, each of which must be whole.
+// linesOf decodes lines, each of which must be complete.
 func linesOf(t *testing.T, text string) []line {
 	t.Helper()
 	var out []line
@@ -102,7 +102,7 @@ func linesOf(t *testing.T, text string) []line {
 		d.DisallowUnknownFields()
 		var one line
 		if err := d.Decode(&one); err != nil || !strings.HasSuffix(l, "\n") {
-			t.Fatalf("cannot read the line %q: %v", l, err)
+			t.Fatalf("line %q cannot be decoded: %v", l, err)
 		}
 		out = append(out, one)
 	}
@@ -133,7 +133,7 @@ func as(t *testing.T, c auth.Caller, remote, id string, f func(ctx context.Conte
 	r.Header.Set("X-Request-Id", id)
 	w := httptest.NewRecorder()
 	if s.Handler().ServeHTTP(w, r); w.Code != http.StatusOK {
-		t.Fatalf("the request was answered with %d", w.Code)
+		t.Fatalf("request returned %d, want 200", w.Code)
 	}
 }
 

@@ -70,14 +70,14 @@ func (o *output) reopen() error {
 	}
 	// Opening a pipe would block until it has a reader.
 	if info, err := os.Stat(o.path); err == nil && !info.Mode().IsRegular() {
-		return fail("name a regular file in audit.file, or set audit.to: stdout", errors.New("not a regular file"))
+		return fail("set audit.file to a regular file, or set audit.to: stdout", errors.New("not a regular file"))
 	}
 	f, err := os.OpenFile(o.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fail("create its folder, or set audit.file to another path", err)
+		return fail("create the folder, or set audit.file to another path", err)
 	case err != nil:
-		return fail("give the user of this program the right to write it, or set audit.file to another path", err)
+		return fail("make the file writable for this process, or set audit.file to another path", err)
 	}
 	if o.file != nil {
 		_ = o.file.Close() // Each write has returned its error.

@@ -32,35 +32,33 @@ func push(t *testing.T, l *Log, provider string) {
 	l.Record(t.Context(), Event{Name: CatalogPush, Result: Success, Target: map[string]string{"provider": provider}})
 }
 
-// TestRotation moves the file away, as logrotate does, in each of its ways. Lines
-// go to the file at the path again within a second, and none is lost that was
-// written to a file that is still there.
+// TestRotation moves the file away in each way of logrotate. Within a second,
+// lines are written to the file at the path again, and no line is lost that was
+// written to an existing file.
 func TestRotation(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		// rotate is done between two lines, and wait is how much later the second
-		// is written.
+		// rotate runs between two lines; the second is written after wait.
 		rotate func(path string) error
 		wait   time.Duration
-		// old is what the file that was moved has, new what the file at the path
-		// has.
+		// old are the lines of the moved file, new those of the file at the path.
 		old, new []string
 	}{
-		"Rename": {"a new file is made", func(path string) error { return os.Rename(path, path+".1") }, time.Second,
+		"Rename": {"A new file is created.", func(path string) error { return os.Rename(path, path+".1") }, time.Second,
 			[]string{"one"}, []string{"two"}},
-		"Soon": {"until then the old one is written to", func(path string) error { return os.Rename(path, path+".1") }, time.Millisecond,
+		"Soon": {"Until the next check the old file is written.", func(path string) error { return os.Rename(path, path+".1") }, time.Millisecond,
 			[]string{"one", "two"}, nil},
-		"Create": {"the file that logrotate makes is used", func(path string) error {
+		"Create": {"A file created by logrotate is used.", func(path string) error {
 			return errors.Join(os.Rename(path, path+".1"), os.WriteFile(path, nil, 0o640))
 		}, time.Second, []string{"one"}, []string{"two"}},
-		"Remove": {"a file that is gone is made again", os.Remove, time.Second, nil, []string{"two"}},
-		"Truncate": {"with copytruncate the file stays", func(path string) error {
+		"Remove": {"A removed file is created again.", os.Remove, time.Second, nil, []string{"two"}},
+		"Truncate": {"With copytruncate the file stays open.", func(path string) error {
 			data, err := os.ReadFile(path)
 			return errors.Join(err, os.WriteFile(path+".1", data, 0o600), os.Truncate(path, 0))
 		}, time.Millisecond, []string{"one"}, []string{"two"}},
-		"Back": {"a clock that was set back does not stop it", func(path string) error { return os.Rename(path, path+".1") }, -time.Hour,
+		"Back": {"A clock that was set back does not prevent the check.", func(path string) error { return os.Rename(path, path+".1") }, -time.Hour,
 			[]string{"one"}, []string{"two"}},
-		"Nothing": {"a file that is where it was stays open", func(string) error { return nil }, time.Hour, nil, []string{"one", "two"}},
+		"Nothing": {"A file that was not moved stays open.", func(string) error { return nil }, time.Hour, nil, []string{"one", "two"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +86,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestRotationFails takes the folder away: lines go to the file that is open, and
+// TestRotationFails removes the folder: lines are written to the open file, and
 // count as lost until there is a file at the path again.
 func TestRotationFails(t *testing.T) {
 	dir, at, told := filepath.Join(t.TempDir(), "log"), newClock(), &stream{}
@@ -111,18 +109,18 @@ func TestRotationFails(t *testing.T) {
 	}
 	push(t, l, "four")
 	if diff := cmp.Diff([]string{"one", "two", "three"}, providers(t, read(t, filepath.Join(dir+".old", "audit.jsonl")))); diff != "" {
-		t.Errorf("the old file (-want +got):\n%s", diff)
+		t.Errorf("old file (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"four"}, providers(t, read(t, path))); diff != "" {
-		t.Errorf("the new file (-want +got):\n%s", diff)
+		t.Errorf("new file (-want +got):\n%s", diff)
 	}
 	if got := told.String(); strings.Count(got, "audit log write failed") != 1 || !strings.Contains(got, "lost=2") {
-		t.Errorf("the log says\n%s", got)
+		t.Errorf("log is\n%s", got)
 	}
 }
 
 // TestConcurrent has two logs, as of two processes, write to one file from many
-// goroutines while it is rotated: every line is whole, and all are there.
+// goroutines during rotations: every line is complete, and none is lost.
 func TestConcurrent(t *testing.T) {
 	const goroutines, each = 16, 100
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
@@ -156,18 +154,18 @@ func TestConcurrent(t *testing.T) {
 		}
 	}
 	if len(seen) != goroutines*each {
-		t.Errorf("%d of %d lines are there", len(seen), goroutines*each)
+		t.Errorf("%d of %d lines were found", len(seen), goroutines*each)
 	}
 }
 
-// TestTorn wants a file whose last line has no end to get one, and a file to be
-// for its owner alone.
+// TestTorn checks that an incomplete last line is ended, and that only the owner
+// can read a file.
 func TestTorn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	l := open(t, toFile(path))
 	push(t, l, "one")
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file has mode %v: %v", info.Mode(), err)
+		t.Errorf("file has mode %v: %v", info.Mode(), err)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -180,7 +178,7 @@ func TestTorn(t *testing.T) {
 	push(t, l, "three")
 	lines := strings.SplitAfter(read(t, path), "\n")
 	if len(lines) != 5 || lines[1] != "{\"time\":\"2026\n" {
-		t.Fatalf("there is %q", lines)
+		t.Fatalf("lines are %q", lines)
 	}
 	if diff := cmp.Diff([]string{"two", "three"}, providers(t, lines[2]+lines[3])); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -194,10 +192,10 @@ func TestOpenFails(t *testing.T) {
 		opts       Options
 		want, hint string
 	}{
-		"Folder":   {"folders are not made", toFile(filepath.Join(dir, "no", "audit.jsonl")), "cannot open audit log " + filepath.Join(dir, "no", "audit.jsonl") + ": no such file or directory", "create its folder, or set audit.file to another path"},
-		"IsFolder": {"a folder is no file", toFile(dir), "cannot open audit log " + dir + ": not a regular file", "name a regular file in audit.file, or set audit.to: stdout"},
-		"Device":   {"nor is a device", toFile(os.DevNull), "cannot open audit log " + os.DevNull + ": not a regular file", "name a regular file in audit.file, or set audit.to: stdout"},
-		"Stdout":   {"a program without one", Options{Config: config.Audit{To: config.AuditStdout}}, "cannot open audit log stdout: the program has no standard output", "set audit.to: file"},
+		"Folder":   {"Missing folders are not created.", toFile(filepath.Join(dir, "no", "audit.jsonl")), "cannot open audit log " + filepath.Join(dir, "no", "audit.jsonl") + ": no such file or directory", "create the folder, or set audit.file to another path"},
+		"IsFolder": {"A folder is not a file.", toFile(dir), "cannot open audit log " + dir + ": not a regular file", "set audit.file to a regular file, or set audit.to: stdout"},
+		"Device":   {"A device is not a file.", toFile(os.DevNull), "cannot open audit log " + os.DevNull + ": not a regular file", "set audit.file to a regular file, or set audit.to: stdout"},
+		"Stdout":   {"A program may have no standard output.", Options{Config: config.Audit{To: config.AuditStdout}}, "cannot open audit log stdout: the program has no standard output", "set audit.to: file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +203,7 @@ func TestOpenFails(t *testing.T) {
 			_, err := New(tc.opts)
 			e, ok := errors.AsType[*OpenError](err)
 			if !ok {
-				t.Fatalf("%s: got %v", tc.reason, err)
+				t.Fatalf("%s: New returned %v, want an OpenError", tc.reason, err)
 			}
 			if diff := cmp.Diff([]string{tc.want, tc.hint}, []string{e.Error(), e.Hint}); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)

@@ -16,7 +16,7 @@ import (
 	provider "example.dev/ingestor/test/issuer"
 )
 
-// records are what an audit log was told.
+// records are the entries of an audit log.
 type records struct {
 	mu  sync.Mutex
 	all []string
@@ -28,7 +28,7 @@ func (r *records) add(_ context.Context, e AuditEvent) {
 	r.all = append(r.all, fmt.Sprint(e.Name, " ", e.Caller.Kind, " ", e.Caller.Subject, " ", e.Provider, " ", e.Err))
 }
 
-// take returns what was told since it was last asked.
+// take returns the entries since its last call.
 func (r *records) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -37,8 +37,8 @@ func (r *records) take() []string {
 	return out
 }
 
-// TestAuditTokens wants refused tokens to be recorded, and no request without
-// one.
+// TestAuditTokens checks that refused tokens are recorded, and requests without
+// a token are not.
 func TestAuditTokens(t *testing.T) {
 	told, c := &records{}, newClock()
 	a := newAuth(t, Options{Config: guests, Audit: told.add, Now: c.now})
@@ -50,13 +50,13 @@ func TestAuditTokens(t *testing.T) {
 		header []string
 		want   []string
 	}{
-		"Good":    {"a token that is good", []string{"Bearer " + good}, nil},
-		"None":    {"no token is no attempt", nil, nil},
-		"Other":   {"nor is another scheme", []string{"Basic YTpi"}, nil},
-		"Garbage": {"what is no token", []string{"Bearer hunter2"}, []string{"auth.token nobody   Illegal token"}},
-		"Two":     {"two of them", []string{"Bearer " + good, "Bearer " + good}, []string{"auth.token nobody   There is more than one Authorization header"}},
-		"Forged":  {"another signature", []string{"Bearer " + good[:len(good)-4] + "AAAA"}, []string{"auth.token nobody   its signature is not by a key that is known"}},
-		"Expired": {"one of an hour ago", []string{"Bearer " + expired}, []string{"auth.token nobody   it has expired"}},
+		"Good":    {"A valid token is not recorded.", []string{"Bearer " + good}, nil},
+		"None":    {"A request without a token is not recorded.", nil, nil},
+		"Other":   {"Another scheme is not recorded.", []string{"Basic YTpi"}, nil},
+		"Garbage": {"An invalid token is recorded.", []string{"Bearer hunter2"}, []string{"auth.token anonymous   Illegal token"}},
+		"Two":     {"Two tokens are recorded.", []string{"Bearer " + good, "Bearer " + good}, []string{"auth.token anonymous   More than one Authorization header"}},
+		"Forged":  {"An invalid signature is recorded.", []string{"Bearer " + good[:len(good)-4] + "AAAA"}, []string{"auth.token anonymous   token signature matches no known key"}},
+		"Expired": {"An expired token is recorded.", []string{"Bearer " + expired}, []string{"auth.token anonymous   token has expired"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -68,8 +68,8 @@ func TestAuditTokens(t *testing.T) {
 	}
 }
 
-// TestAuditTokenOutage wants a token that cannot be checked not to be recorded as
-// refused.
+// TestAuditTokenOutage checks that a token that cannot be verified is not
+// recorded as refused.
 func TestAuditTokenOutage(t *testing.T) {
 	told := &records{}
 	keys := newShelf(time.Now)
@@ -77,22 +77,22 @@ func TestAuditTokenOutage(t *testing.T) {
 	other := newAuth(t, Options{Config: guests})
 	keys.fail(errGone)
 	if _, err := ask(a, "Bearer "+guestToken(t, other)); statusOf(t, err) != http.StatusServiceUnavailable {
-		t.Fatalf("got %v", err)
+		t.Fatalf("request returned %v, want 503", err)
 	}
 	if got := told.take(); got != nil {
-		t.Errorf("recorded %q", got)
+		t.Errorf("%q was recorded, want nothing", got)
 	}
 }
 
-// TestAuditGuests wants the tokens of guests to be recorded.
+// TestAuditGuests checks that guest sign-ins are recorded.
 func TestAuditGuests(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		config config.Auth
 		want   []string
 	}{
-		"Open":   {"guests are let in", guests, []string{"auth.sign-in guest user:development/guest guest <nil>"}},
-		"Closed": {"or not", config.Auth{}, []string{"auth.sign-in nobody  guest Guests are not let in here: sign in, or have auth.providers.guest switched on"}},
+		"Open":   {"A guest sign-in is recorded.", guests, []string{"auth.sign-in guest user:development/guest guest <nil>"}},
+		"Closed": {"A refused guest sign-in is recorded.", config.Auth{}, []string{"auth.sign-in anonymous  guest Guest sign-in is disabled: sign in as a user, or enable auth.providers.guest"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -105,8 +105,8 @@ func TestAuditGuests(t *testing.T) {
 	}
 }
 
-// TestAuditSignIn signs a user in and out: each is recorded once, and no renewal
-// of a token.
+// TestAuditSignIn signs a user in and out: each is recorded once, and no token
+// refresh is.
 func TestAuditSignIn(t *testing.T) {
 	p, i := withIssuer(t, provider.Options{})
 	told := &records{}
@@ -119,9 +119,9 @@ func TestAuditSignIn(t *testing.T) {
 		}
 	}
 	p.visit(t, me, "POST", "/api/auth/oidc/logout")
-	wants("a browser without a session does not log out")
+	wants("a logout without a session is not recorded")
 	away := p.visit(t, me, "GET", "/api/auth/oidc/start")
-	wants("to begin is no sign-in")
+	wants("the start of a sign-in is not recorded")
 	back, err := url.Parse(i.Agree(t, away.Header.Get("Location")))
 	if err != nil {
 		t.Fatal(err)
@@ -129,21 +129,21 @@ func TestAuditSignIn(t *testing.T) {
 	wrong := *back
 	wrong.RawQuery = strings.Replace(back.RawQuery, "state=", "state=x", 1)
 	p.visit(t, browser(t), "GET", wrong.String())
-	wants("a sign-in of another browser", "auth.sign-in nobody  oidc This sign-in was not begun in this browser, or too long ago: begin again")
+	wants("a sign-in from another browser is refused", "auth.sign-in anonymous  oidc Sign-in was not started in this browser, or has expired: sign in again")
 	p.visit(t, me, "GET", back.String())
 	user := "user:default/" + i.Subject
 	wants("a sign-in", "auth.sign-in user "+user+" oidc <nil>")
 	p.visit(t, me, "POST", "/api/auth/oidc/refresh")
-	wants("a renewed token is no sign-in")
+	wants("a token refresh is not recorded")
 	p.visit(t, me, "POST", "/api/auth/oidc/logout")
 	wants("a logout", "auth.logout user "+user+" oidc <nil>")
 	away = p.visit(t, me, "GET", "/api/auth/oidc/start")
 	state := query(t, away.Header.Get("Location"), "state")
 	p.visit(t, me, "GET", frame+"?error=access_denied&error_description=no&state="+state)
-	wants("the issuer refused", "auth.sign-in nobody  oidc The issuer did not sign you in: access_denied no")
+	wants("a refusal of the issuer is recorded", "auth.sign-in anonymous  oidc The issuer refused the sign-in: access_denied no")
 }
 
-// query returns a parameter of an address.
+// query returns a query parameter of a URL.
 func query(t *testing.T, address, name string) string {
 	t.Helper()
 	u, err := url.Parse(address)

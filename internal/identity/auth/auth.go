@@ -108,7 +108,7 @@ func New(ctx context.Context, opts Options) (*Auth, error) {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	if u, err := url.Parse(opts.BaseURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("cannot use backend.baseUrl %q: it is no address of a web server", opts.BaseURL)
+		return nil, fmt.Errorf("cannot use backend.baseUrl %q: not an http or https URL", opts.BaseURL)
 	}
 	var err error
 	if a.services, err = newServices(opts.External); err != nil {
@@ -142,9 +142,9 @@ func (a *Auth) Run(ctx context.Context) {
 		if err == nil {
 			err = a.dropSessions(ctx)
 		}
-		keysFail = a.tell(ctx, "cannot maintain signing keys and sessions", err, keysFail)
+		keysFail = a.tell(ctx, "signing key and session maintenance failed", "signing key and session maintenance resumed", err, keysFail)
 		if a.users != nil {
-			issuerFails = a.tell(ctx, "The issuer of sign-ins does not answer", a.users.issuer.tend(ctx), issuerFails)
+			issuerFails = a.tell(ctx, "sign-in issuer not available", "sign-in issuer available again", a.users.issuer.tend(ctx), issuerFails)
 		}
 		select {
 		case <-ctx.Done():
@@ -155,13 +155,13 @@ func (a *Auth) Run(ctx context.Context) {
 }
 
 // tell logs an error when it first occurs, and when it is over.
-func (a *Auth) tell(ctx context.Context, message string, err error, before bool) bool {
+func (a *Auth) tell(ctx context.Context, failed, recovered string, err error, before bool) bool {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !before:
-		a.log.WarnContext(ctx, message, "error", err)
+		a.log.WarnContext(ctx, failed, "error", err)
 	case err == nil && before:
-		a.log.InfoContext(ctx, message+": that is over")
+		a.log.InfoContext(ctx, recovered)
 	}
 	return err != nil
 }
@@ -215,7 +215,7 @@ func bearer(r *http.Request) (string, error) {
 		return "", rest.Unauthenticated("Missing credentials")
 	}
 	if len(values) > 1 {
-		return "", rest.BadToken("There is more than one Authorization header")
+		return "", rest.BadToken("More than one Authorization header")
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	token = strings.Trim(token, " ")

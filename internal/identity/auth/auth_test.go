@@ -26,32 +26,32 @@ func TestHeader(t *testing.T) {
 		status int
 		says   string
 	}{
-		"none":        {"nobody says anything", nil, 401, "Missing credentials"},
-		"empty":       {"nothing is said", []string{""}, 401, "Missing credentials"},
-		"basic":       {"another scheme is none of ours", []string{"Basic Zm9vOmJhcg=="}, 401, "Missing credentials"},
-		"bare":        {"a token without its scheme", []string{token}, 401, "Missing credentials"},
-		"scheme":      {"a scheme without a token", []string{"Bearer"}, 401, "Missing credentials"},
-		"spaces":      {"nor spaces for one", []string{"Bearer   "}, 401, "Missing credentials"},
-		"garbage":     {"no token", []string{"Bearer garbage"}, 403, "Illegal token"},
-		"forged":      {"a token that is not ours", []string{"Bearer " + token[:len(token)-4] + "AAAA"}, 403, "Failed user token verification"},
-		"two":         {"who would be meant?", []string{"Bearer " + token, "Bearer " + token}, 403, "There is more than one Authorization header"},
-		"two kinds":   {"nor here", []string{"Basic Zm9vOmJhcg==", "Bearer " + token}, 403, "There is more than one Authorization header"},
-		"good":        {"as it should be", []string{"Bearer " + token}, 200, ""},
-		"lower case":  {"schemes know no case", []string{"bearer " + token}, 200, ""},
-		"more spaces": {"nor one space", []string{"Bearer   " + token}, 200, ""},
+		"none":        {"A missing header is 401.", nil, 401, "Missing credentials"},
+		"empty":       {"An empty header is 401.", []string{""}, 401, "Missing credentials"},
+		"basic":       {"Another scheme is 401.", []string{"Basic Zm9vOmJhcg=="}, 401, "Missing credentials"},
+		"bare":        {"A token without a scheme is 401.", []string{token}, 401, "Missing credentials"},
+		"scheme":      {"A scheme without a token is 401.", []string{"Bearer"}, 401, "Missing credentials"},
+		"spaces":      {"A scheme with only spaces is 401.", []string{"Bearer   "}, 401, "Missing credentials"},
+		"garbage":     {"A text that is not a token is 403.", []string{"Bearer garbage"}, 403, "Illegal token"},
+		"forged":      {"A token with an invalid signature is 403.", []string{"Bearer " + token[:len(token)-4] + "AAAA"}, 403, "Failed user token verification"},
+		"two":         {"Two headers are ambiguous.", []string{"Bearer " + token, "Bearer " + token}, 403, "More than one Authorization header"},
+		"two kinds":   {"Two headers with different schemes are ambiguous.", []string{"Basic Zm9vOmJhcg==", "Bearer " + token}, 403, "More than one Authorization header"},
+		"good":        {"A valid token is accepted.", []string{"Bearer " + token}, 200, ""},
+		"lower case":  {"Schemes are not case-sensitive.", []string{"bearer " + token}, 200, ""},
+		"more spaces": {"Several spaces are accepted.", []string{"Bearer   " + token}, 200, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := ask(a, tc.values...)
 			if statusOf(t, err) != tc.status || err != nil && err.Error() != tc.says {
-				t.Errorf("%s: got %v, want %d %q", tc.reason, err, tc.status, tc.says)
+				t.Errorf("%s: response is %v, want %d %q", tc.reason, err, tc.status, tc.says)
 			}
 			if tc.status == 200 {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 				}
 			} else if f, _ := errors.AsType[*rest.Fault](err); f.Name != map[int]string{401: "AuthenticationError", 403: "NotAllowedError"}[tc.status] {
-				t.Errorf("%s: the error is called %s", tc.reason, f.Name)
+				t.Errorf("%s: name of the error is %s", tc.reason, f.Name)
 			}
 		})
 	}
@@ -69,11 +69,11 @@ func TestServices(t *testing.T) {
 	}
 	for _, token := range []string{"first-token-471", "first-token-4711n", "FIRST-TOKEN-4711", "ci"} {
 		if got, err := ask(a, "Bearer "+token); statusOf(t, err) != http.StatusForbidden {
-			t.Errorf("%q: got %v, %v", token, got, err)
+			t.Errorf("%q: caller is %v, %v; want 403", token, got, err)
 		}
 	}
 	if got, err := ask(newAuth(t, Options{}), "Bearer first-token-4711"); err == nil {
-		t.Errorf("without services, got %v", got)
+		t.Errorf("caller without services is %v, want an error", got)
 	}
 }
 
@@ -89,19 +89,19 @@ func TestNewRefuses(t *testing.T) {
 		want string
 	}{
 		"base":         {Options{BaseURL: "nowhere"}, "cannot use backend.baseUrl"},
-		"empty token":  {Options{External: []config.ExternalAccess{{Subject: "ci"}}}, "externalAccess[0]: its token can be guessed, want at least 16 characters"},
-		"short token":  {Options{External: []config.ExternalAccess{{Subject: "ci", Token: "secret7"}}}, "externalAccess[0]: its token can be guessed, want at least 16 characters"},
-		"same signs":   {Options{External: []config.ExternalAccess{{Subject: "ci", Token: "aaaaaaaaaaaaaaaa"}}}, "externalAccess[0]: its token can be guessed, want at least 8 different characters"},
-		"no subject":   {Options{External: []config.ExternalAccess{{Token: "first-token-4711"}}}, "externalAccess[0]: it has no subject"},
-		"same token":   {Options{External: []config.ExternalAccess{{Token: "first-token-4711", Subject: "a"}, {Token: "first-token-4711", Subject: "b"}}}, "externalAccess[1]: its token is that of externalAccess[0]"},
+		"empty token":  {Options{External: []config.ExternalAccess{{Subject: "ci"}}}, "externalAccess[0]: token is weak, want at least 16 characters"},
+		"short token":  {Options{External: []config.ExternalAccess{{Subject: "ci", Token: "secret7"}}}, "externalAccess[0]: token is weak, want at least 16 characters"},
+		"same signs":   {Options{External: []config.ExternalAccess{{Subject: "ci", Token: "aaaaaaaaaaaaaaaa"}}}, "externalAccess[0]: token is weak, want at least 8 different characters"},
+		"no subject":   {Options{External: []config.ExternalAccess{{Token: "first-token-4711"}}}, "externalAccess[0]: subject is missing"},
+		"same token":   {Options{External: []config.ExternalAccess{{Token: "first-token-4711", Subject: "a"}, {Token: "first-token-4711", Subject: "b"}}}, "externalAccess[1]: same token as externalAccess[0]"},
 		"guest":        {Options{Config: config.Auth{Guest: config.GuestProvider{Enabled: true, UserRef: "a b"}}}, "auth.providers.guest.userEntityRef"},
 		"guest owns":   {Options{Config: config.Auth{Guest: config.GuestProvider{Enabled: true, OwnershipRefs: []string{"x:y:z"}}}}, "auth.providers.guest.ownershipEntityRefs"},
-		"issuer":       {changed(func(o *config.OIDCProvider) { o.Issuer = "issuer" }), "its issuer is no address"},
-		"credentials":  {changed(func(o *config.OIDCProvider) { o.Issuer = "https://a:hunter2@issuer.example" }), "its issuer is no address"},
-		"client":       {changed(func(o *config.OIDCProvider) { o.ClientID = "" }), "it has no clientId"},
-		"authority":    {changed(func(o *config.OIDCProvider) { o.CAFile = "/nowhere.pem" }), "cannot read its authority"},
-		"no authority": {changed(func(o *config.OIDCProvider) { o.CAFile = "auth_test.go" }), "there is no certificate"},
-		"short secret": {Options{Config: config.Auth{OIDC: oidc, SessionSecret: "short-secret"}}, "auth.session.secret: it can be guessed, want at least 16 characters"},
+		"issuer":       {changed(func(o *config.OIDCProvider) { o.Issuer = "issuer" }), "issuer is not an http or https URL"},
+		"credentials":  {changed(func(o *config.OIDCProvider) { o.Issuer = "https://a:hunter2@issuer.example" }), "issuer is not an http or https URL"},
+		"client":       {changed(func(o *config.OIDCProvider) { o.ClientID = "" }), "clientId is missing"},
+		"authority":    {changed(func(o *config.OIDCProvider) { o.CAFile = "/nowhere.pem" }), "cannot read caFile"},
+		"no authority": {changed(func(o *config.OIDCProvider) { o.CAFile = "auth_test.go" }), "no certificate in caFile"},
+		"short secret": {Options{Config: config.Auth{OIDC: oidc, SessionSecret: "short-secret"}}, "auth.session.secret: secret is weak, want at least 16 characters"},
 		"app":          {Options{Config: config.Auth{OIDC: oidc}, AppURL: "javascript:alert(1)"}, "cannot use app.baseUrl"},
 	}
 	for name, tc := range cases {
@@ -112,11 +112,11 @@ func TestNewRefuses(t *testing.T) {
 			}
 			_, err := New(t.Context(), tc.opts)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Fatalf("got %v, want %q", err, tc.want)
+				t.Fatalf("error is %v, want %q", err, tc.want)
 			}
 			for _, secret := range []string{"secret7", "aaaaaaaa", "first-token-4711", "short-secret", "hunter2"} {
 				if strings.Contains(err.Error(), secret) {
-					t.Errorf("the error shows a secret: %v", err)
+					t.Errorf("error contains a secret: %v", err)
 				}
 			}
 		})
@@ -124,12 +124,12 @@ func TestNewRefuses(t *testing.T) {
 	gone := newShelf(time.Now)
 	gone.fail(errGone)
 	if _, err := New(t.Context(), Options{BaseURL: base, Keys: gone, Now: time.Now}); !errors.Is(err, db.ErrUnavailable) {
-		t.Errorf("without a store: got %v", err)
+		t.Errorf("New without a store returned %v, want db.ErrUnavailable", err)
 	}
 }
 
-// TestPeers has two processes on one store accept each other's tokens, and a
-// third that comes later theirs.
+// TestPeers has two processes on one store accept each other's tokens, and those
+// of a third that starts later.
 func TestPeers(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) KeyStore{
 		"memory": func(*testing.T) KeyStore { return newShelf(time.Now) },
@@ -155,7 +155,7 @@ func TestPeers(t *testing.T) {
 			}
 			stranger := newAuth(t, Options{Config: guests})
 			if _, err := ask(stranger, "Bearer "+fromA); statusOf(t, err) != http.StatusForbidden {
-				t.Errorf("a portal with another store says %v", err)
+				t.Errorf("portal with another store returned %v, want 403", err)
 			}
 		})
 	}
@@ -167,7 +167,7 @@ func TestGuestsSwitchedOff(t *testing.T) {
 	token := guestToken(t, on)
 	off := newAuth(t, Options{Keys: keys})
 	if _, err := ask(off, "Bearer "+token); statusOf(t, err) != http.StatusForbidden {
-		t.Errorf("a guest of before is let in: %v", err)
+		t.Errorf("guest token is accepted after guests were disabled: %v", err)
 	}
 	user, err := on.issue(t.Context(), identity{ref: "user:default/ada", ownership: []string{"user:default/ada", "group:default/a"}})
 	if err != nil {
@@ -180,7 +180,7 @@ func TestGuestsSwitchedOff(t *testing.T) {
 	}
 }
 
-// FuzzAuthenticate sees that nothing but a token we gave gets anybody in.
+// FuzzAuthenticate checks that only a token we issued is accepted.
 func FuzzAuthenticate(f *testing.F) {
 	a := newAuth(f, Options{Config: guests, External: []config.ExternalAccess{{Token: "first-token-4711", Subject: "ci"}}})
 	good := guestToken(f, a)
@@ -192,12 +192,12 @@ func FuzzAuthenticate(f *testing.F) {
 		if err == nil {
 			token := strings.Trim(value[len("Bearer "):], " ")
 			if token != good && token != "first-token-4711" {
-				t.Errorf("%q is let in as %v", value, got)
+				t.Errorf("%q is accepted as %v", value, got)
 			}
 			return
 		}
 		if s := statusOf(t, err); s != http.StatusForbidden && s != http.StatusUnauthorized {
-			t.Errorf("%q: status %d", value, s)
+			t.Errorf("%q: status is %d", value, s)
 		}
 	})
 }

@@ -24,10 +24,10 @@ func TestBack(t *testing.T) {
 	for path, want := range good {
 		got, err := u.back(path)
 		if err != nil || got != want {
-			t.Errorf("%q: got %q, %v, want %q", path, got, err, want)
+			t.Errorf("%q leads to %q, %v; want %q", path, got, err, want)
 		}
 		if at, err := url.Parse(got); err != nil || at.Host != app.Host || at.Scheme != app.Scheme {
-			t.Errorf("%q leads to %q", path, got)
+			t.Errorf("%q leads to another site: %q", path, got)
 		}
 	}
 	for _, path := range []string{
@@ -35,12 +35,12 @@ func TestBack(t *testing.T) {
 		"https:evil.example", "javascript:alert(1)", "data:text/html,x", "evil.example", "?x", "#x", " /x", "/\x00", "//", "/%zz", "http://portal.example@evil.example/",
 	} {
 		if got, err := u.back(path); statusOf(t, err) != http.StatusBadRequest {
-			t.Errorf("%q leads to %q, %v", path, got, err)
+			t.Errorf("%q leads to %q, %v; want 400", path, got, err)
 		}
 	}
 }
 
-// FuzzBack sees that no path leads to another site.
+// FuzzBack checks that no path leads to another site.
 func FuzzBack(f *testing.F) {
 	app, _ := url.Parse("https://portal.example/app")
 	u := &users{app: app}

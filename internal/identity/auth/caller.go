@@ -12,10 +12,10 @@ type Kind = who.Kind
 
 // Kinds of caller.
 const (
-	Nobody  = who.Nobody
-	Guest   = who.Guest
-	User    = who.User
-	Service = who.Service
+	Anonymous = who.Anonymous
+	Guest     = who.Guest
+	User      = who.User
+	Service   = who.Service
 )
 
 // With stores a caller in a context, and From returns it.

@@ -23,7 +23,7 @@ const (
 )
 
 // errTooLong is returned for a value that does not fit into cookies.
-var errTooLong = errors.New("it does not fit into cookies")
+var errTooLong = errors.New("value is too long for cookies")
 
 // cookie stores an encrypted value in the browser, which can neither read nor change
 // it.
@@ -56,7 +56,7 @@ func newCookie(secret []byte, name, path string, lasts time.Duration, secure boo
 func (c *cookie) write(w http.ResponseWriter, r *http.Request, v any) error {
 	plain, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("cannot write the cookie %s: %w", c.name, err)
+		return fmt.Errorf("cannot write cookie %s: %w", c.name, err)
 	}
 	rest := base64.RawURLEncoding.EncodeToString(c.seal.Seal(nil, nil, plain, nil))
 	pieces := (len(rest) + pieceSize - 1) / pieceSize

@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// bake writes a value and returns the cookies a browser then has.
+// bake writes a value and returns the cookies of a browser.
 func bake(t *testing.T, c *cookie, v any, before ...*http.Cookie) []*http.Cookie {
 	t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
@@ -46,40 +46,40 @@ func TestCookie(t *testing.T) {
 	c := newOne(secret, "a")
 	short := bake(t, c, "short")
 	if got, ok := taste(c, short...); !ok || got != "short" {
-		t.Errorf("got %q, %v", got, ok)
+		t.Errorf("value is %q, %v", got, ok)
 	}
 	if k := short[0]; !k.Secure || !k.HttpOnly || k.SameSite != http.SameSiteLaxMode || k.Path != "/api/auth" || k.MaxAge != 3600 {
-		t.Errorf("got %v", k)
+		t.Errorf("cookie is %v", k)
 	}
 	if bake(t, c, "short")[0].Value == short[0].Value {
-		t.Error("the same value looks the same twice")
+		t.Error("same value is encrypted the same way twice")
 	}
 	long := strings.Repeat("long", 2500)
 	pieces := bake(t, c, long)
 	if got, ok := taste(c, pieces...); len(pieces) != 4 || !ok || got != long {
-		t.Errorf("%d pieces, got %d characters, %v", len(pieces), len(got), ok)
+		t.Errorf("value has %d pieces, with %d characters read, %v", len(pieces), len(got), ok)
 	}
 	for _, k := range pieces {
 		if len(k.String()) > 4000 {
-			t.Errorf("a cookie of %d characters", len(k.String()))
+			t.Errorf("cookie has %d characters", len(k.String()))
 		}
 	}
 	if again := bake(t, c, "short", pieces...); len(again) != 4 || again[3].MaxAge >= 0 || again[3].Value != "" {
-		t.Errorf("pieces of before are left: %v", again)
+		t.Errorf("old pieces are left: %v", again)
 	}
 	if got, ok := taste(c, append(bake(t, c, "short"), pieces[1:]...)...); !ok || got != "short" {
-		t.Errorf("pieces of before are read: %q, %v", got, ok)
+		t.Errorf("old pieces are read: %q, %v", got, ok)
 	}
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
 	if err := c.write(w, r, strings.Repeat("x", 20_000)); err == nil || len(w.Result().Cookies()) != 0 {
-		t.Errorf("what no cookies hold: %v", err)
+		t.Errorf("value that is too long returned %v, want an error", err)
 	}
 
 	value := short[0].Value
 	bad := map[string]*cookie{"another secret": newOne([]byte("0123456789abcdeF"), "a"), "another cookie": newOne(secret, "b")}
 	for reason, other := range bad {
 		if got, ok := taste(other, &http.Cookie{Name: other.name, Value: value}); ok {
-			t.Errorf("%s: got %q", reason, got)
+			t.Errorf("%s: value is %q, want none", reason, got)
 		}
 	}
 	for n := range value {
@@ -88,21 +88,21 @@ func TestCookie(t *testing.T) {
 				continue
 			}
 			if got, ok := taste(c, &http.Cookie{Name: "a", Value: changed}); ok {
-				t.Fatalf("character %d changed: got %q", n, got)
+				t.Fatalf("value with a changed character %d is %q, want none", n, got)
 			}
 		}
 	}
 	for _, v := range []string{"", "1", "1.", "0.x", "-1.x", "9.x", "99999999999999999999.x", "2." + value[2:], "x." + value[2:], strings.Repeat("1", 100_000)} {
 		if got, ok := taste(c, &http.Cookie{Name: "a", Value: v}); ok {
-			t.Errorf("%.20q: got %q", v, got)
+			t.Errorf("value of %.20q is %q, want none", v, got)
 		}
 	}
 	if got, ok := taste(c, pieces[0], pieces[2], pieces[3]); ok {
-		t.Errorf("without a piece: got %d characters", len(got))
+		t.Errorf("value without a piece has %d characters, want none", len(got))
 	}
 }
 
-// TestSession sees that sessions outlive the process, whichever secret they
+// TestSession checks that sessions survive a restart, whichever secret they
 // have, and end.
 func TestSession(t *testing.T) {
 	for name, secret := range map[string]string{"of the store": "", "configured": "a secret of the configuration"} {
@@ -116,11 +116,11 @@ func TestSession(t *testing.T) {
 			p.put(t, c, session{ID: "a", Ref: "user:default/ada", Ownership: []string{"user:default/ada"}, Began: clock.now(), Until: clock.now().Add(90 * 24 * time.Hour)})
 			p.open(t, clock.now)
 			if in := p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh"); in.StatusCode != http.StatusOK {
-				t.Errorf("another process: %s %s", in.Status, in.body)
+				t.Errorf("refresh in another process returned %s %s, want 200", in.Status, in.body)
 			}
 			clock.forward(sessionLasts)
 			if in := p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh"); in.StatusCode != http.StatusUnauthorized {
-				t.Errorf("a month later: %s %s", in.Status, in.body)
+				t.Errorf("refresh a month later returned %s %s, want 401", in.Status, in.body)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// base is where the portal of the tests is.
+// base is the base URL of the portal.
 const base = "http://127.0.0.1:7007"
 
 // shelf is a KeyStore and a SessionStore in memory.
@@ -31,10 +31,10 @@ type shelf struct {
 	now     func() time.Time
 	keys    map[string]Key
 	secrets map[string][]byte
-	// revoked are the sessions that have been revoked, and when they expire.
+	// revoked are the revoked sessions with their expiry.
 	revoked map[string]time.Time
 	reads   int
-	// err, if not nil, is what everything fails with.
+	// err, if not nil, is returned by all methods.
 	err error
 }
 
@@ -109,14 +109,14 @@ func (s *shelf) DropSessions(context.Context) error {
 	return s.err
 }
 
-// fail makes everything fail, or nothing any more.
+// fail sets the error of all methods; nil removes it.
 func (s *shelf) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = err
 }
 
-// ids returns the ids of the keys there are.
+// ids returns the ids of all keys.
 func (s *shelf) ids() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *shelf) ids() map[string]bool {
 
 var errGone = errors.Join(db.ErrUnavailable, errors.New("no such host"))
 
-// clock is a clock that stands still.
+// clock is a clock that tests advance.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -149,10 +149,10 @@ func (c *clock) forward(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// guests lets them in.
+// guests enables guest sign-in.
 var guests = config.Auth{Guest: config.GuestProvider{Enabled: true}}
 
-// newAuth returns an Auth, with what is missing of its options.
+// newAuth returns an Auth, with defaults for missing options.
 func newAuth(tb testing.TB, opts Options) *Auth {
 	tb.Helper()
 	if opts.Now == nil {
@@ -172,7 +172,7 @@ func newAuth(tb testing.TB, opts Options) *Auth {
 	return a
 }
 
-// guestToken returns a token a guest was given.
+// guestToken returns the token of a guest.
 func guestToken(tb testing.TB, a *Auth) string {
 	tb.Helper()
 	token, err := a.issue(context.Background(), a.guest)
@@ -182,7 +182,7 @@ func guestToken(tb testing.TB, a *Auth) string {
 	return token
 }
 
-// ask has somebody authenticated by the values of their Authorization header.
+// ask authenticates a request by the values of its Authorization header.
 func ask(a *Auth, values ...string) (Caller, error) {
 	r := httptest.NewRequest(http.MethodGet, "/api/catalog/entities", nil)
 	for _, v := range values {
@@ -191,7 +191,7 @@ func ask(a *Auth, values ...string) (Caller, error) {
 	return a.Authenticate(r)
 }
 
-// statusOf returns what a client is answered.
+// statusOf returns the status of an error.
 func statusOf(tb testing.TB, err error) int {
 	tb.Helper()
 	if err == nil {
@@ -199,12 +199,12 @@ func statusOf(tb testing.TB, err error) int {
 	}
 	f, ok := errors.AsType[*rest.Fault](err)
 	if !ok {
-		tb.Fatalf("want a fault, got %T: %v", err, err)
+		tb.Fatalf("error is %T, want a fault: %v", err, err)
 	}
 	return f.Status
 }
 
-// serve answers requests with the endpoints of an Auth.
+// serve returns the endpoints of an Auth.
 func serve(tb testing.TB, a *Auth) http.Handler {
 	tb.Helper()
 	return rest.New(rest.Options{
@@ -212,7 +212,7 @@ func serve(tb testing.TB, a *Auth) http.Handler {
 	}).Handler()
 }
 
-// call makes a request and returns its answer.
+// call sends a request and returns its response.
 func call(tb testing.TB, h http.Handler, method, path string, body io.Reader) *httptest.ResponseRecorder {
 	tb.Helper()
 	w := httptest.NewRecorder()
@@ -220,17 +220,17 @@ func call(tb testing.TB, h http.Handler, method, path string, body io.Reader) *h
 	return w
 }
 
-// decode reads an answer.
+// decode decodes a response.
 func decode[T any](tb testing.TB, data []byte) T {
 	tb.Helper()
 	var v T
 	if err := json.Unmarshal(data, &v); err != nil {
-		tb.Fatalf("cannot read %s: %v", data, err)
+		tb.Fatalf("response %s cannot be decoded: %v", data, err)
 	}
 	return v
 }
 
-// diary is a log that many write to.
+// diary is a log that is safe for concurrent use.
 type diary struct {
 	mu sync.Mutex
 	b  bytes.Buffer

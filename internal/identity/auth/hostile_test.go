@@ -22,16 +22,15 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// rogue is an issuer that answers as a test likes. The real one does not do
-// what is wrong.
+// rogue is an issuer whose responses the test sets, as a real one sends no
+// invalid ones.
 type rogue struct {
 	*httptest.Server
 	key *rsa.PrivateKey
-	// down says that it answers nothing of use, and keyReads how often its keys
-	// were read.
+	// down makes all responses fail; keyReads counts reads of the keys.
 	down     atomic.Bool
 	keyReads atomic.Int32
-	// token is the answer to a code, userinfo that to who somebody is.
+	// token is the response to a code, userinfo that of the userinfo endpoint.
 	token, userinfo atomic.Pointer[http.HandlerFunc]
 }
 
@@ -72,14 +71,14 @@ func newRogue(t *testing.T) *rogue {
 	return r
 }
 
-// answer sets what the issuer answers to a code, and to who somebody is.
+// answer sets the responses to a code and of the userinfo endpoint.
 func (r *rogue) answer(token http.HandlerFunc, userinfo string) {
 	who := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, cmp.Or(userinfo, `{"sub":"s1"}`)) })
 	r.token.Store(&token)
 	r.userinfo.Store(&who)
 }
 
-// claims returns what a good ID token says.
+// claims returns the claims of a valid ID token.
 func (r *rogue) claims(nonce string, change map[string]any) map[string]any {
 	now := time.Now()
 	m := map[string]any{
@@ -95,7 +94,7 @@ func (r *rogue) claims(nonce string, change map[string]any) map[string]any {
 	return m
 }
 
-// give answers with a token.
+// give returns a handler that responds with a token.
 func give(id string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "opaque", "token_type": "Bearer", "expires_in": 60, "id_token": id})
@@ -111,14 +110,13 @@ func (r *rogue) setup() config.Auth {
 	}
 }
 
-// begin begins to sign in and returns the address to come back to, but for the
-// code.
+// begin starts a sign-in and returns the callback URL without the code.
 func begin(t *testing.T, p *portal, c *http.Client) (back, nonce string) {
 	t.Helper()
 	away := p.visit(t, c, http.MethodGet, "/api/auth/oidc/start")
 	at, err := url.Parse(away.Header.Get("Location"))
 	if err != nil || away.StatusCode != http.StatusFound {
-		t.Fatalf("got %s %s", away.Status, away.body)
+		t.Fatalf("start returned %s %s, want 302", away.Status, away.body)
 	}
 	return frame + "?state=" + at.Query().Get("state"), at.Query().Get("nonce")
 }
@@ -155,25 +153,25 @@ func TestRogueIssuer(t *testing.T) {
 	}{
 		"good":             {token: signed(nil), status: 302},
 		"many groups":      {token: signed(map[string]any{"groups": many[:300]}), status: 302},
-		"too many groups":  {token: signed(map[string]any{"groups": many}), status: 403, says: `You are in more groups than a session can hold: have the issuer list fewer in the claim \"groups\"`},
+		"too many groups":  {token: signed(map[string]any{"groups": many}), status: 403, says: `You are in too many groups for a session: configure the issuer to list fewer in the claim \"groups\"`},
 		"asked for groups": {token: signed(map[string]any{"groups": nil}), userinfo: `{"sub":"s1","groups":["b"]}`, status: 302},
-		"somebody else":    {token: signed(map[string]any{"groups": nil}), userinfo: `{"sub":"s2","groups":["b"]}`, status: 401, says: "speaks of somebody else"},
+		"another user":     {token: signed(map[string]any{"groups": nil}), userinfo: `{"sub":"s2","groups":["b"]}`, status: 401, says: "userinfo is invalid or for another user"},
 		"no userinfo":      {token: signed(map[string]any{"groups": nil}), userinfo: `no`, status: 503},
 		"nonce":            {token: signed(map[string]any{"nonce": "x"}), status: 401, says: "for another sign-in"},
 		"no nonce":         {token: signed(map[string]any{"nonce": nil}), status: 401, says: "for another sign-in"},
 		"audience":         {token: signed(map[string]any{"aud": "other"}), status: 401, says: "audience"},
-		"audiences":        {token: signed(map[string]any{"aud": []string{"portal", "other"}}), status: 401, says: "it is for several audiences and has no claim azp"},
+		"audiences":        {token: signed(map[string]any{"aud": []string{"portal", "other"}}), status: 401, says: "several audiences and no claim azp"},
 		"our party":        {token: signed(map[string]any{"aud": []string{"portal", "other"}, "azp": "portal"}), status: 302},
-		"other party":      {token: signed(map[string]any{"azp": "other"}), status: 401, says: "add that client to auth.providers.oidc.authorizedParties"},
+		"other party":      {token: signed(map[string]any{"azp": "other"}), status: 401, says: "add the client to auth.providers.oidc.authorizedParties"},
 		"issuer":           {token: signed(map[string]any{"iss": "https://evil.example"}), status: 401, says: "different provider"},
 		"expired":          {token: signed(map[string]any{"exp": time.Now().Add(-time.Second).Unix()}), status: 401, says: "expired"},
-		"no user":          {token: signed(map[string]any{"email": nil}), status: 401, says: `it has no claim`},
-		"user type":        {token: signed(map[string]any{"email": []string{"a"}}), status: 401, says: `it has no claim`},
-		"long user":        {token: signed(map[string]any{"email": strings.Repeat("a", maxClaim+1)}), status: 401, says: `it has no claim`},
-		"unverified":       {token: signed(map[string]any{"email_verified": false}), status: 401, says: "has not been verified"},
+		"no user":          {token: signed(map[string]any{"email": nil}), status: 401, says: `token has no claim`},
+		"user type":        {token: signed(map[string]any{"email": []string{"a"}}), status: 401, says: `token has no claim`},
+		"long user":        {token: signed(map[string]any{"email": strings.Repeat("a", maxClaim+1)}), status: 401, says: `token has no claim`},
+		"unverified":       {token: signed(map[string]any{"email_verified": false}), status: 401, says: "is not verified"},
 		"verified text":    {token: signed(map[string]any{"email_verified": "true"}), status: 302},
-		"events":           {token: signed(map[string]any{"events": map[string]any{}}), status: 401, says: "not for signing in"},
-		"access token":     {token: signed(map[string]any{"at_hash": "x"}), status: 401, says: "the access token is not the one"},
+		"events":           {token: signed(map[string]any{"events": map[string]any{}}), status: 401, says: "not for sign-in"},
+		"access token":     {token: signed(map[string]any{"at_hash": "x"}), status: 401, says: "access token does not match"},
 		"none": {token: func(nonce string) http.HandlerFunc {
 			payload, _ := json.Marshal(r.claims(nonce, nil))
 			return give(base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"k"}`)) + "." + base64.RawURLEncoding.EncodeToString(payload) + ".")
@@ -184,7 +182,7 @@ func TestRogueIssuer(t *testing.T) {
 		"other key": {token: func(nonce string) http.HandlerFunc {
 			return give(sign(t, jose.ES256, newKey(t), "k", "JWT", r.claims(nonce, nil)))
 		}, status: 401, says: "signature"},
-		"no ID token": {token: raw(give("")), status: 401, says: "gave no ID token"},
+		"no ID token": {token: raw(give("")), status: 401, says: "returned no ID token"},
 		"garbage":     {token: raw(give("x.y.z")), status: 401, says: "signature"},
 		"refuses":     {token: says(400, `{"error":"invalid_grant","error_description":"`+issuersWords+`"}`), status: 401, says: "400 Bad Request invalid_grant"},
 		"fails":       {token: says(500, issuersWords), status: 503},
@@ -201,39 +199,38 @@ func TestRogueIssuer(t *testing.T) {
 			r.answer(tc.token(nonce), tc.userinfo)
 			got := p.visit(t, c, http.MethodGet, back+"&code=the-code&iss="+url.QueryEscape(r.URL))
 			if got.StatusCode != tc.status || !strings.Contains(string(got.body), tc.says) {
-				t.Errorf("got %s %s, want %d %q", got.Status, got.body, tc.status, tc.says)
+				t.Errorf("callback returned %s %s, want %d %q", got.Status, got.body, tc.status, tc.says)
 			}
 			if strings.Contains(string(got.body), clientSecret) || strings.Contains(string(got.body), issuersWords) {
-				t.Errorf("too much is said: %s", got.body)
+				t.Errorf("response contains a secret or text of the issuer: %s", got.body)
 			}
 			in := p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh")
 			if (in.StatusCode == http.StatusOK) != (tc.status == http.StatusFound) {
-				t.Fatalf("afterwards: %s %s", in.Status, in.body)
+				t.Fatalf("refresh afterwards returned %s %s", in.Status, in.body)
 			}
 			if tc.status == http.StatusFound {
 				who := decode[welcome](t, in.body)
 				if who.Profile.DisplayName != "Ada" || who.Profile.Picture == "" || !strings.HasPrefix(who.Portal.Identity.Ref, "user:default/ada-example.com-") {
-					t.Errorf("got %+v", who)
+					t.Errorf("profile is %+v", who)
 				}
 				if _, err := ask(p.Auth, "Bearer "+who.Portal.Token); err != nil {
-					t.Errorf("%d groups: the token is refused: %v", len(who.Portal.Identity.Ownership), err)
+					t.Errorf("token with %d groups is refused: %v", len(who.Portal.Identity.Ownership), err)
 				}
 			}
 		})
 	}
 	if said := p.said.String(); strings.Contains(said, clientSecret) || strings.Contains(said, issuersWords) || strings.Contains(said, "the-code") {
-		t.Errorf("the log says too much:\n%s", said)
+		t.Errorf("log contains a secret or text of the issuer:\n%s", said)
 	}
 }
 
-// TestAuthorizedParty has programs bring tokens of the issuer that it gave to
-// one client or another.
+// TestAuthorizedParty checks tokens that the issuer gave to several clients.
 func TestAuthorizedParty(t *testing.T) {
 	t.Parallel()
 	r := newRogue(t)
 	const (
-		missing = "it is for several audiences and has no claim azp"
-		other   = "add that client to auth.providers.oidc.authorizedParties"
+		missing = "several audiences and no claim azp"
+		other   = "add the client to auth.providers.oidc.authorizedParties"
 	)
 	both := []string{"portal", "account"}
 	cases := map[string]struct {
@@ -243,22 +240,22 @@ func TestAuthorizedParty(t *testing.T) {
 		claims   map[string]any
 		says     string
 	}{
-		"One":           {"one audience needs no party", "", nil, nil, ""},
-		"Ours":          {"issued to the portal", "", nil, map[string]any{"azp": "portal"}, ""},
-		"Several":       {"several audiences, issued to the portal", "", nil, map[string]any{"aud": both, "azp": "portal"}, ""},
-		"SeveralNone":   {"several audiences, issued to an unknown client", "", nil, map[string]any{"aud": both}, missing},
-		"SeveralOther":  {"several audiences, issued to another client", "", nil, map[string]any{"aud": both, "azp": "account"}, other},
-		"Other":         {"issued to another client", "", nil, map[string]any{"azp": "cli"}, `issued to the client "cli" (claim azp); ` + other},
-		"Listed":        {"issued to a client that is listed", "", []string{"ci", "cli"}, map[string]any{"azp": "cli"}, ""},
-		"SeveralListed": {"the same for several audiences", "", []string{"cli"}, map[string]any{"aud": both, "azp": "cli"}, ""},
-		"NotListed":     {"a client beside those that are listed", "", []string{"ci"}, map[string]any{"azp": "cli"}, other},
-		"ListKeepsOurs": {"a list leaves the portal's own client in", "", []string{"ci"}, map[string]any{"azp": "portal"}, ""},
-		"Audience":      {"the configured audience is a client itself", "api", nil, map[string]any{"aud": []string{"api", "account"}, "azp": "api"}, ""},
-		"AudienceOurs":  {"a token for that audience, issued to the portal", "api", nil, map[string]any{"aud": "api", "azp": "portal"}, ""},
-		"Case":          {"names of clients have a case", "", nil, map[string]any{"azp": "Portal"}, other},
-		"Empty":         {"an empty name is no name", "", nil, map[string]any{"azp": ""}, other},
-		"Type":          {"a party is text", "", []string{"portal"}, map[string]any{"azp": []string{"portal"}}, other},
-		"Control":       {"a name is shown without what a terminal would act on", "", nil, map[string]any{"azp": "a\x1b[31m"}, `"a [31m"`},
+		"One":           {"A single audience needs no party.", "", nil, nil, ""},
+		"Ours":          {"A token issued to the portal is accepted.", "", nil, map[string]any{"azp": "portal"}, ""},
+		"Several":       {"Several audiences are accepted if the token was issued to the portal.", "", nil, map[string]any{"aud": both, "azp": "portal"}, ""},
+		"SeveralNone":   {"Several audiences need a party.", "", nil, map[string]any{"aud": both}, missing},
+		"SeveralOther":  {"Several audiences are refused if the token was issued to another client.", "", nil, map[string]any{"aud": both, "azp": "account"}, other},
+		"Other":         {"A token issued to another client is refused.", "", nil, map[string]any{"azp": "cli"}, `issued to client "cli" (claim azp); ` + other},
+		"Listed":        {"A token issued to a listed client is accepted.", "", []string{"ci", "cli"}, map[string]any{"azp": "cli"}, ""},
+		"SeveralListed": {"Several audiences are accepted if the token was issued to a listed client.", "", []string{"cli"}, map[string]any{"aud": both, "azp": "cli"}, ""},
+		"NotListed":     {"A token issued to an unlisted client is refused.", "", []string{"ci"}, map[string]any{"azp": "cli"}, other},
+		"ListKeepsOurs": {"A list still allows the portal's own client.", "", []string{"ci"}, map[string]any{"azp": "portal"}, ""},
+		"Audience":      {"The configured audience is accepted as the party.", "api", nil, map[string]any{"aud": []string{"api", "account"}, "azp": "api"}, ""},
+		"AudienceOurs":  {"A token for the configured audience issued to the portal is accepted.", "api", nil, map[string]any{"aud": "api", "azp": "portal"}, ""},
+		"Case":          {"Names of clients are case-sensitive.", "", nil, map[string]any{"azp": "Portal"}, other},
+		"Empty":         {"An empty party is refused.", "", nil, map[string]any{"azp": ""}, other},
+		"Type":          {"A party must be text.", "", []string{"portal"}, map[string]any{"azp": []string{"portal"}}, other},
+		"Control":       {"Control characters of a name are not shown.", "", nil, map[string]any{"azp": "a\x1b[31m"}, `"a [31m"`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -268,18 +265,18 @@ func TestAuthorizedParty(t *testing.T) {
 			got, err := ask(a, "Bearer "+sign(t, jose.RS256, r.key, "k", "JWT", r.claims("", tc.claims)))
 			if tc.says == "" {
 				if err != nil || got.Kind != User {
-					t.Errorf("%s: got %v, %v", tc.reason, got, err)
+					t.Errorf("%s: caller is %v, %v; want a user", tc.reason, got, err)
 				}
 				return
 			}
 			if statusOf(t, err) != http.StatusForbidden || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("%s: got %v, %v, want 403 %q", tc.reason, got, err, tc.says)
+				t.Errorf("%s: caller is %v, %v; want 403 %q", tc.reason, got, err, tc.says)
 			}
 		})
 	}
 }
 
-// TestRogueBrowser comes back from the issuer in ways nobody should.
+// TestRogueBrowser checks invalid callbacks from a browser.
 func TestRogueBrowser(t *testing.T) {
 	t.Parallel()
 	r := newRogue(t)
@@ -287,7 +284,7 @@ func TestRogueBrowser(t *testing.T) {
 	p.setup = r.setup()
 	clock := newClock()
 	p.open(t, clock.now)
-	r.answer(func(http.ResponseWriter, *http.Request) { t.Error("the issuer is asked for a token") }, "")
+	r.answer(func(http.ResponseWriter, *http.Request) { t.Error("issuer got a token request") }, "")
 	cases := map[string]struct {
 		query  func(back string) string
 		late   time.Duration
@@ -295,22 +292,22 @@ func TestRogueBrowser(t *testing.T) {
 		status int
 		says   string
 	}{
-		"no cookie":    {query: func(b string) string { return b + "&code=x" }, clean: true, status: 401, says: "begin again"},
-		"no state":     {query: func(string) string { return frame + "?code=x" }, status: 401, says: "begin again"},
-		"other state":  {query: func(b string) string { return b + "x&code=x" }, status: 401, says: "begin again"},
-		"late":         {query: func(b string) string { return b + "&code=x" }, late: 11 * time.Minute, status: 401, says: "begin again"},
-		"no code":      {query: func(b string) string { return b }, status: 401, says: "there is no code"},
-		"other issuer": {query: func(b string) string { return b + "&code=x&iss=https://evil.example" }, status: 401, says: "Another issuer"},
+		"no cookie":    {query: func(b string) string { return b + "&code=x" }, clean: true, status: 401, says: "or has expired: sign in again"},
+		"no state":     {query: func(string) string { return frame + "?code=x" }, status: 401, says: "or has expired: sign in again"},
+		"other state":  {query: func(b string) string { return b + "x&code=x" }, status: 401, says: "or has expired: sign in again"},
+		"late":         {query: func(b string) string { return b + "&code=x" }, late: 11 * time.Minute, status: 401, says: "or has expired: sign in again"},
+		"no code":      {query: func(b string) string { return b }, status: 401, says: "no code in the response"},
+		"other issuer": {query: func(b string) string { return b + "&code=x&iss=https://evil.example" }, status: 401, says: "from another issuer"},
 		"denied": {
 			query: func(b string) string {
 				return b + "&error=access_denied&error_description=%1b[31m%3Cb%3E" + strings.Repeat("y", 1000)
 			},
-			status: 401, says: "did not sign you in: access_denied  [31m<b>yyy",
+			status: 401, says: "refused the sign-in: access_denied  [31m<b>yyy",
 		},
-		"two states": {query: func(b string) string { return b + "&state=x&code=x" }, status: 400, says: "given twice"},
+		"two states": {query: func(b string) string { return b + "&state=x&code=x" }, status: 400, says: "is repeated"},
 		"long code":  {query: func(b string) string { return b + "&code=" + strings.Repeat("x", maxParameter+1) }, status: 400, says: "too long"},
 		"long query": {query: func(b string) string { return b + strings.Repeat("&a=b", maxQuery) }, status: 400, says: "The query has more"},
-		"bad query":  {query: func(b string) string { return b + "&code=%zz" }, status: 400, says: "cannot be read"},
+		"bad query":  {query: func(b string) string { return b + "&code=%zz" }, status: 400, says: "Cannot parse"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -323,18 +320,18 @@ func TestRogueBrowser(t *testing.T) {
 			got := p.visit(t, c, http.MethodGet, tc.query(back))
 			said := decode[struct{ Error struct{ Message string } }](t, got.body).Error.Message
 			if got.StatusCode != tc.status || !strings.Contains(said, tc.says) || len(said) > 300 {
-				t.Errorf("got %s %.600s, want %d %q", got.Status, got.body, tc.status, tc.says)
+				t.Errorf("callback returned %s %.600s, want %d %q", got.Status, got.body, tc.status, tc.says)
 			}
 			for _, k := range got.Cookies() {
 				if strings.HasPrefix(k.Name, "portal-session") {
-					t.Errorf("there is a session: %v", k)
+					t.Errorf("session was created: %v", k)
 				}
 			}
 		})
 	}
 }
 
-// TestIssuerDown has the issuer come up after the portal.
+// TestIssuerDown starts the issuer after the portal.
 func TestIssuerDown(t *testing.T) {
 	t.Parallel()
 	r := newRogue(t)
@@ -346,33 +343,34 @@ func TestIssuerDown(t *testing.T) {
 	bearer := "Bearer " + sign(t, jose.RS256, r.key, "k", "JWT", r.claims("", nil))
 	for range 3 {
 		if _, err := ask(p.Auth, bearer); statusOf(t, err) != http.StatusServiceUnavailable || strings.Contains(errors.Unwrap(err).Error(), issuersWords) {
-			t.Errorf("a token of an issuer that is away: %v: %v", err, errors.Unwrap(err))
+			t.Errorf("token of an unavailable issuer returned %v: %v; want 503", err, errors.Unwrap(err))
 		}
 		if got := p.visit(t, browser(t), http.MethodGet, "/api/auth/oidc/start"); got.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("signing in: %s", got.Status)
+			t.Errorf("sign-in returned %s, want 503", got.Status)
 		}
 		if _, err := ask(p.Auth, "Bearer "+guestToken(t, p.Auth)); err != nil {
-			t.Errorf("guests do not need the issuer: %v", err)
+			t.Errorf("guest token was refused: %v", err)
 		}
 	}
 	r.down.Store(false)
 	if _, err := ask(p.Auth, bearer); statusOf(t, err) != http.StatusServiceUnavailable {
-		t.Errorf("an issuer that is away is left alone for a while: %v", err)
+		t.Errorf("token during the backoff returned %v, want 503", err)
 	}
 	c.forward(retryAfter)
 	if got, err := ask(p.Auth, bearer); err != nil || got.Kind != User {
-		t.Errorf("the issuer is back: %v, %v", got, err)
+		t.Errorf("token after the issuer is back returned %v, %v", got, err)
 	}
 	r.down.Store(true)
 	if _, err := ask(p.Auth, "Bearer "+sign(t, jose.RS256, r.key, "k", "JWT", r.claims("another", nil))); err != nil {
-		t.Errorf("its keys are known: %v", err)
+		t.Errorf("token with a known key returned %v", err)
 	}
 	if _, err := ask(p.Auth, "Bearer "+sign(t, jose.RS256, r.key, "new", "JWT", r.claims("", nil))); statusOf(t, err) != http.StatusServiceUnavailable {
-		t.Errorf("a key that is not known: %v", err)
+		t.Errorf("token with an unknown key returned %v, want 503", err)
 	}
 }
 
-// TestIssuerKeys sees that strangers do not wear the issuer out.
+// TestIssuerKeys checks that tokens with unknown keys do not overload the
+// issuer.
 func TestIssuerKeys(t *testing.T) {
 	t.Parallel()
 	r := newRogue(t)
@@ -384,11 +382,11 @@ func TestIssuerKeys(t *testing.T) {
 	for i := range 50 {
 		for _, id := range []string{"k", fmt.Sprint("made-up-", i), ""} {
 			if _, err := ask(a, "Bearer "+sign(t, jose.RS256, key, id, "JWT", r.claims("", nil))); statusOf(t, err) != http.StatusForbidden {
-				t.Fatalf("got %v", err)
+				t.Fatalf("token returned %v, want 403", err)
 			}
 		}
 	}
 	if n := r.keyReads.Load(); n > readBurst {
-		t.Errorf("the issuer's keys were read %d times", n)
+		t.Errorf("keys of the issuer were read %d times", n)
 	}
 }

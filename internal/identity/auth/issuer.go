@@ -63,10 +63,10 @@ type found struct {
 func newIssuer(settings config.OIDCProvider, callback string, now func() time.Time) (*issuer, error) {
 	u, err := url.Parse(settings.Issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New("cannot use auth.providers.oidc: its issuer is no address of a web server, or has credentials in it")
+		return nil, errors.New("cannot use auth.providers.oidc: issuer is not an http or https URL, or contains credentials")
 	}
 	if settings.ClientID == "" {
-		return nil, errors.New("cannot use auth.providers.oidc: it has no clientId")
+		return nil, errors.New("cannot use auth.providers.oidc: clientId is missing")
 	}
 	if settings.Audience == "" {
 		settings.Audience = settings.ClientID
@@ -81,11 +81,11 @@ func newIssuer(settings config.OIDCProvider, callback string, now func() time.Ti
 	if settings.CAFile != "" {
 		pem, err := os.ReadFile(settings.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("cannot use auth.providers.oidc: cannot read its authority: %w", err)
+			return nil, fmt.Errorf("cannot use auth.providers.oidc: cannot read caFile: %w", err)
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("cannot use auth.providers.oidc: there is no certificate in %q", settings.CAFile)
+			return nil, fmt.Errorf("cannot use auth.providers.oidc: no certificate in caFile %q", settings.CAFile)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
@@ -156,14 +156,14 @@ func (i *issuer) ask(ctx context.Context) (*found, error) {
 	ctx = oidc.ClientContext(ctx, i.client)
 	provider, err := oidc.NewProvider(ctx, i.settings.Issuer)
 	if err != nil {
-		return nil, away(fmt.Errorf("cannot ask the issuer %q what it is: %w", i.settings.Issuer, discreet(err)))
+		return nil, away(fmt.Errorf("cannot discover issuer %q: %w", i.settings.Issuer, discreet(err)))
 	}
 	var more struct {
 		Keys       string   `json:"jwks_uri"`
 		Algorithms []string `json:"id_token_signing_alg_values_supported"`
 	}
 	if err := provider.Claims(&more); err != nil {
-		return nil, away(fmt.Errorf("cannot understand what the issuer %q says of itself: %w", i.settings.Issuer, err))
+		return nil, away(fmt.Errorf("cannot parse discovery document of issuer %q: %w", i.settings.Issuer, err))
 	}
 	f := &found{
 		provider: provider,
@@ -206,13 +206,13 @@ func (i *issuer) readKeys(ctx context.Context, at string) ([]publicKey, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("cannot read the issuer's keys: %s answers %s", at, resp.Status)
+		return nil, fmt.Errorf("cannot read keys of the issuer: %s returned %s", at, resp.Status)
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&set); err != nil {
-		return nil, fmt.Errorf("cannot read the issuer's keys: %w", err)
+		return nil, fmt.Errorf("cannot read keys of the issuer: %w", err)
 	}
 	var out []publicKey
 	for _, raw := range set.Keys {
@@ -266,21 +266,21 @@ func (i *issuer) verify(ctx context.Context, f *found, raw, audience string) (*o
 func (i *issuer) checkParty(token *oidc.IDToken) error {
 	var all answers
 	if err := token.Claims(&all); err != nil {
-		return unverified(errors.New("its claims cannot be read"))
+		return unverified(errors.New("cannot parse claims of the token"))
 	}
 	if _, ok := all["azp"]; !ok {
 		if len(token.Audience) < 2 {
 			return nil
 		}
-		return rest.BadToken("Cannot accept the token: it is for several audiences and has no claim azp; " +
-			"have the issuer write azp, or issue a token for the portal alone")
+		return rest.BadToken("Cannot accept the token: several audiences and no claim azp; " +
+			"configure the issuer to set azp, or to issue a token for the portal alone")
 	}
 	party := all.text("azp")
 	if party != "" && (party == i.settings.ClientID || party == i.settings.Audience || slices.Contains(i.settings.AuthorizedParties, party)) {
 		return nil
 	}
-	return rest.BadToken("Cannot accept the token: it was issued to the client %q (claim azp); "+
-		"add that client to auth.providers.oidc.authorizedParties", printable(party, 50))
+	return rest.BadToken("Cannot accept the token: issued to client %q (claim azp); "+
+		"add the client to auth.providers.oidc.authorizedParties", printable(party, 50))
 }
 
 // signedBy is the payload of a token whose signature has been verified.
@@ -301,7 +301,7 @@ func (i *issuer) verifyBearer(ctx context.Context, raw string) (identity, time.T
 	}
 	var all answers
 	if err := token.Claims(&all); err != nil {
-		return identity{}, time.Time{}, unverified(errors.New("its claims cannot be read"))
+		return identity{}, time.Time{}, unverified(errors.New("cannot parse claims of the token"))
 	}
 	who, err := i.person(all)
 	if err != nil {
@@ -312,7 +312,7 @@ func (i *issuer) verifyBearer(ctx context.Context, raw string) (identity, time.T
 
 // away returns the fault for an issuer that is not available.
 func away(err error) error {
-	return rest.Unavailable(err, "The issuer of sign-ins is not available, try again later")
+	return rest.Unavailable(err, "The sign-in issuer is not available, try again later")
 }
 
 // cause returns the cause of a fault, for the log.
@@ -331,7 +331,7 @@ func discreet(err error) error {
 		if r.Response != nil {
 			status = r.Response.Status
 		}
-		return errors.New(printable(strings.TrimSpace("it answers "+status+" "+r.ErrorCode), 100))
+		return errors.New(printable(strings.TrimSpace(status+" "+r.ErrorCode), 100))
 	}
 	text := err.Error()
 	if _, ok := errors.AsType[*url.Error](err); !ok && !strings.HasPrefix(text, "oidc: ") {

@@ -24,7 +24,7 @@ const (
 )
 
 // errForged is returned for an invalid signature.
-var errForged = errors.New("its signature is not by a key that is known")
+var errForged = errors.New("token signature matches no known key")
 
 // publicKey is a key that tokens are verified with.
 type publicKey struct {

@@ -62,18 +62,18 @@ func (s answers) profile() profile {
 // person returns the identity that the claims describe: the user and the groups.
 func (i *issuer) person(s answers) (identity, error) {
 	if _, ok := s["events"]; ok {
-		return identity{}, errors.New("it tells of events, and is not for signing in")
+		return identity{}, errors.New("token has a claim events and is not for sign-in")
 	}
 	claim := i.settings.UserClaim
 	name := s.text(claim)
 	if name == "" {
-		return identity{}, fmt.Errorf("it has no claim %q to name the user by", claim)
+		return identity{}, fmt.Errorf("token has no claim %q for the user name", claim)
 	}
 	var verified bool
 	if v, ok := s["email_verified"]; ok && claim == "email" {
 		// Users could claim any email address.
 		if _ = json.Unmarshal(v, &verified); !verified && s.text("email_verified") != "true" {
-			return identity{}, errors.New("its email address has not been verified")
+			return identity{}, errors.New("email address of the token is not verified")
 		}
 	}
 	user := reference("user", i.settings.UserNamespace, distinct(claim, name))

@@ -19,28 +19,28 @@ func TestPerson(t *testing.T) {
 		want     []string
 	}{
 		"plain": {
-			"a name that is one", config.OIDCProvider{UserClaim: "preferred_username", GroupsClaim: "groups"},
+			"A valid name is kept.", config.OIDCProvider{UserClaim: "preferred_username", GroupsClaim: "groups"},
 			`{"preferred_username":"Ada","groups":["Team-A","team-a","b"]}`,
 			[]string{"user:default/ada", "group:default/b", "group:default/team-a"},
 		},
 		"namespaces": {
-			"namespaces are configured", config.OIDCProvider{UserClaim: "sub", GroupsClaim: "roles", UserNamespace: "People", GroupNamespace: "teams"},
+			"Namespaces are configurable.", config.OIDCProvider{UserClaim: "sub", GroupsClaim: "roles", UserNamespace: "People", GroupNamespace: "teams"},
 			`{"sub":"ada","roles":["x"]}`, []string{"user:people/ada", "group:teams/x"},
 		},
 		"one group": {
-			"some issuers write one as a text", config.OIDCProvider{UserClaim: "sub", GroupsClaim: "groups"},
+			"A single group may be a text.", config.OIDCProvider{UserClaim: "sub", GroupsClaim: "groups"},
 			`{"sub":"ada","groups":"x"}`, []string{"user:default/ada", "group:default/x"},
 		},
 		"odd groups": {
-			"what is no name is no group", config.OIDCProvider{UserClaim: "sub", GroupsClaim: "groups"},
+			"Values that are not names are ignored.", config.OIDCProvider{UserClaim: "sub", GroupsClaim: "groups"},
 			`{"sub":"ada","groups":["x",1,null,{},"",["y"]]}`, []string{"user:default/ada", "group:default/x"},
 		},
 		"no groups": {
-			"they are in none", config.OIDCProvider{UserClaim: "sub", GroupsClaim: "groups"},
+			"Groups of another type are ignored.", config.OIDCProvider{UserClaim: "sub", GroupsClaim: "groups"},
 			`{"sub":"ada","groups":{"x":1}}`, []string{"user:default/ada"},
 		},
 		"groups unasked": {
-			"no claim is configured", config.OIDCProvider{UserClaim: "sub"}, `{"sub":"ada","groups":["x"],"":["y"]}`, []string{"user:default/ada"},
+			"Without a configured claim there are no groups.", config.OIDCProvider{UserClaim: "sub"}, `{"sub":"ada","groups":["x"],"":["y"]}`, []string{"user:default/ada"},
 		},
 	}
 	for name, tc := range cases {
@@ -60,8 +60,8 @@ func TestPerson(t *testing.T) {
 	}
 }
 
-// TestDistinct sees that different people are different users, and the same
-// one is the same.
+// TestDistinct checks that different users have different references, and the
+// same user has the same one.
 func TestDistinct(t *testing.T) {
 	ref := func(claim, value string) string {
 		v, _ := json.Marshal(value)
@@ -70,7 +70,7 @@ func TestDistinct(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := entity.ParseExisting(got.ref, "", ""); err != nil {
-			t.Errorf("%q: %v", value, err)
+			t.Errorf("reference of %q is invalid: %v", value, err)
 		}
 		return got.ref
 	}
@@ -80,36 +80,36 @@ func TestDistinct(t *testing.T) {
 	} {
 		got := ref("sub", v)
 		if other, ok := seen[got]; ok {
-			t.Errorf("%q and %q are both %s", v, other, got)
+			t.Errorf("%q and %q both have the reference %s", v, other, got)
 		}
 		seen[got] = v
 	}
 	if a, b := ref("email", "Ada@Example.com"), ref("email", "ada@example.com"); a != b {
-		t.Errorf("one address is %s and %s", a, b)
+		t.Errorf("one e-mail address has the references %s and %s", a, b)
 	}
 }
 
-// TestImpostor chooses names so as to be taken for somebody else.
+// TestImpostor checks names that are chosen to impersonate another user.
 func TestImpostor(t *testing.T) {
 	ref := func(name string) string { return reference("user", "", distinct("preferred_username", name)) }
 	nameOf := func(ref string) string { return strings.TrimPrefix(ref, "user:default/") }
 	made := nameOf(ref("ada@example.com"))
 	plain := strings.Repeat("x", 40) + "@example.com"
 	cases := map[string]struct{ reason, victim, impostor string }{
-		"Made":       {"a name that looks as if it was made of another", "ada@example.com", made},
-		"MadeTwice":  {"and one made of that", made, nameOf(ref(made))},
-		"Long":       {"one that is cut", plain, nameOf(ref(plain))},
-		"Kelvin":     {"a K that is not one", "kate", "\u212Aate"},
-		"Dotted":     {"an I with a dot", "irene", "\u0130rene"},
-		"Collision":  {"names of which eight digits of the hash are the same", "ada@example.com+#*#$#!!", "ada@example.com#$*!+$!!"},
-		"Capitals":   {"names that differ in a capital of another alphabet", "\u00e4", "\u00c4"},
-		"Separators": {"names that differ in what is not allowed", "a@b", "a!b"},
+		"Made":       {"A name that looks like an encoded one is distinct.", "ada@example.com", made},
+		"MadeTwice":  {"A name that looks like a twice encoded one is distinct.", made, nameOf(ref(made))},
+		"Long":       {"A name that is cut is distinct.", plain, nameOf(ref(plain))},
+		"Kelvin":     {"The Kelvin sign is not a K.", "kate", "\u212Aate"},
+		"Dotted":     {"An I with a dot is not an I.", "irene", "\u0130rene"},
+		"Collision":  {"Names whose hashes share eight digits are distinct.", "ada@example.com+#*#$#!!", "ada@example.com#$*!+$!!"},
+		"Capitals":   {"Names that differ in the case of another alphabet are distinct.", "\u00e4", "\u00c4"},
+		"Separators": {"Names that differ in invalid characters are distinct.", "a@b", "a!b"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			victim, impostor := ref(tc.victim), ref(tc.impostor)
 			if victim == impostor {
-				t.Errorf("%s: %q and %q are both %s", tc.reason, tc.victim, tc.impostor, victim)
+				t.Errorf("%s: %q and %q both have the reference %s", tc.reason, tc.victim, tc.impostor, victim)
 			}
 			if _, err := entity.ParseExisting(impostor, "", ""); err != nil {
 				t.Error(err)

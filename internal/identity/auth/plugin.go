@@ -58,13 +58,13 @@ func newGuest(g config.GuestProvider) (identity, error) {
 	}
 	ref, err := entity.ParseExisting(given, "user", "")
 	if err != nil {
-		return identity{}, fmt.Errorf("cannot let guests in as auth.providers.guest.userEntityRef says: %w", err)
+		return identity{}, fmt.Errorf("cannot use auth.providers.guest.userEntityRef: %w", err)
 	}
 	who.ref = ref.String()
 	for _, o := range g.OwnershipRefs {
 		ref, err := entity.ParseExisting(o, "group", "")
 		if err != nil {
-			return identity{}, fmt.Errorf("cannot let guests in as auth.providers.guest.ownershipEntityRefs says: %w", err)
+			return identity{}, fmt.Errorf("cannot use auth.providers.guest.ownershipEntityRefs: %w", err)
 		}
 		who.ownership = append(who.ownership, ref.String())
 	}
@@ -83,7 +83,7 @@ func (a *Auth) guestRefresh(w http.ResponseWriter, r *http.Request) error {
 // admitGuest gives a guest a token.
 func (a *Auth) admitGuest(w http.ResponseWriter, r *http.Request) error {
 	if !a.guests {
-		return rest.NotAllowed("Guests are not let in here: sign in, or have auth.providers.guest switched on")
+		return rest.NotAllowed("Guest sign-in is disabled: sign in as a user, or enable auth.providers.guest")
 	}
 	if _, err := rest.ReadBody(r); err != nil {
 		return err

@@ -28,7 +28,7 @@ func TestGuest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := call(t, h, tc.method, "/api/auth/guest/refresh", strings.NewReader(tc.body))
 			if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
-				t.Fatalf("got %d %v: %s", w.Code, w.Header(), w.Body)
+				t.Fatalf("response is %d %v: %s", w.Code, w.Header(), w.Body)
 			}
 			got := decode[map[string]any](t, w.Body.Bytes())
 			token, _ := got["backstageIdentity"].(map[string]any)["token"].(string)
@@ -41,14 +41,14 @@ func TestGuest(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if caller, err := ask(a, "Bearer "+token); err != nil || caller.Kind != Guest {
-				t.Errorf("the token is good for %v, %v", caller, err)
+				t.Errorf("caller of the token is %v, %v; want a guest", caller, err)
 			}
 			parts := strings.Split(token, ".")
 			var header, payload map[string]any
 			for i, into := range []*map[string]any{&header, &payload} {
 				data, err := base64.RawURLEncoding.DecodeString(parts[i])
 				if err != nil || json.Unmarshal(data, into) != nil {
-					t.Fatalf("part %d is %q", i, data)
+					t.Fatalf("part %d of the token is %q", i, data)
 				}
 			}
 			at := float64(c.now().Unix())
@@ -59,12 +59,12 @@ func TestGuest(t *testing.T) {
 					"ent": []any{"user:development/guest"}, "guest": true,
 				},
 			}, []map[string]any{header, payload}); diff != "" {
-				t.Errorf("the token says (-want +got):\n%s", diff)
+				t.Errorf("claims of the token (-want +got):\n%s", diff)
 			}
 		})
 	}
 	if w := call(t, h, http.MethodPost, "/api/auth/guest/refresh", strings.NewReader(strings.Repeat("x", maxBody+1))); w.Code != http.StatusRequestEntityTooLarge {
-		t.Errorf("a large body: got %d", w.Code)
+		t.Errorf("response to a large body is %d, want 413", w.Code)
 	}
 }
 
@@ -74,8 +74,8 @@ func TestProviders(t *testing.T) {
 		config config.Auth
 		want   string
 	}{
-		"Nobody": {"a portal may let nobody in", config.Auth{}, `{"guest":false,"oidc":false}`},
-		"Guests": {"guests alone", guests, `{"guest":true,"oidc":false}`},
+		"None":   {"All sign-in methods can be disabled.", config.Auth{}, `{"guest":false,"oidc":false}`},
+		"Guests": {"Only guests can be enabled.", guests, `{"guest":true,"oidc":false}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := call(t, serve(t, newAuth(t, Options{Config: tc.config})), http.MethodGet, "/api/auth/providers", nil)
@@ -104,7 +104,7 @@ func TestGuestOff(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		w := call(t, serve(t, newAuth(t, Options{})), method, "/api/auth/guest/refresh", nil)
 		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "NotAllowedError") || !strings.Contains(w.Body.String(), "auth.providers.guest") {
-			t.Errorf("%s: got %d %s", method, w.Code, w.Body)
+			t.Errorf("%s: response is %d %s, want 403", method, w.Code, w.Body)
 		}
 	}
 }
@@ -116,13 +116,13 @@ func TestWellKnown(t *testing.T) {
 	w := call(t, h, http.MethodGet, "/api/auth/.well-known/jwks.json", nil)
 	set := decode[struct{ Keys []map[string]string }](t, w.Body.Bytes())
 	if w.Code != http.StatusOK || len(set.Keys) != 2 {
-		t.Fatalf("got %d %s, want the keys of both", w.Code, w.Body)
+		t.Fatalf("response is %d %s, want two keys", w.Code, w.Body)
 	}
 	for _, k := range set.Keys {
 		if !keys.ids()[k["kid"]] || len(k["x"]) != 43 || len(k["y"]) != 43 {
-			t.Errorf("got the key %v", k)
+			t.Errorf("key is %v", k)
 		}
-		// There is no "d", which would be the private half.
+		// There is no "d", which would be the private key.
 		k["kid"], k["x"], k["y"] = "", "", ""
 		if diff := cmp.Diff(map[string]string{"kty": "EC", "crv": "P-256", "alg": "ES256", "kid": "", "x": "", "y": ""}, k); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -130,7 +130,7 @@ func TestWellKnown(t *testing.T) {
 	}
 	keys.fail(errGone)
 	if again := call(t, h, http.MethodGet, "/api/auth/.well-known/jwks.json", nil); again.Body.String() != w.Body.String() {
-		t.Errorf("without the store, got %d %s", again.Code, again.Body)
+		t.Errorf("response without the store is %d %s, want the same keys", again.Code, again.Body)
 	}
 	w = call(t, h, http.MethodGet, "/api/auth/.well-known/openid-configuration", nil)
 	want := map[string]any{
@@ -144,7 +144,7 @@ func TestWellKnown(t *testing.T) {
 	}
 }
 
-// TestNoIssuer sees that nobody signs in where nobody can.
+// TestNoIssuer checks that sign-in is not found without an issuer.
 func TestNoIssuer(t *testing.T) {
 	h := serve(t, newAuth(t, Options{Config: guests}))
 	for path, method := range map[string]string{
@@ -152,7 +152,7 @@ func TestNoIssuer(t *testing.T) {
 	} {
 		w := call(t, h, method, "/api/auth/oidc"+path, nil)
 		if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "Unknown auth provider 'oidc'") {
-			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
+			t.Errorf("%s: response is %d %s, want 404", path, w.Code, w.Body)
 		}
 	}
 }

@@ -26,7 +26,7 @@ const (
 )
 
 // errRevoked is the reason why a cookie or a token of a revoked session is refused.
-var errRevoked = errors.New("its session was ended by a logout")
+var errRevoked = errors.New("session was ended by a logout")
 
 // revoke ends a session: on this replica at once, on others when they next verify a
 // token of it. It completes even if the client disconnects.

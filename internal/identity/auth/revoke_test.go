@@ -30,19 +30,18 @@ func (p *portal) copied(t *testing.T, c *http.Client) *http.Client {
 	return thief
 }
 
-// token returns what a browser's refresh gives.
+// token returns the token of a browser's refresh.
 func (p *portal) token(t *testing.T, c *http.Client) string {
 	t.Helper()
 	in := p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh")
 	if in.StatusCode != http.StatusOK {
-		t.Fatalf("cannot refresh: %s %s", in.Status, in.body)
+		t.Fatalf("refresh returned %s %s, want 200", in.Status, in.body)
 	}
 	return decode[welcome](t, in.body).Portal.Token
 }
 
 // TestLogout ends a session on one replica. Copies of its cookie and its tokens
-// are refused there at once, and on another replica within the time that it
-// remembers tokens.
+// are refused there at once, and on another replica after its cache expires.
 func TestLogout(t *testing.T) {
 	t.Parallel()
 	s := NewStorage(database.Open(t, database.SQLite(t)))
@@ -61,49 +60,49 @@ func TestLogout(t *testing.T) {
 	for _, who := range []*Auth{p.Auth, replica} {
 		caller, err := ask(who, "Bearer "+token)
 		if err != nil || caller.Session != p.session(t, leaving).ID {
-			t.Fatalf("before the logout: %+v, %v", caller, err)
+			t.Fatalf("caller before the logout is %+v, %v", caller, err)
 		}
 	}
 
 	if out := p.visit(t, leaving, http.MethodPost, "/api/auth/oidc/logout"); out.StatusCode != http.StatusOK {
-		t.Fatalf("got %s %s", out.Status, out.body)
+		t.Fatalf("logout returned %s %s, want 200", out.Status, out.body)
 	}
 	in := p.visit(t, thief, http.MethodPost, "/api/auth/oidc/refresh")
 	if in.StatusCode != http.StatusUnauthorized || !strings.Contains(string(in.body), "sign in again") {
-		t.Errorf("a copied cookie after the logout: %s %s", in.Status, in.body)
+		t.Errorf("refresh with a copied cookie returned %s %s, want 401", in.Status, in.body)
 	}
 	for reason, raw := range map[string]string{"a token that is remembered": token, "a token that is not": second} {
 		if _, err := ask(p.Auth, "Bearer "+raw); statusOf(t, err) != http.StatusForbidden || !errors.Is(err, errRevoked) {
-			t.Errorf("%s, on the replica of the logout: %v", reason, err)
+			t.Errorf("%s, on the replica of the logout: token returned %v, want 403", reason, err)
 		}
 	}
 	if _, err := ask(replica, "Bearer "+second); statusOf(t, err) != http.StatusForbidden {
-		t.Errorf("a token that the other replica sees for the first time: %v", err)
+		t.Errorf("token that is new to the other replica returned %v, want 403", err)
 	}
 	clock.forward(30 * time.Second)
 	if _, err := ask(replica, "Bearer "+token); statusOf(t, err) != http.StatusForbidden {
-		t.Errorf("a token on the other replica, 30 seconds after the logout: %v", err)
+		t.Errorf("token on the other replica, 30 seconds after the logout, returned %v; want 403", err)
 	}
 	for _, who := range []*Auth{p.Auth, replica} {
 		if _, err := ask(who, "Bearer "+other); err != nil {
-			t.Errorf("the token of another session of the same person: %v", err)
+			t.Errorf("token of another session of the same user returned %v", err)
 		}
 	}
 	p.token(t, staying)
 	if out := p.visit(t, thief, http.MethodPost, "/api/auth/oidc/logout"); out.StatusCode != http.StatusOK {
-		t.Errorf("a second logout: %s %s", out.Status, out.body)
+		t.Errorf("second logout returned %s %s, want 200", out.Status, out.body)
 	}
-	// Another process knows what this one stored.
+	// Another process reads the revoked sessions from the store.
 	p.open(t, time.Now)
 	p.put(t, thief, session{ID: "other", Ref: "user:default/ada", Began: time.Now(), Until: time.Now().Add(time.Hour)})
 	p.token(t, thief)
 	if _, err := ask(p.Auth, "Bearer "+token); statusOf(t, err) != http.StatusForbidden {
-		t.Errorf("a token after a restart: %v", err)
+		t.Errorf("token after a restart returned %v, want 403", err)
 	}
 }
 
-// TestLogoutStoreGone has the database fail: nothing is taken for valid, and a
-// logout that was not stored can be repeated.
+// TestLogoutStoreGone checks that nothing is accepted while the database fails,
+// and that a logout that was not stored can be repeated.
 func TestLogoutStoreGone(t *testing.T) {
 	t.Parallel()
 	r, clock := newRogue(t), newClock()
@@ -117,26 +116,25 @@ func TestLogoutStoreGone(t *testing.T) {
 	token := p.token(t, c)
 	keys.fail(errGone)
 	if _, err := ask(p.Auth, "Bearer "+token); statusOf(t, err) != http.StatusServiceUnavailable {
-		t.Errorf("a token that cannot be checked: %v", err)
+		t.Errorf("token that cannot be verified returned %v, want 503", err)
 	}
 	for _, path := range []string{"/api/auth/oidc/refresh", "/api/auth/oidc/logout"} {
 		if got := p.visit(t, c, http.MethodPost, path); got.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("%s: %s %s", path, got.Status, got.body)
+			t.Errorf("%s returned %s %s, want 503", path, got.Status, got.body)
 		}
 	}
 	keys.fail(nil)
 	p.token(t, c)
 	if out := p.visit(t, c, http.MethodPost, "/api/auth/oidc/logout"); out.StatusCode != http.StatusOK {
-		t.Errorf("got %s %s", out.Status, out.body)
+		t.Errorf("logout returned %s %s, want 200", out.Status, out.body)
 	}
 	if _, err := ask(p.Auth, "Bearer "+token); statusOf(t, err) != http.StatusForbidden {
-		t.Errorf("a token after the logout: %v", err)
+		t.Errorf("token after the logout returned %v, want 403", err)
 	}
 }
 
-// TestLogoutDuringRenewal has a logout come while the issuer is asked whether
-// the session goes on. Neither its answer nor what is remembered of it brings
-// the session back.
+// TestLogoutDuringRenewal logs out during a refresh at the issuer. Neither its
+// response nor a cached one restores the session.
 func TestLogoutDuringRenewal(t *testing.T) {
 	t.Parallel()
 	r := newRogue(t)
@@ -157,21 +155,21 @@ func TestLogoutDuringRenewal(t *testing.T) {
 	go func() { in <- p.visit(t, thief, http.MethodPost, "/api/auth/oidc/refresh") }()
 	<-asked
 	if out := p.visit(t, c, http.MethodPost, "/api/auth/oidc/logout"); out.StatusCode != http.StatusOK {
-		t.Fatalf("got %s %s", out.Status, out.body)
+		t.Fatalf("logout returned %s %s, want 200", out.Status, out.body)
 	}
 	close(goOn)
 	if got := <-in; got.StatusCode != http.StatusUnauthorized {
-		t.Errorf("the refresh that was under way: %s %s", got.Status, got.body)
+		t.Errorf("concurrent refresh returned %s %s, want 401", got.Status, got.body)
 	}
 	p.put(t, thief, session{ID: "a", Subject: "s1", Ref: "user:default/ada", Refresh: "once", Began: time.Now(), Until: time.Now().Add(-time.Second)})
 	if got := p.visit(t, thief, http.MethodPost, "/api/auth/oidc/refresh"); got.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a refresh after the logout: %s %s", got.Status, got.body)
+		t.Errorf("refresh after the logout returned %s %s, want 401", got.Status, got.body)
 	}
 	if n := len(p.users.renewals.recent.young); n != 0 {
-		t.Errorf("%d renewals of the session are remembered", n)
+		t.Errorf("%d refreshes of the session are cached", n)
 	}
 
-	// An issuer that gives two sessions one refresh token does not make them one.
+	// An issuer that gives two sessions one refresh token does not merge them.
 	for _, id := range []string{"b", "c"} {
 		p.put(t, c, session{ID: id, Subject: "s1", Ref: "user:default/ada", Refresh: "shared", Began: time.Now(), Until: time.Now().Add(-time.Second)})
 		p.token(t, c)
@@ -181,7 +179,7 @@ func TestLogoutDuringRenewal(t *testing.T) {
 	}
 }
 
-// slow is a SessionStore that reads, and then calls behind.
+// slow is a SessionStore that calls a function after each read.
 type slow struct {
 	SessionStore
 	behind func()
@@ -196,8 +194,8 @@ func (s *slow) SessionRevoked(ctx context.Context, id string) (bool, error) {
 	return revoked, err
 }
 
-// TestLogoutDuringVerification has a logout come after the store was read for a
-// token and before the token is remembered.
+// TestLogoutDuringVerification logs out between the read of the store and the
+// caching of a token.
 func TestLogoutDuringVerification(t *testing.T) {
 	t.Parallel()
 	keys := newShelf(time.Now)
@@ -213,17 +211,17 @@ func TestLogoutDuringVerification(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// This request was there before the logout.
+	// This request came before the logout.
 	if _, err := ask(a, "Bearer "+token); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ask(a, "Bearer "+token); statusOf(t, err) != http.StatusForbidden {
-		t.Errorf("a request after the logout: %v", err)
+		t.Errorf("request after the logout returned %v, want 403", err)
 	}
 }
 
-// TestOldCookie has a cookie of a version without ids: it could not be revoked,
-// so it has ended.
+// TestOldCookie checks that a cookie of a version without ids, which could not
+// be revoked, is refused.
 func TestOldCookie(t *testing.T) {
 	t.Parallel()
 	r := newRogue(t)
@@ -233,19 +231,19 @@ func TestOldCookie(t *testing.T) {
 	c := browser(t)
 	p.put(t, c, session{Ref: "user:default/ada", Began: time.Now(), Until: time.Now().Add(time.Hour)})
 	if in := p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh"); in.StatusCode != http.StatusUnauthorized {
-		t.Errorf("got %s %s", in.Status, in.body)
+		t.Errorf("refresh returned %s %s, want 401", in.Status, in.body)
 	}
 	if at, _ := url.Parse(p.url + "/api/auth/x"); len(c.Jar.Cookies(at)) != 0 {
-		t.Error("the cookie stays with the browser")
+		t.Error("cookie was not deleted")
 	}
 	p.put(t, c, session{Ref: "user:default/ada", Began: time.Now(), Until: time.Now().Add(time.Hour)})
 	if out := p.visit(t, c, http.MethodPost, "/api/auth/oidc/logout"); out.StatusCode != http.StatusOK {
-		t.Errorf("a logout with it: %s %s", out.Status, out.body)
+		t.Errorf("logout with the old cookie returned %s %s, want 200", out.Status, out.body)
 	}
 }
 
-// TestSessionsExpire sees that a revoked session is kept until its last token
-// has expired, and no longer.
+// TestSessionsExpire checks that a revoked session is stored until its last
+// token has expired.
 func TestSessionsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keys := newShelf(time.Now)
@@ -259,18 +257,18 @@ func TestSessionsExpire(t *testing.T) {
 		}
 		a.users = nil
 		if _, ok := keys.revoked["b"]; ok {
-			t.Error("a session that has no valid token any more is stored")
+			t.Error("session without valid tokens is stored")
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { a.Run(ctx) })
 		time.Sleep(sessionLasts + longestLifetime - time.Minute)
 		if revoked, err := keys.SessionRevoked(ctx, "a"); !revoked || err != nil {
-			t.Errorf("the session was dropped while a token of it may be valid: %v", err)
+			t.Errorf("session was dropped while a token of it may be valid: %v", err)
 		}
 		time.Sleep(dropSessionsEvery + time.Hour)
 		if revoked, err := keys.SessionRevoked(ctx, "a"); revoked || err != nil {
-			t.Errorf("the session is kept for ever: %v", err)
+			t.Errorf("session is stored forever: %v", err)
 		}
 		cancel()
 		wg.Wait()

@@ -51,7 +51,7 @@ func newRing(ctx context.Context, keys KeyStore, now func() time.Time, rotation,
 func (r *ring) load(ctx context.Context) ([]publicKey, error) {
 	found, err := r.store.Keys(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the signing keys: %w", err)
+		return nil, err
 	}
 	var out []publicKey
 	for _, k := range found {
@@ -71,7 +71,7 @@ func (r *ring) load(ctx context.Context) ([]publicKey, error) {
 func (r *ring) rotate(ctx context.Context) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("cannot make a signing key: %w", err)
+		return fmt.Errorf("cannot generate signing key: %w", err)
 	}
 	made := r.now()
 	// The key must outlive the last token it signs. The extra rotation period covers an
@@ -80,17 +80,17 @@ func (r *ring) rotate(ctx context.Context) error {
 	public := publicKey{JSONWebKey: jose.JSONWebKey{Key: key.Public(), KeyID: s.id, Algorithm: string(jose.ES256)}, expires: s.expires}
 	jwk, err := public.MarshalJSON()
 	if err != nil {
-		return fmt.Errorf("cannot write a signing key: %w", err)
+		return fmt.Errorf("cannot encode signing key: %w", err)
 	}
 	s.Signer, err = jose.NewSigner(
 		jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key, KeyID: s.id}},
 		(&jose.SignerOptions{}).WithType(tokenType),
 	)
 	if err != nil {
-		return fmt.Errorf("cannot use a signing key: %w", err)
+		return fmt.Errorf("cannot use signing key: %w", err)
 	}
 	if err := r.store.AddKey(ctx, Key{ID: s.id, JWK: jwk, Expires: s.expires}); err != nil {
-		return fmt.Errorf("cannot publish a signing key: %w", err)
+		return fmt.Errorf("cannot publish signing key: %w", err)
 	}
 	r.keys.add(public)
 	r.current.Store(s)
@@ -140,7 +140,7 @@ func (r *ring) tend(ctx context.Context) error {
 		return err
 	}
 	if err := r.store.DropKeys(ctx); err != nil {
-		return fmt.Errorf("cannot drop the signing keys that have expired: %w", err)
+		return fmt.Errorf("cannot rotate signing keys: %w", err)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// TestRotation lets a day pass: keys come and go, and every token is good for
-// its hour and no longer.
+// TestRotation simulates two days: keys are rotated, and every token is valid
+// for its hour.
 func TestRotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keys := newShelf(time.Now)
@@ -33,13 +33,13 @@ func TestRotation(t *testing.T) {
 			time.Sleep(DefaultLifetime - time.Second)
 			for _, p := range []*Auth{a, b} {
 				if _, err := ask(p, "Bearer "+token); err != nil {
-					t.Fatalf("after %d keys, a token that has a second left: %v", len(used), errors.Unwrap(err))
+					t.Fatalf("token with a second left returned, after %d keys, %v", len(used), errors.Unwrap(err))
 				}
 			}
 			time.Sleep(time.Second)
 			for _, p := range []*Auth{a, b} {
 				if _, err := ask(p, "Bearer "+token); statusOf(t, err) != http.StatusForbidden {
-					t.Fatalf("a token that has ended: %v", err)
+					t.Fatalf("expired token returned %v, want 403", err)
 				}
 			}
 		}
@@ -48,15 +48,15 @@ func TestRotation(t *testing.T) {
 		if len(used) < 20 || len(used) > 25 {
 			t.Errorf("%d keys signed in 48 hours, want one every two", len(used))
 		}
-		// Each lasts five hours; what has expired is dropped when the next is made.
+		// Each key lasts five hours; expired keys are dropped when the next is created.
 		if n := len(keys.ids()); n > 2*4 {
 			t.Errorf("%d keys are left", n)
 		}
 	})
 }
 
-// TestRevoked takes a key back: within a minute nobody accepts what it signed,
-// and its owner has made another.
+// TestRevoked revokes a key: within a minute its tokens are refused by all
+// replicas, and its owner has created another.
 func TestRevoked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keys := newShelf(time.Now)
@@ -67,7 +67,7 @@ func TestRevoked(t *testing.T) {
 		wg.Go(func() { b.Run(ctx) })
 		old := guestToken(t, a)
 		id := a.ring.current.Load().id
-		// Both remember it as long as they may.
+		// Both replicas cache the token as long as possible.
 		remembers := func() {
 			for _, p := range []*Auth{a, b} {
 				_, _ = ask(p, "Bearer "+old)
@@ -84,10 +84,10 @@ func TestRevoked(t *testing.T) {
 		}
 		for _, p := range []*Auth{a, b} {
 			if _, err := ask(p, "Bearer "+old); statusOf(t, err) != http.StatusForbidden {
-				t.Errorf("a token of a key that was taken back: %v", err)
+				t.Errorf("token of a revoked key returned %v, want 403", err)
 			}
 			if _, err := ask(p, "Bearer "+guestToken(t, a)); err != nil {
-				t.Errorf("a new token: %v", errors.Unwrap(err))
+				t.Errorf("new token returned %v", errors.Unwrap(err))
 			}
 		}
 		cancel()
@@ -95,8 +95,8 @@ func TestRevoked(t *testing.T) {
 	})
 }
 
-// TestStoreGone has the store fail: what is known stays, what must be asked for
-// is to be tried later, and nothing is wrong afterwards.
+// TestStoreGone checks an outage of the store: known keys stay valid, unknown
+// keys are 503, and everything works afterwards.
 func TestStoreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said diary
@@ -111,40 +111,40 @@ func TestStoreGone(t *testing.T) {
 		keys.fail(errGone)
 		for range 10 {
 			if _, err := ask(a, "Bearer "+guestToken(t, b)); err != nil {
-				t.Errorf("a token of a key that is known: %v", err)
+				t.Errorf("token of a known key returned %v", err)
 			}
 			for range 5 {
 				if _, err := ask(a, "Bearer "+guestToken(t, late)); statusOf(t, err) != http.StatusServiceUnavailable || !errors.Is(err, db.ErrUnavailable) {
-					t.Errorf("a token of a key that is not known: %v", err)
+					t.Errorf("token of an unknown key returned %v, want 503", err)
 				}
 			}
 			time.Sleep(10 * time.Second)
 		}
-		// It is time for another key, and there is nobody to publish it to.
+		// It is time for a new key, which cannot be published.
 		time.Sleep(DefaultRotation)
 		if _, err := ask(a, "Bearer "+guestToken(t, a)); err != nil {
-			t.Errorf("the old key does not sign any more: %v", err)
+			t.Errorf("old key does not sign any more: %v", err)
 		}
 		time.Sleep(DefaultRotation)
 		if _, err := a.issue(t.Context(), a.guest); statusOf(t, err) != http.StatusServiceUnavailable {
-			t.Errorf("a token that its key would not outlast: %v", err)
+			t.Errorf("token that would outlast its key returned %v, want 503", err)
 		}
 		keys.fail(nil)
 		if _, err := ask(a, "Bearer "+guestToken(t, a)); err != nil {
-			t.Errorf("the store is back, and a token is refused: %v", err)
+			t.Errorf("token was refused after the store is back: %v", err)
 		}
 		time.Sleep(tendEvery)
 		synctest.Wait()
 		cancel()
 		wg.Wait()
-		if got := strings.Count(said.String(), "cannot maintain signing keys"); got != 2 || strings.Count(said.String(), "WARN") != 1 {
-			t.Errorf("an outage has a beginning and an end:\n%s", said.String())
+		if got := strings.Count(said.String(), "signing key and session maintenance"); got != 2 || strings.Count(said.String(), "WARN") != 1 {
+			t.Errorf("outage was not logged with its start and end:\n%s", said.String())
 		}
 	})
 }
 
-// TestUnknownKeys sees that strangers with made-up keys do not wear the store
-// out, and that a replica that has just started is known to all at once.
+// TestUnknownKeys checks that tokens with unknown keys do not overload the
+// store, and that a new replica is known at once.
 func TestUnknownKeys(t *testing.T) {
 	c := newClock()
 	keys := newShelf(c.now)
@@ -154,11 +154,11 @@ func TestUnknownKeys(t *testing.T) {
 	for i := range 20 {
 		for range 50 {
 			if _, err := ask(a, made("made-up")); statusOf(t, err) != http.StatusForbidden {
-				t.Fatalf("got %v", err)
+				t.Fatalf("token with an unknown key returned %v, want 403", err)
 			}
 		}
 		if want := readBurst + i; keys.reads > want {
-			t.Fatalf("the keys were read %d times in %d seconds", keys.reads, i)
+			t.Fatalf("keys were read %d times in %d seconds", keys.reads, i)
 		}
 		c.forward(time.Second)
 	}
@@ -169,7 +169,7 @@ func TestUnknownKeys(t *testing.T) {
 	for range 50 {
 		wg.Go(func() {
 			if _, err := ask(a, "Bearer "+token); err != nil {
-				t.Errorf("a token of a replica that has just started: %v", errors.Unwrap(err))
+				t.Errorf("token of a new replica returned %v", errors.Unwrap(err))
 			}
 		})
 	}
@@ -183,32 +183,32 @@ func TestMemory(t *testing.T) {
 		m.put([32]byte{byte(i)}, i, now.Add(time.Minute), now, m.mark())
 	}
 	if n := len(m.young) + len(m.old); n > 20 {
-		t.Errorf("%d are remembered, want 20 at most", n)
+		t.Errorf("%d values are cached, want 20 at most", n)
 	}
 	if v, ok := m.get([32]byte{99}, now); !ok || v != 99 {
-		t.Errorf("got %d, %v for the last", v, ok)
+		t.Errorf("last value is %d, %v; want 99", v, ok)
 	}
 	if v, ok := m.get([32]byte{85}, now); !ok || v != 85 {
-		t.Errorf("got %d, %v for an old one", v, ok)
+		t.Errorf("older value is %d, %v; want 85", v, ok)
 	}
 	if _, ok := m.get([32]byte{1}, now); ok {
-		t.Error("the first is remembered for ever")
+		t.Error("first value is cached forever")
 	}
 	if _, ok := m.get([32]byte{99}, now.Add(time.Minute)); ok {
-		t.Error("what has ended is remembered")
+		t.Error("expired value is cached")
 	}
 	before := m.mark()
 	m.drop(func(v int) bool { return v == 99 || v == 85 })
 	for _, i := range []byte{99, 85} {
 		if _, ok := m.get([32]byte{i}, now); ok {
-			t.Errorf("%d was dropped and is remembered", i)
+			t.Errorf("%d was dropped but is cached", i)
 		}
 	}
 	if _, ok := m.get([32]byte{98}, now); !ok {
-		t.Error("98 was not dropped and is forgotten")
+		t.Error("98 was not dropped but is not cached")
 	}
 	m.put([32]byte{99}, 99, now.Add(time.Minute), now, before)
 	if _, ok := m.get([32]byte{99}, now); ok {
-		t.Error("a value worked out before the drop is remembered after it")
+		t.Error("value computed before the drop is cached after it")
 	}
 }

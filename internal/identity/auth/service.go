@@ -23,15 +23,15 @@ func newServices(external []config.ExternalAccess) (services, error) {
 		at := fmt.Sprintf("cannot use backend.auth.externalAccess[%d]", i)
 		token := e.Token.Reveal()
 		if want := secret.Weakness(token); want != "" {
-			return nil, fmt.Errorf("%s: its token can be guessed, want %s", at, want)
+			return nil, fmt.Errorf("%s: token is weak, want %s", at, want)
 		}
 		if e.Subject == "" {
-			return nil, fmt.Errorf("%s: it has no subject", at)
+			return nil, fmt.Errorf("%s: subject is missing", at)
 		}
 		s := service{sum: sha256.Sum256([]byte(token)), caller: Caller{Kind: Service, Subject: e.Subject}}
 		for j, other := range all {
 			if other.sum == s.sum {
-				return nil, fmt.Errorf("%s: its token is that of externalAccess[%d] too", at, j)
+				return nil, fmt.Errorf("%s: same token as externalAccess[%d]", at, j)
 			}
 		}
 		all = append(all, s)

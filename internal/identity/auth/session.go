@@ -39,7 +39,7 @@ type session struct {
 func (a *Auth) keep(w http.ResponseWriter, r *http.Request, s session) error {
 	err := a.users.sessions.write(w, r, s)
 	if errors.Is(err, errTooLong) {
-		return rest.NotAllowed("You are in more groups than a session can hold: have the issuer list fewer in the claim %q", a.users.issuer.settings.GroupsClaim)
+		return rest.NotAllowed("You are in too many groups for a session: configure the issuer to list fewer in the claim %q", a.users.issuer.settings.GroupsClaim)
 	}
 	return err
 }
@@ -94,10 +94,10 @@ func (a *Auth) refresh(w http.ResponseWriter, r *http.Request) error {
 func (a *Auth) proceed(ctx context.Context, s session) (session, error) {
 	now := a.now()
 	if s.ID == "" {
-		return session{}, over(errors.New("the session has no id, and could not be revoked"))
+		return session{}, over(errors.New("session has no id and cannot be revoked"))
 	}
 	if !now.Before(s.Began.Add(sessionLasts)) {
-		return session{}, over(errors.New("the session is too old"))
+		return session{}, over(errors.New("session has expired"))
 	}
 	if err := a.checkSession(ctx, s.ID); err != nil {
 		return session{}, ended(err)
@@ -160,7 +160,7 @@ func newRenewals() renewals {
 // renew asks the issuer whether the user is still signed in.
 func (u *users) renew(ctx context.Context, s session, now time.Time) (session, error) {
 	if s.Refresh == "" {
-		return session{}, over(errors.New("the issuer gave no refresh token"))
+		return session{}, over(errors.New("issuer returned no refresh token"))
 	}
 	// An issuer may give two sessions the same refresh token.
 	key := sha256.Sum256([]byte(s.ID + " " + s.Refresh))
@@ -211,7 +211,7 @@ func (u *users) ask(ctx context.Context, s session) (session, error) {
 		return session{}, ended(notSignedIn(err))
 	}
 	if id.Subject != s.Subject {
-		return session{}, over(errors.New("the issuer speaks of somebody else"))
+		return session{}, over(errors.New("refreshed ID token is for another user"))
 	}
 	next, err := u.session(ctx, f, got, id, s)
 	if err != nil {

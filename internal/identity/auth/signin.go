@@ -53,7 +53,7 @@ type attempt struct {
 func newUsers(ctx context.Context, opts Options, base string) (*users, error) {
 	app, err := url.Parse(opts.AppURL)
 	if err != nil || app.Host == "" || app.Scheme != "https" && app.Scheme != "http" {
-		return nil, fmt.Errorf("cannot use app.baseUrl %q: it is no address of a web server", opts.AppURL)
+		return nil, fmt.Errorf("cannot use app.baseUrl %q: not an http or https URL", opts.AppURL)
 	}
 	at, err := url.Parse(base)
 	if err != nil {
@@ -80,13 +80,13 @@ func newUsers(ctx context.Context, opts Options, base string) (*users, error) {
 func sessionKey(ctx context.Context, opts Options) ([]byte, error) {
 	if given := opts.Config.SessionSecret.Reveal(); given != "" {
 		if want := secret.Weakness(given); want != "" {
-			return nil, fmt.Errorf("cannot use auth.session.secret: it can be guessed, want %s", want)
+			return nil, fmt.Errorf("cannot use auth.session.secret: secret is weak, want %s", want)
 		}
 		return []byte(given), nil
 	}
 	key, err := opts.Keys.Secret(ctx, "session")
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the secret of sessions: %w", err)
+		return nil, fmt.Errorf("cannot read session secret: %w", err)
 	}
 	return key, nil
 }
@@ -102,11 +102,11 @@ func (a *Auth) parameters(w http.ResponseWriter, r *http.Request) (url.Values, e
 	}
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, rest.Input("The query cannot be read")
+		return nil, rest.Input("Cannot parse the query")
 	}
 	for name, values := range q {
 		if len(values) > 1 || len(values[0]) > maxParameter {
-			return nil, rest.Input("The parameter %q is given twice, or too long", printable(name, 50))
+			return nil, rest.Input("The parameter %q is repeated or too long", printable(name, 50))
 		}
 	}
 	return q, nil
@@ -166,7 +166,7 @@ func (a *Auth) callback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a.log.InfoContext(r.Context(), "A user has signed in", "user", s.Ref)
+	a.log.InfoContext(r.Context(), "user signed in", "user", s.Ref)
 	http.Redirect(w, r, back, http.StatusFound)
 	return nil
 }
@@ -180,13 +180,13 @@ func (a *Auth) signIn(w http.ResponseWriter, r *http.Request, q url.Values) (s s
 	// An attempt is valid for one response, whatever it is.
 	a.users.attempts.clear(w, r)
 	if !known || a.now().After(try.Expires) || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(try.State)) != 1 {
-		return s, "", rest.Unauthenticated("This sign-in was not begun in this browser, or too long ago: begin again")
+		return s, "", rest.Unauthenticated("Sign-in was not started in this browser, or has expired: sign in again")
 	}
 	if iss := q.Get("iss"); iss != "" && iss != a.users.issuer.settings.Issuer {
-		return s, "", rest.Unauthenticated("Another issuer than the one that was asked has answered")
+		return s, "", rest.Unauthenticated("Sign-in response is from another issuer")
 	}
 	if code := q.Get("error"); code != "" {
-		return s, "", rest.Unauthenticated("The issuer did not sign you in: %s", printable(strings.TrimSpace(code+" "+q.Get("error_description")), 200))
+		return s, "", rest.Unauthenticated("The issuer refused the sign-in: %s", printable(strings.TrimSpace(code+" "+q.Get("error_description")), 200))
 	}
 	if s, err = a.users.exchange(r.Context(), q.Get("code"), try, a.now()); err != nil {
 		return s, "", err
@@ -197,7 +197,7 @@ func (a *Auth) signIn(w http.ResponseWriter, r *http.Request, q url.Values) (s s
 // exchange exchanges the code for tokens of the issuer, and returns the session.
 func (u *users) exchange(ctx context.Context, code string, try attempt, now time.Time) (session, error) {
 	if code == "" {
-		return session{}, rest.Unauthenticated("The issuer did not sign you in: there is no code in its answer")
+		return session{}, rest.Unauthenticated("Sign-in failed: no code in the response of the issuer")
 	}
 	f, err := u.issuer.discover(ctx)
 	if err != nil {
@@ -211,14 +211,14 @@ func (u *users) exchange(ctx context.Context, code string, try attempt, now time
 	}
 	raw, _ := got.Extra("id_token").(string)
 	if raw == "" {
-		return session{}, notSignedIn(errors.New("the issuer gave no ID token"))
+		return session{}, notSignedIn(errors.New("issuer returned no ID token"))
 	}
 	id, err := u.issuer.verify(ctx, f, raw, u.issuer.settings.ClientID)
 	if err != nil {
 		return session{}, notSignedIn(err)
 	}
 	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(try.Nonce)) != 1 {
-		return session{}, notSignedIn(errors.New("the ID token is for another sign-in"))
+		return session{}, notSignedIn(errors.New("ID token is for another sign-in"))
 	}
 	return u.session(ctx, f, got, id, session{ID: rand.Text(), Began: now})
 }
@@ -228,21 +228,21 @@ func (u *users) exchange(ctx context.Context, code string, try attempt, now time
 func (u *users) session(ctx context.Context, f *found, got *oauth2.Token, id *oidc.IDToken, s session) (session, error) {
 	all := answers{}
 	if err := id.Claims(&all); err != nil {
-		return session{}, notSignedIn(errors.New("the claims of the ID token cannot be read"))
+		return session{}, notSignedIn(errors.New("cannot parse claims of the ID token"))
 	}
 	if id.AccessTokenHash != "" && id.VerifyAccessToken(got.AccessToken) != nil {
-		return session{}, notSignedIn(errors.New("the access token is not the one the ID token speaks of"))
+		return session{}, notSignedIn(errors.New("access token does not match the ID token"))
 	}
 	_, named := all[u.issuer.settings.UserClaim]
 	_, grouped := all[u.issuer.settings.GroupsClaim]
 	if (!named || !grouped && u.issuer.settings.GroupsClaim != "") && f.provider.UserInfoEndpoint() != "" {
 		info, err := f.provider.UserInfo(ctx, oauth2.StaticTokenSource(got))
 		if err != nil {
-			return session{}, away(fmt.Errorf("cannot ask the issuer who somebody is: %w", discreet(err)))
+			return session{}, away(fmt.Errorf("cannot read userinfo of the issuer: %w", discreet(err)))
 		}
 		more := answers{}
 		if err := info.Claims(&more); err != nil || info.Subject != id.Subject {
-			return session{}, notSignedIn(errors.New("the issuer speaks of somebody else"))
+			return session{}, notSignedIn(errors.New("userinfo is invalid or for another user"))
 		}
 		for name, v := range more {
 			if _, ok := all[name]; !ok {
@@ -266,9 +266,9 @@ func (u *users) session(ctx context.Context, f *found, got *oauth2.Token, id *oi
 // or the issuer is not available.
 func (u *users) refused(err error) error {
 	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok && r.Response != nil && r.Response.StatusCode < http.StatusInternalServerError {
-		return notSignedIn(fmt.Errorf("the issuer gave no token: %w", discreet(err)))
+		return notSignedIn(fmt.Errorf("issuer refused the token request: %w", discreet(err)))
 	}
-	return away(fmt.Errorf("cannot ask the issuer for a token: %w", discreet(err)))
+	return away(fmt.Errorf("cannot request token from the issuer: %w", discreet(err)))
 }
 
 // notSignedIn returns the fault for a failed sign-in. The fault for an unavailable
@@ -279,7 +279,7 @@ func notSignedIn(err error) error {
 		return err
 	}
 	why := cause(err)
-	out := rest.Unauthenticated("You could not be signed in: %s", printable(why.Error(), 200))
+	out := rest.Unauthenticated("Sign-in failed: %s", printable(why.Error(), 200))
 	out.Err = why
 	return out
 }

@@ -34,11 +34,10 @@ type portal struct {
 	h     http.Handler
 }
 
-// frame is where the issuer sends browsers back to.
+// frame is the path of the callback.
 const frame = "/api/auth/oidc/handler/frame"
 
-// newPortal starts a portal that has no Auth yet: its issuer wants to know its
-// address first.
+// newPortal starts a portal without an Auth, as its issuer needs its URL first.
 func newPortal(t *testing.T) *portal {
 	t.Helper()
 	p := &portal{said: &diary{}, keys: newShelf(time.Now)}
@@ -52,7 +51,7 @@ func newPortal(t *testing.T) *portal {
 	return p
 }
 
-// open gives the portal an Auth, as a process that has just started.
+// open gives the portal a new Auth, as after a restart.
 func (p *portal) open(t *testing.T, now func() time.Time) {
 	t.Helper()
 	p.Auth = newAuth(t, Options{Config: p.setup, BaseURL: p.url, Keys: p.keys, Now: now, Log: p.said.log()})
@@ -61,7 +60,7 @@ func (p *portal) open(t *testing.T, now func() time.Time) {
 	p.h = serve(t, p.Auth)
 }
 
-// withIssuer starts an issuer and a portal whose users sign in there.
+// withIssuer starts an issuer and a portal that uses it.
 func withIssuer(t *testing.T, opts provider.Options) (*portal, *provider.Issuer) {
 	t.Helper()
 	p := newPortal(t)
@@ -78,7 +77,7 @@ func withIssuer(t *testing.T, opts provider.Options) (*portal, *provider.Issuer)
 	return p, i
 }
 
-// browser is a browser that has cookies and follows no redirects.
+// browser returns a client with cookies that follows no redirects.
 func browser(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -88,14 +87,14 @@ func browser(t *testing.T) *http.Client {
 	return &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// answer is what a browser got.
+// answer is a response.
 type answer struct {
 	*http.Response
 	body []byte
 }
 
-// visit asks for a page, with the header a page's own requests have if it is
-// not a GET of a person.
+// visit requests a page, with the header of same-origin requests unless it is a
+// GET.
 func (p *portal) visit(t *testing.T, c *http.Client, method, path string) answer {
 	t.Helper()
 	if !strings.HasPrefix(path, "http") {
@@ -120,20 +119,20 @@ func (p *portal) visit(t *testing.T, c *http.Client, method, path string) answer
 	return answer{resp, body}
 }
 
-// signIn signs somebody in and returns their browser.
+// signIn signs a user in and returns their browser.
 func (p *portal) signIn(t *testing.T, i *provider.Issuer) *http.Client {
 	t.Helper()
 	c := browser(t)
 	away := p.visit(t, c, http.MethodGet, "/api/auth/oidc/start")
 	back := p.visit(t, c, http.MethodGet, i.Agree(t, away.Header.Get("Location")))
 	if back.StatusCode != http.StatusFound {
-		t.Fatalf("cannot sign in: %s %s", back.Status, back.body)
+		t.Fatalf("sign-in returned %s %s, want 302", back.Status, back.body)
 	}
 	return c
 }
 
-// session returns what a browser's cookie says, and age makes the portal think
-// that the issuer has to be asked again.
+// session returns the session of a browser's cookie, and age makes it due for a
+// refresh at the issuer.
 func (p *portal) session(t *testing.T, c *http.Client) (s session) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -142,7 +141,7 @@ func (p *portal) session(t *testing.T, c *http.Client) (s session) {
 		r.AddCookie(k)
 	}
 	if !p.users.sessions.read(r, &s) {
-		t.Fatal("there is no session")
+		t.Fatal("browser has no session")
 	}
 	return s
 }
@@ -174,35 +173,35 @@ func TestSignIn(t *testing.T) {
 			c := browser(t)
 			away := p.visit(t, c, http.MethodGet, "/api/auth/oidc/start?redirect="+url.QueryEscape("/catalog?kind=api#top"))
 			if away.StatusCode != http.StatusFound || !strings.HasPrefix(away.Header.Get("Location"), i.URL) {
-				t.Fatalf("got %s %v", away.Status, away.Header)
+				t.Fatalf("start returned %s %v, want a redirect to the issuer", away.Status, away.Header)
 			}
 			to, _ := url.Parse(away.Header.Get("Location"))
 			for _, name := range []string{"state", "nonce", "code_challenge"} {
 				if to.Query().Get(name) == "" {
-					t.Errorf("the issuer is sent no %s", name)
+					t.Errorf("request to the issuer has no %s", name)
 				}
 			}
 			if to.Query().Get("code_challenge_method") != "S256" {
-				t.Errorf("got the method %q", to.Query().Get("code_challenge_method"))
+				t.Errorf("code challenge method is %q", to.Query().Get("code_challenge_method"))
 			}
 			back := i.Agree(t, to.String())
 			home := p.visit(t, c, http.MethodGet, back)
 			if home.StatusCode != http.StatusFound || home.Header.Get("Location") != p.url+"/catalog?kind=api#top" {
-				t.Fatalf("got %s %v %s", home.Status, home.Header, home.body)
+				t.Fatalf("callback returned %s %v %s, want a redirect to the page", home.Status, home.Header, home.body)
 			}
 			for _, k := range home.Cookies() {
 				if !k.HttpOnly || k.SameSite != http.SameSiteLaxMode || k.Secure || strings.Contains(k.Value, "reader") ||
 					k.Name == "portal-session" && k.Path != "/api/auth" {
-					t.Errorf("got the cookie %v", k)
+					t.Errorf("cookie is %v", k)
 				}
 			}
 			if again := p.visit(t, c, http.MethodGet, back); again.StatusCode != http.StatusUnauthorized {
-				t.Errorf("an answer of the issuer is taken twice: %s", again.Status)
+				t.Errorf("second callback with one code returned %s, want 401", again.Status)
 			}
 			for _, way := range []string{http.MethodGet, http.MethodPost} {
 				in := p.visit(t, c, way, "/api/auth/oidc/refresh")
 				if in.StatusCode != http.StatusOK {
-					t.Fatalf("got %s %s", in.Status, in.body)
+					t.Fatalf("refresh returned %s %s, want 200", in.Status, in.body)
 				}
 				got := decode[welcome](t, in.body)
 				owns := []string{"user:default/reader", reference("group", "teams", "a b"), "group:teams/data", "group:teams/platform"}
@@ -225,21 +224,21 @@ func TestSignIn(t *testing.T) {
 			code, _ := url.Parse(back)
 			quiet(t, p, i.ClientSecret, p.session(t, c).Refresh, code.Query().Get("code"), to.Query().Get("state"))
 			if out := p.visit(t, c, http.MethodPost, "/api/auth/oidc/logout"); out.StatusCode != http.StatusOK {
-				t.Errorf("got %s %s", out.Status, out.body)
+				t.Errorf("logout returned %s %s, want 200", out.Status, out.body)
 			}
 			if in := p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh"); in.StatusCode != http.StatusUnauthorized {
-				t.Errorf("somebody who has signed out is let in: %s", in.Status)
+				t.Errorf("refresh after the logout returned %s, want 401", in.Status)
 			}
 		})
 	}
 }
 
-// quiet sees that the log shows no secrets.
+// quiet checks that the log contains no secrets.
 func quiet(t *testing.T, p *portal, secrets ...string) {
 	t.Helper()
 	said := p.said.String()
-	if !strings.Contains(said, "A user has signed in") {
-		t.Errorf("nothing is logged, so that this proves nothing: %s", said)
+	if !strings.Contains(said, "user signed in") {
+		t.Errorf("log is empty, so the check proves nothing: %s", said)
 	}
 	for n, s := range secrets {
 		if s == "" || strings.Contains(said, s) {
@@ -248,8 +247,8 @@ func quiet(t *testing.T, p *portal, secrets ...string) {
 	}
 }
 
-// TestRenewal has several pages of one browser come when the issuer has to be
-// asked again, whose refresh tokens are good for one use.
+// TestRenewal has several pages of one browser refresh concurrently, with
+// refresh tokens that can be used once.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	p, i := withIssuer(t, provider.Options{Groups: []string{"a"}})
@@ -259,23 +258,23 @@ func TestRenewal(t *testing.T) {
 		before := p.session(t, c)
 		var wg sync.WaitGroup
 		for range 8 {
-			// Each page has the cookie of before.
+			// Each page has the old cookie.
 			page := browser(t)
 			p.put(t, page, before)
 			wg.Go(func() {
 				in := p.visit(t, page, http.MethodPost, "/api/auth/oidc/refresh")
 				if in.StatusCode != http.StatusOK {
-					t.Errorf("got %s %s", in.Status, in.body)
+					t.Errorf("refresh returned %s %s, want 200", in.Status, in.body)
 				}
 			})
 		}
 		wg.Wait()
 		if in := p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh"); in.StatusCode != http.StatusOK {
-			t.Errorf("got %s %s", in.Status, in.body)
+			t.Errorf("refresh returned %s %s, want 200", in.Status, in.body)
 		}
 		after := p.session(t, c)
 		if after.Refresh == before.Refresh || !after.Until.After(before.Until) || !after.Began.Equal(before.Began) {
-			t.Error("the session is not renewed")
+			t.Error("session was not refreshed")
 		}
 		want := slices.Repeat([]provider.Request{{Grant: "refresh_token"}}, round)
 		if diff := cmp.Diff(want, i.Requests(t)); diff != "" {
@@ -283,7 +282,7 @@ func TestRenewal(t *testing.T) {
 		}
 	}
 
-	// Another process does not know that the token has been used.
+	// Another process does not know that the token was used.
 	spent := p.session(t, c)
 	p.age(t, c)
 	p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh")
@@ -292,23 +291,23 @@ func TestRenewal(t *testing.T) {
 	p.put(t, c, spent)
 	in := p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh")
 	if in.StatusCode != http.StatusUnauthorized || !bytes.Contains(in.body, []byte("sign in again")) {
-		t.Errorf("got %s %s", in.Status, in.body)
+		t.Errorf("refresh returned %s %s, want 401", in.Status, in.body)
 	}
 	if at, _ := url.Parse(p.url + "/api/auth/x"); len(c.Jar.Cookies(at)) != 0 {
-		t.Error("a session that is over stays with the browser")
+		t.Error("ended session was not deleted in the browser")
 	}
 
-	// That the issuer is away ends nothing.
+	// An outage of the issuer does not end the session.
 	c = p.signIn(t, i)
 	p.age(t, c)
 	i.Stop()
 	in = p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh")
 	if in.StatusCode != http.StatusServiceUnavailable || p.session(t, c).Refresh == "" {
-		t.Errorf("got %s %s", in.Status, in.body)
+		t.Errorf("refresh returned %s %s, want 503", in.Status, in.body)
 	}
 }
 
-// TestBearer has programs come with tokens of the issuer.
+// TestBearer checks requests with tokens of the issuer.
 func TestBearer(t *testing.T) {
 	t.Parallel()
 	p, i := withIssuer(t, provider.Options{Groups: []string{"a"}})
@@ -338,13 +337,13 @@ func TestBearer(t *testing.T) {
 		reason, audience, token string
 		want                    Caller
 	}{
-		"person":         {"an ID token is for the client", "", person, Caller{Kind: User, Subject: "user:default/reader", Ownership: []string{"user:default/reader", "group:teams/a"}, Login: "reader", Groups: []string{"a"}, Name: "reader", Email: "reader@example.com"}},
-		"machine":        {"a token for the portal", i.Audience, machine.AccessToken, Caller{Kind: User, Subject: "user:default/ingestor", Ownership: []string{"user:default/ingestor"}, Login: "ingestor"}},
-		"other audience": {"a token for another server", "https://elsewhere.example", machine.AccessToken, Caller{}},
-		"not for us":     {"a token for another server, and none is named", "", machine.AccessToken, Caller{}},
-		"not for them":   {"an ID token where another audience is named", i.Audience, person, Caller{}},
-		"opaque":         {"a token that only the issuer can read", "", got.AccessToken, Caller{}},
-		"changed":        {"a signature that is none", "", person[:len(person)-8] + "AAAAAAAA", Caller{}},
+		"person":         {"An ID token is for the client.", "", person, Caller{Kind: User, Subject: "user:default/reader", Ownership: []string{"user:default/reader", "group:teams/a"}, Login: "reader", Groups: []string{"a"}, Name: "reader", Email: "reader@example.com"}},
+		"machine":        {"An access token for the portal is accepted.", i.Audience, machine.AccessToken, Caller{Kind: User, Subject: "user:default/ingestor", Ownership: []string{"user:default/ingestor"}, Login: "ingestor"}},
+		"other audience": {"A token for another server is refused.", "https://elsewhere.example", machine.AccessToken, Caller{}},
+		"not for us":     {"An access token is refused without a configured audience.", "", machine.AccessToken, Caller{}},
+		"not for them":   {"An ID token is refused with another configured audience.", i.Audience, person, Caller{}},
+		"opaque":         {"An opaque token is refused.", "", got.AccessToken, Caller{}},
+		"changed":        {"An invalid signature is refused.", "", person[:len(person)-8] + "AAAAAAAA", Caller{}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -352,7 +351,7 @@ func TestBearer(t *testing.T) {
 			for range 2 {
 				who, err := ask(a, "Bearer "+tc.token)
 				want := http.StatusOK
-				if tc.want.Kind == Nobody {
+				if tc.want.Kind == Anonymous {
 					want = http.StatusForbidden
 				}
 				if diff := cmp.Diff(tc.want, who); diff != "" || statusOf(t, err) != want {
@@ -369,12 +368,12 @@ func TestBearer(t *testing.T) {
 		}
 		c.forward(time.Hour + time.Minute)
 		if _, err := ask(a, "Bearer "+person); statusOf(t, err) != http.StatusForbidden {
-			t.Errorf("a token that has ended: %v", err)
+			t.Errorf("expired token returned %v, want 403", err)
 		}
 	})
 }
 
-// TestOutsidePage sees that other sites' pages get nothing.
+// TestOutsidePage checks that pages of other sites are refused.
 func TestOutsidePage(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
@@ -383,11 +382,11 @@ func TestOutsidePage(t *testing.T) {
 	for _, path := range []string{"/api/auth/oidc/refresh", "/api/auth/oidc/logout"} {
 		w := call(t, p.h, http.MethodPost, path, nil)
 		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "Invalid X-Requested-With header") {
-			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
+			t.Errorf("%s: response is %d %s, want 401", path, w.Code, w.Body)
 		}
 	}
 	in := p.visit(t, browser(t), http.MethodPost, "/api/auth/oidc/refresh")
 	if in.StatusCode != http.StatusUnauthorized || !bytes.Contains(in.body, []byte("Missing session cookie")) {
-		t.Errorf("without a cookie: got %s %s", in.Status, in.body)
+		t.Errorf("refresh without a cookie returned %s %s, want 401", in.Status, in.body)
 	}
 }

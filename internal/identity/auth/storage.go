@@ -32,7 +32,7 @@ func (s *Storage) RevokeSession(ctx context.Context, id string, expires time.Tim
 	_, err := s.Write.ExecContext(ctx, `INSERT INTO revoked_sessions (id, expires) VALUES ($1, $2)
 		ON CONFLICT (id) DO UPDATE SET expires = excluded.expires WHERE excluded.expires > revoked_sessions.expires`,
 		id, expires.UnixMilli())
-	return db.Fail("revoke a session", err)
+	return db.Fail("revoke session", err)
 }
 
 // SessionRevoked reports whether a session has been revoked.
@@ -42,7 +42,7 @@ func (s *Storage) SessionRevoked(ctx context.Context, id string) (bool, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil, db.Fail("read the revoked sessions", err)
+	return err == nil, db.Fail("read revoked sessions", err)
 }
 
 // DropSessions removes the revoked sessions that have expired.
@@ -61,7 +61,7 @@ func (s *Storage) AddKey(ctx context.Context, k Key) error {
 
 // Keys returns the unexpired keys, sorted by id.
 func (s *Storage) Keys(ctx context.Context) ([]Key, error) {
-	const doing = "read the signing keys"
+	const doing = "read signing keys"
 	rows, err := s.Read.QueryContext(ctx,
 		"SELECT id, jwk, expires FROM signing_keys WHERE expires > $1 ORDER BY id", s.Now().UnixMilli())
 	if err != nil {

@@ -35,7 +35,7 @@ func TestSessions(t *testing.T) {
 		want("a", false)
 		revoke("a", now.Add(time.Hour))
 		revoke("b", now.Add(2*time.Hour))
-		// A second logout, with an older cookie, does not shorten the first.
+		// A second logout with an older cookie does not shorten the first.
 		revoke("b", now.Add(time.Minute))
 		want("a", true)
 		want("b", true)
@@ -50,7 +50,7 @@ func TestSessions(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if got, err := s.SessionRevoked(ctx, "b"); !errors.Is(err, context.Canceled) || got {
-			t.Errorf("a read that did not happen: got %v, %v", got, err)
+			t.Errorf("cancelled read returned %v, %v", got, err)
 		}
 	})
 }

@@ -68,11 +68,11 @@ func (a *Auth) issue(ctx context.Context, who identity) (string, error) {
 		Name: who.name, Email: who.email, Spelled: who.spelled, Member: who.member,
 	})
 	if err != nil {
-		return "", fmt.Errorf("cannot write a token: %w", err)
+		return "", fmt.Errorf("cannot encode token: %w", err)
 	}
 	signed, err := s.Sign(payload)
 	if err != nil {
-		return "", fmt.Errorf("cannot sign a token: %w", err)
+		return "", fmt.Errorf("cannot sign token: %w", err)
 	}
 	return signed.CompactSerialize()
 }
@@ -89,25 +89,25 @@ func (a *Auth) verifyOwn(ctx context.Context, raw string) (Caller, time.Time, er
 	}
 	var c claims
 	if err := json.Unmarshal(payload, &c); err != nil {
-		return none(unverified(errors.New("its claims cannot be read")))
+		return none(unverified(errors.New("cannot parse claims of the token")))
 	}
 	now := a.now()
 	expires := time.Unix(c.Expires, 0)
 	switch {
 	case header.ExtraHeaders[jose.HeaderType] != tokenType:
-		err = errors.New("it is of another type")
+		err = errors.New("token has the wrong type")
 	case c.Issuer != a.base:
-		err = errors.New("it is of another issuer")
+		err = errors.New("token is from another issuer")
 	case c.Audience != tokenAudience:
-		err = errors.New("it is for another audience")
+		err = errors.New("token is for another audience")
 	case c.Subject == "":
-		err = errors.New("it has no subject")
+		err = errors.New("token has no subject")
 	case !now.Before(expires):
-		err = errors.New("it has expired")
+		err = errors.New("token has expired")
 	case now.Before(time.Unix(c.NotBefore, 0)), now.Add(leeway).Before(time.Unix(c.Issued, 0)):
-		err = errors.New("it is not valid yet")
+		err = errors.New("token is not valid yet")
 	case c.Guest && !a.guests:
-		err = errors.New("it is a guest's, and there are no guests any more")
+		err = errors.New("token is a guest token, and guest sign-in is disabled")
 	}
 	if err == nil && c.Session != "" {
 		err = a.checkSession(ctx, c.Session)

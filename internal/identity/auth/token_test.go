@@ -50,7 +50,7 @@ func newKey(tb testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-// publish puts the public half of a key into a store.
+// publish stores the public key of a key pair.
 func publish(tb testing.TB, s KeyStore, id string, key any, expires time.Time) {
 	tb.Helper()
 	jwk, err := jose.JSONWebKey{Key: key, KeyID: id, Algorithm: string(jose.ES256)}.MarshalJSON()
@@ -69,11 +69,11 @@ func TestBadTokens(t *testing.T) {
 	good := guestToken(t, a)
 	parts := strings.Split(good, ".")
 
-	// A key of which this test knows both halves, published as any replica's.
+	// This is a key pair of the test, published like that of a replica.
 	key, other := newKey(t), newKey(t)
 	publish(t, keys, "ours", key.Public(), c.now().Add(2*time.Hour))
 	publish(t, keys, "expired", key.Public(), c.now().Add(-time.Second))
-	// An operator's mistake must not become a way in.
+	// A mistake of an operator must not give access.
 	publish(t, keys, "private", key, c.now().Add(time.Hour))
 	pub, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
@@ -103,68 +103,68 @@ func TestBadTokens(t *testing.T) {
 		return enc(data)
 	}
 	if _, err := ask(a, "Bearer "+with(same)); err != nil {
-		t.Fatalf("a token that is right in everything is refused, so that nothing below would prove anything: %v", err)
+		t.Fatalf("valid token is refused, so the cases below prove nothing: %v", err)
 	}
 
 	cases := map[string]struct {
 		reason string
 		token  string
 	}{
-		"none":            {"an algorithm that signs nothing", enc([]byte(`{"alg":"none","typ":"vnd.backstage.user","kid":"ours"}`)) + "." + parts[1] + "."},
-		"none with sig":   {"a signature does not make it one", enc([]byte(`{"alg":"none","typ":"vnd.backstage.user","kid":"ours"}`)) + "." + parts[1] + "." + parts[2]},
-		"None":            {"nor does another spelling", enc([]byte(`{"alg":"NoNe","typ":"vnd.backstage.user"}`)) + "." + parts[1] + "."},
-		"no alg":          {"an algorithm is named", enc([]byte(`{"typ":"vnd.backstage.user","kid":"ours"}`)) + "." + parts[1] + "." + parts[2]},
-		"HS256":           {"the public key is no shared secret", sign(t, jose.HS256, pub, "ours", tokenType, right(same))},
-		"embedded key":    {"a token does not bring its own key", enc([]byte(`{"alg":"ES256","typ":"vnd.backstage.user","jwk":{"kty":"EC"}}`)) + "." + parts[1] + "." + parts[2]},
-		"issuer":          {"another issuer", set("iss", "https://elsewhere.example/api/auth")},
-		"issuer slash":    {"another spelling is another issuer", set("iss", base+"/api/auth/")},
-		"issuer type":     {"an issuer is a text", set("iss", []string{base + "/api/auth"})},
-		"no issuer":       {"an issuer is named", drop("iss")},
-		"audience":        {"another audience", set("aud", "elsewhere")},
-		"no audience":     {"an audience is named", drop("aud")},
-		"audiences":       {"our tokens have one audience", set("aud", []string{"backstage", "elsewhere"})},
-		"no subject":      {"somebody is named", drop("sub")},
-		"expired":         {"it has ended", set("exp", at(-time.Second))},
-		"expires now":     {"it ends this second", set("exp", at(0))},
-		"no expiry":       {"everything ends", drop("exp")},
-		"expiry type":     {"a time is a number", set("exp", "never")},
-		"huge expiry":     {"and a number that fits", set("exp", 1e300)},
-		"not yet":         {"it has not begun", set("nbf", at(time.Second))},
-		"issued later":    {"it was issued in the future", set("iat", at(2*time.Minute))},
-		"type":            {"another type of token", sign(t, jose.ES256, key, "ours", "JWT", right(same))},
-		"other key":       {"somebody else's key under our id", sign(t, jose.ES256, other, "ours", tokenType, right(same))},
-		"unknown key":     {"a key nobody published", sign(t, jose.ES256, other, "theirs", tokenType, right(same))},
-		"no key":          {"a key is named", sign(t, jose.ES256, other, "", tokenType, right(same))},
-		"expired key":     {"a key that has expired", sign(t, jose.ES256, key, "expired", tokenType, right(same))},
-		"private key":     {"a private half is not used", sign(t, jose.ES256, key, "private", tokenType, right(same))},
-		"payload":         {"somebody else's claims", parts[0] + "." + claimed(right(same)) + "." + parts[2]},
-		"payload no JSON": {"claims are JSON", parts[0] + "." + enc([]byte("x")) + "." + parts[2]},
-		"no signature":    {"nothing signed", parts[0] + "." + parts[1] + "."},
-		"zero signature":  {"a signature of zeros", parts[0] + "." + parts[1] + "." + enc(make([]byte, 64))},
-		"four parts":      {"one part too many", good + "." + parts[2]},
-		"padding":         {"padding is not written", good + "="},
-		"newline":         {"white space is not passed over", parts[0] + "." + parts[1] + ".\n" + parts[2]},
-		"garbage":         {"nothing like a token", "garbage"},
-		"dots":            {"nothing between them", ".."},
-		"huge":            {"longer than any token", strings.Repeat("A", maxToken) + "." + parts[1] + "." + parts[2]},
-		"huge valid":      {"even if it is signed", set("ent", strings.Repeat("x", maxToken))},
-		"two words":       {"a token has no spaces", good + " " + good},
-		"JSON":            {"the other form of a signed text", `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`},
-		"encrypted":       {"nor the encrypted one", strings.Repeat(parts[0]+".", 4) + parts[2]},
-		"not a text":      {"bytes that are no characters", "\xff\xfe.\x00.\x01"},
+		"none":            {"The algorithm none is refused.", enc([]byte(`{"alg":"none","typ":"vnd.backstage.user","kid":"ours"}`)) + "." + parts[1] + "."},
+		"none with sig":   {"The algorithm none with a signature is refused.", enc([]byte(`{"alg":"none","typ":"vnd.backstage.user","kid":"ours"}`)) + "." + parts[1] + "." + parts[2]},
+		"None":            {"The algorithm none in another case is refused.", enc([]byte(`{"alg":"NoNe","typ":"vnd.backstage.user"}`)) + "." + parts[1] + "."},
+		"no alg":          {"A missing algorithm is refused.", enc([]byte(`{"typ":"vnd.backstage.user","kid":"ours"}`)) + "." + parts[1] + "." + parts[2]},
+		"HS256":           {"The public key is not accepted as a shared secret.", sign(t, jose.HS256, pub, "ours", tokenType, right(same))},
+		"embedded key":    {"A key in the token is ignored.", enc([]byte(`{"alg":"ES256","typ":"vnd.backstage.user","jwk":{"kty":"EC"}}`)) + "." + parts[1] + "." + parts[2]},
+		"issuer":          {"Another issuer is refused.", set("iss", "https://elsewhere.example/api/auth")},
+		"issuer slash":    {"Another spelling of the issuer is refused.", set("iss", base+"/api/auth/")},
+		"issuer type":     {"An issuer must be text.", set("iss", []string{base + "/api/auth"})},
+		"no issuer":       {"A missing issuer is refused.", drop("iss")},
+		"audience":        {"Another audience is refused.", set("aud", "elsewhere")},
+		"no audience":     {"A missing audience is refused.", drop("aud")},
+		"audiences":       {"Several audiences are refused.", set("aud", []string{"backstage", "elsewhere"})},
+		"no subject":      {"A missing subject is refused.", drop("sub")},
+		"expired":         {"An expired token is refused.", set("exp", at(-time.Second))},
+		"expires now":     {"A token that expires this second is refused.", set("exp", at(0))},
+		"no expiry":       {"A missing expiry is refused.", drop("exp")},
+		"expiry type":     {"An expiry must be a number.", set("exp", "never")},
+		"huge expiry":     {"An expiry must be in range.", set("exp", 1e300)},
+		"not yet":         {"A token that is not valid yet is refused.", set("nbf", at(time.Second))},
+		"issued later":    {"A token issued in the future is refused.", set("iat", at(2*time.Minute))},
+		"type":            {"Another type of token is refused.", sign(t, jose.ES256, key, "ours", "JWT", right(same))},
+		"other key":       {"Another key with our id is refused.", sign(t, jose.ES256, other, "ours", tokenType, right(same))},
+		"unknown key":     {"A key that was not published is refused.", sign(t, jose.ES256, other, "theirs", tokenType, right(same))},
+		"no key":          {"A missing key id is refused.", sign(t, jose.ES256, other, "", tokenType, right(same))},
+		"expired key":     {"An expired key is refused.", sign(t, jose.ES256, key, "expired", tokenType, right(same))},
+		"private key":     {"A stored private key is not used.", sign(t, jose.ES256, key, "private", tokenType, right(same))},
+		"payload":         {"Changed claims are refused.", parts[0] + "." + claimed(right(same)) + "." + parts[2]},
+		"payload no JSON": {"Claims must be JSON.", parts[0] + "." + enc([]byte("x")) + "." + parts[2]},
+		"no signature":    {"A missing signature is refused.", parts[0] + "." + parts[1] + "."},
+		"zero signature":  {"A signature of zeros is refused.", parts[0] + "." + parts[1] + "." + enc(make([]byte, 64))},
+		"four parts":      {"An additional part is refused.", good + "." + parts[2]},
+		"padding":         {"Padding is refused.", good + "="},
+		"newline":         {"White space is refused.", parts[0] + "." + parts[1] + ".\n" + parts[2]},
+		"garbage":         {"A text that is not a token is refused.", "garbage"},
+		"dots":            {"Empty parts are refused.", ".."},
+		"huge":            {"A token that is too long is refused.", strings.Repeat("A", maxToken) + "." + parts[1] + "." + parts[2]},
+		"huge valid":      {"A signed token that is too long is refused.", set("ent", strings.Repeat("x", maxToken))},
+		"two words":       {"A token with spaces is refused.", good + " " + good},
+		"JSON":            {"The JSON serialization is refused.", `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`},
+		"encrypted":       {"An encrypted token is refused.", strings.Repeat(parts[0]+".", 4) + parts[2]},
+		"not a text":      {"Invalid UTF-8 is refused.", "\xff\xfe.\x00.\x01"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := ask(a, "Bearer "+tc.token)
 			if statusOf(t, err) != http.StatusForbidden {
-				t.Errorf("%s: got %v, %v, want 403", tc.reason, got, err)
+				t.Errorf("%s: caller is %v, %v; want 403", tc.reason, got, err)
 			}
 		})
 	}
 	t.Run("cut", func(t *testing.T) {
 		for n := 1; n < len(good); n++ {
 			if got, err := ask(a, "Bearer "+good[:n]); statusOf(t, err) != http.StatusForbidden {
-				t.Fatalf("the first %d of %d characters: got %v, %v", n, len(good), got, err)
+				t.Fatalf("first %d of %d characters: caller is %v, %v; want 403", n, len(good), got, err)
 			}
 		}
 	})
@@ -176,12 +176,12 @@ func TestBadTokens(t *testing.T) {
 					continue
 				}
 				if got, err := ask(a, "Bearer "+changed); statusOf(t, err) != http.StatusForbidden {
-					t.Fatalf("character %d changed: got %v, %v", n, got, err)
+					t.Fatalf("changed character %d: caller is %v, %v; want 403", n, got, err)
 				}
 			}
 		}
 	})
 	if got, err := ask(a, "Bearer "+good); err != nil || got.Kind != Guest {
-		t.Errorf("the good one is refused after all that: %v, %v", got, err)
+		t.Errorf("valid token was refused afterwards: %v, %v", got, err)
 	}
 }

@@ -140,7 +140,7 @@ func check(questions []question, isList bool, c auth.Caller) error {
 		total += max(len(q.refs), 1)
 	}
 	if total > maxQuestions {
-		return rest.Input("request/body must not ask for more than %d decisions, and asks for %d", maxQuestions, total)
+		return rest.Input("request/body must not ask for more than %d decisions, got %d", maxQuestions, total)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (q *question) readRefs(at string) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &q.refs); err != nil {
-		return rest.Input("%s/resourceRef must have strings only", at)
+		return rest.Input("%s/resourceRef must contain only strings", at)
 	}
 	if len(q.refs) == 0 {
 		return rest.Input("%s/resourceRef must not be empty", at)

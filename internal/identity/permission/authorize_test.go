@@ -93,63 +93,63 @@ func TestAuthorize(t *testing.T) {
 		status int
 		want   string
 	}{
-		"Items": {"each question is answered under its id", "ada",
+		"Items": {"Each decision has the id of its request.", "ada",
 			`{"items":[{"id":"1","permission":` + basic + `},{"id":"2","permission":` + remove + `,"resourceRef":"component:default/ours"}]}`,
 			200, `{"items":[{"id":"1","result":"ALLOW"},{"id":"2","result":"ALLOW"}]}`},
-		"Guest": {"guests change nothing", "guest", `{"items":[{"id":"1","permission":` + basic + `}]}`,
+		"Guest": {"Guests change nothing.", "guest", `{"items":[{"id":"1","permission":` + basic + `}]}`,
 			200, `{"items":[{"id":"1","result":"DENY"}]}`},
-		"List": {"the specification's shape is answered in kind", "guest",
+		"List": {"A request in the format of the specification gets a response in that format.", "guest",
 			`[{"permission":{"type":"catalog-entity","name":"catalog.entity.read"}},{"permission":{"type":"x","name":"scaffolder.task.read"}}]`,
 			200, `[{"result":"ALLOW"},{"result":"DENY"}]`},
-		"ListWithRef": {"a list may name what it asks for, and give ids", "ada",
+		"ListWithRef": {"A list may have resource references and ids.", "ada",
 			`[{"id":"a","permission":{"type":"catalog-entity","name":"catalog.entity.delete"},"resourceRef":"api:shop/theirs"}]`,
 			200, `[{"id":"a","result":"DENY"}]`},
-		"EmptyList":  {"nothing asked, nothing answered", "ada", ` []`, 200, `[]`},
-		"EmptyItems": {"nothing asked, nothing answered", "ada", `{"items":[]}`, 200, `{"items":[]}`},
-		"Refs": {"a list of references gets a list of results", "ada",
+		"EmptyList":  {"An empty list gets an empty list.", "ada", ` []`, 200, `[]`},
+		"EmptyItems": {"An empty object gets an empty object.", "ada", `{"items":[]}`, 200, `{"items":[]}`},
+		"Refs": {"A list of references gets a list of results.", "ada",
 			`{"items":[{"id":"1","permission":` + remove + `,"resourceRef":["component:default/ours","api:shop/theirs","component:default/gone"]}]}`,
 			200, `{"items":[{"id":"1","result":["ALLOW","DENY","DENY"]}]}`},
-		"Missing": {"nobody may do anything with what is not there", "pusher",
+		"Missing": {"A missing resource is denied.", "pusher",
 			`{"items":[{"id":"1","permission":` + remove + `,"resourceRef":"component:default/gone"}]}`,
 			200, `{"items":[{"id":"1","result":"DENY"}]}`},
-		"Task": {"a task is its creator's, and one that is not there nobody's", "ada",
+		"Task": {"A task is allowed to its creator, and a missing task is denied.", "ada",
 			`{"items":[{"id":"1","permission":{"type":"resource","name":"scaffolder.task.read","attributes":{},"resourceType":"scaffolder-task"},"resourceRef":["42","43","44"]}]}`,
 			200, `{"items":[{"id":"1","result":["ALLOW","DENY","DENY"]}]}`},
-		"TaskByName": {"the name of a permission says that it is about tasks", "pusher",
+		"TaskByName": {"The name of a permission selects tasks as its resources.", "pusher",
 			`[{"permission":{"type":"x","name":"scaffolder.task.cancel"},"resourceRef":["43","44"]}]`,
 			200, `[{"result":["ALLOW","DENY"]}]`},
-		"Action": {"an action is not looked for", "ada",
+		"Action": {"An action is not looked up.", "ada",
 			`{"items":[{"id":"1","permission":{"type":"resource","name":"scaffolder.action.execute","attributes":{},"resourceType":"scaffolder-action"},"resourceRef":"debug:log"}]}`,
 			200, `{"items":[{"id":"1","result":"ALLOW"}]}`},
-		"NoRef": {"a user asks for one thing at a time", "ada", `{"items":[{"id":"1","permission":` + remove + `}]}`,
+		"NoRef": {"A user needs a resource reference.", "ada", `{"items":[{"id":"1","permission":` + remove + `}]}`,
 			400, input("Resource permissions require a resourceRef to be set. Direct user requests without a resourceRef are not allowed.")},
-		"NoRefService": {"a service may ask in general", "pusher", `{"items":[{"id":"1","permission":` + remove + `}]}`,
+		"NoRefService": {"A service needs no resource reference.", "pusher", `{"items":[{"id":"1","permission":` + remove + `}]}`,
 			200, `{"items":[{"id":"1","result":"ALLOW"}]}`},
-		"NoAttributes": {"attributes are part of the shape", "ada",
+		"NoAttributes": {"Attributes are required.", "ada",
 			`{"items":[{"id":"1","permission":{"type":"basic","name":"catalog.entity.create"}}]}`,
 			400, input("request/body/items/0/permission must have required property 'attributes', an object")},
-		"BadType": {"there are two types", "ada",
+		"BadType": {"A permission has the type basic or resource.", "ada",
 			`{"items":[{"id":"1","permission":{"type":"catalog-entity","name":"catalog.entity.read","attributes":{}}}]}`,
 			400, input("request/body/items/0/permission/type must be 'basic' or 'resource'")},
-		"NoPermission": {"a question is about something", "ada", `[{"id":"1"}]`,
+		"NoPermission": {"A request needs a permission.", "ada", `[{"id":"1"}]`,
 			400, input("request/body/0 must have required property 'permission'")},
-		"NoName": {"a permission has a name", "ada", `[{"permission":{"type":"x"}}]`,
+		"NoName": {"A permission needs a name.", "ada", `[{"permission":{"type":"x"}}]`,
 			400, input("request/body/0/permission must have required property 'name'")},
-		"NumberAsID": {"an id is text", "ada", `{"items":[{"id":1,"permission":` + basic + `}]}`,
+		"NumberAsID": {"An id must be text.", "ada", `{"items":[{"id":1,"permission":` + basic + `}]}`,
 			400, input("request/body/items/id must be string, and not number")},
-		"BadRef": {"a reference is text", "ada", `[{"permission":{"name":"x"},"resourceRef":{}}]`,
+		"BadRef": {"A reference must be text or a list.", "ada", `[{"permission":{"name":"x"},"resourceRef":{}}]`,
 			400, input("request/body/0/resourceRef must be string or array")},
-		"EmptyRefs": {"an empty list asks nothing", "ada", `[{"permission":{"name":"x"},"resourceRef":[]}]`,
+		"EmptyRefs": {"An empty list of references is refused.", "ada", `[{"permission":{"name":"x"},"resourceRef":[]}]`,
 			400, input("request/body/0/resourceRef must not be empty")},
-		"NoItems":   {"the object has items", "ada", `{}`, 400, input("request/body must have required property 'items'")},
-		"Null":      {"null is no object", "ada", `null`, 400, input("request/body must have required property 'items'")},
-		"Text":      {"text is neither shape", "ada", `"x"`, 400, input("request/body must be object, and not string")},
-		"Empty":     {"nothing is neither shape", "ada", ``, 400, input("request/body is required and must be JSON, and it is empty")},
-		"Malformed": {"the mistake is named", "ada", `[{`, 400, input("Unexpected end in JSON at position 2 (line 1 column 3)")},
-		"TooMany": {"questions have a bound", "ada", `[` + strings.Repeat(`{"permission":{"name":"x"}},`, 1000) + `{"permission":{"name":"x"}}]`,
-			400, input("request/body must not ask for more than 1000 decisions, and asks for 1001")},
-		"Stranger": {"who asks must be known", "", `[]`, 401, fault("401", "AuthenticationError", "Missing credentials")},
-		"Unavailable": {"what cannot be looked up is not decided", "ada",
+		"NoItems":   {"An object needs items.", "ada", `{}`, 400, input("request/body must have required property 'items'")},
+		"Null":      {"Null is refused.", "ada", `null`, 400, input("request/body must have required property 'items'")},
+		"Text":      {"Text is refused.", "ada", `"x"`, 400, input("request/body must be object, and not string")},
+		"Empty":     {"An empty body is refused.", "ada", ``, 400, input("request/body is empty; it must be JSON")},
+		"Malformed": {"Invalid JSON is refused with its position.", "ada", `[{`, 400, input("Unexpected end in JSON at position 2 (line 1 column 3)")},
+		"TooMany": {"The number of requests is limited.", "ada", `[` + strings.Repeat(`{"permission":{"name":"x"}},`, 1000) + `{"permission":{"name":"x"}}]`,
+			400, input("request/body must not ask for more than 1000 decisions, got 1001")},
+		"Stranger": {"Credentials are required.", "", `[]`, 401, fault("401", "AuthenticationError", "Missing credentials")},
+		"Unavailable": {"A resource that cannot be looked up is 503.", "ada",
 			`[{"permission":{"name":"catalog.entity.read"},"resourceRef":"component:default/broken"}]`,
 			503, fault("503", "ServiceUnavailableError", "The database is not available, try again later")},
 	}
@@ -158,7 +158,7 @@ func TestAuthorize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			status, got := ask(t, hs, http.MethodPost, "/api/permission/authorize", tc.caller, tc.body)
 			if status != tc.status {
-				t.Errorf("%s: status %d", tc.reason, status)
+				t.Errorf("%s: status is %d", tc.reason, status)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
@@ -167,8 +167,8 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-// TestAuthorizeHidden wants what somebody may not read to be answered as what
-// is not there, or questions would tell the two apart.
+// TestAuthorizeHidden checks that a hidden resource gets the same response as a
+// missing one, which would otherwise reveal it.
 func TestAuthorizeHidden(t *testing.T) {
 	hs := start(t, config.Permission{Enabled: true, Rules: []config.PermissionRule{
 		{Permissions: []string{EntityRead}, Namespaces: []string{"shop"}},
@@ -183,7 +183,7 @@ func TestAuthorizeHidden(t *testing.T) {
 func TestHealth(t *testing.T) {
 	status, got := ask(t, start(t, config.Permission{}), http.MethodGet, "/api/permission/health", "", "")
 	if status != http.StatusOK || got != `{"status":"ok"}` {
-		t.Errorf("got %d %s", status, got)
+		t.Errorf("response is %d %s", status, got)
 	}
 }
 
@@ -197,7 +197,7 @@ func FuzzAuthorize(f *testing.F) {
 			err = check(questions, isList, ada)
 		}
 		if _, ok := errors.AsType[*rest.Fault](err); err != nil && !ok {
-			t.Errorf("an error that is no fault: %v", err)
+			t.Errorf("error is not a fault: %v", err)
 		}
 	})
 }

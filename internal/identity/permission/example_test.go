@@ -8,8 +8,8 @@ import (
 	"example.dev/ingestor/internal/identity/auth"
 )
 
-// TestSeveralTeams holds the policy of the handbook against what the handbook
-// says it does.
+// TestSeveralTeams checks that the example policy of the handbook does what the
+// handbook says.
 func TestSeveralTeams(t *testing.T) {
 	variables := map[string]string{
 		"POSTGRES_URL": "postgres://portal:pw@db.example.org/portal?sslmode=verify-full", "OIDC_CLIENT_SECRET": "s",
@@ -21,7 +21,7 @@ func TestSeveralTeams(t *testing.T) {
 	}})
 	for _, f := range append(found, c.Production()...) {
 		if f.Severity == finding.Error {
-			t.Fatalf("the example is wrong, or weak: %v", f)
+			t.Fatalf("example has an error: %v", f)
 		}
 	}
 	p := New(c.Permission, c.Auth.Membership...)
@@ -51,30 +51,30 @@ func TestSeveralTeams(t *testing.T) {
 		resource   *Resource
 		want       bool
 	}{
-		"OwnNamespace":   {"a team creates in its namespace", shop, ResourceCreate, resource("shop", "group:default/shop", OriginDefinition), true},
-		"OtherNamespace": {"and not in another's", shop, ResourceCreate, resource("pay", "group:default/pay", OriginDefinition), false},
-		"System":         {"nor in the cluster's own", shop, ResourceCreate, resource("kube-system", "group:default/shop", OriginDefinition), false},
-		"Inline":         {"a Template of one's own does nothing in clusters", shop, ResourceCreate, resource("shop", "group:default/shop", OriginInline), false},
-		"OperatorInline": {"an operator tries one out", operator, ResourceCreate, resource("shop", "group:default/shop", OriginInline), true},
-		"OperatorDelete": {"without deleting anything", operator, ResourceDelete, resource("shop", "group:default/shop", OriginInline), false},
-		"TakeOver":       {"what kubectl made stays with kubectl", shop, ResourceTakeOver, resource("shop", "group:default/shop", OriginDefinition), false},
-		"Push":           {"CI's Templates push to the platform's repositories", shop, RepositoryWrite, repository("push:ci", "git.example.org/platform/live", "portal/x"), true},
-		"PushElsewhere":  {"and to no others", shop, RepositoryWrite, repository("push:ci", "git.example.org/pay/live", "portal/x"), false},
-		"PushMain":       {"on branches of the portal", shop, RepositoryWrite, repository("push:ci", "git.example.org/platform/live", "main"), false},
-		"Pipeline":       {"without touching CI definitions", shop, PipelineWrite, repository("push:ci", "git.example.org/platform/live", "portal/x"), false},
-		"OwnEntity":      {"a team deletes its entities", shop, EntityDelete, entity, true},
-		"OtherEntity":    {"and not another's", shop, EntityDelete, theirs, false},
-		"Location":       {"locations are the operators'", shop, LocationCreate, nil, false},
-		"OperatorLoc":    {"who register them", operator, LocationCreate, nil, true},
-		"Ingestion":      {"so is ingestion", shop, IngestionManage, nil, false},
-		"OperatorScan":   {"who scan", operator, IngestionManage, nil, true},
-		"Identity":       {"CI says nothing of who is in which group", ci, IdentityWrite, &Resource{Ref: "user:default/eve", Provider: "ci"}, false},
-		"CI":             {"CI pushes entities", ci, EntityCreate, theirs, true},
+		"OwnNamespace":   {"A team creates resources in its namespace.", shop, ResourceCreate, resource("shop", "group:default/shop", OriginDefinition), true},
+		"OtherNamespace": {"A team creates nothing in the namespace of another team.", shop, ResourceCreate, resource("pay", "group:default/pay", OriginDefinition), false},
+		"System":         {"A team creates nothing in system namespaces.", shop, ResourceCreate, resource("kube-system", "group:default/shop", OriginDefinition), false},
+		"Inline":         {"An inline Template of a team creates nothing in clusters.", shop, ResourceCreate, resource("shop", "group:default/shop", OriginInline), false},
+		"OperatorInline": {"An operator may run an inline Template.", operator, ResourceCreate, resource("shop", "group:default/shop", OriginInline), true},
+		"OperatorDelete": {"An inline Template of an operator deletes nothing.", operator, ResourceDelete, resource("shop", "group:default/shop", OriginInline), false},
+		"TakeOver":       {"A team does not take over resources that kubectl created.", shop, ResourceTakeOver, resource("shop", "group:default/shop", OriginDefinition), false},
+		"Push":           {"Templates pushed by CI write to the platform's repositories.", shop, RepositoryWrite, repository("push:ci", "git.example.org/platform/live", "portal/x"), true},
+		"PushElsewhere":  {"Templates pushed by CI write to no other repository.", shop, RepositoryWrite, repository("push:ci", "git.example.org/pay/live", "portal/x"), false},
+		"PushMain":       {"Templates pushed by CI write to branches of the portal only.", shop, RepositoryWrite, repository("push:ci", "git.example.org/platform/live", "main"), false},
+		"Pipeline":       {"Templates pushed by CI do not change CI definitions.", shop, PipelineWrite, repository("push:ci", "git.example.org/platform/live", "portal/x"), false},
+		"OwnEntity":      {"A team deletes its entities.", shop, EntityDelete, entity, true},
+		"OtherEntity":    {"A team does not delete entities of another team.", shop, EntityDelete, theirs, false},
+		"Location":       {"A team does not register locations.", shop, LocationCreate, nil, false},
+		"OperatorLoc":    {"An operator registers locations.", operator, LocationCreate, nil, true},
+		"Ingestion":      {"A team does not manage ingestion.", shop, IngestionManage, nil, false},
+		"OperatorScan":   {"An operator manages ingestion.", operator, IngestionManage, nil, true},
+		"Identity":       {"CI does not write users and groups.", ci, IdentityWrite, &Resource{Ref: "user:default/eve", Provider: "ci"}, false},
+		"CI":             {"CI pushes entities.", ci, EntityCreate, theirs, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := p.Decide(tc.caller, tc.permission, tc.resource); got != tc.want {
-				t.Errorf("%s: %s for %+v is %v", tc.reason, tc.permission, tc.resource, got)
+				t.Errorf("%s: decision about %s for %+v is %v", tc.reason, tc.permission, tc.resource, got)
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/auth"
 )
@@ -87,7 +87,7 @@ func (p *Policy) Decide(c auth.Caller, permission string, r *Resource) bool {
 // decide is like Decide and also returns the number of the rule that decided, 0 if
 // none did.
 func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed bool, number int) {
-	if c.Kind == auth.Nobody {
+	if c.Kind == auth.Anonymous {
 		return false, 0
 	}
 	permission = strings.ToLower(permission)
@@ -136,7 +136,7 @@ func (p *Policy) byDefault(c auth.Caller, permission string) bool {
 		return guestMay[permission]
 	}
 	one, many := wholesale[permission]
-	return !many || p.Filter(c, one).Op == store.OpTrue
+	return !many || p.Filter(c, one).Op == filter.OpTrue
 }
 
 // known is a Resource in lower case.
@@ -237,18 +237,18 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 	case c.Kind == auth.Guest:
 		message += ": guests may only read; sign in"
 	case p.limited(c, permission):
-		message += ": it is not yours, and for the others a rule is needed"
+		message += ": you are not the owner, and no rule allows it"
 	case wholesale[permission] != "":
-		message += ": who does not have " + wholesale[permission] + " for all entities needs a rule for it"
+		message += ": requires a rule, because you do not have " + wholesale[permission] + " for all entities"
 	}
 	return p.Deny(ctx, permission, r, message)
 }
 
 // Filter returns a filter for the entities that the caller has the permission for. An
 // entity passes exactly if Decide allows it.
-func (p *Policy) Filter(c auth.Caller, permission string) store.Filter {
-	if c.Kind == auth.Nobody {
-		return store.Filter{Op: store.OpFalse}
+func (p *Policy) Filter(c auth.Caller, permission string) filter.Filter {
+	if c.Kind == auth.Anonymous {
+		return filter.Filter{Op: filter.OpFalse}
 	}
 	permission = strings.ToLower(permission)
 	// The last rule is the innermost: earlier rules take precedence.
@@ -268,48 +268,48 @@ func (p *Policy) Filter(c auth.Caller, permission string) store.Filter {
 
 // otherwise returns the filter that decides allow for what passes f, and applies rest
 // to everything else.
-func otherwise(f store.Filter, allow bool, rest store.Filter) store.Filter {
+func otherwise(f filter.Filter, allow bool, rest filter.Filter) filter.Filter {
 	switch {
-	case f.Op == store.OpTrue, rest.Op == constant(allow).Op:
+	case f.Op == filter.OpTrue, rest.Op == constant(allow).Op:
 		return constant(allow)
-	case f.Op == store.OpFalse:
+	case f.Op == filter.OpFalse:
 		return rest
-	case allow && rest.Op == store.OpFalse:
+	case allow && rest.Op == filter.OpFalse:
 		return f
 	case allow:
-		return store.Any(f, rest)
-	case rest.Op == store.OpTrue:
-		return store.Not(f)
+		return filter.Any(f, rest)
+	case rest.Op == filter.OpTrue:
+		return filter.Not(f)
 	}
-	return store.All(store.Not(f), rest)
+	return filter.All(filter.Not(f), rest)
 }
 
-func constant(allow bool) store.Filter {
+func constant(allow bool) filter.Filter {
 	if allow {
-		return store.Filter{Op: store.OpTrue}
+		return filter.Filter{Op: filter.OpTrue}
 	}
-	return store.Filter{Op: store.OpFalse}
+	return filter.Filter{Op: filter.OpFalse}
 }
 
 // filter returns a filter for the entities that the rule applies to for the caller.
-func (r *rule) filter(c auth.Caller) store.Filter {
+func (r *rule) filter(c auth.Caller) filter.Filter {
 	if !r.targets.empty() {
 		// Entities are not targets of tasks.
 		return constant(false)
 	}
-	var fs []store.Filter
+	var fs []filter.Filter
 	if len(r.kinds) > 0 {
-		fs = append(fs, store.In("kind", r.kinds...))
+		fs = append(fs, filter.In("kind", r.kinds...))
 	}
 	if len(r.namespaces) > 0 {
-		fs = append(fs, store.In("metadata.namespace", r.namespaces...))
+		fs = append(fs, filter.In("metadata.namespace", r.namespaces...))
 	}
 	if len(r.owners) > 0 || r.own {
 		owners := r.ownersFor(c)
 		if len(owners) == 0 {
 			return constant(false)
 		}
-		fs = append(fs, store.In("relations.ownedBy", owners...))
+		fs = append(fs, filter.In("relations.ownedBy", owners...))
 	}
 	switch len(fs) {
 	case 0:
@@ -317,5 +317,5 @@ func (r *rule) filter(c auth.Caller) store.Filter {
 	case 1:
 		return fs[0]
 	}
-	return store.All(fs...)
+	return filter.All(fs...)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
@@ -33,11 +33,11 @@ var (
 
 func TestNames(t *testing.T) {
 	if diff := cmp.Diff(config.Permissions, Names); diff != "" {
-		t.Errorf("names that rules may have, and names that are asked for: -config +permission\n%s", diff)
+		t.Errorf("names of permissions differ: -config +permission\n%s", diff)
 	}
 }
 
-// Tasks, which are owned by whoever asked for them.
+// Tasks, which are owned by their creators.
 var (
 	byAda = &Resource{Ref: "42", Owners: []string{"user:default/ada"}}
 	byBob = &Resource{Ref: "43", Owners: []string{"user:default/bob"}}
@@ -56,71 +56,71 @@ func TestDecide(t *testing.T) {
 		resource   *Resource
 		want       bool
 	}{
-		"GuestReads":          {"guests look at entities", with(), guest, EntityRead, ours, true},
-		"GuestReadsInGeneral": {"and at listings", with(), guest, EntityRead, nil, true},
-		"GuestReadsForm":      {"and at forms", with(), guest, TemplateParameterRead, orphan, true},
-		"GuestCreates":        {"guests change nothing", with(), guest, EntityCreate, nil, false},
-		"GuestDeletes":        {"guests change nothing", with(), guest, EntityDelete, ours, false},
-		"GuestTasks":          {"tasks are not for guests", with(), guest, TaskRead, nil, false},
-		"GuestAnalyzes":       {"guests do not make the portal fetch", with(), guest, LocationAnalyze, nil, false},
-		"GuestUnknown":        {"what is not known is not for guests", with(), guest, "other.thing.read", nil, false},
-		"UserUnknown":         {"a name nobody knows is decided as any", with(), ada, "other.thing.read", nil, true},
-		"UserDeletes":         {"users may do everything", with(), ada, EntityDelete, theirs, true},
-		"ServiceCreates":      {"so may services", with(), pusher, EntityCreate, nil, true},
-		"Nobody":              {"who is not known may nothing, not even look", with(), auth.Caller{}, EntityRead, ours, false},
-		"NobodyByRule":        {"whatever the rules say", with(config.PermissionRule{Allow: true}), auth.Caller{}, EntityRead, ours, false},
-		"Off":                 {"without permissions rules are not looked at", off, ada, EntityDelete, ours, true},
-		"OffGuest":            {"guests look all the same", off, guest, EntityRead, ours, true},
-		"OffGuestDeletes":     {"and no more", off, guest, EntityDelete, ours, false},
+		"GuestReads":          {"Guests read entities.", with(), guest, EntityRead, ours, true},
+		"GuestReadsInGeneral": {"Guests read lists.", with(), guest, EntityRead, nil, true},
+		"GuestReadsForm":      {"Guests read forms.", with(), guest, TemplateParameterRead, orphan, true},
+		"GuestCreates":        {"Guests create nothing.", with(), guest, EntityCreate, nil, false},
+		"GuestDeletes":        {"Guests delete nothing.", with(), guest, EntityDelete, ours, false},
+		"GuestTasks":          {"Guests read no tasks.", with(), guest, TaskRead, nil, false},
+		"GuestAnalyzes":       {"Guests do not make the portal fetch URLs.", with(), guest, LocationAnalyze, nil, false},
+		"GuestUnknown":        {"Guests have no unknown permissions.", with(), guest, "other.thing.read", nil, false},
+		"UserUnknown":         {"An unknown permission is decided like any other.", with(), ada, "other.thing.read", nil, true},
+		"UserDeletes":         {"Users have all permissions by default.", with(), ada, EntityDelete, theirs, true},
+		"ServiceCreates":      {"Services have all permissions by default.", with(), pusher, EntityCreate, nil, true},
+		"Anonymous":           {"A caller without credentials has no permissions.", with(), auth.Caller{}, EntityRead, ours, false},
+		"NobodyByRule":        {"A caller without credentials has no permissions whatever the rules say.", with(config.PermissionRule{Allow: true}), auth.Caller{}, EntityRead, ours, false},
+		"Off":                 {"Without permissions enabled, rules are ignored.", off, ada, EntityDelete, ours, true},
+		"OffGuest":            {"Without permissions enabled, guests read entities.", off, guest, EntityRead, ours, true},
+		"OffGuestDeletes":     {"Without permissions enabled, guests delete nothing.", off, guest, EntityDelete, ours, false},
 
-		"OwnTask":        {"people read their own tasks", with(), ada, TaskRead, byAda, true},
-		"OtherTask":      {"and no others", with(), ada, TaskRead, byBob, false},
-		"NobodysTask":    {"not even those of services", with(), ada, TaskRead, &Resource{Ref: "44"}, false},
-		"CancelOther":    {"nor do they cancel them", with(), ada, TaskCancel, byBob, false},
-		"TasksInGeneral": {"reading tasks is nothing that they may not do", with(), ada, TaskRead, nil, true},
-		"ServiceTask":    {"services read all tasks", with(), pusher, TaskRead, byBob, true},
-		"OffTask":        {"without permissions everybody does", off, ada, TaskRead, byBob, true},
-		"Administrator": {"a rule makes it all",
+		"OwnTask":        {"Users read their own tasks.", with(), ada, TaskRead, byAda, true},
+		"OtherTask":      {"Users do not read tasks of others.", with(), ada, TaskRead, byBob, false},
+		"NobodysTask":    {"Users do not read tasks of services.", with(), ada, TaskRead, &Resource{Ref: "44"}, false},
+		"CancelOther":    {"Users do not cancel tasks of others.", with(), ada, TaskCancel, byBob, false},
+		"TasksInGeneral": {"Users may read tasks in general.", with(), ada, TaskRead, nil, true},
+		"ServiceTask":    {"Services read all tasks.", with(), pusher, TaskRead, byBob, true},
+		"OffTask":        {"Without permissions enabled, users read all tasks.", off, ada, TaskRead, byBob, true},
+		"Administrator": {"A rule can allow all tasks.",
 			with(config.PermissionRule{Who: []string{"group:default/platform"}, Permissions: []string{"scaffolder.task.*"}, Allow: true}), ada, TaskRead, byBob, true},
 
-		"First": {"the first rule that fits decides",
+		"First": {"The first matching rule decides.",
 			with(config.PermissionRule{Allow: true}, config.PermissionRule{}), guest, EntityDelete, ours, true},
-		"DenyAll":     {"an empty rule fits everything", with(config.PermissionRule{}), ada, EntityRead, ours, false},
-		"Prefix":      {"a star is any ending", with(config.PermissionRule{Permissions: []string{"catalog.entity.*"}}), ada, EntityRead, ours, false},
-		"PrefixOther": {"and no other beginning", with(config.PermissionRule{Permissions: []string{"catalog.entity.*"}}), ada, LocationRead, nil, true},
-		"WholeName": {"without a star the name is whole",
+		"DenyAll":     {"An empty rule matches everything.", with(config.PermissionRule{}), ada, EntityRead, ours, false},
+		"Prefix":      {"A star matches any suffix.", with(config.PermissionRule{Permissions: []string{"catalog.entity.*"}}), ada, EntityRead, ours, false},
+		"PrefixOther": {"A star does not match another prefix.", with(config.PermissionRule{Permissions: []string{"catalog.entity.*"}}), ada, LocationRead, nil, true},
+		"WholeName": {"Without a star the whole name must match.",
 			with(config.PermissionRule{Permissions: []string{"catalog.entity"}}), ada, EntityRead, ours, true},
-		"Group": {"a rule may be about a group",
+		"Group": {"A rule can select a group.",
 			with(config.PermissionRule{Who: []string{"Group:default/Platform"}}), ada, EntityRead, ours, false},
-		"Subject": {"or about a service",
+		"Subject": {"A rule can select a service.",
 			with(config.PermissionRule{Who: []string{"pusher"}}), pusher, EntityRead, ours, false},
-		"NamedLikeKind": {"a service that is called user is not one",
+		"NamedLikeKind": {"A service with the name user is not a user.",
 			with(config.PermissionRule{Who: []string{"user"}}), auth.Caller{Kind: auth.Service, Subject: "user"}, EntityRead, ours, true},
-		"Kind":      {"case does not matter in kinds", with(config.PermissionRule{Kinds: []string{"COMPONENT"}}), ada, EntityRead, ours, false},
-		"OtherKind": {"another kind is not meant", with(config.PermissionRule{Kinds: []string{"Component"}}), ada, EntityRead, theirs, true},
-		"Namespace": {"a rule may be about a namespace", with(config.PermissionRule{Namespaces: []string{"shop"}}), ada, EntityRead, theirs, false},
-		"Owner": {"a rule may be about an owner",
+		"Kind":      {"Kinds are not case-sensitive.", with(config.PermissionRule{Kinds: []string{"COMPONENT"}}), ada, EntityRead, ours, false},
+		"OtherKind": {"A rule for one kind does not match another.", with(config.PermissionRule{Kinds: []string{"Component"}}), ada, EntityRead, theirs, true},
+		"Namespace": {"A rule can select a namespace.", with(config.PermissionRule{Namespaces: []string{"shop"}}), ada, EntityRead, theirs, false},
+		"Owner": {"A rule can select an owner.",
 			with(config.PermissionRule{Owners: []string{"group:default/shop"}}), ada, EntityRead, theirs, false},
-		"EveryPart": {"all parts of a rule must fit",
+		"EveryPart": {"All conditions of a rule must match.",
 			with(config.PermissionRule{Kinds: []string{"API"}, Namespaces: []string{"default"}}), ada, EntityRead, theirs, true},
-		"Own":            {"a team edits what it owns", with(editOwn...), ada, EntityDelete, ours, true},
-		"NotOwn":         {"and nothing else", with(editOwn...), ada, EntityDelete, theirs, false},
-		"Orphan":         {"what nobody owns is nobody's own", with(editOwn...), ada, EntityDelete, orphan, false},
-		"InGeneral":      {"a rule about entities says nothing in general", with(editOwn...), ada, EntityDelete, nil, false},
-		"DeleteLocation": {"nor what comes from a location, all at once", with(editOwn...), ada, LocationDelete, nil, false},
-		"DeleteProvider": {"nor what a provider has", with(editOwn...), ada, IngestionManage, nil, false},
-		"CreateLocation": {"but it may bring anything", with(editOwn...), ada, LocationCreate, nil, true},
-		"CreateLocationOwn": {"unless it brings what it owns alone",
+		"Own":            {"A team may change its own entities.", with(editOwn...), ada, EntityDelete, ours, true},
+		"NotOwn":         {"A team may not change other entities.", with(editOwn...), ada, EntityDelete, theirs, false},
+		"Orphan":         {"An entity without an owner is owned by no caller.", with(editOwn...), ada, EntityDelete, orphan, false},
+		"InGeneral":      {"A rule about owned entities does not match in general.", with(editOwn...), ada, EntityDelete, nil, false},
+		"DeleteLocation": {"A caller limited to owned entities may not remove locations.", with(editOwn...), ada, LocationDelete, nil, false},
+		"DeleteProvider": {"A caller limited to owned entities may not manage providers.", with(editOwn...), ada, IngestionManage, nil, false},
+		"CreateLocation": {"A caller who may create all entities may register locations.", with(editOwn...), ada, LocationCreate, nil, true},
+		"CreateLocationOwn": {"A caller who may not create all entities may not register locations.",
 			with(config.PermissionRule{Permissions: []string{EntityCreate}, Kinds: []string{"Group"}}), ada, LocationCreate, nil, false},
-		"DeleteLocationByRule": {"a rule for locations counts",
+		"DeleteLocationByRule": {"A rule for locations has precedence.",
 			with(append([]config.PermissionRule{{Permissions: []string{LocationDelete}, Allow: true}}, editOwn...)...), ada, LocationDelete, nil, true},
-		"ServiceOwn": {"a service owns nothing",
+		"ServiceOwn": {"A service owns nothing.",
 			with(config.PermissionRule{Owners: []string{config.Own}}), pusher, EntityRead, orphan, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := New(tc.config).Decide(tc.caller, tc.permission, tc.resource); got != tc.want {
-				t.Errorf("%s: got %t", tc.reason, got)
+				t.Errorf("%s: decision is %t", tc.reason, got)
 			}
 		})
 	}
@@ -135,14 +135,14 @@ func TestRequire(t *testing.T) {
 		resource   *Resource
 		want       string
 	}{
-		"Allowed": {"nothing is missing", ada, EntityDelete, ours, ""},
-		"Rule": {"the rule that decided is named", ada, EntityDelete, theirs,
+		"Allowed": {"An allowed request has no error.", ada, EntityDelete, ours, ""},
+		"Rule": {"The error names the rule that decided.", ada, EntityDelete, theirs,
 			"Missing permission catalog.entity.delete for api:shop/theirs: rule 2 of permission.rules denies it"},
-		"Wholesale": {"so is what must be had besides", ada, LocationDelete, nil,
-			"Missing permission catalog.location.delete: who does not have catalog.entity.delete for all entities needs a rule for it"},
-		"Guest":  {"a guest is told the way out", guest, LocationCreate, nil, "Missing permission catalog.location.create: guests may only read; sign in"},
-		"Task":   {"so is somebody who has other tasks", ada, TaskCancel, byBob, "Missing permission scaffolder.task.cancel for 43: it is not yours, and for the others a rule is needed"},
-		"Nobody": {"who is not known is not told more", auth.Caller{}, TaskRead, nil, "Missing permission scaffolder.task.read"},
+		"Wholesale": {"The error names the other permission that is required.", ada, LocationDelete, nil,
+			"Missing permission catalog.location.delete: requires a rule, because you do not have catalog.entity.delete for all entities"},
+		"Guest":     {"The error tells a guest to sign in.", guest, LocationCreate, nil, "Missing permission catalog.location.create: guests may only read; sign in"},
+		"Task":      {"The error tells a user that they are not the owner.", ada, TaskCancel, byBob, "Missing permission scaffolder.task.cancel for 43: you are not the owner, and no rule allows it"},
+		"Anonymous": {"The error tells an unknown caller nothing else.", auth.Caller{}, TaskRead, nil, "Missing permission scaffolder.task.read"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestRequire(t *testing.T) {
 				got = err.Error()
 				f, ok := errors.AsType[*rest.Fault](err)
 				if !ok || f.Status != http.StatusForbidden || f.Name != "NotAllowedError" {
-					t.Errorf("%s: %#v", tc.reason, err)
+					t.Errorf("%s: error is %#v", tc.reason, err)
 				}
 			}
 			if got != tc.want {
@@ -163,28 +163,28 @@ func TestRequire(t *testing.T) {
 }
 
 func TestFilterIsShort(t *testing.T) {
-	own := store.In("relations.ownedBy", "group:default/platform", "user:default/ada")
+	own := filter.In("relations.ownedBy", "group:default/platform", "user:default/ada")
 	cases := map[string]struct {
 		reason string
 		rules  []config.PermissionRule
 		caller auth.Caller
-		want   store.Filter
+		want   filter.Filter
 	}{
-		"Default": {"without rules a listing costs nothing", nil, guest, store.Filter{Op: store.OpTrue}},
-		"Nobody":  {"who is not known sees nothing", nil, auth.Caller{}, store.Filter{Op: store.OpFalse}},
-		"OtherCaller": {"rules about others leave no trace",
-			[]config.PermissionRule{{Who: []string{"service"}, Kinds: []string{"API"}}}, ada, store.Filter{Op: store.OpTrue}},
-		"OnlyOwn": {"one condition is no list",
+		"Default":   {"Without rules the filter matches everything.", nil, guest, filter.Filter{Op: filter.OpTrue}},
+		"Anonymous": {"For an unknown caller the filter matches nothing.", nil, auth.Caller{}, filter.Filter{Op: filter.OpFalse}},
+		"OtherCaller": {"Rules about other callers are left out.",
+			[]config.PermissionRule{{Who: []string{"service"}, Kinds: []string{"API"}}}, ada, filter.Filter{Op: filter.OpTrue}},
+		"OnlyOwn": {"A single condition is not wrapped.",
 			[]config.PermissionRule{{Owners: []string{config.Own}, Allow: true}, {}}, ada, own},
-		"NotKind": {"a denial is a not",
-			[]config.PermissionRule{{Kinds: []string{"API"}}}, ada, store.Not(store.In("kind", "api"))},
-		"NothingOwned": {"who owns nothing is not asked for",
-			[]config.PermissionRule{{Owners: []string{config.Own}, Allow: true}, {}}, pusher, store.Filter{Op: store.OpFalse}},
-		"Idle": {"a rule that changes nothing is left out",
-			[]config.PermissionRule{{Kinds: []string{"API"}, Allow: true}}, ada, store.Filter{Op: store.OpTrue}},
-		"Nested": {"the first rule is the outermost",
+		"NotKind": {"A denial becomes a negation.",
+			[]config.PermissionRule{{Kinds: []string{"API"}}}, ada, filter.Not(filter.In("kind", "api"))},
+		"NothingOwned": {"A caller who owns nothing has no condition on owners.",
+			[]config.PermissionRule{{Owners: []string{config.Own}, Allow: true}, {}}, pusher, filter.Filter{Op: filter.OpFalse}},
+		"Idle": {"A rule without effect is left out.",
+			[]config.PermissionRule{{Kinds: []string{"API"}, Allow: true}}, ada, filter.Filter{Op: filter.OpTrue}},
+		"Nested": {"The first rule is the outermost.",
 			[]config.PermissionRule{{Kinds: []string{"API"}}, {Owners: []string{config.Own}, Allow: true}, {}}, ada,
-			store.All(store.Not(store.In("kind", "api")), own)},
+			filter.All(filter.Not(filter.In("kind", "api")), own)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -196,20 +196,20 @@ func TestFilterIsShort(t *testing.T) {
 	}
 }
 
-// passes evaluates a filter as the store does, on what a filter of this package
-// can ask for.
-func passes(f store.Filter, r *Resource) bool {
-	one := func(f store.Filter) bool { return passes(f, r) }
+// passes evaluates a filter as the store does, for the conditions of this
+// package.
+func passes(f filter.Filter, r *Resource) bool {
+	one := func(f filter.Filter) bool { return passes(f, r) }
 	switch f.Op {
-	case store.OpTrue:
+	case filter.OpTrue:
 		return true
-	case store.OpAll:
-		return !slices.ContainsFunc(f.Filters, func(f store.Filter) bool { return !one(f) })
-	case store.OpAny:
+	case filter.OpAll:
+		return !slices.ContainsFunc(f.Filters, func(f filter.Filter) bool { return !one(f) })
+	case filter.OpAny:
 		return slices.ContainsFunc(f.Filters, one)
-	case store.OpNot:
+	case filter.OpNot:
 		return !one(f.Filters[0])
-	case store.OpIn:
+	case filter.OpIn:
 		values := map[string][]string{"kind": {r.Kind}, "metadata.namespace": {r.Namespace}, "relations.ownedBy": r.Owners}[f.Key]
 		return slices.ContainsFunc(values, func(v string) bool {
 			return slices.ContainsFunc(f.Values, func(want string) bool { return strings.EqualFold(v, want) })
@@ -239,7 +239,7 @@ func TestFilterAgreesWithDecide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := New(config.Permission{Enabled: rapid.Bool().Draw(t, "enabled"), Rules: rules.Draw(t, "rules")})
 		caller := auth.Caller{
-			Kind:      rapid.SampledFrom([]auth.Kind{auth.Nobody, auth.Guest, auth.User, auth.Service}).Draw(t, "kind"),
+			Kind:      rapid.SampledFrom([]auth.Kind{auth.Anonymous, auth.Guest, auth.User, auth.Service}).Draw(t, "kind"),
 			Subject:   rapid.SampledFrom([]string{"", "pusher", "user:default/ada", "User:default/Bob"}).Draw(t, "subject"),
 			Ownership: some(refs...).Draw(t, "ownership"),
 		}
@@ -251,13 +251,13 @@ func TestFilterAgreesWithDecide(t *testing.T) {
 				Namespace: rapid.SampledFrom(namespaces).Draw(t, "in namespace"),
 				Owners:    some(refs...).Draw(t, "owned by"),
 			}
-			// What has no kind and namespace is asked for by its owner.
+			// A resource without kind and namespace is selected by its owner.
 			owned := &Resource{Owners: rapid.SampledFrom([][]string{nil, {refs[0]}, {refs[1]}, {"user:default/BOB"}, {"user:x/y"}}).Draw(t, "owner")}
 			if decided, had := policy.Decide(caller, name, owned), policy.Owners(caller, name).Has(strings.Join(owned.Owners, "")); decided != had {
-				t.Fatalf("Decide says %t, Owners %t of %+v", decided, had, owned)
+				t.Fatalf("Decide returned %t, Owners %t for %+v", decided, had, owned)
 			}
 			if decided, passed := policy.Decide(caller, name, r), passes(filter, r); decided != passed {
-				t.Fatalf("Decide says %t, Filter %t of %+v\n%s", decided, passed, r, fmt.Sprintf("%+v", filter))
+				t.Fatalf("Decide returned %t, Filter %t for %+v\n%s", decided, passed, r, fmt.Sprintf("%+v", filter))
 			}
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/catalog/store"
 )
 
 // Resource is what a permission is requested for. Its fields are case-insensitive.
@@ -33,15 +32,16 @@ type Resource struct {
 	Provider string
 }
 
-// ResourceOf returns an entity as a resource for permissions.
-func ResourceOf(e *store.Entity) (*Resource, error) {
-	n, err := tree.Wire{}.Decode(e.JSON)
+// ResourceOf returns an entity, given by its reference and its JSON with relations, as a
+// resource for permissions.
+func ResourceOf(ref string, entity []byte) (*Resource, error) {
+	n, err := tree.Wire{}.Decode(entity)
 	if err != nil {
 		return nil, err
 	}
-	r := &Resource{Ref: e.Ref}
+	r := &Resource{Ref: ref}
 	var rest string
-	r.Kind, rest, _ = strings.Cut(e.Ref, ":")
+	r.Kind, rest, _ = strings.Cut(ref, ":")
 	r.Namespace, _, _ = strings.Cut(rest, "/")
 	for _, relation := range n.Get("relations").List() {
 		if relation.Get("type").Str() == "ownedBy" {

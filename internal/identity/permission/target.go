@@ -188,10 +188,10 @@ func why(c auth.Caller, permission string, r *Resource) string {
 	case c.Kind == auth.Guest:
 		reason = "guests may only read; sign in"
 	case permission == ProviderPush:
-		reason = "a rule grants something to the Templates of the provider, so that only services push to it"
+		reason = "a rule grants permissions to Templates of the provider, so only services may push to it"
 		add("providers", r.Provider)
 	case permission == IdentityWrite:
-		reason = "User and Group entities decide who is in which group; only services push them, to a provider of auth.membership.providers"
+		reason = "User and Group entities define group membership; only services may push them, to a provider of auth.membership.providers"
 		add("providers", r.Provider)
 	case r.Origin != "" && !Trusted(r.Origin):
 		reason = fmt.Sprintf("the Template comes from %s, which is not trusted", r.Origin)
@@ -200,17 +200,17 @@ func why(c auth.Caller, permission string, r *Resource) string {
 	case permission == RepositoryRead, permission == RepositoryWrite:
 		reason = "the Template does not name the repository"
 	case permission == ResourceTakeOver:
-		reason = "taking over what the portal did not make needs a rule"
+		reason = "taking over a resource that the portal did not create requires a rule"
 	case system(r):
-		reason = "namespaces that begin with kube- are the cluster's own"
+		reason = "namespaces with the prefix kube- are reserved for the cluster"
 	case powerful(r):
-		reason = "resources of Kubernetes and Crossplane themselves need a rule"
+		reason = "API groups of Kubernetes and Crossplane require a rule"
 	case len(r.Owners) > 0:
-		reason = "it is owned by " + strings.Join(r.Owners, ", ")
+		reason = "owned by " + strings.Join(r.Owners, ", ")
 	case r.Namespace != "":
 		reason = "namespace " + r.Namespace + " has no owner; annotate it with " + ownerHint
 	default:
-		reason = "it has no owner; choose one of your groups as its owner"
+		reason = "no owner; choose one of your groups as the owner"
 	}
 	add("actions", r.Action)
 	if r.Origin != "" && !Trusted(r.Origin) {

@@ -13,12 +13,12 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestOneBadFileOfRepository commits a broken file to a repository: it costs no
-// other file its place, as in a folder.
+// TestOneBadFileOfRepository checks that a broken file committed to a repository
+// affects no other file, as in a folder.
 func TestOneBadFileOfRepository(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git to make a repository with")
+		t.Skip("git is not installed")
 	}
 	at := t.TempDir()
 	run := func(args ...string) {
@@ -40,12 +40,12 @@ func TestOneBadFileOfRepository(t *testing.T) {
 		there, stale []string
 		problems     []string
 	}{
-		{"All can be read.", map[string]string{"a.yaml": definition("a", "one"), "b.yaml": definition("b", "one"), "c.yaml": definition("c", "one")},
+		{"All files can be read.", map[string]string{"a.yaml": definition("a", "one"), "b.yaml": definition("b", "one"), "c.yaml": definition("c", "one")},
 			Connected, []string{"a", "b", "c"}, nil, nil},
-		{"One broke, a broken ConfigMap came, and another changes.", map[string]string{
+		{"One file breaks, a broken ConfigMap is added, and another file changes.", map[string]string{
 			"a.yaml": definition("a", "two"), "c.yaml": "a: [1\n", "map.yaml": "apiVersion: v1\nkind: ConfigMap\ndata:\n  x: {a\n",
 		}, Partial, []string{"a", "b", "c"}, []string{"c"}, []string{"c.yaml", "map.yaml"}},
-		{"They are mended.", map[string]string{"c.yaml": definition("c", "two"), "map.yaml": "apiVersion: v1\nkind: ConfigMap\n"},
+		{"The broken files are fixed.", map[string]string{"c.yaml": definition("c", "two"), "map.yaml": "apiVersion: v1\nkind: ConfigMap\n"},
 			Connected, []string{"a", "b", "c"}, nil, nil},
 	}
 	for _, step := range steps {
@@ -57,7 +57,7 @@ func TestOneBadFileOfRepository(t *testing.T) {
 		run("add", "--all")
 		run("commit", "--quiet", "--message", "change")
 		if _, err := b.read(t, "files"); (err != nil) != (step.problems != nil) {
-			t.Fatalf("%s: %v", step.reason, err)
+			t.Fatalf("%s: scan returned the error %v", step.reason, err)
 		}
 		h, err := b.Health(t.Context(), 0)
 		if err != nil {
@@ -68,18 +68,18 @@ func TestOneBadFileOfRepository(t *testing.T) {
 		for _, p := range s.Problems {
 			told = append(told, filepath.Base(p.File))
 			if !strings.Contains(s.LastError, filepath.Base(p.File)) {
-				t.Errorf("%s\nthe error does not name %s: %s", step.reason, p.File, s.LastError)
+				t.Errorf("%s\nerror does not name %s: %s", step.reason, p.File, s.LastError)
 			}
 		}
 		if diff := cmp.Diff(step.problems, told); diff != "" || s.State != step.state {
-			t.Errorf("%s\nstate %s, problems: %s", step.reason, s.State, diff)
+			t.Errorf("%s\nstate is %s, problems differ: %s", step.reason, s.State, diff)
 		}
 		found, err := b.Findings(t.Context(), FindingsQuery{Rule: xrd.RuleSyntax, Limit: 10})
 		if err != nil || found.TotalItems != len(step.problems) {
 			t.Errorf("%s\nfindings are %+v (%v)", step.reason, found, err)
 		}
 		if diff := cmp.Diff(staleByName(step.there, step.stale), b.marked()); diff != "" {
-			t.Errorf("%s\ndefinitions, and whether they are stale: %s", step.reason, diff)
+			t.Errorf("%s\ndefinitions or their stale marks differ: %s", step.reason, diff)
 		}
 	}
 }

@@ -14,10 +14,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestOneBadFile has files of a watched folder break, be mended and go. A broken
-// file costs no other its place: what was read is fresh, what was known of a broken
-// file stays and is stale, and only a file that is removed takes its entities with
-// it.
+// TestOneBadFile breaks, fixes and removes files of a watched folder. A broken
+// file affects no other file: definitions that were read are fresh, those of the
+// broken file stay and are stale, and only a removed file removes its entities.
 func TestOneBadFile(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -31,26 +30,26 @@ func TestOneBadFile(t *testing.T) {
 	}
 	steps := []struct {
 		reason string
-		// files are written, those with no text removed.
+		// files are written; a file without text is removed.
 		files map[string]string
 		state string
-		// stale are the definitions that are marked; none of the others is.
+		// stale lists the definitions that are marked as stale; no other is marked.
 		there, stale []string
 		problems     []problem
 	}{
-		{"All can be read.", map[string]string{"a.yaml": definition("a", "one"), "b.yaml": definition("b", "one"), "c.yaml": definition("c", "one")},
+		{"All files can be read.", map[string]string{"a.yaml": definition("a", "one"), "b.yaml": definition("b", "one"), "c.yaml": definition("c", "one")},
 			Connected, []string{"a", "b", "c"}, nil, nil},
-		{"One broke, and a broken ConfigMap came.", map[string]string{"c.yaml": brokenYAML, "map.yaml": configMap},
+		{"One file breaks, and a broken ConfigMap is added.", map[string]string{"c.yaml": brokenYAML, "map.yaml": configMap},
 			Partial, []string{"a", "b", "c"}, []string{"c"}, []problem{{"c.yaml", 2}, {"map.yaml", 4}}},
-		{"Another changes meanwhile, and is fresh.", map[string]string{"a.yaml": definition("a", "two")},
+		{"Another file that changes meanwhile is fresh.", map[string]string{"a.yaml": definition("a", "two")},
 			Partial, []string{"a", "b", "c"}, []string{"c"}, []problem{{"c.yaml", 2}, {"map.yaml", 4}}},
-		{"A good document in a broken file is fresh, and nothing else of it is.", map[string]string{"c.yaml": "a: [1\n---\n" + definition("d", "one")},
+		{"A valid document in a broken file is fresh, and the rest of the file is stale.", map[string]string{"c.yaml": "a: [1\n---\n" + definition("d", "one")},
 			Partial, []string{"a", "b", "c", "d"}, []string{"c"}, []problem{{"c.yaml", 2}, {"map.yaml", 4}}},
-		{"The file is removed, so what it had goes.", map[string]string{"c.yaml": ""},
+		{"The entities of a removed file are removed.", map[string]string{"c.yaml": ""},
 			Partial, []string{"a", "b"}, nil, []problem{{"map.yaml", 4}}},
-		{"A key given twice loses nothing.", map[string]string{"map.yaml": "", "b.yaml": definition("b", "one") + "kind: CompositeResourceDefinition\n"},
+		{"A duplicate key loses no definition.", map[string]string{"map.yaml": "", "b.yaml": definition("b", "one") + "kind: CompositeResourceDefinition\n"},
 			Partial, []string{"a", "b"}, nil, []problem{{"b.yaml", 14}}},
-		{"All can be read again.", map[string]string{"b.yaml": definition("b", "one")},
+		{"All files can be read again.", map[string]string{"b.yaml": definition("b", "one")},
 			Connected, []string{"a", "b"}, nil, nil},
 	}
 	for _, step := range steps {
@@ -67,7 +66,7 @@ func TestOneBadFile(t *testing.T) {
 			}
 		}
 		if _, err := b.read(t, "files"); (err != nil) != (step.problems != nil) {
-			t.Fatalf("%s: %v", step.reason, err)
+			t.Fatalf("%s: scan returned the error %v", step.reason, err)
 		}
 		h, err := b.Health(t.Context(), 0)
 		if err != nil {
@@ -75,29 +74,30 @@ func TestOneBadFile(t *testing.T) {
 		}
 		s := h.Sources[0]
 		if s.State != step.state || s.Stale != nil || s.StaleObjects != len(step.stale) {
-			t.Errorf("%s\nstate %s, stale lists %v, stale objects %d", step.reason, s.State, s.Stale, s.StaleObjects)
+			t.Errorf("%s\nstate is %s, stale lists are %v, stale objects %d", step.reason, s.State, s.Stale, s.StaleObjects)
 		}
 		var told []problem
 		for _, p := range s.Problems {
 			told = append(told, problem{filepath.Base(p.File), p.Line})
 			if !strings.Contains(s.LastError, p.File) {
-				t.Errorf("%s\nthe error does not name %s: %s", step.reason, p.File, s.LastError)
+				t.Errorf("%s\nerror does not name %s: %s", step.reason, p.File, s.LastError)
 			}
 		}
 		if diff := cmp.Diff(step.problems, told); diff != "" {
-			t.Errorf("%s\nproblems: %s", step.reason, diff)
+			t.Errorf("%s\nproblems differ: %s", step.reason, diff)
 		}
 		found, err := b.Findings(t.Context(), FindingsQuery{Rule: xrd.RuleSyntax, Limit: 10})
 		if err != nil || found.TotalItems != len(step.problems) || len(found.Items) != len(step.problems) {
 			t.Errorf("%s\nfindings are %+v (%v)", step.reason, found, err)
 		}
 		if diff := cmp.Diff(staleByName(step.there, step.stale), b.marked()); diff != "" {
-			t.Errorf("%s\ndefinitions, and whether they are stale: %s", step.reason, diff)
+			t.Errorf("%s\ndefinitions or their stale marks differ: %s", step.reason, diff)
 		}
 	}
 }
 
-// TestUnreadableFile has a file that cannot be opened keep what was known of it.
+// TestUnreadableFile checks that the definitions of a file that cannot be opened
+// stay.
 func TestUnreadableFile(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, []string{"files"}, nil)
@@ -115,9 +115,9 @@ func TestUnreadableFile(t *testing.T) {
 		gone         []string
 		there, stale []string
 	}{
-		{"A file cannot be opened.", "x/a.yaml", []string{"x/a.yaml"}, []string{"a", "b", "c"}, []string{"a"}},
-		{"A folder cannot.", "x", []string{"x/a.yaml", "x/b.yaml"}, []string{"a", "b", "c"}, []string{"a", "b"}},
-		{"A folder cannot, and a file elsewhere is removed.", "x", []string{"y/c.yaml"}, []string{"a", "b"}, []string{"a", "b"}},
+		{"The definitions of a file that cannot be opened stay.", "x/a.yaml", []string{"x/a.yaml"}, []string{"a", "b", "c"}, []string{"a"}},
+		{"The definitions of a folder that cannot be opened stay.", "x", []string{"x/a.yaml", "x/b.yaml"}, []string{"a", "b", "c"}, []string{"a", "b"}},
+		{"A file removed elsewhere is removed although a folder cannot be opened.", "x", []string{"y/c.yaml"}, []string{"a", "b"}, []string{"a", "b"}},
 	}
 	for _, step := range steps {
 		for _, name := range step.gone {
@@ -126,18 +126,18 @@ func TestUnreadableFile(t *testing.T) {
 		s.fail(&file.Error{Path: step.path, Err: fs.ErrPermission})
 		b.later(time.Minute)
 		if _, err := b.read(t, "files"); err == nil {
-			t.Fatalf("%s: no error", step.reason)
+			t.Fatalf("%s: scan returned no error, want one", step.reason)
 		}
 		if diff := cmp.Diff(staleByName(step.there, step.stale), b.marked()); diff != "" {
-			t.Errorf("%s\ndefinitions, and whether they are stale: %s", step.reason, diff)
+			t.Errorf("%s\ndefinitions or their stale marks differ: %s", step.reason, diff)
 		}
 		if text := b.catalog.entries()["Template a.example.org"]; !strings.Contains(text, since.Format("2006-01-02T15:04:05.000Z")) {
-			t.Errorf("%s\nit is not stale since it was last read: %s", step.reason, text)
+			t.Errorf("%s\nTemplate is not stale since its last read: %s", step.reason, text)
 		}
 	}
 }
 
-// staleByName says of definitions whether they are stale.
+// staleByName reports which definitions are stale.
 func staleByName(there, stale []string) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range there {
@@ -149,7 +149,7 @@ func staleByName(there, stale []string) map[string]bool {
 	return out
 }
 
-// marked says of the definitions in the catalog whether they are stale.
+// marked reports which definitions in the catalog are marked as stale.
 func (b *harness) marked() map[string]bool {
 	out := map[string]bool{}
 	for ref, text := range b.catalog.entries() {

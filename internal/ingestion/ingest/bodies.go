@@ -118,7 +118,7 @@ func (s *scan) note(list string, fs []finding.Finding) {
 func (s *scan) object(l list, n *tree.Node) (o mirror.Object, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("cannot make anything of the object: %v", p)
+			err = fmt.Errorf("cannot process object: %v", p)
 		}
 	}()
 	return l.object(n)

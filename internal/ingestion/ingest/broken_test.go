@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,15 +17,15 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// fragile breaks on the definitions that ask for it, and notes when.
+// fragile fails on the definitions that request it, and records the times.
 type fragile struct {
 	mu     sync.Mutex
 	broken map[string][]time.Time
-	// nothing says that it breaks before it sees any definition.
+	// nothing makes it fail before it gets any definition.
 	nothing bool
 }
 
-// around is a Part's Transform.
+// around is the Transform of a Part.
 func (f *fragile) around(e engine.Transformer) engine.Transformer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +41,7 @@ func (f *fragile) begins(well bool) {
 	f.nothing = !well
 }
 
-// times are when it broke on a definition.
+// times returns when it failed on a definition.
 func (f *fragile) times(name string) []time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +68,7 @@ func (t trying) Transform(in engine.Input) (engine.Result, error) {
 	return engine.Result{}, errors.New("it breaks by " + how)
 }
 
-// breaks is a definition that breaks the engine.
+// breaks returns a definition that breaks the engine.
 func breaks(plural, field, how string) string {
 	return strings.Replace(definition(plural, field), "  labels:", "  annotations: {tests/breaks: "+how+"}\n  labels:", 1)
 }
@@ -93,8 +92,8 @@ func counter(t *testing.T, r *prometheus.Registry, name, label string) (n float6
 	return n
 }
 
-// TestBrokenAmongMany has three of five hundred definitions break the engine
-// while the cluster is watched. The others do not notice.
+// TestBrokenAmongMany checks that three of five hundred definitions that break
+// the engine do not affect the others while the cluster is watched.
 func TestBrokenAmongMany(t *testing.T) {
 	t.Parallel()
 	const many, delay = 500, 400 * time.Millisecond
@@ -109,17 +108,14 @@ func TestBrokenAmongMany(t *testing.T) {
 		p := &o.Variants[0]
 		p.Clusters, p.Watch, p.Extension.Transformer = []source.Cluster{{Name: "prod", Kubeconfig: c.Kubeconfig}}, true, glass.around
 		o.Processing.RetryAttempts, o.Processing.RetryDelay, o.Registry = 2, delay, registry
+		queued(t, o)
 	})
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { b.Run(ctx) })
-	defer running.Wait()
-	defer stop()
+	b.start(t)
 	until := func(what string, check func() bool) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); !check(); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("not within a minute: %s", what)
+				t.Fatalf("%s did not happen within a minute", what)
 			}
 		}
 	}
@@ -140,12 +136,12 @@ func TestBrokenAmongMany(t *testing.T) {
 	until("all entities", func() bool { return len(b.catalog.entries()) == 3*many })
 	before := b.catalog.entries()
 
-	// Two that were good break, and so does one that never was good.
+	// Two valid definitions break, and a third is broken from the start.
 	c.Apply(t, breaks("d100", "other", "panic"), breaks("d200", "other", "error"), breaks("never", "one", "panic"),
 		definition("d300", "other"))
-	until("the good change", shows("d300", "other"))
+	until("the change of a valid definition", shows("d300", "other"))
 	bad := []string{"d100.example.org", "d200.example.org", "never.example.org"}
-	until("three attempts at each", func() bool {
+	until("three attempts at each broken definition", func() bool {
 		for _, name := range bad {
 			if len(glass.times(name)) < 3 {
 				// Other changes do not shorten the wait.
@@ -159,39 +155,38 @@ func TestBrokenAmongMany(t *testing.T) {
 	for _, name := range bad {
 		at := glass.times(name)
 		if len(at) != 3 {
-			t.Errorf("%s was tried %d times, want one and two more", name, len(at))
+			t.Errorf("%s was tried %d times, want 3", name, len(at))
 		}
 		for i := 1; i < len(at); i++ {
 			if at[i].Sub(at[i-1]) < delay {
-				t.Errorf("%s was tried again after %v, want %v", name, at[i].Sub(at[i-1]), delay)
+				t.Errorf("%s was retried after %v, want at least %v", name, at[i].Sub(at[i-1]), delay)
 			}
 		}
 	}
 	h := health()
 	if h.Status != Degraded || len(h.Failures) != 3 || h.Clusters["prod"] != Connected ||
 		!strings.Contains(h.Failures[bad[0]], "it breaks by panic") || !strings.Contains(h.Failures[bad[1]], "it breaks by error") {
-		t.Errorf("health is %s with %v and failures %v", h.Status, h.Clusters, h.Failures)
+		t.Errorf("health is %s with clusters %v and failures %v, want it degraded with 3 failures", h.Status, h.Clusters, h.Failures)
 	}
 	if n := counter(t, registry, "composer_ingestor_errors_total", "transform"); n != 9 {
-		t.Errorf("%v errors were counted, want nine attempts", n)
+		t.Errorf("%v transform errors were counted, want 9", n)
 	}
 	after := b.catalog.entries()
 	for _, entities := range []map[string]string{before, after} {
 		maps.DeleteFunc(entities, func(ref, _ string) bool { return strings.Contains(ref, " d300.") || strings.Contains(ref, " d400.") })
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("others have changed, or what was good is gone:\n%s", diff)
+		t.Errorf("other entities changed, or valid ones were removed:\n%s", diff)
 	}
 
-	// Mended, or gone: all is well.
+	// Once the definitions are fixed or removed, health is healthy.
 	c.Apply(t, definition("d100", "mended"), definition("d200", "mended"))
 	c.Delete(t, breaks("never", "one", "panic"))
-	until("the mended ones", func() bool {
+	until("the update of the fixed definitions", func() bool {
 		return shows("d100", "mended")() && shows("d200", "mended")() && health().Status == Healthy
 	})
 
-	// What breaks before the engine has a definition before it does no harm
-	// either.
+	// A failure before the engine gets a definition does no harm either.
 	glass.begins(false)
 	c.Apply(t, definition("d100", "late"))
 	until("the failure", func() bool { return strings.Contains(health().Failures[bad[0]], "it cannot begin") })
@@ -199,8 +194,8 @@ func TestBrokenAmongMany(t *testing.T) {
 	if _, err := b.Scan(t.Context(), "composerIngestor/prod", TriggerManual); err != nil {
 		t.Fatal(err)
 	}
-	until("the end of it", func() bool { return shows("d100", "late")() && health().Status == Healthy })
+	until("the recovery", func() bool { return shows("d100", "late")() && health().Status == Healthy })
 	if n := len(b.catalog.entries()); n != 3*many {
-		t.Errorf("there are %d entities, want %d", n, 3*many)
+		t.Errorf("catalog has %d entities, want %d", n, 3*many)
 	}
 }

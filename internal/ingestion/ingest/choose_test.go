@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFirstOf has more kinds than can be followed.
+// TestFirstOf checks the selection if there are more kinds than can be watched.
 func TestFirstOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		inhabited []string

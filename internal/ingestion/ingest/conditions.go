@@ -41,9 +41,9 @@ const (
 // access matches user information in a URL: a user name, possibly with a password.
 var access = regexp.MustCompile(`://[^/\s@]*@`)
 
-// fares returns the status that is stored of a composite: its conditions as JSON, and
+// storedStatus returns the status that is stored of a composite: its conditions as JSON, and
 // nothing else, because the rest may be secret. It is nil if there are none.
-func fares(n *tree.Node) []byte {
+func storedStatus(n *tree.Node) []byte {
 	all := conditionsOf(n)
 	if len(all) == 0 {
 		return nil
@@ -82,7 +82,7 @@ func conditionsOf(n *tree.Node) []Condition {
 // if no source has that object.
 func (in *Ingest) Conditions(ctx context.Context, c Composite) ([]Condition, bool, error) {
 	group, _, _ := strings.Cut(c.APIVersion, "/")
-	found, err := in.Memory.ObjectsNamed(ctx, kindKey(group, c.Kind),
+	found, err := in.Mirror.ObjectsNamed(ctx, kindKey(group, c.Kind),
 		keyOf(c.Namespace, c.Name), bounded(folderKey(group, c.Kind, c.Namespace, c.Name)))
 	if err != nil {
 		return nil, false, err

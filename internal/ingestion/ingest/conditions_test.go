@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestConditions has a composite say more about itself from time to time: that
-// is remembered and told, and the catalog is not written for it.
+// TestConditions checks that conditions of a composite are stored and returned,
+// and do not change the catalog.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	const source, secret = "composerIngestor/a", "a-password-0815"
@@ -38,9 +38,9 @@ func TestConditions(t *testing.T) {
 		}
 		o.Source, o.List, o.Version = source, list, version
 		if strings.Contains(string(o.Body)+string(o.Status)+string(o.Note), secret) {
-			t.Errorf("a secret is remembered: %s %s %s", o.Body, o.Status, o.Note)
+			t.Errorf("stored object contains a secret: %s %s %s", o.Body, o.Status, o.Note)
 		}
-		if _, err := b.Memory.Observe(t.Context(), mirror.Observation{Source: source, List: list, Put: []mirror.Object{o}, Look: true}); err != nil {
+		if _, err := b.Mirror.Observe(t.Context(), mirror.Observation{Source: source, List: list, Put: []mirror.Object{o}, Look: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,30 +77,30 @@ status:
 	see("definitions x", definition("buckets", "region"))
 	see("composites x", object("False", "https://me:"+secret+"@example.org is slow", "2026-01-02T03:04:05Z"))
 	if tally := work(); !tally.changed() {
-		t.Fatal("nothing was made of it")
+		t.Fatal("first event changed nothing, want entities")
 	}
 	odd := Condition{Type: "Odd", Status: "True", Message: strings.Repeat("ä", longestMessage/2) + "…"}
 	want := []Condition{{Type: "Ready", Status: "False", Reason: "Creating", Message: "https://example.org is slow", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, odd}
 	if diff := cmp.Diff(want, told()); diff != "" {
-		t.Errorf("what the composite said (-want +got):\n%s", diff)
+		t.Errorf("first conditions (-want +got):\n%s", diff)
 	}
 
 	see("composites x", object("False", "2 of 3", "2026-01-02T04:04:05Z"))
 	if tally := work(); tally.changed() {
-		t.Errorf("a message changed the catalog: %+v", tally)
+		t.Errorf("changed message wrote to the catalog: %+v", tally)
 	}
 	want[0].Message, want[0].Since = "2 of 3", want[0].Since.Add(time.Hour)
 	if diff := cmp.Diff(want, told()); diff != "" {
-		t.Errorf("what it said later (-want +got):\n%s", diff)
+		t.Errorf("second conditions (-want +got):\n%s", diff)
 	}
 
 	see("composites x", object("True", "", "no time"))
 	if tally := work(); !tally.changed() {
-		t.Error("the catalog does not show that it is ready")
+		t.Error("catalog was not updated, want the ready state")
 	}
 	want[0] = Condition{Type: "Ready", Status: "True", Reason: "Creating"}
 	if diff := cmp.Diff(want, told()); diff != "" {
-		t.Errorf("what it said in the end (-want +got):\n%s", diff)
+		t.Errorf("last conditions (-want +got):\n%s", diff)
 	}
 	for _, other := range []Composite{
 		{Cluster: "b", APIVersion: named.APIVersion, Kind: named.Kind, Namespace: named.Namespace, Name: named.Name},
@@ -108,7 +108,7 @@ status:
 		{Cluster: "a", APIVersion: "v1", Kind: "Secret", Namespace: named.Namespace, Name: named.Name},
 	} {
 		if _, ok, err := b.Conditions(t.Context(), other); ok || err != nil {
-			t.Errorf("something is told of %+v: %v", other, err)
+			t.Errorf("conditions of %+v were returned, want none (%v)", other, err)
 		}
 	}
 }

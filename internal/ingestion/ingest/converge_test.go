@@ -16,7 +16,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// settled takes from documents when they were found.
+// settled removes the discovery times from documents.
 func settled(documents map[string]string) map[string]string {
 	out := map[string]string{}
 	for ref, text := range documents {
@@ -31,8 +31,8 @@ func settled(documents map[string]string) map[string]string {
 	return out
 }
 
-// TestFoldersConverge has folders change, fail and come back at random: once all
-// can be read, the catalog is as if they had never been read before.
+// TestFoldersConverge changes, breaks and restores folders at random. Once all
+// can be read, the catalog is the same as after a first scan.
 func TestFoldersConverge(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -58,7 +58,7 @@ func TestFoldersConverge(t *testing.T) {
 					at.fail(nil)
 				}
 				if random.IntN(2) == 0 {
-					// What fails is told by the source's state.
+					// The state of the source reports failures.
 					_, _ = b.read(t, name)
 				}
 			}
@@ -76,24 +76,24 @@ func TestFoldersConverge(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(settled(fresh.catalog.entries()), settled(b.catalog.entries())); diff != "" {
-				t.Errorf("the catalog differs from a fresh one: %s", diff)
+				t.Errorf("catalog differs from a fresh one: %s", diff)
 			}
 			if run, err := b.read(t, "one"); err != nil || run.changed() || run.Changed != 0 {
-				t.Errorf("an unchanged scan did %+v, %v", run, err)
+				t.Errorf("unchanged scan returned %+v, %v; want no changes", run, err)
 			}
 		})
 	}
 }
 
-// truth is a cluster as it truly is: objects by key, at versions.
+// truth is the actual state of a cluster: objects by key, with versions.
 type truth struct {
 	version int64
 	objects map[string]mirror.Object
-	// past are things that happened, of which somebody may hear late.
+	// past are earlier observations, which may arrive late.
 	past []mirror.Observation
 }
 
-// change puts or deletes an object.
+// change creates, updates or deletes an object.
 func (c *truth) change(p *variant, source string, random *rand.Rand) {
 	c.version++
 	which := fmt.Sprintf("d%d", random.IntN(3))
@@ -123,7 +123,7 @@ func (c *truth) change(p *variant, source string, random *rand.Rand) {
 	c.past = append(c.past, mirror.Observation{Source: source, List: list, Put: []mirror.Object{o}})
 }
 
-// listed is a list as it is now.
+// listed returns a list of the current state.
 func (c *truth) listed(source, list string) mirror.Observation {
 	o := mirror.Observation{Source: source, List: list, Complete: true, Version: c.version}
 	for _, x := range c.objects {
@@ -135,16 +135,16 @@ func (c *truth) listed(source, list string) mirror.Observation {
 	return o
 }
 
-// TestClustersConverge has clusters change while what is heard of them comes
-// twice, late, out of order or not at all: once each was listed, the catalog is
-// as if nothing had been heard before.
+// TestClustersConverge changes clusters while their events arrive twice, late,
+// out of order or not at all. Once each cluster was listed, the catalog is the
+// same as after a first list.
 func TestClustersConverge(t *testing.T) {
 	t.Parallel()
 	sources := []string{"composerIngestor/a", "composerIngestor/b"}
 	lists := []string{"definitions x", "compositions x"}
 	observe := func(t *testing.T, b *harness, o mirror.Observation) {
 		t.Helper()
-		if _, err := b.Memory.Observe(t.Context(), o); err != nil {
+		if _, err := b.Mirror.Observe(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestClustersConverge(t *testing.T) {
 				case 0, 1, 2:
 					c.change(b.parts[0], source, random)
 				case 3:
-					// A watch tells of something that happened, perhaps long ago.
+					// A watch delivers an event that may be old.
 					if len(c.past) > 0 {
 						observe(t, b, c.past[random.IntN(len(c.past))])
 					}
@@ -204,16 +204,16 @@ func TestClustersConverge(t *testing.T) {
 			work(t, b)
 			work(t, fresh)
 			if len(fresh.catalog.entries()) == 0 {
-				t.Error("there is nothing to compare")
+				t.Error("fresh catalog is empty, want entities to compare")
 			}
 			if diff := cmp.Diff(settled(fresh.catalog.entries()), settled(b.catalog.entries())); diff != "" {
-				t.Errorf("the catalog differs from a fresh one: %s", diff)
+				t.Errorf("catalog differs from a fresh one: %s", diff)
 			}
 			for _, o := range late {
 				observe(t, b, o)
 			}
 			if tally := work(t, b); tally.changed() {
-				t.Errorf("what came late changed the catalog: %+v", tally)
+				t.Errorf("late events changed the catalog: %+v", tally)
 			}
 		})
 	}

@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// TestDatabases runs what depends on the database with each of them. open opens
-// it as another replica would.
+// TestDatabases runs the tests that depend on the database with each database.
+// open opens it as another replica would.
 func TestDatabases(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(t *testing.T, open func() *mirror.Mirror){"LongKinds": longKinds, "Workers": twoWorkers, "HeldUp": heldUp} {
@@ -25,7 +25,7 @@ func TestDatabases(t *testing.T) {
 			database.OnBoth(t, func(t *testing.T, openDB func() *db.DB) {
 				open := func() *mirror.Mirror { return mirror.New(openDB()) }
 				if first := open(); first.Client == db.SQLite {
-					// There is no other process.
+					// SQLite has no other process.
 					open = func() *mirror.Mirror { return first }
 				}
 				test(t, open)
@@ -34,13 +34,13 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
-// longKinds has names that are longer than databases like to find things by.
+// longKinds uses names longer than the index limits of databases.
 func longKinds(t *testing.T, open func() *mirror.Mirror) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 1))
 	var long strings.Builder
 	for long.Len() < 6<<10 {
-		// What repeats would be stored in less.
+		// Repetitive text would be compressed.
 		fmt.Fprintf(&long, "%x", random.Uint64())
 	}
 	a := stand(t)
@@ -50,7 +50,7 @@ func longKinds(t *testing.T, open func() *mirror.Mirror) {
 	a.put(t, aComposition("large", long.String()), 53)
 	b := newHarness(t, []string{"files"}, func(o *Options) {
 		o.Variants[0].Clusters = []source.Cluster{a.settings()}
-		o.Memory = open()
+		o.Mirror = open()
 	})
 	b.visits(t)
 	files := b.sources["files"]
@@ -60,15 +60,15 @@ func longKinds(t *testing.T, open func() *mirror.Mirror) {
 	b.reads(t, "files")
 	for _, ref := range append(three("as", "cs"), "Resource small-composition", "Resource large-composition") {
 		if b.catalog.entries()[ref] == "" {
-			t.Errorf("there is no %s", ref)
+			t.Errorf("catalog has no entity %s", ref)
 		}
 	}
-	if h, _ := b.fares(t); h.Status != Healthy {
-		t.Errorf("health is %+v", h)
+	if h, _ := b.healthOf(t); h.Status != Healthy {
+		t.Errorf("health is %+v, want healthy", h)
 	}
 }
 
-// turns is the catalog of a replica that writes, during which something happens.
+// turns is the catalog of a replica that runs a function during a write.
 type turns struct {
 	Catalog
 	inside  atomic.Int32
@@ -84,8 +84,8 @@ func (c *turns) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
 	return c.Catalog.Put(ctx, outcomes)
 }
 
-// intruder is the catalog of another replica, which notices if it writes while
-// the first does.
+// intruder is the catalog of another replica. It detects writes during those of
+// the first.
 type intruder struct {
 	*turns
 	together chan struct{}
@@ -99,19 +99,7 @@ func (c intruder) Put(ctx context.Context, outcomes []Build) ([]Written, error) 
 	return c.Catalog.Put(ctx, outcomes)
 }
 
-// queueing is a Memory that says who wants to be alone.
-type queueing struct {
-	Memory
-	wants chan struct{}
-}
-
-// Alone implements Agenda.
-func (q *queueing) WithLock(ctx context.Context, name string, do func(context.Context) error) error {
-	q.wants <- struct{}{}
-	return q.Memory.WithLock(ctx, name, do)
-}
-
-// twoWorkers has a replica come to work off what another is working off.
+// twoWorkers starts a replica while another one processes the same units.
 func twoWorkers(t *testing.T, open func() *mirror.Mirror) {
 	t.Helper()
 	const definitions = 30
@@ -119,10 +107,17 @@ func twoWorkers(t *testing.T, open func() *mirror.Mirror) {
 	catalog := &turns{}
 	late := intruder{catalog, make(chan struct{}, 100)}
 	b := newHarness(t, []string{"files"}, func(o *Options) {
-		o.Memory, catalog.Catalog, o.Catalog = first, o.Catalog, catalog
+		o.Mirror, catalog.Catalog, o.Catalog = first, o.Catalog, catalog
 	})
-	queue := &queueing{open(), make(chan struct{}, 100)}
-	other := b.joining(t, []string{"files"}, func(o *Options) { o.Memory, o.Catalog = queue, late })
+	waits := make(chan struct{}, 100)
+	other := b.joining(t, []string{"files"}, func(o *Options) {
+		o.Mirror, o.Catalog = open(), late
+		o.reached = func(step, _ string) {
+			if step == "lock" {
+				waits <- struct{}{}
+			}
+		}
+	})
 	for i := range definitions {
 		b.sources["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
 	}
@@ -141,12 +136,12 @@ func twoWorkers(t *testing.T, open func() *mirror.Mirror) {
 		wait := time.After(20 * time.Second)
 		for {
 			select {
-			case <-queue.wants:
-				// Were it not kept from it, it would come now.
+			case <-waits:
+				// Without the lock, the other replica would write now.
 				wait = time.After(200 * time.Millisecond)
 				continue
 			case <-late.together:
-				t.Error("two write at once")
+				t.Error("two replicas wrote at the same time")
 			case <-wait:
 			}
 			return
@@ -158,12 +153,12 @@ func twoWorkers(t *testing.T, open func() *mirror.Mirror) {
 	}
 	second.Wait()
 	if total[0].Units != definitions || total[1].Units != 0 {
-		t.Errorf("of %d units one worked off %d, the other %d", definitions, total[0].Units, total[1].Units)
+		t.Errorf("of %d units the first replica processed %d and the second %d, want all and 0", definitions, total[0].Units, total[1].Units)
 	}
 	if n := len(b.catalog.entries()); n != 3*definitions {
-		t.Errorf("the catalog has %d entities", n)
+		t.Errorf("catalog has %d entities, want three per definition", n)
 	}
 	if units, err := first.Units(t.Context(), 10); len(units) != 0 || err != nil {
-		t.Errorf("%v are dirty still, %v", units, err)
+		t.Errorf("units %v are still dirty (%v), want none", units, err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDebugLog reads what the log says at level debug: which list, file and
-// definition was read, which was not, and why; and no credential.
+// TestDebugLog checks that the log at level debug names each list, file and
+// definition that was read or skipped, with the reason, and no credential.
 func TestDebugLog(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
@@ -25,13 +25,13 @@ func TestDebugLog(t *testing.T) {
 	b.visits(t)
 	b.visits(t)
 	if _, err := b.read(t, "files"); err == nil {
-		t.Error("a broken file is no error")
+		t.Error("scan of a broken file returned no error")
 	}
 	for _, want := range []string{
 		`msg="list read" source=composerIngestor/prod list="definitions compositeresourcedefinitions.apiextensions.crossplane.io" objects=2`,
 		`msg="definition listed" source=composerIngestor/prod definition=as.example.org selected=true`,
-		`msg="definition listed" source=composerIngestor/prod definition=bs.example.org selected=false why="it has no label openportal.dev/ingest: \"true\""`,
-		`msg="object skipped" source=composerIngestor/prod list="definitions compositeresourcedefinitions.apiextensions.crossplane.io" object=as.example.org why="it has not changed"`,
+		`msg="definition listed" source=composerIngestor/prod definition=bs.example.org selected=false why="label openportal.dev/ingest: \"true\" is missing"`,
+		`msg="object skipped" source=composerIngestor/prod list="definitions compositeresourcedefinitions.apiextensions.crossplane.io" object=as.example.org why=unchanged`,
 		`msg="definition read" source=composerIngestor/sources/files definition=cs.example.org file=c.yaml selected=true`,
 		`msg="definition read" source=composerIngestor/sources/files definition=ds.example.org file=c.yaml selected=false why=`,
 		`msg="file read" source=composerIngestor/sources/files file=c.yaml objects=2`,
@@ -39,11 +39,11 @@ func TestDebugLog(t *testing.T) {
 		`msg="scan ended" source=composerIngestor/sources/files definitions=2 selected=1`,
 	} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the log lacks %s", want)
+			t.Errorf("log lacks %s", want)
 		}
 	}
 	if strings.Contains(out.String(), "theirs") {
-		t.Error("the token is in the log")
+		t.Error("log contains the token")
 	}
 	if t.Failed() {
 		t.Log(out)

@@ -43,7 +43,7 @@ const atOnce = 4
 // scan reads all lists of the cluster. It returns an error if it cannot find out which
 // lists there are.
 func (d *definitions) scan(ctx context.Context, s *scan) error {
-	lists, err := d.variant.in.Memory.Lists(ctx, d.name)
+	lists, err := d.variant.in.Mirror.Lists(ctx, d.name)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,8 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	if err := s.remove(ctx); err != nil {
 		return err
 	}
-	objects, err := d.variant.in.Memory.SourceObjects(ctx, d.name)
+	d.variant.in.reached("read kinds", d.name)
+	objects, err := d.variant.in.Mirror.SourceObjects(ctx, d.name)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,8 @@ func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error
 			d.dropped.Store(name, true)
 		}
 	}
-	dirty, err := d.variant.in.Memory.DropLists(ctx, d.name, gone)
+	d.variant.in.reached("drop lists", d.name)
+	dirty, err := d.variant.in.Mirror.DropLists(ctx, d.name, gone)
 	s.dirty += dirty
 	return err
 }
@@ -123,7 +125,7 @@ func (d *definitions) missed(ctx context.Context, s *scan, lists []string) error
 		if _, read := s.lists[name]; read {
 			continue
 		}
-		objects, err := d.variant.in.Memory.Known(ctx, d.name, name)
+		objects, err := d.variant.in.Mirror.Known(ctx, d.name, name)
 		if err != nil {
 			return err
 		}
@@ -186,7 +188,7 @@ func (d *definitions) compositeList(k cluster.Kind) list {
 			n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
 			n.Set("kind", tree.Str(k.Kind))
 			if in := n.Get("spec", "claimRef", "namespace").Str(); in != "" && len(d.variant.Namespaces) > 0 && !slices.Contains(d.variant.Namespaces, in) {
-				return mirror.Object{Note: note{Refused: fmt.Sprintf("its claim is in namespace %q, which is not read", in)}.encode()}, nil
+				return mirror.Object{Note: note{Refused: fmt.Sprintf("claim is in namespace %q, which is not read", in)}.encode()}, nil
 			}
 			return composite(n, d.cluster.Origin(k.Plural, n.Get("metadata", "namespace").Str(), name(n))), nil
 		},
@@ -250,7 +252,7 @@ func composite(n *tree.Node, origin xrd.Origin) mirror.Object {
 		// Prune has copied the fields, so the original is not modified.
 		status.Value = engine.Telling(status.Value)
 	}
-	return mirror.Object{Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept), Status: fares(n)}
+	return mirror.Object{Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept), Status: storedStatus(n)}
 }
 
 // kindKey returns the key of a kind in the mirror; empty if kind is empty.
@@ -293,7 +295,7 @@ func body(n *tree.Node) []byte {
 // kinds returns the kinds that the selected definitions define, by the names of their
 // lists. The map is empty if composites are not read.
 func (d *definitions) kinds(ctx context.Context) (map[string]cluster.Kind, error) {
-	objects, err := d.variant.in.Memory.SourceObjects(ctx, d.name)
+	objects, err := d.variant.in.Mirror.SourceObjects(ctx, d.name)
 	return d.kindsOf(objects), err
 }
 
@@ -345,7 +347,7 @@ func (d *definitions) composites(ctx context.Context, s *scan, kinds map[string]
 }
 
 func (d *definitions) unserved(ctx context.Context, s *scan, name string, k cluster.Kind) error {
-	known, err := d.variant.in.Memory.Known(ctx, d.name, name)
+	known, err := d.variant.in.Mirror.Known(ctx, d.name, name)
 	if err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func (s *scan) diffList(l list, items []cluster.Item, known map[string]int64) *l
 		}
 		mark := s.mark(item)
 		if current && mark != "" && s.marks[markKey(l.name, key)] == mark {
-			s.variant.Log.Debug("object skipped", "source", s.name, "list", l.name, "object", key, "why", "it has not changed")
+			s.variant.Log.Debug("object skipped", "source", s.name, "list", l.name, "object", key, "why", "unchanged")
 			continue
 		}
 		out.want[key] = item
@@ -186,7 +186,7 @@ const (
 // take stores what was seen of a list in the mirror, as of version. reached says how
 // complete it is.
 func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []cluster.Item, version int64, reached reach) error {
-	known, err := s.variant.in.Memory.Known(ctx, s.name, l.name)
+	known, err := s.variant.in.Mirror.Known(ctx, s.name, l.name)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 	anew := reached == surveyed && s.before.Lists[l.name].Version > version && version > 0
 	observe := func(o mirror.Observation) error {
 		o.Source, o.List, o.Anew, o.Look = s.name, l.name, o.Anew || anew, true
-		dirty, err := s.variant.in.Memory.Observe(ctx, o)
+		dirty, err := s.variant.in.Mirror.Observe(ctx, o)
 		s.mu.Lock()
 		s.dirty += dirty
 		s.mu.Unlock()
@@ -250,7 +250,7 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 	}
 	if reached == told {
 		// Only a scan, which sees all lists, can decide whether to trust the removal.
-		s.variant.in.again(ctx, s.target)
+		s.variant.in.scanSoon(s.target)
 		return nil
 	}
 	s.vanish(removal{l.name, gone, seen})
@@ -284,8 +284,8 @@ func (s *scan) ending(ctx context.Context, c *cluster.Cluster, l list) error {
 // absent returns the error of a list whose kind is no longer served.
 func (s *scan) absent(kind string) error {
 	return &cluster.Error{
-		Cluster: s.at, Doing: "list " + kind, Reason: cluster.Absent, Err: errors.New("the cluster does not serve that kind any more"),
-		Hint: "if its objects are to stay, see why it is not established; they are kept as they were last seen",
+		Cluster: s.at, Doing: "list " + kind, Reason: cluster.Absent, Err: errors.New("kind is no longer served"),
+		Hint: "check why the kind is not established; its objects are kept as last seen",
 	}
 }
 
@@ -333,7 +333,7 @@ func (s *scan) lookAgain(ctx context.Context, l list, sifted *listDiff) error {
 		return nil
 	}
 	if !strings.HasPrefix(l.name, listDefinitions) {
-		n, err := s.variant.in.Memory.TouchSource(ctx, s.name, l.name)
+		n, err := s.variant.in.Mirror.TouchSource(ctx, s.name, l.name)
 		s.mu.Lock()
 		s.dirty += n
 		s.mu.Unlock()
@@ -346,5 +346,5 @@ func (s *scan) lookAgain(ctx context.Context, l list, sifted *listDiff) error {
 	s.mu.Lock()
 	s.dirty += len(names)
 	s.mu.Unlock()
-	return s.variant.in.Memory.Touch(ctx, names)
+	return s.variant.in.Mirror.Touch(ctx, names)
 }

@@ -71,7 +71,7 @@ func (in *Ingest) Findings(ctx context.Context, q FindingsQuery) (Findings, erro
 			}
 		}
 	}
-	counts, err := in.Memory.CountFindings(ctx, want)
+	counts, err := in.Mirror.CountFindings(ctx, want)
 	if err != nil {
 		return out, err
 	}
@@ -88,7 +88,7 @@ func (in *Ingest) Findings(ctx context.Context, q FindingsQuery) (Findings, erro
 		return out, err
 	}
 	out.Rules, out.TotalItems = counted(out.Rules, general), out.TotalItems+len(general)
-	if out.Pending, err = in.Memory.CountUnchecked(ctx); err != nil || q.Limit == 0 {
+	if out.Pending, err = in.Mirror.CountUnchecked(ctx); err != nil || q.Limit == 0 {
 		return out, err
 	}
 	// Findings about sources come first.
@@ -98,7 +98,7 @@ func (in *Ingest) Findings(ctx context.Context, q FindingsQuery) (Findings, erro
 	if len(first) == q.Limit {
 		return out, nil
 	}
-	known, err := in.Memory.Findings(ctx, want, q.Limit-len(first), max(0, q.Offset-len(general)))
+	known, err := in.Mirror.Findings(ctx, want, q.Limit-len(first), max(0, q.Offset-len(general)))
 	if err != nil {
 		return out, err
 	}
@@ -115,7 +115,7 @@ func (in *Ingest) placed(ctx context.Context, known []mirror.Finding) ([]Found, 
 			units = append(units, f.Unit)
 		}
 	}
-	sources, err := in.Memory.UnitSources(ctx, units)
+	sources, err := in.Mirror.UnitSources(ctx, units)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type folder struct {
 // unreadable document does not affect others: the known objects of its file stay,
 // marked stale.
 func (f *folder) scan(ctx context.Context, s *scan) error {
-	known, err := f.place.variant.in.Memory.Known(ctx, s.name, listFolder)
+	known, err := f.place.variant.in.Mirror.Known(ctx, s.name, listFolder)
 	if err != nil {
 		return err
 	}
@@ -127,13 +127,13 @@ func (r *reading) single(err error) error {
 // one of them scans.
 func (f *folder) follow(ctx context.Context) {
 	in := f.place.variant.in
-	changed := func() { in.again(ctx, f.place) }
+	changed := func() { in.scanSoon(f.place) }
 	for ctx.Err() == nil {
 		err := f.Watch(ctx, changed)
 		if ctx.Err() != nil {
 			return
 		}
-		in.warn(f.place.variant.Log, "watch "+f.place.name, "source cannot be watched, so changes wait for the schedule",
+		in.warn(f.place.variant.Log, "watch "+f.place.name, "watch failed; changes wait for the next scheduled scan",
 			"source", f.place.name, "error", err)
 		pause(ctx, f.place.every)
 	}

@@ -226,7 +226,7 @@ func (r *reading) add(o mirror.Object, key string) {
 // store writes a page to the mirror. The mirror finds changes by comparing the objects;
 // a mark would miss content that was different in between.
 func (r *reading) store(ctx context.Context, page []mirror.Object) error {
-	dirty, err := r.place.variant.in.Memory.Observe(ctx, mirror.Observation{Source: r.s.name, List: listFolder, Put: page})
+	dirty, err := r.place.variant.in.Mirror.Observe(ctx, mirror.Observation{Source: r.s.name, List: listFolder, Put: page})
 	r.s.dirty += dirty
 	return err
 }
@@ -250,7 +250,7 @@ func (r *reading) keep(ctx context.Context, failed error) (map[string]string, er
 	if missing == 0 || failed == nil && len(lost) == 0 {
 		return nil, nil
 	}
-	objects, err := r.place.variant.in.Memory.SourceObjects(ctx, r.s.name, listFolder)
+	objects, err := r.place.variant.in.Mirror.SourceObjects(ctx, r.s.name, listFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +281,7 @@ func below(file string, paths map[string]bool) bool {
 // conclude records the objects that are gone, except for those that are kept or
 // unsettled, and marks units dirty that change detection does not know.
 func (r *reading) conclude(ctx context.Context, kept map[string]string, unsettled []string) error {
-	m := r.place.variant.in.Memory
+	m := r.place.variant.in.Mirror
 	o := mirror.Observation{Source: r.s.name, List: listFolder, Complete: true, Keys: slices.Collect(maps.Keys(r.keys))}
 	o.Keys = append(slices.AppendSeq(o.Keys, maps.Keys(kept)), unsettled...)
 	stays := make(map[string]bool, len(o.Keys))

@@ -90,7 +90,7 @@ func (d *definitions) follow(ctx context.Context) {
 			return
 		}
 		if ctx.Err() == nil {
-			d.variant.in.warn(d.variant.Log, "watch "+d.name, "source cannot be followed yet; the schedule goes on", "source", d.name, "error", err)
+			d.variant.in.warn(d.variant.Log, "watch "+d.name, "watch failed; changes wait for the next scheduled scan", "source", d.name, "error", err)
 		}
 		pause(ctx, pauses.NextBackOff())
 	}
@@ -259,10 +259,10 @@ func (w *watcher) read(ctx context.Context, batch []*pendingEvents) {
 		return
 	}
 	err := w.takeAll(ctx, batch)
-	w.variant.in.rouse()
+	w.variant.in.buildSoon()
 	if err != nil && ctx.Err() == nil {
-		w.variant.in.warn(w.variant.Log, "read "+w.name, "what changed cannot be read, so the source is scanned", "source", w.name, "error", err)
-		w.variant.in.again(ctx, w.target)
+		w.variant.in.warn(w.variant.Log, "read "+w.name, "read of changed objects failed; source is scanned", "source", w.name, "error", err)
+		w.variant.in.scanSoon(w.target)
 		return
 	}
 	w.variant.in.news("read "+w.name, "")
@@ -284,7 +284,7 @@ func (w *watcher) takeAll(ctx context.Context, batch []*pendingEvents) error {
 			err = e
 		case n.listed && s.before.Error != "", !s.before.Lists[n.list.name].Stale.IsZero():
 			// The last scan could not read the list; another scan is needed.
-			w.variant.in.again(ctx, w.target)
+			w.variant.in.scanSoon(w.target)
 		}
 	}
 	s.save(ctx)
@@ -303,7 +303,7 @@ func (w *watcher) take(ctx context.Context, s *scan, n *pendingEvents) error {
 		}
 		if reached == told && n.version < s.before.Lists[n.list.name].Version {
 			// The event was late or the cluster was restored; a scan can tell which.
-			w.variant.in.again(ctx, w.target)
+			w.variant.in.scanSoon(w.target)
 		}
 	}
 	if len(n.gone) == 0 {
@@ -317,7 +317,7 @@ func (w *watcher) take(ctx context.Context, s *scan, n *pendingEvents) error {
 		o.Gone = append(o.Gone, mirror.Gone{Key: key, Version: version})
 	}
 	s.remember(n.list.name, nil, slices.Collect(maps.Keys(n.gone)))
-	_, err := w.variant.in.Memory.Observe(ctx, o)
+	_, err := w.variant.in.Mirror.Observe(ctx, o)
 	return err
 }
 
@@ -386,12 +386,12 @@ func (w *watcher) composites(ctx context.Context) {
 // choose returns the kinds to watch, sorted: all of them, or the first mostFollowed.
 func (w *watcher) choose(ctx context.Context, names []string) ([]string, error) {
 	if w.crowded = len(names) > mostFollowed; w.crowded {
-		lists, err := w.variant.in.Memory.Lists(ctx, w.name)
+		lists, err := w.variant.in.Mirror.Lists(ctx, w.name)
 		if err != nil {
 			return nil, err
 		}
 		names = firstOf(names, mostFollowed, lists, w.followed)
-		w.variant.in.warn(w.variant.Log, "kinds "+w.name, "more kinds of composites than are watched; the others are read on the schedule",
+		w.variant.in.warn(w.variant.Log, "kinds "+w.name, "too many composite kinds to watch; the others are read on the schedule",
 			"source", w.name, "watched", mostFollowed)
 	}
 	slices.Sort(names)

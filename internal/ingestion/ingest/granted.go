@@ -18,17 +18,17 @@ func (s *scan) granted(ctx context.Context, l list, was listed) listed {
 	about := "untracked " + s.name + " " + l.name
 	if !forbidden || e.Reason != cluster.Forbidden || strings.HasPrefix(l.name, listDefinitions) || !s.before.Lists[l.name].Good.IsZero() {
 		if was.err == nil && s.variant.in.news(about, "") {
-			s.variant.Log.Info("list is tracked from now on", "source", s.name, "list", l.name)
+			s.variant.Log.Info("list is tracked now", "source", s.name, "list", l.name)
 		}
 		return was
 	}
-	known, err := s.variant.in.Memory.Known(ctx, s.name, l.name)
+	known, err := s.variant.in.Mirror.Known(ctx, s.name, l.name)
 	if err != nil || len(known) > 0 {
 		// The list was read before, if not by this release.
 		return was
 	}
 	if s.variant.in.news(about, "untracked") {
-		s.variant.Log.Info("list is not tracked: the account may not read it", "source", s.name, "list", l.name, "hint", s.untracked(l, e))
+		s.variant.Log.Info("list not tracked: account may not read it", "source", s.name, "list", l.name, "hint", s.untracked(l, e))
 	}
 	return listed{untracked: s.untracked(l, e)}
 }
@@ -55,7 +55,7 @@ func (w *watcher) ungranted(ctx context.Context, l list, e *cluster.Error) bool 
 	}
 	if slices.Contains(e.Missing.Verbs, "watch") {
 		if w.variant.in.news("unwatched "+w.name+" "+l.name, "unwatched") {
-			w.variant.Log.Info("list is not watched, so changes wait for the schedule: the account may not watch it",
+			w.variant.Log.Info("list not watched: account may not watch it; changes wait for the next scheduled scan",
 				"source", w.name, "list", l.name, "hint", e.Hint)
 		}
 		return true

@@ -8,9 +8,10 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// TestNeverGranted follows a service whose account may list definitions alone: it
-// is healthy, and says once what is not tracked. What it could read before and may
-// not any more is another thing: it stays, is stale, and the service is degraded.
+// TestNeverGranted checks a service whose account may list only definitions: it
+// is healthy, and logs once which list is not tracked. A list that it could read
+// earlier and may not read any more stays, is stale, and makes the service
+// degraded.
 func TestNeverGranted(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
@@ -28,37 +29,38 @@ func TestNeverGranted(t *testing.T) {
 		untracked bool
 		there     bool
 	}{
-		{"It was never allowed to.", func() {}, Connected, Healthy, true, false},
-		{"Nor is it now.", func() {}, Connected, Healthy, true, false},
-		{"It is allowed to.", func() { a.deny("compositions", false) }, Connected, Healthy, false, true},
-		{"It is not any more.", func() { a.deny("compositions", true) }, Partial, Degraded, false, true},
-		{"It still is not.", func() {}, Partial, Degraded, false, true},
-		{"The list is switched off, so that what was known goes.", func() { b.parts[0].NoCompositions = true }, Connected, Healthy, false, false},
+		{"A list that was never allowed is not tracked.", func() {}, Connected, Healthy, true, false},
+		{"The second scan behaves like the first.", func() {}, Connected, Healthy, true, false},
+		{"A list that becomes allowed is read.", func() { a.deny("compositions", false) }, Connected, Healthy, false, true},
+		{"A list that is denied later is stale.", func() { a.deny("compositions", true) }, Partial, Degraded, false, true},
+		{"A denied list stays stale.", func() {}, Partial, Degraded, false, true},
+		{"Once the list is disabled, its objects are removed.", func() { b.parts[0].NoCompositions = true }, Connected, Healthy, false, false},
 	}
 	for _, step := range steps {
 		step.do()
 		_, err := b.visit(t)
-		h, s := b.fares(t)
+		h, s := b.healthOf(t)
 		if s.State != step.state || h.Status != step.status || (err == nil) != (step.status == Healthy) {
-			t.Errorf("%s\nit is %s, the source %s (%v)", step.reason, h.Status, s.State, err)
+			t.Errorf("%s\nservice is %s, the source %s (%v)", step.reason, h.Status, s.State, err)
 		}
 		if hint := s.Untracked[list]; (hint != "") != step.untracked || step.untracked && !strings.Contains(hint, "set composerIngestor.compositions.enabled: false") {
-			t.Errorf("%s\nnot tracked: %q", step.reason, s.Untracked)
+			t.Errorf("%s\nhint about the untracked list is %q", step.reason, s.Untracked)
 		}
 		text, there := b.catalog.entries()[composed]
 		if there != step.there || strings.Contains(text, "stale-since") != (step.status == Degraded) {
-			t.Errorf("%s\nthe Composition is there: %v: %s", step.reason, there, text)
+			t.Errorf("%s\nComposition exists: %v: %s", step.reason, there, text)
 		}
 	}
-	if n := b.logged("list is not tracked: the account may not read it"); n != 1 {
-		t.Errorf("it was said %d times, want once:\n%s", n, b.log)
+	if n := b.logged("list not tracked: account may not read it"); n != 1 {
+		t.Errorf("notice was logged %d times, want once:\n%s", n, b.log)
 	}
-	if strings.Contains(b.log.String(), `"level":"WARN","msg":"list is not tracked`) {
-		t.Errorf("it is no warning:\n%s", b.log)
+	if strings.Contains(b.log.String(), `"level":"WARN","msg":"list not tracked`) {
+		t.Errorf("notice was logged as a warning:\n%s", b.log)
 	}
 }
 
-// TestNoComposites reads a folder of which composites are not wanted.
+// TestNoComposites checks that composites of a folder are ignored if they are
+// disabled.
 func TestNoComposites(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, []string{"files"}, nil)
@@ -76,13 +78,13 @@ func TestNoComposites(t *testing.T) {
 			}
 		}
 		if (there == 0) != off {
-			t.Errorf("switched off: %v; %d composites are there", off, there)
+			t.Errorf("with composites disabled: %v, mirror has %d composites", off, there)
 		}
 	}
 }
 
-// TestNoKinds has a cluster give a kind of which composites are not wanted: none
-// is listed or followed.
+// TestNoKinds checks that a kind whose composites are disabled is neither listed
+// nor watched.
 func TestNoKinds(t *testing.T) {
 	t.Parallel()
 	k := cluster.Kind{Resource: cluster.Resource{Group: "example.org", Version: "v1", Plural: "as"}, Kind: "Xa"}
@@ -90,7 +92,7 @@ func TestNoKinds(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		d := &definitions{target: &target{variant: &variant{Variant: &Variant{NoComposites: off}}}}
 		if kinds := d.kindsOf(objects); (len(kinds) == 0) != off {
-			t.Errorf("switched off: %v; the kinds are %v", off, kinds)
+			t.Errorf("with composites disabled: %v, kinds are %v", off, kinds)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,14 +18,16 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/test/database"
 	"example.dev/ingestor/xrd"
 )
 
-// definition is one that the part of the tests takes.
+// definition returns a definition that the variant of the tests selects.
 func definition(plural, field string) string {
 	return fmt.Sprintf(`apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
@@ -42,7 +45,7 @@ spec:
 `, plural, field)
 }
 
-// aComposition is one for a definition.
+// aComposition returns a Composition for a definition.
 func aComposition(name, plural string) string {
 	return fmt.Sprintf(`apiVersion: apiextensions.crossplane.io/v1
 kind: Composition
@@ -51,12 +54,12 @@ spec: {compositeTypeRef: {apiVersion: example.org/v1, kind: X%s}, mode: Pipeline
 `, name, plural)
 }
 
-// fakeSource is a source of documents by name. What fails makes it say so, after
-// what it holds.
+// fakeSource is a source of documents by name. If fails is set, Read returns it
+// after the documents.
 type fakeSource struct {
 	mu    sync.Mutex
 	files map[string]string
-	// stamps count how often files were written.
+	// stamps counts the writes of each file.
 	stamps map[string]int
 	fails  error
 }
@@ -74,7 +77,7 @@ func (s *fakeSource) set(name, text string) {
 	}
 }
 
-// stamp changes with each write of a file.
+// stamp returns a value that changes with each write of a file.
 func (s *fakeSource) stamp(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +109,7 @@ func (s *fakeSource) Read(context.Context) (*xrd.Set, error) {
 type fakeCatalog struct {
 	mu        sync.Mutex
 	documents map[string]map[string]string
-	// lacks is what is named and not there.
+	// lacks are the references to entities that do not exist.
 	lacks []MissingRef
 }
 
@@ -173,7 +176,7 @@ func (l *fakeCatalog) entries() map[string]string {
 	return out
 }
 
-// harness is an Ingest with what it is made of.
+// harness is an Ingest with its dependencies.
 type harness struct {
 	*Ingest
 	catalog *fakeCatalog
@@ -182,14 +185,14 @@ type harness struct {
 	clock   atomic.Pointer[time.Time]
 }
 
-// later has some time go by.
+// later advances the clock.
 func (b *harness) later(d time.Duration) {
 	now := b.clock.Load().Add(d)
 	b.clock.Store(&now)
 }
 
-// newHarness makes an Ingest over shelves, with SQLite behind it. change may alter
-// its options.
+// newHarness creates an Ingest over sources, with SQLite. change may alter its
+// options.
 func newHarness(t *testing.T, names []string, change func(*Options)) *harness {
 	t.Helper()
 	d := database.Open(t, database.SQLite(t))
@@ -209,7 +212,7 @@ func newHarness(t *testing.T, names []string, change func(*Options)) *harness {
 		part.Folders = append(part.Folders, Folder{Name: name, Source: source.Source(b.sources[name]), Stamp: b.sources[name].stamp})
 	}
 	opts := Options{
-		Variants: []Variant{part}, Memory: mirror.New(d), Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
+		Variants: []Variant{part}, Mirror: mirror.New(d), Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
 		Processing: Processing{BatchSize: 10, Parallelism: 2},
 	}
 	if change != nil {
@@ -219,7 +222,35 @@ func newHarness(t *testing.T, names []string, change func(*Options)) *harness {
 	return b
 }
 
-// locked is a writer for several goroutines.
+// queued sets a queue, which start runs.
+func queued(t *testing.T, o *Options) {
+	t.Helper()
+	q, err := jobs.Open(t.Context(), jobs.Options{Client: db.SQLite, Path: filepath.Join(t.TempDir(), "jobs.db"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = q.Close() })
+	o.Queue = q
+}
+
+// start runs the service and its queue until the test ends.
+func (b *harness) start(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { b.Run(ctx) })
+	running.Go(func() {
+		if err := b.Queue.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
+}
+
+// locked is a writer that is safe for concurrent use.
 type locked struct {
 	mu sync.Mutex
 	to *bytes.Buffer
@@ -231,7 +262,7 @@ func (l *locked) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// read scans a shelf a second later. The error is that of the source.
+// read scans a source a second later. It returns the error of the source.
 func (b *harness) read(t *testing.T, name string) (Run, error) {
 	t.Helper()
 	b.later(time.Second)

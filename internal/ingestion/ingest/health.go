@@ -91,7 +91,7 @@ func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
 	if err != nil {
 		return Health{}, err
 	}
-	counts, err := in.Memory.CountObjects(ctx)
+	counts, err := in.Mirror.CountObjects(ctx)
 	if err != nil {
 		return Health{}, err
 	}
@@ -202,7 +202,7 @@ func (in *Ingest) Stale(ctx context.Context) (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts, err := in.Memory.CountObjects(ctx)
+	counts, err := in.Mirror.CountObjects(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// three are the references of the entities of definitions.
+// three returns the references of the entities of definitions.
 func three(plurals ...string) []string {
 	var out []string
 	for _, p := range plurals {
@@ -34,17 +34,18 @@ func (b *harness) has(t *testing.T, reason string, want []string) {
 	}
 }
 
-// TestOlderList has a watch tell of all there is later than a scan that asked
-// after it.
+// TestOlderList checks that a list of a watch that is older than the last scan has
+// no effect.
 func TestOlderList(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
 	a.put(t, definition("as", "one"), 50)
 	var asked []string
 	b := abroad(t, a, func(o *Options) {
-		o.Again = func(_ context.Context, place string) error {
-			asked = append(asked, place)
-			return nil
+		o.reached = func(step, name string) {
+			if step == "request scan" {
+				asked = append(asked, name)
+			}
 		}
 	})
 	b.visits(t)
@@ -58,31 +59,31 @@ func TestOlderList(t *testing.T) {
 		b.works(t)
 	}
 	tell(late)
-	b.has(t, "what came late took something away", three("as", "bs"))
+	b.has(t, "the older list removed something", three("as", "bs"))
 	if len(asked) == 0 {
-		t.Error("who is to tell whether it was late or the cluster was restored?")
+		t.Error("no scan was requested, although the list may be late or the cluster restored")
 	}
 	asked = nil
 	late.Version = 120
 	tell(late)
-	b.has(t, "what a watch lists alone took something away", three("as", "bs"))
+	b.has(t, "a list of a watch removed something by itself", three("as", "bs"))
 	if diff := cmp.Diff([]string{theCluster}, asked); diff != "" {
-		t.Errorf("who is to tell whether it is gone: %s", diff)
+		t.Errorf("requested scans differ: %s", diff)
 	}
 }
 
-// TestOtherHistory has another cluster come under the name of one.
+// TestOtherHistory replaces a cluster by another with the same name.
 func TestOtherHistory(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
-		// object and list are the versions of the other cluster; those of the
-		// first are 900 and 1000.
+		// object and list are the versions of the new cluster; those of the old one are
+		// 900 and 1000.
 		object, list int64
 	}{
-		"Behind":    {"One whose versions are lower was restored, or is new.", 80, 100},
-		"Ahead":     {"One that is further along has objects that are older.", 800, 5000},
-		"AllBeyond": {"One that is further along has objects that are newer.", 2000, 5000},
+		"Behind":    {"A cluster with lower versions is restored or new.", 80, 100},
+		"Ahead":     {"A cluster with a higher list version may have older objects.", 800, 5000},
+		"AllBeyond": {"A cluster with a higher list version may have newer objects.", 2000, 5000},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -100,20 +101,20 @@ func TestOtherHistory(t *testing.T) {
 			b.visits(t)
 			b.has(t, tc.reason, three("as"))
 			if objects := b.mirrored(t, "as.example.org"); len(objects) != 1 || objects[0].Version != tc.object {
-				t.Errorf("%s\nthe mirror has %+v", tc.reason, objects)
+				t.Errorf("%s\nobjects of the mirror are %+v", tc.reason, objects)
 			}
 			if text := b.catalog.entries()["Template as.example.org"]; !strings.Contains(text, "after") {
-				t.Errorf("%s\nthe Template is %s", tc.reason, text)
+				t.Errorf("%s\nTemplate is %s", tc.reason, text)
 			}
 			if run := b.visits(t); run.Changed != 0 {
-				t.Errorf("%s\nnothing changed since, and it did %+v", tc.reason, run)
+				t.Errorf("%s\nunchanged scan returned %+v, want no changes", tc.reason, run)
 			}
 		})
 	}
 }
 
-// TestMarksAhead has the database lose what happened last, and change detection
-// not.
+// TestMarksAhead checks that a database that lost its latest changes is not
+// hidden by change detection that did not.
 func TestMarksAhead(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{ByVersion, ByTimestamp, ByHash} {
@@ -121,7 +122,7 @@ func TestMarksAhead(t *testing.T) {
 			t.Parallel()
 			a := stand(t)
 			a.put(t, definition("as", "before"), 50)
-			// Of a time that is the newest there is no mark.
+			// There is no mark for the newest time.
 			a.put(t, definition("zs", "one"), 90)
 			b := abroad(t, a, func(o *Options) { o.Variants[0].Detection.Method = method })
 			b.visits(t)
@@ -129,145 +130,91 @@ func TestMarksAhead(t *testing.T) {
 			a.put(t, definition("as", "after"), 110)
 			a.put(t, definition("zs", "two"), 150)
 			b.visits(t)
-			if _, err := b.Memory.Observe(t.Context(), mirror.Observation{Source: theCluster, List: theDefinitions, Put: before, Anew: true}); err != nil {
+			if _, err := b.Mirror.Observe(t.Context(), mirror.Observation{Source: theCluster, List: theDefinitions, Put: before, Anew: true}); err != nil {
 				t.Fatal(err)
 			}
 			b.works(t)
 			if text := b.catalog.entries()["Template as.example.org"]; !strings.Contains(text, "before") {
-				t.Fatalf("the database has lost nothing: %s", text)
+				t.Fatalf("database was not reset: %s", text)
 			}
 			b.visits(t)
 			if text := b.catalog.entries()["Template as.example.org"]; !strings.Contains(text, "after") {
-				t.Errorf("a mark hides the change: %s", text)
+				t.Errorf("mark hides the change: %s", text)
 			}
 		})
 	}
 }
 
-// interrupted is a Memory into which a worker comes before the state of a source
-// is remembered.
-type interrupted struct {
-	Memory
-	// worker works off what is dirty; nil for nobody.
-	worker func()
-	// inside is who runs alone, of whom there is one; waits says that another
-	// waits for that to end.
-	inside chan struct{}
-	waits  chan struct{}
-}
-
-// Alone implements Agenda.
-func (i *interrupted) WithLock(ctx context.Context, name string, do func(context.Context) error) error {
-	select {
-	case i.inside <- struct{}{}:
-		<-i.inside
-	default:
-		select {
-		case i.waits <- struct{}{}:
-		default:
-		}
-	}
-	return i.Memory.WithLock(ctx, name, func(ctx context.Context) error {
-		i.inside <- struct{}{}
-		defer func() { <-i.inside }()
-		return do(ctx)
-	})
-}
-
-// SetSource implements Journal.
-func (i *interrupted) SetSource(ctx context.Context, name string, data []byte) error {
-	if work := i.worker; work != nil && name == theCluster {
-		i.worker = nil
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			work()
-		}()
-		select {
-		case <-done:
-		case <-i.waits:
-		}
-	}
-	return i.Memory.SetSource(ctx, name, data)
-}
-
-// TestStaleOnce has a worker come between the units of a list that became stale
-// and the state that says so.
+// TestStaleOnce builds the units of a list that became stale before the stale
+// state is stored, and checks that they are built again afterwards.
 func TestStaleOnce(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
 	a.put(t, definition("as", "one"), 50)
-	memory := &interrupted{inside: make(chan struct{}, 1), waits: make(chan struct{}, 1)}
-	b := abroad(t, a, func(o *Options) { memory.Memory, o.Memory = o.Memory, memory })
+	var build func()
+	b := abroad(t, a, func(o *Options) {
+		o.reached = func(step, _ string) {
+			if step == "settle" && build != nil {
+				build()
+			}
+		}
+	})
 	b.visits(t)
 	a.forbid(true)
-	worked := make(chan error, 1)
-	memory.worker = func() {
-		_, err := b.work(context.WithoutCancel(t.Context()))
-		worked <- err
+	build = func() {
+		if err := b.Mirror.Touch(t.Context(), []string{"as.example.org"}); err != nil {
+			t.Error(err)
+		}
+		if _, err := b.work(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 	if _, err := b.visit(t); err == nil {
-		t.Fatal("what is forbidden was read")
+		t.Fatal("scan of a forbidden list returned no error")
 	}
-	if err := <-worked; err != nil {
-		t.Fatal(err)
-	}
+	build = nil
 	b.works(t)
-	b.has(t, "what is stale is there", three("as"))
+	b.has(t, "stale entities were removed", three("as"))
 	for ref, text := range b.catalog.entries() {
 		if !strings.Contains(text, "stale-since") {
-			t.Errorf("%s is not marked: %s", ref, text)
+			t.Errorf("%s is not marked as stale: %s", ref, text)
 		}
 	}
 }
 
-// busy is a Memory in which something happens while a scan goes on: before it
-// asks for the kinds that there are, and before it drops those that there are no
-// longer.
-type busy struct {
-	Memory
-	during, late func()
-}
-
-// SourceObjects implements Mirror.
-func (b *busy) SourceObjects(ctx context.Context, source string, lists ...string) ([]mirror.Object, error) {
-	b.during()
-	return b.Memory.SourceObjects(ctx, source, lists...)
-}
-
-// DropLists implements Mirror.
-func (b *busy) DropLists(ctx context.Context, source string, lists []string) (int, error) {
-	b.late()
-	return b.Memory.DropLists(ctx, source, lists)
-}
-
-// TestListsBegun has another replica begin to read a kind while a scan that does
-// not know of it ends.
+// TestListsBegun has another replica begin to read a kind before a scan that
+// does not know the kind ends.
 func TestListsBegun(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
 	a.put(t, definition("as", "one"), 50)
-	memory := &busy{during: func() {}, late: func() {}}
-	b := abroad(t, a, func(o *Options) { memory.Memory, o.Memory = o.Memory, memory })
+	during := map[string]func(){}
+	b := abroad(t, a, func(o *Options) {
+		o.reached = func(step, _ string) {
+			if do := during[step]; do != nil {
+				do()
+			}
+		}
+	})
 	b.visits(t)
 	see := func(list string) {
 		x := mirror.Object{Key: "one", Of: "example.org/Xbs", Version: 131, Note: []byte("{}"), Body: []byte("{}")}
-		if _, err := memory.Observe(t.Context(), mirror.Observation{Source: theCluster, List: list, Put: []mirror.Object{x}}); err != nil {
+		if _, err := b.Mirror.Observe(t.Context(), mirror.Observation{Source: theCluster, List: list, Put: []mirror.Object{x}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	see(listComposites + "old.example.org")
-	memory.during = func() { see(listComposites + "bs.example.org") }
-	memory.late = func() { see(listComposites + "cs.example.org") }
+	during["read kinds"] = func() { see(listComposites + "bs.example.org") }
+	during["drop lists"] = func() { see(listComposites + "cs.example.org") }
 	b.visits(t)
-	lists, err := memory.Lists(t.Context(), theCluster)
+	lists, err := b.Mirror.Lists(t.Context(), theCluster)
 	want := []string{listComposites + "bs.example.org", listComposites + "cs.example.org", theDefinitions}
 	if diff := cmp.Diff(want, lists); diff != "" || err != nil {
-		t.Errorf("what was just begun stays, and what no definition gives goes: %s, %v", diff, err)
+		t.Errorf("lists differ, want the new list kept and the obsolete one removed: %s, %v", diff, err)
 	}
 }
 
-// TestTurn has a scan wait for another longer than it may take.
+// TestTurn has a scan wait for another scan until its timeout.
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
@@ -289,25 +236,25 @@ func TestTurn(t *testing.T) {
 	select {
 	case err := <-ended:
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("it ended with %v", err)
+			t.Errorf("scan ended with %v, want context.DeadlineExceeded", err)
 		}
 		b.places[0].unlock()
 	case <-time.After(20 * time.Second):
 		b.places[0].unlock()
-		t.Errorf("it waits on: %v", <-ended)
+		t.Errorf("scan still waits after its timeout: %v", <-ended)
 	}
 	b.works(t)
-	if h, s := b.fares(t); h.Status != Healthy || s.State != Connected || len(s.Stale) > 0 {
-		t.Errorf("the cluster is well, and health is %+v", h)
+	if h, s := b.healthOf(t); h.Status != Healthy || s.State != Connected || len(s.Stale) > 0 {
+		t.Errorf("health is %+v, want healthy", h)
 	}
 	if diff := cmp.Diff(before, b.catalog.entries()); diff != "" {
 		t.Errorf("entities changed: %s", diff)
 	}
 }
 
-const cannotRead = "source cannot be read, wholly or in part; what is known of it stays"
+const cannotRead = "source scan failed or incomplete; last known objects are kept"
 
-// TestUnreadable has objects that can be listed and not be read.
+// TestUnreadable checks objects that can be listed but not read.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
@@ -323,20 +270,20 @@ func TestUnreadable(t *testing.T) {
 			a.spoil(plural + ".example.org")
 		}
 	}
-	// They are read in any order.
+	// The order of reading is random.
 	for range 20 {
 		if _, err := b.visit(t); err == nil || !strings.Contains(err.Error(), "4 of the objects") || !strings.Contains(err.Error(), "bs.example.org") {
-			t.Errorf("the scan says %v", err)
+			t.Errorf("scan returned %v, want an error that counts and names the objects", err)
 		}
 	}
 	if n := b.logged(cannotRead); n != 1 {
-		t.Errorf("it is logged %d times: %s", n, b.log)
+		t.Errorf("failure was logged %d times, want once: %s", n, b.log)
 	}
-	h, s := b.fares(t)
+	h, s := b.healthOf(t)
 	if h.Status != Degraded || h.Clusters["prod"] != Partial || s.State != Partial || !strings.Contains(s.LastError, "bs.example.org") {
-		t.Errorf("health is %+v", h)
+		t.Errorf("health is %+v, want it degraded and the source partial", h)
 	}
-	b.has(t, "what cannot be read stays", three(plurals...))
+	b.has(t, "entities of unreadable objects were removed", three(plurals...))
 	for plural, field := range map[string]string{"as": "two", "bs": "one"} {
 		if text := b.catalog.entries()["Template "+plural+".example.org"]; !strings.Contains(text, field) {
 			t.Errorf("%s has no field %q: %s", plural, field, text)
@@ -346,12 +293,13 @@ func TestUnreadable(t *testing.T) {
 		a.put(t, definition(plural, "three"), int64(120+i))
 	}
 	b.visits(t)
-	if h, s := b.fares(t); h.Status != Healthy || s.LastError != "" || b.logged("source can be read again") != 1 {
-		t.Errorf("health is %+v", h)
+	if h, s := b.healthOf(t); h.Status != Healthy || s.LastError != "" || b.logged("source scan recovered") != 1 {
+		t.Errorf("health is %+v, want healthy, and the recovery logged once", h)
 	}
 }
 
-// TestObjectPanics has one object break what makes something of it.
+// TestObjectPanics checks that an object whose conversion panics affects no
+// other object.
 func TestObjectPanics(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
@@ -378,13 +326,13 @@ func TestObjectPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.works(t)
-	b.has(t, "all are there", three("as", "bs"))
+	b.has(t, "entities are missing", three("as", "bs"))
 	for plural, field := range map[string]string{"as": "two", "bs": "one"} {
 		if text := b.catalog.entries()["Template "+plural+".example.org"]; !strings.Contains(text, field) {
 			t.Errorf("%s has no field %q: %s", plural, field, text)
 		}
 	}
-	if _, s := b.fares(t); s.State != Partial || !strings.Contains(s.LastError, "it breaks") || !strings.Contains(s.LastError, "bs.example.org") {
-		t.Errorf("health is %+v", s)
+	if _, s := b.healthOf(t); s.State != Partial || !strings.Contains(s.LastError, "it breaks") || !strings.Contains(s.LastError, "bs.example.org") {
+		t.Errorf("source health is %+v, want partial with the name of the object", s)
 	}
 }

@@ -22,91 +22,11 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
-
-// Mirror stores objects as they were last seen. See internal/ingestion/mirror for its
-// values; objects with bodies are ordered by unit, source, list and key.
-type Mirror interface {
-	// Observe stores what was seen of a list and returns how many units became dirty.
-	Observe(ctx context.Context, o mirror.Observation) (units int, err error)
-	// Known returns the versions of a list's objects by key.
-	Known(ctx context.Context, source, list string) (map[string]int64, error)
-	// SourceObjects returns a source's objects without their bodies, of all lists if none
-	// is named.
-	SourceObjects(ctx context.Context, source string, lists ...string) ([]mirror.Object, error)
-	// Lists returns the lists of a source that have objects. DropLists deletes some of
-	// them. DropSources deletes the sources that are not to be kept, and returns how many
-	// objects each of them had.
-	Lists(ctx context.Context, source string) ([]string, error)
-	DropLists(ctx context.Context, source string, lists []string) (units int, err error)
-	DropSources(ctx context.Context, keep []string) (dropped map[string]int, err error)
-	// UnitObjects returns the objects of units, KindObjects those of kinds.
-	UnitObjects(ctx context.Context, units []string) ([]mirror.Object, error)
-	KindObjects(ctx context.Context, kinds []string) ([]mirror.Object, error)
-	// ObjectsNamed returns the objects of a kind that have one of the keys, with their
-	// status.
-	ObjectsNamed(ctx context.Context, kind string, keys ...string) ([]mirror.Object, error)
-	// CountObjects counts objects by source and list.
-	CountObjects(ctx context.Context) (map[[2]string]int, error)
-}
-
-// Agenda stores which units are dirty.
-type Agenda interface {
-	// Units returns dirty units, the oldest first. Done removes those that have not become
-	// dirty again.
-	Units(ctx context.Context, limit int) ([]mirror.Unit, error)
-	Done(ctx context.Context, units []mirror.Unit) error
-	// Touch marks units dirty. TouchSource marks those dirty that depend on a list of a
-	// source, or on any of its lists if list is empty.
-	Touch(ctx context.Context, units []string) error
-	TouchSource(ctx context.Context, source, list string) (units int, err error)
-	// WithLock runs do while holding the named lock, which is exclusive across all
-	// replicas.
-	WithLock(ctx context.Context, name string, do func(context.Context) error) error
-	// Fence returns a context with which writes fail with db.ErrSuperseded once another
-	// caller has requested a fence of that name.
-	Fence(ctx context.Context, name string) (context.Context, error)
-}
-
-// Journal stores the states of sources and the history of runs.
-type Journal interface {
-	SetSource(ctx context.Context, name string, state []byte) error
-	// SourceStates returns the states under the names, or all of them if none is given.
-	SourceStates(ctx context.Context, names ...string) (map[string][]byte, error)
-	AddRun(ctx context.Context, started time.Time, run mirror.Run) error
-	// Runs returns runs without their changes. Run returns one with its changes, and
-	// reports false if it is not stored.
-	Runs(ctx context.Context, limit int) ([]mirror.Run, error)
-	Run(ctx context.Context, id int64) (mirror.Run, bool, error)
-}
-
-// Notebook stores the findings about units.
-type Notebook interface {
-	// Unchecked returns units that changed since their findings were stored,
-	// CountUnchecked how many there are.
-	Unchecked(ctx context.Context, limit int) ([]mirror.Unit, error)
-	CountUnchecked(ctx context.Context) (int, error)
-	// Uncheck marks units for inspection that have not changed.
-	Uncheck(ctx context.Context, units []string) error
-	// Checked stores the findings about those of the units that have not changed since.
-	Checked(ctx context.Context, units []mirror.Unit, found []mirror.Finding) error
-	// Findings returns findings, the most severe first, CountFindings their number by
-	// rule, and UnitSources the sources of units.
-	Findings(ctx context.Context, want mirror.Wanted, limit, offset int) ([]mirror.Finding, error)
-	CountFindings(ctx context.Context, want mirror.Wanted) ([]mirror.Count, error)
-	UnitSources(ctx context.Context, units []string) (map[string][]string, error)
-}
-
-// Memory is the persistent state of the service.
-type Memory interface {
-	Mirror
-	Agenda
-	Journal
-	Notebook
-}
 
 // Catalog stores entities. Its methods may be called concurrently.
 type Catalog interface {
@@ -234,7 +154,7 @@ type Options struct {
 	// Variants are in order of precedence: a definition that several would select belongs
 	// to the first of them.
 	Variants   []Variant
-	Memory     Memory
+	Mirror     *mirror.Mirror
 	Catalog    Catalog
 	Processing Processing
 	Caching    Caching
@@ -247,9 +167,12 @@ type Options struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 	Registry prometheus.Registerer
-	// Again, if not nil, requests a scan of a target soon, by any replica: because a
-	// folder has changed, or watching a cluster failed.
-	Again func(ctx context.Context, place string) error
+	// Queue runs scans, builds and inspections. Tests leave it nil: then nothing runs
+	// unless it is called.
+	Queue *jobs.Queue
+
+	// reached, if not nil, is called before certain steps. Tests intervene there.
+	reached func(step, detail string)
 }
 
 // Ingest is the service. Its methods may be called concurrently.
@@ -261,11 +184,6 @@ type Ingest struct {
 	meters *meters
 	// decoding bounds how many pages of objects, of all clusters, are held at once.
 	decoding cluster.Gate
-	// wake signals the worker to look for dirty units, look the inspector to look for
-	// changed units.
-	wake, look chan struct{}
-	// asking waits for the goroutines that retry requests for scans.
-	asking sync.WaitGroup
 
 	mu sync.Mutex
 	// tries counts consecutive failures by unit; said is what was last logged, by subject.
@@ -286,8 +204,7 @@ const mostPages = 2
 // reported when it is scanned; the others are not affected.
 func New(opts Options) *Ingest {
 	in := &Ingest{
-		Options: opts, wake: make(chan struct{}, 1), look: make(chan struct{}, 1),
-		tries: map[string]int{}, resting: map[string]rest{}, said: map[string]string{},
+		Options: opts, tries: map[string]int{}, resting: map[string]rest{}, said: map[string]string{},
 		decoding: cluster.NewGate(mostPages),
 	}
 	in.meters = newMeters(opts.Registry)
@@ -298,20 +215,20 @@ func New(opts Options) *Ingest {
 		in.places = append(in.places, p.targets()...)
 	}
 	in.meters.begin(in.places)
+	if opts.Queue != nil {
+		in.register(opts.Queue)
+	}
+	if in.reached == nil {
+		in.reached = func(string, string) {}
+	}
 	return in
 }
 
-// Target is a target as the scheduler sees it.
-type Target struct {
-	Name           string
-	Every, Timeout time.Duration
-}
-
-// Places returns all targets.
-func (in *Ingest) Places() []Target {
-	out := make([]Target, len(in.places))
+// Targets returns the names of all targets.
+func (in *Ingest) Targets() []string {
+	out := make([]string, len(in.places))
 	for i, p := range in.places {
-		out[i] = Target{Name: p.name, Every: p.every, Timeout: p.variant.Timeout}
+		out[i] = p.name
 	}
 	return out
 }
@@ -324,7 +241,8 @@ func (in *Ingest) target(name string) (*target, error) {
 	return in.places[i], nil
 }
 
-// Run watches targets and processes dirty units, until ctx ends.
+// Run watches targets, and deletes sources that no configuration names any more, until
+// ctx ends. Scans, builds and inspections run in the queue.
 func (in *Ingest) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, p := range in.places {
@@ -332,21 +250,8 @@ func (in *Ingest) Run(ctx context.Context) {
 			wg.Go(func() { p.follow(ctx) })
 		}
 	}
-	wg.Go(func() { in.workLoop(ctx) })
-	wg.Go(func() { in.inspectLoop(ctx) })
 	wg.Go(func() { in.tidy(ctx) })
 	wg.Wait()
-	in.asking.Wait()
-}
-
-// rouse wakes up the worker and the inspector.
-func (in *Ingest) rouse() {
-	for _, c := range []chan struct{}{in.wake, in.look} {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // news reports whether text differs from what was last logged about a subject, and

@@ -27,31 +27,9 @@ const (
 	mostFindings = 200
 )
 
-// theInspection is the lock that makes the inspection exclusive across all replicas.
-const theInspection = "inspect"
-
-// inspectLoop inspects changed units until ctx ends.
-func (in *Ingest) inspectLoop(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-in.look:
-		case <-tick.C:
-		}
-		err := in.inspectAll(ctx)
-		if err != nil && ctx.Err() == nil {
-			in.warn(in.Log, "inspect", "cannot find out what is wrong with definitions; it is tried again", "error", err)
-			continue
-		}
-		in.news("inspect", "")
-	}
-}
-
-// inspectAll inspects all units that are due, batch by batch.
-func (in *Ingest) inspectAll(ctx context.Context) error {
+// InspectChanged inspects all units that are due, batch by batch. The queue runs it once at a
+// time across all replicas.
+func (in *Ingest) InspectChanged(ctx context.Context) error {
 	for {
 		pause(ctx, moment)
 		if err := in.idle(ctx); err != nil {
@@ -79,49 +57,41 @@ func (in *Ingest) idle(ctx context.Context) error {
 }
 
 // inspect inspects a batch of the units that are due, and returns its size.
-func (in *Ingest) inspect(ctx context.Context) (n int, err error) {
-	units, err := in.Memory.Unchecked(ctx, 1)
+func (in *Ingest) inspect(ctx context.Context) (int, error) {
+	units, err := in.Mirror.Unchecked(ctx, inspected)
 	if err != nil || len(units) == 0 {
 		return 0, err
 	}
-	err = in.Memory.WithLock(ctx, theInspection, func(ctx context.Context) error {
-		units, err := in.Memory.Unchecked(ctx, inspected)
+	names := make([]string, len(units))
+	for i, u := range units {
+		names[i] = u.Name
+	}
+	loaded, err := in.load(ctx, names)
+	if err != nil {
+		return 0, err
+	}
+	failures, err := in.failing(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for unit, why := range failures {
+		failures[unit] = strings.TrimPrefix(why, pipeline.Failed)
+	}
+	conditions, err := in.conditions(ctx)
+	if err != nil {
+		return 0, err
+	}
+	s := &unitBatch{Ingest: in, caches: in.caches.none(), asked: true, spared: failures, now: in.Now(), conditions: conditions}
+	var found []mirror.Finding
+	for _, name := range names {
+		more, err := s.inspectOne(ctx, name, loaded[name])
 		if err != nil {
-			return err
+			return 0, err
 		}
-		n = len(units)
-		names := make([]string, n)
-		for i, u := range units {
-			names[i] = u.Name
-		}
-		loaded, err := in.load(ctx, names)
-		if err != nil {
-			return err
-		}
-		failures, err := in.failing(ctx)
-		if err != nil {
-			return err
-		}
-		for unit, why := range failures {
-			failures[unit] = strings.TrimPrefix(why, pipeline.Failed)
-		}
-		conditions, err := in.conditions(ctx)
-		if err != nil {
-			return err
-		}
-		s := &unitBatch{Ingest: in, caches: in.caches.none(), asked: true, spared: failures, now: in.Now(), conditions: conditions}
-		var found []mirror.Finding
-		for _, name := range names {
-			more, err := s.inspectOne(ctx, name, loaded[name])
-			if err != nil {
-				return err
-			}
-			found = append(found, more...)
-			delete(loaded, name)
-		}
-		return in.Memory.Checked(ctx, units, found)
-	})
-	return n, err
+		found = append(found, more...)
+		delete(loaded, name)
+	}
+	return len(units), in.Mirror.Checked(ctx, units, found)
 }
 
 // noted is a finding as it is stored.

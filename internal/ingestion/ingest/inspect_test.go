@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,13 +14,12 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// odd is a definition with something to be said about: a default that is not of
-// its type.
+// odd returns a definition with a finding: a default of the wrong type.
 func odd(plural string) string {
 	return strings.Replace(definition(plural, "size"), "{size: {type: string}}", "{size: {type: integer, default: many}}", 1)
 }
 
-// looks has all that changed looked at.
+// looks processes all pending checks.
 func (b *harness) looks(t *testing.T) {
 	t.Helper()
 	for {
@@ -35,7 +33,7 @@ func (b *harness) looks(t *testing.T) {
 	}
 }
 
-// finds returns what is found.
+// finds returns the findings of a query.
 func (b *harness) finds(t *testing.T, q FindingsQuery) Findings {
 	t.Helper()
 	if q.Limit == 0 {
@@ -61,13 +59,13 @@ func TestFindings(t *testing.T) {
 	}
 	before := b.finds(t, FindingsQuery{})
 	if len(before.Items) != 0 || before.Pending != 2 {
-		t.Errorf("before anybody looked, it is %+v", before)
+		t.Errorf("findings before the first check are %+v, want none and 2 pending", before)
 	}
 	b.looks(t)
 	found := b.finds(t, FindingsQuery{})
 	x, ok, err := b.Explain(t.Context(), "as.example.org")
 	if err != nil || !ok || len(x.Findings) == 0 {
-		t.Fatalf("the definition is good: %+v (%v)", x, err)
+		t.Fatalf("definition has no findings: %+v (%v)", x, err)
 	}
 	var same []Finding
 	for _, f := range found.Items {
@@ -83,28 +81,28 @@ func TestFindings(t *testing.T) {
 		return out
 	})
 	if diff := cmp.Diff(x.Findings, same, byRule); diff != "" {
-		t.Errorf("what is found is not what explain says:\n%s", diff)
+		t.Errorf("stored findings differ from those of explain:\n%s", diff)
 	}
 	errors := finding.Error
 	worst := b.finds(t, FindingsQuery{Severity: &errors})
 	if len(worst.Items) != 1 || worst.TotalItems != 1 || worst.Pending != 0 {
-		t.Fatalf("with errors there is %+v", worst)
+		t.Fatalf("findings with severity error are %+v, want one", worst)
 	}
 	f := worst.Items[0]
 	if f.Rule != worst.Rules[0].Rule || f.Severity != "error" || f.Object != "as.example.org" || !strings.HasPrefix(f.Entity, "resource:default/") {
-		t.Errorf("it is %+v", f)
+		t.Errorf("finding is %+v, want the error of as.example.org", f)
 	}
 	if diff := cmp.Diff([]string{"composerIngestor/sources/other", "composerIngestor/sources/shelf"}, f.Sources); diff != "" {
 		t.Error(diff)
 	}
 	if r := worst.Rules[0]; r.Title == "" || r.Why == "" || r.Findings != 1 || r.Definitions != 1 || r.Severity != "error" {
-		t.Errorf("of the rule it says %+v", r)
+		t.Errorf("summary of the rule is %+v, want one finding with title and explanation", r)
 	}
 	if none := b.finds(t, FindingsQuery{Cluster: "prod"}); none.TotalItems != 0 {
-		t.Errorf("a cluster that is none has %+v", none)
+		t.Errorf("findings of an unknown cluster are %+v, want none", none)
 	}
 
-	// What is mended is found no more, and what is gone has nothing.
+	// A fixed definition has no finding any more, and a removed one has none at all.
 	for name := range b.sources {
 		b.sources[name].set("a", definition("as", "size"))
 		b.sources[name].set("b", "")
@@ -116,12 +114,12 @@ func TestFindings(t *testing.T) {
 	after := b.finds(t, FindingsQuery{})
 	for _, f := range after.Items {
 		if f.Severity == "error" || f.Definition == "bs.example.org" {
-			t.Errorf("there still is %+v", f)
+			t.Errorf("finding is still listed: %+v", f)
 		}
 	}
 }
 
-// TestFindingsBounded has a definition with more to say than anybody reads, and
+// TestFindingsBounded has a definition with more findings than are stored, and
 // one that breaks the engine.
 func TestFindingsBounded(t *testing.T) {
 	t.Parallel()
@@ -143,11 +141,11 @@ func TestFindingsBounded(t *testing.T) {
 		of[r.Rule] = r.Findings
 	}
 	if found.TotalItems <= mostFindings || found.TotalItems > mostFindings+5 || of["ENG000"] != 1 || len(found.Items) != 100 {
-		t.Errorf("found are %d: %v", found.TotalItems, of)
+		t.Errorf("%d findings are stored, by rule: %v", found.TotalItems, of)
 	}
 	for _, f := range found.Items {
 		if f.Rule == "ENG000" && strings.Count(f.Message, "cannot transform") != 1 {
-			t.Errorf("it says %q", f.Message)
+			t.Errorf("message of ENG000 is %q, want the prefix once", f.Message)
 		}
 	}
 	b.sources["shelf"].set("broken", "")
@@ -156,14 +154,14 @@ func TestFindingsBounded(t *testing.T) {
 	}
 	b.looks(t)
 	if mended := b.finds(t, FindingsQuery{Rule: "ENG000"}); mended.TotalItems != 0 {
-		t.Errorf("what is mended is still said to fail: %+v", mended.Items)
+		t.Errorf("failures of a fixed definition are still listed: %+v", mended.Items)
 	}
 	if rule := lint.Rules[0]; ruleOf(rule.ID) != rule {
-		t.Errorf("rule %s is not known", rule.ID)
+		t.Errorf("rule %s is unknown", rule.ID)
 	}
 }
 
-// brittle breaks on one.
+// brittle fails on one definition.
 type brittle struct{ engine.Transformer }
 
 // Transform implements engine.Transformer.
@@ -174,35 +172,29 @@ func (f brittle) Transform(in engine.Input) (engine.Result, error) {
 	return f.Transformer.Transform(in)
 }
 
-// TestFindingsByThemselves has the service find out what is wrong without being
-// asked.
+// TestFindingsByThemselves checks that the service computes findings without a
+// request.
 func TestFindingsByThemselves(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, []string{"shelf"}, nil)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		b.Run(ctx)
-	}()
-	defer func() { stop(); <-ended }()
+	b := newHarness(t, []string{"shelf"}, func(o *Options) { queued(t, o) })
+	b.start(t)
 	b.sources["shelf"].set("a", odd("as"))
 	if _, err := b.read(t, "shelf"); err != nil {
 		t.Fatal(err)
 	}
-	b.rouse()
+	b.buildSoon()
 	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		f := b.finds(t, FindingsQuery{})
 		if f.Pending == 0 && f.TotalItems > 0 {
 			return
 		}
 		if time.Since(begun) > time.Minute {
-			t.Fatalf("after a minute there is %+v", f)
+			t.Fatalf("findings after a minute are %+v", f)
 		}
 	}
 }
 
-// TestChanges has runs remember what they changed.
+// TestChanges checks that runs store their changes.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, []string{"shelf"}, nil)
@@ -213,11 +205,11 @@ func TestChanges(t *testing.T) {
 		}
 		runs, err := b.Runs(t.Context(), 1)
 		if err != nil || len(runs) != 1 || runs[0].Changes != nil {
-			t.Fatalf("runs are %+v (%v)", runs, err)
+			t.Fatalf("runs are %+v (%v), want one without changes", runs, err)
 		}
 		run, ok, err := b.RunOf(t.Context(), runs[0].ID)
 		if err != nil || !ok || run.ID != runs[0].ID || run.Changes == nil {
-			t.Fatalf("the run is %+v (%v)", run, err)
+			t.Fatalf("run is %+v (%v), want the last with its changes", run, err)
 		}
 		return run
 	}
@@ -226,35 +218,35 @@ func TestChanges(t *testing.T) {
 	}
 	b.sources["shelf"].set("a", definition("as", "size"))
 	if diff := cmp.Diff(&Changes{refs("as"), []string{}, []string{}, []string{}, []string{}}, last().Changes); diff != "" {
-		t.Errorf("at first: %s", diff)
+		t.Errorf("changes of the first run: %s", diff)
 	}
 	b.sources["shelf"].set("a", definition("as", "depth"))
 	b.sources["shelf"].set("b", definition("bs", "size"))
 	run := last()
 	if diff := cmp.Diff(refs("bs"), run.Changes.Added); diff != "" || len(run.Changes.Updated) != run.Updated || run.Updated == 0 {
-		t.Errorf("then: %+v", run.Changes)
+		t.Errorf("changes of the second run are %+v", run.Changes)
 	}
 	b.sources["shelf"].set("b", "")
 	if diff := cmp.Diff(&Changes{[]string{}, []string{}, refs("bs"), []string{}, []string{}}, last().Changes); diff != "" {
-		t.Errorf("at last: %s", diff)
+		t.Errorf("changes of the last run: %s", diff)
 	}
 	for i := range 50 {
 		b.sources["shelf"].set(fmt.Sprint("many", i), definition(fmt.Sprintf("m%ds", i), "size"))
 	}
 	if run := last(); run.Added != 150 || len(run.Changes.Added) != mostChanges {
-		t.Errorf("of %d there are %d", run.Added, len(run.Changes.Added))
+		t.Errorf("of %d additions %d are stored", run.Added, len(run.Changes.Added))
 	}
 	for _, id := range []string{"", "x", "-1", "99999999999999999999999"} {
 		if _, ok, err := b.RunOf(t.Context(), id); ok || err != nil {
-			t.Errorf("there is a run %q (%v)", id, err)
+			t.Errorf("run %q exists (%v), want none", id, err)
 		}
 	}
-	// What an older program wrote has none.
-	if err := b.Memory.AddRun(t.Context(), b.Now(), mirror.Run{Body: []byte(`{"trigger":"manual","added":3}`)}); err != nil {
+	// A run of an older version has no changes.
+	if err := b.Mirror.AddRun(t.Context(), b.Now(), mirror.Run{Body: []byte(`{"trigger":"manual","added":3}`)}); err != nil {
 		t.Fatal(err)
 	}
 	runs, err := b.Runs(t.Context(), 1)
 	if err != nil || runs[0].Added != 3 || runs[0].Changes != nil {
-		t.Errorf("an old run is %+v (%v)", runs, err)
+		t.Errorf("old run is %+v (%v), want it without changes", runs, err)
 	}
 }

@@ -33,15 +33,15 @@ func newMeters(r prometheus.Registerer) *meters {
 	}
 	m := &meters{
 		discovered: counter("composer_ingestor_xrds_discovered_total", "Definitions found, counted in every scan.", "cluster"),
-		entities:   counter("composer_ingestor_entities_generated_total", "Entities made and handed to the catalog."),
+		entities:   counter("composer_ingestor_entities_generated_total", "Entities generated and passed to the catalog."),
 		errors:     counter("composer_ingestor_errors_total", "Failures, by cluster and reason.", "cluster", "reason"),
-		notices:    counter("composer_ingestor_watch_events_total", "Changes that clusters told of.", "cluster"),
-		hits:       counter("composer_ingestor_cache_requests_total", "Requests to the caches, by what came of them.", "cache", "result"),
+		notices:    counter("composer_ingestor_watch_events_total", "Watch events received from clusters.", "cluster"),
+		hits:       counter("composer_ingestor_cache_requests_total", "Cache requests, by result.", "cache", "result"),
 
 		definitions: gauge("composer_ingestor_xrds", "Definitions at the last scan.", "source"),
 		success:     gauge("composer_ingestor_last_success_timestamp_seconds", "When a source was last read without an error.", "source"),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "composer_ingestor_processing_duration_seconds", Help: "How long the phases of runs took.",
+			Name: "composer_ingestor_processing_duration_seconds", Help: "Duration of the phases of runs.",
 			Buckets: []float64{.001, .005, .02, .1, .5, 1, 2, 5, 15, 60, 300},
 		}, []string{"phase"}),
 	}

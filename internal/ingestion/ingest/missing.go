@@ -26,7 +26,7 @@ func (m *MissingRef) finding() Finding {
 	}
 	return Finding{
 		Rule: RuleMissing, Severity: finding.Warning.String(), Hint: hint,
-		Message: fmt.Sprintf("the %s %s is not in the catalog; %d entities name it, such as %s", what, m.Ref, m.Entities, m.Example),
+		Message: fmt.Sprintf("%s %s is not in the catalog; %d entities refer to it, such as %s", what, m.Ref, m.Entities, m.Example),
 	}
 }
 

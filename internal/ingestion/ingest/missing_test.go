@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMissingReferences has the catalog lack an owner: it is one finding and one
-// entry of health, until somebody defines it.
+// TestMissingReferences checks that a missing owner is one finding and one entry
+// of health, until the owner is defined.
 func TestMissingReferences(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, []string{"files"}, nil)
@@ -20,7 +20,7 @@ func TestMissingReferences(t *testing.T) {
 	steps := []struct {
 		reason string
 		lacks  []MissingRef
-	}{{"Nobody defines the owner.", lacks}, {"Somebody does.", nil}}
+	}{{"An owner that is not defined is reported.", lacks}, {"An owner that is defined is not reported.", nil}}
 	for _, step := range steps {
 		b.catalog.mu.Lock()
 		b.catalog.lacks = step.lacks
@@ -35,7 +35,7 @@ func TestMissingReferences(t *testing.T) {
 			t.Errorf("%s\nfindings are %+v (%v)", step.reason, found, err)
 		}
 		if len(found.Items) > 0 && (found.Items[0].Object != lacks[0].Ref || found.Items[0].Entity != lacks[0].Example || found.Items[0].Severity != "warning") {
-			t.Errorf("%s\nthe finding is %+v", step.reason, found.Items[0])
+			t.Errorf("%s\nfinding is %+v", step.reason, found.Items[0])
 		}
 	}
 }

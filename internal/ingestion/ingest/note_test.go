@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestNote has every note come back as it was written.
+// TestNote checks that every note is read as it was written.
 func TestNote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.Just(""), rapid.String())
@@ -35,7 +35,7 @@ func TestNote(t *testing.T) {
 	})
 	for _, bad := range []string{"", "{", "[]", `{"kinds":1,"at":"x"}`} {
 		if got := noteOf(&mirror.Object{Note: []byte(bad)}); got.Refused != "" || len(got.Kinds) > 0 {
-			t.Errorf("%q: %+v", bad, got)
+			t.Errorf("note %q was read as %+v, want it empty", bad, got)
 		}
 	}
 }

@@ -25,9 +25,9 @@ const RuleMissing = "ING003"
 
 // Rules are the rules about sources.
 var Rules = []finding.Rule{
-	{ID: RuleUnreadable, Severity: finding.Error, Title: "a file or folder cannot be read", Why: "It is not there, or the service may not read it. What was known of it stays, marked as stale; all other files are read."},
-	{ID: RuleNoneSelected, Severity: finding.Warning, Title: "none of the definitions of a source is selected", Why: "The source can be read and has definitions, but nothing is made of any of them. Set the label, or ingestAll."},
-	{ID: RuleMissing, Severity: finding.Warning, Title: "an owner or a system is not in the catalog", Why: "Entities name it, so that their relation leads nowhere. Register the Group, User or System, or name another one."},
+	{ID: RuleUnreadable, Severity: finding.Error, Title: "a file or folder cannot be read", Why: "It does not exist, or the service may not read it. Its last known objects are kept and marked as stale; all other files are read."},
+	{ID: RuleNoneSelected, Severity: finding.Warning, Title: "none of the definitions of a source is selected", Why: "The source can be read and has definitions, but no entities are generated from them. Set the label, or ingestAll."},
+	{ID: RuleMissing, Severity: finding.Warning, Title: "an owner or a system is not in the catalog", Why: "Entities refer to it, so their relation has no target. Register the Group, User or System, or refer to another one."},
 }
 
 // Problem is an object or a file of a source that cannot be read.

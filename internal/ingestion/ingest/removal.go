@@ -42,7 +42,7 @@ type PendingRemoval struct {
 
 // message describes the pending removal; pendingHint says what to do.
 func (p *PendingRemoval) message() string {
-	return fmt.Sprintf("%d of %d objects are not found any more; their entities stay until a scan after %s confirms it, or somebody does",
+	return fmt.Sprintf("%d of %d objects are missing; their entities stay until a scan after %s or a user confirms the removal",
 		p.Objects, p.Of, p.Until.UTC().Format(time.RFC3339))
 }
 
@@ -73,7 +73,7 @@ func (s *scan) remove(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
-	counts, err := s.variant.in.Memory.CountObjects(ctx)
+	counts, err := s.variant.in.Mirror.CountObjects(ctx)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *scan) confirmed(ctx context.Context, p *PendingRemoval) (bool, error) {
 		s.pending = p
 		return false, nil
 	}
-	s.variant.Log.Warn("many objects of a source are gone, which is confirmed; their entities are removed",
+	s.variant.Log.Warn("mass removal confirmed; entities are removed",
 		"source", s.name, "objects", p.Objects, "of", p.Of, "by", cmp.Or(by.By, "a second scan"))
 	return true, nil
 }
@@ -145,7 +145,7 @@ func (s *scan) confirmed(ctx context.Context, p *PendingRemoval) (bool, error) {
 // forget removes the objects from the mirror.
 func (s *scan) forget(ctx context.Context, r removal) error {
 	s.remember(r.list, nil, r.gone)
-	dirty, err := s.variant.in.Memory.Observe(ctx, r.seen)
+	dirty, err := s.variant.in.Mirror.Observe(ctx, r.seen)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dirty += dirty
@@ -155,7 +155,7 @@ func (s *scan) forget(ctx context.Context, r removal) error {
 
 // hold keeps the objects, which are stale from now on.
 func (s *scan) hold(ctx context.Context, r removal) error {
-	objects, err := s.variant.in.Memory.SourceObjects(ctx, s.name, r.list)
+	objects, err := s.variant.in.Mirror.SourceObjects(ctx, s.name, r.list)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (s *scan) hold(ctx context.Context, r removal) error {
 	}
 	// Objects that were read from a folder but then left out are removed even so.
 	r.seen.Keys = append(slices.Clone(r.seen.Keys), r.gone...)
-	dirty, err := s.variant.in.Memory.Observe(ctx, r.seen)
+	dirty, err := s.variant.in.Mirror.Observe(ctx, r.seen)
 	s.dirty += dirty
 	return err
 }
@@ -202,7 +202,7 @@ func (c *confirmation) covers(p *PendingRemoval) bool {
 }
 
 func (in *Ingest) confirmation(ctx context.Context, place string) (c confirmation, err error) {
-	states, err := in.Memory.SourceStates(ctx, listConfirmed+place)
+	states, err := in.Mirror.SourceStates(ctx, listConfirmed+place)
 	if data, ok := states[listConfirmed+place]; ok && err == nil {
 		err = json.Unmarshal(data, &c)
 	}
@@ -226,9 +226,9 @@ func (in *Ingest) Confirm(ctx context.Context, name, by string, since time.Time)
 	if p == nil || !p.Since.Equal(since) {
 		return PendingRemoval{}, ErrNothingPending
 	}
-	data, err := json.Marshal(confirmation{PendingRemoval: *p, By: cmp.Or(by, "somebody")})
+	data, err := json.Marshal(confirmation{PendingRemoval: *p, By: cmp.Or(by, "unknown")})
 	if err != nil {
 		return PendingRemoval{}, err
 	}
-	return *p, in.Memory.SetSource(ctx, listConfirmed+name, data)
+	return *p, in.Mirror.SetSource(ctx, listConfirmed+name, data)
 }

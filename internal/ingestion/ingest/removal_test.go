@@ -16,14 +16,14 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// doubting is what the service doubts by default.
+// doubting is the default mass removal setting.
 func doubting(o *Options) {
 	for i := range o.Variants {
 		o.Variants[i].MassRemoval = MassRemoval{Percent: 50, Minimum: 5}
 	}
 }
 
-// plurals are n names.
+// plurals returns n names.
 func plurals(n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -32,7 +32,7 @@ func plurals(n int) []string {
 	return out
 }
 
-// TestMassRemoval has a cluster answer with a complete and empty list.
+// TestMassRemoval has a cluster return a complete but empty list.
 func TestMassRemoval(t *testing.T) {
 	t.Parallel()
 	const period = time.Hour
@@ -41,51 +41,51 @@ func TestMassRemoval(t *testing.T) {
 		reason string
 		// left is how many of the definitions the cluster still has.
 		left int
-		// then is what happens between the first scan that finds the rest missing and
-		// the last one.
+		// then runs between the first scan that finds objects missing and the last one.
 		then func(t *testing.T, a *standIn, b *harness)
-		// held says that the first scan does not believe it, goes that the last does.
+		// held reports whether the first scan holds the removal, goes whether the last
+		// one applies it.
 		held, goes bool
 	}{
-		"Few":     {"As much as half of them may go.", 6, nil, false, true},
-		"Many":    {"More than half may not.", 5, nil, true, false},
-		"Empty":   {"Nor may all.", 0, nil, true, false},
-		"Soon":    {"A second scan that comes soon says nothing.", 0, func(_ *testing.T, _ *standIn, b *harness) { b.later(period / 2) }, true, false},
-		"Lasting": {"One that comes a period later does.", 0, func(_ *testing.T, _ *standIn, b *harness) { b.later(period) }, true, true},
-		"Back": {"What was there in between begins anew.", 0, func(t *testing.T, a *standIn, b *harness) {
+		"Few":     {"Up to half of the objects can be removed at once.", 6, nil, false, true},
+		"Many":    {"A removal of more than half of the objects is held.", 5, nil, true, false},
+		"Empty":   {"A removal of all objects is held.", 0, nil, true, false},
+		"Soon":    {"A second scan that is too early does not confirm the removal.", 0, func(_ *testing.T, _ *standIn, b *harness) { b.later(period / 2) }, true, false},
+		"Lasting": {"A scan one period later confirms the removal.", 0, func(_ *testing.T, _ *standIn, b *harness) { b.later(period) }, true, true},
+		"Back": {"If the objects return in between, the period starts again.", 0, func(t *testing.T, a *standIn, b *harness) {
 			b.later(period / 2)
 			for i, plural := range all {
 				a.put(t, definition(plural, "one"), int64(200+i))
 			}
 			b.visits(t)
-			if h, s := b.fares(t); h.Status != Healthy || s.PendingRemoval != nil {
-				t.Errorf("all are back, and health is %+v", h)
+			if h, s := b.healthOf(t); h.Status != Healthy || s.PendingRemoval != nil {
+				t.Errorf("health is %+v after all objects returned, want healthy", h)
 			}
 			a.clear()
 			b.later(period / 2)
 		}, true, false},
-		"Away": {"A cluster that does not answer says nothing.", 0, func(t *testing.T, a *standIn, b *harness) {
+		"Away": {"A scan that fails does not confirm the removal.", 0, func(t *testing.T, a *standIn, b *harness) {
 			a.forbid(true)
 			if _, err := b.visit(t); err == nil {
-				t.Error("a cluster that forbids everything can be read")
+				t.Error("scan of a forbidden cluster returned no error")
 			}
 			a.forbid(false)
-			if _, s := b.fares(t); s.PendingRemoval == nil {
-				t.Error("the removal is not pending any more")
+			if _, s := b.healthOf(t); s.PendingRemoval == nil {
+				t.Error("removal is not pending any more")
 			}
 		}, true, false},
-		"Confirmed": {"Somebody may say that it is so.", 0, func(t *testing.T, _ *standIn, b *harness) {
-			_, s := b.fares(t)
+		"Confirmed": {"A user can confirm the removal.", 0, func(t *testing.T, _ *standIn, b *harness) {
+			_, s := b.healthOf(t)
 			if _, err := b.Confirm(t.Context(), theCluster, "user:default/ada", s.PendingRemoval.Since.Add(time.Second)); !errors.Is(err, ErrNothingPending) {
-				t.Errorf("another removal is confirmed: %v", err)
+				t.Errorf("another removal was confirmed: %v", err)
 			}
 			p, err := b.Confirm(t.Context(), theCluster, "user:default/ada", s.PendingRemoval.Since)
 			if err != nil || p.Objects != 12 {
-				t.Errorf("confirmed %+v, %v", p, err)
+				t.Errorf("confirmation returned %+v, %v; want 12 objects", p, err)
 			}
 		}, true, true},
-		"More": {"What is confirmed is not more than it was then.", 5, func(t *testing.T, a *standIn, b *harness) {
-			_, s := b.fares(t)
+		"More": {"A confirmation does not cover objects that go missing later.", 5, func(t *testing.T, a *standIn, b *harness) {
+			_, s := b.healthOf(t)
 			if _, err := b.Confirm(t.Context(), theCluster, "user:default/ada", s.PendingRemoval.Since); err != nil {
 				t.Error(err)
 			}
@@ -116,12 +116,12 @@ func TestMassRemoval(t *testing.T) {
 				return
 			}
 			b.has(t, tc.reason, want)
-			h, s := b.fares(t)
+			h, s := b.healthOf(t)
 			if p := s.PendingRemoval; h.Status != Degraded || s.State != Pending || p == nil || p.Objects != 12-tc.left || p.Of != 12 || s.StaleObjects != 12-tc.left || h.Clusters["prod"] != Pending {
 				t.Errorf("%s\nhealth is %+v", tc.reason, h)
 			}
-			if n := b.logged("many objects of a source are not found any more; their entities stay until that is confirmed"); n != 1 || !strings.Contains(b.log.String(), fmt.Sprintf(`"objects":%d`, 12-tc.left)) {
-				t.Errorf("%s\nthe log has %d lines about it", tc.reason, n)
+			if n := b.logged("mass removal pending; entities stay until it is confirmed"); n != 1 || !strings.Contains(b.log.String(), fmt.Sprintf(`"objects":%d`, 12-tc.left)) {
+				t.Errorf("%s\npending removal was logged %d times, want once", tc.reason, n)
 			}
 			if tc.then == nil {
 				return
@@ -132,15 +132,15 @@ func TestMassRemoval(t *testing.T) {
 				want = left
 			}
 			b.has(t, tc.reason, want)
-			if _, s := b.fares(t); (s.PendingRemoval == nil) != tc.goes {
-				t.Errorf("%s\npending is %+v", tc.reason, s.PendingRemoval)
+			if _, s := b.healthOf(t); (s.PendingRemoval == nil) != tc.goes {
+				t.Errorf("%s\npending removal is %+v", tc.reason, s.PendingRemoval)
 			}
 		})
 	}
 }
 
-// TestSmallLists has lists of composites that are each too small to be doubted be
-// empty with all others: a source is doubted as a whole.
+// TestSmallLists empties many lists of composites at once, each too small to be
+// held: the limit applies to the whole source.
 func TestSmallLists(t *testing.T) {
 	t.Parallel()
 	mass := MassRemoval{Percent: 50, Minimum: 5}
@@ -149,7 +149,7 @@ func TestSmallLists(t *testing.T) {
 		want     bool
 	}{{4, 4, false}, {5, 5, true}, {5, 10, false}, {6, 11, true}, {0, 0, false}} {
 		if got := mass.Is(tc.gone, tc.of); got != tc.want {
-			t.Errorf("%d of %d is a mass removal: %v", tc.gone, tc.of, got)
+			t.Errorf("removal of %d of %d objects is a mass removal: %v", tc.gone, tc.of, got)
 		}
 	}
 	a := stand(t)
@@ -164,12 +164,12 @@ func TestSmallLists(t *testing.T) {
 	a.to(150)
 	b.visits(t)
 	if got := len(b.catalog.entries()); got != had {
-		t.Errorf("of %d entities %d are left", had, got)
+		t.Errorf("of %d entities %d are left, want all", had, got)
 	}
 }
 
-// TestSlowFile has files be written slowly: they are truncated, filled a moment
-// later, document by document, or replaced.
+// TestSlowFile checks files that are written slowly: truncated and filled a
+// moment later, document by document, or replaced.
 func TestSlowFile(t *testing.T) {
 	t.Parallel()
 	const settle, untouched = 2 * time.Second, "-"
@@ -186,19 +186,19 @@ func TestSlowFile(t *testing.T) {
 		want   []string
 		again  time.Duration
 	}{
-		{"It is truncated.", 0, "# nothing\n", three("as", "bs", "cs", "os"), settle},
-		{"It has the first document.", 300 * time.Millisecond, definition("as", "two"), three("as", "bs", "cs", "os"), settle},
-		{"It has the next.", 1900 * time.Millisecond, definition("as", "two") + "---\n" + definition("bs", "two"), three("as", "bs", "cs", "os"), settle},
-		{"It is whole.", 1900 * time.Millisecond, whole, three("as", "bs", "cs", "os"), 0},
-		{"It is not there, since it is replaced.", time.Minute, "", three("as", "bs", "cs", "os"), settle},
-		{"It is there again.", time.Second, whole, three("as", "bs", "cs", "os"), 0},
-		{"It is truncated.", time.Minute, "# nothing\n", three("as", "bs", "cs", "os"), settle},
-		{"It was written, and is truncated once more.", time.Minute, "# nothing\n", three("as", "bs", "cs", "os"), settle},
-		{"It is whole again.", time.Second, whole, three("as", "bs", "cs", "os"), 0},
-		{"It lost a document.", time.Minute, definition("as", "one") + "---\n" + definition("bs", "one"), three("as", "bs", "cs", "os"), settle},
-		{"It has been so for long enough.", settle, untouched, three("as", "bs", "os"), 0},
-		{"It is gone.", time.Minute, "", three("as", "bs", "os"), settle},
-		{"And stays so.", settle, untouched, three("os"), 0},
+		{"A truncated file is not treated as empty.", 0, "# nothing\n", three("as", "bs", "cs", "os"), settle},
+		{"A file with only the first document is still being written.", 300 * time.Millisecond, definition("as", "two"), three("as", "bs", "cs", "os"), settle},
+		{"A file with the next document is still being written.", 1900 * time.Millisecond, definition("as", "two") + "---\n" + definition("bs", "two"), three("as", "bs", "cs", "os"), settle},
+		{"A complete file is read at once.", 1900 * time.Millisecond, whole, three("as", "bs", "cs", "os"), 0},
+		{"A file that is being replaced is not treated as deleted.", time.Minute, "", three("as", "bs", "cs", "os"), settle},
+		{"A replaced file is read.", time.Second, whole, three("as", "bs", "cs", "os"), 0},
+		{"A file truncated later is not treated as empty.", time.Minute, "# nothing\n", three("as", "bs", "cs", "os"), settle},
+		{"A file truncated a second time is not treated as empty.", time.Minute, "# nothing\n", three("as", "bs", "cs", "os"), settle},
+		{"A file that is complete again is read.", time.Second, whole, three("as", "bs", "cs", "os"), 0},
+		{"A document that is missing is not removed at once.", time.Minute, definition("as", "one") + "---\n" + definition("bs", "one"), three("as", "bs", "cs", "os"), settle},
+		{"A document that stays missing is removed after the settle time.", settle, untouched, three("as", "bs", "os"), 0},
+		{"A missing file is not removed at once.", time.Minute, "", three("as", "bs", "os"), settle},
+		{"A file that stays missing is removed after the settle time.", settle, untouched, three("os"), 0},
 	}
 	for _, step := range steps {
 		b.later(step.after - time.Second)
@@ -207,21 +207,21 @@ func TestSlowFile(t *testing.T) {
 		}
 		run, err := b.read(t, "files")
 		if err != nil || run.Again != step.again {
-			t.Errorf("%s\nscan again after %v, %v", step.reason, run.Again, err)
+			t.Errorf("%s\nnext scan is after %v, %v", step.reason, run.Again, err)
 		}
 		slices.Sort(step.want)
 		b.has(t, step.reason, step.want)
-		if h, _ := b.fares(t); h.Status != Healthy {
+		if h, _ := b.healthOf(t); h.Status != Healthy {
 			t.Errorf("%s\nhealth is %+v", step.reason, h)
 		}
 	}
 }
 
-// held is a source that is held up after it has been read.
+// held is a source that blocks after reading.
 type held struct {
 	source.Source
 	once sync.Once
-	// read is closed when it has been read, and goOn when it may be returned.
+	// read is closed after reading; Read returns when goOn is closed.
 	read, goOn chan struct{}
 }
 
@@ -235,8 +235,8 @@ func (h *held) Read(ctx context.Context) (*xrd.Set, error) {
 	return set, err
 }
 
-// heldUp has a replica read a folder, and be held up, while another one reads a
-// later state of it.
+// heldUp has a replica read a folder and block, while another one reads a later
+// state of it.
 func heldUp(t *testing.T, open func() *mirror.Mirror) {
 	t.Helper()
 	slow := &held{read: make(chan struct{}), goOn: make(chan struct{})}
@@ -244,10 +244,10 @@ func heldUp(t *testing.T, open func() *mirror.Mirror) {
 	late := newHarness(t, []string{"files"}, func(o *Options) {
 		slow.Source = o.Variants[0].Folders[0].Source
 		o.Variants[0].Folders[0].Source = slow
-		o.Memory, o.Catalog = memory, stored{store.New(memory.DB, store.Options{})}
+		o.Mirror, o.Catalog = memory, stored{store.New(memory.DB, store.Options{})}
 	})
 	other := open()
-	quick := newHarness(t, []string{"files"}, func(o *Options) { o.Memory, o.Catalog = other, stored{store.New(other.DB, store.Options{})} })
+	quick := newHarness(t, []string{"files"}, func(o *Options) { o.Mirror, o.Catalog = other, stored{store.New(other.DB, store.Options{})} })
 	late.sources["files"].set("a", definition("as", "earlier"))
 	done := make(chan error)
 	go func() {
@@ -260,13 +260,13 @@ func heldUp(t *testing.T, open func() *mirror.Mirror) {
 	quick.reads(t, "files")
 	close(slow.goOn)
 	if err := <-done; err != nil {
-		t.Errorf("the replica that was held up: %v", err)
+		t.Errorf("blocked replica returned the error %v", err)
 	}
 	late.works(t)
 	for _, ref := range []string{"template:default/as.example.org", "template:default/bs.example.org"} {
 		e, err := store.New(other.DB, store.Options{}).Get(t.Context(), ref)
 		if err != nil || !strings.Contains(string(e.JSON), "later") || strings.Contains(string(e.JSON), "earlier") {
-			t.Errorf("%s went back to what it was: %v", ref, err)
+			t.Errorf("%s was overwritten with an older state: %v", ref, err)
 		}
 	}
 }

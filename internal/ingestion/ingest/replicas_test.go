@@ -12,10 +12,9 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/catalog/store"
-	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// reads scans a shelf, and wants that to go well.
+// reads scans a source and fails the test on an error.
 func (b *harness) reads(t *testing.T, name string) {
 	t.Helper()
 	if _, err := b.read(t, name); err != nil {
@@ -23,7 +22,8 @@ func (b *harness) reads(t *testing.T, name string) {
 	}
 }
 
-// TestEmptyFolder has a folder be empty: it may only not be mounted.
+// TestEmptyFolder checks a folder that becomes empty, as it may only be
+// unmounted.
 func TestEmptyFolder(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, []string{"files"}, nil)
@@ -32,18 +32,18 @@ func TestEmptyFolder(t *testing.T) {
 		reason string
 		after  time.Duration
 		full   bool
-		// pending says that it is not believed, want what the catalog has then.
+		// pending reports whether the removal is held; want is then in the catalog.
 		pending bool
 		want    []string
 	}{
-		{"It is full.", 0, true, false, three("as")},
-		{"It is empty all at once.", 0, false, true, three("as")},
-		{"It has not been for a period.", nearly, false, true, three("as")},
-		{"It is full again.", 0, true, false, three("as")},
-		{"It is empty again, and the time from before does not count.", nearly, false, true, three("as")},
-		{"It has not been for long.", nearly, false, true, three("as")},
-		{"It stayed so.", 20 * time.Second, false, false, nil},
-		{"There is nothing to wait for.", 0, false, false, nil},
+		{"The definitions of a full folder are in the catalog.", 0, true, false, three("as")},
+		{"A folder that suddenly becomes empty is held.", 0, false, true, three("as")},
+		{"A folder that is empty for less than a period is held.", nearly, false, true, three("as")},
+		{"A folder that is full again is not held.", 0, true, false, three("as")},
+		{"The earlier empty time does not count when the folder becomes empty again.", nearly, false, true, three("as")},
+		{"The period is not over yet.", nearly, false, true, three("as")},
+		{"A folder that stays empty for a period is removed.", 20 * time.Second, false, false, nil},
+		{"After the removal nothing is pending.", 0, false, false, nil},
 	}
 	for _, step := range steps {
 		b.later(step.after)
@@ -57,24 +57,24 @@ func TestEmptyFolder(t *testing.T) {
 		if step.pending {
 			status, state = Degraded, Pending
 		}
-		if h, s := b.fares(t); h.Status != status || s.State != state || (s.PendingRemoval != nil) != step.pending || (s.StaleObjects > 0) != step.pending {
+		if h, s := b.healthOf(t); h.Status != status || s.State != state || (s.PendingRemoval != nil) != step.pending || (s.StaleObjects > 0) != step.pending {
 			t.Errorf("%s\nhealth is %+v", step.reason, h)
 		}
 	}
 }
 
-// joining makes another replica of a bench: it has the same memory, catalog and
-// clock.
+// joining creates another replica of a harness, with the same mirror, catalog
+// and clock.
 func (b *harness) joining(t *testing.T, names []string, change func(*Options)) *harness {
 	t.Helper()
 	return newHarness(t, names, func(o *Options) {
-		o.Memory, o.Catalog, o.Now = b.Memory, b.Catalog, b.Now
+		o.Mirror, o.Catalog, o.Now = b.Mirror, b.Catalog, b.Now
 		change(o)
 	})
 }
 
-// TestTidy has a replica whose configuration does not name a source that
-// another one reads.
+// TestTidy has a replica whose configuration lacks a source that another one
+// reads.
 func TestTidy(t *testing.T) {
 	t.Parallel()
 	said := func(t *testing.T, newer *harness) {
@@ -85,25 +85,25 @@ func TestTidy(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason string
-		// before is what the newer replica does before the other comes.
+		// before runs on the newer replica before the other starts.
 		before func(t *testing.T, newer *harness)
 		sole   bool
 		goes   bool
 	}{
 		"Live": {
-			"What another replica named two minutes ago stays.",
+			"A source that another replica announced two minutes ago stays.",
 			func(t *testing.T, newer *harness) { said(t, newer); newer.later(2 * time.Minute) }, false, false,
 		},
 		"ClockAhead": {
-			"A clock may be ahead.",
+			"A clock that is ahead does not matter.",
 			func(t *testing.T, newer *harness) { said(t, newer); newer.later(-2 * time.Minute) }, false, false,
 		},
 		"Vanished": {
-			"A replica that has not said anything for three minutes is no more.",
+			"A replica without an announcement for three minutes is considered gone.",
 			func(t *testing.T, newer *harness) { said(t, newer); newer.later(3 * time.Minute) }, false, true,
 		},
 		"Stopped": {
-			"Nobody waits for one that has stopped.",
+			"A replica that has stopped is not waited for.",
 			func(t *testing.T, newer *harness) {
 				said(t, newer)
 				over, cancel := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func TestTidy(t *testing.T) {
 				newer.tidy(over)
 			}, false, true,
 		},
-		"Sole": {"Whoever is alone waits for nobody.", said, true, true},
+		"Sole": {"A single replica waits for no other.", said, true, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// TestRestore deletes an entity, and has it come back.
+// TestRestore checks that a deleted entity is restored.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, []string{"files"}, func(o *Options) { o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
@@ -150,11 +150,11 @@ func TestRestore(t *testing.T) {
 		delete(b.catalog.documents[owner], ref)
 	}
 	take()
-	if err := b.Restore(t.Context(), "somebody else"); err != nil {
+	if err := b.Restore(t.Context(), "another"); err != nil {
 		t.Fatal(err)
 	}
-	if units, err := b.Memory.Units(t.Context(), 10); len(units) != 0 || err != nil {
-		t.Errorf("what is somebody else's is made anew: %v, %v", units, err)
+	if units, err := b.Mirror.Units(t.Context(), 10); len(units) != 0 || err != nil {
+		t.Errorf("units of another provider are dirty: %v, %v", units, err)
 	}
 	if err := b.Restore(t.Context(), owner); err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func (s stored) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
 	return out, err
 }
 
-// untidy makes the Template of definitions one that no catalog takes.
+// untidy makes the Template of each definition invalid.
 type untidy struct{ engine.Transformer }
 
 // Transform implements engine.Transformer.
@@ -209,13 +209,13 @@ func (u untidy) Transform(in engine.Input) (engine.Result, error) {
 	return r, err
 }
 
-// TestWithheld has an entity become one that the catalog would refuse, while
-// another of the same unit goes.
+// TestWithheld checks an entity that becomes invalid while another entity of its
+// unit is removed.
 func TestWithheld(t *testing.T) {
 	t.Parallel()
 	var catalog stored
 	b := newHarness(t, []string{"files"}, func(o *Options) {
-		catalog = stored{store.New(o.Memory.(*mirror.Mirror).DB, store.Options{})}
+		catalog = stored{store.New(o.Mirror.DB, store.Options{})}
 		o.Catalog = catalog
 		o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10}
 		o.Variants[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return untidy{e} }
@@ -232,19 +232,19 @@ func TestWithheld(t *testing.T) {
 	}
 	files.set("a", strings.Replace(definition("as", "two"), "  labels:", "  annotations: {tests/is: untidy}\n  labels:", 1))
 	files.set("c", "")
-	// What was made is made again from what was kept of it.
+	// The second pass uses the stored build.
 	for _, reason := range []string{"made", "kept"} {
 		b.reads(t, "files")
 		refs, err := catalog.Refs(t.Context(), "definition:as.example.org")
 		if diff := cmp.Diff([]string{api, xrd, template}, refs); diff != "" || err != nil {
-			t.Errorf("%s: the withheld stays, and what there is no longer goes: %s, %v", reason, diff, err)
+			t.Errorf("%s: catalog differs, want the withheld entity kept and the obsolete one removed: %s, %v", reason, diff, err)
 		}
 		after, err := catalog.Get(t.Context(), template)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(before, after); diff != "" {
-			t.Errorf("%s: what is withheld changed: %s", reason, diff)
+			t.Errorf("%s: withheld entity changed: %s", reason, diff)
 		}
 		if err := b.Restore(t.Context(), "definition:as.example.org"); err != nil {
 			t.Fatal(err)
@@ -253,9 +253,9 @@ func TestWithheld(t *testing.T) {
 	files.set("a", definition("as", "three"))
 	b.reads(t, "files")
 	if after, err := catalog.Get(t.Context(), template); err != nil || after.UID != before.UID || !strings.Contains(string(after.JSON), "three") {
-		t.Errorf("mended, it is %+v, %v", after, err)
+		t.Errorf("fixed entity is %+v, %v; want it updated with its uid", after, err)
 	}
 	if _, err := catalog.Get(t.Context(), composition); err == nil {
-		t.Error("what is gone is back")
+		t.Error("removed entity is back")
 	}
 }

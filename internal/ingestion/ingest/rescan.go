@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"time"
 
 	"example.dev/ingestor/source/cluster"
 )
@@ -23,7 +22,7 @@ func (w *watcher) recovered(l list) {
 func (p *target) scanIfFailed(ctx context.Context) {
 	all, err := p.variant.in.conditions(ctx, p.name)
 	if err == nil && all[p.name].Error != "" {
-		p.variant.in.again(ctx, p)
+		p.variant.in.scanSoon(p)
 	}
 }
 
@@ -38,31 +37,5 @@ func (w *watcher) failed(ctx context.Context, l list, e *cluster.Error) {
 		return
 	}
 	w.variant.in.meters.failed(w.at, string(e.Reason))
-	w.variant.in.again(ctx, w.target)
+	w.variant.in.scanSoon(w.target)
 }
-
-// again requests a scan.
-func (in *Ingest) again(ctx context.Context, p *target) {
-	if in.Again == nil || ctx.Err() != nil {
-		return
-	}
-	err := in.Again(ctx, p.name)
-	if err == nil || ctx.Err() != nil || p.asking.Swap(true) {
-		return
-	}
-	in.warn(p.variant.Log, "again "+p.name, "cannot ask for a scan; it is tried again", "source", p.name, "error", err)
-	// Without a retry, changes seen while the queue was down would wait for the schedule.
-	in.asking.Go(func() {
-		defer p.asking.Store(false)
-		for pauses := growing(); ctx.Err() == nil; {
-			pause(ctx, min(pauses.NextBackOff(), mostAsking))
-			if in.Again(ctx, p.name) == nil {
-				in.news("again "+p.name, "")
-				return
-			}
-		}
-	})
-}
-
-// mostAsking is the longest pause between requests for a scan.
-const mostAsking = 5 * time.Second

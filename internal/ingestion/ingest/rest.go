@@ -23,7 +23,7 @@ func (in *Ingest) due(ctx context.Context, limit int) ([]mirror.Unit, error) {
 	in.mu.Lock()
 	resting := len(in.resting)
 	in.mu.Unlock()
-	units, err := in.Memory.Units(ctx, limit+resting)
+	units, err := in.Mirror.Units(ctx, limit+resting)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (in *Ingest) restFor(u mirror.Unit, pause time.Duration) {
 			delete(in.resting, u.Name)
 		}
 		in.mu.Unlock()
-		in.rouse()
+		in.buildSoon()
 	})
 }
 
@@ -76,6 +76,6 @@ func (in *Ingest) rested(owner string) {
 	}
 	in.mu.Unlock()
 	if some {
-		in.rouse()
+		in.buildSoon()
 	}
 }

@@ -96,7 +96,7 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	run := Run{Source: name, Trigger: trigger, Started: in.Now()}
 	s, err := p.readAll(ctx)
 	if errors.Is(err, db.ErrSuperseded) {
-		p.variant.Log.Debug("scan given up, since another process has begun to scan the source", "source", name)
+		p.variant.Log.Debug("scan superseded by another process", "source", name)
 		return run, nil
 	}
 	if err != nil {
@@ -139,12 +139,12 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 func (in *Ingest) workAfter(ctx context.Context, p *target) (Tally, error) {
 	if ctx.Err() != nil {
 		// Reading took all of the time. The worker processes the units.
-		in.rouse()
+		in.buildSoon()
 		return Tally{}, nil
 	}
 	failing, err := in.failing(ctx)
 	if err == nil {
-		err = in.Memory.Touch(ctx, slices.Sorted(maps.Keys(failing)))
+		err = in.Mirror.Touch(ctx, slices.Sorted(maps.Keys(failing)))
 	}
 	if err != nil {
 		return Tally{}, err
@@ -182,7 +182,7 @@ func (p *target) readAll(ctx context.Context) (*scan, error) {
 		return nil, err
 	}
 	defer p.unlock()
-	ctx, err := p.variant.in.Memory.Fence(ctx, "scan "+p.name)
+	ctx, err := p.variant.in.Mirror.Fence(ctx, "scan "+p.name)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (p *target) readAll(ctx context.Context) (*scan, error) {
 	err = s.conclude(after, failed)
 	if err == nil && len(s.errs) > 0 && p.heard.Load() != heard {
 		// What could not be read may have become readable a moment later.
-		p.variant.in.again(after, p)
+		p.variant.in.scanSoon(p)
 	}
 	return s, err
 }
@@ -223,7 +223,7 @@ const listFailing = notSource + "units that failed"
 // failing returns the units that could not be built at the last attempt, by any
 // replica, and why.
 func (in *Ingest) failing(ctx context.Context) (map[string]string, error) {
-	states, err := in.Memory.SourceStates(ctx, listFailing)
+	states, err := in.Mirror.SourceStates(ctx, listFailing)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (in *Ingest) fails(ctx context.Context, failures map[string]string) error {
 	if err != nil {
 		return err
 	}
-	return in.Memory.SetSource(ctx, listFailing, data)
+	return in.Mirror.SetSource(ctx, listFailing, data)
 }
 
 // journal stores a run.
@@ -257,10 +257,10 @@ func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 	body, failed := json.Marshal(run)
 	changes, err := json.Marshal(run.Tally.changes.sorted())
 	if failed = errors.Join(failed, err); failed == nil {
-		failed = in.Memory.AddRun(ctx, run.Started, mirror.Run{Body: body, Changes: changes})
+		failed = in.Mirror.AddRun(ctx, run.Started, mirror.Run{Body: body, Changes: changes})
 	}
 	if failed != nil {
-		in.warn(in.Log, "journal", "cannot write down a run", "error", failed)
+		in.warn(in.Log, "journal", "run write failed", "error", failed)
 		return
 	}
 	in.news("journal", "")
@@ -268,7 +268,7 @@ func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 
 // Runs returns the last runs without their changes, the newest first.
 func (in *Ingest) Runs(ctx context.Context, limit int) ([]Run, error) {
-	known, err := in.Memory.Runs(ctx, limit)
+	known, err := in.Mirror.Runs(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func (in *Ingest) RunOf(ctx context.Context, id string) (Run, bool, error) {
 	if err != nil {
 		return Run{}, false, nil
 	}
-	known, ok, err := in.Memory.Run(ctx, n)
+	known, ok, err := in.Mirror.Run(ctx, n)
 	if err != nil || !ok {
 		return Run{}, false, err
 	}

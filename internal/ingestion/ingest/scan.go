@@ -87,7 +87,7 @@ func (p *target) newScan(ctx context.Context) (*scan, error) {
 	if err != nil {
 		s.lost, p.away = true, s.now
 		if ctx.Err() == nil && p.variant.in.news(lostMarks+p.name, "lost") {
-			p.variant.Log.Warn("change detection has lost its memory, so everything is looked at again", "source", p.name, "error", err)
+			p.variant.Log.Warn("read of change detection marks failed; all objects are read again", "source", p.name, "error", err)
 		}
 		return s, nil
 	}
@@ -138,7 +138,7 @@ func (s *scan) save(ctx context.Context) {
 	case ctx.Err() == nil:
 		s.away = s.now
 		if s.variant.in.news(unsavedMarks+s.name, "unsaved") {
-			s.variant.Log.Warn("cannot remember what was seen, so it is looked at again next time", "source", s.name, "error", err)
+			s.variant.Log.Warn("write of change detection marks failed; the next scan reads the objects again", "source", s.name, "error", err)
 		}
 	}
 }
@@ -206,7 +206,7 @@ type keptObject struct {
 
 // conditions returns the states of the named targets, or of all that were ever read.
 func (in *Ingest) conditions(ctx context.Context, names ...string) (map[string]condition, error) {
-	states, err := in.Memory.SourceStates(ctx, names...)
+	states, err := in.Mirror.SourceStates(ctx, names...)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 	after := condition{Tried: s.now, Good: before.Good, Lists: map[string]listCondition{}}
 	if whole != nil {
 		// The scan could not even find out which lists there are.
-		known, err := s.variant.in.Memory.Lists(ctx, s.name)
+		known, err := s.variant.in.Mirror.Lists(ctx, s.name)
 		if err != nil {
 			return err
 		}
@@ -287,40 +287,20 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 	s.tell(joined)
 	s.tellPending(after.Pending)
 	s.tellSelection(after.Selection)
-	return s.settle(ctx, turned, units, data)
-}
-
-// settle stores the state of the target, and marks the units dirty that have become
-// stale or fresh: those of whole lists, and single ones. It holds the lock of the
-// worker, which would otherwise build the units with the old state.
-func (s *scan) settle(ctx context.Context, turned, units []string, data []byte) error {
-	m := s.variant.in.Memory
-	if len(turned)+len(units) == 0 {
-		return m.SetSource(ctx, s.name, data)
-	}
-	return m.WithLock(ctx, theWork, func(ctx context.Context) error {
-		for _, list := range turned {
-			if _, err := m.TouchSource(ctx, s.name, list); err != nil {
-				return err
-			}
-		}
-		if err := m.Touch(ctx, units); err != nil {
-			return err
-		}
-		return m.SetSource(ctx, s.name, data)
-	})
+	s.variant.in.reached("settle", s.name)
+	return s.variant.in.Mirror.Settle(ctx, s.name, data, turned, units)
 }
 
 // tell logs the result of the scan whenever it changes.
 func (s *scan) tell(err error) {
 	in := s.variant.in
 	if err != nil {
-		in.warn(s.variant.Log, "scan "+s.name, "source cannot be read, wholly or in part; what is known of it stays",
+		in.warn(s.variant.Log, "scan "+s.name, "source scan failed or incomplete; last known objects are kept",
 			"source", s.name, "error", err.Error(), "hint", hint(err))
 		return
 	}
 	if in.news("scan "+s.name, "") {
-		s.variant.Log.Info("source can be read again", "source", s.name)
+		s.variant.Log.Info("source scan recovered", "source", s.name)
 	}
 }
 
@@ -331,7 +311,7 @@ func (s *scan) tellPending(p *PendingRemoval) {
 		in.news(about, "")
 		return
 	}
-	in.warn(s.variant.Log, about, "many objects of a source are not found any more; their entities stay until that is confirmed",
+	in.warn(s.variant.Log, about, "mass removal pending; entities stay until it is confirmed",
 		"source", s.name, "objects", p.Objects, "of", p.Of, "since", p.Since, "until", p.Until, "hint", pendingHint)
 }
 

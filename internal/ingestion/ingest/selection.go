@@ -83,7 +83,7 @@ func (p *variant) selection(c *picks) *Selection {
 			most = why
 		}
 	}
-	s.Message += fmt.Sprintf("of %d of them %s", c.whys[most], most)
+	s.Message += fmt.Sprintf("%d of them because %s", c.whys[most], most)
 	s.Hint = "see GET /api/composer-ingestor/definitions for the reason of each"
 	return s
 }
@@ -94,7 +94,7 @@ func (s *scan) tellSelection(chosen *Selection) {
 		s.variant.in.news("selection "+s.name, "")
 		return
 	}
-	s.variant.in.warn(s.variant.Log, "selection "+s.name, "no definition is selected", "source", s.name, "found", chosen.Message, "hint", chosen.Hint)
+	s.variant.in.warn(s.variant.Log, "selection "+s.name, "no definition selected", "source", s.name, "found", chosen.Message, "hint", chosen.Hint)
 }
 
 // DefinitionStatus is a definition in a source, and whether it is selected.
@@ -125,7 +125,7 @@ func (in *Ingest) Definitions(ctx context.Context, q DefinitionsQuery) (items []
 		if q.Source != "" && p.name != q.Source || q.Cluster != "" && (!p.cluster || p.at != q.Cluster) {
 			continue
 		}
-		objects, err := in.Memory.SourceObjects(ctx, p.name)
+		objects, err := in.Mirror.SourceObjects(ctx, p.name)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -9,14 +9,14 @@ import (
 	"example.dev/ingestor/engine"
 )
 
-// unlabelled is a definition without the label.
+// unlabelled returns a definition without the label.
 func unlabelled(plural string) string {
 	return strings.Replace(definition(plural, "one"), "  labels: {openportal.dev/ingest: \"true\"}\n", "", 1)
 }
 
-// TestNoneSelected has a folder and a cluster whose definitions have no label:
-// health, runs, findings, the log and the list of definitions say so, with the
-// command that helps.
+// TestNoneSelected checks a folder and a cluster whose definitions have no
+// label: health, runs, findings, the log and the list of definitions report it,
+// with the command that helps.
 func TestNoneSelected(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
@@ -27,47 +27,47 @@ func TestNoneSelected(t *testing.T) {
 	const message = "2 definitions found, 0 selected: none has the label openportal.dev/ingest=true"
 	const command = "kubectl label compositeresourcedefinitions.apiextensions.crossplane.io as.example.org openportal.dev/ingest=true"
 	if run.Notice != message || run.Discovered != 2 || run.Selected != 0 {
-		t.Errorf("the run is %+v", run)
+		t.Errorf("run is %+v, want the notice", run)
 	}
-	h, s := b.fares(t)
+	h, s := b.healthOf(t)
 	want := &Selection{Found: 2, Message: message, Hint: command + ", or set composerIngestor.ingestAll: true"}
 	if diff := cmp.Diff(want, s.Definitions); diff != "" || len(h.Notices) != 1 || !strings.Contains(h.Notices[0], command) {
-		t.Errorf("health says %v %s", h.Notices, diff)
+		t.Errorf("health has the notices %v, want one with the command %s", h.Notices, diff)
 	}
 	found, err := b.Findings(t.Context(), FindingsQuery{Rule: RuleNoneSelected, Limit: 10})
 	if err != nil || found.TotalItems != 1 || found.Items[0].Message != message {
-		t.Errorf("findings are %+v (%v)", found, err)
+		t.Errorf("findings are %+v (%v), want one with the notice", found, err)
 	}
 	b.visits(t)
-	if n := b.logged("no definition is selected"); n != 1 {
-		t.Errorf("it was logged %d times", n)
+	if n := b.logged("no definition selected"); n != 1 {
+		t.Errorf("notice was logged %d times, want once", n)
 	}
-	const why = `it has no label openportal.dev/ingest: "true"`
+	const why = `label openportal.dev/ingest: "true" is missing`
 	all := []DefinitionStatus{
 		{Name: "as.example.org", Source: theCluster, Cluster: "prod", Why: why}, {Name: "bs.example.org", Source: theCluster, Cluster: "prod", Why: why},
 	}
 	items, total, err := b.Definitions(t.Context(), DefinitionsQuery{Limit: 10})
 	if diff := cmp.Diff(all, items); diff != "" || total != 2 || err != nil {
-		t.Errorf("definitions: %s (%d, %v)", diff, total, err)
+		t.Errorf("definitions differ: %s (%d, %v)", diff, total, err)
 	}
 	if items, total, err = b.Definitions(t.Context(), DefinitionsQuery{Limit: 1, Offset: 1}); total != 2 || err != nil || !cmp.Equal(all[1:], items) {
-		t.Errorf("the second page is %v (%d, %v)", items, total, err)
+		t.Errorf("second page is %v (%d, %v), want the second definition of 2", items, total, err)
 	}
-	// One with the label is enough.
+	// One definition with the label is enough.
 	a.put(t, definition("as", "one"), 60)
 	if run := b.visits(t); run.Notice != "" || run.Selected != 1 {
-		t.Errorf("with a label the run is %+v", run)
+		t.Errorf("run with a labelled definition is %+v, want one selected and no notice", run)
 	}
-	if h, s := b.fares(t); len(h.Notices) > 0 || s.Definitions.Selected != 1 {
-		t.Errorf("with a label health says %v, %+v", h.Notices, s.Definitions)
+	if h, s := b.healthOf(t); len(h.Notices) > 0 || s.Definitions.Selected != 1 {
+		t.Errorf("health with a labelled definition has %v, %+v; want no notice", h.Notices, s.Definitions)
 	}
 	no := false
 	if items, _, err := b.Definitions(t.Context(), DefinitionsQuery{Selected: &no, Limit: 10}); err != nil || !cmp.Equal(all[1:], items) {
-		t.Errorf("not selected are %v (%v)", items, err)
+		t.Errorf("definitions that are not selected are %v (%v)", items, err)
 	}
 }
 
-// TestNoneSelectedInFolder is the same for files, with other reasons.
+// TestNoneSelectedInFolder checks the same for files, with other reasons.
 func TestNoneSelectedInFolder(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, []string{"files"}, func(o *Options) {
@@ -76,14 +76,14 @@ func TestNoneSelectedInFolder(t *testing.T) {
 	})
 	b.sources["files"].set("a.yaml", unlabelled("a"))
 	run, err := b.read(t, "files")
-	if err != nil || run.Notice != `1 definition found, 0 selected: of 1 of them its name "a.example.org" is excluded` {
-		t.Errorf("the run is %+v (%v)", run, err)
+	if err != nil || run.Notice != `1 definition found, 0 selected: 1 of them because name "a.example.org" is excluded` {
+		t.Errorf("run is %+v (%v), want the notice that the name is excluded", run, err)
 	}
 	b.sources["files"].set("b.yaml", unlabelled("b"))
 	if run, err = b.read(t, "files"); err != nil || run.Selected != 1 || run.Notice != "" || b.catalog.entries()["Template b.example.org"] == "" {
-		t.Errorf("without a label that is required, the run is %+v (%v)", run, err)
+		t.Errorf("run without a required label is %+v (%v), want one selected", run, err)
 	}
 	if engine.ComposerIngestor.RequiredLabel == "" {
-		t.Error("the profile requires no label any more")
+		t.Error("profile requires no label any more")
 	}
 }

@@ -112,7 +112,7 @@ func (in *Ingest) unserved(ctx context.Context, conditions map[string]condition)
 		}
 		more, err := p.unserved(ctx, conditions[p.name])
 		if err != nil {
-			return nil, fmt.Errorf("cannot tell which definitions %s does not serve: %w", p.at, err)
+			return nil, fmt.Errorf("cannot find unserved definitions of cluster %s: %w", p.at, err)
 		}
 		all = append(all, more...)
 	}
@@ -140,7 +140,7 @@ func (p *target) unserved(ctx context.Context, c condition) ([]Unserved, error) 
 	if len(lists) == 0 {
 		return nil, nil
 	}
-	objects, err := p.variant.in.Memory.SourceObjects(ctx, p.name, lists...)
+	objects, err := p.variant.in.Mirror.SourceObjects(ctx, p.name, lists...)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (w *watcher) tellServed(ctx context.Context, kinds []string, served cluster
 	for _, name := range kinds {
 		noted, now := lists[name].Unserved, !served.Has(w.kinds[name].Resource)
 		if noted && !now || now && !noted && w.waits >= patientWaits {
-			w.variant.in.again(ctx, w.target)
+			w.variant.in.scanSoon(w.target)
 			return
 		}
 	}

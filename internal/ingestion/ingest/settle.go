@@ -33,7 +33,7 @@ func (r *reading) unsettled(ctx context.Context, kept map[string]string) (keys [
 	if missing == nil {
 		return nil, nil
 	}
-	objects, err := r.place.variant.in.Memory.SourceObjects(ctx, r.s.name, listFolder)
+	objects, err := r.place.variant.in.Mirror.SourceObjects(ctx, r.s.name, listFolder)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// TestSift shows which changes of an object have it looked at, by method.
+// TestSift checks which changes of an object have it read, by method.
 func TestSift(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -33,46 +33,46 @@ func TestSift(t *testing.T) {
 		reason string
 		now    cluster.Item
 		known  map[string]int64
-		// unmarked says that change detection remembers nothing.
+		// unmarked reports whether change detection has no mark.
 		unmarked bool
-		// want is what is done by version, timestamp, hash, and switched off.
+		// want is the result for the methods version, timestamp, hash, and disabled.
 		want [4]string
 	}{
 		"Same": {
-			"What is as it was is left alone; a hash cannot be had of metadata.",
+			"An unchanged object is skipped; metadata has no hash.",
 			before, map[string]int64{"a.example.org": 7}, false, [4]string{nothing, nothing, look, look},
 		},
 		"Status": {
-			"A new version that no field of the spec is of, and no time.",
+			"A new version is read, even if neither spec nor time changed.",
 			with(func(i *cluster.Item) { i.Version = 8 }), map[string]int64{"a.example.org": 7}, false, [4]string{look, look, look, look},
 		},
 		"SeenByOthers": {
-			"Another replica has brought in the same version.",
+			"With timestamps, a version that another replica stored is skipped.",
 			with(func(i *cluster.Item) { i.Version = 8 }), map[string]int64{"a.example.org": 8}, false, [4]string{look, nothing, look, look},
 		},
 		"Later": {
-			"A later time.",
+			"A later time is read.",
 			with(func(i *cluster.Item) { i.Version, i.Changed = 8, noon.Add(time.Second) }), map[string]int64{"a.example.org": 8}, false, [4]string{look, look, look, look},
 		},
 		"LabelGone": {
-			"Servers note no time when a label is taken away, so labels count.",
+			"Labels are compared, as servers set no time when a label is removed.",
 			with(func(i *cluster.Item) { i.Version, i.Labels = 8, map[string]string{"team": "red", "tier": "x"} }),
 			map[string]int64{"a.example.org": 8}, false, [4]string{look, look, look, look},
 		},
 		"Another": {
-			"One that was deleted and made again is another.",
+			"An object that was deleted and created again has another uid.",
 			with(func(i *cluster.Item) { i.UID = "other" }), map[string]int64{"a.example.org": 7}, false, [4]string{look, nothing, look, look},
 		},
 		"Unknown": {
-			"A mark of what the mirror does not have is worth nothing.",
+			"A mark of an object that the mirror does not have is ignored.",
 			before, nil, false, [4]string{look, look, look, look},
 		},
 		"Unmarked": {
-			"Without a mark everything is looked at.",
+			"Without a mark everything is read.",
 			before, map[string]int64{"a.example.org": 7}, true, [4]string{look, look, look, look},
 		},
 		"Refused": {
-			"What is refused need not be seen.",
+			"An object that is refused by its metadata is not read.",
 			with(func(i *cluster.Item) { i.Version, i.Labels = 8, nil }), map[string]int64{"a.example.org": 7}, false, [4]string{refused, refused, refused, refused},
 		},
 	}
@@ -103,7 +103,7 @@ func TestSift(t *testing.T) {
 	}
 }
 
-// TestNotices gathers what a watch tells.
+// TestNotices checks how events of a watch are merged.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	item := func(name string, version int64) cluster.Item { return cluster.Item{Name: name, Version: version} }
@@ -121,27 +121,27 @@ func TestNotices(t *testing.T) {
 		want    gathered
 	}{
 		"Changes": {
-			"Of several changes the last one counts.",
+			"The last of several changes counts.",
 			[]cluster.Event{one(cluster.Changed, "a", 1), one(cluster.Changed, "b", 2), one(cluster.Changed, "a", 3)},
 			gathered{false, map[string]int64{"a": 3, "b": 2}, nil},
 		},
 		"Deleted": {
-			"What was deleted is not read.",
+			"A deleted object is not read.",
 			[]cluster.Event{one(cluster.Changed, "a", 1), one(cluster.Deleted, "a", 2)},
 			gathered{false, nil, map[string]int64{"a": 2}},
 		},
 		"BackAgain": {
-			"What was deleted and made again is read.",
+			"An object that was deleted and created again is read.",
 			[]cluster.Event{one(cluster.Deleted, "a", 1), one(cluster.Changed, "a", 2)},
 			gathered{false, map[string]int64{"a": 2}, nil},
 		},
 		"Listed": {
-			"A list says all, whatever was said before it.",
+			"A list replaces all earlier events.",
 			[]cluster.Event{one(cluster.Changed, "a", 1), one(cluster.Deleted, "b", 2), {Type: cluster.Listed, Items: []cluster.Item{item("c", 3)}, Version: 4}},
 			gathered{true, map[string]int64{"c": 3}, nil},
 		},
 		"AfterList": {
-			"What comes after a list is added to it.",
+			"Events after a list are added to it.",
 			[]cluster.Event{{Type: cluster.Listed, Items: []cluster.Item{item("a", 1), item("b", 2)}, Version: 2}, one(cluster.Deleted, "a", 3), one(cluster.Changed, "c", 4)},
 			gathered{true, map[string]int64{"b": 2, "c": 4}, map[string]int64{"a": 3}},
 		},
@@ -160,7 +160,7 @@ func TestNotices(t *testing.T) {
 			w.handleEvent(one(cluster.Changed, "z", 9), list{name: "compositions x"})
 			all := w.gather()
 			if len(all) != 2 || all[0].list.name != "definitions x" {
-				t.Fatalf("definitions do not come first: %v", all)
+				t.Fatalf("lists are %v, want definitions first", all)
 			}
 			got := gathered{Listed: all[0].listed}
 			for _, key := range slices.Sorted(maps.Keys(all[0].items)) {
@@ -176,7 +176,7 @@ func TestNotices(t *testing.T) {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 			if len(w.gather()) != 0 {
-				t.Error("what was gathered is gathered again")
+				t.Error("events were returned a second time")
 			}
 		})
 	}

@@ -20,7 +20,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// What the stand-in serves, and the place that a kitchen reads it as.
+// Content of the stand-in, and the target under which it is read.
 const (
 	theGroup       = "apiextensions.crossplane.io"
 	theKinds       = "compositeresourcedefinitions"
@@ -28,17 +28,17 @@ const (
 	theDefinitions = listDefinitions + theKinds + "." + theGroup
 )
 
-// standIn is an API server of which a test says what it has, at which versions:
-// a real one cannot be told to count them in another way.
+// standIn is an API server whose objects and versions the test sets, as a real
+// one cannot be told how to count versions.
 type standIn struct {
 	*httptest.Server
 	mu sync.Mutex
-	// version is that of the lists, objects what is in them, by plural and name.
+	// version is that of the lists; objects are their content, by plural and name.
 	version int64
 	objects map[string]map[string]string
-	// forbidden says that nothing may be listed.
+	// forbidden denies all lists.
 	forbidden bool
-	// denied are plurals that may not be listed.
+	// denied are the plurals that cannot be listed.
 	denied map[string]bool
 }
 
@@ -51,15 +51,14 @@ func stand(t *testing.T) *standIn {
 	return a
 }
 
-// clear takes everything away.
+// clear removes everything.
 func (a *standIn) clear() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.objects = map[string]map[string]string{theKinds: {}, "compositions": {}}
 }
 
-// put has the server have an object at a version, and its lists one that is not
-// older.
+// put sets an object at a version, and raises the version of the lists to it.
 func (a *standIn) put(t *testing.T, text string, version int64) {
 	t.Helper()
 	set := &xrd.Set{}
@@ -76,7 +75,7 @@ func (a *standIn) put(t *testing.T, text string, version int64) {
 	meta := n.Get("metadata")
 	meta.Set("resourceVersion", tree.Str(fmt.Sprint(version)))
 	meta.Set("uid", tree.Str("uid of "+name(n)))
-	// Servers note when an object changed. Here a second makes a version.
+	// Servers record when an object changed. Here a second is a version.
 	at := time.Unix(version, 0).UTC().Format(time.RFC3339)
 	meta.Set("managedFields", tree.Arr(tree.Obj(tree.F("time", tree.Str(at)))))
 	a.mu.Lock()
@@ -85,8 +84,8 @@ func (a *standIn) put(t *testing.T, text string, version int64) {
 	a.version = max(a.version, version)
 }
 
-// spoil makes a definition one that can be listed and not be read: it is nested
-// too deep.
+// spoil makes a definition one that can be listed but not read: it is nested too
+// deep.
 func (a *standIn) spoil(name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,14 +100,14 @@ func (a *standIn) to(version int64) {
 	a.version = version
 }
 
-// forbid says whether anything may be listed.
+// forbid sets whether all lists are denied.
 func (a *standIn) forbid(no bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forbidden = no
 }
 
-// deny says whether a plural may be listed.
+// deny sets whether a plural is denied.
 func (a *standIn) deny(plural string, no bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -149,17 +148,17 @@ func (a *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		answer = fmt.Sprintf(`{"kind":"Status","reason":"NotFound","code":404,"details":{"name":%q}}`, path[len(path)-1])
 	}
-	// Whoever does not listen any more has nothing of it.
+	// A client that closed the connection gets no response.
 	_, _ = w.Write([]byte(answer))
 }
 
-// settings are how a kitchen finds it.
+// settings returns the cluster settings of the stand-in.
 func (a *standIn) settings() source.Cluster {
 	return source.Cluster{Name: "prod", URL: a.URL, Token: "theirs"}
 }
 
-// follower is a watcher of the place of b that follows nothing yet, and the list
-// of definitions.
+// follower returns a watcher of the target of b that watches nothing yet, and
+// the list of definitions.
 func (a *standIn) follower(t *testing.T, b *harness) (*watcher, list) {
 	t.Helper()
 	c, err := cluster.Connect(a.settings(), cluster.Options{})
@@ -177,8 +176,8 @@ func (a *standIn) follower(t *testing.T, b *harness) (*watcher, list) {
 	return w, w.fixed(apis)[0]
 }
 
-// abroad makes an Ingest over a stand-in, with SQLite behind it. change, if not
-// nil, may alter its options.
+// abroad creates an Ingest over a stand-in, with SQLite. change, if not nil, may
+// alter its options.
 func abroad(t *testing.T, a *standIn, change func(*Options)) *harness {
 	t.Helper()
 	return newHarness(t, nil, func(o *Options) {
@@ -189,14 +188,14 @@ func abroad(t *testing.T, a *standIn, change func(*Options)) *harness {
 	})
 }
 
-// visit scans the stand-in a second later. The error is that of the source.
+// visit scans the stand-in a second later. It returns the error of the source.
 func (b *harness) visit(t *testing.T) (Run, error) {
 	t.Helper()
 	b.later(time.Second)
 	return b.Scan(t.Context(), theCluster, TriggerManual)
 }
 
-// visits scans it, and wants that to go well.
+// visits scans the stand-in and fails the test on an error.
 func (b *harness) visits(t *testing.T) Run {
 	t.Helper()
 	run, err := b.visit(t)
@@ -206,7 +205,7 @@ func (b *harness) visits(t *testing.T) Run {
 	return run
 }
 
-// works works off what is dirty.
+// works processes the dirty units.
 func (b *harness) works(t *testing.T) {
 	t.Helper()
 	if _, err := b.work(t.Context()); err != nil {
@@ -214,8 +213,8 @@ func (b *harness) works(t *testing.T) {
 	}
 }
 
-// fares returns the health of the service and of its only source.
-func (b *harness) fares(t *testing.T) (Health, SourceHealth) {
+// healthOf returns the health of the service and of its only source.
+func (b *harness) healthOf(t *testing.T) (Health, SourceHealth) {
 	t.Helper()
 	h, err := b.Health(t.Context(), 0)
 	if err != nil {
@@ -224,7 +223,7 @@ func (b *harness) fares(t *testing.T) (Health, SourceHealth) {
 	return h, h.Sources[0]
 }
 
-// logged counts lines of the log that have a message.
+// logged counts the log lines with a message.
 func (b *harness) logged(message string) int {
 	text, err := json.Marshal(message)
 	if err != nil {
@@ -233,10 +232,10 @@ func (b *harness) logged(message string) int {
 	return strings.Count(b.log.String(), `"msg":`+string(text))
 }
 
-// mirrored returns the objects of a unit that are its own.
+// mirrored returns the objects that a unit owns.
 func (b *harness) mirrored(t *testing.T, unit string) []mirror.Object {
 	t.Helper()
-	objects, err := b.Memory.UnitObjects(t.Context(), []string{unit})
+	objects, err := b.Mirror.UnitObjects(t.Context(), []string{unit})
 	if err != nil {
 		t.Fatal(err)
 	}

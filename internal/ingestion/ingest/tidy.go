@@ -30,7 +30,7 @@ func (in *Ingest) tidy(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := presentEvery
 		if err := in.drop(ctx); err != nil && ctx.Err() == nil {
-			in.warn(in.Log, "tidy", "cannot forget sources that are not in the configuration any more", "error", err)
+			in.warn(in.Log, "tidy", "removal of unconfigured sources failed", "error", err)
 			wait = time.Second
 		}
 		pause(ctx, wait)
@@ -47,7 +47,7 @@ func (in *Ingest) present(ctx context.Context, p presence) error {
 	if err != nil {
 		return err
 	}
-	return in.Memory.SetSource(ctx, listPresent+in.Replica, data)
+	return in.Mirror.SetSource(ctx, listPresent+in.Replica, data)
 }
 
 // drop deletes these sources once.
@@ -63,7 +63,7 @@ func (in *Ingest) drop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gone, err := in.Memory.DropSources(ctx, keep)
+	gone, err := in.Mirror.DropSources(ctx, keep)
 	if err != nil {
 		return err
 	}
@@ -75,18 +75,18 @@ func (in *Ingest) drop(ctx context.Context) error {
 	}
 	for name, n := range gone {
 		if !strings.HasPrefix(name, notSource) {
-			in.Log.Warn("source is not in the configuration any more, so its entities go", "source", name, "objects", n)
+			in.Log.Warn("source no longer configured; its entities are removed", "source", name, "objects", n)
 		}
 	}
 	in.news("tidy", "")
-	in.rouse()
+	in.buildSoon()
 	return nil
 }
 
 // named returns the journal keys to keep: the sources that a replica names, and the
 // other keys of the journal.
 func (in *Ingest) named(ctx context.Context, own presence) ([]string, error) {
-	states, err := in.Memory.SourceStates(ctx)
+	states, err := in.Mirror.SourceStates(ctx)
 	if err != nil {
 		return nil, err
 	}

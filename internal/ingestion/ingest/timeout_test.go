@@ -12,9 +12,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TestTimedOutScan has a scan take longer than it may: it is counted, remembered
-// as a run, and health says so. Before, all metrics of the contract are there,
-// with 0.
+// TestTimedOutScan checks that a scan that exceeds its timeout is counted,
+// stored as a run and reported by health. All metrics of the contract exist from
+// the start, with the value 0.
 func TestTimedOutScan(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
@@ -31,13 +31,13 @@ func TestTimedOutScan(t *testing.T) {
 		"composer_ingestor_processing_duration_seconds", "composer_ingestor_errors_total",
 	} {
 		if n, there := values[name]; !there || n != 0 {
-			t.Errorf("%s is %v at the start, and there: %v", name, n, there)
+			t.Errorf("%s is %v at the start, exists: %v; want 0", name, n, there)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := b.Scan(ctx, "composerIngestor/sources/slow", TriggerSchedule); err == nil {
-		t.Error("the scan did not fail")
+		t.Error("scan returned no error, want a timeout")
 	}
 	if n := contract(t, registry)["composer_ingestor_errors_total"]; n != 1 {
 		t.Errorf("%v errors were counted, want 1", n)
@@ -47,11 +47,11 @@ func TestTimedOutScan(t *testing.T) {
 	}
 	runs, err := b.Runs(t.Context(), 10)
 	if err != nil || len(runs) != 1 || runs[0].Source != "composerIngestor/sources/slow" || !strings.Contains(runs[0].Error, "deadline") {
-		t.Errorf("the runs are %+v (%v)", runs, err)
+		t.Errorf("runs are %+v (%v), want one with the deadline error", runs, err)
 	}
 	h, err := b.Health(t.Context(), 0)
 	if err != nil || h.Sources[0].State != "timeout" {
-		t.Errorf("health is %+v (%v)", h, err)
+		t.Errorf("health is %+v (%v), want the state timeout", h, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +37,9 @@ func provider(unit string) string {
 
 // load loads all objects of units.
 func (in *Ingest) load(ctx context.Context, names []string) (map[string][]mirror.Object, error) {
-	objects, err := in.Memory.UnitObjects(ctx, names)
+	in.reached("load", strconv.Itoa(len(names)))
+	objects, err := in.Mirror.UnitObjects(ctx, names)
+	in.reached("loaded", strconv.Itoa(len(names)))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +56,7 @@ func (in *Ingest) load(ctx context.Context, names []string) (map[string][]mirror
 	if len(owners) == 0 {
 		return out, nil
 	}
-	more, err := in.Memory.KindObjects(ctx, slices.Sorted(maps.Keys(owners)))
+	more, err := in.Mirror.KindObjects(ctx, slices.Sorted(maps.Keys(owners)))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +105,7 @@ func (s *unitBatch) buildUnit(ctx context.Context, u mirror.Unit, objects []mirr
 	defer func() {
 		if p := recover(); p != nil {
 			// A panic in one unit must not affect the others.
-			d.failed = fmt.Sprintf("cannot make anything of it: %v", p)
+			d.failed = fmt.Sprintf("cannot build unit: %v", p)
 		}
 	}()
 	stale, since := s.stale(objects)
@@ -227,7 +230,7 @@ func (s *unitBatch) variantsOf(unit string, objects []mirror.Object, found time.
 // panicked logs the stack of a panic of the engine, if that is configured.
 func (p *variant) panicked(definition string, stack []byte) {
 	if p.Stacks && p.in.news("panic "+definition, string(stack)) {
-		p.Log.Error("the engine panicked", "definition", definition, "stack", string(stack))
+		p.Log.Error("engine panicked", "definition", definition, "stack", string(stack))
 	}
 }
 
@@ -241,7 +244,7 @@ func (s *unitBatch) set(p *variant, objects []mirror.Object) (*xrd.Set, error) {
 		}
 		n, err := s.caches.node(o)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read what is remembered of %s %s: %w", o.Source, o.Key, err)
+			return nil, fmt.Errorf("cannot read mirrored object %s %s: %w", o.Source, o.Key, err)
 		}
 		kept := noteOf(o)
 		if kept.At != (tree.Pos{}) {
@@ -353,10 +356,10 @@ func (in *Ingest) Restore(ctx context.Context, provider string) error {
 	if !Provides(provider) {
 		return nil
 	}
-	if err := in.Memory.Touch(ctx, []string{strings.TrimPrefix(provider, providerDefinition)}); err != nil {
+	if err := in.Mirror.Touch(ctx, []string{strings.TrimPrefix(provider, providerDefinition)}); err != nil {
 		return err
 	}
-	in.rouse()
+	in.buildSoon()
 	return nil
 }
 

@@ -59,8 +59,6 @@ type target struct {
 	away time.Time
 	// heard counts how often a watch found a list to be readable.
 	heard atomic.Int64
-	// asking says that a goroutine is retrying to request a scan of the target.
-	asking atomic.Bool
 }
 
 // lock waits until no other goroutine reads the target.
@@ -78,7 +76,7 @@ func (p *target) unlock() { <-p.busy }
 // caught keeps a panic while watching a target from ending the process. It is deferred.
 func (in *Ingest) caught(p *target) {
 	if v := recover(); v != nil {
-		in.warn(p.variant.Log, "panic "+p.name, "following a source failed; the schedule goes on", "source", p.name, "error", fmt.Sprint(v))
+		in.warn(p.variant.Log, "panic "+p.name, "watch panicked; changes wait for the next scheduled scan", "source", p.name, "error", fmt.Sprint(v))
 	}
 }
 

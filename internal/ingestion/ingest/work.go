@@ -14,41 +14,20 @@ import (
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// lookEvery is how often the worker looks for dirty units without a signal: another
-// replica may have died while processing them.
-const lookEvery = 30 * time.Second
-
-// workAgain is the delay before a retry after an error.
-const workAgain = 2 * time.Second
-
-// workLoop processes dirty units whenever there may be some, until ctx ends.
-func (in *Ingest) workLoop(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	in.rouse()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-in.wake:
-		case <-tick.C:
-		}
-		begun := in.Now()
-		t, err := in.work(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			in.warn(in.Log, "work", "cannot bring the catalog up to date; it is tried again", "error", err)
-			in.meters.failed("", "catalog")
-			time.AfterFunc(workAgain, in.rouse)
-		default:
-			in.news("work", "")
-		}
-		if t.changed() || t.Failed > 0 {
-			in.journal(ctx, Run{Trigger: TriggerWatch, Started: begun, Tally: t}, err)
-		}
+// BuildDirty processes all dirty units, and records that as a run if it changed the catalog.
+func (in *Ingest) BuildDirty(ctx context.Context) error {
+	begun := in.Now()
+	t, err := in.work(ctx)
+	if err != nil && ctx.Err() == nil {
+		in.meters.failed("", "catalog")
 	}
+	if t.changed() || t.Failed > 0 {
+		in.journal(ctx, Run{Trigger: TriggerWatch, Started: begun, Tally: t}, err)
+	}
+	if err == nil && t.Units >= mostUnits {
+		in.buildSoon()
+	}
+	return err
 }
 
 // Tally counts what was done.
@@ -84,11 +63,12 @@ func (t *Tally) add(w Written) {
 	}
 }
 
-// theWork is the lock that makes processing dirty units exclusive across all replicas.
-const theWork = "ingest"
+// buildLock is the lock that makes processing dirty units exclusive across all
+// replicas. Scans process what they marked dirty themselves, so that their runs record
+// what they changed; the queue alone would not keep them apart from the build task.
+const buildLock = "ingest"
 
-// mostUnits is how many units are processed at once, before other replicas get the
-// lock.
+// mostUnits is how many units are processed at once, before another job gets the lock.
 const mostUnits = 50_000
 
 // manyUnits is the number of units above which the caches are too small to help.
@@ -102,7 +82,8 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 	if err != nil || len(units) == 0 {
 		return total, err
 	}
-	err = in.Memory.WithLock(ctx, theWork, func(ctx context.Context) error {
+	in.reached("lock", buildLock)
+	err = in.Mirror.WithLock(ctx, buildLock, func(ctx context.Context) error {
 		units, err := in.due(ctx, mostUnits)
 		if err != nil || len(units) == 0 {
 			return err
@@ -122,7 +103,7 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 		}
 		err = s.run(ctx, units)
 		total = s.tally
-		return errors.Join(err, in.fails(ctx, s.failures), in.Memory.Uncheck(ctx, differ(before, s.failures)))
+		return errors.Join(err, in.fails(ctx, s.failures), in.Mirror.Uncheck(ctx, differ(before, s.failures)))
 	})
 	return total, err
 }
@@ -345,7 +326,7 @@ const mostFinished = 1000
 // tidyUp takes finished units off the agenda.
 func (s *unitBatch) tidyUp(ctx context.Context) error {
 	begun := s.Now()
-	err := s.Memory.Done(ctx, s.finished)
+	err := s.Mirror.Done(ctx, s.finished)
 	s.finished = s.finished[:0]
 	took := s.Now().Sub(begun)
 	s.tally.Write += took
@@ -366,10 +347,10 @@ func (s *unitBatch) told(unit string, o Build, w Written) {
 	}
 	refs := make([]string, 0, len(w.Refused))
 	for _, r := range w.Refused {
-		refs = append(refs, fmt.Sprintf("%s (of %s)", r.Ref, r.Owner))
+		refs = append(refs, fmt.Sprintf("%s (owned by %s)", r.Ref, r.Owner))
 	}
 	if text := strings.Join(refs, ", "); s.news("refused "+unit, text) && text != "" {
-		s.Log.Warn("entities belong to somebody else and are left to them", "unit", unit, "entities", text)
+		s.Log.Warn("entities skipped: owned by another provider", "unit", unit, "entities", text)
 		s.meters.failed("", "conflict")
 	}
 	s.meters.made(len(o.Entities))
@@ -383,7 +364,7 @@ func (s *unitBatch) retried(d builtUnit) bool {
 	tries := s.tries[d.unit.Name]
 	s.Ingest.mu.Unlock()
 	s.failures[d.unit.Name] = d.failed
-	s.warn(s.Log, "unit "+d.unit.Name, "nothing can be made of a unit; what the catalog has of it stays", "unit", d.unit.Name, "error", d.failed)
+	s.warn(s.Log, "unit "+d.unit.Name, "unit build failed; its entities in the catalog are kept", "unit", d.unit.Name, "error", d.failed)
 	s.meters.failed("", "transform")
 	if tries > s.Processing.RetryAttempts {
 		s.Ingest.mu.Lock()

@@ -1,10 +1,10 @@
 package ingest
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,13 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// counting is a Memory that counts the batches it is asked for, and holds each
-// until as many as are wanted are asked for at once.
+// counting counts the batches of units that are loaded, and holds each until as many
+// as are wanted are loaded concurrently.
 type counting struct {
-	Memory
 	want int
 
 	mu     sync.Mutex
@@ -30,9 +28,22 @@ type counting struct {
 	enough chan struct{}
 }
 
-func (c *counting) UnitObjects(ctx context.Context, units []string) ([]mirror.Object, error) {
+// reached is a hook of Options.
+func (c *counting) reached(step, detail string) {
+	switch step {
+	case "load":
+		c.load(detail)
+	case "loaded":
+		c.mu.Lock()
+		c.now--
+		c.mu.Unlock()
+	}
+}
+
+func (c *counting) load(size string) {
+	n, _ := strconv.Atoi(size)
 	c.mu.Lock()
-	c.sizes = append(c.sizes, len(units))
+	c.sizes = append(c.sizes, n)
 	c.now++
 	if c.most = max(c.most, c.now); c.most == c.want && c.enough != nil {
 		close(c.enough)
@@ -46,12 +57,6 @@ func (c *counting) UnitObjects(ctx context.Context, units []string) ([]mirror.Ob
 		case <-time.After(10 * time.Second):
 		}
 	}
-	defer func() {
-		c.mu.Lock()
-		c.now--
-		c.mu.Unlock()
-	}()
-	return c.Memory.UnitObjects(ctx, units)
 }
 
 func TestBatches(t *testing.T) {
@@ -62,37 +67,37 @@ func TestBatches(t *testing.T) {
 		processing  Processing
 		sizes       []int
 	}{
-		"Usual":    {"Batches are as large as the configuration says, as many at once as it says.", 25, Processing{BatchSize: 10, Parallelism: 3}, []int{10, 10, 5}},
-		"Ones":     {"A batch may be one unit.", 6, Processing{BatchSize: 1, Parallelism: 2}, []int{1, 1, 1, 1, 1, 1}},
-		"OneByOne": {"Nothing need go on at once.", 9, Processing{BatchSize: 3, Parallelism: 1}, []int{3, 3, 3}},
+		"Usual":    {"Size and number of concurrent batches follow the configuration.", 25, Processing{BatchSize: 10, Parallelism: 3}, []int{10, 10, 5}},
+		"Ones":     {"A batch can be one unit.", 6, Processing{BatchSize: 1, Parallelism: 2}, []int{1, 1, 1, 1, 1, 1}},
+		"OneByOne": {"Batches can be processed one at a time.", 9, Processing{BatchSize: 3, Parallelism: 1}, []int{3, 3, 3}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			count := &counting{want: tc.processing.Parallelism, enough: make(chan struct{})}
 			b := newHarness(t, []string{"files"}, func(o *Options) {
-				count.Memory, o.Memory, o.Processing = o.Memory, count, tc.processing
+				o.reached, o.Processing = count.reached, tc.processing
 			})
 			for i := range tc.definitions {
 				b.sources["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
 			}
 			run, err := b.read(t, "files")
 			if err != nil || run.Units != tc.definitions || run.Added != 3*tc.definitions {
-				t.Fatalf("%s\nrun %+v, %v", tc.reason, run, err)
+				t.Fatalf("%s\nrun is %+v, %v", tc.reason, run, err)
 			}
 			slices.SortFunc(count.sizes, func(a, b int) int { return b - a })
 			if diff := cmp.Diff(tc.sizes, count.sizes); diff != "" {
-				t.Errorf("%s\nsizes of batches: %s", tc.reason, diff)
+				t.Errorf("%s\nsizes of batches differ: %s", tc.reason, diff)
 			}
 			if count.most != tc.processing.Parallelism {
-				t.Errorf("%s\n%d batches at once, want %d", tc.reason, count.most, tc.processing.Parallelism)
+				t.Errorf("%s\n%d batches ran concurrently, want %d", tc.reason, count.most, tc.processing.Parallelism)
 			}
 		})
 	}
 }
 
-// crowded counts how many transform at once, and has those who come wait until
-// there are as many as may.
+// crowded counts concurrent transforms, and blocks each until the limit is
+// reached.
 type crowded struct {
 	engine.Transformer
 	*crowd
@@ -117,13 +122,13 @@ func (c crowded) Transform(in engine.Input) (engine.Result, error) {
 	case <-c.full:
 	case <-time.After(10 * time.Second):
 	}
-	// Long enough for one more than may to come in.
+	// This is long enough for a transform above the limit to start.
 	time.Sleep(5 * time.Millisecond)
 	return c.Transformer.Transform(in)
 }
 
-// TestProcessors holds that whoever writes need not wait for those who transform,
-// however many batches are worked on at once.
+// TestProcessors checks that writers do not wait for transforms, however many
+// batches are processed concurrently.
 func TestProcessors(t *testing.T) {
 	t.Parallel()
 	have := runtime.GOMAXPROCS(0)
@@ -139,19 +144,19 @@ func TestProcessors(t *testing.T) {
 	begun := time.Now()
 	run, err := b.read(t, "files")
 	if err != nil || run.Added != 3*definitions {
-		t.Fatalf("run %+v, %v", run, err)
+		t.Fatalf("run returned %+v, %v; want three entities per definition", run, err)
 	}
-	// Whoever waits for a processor does not transform: all of them together
-	// would have transformed longer than the processors had time.
+	// Waiting for a CPU slot does not count as transform time: otherwise the sum
+	// would exceed the CPU time.
 	if spent := time.Duration(run.Phases["transform"]) * time.Millisecond; spent == 0 || spent > time.Duration(have)*time.Since(begun) {
-		t.Errorf("the run took %v, and transformed for %v of it on %d processors", time.Since(begun), spent, have)
+		t.Errorf("run took %v, with a transform time of %v on %d processors", time.Since(begun), spent, have)
 	}
 	if most := all.most.Load(); most != all.want {
-		t.Errorf("%d definitions are transformed at once on %d processors, want %d", most, have, all.want)
+		t.Errorf("%d definitions were transformed concurrently on %d processors, want %d", most, have, all.want)
 	}
 }
 
-// breaking panics on a definition, as long as it is broken.
+// breaking panics on a definition while it is broken.
 type breaking struct {
 	engine.Transformer
 	mu    *sync.Mutex
@@ -170,8 +175,8 @@ func (b breaking) Transform(in engine.Input) (engine.Result, error) {
 	return b.Transformer.Transform(in)
 }
 
-// broken is a kitchen with a definition that breaks the engine beside one that
-// does not.
+// broken returns a harness with a definition that breaks the engine beside a
+// valid one.
 func broken(t *testing.T, change func(*Options)) (b *harness, seen func() int, mend func()) {
 	t.Helper()
 	var mu sync.Mutex
@@ -199,8 +204,8 @@ func TestPanicked(t *testing.T) {
 		reason string
 		stacks bool
 	}{
-		"Stacks":   {"Where it broke is logged if that is wanted.", true},
-		"NoStacks": {"Nobody wants to see a stack unasked.", false},
+		"Stacks":   {"The stack is logged if stacks are enabled.", true},
+		"NoStacks": {"The stack is not logged by default.", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -213,55 +218,45 @@ func TestPanicked(t *testing.T) {
 				t.Errorf("%s\n%s", tc.reason, b.log)
 			}
 			if !strings.Contains(b.log.String(), "it breaks") {
-				t.Errorf("that it broke is not logged: %s", b.log)
+				t.Errorf("panic was not logged: %s", b.log)
 			}
 			if n := len(b.catalog.entries()); n != 3 {
-				t.Errorf("the catalog has %d entities of the one that is well", n)
+				t.Errorf("catalog has %d entities, want the 3 of the valid definition", n)
 			}
 			h, err := b.Health(t.Context(), 3)
 			if err != nil || h.Status != Degraded || !strings.Contains(h.Failures["bad.example.org"], "it breaks") {
-				t.Errorf("health is %+v, %v", h, err)
+				t.Errorf("health is %+v, %v; want it degraded with the failure", h, err)
 			}
 		})
 	}
 }
 
-// TestRetried has a unit fail that is tried again by itself, and then only by a
-// scan.
+// TestRetried checks that a failed unit is retried automatically, and later only
+// by a scan.
 func TestRetried(t *testing.T) {
 	t.Parallel()
 	b, seen, mend := broken(t, func(o *Options) {
 		o.Processing.RetryAttempts, o.Processing.RetryDelay = 2, time.Millisecond
+		queued(t, o)
 	})
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		b.Run(ctx)
-	}()
-	defer func() {
-		stop()
-		<-ended
-	}()
-	if _, err := b.read(t, "files"); err != nil {
-		t.Fatal(err)
-	}
+	// The schedule begins with a scan.
+	b.start(t)
 	deadline := time.Now().Add(30 * time.Second)
 	for seen() < 3 && time.Now().Before(deadline) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	time.Sleep(200 * time.Millisecond)
 	if n := seen(); n != 3 {
-		t.Errorf("it was tried %d times, want 3", n)
+		t.Errorf("unit was tried %d times, want 3", n)
 	}
 	mend()
 	if _, err := b.read(t, "files"); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(b.catalog.entries()); n != 6 {
-		t.Errorf("mended, there are %d entities, want 6", n)
+		t.Errorf("catalog has %d entities after the fix, want 6", n)
 	}
 	if h, err := b.Health(t.Context(), 6); err != nil || h.Status != Healthy {
-		t.Errorf("health is %+v, %v", h, err)
+		t.Errorf("health is %+v, %v; want healthy", h, err)
 	}
 }

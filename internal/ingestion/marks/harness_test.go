@@ -17,8 +17,8 @@ import (
 	"example.dev/ingestor/test/redis"
 )
 
-// The servers of all tests, each of which has a database or a prefix of its
-// own. They are started by the first that needs them, and stopped at the end.
+// Servers that all tests share, each test with its own database or prefix. They
+// are started by the first test that needs them, and stopped at the end.
 var (
 	shared      postgres.Shared
 	ends        []func() error
@@ -58,7 +58,7 @@ func openStore(t *testing.T, opts db.Options) func() marks.Marks {
 	}
 }
 
-// openMarks is for marks in Redis.
+// openMarks opens marks in Redis.
 func openMarks(t *testing.T) func() marks.Marks {
 	t.Helper()
 	s, err := redisServer()
@@ -74,8 +74,8 @@ func openMarks(t *testing.T) func() marks.Marks {
 	}
 }
 
-// openRedis opens a connection that is closed with the test. It waits longer
-// than others do, because much may go on besides.
+// openRedis opens a connection that is closed with the test. Its timeout is
+// longer than usual, as the machine may be busy.
 func openRedis(tb testing.TB, opts marks.RedisOptions) *marks.Redis {
 	tb.Helper()
 	if opts.Timeout == 0 {

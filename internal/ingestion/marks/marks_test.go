@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/internal/ingestion/marks"
 )
 
-// onAll runs a test on marks of each sort. open returns the marks of the test,
-// of which there are none at first; once more, as another replica has them.
+// onAll runs a test on each kind of marks. open returns the marks of the test,
+// which are empty at first; another call opens them as another replica.
 func onAll(t *testing.T, test func(t *testing.T, open func() marks.Marks)) {
 	t.Helper()
 	t.Run("Memory", func(t *testing.T) {
@@ -43,7 +43,7 @@ func save(t *testing.T, m marks.Marks, source string, set map[string]string, dro
 	}
 }
 
-// forget drops the marks of all sources but some.
+// forget drops the marks of all sources except some.
 func forget(t *testing.T, m marks.Marks, keep ...string) {
 	t.Helper()
 	if err := m.Forget(t.Context(), keep); err != nil {
@@ -51,7 +51,7 @@ func forget(t *testing.T, m marks.Marks, keep ...string) {
 	}
 }
 
-// marksByKey is what a source has.
+// marksByKey are the marks of a source.
 type marksByKey = map[string]string
 
 // many returns n marks.
@@ -77,41 +77,41 @@ func TestMarks(t *testing.T) {
 		want    map[string]marksByKey
 	}{
 		"Nothing": {
-			reason: "a source nobody saved has no marks",
+			reason: "A source without saved marks has none.",
 			want:   map[string]marksByKey{"a": {}},
 		},
 		"Set": {
-			reason:  "what is set is there, and nowhere else",
+			reason:  "Marks that are set belong to their source only.",
 			changes: []change{{source: "a", set: marksByKey{"x": "1", "y": "2"}}},
 			want:    map[string]marksByKey{"a": {"x": "1", "y": "2"}, "b": {}},
 		},
 		"SetAgain": {
-			reason:  "a new mark takes the place of the old one and leaves the others",
+			reason:  "A new mark replaces the old one and leaves the others.",
 			changes: []change{{source: "a", set: marksByKey{"x": "1", "y": "2"}}, {source: "a", set: marksByKey{"x": "3"}}},
 			want:    map[string]marksByKey{"a": {"x": "3", "y": "2"}},
 		},
 		"Drop": {
-			reason:  "what is dropped is gone, of this source alone",
+			reason:  "A dropped mark is removed from this source only.",
 			changes: []change{{source: "a", set: marksByKey{"x": "1", "y": "2"}}, {source: "b", set: marksByKey{"x": "1"}}, {source: "a", drop: []string{"x"}}},
 			want:    map[string]marksByKey{"a": {"y": "2"}, "b": {"x": "1"}},
 		},
 		"DropUnknown": {
-			reason:  "what is not there can be dropped",
+			reason:  "A missing mark can be dropped.",
 			changes: []change{{source: "a", drop: []string{"x"}}},
 			want:    map[string]marksByKey{"a": {}},
 		},
 		"SetAndDrop": {
-			reason:  "both are done at once",
+			reason:  "Marks can be set and dropped in one call.",
 			changes: []change{{source: "a", set: marksByKey{"x": "1", "y": "2"}}, {source: "a", set: marksByKey{"z": "3"}, drop: []string{"x", "none"}}},
 			want:    map[string]marksByKey{"a": {"y": "2", "z": "3"}},
 		},
 		"Neither": {
-			reason:  "nothing to do is fine",
+			reason:  "A call without changes succeeds.",
 			changes: []change{{source: "a", set: marksByKey{"x": "1"}}, {source: "a"}},
 			want:    map[string]marksByKey{"a": {"x": "1"}},
 		},
 		"Forget": {
-			reason: "sources that are not kept lose their marks, those that are keep them",
+			reason: "Only the sources that are kept have their marks afterwards.",
 			changes: []change{
 				{source: "a", set: marksByKey{"x": "1"}}, {source: "b", set: marksByKey{"x": "2"}}, {source: "a/b", set: marksByKey{"x": "3"}},
 				{keep: []string{"b", "unknown"}},
@@ -119,17 +119,17 @@ func TestMarks(t *testing.T) {
 			want: map[string]marksByKey{"a": {}, "b": {"x": "2"}, "a/b": {}},
 		},
 		"ForgetAll": {
-			reason:  "keeping none drops all",
+			reason:  "Keeping no source drops all marks.",
 			changes: []change{{source: "a", set: marksByKey{"x": "1"}}, {source: "b", set: marksByKey{"x": "2"}}, {keep: []string{}}},
 			want:    map[string]marksByKey{"a": {}, "b": {}},
 		},
 		"AfterForget": {
-			reason:  "a source that comes back begins anew",
+			reason:  "A source that returns starts without marks.",
 			changes: []change{{source: "a", set: marksByKey{"x": "1"}}, {keep: []string{}}, {source: "a", set: marksByKey{"y": "2"}}},
 			want:    map[string]marksByKey{"a": {"y": "2"}},
 		},
 		"AnyText": {
-			reason: "names and marks are text, not patterns or commands",
+			reason: "Names and marks are text, not patterns or commands.",
 			changes: []change{
 				{source: "a*", set: marksByKey{"*": "?", "ü \"x\"\r\n": "'; %s \\"}},
 				{source: "ab", set: marksByKey{"y": "1"}}, {source: "[ab]", set: marksByKey{"z": "1"}},
@@ -143,7 +143,7 @@ func TestMarks(t *testing.T) {
 		m := open()
 		for name, tc := range cases {
 			t.Run(name, func(t *testing.T) {
-				// A database for each case would take long.
+				// A database for each case would be slow.
 				forget(t, m)
 				for _, c := range tc.changes {
 					if c.keep == nil {
@@ -162,7 +162,7 @@ func TestMarks(t *testing.T) {
 	})
 }
 
-// TestMarksAreShared is about two replicas.
+// TestMarksAreShared checks that two replicas share marks.
 func TestMarksAreShared(t *testing.T) {
 	onAll(t, func(t *testing.T, open func() marks.Marks) {
 		one, two := open(), open()
@@ -178,7 +178,7 @@ func TestMarksAreShared(t *testing.T) {
 	})
 }
 
-// TestMarksAreCopies is about a caller who goes on with the map.
+// TestMarksAreCopies checks that a caller may change the map after saving.
 func TestMarksAreCopies(t *testing.T) {
 	onAll(t, func(t *testing.T, open func() marks.Marks) {
 		m, set := open(), marksByKey{"x": "1"}
@@ -216,7 +216,7 @@ func TestMarksAtOnce(t *testing.T) {
 				m := replicas[w%len(replicas)]
 				for i := range rounds {
 					key := fmt.Sprintf("%d/%d", w, i)
-					// The source of all, and one that comes and goes.
+					// One source is shared by all goroutines, the other is added and removed.
 					if err := m.Save(t.Context(), "a", marksByKey{key: "1", key + "x": "1"}, nil); err != nil {
 						t.Error(err)
 					}
@@ -230,7 +230,7 @@ func TestMarksAtOnce(t *testing.T) {
 						t.Error(err)
 					}
 					if got, err := m.Load(t.Context(), "a"); err != nil || got[key] != "1" {
-						t.Errorf("own mark %q is %q: %v", key, got[key], err)
+						t.Errorf("mark %q is %q, want 1: %v", key, got[key], err)
 					}
 				}
 			})

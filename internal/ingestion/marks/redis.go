@@ -51,7 +51,7 @@ type Redis struct {
 func OpenRedis(opts RedisOptions) (*Redis, error) {
 	option, err := redisOption(opts.URL)
 	if err != nil {
-		return nil, fmt.Errorf("cannot use the address of Redis: %w", err)
+		return nil, fmt.Errorf("cannot use Redis URL: %w", err)
 	}
 	r := &Redis{
 		prefix: cmp.Or(opts.Prefix, defaultPrefix), timeout: cmp.Or(opts.Timeout, defaultTimeout),
@@ -82,28 +82,28 @@ func redisOption(text string) (rueidis.ClientOption, error) {
 	option := rueidis.ClientOption{}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {
-		return option, errors.New("want redis://host:port or rediss://host:port; in a password, write signs such as / or @ as %2F or %40")
+		return option, errors.New("want redis://host:port or rediss://host:port; in a password, escape characters such as / or @ as %2F or %40")
 	}
 	switch u.Scheme {
 	case "redis":
 	case "rediss":
 		option.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: u.Hostname()}
 	default:
-		return option, errors.New("want it to begin with redis:// or rediss://")
+		return option, errors.New("want redis:// or rediss:// at the beginning")
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return option, errors.New("want nothing behind the number of the database")
+		return option, errors.New("want nothing after the database number")
 	}
 	option.InitAddress = []string{net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "6379"))}
 	option.Username = u.User.Username()
 	option.Password, _ = u.User.Password()
 	if option.Username != "" && option.Password == "" {
-		return option, errors.New("it has a user but no password; a password alone has a colon before it")
+		return option, errors.New("URL has a user but no password; write a colon before a password without a user")
 	}
 	if number := strings.Trim(u.Path, "/"); number != "" {
 		option.SelectDB, err = strconv.Atoi(number)
 		if err != nil || option.SelectDB < 0 {
-			return option, errors.New("want the number of a database behind the host, such as /0")
+			return option, errors.New("want a database number after the host, such as /0")
 		}
 	}
 	return option, nil
@@ -131,7 +131,7 @@ func (r *Redis) Get(ctx context.Context, key string) ([]byte, bool, error) {
 // Set stores a value with a TTL of at least a millisecond.
 func (r *Redis) Set(ctx context.Context, key string, value []byte, ttl time.Duration) error {
 	if ttl < time.Millisecond {
-		return fmt.Errorf("cannot keep a value in Redis for %v: want a millisecond or more", ttl)
+		return fmt.Errorf("cannot store a value in Redis for %v: want at least 1ms", ttl)
 	}
 	_, err := r.ask(ctx, func(b rueidis.Builder) rueidis.Completed {
 		return b.Set().Key(r.cacheKey(key)).Value(string(value)).Px(ttl).Build()
@@ -156,14 +156,14 @@ func (r *Redis) ask(ctx context.Context, build func(rueidis.Builder) rueidis.Com
 		case err == nil:
 			return answer, answer.Error()
 		case errors.Is(err, rueidis.ErrClosing):
-			return answer, errors.New("the connection was closed")
+			return answer, errors.New("connection is closed")
 		case ctx.Err() != nil:
 			return answer, ctx.Err()
 		case again && within.Err() == nil:
 			continue
 		}
 		if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
-			err = fmt.Errorf("no answer within %v", r.timeout)
+			err = fmt.Errorf("no response within %v", r.timeout)
 		}
 		return answer, err
 	}

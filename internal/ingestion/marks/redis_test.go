@@ -21,31 +21,30 @@ import (
 	"example.dev/ingestor/test/redis"
 )
 
-// quick is how long Redis may take in tests that wait for it in vain.
+// quick is the timeout in tests that wait for Redis in vain.
 const quick = 500 * time.Millisecond
 
-// soon is far longer than quick, and far shorter than for ever.
+// soon is far longer than quick, but finite.
 const soon = 20 * time.Second
 
-// failure returns the error of a call that must fail soon, without showing
-// the password.
+// failure returns the error of a call that must fail soon, without the password.
 func failure(t *testing.T, s *redis.Server, call func(context.Context) error) string {
 	t.Helper()
 	began := time.Now()
 	err := call(t.Context())
 	if err == nil {
-		t.Fatal("there is no Redis, and nobody noticed")
+		t.Fatal("call succeeded without Redis, want an error")
 	}
 	if took := time.Since(began); took > soon {
-		t.Errorf("it took %v to say %v", took, err)
+		t.Errorf("call took %v to return %v", took, err)
 	}
 	if strings.Contains(err.Error(), s.Password) {
-		t.Errorf("the password is shown: %v", err)
+		t.Errorf("error contains the password: %v", err)
 	}
 	return err.Error()
 }
 
-// calls are all there are.
+// calls returns all operations.
 func calls(r *marks.Redis) map[string]func(context.Context) error {
 	m := r.Marks()
 	return map[string]func(context.Context) error{
@@ -58,7 +57,7 @@ func calls(r *marks.Redis) map[string]func(context.Context) error {
 	}
 }
 
-// comesBack waits until a call works by itself.
+// comesBack waits until a call succeeds again.
 func comesBack(t *testing.T, call func(context.Context) error) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -67,7 +66,7 @@ func comesBack(t *testing.T, call func(context.Context) error) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("Redis is back, and still: %v", err)
+			t.Fatalf("call still fails after Redis is back: %v", err)
 		}
 	}
 }
@@ -78,19 +77,19 @@ func TestRedisComesLater(t *testing.T) {
 	r := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
 	want := map[string]string{
 		"Ping": "cannot reach Redis at ", "Get": "cannot read from Redis at ", "Set": "cannot write to Redis at ",
-		"Load": `cannot load the marks of "a": cannot read from Redis at `, "Save": `cannot save the marks of "a": cannot write to Redis at `,
-		"Forget": "cannot forget marks: cannot write to Redis at ",
+		"Load": `cannot load marks of "a": cannot read from Redis at `, "Save": `cannot save marks of "a": cannot write to Redis at `,
+		"Forget": "cannot remove marks: cannot write to Redis at ",
 	}
 	for name, call := range calls(r) {
 		if diff := cmp.Diff(want[name]+s.Address()+": connect: connection refused", failure(t, s, call)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+			t.Errorf("%s returned another error: %s", name, diff)
 		}
 	}
 	s.Restart(t)
 	comesBack(t, r.Ping)
 	for name, call := range calls(r) {
 		if err := call(t.Context()); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s returned the error %v", name, err)
 		}
 	}
 }
@@ -100,7 +99,7 @@ func TestRedisGoneAndBack(t *testing.T) {
 	r := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
 	save(t, r.Marks(), "a", marksByKey{"x": "1"})
 
-	// A restart goes unnoticed.
+	// A restart is not noticed.
 	s.Restart(t)
 	if diff := cmp.Diff(marksByKey{"x": "1"}, load(t, r.Marks(), "a")); diff != "" {
 		t.Error(diff)
@@ -109,7 +108,7 @@ func TestRedisGoneAndBack(t *testing.T) {
 	s.Kill()
 	for name, call := range calls(r) {
 		if got := failure(t, s, call); !strings.Contains(got, s.Address()) {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s returned %s, want an error with the address", name, got)
 		}
 	}
 	s.Restart(t)
@@ -125,7 +124,7 @@ func TestRedisForgets(t *testing.T) {
 	save(t, r.Marks(), "a", marksByKey{"x": "1"})
 	s.Restart(t)
 	if diff := cmp.Diff(marksByKey{}, load(t, r.Marks(), "a")); diff != "" {
-		t.Errorf("marks that Redis lost: %s", diff)
+		t.Errorf("marks after Redis lost them: %s", diff)
 	}
 }
 
@@ -137,15 +136,15 @@ func TestRedisStandsStill(t *testing.T) {
 	comesBack(t, long.Ping)
 	s.Pause()
 	for name, call := range calls(r) {
-		if got := failure(t, s, call); !strings.Contains(got, s.Address()+": no answer within 500ms") {
-			t.Errorf("%s: %s", name, got)
+		if got := failure(t, s, call); !strings.Contains(got, s.Address()+": no response within 500ms") {
+			t.Errorf("%s returned %s, want the timeout", name, got)
 		}
 	}
-	// Whoever gives up is let go at once.
+	// A caller whose context ends does not wait.
 	ctx, cancel := context.WithTimeout(t.Context(), quick)
 	defer cancel()
 	if err := long.Ping(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("after the caller gave up: %v", err)
+		t.Errorf("Ping returned %v, want context.DeadlineExceeded", err)
 	}
 	s.Resume()
 	for _, call := range calls(r) {
@@ -166,7 +165,7 @@ func TestRedisAtOnceWhileItRestarts(t *testing.T) {
 					return
 				default:
 				}
-				// Some fail meanwhile. None may return what is another's.
+				// Some calls fail meanwhile. None may return the value of another.
 				key := strconv.Itoa(i)
 				_ = r.Set(t.Context(), key, []byte(key), time.Hour)
 				if got, ok, err := r.Get(t.Context(), key); err == nil && ok && string(got) != key {
@@ -209,26 +208,26 @@ func TestRedisCache(t *testing.T) {
 	binary := string([]byte{0, 255, '\r', '\n'}) + strings.Repeat("x", 1<<20)
 	set(one, "k", binary, time.Hour)
 	set(one, "empty", "", time.Hour)
-	// Marks are something else than what is under the same name.
+	// Marks are separate from values of the same name.
 	save(t, one.Marks(), "k", marksByKey{"x": "1"})
 	if !bytes.Equal([]byte(get(two, "k")), []byte(binary)) {
-		t.Error("another client reads something else")
+		t.Error("another client read a different value")
 	}
 	if got := get(two, "empty"); got != "" {
-		t.Errorf("an empty value is %q", got)
+		t.Errorf("empty value was read as %q", got)
 	}
 	set(two, "k", "new", time.Hour)
 	if got := get(one, "k"); got != "new" {
-		t.Errorf("what another client wrote is %q", got)
+		t.Errorf("value of another client was read as %q, want new", got)
 	}
 	set(one, "short", "v", 20*time.Millisecond)
 	for deadline := time.Now().Add(time.Minute); get(one, "short") != "nothing"; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("a value is there long after its time")
+			t.Fatal("value still exists long after its TTL")
 		}
 	}
 	if err := one.Set(t.Context(), "k", nil, 0); err == nil {
-		t.Error("a value was kept for no time")
+		t.Error("Set accepted a TTL of zero")
 	}
 
 	apart := map[string]marks.RedisOptions{
@@ -238,20 +237,20 @@ func TestRedisCache(t *testing.T) {
 	for name, opts := range apart {
 		r := openRedis(t, opts)
 		if got := get(r, "k"); got != "nothing" {
-			t.Errorf("%s: it has %q of another", name, got)
+			t.Errorf("%s: client read %q of another client", name, got)
 		}
 		forget(t, r.Marks())
 	}
 	if diff := cmp.Diff(marksByKey{"x": "1"}, load(t, one.Marks(), "k")); diff != "" {
-		t.Errorf("others forgot what is not theirs: %s", diff)
+		t.Errorf("other clients dropped marks that are not theirs: %s", diff)
 	}
 	forget(t, one.Marks())
 	if got := get(one, "k"); got != "new" {
-		t.Errorf("forgetting marks leaves %q of the cache", got)
+		t.Errorf("cached value is %q after marks were forgotten, want new", got)
 	}
 }
 
-// TestRedisRoundTrips counts the commands that many marks take.
+// TestRedisRoundTrips counts the commands that many marks need.
 func TestRedisRoundTrips(t *testing.T) {
 	s := redis.Start(t)
 	r := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
@@ -274,11 +273,11 @@ func TestRedisRoundTrips(t *testing.T) {
 		_, rest, _ := strings.Cut(stats, "cmdstat_"+command+":calls=")
 		n, _, _ := strings.Cut(rest, ",")
 		if calls, err := strconv.Atoi(n); err != nil || calls > 5 {
-			t.Errorf("10,000 marks take %q calls of %s", n, command)
+			t.Errorf("10,000 marks needed %q calls of %s, want at most 5", n, command)
 		}
 	}
 	if strings.Contains(stats, "cmdstat_keys") {
-		t.Error("KEYS keeps everybody waiting")
+		t.Error("KEYS was used, which blocks all clients")
 	}
 }
 
@@ -290,10 +289,10 @@ func TestRedisRefuses(t *testing.T) {
 		timeout time.Duration
 		want    string
 	}{
-		"WrongPassword": {"Redis's own word is passed on", "redis://:" + s.Password + "x@" + s.Address(), 0, "WRONGPASS"},
-		"NoPassword":    {"one is needed", "redis://" + s.Address(), 0, "NOAUTH"},
-		"NoDatabase":    {"there are sixteen", s.URL(99), 0, "out of range"},
-		"NoTLS":         {"it waits for more of what it takes for a command", "rediss://" + s.Address(), quick, "cannot reach Redis at " + s.Address()},
+		"WrongPassword": {"The error of Redis is passed on.", "redis://:" + s.Password + "x@" + s.Address(), 0, "WRONGPASS"},
+		"NoPassword":    {"A password is required.", "redis://" + s.Address(), 0, "NOAUTH"},
+		"NoDatabase":    {"The database number must exist.", s.URL(99), 0, "out of range"},
+		"NoTLS":         {"A TLS handshake with a plain server fails.", "rediss://" + s.Address(), quick, "cannot reach Redis at " + s.Address()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -305,7 +304,7 @@ func TestRedisRefuses(t *testing.T) {
 	}
 }
 
-// TestRedisRepeats is about a server that shows what it does not understand.
+// TestRedisRepeats checks a server that quotes commands it does not know.
 func TestRedisRepeats(t *testing.T) {
 	const password = "hunter2hunter2"
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -321,7 +320,7 @@ func TestRedisRepeats(t *testing.T) {
 			}
 			go func() {
 				defer func() { _ = c.Close() }()
-				// Each command begins with how many words it has.
+				// Each command begins with the number of its words.
 				for lines := bufio.NewScanner(c); lines.Scan(); {
 					if strings.HasPrefix(lines.Text(), "*") {
 						_, _ = io.WriteString(c, "-ERR unknown command, with args beginning with: 'AUTH' '"+password+"'\r\n")
@@ -334,7 +333,7 @@ func TestRedisRepeats(t *testing.T) {
 	for name, call := range calls(r) {
 		err := call(t.Context())
 		if err == nil || strings.Contains(err.Error(), password) || !strings.Contains(err.Error(), "********") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s returned %v, want an error with the password redacted", name, err)
 		}
 	}
 }
@@ -345,24 +344,24 @@ func TestRedisAddress(t *testing.T) {
 		url    string
 		want   string
 	}{
-		"Empty":        {"it must be somewhere", "", "want redis://host:port"},
-		"NoScheme":     {"a host alone may be anything", "s3cret@localhost:6379", "want redis://host:port"},
-		"Other":        {"another scheme is another server", "https://:s3cret@localhost", "begin with redis:// or rediss://"},
-		"BadSign":      {"what cannot be parsed is not shown", "redis://:s3cret%zz@localhost", "write signs such as"},
-		"Slash":        {"a slash ends the password", "redis://:s3/cret@localhost:6379", "write signs such as"},
-		"UserAlone":    {"a password without its colon is taken for a user", "redis://s3cret@localhost", "a colon before it"},
-		"Query":        {"nothing is passed over silently", "redis://:s3cret@localhost/0?protocol=2", "nothing behind"},
-		"DatabaseName": {"databases have numbers", "redis://:s3cret@localhost/s3cret", "the number of a database"},
-		"Negative":     {"and no negative ones", "redis://localhost/-1", "the number of a database"},
+		"Empty":        {"The URL must not be empty.", "", "want redis://host:port"},
+		"NoScheme":     {"A host without a scheme is refused.", "s3cret@localhost:6379", "want redis://host:port"},
+		"Other":        {"Another scheme is refused.", "https://:s3cret@localhost", "redis:// or rediss:// at the beginning"},
+		"BadSign":      {"A URL that cannot be parsed is not shown.", "redis://:s3cret%zz@localhost", "escape characters such as"},
+		"Slash":        {"A slash must be escaped in the password.", "redis://:s3/cret@localhost:6379", "escape characters such as"},
+		"UserAlone":    {"A password without a colon would be taken for a user.", "redis://s3cret@localhost", "a colon before a password"},
+		"Query":        {"Query parameters are refused, not ignored.", "redis://:s3cret@localhost/0?protocol=2", "nothing after"},
+		"DatabaseName": {"A database is a number.", "redis://:s3cret@localhost/s3cret", "a database number"},
+		"Negative":     {"A database number is not negative.", "redis://localhost/-1", "a database number"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := marks.OpenRedis(marks.RedisOptions{URL: tc.url})
-			if err == nil || !strings.HasPrefix(err.Error(), "cannot use the address of Redis: ") || !strings.Contains(err.Error(), tc.want) {
+			if err == nil || !strings.HasPrefix(err.Error(), "cannot use Redis URL: ") || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("%s\n%v", tc.reason, err)
 			}
 			if strings.Contains(err.Error(), "s3") || strings.Contains(err.Error(), "cret") {
-				t.Errorf("the address is shown: %v", err)
+				t.Errorf("error contains the URL: %v", err)
 			}
 		})
 	}
@@ -374,8 +373,8 @@ func TestRedisClosed(t *testing.T) {
 	comesBack(t, r.Ping)
 	r.Close()
 	for name, call := range calls(r) {
-		if got := failure(t, s, call); !strings.HasSuffix(got, ": the connection was closed") {
-			t.Errorf("%s: %s", name, got)
+		if got := failure(t, s, call); !strings.HasSuffix(got, ": connection is closed") {
+			t.Errorf("%s returned %s, want that the connection is closed", name, got)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (m redisMarks) Load(ctx context.Context, source string) (map[string]string,
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot load the marks of %q: %w", source, m.r.failed("read from", err))
+		return nil, fmt.Errorf("cannot load marks of %q: %w", source, m.r.failed("read from", err))
 	}
 	return marks, nil
 }
@@ -71,7 +71,7 @@ func (m redisMarks) Save(ctx context.Context, source string, set map[string]stri
 func (m redisMarks) send(ctx context.Context, source string, build func(rueidis.Builder) rueidis.Completed) error {
 	_, err := m.r.ask(ctx, build)
 	if err != nil {
-		return fmt.Errorf("cannot save the marks of %q: %w", source, m.r.failed("write to", err))
+		return fmt.Errorf("cannot save marks of %q: %w", source, m.r.failed("write to", err))
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (m redisMarks) Forget(ctx context.Context, keep []string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("cannot forget marks: %w", m.r.failed("write to", err))
+		return fmt.Errorf("cannot remove marks: %w", m.r.failed("write to", err))
 	}
 	return nil
 }

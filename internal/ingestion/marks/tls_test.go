@@ -20,7 +20,7 @@ import (
 )
 
 // certificate writes a certificate for the loopback interface and its key, and
-// returns an authority that knows it.
+// returns a pool that trusts it.
 func certificate(t *testing.T) (certFile, keyFile string, known *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -64,6 +64,6 @@ func TestRedisTLS(t *testing.T) {
 	}
 	stranger := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
 	if got := failure(t, s, stranger.Ping); !strings.Contains(got, "certificate") {
-		t.Errorf("a certificate that nobody knows: %s", got)
+		t.Errorf("connection with an unknown certificate returned %s", got)
 	}
 }

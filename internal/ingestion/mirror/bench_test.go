@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// benchObservation is 500 objects of 10 KB.
+// benchObservation returns 500 objects of 10 KB.
 func benchObservation(from int, version int64) Observation {
 	o := Observation{Source: "composerIngestor/prod", List: "definitions"}
 	filler := strings.Repeat("A definition as its cluster has it. ", 280)
@@ -23,7 +23,7 @@ func benchObservation(from int, version int64) Observation {
 	return o
 }
 
-// BenchmarkObserve is about a mirror of 5,000 definitions and 10,000 composites.
+// BenchmarkObserve measures a mirror of 5,000 definitions and 10,000 composites.
 func BenchmarkObserve(b *testing.B) {
 	s := New(database.Open(b, database.SQLite(b)))
 	var keys []string

@@ -71,7 +71,7 @@ func (s *Mirror) Units(ctx context.Context, limit int) ([]Unit, error) {
 		units = append(units, u)
 		return nil
 	})
-	return units, db.Fail("read the changed units", err)
+	return units, db.Fail("read changed units", err)
 }
 
 // Done removes units from the queue that were built as of the stamp that Units
@@ -92,7 +92,7 @@ func (s *Mirror) Done(ctx context.Context, units []Unit) error {
 		}
 		return nil
 	})
-	return db.Fail("note that units are done", err)
+	return db.Fail("mark units as done", err)
 }
 
 // Touch marks units dirty. Those that are dirty already become the last to be returned
@@ -109,30 +109,35 @@ func (s *Mirror) Touch(ctx context.Context, names []string) error {
 		_, err := w.touch(ctx, t, true)
 		return err
 	})
-	return db.Fail("note that units have changed", err)
+	return db.Fail("mark units as changed", err)
 }
 
 // TouchSource marks all units dirty that an object in a list of a source belongs to,
 // directly or by its kind. An empty list means all lists.
 func (s *Mirror) TouchSource(ctx context.Context, source, list string) (n int, err error) {
-	where, args := "source = $1", []any{db.Storable(source)}
-	if list != "" {
-		where, args = where+" AND list = $2", append(args, db.Storable(list))
-	}
 	err = s.change(ctx, func(w *writer) error {
-		t, err := w.touching(ctx, where, args)
-		if err != nil {
-			return err
-		}
-		if n, err = w.touch(ctx, t, false); err == nil && n == 0 {
+		if n, err = w.touchList(ctx, db.Storable(source), list); err == nil && n == 0 {
 			return errNothing
 		}
 		return err
 	})
 	if err != nil && !errors.Is(err, errNothing) {
-		return 0, db.Fail(fmt.Sprintf("note that the units of %q have changed", source), err)
+		return 0, db.Fail(fmt.Sprintf("mark units of %q as changed", source), err)
 	}
 	return n, nil
+}
+
+// touchList is TouchSource within a transaction.
+func (w *writer) touchList(ctx context.Context, source, list string) (int, error) {
+	where, args := "source = $1", []any{source}
+	if list != "" {
+		where, args = where+" AND list = $2", append(args, db.Storable(list))
+	}
+	t, err := w.touching(ctx, where, args)
+	if err != nil {
+		return 0, err
+	}
+	return w.touch(ctx, t, false)
 }
 
 // touching returns the units and kinds that the live objects matching a condition

@@ -26,7 +26,7 @@ func (s *Mirror) Uncheck(ctx context.Context, units []string) error {
 	for i, unit := range units {
 		names[i] = db.Storable(unit)
 	}
-	return db.Fail("note that units are to be looked at", s.change(ctx, func(w *writer) error { return w.uncheck(ctx, names) }))
+	return db.Fail("mark units for inspection", s.change(ctx, func(w *writer) error { return w.uncheck(ctx, names) }))
 }
 
 // Unchecked returns units that changed since their findings were stored, at most limit,
@@ -41,13 +41,13 @@ func (s *Mirror) Unchecked(ctx context.Context, limit int) ([]Unit, error) {
 		units = append(units, u)
 		return nil
 	})
-	return units, db.Fail("read the units to look at", err)
+	return units, db.Fail("read units to inspect", err)
 }
 
 // CountUnchecked counts the units that Unchecked would return.
 func (s *Mirror) CountUnchecked(ctx context.Context) (n int, err error) {
 	err = s.Read.QueryRowContext(ctx, "SELECT count(*) FROM unchecked").Scan(&n)
-	return n, db.Fail("count the units to look at", err)
+	return n, db.Fail("count units to inspect", err)
 }
 
 // Checked replaces the findings of units, as of the stamp that Unchecked returned. It
@@ -86,7 +86,7 @@ func (s *Mirror) Checked(ctx context.Context, units []Unit, found []Finding) err
 	if errors.Is(err, errNothing) {
 		return nil
 	}
-	return db.Fail("store what was found", err)
+	return db.Fail("store findings", err)
 }
 
 // current returns the names of the units that have not changed since.
@@ -156,7 +156,7 @@ func (s *Mirror) Findings(ctx context.Context, want Wanted, limit, offset int) (
 		out = append(out, f)
 		return nil
 	})
-	return out, db.Fail("read the findings", err)
+	return out, db.Fail("read findings", err)
 }
 
 // CountFindings counts findings by rule: the most severe rules first, then the most
@@ -174,7 +174,7 @@ func (s *Mirror) CountFindings(ctx context.Context, want Wanted) ([]Count, error
 		out = append(out, c)
 		return nil
 	})
-	return out, db.Fail("count the findings", err)
+	return out, db.Fail("count findings", err)
 }
 
 // UnitSources returns the sources of units, sorted.

@@ -7,7 +7,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// sees has a source see a unit as it is now.
+// sees stores the present state of a unit from a source.
 func sees(t *testing.T, s *Mirror, source, unit, text string) {
 	t.Helper()
 	_, err := s.Observe(t.Context(), Observation{Source: source, List: "definitions", Put: []Object{
@@ -18,7 +18,7 @@ func sees(t *testing.T, s *Mirror, source, unit, text string) {
 	}
 }
 
-// unchecked are the units that are to be looked at.
+// unchecked returns the units that must be checked.
 func unchecked(t *testing.T, s *Mirror) []Unit {
 	t.Helper()
 	units, err := s.Unchecked(t.Context(), 100)
@@ -27,7 +27,7 @@ func unchecked(t *testing.T, s *Mirror) []Unit {
 	}
 	n, err := s.CountUnchecked(t.Context())
 	if err != nil || n != len(units) {
-		t.Errorf("%d are counted of %d (%v)", n, len(units), err)
+		t.Errorf("%d units were counted, want %d (%v)", n, len(units), err)
 	}
 	return units
 }
@@ -40,7 +40,7 @@ func TestFindings(t *testing.T) {
 		}
 		units := unchecked(t, s)
 		if len(units) != 3 || units[0].Name != "unit0" {
-			t.Fatalf("to be looked at are %v", units)
+			t.Fatalf("unchecked units are %v, want 3 from unit0", units)
 		}
 		check := func(units []Unit, found ...Finding) {
 			t.Helper()
@@ -65,24 +65,24 @@ func TestFindings(t *testing.T) {
 			counts        []Count
 		}{
 			"All": {
-				reason: "The worst are first, and those of a unit in their order.",
+				reason: "The worst findings are first, those of a unit in their order.",
 				limit:  10, texts: []string{"unit2 A 1", "unit0 B 1", "unit1 B 2", "unit1 B 3", "unit1 C 1"},
 				counts: []Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)},
 			},
 			"Page": {
-				reason: "A page is a part of all, and the counts are of all.",
+				reason: "A page is a part of the findings, and the counts are of all.",
 				limit:  2, offset: 1, texts: []string{"unit0 B 1", "unit1 B 2"},
 				counts: []Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)},
 			},
-			"Rule":     {reason: "One rule.", want: Wanted{Rule: "C"}, limit: 10, texts: []string{"unit1 C 1"}, counts: []Count{count("C", 2, 1, 1)}},
-			"Severity": {reason: "One severity.", want: Wanted{Severity: &warning}, limit: 1, texts: []string{"unit0 B 1"}, counts: []Count{count("B", 1, 3, 2)}},
+			"Rule":     {reason: "Findings can be filtered by rule.", want: Wanted{Rule: "C"}, limit: 10, texts: []string{"unit1 C 1"}, counts: []Count{count("C", 2, 1, 1)}},
+			"Severity": {reason: "Findings can be filtered by severity.", want: Wanted{Severity: &warning}, limit: 1, texts: []string{"unit0 B 1"}, counts: []Count{count("B", 1, 3, 2)}},
 			"Source": {
-				reason: "Those of units that a source has.",
+				reason: "Findings can be filtered by the sources that have the unit.",
 				want:   Wanted{Sources: []string{"two"}}, limit: 10, texts: []string{"unit2 A 1", "unit1 B 2", "unit1 B 3", "unit1 C 1"},
 				counts: []Count{count("A", 0, 1, 1), count("B", 1, 2, 1), count("C", 2, 1, 1)},
 			},
-			"NoSource": {reason: "No source has none.", want: Wanted{Sources: []string{}}, limit: 10},
-			"Nothing":  {reason: "Nobody has to take any.", limit: 0, counts: []Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)}},
+			"NoSource": {reason: "An empty list of sources has no findings.", want: Wanted{Sources: []string{}}, limit: 10},
+			"Nothing":  {reason: "A limit of zero returns only the counts.", limit: 0, counts: []Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)}},
 		}
 		for name, tc := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestFindings(t *testing.T) {
 	})
 }
 
-// TestCheckedLate has what was found of a unit come after the unit has changed.
+// TestCheckedLate stores findings of a unit after the unit has changed.
 func TestCheckedLate(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
 		s := open()
@@ -136,23 +136,23 @@ func TestCheckedLate(t *testing.T) {
 		}
 		check(before, "of the first")
 		if got := texts(); got != "" || len(unchecked(t, s)) != 1 {
-			t.Errorf("what was found of the unit as it was is stored: %q", got)
+			t.Errorf("outdated findings were stored: %q", got)
 		}
 		now := unchecked(t, s)
 		check(now, "of the second")
 		check(now, "of a replica that was slower")
 		check(before, "of one that was slower still")
 		if got := texts(); got != "of the second" || len(unchecked(t, s)) != 0 {
-			t.Errorf("found is %q", got)
+			t.Errorf("findings are %q, want those of the second check", got)
 		}
 		if err := s.Uncheck(t.Context(), []string{"unit"}); err != nil {
 			t.Fatal(err)
 		}
 		check(now, "of what was asked for before")
 		if got := texts(); got != "of the second" || len(unchecked(t, s)) != 1 {
-			t.Errorf("to be looked at again, it is %q", got)
+			t.Errorf("findings before the new check are %q, want the old ones", got)
 		}
-		// One that is gone has nothing to be found.
+		// A removed unit has no findings.
 		if _, err := s.Observe(t.Context(), Observation{Source: "one", List: "definitions", Complete: true}); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestCheckedLate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := texts(); got != "" {
-			t.Errorf("of what is gone there is %q", got)
+			t.Errorf("removed unit has the findings %q", got)
 		}
 	})
 }

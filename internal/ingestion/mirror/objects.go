@@ -40,7 +40,7 @@ func (s *Mirror) Known(ctx context.Context, source, list string) (map[string]int
 			known[key] = version
 			return nil
 		})
-	return known, db.Fail(fmt.Sprintf("read what is known of %q in %q", list, source), err)
+	return known, db.Fail(fmt.Sprintf("read known objects of %q in %q", list, source), err)
 }
 
 // Lists returns the lists of a source that have objects, sorted.

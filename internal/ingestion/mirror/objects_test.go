@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// world puts objects of two sources into a store.
+// world stores objects of two sources.
 func world(tb testing.TB, s *Mirror) {
 	tb.Helper()
 	a, b := definition("a", 1, `"a"`), definition("b", 1, `"b"`)
@@ -26,7 +26,7 @@ func world(tb testing.TB, s *Mirror) {
 	settle(tb, s)
 }
 
-// brief are the names of objects, and their bodies.
+// brief returns the names of objects with their bodies.
 func brief(objects []Object, err error) ([]string, error) {
 	var all []string
 	for _, o := range objects {
@@ -50,23 +50,23 @@ func TestObjects(t *testing.T) {
 			want: []string{`s definitions a "a"`, `t definitions a "ta"`, "t definitions bare ", `s definitions b "b"`},
 		},
 		"Kinds": {
-			reason: "Those of a kind as well.",
+			reason: "The objects of a kind come from all sources, in order.",
 			ask: func(s *Mirror) (any, error) {
 				return brief(s.KindObjects(t.Context(), []string{a.Claim, a.Kind, "x.io/None", ""}))
 			},
 			want: []string{"s x x1 x1", "s x x2 x2"},
 		},
 		"None": {
-			reason: "Who asks for nothing gets nothing.",
+			reason: "An empty request returns nothing.",
 			ask:    func(s *Mirror) (any, error) { return brief(s.UnitObjects(t.Context(), nil)) }, want: []string(nil),
 		},
 		"Source": {
-			reason: "A source's objects have no bodies.",
+			reason: "The objects of a source have no bodies.",
 			ask:    func(s *Mirror) (any, error) { return brief(s.SourceObjects(t.Context(), "s")) },
 			want:   []string{"s definitions a ", "s definitions b ", "s x x1 ", "s x x2 ", "s y y1 "},
 		},
 		"SourceLists": {
-			reason: "Lists can be chosen.",
+			reason: "Lists can be selected.",
 			ask:    func(s *Mirror) (any, error) { return brief(s.SourceObjects(t.Context(), "s", "y", "x", "y")) },
 			want:   []string{"s x x1 ", "s x x2 ", "s y y1 "},
 		},
@@ -76,26 +76,26 @@ func TestObjects(t *testing.T) {
 			want:   []string{"definitions", "x", "y"},
 		},
 		"Names": {
-			reason: "A unit without an object that is there has no name.",
+			reason: "A unit without existing objects has no name.",
 			ask:    func(s *Mirror) (any, error) { return s.UnitNames(t.Context(), "definition:") },
 			want:   []string{"definition:a", "definition:b"},
 		},
 		"NoNames": {
-			reason: "A prefix is a prefix.",
+			reason: "A prefix must match completely.",
 			ask:    func(s *Mirror) (any, error) { return s.UnitNames(t.Context(), "definition:ab") }, want: []string(nil),
 		},
 		"AllNames": {
-			reason: "An empty prefix is that of all.",
+			reason: "An empty prefix matches all units.",
 			ask:    func(s *Mirror) (any, error) { return s.UnitNames(t.Context(), "") },
 			want:   []string{"definition:a", "definition:b"},
 		},
 		"Counts": {
-			reason: "What is gone is not counted.",
+			reason: "Deleted objects are not counted.",
 			ask:    func(s *Mirror) (any, error) { return s.CountObjects(t.Context()) },
 			want:   map[[2]string]int{{"s", "definitions"}: 2, {"s", "x"}: 2, {"s", "y"}: 1, {"t", "definitions"}: 2},
 		},
 		"Whole": {
-			reason: "What was put comes back as it was.",
+			reason: "An object is returned as it was stored.",
 			ask: func(s *Mirror) (any, error) {
 				all, err := s.UnitObjects(t.Context(), []string{"definition:b"})
 				return all, err
@@ -106,7 +106,7 @@ func TestObjects(t *testing.T) {
 			}},
 		},
 		"Named": {
-			reason: "Those of a kind can be had by their keys, with how they fare.",
+			reason: "Objects of a kind can be read by key, with their status.",
 			ask: func(s *Mirror) (any, error) {
 				all, err := s.ObjectsNamed(t.Context(), a.Kind, "x1", "x2", "y1", "x1", "none\x00")
 				return all, err
@@ -114,7 +114,7 @@ func TestObjects(t *testing.T) {
 			want: []Object{{Source: "s", List: "x", Key: "x1", Of: a.Kind, Version: 1, Body: []byte("x1"), Status: []byte(`"new"`)}},
 		},
 		"NamedWithoutStatus": {
-			reason: "One of which nobody has said how it fares is there, too.",
+			reason: "An object without a status is returned too.",
 			ask: func(s *Mirror) (any, error) {
 				all, err := s.ObjectsNamed(t.Context(), a.Claim, "x2")
 				return all, err
@@ -122,7 +122,7 @@ func TestObjects(t *testing.T) {
 			want: []Object{{Source: "s", List: "x", Key: "x2", Of: a.Claim, Version: 2, Body: []byte("x2")}},
 		},
 		"Strange": {
-			reason: "What cannot be stored is not found, and no mistake.",
+			reason: "A name that cannot be stored is not found, and no error.",
 			ask:    func(s *Mirror) (any, error) { return s.Known(t.Context(), "s\x00\xff", "l") }, want: map[string]int64{},
 		},
 	}
@@ -136,7 +136,7 @@ func TestObjects(t *testing.T) {
 					t.Fatal(err)
 				}
 				if diff := gocmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("%s: %s", tc.reason, diff)
+					t.Errorf("%s: result differs: %s", tc.reason, diff)
 				}
 			})
 		}
@@ -152,14 +152,14 @@ func TestDropLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := settle(t, s); n != 1 || len(got) != 1 || got[0] != "definition:a" {
-			t.Errorf("%d units, %v", n, got)
+			t.Errorf("%d units are dirty: %v; want only definition:a", n, got)
 		}
 		lists, err := s.Lists(t.Context(), "s")
 		if diff := gocmp.Diff([]string{"definitions", "y"}, lists); diff != "" || err != nil {
 			t.Error(diff, err)
 		}
 		if n, err = s.DropLists(t.Context(), "s", lists); n != 2 || err != nil {
-			t.Errorf("%d units (%v)", n, err)
+			t.Errorf("DropLists returned %d units (%v), want 2", n, err)
 		}
 	})
 }
@@ -202,7 +202,7 @@ func TestDropSources(t *testing.T) {
 		for _, table := range []string{"objects", "object_bodies", "sources", "marks"} {
 			var n int
 			if err := s.Read.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n != 0 {
-				t.Errorf("%d rows are left in %s (%v)", n, table, err)
+				t.Errorf("%d rows are left in %s (%v), want none", n, table, err)
 			}
 		}
 	})
@@ -219,7 +219,7 @@ func TestTouch(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := gocmp.Diff(want, settle(t, s), cmpopts.EquateEmpty()); diff != "" || n != len(want) {
-				t.Errorf("%d units: %s", n, diff)
+				t.Errorf("TouchSource returned %d units, which differ: %s", n, diff)
 			}
 		}
 		touchSource("s", "", "definition:a", "definition:b")
@@ -252,7 +252,7 @@ func TestTouch(t *testing.T) {
 		order("z", "definition:a")
 		early, err := s.Units(t.Context(), 1)
 		if err != nil || len(early) != 1 || early[0].Name != "z" {
-			t.Fatalf("%v (%v)", early, err)
+			t.Fatalf("first units are %v (%v), want z", early, err)
 		}
 		look(t, s, Observation{Source: "s", List: "definitions", Put: []Object{{Key: "z", Unit: "z", Version: 1}}})
 		order("z", "definition:a")

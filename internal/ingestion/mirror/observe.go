@@ -49,7 +49,7 @@ type outcome struct {
 // units became dirty. An object that differs only in its version makes none dirty,
 // unless Look is set. If there is nothing to write, no transaction is started.
 func (s *Mirror) Observe(ctx context.Context, o Observation) (units int, err error) {
-	doing := fmt.Sprintf("store what was seen of %q in %q", o.List, o.Source)
+	doing := fmt.Sprintf("store observed objects of %q in %q", o.List, o.Source)
 	at := sightingOf(o)
 	before, err := s.stamp(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// definition is an object that is a unit and gives kinds.
+// definition returns an object that is a unit and provides kinds.
 func definition(name string, version int64, body string) Object {
 	return Object{
 		Key: name, Unit: "definition:" + name, Kind: "x.io/X" + name, Claim: "x.io/C" + name, Version: version,
@@ -24,7 +24,7 @@ func definition(name string, version int64, body string) Object {
 	}
 }
 
-// composite is an object that belongs to whoever gives its kind.
+// composite returns an object that belongs to the unit that provides its kind.
 func composite(key, of string, version int64, body string) Object {
 	return Object{Key: key, Of: of, Version: version, Body: []byte(body)}
 }
@@ -38,7 +38,7 @@ func look(tb testing.TB, s *Mirror, o Observation) int {
 	return units
 }
 
-// settle returns the names of all dirty units and makes them done.
+// settle returns the names of all dirty units and marks them as done.
 func settle(tb testing.TB, s *Mirror) []string {
 	tb.Helper()
 	units, err := s.Units(tb.Context(), NoLimit)
@@ -77,14 +77,14 @@ func TestObserve(t *testing.T) {
 			n := look(t, s, o)
 			got := settle(t, s)
 			if diff := gocmp.Diff(units, got, cmpopts.EquateEmpty()); diff != "" || n != len(units) {
-				t.Errorf("%s: %d units: %s", reason, n, diff)
+				t.Errorf("%s: %d units are dirty: %s", reason, n, diff)
 			}
 			have, err := s.Known(t.Context(), o.Source, o.List)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := gocmp.Diff(known, have, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s: %s", reason, diff)
+				t.Errorf("%s: versions differ: %s", reason, diff)
 			}
 		}
 		ua, ub := "definition:a", "definition:b"
@@ -92,52 +92,53 @@ func TestObserve(t *testing.T) {
 		moved.Unit, moved.Version, again.Version = "definition:c", 10, 11
 		noVersion := a
 		noVersion.Version = 0
-		step("what is new is put", Observation{Put: []Object{a, b}}, []string{ua, ub}, map[string]int64{"a": 5, "b": 6})
+		step("a new object is stored", Observation{Put: []Object{a, b}}, []string{ua, ub}, map[string]int64{"a": 5, "b": 6})
 		step("the same version is no change", Observation{Put: []Object{definition("a", 5, "other")}}, nil, map[string]int64{"a": 5, "b": 6})
-		step("an older one loses", Observation{Put: []Object{definition("a", 4, "old")}}, nil, map[string]int64{"a": 5, "b": 6})
-		step("a newer one wins", Observation{Put: []Object{definition("a", 8, "new")}}, []string{ua}, map[string]int64{"a": 8, "b": 6})
-		step("if nothing but the version is new, no unit is", Observation{Put: []Object{definition("a", 9, "new")}},
+		step("an older version is ignored", Observation{Put: []Object{definition("a", 4, "old")}}, nil, map[string]int64{"a": 5, "b": 6})
+		step("a newer version is stored", Observation{Put: []Object{definition("a", 8, "new")}}, []string{ua}, map[string]int64{"a": 8, "b": 6})
+		step("a new version without other changes makes no unit dirty", Observation{Put: []Object{definition("a", 9, "new")}},
 			nil, map[string]int64{"a": 9, "b": 6})
-		step("but if it is to be looked at, it is", Observation{Look: true, Put: []Object{definition("a", 9, "new"), definition("b", 7, `"b6"`)}},
+		step("unless the object is to be checked", Observation{Look: true, Put: []Object{definition("a", 9, "new"), definition("b", 7, `"b6"`)}},
 			[]string{ub}, map[string]int64{"a": 9, "b": 7})
 		step("an object changes the unit that gives its kind", Observation{List: other, Put: []Object{xa}},
 			[]string{ua}, map[string]int64{"ns/x": 7})
-		step("as a claim too, and in whatever source", Observation{Source: "else", List: other,
+		step("as a claim too, and from any source", Observation{Source: "else", List: other,
 			Put: []Object{composite("y", a.Claim, 1, "y"), composite("z", "x.io/None", 1, "z")}}, []string{ua}, map[string]int64{"y": 1, "z": 1})
-		step("it changes what it was of as well", Observation{List: other, Put: []Object{composite("ns/x", b.Kind, 8, "x")}},
+		step("an object that moves changes its former unit too", Observation{List: other, Put: []Object{composite("ns/x", b.Kind, 8, "x")}},
 			[]string{ua, ub}, map[string]int64{"ns/x": 8})
-		step("so does what has another unit", Observation{Put: []Object{moved}}, []string{ua, "definition:c"}, map[string]int64{"a": 10, "b": 7})
+		step("so does an object with another unit", Observation{Put: []Object{moved}}, []string{ua, "definition:c"}, map[string]int64{"a": 10, "b": 7})
 		step("and back", Observation{Put: []Object{again}}, []string{ua, "definition:c"}, map[string]int64{"a": 11, "b": 7})
-		step("an older deletion loses", Observation{Gone: []Gone{{Key: "a", Version: 10}}}, nil, map[string]int64{"a": 11, "b": 7})
-		step("a newer one wins", Observation{Gone: []Gone{{Key: "a", Version: 12}}}, []string{ua}, map[string]int64{"b": 7})
-		step("what was seen before it comes too late", Observation{Put: []Object{again}}, nil, map[string]int64{"b": 7})
-		step("what is deleted before it was seen never comes", Observation{Gone: []Gone{{Key: "d", Version: 20}}}, nil, map[string]int64{"b": 7})
-		step("nor does it", Observation{Put: []Object{definition("d", 19, "d")}}, nil, map[string]int64{"b": 7})
-		step("a list keeps what it has", Observation{Complete: true, Keys: []string{"b"}, Version: 15}, nil, map[string]int64{"b": 7})
-		step("the mark of a deletion that is newer than a list stays", Observation{Put: []Object{definition("d", 19, "d")}},
+		step("an older deletion is ignored", Observation{Gone: []Gone{{Key: "a", Version: 10}}}, nil, map[string]int64{"a": 11, "b": 7})
+		step("a newer deletion is stored", Observation{Gone: []Gone{{Key: "a", Version: 12}}}, []string{ua}, map[string]int64{"b": 7})
+		step("an older version is ignored after a deletion", Observation{Put: []Object{again}}, nil, map[string]int64{"b": 7})
+		step("a deletion can arrive before its object", Observation{Gone: []Gone{{Key: "d", Version: 20}}}, nil, map[string]int64{"b": 7})
+		step("the older object is then ignored", Observation{Put: []Object{definition("d", 19, "d")}}, nil, map[string]int64{"b": 7})
+		step("a list keeps its objects", Observation{Complete: true, Keys: []string{"b"}, Version: 15}, nil, map[string]int64{"b": 7})
+		step("the tombstone of a deletion that is newer than a list stays", Observation{Put: []Object{definition("d", 19, "d")}},
 			nil, map[string]int64{"b": 7})
-		step("what is no newer than a list that has it not comes too late", Observation{Put: []Object{definition("a", 15, "a")}},
+		step("a version that is not newer than a list without the object is ignored", Observation{Put: []Object{definition("a", 15, "a")}},
 			nil, map[string]int64{"b": 7})
-		step("also in a list that was read before", Observation{Complete: true, Keys: []string{"a", "b"}, Version: 12,
+		step("also in an older list", Observation{Complete: true, Keys: []string{"a", "b"}, Version: 12,
 			Put: []Object{definition("a", 11, "a")}}, nil, map[string]int64{"b": 7})
-		step("but not in one that was read at the same time or later", Observation{Complete: true, Keys: []string{"a", "b"}, Version: 15,
+		step("but not in a list of the same or a later version", Observation{Complete: true, Keys: []string{"a", "b"}, Version: 15,
 			Put: []Object{definition("a", 11, "a")}}, []string{ua}, map[string]int64{"a": 11, "b": 7})
-		step("a list removes what it has not", Observation{Complete: true, Keys: []string{"a"}, Version: 15}, []string{ub}, map[string]int64{"a": 11})
-		step("but nothing newer", Observation{Complete: true, Version: 10}, nil, map[string]int64{"a": 11})
-		step("what is put is in the list", Observation{Complete: true, Version: 30, Put: []Object{b}}, []string{ua, ub}, map[string]int64{"b": 6})
-		step("anew, versions mean nothing", Observation{Anew: true, Complete: true, Keys: []string{"a"}, Version: 3,
+		step("a list removes objects it does not have", Observation{Complete: true, Keys: []string{"a"}, Version: 15}, []string{ub}, map[string]int64{"a": 11})
+		step("but no newer ones", Observation{Complete: true, Version: 10}, nil, map[string]int64{"a": 11})
+		step("stored objects count as part of the list", Observation{Complete: true, Version: 30, Put: []Object{b}}, []string{ua, ub}, map[string]int64{"b": 6})
+		step("after a reset, versions are not compared", Observation{Anew: true, Complete: true, Keys: []string{"a"}, Version: 3,
 			Put: []Object{definition("a", 2, "a")}}, []string{ua, ub}, map[string]int64{"a": 2})
-		step("an object without a version wins", Observation{Put: []Object{noVersion}}, []string{ua}, map[string]int64{"a": 0})
-		step("the same again is no change", Observation{Put: []Object{noVersion}, Complete: true}, nil, map[string]int64{"a": 0})
-		step("against it everything wins", Observation{Put: []Object{definition("a", 1, "b")}}, []string{ua}, map[string]int64{"a": 1})
-		step("a deletion without a version wins and leaves nothing", Observation{Gone: []Gone{{Key: "a"}}}, []string{ua}, nil)
-		step("so that anything may come", Observation{Put: []Object{definition("a", 4, "b")}}, []string{ua}, map[string]int64{"a": 4})
-		step("a list without a version removes all it has not", Observation{Complete: true}, []string{ua}, nil)
-		step("nothing is nothing", Observation{}, nil, nil)
+		step("an object without a version is stored", Observation{Put: []Object{noVersion}}, []string{ua}, map[string]int64{"a": 0})
+		step("the same object again is no change", Observation{Put: []Object{noVersion}, Complete: true}, nil, map[string]int64{"a": 0})
+		step("any version replaces an object without one", Observation{Put: []Object{definition("a", 1, "b")}}, []string{ua}, map[string]int64{"a": 1})
+		step("a deletion without a version leaves no tombstone", Observation{Gone: []Gone{{Key: "a"}}}, []string{ua}, nil)
+		step("so any version is stored afterwards", Observation{Put: []Object{definition("a", 4, "b")}}, []string{ua}, map[string]int64{"a": 4})
+		step("a list without a version removes all objects it does not have", Observation{Complete: true}, []string{ua}, nil)
+		step("an empty observation changes nothing", Observation{}, nil, nil)
 	})
 }
 
-// TestObserveUnchangedWritesNothing keeps others from writing meanwhile.
+// TestObserveUnchangedWritesNothing checks that an unchanged observation does
+// not write, which would block other writers.
 func TestObserveUnchangedWritesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
 		s := open()
@@ -167,7 +168,7 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 			t.Error(dropped, err)
 		}
 		if after := database.Written(t, s.DB); after != before {
-			t.Errorf("something was written: %d, then %d", before, after)
+			t.Errorf("observation wrote: %d rows, then %d", before, after)
 		}
 		if err := lock.Rollback(); err != nil {
 			t.Fatal(err)
@@ -177,19 +178,19 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 			t.Error(n)
 		}
 		if after := database.Written(t, s.DB); after == before {
-			t.Error("the test would not notice a write")
+			t.Error("test does not detect a write")
 		}
 	})
 }
 
-// modelRow is an object of the model, gone if the object is nil.
+// modelRow is an object of the model; nil if it was deleted.
 type modelRow struct {
 	version int64
 	object  *Object
 }
 
-// observeModel applies an observation the way it is described. horizons are the
-// versions at which sources were last listed.
+// observeModel applies an observation as documented. horizons are the versions
+// at which sources were last listed.
 func observeModel(horizons map[string]int64, have map[string]modelRow, o Observation) {
 	last := horizons[o.Source]
 	late := !o.Anew && (!o.Complete || o.Version < last)
@@ -226,7 +227,8 @@ func observeModel(horizons map[string]int64, have map[string]modelRow, o Observa
 	}
 }
 
-// content is an object without its version, as text; empty if it is gone.
+// content returns an object without its version as text, empty if it was
+// deleted.
 func (r modelRow) content() string {
 	if r.object == nil {
 		return ""
@@ -260,8 +262,8 @@ func drawObservation(t *rapid.T) Observation {
 	}
 }
 
-// TestObserveIsLikeModel holds the store, after any observations, against a
-// plain model of them, and looks whether whoever is concerned becomes dirty.
+// TestObserveIsLikeModel compares the store after random observations with a
+// simple model, and checks that the units concerned become dirty.
 func TestObserveIsLikeModel(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
 		s := open()
@@ -270,7 +272,7 @@ func TestObserveIsLikeModel(t *testing.T) {
 				rt.Fatal(err)
 			}
 			settle(t, s)
-			// Where there is nothing to drop, nobody forgets when it was listed.
+			// Without anything to drop, list versions are not forgotten.
 			s.horizons.clear()
 			models, horizons := map[string]map[string]modelRow{"s": {}, "t": {}}, map[string]int64{}
 			for range rapid.IntRange(1, 6).Draw(rt, "observations") {
@@ -285,7 +287,7 @@ func TestObserveIsLikeModel(t *testing.T) {
 				}
 				want := concerned(models, was, have)
 				if got := settle(t, s); !slices.Equal(want, got) || n != len(want) {
-					rt.Fatalf("dirty are %d %v, want %v", n, got, want)
+					rt.Fatalf("%d units are dirty: %v, want %v", n, got, want)
 				}
 				sameRows(rt, s, models)
 			}
@@ -293,7 +295,7 @@ func TestObserveIsLikeModel(t *testing.T) {
 	})
 }
 
-// concerned returns the units that a change of a list from was to have concerns.
+// concerned returns the units affected by the change of a list from was to have.
 func concerned(all map[string]map[string]modelRow, was, have map[string]modelRow) []string {
 	units, kinds := map[string]bool{}, map[string]bool{}
 	for _, key := range []string{"a", "b", "c", "d"} {

@@ -18,8 +18,8 @@ import (
 )
 
 // TestWorkingOffAtOnce has replicas observe the same objects, late and out of
-// order, while replicas work off the units. In the end everything was made of
-// what is newest.
+// order, while replicas process the units. In the end every unit was built from
+// the newest version.
 func TestWorkingOffAtOnce(t *testing.T) {
 	const keys, versions = 6, 40
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
@@ -28,7 +28,7 @@ func TestWorkingOffAtOnce(t *testing.T) {
 		for i, s := range stores {
 			observers.Go(func() {
 				for v := 1; v <= versions; v++ {
-					// The one is ahead of the other.
+					// One replica is ahead of the other.
 					version := int64(v)
 					if i == 0 {
 						version = int64(max(1, v-7))
@@ -65,7 +65,7 @@ func TestWorkingOffAtOnce(t *testing.T) {
 						}
 						continue
 					}
-					// A unit may be worked off by both, but never to something older.
+					// Both may process a unit, but never replace it with an older build.
 					turn := stores[0]
 					if s.Client == db.Postgres {
 						turn = s
@@ -94,14 +94,15 @@ func TestWorkingOffAtOnce(t *testing.T) {
 		workers.Wait()
 		for k := range keys {
 			if got := made[fmt.Sprint("u", k)]; got != strconv.Itoa(versions) {
-				t.Errorf("unit %d was last made of version %s", k, got)
+				t.Errorf("unit %d was last built from version %s", k, got)
 			}
 		}
 	})
 }
 
-// TestReplicasConverge lets two replicas tell the history of a cluster out of
-// order. When all of it is told, or a list of the end, the store has the end.
+// TestReplicasConverge has two replicas observe the history of a cluster out of
+// order. After all observations, or a list of the final state, the store has the
+// final state.
 func TestReplicasConverge(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
 		replicas := []*Mirror{open(), open()}
@@ -110,7 +111,7 @@ func TestReplicasConverge(t *testing.T) {
 				rt.Fatal(err)
 			}
 			for _, replica := range replicas {
-				// This source counts from one again, and nobody says so.
+				// The versions of this source restart at one without notice.
 				replica.horizons.clear()
 			}
 			lists := rapid.Bool().Draw(rt, "lists")
@@ -156,19 +157,19 @@ func TestReplicasConverge(t *testing.T) {
 				}
 			}
 			if len(got) != len(live) {
-				rt.Fatalf("there are %d objects, want %d", len(got), len(live))
+				rt.Fatalf("mirror has %d objects, want %d", len(got), len(live))
 			}
 		})
 	})
 }
 
 // crashObserve is the environment variable by which TestCrashObserve tells a
-// process of its own which database to write until it is killed.
+// child process which database to write until it is killed.
 const crashObserve = "STORE_CRASH_OBSERVE"
 
 // TestCrashObserve kills a process that observes one generation of objects after
-// the other and works each off. Whatever is there is one generation, and unless
-// that was worked off, all its units are dirty.
+// the other and processes each. The stored objects are of one generation, and
+// unless it was processed, all its units are dirty.
 func TestCrashObserve(t *testing.T) {
 	const size = 300
 	if path := os.Getenv(crashObserve); path != "" {
@@ -230,10 +231,10 @@ func TestCrashObserve(t *testing.T) {
 		there := string(objects[0].Body)
 		mixed := slices.ContainsFunc(objects, func(o Object) bool { return string(o.Body) != there })
 		if len(objects) != size || mixed {
-			t.Errorf("there are %d objects, of several generations: %v", len(objects), mixed)
+			t.Errorf("mirror has %d objects, of several generations: %v", len(objects), mixed)
 		}
 		if there != string(states["done"]) && len(units) != size {
-			t.Errorf("generation %s is there and %s was worked off, but %d units are dirty", there, states["done"], len(units))
+			t.Errorf("stored generation is %s, processed %s, but %d units are dirty", there, states["done"], len(units))
 		}
 	}
 }

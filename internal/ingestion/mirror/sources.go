@@ -47,6 +47,35 @@ func (s *Mirror) SetSource(ctx context.Context, name string, value []byte) error
 	return nil
 }
 
+// Settle stores the state of a source, and marks the units dirty that the state
+// concerns: those of the objects in lists of the source, and single ones. All of it is
+// one transaction: a build that begins before it uses the old state and leaves the
+// units dirty, and a build that begins after it uses the new state.
+func (s *Mirror) Settle(ctx context.Context, name string, state []byte, lists, units []string) error {
+	if len(lists)+len(units) == 0 {
+		return s.SetSource(ctx, name, state)
+	}
+	name = db.Storable(name)
+	err := s.change(ctx, func(w *writer) error {
+		for _, list := range lists {
+			if _, err := w.touchList(ctx, name, list); err != nil {
+				return err
+			}
+		}
+		t := newTouched()
+		for _, unit := range units {
+			t.add(db.Storable(unit), "")
+		}
+		if _, err := w.touch(ctx, t, true); err != nil {
+			return err
+		}
+		_, err := w.ExecContext(ctx, "INSERT INTO sources (name, state) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET state = excluded.state",
+			name, db.NonNil(state))
+		return err
+	})
+	return db.Fail(fmt.Sprintf("store the state of %q", name), err)
+}
+
 // SourceStates returns the states of the named sources, or of all if none is named, by
 // name.
 func (s *Mirror) SourceStates(ctx context.Context, names ...string) (map[string][]byte, error) {
@@ -81,7 +110,7 @@ func (s *Mirror) AddRun(ctx context.Context, started time.Time, run Run) error {
 			"DELETE FROM runs WHERE n IN (SELECT n FROM runs ORDER BY n DESC LIMIT $1 OFFSET $2)", keptRuns, keptRuns)
 		return err
 	})
-	return db.Fail("remember a run", err)
+	return db.Fail("store run", err)
 }
 
 // Runs returns the stored runs without their changes, at most limit, the newest first.
@@ -99,7 +128,7 @@ func (s *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
 			runs = append(runs, run)
 			return nil
 		})
-	return runs, db.Fail("read the runs", err)
+	return runs, db.Fail("read runs", err)
 }
 
 // Run returns a run with its changes. It reports false if the run is not stored.
@@ -109,7 +138,7 @@ func (s *Mirror) Run(ctx context.Context, id int64) (run Run, found bool, err er
 	if errors.Is(err, sql.ErrNoRows) {
 		return Run{}, false, nil
 	}
-	return run, err == nil, db.Fail("read a run", err)
+	return run, err == nil, db.Fail("read run", err)
 }
 
 // LoadMarks returns the marks of a source by the objects' keys.
@@ -155,7 +184,7 @@ func (s *Mirror) SaveMarks(ctx context.Context, source string, set map[string]st
 
 // ForgetMarks drops the marks of all sources except those in keep.
 func (s *Mirror) ForgetMarks(ctx context.Context, keep []string) error {
-	const doing = "forget marks"
+	const doing = "remove marks"
 	sources, err := s.Texts(ctx, "SELECT DISTINCT source FROM marks")
 	if err != nil {
 		return db.Fail(doing, err)

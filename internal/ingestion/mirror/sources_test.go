@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
 )
 
@@ -26,15 +28,61 @@ func TestSourceStates(t *testing.T) {
 		set("a", `{"n":1}`)
 		set("b", "")
 		if after := database.Written(t, s.DB); after != before {
-			t.Error("the same state was written again")
+			t.Error("unchanged state was written again")
 		}
 		set("a", `{"n":2}`)
 		if after := database.Written(t, s.DB); after == before {
-			t.Error("the test would not notice a write")
+			t.Error("test does not detect a write")
 		}
 		states, err := open().SourceStates(t.Context())
 		if diff := gocmp.Diff(map[string][]byte{"a": []byte(`{"n":2}`), "b": {}}, states, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Error(diff, err)
+		}
+	})
+}
+
+// TestSettle checks that the state of a source is stored together with the units
+// it concerns, in one transaction.
+func TestSettle(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		look(t, s, Observation{Source: "s", List: "one", Put: []Object{definition("a", 1, "{}")}})
+		look(t, s, Observation{Source: "s", List: "two", Put: []Object{definition("b", 1, "{}")}})
+		look(t, s, Observation{Source: "s", List: "three", Put: []Object{definition("c", 1, "{}")}})
+		settle(t, s)
+		superseded, err := s.Fence(t.Context(), "scan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		latest, err := s.Fence(t.Context(), "scan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := func() string {
+			t.Helper()
+			states, err := s.SourceStates(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(states["s"])
+		}
+		if err := s.Settle(superseded, "s", []byte("old"), []string{"one"}, []string{"definition:c"}); !errors.Is(err, db.ErrSuperseded) {
+			t.Errorf("superseded caller got %v, want db.ErrSuperseded", err)
+		}
+		if units := settle(t, s); len(units) > 0 || state() != "" {
+			t.Errorf("superseded caller changed units %v and state %q", units, state())
+		}
+		if err := s.Settle(latest, "s", []byte("new"), []string{"one"}, []string{"definition:c"}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff([]string{"definition:a", "definition:c"}, settle(t, s)); diff != "" || state() != "new" {
+			t.Errorf("units differ: %s\nstate is %q", diff, state())
+		}
+		if err := s.Settle(latest, "s", []byte("newer"), nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if units := settle(t, s); len(units) > 0 || state() != "newer" {
+			t.Errorf("state without units changed the units %v; state is %q", units, state())
 		}
 	})
 }
@@ -49,7 +97,7 @@ func TestRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Many commits would take their time.
+		// One commit per run would be slow.
 		err := s.change(t.Context(), func(w *writer) error {
 			return w.Insert(t.Context(), "runs (n, started, run)", "", 3, keptRuns, func(i int, args []any) []any {
 				return append(args, i-keptRuns, start.Add(time.Duration(i/2)*time.Second).UnixMilli(), fmt.Append(nil, i))
@@ -58,27 +106,27 @@ func TestRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A clock may be wrong, or be set back: what was written last is newest.
+		// A clock may be wrong or set back: the run written last is the newest.
 		add(time.Hour, "ahead")
 		add(-time.Second, "back")
 		add(time.Minute+time.Millisecond, "newest")
 		runs, err := s.Runs(t.Context(), NoLimit)
 		if err != nil || len(runs) != keptRuns {
-			t.Fatalf("%d runs (%v)", len(runs), err)
+			t.Fatalf("%d runs are stored (%v)", len(runs), err)
 		}
 		got := []string{string(runs[0].Body), string(runs[1].Body), string(runs[2].Body), string(runs[keptRuns-1].Body)}
 		if diff := gocmp.Diff([]string{"newest", "back", "ahead", "3"}, got); diff != "" {
 			t.Error(diff)
 		}
 		if runs, err = s.Runs(t.Context(), 2); err != nil || len(runs) != 2 || string(runs[1].Body) != "back" || runs[1].Changes != nil {
-			t.Errorf("%+v (%v)", runs, err)
+			t.Errorf("newest runs are %+v (%v), want back as the second, without changes", runs, err)
 		}
 		back, found, err := s.Run(t.Context(), runs[1].ID)
 		if err != nil || !found || string(back.Body) != "back" || string(back.Changes) != "changes of back" || back.ID != runs[1].ID {
-			t.Errorf("%+v %t (%v)", back, found, err)
+			t.Errorf("run is %+v, found %t (%v); want back with its changes", back, found, err)
 		}
 		if _, found, err := s.Run(t.Context(), runs[0].ID+1); err != nil || found {
-			t.Errorf("a run that never was is there (%v)", err)
+			t.Errorf("unknown run was found (%v)", err)
 		}
 	})
 }
@@ -96,26 +144,26 @@ func TestMarks(t *testing.T) {
 			t.Helper()
 			got, err := s.LoadMarks(t.Context(), source)
 			if diff := gocmp.Diff(marks, got); diff != "" || err != nil {
-				t.Errorf("%s: %s %v", reason, diff, err)
+				t.Errorf("%s: marks differ: %s %v", reason, diff, err)
 			}
 		}
-		want("at first there are none", "s", map[string]string{})
+		want("there are no marks at first", "s", map[string]string{})
 		save("s", map[string]string{"a": "1", "b": "2", "c": "3"})
 		save("t", map[string]string{"a": "9"})
-		want("what is saved is there", "s", map[string]string{"a": "1", "b": "2", "c": "3"})
+		want("saved marks are returned", "s", map[string]string{"a": "1", "b": "2", "c": "3"})
 		save("s", map[string]string{"a": "4"}, "a", "b", "none")
-		want("what is set and dropped is set", "s", map[string]string{"a": "4", "c": "3"})
-		want("other sources have their own", "t", map[string]string{"a": "9"})
+		want("a mark that is both set and dropped is set", "s", map[string]string{"a": "4", "c": "3"})
+		want("other sources have their own marks", "t", map[string]string{"a": "9"})
 		if err := s.ForgetMarks(t.Context(), []string{"t", "u"}); err != nil {
 			t.Fatal(err)
 		}
-		want("what is not kept is forgotten", "s", map[string]string{})
-		want("what is kept is not", "t", map[string]string{"a": "9"})
+		want("marks of a source that is not kept are dropped", "s", map[string]string{})
+		want("marks of a source that is kept stay", "t", map[string]string{"a": "9"})
 		many := map[string]string{}
 		for i := range 10_000 {
 			many[fmt.Sprint("key", i)] = fmt.Sprint("mark", i)
 		}
 		save("many", many)
-		want("there may be many", "many", many)
+		want("a source may have many marks", "many", many)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// messages are texts of 64 KiB without a secret in them.
+// messages returns texts of 64 KiB without a secret.
 func messages() map[string]string {
 	const size = 64 << 10
 	r := rand.New(rand.NewPCG(1, 2))
@@ -54,7 +54,7 @@ func BenchmarkText(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
 					if m.Text(text) != text {
-						b.Fatal("something is hidden")
+						b.Fatal("text without a secret was changed")
 					}
 				}
 			})
@@ -62,7 +62,7 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// BenchmarkNew makes a Mask of as many and as large secrets as a task may have.
+// BenchmarkNew creates a Mask of the maximum number and size of secrets.
 func BenchmarkNew(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
 	secrets := map[string]secret.Text{}

@@ -28,20 +28,20 @@ func TestText(t *testing.T) {
 		in      string
 		want    string
 	}{
-		"None":      {"without secrets nothing is hidden", nil, "abc", "abc"},
-		"Plain":     {"as it is", []secret.Text{"hunter2"}, "a hunter2, hunter2hunter2", "a ***, ***"},
-		"Short":     {"one too short would hide everything", []secret.Text{"ab", ""}, "abc", "abc"},
-		"Space":     {"one that is all space too", []secret.Text{"    "}, "a    b", "a    b"},
-		"Trimmed":   {"space around it is often lost", []secret.Text{" hunter2\n"}, "hunter2 ", "*** "},
-		"Lines":     {"each line of a key", []secret.Text{"first line\nsecond line\n\nab"}, "second line ab", "*** ab"},
-		"Quoted":    {"as JSON and Go write it", []secret.Text{"a\"b<c"}, `{"x":"a\"b<c","y":"a\"b\u003cc"} ` + fmt.Sprintf("%q", `a"b<c`), `{"x":"***","y":"***"} "***"`},
-		"URL":       {"as URLs have it", []secret.Text{"a b/c&d"}, "?x=" + url.QueryEscape("a b/c&d") + "&y=" + url.PathEscape("a b/c&d"), "?x=***&y=***"},
-		"Base64":    {"as base64", []secret.Text{"hunter2"}, base64.StdEncoding.EncodeToString([]byte("hunter2")), "***=="},
-		"Overlap":   {"of two that overlap nothing is left", []secret.Text{"abcdef", "defghi"}, "abcdefghi", "***"},
-		"Itself":    {"nor of one that overlaps itself", []secret.Text{"aba"}, "ababa", "***"},
-		"Within":    {"the longer one is hidden", []secret.Text{"abc", "abcdef"}, "abcdef", "***"},
-		"Different": {"what is not secret is shown", []secret.Text{"hunter2"}, "hunter3 Hunter 2", "hunter3 Hunter 2"},
-		"Case":      {"in any casing", []secret.Text{"hunter2-Ä"}, "HUNTER2-Ä Hunter2-Ä hunter2-ä", "*** *** ***"},
+		"None":      {"Without secrets nothing is masked.", nil, "abc", "abc"},
+		"Plain":     {"A secret is masked wherever it occurs.", []secret.Text{"hunter2"}, "a hunter2, hunter2hunter2", "a ***, ***"},
+		"Short":     {"A short secret is not masked, as it would hide everything.", []secret.Text{"ab", ""}, "abc", "abc"},
+		"Space":     {"A secret of spaces only is not masked.", []secret.Text{"    "}, "a    b", "a    b"},
+		"Trimmed":   {"A secret is masked without its surrounding space.", []secret.Text{" hunter2\n"}, "hunter2 ", "*** "},
+		"Lines":     {"Each line of a secret is masked.", []secret.Text{"first line\nsecond line\n\nab"}, "second line ab", "*** ab"},
+		"Quoted":    {"A secret is masked as JSON and Go escape it.", []secret.Text{"a\"b<c"}, `{"x":"a\"b<c","y":"a\"b\u003cc"} ` + fmt.Sprintf("%q", `a"b<c`), `{"x":"***","y":"***"} "***"`},
+		"URL":       {"A secret is masked as URLs escape it.", []secret.Text{"a b/c&d"}, "?x=" + url.QueryEscape("a b/c&d") + "&y=" + url.PathEscape("a b/c&d"), "?x=***&y=***"},
+		"Base64":    {"A secret is masked as base64.", []secret.Text{"hunter2"}, base64.StdEncoding.EncodeToString([]byte("hunter2")), "***=="},
+		"Overlap":   {"Overlapping secrets are masked completely.", []secret.Text{"abcdef", "defghi"}, "abcdefghi", "***"},
+		"Itself":    {"A secret that overlaps itself is masked completely.", []secret.Text{"aba"}, "ababa", "***"},
+		"Within":    {"The longer of two secrets is masked.", []secret.Text{"abc", "abcdef"}, "abcdef", "***"},
+		"Different": {"Text that is not secret is shown.", []secret.Text{"hunter2"}, "hunter3 Hunter 2", "hunter3 Hunter 2"},
+		"Case":      {"A secret is masked in any case.", []secret.Text{"hunter2-Ä"}, "HUNTER2-Ä Hunter2-Ä hunter2-ä", "*** *** ***"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -56,12 +56,12 @@ func TestText(t *testing.T) {
 	}
 	var none *Mask
 	if got := none.Text("abc"); got != "abc" {
-		t.Errorf("no mask makes %s", got)
+		t.Errorf("nil Mask returned %s", got)
 	}
 }
 
-// TestHidden writes secrets in many ways into many texts. None is left, and what
-// was around them is.
+// TestHidden writes secrets in many encodings into many texts, and checks that
+// they are masked and the text around them is not.
 func TestHidden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[A-Za-z0-9 "\\/+&%<>ä]{8,40}`).Filter(func(s string) bool { return strings.TrimSpace(s) != "" }).Draw(t, "secret")
@@ -77,22 +77,22 @@ func TestHidden(t *testing.T) {
 		for how, written := range write {
 			got := m.Text(before + written + after)
 			if strings.Contains(got, written) || !strings.HasPrefix(got, before) || !strings.HasSuffix(got, after) || !strings.Contains(got, hidden) {
-				t.Fatalf("as %s it is %q", how, got)
+				t.Fatalf("secret as %s is shown as %q", how, got)
 			}
 		}
 	})
 }
 
-// encoder is a way in which programs write text.
+// encoder is an encoding of text.
 type encoder struct {
 	name   string
 	encode func(string) string
-	// blob says that it writes no letter by itself, and folds that it loses the
+	// blob means that it encodes several letters together, folds that it loses the
 	// case of letters.
 	blob, folds bool
 }
 
-// eachByte, eachUnit and eachRune write every byte, unit of UTF-16 or rune with a
+// eachByte, eachUnit and eachRune write every byte, UTF-16 unit or rune with a
 // format.
 func eachByte(format string) func(string) string {
 	return func(s string) string {
@@ -163,8 +163,8 @@ var encoders = []encoder{
 	{name: "html, hex", encode: eachRune("&#x%X;")},
 }
 
-// TestChains writes a secret in one encoding inside another, with other text
-// around it, and finds nothing of it.
+// TestChains writes a secret in one encoding inside another, surrounded by text,
+// and checks that it is masked.
 func TestChains(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[A-Za-z0-9 "\\/+&%<>=äßЖ😀]{8,40}`).Filter(func(s string) bool { return len(strings.TrimSpace(s)) >= 8 }).Draw(t, "secret")
@@ -172,15 +172,15 @@ func TestChains(t *testing.T) {
 		for i := range rapid.IntRange(1, 4).Draw(t, "depth") {
 			e := rapid.SampledFrom(encoders).Draw(t, "encoder")
 			if e.folds && blobs > 0 && i != 1 {
-				// Of base64 inside others nothing is left without the case.
+				// Base64 that has lost its case cannot be decoded inside other encodings.
 				continue
 			}
 			if e.blob {
 				blobs++
 			}
 			written = e.encode(written)
-			// Letters around do not matter to what is written letter by letter; where
-			// a blob begins must be seen if it is escaped.
+			// Surrounding letters do not affect encodings of single letters; the start of a
+			// blob must be visible if it is escaped.
 			around := rapid.StringMatching(`[a-zA-Z0-9 :;,./|=_+"'<>&%\\\n-]{0,8}`)
 			before, after = around.Draw(t, "before"), around.Draw(t, "after")
 			if blobs > 0 {
@@ -201,7 +201,8 @@ func TestChains(t *testing.T) {
 	})
 }
 
-// TestWhole hides all that is written of a secret, but for the padding.
+// TestWhole checks that an encoded secret is masked completely, except for
+// padding.
 func TestWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[A-Za-z0-9"<>ä]{20,200}`).Draw(t, "secret")
@@ -212,25 +213,26 @@ func TestWhole(t *testing.T) {
 		}
 		got := New(map[string]secret.Text{"x": secret.Text(s)}).Text(written)
 		if left := strings.ReplaceAll(got, hidden, ""); len(left) > len(written)/2 {
-			t.Fatalf("as %v %q is shown as %q", names, written, got)
+			t.Fatalf("secret as %v %q is shown as %q", names, written, got)
 		}
 	})
 }
 
-// TestFoldedBase64 hides base64 that lost its case, which cannot be decoded.
+// TestFoldedBase64 checks that base64 that lost its case, and cannot be decoded,
+// is masked.
 func TestFoldedBase64(t *testing.T) {
 	for _, s := range []string{"hunter2-hunter3", strings.Repeat("a long secret, ", 20)} {
 		m := New(map[string]secret.Text{"x": secret.Text(s)})
 		for _, user := range []string{"", "a:", "ab:", "abc:"} {
 			text := strings.ToUpper(base64.StdEncoding.EncodeToString([]byte(user + s + "@host")))
 			if got := m.Text(text); len(got) > 20 {
-				t.Errorf("%q behind %q is shown as %q", s, user, got)
+				t.Errorf("%q after %q is shown as %q", s, user, got)
 			}
 		}
 	}
 }
 
-// TestHostile bounds the time for texts that can be read in very many ways.
+// TestHostile checks the time limit for texts with very many possible decodings.
 func TestHostile(t *testing.T) {
 	many := map[string]secret.Text{}
 	for i := range 99 {
@@ -246,25 +248,25 @@ func TestHostile(t *testing.T) {
 		began := time.Now()
 		m.Text(text)
 		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%s take %v", name, took)
+			t.Errorf("%s took %v", name, took)
 		} else {
-			t.Logf("%s: %v", name, took)
+			t.Logf("%s took %v", name, took)
 		}
 	}
 }
 
-// TestOverlaps hides a secret that overlaps itself all along, without keeping
-// each place it is at.
+// TestOverlaps masks a secret that overlaps itself everywhere, without storing
+// each match.
 func TestOverlaps(t *testing.T) {
 	m := New(map[string]secret.Text{"x": "aaa"})
 	long := strings.Repeat("a", 1<<20)
 	n := testing.AllocsPerRun(1, func() {
 		if got := m.Text(long + "b" + long); got != "***b***" {
-			t.Errorf("it is %.20s", got)
+			t.Errorf("masked text is %.20s", got)
 		}
 	})
 	if n > 20 {
-		t.Errorf("it takes %v allocations", n)
+		t.Errorf("masking took %v allocations, want at most 20", n)
 	}
 }
 
@@ -276,6 +278,6 @@ func TestNode(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(`x hunter2`, in.Get("a").Str()); diff != "" {
-		t.Errorf("what it was made of (-want +got):\n%s", diff)
+		t.Errorf("input was changed (-want +got):\n%s", diff)
 	}
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // ErrKey is returned for data that was sealed with another key, or modified since.
-var ErrKey = errors.New("it was encrypted with another key")
+var ErrKey = errors.New("data was encrypted with another key")
 
 // Key seals and opens data. A nil Key stores data unencrypted, and opens only such
 // data.
@@ -33,15 +33,15 @@ func New(secret []byte) (*Key, error) {
 	const size = 32
 	key, err := hkdf.Key(sha256.New, secret, nil, "scaffolder tasks", size)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make the key for secrets: %w", err)
+		return nil, fmt.Errorf("cannot derive encryption key for secrets: %w", err)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make the key for secrets: %w", err)
+		return nil, fmt.Errorf("cannot derive encryption key for secrets: %w", err)
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make the key for secrets: %w", err)
+		return nil, fmt.Errorf("cannot derive encryption key for secrets: %w", err)
 	}
 	return &Key{aead: aead}, nil
 }
@@ -65,15 +65,15 @@ func IsSealed(data []byte) bool { return len(data) > 0 && data[0] == sealed }
 func (k *Key) Open(data []byte, name string) ([]byte, error) {
 	switch {
 	case len(data) == 0:
-		return nil, errors.New("it is empty")
+		return nil, errors.New("data is empty")
 	case data[0] == plain:
 		return data[1:], nil
 	case data[0] != sealed:
-		return nil, errors.New("it was encrypted by a newer program")
+		return nil, errors.New("data was encrypted by a newer version")
 	case k == nil:
-		return nil, errors.New("it is encrypted, and there is no key")
+		return nil, errors.New("data is encrypted, and no key is set")
 	case len(data) < 1+k.aead.NonceSize():
-		return nil, errors.New("it is cut off")
+		return nil, errors.New("data is truncated")
 	}
 	nonce, rest := data[1:1+k.aead.NonceSize()], data[1+k.aead.NonceSize():]
 	out, err := k.aead.Open(nil, nonce, rest, []byte(name))

@@ -16,12 +16,12 @@ func TestSeal(t *testing.T) {
 	}
 	none, err := New(nil)
 	if err != nil || none != nil {
-		t.Fatalf("of nothing comes %v: %v", none, err)
+		t.Fatalf("empty key returned %v: %v", none, err)
 	}
 	secret := []byte("hunter2 hunter2 hunter2")
 	sealed := one.Seal(secret, "a")
 	if bytes.Contains(sealed, secret[:7]) || bytes.Equal(sealed, one.Seal(secret, "a")) {
-		t.Error("it can be seen")
+		t.Error("sealed data contains the secret, or is the same twice")
 	}
 	changed := bytes.Clone(sealed)
 	changed[len(changed)-1] ^= 1
@@ -32,16 +32,16 @@ func TestSeal(t *testing.T) {
 		name   string
 		want   string
 	}{
-		"Opened":  {"the same key opens it", one, sealed, "a", ""},
-		"Plain":   {"what was not encrypted can be read", one, none.Seal(secret, "a"), "a", ""},
-		"NoKey":   {"so it can without a key", none, none.Seal(secret, "a"), "a", ""},
-		"Other":   {"another key does not open it", other, sealed, "a", "it was encrypted with another key"},
-		"Name":    {"nor another name", one, sealed, "b", "it was encrypted with another key"},
-		"Changed": {"nobody changes it", one, changed, "a", "it was encrypted with another key"},
-		"Cut":     {"nor cuts it off", one, sealed[:9], "a", "it is cut off"},
-		"None":    {"without a key it stays closed", none, sealed, "a", "it is encrypted, and there is no key"},
-		"Newer":   {"what is not known is told", one, []byte{9, 1}, "a", "it was encrypted by a newer program"},
-		"Empty":   {"nothing is not something", one, nil, "a", "it is empty"},
+		"Opened":  {"The same key decrypts the data.", one, sealed, "a", ""},
+		"Plain":   {"Data that was not encrypted can be read.", one, none.Seal(secret, "a"), "a", ""},
+		"NoKey":   {"Data that was not encrypted can be read without a key.", none, none.Seal(secret, "a"), "a", ""},
+		"Other":   {"Another key does not decrypt the data.", other, sealed, "a", "data was encrypted with another key"},
+		"Name":    {"Another name does not decrypt the data.", one, sealed, "b", "data was encrypted with another key"},
+		"Changed": {"Changed data is refused.", one, changed, "a", "data was encrypted with another key"},
+		"Cut":     {"Truncated data is refused.", one, sealed[:9], "a", "data is truncated"},
+		"None":    {"Encrypted data cannot be read without a key.", none, sealed, "a", "data is encrypted, and no key is set"},
+		"Newer":   {"An unknown format is refused.", one, []byte{9, 1}, "a", "data was encrypted by a newer version"},
+		"Empty":   {"Empty data is refused.", one, nil, "a", "data is empty"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestSeal(t *testing.T) {
 				said = err.Error()
 			}
 			if said != tc.want || tc.want == "" && !bytes.Equal(got, secret) {
-				t.Errorf("%s: it is %q: %q", tc.reason, got, said)
+				t.Errorf("%s: data is %q, error %q", tc.reason, got, said)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func (r *Runner) Output(t *Task, s *State) *tree.Node {
 			if room -= size; room < 0 {
 				// A smaller part may still fit.
 				room += size
-				err = fmt.Errorf("all of it is larger than %d MiB", mostOutput>>20)
+				err = fmt.Errorf("output is larger than %d MiB", mostOutput>>20)
 			}
 		}
 		if err != nil {
@@ -123,5 +123,5 @@ func (t *Task) link(v *tree.Node) *tree.Node {
 }
 
 func (t *Task) refuseLink(name string) {
-	t.Log(Event{Message: fmt.Sprintf("cannot show link %q of the output: its URL is not of http, https or mailto, nor relative; correct spec.output of the Template", name)})
+	t.Log(Event{Message: fmt.Sprintf("cannot show link %q of the output: URL is neither http, https, mailto nor relative; correct spec.output of the Template", name)})
 }

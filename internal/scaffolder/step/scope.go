@@ -178,7 +178,7 @@ func check(name string, schema, input *tree.Node) error {
 	for _, p := range problems {
 		field := strings.TrimPrefix(strings.TrimPrefix(p.Property, "instance"), ".")
 		if field == "" {
-			field = "it"
+			field = "input"
 		}
 		all = append(all, field+" "+p.Message)
 	}
@@ -200,7 +200,7 @@ func unknown(a *action.Action, input *tree.Node) []string {
 		if properties.Has(f.Key) {
 			continue
 		}
-		line := "the input " + f.Key + " means nothing to " + a.ID
+		line := "unknown input " + f.Key + " of " + a.ID
 		for _, p := range properties.Fields {
 			if text.Distance(strings.ToLower(f.Key), strings.ToLower(p.Key)) <= 2 {
 				line += "; did you mean " + p.Key + "?"
@@ -226,9 +226,9 @@ func (e *strange) Error() string { return "Template action with ID '" + e.name +
 func (c *call) field(name string, err error) error {
 	e, ok := errors.AsType[*expression.Error](err)
 	if !ok {
-		return &action.Error{Err: &wrong{"Cannot evaluate the " + name + " of step " + c.id + ": " + err.Error()}}
+		return &action.Error{Err: &wrong{"cannot evaluate the " + name + " of step " + c.id + ": " + err.Error()}}
 	}
-	return &action.Error{Err: &wrong{"Cannot read the " + name + " of step " + c.id + ": " + e.Error()}, Hint: e.Hint}
+	return &action.Error{Err: &wrong{"cannot read the " + name + " of step " + c.id + ": " + e.Error()}, Hint: e.Hint}
 }
 
 // failure converts an error to a Failure for clients.
@@ -271,7 +271,7 @@ func (r *Runner) near(name string) string {
 		names = append(names, f.name)
 	}
 	if len(names) == 0 {
-		return "GET /api/scaffolder/v2/actions lists the actions there are"
+		return "see GET /api/scaffolder/v2/actions for the available actions"
 	}
 	return "did you mean " + strings.Join(names, " or ") + "?"
 }

@@ -129,11 +129,11 @@ func NewRunner(actions []action.Action, env *expression.Env, now func() time.Tim
 	for i := range r.all {
 		a := &r.all[i]
 		if a.ID == "" || a.Run == nil {
-			return nil, fmt.Errorf("cannot offer action %q: it needs an id and a function", a.ID)
+			return nil, fmt.Errorf("cannot register action %q: id and function are required", a.ID)
 		}
 		for _, name := range append([]string{a.ID}, a.Aliases...) {
 			if r.byName[name] != nil {
-				return nil, fmt.Errorf("cannot offer action %q: there are two of the name %q", a.ID, name)
+				return nil, fmt.Errorf("cannot register action %q: name %q is already registered", a.ID, name)
 			}
 			r.byName[name] = a
 		}
@@ -263,7 +263,7 @@ func (c *call) run(ctx context.Context) (output *tree.Node, err error) {
 	defer c.mu.Unlock()
 	size := len(tree.AppendJSON(nil, c.output, ""))
 	if size > mostOutput {
-		return nil, fmt.Errorf("cannot keep the outputs of step %s: they are larger than %d MiB", c.id, mostOutput>>20)
+		return nil, fmt.Errorf("cannot store outputs of step %s: larger than %d MiB", c.id, mostOutput>>20)
 	}
 	for id, output := range c.s.Outputs {
 		if id != c.id {
@@ -271,7 +271,7 @@ func (c *call) run(ctx context.Context) (output *tree.Node, err error) {
 		}
 	}
 	if size > mostOutputs {
-		return nil, fmt.Errorf("cannot keep the outputs of step %s: those of all steps are larger than %d MiB", c.id, mostOutputs>>20)
+		return nil, fmt.Errorf("cannot store outputs of step %s: outputs of all steps are larger than %d MiB", c.id, mostOutputs>>20)
 	}
 	return c.output, nil
 }
@@ -318,7 +318,7 @@ func (c *call) doEach(ctx context.Context, each *tree.Node) error {
 	case !over.IsMap() && !over.IsList():
 		return &wrong{fmt.Sprintf("Invalid value on action %s.each parameter, it cannot be resolved to a list or an object", c.action.ID)}
 	case over.Len() > mostEach:
-		return &wrong{fmt.Sprintf("Invalid value on action %s.each parameter, it has %d items and may have %d", c.action.ID, over.Len(), mostEach)}
+		return &wrong{fmt.Sprintf("Invalid value on action %s.each parameter, it has %d items, at most %d are allowed", c.action.ID, over.Len(), mostEach)}
 	case over.IsMap():
 		fields = over.Fields
 	default:
@@ -378,8 +378,8 @@ func (c *call) do(ctx context.Context, scope expression.Scope, index int) (err e
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			c.r.log.Error("an action panicked", "task", c.t.ID, "step", c.id, "action", c.action.ID, "stack", string(debug.Stack()))
-			err = fmt.Errorf("cannot run step %s: the action %s panicked: %v", c.id, c.action.ID, p)
+			c.r.log.Error("action panicked", "task", c.t.ID, "step", c.id, "action", c.action.ID, "stack", string(debug.Stack()))
+			err = fmt.Errorf("cannot run step %s: action %s panicked: %v", c.id, c.action.ID, p)
 		}
 	}()
 	with := c.with(input, scope, key)

@@ -27,11 +27,11 @@ func TestNewRunner(t *testing.T) {
 		actions []action.Action
 		want    string
 	}{
-		"Fine":  {"names differ", []action.Action{nothing("b", "c"), nothing("a")}, ""},
-		"Twice": {"steps must know which is meant", []action.Action{nothing("a"), nothing("a")}, `cannot offer action "a": there are two of the name "a"`},
-		"Alias": {"by whatever name", []action.Action{nothing("a", "b"), nothing("b")}, `cannot offer action "b": there are two of the name "b"`},
-		"NoID":  {"it must be called something", []action.Action{nothing("")}, `cannot offer action "": it needs an id and a function`},
-		"NoRun": {"it must do something", []action.Action{{ID: "a"}}, `cannot offer action "a": it needs an id and a function`},
+		"Fine":  {"Actions with different names are registered.", []action.Action{nothing("b", "c"), nothing("a")}, ""},
+		"Twice": {"Two actions with one id are refused.", []action.Action{nothing("a"), nothing("a")}, `cannot register action "a": name "a" is already registered`},
+		"Alias": {"Two actions with one alias are refused.", []action.Action{nothing("a", "b"), nothing("b")}, `cannot register action "b": name "b" is already registered`},
+		"NoID":  {"An action needs an id.", []action.Action{nothing("")}, `cannot register action "": id and function are required`},
+		"NoRun": {"An action needs a function.", []action.Action{{ID: "a"}}, `cannot register action "a": id and function are required`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestNewRunner(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if err == nil && (len(r.Actions()) != 2 || r.Actions()[0].ID != "a") {
-				t.Errorf("there is %v", r.Actions())
+				t.Errorf("actions are %v, want two sorted by id", r.Actions())
 			}
 		})
 	}
@@ -56,10 +56,10 @@ func TestNear(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]struct{ reason, name, want string }{
-		"Slip":   {"one letter", "debug:logg", "did you mean debug:log?"},
-		"Case":   {"another case", "Debug:Log", "did you mean debug:log?"},
-		"Same":   {"the same behind the colon", "k8s:apply", "did you mean cluster:apply or kubernetes:apply?"},
-		"Nobody": {"nothing is like it", "acme:do:something", "GET /api/scaffolder/v2/actions lists the actions there are"},
+		"Slip":    {"A typo of one letter gets a suggestion.", "debug:logg", "did you mean debug:log?"},
+		"Case":    {"A name in another case gets a suggestion.", "Debug:Log", "did you mean debug:log?"},
+		"Same":    {"A name with another prefix gets suggestions.", "k8s:apply", "did you mean cluster:apply or kubernetes:apply?"},
+		"Unknown": {"A name without similar actions gets no suggestion.", "acme:do:something", "see GET /api/scaffolder/v2/actions for the available actions"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -70,8 +70,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestEach bounds what a step is done for: a list of some megabytes would
-// otherwise be gigabytes of items.
+// TestEach checks the limit on items of a step: a list of some megabytes would
+// otherwise expand to gigabytes.
 func TestEach(t *testing.T) {
 	r, err := runner(nothing("test:nothing"))
 	if err != nil {
@@ -89,9 +89,9 @@ func TestEach(t *testing.T) {
 		each   *tree.Node
 		want   string
 	}{
-		"Most": {"many are done", list(mostEach), ""},
-		"More": {"more are none", list(mostEach + 1), "Invalid value on action test:nothing.each parameter, it has 10001 items and may have 10000"},
-		"None": {"neither is what has no items", tree.Number(1), "Invalid value on action test:nothing.each parameter, it cannot be resolved to a list or an object"},
+		"Most": {"The maximum number of items is accepted.", list(mostEach), ""},
+		"More": {"More items are refused.", list(mostEach + 1), "Invalid value on action test:nothing.each parameter, it has 10001 items, at most 10000 are allowed"},
+		"None": {"A value without items is refused.", tree.Number(1), "Invalid value on action test:nothing.each parameter, it cannot be resolved to a list or an object"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestOutputs bounds what steps hand on, and what a task says in the end.
+// TestOutputs checks the limits on outputs of steps and of the task.
 func TestOutputs(t *testing.T) {
 	r, err := runner(action.Action{ID: "test:large", Run: func(_ context.Context, c *action.Call) error {
 		c.Output("it", tree.Str(strings.Repeat("x", mostOutput-100)))
@@ -128,27 +128,27 @@ func TestOutputs(t *testing.T) {
 	s := &State{}
 	for range 5 {
 		if r.Step(t.Context(), task, s); s.Failure != nil {
-			t.Fatalf("step %d: %s", s.Next, s.Failure.Message)
+			t.Fatalf("step %d failed: %s", s.Next, s.Failure.Message)
 		}
 	}
 	r.Step(t.Context(), task, s)
-	if s.Failure == nil || s.Failure.Message != "cannot keep the outputs of step e: those of all steps are larger than 16 MiB" {
-		t.Errorf("it is %v", s.Failure)
+	if s.Failure == nil || s.Failure.Message != "cannot store outputs of step e: outputs of all steps are larger than 16 MiB" {
+		t.Errorf("failure is %v, want the limit", s.Failure)
 	}
 	said = nil
 	entry := tree.Obj(tree.F("content", tree.Str("${{ steps.a.output.it }}")))
 	task.Spec.Set("output", tree.Obj(tree.F("text", tree.Arr(entry, entry)), tree.F("small", tree.Str("yes"))))
 	out := r.Output(task, s)
 	if out.Get("text").Len() != 1 || out.Get("small").Str() != "yes" {
-		t.Errorf("there are %d entries, and %q", out.Get("text").Len(), out.Get("small").Str())
+		t.Errorf("output has %d entries and %q, want 1 and yes", out.Get("text").Len(), out.Get("small").Str())
 	}
-	if diff := cmp.Diff([]string{"Leaving out a part of the output text: all of it is larger than 4 MiB"}, said); diff != "" {
+	if diff := cmp.Diff([]string{"Leaving out a part of the output text: output is larger than 4 MiB"}, said); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// TestOutputLinks drops links that pages must not show, however they came into
-// the output, and says which.
+// TestOutputLinks checks that links that pages must not show are dropped from
+// the output and reported.
 func TestOutputLinks(t *testing.T) {
 	r, err := NewRunner([]action.Action{nothing("a")}, nil, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -178,25 +178,25 @@ output:
 	want := `{"links":[{"title":"Two","entityRef":"component:default/a"},{"title":"Three","url":"https://example.com/ \tJavaScript:alert(1)"},` +
 		`{"title":"Four","url":"/catalog"},{"title":"Five","url":"mailto:a@example.com"}]}`
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("links that are listed (-want +got):\n%s", diff)
+		t.Errorf("links from a list (-want +got):\n%s", diff)
 	}
-	const because = " of the output: its URL is not of http, https or mailto, nor relative; correct spec.output of the Template"
+	const because = " of the output: URL is neither http, https, mailto nor relative; correct spec.output of the Template"
 	if diff := cmp.Diff([]string{`cannot show link "One"` + because, `cannot show link "Two"` + because, `cannot show link "remoteUrl"` + because}, said); diff != "" {
-		t.Errorf("what is said (-want +got):\n%s", diff)
+		t.Errorf("log lines (-want +got):\n%s", diff)
 	}
 	task.Spec.Set("output", tree.Obj(tree.F("links", tree.Str("${{ parameters.all }}"))))
 	if diff := cmp.Diff(`{"links":[{"title":"B","url":"https://example.com"}]}`, string(tree.AppendJSON(nil, r.Output(task, &State{}), ""))); diff != "" {
-		t.Errorf("links that are one expression (-want +got):\n%s", diff)
+		t.Errorf("links from an expression (-want +got):\n%s", diff)
 	}
 }
 
 func TestExample(t *testing.T) {
 	cases := map[string]struct{ reason, schema, want string }{
-		"Object":   {"each property has one", `{type: object, properties: {s: {type: string}, n: {type: number}, b: {type: boolean}, x: {}}}`, `{"s":"<example>","n":0,"b":false,"x":"<unknown>"}`},
-		"List":     {"a list has one item", `{type: array, items: {type: integer}}`, `[0]`},
-		"Lists":    {"or the first of several", `{type: array, items: [{type: string}, {type: integer}]}`, `["<example>"]`},
-		"Anything": {"or none", `{type: array}`, `[]`},
-		"Given":    {"what the schema shows", `{type: string, examples: [one, two]}`, `"one"`},
+		"Object":   {"Each property has an example.", `{type: object, properties: {s: {type: string}, n: {type: number}, b: {type: boolean}, x: {}}}`, `{"s":"<example>","n":0,"b":false,"x":"<unknown>"}`},
+		"List":     {"A list has one item.", `{type: array, items: {type: integer}}`, `[0]`},
+		"Lists":    {"A list has the first of several items.", `{type: array, items: [{type: string}, {type: integer}]}`, `["<example>"]`},
+		"Anything": {"A list without an item schema is empty.", `{type: array}`, `[]`},
+		"Given":    {"The first example of the schema is used.", `{type: string, examples: [one, two]}`, `"one"`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -210,12 +210,12 @@ func TestExample(t *testing.T) {
 		})
 	}
 	if got := string(tree.AppendJSON(nil, example(nil), "")); got != "{}" {
-		t.Errorf("without a schema it is %s", got)
+		t.Errorf("example without a schema is %s, want {}", got)
 	}
 	deep := tree.Obj(tree.F("type", tree.Str("array")))
 	deep.Set("items", deep)
 	if example(deep) == nil {
-		t.Error("one without an end has none")
+		t.Error("example of an endless schema is nil")
 	}
 }
 
@@ -226,14 +226,14 @@ func TestUnknown(t *testing.T) {
 	closed.Input = open.Input.Clone()
 	closed.Input.Set("additionalProperties", tree.Boolean(true))
 	given := tree.Obj(tree.F("manifest", tree.Obj()), tree.F("takeover", tree.Boolean(true)), tree.F("colour", tree.Str("red")))
-	want := []string{"the input takeover means nothing to cluster:apply; did you mean takeOver?", "the input colour means nothing to cluster:apply"}
+	want := []string{"unknown input takeover of cluster:apply; did you mean takeOver?", "unknown input colour of cluster:apply"}
 	if diff := cmp.Diff(want, unknown(&open, given)); diff != "" {
-		t.Errorf("what is not known (-want +got):\n%s", diff)
+		t.Errorf("unknown fields (-want +got):\n%s", diff)
 	}
 	if got := unknown(&closed, given); len(got) > 0 {
-		t.Errorf("an action that takes anything: %q", got)
+		t.Errorf("action that accepts any input has the unknown fields %q", got)
 	}
 }
 
-// anyone may do everything.
+// anyone allows every permission.
 func anyone(context.Context, string, string, action.Target) error { return nil }

@@ -31,7 +31,7 @@ type Moment struct {
 
 func inTask(t *taskstore.Task, step string) Moment {
 	out := Moment{Task: t.ID, Template: t.Template, Step: step}
-	// A caller that cannot be read is recorded as Nobody.
+	// A caller that cannot be read is recorded as Anonymous.
 	if by, err := RequesterOf(t); err == nil {
 		out.Caller = by.Caller
 	}

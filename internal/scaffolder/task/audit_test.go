@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// notes are what the audit log of a test was told.
+// notes are the entries of a test's audit log.
 type notes struct {
 	mu  sync.Mutex
 	all []string
@@ -25,7 +25,7 @@ func (n *notes) add(format string, args ...any) {
 	n.all = append(n.all, fmt.Sprintf(format, args...))
 }
 
-// of returns the notes about tasks, whose ids are replaced by their places.
+// of returns the notes about tasks, with their ids replaced by positions.
 func (n *notes) of(ids ...string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -52,8 +52,8 @@ func (n *notes) audit() Audit {
 	}
 }
 
-// TestAudit wants the audit log to be told of each task that ends and of what
-// its actions did, with secrets masked, and of nothing in a dry run.
+// TestAudit checks that the audit log has an entry for each task that ends and
+// for each change of its actions, with secrets masked, and none for a dry run.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	told := &notes{}
@@ -91,11 +91,11 @@ func TestAudit(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if total := len(told.of(one, two, three)); len(told.all) != total {
-		t.Errorf("a dry run was recorded: %q", told.all)
+		t.Errorf("dry run was recorded: %q", told.all)
 	}
 }
 
-// TestAuditCancelEarly wants a task that ends before it is begun to be recorded
+// TestAuditCancelEarly checks that a task that ends before it begins is recorded
 // once.
 func TestAuditCancelEarly(t *testing.T) {
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestAuditCancelEarly(t *testing.T) {
 	id := w.create(order(t, twoWaits, `{}`))
 	for range 2 {
 		if got, err := w.tasks.Cancel(t.Context(), id); err != nil || got.Status != taskstore.TaskCancelled {
-			t.Fatalf("the task is %v: %v", got, err)
+			t.Fatalf("task is %v (%v), want it cancelled", got, err)
 		}
 	}
 	want := []string{`0 ended template:default/demo cancelled by user:default/ann in step ""`}

@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// waits is an action that waits until it is let go or told to stop.
+// waits returns an action that waits until it is released or cancelled.
 func waits(began chan<- string, proceed <-chan struct{}) action.Action {
 	return does("test:wait", func(ctx context.Context, c *action.Call) error {
 		began <- c.Step
@@ -29,8 +29,8 @@ func waits(began chan<- string, proceed <-chan struct{}) action.Action {
 
 const twoWaits = `{steps: [{id: one, name: First, action: test:wait}, {id: two, name: Second, action: test:wait}]}`
 
-// TestCancel cancels a task inside of a step, from here and from elsewhere, and
-// lets it go on then behind the step that had ended.
+// TestCancel cancels a task in a step, from the same and from another process,
+// and retries it after the step that had ended.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for name, elsewhere := range map[string]bool{"Here": false, "Elsewhere": true} {
@@ -55,10 +55,10 @@ func TestCancel(t *testing.T) {
 				}
 			}
 			if got, err := cancel(t.Context(), id); err != nil || got == nil {
-				t.Fatalf("it is %v: %v", got, err)
+				t.Fatalf("Cancel returned %v: %v", got, err)
 			}
 			if got := w.over(id); got.Status != taskstore.TaskCancelled || got.Secrets != nil {
-				t.Errorf("it is %s", got.Status)
+				t.Errorf("task is %s, want it cancelled without secrets", got.Status)
 			}
 			want := []string{"log|||Starting up task with 2 steps",
 				"log|one|processing|Beginning step First", "log|one|completed|Finished step First",
@@ -68,55 +68,54 @@ func TestCancel(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if got, err := w.tasks.Cancel(t.Context(), id); err != nil || got.Status != taskstore.TaskCancelled {
-				t.Errorf("once more it is %v: %v", got, err)
+				t.Errorf("second Cancel returned %v: %v", got, err)
 			}
 
 			if ok, err := w.tasks.Retry(t.Context(), id, ann, hunter); err != nil || !ok {
-				t.Fatalf("it is not tried again: %v", err)
+				t.Fatalf("Retry failed: %v", err)
 			}
 			if step := await(t, "step two", began); step != "two" {
-				t.Errorf("step %s was done again", step)
+				t.Errorf("step %s was run again, want two", step)
 			}
 			proceed <- struct{}{}
 			if got := w.over(id); got.Status != taskstore.TaskCompleted {
-				t.Errorf("in the end it is %s", got.Status)
+				t.Errorf("task ended as %s, want completed", got.Status)
 			}
-			want = append(want, "recovered|||The task is run again", "log|||Starting up task with 2 steps", "log|two||Going on with step Second",
+			want = append(want, "recovered|||The task is retried", "log|||Starting up task with 2 steps", "log|two||Resuming with step Second",
 				"log|two|processing|Beginning step Second", "log|two|completed|Finished step Second", "completion|||Run completed with status: completed")
 			if diff := cmp.Diff(want, w.events(id)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || ok {
-				t.Errorf("one that is completed is tried again: %v", err)
+				t.Errorf("completed task was retried: %v", err)
 			}
 		})
 	}
 }
 
-// TestCancelEarly cancels a task that nobody has begun, and one that is not
-// there.
+// TestCancelEarly cancels a task that has not begun, and an unknown one.
 func TestCancelEarly(t *testing.T) {
 	t.Parallel()
 	w := open(t, onSQLite(t), Options{})
 	id := w.create(order(t, twoWaits, `{}`))
 	if got, err := w.tasks.Cancel(t.Context(), id); err != nil || got.Status != taskstore.TaskCancelled {
-		t.Errorf("it is %v: %v", got, err)
+		t.Errorf("Cancel returned %v: %v; want it cancelled", got, err)
 	}
 	var got []taskstore.TaskEvent
 	err := w.tasks.Follow(t.Context(), id, 0, func(e []taskstore.TaskEvent) error { got = append(got, e...); return nil })
 	if err != nil || len(got) != 1 || got[0].Type != taskstore.EventCancelled {
-		t.Errorf("who follows it is told %v: %v", got, err)
+		t.Errorf("Follow returned %v: %v; want one cancellation", got, err)
 	}
 	if got, err := w.tasks.Cancel(t.Context(), "nothing"); err != nil || got != nil {
-		t.Errorf("what is not there is %v: %v", got, err)
+		t.Errorf("Cancel of an unknown task returned %v: %v", got, err)
 	}
 	if ok, err := w.tasks.Retry(t.Context(), "nothing", ann, nil); err != nil || ok {
-		t.Errorf("what is not there is tried again: %v", err)
+		t.Errorf("unknown task was retried: %v", err)
 	}
 }
 
-// TestCancelled begins a task of a process that is gone and that somebody wants
-// to end: it ends, and does nothing.
+// TestCancelled begins a task whose process is gone and that was cancelled: it
+// ends without running.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
@@ -135,18 +134,18 @@ func TestCancelled(t *testing.T) {
 		return nil
 	})}})
 	if got := w.over(id); got.Status != taskstore.TaskCancelled || done.Load() {
-		t.Errorf("it is %s, and was done: %t", got.Status, done.Load())
+		t.Errorf("task is %s, and ran: %t; want it cancelled", got.Status, done.Load())
 	}
 }
 
-// TestTimeout ends a task that takes too long.
+// TestTimeout checks that a task ends at its timeout.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	began := make(chan string, 9)
 	w := start(t, onSQLite(t), Options{Timeout: 200 * time.Millisecond, Actions: []action.Action{waits(began, nil)}})
 	id := w.create(order(t, twoWaits, `{}`))
 	if got := w.over(id); got.Status != taskstore.TaskFailed {
-		t.Errorf("it is %s", got.Status)
+		t.Errorf("task is %s, want failed", got.Status)
 	}
 	const why = "The task took longer than 200ms: step First was stopped"
 	want := []string{"log|||Starting up task with 2 steps", "log|one|processing|Beginning step First", "log|one|failed|" + why,
@@ -156,8 +155,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestRetryFailed tries a task again from the step that failed, with what those
-// before it made.
+// TestRetryFailed retries a task from the step that failed, with the outputs of
+// the steps before it.
 func TestRetryFailed(t *testing.T) {
 	t.Parallel()
 	var failed, made atomic.Int64
@@ -183,13 +182,13 @@ func TestRetryFailed(t *testing.T) {
 	id := w.create(order(t, `{steps: [{id: make, action: test:make}, {id: flaky, action: test:flaky, input: {n: "${{ steps.make.output.n }}"}},
 		{id: sorry, action: test:say, if: "${{ failure() }}", input: {text: sorry}}]}`, `{}`))
 	if got := w.over(id); got.Status != taskstore.TaskFailed {
-		t.Fatalf("it is %s", got.Status)
+		t.Fatalf("task is %s, want failed", got.Status)
 	}
 	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
-		t.Fatalf("it is not tried again: %v", err)
+		t.Fatalf("Retry failed: %v", err)
 	}
-	w.eventually("it is completed", func() bool { return w.over(id).Status == taskstore.TaskCompleted })
+	w.eventually("the task is completed", func() bool { return w.over(id).Status == taskstore.TaskCompleted })
 	if made.Load() != 1 || failed.Load() != 2 {
-		t.Errorf("it was made %d times and tried %d times: %v", made.Load(), failed.Load(), w.events(id))
+		t.Errorf("first step ran %d times and the second %d times, want 1 and 2: %v", made.Load(), failed.Load(), w.events(id))
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/action"
 )
 
-// TestDryChanges shows what would become different, but not what nobody should
-// see, or could read.
+// TestDryChanges checks that a dry run shows differences, except for
+// confidential or unreadable content.
 func TestDryChanges(t *testing.T) {
 	t.Parallel()
 	one := func(name, before, after string) action.Change {
@@ -25,19 +25,19 @@ func TestDryChanges(t *testing.T) {
 		change action.Change
 		want   DryChange
 	}{
-		"Changed": {"both texts", one("a", "1", "2"), DryChange{Kind: "change", Before: at("1"), After: at("2")}},
-		"New":     {"a new one has no text before", action.Change{After: []byte("2")}, DryChange{Kind: "add", After: at("2")}},
-		"Gone":    {"one that goes has none after", action.Change{Before: []byte("1")}, DryChange{Kind: "remove", Before: at("1")}},
-		"Empty":   {"an empty text is there", one("a", "", "2"), DryChange{Kind: "change", Before: at(""), After: at("2")}},
-		"Masked":  {"secrets of the task are masked", one("hunter2", "a: hunter2", "b"), DryChange{Name: "***", Kind: "change", Before: at("a: ***"), After: at("b")}},
-		"Binary":  {"what is no text is only named", one("a", "1", "2\x00"), DryChange{Kind: "change", Hidden: "binary"}},
-		"Latin":   {"nor what is text elsewhere", one("a", "1", "2\xff"), DryChange{Kind: "change", Hidden: "binary"}},
-		"Large":   {"nor what is too long", one("a", long, "2"), DryChange{Kind: "change", Hidden: "large"}},
-		"Secret":  {"a Secret of a cluster is nobody's business", one("a", "apiVersion: v1\nkind: Secret\ndata: {a: b}\n", "2"), DryChange{Kind: "change", Hidden: "secret"}},
-		"Quoted":  {"in any spelling", one("a", "1", "- \"kind\": 'Secret' # ours\n"), DryChange{Kind: "change", Hidden: "secret"}},
-		"JSON":    {"and format", one("a", `{"apiVersion": "v1", "kind":"Secret","data":{}}`, "2"), DryChange{Kind: "change", Hidden: "secret"}},
-		"Store":   {"what only sounds like one is shown", one("a", "kind: SecretStore\n", "2"), DryChange{Kind: "change", Before: at("kind: SecretStore\n"), After: at("2")}},
-		"Foreign": {"actions may know more", action.Change{Before: []byte("1"), Hidden: action.HiddenForeign}, DryChange{Kind: "remove", Hidden: "foreign"}},
+		"Changed": {"A change has the text before and after.", one("a", "1", "2"), DryChange{Kind: "change", Before: at("1"), After: at("2")}},
+		"New":     {"A new object has no text before.", action.Change{After: []byte("2")}, DryChange{Kind: "add", After: at("2")}},
+		"Gone":    {"A removed object has no text after.", action.Change{Before: []byte("1")}, DryChange{Kind: "remove", Before: at("1")}},
+		"Empty":   {"An empty text is shown.", one("a", "", "2"), DryChange{Kind: "change", Before: at(""), After: at("2")}},
+		"Masked":  {"Secrets of the task are masked.", one("hunter2", "a: hunter2", "b"), DryChange{Name: "***", Kind: "change", Before: at("a: ***"), After: at("b")}},
+		"Binary":  {"Binary content is hidden.", one("a", "1", "2\x00"), DryChange{Kind: "change", Hidden: "binary"}},
+		"Latin":   {"Text that is not UTF-8 is hidden.", one("a", "1", "2\xff"), DryChange{Kind: "change", Hidden: "binary"}},
+		"Large":   {"A text that is too long is hidden.", one("a", long, "2"), DryChange{Kind: "change", Hidden: "large"}},
+		"Secret":  {"A Kubernetes Secret is hidden.", one("a", "apiVersion: v1\nkind: Secret\ndata: {a: b}\n", "2"), DryChange{Kind: "change", Hidden: "secret"}},
+		"Quoted":  {"A Secret is hidden in any YAML spelling.", one("a", "1", "- \"kind\": 'Secret' # ours\n"), DryChange{Kind: "change", Hidden: "secret"}},
+		"JSON":    {"A Secret is hidden in JSON.", one("a", `{"apiVersion": "v1", "kind":"Secret","data":{}}`, "2"), DryChange{Kind: "change", Hidden: "secret"}},
+		"Store":   {"A kind that only begins with Secret is shown.", one("a", "kind: SecretStore\n", "2"), DryChange{Kind: "change", Before: at("kind: SecretStore\n"), After: at("2")}},
+		"Foreign": {"An action can hide a change.", action.Change{Before: []byte("1"), Hidden: action.HiddenForeign}, DryChange{Kind: "remove", Hidden: "foreign"}},
 	}
 	tells := does("test:tells", func(_ context.Context, c *action.Call) error {
 		c.Change(cases[c.Input.Get("case").Str()].change)
@@ -64,7 +64,7 @@ func TestDryChanges(t *testing.T) {
 	}
 }
 
-// TestDryChangesBounded keeps no more than an answer can hold.
+// TestDryChangesBounded checks the limits on stored changes.
 func TestDryChangesBounded(t *testing.T) {
 	l := &dryChanges{}
 	for i := range mostDryChanges + 10 {
@@ -78,10 +78,10 @@ func TestDryChangesBounded(t *testing.T) {
 		}
 	}
 	if len(all) != mostDryChanges || shown != mostDryTexts/mostDryText {
-		t.Errorf("%d are named and %d shown", len(all), shown)
+		t.Errorf("%d changes are named and %d shown", len(all), shown)
 	}
 	l.add("s", action.Change{})
 	if len(l.close()) != mostDryChanges {
-		t.Error("what is told later is kept")
+		t.Error("change after the end was stored")
 	}
 }

@@ -99,7 +99,7 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	}
 	defer func() {
 		if err := t.root.Remove(id); err != nil {
-			t.log.Warn("cannot remove a workspace", "err", err)
+			t.log.Warn("workspace removal failed", "error", err)
 		}
 	}()
 	inside, beside := filepath.Join(dir, "workspace"), filepath.Join(dir, "beside")
@@ -161,7 +161,7 @@ func (t *Tasks) queueUp(ctx context.Context) error {
 	case t.drying <- struct{}{}:
 		return nil
 	case <-enough.C:
-		return overLimit("cannot try out the Template: %d others are being tried out; try again in a moment", mostDry)
+		return overLimit("cannot dry-run the Template: %d other dry runs in progress; try again later", mostDry)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -169,7 +169,7 @@ func (t *Tasks) queueUp(ctx context.Context) error {
 
 func late(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return refuse("Cannot try out the Template: it took longer than %s", dryWithin)
+		return refuse("cannot dry-run the Template: timed out after %s", dryWithin)
 	}
 	return context.Cause(ctx)
 }
@@ -221,23 +221,23 @@ func lay(dir string, files []File) error {
 	}
 	defer root.Close() //nolint:errcheck // nothing is lost
 	if len(files) > mostDryFiles {
-		return refuse("Cannot try out the Template: it has more than %d files", mostDryFiles)
+		return refuse("cannot dry-run the Template: more than %d files", mostDryFiles)
 	}
 	size := 0
 	for _, f := range files {
 		if size += len(f.Content); size > mostDryBytes {
-			return refuse("Cannot try out the Template: its files are larger than %d MiB", mostDryBytes>>20)
+			return refuse("cannot dry-run the Template: files are larger than %d MiB", mostDryBytes>>20)
 		}
 		name := path.Clean(filepath.ToSlash(f.Path))
 		if f.Path == "" || name == "." || !filepath.IsLocal(name) {
-			return refuse("Cannot use the path %q: it leads out of the folder of the Template", f.Path)
+			return refuse("cannot use path %q: path escapes the folder of the Template", f.Path)
 		}
 		mode := fs.FileMode(0o600)
 		if f.Executable {
 			mode = 0o700
 		}
 		if root.MkdirAll(path.Dir(name), 0o700) != nil || root.WriteFile(name, f.Content, mode) != nil {
-			return refuse("Cannot write %q: its path cannot be used", f.Path)
+			return refuse("cannot write %q: path is not usable", f.Path)
 		}
 	}
 	return nil
@@ -261,7 +261,7 @@ func collect(dir string) ([]File, error) {
 			return err
 		}
 		if size += info.Size(); size > mostDryBytes || len(files) >= mostDryFiles {
-			return refuse("Cannot show what the Template made: it is more than %d MiB or %d files", mostDryBytes>>20, mostDryFiles)
+			return refuse("cannot return the files of the dry run: more than %d MiB or %d files", mostDryBytes>>20, mostDryFiles)
 		}
 		content, err := root.ReadFile(name)
 		files = append(files, File{Path: name, Executable: info.Mode()&0o100 != 0, Content: content})

@@ -42,7 +42,7 @@ func dryActions() []action.Action {
 	return []action.Action{say(), write, deploy, broken}
 }
 
-// TestDryRun tries a Template out. Nothing is stored of it.
+// TestDryRun dry-runs a Template, and checks that nothing is stored.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	w := open(t, onSQLite(t), Options{Actions: dryActions()})
@@ -79,24 +79,24 @@ func TestDryRun(t *testing.T) {
 		`{"body":{"stepId":"each","status":"completed","message":"Finished step Each"}}`,
 	}
 	if diff := cmp.Diff(want, log); diff != "" {
-		t.Errorf("the log (-want +got):\n%s", diff)
+		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	files := []File{{Path: "out.txt", Content: []byte("#!abc")}}
 	if diff := cmp.Diff(files, got.Files); diff != "" {
-		t.Errorf("the files (-want +got):\n%s", diff)
+		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(`{"text":[{"title":"It","content":"<example> ***"}]}`, string(tree.AppendJSON(nil, got.Output, ""))); diff != "" {
-		t.Errorf("the output (-want +got):\n%s", diff)
+		t.Errorf("output (-want +got):\n%s", diff)
 	}
 	if got.Steps.Len() != 4 {
-		t.Errorf("there are %d steps", got.Steps.Len())
+		t.Errorf("dry run has %d steps, want 4", got.Steps.Len())
 	}
 	if _, n, err := w.store.Tasks(t.Context(), taskstore.TaskQuery{Limit: 1}); err != nil || n != 0 {
-		t.Errorf("%d were stored: %v", n, err)
+		t.Errorf("%d tasks were stored, want none: %v", n, err)
 	}
 }
 
-// TestDryRefused refuses what cannot be tried out, and says why.
+// TestDryRefused checks that a dry run is refused with a reason.
 func TestDryRefused(t *testing.T) {
 	t.Parallel()
 	w := open(t, onSQLite(t), Options{Actions: dryActions()})
@@ -107,14 +107,14 @@ func TestDryRefused(t *testing.T) {
 		files  []File
 		want   string
 	}{
-		"Out":     {"no file leads out", `{steps: []}`, []File{{Path: "../x"}}, `Cannot use the path "../x": it leads out of the folder of the Template`},
-		"Root":    {"nor to the root", `{steps: []}`, []File{{Path: "/etc/x"}}, `Cannot use the path "/etc/x": it leads out of the folder of the Template`},
-		"Empty":   {"a path is needed", `{steps: []}`, []File{{}}, `Cannot use the path "": it leads out of the folder of the Template`},
-		"Clash":   {"a file is no folder", `{steps: []}`, []File{{Path: "a"}, {Path: "a/b"}}, `Cannot write "a/b": its path cannot be used`},
-		"Large":   {"it is bounded", `{steps: []}`, []File{{Path: "a", Content: make([]byte, 11<<20)}}, `Cannot try out the Template: its files are larger than 10 MiB`},
-		"Many":    {"so is their number", `{steps: []}`, many, `Cannot try out the Template: it has more than 5000 files`},
-		"Fails":   {"a step that fails is told", `{steps: [{id: a, action: test:broken}]}`, nil, `wrong password ***`},
-		"Unknown": {"and one that is not there, with the way out", `{steps: [{id: a, action: nope}]}`, nil, "Template action with ID 'nope' is not registered; GET /api/scaffolder/v2/actions lists the actions there are"},
+		"Out":     {"A file must not escape the folder.", `{steps: []}`, []File{{Path: "../x"}}, `cannot use path "../x": path escapes the folder of the Template`},
+		"Root":    {"A file must not have an absolute path.", `{steps: []}`, []File{{Path: "/etc/x"}}, `cannot use path "/etc/x": path escapes the folder of the Template`},
+		"Empty":   {"A file needs a path.", `{steps: []}`, []File{{}}, `cannot use path "": path escapes the folder of the Template`},
+		"Clash":   {"A file cannot be a folder of another file.", `{steps: []}`, []File{{Path: "a"}, {Path: "a/b"}}, `cannot write "a/b": path is not usable`},
+		"Large":   {"The size of files is limited.", `{steps: []}`, []File{{Path: "a", Content: make([]byte, 11<<20)}}, `cannot dry-run the Template: files are larger than 10 MiB`},
+		"Many":    {"The number of files is limited.", `{steps: []}`, many, `cannot dry-run the Template: more than 5000 files`},
+		"Fails":   {"The error of a failed step is returned, with secrets masked.", `{steps: [{id: a, action: test:broken}]}`, nil, `wrong password ***`},
+		"Unknown": {"An unknown action is refused with a hint.", `{steps: [{id: a, action: nope}]}`, nil, "Template action with ID 'nope' is not registered; see GET /api/scaffolder/v2/actions for the available actions"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestDryRefused(t *testing.T) {
 			_, err := w.tasks.DryRun(t.Context(), o)
 			e, ok := errors.AsType[*Refused](err)
 			if !ok {
-				t.Fatalf("%s: it is %v", tc.reason, err)
+				t.Fatalf("%s: dry run returned %v, want a refusal", tc.reason, err)
 			}
 			if diff := cmp.Diff(tc.want, e.Reason); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
@@ -136,12 +136,12 @@ func TestDryRefused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := w.tasks.DryRun(ctx, DryOrder{Order: order(t, `{steps: []}`, `{}`)}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("who does not get a turn is told %v", err)
+		t.Errorf("dry run without a free slot returned %v, want context.DeadlineExceeded", err)
 	}
 }
 
-// TestDryRunForm does not check a form for longer than a Template is tried out,
-// and only in turn.
+// TestDryRunForm checks that the form of a dry run is validated within its
+// timeout and its slot.
 func TestDryRunForm(t *testing.T) {
 	t.Parallel()
 	w := open(t, onSQLite(t), Options{Actions: dryActions()})
@@ -151,9 +151,9 @@ func TestDryRunForm(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := w.tasks.DryRun(ctx, DryOrder{Order: o}); !errors.Is(err, context.DeadlineExceeded) && !errors.As(err, new(*Refused)) {
-		t.Errorf("it is %v", err)
+		t.Errorf("dry run returned %v, want context.DeadlineExceeded or a refusal", err)
 	}
 	if _, err := w.tasks.Create(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("to create it is %v", err)
+		t.Errorf("Create returned %v, want context.DeadlineExceeded", err)
 	}
 }

@@ -23,10 +23,10 @@ import (
 )
 
 // childEnv makes the test program a process that runs tasks until it is killed.
-// It is told where the database is.
+// Its value is the database.
 const childEnv = "TASK_TEST_CHILD"
 
-// counted is an action that notes each time it is done in a file, and waits if
+// counted returns an action that records each run in a file, and waits while
 // there is a file hold.
 func counted(dir string) action.Action {
 	var mu sync.Mutex
@@ -67,7 +67,7 @@ func (p place) hold(tb testing.TB, step string) (release func()) {
 	return func() { _ = os.Remove(at) }
 }
 
-// done returns the lines of what was done.
+// done returns the recorded lines.
 func (p place) done() []string {
 	data, _ := os.ReadFile(filepath.Join(p.dir, "done"))
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
@@ -79,7 +79,7 @@ func child() {
 	if err := json.Unmarshal([]byte(os.Getenv(childEnv)), &given); err != nil {
 		panic(err)
 	}
-	// Whoever started it may die first.
+	// The parent process may end first.
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); os.Exit(1) }()
 	at := place{given.Client, given.Dir, given.URL}
 	start(&fatal{}, at, Options{Key: key, Actions: []action.Action{counted(at.dir)}})
@@ -87,7 +87,7 @@ func child() {
 	select {}
 }
 
-// fatal is the little that a world needs of a test.
+// fatal implements the part of testing.TB that a world needs.
 type fatal struct{ testing.TB }
 
 func (*fatal) Helper()        {}
@@ -117,7 +117,7 @@ func startChild(t *testing.T, at place) (kill func()) {
 		t.Fatal(err)
 	}
 	kill = func() {
-		_ = cmd.Process.Kill() // It may be dead.
+		_ = cmd.Process.Kill() // The child may have ended already.
 		_ = cmd.Wait()
 	}
 	t.Cleanup(kill)
@@ -128,7 +128,7 @@ func startChild(t *testing.T, at place) (kill func()) {
 		says <- s.Text()
 	}()
 	if got := await(t, "the child", says); got != "ready" {
-		t.Fatalf("the child says %q", got)
+		t.Fatalf("child printed %q, want ready", got)
 	}
 	return kill
 }
@@ -136,33 +136,33 @@ func startChild(t *testing.T, at place) (kill func()) {
 const threeSteps = `{steps: [{id: one, action: test:count}, {id: two, action: test:count}, {id: three, action: test:count}],
 	output: {all: "${{ steps.one.output.step }} ${{ steps.two.output.step }} ${{ steps.three.output.step }}"}}`
 
-// goesOn checks that a task that was cut off in its second step came to its end,
-// without doing anything twice that was done.
+// goesOn checks that a task that was interrupted in its second step completed,
+// without repeating completed steps.
 func goesOn(t *testing.T, w *world, at place, id string) {
 	t.Helper()
 	if got := w.over(id); got.Status != taskstore.TaskCompleted || got.Secrets != nil || got.State != nil {
-		t.Errorf("it is %s: %v", got.Status, w.events(id))
+		t.Errorf("task is %s: %v; want completed", got.Status, w.events(id))
 	}
 	want := []string{id + "/0 hunter2", id + "/1 hunter2", id + "/1 hunter2", id + "/2 hunter2"}
 	if diff := cmp.Diff(want, at.done()); diff != "" {
-		t.Errorf("it was done (-want +got):\n%s", diff)
+		t.Errorf("recorded runs (-want +got):\n%s", diff)
 	}
 	events := w.events(id)
 	if !slices.ContainsFunc(events, func(s string) bool {
 		return strings.HasPrefix(s, "log|two||The process that ran the task is gone")
 	}) {
-		t.Errorf("nobody says that it was taken over: %v", events)
+		t.Errorf("no event reports the takeover: %v", events)
 	}
 	for _, e := range events {
 		if strings.Contains(e, "failed") {
-			t.Errorf("there is %s", e)
+			t.Errorf("task has the event %s", e)
 		}
 	}
 	for _, name := range []string{"one", "two", "three"} {
 		if n := len(slices.DeleteFunc(slices.Clone(events), func(s string) bool {
 			return s != "log|"+name+"|completed|Finished step test:count"
 		})); n != 1 {
-			t.Errorf("step %s ended %d times", name, n)
+			t.Errorf("step %s ended %d times, want once", name, n)
 		}
 	}
 	all, err := w.tasks.Events(t.Context(), id, 0)
@@ -170,7 +170,7 @@ func goesOn(t *testing.T, w *world, at place, id string) {
 		t.Fatal(err)
 	}
 	if got := string(all[len(all)-1].Body); !strings.Contains(got, `"all":"one two three"`) {
-		t.Errorf("it made %s", got)
+		t.Errorf("output is %s", got)
 	}
 }
 
@@ -180,7 +180,8 @@ func secretOrder(t *testing.T, spec string) Order {
 	return o
 }
 
-// TestStopped stops a process in the middle of a step, and has another go on.
+// TestStopped stops a process in the middle of a step, and checks that another
+// one resumes the task.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	for name, where := range map[string]func(testing.TB) place{"SQLite": onSQLite, "PostgreSQL": onPostgres} {
@@ -191,7 +192,7 @@ func TestStopped(t *testing.T) {
 			opts := Options{Key: key, Actions: []action.Action{counted(at.dir)}}
 			first := start(t, at, opts)
 			id := first.create(secretOrder(t, threeSteps))
-			first.eventually("it is in step two", func() bool { return len(at.done()) == 2 })
+			first.eventually("the task is in step two", func() bool { return len(at.done()) == 2 })
 			first.stop()
 			release()
 			second := start(t, at, opts)
@@ -200,7 +201,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestKilled kills a process in the middle of a step, and has another go on.
+// TestKilled kills a process in the middle of a step, and checks that another
+// one resumes the task.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for name, where := range map[string]func(testing.TB) place{"SQLite": onSQLite, "PostgreSQL": onPostgres} {
@@ -211,27 +213,27 @@ func TestKilled(t *testing.T) {
 			kill := startChild(t, at)
 			asker := open(t, at, Options{Key: key})
 			id := asker.create(secretOrder(t, threeSteps))
-			asker.eventually("it is in step two", func() bool { return len(at.done()) == 2 })
+			asker.eventually("the task is in step two", func() bool { return len(at.done()) == 2 })
 			kill()
 			release()
 			asker.stop()
 			left, err := filepath.Glob(filepath.Join(at.dir, "work", "process-*", id))
 			if err != nil || len(left) != 1 {
-				t.Fatalf("the dead process left %v: %v", left, err)
+				t.Fatalf("killed process left the workspaces %v, want one: %v", left, err)
 			}
 			w := start(t, at, Options{Key: key, Actions: []action.Action{counted(at.dir)}})
 			if _, err := os.Stat(left[0]); !os.IsNotExist(err) {
-				t.Errorf("its workspace is still there: %v", err)
+				t.Errorf("workspace of the killed process still exists: %v", err)
 			}
 			began := time.Now()
 			goesOn(t, w, at, id)
-			t.Logf("taken over after %s", time.Since(began))
+			t.Logf("task was taken over after %s", time.Since(began))
 		})
 	}
 }
 
-// TestLost has another begin a task that still runs: who ran it stops, and
-// writes nothing any more.
+// TestLost has another process begin a task that still runs: the first one
+// stops, and writes nothing any more.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
@@ -246,23 +248,23 @@ func TestLost(t *testing.T) {
 	id := w.create(order(t, `{steps: [{action: test:wait}]}`, `{}`))
 	await(t, "the step", began)
 	if got, err := w.store.BeginTask(t.Context(), id); err != nil || got == nil {
-		t.Fatalf("the other begins %v: %v", got, err)
+		t.Fatalf("BeginTask returned %v: %v", got, err)
 	}
 	if err := await(t, "the end", ended); err.Error() != taskstore.ErrTaskLost.Error() {
-		t.Errorf("it ended because of %v", err)
+		t.Errorf("step ended with %v, want ErrTaskLost", err)
 	}
-	w.eventually("it does not run", func() bool { return !w.tasks.isRunning(id) })
+	w.eventually("the task does not run", func() bool { return !w.tasks.isRunning(id) })
 	for _, e := range w.events(id) {
 		if strings.Contains(e, "too late") || strings.HasPrefix(e, "completion") {
-			t.Errorf("it wrote %s", e)
+			t.Errorf("lost run wrote %s", e)
 		}
 	}
 	if got, err := w.store.Task(t.Context(), id); err != nil || got.Status != taskstore.TaskProcessing || got.Run < 2 {
-		t.Errorf("the task is %+v: %v", got, err)
+		t.Errorf("task is %+v: %v; want it processing in the second run", got, err)
 	}
 }
 
-// TestForgotten has a task in the store that no job knows of.
+// TestForgotten checks that a stored task without a job is queued.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	w := start(t, onSQLite(t), Options{Actions: []action.Action{say()}})
@@ -275,11 +277,11 @@ func TestForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.over(task.ID); got.Status != taskstore.TaskCompleted {
-		t.Errorf("it is %s", got.Status)
+		t.Errorf("task is %s, want completed", got.Status)
 	}
 }
 
-// TestOld removes tasks that were over long ago.
+// TestOld checks that tasks that ended long ago are removed.
 func TestOld(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
@@ -293,13 +295,13 @@ func TestOld(t *testing.T) {
 	}
 	w.stop()
 	w = start(t, at, Options{Keep: 24 * time.Hour})
-	w.eventually("it is gone", func() bool {
+	w.eventually("the task is removed", func() bool {
 		got, err := w.store.Task(t.Context(), "old")
 		return err == nil && got == nil
 	})
 }
 
-// TestPoison gives up a task that ends its process again and again.
+// TestPoison checks that a task that repeatedly ends its process fails.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
@@ -313,21 +315,21 @@ func TestPoison(t *testing.T) {
 	w.stop()
 	w = start(t, at, Options{Actions: []action.Action{say()}})
 	if got := w.over(id); got.Status != taskstore.TaskFailed {
-		t.Errorf("it is %s", got.Status)
+		t.Errorf("task is %s, want failed", got.Status)
 	}
-	const why = "cannot go on with the task: it was begun 25 times, and each time its process ended before a step did"
+	const why = "cannot continue the task: started 25 times, and each time the process ended before a step did"
 	if diff := cmp.Diff([]string{"log||failed|" + why, "completion|||Run completed with status: failed|Error|" + why}, w.events(id)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// Somebody may have mended it.
+	// The cause may have been fixed.
 	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
-		t.Fatalf("it is not tried again: %v", err)
+		t.Fatalf("Retry failed: %v", err)
 	}
-	w.eventually("it is done", func() bool { return w.over(id).Status == taskstore.TaskCompleted })
+	w.eventually("the task is completed", func() bool { return w.over(id).Status == taskstore.TaskCompleted })
 }
 
-// TestLargeWorkspace lets a task go on as long as its process does, and not
-// after that.
+// TestLargeWorkspace checks that a task whose workspace is too large to store
+// runs in its process, but cannot be resumed by another.
 func TestLargeWorkspace(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
@@ -344,26 +346,26 @@ func TestLargeWorkspace(t *testing.T) {
 	w := start(t, at, opts)
 	spec := `{steps: [{id: one, action: test:large}, {id: two, action: test:count}]}`
 	id := w.create(order(t, spec, `{}`))
-	w.eventually("it is in step two", func() bool { return len(at.done()) == 1 && at.done()[0] != "" })
+	w.eventually("the task is in step two", func() bool { return len(at.done()) == 1 && at.done()[0] != "" })
 	w.stop()
 	release()
 	w = start(t, at, opts)
 	if got := w.over(id); got.Status != taskstore.TaskFailed {
-		t.Errorf("it is %s", got.Status)
+		t.Errorf("task is %s, want failed", got.Status)
 	}
 	events := w.events(id)
-	const why = "cannot go on with the task: its workspace is gone with the run before, since it was too large to be kept; create the task again"
+	const why = "cannot continue the task: workspace of the previous run was too large to save; create the task again"
 	if got := events[len(events)-1]; got != "completion|||Run completed with status: failed|Error|"+why {
-		t.Errorf("it says %s", got)
+		t.Errorf("last event is %s", got)
 	}
 	id = w.create(order(t, spec, `{}`))
 	if got := w.over(id); got.Status != taskstore.TaskCompleted {
-		t.Errorf("without a stop it is %s: %v", got.Status, w.events(id))
+		t.Errorf("task without a stop is %s: %v; want completed", got.Status, w.events(id))
 	}
 }
 
-// TestUnkept has a step end whose files are gone. It is not run again for that,
-// and the task cannot be retried without them.
+// TestUnkept removes the files of a step before it ends. The step is not run
+// again, and the task cannot be retried without its files.
 func TestUnkept(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
@@ -376,15 +378,15 @@ func TestUnkept(t *testing.T) {
 	})}})
 	id := w.create(order(t, `{steps: [{id: one, action: test:count}, {id: two, action: test:remove}, {id: three, action: test:say, input: {text: x}}]}`, `{}`))
 	if got := w.over(id); got.Status != taskstore.TaskFailed || got.Run != 1 {
-		t.Errorf("it is %s in run %d: %v", got.Status, got.Run, w.events(id))
+		t.Errorf("task is %s in run %d: %v; want failed in run 1", got.Status, got.Run, w.events(id))
 	}
-	if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "its workspace was removed from outside the portal") || strings.Contains(all, at.dir) {
-		t.Errorf("it said %s", all)
+	if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "another program removed the workspace") || strings.Contains(all, at.dir) {
+		t.Errorf("events are %s, want the cause without the path", all)
 	}
 	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
-		t.Fatalf("it cannot be retried: %v", err)
+		t.Fatalf("Retry failed: %v", err)
 	}
-	if got := w.over(id); got.Status != taskstore.TaskFailed || !strings.Contains(strings.Join(w.events(id), "\n"), "with what its steps had left there; create the task again") {
-		t.Errorf("the retry is %s: %v", got.Status, w.events(id))
+	if got := w.over(id); got.Status != taskstore.TaskFailed || !strings.Contains(strings.Join(w.events(id), "\n"), "with the files of its steps; create the task again") {
+		t.Errorf("retried task is %s: %v; want failed", got.Status, w.events(id))
 	}
 }

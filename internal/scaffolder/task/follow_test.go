@@ -14,9 +14,9 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// TestFollow follows a task that runs here, and one that runs elsewhere: what is
-// said arrives while the step goes on. One that is slow, one that leaves and one
-// that fails hold up nobody.
+// TestFollow follows a task of the same process, and one of another process: log
+// lines arrive while the step runs. A follower that is slow, leaves or fails
+// does not block the others.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	for name, elsewhere := range map[string]bool{"Here": false, "Elsewhere": true} {
@@ -42,7 +42,7 @@ func TestFollow(t *testing.T) {
 			follow := func(ctx context.Context, after int64, want error, each func([]taskstore.TaskEvent) error) {
 				followers.Go(func() {
 					if err := follower.tasks.Follow(ctx, id, after, each); !errors.Is(err, want) {
-						t.Errorf("it ended with %v, not %v", err, want)
+						t.Errorf("Follow ended with %v, want %v", err, want)
 					}
 				})
 			}
@@ -67,10 +67,10 @@ func TestFollow(t *testing.T) {
 			for i := range 10 {
 				began := time.Now()
 				say <- fmt.Sprint(i)
-				got = append(got, await(t, "what was said", heard))
+				got = append(got, await(t, "the log line", heard))
 				worst = max(worst, time.Since(began))
 			}
-			t.Logf("after at most %s", worst)
+			t.Logf("lines arrived after at most %s", worst)
 			close(say)
 			close(proceed)
 			got = append(got, await(t, "the end", heard), await(t, "the end", heard))
@@ -81,16 +81,16 @@ func TestFollow(t *testing.T) {
 			}
 			follower.tasks.hub.mu.Lock()
 			if n, stop := len(follower.tasks.hub.topics), follower.tasks.hub.stop; n != 0 || stop != nil {
-				t.Errorf("%d are followed still", n)
+				t.Errorf("%d tasks are still followed", n)
 			}
 			follower.tasks.hub.mu.Unlock()
 
-			// It is over: who comes late is told at once.
+			// The task is over: a late follower gets the events at once.
 			for after, want := range map[int64]int{0: 14, 3: 11, 13: 1, 14: 0, 99: 0} {
 				n := 0
 				err := follower.tasks.Follow(t.Context(), id, after, func(e []taskstore.TaskEvent) error { n += len(e); return nil })
 				if err != nil || n != want {
-					t.Errorf("after %d there are %d, not %d: %v", after, n, want, err)
+					t.Errorf("after event %d there are %d events, want %d: %v", after, n, want, err)
 				}
 			}
 		})

@@ -22,10 +22,11 @@ import (
 	"example.dev/ingestor/test/postgres"
 )
 
-// soonEnough is a limit for what takes moments: the machine may be busy.
+// soonEnough is a generous limit for short operations, as the machine may be
+// busy.
 const soonEnough = 60 * time.Second
 
-// shared is the PostgreSQL of tests that leave it alone.
+// shared is the PostgreSQL server of tests that do not stop it.
 var shared postgres.Shared
 
 func TestMain(m *testing.M) {
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(shared.End(m.Run()))
 }
 
-// place is where a database is. Several worlds may share one.
+// place is the location of a database. Several worlds may share one.
 type place struct{ client, dir, url string }
 
 func onSQLite(tb testing.TB) place { return place{client: db.SQLite, dir: tb.TempDir()} }
@@ -52,11 +53,11 @@ type world struct {
 	queue *jobs.Queue
 	tasks *Tasks
 	log   *logBuffer
-	// stop stops it, as SIGTERM does.
+	// stop stops the process, as SIGTERM does.
 	stop func()
 }
 
-// logBuffer is what was logged.
+// logBuffer collects log lines.
 type logBuffer struct {
 	mu sync.Mutex
 	bytes.Buffer
@@ -74,10 +75,10 @@ func (b *logBuffer) text() string {
 	return b.String()
 }
 
-// hunter are the secrets of tests.
+// hunter are the secrets of the tests.
 var hunter = map[string]secret.Text{"token": "hunter2"}
 
-// key is that of tests.
+// key is the encryption key of the tests.
 var key = []byte("a key for tests, long enough")
 
 // open opens a world that does not run yet.
@@ -112,7 +113,7 @@ func open(tb testing.TB, at place, opts Options) *world {
 	return w
 }
 
-// start opens a world and runs it until the test ends, or it is stopped.
+// start opens a world and runs it until the test ends or it is stopped.
 func start(tb testing.TB, at place, opts Options) *world {
 	tb.Helper()
 	w := open(tb, at, opts)
@@ -121,7 +122,7 @@ func start(tb testing.TB, at place, opts Options) *world {
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := w.queue.Run(ctx); err != nil {
-			tb.Errorf("the queue: %v", err)
+			tb.Errorf("queue ended with %v", err)
 		}
 	})
 	running.Go(func() { w.tasks.Run(ctx) })
@@ -130,7 +131,7 @@ func start(tb testing.TB, at place, opts Options) *world {
 	return w
 }
 
-// order makes an order of a Template whose spec is YAML.
+// order returns an order of a Template whose spec is YAML.
 func order(tb testing.TB, spec, values string) Order {
 	tb.Helper()
 	t := node(tb, "apiVersion: scaffolder.backstage.io/v1beta3\nkind: Template\nmetadata: {name: demo}\n")
@@ -143,12 +144,12 @@ func node(tb testing.TB, yaml string) *tree.Node {
 	tb.Helper()
 	docs, errs := tree.DecodeBytes([]byte(yaml))
 	if len(errs) > 0 || len(docs) != 1 {
-		tb.Fatalf("%d documents, %v in %s", len(docs), errs, yaml)
+		tb.Fatalf("template has %d documents, %v in %s", len(docs), errs, yaml)
 	}
 	return docs[0]
 }
 
-// create makes a task.
+// create creates a task.
 func (w *world) create(o Order) string {
 	w.tb.Helper()
 	id, err := w.tasks.Create(w.tb.Context(), o)
@@ -158,14 +159,14 @@ func (w *world) create(o Order) string {
 	return id
 }
 
-// finish waits until a task is over, and returns it.
+// finish waits until a task has ended, and returns it.
 func (w *world) over(id string) *taskstore.Task {
 	w.tb.Helper()
 	var found *taskstore.Task
-	w.eventually("the task is over", func() bool {
+	w.eventually("the task has ended", func() bool {
 		var err error
 		if found, err = w.store.Task(context.Background(), id); err != nil || found == nil {
-			w.tb.Fatalf("the task is %v: %v", found, err)
+			w.tb.Fatalf("task is %v: %v", found, err)
 		}
 		return found.Status != taskstore.TaskOpen && found.Status != taskstore.TaskProcessing
 	})
@@ -176,24 +177,24 @@ func (w *world) eventually(what string, is func() bool) {
 	w.tb.Helper()
 	for end := time.Now().Add(soonEnough); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			w.tb.Fatalf("not within %s: %s\n%s", soonEnough, what, w.log.text())
+			w.tb.Fatalf("condition was not met within %s: %s\n%s", soonEnough, what, w.log.text())
 		}
 	}
 }
 
-// await waits for a value.
+// await waits for a value from a channel.
 func await[T any](tb testing.TB, what string, c <-chan T) T {
 	tb.Helper()
 	select {
 	case v := <-c:
 		return v
 	case <-time.After(soonEnough):
-		tb.Fatalf("%s: nothing after %s", what, soonEnough)
+		tb.Fatalf("%s: no value after %s", what, soonEnough)
 		panic("unreachable")
 	}
 }
 
-// events returns the events of a task, each as a line: type, step, status,
+// events returns the events of a task as lines of type, step, status and
 // message.
 func (w *world) events(id string) []string {
 	w.tb.Helper()
@@ -215,7 +216,7 @@ func said(tb testing.TB, e taskstore.TaskEvent) string {
 		Error                   *struct{ Name, Message string }
 	}
 	if err := json.Unmarshal(e.Body, &b); err != nil {
-		tb.Fatalf("%s: %v", e.Body, err)
+		tb.Fatalf("event %s cannot be decoded: %v", e.Body, err)
 	}
 	s := strings.Join([]string{e.Type, b.StepID, b.Status, b.Message}, "|")
 	if b.Error != nil {
@@ -224,7 +225,7 @@ func said(tb testing.TB, e taskstore.TaskEvent) string {
 	return s
 }
 
-// say is an action that logs its input and hands it on.
+// say returns an action that logs its input and returns it as output.
 func say() action.Action {
 	return action.Action{ID: "test:say", Aliases: []string{"test:speak"}, DryRun: true,
 		Input: tree.Obj(tree.F("type", tree.Str("object")), tree.F("required", tree.Strs([]string{"text"})),
@@ -237,10 +238,10 @@ func say() action.Action {
 		}}
 }
 
-// does is an action of an id that does something.
+// does returns an action with an id and a function.
 func does(id string, run func(ctx context.Context, c *action.Call) error) action.Action {
 	return action.Action{ID: id, Run: run}
 }
 
-// ann asks for all tasks.
+// ann is the requester of all tasks.
 var ann = Requester{Caller: identity.Caller{Kind: identity.User, Subject: "user:default/ann"}}

@@ -149,7 +149,7 @@ func (j *journal) write(c taskstore.TaskChange) error {
 			return err
 		}
 		if pause == first {
-			j.tasks.log.Warn("cannot write down what a task does, trying again", "task", j.id, "err", err)
+			j.tasks.log.Warn("task write failed, retrying", "task", j.id, "error", err)
 		}
 		wait(j.stopping, pause)
 	}
@@ -186,7 +186,7 @@ func cut(s string) string {
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}
-	return fmt.Sprintf("%s… (%d bytes more are left out)", s[:end], len(s)-end)
+	return fmt.Sprintf("%s… (%d more bytes omitted)", s[:end], len(s)-end)
 }
 
 // field is an additional field of an event's body.

@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// TestMuchLog logs a lot: the order is kept, memory is not used up, and in the
-// end the rest is dropped.
+// TestMuchLog logs many lines: their order is kept, memory is bounded, and lines
+// above the limit are dropped.
 func TestMuchLog(t *testing.T) {
 	line := strings.Repeat("x", 10_000)
 	var most uint64
@@ -32,17 +32,17 @@ func TestMuchLog(t *testing.T) {
 	})}})
 	id := w.create(order(t, `{steps: [{id: a, name: Much, action: test:much}]}`, `{}`))
 	if got := w.over(id); got.Status != taskstore.TaskCompleted {
-		t.Errorf("it is %s", got.Status)
+		t.Errorf("task is %s, want completed", got.Status)
 	}
 	if most > 64<<20 {
-		t.Errorf("%d MiB were in use", most>>20)
+		t.Errorf("%d MiB were in use, want at most 64", most>>20)
 	}
 	n, after, dropped := 0, int64(0), 0
 	var last string
 	err := w.tasks.Follow(t.Context(), id, 0, func(events []taskstore.TaskEvent) error {
 		for _, e := range events {
 			if e.N != after+1 {
-				return fmt.Errorf("event %d comes behind %d", e.N, after)
+				return fmt.Errorf("event %d follows %d", e.N, after)
 			}
 			after, last = e.N, said(t, e)
 			switch {
@@ -60,11 +60,11 @@ func TestMuchLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n < 6600 || n > 6800 || dropped != 1 || last != "completion|||Run completed with status: completed" {
-		t.Errorf("%d lines arrived, it was said %d times that some did not, and then came %s", n, dropped, last)
+		t.Errorf("%d lines arrived, the drop was reported %d times, and the last event is %s", n, dropped, last)
 	}
 }
 
-// TestLongLine cuts one message that is too long.
+// TestLongLine checks that a message that is too long is cut.
 func TestLongLine(t *testing.T) {
 	t.Parallel()
 	w := start(t, onSQLite(t), Options{Actions: []action.Action{does("test:long", func(_ context.Context, c *action.Call) error {
@@ -75,17 +75,17 @@ func TestLongLine(t *testing.T) {
 	id := w.create(order(t, `{steps: [{id: a, name: Long, action: test:long}]}`, `{}`))
 	w.over(id)
 	events := w.events(id)
-	want := "log|a||" + strings.Repeat("ä", 32<<10) + "… (134464 bytes more are left out)"
+	want := "log|a||" + strings.Repeat("ä", 32<<10) + "… (134464 more bytes omitted)"
 	if events[2] != want {
-		t.Errorf("it is %.60s… %s", events[2], events[2][max(0, len(events[2])-60):])
+		t.Errorf("line is %.60s… %s", events[2], events[2][max(0, len(events[2])-60):])
 	}
 	if events[3] != "log|a||bad \uFFFD\x00 bytes" {
-		t.Errorf("it is %q", events[3])
+		t.Errorf("line is %q", events[3])
 	}
 }
 
-// TestLogAtOnce logs from many goroutines, of which some go on after the step:
-// what each says stays in order, and what comes after the end is dropped.
+// TestLogAtOnce logs from many goroutines, of which some continue after the
+// step: the lines of each stay in order, and lines after the end are dropped.
 func TestLogAtOnce(t *testing.T) {
 	t.Parallel()
 	const speakers, lines = 8, 200
@@ -119,16 +119,16 @@ func TestLogAtOnce(t *testing.T) {
 			continue
 		}
 		if next[i] != n {
-			t.Fatalf("of %d comes %d, not %d", i, n, next[i])
+			t.Fatalf("goroutine %d has line %d, want %d", i, n, next[i])
 		}
 		next[i]++
 	}
 	for i := range speakers {
 		if next[i] != lines {
-			t.Errorf("of %d there are %d lines", i, next[i])
+			t.Errorf("goroutine %d has %d lines, want all", i, next[i])
 		}
 	}
 	if last := events[len(events)-1]; last != "completion|||Run completed with status: completed" {
-		t.Errorf("the last is %s", last)
+		t.Errorf("last event is %s", last)
 	}
 }

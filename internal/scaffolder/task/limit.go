@@ -52,7 +52,7 @@ func (t *Tasks) admit(ctx context.Context, subject string) (done func(), err err
 	n, err := t.opts.Store.CountOpenTasks(ctx, subject)
 	if err == nil && n >= most {
 		_, name, _ := strings.Cut(subject, " ")
-		err = overLimit("cannot create a task: %s has %d tasks that wait or run, and scaffolder.limits.openTasks is %d; wait until some are over, or cancel some", name, n, most)
+		err = overLimit("cannot create a task: %s has %d open tasks, and scaffolder.limits.openTasks is %d; wait until some end, or cancel some", name, n, most)
 	}
 	if err != nil {
 		mu.Unlock()
@@ -182,5 +182,5 @@ func (s *turns) take(ctx context.Context, caller string) (done func(), err error
 }
 
 func tooManyDry() error {
-	return overLimit("cannot try out the Template: another is being tried out for you; wait until it ends")
+	return overLimit("cannot dry-run the Template: another dry run of yours is in progress; wait until it ends")
 }

@@ -18,14 +18,14 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// by makes an order of somebody.
+// by returns an order of a caller.
 func by(o Order, user string) Order {
 	o.User, o.By = user, Requester{Caller: identity.Caller{Kind: identity.User, Subject: user}}
 	return o
 }
 
-// TestRunningTasks lets one caller have ten tasks that wait: the task of another
-// is done long before them, and all are done in the end.
+// TestRunningTasks gives one caller ten waiting tasks: the task of another
+// caller ends long before them, and all end.
 func TestRunningTasks(t *testing.T) {
 	t.Parallel()
 	var now, most atomic.Int32
@@ -44,27 +44,27 @@ func TestRunningTasks(t *testing.T) {
 	began := time.Now()
 	other := w.create(by(order(t, `{steps: [{id: log, action: debug:log, input: {message: hello}}]}`, `{}`), "user:default/ben"))
 	if got := w.over(other); got.Status != taskstore.TaskCompleted {
-		t.Errorf("the other is %s", got.Status)
+		t.Errorf("task of the other caller is %s, want completed", got.Status)
 	}
 	took := time.Since(began)
 	open, err := w.store.CountOpenTasks(t.Context(), ann.Caller.Key())
 	if err != nil || open < 8 {
-		t.Errorf("the other took %s and was done when %d of the ten were left: %v", took, open, err)
+		t.Errorf("other task took %s and ended with %d of the ten left, want at least 8: %v", took, open, err)
 	}
-	t.Logf("the other took %s, and was done when %d of the ten were left", took, open)
+	t.Logf("other task took %s and ended with %d of the ten left", took, open)
 	for _, id := range ids {
 		if got := w.over(id); got.Status != taskstore.TaskCompleted || got.Run != 1 {
-			t.Errorf("it is %s in run %d: %v", got.Status, got.Run, w.events(id))
+			t.Errorf("task is %s in run %d: %v; want completed in run 1", got.Status, got.Run, w.events(id))
 		}
 	}
-	t.Logf("all took %s, %d at once", time.Since(began), most.Load())
+	t.Logf("all tasks took %s, at most %d concurrently", time.Since(began), most.Load())
 	if most.Load() > 2 {
-		t.Errorf("%d ran at once", most.Load())
+		t.Errorf("%d tasks ran concurrently, want at most 2", most.Load())
 	}
 }
 
 // TestRunningTasksAreKept stops the process while tasks wait for others of their
-// caller: the next one does them all.
+// caller: the next process runs them all.
 func TestRunningTasksAreKept(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
@@ -78,7 +78,7 @@ func TestRunningTasksAreKept(t *testing.T) {
 	for range 4 {
 		ids = append(ids, w.create(order(t, spec, `{}`)))
 	}
-	w.eventually("one runs and the others wait for it", func() bool {
+	w.eventually("one task runs and the others wait for it", func() bool {
 		w.tasks.slots.mu.Lock()
 		defer w.tasks.slots.mu.Unlock()
 		return len(w.tasks.slots.waiting[ann.Caller.Key()]) == 3
@@ -88,16 +88,16 @@ func TestRunningTasksAreKept(t *testing.T) {
 	w = start(t, at, opts)
 	for _, id := range ids {
 		if got := w.over(id); got.Status != taskstore.TaskCompleted {
-			t.Errorf("it is %s: %v", got.Status, w.events(id))
+			t.Errorf("task is %s: %v; want completed", got.Status, w.events(id))
 		}
 	}
 }
 
-// TestOpenTasks refuses tasks of a caller who has too many, however many are
-// asked for at once.
+// TestOpenTasks checks that a caller with too many tasks gets no more, also with
+// concurrent requests.
 func TestOpenTasks(t *testing.T) {
 	t.Parallel()
-	// Nothing runs, so that nothing ends.
+	// No task runs, so none ends.
 	w := open(t, onSQLite(t), Options{Limits: Limits{OpenTasks: 5}, Actions: []action.Action{say()}})
 	o := by(order(t, `{steps: []}`, `{}`), "User:default/Ann")
 	var mu sync.Mutex
@@ -118,36 +118,36 @@ func TestOpenTasks(t *testing.T) {
 	}
 	all.Wait()
 	if len(ids) != 5 || len(refused) != 15 {
-		t.Fatalf("%d are made, and %d refused: %v", len(ids), len(refused), refused)
+		t.Fatalf("%d tasks were created and %d refused, want 5 and 15: %v", len(ids), len(refused), refused)
 	}
-	const want = "cannot create a task: user:default/ann has 5 tasks that wait or run, and scaffolder.limits.openTasks is 5; wait until some are over, or cancel some"
+	const want = "cannot create a task: user:default/ann has 5 open tasks, and scaffolder.limits.openTasks is 5; wait until some end, or cancel some"
 	e, ok := errors.AsType[*Refused](refused[0])
 	if !ok || e.Wait <= 0 {
-		t.Fatalf("it is refused with %#v", refused[0])
+		t.Fatalf("refusal is %#v, want it with a time to wait", refused[0])
 	}
 	if diff := cmp.Diff(want, e.Reason); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if _, err := w.tasks.Create(t.Context(), by(o, "user:default/ben")); err != nil {
-		t.Errorf("others are refused as well: %v", err)
+		t.Errorf("task of another caller was refused: %v", err)
 	}
 	if _, err := w.tasks.Cancel(t.Context(), ids[0]); err != nil {
 		t.Fatal(err)
 	}
 	id := w.create(o)
-	// What is over counts again once it is retried.
+	// A task that has ended counts again once it is retried.
 	if _, err := w.tasks.Retry(t.Context(), ids[0], ann, nil); !errors.As(err, new(*Refused)) {
-		t.Errorf("the retry is %v", err)
+		t.Errorf("Retry above the limit returned %v, want a refusal", err)
 	}
 	if _, err := w.tasks.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := w.tasks.Retry(t.Context(), ids[0], ann, nil); err != nil || !ok {
-		t.Errorf("the retry is %v: %v", ok, err)
+		t.Errorf("Retry returned %v: %v", ok, err)
 	}
 }
 
-// TestDryRunsOfOneCaller leaves the other turn to others.
+// TestDryRunsOfOneCaller checks that one caller leaves slots to others.
 func TestDryRunsOfOneCaller(t *testing.T) {
 	t.Parallel()
 	began, goOn := make(chan string, 10), make(chan struct{})
@@ -175,16 +175,16 @@ func TestDryRunsOfOneCaller(t *testing.T) {
 	try("user:default/ann", "user:default/ann")
 	await(t, "the first", began)
 	try("user:default/ann", "user:default/Ann")
-	// One that waits does not take the turn of others.
+	// A dry run that waits does not take the slot of others.
 	select {
 	case who := <-began:
-		t.Fatalf("two are tried out for %s", who)
+		t.Fatalf("two dry runs of %s run concurrently", who)
 	case <-time.After(200 * time.Millisecond):
 	}
 	try("", "service:ci")
 	await(t, "the other", began)
-	if err := await(t, "the one too many", ends); err == nil || !isOverLimit(err) || !strings.Contains(err.Error(), "another is being tried out for you") {
-		t.Errorf("it is %v", err)
+	if err := await(t, "the dry run above the limit", ends); err == nil || !isOverLimit(err) || !strings.Contains(err.Error(), "another dry run of yours is in progress") {
+		t.Errorf("dry run returned %v, want the limit", err)
 	}
 	close(goOn)
 	for range 2 {
@@ -195,17 +195,17 @@ func TestDryRunsOfOneCaller(t *testing.T) {
 	w.tasks.turns.mu.Lock()
 	defer w.tasks.turns.mu.Unlock()
 	if n := len(w.tasks.turns.all); n != 0 {
-		t.Errorf("%d callers are remembered", n)
+		t.Errorf("%d callers are left", n)
 	}
 }
 
-// isOverLimit tells whether something may be asked for again later.
+// isOverLimit reports whether a request can be repeated later.
 func isOverLimit(err error) bool {
 	e, ok := errors.AsType[*Refused](err)
 	return ok && e.Wait > 0
 }
 
-// TestSlots gives slots back in the order in which tasks asked.
+// TestSlots checks that slots are given in the order of the requests.
 func TestSlots(t *testing.T) {
 	s := newSlots(1)
 	var said []string
@@ -236,6 +236,6 @@ func TestSlots(t *testing.T) {
 	}
 	s.free("ben")
 	if len(s.running)+len(s.waiting) != 0 {
-		t.Errorf("something is left: %v, %v", s.running, s.waiting)
+		t.Errorf("slots are left: %v, %v", s.running, s.waiting)
 	}
 }

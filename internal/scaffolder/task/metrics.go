@@ -21,17 +21,17 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	}
 	m := &metrics{
 		tasks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "scaffolder_tasks_total", Help: "Tasks that ended here.",
+			Name: "scaffolder_tasks_total", Help: "Tasks that ended in this process.",
 		}, []string{"status"}),
 		steps: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "scaffolder_steps_total", Help: "Steps that ended here: completed, failed or skipped.",
+			Name: "scaffolder_steps_total", Help: "Steps that ended in this process: completed, failed or skipped.",
 		}, []string{"action", "outcome"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "scaffolder_step_duration_seconds", Help: "How long steps took here.",
+			Name: "scaffolder_step_duration_seconds", Help: "Duration of steps in this process.",
 			Buckets: []float64{.005, .025, .1, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 		}, []string{"action"}),
 		running: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "scaffolder_tasks_running", Help: "Tasks that run here.",
+			Name: "scaffolder_tasks_running", Help: "Tasks that run in this process.",
 		}),
 	}
 	for i, c := range m.collectors() {
@@ -39,7 +39,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			for _, before := range m.collectors()[:i] {
 				registry.Unregister(before)
 			}
-			return nil, fmt.Errorf("cannot count tasks: %w", err)
+			return nil, fmt.Errorf("cannot register task metrics: %w", err)
 		}
 	}
 	return m, nil

@@ -15,8 +15,8 @@ import (
 	"example.dev/ingestor/test/postgres"
 )
 
-// TestOutage has PostgreSQL killed during a step. What the step says and makes
-// meanwhile is written down afterwards, once.
+// TestOutage kills PostgreSQL during a step. Events and outputs of the step are
+// written once, after the outage.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	server := postgres.Start(t)
@@ -30,16 +30,16 @@ func TestOutage(t *testing.T) {
 	})}})
 	id := w.create(order(t, twoWaits, `{}`))
 	await(t, "the step", began)
-	w.eventually("it is written down", func() bool { return len(w.events(id)) == 2 })
+	w.eventually("the events are written", func() bool { return len(w.events(id)) == 2 })
 	server.Kill()
 	proceed <- struct{}{}
-	w.eventually("somebody notices", func() bool { return strings.Contains(w.log.text(), "cannot write down what a task does") })
+	w.eventually("the failed write is logged", func() bool { return strings.Contains(w.log.text(), "task write failed, retrying") })
 	time.Sleep(time.Second) // This is the outage.
 	server.Restart(t)
 	await(t, "the other step", began)
 	proceed <- struct{}{}
 	if got := w.over(id); got.Status != taskstore.TaskCompleted || got.Run != 1 {
-		t.Errorf("it is %s in run %d", got.Status, got.Run)
+		t.Errorf("task is %s in run %d, want completed in run 1", got.Status, got.Run)
 	}
 	want := []string{"log|||Starting up task with 2 steps", "log|one|processing|Beginning step First", "log|one||meanwhile",
 		"log|one|completed|Finished step First", "log|two|processing|Beginning step Second", "log|two||meanwhile",
@@ -48,7 +48,7 @@ func TestOutage(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if said := w.log.text(); strings.Contains(said, server.Password) || strings.Count(said, "\n") > 60 {
-		t.Errorf("it said %s", said)
+		t.Errorf("log contains the password or too many lines: %s", said)
 	}
 }
 
@@ -85,6 +85,6 @@ func TestMetrics(t *testing.T) {
 	}
 	w.stop()
 	if left := count(); len(left) != 0 {
-		t.Errorf("in the end there is %v", left)
+		t.Errorf("metrics at the end are %v, want none", left)
 	}
 }

@@ -12,9 +12,8 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// TestWorkspaceRemoved removes the folder of the workspaces while a task runs, as
-// programs do that clean up temporary files: the task says so, and those that
-// follow run.
+// TestWorkspaceRemoved removes the folder of the workspaces while a task runs,
+// as cleaners of temporary files do: the task reports it, and later tasks run.
 func TestWorkspaceRemoved(t *testing.T) {
 	at := onSQLite(t)
 	work := filepath.Join(at.dir, "work")
@@ -23,14 +22,14 @@ func TestWorkspaceRemoved(t *testing.T) {
 		does("test:clean", func(context.Context, *action.Call) error { return os.RemoveAll(work) }),
 		does("test:write", func(_ context.Context, c *action.Call) error { return c.Workspace.Write("x", []byte("x")) }),
 	}})
-	const why = "its workspace was removed from outside the portal"
+	const why = "another program removed the workspace"
 	cases := map[string]struct {
 		reason, spec, status, message string
 	}{
-		"Before":  {"there is nothing wrong yet", `{steps: [{id: a, action: test:write}]}`, taskstore.TaskCompleted, ""},
-		"Between": {"what steps have left for others is lost", `{steps: [{id: a, action: test:clean}, {id: b, action: test:say, input: {text: hello}}]}`, taskstore.TaskFailed, why},
-		"During":  {"a step finds no folder", `{steps: [{id: a, action: test:say, input: {text: hello}}, {id: b, action: test:clean, each: [1]}, {id: c, action: test:write}]}`, taskstore.TaskFailed, why},
-		"Last":    {"nothing needs it any more", `{steps: [{id: a, action: test:clean}]}`, taskstore.TaskCompleted, ""},
+		"Before":  {"A task with its folder completes.", `{steps: [{id: a, action: test:write}]}`, taskstore.TaskCompleted, ""},
+		"Between": {"A task whose stored files are lost fails.", `{steps: [{id: a, action: test:clean}, {id: b, action: test:say, input: {text: hello}}]}`, taskstore.TaskFailed, why},
+		"During":  {"A step without its folder fails.", `{steps: [{id: a, action: test:say, input: {text: hello}}, {id: b, action: test:clean, each: [1]}, {id: c, action: test:write}]}`, taskstore.TaskFailed, why},
+		"Last":    {"A removed folder that is not needed any more does not matter.", `{steps: [{id: a, action: test:clean}]}`, taskstore.TaskCompleted, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -38,21 +37,21 @@ func TestWorkspaceRemoved(t *testing.T) {
 			got := w.over(id)
 			events := w.events(id)
 			if got.Status != tc.status || !strings.Contains(events[len(events)-1], tc.message) {
-				t.Errorf("%s: it is %s, %q", tc.reason, got.Status, events)
+				t.Errorf("%s: task is %s, %q", tc.reason, got.Status, events)
 			}
 			if err := w.tasks.Ready(); err != nil {
-				t.Errorf("tasks cannot run: %v", err)
+				t.Errorf("Ready returned %v", err)
 			}
 			next := w.create(order(t, `{steps: [{id: a, action: test:write}]}`, `{}`))
 			if got := w.over(next); got.Status != taskstore.TaskCompleted {
-				t.Errorf("the next task is %s: %q", got.Status, w.events(next))
+				t.Errorf("next task is %s: %q; want completed", got.Status, w.events(next))
 			}
 		})
 	}
 }
 
-// TestWorkspaceReplaced has something else in the place of the folder: tasks
-// fail, and readiness says so, until it is gone.
+// TestWorkspaceReplaced puts a file in the place of the folder: tasks fail and
+// readiness reports it, until the file is removed.
 func TestWorkspaceReplaced(t *testing.T) {
 	at := onSQLite(t)
 	work := filepath.Join(at.dir, "work")
@@ -65,29 +64,29 @@ func TestWorkspaceReplaced(t *testing.T) {
 		if err == nil {
 			break
 		}
-		// Whoever sweeps the folder may make it again in between.
+		// The sweeper of the folder may create it again in between.
 		if try == 100 {
 			t.Fatal(err)
 		}
 	}
-	if err := w.tasks.Ready(); err == nil || !strings.Contains(err.Error(), "the folder for workspaces "+work) {
-		t.Errorf("readiness says %v", err)
+	if err := w.tasks.Ready(); err == nil || !strings.Contains(err.Error(), "workspace folder "+work) {
+		t.Errorf("Ready returned %v, want an error with the folder", err)
 	}
 	spec := `{steps: [{id: a, action: test:say, input: {text: hello}}]}`
 	id := w.create(order(t, spec, `{}`))
-	if got := w.over(id); got.Status != taskstore.TaskFailed || !strings.Contains(w.events(id)[0], "cannot make the workspace: cannot") {
-		t.Errorf("the task is %s: %q", got.Status, w.events(id))
+	if got := w.over(id); got.Status != taskstore.TaskFailed || !strings.Contains(w.events(id)[0], "cannot create workspace: cannot") {
+		t.Errorf("task is %s: %q; want failed", got.Status, w.events(id))
 	}
 	if strings.Contains(strings.Join(w.events(id), ""), work) {
-		t.Errorf("the task tells where the folder is: %q", w.events(id))
+		t.Errorf("event contains the path of the folder: %q", w.events(id))
 	}
 	if err := os.Remove(work); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.tasks.Ready(); err != nil {
-		t.Errorf("readiness says %v", err)
+		t.Errorf("Ready returned %v", err)
 	}
 	if got := w.over(w.create(order(t, spec, `{}`))); got.Status != taskstore.TaskCompleted {
-		t.Errorf("the task is %s", got.Status)
+		t.Errorf("task is %s, want completed", got.Status)
 	}
 }

@@ -39,7 +39,7 @@ type Authorize func(ctx context.Context, by Requester, actionID, permission stri
 func (r Requester) stored() (taskstore.TaskCaller, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
-		return taskstore.TaskCaller{}, fmt.Errorf("cannot store the caller of a task: %w", err)
+		return taskstore.TaskCaller{}, fmt.Errorf("cannot encode caller of the task: %w", err)
 	}
 	return taskstore.TaskCaller{Caller: data, Subject: r.Caller.Key()}, nil
 }
@@ -57,7 +57,7 @@ func RequesterOf(t *taskstore.Task) (Requester, error) {
 	var r Requester
 	if len(t.Caller) > 0 {
 		if err := json.Unmarshal(t.Caller, &r); err != nil {
-			return r, errors.New("cannot read the caller of the task")
+			return r, errors.New("cannot parse caller of the task")
 		}
 		return r, nil
 	}
@@ -115,7 +115,7 @@ func (t *Tasks) retrying(ctx context.Context, id string, now Requester, secrets 
 	if !sameCaller(by.Caller, now.Caller) {
 		// The creator of the task reads its events, and would see what the steps read with
 		// the permissions of another caller.
-		return taskstore.TaskCaller{}, &action.Denied{Message: "Cannot retry task " + id + ": only the caller who created it can; create a task with the same values"}
+		return taskstore.TaskCaller{}, &action.Denied{Message: "cannot retry task " + id + ": only the caller who created it can; create a task with the same values"}
 	}
 	if len(found.Caller) == 0 {
 		by = now

@@ -31,8 +31,8 @@ const (
 
 // Reasons why a run ends early.
 var (
-	errCancelled = errors.New("somebody cancelled the task")
-	errLate      = errors.New("the task took too long")
+	errCancelled = errors.New("task was cancelled")
+	errLate      = errors.New("task timed out")
 )
 
 // run is one run of a task.
@@ -111,7 +111,7 @@ func (r *run) beat() {
 			r.stop(taskstore.ErrTaskLost)
 		case err != nil && r.ctx.Err() == nil && !missed:
 			missed = true
-			r.tasks.log.Warn("cannot say that a task goes on", "task", r.stored.ID, "err", err)
+			r.tasks.log.Warn("task heartbeat failed", "task", r.stored.ID, "error", err)
 		case cancel:
 			r.stop(errCancelled)
 		}
@@ -124,7 +124,7 @@ func (r *run) beat() {
 func (r *run) all() error {
 	spec, err := (tree.Wire{}).Decode(r.stored.Spec)
 	if err != nil {
-		return r.fail("cannot read the spec of the task")
+		return r.fail("cannot parse spec of the task")
 	}
 	if err := r.open(spec); err != nil {
 		return r.fail(err.Error())
@@ -148,31 +148,31 @@ func (r *run) open(spec *tree.Node) error {
 	t.actFor(r.task, by)
 	r.ctx = identity.With(r.ctx, by.Caller)
 	if r.task.Secrets, err = t.openSecrets(r.stored); err != nil {
-		return fmt.Errorf("cannot open the secrets of the task: %w; was scaffolder.secretKey changed?", err)
+		return fmt.Errorf("cannot read secrets of the task: %w; check whether scaffolder.secretKey was changed", err)
 	}
 	r.mask = mask.New(r.task.Secrets)
 	r.journal.mask = r.mask
 	if r.state, err = t.openState(r.stored); err != nil {
-		return fmt.Errorf("cannot go on with the task: its state cannot be opened: %w; was scaffolder.secretKey changed?", err)
+		return fmt.Errorf("cannot continue the task: cannot read its state: %w; check whether scaffolder.secretKey was changed", err)
 	}
 	if r.state.Next > len(r.task.Steps()) {
-		return errors.New("cannot go on with the task: its state is that of another")
+		return errors.New("cannot continue the task: state belongs to another task")
 	}
 	if r.state.began.IsZero() || r.state.over {
 		r.state.began = t.opts.Now()
 	}
 	r.journal.logged = r.state.logged
 	if r.state.large {
-		return errors.New("cannot go on with the task: its workspace is gone with the run before, since it was too large to be kept; create the task again")
+		return errors.New("cannot continue the task: workspace of the previous run was too large to save; create the task again")
 	}
 	if r.state.lost {
-		return errors.New("cannot go on with the task: its workspace was removed from outside the portal, with what its steps had left there; create the task again")
+		return errors.New("cannot continue the task: another program removed the workspace with the files of its steps; create the task again")
 	}
 	if r.state.hidden != "" {
-		return fmt.Errorf("cannot go on with the task: %s held a secret, and secrets are gone once a task is over; create it again", r.state.hidden)
+		return fmt.Errorf("cannot continue the task: %s contained a secret, and secrets are removed when a task ends; create the task again", r.state.hidden)
 	}
 	if n := r.stored.Run - r.state.run; n > mostRuns {
-		return fmt.Errorf("cannot go on with the task: it was begun %d times, and each time its process ended before a step did", n-1)
+		return fmt.Errorf("cannot continue the task: started %d times, and each time the process ended before a step did", n-1)
 	}
 	if r.dir, err = t.root.Make(r.stored.ID); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (r *run) cleanUp() {
 		_ = r.task.Workspace.Close() // No data is lost.
 	}
 	if err := r.tasks.root.Remove(r.stored.ID); err != nil {
-		r.tasks.log.Warn("cannot remove a workspace", "task", r.stored.ID, "err", err)
+		r.tasks.log.Warn("workspace removal failed", "task", r.stored.ID, "error", err)
 	}
 }
 
@@ -212,9 +212,9 @@ func (r *run) announce() {
 		return
 	}
 	at := steps[r.state.Next]
-	message := "Going on with step " + at.Get("name").Scalar()
+	message := "Resuming with step " + at.Get("name").Scalar()
 	if !r.state.over {
-		message = "The process that ran the task is gone: beginning step " + at.Get("name").Scalar() + " again, if it had begun"
+		message = "The process that ran the task is gone: restarting step " + at.Get("name").Scalar() + " if it had started"
 	}
 	r.journal.Log(step.Event{Step: at.Get("id").Scalar(), Message: message})
 	r.state.over = false
@@ -252,8 +252,8 @@ func (r *run) steps() error {
 
 // errRemoved is the failure of a task whose workspace was removed. Its files cannot
 // be recovered.
-var errRemoved = errors.New("cannot go on with the task: its workspace was removed from outside the portal; " +
-	"keep programs that clean up away from the folder, or set scaffolder.workingDirectory to one that they leave alone")
+var errRemoved = errors.New("cannot continue the task: another program removed the workspace; " +
+	"exclude the folder from cleanup programs, or set scaffolder.workingDirectory to another folder")
 
 // isGone reports whether a workspace was removed by another program.
 func isGone(dir string, made fs.FileInfo) bool {
@@ -272,7 +272,7 @@ func (r *run) removed(events []step.Event) []step.Event {
 		// The step has ended, but the files it left are lost.
 		r.state.files, r.state.lost = nil, true
 	}
-	r.tasks.log.Error("the workspace of a task was removed from outside", "task", r.stored.ID)
+	r.tasks.log.Error("task workspace removed by another program", "task", r.stored.ID)
 	r.state.Failure = &step.Failure{Name: "Error", Message: errRemoved.Error()}
 	return append(events, step.Event{Message: errRemoved.Error()})
 }
@@ -285,10 +285,10 @@ func (r *run) advance(events []step.Event) error {
 	files, err := workspace.Save(r.dir)
 	gone := isGone(r.dir, r.made)
 	if err != nil && !gone && !errors.Is(err, workspace.ErrLarge) {
-		r.tasks.log.Warn("cannot keep the files of a task", "task", r.stored.ID, "err", err)
+		r.tasks.log.Warn("task workspace save failed", "task", r.stored.ID, "error", err)
 	}
 	if err != nil && !gone && !s.large {
-		r.journal.Log(step.Event{Message: "The workspace is too large to be kept, or cannot be read: if this process ends, the task fails"})
+		r.journal.Log(step.Event{Message: "The workspace is too large to save, or cannot be read: if this process ends, the task fails"})
 	}
 	if !gone {
 		s.files, s.large = files, err != nil
@@ -343,7 +343,7 @@ func (r *run) endInterrupted() error {
 	}
 	// The process stops; another process resumes the task.
 	_ = r.journal.commit(taskstore.TaskChange{})
-	return fmt.Errorf("cannot go on with task %s here: %w", r.stored.ID, context.Cause(r.ctx))
+	return fmt.Errorf("cannot continue task %s in this process: %w", r.stored.ID, context.Cause(r.ctx))
 }
 
 // finish writes the end of the task. The state that a retry needs is kept.

@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// TestEnds runs tasks to their ends, good and bad.
+// TestEnds runs tasks that complete and tasks that fail.
 func TestEnds(t *testing.T) {
 	w := start(t, onSQLite(t), Options{Key: key, Actions: []action.Action{
 		say(),
@@ -40,7 +40,7 @@ func TestEnds(t *testing.T) {
 		output string
 	}{
 		"One": {
-			reason: "the events are those of the real one",
+			reason: "The events are those of Backstage.",
 			spec: `{steps: [{id: log, name: Log, action: test:say, input: {text: "Hello ${{ parameters.name }}"}}],
 				output: {text: [{title: Done, content: "made ${{ parameters.name }}"}]}}`,
 			values: `{name: abc}`, status: taskstore.TaskCompleted,
@@ -49,25 +49,25 @@ func TestEnds(t *testing.T) {
 			output: `{"text":[{"title":"Done","content":"made abc"}]}`,
 		},
 		"Outputs": {
-			reason: "a step knows what those before it made, and links that lead nowhere are left out",
+			reason: "A step gets the outputs of earlier steps, and links with an empty URL are dropped.",
 			spec: `{steps: [{action: test:speak, input: {text: one}}, {id: two, action: test:say, input: {text: "${{ steps['step-1'].output.said }} two ${{ user.ref }}"}}],
 				output: {links: [{title: A, url: "${{ steps.two.output.said }}"}, {title: B, url: "${{ steps.two.output.none }}"},
 					{title: C, url: x, if: "${{ steps.two.output.none }}"}, {title: D, url: x, if: true}, {title: E, url: "${{ nothing( }}"}], other: "${{ steps.two.output.said }}"}}`,
 			values: `{}`, status: taskstore.TaskCompleted,
 			want: []string{"log|||Starting up task with 2 steps", "log|step-1|processing|Beginning step test:speak", "log|step-1||one",
 				"log|step-1|completed|Finished step test:speak", "log|two|processing|Beginning step test:say", "log|two||one two user:default/ann",
-				`log|||Leaving out a part of the output links: url: cannot evaluate "nothing(": the expression ends where a value is expected`,
+				`log|||Leaving out a part of the output links: url: cannot evaluate "nothing(": unexpected end of expression, expected a value`,
 				"log|two|completed|Finished step test:say", "completion|||Run completed with status: completed"},
 			output: `{"links":[{"title":"A","url":"one two user:default/ann"},{"title":"D","url":"x"}],"other":"one two user:default/ann"}`,
 		},
 		"None": {
-			reason: "a Template may have nothing to do",
+			reason: "A Template may have no steps.",
 			spec:   `{steps: []}`, values: `{}`, status: taskstore.TaskCompleted,
 			want:   []string{"log|||Starting up task with 0 steps", "completion|||Run completed with status: completed"},
 			output: `{}`,
 		},
 		"If": {
-			reason: "a step that is not wanted is skipped, and has no outputs",
+			reason: "A step whose condition is false is skipped, and has no outputs.",
 			spec: `{steps: [{id: a, action: test:say, if: "${{ parameters.on }}", input: {text: a}}, {id: b, action: test:say, if: false, input: {text: b}},
 				{id: c, action: test:say, if: "${{ not steps.a.output.said }}", input: {text: c}}]}`,
 			values: `{on: false}`, status: taskstore.TaskCompleted,
@@ -79,7 +79,7 @@ func TestEnds(t *testing.T) {
 			output: `{}`,
 		},
 		"Each": {
-			reason: "a step is done for each item that is wanted, and its outputs are lists",
+			reason: "A step with each runs for every selected item, and its outputs are lists.",
 			spec: `{steps: [{id: a, action: test:say, each: "${{ parameters.list }}", if: "${{ each.value != 'no' }}", input: {text: "${{ each.key }}=${{ each.value }}"}}],
 				output: {said: "${{ steps.a.output.said }}"}}`,
 			values: `{list: {x: one, y: no, z: two}}`, status: taskstore.TaskCompleted,
@@ -90,7 +90,7 @@ func TestEnds(t *testing.T) {
 			output: `{"said":["x=one","z=two"]}`,
 		},
 		"EachNothing": {
-			reason: "there must be something to do it for",
+			reason: "A step with each needs a value.",
 			spec:   `{steps: [{id: a, action: test:say, each: "${{ parameters.none }}", input: {text: x}}]}`,
 			values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:say",
@@ -99,7 +99,7 @@ func TestEnds(t *testing.T) {
 			output: `{}`,
 		},
 		"Fails": {
-			reason: "what comes after a failure is not done",
+			reason: "Steps after a failure are not run.",
 			spec:   `{steps: [{id: a, action: test:fail}, {id: b, action: test:say, input: {text: b}}]}`,
 			values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 2 steps", "log|a|processing|Beginning step test:fail", "log|a|failed|it broke",
@@ -107,14 +107,14 @@ func TestEnds(t *testing.T) {
 			output: `{}`,
 		},
 		"Hint": {
-			reason: "the way out is shown",
+			reason: "The hint of an error is shown.",
 			spec:   `{steps: [{id: a, action: test:hint}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:hint", "log|a|failed|it broke", "log|a||mend it",
 				"completion|||Run completed with status: failed|Error|it broke"},
 			output: `{}`,
 		},
 		"Always": {
-			reason: "what asks how things went is done after a failure, which stays one",
+			reason: "Steps with always() or failure() run after a failure, and the task still fails.",
 			spec: `{steps: [{id: a, action: test:fail}, {id: b, action: test:say, input: {text: b}},
 				{id: c, action: test:say, if: "${{ always() }}", input: {text: c}}, {id: d, action: test:say, if: "${{ failure() and parameters.on }}", input: {text: d}}]}`,
 			values: `{on: true}`, status: taskstore.TaskFailed,
@@ -126,22 +126,22 @@ func TestEnds(t *testing.T) {
 			output: `{}`,
 		},
 		"NoFailure": {
-			reason: "nothing failed",
+			reason: "A step with failure() does not run without a failure.",
 			spec:   `{steps: [{id: a, action: test:say, if: "${{ failure() }}", input: {text: a}}]}`, values: `{}`, status: taskstore.TaskCompleted,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:say",
 				"log|a|skipped|Skipping step a because its if condition was false", "completion|||Run completed with status: completed"},
 			output: `{}`,
 		},
 		"Panic": {
-			reason: "an action that panics ends its step and not the process",
+			reason: "An action that panics fails its step, not the process.",
 			spec:   `{steps: [{id: a, action: test:panic}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:panic",
-				"log|a|failed|cannot run step a: the action test:panic panicked: oh",
-				"completion|||Run completed with status: failed|Error|cannot run step a: the action test:panic panicked: oh"},
+				"log|a|failed|cannot run step a: action test:panic panicked: oh",
+				"completion|||Run completed with status: failed|Error|cannot run step a: action test:panic panicked: oh"},
 			output: `{}`,
 		},
 		"Unknown": {
-			reason: "an action that is not there is named, and what is like it",
+			reason: "An unknown action is named, with similar ones.",
 			spec:   `{steps: [{id: a, action: test:sey}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:sey",
 				"log|a|failed|Template action with ID 'test:sey' is not registered", "log|a||did you mean test:say?",
@@ -149,7 +149,7 @@ func TestEnds(t *testing.T) {
 			output: `{}`,
 		},
 		"Input": {
-			reason: "the field of the input is named",
+			reason: "The invalid field of the input is named.",
 			spec:   `{steps: [{id: a, action: test:say, input: {text: "${{ parameters.n }}"}}]}`, values: `{n: 12}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:say",
 				"log|a|failed|Invalid input passed to action test:say: text is not of a type(s) string",
@@ -157,19 +157,19 @@ func TestEnds(t *testing.T) {
 			output: `{}`,
 		},
 		"Expression": {
-			reason: "an expression that cannot be evaluated is shown with its place",
+			reason: "An expression that cannot be evaluated is shown with its position.",
 			spec:   `{steps: [{id: a, action: test:say, input: {text: "${{ parameters.n | nope }}"}}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:say",
-				`log|a|failed|Cannot read the input of step a: text: cannot evaluate "parameters.n | nope": unknown filter nope`,
-				`completion|||Run completed with status: failed|InputError|Cannot read the input of step a: text: cannot evaluate "parameters.n | nope": unknown filter nope`},
+				`log|a|failed|cannot read the input of step a: text: cannot evaluate "parameters.n | nope": unknown filter nope`,
+				`completion|||Run completed with status: failed|InputError|cannot read the input of step a: text: cannot evaluate "parameters.n | nope": unknown filter nope`},
 			output: `{}`,
 		},
 		"LargeOutput": {
-			reason: "what a step hands on is kept, so it is bounded",
+			reason: "The outputs of a step are stored, so their size is limited.",
 			spec:   `{steps: [{id: a, action: test:large}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:large",
-				"log|a|failed|cannot keep the outputs of step a: they are larger than 4 MiB",
-				"completion|||Run completed with status: failed|Error|cannot keep the outputs of step a: they are larger than 4 MiB"},
+				"log|a|failed|cannot store outputs of step a: larger than 4 MiB",
+				"completion|||Run completed with status: failed|Error|cannot store outputs of step a: larger than 4 MiB"},
 			output: `{}`,
 		},
 	}
@@ -178,7 +178,7 @@ func TestEnds(t *testing.T) {
 			t.Parallel()
 			id := w.create(order(t, tc.spec, tc.values))
 			if got := w.over(id); got.Status != tc.status || len(got.Secrets) > 0 {
-				t.Errorf("%s: it is %s", tc.reason, got.Status)
+				t.Errorf("%s: task is %s", tc.reason, got.Status)
 			}
 			if diff := cmp.Diff(tc.want, w.events(id)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
@@ -198,8 +198,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestWorkspace has steps write files that are there for the next step, and gone
-// with the task.
+// TestWorkspace checks that files of a step exist in the next step, and are
+// removed with the task.
 func TestWorkspace(t *testing.T) {
 	at := onSQLite(t)
 	w := start(t, at, Options{Actions: []action.Action{
@@ -214,9 +214,9 @@ func TestWorkspace(t *testing.T) {
 	}})
 	id := w.create(order(t, `{steps: [{action: test:write}, {action: test:read}]}`, `{}`))
 	if got := w.over(id); got.Status != taskstore.TaskCompleted || got.State != nil {
-		t.Errorf("it is %s: %v", got.Status, w.events(id))
+		t.Errorf("task is %s: %v; want completed", got.Status, w.events(id))
 	}
-	w.eventually("no workspace is left", func() bool {
+	w.eventually("the workspace is removed", func() bool {
 		left, err := filepath.Glob(filepath.Join(at.dir, "work", "*", "[0-9a-f]*"))
 		if err != nil {
 			t.Fatal(err)
@@ -225,11 +225,11 @@ func TestWorkspace(t *testing.T) {
 	})
 	w.stop()
 	if left, err := os.ReadDir(filepath.Join(at.dir, "work")); err != nil || len(left) > 0 {
-		t.Errorf("in the end there is %v: %v", left, err)
+		t.Errorf("workspace folder contains %v, want nothing: %v", left, err)
 	}
 }
 
-// TestKeys gives each step and each item of it a key of its own.
+// TestKeys checks that each step, and each item of it, has its own key.
 func TestKeys(t *testing.T) {
 	w := start(t, onSQLite(t), Options{Actions: []action.Action{say()}})
 	id := w.create(order(t, `{steps: [{id: a, action: test:say, input: {text: x}}, {id: b, action: test:say, each: [1, 2], input: {text: x}}],

@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// TestSecrets has steps do with a secret what they must not. It is nowhere to be
-// found: in no file of the database, no event and no log.
+// TestSecrets has steps misuse a secret, and checks that no file of the
+// database, event or log line contains it.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	const password = "correct horse/battery+staple"
@@ -54,27 +54,27 @@ func TestSecrets(t *testing.T) {
 		}
 		got := w.over(id)
 		if got.Secrets != nil {
-			t.Error("the secrets are kept")
+			t.Error("task still has its secrets")
 		}
 		if want := map[bool]string{true: taskstore.TaskCompleted, false: taskstore.TaskFailed}[end == "test:wait"]; got.Status != want {
-			t.Errorf("it is %s: %v", got.Status, w.events(id))
+			t.Errorf("task is %s: %v", got.Status, w.events(id))
 		}
 		if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "the password is ***") {
-			t.Errorf("it said %s", all)
+			t.Errorf("events are %s, want the secret masked", all)
 		}
 	}
 	nowhere(t, at, password)
 	if strings.Contains(w.log.text(), password) {
-		t.Errorf("the log has it: %s", w.log.text())
+		t.Errorf("log contains the secret: %s", w.log.text())
 	}
 }
 
-// nowhere looks for a secret in all files of a database.
+// nowhere checks that no file of a database contains a secret.
 func nowhere(t *testing.T, at place, password string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(at.dir, "*.db*"))
 	if err != nil || len(found) < 2 {
-		t.Fatalf("there is %v: %v", found, err)
+		t.Fatalf("database files are %v, want at least 2: %v", found, err)
 	}
 	for _, name := range found {
 		data, err := os.ReadFile(name)
@@ -83,39 +83,39 @@ func nowhere(t *testing.T, at place, password string) {
 		}
 		for _, form := range []string{password, base64.StdEncoding.EncodeToString([]byte(password))[:32], "ann:correct"} {
 			if bytes.Contains(data, []byte(form)) {
-				t.Errorf("%s has it as %s", filepath.Base(name), form)
+				t.Errorf("%s contains the secret as %s", filepath.Base(name), form)
 			}
 		}
 	}
 }
 
-// TestNoKey refuses secrets that could not be encrypted.
+// TestNoKey checks that secrets are refused if they cannot be encrypted.
 func TestNoKey(t *testing.T) {
 	t.Parallel()
 	w := start(t, onSQLite(t), Options{Actions: []action.Action{say()}})
 	_, err := w.tasks.Create(t.Context(), secretOrder(t, `{steps: []}`))
 	if e, ok := errors.AsType[*Refused](err); !ok || !strings.Contains(e.Reason, "set scaffolder.secretKey") || strings.Contains(e.Reason, "hunter2") {
-		t.Errorf("it is %v", err)
+		t.Errorf("Create returned %v, want a refusal with a hint", err)
 	}
 	if _, err = w.tasks.Retry(t.Context(), "x", ann, hunter); !errors.As(err, new(*Refused)) {
-		t.Errorf("once more it is %v", err)
+		t.Errorf("Retry returned %v, want a refusal", err)
 	}
 	id := w.create(order(t, `{steps: [{id: a, action: test:say, input: {text: x}}, {action: test:say, input: {text: "${{ steps.a.output.said }}"}}]}`, `{}`))
 	if got := w.over(id); got.Status != taskstore.TaskCompleted {
-		t.Errorf("without secrets it is %s", got.Status)
+		t.Errorf("task without secrets is %s, want completed", got.Status)
 	}
 }
 
-// TestOtherKey fails tasks whose secrets and state were encrypted with another
-// key, or without which there is none.
+// TestOtherKey checks that tasks fail whose secrets and state were encrypted
+// with another key or with none.
 func TestOtherKey(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		key  []byte
 		want string
 	}{
-		"Other": {[]byte("quite another key for tests"), "it was encrypted with another key; was scaffolder.secretKey changed?"},
-		"None":  {nil, "it is encrypted, and there is no key; was scaffolder.secretKey changed?"},
+		"Other": {[]byte("quite another key for tests"), "data was encrypted with another key; check whether scaffolder.secretKey was changed"},
+		"None":  {nil, "data is encrypted, and no key is set; check whether scaffolder.secretKey was changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +124,7 @@ func TestOtherKey(t *testing.T) {
 			actions := []action.Action{counted(at.dir)}
 			w := start(t, at, Options{Key: key, Actions: actions})
 			started, secrets := w.create(order(t, threeSteps, `{}`)), ""
-			w.eventually("it is in step two", func() bool { return len(at.done()) == 2 })
+			w.eventually("the task is in step two", func() bool { return len(at.done()) == 2 })
 			w.stop()
 			release()
 			w = open(t, at, Options{Key: key})
@@ -132,22 +132,23 @@ func TestOtherKey(t *testing.T) {
 			w.stop()
 			w = start(t, at, Options{Key: tc.key, Actions: actions})
 			for id, what := range map[string]string{
-				started: "cannot go on with the task: its state cannot be opened: ", secrets: "cannot open the secrets of the task: ",
+				started: "cannot continue the task: cannot read its state: ", secrets: "cannot read secrets of the task: ",
 			} {
 				if got := w.over(id); got.Status != taskstore.TaskFailed {
-					t.Errorf("it is %s", got.Status)
+					t.Errorf("task is %s, want failed", got.Status)
 				}
 				events := w.events(id)
 				if got := events[len(events)-1]; got != "completion|||Run completed with status: failed|Error|"+what+tc.want {
-					t.Errorf("it says %s", got)
+					t.Errorf("last event is %s", got)
 				}
 			}
 		})
 	}
 }
 
-// TestSecretsForgotten does not go on with what held a secret: whoever tries the
-// task again brings others, or none, and it would not be masked any more.
+// TestSecretsForgotten checks that a retry does not use stored data that
+// contained a secret: the retry has other secrets or none, so the old one would
+// not be masked.
 func TestSecretsForgotten(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
@@ -161,12 +162,12 @@ func TestSecretsForgotten(t *testing.T) {
 		first, last string
 		want        string
 	}{
-		"Output": {"a step has handed it on", `{id: a, action: test:say, input: {text: "${{ secrets.token }}"}}`, "",
-			"cannot go on with the task: the outputs of step a held a secret, and secrets are gone once a task is over; create it again"},
-		"File": {"a step has written it", `{id: a, action: test:write, input: {text: "${{ secrets.token }}"}}`, "",
-			"cannot go on with the task: the workspace held a secret, and secrets are gone once a task is over; create it again"},
-		"Neither": {"steps did something else", `{id: a, action: test:say, input: {text: x}}`, "", "no"},
-		"Later":   {"it is run again anyway", `{id: a, action: test:write, input: {text: x}}`, `, {id: b, if: "${{ always() }}", action: test:say, input: {text: "${{ secrets.token }}"}}`, "no"},
+		"Output": {"The outputs of a step contain the secret.", `{id: a, action: test:say, input: {text: "${{ secrets.token }}"}}`, "",
+			"cannot continue the task: the outputs of step a contained a secret, and secrets are removed when a task ends; create the task again"},
+		"File": {"The workspace contains the secret.", `{id: a, action: test:write, input: {text: "${{ secrets.token }}"}}`, "",
+			"cannot continue the task: the workspace contained a secret, and secrets are removed when a task ends; create the task again"},
+		"Neither": {"A task whose steps did not store the secret can be retried.", `{id: a, action: test:say, input: {text: x}}`, "", "no"},
+		"Later":   {"A step that is run again is not stored.", `{id: a, action: test:write, input: {text: x}}`, `, {id: b, if: "${{ always() }}", action: test:say, input: {text: "${{ secrets.token }}"}}`, "no"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +183,7 @@ func TestSecretsForgotten(t *testing.T) {
 				return plain
 			}
 			if bytes.Contains(state(), []byte("hunter2")) {
-				t.Errorf("%s: it is kept", tc.reason)
+				t.Errorf("%s: state contains the secret", tc.reason)
 			}
 			if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 				t.Fatal(ok, err)
@@ -190,13 +191,14 @@ func TestSecretsForgotten(t *testing.T) {
 			w.over(id)
 			events := w.events(id)
 			if got := events[len(events)-1]; got != "completion|||Run completed with status: failed|Error|"+tc.want {
-				t.Errorf("%s: it says %s", tc.reason, got)
+				t.Errorf("%s: last event is %s", tc.reason, got)
 			}
 		})
 	}
 }
 
-// TestManySecrets refuses more than can be masked in good time.
+// TestManySecrets checks that more secrets than can be masked in time are
+// refused.
 func TestManySecrets(t *testing.T) {
 	t.Parallel()
 	w := open(t, onSQLite(t), Options{Key: key, Actions: []action.Action{say()}})
@@ -212,8 +214,8 @@ func TestManySecrets(t *testing.T) {
 			"DryRun": func() error { _, err := w.tasks.DryRun(t.Context(), DryOrder{Order: o}); return err },
 			"Retry":  func() error { _, err := w.tasks.Retry(t.Context(), "x", ann, secrets); return err },
 		} {
-			if e, ok := errors.AsType[*Refused](do()); !ok || e.Reason != "There are too many secrets: a task may have 100, of 64 KiB together" {
-				t.Errorf("%s, %s: it is %v", name, what, e)
+			if e, ok := errors.AsType[*Refused](do()); !ok || e.Reason != "too many secrets: a task may have 100, with 64 KiB in total" {
+				t.Errorf("%s, %s: request returned %v, want a refusal", name, what, e)
 			}
 		}
 	}

@@ -46,10 +46,10 @@ func (o Order) spec(ctx context.Context) (*spec, error) {
 	t := o.Template
 	name := t.Get("metadata", "name").Str()
 	if !strings.EqualFold(t.Get("kind").Str(), entity.KindTemplate) {
-		return nil, refuse("Cannot run %q: it is no Template", name)
+		return nil, refuse("cannot run %q: not a Template", name)
 	}
 	if v := t.Get("apiVersion").Str(); words.APIVersionIn(v) != words.TemplateVersion {
-		return nil, refuse("Cannot run the Template %q: its apiVersion is %q and must be %s or %s", name, v,
+		return nil, refuse("cannot run the Template %q: apiVersion is %q and must be %s or %s", name, v,
 			words.TemplateVersion, words.Upstream.APIVersionOut(words.TemplateVersion))
 	}
 	steps, err := steps(t)
@@ -113,12 +113,12 @@ func (o Order) check(ctx context.Context, given *tree.Node) error {
 func steps(t *tree.Node) (*tree.Node, error) {
 	name, given := t.Get("metadata", "name").Str(), t.Get("spec", "steps")
 	if !given.IsList() {
-		return nil, refuse("Cannot run the Template %q: it has no steps", name)
+		return nil, refuse("cannot run the Template %q: no steps", name)
 	}
 	out := tree.Arr()
 	for i, s := range given.Items {
 		if s.Get("action").Str() == "" {
-			return nil, refuse("Cannot run the Template %q: step %d has no action", name, i+1)
+			return nil, refuse("cannot run the Template %q: step %d has no action", name, i+1)
 		}
 		s = shallow(s)
 		if s.Get("id").Scalar() == "" {

@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/internal/scaffolder/validation"
 )
 
-// TestSpec makes the specs that clients see.
+// TestSpec checks the specs that clients get.
 func TestSpec(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
@@ -23,7 +23,7 @@ func TestSpec(t *testing.T) {
 		want     string
 	}{
 		"Real": {
-			reason: "it is that of the real one",
+			reason: "The spec is that of Backstage.",
 			template: `{apiVersion: scaffolder.backstage.io/v1beta3, kind: Template, metadata: {namespace: default, annotations: {"backstage.io/managed-by-location": "url:http://127.0.0.1:18001/t.yaml"}, name: demo},
 				spec: {type: service, steps: [{id: log, name: Log, action: "debug:log", input: {message: "${{ parameters.name }}"}}], output: {text: []}}}`,
 			order: Order{Values: tree.Obj(tree.F("name", tree.Str("abc"))), User: "user:development/guest"},
@@ -32,7 +32,7 @@ func TestSpec(t *testing.T) {
 				`"entity":{"metadata":{"namespace":"default","annotations":{"backstage.io/managed-by-location":"url:http://127.0.0.1:18001/t.yaml"},"name":"demo"}}}}`,
 		},
 		"Bare": {
-			reason: "what is missing is filled in",
+			reason: "Missing fields get defaults.",
 			template: `{apiVersion: scaffolder.portal.io/v1beta3, kind: template, metadata: {name: Demo, annotations: {"portal.io/source-location": "url:https://x/y", "portal.io/managed-by-location": "file:/a/b/"}},
 				spec: {steps: [{action: a}, {action: b, if: false}]}}`,
 			order: Order{UserEntity: tree.Obj(tree.F("kind", tree.Str("User")))},
@@ -55,7 +55,7 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// TestBase finds where a Template was read from, whatever it says itself.
+// TestBase checks the base URL of a Template against forged annotations.
 func TestBase(t *testing.T) {
 	cases := map[string]struct {
 		reason          string
@@ -63,16 +63,16 @@ func TestBase(t *testing.T) {
 		read            bool
 		want            string
 	}{
-		"Source":   {"its source may be elsewhere", "url:https://host/a/b/", "url:https://host/t.yaml", true, "https://host/a/b/"},
-		"Managed":  {"or it says nothing of it", "", "url:https://host/t.yaml", true, "https://host/t.yaml"},
-		"File":     {"the catalog has read it here", "", "file:/srv/t.yaml", true, "file:///srv/t.yaml"},
-		"Pretends": {"one that was read elsewhere does not get at files of this machine", "file:/etc/portal/x.yaml", "url:https://host/t.yaml", true, "https://host/t.yaml"},
-		"Beside":   {"nor does one that was read here at those of another folder", "file:/etc/portal/x.yaml", "file:/srv/t.yaml", true, "file:///srv/t.yaml"},
-		"Slashes":  {"however it is written", "FILE:///etc/portal/x.yaml", "url:https://host/t.yaml", true, "https://host/t.yaml"},
-		"Address":  {"however the address is written", "url:file:///etc/portal/x.yaml", "url:https://host/t.yaml", true, ""},
-		"Scheme":   {"nor by another scheme", "url:FILE:/etc/portal/x.yaml", "provider:ci", false, ""},
-		"Pushed":   {"nor does one that the catalog has not read", "", "file:/etc/portal/x.yaml", false, ""},
-		"Other":    {"others cannot be read from", "", "provider:x", false, ""},
+		"Source":   {"The source location can differ from the location.", "url:https://host/a/b/", "url:https://host/t.yaml", true, "https://host/a/b/"},
+		"Managed":  {"Without a source location the location is the base.", "", "url:https://host/t.yaml", true, "https://host/t.yaml"},
+		"File":     {"A Template that the catalog read from a file has a file base.", "", "file:/srv/t.yaml", true, "file:///srv/t.yaml"},
+		"Pretends": {"A remote Template cannot point to local files.", "file:/etc/portal/x.yaml", "url:https://host/t.yaml", true, "https://host/t.yaml"},
+		"Beside":   {"A local Template cannot point to another folder.", "file:/etc/portal/x.yaml", "file:/srv/t.yaml", true, "file:///srv/t.yaml"},
+		"Slashes":  {"The type of a location is not case-sensitive.", "FILE:///etc/portal/x.yaml", "url:https://host/t.yaml", true, "https://host/t.yaml"},
+		"Address":  {"A file URL of type url is refused.", "url:file:///etc/portal/x.yaml", "url:https://host/t.yaml", true, ""},
+		"Scheme":   {"A file URL in another case is refused.", "url:FILE:/etc/portal/x.yaml", "provider:ci", false, ""},
+		"Pushed":   {"A Template that the catalog has not read has no file base.", "", "file:/etc/portal/x.yaml", false, ""},
+		"Other":    {"A location of another type has no base.", "", "provider:x", false, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,8 +88,8 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// TestCostlyForm fills in a form of fifty pages, each of which asks each of sixty
-// definitions for the next one twice. All pages together have one budget.
+// TestCostlyForm validates a form of fifty pages with sixty definitions each, of
+// which each refers to the next one twice. All pages share one budget.
 func TestCostlyForm(t *testing.T) {
 	definitions := tree.Obj()
 	for i := range 60 {
@@ -108,23 +108,23 @@ func TestCostlyForm(t *testing.T) {
 	begun := time.Now()
 	_, err := o.spec(t.Context())
 	if took := time.Since(begun); took > most {
-		t.Errorf("the form takes %v, want less than %v", took, most)
+		t.Errorf("validation took %v, want less than %v", took, most)
 	}
 	refused, ok := errors.AsType[*Refused](err)
-	if want := "cannot validate the form: page 2: the schema takes too many steps; simplify oneOf"; !ok || !strings.HasPrefix(refused.Reason, want) {
-		t.Errorf("got %v, want %s", err, want)
+	if want := "cannot validate the form: page 2: schema is too complex; simplify oneOf"; !ok || !strings.HasPrefix(refused.Reason, want) {
+		t.Errorf("validation returned %v, want %s", err, want)
 	}
-	// What was spent before counts.
+	// Budget spent earlier counts.
 	o.Budget = validation.NewBudget()
 	if _, err := validation.Check(page, tree.Obj(), o.Budget); !errors.Is(err, validation.ErrTooManySteps) {
 		t.Fatal(err)
 	}
 	if _, err := o.spec(t.Context()); err == nil || !strings.Contains(err.Error(), "page 1:") {
-		t.Errorf("got %v, want no steps left for page 1", err)
+		t.Errorf("validation returned %v, want no budget left for page 1", err)
 	}
 }
 
-// TestRefused refuses what cannot be run, and stores nothing of it.
+// TestRefused checks that invalid Templates are refused and nothing is stored.
 func TestRefused(t *testing.T) {
 	w := open(t, onSQLite(t), Options{})
 	cases := map[string]struct {
@@ -133,15 +133,15 @@ func TestRefused(t *testing.T) {
 		values   string
 		want     string
 	}{
-		"Kind":    {"it must be a Template", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Component, metadata: {name: x}}`, `{}`, `Cannot run "x": it is no Template`},
-		"Version": {"its language must be known", `{apiVersion: portal.io/v1beta2, kind: Template, metadata: {name: x}}`, `{}`, `Cannot run the Template "x": its apiVersion is "portal.io/v1beta2" and must be scaffolder.portal.io/v1beta3 or scaffolder.backstage.io/v1beta3`},
-		"Steps":   {"it must have steps", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {}}`, `{}`, `Cannot run the Template "x": it has no steps`},
-		"Action":  {"a step must do something", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [{action: a}, {id: b}]}}`, `{}`, `Cannot run the Template "x": step 2 has no action`},
-		"NoStep":  {"a step is an object", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [a]}}`, `{}`, `Cannot run the Template "x": step 1 has no action`},
-		"Values": {"all pages are looked at", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [],
+		"Kind":    {"The entity must be a Template.", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Component, metadata: {name: x}}`, `{}`, `cannot run "x": not a Template`},
+		"Version": {"The apiVersion must be supported.", `{apiVersion: portal.io/v1beta2, kind: Template, metadata: {name: x}}`, `{}`, `cannot run the Template "x": apiVersion is "portal.io/v1beta2" and must be scaffolder.portal.io/v1beta3 or scaffolder.backstage.io/v1beta3`},
+		"Steps":   {"A Template needs steps.", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {}}`, `{}`, `cannot run the Template "x": no steps`},
+		"Action":  {"A step needs an action.", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [{action: a}, {id: b}]}}`, `{}`, `cannot run the Template "x": step 2 has no action`},
+		"NoStep":  {"A step must be an object.", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [a]}}`, `{}`, `cannot run the Template "x": step 1 has no action`},
+		"Values": {"All pages are validated.", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [],
 			parameters: [{required: [a], properties: {a: {type: string}}}, {properties: {b: {type: integer}}}]}}`, `{b: x}`,
 			`[instance requires property "a" instance.b is not of a type(s) integer]`},
-		"Page": {"one page need not be a list", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [],
+		"Page": {"A single page need not be a list.", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [],
 			parameters: {required: [a], properties: {a: {type: string}}}}}`, `{}`, `[instance requires property "a"]`},
 	}
 	for name, tc := range cases {
@@ -170,6 +170,6 @@ func TestRefused(t *testing.T) {
 		})
 	}
 	if _, n, err := w.store.Tasks(t.Context(), taskstore.TaskQuery{Limit: 1}); err != nil || n != 0 {
-		t.Errorf("%d were stored: %v", n, err)
+		t.Errorf("%d tasks were stored, want none: %v", n, err)
 	}
 }

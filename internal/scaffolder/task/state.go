@@ -88,7 +88,7 @@ func (t *Tasks) sealState(id string, s *state) ([]byte, error) {
 	}
 	data, err := json.Marshal(l)
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep the state of task %s: %w", id, err)
+		return nil, fmt.Errorf("cannot encode state of task %s: %w", id, err)
 	}
 	data = append(append(data, '\n'), s.files...)
 	return t.key.Seal(data, id+"/state"), nil
@@ -108,14 +108,14 @@ func (t *Tasks) openState(stored *taskstore.Task) (*state, error) {
 	first, files, ok := bytes.Cut(data, []byte("\n"))
 	var l line
 	if !ok || json.Unmarshal(first, &l) != nil || l.Next < 0 {
-		return nil, errors.New("it is damaged")
+		return nil, errors.New("data is corrupt")
 	}
 	s.State = step.State{Next: l.Next, Failure: l.Failure, Outputs: map[string]*tree.Node{}}
 	s.failed, s.began, s.run, s.logged, s.over, s.hidden, s.files = l.Failed, l.Began, l.Run, l.Logged, l.Over, l.Hidden, files
 	s.large, s.lost = l.Large, l.Lost
 	for id, k := range l.Steps {
 		if s.Outputs[id], err = (tree.Wire{}).Decode(k.Output); err != nil {
-			return nil, errors.New("it is damaged")
+			return nil, errors.New("data is corrupt")
 		}
 	}
 	return s, nil

@@ -2,17 +2,26 @@ package task
 
 import (
 	"context"
+	"maps"
 	"time"
+
+	"example.dev/ingestor/internal/jobs"
+)
+
+// The periodic tasks of the queue: jobSweep queues tasks that the queue has lost, such
+// as one whose process died after storing it and before queueing it, and jobDrop removes
+// old tasks. One replica runs each of them at a time.
+const (
+	jobSweep = "task-sweep"
+	jobDrop  = "task-drop"
 )
 
 const (
-	// sweepEvery is how often each process looks for tasks that no process runs, and
-	// idleFor how long a task must have been idle.
+	// sweepEvery is how often the sweep looks for tasks that no process runs, and idleFor
+	// how long a task must have been idle.
 	sweepEvery = 5 * time.Second
 	idleFor    = 10 * time.Second
-	// beats is how many heartbeats of a running task may be missing.
-	beats = 3
-	// askAgain is how long the sweep does not queue a task again, since the task may
+	// askAgain is how long a replica does not queue a task again, since the task may
 	// wait in the queue for long.
 	askAgain = 5 * time.Minute
 	// dropEvery is how often old tasks are removed.
@@ -22,8 +31,8 @@ const (
 	touchEvery = time.Hour
 )
 
-// impatience sets the default intervals, unless a test has set shorter ones.
-func (o *Options) impatience() {
+// setDefaults sets the default intervals, unless a test has set shorter ones.
+func (o *Options) setDefaults() {
 	pick := func(d *time.Duration, otherwise time.Duration) {
 		if *d <= 0 {
 			*d = otherwise
@@ -34,60 +43,64 @@ func (o *Options) impatience() {
 	pick(&o.idle, idleFor)
 }
 
-// Run maintains the tasks until ctx ends: it queues tasks again that the queue has
-// lost, and removes old ones.
-func (t *Tasks) Run(ctx context.Context) {
-	asked := map[string]time.Time{}
-	// Tasks of a process that is gone have already been idle for a while.
-	idle := beats * t.opts.beat
-	var dropped, touched time.Time
-	for ctx.Err() == nil {
-		t.revive(ctx, idle, asked)
-		if now := t.opts.Now(); t.opts.Keep > 0 && now.Sub(dropped) >= dropEvery {
-			dropped = now
-			t.drop(ctx, now)
-		}
-		if now := t.opts.Now(); now.Sub(touched) >= touchEvery {
-			touched = now
-			if err := t.root.Touch(now); err != nil {
-				t.log.Warn("cannot keep the folder for workspaces", "err", err)
-			}
-		}
-		idle = t.opts.idle
-		wait(ctx, t.opts.sweep)
+// register registers the tasks with the queue.
+func (t *Tasks) register(q *jobs.Queue) {
+	q.Handle(jobs.Task{Name: job, Workers: t.opts.Workers, Run: t.run, How: func(string) (jobs.How, bool) { return t.how(), true }})
+	q.Handle(jobs.Task{Name: jobSweep, Run: func(ctx context.Context, _ jobs.Job) error { return t.requeue(ctx) }})
+	q.Every(jobSweep, "", t.opts.sweep, jobs.How{Timeout: time.Minute})
+	q.Handle(jobs.Task{Name: jobDrop, Run: func(ctx context.Context, _ jobs.Job) error { return t.drop(ctx) }})
+	if t.opts.Keep > 0 {
+		q.Every(jobDrop, "", dropEvery, jobs.How{})
 	}
 }
 
-// revive queues the tasks that have been idle for at least the given duration.
-func (t *Tasks) revive(ctx context.Context, idle time.Duration, asked map[string]time.Time) {
-	ids, err := t.opts.Store.IdleTasks(ctx, idle)
+// Run keeps the workspaces of this process until ctx ends.
+func (t *Tasks) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := t.root.Touch(t.opts.Now()); err != nil {
+			t.log.Warn("workspace folder could not be touched", "error", err)
+		}
+		wait(ctx, touchEvery)
+	}
+}
+
+// requeue queues the tasks that are not over and that no process runs.
+func (t *Tasks) requeue(ctx context.Context) error {
+	ids, err := t.opts.Store.IdleTasks(ctx, t.opts.idle)
 	if err != nil {
-		if ctx.Err() == nil {
-			t.log.Warn("cannot look for tasks that nobody runs", "err", err)
-		}
-		return
+		return err
 	}
-	now := t.opts.Now()
-	for id, at := range asked {
-		if now.Sub(at) >= askAgain {
-			delete(asked, id)
-		}
-	}
-	for _, id := range ids {
-		if _, ok := asked[id]; ok || t.isRunning(id) || ctx.Err() != nil {
-			continue
-		}
-		asked[id] = now
+	for _, id := range t.unasked(ids) {
 		t.enqueue(ctx, id, false)
 	}
+	return nil
 }
 
-func (t *Tasks) drop(ctx context.Context, now time.Time) {
-	n, err := t.opts.Store.DropTasks(ctx, now.Add(-t.opts.Keep))
-	switch {
-	case err != nil && ctx.Err() == nil:
-		t.log.Warn("cannot remove old tasks", "err", err)
-	case n > 0:
+// unasked returns the tasks that this process neither runs nor queued again within
+// askAgain, and remembers that it queues them now.
+func (t *Tasks) unasked(ids []string) (out []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.opts.Now()
+	maps.DeleteFunc(t.requeued, func(_ string, at time.Time) bool { return now.Sub(at) >= askAgain })
+	for _, id := range ids {
+		if _, asked := t.requeued[id]; !asked && t.running[id] == nil {
+			t.requeued[id] = now
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// drop removes old tasks, unless tasks are kept forever: the job may be from a process
+// with another configuration.
+func (t *Tasks) drop(ctx context.Context) error {
+	if t.opts.Keep <= 0 {
+		return nil
+	}
+	n, err := t.opts.Store.DropTasks(ctx, t.opts.Now().Add(-t.opts.Keep))
+	if n > 0 {
 		t.log.Info("removed old tasks", "tasks", n)
 	}
+	return err
 }

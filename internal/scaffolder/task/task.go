@@ -102,8 +102,10 @@ type Tasks struct {
 	admitting [64]sync.Mutex
 
 	mu sync.Mutex
-	// running are the runs of this process, by task id.
-	running map[string]*run
+	// running are the runs of this process, by task id, and requeued when the sweep queued
+	// an idle task.
+	running  map[string]*run
+	requeued map[string]time.Time
 }
 
 // Invalid is the error for values that do not fit the form.
@@ -112,9 +114,9 @@ type Invalid struct{ Problems []validation.Problem }
 // Error returns the message with the first problem.
 func (e *Invalid) Error() string {
 	if len(e.Problems) == 0 {
-		return "the values do not fit the form"
+		return "form values are invalid"
 	}
-	return "the values do not fit the form: " + e.Problems[0].Stack
+	return "form values are invalid: " + e.Problems[0].Stack
 }
 
 // Refused is the error for a Template that is not run.
@@ -149,10 +151,10 @@ func New(opts Options) (*Tasks, error) {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Authorize == nil {
-		return nil, errors.New("cannot run tasks: there is no policy to decide what steps may do")
+		return nil, errors.New("cannot run tasks: no policy for the permissions of steps")
 	}
-	opts.impatience()
-	t := &Tasks{opts: opts, log: opts.Log, running: map[string]*run{}, drying: make(chan struct{}, mostDry), slots: newSlots(opts.Limits.RunningTasks)}
+	opts.setDefaults()
+	t := &Tasks{opts: opts, log: opts.Log, running: map[string]*run{}, requeued: map[string]time.Time{}, drying: make(chan struct{}, mostDry), slots: newSlots(opts.Limits.RunningTasks)}
 	var err error
 	if t.runner, err = step.NewRunner(opts.Actions, opts.Env, opts.Now, opts.Log); err != nil {
 		return nil, err
@@ -167,7 +169,7 @@ func New(opts Options) (*Tasks, error) {
 		return nil, errors.Join(err, t.root.Close())
 	}
 	t.hub = newHub(opts.Store, t.isRunning)
-	opts.Queue.Handle(jobs.Task{Name: job, Workers: opts.Workers, Run: t.run, How: func(string) (jobs.How, bool) { return t.how(), true }})
+	t.register(opts.Queue)
 	return t, nil
 }
 
@@ -225,7 +227,7 @@ func (t *Tasks) enqueue(ctx context.Context, id string, hurry bool) {
 	how.Hurry = hurry
 	_, err := t.opts.Queue.Add(context.WithoutCancel(ctx), job, id, how)
 	if err != nil {
-		t.log.Warn("cannot queue a task, trying again later", "task", id, "err", err)
+		t.log.Warn("task enqueue failed, retrying later", "task", id, "error", err)
 	}
 }
 
@@ -244,7 +246,7 @@ func (t *Tasks) sealSecrets(id string, secrets map[string]secret.Text) ([]byte, 
 		return nil, err
 	}
 	if t.key == nil {
-		return nil, refuse("Secrets cannot be kept: the portal has no key to encrypt them with; set scaffolder.secretKey")
+		return nil, refuse("cannot store secrets: no encryption key; set scaffolder.secretKey")
 	}
 	open := map[string]string{}
 	for name, s := range secrets {
@@ -265,7 +267,7 @@ func fewSecrets(secrets map[string]secret.Text) error {
 		size += len(name) + len(s.Reveal())
 	}
 	if len(secrets) > most || size > mostBytes {
-		return refuse("There are too many secrets: a task may have %d, of %d KiB together", most, mostBytes>>10)
+		return refuse("too many secrets: a task may have %d, with %d KiB in total", most, mostBytes>>10)
 	}
 	return nil
 }
@@ -276,7 +278,7 @@ func (t *Tasks) openSecrets(stored *taskstore.Task) (map[string]secret.Text, err
 		return nil, nil
 	}
 	if !seal.IsSealed(stored.Secrets) {
-		return nil, errors.New("they are not encrypted")
+		return nil, errors.New("data is not encrypted")
 	}
 	data, err := t.key.Open(stored.Secrets, stored.ID+"/secrets")
 	if err != nil {
@@ -284,7 +286,7 @@ func (t *Tasks) openSecrets(stored *taskstore.Task) (map[string]secret.Text, err
 	}
 	var open map[string]string
 	if err := json.Unmarshal(data, &open); err != nil {
-		return nil, errors.New("they are no JSON")
+		return nil, errors.New("data is not JSON")
 	}
 	secrets := map[string]secret.Text{}
 	for name, s := range open {
@@ -326,7 +328,7 @@ func (t *Tasks) Retry(ctx context.Context, id string, now Requester, secrets map
 	if err != nil {
 		return false, err
 	}
-	e := taskstore.TaskEvent{Type: taskstore.EventRecovered, Body: body(step.Event{Message: "The task is run again"},
+	e := taskstore.TaskEvent{Type: taskstore.EventRecovered, Body: body(step.Event{Message: "The task is retried"},
 		field{"recoverStrategy", json.RawMessage(`"none"`)})}
 	admitted, err := t.admit(ctx, by.Subject)
 	if err != nil {

@@ -20,14 +20,14 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// taskModel is what there should be of tasks.
+// taskModel is the expected state of the tasks.
 type taskModel struct {
 	tasks  map[string]*Task
 	events map[string][]string
 }
 
-// apply does something with a task, in the model and in the store, and holds the
-// answers against each other.
+// apply runs an operation on the model and on the store, and compares the
+// results.
 func (m *taskModel) apply(t *rapid.T, s *Store, id string) {
 	ctx := t.Context()
 	have := m.tasks[id]
@@ -138,7 +138,7 @@ func (m *taskModel) equals(t *rapid.T, s *Store, ids []string) {
 			t.Fatalf("%v (-want, +got):\n%s", err, diff)
 		}
 		if got != nil && got.Beat.IsZero() != (got.Run == 0) {
-			t.Fatalf("the beat of run %d is %s", got.Run, got.Beat)
+			t.Fatalf("heartbeat of run %d is %s", got.Run, got.Beat)
 		}
 		events, err := s.TaskEvents(t.Context(), id, 0, NoLimit)
 		if err != nil {
@@ -147,7 +147,7 @@ func (m *taskModel) equals(t *rapid.T, s *Store, ids []string) {
 		var bodies []string
 		for i, e := range events {
 			if e.N != int64(i)+1 {
-				t.Fatalf("event %d is at %d", e.N, i)
+				t.Fatalf("event %d is at index %d", e.N, i)
 			}
 			bodies = append(bodies, string(e.Body))
 		}
@@ -170,11 +170,11 @@ func (m *taskModel) equals(t *rapid.T, s *Store, ids []string) {
 	m.lists(t, s, want)
 }
 
-// lists asks for some of the tasks.
+// lists queries some of the tasks.
 func (m *taskModel) lists(t *rapid.T, s *Store, all []*Task) {
 	q := TaskQuery{Limit: rapid.IntRange(-1, 3).Draw(t, "limit"), Offset: rapid.IntRange(0, 2).Draw(t, "offset")}
 	q.Status = rapid.SliceOfN(rapid.SampledFrom([]string{TaskOpen, TaskProcessing, TaskFailed}), 0, 3).Draw(t, "statuses")
-	q.CreatedBy = rapid.SliceOfN(rapid.SampledFrom([]string{"user:default/a", "user:default/b", "nobody"}), 0, 2).Draw(t, "users")
+	q.CreatedBy = rapid.SliceOfN(rapid.SampledFrom([]string{"user:default/a", "user:default/b", "unknown"}), 0, 2).Draw(t, "users")
 	fields := map[string]func(*Task) string{
 		"created": func(t *Task) string { return t.Created.String() }, "status": func(t *Task) string { return t.Status },
 		"createdBy": func(t *Task) string { return t.CreatedBy }, "template": func(t *Task) string { return t.Template },
@@ -214,7 +214,7 @@ func (m *taskModel) lists(t *rapid.T, s *Store, all []*Task) {
 	}
 }
 
-// TestTasksAreLikeModel holds the store against a model.
+// TestTasksAreLikeModel compares the store with a model.
 func TestTasksAreLikeModel(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -234,9 +234,9 @@ func TestTasksAreLikeModel(t *testing.T) {
 	})
 }
 
-// TestTasksAtOnce has many begin the same tasks and write to them at once, on two
-// replicas. Events are numbered without gaps, and none of a run stands behind the
-// beginning of the next.
+// TestTasksAtOnce has many callers begin the same tasks and write to them
+// concurrently, on two replicas. Events are numbered without gaps, and no event
+// of a run follows the start of the next.
 func TestTasksAtOnce(t *testing.T) {
 	const tasks, writers, turns = 3, 6, 40
 	onBoth(t, func(t *testing.T, open func() *Store) {
@@ -245,7 +245,7 @@ func TestTasksAtOnce(t *testing.T) {
 			addTask(t, stores[0], fmt.Sprint(i))
 		}
 		var mu sync.Mutex
-		runs := map[string]int64{} // By the text of the event it began with.
+		runs := map[string]int64{} // The key is the text of the first event of the run.
 		var group sync.WaitGroup
 		for w := range writers {
 			group.Go(func() {
@@ -257,7 +257,7 @@ func TestTasksAtOnce(t *testing.T) {
 						text := fmt.Sprintf(`"begun by %d at %d"`, w, i)
 						task, err := s.BeginTask(context.Background(), id, TaskEvent{Type: EventRecovered, Body: []byte(text)})
 						if err != nil || task == nil {
-							t.Errorf("begin: %v, %v", task, err)
+							t.Errorf("BeginTask returned %v, %v", task, err)
 							return
 						}
 						run[id] = task.Run
@@ -286,25 +286,25 @@ func TestTasksAtOnce(t *testing.T) {
 			var run int64
 			for j, e := range events {
 				if e.N != int64(j)+1 {
-					t.Fatalf("event %d of task %d is at %d", e.N, i, j)
+					t.Fatalf("event %d of task %d is at index %d", e.N, i, j)
 				}
 				if e.Type == EventRecovered {
 					if run++; runs[string(e.Body)] != run {
-						t.Fatalf("run %d of task %d is the beginning %s of run %d", run, i, e.Body, runs[string(e.Body)])
+						t.Fatalf("run %d of task %d has the start %s of run %d", run, i, e.Body, runs[string(e.Body)])
 					}
 					continue
 				}
 				if string(e.Body) != strconv.FormatInt(run, 10) {
-					t.Fatalf("in run %d of task %d is an event of run %s", run, i, e.Body)
+					t.Fatalf("run %d of task %d has an event of run %s", run, i, e.Body)
 				}
 			}
-			t.Logf("task %d: %d runs, %d events", i, run, len(events))
+			t.Logf("task %d has %d runs and %d events", i, run, len(events))
 		}
 	})
 }
 
-// TestTaskPlans holds the engines to walking along an index for a page, and
-// refuses an order there is not.
+// TestTaskPlans checks that the databases scan an index for a page, and that an
+// unknown sort field is refused.
 func TestTaskPlans(t *testing.T) {
 	cases := map[string]TaskQuery{
 		"All":      {},
@@ -347,8 +347,8 @@ func TestTaskPlans(t *testing.T) {
 				}
 			})
 		}
-		if _, _, err := s.Tasks(t.Context(), TaskQuery{Order: []TaskOrder{{Field: "owner"}}}); err == nil || !strings.Contains(err.Error(), `there is no order by "owner"; use created`) {
-			t.Errorf("an unknown order: %v", err)
+		if _, _, err := s.Tasks(t.Context(), TaskQuery{Order: []TaskOrder{{Field: "owner"}}}); err == nil || !strings.Contains(err.Error(), `cannot order tasks by "owner"; use created`) {
+			t.Errorf("unknown sort field returned %v", err)
 		}
 	})
 }

@@ -249,7 +249,7 @@ func taskOrder(order []TaskOrder) (string, error) {
 	for _, o := range order {
 		column, ok := columns[o.Field]
 		if !ok {
-			return "", fmt.Errorf("there is no order by %q; use created, status, createdBy, template or beat", o.Field)
+			return "", fmt.Errorf("cannot order tasks by %q; use created, status, createdBy, template or beat", o.Field)
 		}
 		if direction = " ASC"; o.Desc {
 			direction = " DESC"
@@ -308,7 +308,7 @@ func (s *Store) TaskMarks(ctx context.Context, ids []string) (map[string]int64, 
 		marks[id] = n
 		return nil
 	})
-	return marks, db.Fail("look for new events of tasks", err)
+	return marks, db.Fail("find new events of tasks", err)
 }
 
 // IdleTasks returns the ids of tasks that are not over and whose last heartbeat is
@@ -319,7 +319,7 @@ func (s *Store) IdleTasks(ctx context.Context, than time.Duration) ([]string, er
 	s.AddNow(&b)
 	b.Add(" - %s ORDER BY created, id", than.Milliseconds())
 	ids, err := s.Texts(ctx, b.String(), b.Args...)
-	return ids, db.Fail("look for tasks that nobody runs", err)
+	return ids, db.Fail("find idle tasks", err)
 }
 
 // DropTasks removes the tasks that are over and were created before a time, and

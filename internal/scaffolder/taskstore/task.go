@@ -36,7 +36,7 @@ const (
 
 // ErrTaskLost is returned to a run whose task another run has begun since, or whose
 // task is over: nothing was written.
-var ErrTaskLost = errors.New("another runs the task now, or it is over")
+var ErrTaskLost = errors.New("task has ended, or another run has taken it over")
 
 // Task is a request to run a Template.
 type Task struct {

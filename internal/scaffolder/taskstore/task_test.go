@@ -24,7 +24,7 @@ func addTask(tb testing.TB, s *Store, id string) {
 	}
 }
 
-// logged are so many events.
+// logged returns n events.
 func logged(n int, body string) []TaskEvent {
 	events := make([]TaskEvent, n)
 	for i := range events {
@@ -37,12 +37,12 @@ func mustTask(tb testing.TB, s *Store, id string) *Task {
 	tb.Helper()
 	t, err := s.Task(tb.Context(), id)
 	if err != nil || t == nil {
-		tb.Fatalf("Task %q: %v, %v", id, t, err)
+		tb.Fatalf("Task(%q) returned %v, %v", id, t, err)
 	}
 	return t
 }
 
-// TestTaskRun brings a task from its beginning to its end.
+// TestTaskRun follows a task from its creation to its end.
 func TestTaskRun(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -52,63 +52,63 @@ func TestTaskRun(t *testing.T) {
 		moments := cmpopts.IgnoreFields(Task{}, "Created", "Beat")
 		got := mustTask(t, s, "one")
 		if diff := gocmp.Diff(want, got, moments); diff != "" || !got.Beat.IsZero() || time.Since(got.Created).Abs() > time.Minute {
-			t.Fatalf("when it was added (-want, +got):\n%s%s %s", diff, got.Created, got.Beat)
+			t.Fatalf("added task (-want, +got):\n%s%s %s", diff, got.Created, got.Beat)
 		}
 		if err := s.AddTask(ctx, &Task{ID: "one"}); !errors.Is(err, db.ErrExists) {
-			t.Errorf("a second one of that id: %v", err)
+			t.Errorf("AddTask with an existing id returned %v, want db.ErrExists", err)
 		}
 
 		begun, err := s.BeginTask(ctx, "one", logged(1, "begun")...)
 		want.Status, want.Run = TaskProcessing, 1
 		if diff := gocmp.Diff(want, begun, moments); err != nil || diff != "" || begun.Beat.IsZero() {
-			t.Fatalf("when it was begun: %v %s", err, diff)
+			t.Fatalf("BeginTask returned %v, task differs: %s", err, diff)
 		}
 		first, err := s.WriteTask(ctx, "one", 1, TaskChange{Events: logged(3, "step"), State: []byte("{}")})
 		if err != nil || first != 2 {
-			t.Fatalf("the first event is %d: %v", first, err)
+			t.Fatalf("first event is %d, want 2: %v", first, err)
 		}
 		if first, err := s.WriteTask(ctx, "one", 1, TaskChange{}); err != nil || first != 0 {
-			t.Fatalf("without events the first is %d: %v", first, err)
+			t.Fatalf("first event without events is %d, want 0: %v", first, err)
 		}
 		if begun, err = s.BeginTask(ctx, "one"); err != nil || begun.Run != 2 || string(begun.State) != "{}" || string(begun.Secrets) != "hidden" {
-			t.Fatalf("begun anew it is %+v: %v", begun, err)
+			t.Fatalf("task in its second run is %+v: %v", begun, err)
 		}
 		for run := range int64(2) {
 			if _, err := s.WriteTask(ctx, "one", run, TaskChange{Events: logged(1, "late")}); !errors.Is(err, ErrTaskLost) {
-				t.Errorf("run %d writes: %v", run, err)
+				t.Errorf("WriteTask of run %d returned %v, want ErrTaskLost", run, err)
 			}
 			if _, err := s.BeatTask(ctx, "one", run); !errors.Is(err, ErrTaskLost) {
-				t.Errorf("run %d beats: %v", run, err)
+				t.Errorf("BeatTask of run %d returned %v, want ErrTaskLost", run, err)
 			}
 		}
 		if cancel, err := s.BeatTask(ctx, "one", 2); err != nil || cancel {
-			t.Errorf("a beat: %t, %v", cancel, err)
+			t.Errorf("BeatTask returned %t, %v; want false", cancel, err)
 		}
 		if _, err := s.WriteTask(ctx, "one", 2, TaskChange{Status: TaskCompleted, State: []byte("{}"), Events: []TaskEvent{{Type: EventCompletion, Body: []byte("{}")}}}); err != nil {
 			t.Fatal(err)
 		}
 		want.Status, want.Run, want.Secrets = TaskCompleted, 2, nil
 		if diff := gocmp.Diff(want, mustTask(t, s, "one"), moments); diff != "" {
-			t.Errorf("when it is over (-want, +got):\n%s", diff)
+			t.Errorf("ended task (-want, +got):\n%s", diff)
 		}
 		if _, err := s.WriteTask(ctx, "one", 2, TaskChange{}); !errors.Is(err, ErrTaskLost) {
-			t.Errorf("it is over, and still written to: %v", err)
+			t.Errorf("WriteTask of an ended task returned %v, want ErrTaskLost", err)
 		}
 		if again, err := s.BeginTask(ctx, "one"); again != nil || err != nil {
-			t.Errorf("it is over, and begun: %+v, %v", again, err)
+			t.Errorf("BeginTask of an ended task returned %+v, %v; want nil", again, err)
 		}
 		events, err := s.TaskEvents(ctx, "one", 3, 9)
 		if err != nil || len(events) != 2 || events[0].N != 4 || events[1].N != 5 || events[1].Type != EventCompletion || time.Since(events[1].Created).Abs() > time.Minute {
-			t.Errorf("the events behind 3 are %+v: %v", events, err)
+			t.Errorf("events after 3 are %+v: %v", events, err)
 		}
 		marks, err := s.TaskMarks(ctx, []string{"one", "none", "\x00"})
 		if diff := gocmp.Diff(map[string]int64{"one": 5}, marks); diff != "" || err != nil {
-			t.Errorf("the marks: %v %s", err, diff)
+			t.Errorf("TaskMarks returned %v, marks differ: %s", err, diff)
 		}
 	})
 }
 
-// TestEventTime keeps when something happened, however much later it is written.
+// TestEventTime checks that an event keeps its time if it is written later.
 func TestEventTime(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -127,64 +127,64 @@ func TestEventTime(t *testing.T) {
 		}
 		got, err := s.TaskEvents(t.Context(), "late", 0, 9)
 		if err != nil || len(got) != len(events) {
-			t.Fatalf("%d events: %v", len(got), err)
+			t.Fatalf("%d events are stored: %v", len(got), err)
 		}
 		for i, want := range append(ago[:3], 0, 0) {
 			if age := time.Since(got[i].Created); (age - want).Abs() > 30*time.Second {
-				t.Errorf("event %d happened %v ago, want %v; nothing happens in the future", i+1, age, want)
+				t.Errorf("event %d is %v old, want %v; no event is in the future", i+1, age, want)
 			}
 		}
 	})
 }
 
-// TestNoTask asks for what is not there.
+// TestNoTask checks operations on unknown tasks.
 func TestNoTask(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
 		for _, id := range []string{"none", "", "nul\x00", "bad\xff"} {
 			if got, err := s.Task(t.Context(), id); got != nil || err != nil {
-				t.Errorf("Task(%q): %+v, %v", id, got, err)
+				t.Errorf("Task(%q) returned %+v, %v", id, got, err)
 			}
 			if got, err := s.BeginTask(t.Context(), id, logged(1, "")...); got != nil || err != nil {
-				t.Errorf("BeginTask(%q): %+v, %v", id, got, err)
+				t.Errorf("BeginTask(%q) returned %+v, %v", id, got, err)
 			}
 			if got, ended, err := s.CancelTask(t.Context(), id); got != nil || ended || err != nil {
-				t.Errorf("CancelTask(%q): %+v, %v", id, got, err)
+				t.Errorf("CancelTask(%q) returned %+v, %v", id, got, err)
 			}
 			if ok, err := s.RetryTask(t.Context(), id, TaskCaller{}, nil, TaskEvent{}); ok || err != nil {
-				t.Errorf("RetryTask(%q): %t, %v", id, ok, err)
+				t.Errorf("RetryTask(%q) returned %t, %v", id, ok, err)
 			}
 			if got, err := s.TaskEvents(t.Context(), id, 0, NoLimit); got != nil || err != nil {
-				t.Errorf("TaskEvents(%q): %+v, %v", id, got, err)
+				t.Errorf("TaskEvents(%q) returned %+v, %v", id, got, err)
 			}
 			if _, err := s.WriteTask(t.Context(), id, 1, TaskChange{Events: logged(1, "")}); !errors.Is(err, ErrTaskLost) {
-				t.Errorf("WriteTask(%q): %v", id, err)
+				t.Errorf("WriteTask(%q) returned %v", id, err)
 			}
 		}
 		if err := s.AddTask(t.Context(), &Task{ID: "nul\x00"}); err == nil {
-			t.Error("an id that is not text was taken")
+			t.Error("AddTask accepted an id that is not valid text")
 		}
 	})
 }
 
-// TestCancelRetry cancels tasks in every state, and tries them again.
+// TestCancelRetry cancels tasks in every state, and retries them.
 func TestCancelRetry(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		// before brings it there; status, cancel and events are what a
-		// cancellation leaves.
+		// before are changes that lead to the state; status, cancel and events are those
+		// after the cancellation.
 		before []TaskChange
 		status string
 		cancel bool
 		events int
 		retry  bool
 	}{
-		"Open":      {"nobody has begun it, so it ends at once", nil, TaskCancelled, true, 1, true},
-		"Running":   {"who runs it ends it", []TaskChange{{}}, TaskProcessing, true, 1, false},
-		"Completed": {"what is done stays done", []TaskChange{{Status: TaskCompleted}}, TaskCompleted, false, 1, false},
-		"Failed":    {"what failed has failed", []TaskChange{{Status: TaskFailed}}, TaskFailed, false, 1, true},
-		"Cancelled": {"once is enough", []TaskChange{{Status: TaskCancelled}}, TaskCancelled, false, 1, true},
-		"GivenBack": {"it is as if nobody had begun it", []TaskChange{{Status: TaskOpen}}, TaskCancelled, true, 2, true},
+		"Open":      {"A task that has not begun ends at once.", nil, TaskCancelled, true, 1, true},
+		"Running":   {"A running task is ended by its process.", []TaskChange{{}}, TaskProcessing, true, 1, false},
+		"Completed": {"A completed task stays completed.", []TaskChange{{Status: TaskCompleted}}, TaskCompleted, false, 1, false},
+		"Failed":    {"A failed task stays failed.", []TaskChange{{Status: TaskFailed}}, TaskFailed, false, 1, true},
+		"Cancelled": {"A second cancellation changes nothing.", []TaskChange{{Status: TaskCancelled}}, TaskCancelled, false, 1, true},
+		"GivenBack": {"A task that was released is like one that has not begun.", []TaskChange{{Status: TaskOpen}}, TaskCancelled, true, 2, true},
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -203,38 +203,38 @@ func TestCancelRetry(t *testing.T) {
 				for range 2 {
 					got, _, err := s.CancelTask(ctx, name)
 					if err != nil || got.Status != c.status || got.Cancel != c.cancel {
-						t.Errorf("%s: %+v, %v", c.reason, got, err)
+						t.Errorf("%s: CancelTask returned %+v, %v", c.reason, got, err)
 					}
 					if over(c.status) != (got.Secrets == nil) {
-						t.Errorf("%s: its secrets are %q", c.reason, got.Secrets)
+						t.Errorf("%s: secrets are %q", c.reason, got.Secrets)
 					}
 					events, err := s.TaskEvents(ctx, name, 0, NoLimit)
 					if err != nil || len(events) != c.events {
-						t.Errorf("%s: %d events, %v", c.reason, len(events), err)
+						t.Errorf("%s: task has %d events, %v", c.reason, len(events), err)
 					}
 				}
 				if c.status == TaskProcessing {
 					if cancel, err := s.BeatTask(ctx, name, 1); !cancel || err != nil {
-						t.Errorf("%s: who runs it is told %t, %v", c.reason, cancel, err)
+						t.Errorf("%s: BeatTask returned %t, %v; want true", c.reason, cancel, err)
 					}
 					if begun, err := s.BeginTask(ctx, name); err != nil || !begun.Cancel {
-						t.Errorf("%s: who begins it anew gets %+v, %v", c.reason, begun, err)
+						t.Errorf("%s: BeginTask returned %+v, %v; want it cancelled", c.reason, begun, err)
 					}
 				}
 				ok, err := s.RetryTask(ctx, name, TaskCaller{}, []byte("new"), TaskEvent{Type: EventRecovered, Body: []byte("{}")})
 				if ok != c.retry || err != nil {
-					t.Errorf("%s: tried again %t, %v", c.reason, ok, err)
+					t.Errorf("%s: RetryTask returned %t, %v", c.reason, ok, err)
 				}
 				if got := mustTask(t, s, name); c.retry && (got.Status != TaskOpen || got.Cancel || string(got.Secrets) != "new") {
-					t.Errorf("%s: tried again it is %+v", c.reason, got)
+					t.Errorf("%s: retried task is %+v", c.reason, got)
 				}
 			})
 		}
 	})
 }
 
-// TestManyEvents writes more at once than a db.Statement has room for, and reads
-// them in pages that are not too large.
+// TestManyEvents writes more events at once than fit in a db.Statement, and
+// reads them in pages of limited size.
 func TestManyEvents(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		const many, size = 700, 10_000
@@ -254,27 +254,27 @@ func TestManyEvents(t *testing.T) {
 		for after < many+2 {
 			page, err := s.TaskEvents(t.Context(), "one", after, NoLimit)
 			if err != nil || len(page) == 0 {
-				t.Fatalf("behind %d: %d events, %v", after, len(page), err)
+				t.Fatalf("page after %d has %d events, %v", after, len(page), err)
 			}
 			bytes := 0
 			for i, e := range page {
 				if e.N != after+int64(i)+1 {
-					t.Fatalf("behind %d at %d is %d", after, i, e.N)
+					t.Fatalf("page after %d has at index %d the event %d", after, i, e.N)
 				}
 				bytes += len(e.Body)
 			}
 			if last := len(page[len(page)-1].Body); bytes-last >= mostBodies {
-				t.Errorf("behind %d are %d bytes in %d events", after, bytes, len(page))
+				t.Errorf("page after %d has %d bytes in %d events", after, bytes, len(page))
 			}
 			after += int64(len(page))
 		}
 		if page, err := s.TaskEvents(t.Context(), "one", 10, 5); err != nil || len(page) != 5 || page[4].N != 15 {
-			t.Errorf("five events: %d, %v", len(page), err)
+			t.Errorf("page of five has %d events, %v", len(page), err)
 		}
 	})
 }
 
-// TestIdleTasks finds what nobody runs, and drops what is old.
+// TestIdleTasks finds tasks that no process runs, and drops old ones.
 func TestIdleTasks(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -293,7 +293,7 @@ func TestIdleTasks(t *testing.T) {
 			}
 		}
 		if idle, err := s.IdleTasks(ctx, time.Minute); err != nil || len(idle) != 0 {
-			t.Errorf("just now %v are idle: %v", idle, err)
+			t.Errorf("idle tasks are %v, want none yet: %v", idle, err)
 		}
 		hour := time.Hour.Milliseconds()
 		for query, arg := range map[string]string{
@@ -307,10 +307,10 @@ func TestIdleTasks(t *testing.T) {
 		}
 		idle, err := s.IdleTasks(ctx, time.Minute)
 		if diff := gocmp.Diff([]string{"stale", "open"}, idle); err != nil || diff != "" {
-			t.Errorf("idle: %v (-want, +got):\n%s", err, diff)
+			t.Errorf("idle tasks: %v (-want, +got):\n%s", err, diff)
 		}
 		if n, err := s.DropTasks(ctx, time.Now().Add(-time.Minute)); n != 2 || err != nil {
-			t.Errorf("%d were dropped: %v", n, err)
+			t.Errorf("%d tasks were dropped, want 2: %v", n, err)
 		}
 		for table, want := range map[string]int{"tasks": 4, "task_specs": 4, "task_events": 6} {
 			var n int
@@ -321,7 +321,8 @@ func TestIdleTasks(t *testing.T) {
 	})
 }
 
-// TestDropMany drops more than fit into one transaction, twice at once.
+// TestDropMany drops more tasks than fit in one transaction, in two concurrent
+// calls.
 func TestDropMany(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -345,13 +346,13 @@ func TestDropMany(t *testing.T) {
 		group.Wait()
 		left, err := s.DropTasks(t.Context(), time.Now().Add(time.Hour))
 		if counts[0]+counts[1]+left != many || err != nil {
-			t.Errorf("%v and %d were dropped: %v", counts, left, err)
+			t.Errorf("%v tasks were dropped and %d are left: %v", counts, left, err)
 		}
 	})
 }
 
-// TestEachTask hands on tasks whose specs are too large to be read at once, in
-// their order, and ends where it is told to.
+// TestEachTask passes tasks whose specs are too large to be read at once in
+// order, and stops when told to.
 func TestEachTask(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -375,15 +376,15 @@ func TestEachTask(t *testing.T) {
 				return nil
 			})
 			if most < len(want) && !errors.Is(err, enough) || most == len(want) && err != nil || total != len(want) {
-				t.Errorf("of %d there are %d: %v", most, total, err)
+				t.Errorf("with a limit of %d the total is %d: %v", most, total, err)
 			}
 			if diff := gocmp.Diff(want[:most], got); diff != "" {
-				t.Errorf("%d of them (-want, +got):\n%s", most, diff)
+				t.Errorf("first %d tasks (-want, +got):\n%s", most, diff)
 			}
 		}
 		brief, err := s.TaskBrief(t.Context(), "task 0")
 		if err != nil || brief == nil || len(brief.Spec) != 10 || brief.State != nil || brief.Secrets != nil {
-			t.Errorf("in brief it is %v: %v", brief, err)
+			t.Errorf("brief task is %v: %v", brief, err)
 		}
 	})
 }

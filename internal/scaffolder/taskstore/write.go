@@ -26,7 +26,7 @@ const cancelledEarly = `{"message":"The task was cancelled before it began","sta
 func (s *Store) AddTask(ctx context.Context, t *Task) error {
 	doing := fmt.Sprintf("add task %q", t.ID)
 	if !db.IsText(t.ID) {
-		return db.Fail(doing, errors.New("its id is not text; use another"))
+		return db.Fail(doing, errors.New("id is not valid text; use another id"))
 	}
 	if err := s.Present(); err != nil {
 		return db.Fail(doing, err)
@@ -119,7 +119,7 @@ func (s *Store) BeatTask(ctx context.Context, id string, run int64) (cancel bool
 	if err == nil && !found {
 		err = ErrTaskLost
 	}
-	return asked != 0, db.Fail(fmt.Sprintf("keep task %q", id), err)
+	return asked != 0, db.Fail(fmt.Sprintf("write heartbeat of task %q", id), err)
 }
 
 // CancelTask ends an open task, and requests the cancellation of a running one. A

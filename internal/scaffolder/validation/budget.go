@@ -24,7 +24,7 @@ const (
 
 // ErrTooManySteps says that a Budget is used up. The values checked with it are not
 // known to be valid.
-var ErrTooManySteps = errors.New("the schema takes too many steps; simplify oneOf, anyOf, $ref and patterns")
+var ErrTooManySteps = errors.New("schema is too complex; simplify oneOf, anyOf, $ref and patterns")
 
 // Budget limits the work of all checks that share it, which are those of one request:
 // however many pages a form has, and however they are nested, together they take

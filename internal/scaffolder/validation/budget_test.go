@@ -14,12 +14,11 @@ import (
 	"example.dev/ingestor/test/cost"
 )
 
-// most is what all checks of a request may take, with some room above what the
-// budget means.
+// most is the cost limit for all checks of a request, somewhat above the budget.
 var most = cost.Cost{CPU: 4 * time.Second, Memory: 128 << 20}
 
-// doubling is a schema in which each of sixty definitions asks for the next one
-// twice, and the last of them is given.
+// doubling returns a schema in which each of sixty definitions refers to the
+// next one twice, and the last of them is given.
 func doubling(t testing.TB, word, last string) *tree.Node {
 	t.Helper()
 	var all []string
@@ -29,13 +28,13 @@ func doubling(t testing.TB, word, last string) *tree.Node {
 	return decoded(t, `{"$ref":"#/definitions/d0","definitions":{`+strings.Join(all, ",")+`,"d60":`+last+`}}`)
 }
 
-// field is a form with one field that is filled in.
+// field returns a form with one filled field.
 func field(schema, value *tree.Node) (page, filled *tree.Node) {
 	return tree.Obj(tree.F("properties", tree.Obj(tree.F("a", schema)))), tree.Obj(tree.F("a", value))
 }
 
-// TestBudget fills in forms whose checks would take for ever. However many
-// pages they have, they take about a second together, and are refused.
+// TestBudget validates forms whose checks would take forever. However many pages
+// they have, they take about a second in total, and are refused.
 func TestBudget(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
 	wideKeywords := tree.Obj(tree.F("type", tree.Str("string")))
@@ -74,22 +73,22 @@ func TestBudget(t *testing.T) {
 		reason       string
 		page, filled *tree.Node
 	}{
-		"OneOf":             {"Each alternative has two alternatives.", doubling(t, "oneOf", `{"type":"string"}`), tree.Obj()},
-		"AnyOf":             {"So it is with anyOf.", doubling(t, "anyOf", `{"type":"string"}`), tree.Obj()},
-		"AllOf":             {"And with allOf, if all fit.", doubling(t, "allOf", `{"type":"object"}`), tree.Obj()},
-		"MinLength":         {"To count the characters of a text takes time.", doubling(t, "oneOf", `{"properties":{"a":{"minLength":1000000}}}`), tree.Obj(tree.F("a", tree.Str(x(900_000))))},
-		"Const":             {"To write a message takes time too, and an alternative needs none.", doubling(t, "oneOf", `{"properties":{"a":{"const":"`+x(1<<20)+`"}}}`), tree.Obj(tree.F("a", tree.Str("y")))},
-		"Enum":              {"Values are compared.", doubling(t, "oneOf", `{"properties":{"a":{"enum":["`+x(1<<20)+`","`+x(1<<20)+`"]}}}`), tree.Obj(tree.F("a", tree.Str(x(1<<20-1)+"y")))},
-		"UniqueItems":       {"All items are.", doubling(t, "oneOf", `{"properties":{"a":{"uniqueItems":true,"maxItems":1}}}`), tree.Obj(tree.F("a", long))},
-		"Keywords":          {"Keywords without meaning are read too.", doubling(t, "oneOf", string(tree.AppendJSON(nil, wideKeywords, ""))), tree.Obj()},
-		"Numbers":           {"Numbers are fractions of a thousand digits.", numbers, decoded(t, `{"a":1.7976931348623157e-300}`)},
-		"Format":            {"A format is an expression.", doubling(t, "oneOf", `{"properties":{"a":{"format":"email"}}}`), tree.Obj(tree.F("a", tree.Str(x(10_000))))},
-		"FormatRegex":       {"A format may be that of expressions.", doubling(t, "oneOf", `{"properties":{"a":{"format":"regex"}}}`), tree.Obj(tree.F("a", tree.Str(strings.Repeat("(?:x{1000})?", 1300))))},
-		"Patterns":          {"What is repeated in a pattern is written out.", few, filledFew},
-		"ManyPatterns":      {"So it is in many small ones.", many, filledMany},
-		"SlowPattern":       {"Each character is held against each part of a pattern.", slow, slowFilled},
-		"PatternProperties": {"Each key is held against each pattern.", tree.Obj(tree.F("patternProperties", patterns)), entries},
-		"Addresses":         {"The address of a schema repeats those around it.", ids, decoded(t, nested(90, `{"a":`, `{}`, `}`))},
+		"OneOf":             {"Nested oneOf doubles the checks at each level.", doubling(t, "oneOf", `{"type":"string"}`), tree.Obj()},
+		"AnyOf":             {"Nested anyOf doubles the checks at each level.", doubling(t, "anyOf", `{"type":"string"}`), tree.Obj()},
+		"AllOf":             {"Nested allOf doubles the checks at each level if all match.", doubling(t, "allOf", `{"type":"object"}`), tree.Obj()},
+		"MinLength":         {"Counting the characters of a text costs budget.", doubling(t, "oneOf", `{"properties":{"a":{"minLength":1000000}}}`), tree.Obj(tree.F("a", tree.Str(x(900_000))))},
+		"Const":             {"Writing a message costs budget, and alternatives need none.", doubling(t, "oneOf", `{"properties":{"a":{"const":"`+x(1<<20)+`"}}}`), tree.Obj(tree.F("a", tree.Str("y")))},
+		"Enum":              {"Comparing values costs budget.", doubling(t, "oneOf", `{"properties":{"a":{"enum":["`+x(1<<20)+`","`+x(1<<20)+`"]}}}`), tree.Obj(tree.F("a", tree.Str(x(1<<20-1)+"y")))},
+		"UniqueItems":       {"Comparing all items costs budget.", doubling(t, "oneOf", `{"properties":{"a":{"uniqueItems":true,"maxItems":1}}}`), tree.Obj(tree.F("a", long))},
+		"Keywords":          {"Unknown keywords cost budget.", doubling(t, "oneOf", string(tree.AppendJSON(nil, wideKeywords, ""))), tree.Obj()},
+		"Numbers":           {"Numbers with a thousand digits cost budget.", numbers, decoded(t, `{"a":1.7976931348623157e-300}`)},
+		"Format":            {"A format is a regular expression.", doubling(t, "oneOf", `{"properties":{"a":{"format":"email"}}}`), tree.Obj(tree.F("a", tree.Str(x(10_000))))},
+		"FormatRegex":       {"A value can itself be a regular expression.", doubling(t, "oneOf", `{"properties":{"a":{"format":"regex"}}}`), tree.Obj(tree.F("a", tree.Str(strings.Repeat("(?:x{1000})?", 1300))))},
+		"Patterns":          {"A repetition in a pattern is expanded.", few, filledFew},
+		"ManyPatterns":      {"Repetitions in many small patterns are expanded.", many, filledMany},
+		"SlowPattern":       {"Each character is matched against each part of a pattern.", slow, slowFilled},
+		"PatternProperties": {"Each key is matched against each pattern.", tree.Obj(tree.F("patternProperties", patterns)), entries},
+		"Addresses":         {"The URI of a schema repeats those of its parents.", ids, decoded(t, nested(90, `{"a":`, `{}`, `}`))},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -101,33 +100,33 @@ func TestBudget(t *testing.T) {
 					_, err = validation.Check(tc.page, tc.filled, budget)
 				}
 			})
-			t.Logf("%d pages, %v", pages, took)
+			t.Logf("%d pages took %v", pages, took)
 			if !errors.Is(err, validation.ErrTooManySteps) {
-				t.Errorf("%s\n50 pages are checked: %v", tc.reason, err)
+				t.Errorf("%s\nvalidation of 50 pages returned %v", tc.reason, err)
 			}
 		})
 	}
 }
 
-// TestBudgetPatterns has fifty pages with patterns that backtrack for as long
-// as they are let.
+// TestBudgetPatterns validates fifty pages with patterns that backtrack until
+// their limit.
 func TestBudgetPatterns(t *testing.T) {
 	page, filled := field(tree.Obj(tree.F("pattern", tree.Str("^(?=x)(x+x+)+y$"))), tree.Str(strings.Repeat("x", 5000)))
 	cost.Within(t, most, func() {
 		budget := validation.NewBudget()
 		for i := range 50 {
-			// Each page has a pattern of its own.
+			// Each page has its own pattern.
 			page.Get("properties", "a").Set("pattern", tree.Str(fmt.Sprintf("^(?=x)(x+x+)+y%d$", i)))
 			problems, err := validation.Check(page, filled, budget)
 			if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Message, "takes too long") {
-				t.Fatalf("page %d is checked: %v, %v", i, problems, err)
+				t.Fatalf("page %d returned %v, %v; want that the pattern takes too long", i, problems, err)
 			}
 		}
 	})
 }
 
-// TestBudgetProblems has fifty pages on which all fields are missing: the answer
-// is no longer than that of one page.
+// TestBudgetProblems validates fifty pages on which all fields are missing: the
+// response is no longer than that of one page.
 func TestBudgetProblems(t *testing.T) {
 	page, _ := wide(900)
 	budget := validation.NewBudget()
@@ -140,23 +139,23 @@ func TestBudgetProblems(t *testing.T) {
 		all = append(all, problems...)
 	}
 	if size := len(answer(t, all)); len(all) != 1000 || size > 4<<20 {
-		t.Errorf("got %d problems of %d bytes, want 1000 of less than 4 MiB", len(all), size)
+		t.Errorf("%d problems of %d bytes, want 1000 of less than 4 MiB", len(all), size)
 	}
 }
 
-// TestBudgetRoom says that forms of ordinary size are far from the limit.
+// TestBudgetRoom checks that forms of ordinary size are far from the limit.
 func TestBudgetRoom(t *testing.T) {
 	page, filled := wide(2000)
 	budget := validation.NewBudget()
 	for i := range 10 {
 		if problems, err := validation.Check(page, filled, budget); err != nil || len(problems) > 0 {
-			t.Fatalf("page %d of 2000 fields is not checked: %v, %v", i+1, problems, err)
+			t.Fatalf("page %d of 2000 fields returned %v, %v", i+1, problems, err)
 		}
 	}
 }
 
-// TestBudgetSame says that a check ends after the same number of pages each
-// time: it counts steps and not time.
+// TestBudgetSame checks that a check ends after the same number of pages each
+// time: it counts steps, not time.
 func TestBudgetSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema := rapid.Custom(anySchema(4)).Draw(t, "schema")
@@ -174,12 +173,12 @@ func TestBudgetSame(t *testing.T) {
 		}
 		pages, problems := ends()
 		if again, found := ends(); again != pages || found != problems {
-			t.Fatalf("%s\nends after %d pages with %d problems, then after %d with %d", tree.AppendJSON(nil, schema, ""), pages, problems, again, found)
+			t.Fatalf("%s\nvalidation ended after %d pages with %d problems, then after %d with %d", tree.AppendJSON(nil, schema, ""), pages, problems, again, found)
 		}
 	})
 }
 
-// anySchema draws a schema that is nested to a depth.
+// anySchema draws a schema of a given depth.
 func anySchema(depth int) func(*rapid.T) *tree.Node {
 	return func(t *rapid.T) *tree.Node {
 		words := []string{"type", "required", "pattern", "minLength", "maximum"}

@@ -181,7 +181,7 @@ func (c *checker) check(f frame) {
 		}
 		f.schema = nothing
 	case !truthy(f.schema):
-		c.senseless(f, "schema", "there is no schema")
+		c.senseless(f, "schema", "the schema is missing")
 		return
 	case f.schema.IsString():
 		c.refer(f, f.schema.Text)

@@ -45,7 +45,7 @@ func typeNames(types []*tree.Node) *tree.Node {
 // schema. An unknown type matches every value.
 func (c *checker) isType(f frame, t *tree.Node, name string) bool {
 	if t.IsNull() {
-		c.senseless(f, name, "null is no type, write \"null\"")
+		c.senseless(f, name, "null is not a type, use \"null\"")
 		return true
 	}
 	if t.IsMap() || t.IsList() {

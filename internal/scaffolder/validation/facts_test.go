@@ -17,12 +17,12 @@ func decoded(t testing.TB, s string) *tree.Node {
 	t.Helper()
 	docs, errs := tree.DecodeBytes([]byte(s))
 	if len(errs) > 0 || len(docs) != 1 {
-		t.Fatalf("%s: %d documents, %v", s, len(docs), errs)
+		t.Fatalf("%s has %d documents, %v", s, len(docs), errs)
 	}
 	return docs[0]
 }
 
-// checked returns the problems of a check that ends.
+// checked returns the problems of a check that must end.
 func checked(t testing.TB, schema, value *tree.Node) []validation.Problem {
 	t.Helper()
 	problems, err := validation.Check(schema, value, nil)
@@ -32,7 +32,7 @@ func checked(t testing.TB, schema, value *tree.Node) []validation.Problem {
 	return problems
 }
 
-// answer is what a client would be told.
+// answer returns the response to a client.
 func answer(t testing.TB, problems []validation.Problem) string {
 	t.Helper()
 	if problems == nil {
@@ -72,23 +72,23 @@ func facts(t testing.TB, path string) (all []fact) {
 	return all
 }
 
-// TestFacts holds us against what the real scaffolder says.
+// TestFacts compares our results with those of Backstage's scaffolder.
 func TestFacts(t *testing.T) {
 	all := facts(t, "testdata/facts.txt")
 	if len(all) < 600 {
-		t.Fatalf("there are only %d facts", len(all))
+		t.Fatalf("only %d facts were found", len(all))
 	}
 	for _, f := range all {
 		problems := checked(t, decoded(t, f.schema), decoded(t, f.value))
 		if f.problems == `"error"` {
 			if len(problems) == 0 || !strings.HasPrefix(problems[len(problems)-1].Message, "cannot be checked: ") {
-				t.Errorf("%s: %s against %s: the schema makes no sense, got %s", f.about, f.value, f.schema, answer(t, problems))
+				t.Errorf("%s: %s against %s: got %s, want that the schema is invalid", f.about, f.value, f.schema, answer(t, problems))
 			}
 			continue
 		}
 		got := decoded(t, answer(t, problems))
 		if diff := cmp.Diff(decoded(t, f.problems).Any(), got.Any()); diff != "" {
-			t.Errorf("%s: %s against %s: problems differ (-real +ours):\n%s", f.about, f.value, f.schema, diff)
+			t.Errorf("%s: %s against %s: problems differ (-Backstage +ours):\n%s", f.about, f.value, f.schema, diff)
 		}
 	}
 }

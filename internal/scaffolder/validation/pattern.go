@@ -39,7 +39,7 @@ func (c *checker) matches(f frame, name, source, s string) bool {
 		return true
 	}
 	if p.err != nil {
-		c.senseless(f, name, "the pattern cannot be read")
+		c.senseless(f, name, "the pattern is invalid")
 		return true
 	}
 	if p.linear != nil {
@@ -50,7 +50,7 @@ func (c *checker) matches(f frame, name, source, s string) bool {
 		return true
 	}
 	if len(s) > mostTried {
-		c.senseless(f, name, "the text is too long for a pattern that looks around")
+		c.senseless(f, name, "the text is too long for a pattern with lookaround or backreferences")
 		return true
 	}
 	if c.budget.wait() {
@@ -90,13 +90,13 @@ func (c *checker) pattern(f frame, source string) *pattern {
 	return p
 }
 
-var errTooLarge = errors.New("it takes too many steps to read")
+var errTooLarge = errors.New("pattern takes too many steps to compile")
 
 // newPattern compiles a pattern. It calls spend for the cost of each stage before it
 // continues.
 func newPattern(source string, spend func(steps int) bool) *pattern {
 	if len(source) > mostSource {
-		return &pattern{err: fmt.Errorf("it has more than %d characters", mostSource)}
+		return &pattern{err: fmt.Errorf("pattern has more than %d characters", mostSource)}
 	}
 	if !spend(1 + len(source)) {
 		return &pattern{err: errTooLarge}
@@ -149,7 +149,7 @@ func compile(source string) (compiled *regexp2.Regexp, err error) {
 	// Untrusted input must not crash the process, even if the library panics.
 	defer func() {
 		if p := recover(); p != nil {
-			compiled, err = nil, fmt.Errorf("cannot read pattern: %v", p)
+			compiled, err = nil, fmt.Errorf("cannot compile pattern: %v", p)
 		}
 	}()
 	compiled, err = regexp2.Compile(source, regexp2.ECMAScript|regexp2.Unicode)

@@ -64,7 +64,7 @@ func (c *checker) refer(f frame, ref string) {
 		c.referred[full] = schema
 	}
 	if schema == nil {
-		c.senseless(f, "$ref", "there is no schema "+ref)
+		c.senseless(f, "$ref", "no schema "+ref)
 		return
 	}
 	f.base = full

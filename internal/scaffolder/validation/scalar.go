@@ -27,7 +27,7 @@ func (c *checker) string(f frame, key string, word *tree.Node) {
 		}
 	case "pattern":
 		if !word.IsString() {
-			c.senseless(f, key, "the pattern is not a text")
+			c.senseless(f, key, "the pattern is not a string")
 			return
 		}
 		if !c.matches(f, key, word.Text, f.value.Text) {

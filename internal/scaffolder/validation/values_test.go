@@ -20,11 +20,11 @@ func TestShape(t *testing.T) {
 		`{"path":["list",1],"property":"instance.list[1]","message":"is not of a type(s) string","schema":{"type":"string"},"instance":5,` +
 		`"name":"type","argument":["string"],"stack":"instance.list[1] is not of a type(s) string"}]`
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the answer differs (-want +got):\n%s", diff)
+		t.Errorf("response differs (-want +got):\n%s", diff)
 	}
 }
 
-// TestOurs is where we say something else than the real one, on purpose.
+// TestOurs checks intentional differences from Backstage.
 func TestOurs(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -33,18 +33,18 @@ func TestOurs(t *testing.T) {
 		want   []string
 	}{
 		"NothingFilledIn": {
-			reason: "A form without values is one in which nothing was filled in.",
+			reason: "A form without values is an empty form.",
 			schema: `{"required":["name"]}`,
 			want:   []string{`instance requires property "name"`},
 		},
 		"LargeLimit": {
-			reason: "Beyond 2^53 the real one takes neighbours for the same.",
+			reason: "Limits beyond 2^53 are compared exactly, unlike in Backstage.",
 			schema: `{"properties":{"n":{"maximum":9007199254740992}}}`,
 			value:  `{"n":9007199254740993}`,
 			want:   []string{"instance.n must be less than or equal to 9007199254740992"},
 		},
 		"LargeEnum": {
-			reason: "A large number is not its neighbour.",
+			reason: "A large number differs from its neighbour.",
 			schema: `{"properties":{"n":{"enum":[9223372036854775807]}}}`,
 			value:  `{"n":9223372036854775806}`,
 			want:   []string{"instance.n is not one of enum values: 9223372036854775807"},
@@ -61,7 +61,7 @@ func TestOurs(t *testing.T) {
 			value:  `{"n":1e30}`,
 		},
 		"Methods": {
-			reason: "A property may be called as methods of objects are.",
+			reason: "A property may have the name of an object method.",
 			schema: `{"required":["toString"],"additionalProperties":false,"properties":{"a":{}}}`,
 			value:  `{"constructor":1}`,
 			want: []string{
@@ -70,34 +70,34 @@ func TestOurs(t *testing.T) {
 			},
 		},
 		"ListAndMap": {
-			reason: "An empty list is no empty map.",
+			reason: "An empty list is not an empty map.",
 			schema: `{"properties":{"a":{"enum":[[]]}}}`,
 			value:  `{"a":{}}`,
 			want:   []string{"instance.a is not one of enum values: "},
 		},
 		"TwoWithOneID": {
-			reason: "Of two schemas with one id, the first counts.",
+			reason: "The first of two schemas with one id counts.",
 			schema: `{"properties":{"a":{"id":"x","type":"string"},"b":{"id":"x","type":"null"},"c":{"$ref":"x"}}}`,
 			value:  `{"c":1}`,
 			want:   []string{"instance.c is not of a type(s) string"},
 		},
 		"Page": {
-			reason: "A page that is no schema lets nothing through.",
+			reason: "A page that is not a schema accepts nothing.",
 			schema: `"text"`,
 			value:  `{}`,
 			want:   []string{"instance cannot be checked: the page is not a schema; tell the author of the template"},
 		},
 		"Pattern": {
-			reason: "The others are still found, and the pattern is not repeated: it stands in the schema.",
+			reason: "Other problems are still found, and the message does not repeat the pattern of the schema.",
 			schema: `{"properties":{"a":{"type":"integer"},"b":{"pattern":"(x"}}}`,
 			value:  `{"a":"x","b":"y"}`,
 			want: []string{
 				"instance.a is not of a type(s) integer",
-				"instance.b cannot be checked: the pattern cannot be read; tell the author of the template",
+				"instance.b cannot be checked: the pattern is invalid; tell the author of the template",
 			},
 		},
 		"Extends": {
-			reason: "What is not checked is not let through.",
+			reason: "An unsupported keyword accepts nothing.",
 			schema: `{"extends":{"required":["a"]}}`,
 			value:  `{}`,
 			want:   []string{"instance cannot be checked: extends is not supported, use allOf; tell the author of the template"},
@@ -127,10 +127,10 @@ func TestPages(t *testing.T) {
 		parameters *tree.Node
 		want       []*tree.Node
 	}{
-		"Absent": {reason: "A Template need not ask for anything."},
-		"Null":   {reason: "Nor does one that says so.", parameters: tree.Nil()},
-		"Object": {reason: "A single page needs no list.", parameters: one, want: []*tree.Node{one}},
-		"List":   {reason: "Usually there is a list.", parameters: tree.Arr(one, one), want: []*tree.Node{one, one}},
+		"Absent": {reason: "A Template need not have parameters."},
+		"Null":   {reason: "Parameters can be null.", parameters: tree.Nil()},
+		"Object": {reason: "A single page need not be a list.", parameters: one, want: []*tree.Node{one}},
+		"List":   {reason: "Pages are a list.", parameters: tree.Arr(one, one), want: []*tree.Node{one, one}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func nested(n int, before, inner, after string) string {
 	return strings.Repeat(before, n) + inner + strings.Repeat(after, n)
 }
 
-// TestBounds gives schemas and values that would take for ever.
+// TestBounds checks schemas and values that would take forever.
 func TestBounds(t *testing.T) {
 	deep := tree.Str("end")
 	schema := tree.Obj(tree.F("type", tree.Str("string")))
@@ -159,23 +159,23 @@ func TestBounds(t *testing.T) {
 		schema, value *tree.Node
 		want          string
 	}{
-		"Deep":   {"Nesting takes no more stack than there is.", schema, deep, "nested too deeply"},
-		"Loop":   {"A schema that is itself says nothing.", decoded(t, `{"$ref":"#"}`), tree.Obj(), "refers to itself"},
-		"Circle": {"Nor do two that are each other.", decoded(t, `{"$ref":"#/a","a":{"anyOf":[{"$ref":"#/b"}]},"b":{"$ref":"#/a"}}`), tree.Obj(), "refers to itself"},
+		"Deep":   {"The depth of nesting is limited.", schema, deep, "nested too deeply"},
+		"Loop":   {"A schema that refers to itself is refused.", decoded(t, `{"$ref":"#"}`), tree.Obj(), "refers to itself"},
+		"Circle": {"Two schemas that refer to each other are refused.", decoded(t, `{"$ref":"#/a","a":{"anyOf":[{"$ref":"#/b"}]},"b":{"$ref":"#/a"}}`), tree.Obj(), "refers to itself"},
 		"Backtracking": {
-			"A pattern that goes back and forth is given up.",
+			"A pattern with catastrophic backtracking is stopped.",
 			decoded(t, `{"properties":{"a":{"pattern":"^(?=x)(x+x+)+y$"}}}`),
 			tree.Obj(tree.F("a", tree.Str(strings.Repeat("x", 5000)))), "takes too long",
 		},
 		"LongTried": {
-			"A pattern that backtracks takes memory for each character.",
+			"A text is limited for a pattern that backtracks, as it needs memory for each character.",
 			decoded(t, `{"properties":{"a":{"pattern":"^(?=x)(?:x|y)*z"}}}`),
-			tree.Obj(tree.F("a", tree.Str(strings.Repeat("x", 3<<20)))), "too long for a pattern that looks around",
+			tree.Obj(tree.F("a", tree.Str(strings.Repeat("x", 3<<20)))), "too long for a pattern with lookaround or backreferences",
 		},
 		"LongPattern": {
-			"A pattern has a length that can be read.",
+			"The nesting of a pattern is limited.",
 			tree.Obj(tree.F("properties", tree.Obj(tree.F("a", tree.Obj(tree.F("pattern", tree.Str(nested(100_000, "(", "a", ")")))))))),
-			decoded(t, `{"a":"a"}`), "cannot be read",
+			decoded(t, `{"a":"a"}`), "pattern is invalid",
 		},
 	}
 	for name, tc := range cases {
@@ -188,7 +188,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// wide is a page of n fields, and what it is filled with.
+// wide returns a page of n fields, and its values.
 func wide(n int) (schema, filled *tree.Node) {
 	properties, required, filled := tree.Obj(), tree.Arr(), tree.Obj()
 	for i := range n {
@@ -202,20 +202,20 @@ func wide(n int) (schema, filled *tree.Node) {
 	return tree.Obj(tree.F("required", required), tree.F("properties", properties), tree.F("additionalProperties", tree.Boolean(false))), filled
 }
 
-// TestLarge has a page of which every field is missing: the answer does not
-// repeat the page for each of them.
+// TestLarge validates a page on which every field is missing: the response does
+// not repeat the page for each of them.
 func TestLarge(t *testing.T) {
 	schema, _ := wide(900)
 	problems := checked(t, schema, tree.Obj())
 	if len(problems) != 900 || problems[0].Schema != schema {
-		t.Fatalf("got %d problems, the first with %v", len(problems), problems[0].Schema)
+		t.Fatalf("%d problems, the first with the schema %v", len(problems), problems[0].Schema)
 	}
 	if size := len(answer(t, problems)); size > 4<<20 {
-		t.Errorf("the answer has %d bytes", size)
+		t.Errorf("response has %d bytes, want at most 4 MiB", size)
 	}
 	schema, _ = wide(5000)
 	if got := len(checked(t, schema, tree.Obj())); got != 1000 {
-		t.Errorf("got %d problems, want no more than a thousand", got)
+		t.Errorf("%d problems, want 1000", got)
 	}
 }
 
@@ -235,11 +235,11 @@ func FuzzCheck(f *testing.F) {
 		}
 		for _, p := range problems {
 			if p.Path == nil || p.Message == "" || p.Name == "" || p.Stack != p.Property+" "+p.Message {
-				t.Errorf("%s: incomplete problem %+v", schema, p)
+				t.Errorf("%s: problem is incomplete: %+v", schema, p)
 			}
 		}
 		if got := decoded(t, answer(t, problems)); len(got.Items) != len(problems) {
-			t.Errorf("the answer has %d problems, there are %d", len(got.Items), len(problems))
+			t.Errorf("response has %d problems, want %d", len(got.Items), len(problems))
 		}
 	})
 }

@@ -20,13 +20,13 @@ const (
 )
 
 // ErrLarge is returned for a folder that is too large to copy.
-var ErrLarge = fmt.Errorf("its files are more than %d MiB, deflated", MostBytes>>20)
+var ErrLarge = fmt.Errorf("workspace is larger than %d MiB compressed", MostBytes>>20)
 
 // Save returns a copy of the contents of a folder, nil if it is empty.
 func Save(dir string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot copy the workspace: %w", pathless(err))
+		return nil, fmt.Errorf("cannot save workspace: %w", pathless(err))
 	}
 	defer root.Close() //nolint:errcheck // nothing is lost
 	out := &bounded{most: MostBytes}
@@ -46,7 +46,7 @@ func Save(dir string) ([]byte, error) {
 		return nil, ErrLarge
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot copy the workspace: %w", err)
+		return nil, fmt.Errorf("cannot save workspace: %w", err)
 	}
 	return out.Bytes(), nil
 }
@@ -105,7 +105,7 @@ func Restore(dir string, saved []byte) error {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("cannot restore the workspace: %w", pathless(err))
+		return fmt.Errorf("cannot restore workspace: %w", pathless(err))
 	}
 	defer root.Close() //nolint:errcheck // nothing is lost
 	in := tar.NewReader(io.LimitReader(flate.NewReader(bytes.NewReader(saved)), 2*mostPlain))
@@ -118,7 +118,7 @@ func Restore(dir string, saved []byte) error {
 			err = restore(root, h, in)
 		}
 		if err != nil {
-			return fmt.Errorf("cannot restore the workspace: %w", err)
+			return fmt.Errorf("cannot restore workspace: %w", err)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func restore(root *os.Root, h *tar.Header, from io.Reader) error {
 		return root.Symlink(h.Linkname, h.Name)
 	case tar.TypeReg:
 	default:
-		return fmt.Errorf("%q is no file", h.Name)
+		return fmt.Errorf("%q is not a regular file", h.Name)
 	}
 	if err := root.MkdirAll(path.Dir(h.Name), 0o700); err != nil {
 		return err

@@ -48,12 +48,12 @@ type Unusable struct {
 
 // Error returns the reason with the path of the folder.
 func (e *Unusable) Error() string {
-	return fmt.Sprintf("cannot %s the folder for workspaces %s: %v", e.what, e.base, pathless(e.err))
+	return fmt.Sprintf("cannot %s workspace folder %s: %v", e.what, e.base, pathless(e.err))
 }
 
 // Public returns the reason without the path, for clients that need not know it.
 func (e *Unusable) Public() string {
-	return fmt.Sprintf("cannot %s the folder for workspaces: %v", e.what, pathless(e.err))
+	return fmt.Sprintf("cannot %s workspace folder: %v", e.what, pathless(e.err))
 }
 
 // Unwrap returns the cause.
@@ -64,7 +64,7 @@ func (r *Root) unusable(what string, err error) error {
 }
 
 // errRemoved is the reason why a lock cannot be acquired.
-var errRemoved = errors.New("other processes remove its lock each time")
+var errRemoved = errors.New("another process removes the lock file each time")
 
 // Open creates a folder in base, and base itself if it does not exist. Folders of
 // processes that are gone are removed.
@@ -81,7 +81,7 @@ func Open(base string) (*Root, error) {
 // created the base.
 func (r *Root) create() error {
 	if err := os.MkdirAll(r.base, 0o700); err != nil {
-		return r.unusable("make", err)
+		return r.unusable("create", err)
 	}
 	base, err := openPrivate(r.base)
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *Root) create() error {
 		if err != nil {
 			_ = base.Remove(name + suffix)
 			_ = f.Close() // It locks nothing.
-			return r.unusable("make", err)
+			return r.unusable("create", err)
 		}
 		r.dir, r.lock, r.made = filepath.Join(r.base, name), f, made
 		return nil
@@ -122,7 +122,7 @@ func openPrivate(dir string) (*os.Root, error) {
 		return nil, err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 && !trusted(info) {
-		return nil, errors.New("it is a symbolic link of another user; remove it, or set scaffolder.workingDirectory")
+		return nil, errors.New("path is a symbolic link of another user; remove it, or set scaffolder.workingDirectory")
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -273,7 +273,7 @@ func (r *Root) Close() error {
 // of the process is created again if it is gone.
 func (r *Root) Make(name string) (dir string, err error) {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
-		return "", fmt.Errorf("cannot make the workspace %q: it is no name", name)
+		return "", fmt.Errorf("cannot create workspace %q: invalid name", name)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -281,14 +281,14 @@ func (r *Root) Make(name string) (dir string, err error) {
 		if e, ok := errors.AsType[*Unusable](err); ok {
 			err = errors.New(e.Public())
 		}
-		return "", fmt.Errorf("cannot make the workspace: %w", err)
+		return "", fmt.Errorf("cannot create workspace: %w", err)
 	}
 	dir = filepath.Join(r.dir, name)
 	if err := os.RemoveAll(dir); err != nil {
-		return "", fmt.Errorf("cannot empty the workspace: %w", pathless(err))
+		return "", fmt.Errorf("cannot empty workspace: %w", pathless(err))
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", fmt.Errorf("cannot make the workspace: %w", pathless(err))
+		return "", fmt.Errorf("cannot create workspace: %w", pathless(err))
 	}
 	return dir, nil
 }

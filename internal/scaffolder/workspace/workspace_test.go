@@ -22,8 +22,8 @@ func openRoot(t *testing.T, dir string) *Root {
 	return r
 }
 
-// TestRoot makes folders that are gone with their process, and with nobody
-// else's.
+// TestRoot checks that folders are removed after their process has ended, and
+// not before.
 func TestRoot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	one := openRoot(t, dir)
@@ -34,23 +34,23 @@ func TestRoot(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(at, "x"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Another process looks after those that are gone.
+	// Another process sweeps folders of ended processes.
 	other := openRoot(t, dir)
 	if _, err := os.Stat(filepath.Join(at, "x")); err != nil {
-		t.Errorf("another has removed it: %v", err)
+		t.Errorf("another process removed the folder: %v", err)
 	}
 	if again, err := one.Make("task"); err != nil || again != at {
-		t.Errorf("once more it is %s: %v", again, err)
+		t.Errorf("second Make returned %s: %v", again, err)
 	}
 	if left, err := os.ReadDir(at); err != nil || len(left) != 0 {
-		t.Errorf("it is not empty: %v, %v", left, err)
+		t.Errorf("workspace is not empty: %v, %v", left, err)
 	}
 	for _, name := range []string{"", ".", "..", "a/b", "../x", ".lock", "/x"} {
 		if _, err := one.Make(name); err == nil {
-			t.Errorf("%q is a name", name)
+			t.Errorf("Make accepted the name %q", name)
 		}
 	}
-	// The process is gone: nobody has its lock.
+	// Without its lock the process counts as ended.
 	if err := one.lock.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -59,19 +59,19 @@ func TestRoot(t *testing.T) {
 	}
 	third := openRoot(t, dir)
 	if _, err := os.Stat(one.dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what it left is there: %v", err)
+		t.Errorf("folder of the ended process still exists: %v", err)
 	}
 	if err := errors.Join(other.Close(), third.Close()); err != nil {
 		t.Error(err)
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 || left[0].Name() != "mine" {
-		t.Errorf("in the end there is %v: %v", left, err)
+		t.Errorf("directory contains %v, want mine: %v", left, err)
 	}
 }
 
-// TestSweepIsCutOff stops a process that removes what another left, at each
-// point: whoever comes next removes the rest.
+// TestSweepIsCutOff stops a process at each point of a sweep: the next process
+// removes the rest.
 func TestSweepIsCutOff(t *testing.T) {
 	cutOff := map[string]func(t *testing.T, gone *Root){
 		"a folder is removed, another is not": func(t *testing.T, gone *Root) {
@@ -102,14 +102,14 @@ func TestSweepIsCutOff(t *testing.T) {
 				t.Error(err)
 			}
 			if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-				t.Errorf("there is %v: %v", left, err)
+				t.Errorf("directory contains %v, want nothing: %v", left, err)
 			}
 		})
 	}
 }
 
-// TestRootsOpenAtOnce opens many at once, each of which sweeps: nobody's folder
-// is taken for one that was left.
+// TestRootsOpenAtOnce opens many roots concurrently, each of which sweeps: no
+// folder in use is removed.
 func TestRootsOpenAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
@@ -132,11 +132,11 @@ func TestRootsOpenAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("there is %v: %v", left, err)
+		t.Errorf("directory contains %v, want nothing: %v", left, err)
 	}
 }
 
-// list returns what is in a folder: names with modes, contents, links.
+// list returns the content of a folder: names with modes, contents, links.
 func list(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -180,7 +180,7 @@ func list(t *testing.T, dir string) map[string]string {
 func TestCopy(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	if saved, err := Save(from); err != nil || saved != nil {
-		t.Errorf("of nothing there are %d bytes: %v", len(saved), err)
+		t.Errorf("Save of an empty folder returned %d bytes: %v", len(saved), err)
 	}
 	if err := Restore(to, nil); err != nil {
 		t.Error(err)
@@ -211,7 +211,7 @@ func TestCopy(t *testing.T) {
 	}
 	for n := range len(saved) {
 		if Restore(t.TempDir(), saved[:n]) == nil && n > 0 {
-			t.Fatalf("%d of %d bytes are enough", n, len(saved))
+			t.Fatalf("Restore accepted %d of %d bytes", n, len(saved))
 		}
 		if n > 64 {
 			break
@@ -219,7 +219,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestLarge copies no folder that is too large, whatever makes it so.
+// TestLarge checks that a folder that is too large in any way is not saved.
 func TestLarge(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "sparse"))
@@ -230,11 +230,11 @@ func TestLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	if saved, err := Save(dir); !errors.Is(err, ErrLarge) || saved != nil {
-		t.Errorf("there are %d bytes: %v", len(saved), err)
+		t.Errorf("Save returned %d bytes: %v; want ErrLarge", len(saved), err)
 	}
 }
 
-// TestAny looks into a copy.
+// TestAny searches a saved folder.
 func TestAny(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "in"), 0o700); err != nil {
@@ -253,37 +253,36 @@ func TestAny(t *testing.T) {
 		what   string
 		want   bool
 	}{
-		"Text":    {"in a file", saved, "it says", true},
-		"Name":    {"in a name", saved, "in/name", true},
-		"Link":    {"in a link", saved, "elsewhere", true},
+		"Text":    {"The content of a file is searched.", saved, "it says", true},
+		"Name":    {"The name of a file is searched.", saved, "in/name", true},
+		"Link":    {"The target of a link is searched.", saved, "elsewhere", true},
 		"Nowhere": {"nowhere", saved, "something", false},
-		"Nothing": {"there is nothing", nil, "something", false},
-		"Damaged": {"who knows", saved[:len(saved)/2], "something", true},
+		"Nothing": {"An empty folder contains nothing.", nil, "something", false},
+		"Damaged": {"Truncated data is assumed to contain the text.", saved[:len(saved)/2], "something", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := Any(tc.saved, func(text string) bool { return strings.Contains(text, tc.what) }); got != tc.want {
-				t.Errorf("%s: it is %v", tc.reason, got)
+				t.Errorf("%s: Any returned %v", tc.reason, got)
 			}
 		})
 	}
 }
 
-// TestPrivate refuses a folder that everybody can write to: somebody could put
-// links there.
+// TestPrivate checks that a folder that others can write to is refused, as they
+// could create links there.
 func TestPrivate(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := Open(dir); err == nil || !strings.Contains(err.Error(), "directory is writable by others") {
-		t.Errorf("%v (%v)", r, err)
+		t.Errorf("Open returned %v (%v), want an error", r, err)
 	}
 }
 
-// TestRemovedFromOutside makes workspaces although a program that cleans up has
-// removed the folder, a part of it, or its lock. Other processes respect the new
-// one.
+// TestRemovedFromOutside creates workspaces after a cleaner has removed the
+// folder, a part of it, or its lock. Other processes respect the new lock.
 func TestRemovedFromOutside(t *testing.T) {
 	remove := map[string]func(r *Root) error{
 		"the base":   func(r *Root) error { return os.RemoveAll(r.base) },
@@ -308,11 +307,11 @@ func TestRemovedFromOutside(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := r.Ready(time.Now()); err != nil {
-				t.Errorf("it is not ready: %v", err)
+				t.Errorf("Ready returned %v", err)
 			}
 			other := openRoot(t, base)
 			if _, err := os.Stat(filepath.Join(dir, "x")); err != nil {
-				t.Errorf("another process has removed it: %v", err)
+				t.Errorf("another process removed the folder: %v", err)
 			}
 			if err := errors.Join(r.Close(), other.Close()); err != nil {
 				t.Error(err)
@@ -321,8 +320,8 @@ func TestRemovedFromOutside(t *testing.T) {
 	}
 }
 
-// TestReplacedFromOutside uses nothing that somebody else has put in the place
-// of the folder.
+// TestReplacedFromOutside checks that a folder that another user has put in the
+// place of ours is not used.
 func TestReplacedFromOutside(t *testing.T) {
 	replace := map[string]struct {
 		put  func(base, elsewhere string) error
@@ -332,12 +331,12 @@ func TestReplacedFromOutside(t *testing.T) {
 		"a folder for all":        {func(base, _ string) error { return errors.Join(os.Mkdir(base, 0o700), os.Chmod(base, 0o777)) }, "directory is writable by others"},
 		"a folder of another":     {func(base, _ string) error { return errors.Join(os.Mkdir(base, 0o700), os.Chown(base, 12345, 12345)) }, "directory belongs to another user"},
 		"a link of another":       {func(base, to string) error { return errors.Join(os.Symlink(to, base), os.Lchown(base, 12345, 12345)) }, "symbolic link of another user"},
-		"a link into the unknown": {func(base, to string) error { return os.Symlink(filepath.Join(to, "none"), base) }, "cannot make the folder for workspaces"},
+		"a link into the unknown": {func(base, to string) error { return os.Symlink(filepath.Join(to, "none"), base) }, "cannot create workspace folder"},
 	}
 	for name, tc := range replace {
 		t.Run(name, func(t *testing.T) {
 			if os.Geteuid() != 0 && strings.Contains(name, "of another") {
-				t.Skip("only root can give files away")
+				t.Skip("only root can change the owner of files")
 			}
 			base, elsewhere := filepath.Join(t.TempDir(), "base"), t.TempDir()
 			r := openRoot(t, base)
@@ -347,18 +346,18 @@ func TestReplacedFromOutside(t *testing.T) {
 			_, err := r.Make("task")
 			for what, err := range map[string]error{"Make": err, "Ready": r.Ready(time.Now()), "Touch": r.Touch(time.Now())} {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s returned %v", what, err)
 				}
 			}
 			if left, err := os.ReadDir(elsewhere); err != nil || len(left) != 0 {
-				t.Errorf("there is %v elsewhere: %v", left, err)
+				t.Errorf("other folder contains %v, want nothing: %v", left, err)
 			}
-			// Once the way is free all is well.
+			// Once the path is free, everything works again.
 			if err := os.RemoveAll(base); err != nil {
 				t.Fatal(err)
 			}
 			if err := r.Ready(time.Now()); err != nil {
-				t.Errorf("it is not ready again: %v", err)
+				t.Errorf("Ready returned %v", err)
 			}
 			if err := r.Close(); err != nil {
 				t.Error(err)
@@ -367,7 +366,7 @@ func TestReplacedFromOutside(t *testing.T) {
 	}
 }
 
-// TestTouch makes everything look used.
+// TestTouch checks that all files get a current time.
 func TestTouch(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "base")
 	r := openRoot(t, base)

@@ -40,11 +40,11 @@ func (e *examination) clock(ctx context.Context, i *db.Inspection, current bool)
 		e.add(check, Warning, setClock, "the last stored run of ingestion began %v in the future", ahead.Round(time.Second))
 		return
 	}
-	e.add(check, OK, "", "not behind what is stored")
+	e.add(check, OK, "", "not behind stored times")
 }
 
 // setClock is the hint for a wrong clock.
-const setClock = "set the clocks with NTP: times of tasks, tokens and certificates depend on them"
+const setClock = "synchronize the clocks with NTP: times of tasks, tokens and certificates depend on them"
 
 // skew reports by how much another clock is ahead. unsure is the error of the
 // measurement.
@@ -94,7 +94,7 @@ func (e *examination) clusters(ctx context.Context) {
 	wg.Wait()
 	for n, c := range all {
 		if err := read[n].err; err != nil {
-			e.add("clock", Warning, "check that the cluster's API server runs, and that this machine can reach it", "cluster %s does not tell the time: %v", c.Name, err)
+			e.add("clock", Warning, "check that the cluster's API server is running, and that this machine can reach it", "cannot read the time of cluster %s: %v", c.Name, err)
 			continue
 		}
 		// The time of a response is in whole seconds.

@@ -20,15 +20,15 @@ const (
 func (e *examination) disk() {
 	db := e.Config.Backend.Database
 	if db.Client == config.ClientSQLite {
-		e.folder("the database", filepath.Dir(db.Path), "free some space, or move the database")
+		e.folder("the database", filepath.Dir(db.Path), "free disk space, or move the database")
 		for _, path := range []string{db.Path, db.JobsPath()} {
 			e.file(path)
 		}
 	}
-	e.folder("the workspaces of tasks", e.WorkDir, "free some space, or set scaffolder.workingDirectory to a folder on another disk")
-	e.folder("large pushes", os.TempDir(), "free some space, or set TMPDIR of the server to a folder on another disk")
+	e.folder("task workspaces", e.WorkDir, "free disk space, or set scaffolder.workingDirectory to a folder on another disk")
+	e.folder("large pushes", os.TempDir(), "free disk space, or set TMPDIR of the server to a folder on another disk")
 	if e.Config.Audit.To == config.AuditFile {
-		e.folder("the audit log", filepath.Dir(e.Config.Audit.File), "free some space, or set audit.file to a path on another disk")
+		e.folder("the audit log", filepath.Dir(e.Config.Audit.File), "free disk space, or set audit.file to a path on another disk")
 	}
 }
 
@@ -41,7 +41,7 @@ func (e *examination) folder(what, dir, hint string) {
 		return
 	}
 	if err := writable(at); err != nil {
-		e.add(check, Error, "let the user that runs the server write to it, or mount it for writing", "%s: cannot write to %s: %v", what, at, err)
+		e.add(check, Error, "give the user of the server write permission, or mount it writable", "%s: cannot write to %s: %v", what, at, err)
 		return
 	}
 	free, err := freeSpace(at)
@@ -74,7 +74,7 @@ func (e *examination) file(path string) {
 		return // The server creates it when it starts.
 	}
 	if err := writable(path); err != nil {
-		e.add("disk", Error, "let the user that runs the server write to it", "cannot write to %s: %v", path, err)
+		e.add("disk", Error, "give the user of the server write permission", "cannot write to %s: %v", path, err)
 	}
 }
 

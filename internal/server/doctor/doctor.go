@@ -89,9 +89,9 @@ func (e *examination) add(check, status, hint, format string, args ...any) {
 
 // failed adds the result of a check that could not run.
 func (e *examination) failed(check string, err error) {
-	hint := "run the command as the user that runs the server, beside its files"
+	hint := "run the command as the user of the server, on the machine with its files"
 	if e.Config.Backend.Database.Client == config.ClientPostgres {
-		hint = "check that PostgreSQL runs, and backend.database.connection"
+		hint = "check that PostgreSQL is running, and backend.database.connection"
 	}
 	e.add(check, Error, hint, "%v", err)
 }
@@ -103,7 +103,7 @@ func (e *examination) database(ctx context.Context) {
 	i, err := db.Inspect(opening, db.Options{Client: at.Client, Path: at.Path, URL: at.URL.Reveal(), Now: e.Now})
 	stop()
 	if errors.Is(err, fs.ErrNotExist) {
-		e.add("database", Warning, "the server creates it when it starts; if there should be one, check backend.database.connection", "there is no file %s", at.Path)
+		e.add("database", Warning, "the server creates it on start; if it should exist, check backend.database.connection", "file %s not found", at.Path)
 		return
 	}
 	if err != nil {
@@ -138,13 +138,13 @@ func (e *examination) version(ctx context.Context, i *db.Inspection) bool {
 	case err != nil:
 		e.failed(check, err)
 	case standby:
-		e.add(check, Error, "set backend.database.connection to the primary server", "the database is a standby, which takes no changes")
+		e.add(check, Error, "set backend.database.connection to the primary server", "the database is a standby and accepts no writes")
 	case has > known:
-		e.add(check, Error, "use a newer program, or a copy of the database from before it was opened by one", "the database has version %d, and this program knows %d", has, known)
+		e.add(check, Error, "use a newer program, or restore a backup from before the upgrade", "the database has version %d, and this program supports %d", has, known)
 	case has < known:
-		e.add(check, Warning, "start the server, which brings it up to date; back it up first", "the database has version %d, and this program knows %d", has, known)
+		e.add(check, Warning, "back up the database, then start the server, which migrates it", "the database has version %d, and this program supports %d", has, known)
 	default:
-		e.add(check, OK, "", "version %d, as the program", has)
+		e.add(check, OK, "", "version %d, same as the program", has)
 	}
 	return has == known
 }
@@ -182,22 +182,22 @@ func (e *examination) queue(ctx context.Context) {
 	c, err := jobs.Inspect(ctx, jobs.Options{Client: db.Client, Path: db.JobsPath(), URL: db.URL.Reveal(), Now: e.Now})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.add(check, Warning, "the server creates it when it starts", "there is no file %s", db.JobsPath())
+		e.add(check, Warning, "the server creates it on start", "file %s not found", db.JobsPath())
 		return
 	case err != nil:
 		e.failed(check, err)
 		return
 	}
 	if len(c.Damage) > 0 {
-		e.add(check, Error, "stop the server and remove "+db.JobsPath()+": the queue is made anew, and tasks are queued again", "the queue is damaged: %s", strings.Join(c.Damage, "; "))
+		e.add(check, Error, "stop the server and remove "+db.JobsPath()+": the server creates a new queue and queues tasks again", "the queue is damaged: %s", strings.Join(c.Damage, "; "))
 		return
 	}
 	if c.Version > c.Known {
-		e.add(check, Error, "use a newer program", "the queue has version %d, and this program knows %d", c.Version, c.Known)
+		e.add(check, Error, "use a newer program", "the queue has version %d, and this program supports %d", c.Version, c.Known)
 		return
 	}
 	if c.Version < c.Known {
-		e.add(check, Warning, "start the server, which brings it up to date", "the queue has version %d, and this program knows %d", c.Version, c.Known)
+		e.add(check, Warning, "start the server, which migrates it", "the queue has version %d, and this program supports %d", c.Version, c.Known)
 		return
 	}
 	well := true
@@ -205,9 +205,9 @@ func (e *examination) queue(ctx context.Context) {
 		jobs       map[string]int
 		what, hint string
 	}{
-		{c.Overdue, "run longer than they may", "look for the task in the server's log; a restart of the server begins them again"},
-		{c.Waiting, "wait for more than 5 minutes", "start the server, or a replica; if one runs, all of its workers are busy"},
-		{c.Failed, "failed in the last 24 hours", "look for \"a task failed\" in the server's log"},
+		{c.Overdue, "exceed their time limit", "look for the task in the server's log; restart the server to run them again"},
+		{c.Waiting, "have waited for more than 5 minutes", "start the server or a replica; if one is running, all its workers are busy"},
+		{c.Failed, "failed in the last 24 hours", "look for \"job failed\" in the server's log"},
 	} {
 		if len(s.jobs) > 0 {
 			well = false
@@ -215,7 +215,7 @@ func (e *examination) queue(ctx context.Context) {
 		}
 	}
 	if well {
-		e.add(check, OK, "", "none is stuck, and none failed in the last 24 hours")
+		e.add(check, OK, "", "none stuck, none failed in the last 24 hours")
 	}
 }
 
@@ -247,15 +247,15 @@ func (e *examination) tasks(ctx context.Context, i *db.Inspection) {
 		return
 	}
 	if len(ids) == 0 {
-		e.add(check, OK, "", "none is stuck")
+		e.add(check, OK, "", "none stuck")
 		return
 	}
 	names := strings.Join(ids[:min(len(ids), most)], ", ")
 	if len(ids) > most {
 		names += ", …"
 	}
-	e.add(check, Warning, "start the server, which goes on with them; if it runs, its workers are busy, or cancel them",
-		"%d tasks are not over, and no process has run them for a minute: %s", len(ids), names)
+	e.add(check, Warning, "start the server, which resumes them; if it is running, its workers are busy: wait, or cancel the tasks",
+		"%d tasks are unfinished, and no process has run them for a minute: %s", len(ids), names)
 }
 
 // sources reports the results of the last reads of sources.
@@ -279,7 +279,7 @@ func (e *examination) sources(ctx context.Context, i *db.Inspection) {
 			good++
 			continue
 		}
-		last := "it was never read"
+		last := "never read"
 		if !s.LastSuccess.IsZero() {
 			last = fmt.Sprintf("last read %v ago", e.Now().Sub(s.LastSuccess).Round(time.Second))
 		}

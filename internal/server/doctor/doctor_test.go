@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// TestClusterClocks asks clusters whose clocks are wrong by so much.
+// TestClusterClocks checks clusters with a wrong clock.
 func TestClusterClocks(t *testing.T) {
 	for name, c := range map[string]struct {
 		ahead  time.Duration
@@ -38,27 +38,27 @@ func TestClusterClocks(t *testing.T) {
 			e.Config.Composer.Clusters = []source.Cluster{{Name: "prod", URL: server.URL + "/"}}
 			e.clusters(t.Context())
 			if len(e.found) != 1 || e.found[0].Check != "clock" || e.found[0].Status != c.status || !strings.HasPrefix(e.found[0].Message, c.says) {
-				t.Errorf("got %+v, want %s: %s", e.found, c.status, c.says)
+				t.Errorf("findings are %+v, want %s: %s", e.found, c.status, c.says)
 			}
 			if asked.Get("Authorization") != "" {
-				t.Error("the cluster was sent a token")
+				t.Error("cluster got a token")
 			}
 		})
 	}
 }
 
-// now has whole seconds, like the header of an answer.
+// now has whole seconds, like the Date header of a response.
 var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// TestClusterAway asks one that does not answer.
+// TestClusterAway checks a cluster that does not respond.
 func TestClusterAway(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	e := &examination{Options: Options{Now: time.Now, Config: &config.Config{}}}
 	e.Config.Composer.Clusters = []source.Cluster{{Name: "prod", URL: server.URL}, {Name: "by-kubeconfig"}}
 	e.clusters(t.Context())
-	if len(e.found) != 1 || e.found[0].Status != Warning || !strings.HasPrefix(e.found[0].Message, "cluster prod does not tell the time: ") || e.found[0].Hint == "" {
-		t.Errorf("got %+v", e.found)
+	if len(e.found) != 1 || e.found[0].Status != Warning || !strings.HasPrefix(e.found[0].Message, "cannot read the time of cluster prod: ") || e.found[0].Hint == "" {
+		t.Errorf("findings are %+v", e.found)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestWorst(t *testing.T) {
 		Error:   {{Status: Error}, {Status: Warning}, {Status: OK}},
 	} {
 		if got := Worst(found); got != want {
-			t.Errorf("got %s, want %s", got, want)
+			t.Errorf("worst status is %s, want %s", got, want)
 		}
 	}
 }

@@ -74,11 +74,11 @@ func Open(c source.Cluster, agent string) (*Access, error) {
 	}
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
-		hint := "check the certificates and keys of the cluster's settings"
+		hint := "check the certificates and keys in the cluster's settings"
 		if cfg.AuthProvider != nil {
-			hint = "use exec with a program that gives credentials, or a token, in the kubeconfig instead of auth-provider"
+			hint = "replace auth-provider in the kubeconfig by exec with a credential program, or by a token"
 		}
-		return nil, bad(hint, "cannot use its settings: %w", err)
+		return nil, bad(hint, "invalid settings: %w", err)
 	}
 	// client-go may return a client that is shared by the whole program.
 	own := *client
@@ -95,10 +95,10 @@ func Open(c source.Cluster, agent string) (*Access, error) {
 func address(cfg *rest.Config) (*url.URL, error) {
 	base, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
-		return nil, bad("write it as https://host:port", "cannot use the address %q", redact(cfg.Host))
+		return nil, bad("write it as https://host:port", "cannot use URL %q", redact(cfg.Host))
 	}
 	if base.User != nil {
-		return nil, bad("give credentials as a token, not in the address", "cannot use the address %q", redact(cfg.Host))
+		return nil, bad("set credentials as a token, not in the URL", "cannot use URL %q", redact(cfg.Host))
 	}
 	return base, nil
 }
@@ -112,14 +112,14 @@ func settle(c source.Cluster) (*rest.Config, tokenSource, error) {
 	case c.InCluster:
 		cfg, err := rest.InClusterConfig()
 		if err != nil {
-			return nil, nil, bad("this works in a pod only, with its service account's token mounted", "cannot use the cluster this runs in: %w", err)
+			return nil, nil, bad("run in a pod with its service account token mounted", "cannot use the in-cluster configuration: %w", err)
 		}
 		cfg, tokens := ownTokens(cfg)
 		return cfg, tokens, nil
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, nil, bad("write it as https://host:port", "cannot use the address %q", redact(c.URL))
+		return nil, nil, bad("write it as https://host:port", "cannot use URL %q", redact(c.URL))
 	}
 	cfg := &rest.Config{Host: c.URL}
 	cfg.Insecure = c.SkipTLSVerify
@@ -140,7 +140,7 @@ func authority(file string, data []byte, setting string) ([]byte, error) {
 	if file != "" && len(data) == 0 {
 		var err error
 		if data, err = os.ReadFile(file); err != nil {
-			return nil, bad("check "+setting, "cannot read the certificate authority: %w", err)
+			return nil, bad("check "+setting, "cannot read the CA certificate: %w", err)
 		}
 	}
 	if len(data) == 0 && file == "" {
@@ -152,7 +152,7 @@ func authority(file string, data []byte, setting string) ([]byte, error) {
 		}
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(data) {
-		return nil, bad("give the certificate in PEM, beginning with -----BEGIN CERTIFICATE-----", "cannot use the certificate authority: it is not a certificate in PEM")
+		return nil, bad("use a PEM certificate that begins with -----BEGIN CERTIFICATE-----", "cannot use the CA certificate: not in PEM format")
 	}
 	return data, nil
 }
@@ -163,18 +163,18 @@ func tokensOf(c source.Cluster) (tokenSource, error) {
 		return newIssuer(c.OIDC)
 	case source.AuthServiceAccount, source.AuthToken, "":
 	default:
-		return nil, bad("use serviceAccount, token or oidc", "cannot authenticate by %q", c.Auth)
+		return nil, bad("use serviceAccount, token or oidc", "cannot use authentication %q", c.Auth)
 	}
 	token := strings.TrimSpace(c.Token.Reveal())
 	switch {
 	case c.TokenFile != "":
 		return &tokenFile{path: c.TokenFile}, nil
 	case token != "" && !isToken(token):
-		return nil, bad("set token to one token and nothing else", "cannot authenticate: the token holds more than one token")
+		return nil, bad("set token to a single token", "cannot authenticate: token contains white space or non-ASCII characters")
 	case token != "":
 		return fixed(token), nil
 	case c.Auth == source.AuthToken:
-		return nil, bad("set token or tokenFile", "cannot authenticate: there is no token")
+		return nil, bad("set token or tokenFile", "cannot authenticate: no token set")
 	}
 	own, err := rest.InClusterConfig()
 	if err != nil {
@@ -187,12 +187,12 @@ func tokensOf(c source.Cluster) (tokenSource, error) {
 // pod's own cluster: any other server could use it there. own is that cluster, nil
 // outside a pod.
 func podTokens(address string, own *rest.Config) (tokenSource, error) {
-	const hint = "set serviceAccountToken or serviceAccountTokenFile; kubectl create token makes one"
+	const hint = "set serviceAccountToken or serviceAccountTokenFile; create a token with kubectl create token"
 	if own == nil {
-		return nil, bad(hint, "cannot authenticate: there is no service account's token")
+		return nil, bad(hint, "cannot authenticate: no service account token set")
 	}
 	if !isOwn(address, own.Host) {
-		return nil, bad(hint, "cannot authenticate: there is no service account's token, and the one of this pod is for its own cluster only, over https")
+		return nil, bad(hint, "cannot authenticate: no service account token set, and this pod's token is only used for its own cluster, over https")
 	}
 	return &tokenFile{path: own.BearerTokenFile}, nil
 }
@@ -234,15 +234,15 @@ func fromKubeconfig(c source.Cluster) (*rest.Config, tokenSource, error) {
 		name = all.CurrentContext
 	}
 	if name == "" {
-		return nil, nil, bad("name one of "+quoteAll(contextNames(all.Contexts))+" with --context", "cannot use kubeconfig %q: it has no current context", c.Kubeconfig)
+		return nil, nil, bad("set --context to one of "+quoteAll(contextNames(all.Contexts)), "cannot use kubeconfig %q: no current context", c.Kubeconfig)
 	}
 	if _, ok := all.Contexts[name]; !ok {
-		return nil, nil, bad("it has "+quoteAll(contextNames(all.Contexts)), "cannot find context %q in kubeconfig %q", name, c.Kubeconfig)
+		return nil, nil, bad("use one of "+quoteAll(contextNames(all.Contexts)), "cannot find context %q in kubeconfig %q", name, c.Kubeconfig)
 	}
 	if cluster := all.Clusters[all.Contexts[name].Cluster]; cluster != nil && !isProxy(cluster.ProxyURL) {
 		// client-go's error quotes the address, with any password in it.
 		return nil, nil, bad("write it as http://host:port, https://host:port or socks5://host:port",
-			"cannot use context %q: its proxy-url is %q", name, redact(cluster.ProxyURL))
+			"cannot use context %q: invalid proxy-url %q", name, redact(cluster.ProxyURL))
 	}
 	cfg, err := clientcmd.NewNonInteractiveClientConfig(*all, name, &clientcmd.ConfigOverrides{}, rules).ClientConfig()
 	if err != nil {
@@ -302,7 +302,7 @@ func redact(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" && strings.Contains(address, "@") {
 		// Any part of it may be a password.
-		return "(not an address)"
+		return "(not a URL)"
 	}
 	if u.User != nil {
 		u.User = url.User("xxxxx")

@@ -22,24 +22,24 @@ func TestAuthority(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		c      source.Cluster
-		// want is part of the error of Open, and untrusted says that the
-		// server is not believed; neither means that all is well.
+		// want is part of the error of Open, and untrusted is set if the certificate
+		// of the server is not trusted; with neither, all requests succeed.
 		want      string
 		untrusted bool
 	}{
-		"Data":        {reason: "a certificate as it is", c: source.Cluster{CAData: srv.CA}},
-		"Coded":       {reason: "a certificate as a kubeconfig has it", c: source.Cluster{CAData: []byte(coded + "\n")}},
-		"File":        {reason: "a certificate in a file", c: source.Cluster{CAFile: write(t, "ca.pem", string(srv.CA))}},
-		"Bundle":      {reason: "a file may hold several, and words between them", c: source.Cluster{CAFile: write(t, "ca.pem", "ours:\n"+string(srv.CA)+string(srv.CA))}},
-		"Both":        {reason: "data goes before a file", c: source.Cluster{CAData: srv.CA, CAFile: "nope"}},
-		"Skip":        {reason: "nothing is believed, so nothing is read", c: source.Cluster{SkipTLSVerify: true, CAFile: "nope", CAData: []byte("bad")}},
-		"None":        {reason: "the system does not know it", c: source.Cluster{}, untrusted: true},
-		"FileMissing": {reason: "a file that is named is there", c: source.Cluster{CAFile: filepath.Join(t.TempDir(), "nope.pem")}, want: "nope.pem: no such file"},
-		"FileEmpty":   {reason: "an empty file is not the system's authorities", c: source.Cluster{CAFile: write(t, "ca.pem", "")}, want: "not a certificate in PEM"},
-		"Text":        {reason: "any text is no certificate", c: source.Cluster{CAData: []byte(marker)}, want: "not a certificate in PEM"},
-		"CodedText":   {reason: "in base64 either", c: source.Cluster{CAData: []byte(base64.StdEncoding.EncodeToString([]byte(marker)))}, want: "not a certificate in PEM"},
-		"Key":         {reason: "a key is no certificate, and is not shown", c: source.Cluster{CAData: []byte(key)}, want: "not a certificate in PEM"},
-		"Garbled":     {reason: "what calls itself a certificate may be none", c: source.Cluster{CAData: []byte(strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"))}, want: "not a certificate in PEM"},
+		"Data":        {reason: "The data can be a certificate in PEM.", c: source.Cluster{CAData: srv.CA}},
+		"Coded":       {reason: "The data can be base64, as in a kubeconfig.", c: source.Cluster{CAData: []byte(coded + "\n")}},
+		"File":        {reason: "A certificate can be in a file.", c: source.Cluster{CAFile: write(t, "ca.pem", string(srv.CA))}},
+		"Bundle":      {reason: "A file can contain several certificates and text between them.", c: source.Cluster{CAFile: write(t, "ca.pem", "ours:\n"+string(srv.CA)+string(srv.CA))}},
+		"Both":        {reason: "Data overrides a file.", c: source.Cluster{CAData: srv.CA, CAFile: "nope"}},
+		"Skip":        {reason: "Without verification neither data nor file is read.", c: source.Cluster{SkipTLSVerify: true, CAFile: "nope", CAData: []byte("bad")}},
+		"None":        {reason: "Without an authority only those of the system are trusted.", c: source.Cluster{}, untrusted: true},
+		"FileMissing": {reason: "A missing file is reported.", c: source.Cluster{CAFile: filepath.Join(t.TempDir(), "nope.pem")}, want: "nope.pem: no such file"},
+		"FileEmpty":   {reason: "An empty file does not mean the authorities of the system.", c: source.Cluster{CAFile: write(t, "ca.pem", "")}, want: "not in PEM format"},
+		"Text":        {reason: "Text is not a certificate.", c: source.Cluster{CAData: []byte(marker)}, want: "not in PEM format"},
+		"CodedText":   {reason: "Text in base64 is not a certificate.", c: source.Cluster{CAData: []byte(base64.StdEncoding.EncodeToString([]byte(marker)))}, want: "not in PEM format"},
+		"Key":         {reason: "A private key is not a certificate, and is not shown.", c: source.Cluster{CAData: []byte(key)}, want: "not in PEM format"},
+		"Garbled":     {reason: "A PEM block with invalid content is not a certificate.", c: source.Cluster{CAData: []byte(strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"))}, want: "not in PEM format"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
-// hinted sees that an error says the way out, and no secret.
+// hinted checks that an error has a hint and shows no secret.
 func hinted(t *testing.T, err error) {
 	t.Helper()
 	if e, ok := errors.AsType[*Error](err); !ok || e.Hint == "" {
@@ -78,30 +78,30 @@ func TestAddress(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		address string
-		// want is how the address is shown.
+		// want is the URL as the error shows it.
 		want string
 	}{
-		"Empty":      {"there must be one", "", ""},
-		"Name":       {"a name alone says neither how nor where", "cluster", "cluster"},
-		"Port":       {"nor does a port", "cluster:6443", "cluster:6443"},
-		"Scheme":     {"an API server speaks HTTP", "ftp://cluster/", "ftp://cluster/"},
-		"NoHost":     {"a host is needed", "https://", "https:"},
-		"Path":       {"a path is no host", "https:/cluster", "https:/cluster"},
-		"Password":   {"a password in an address ends up in logs", "https://admin:" + marker + "@cluster:6443", "https://xxxxx@cluster:6443"},
-		"User":       {"a token in an address as well", "https://" + marker + "@cluster:6443", "https://xxxxx@cluster:6443"},
-		"NoScheme":   {"a password may stand where it is not looked for", "admin:" + marker + "@cluster:6443", "(not an address)"},
-		"OneSlash":   {"there too", "https:/admin:" + marker + "@cluster", "(not an address)"},
-		"Slash":      {"and with characters that should have been escaped", "https://admin:" + marker + "/x@cluster", "(not an address)"},
-		"Percent":    {"or were, wrongly", "https://admin:" + marker + "%zz@cluster", "(not an address)"},
-		"BadPort":    {"a port is a number", "https://cluster:" + marker, "(not an address)"},
-		"Query":      {"a token in the query of what is no address", "cluster?token=" + marker, "cluster"},
-		"Whitespace": {"an address has no space", "https://clu ster/" + marker, "(not an address)"},
+		"Empty":      {"A URL is required.", "", ""},
+		"Name":       {"A host name alone is not a URL.", "cluster", "cluster"},
+		"Port":       {"A host name with a port is not a URL.", "cluster:6443", "cluster:6443"},
+		"Scheme":     {"Only HTTP and HTTPS are supported.", "ftp://cluster/", "ftp://cluster/"},
+		"NoHost":     {"A URL needs a host.", "https://", "https:"},
+		"Path":       {"A path is not a host.", "https:/cluster", "https:/cluster"},
+		"Password":   {"A password in a URL is refused and not shown.", "https://admin:" + marker + "@cluster:6443", "https://xxxxx@cluster:6443"},
+		"User":       {"A user name in a URL is refused and not shown.", "https://" + marker + "@cluster:6443", "https://xxxxx@cluster:6443"},
+		"NoScheme":   {"A password in a URL without a scheme is not shown.", "admin:" + marker + "@cluster:6443", "(not a URL)"},
+		"OneSlash":   {"A password in a URL with one slash is not shown.", "https:/admin:" + marker + "@cluster", "(not a URL)"},
+		"Slash":      {"A password with unescaped characters is not shown.", "https://admin:" + marker + "/x@cluster", "(not a URL)"},
+		"Percent":    {"A password with an invalid escape is not shown.", "https://admin:" + marker + "%zz@cluster", "(not a URL)"},
+		"BadPort":    {"A port must be a number.", "https://cluster:" + marker, "(not a URL)"},
+		"Query":      {"A token in a query is not shown.", "cluster?token=" + marker, "cluster"},
+		"Whitespace": {"A URL with a space is refused.", "https://clu ster/" + marker, "(not a URL)"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := Open(source.Cluster{URL: tc.address, Token: marker}, "tests")
-			if err == nil || !strings.Contains(err.Error(), "cannot use the address \""+tc.want+"\"") {
+			if err == nil || !strings.Contains(err.Error(), "cannot use URL \""+tc.want+"\"") {
 				t.Fatalf("%s\ngot %v, want one that shows %q", tc.reason, err, tc.want)
 			}
 			hinted(t, err)
@@ -127,7 +127,7 @@ func TestAddressGood(t *testing.T) {
 func TestMethod(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat(podToken); err == nil {
-		t.Skip("this runs in a pod")
+		t.Skip("this test does not run in a pod")
 	}
 	const there = "https://127.0.0.1:1"
 	cases := map[string]struct {
@@ -135,19 +135,19 @@ func TestMethod(t *testing.T) {
 		c      source.Cluster
 		want   string
 	}{
-		"Unknown":        {"a way that is not known is not guessed", source.Cluster{Auth: "magic", Token: marker}, `cannot authenticate by "magic"`},
-		"NoToken":        {"a token is needed", source.Cluster{Auth: source.AuthToken}, "there is no token"},
-		"BlankToken":     {"space is no token", source.Cluster{Auth: source.AuthToken, Token: " \n"}, "there is no token"},
-		"NoAccount":      {"outside a pod there is no token to be found", source.Cluster{Auth: source.AuthServiceAccount}, "there is no service account's token"},
-		"Default":        {"a service account is meant if nothing is said", source.Cluster{}, "there is no service account's token"},
-		"Lines":          {"two lines are two tokens", source.Cluster{Token: marker + "\n" + marker}, "more than one token"},
-		"NotASCII":       {"a header takes no such letters", source.Cluster{Token: marker + "é"}, "more than one token"},
-		"NoIssuer":       {"an issuer is needed", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{ClientID: "c", ClientSecret: marker}}, "cannot use the issuer"},
-		"NoClient":       {"a client is needed", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: there, ClientSecret: marker}}, "there is no client"},
-		"NoSecret":       {"a secret or a refresh token is needed", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: there, ClientID: "c"}}, "neither a client's secret nor a refresh token"},
-		"IssuerPassword": {"a password in an address ends up in logs", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: "https://a:" + marker + "@b", ClientID: "c", ClientSecret: marker}}, "there are credentials in its address"},
-		"IssuerCA":       {"an authority is one", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: there, ClientID: "c", ClientSecret: marker, CAData: []byte(marker)}}, "not a certificate in PEM"},
-		"IssuerCAFile":   {"a file that is named is there", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: there, ClientID: "c", ClientSecret: marker, CAFile: "nope.pem"}}, "nope.pem: no such file"},
+		"Unknown":        {"An unknown authentication method is refused.", source.Cluster{Auth: "magic", Token: marker}, `cannot use authentication "magic"`},
+		"NoToken":        {"A token is required.", source.Cluster{Auth: source.AuthToken}, "no token set"},
+		"BlankToken":     {"A blank token is refused.", source.Cluster{Auth: source.AuthToken, Token: " \n"}, "no token set"},
+		"NoAccount":      {"Outside of a pod there is no service account token.", source.Cluster{Auth: source.AuthServiceAccount}, "no service account token set"},
+		"Default":        {"The default method is the service account.", source.Cluster{}, "no service account token set"},
+		"Lines":          {"A token of two lines is refused.", source.Cluster{Token: marker + "\n" + marker}, "white space or non-ASCII"},
+		"NotASCII":       {"A token with characters that a header does not allow is refused.", source.Cluster{Token: marker + "é"}, "white space or non-ASCII"},
+		"NoIssuer":       {"An issuer is required.", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{ClientID: "c", ClientSecret: marker}}, "cannot use issuer"},
+		"NoClient":       {"A client is required.", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: there, ClientSecret: marker}}, "no client ID set"},
+		"NoSecret":       {"A secret or a refresh token is required.", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: there, ClientID: "c"}}, "neither client secret nor refresh token"},
+		"IssuerPassword": {"A password in the URL of the issuer is refused.", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: "https://a:" + marker + "@b", ClientID: "c", ClientSecret: marker}}, "URL contains credentials"},
+		"IssuerCA":       {"A certificate authority that cannot be parsed is refused.", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: there, ClientID: "c", ClientSecret: marker, CAData: []byte(marker)}}, "not in PEM format"},
+		"IssuerCAFile":   {"A missing certificate file is reported.", source.Cluster{Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: there, ClientID: "c", ClientSecret: marker, CAFile: "nope.pem"}}, "nope.pem: no such file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -162,8 +162,8 @@ func TestMethod(t *testing.T) {
 	}
 }
 
-// TestPodToken sees that the token of a pod goes to nobody but the cluster the
-// pod runs in.
+// TestPodToken checks that the token of a pod is sent only to the cluster that
+// the pod runs in.
 func TestPodToken(t *testing.T) {
 	t.Parallel()
 	file := write(t, "token", marker)
@@ -175,25 +175,25 @@ func TestPodToken(t *testing.T) {
 		own     *rest.Config
 		good    bool
 	}{
-		"Address":     {"as the environment says it", "https://10.96.0.1", v4, true},
-		"AddressV6":   {"in the new notation too", "https://[fd00::1]:443", v6, true},
-		"Name":        {"by the name it has in every pod", "https://kubernetes.default.svc", v4, true},
-		"ShortName":   {"which may be shorter", "https://kubernetes.default:443/", v4, true},
-		"LongName":    {"or longer", "https://Kubernetes.Default.svc.cluster.local.", v4, true},
-		"Another":     {"another cluster is sent nothing", "https://east.example.org:6443", v4, false},
-		"OtherAddr":   {"nor is another address", "https://10.96.0.10", v4, false},
-		"Plain":       {"nothing goes over plain HTTP", "http://10.96.0.1", v4, false},
-		"PlainName":   {"whatever the name", "http://kubernetes.default.svc", v4, false},
-		"Lookalike":   {"a name may begin alike", "https://kubernetes.default.svc.example.org", v4, false},
-		"Unqualified": {"a service of that name may be anybody's", "https://kubernetes", v4, false},
-		"Outside":     {"outside a pod there is none", "https://kubernetes.default.svc", nil, false},
+		"Address":     {"The address from the environment is the cluster of the pod.", "https://10.96.0.1", v4, true},
+		"AddressV6":   {"An IPv6 address from the environment is supported.", "https://[fd00::1]:443", v6, true},
+		"Name":        {"kubernetes.default.svc is the cluster of the pod.", "https://kubernetes.default.svc", v4, true},
+		"ShortName":   {"kubernetes.default is the cluster of the pod.", "https://kubernetes.default:443/", v4, true},
+		"LongName":    {"The fully qualified name is the cluster of the pod.", "https://Kubernetes.Default.svc.cluster.local.", v4, true},
+		"Another":     {"Another cluster does not get the token.", "https://east.example.org:6443", v4, false},
+		"OtherAddr":   {"Another address does not get the token.", "https://10.96.0.10", v4, false},
+		"Plain":       {"The token is not sent over plain HTTP.", "http://10.96.0.1", v4, false},
+		"PlainName":   {"The token is not sent over plain HTTP to the service name.", "http://kubernetes.default.svc", v4, false},
+		"Lookalike":   {"A host name with the same prefix does not get the token.", "https://kubernetes.default.svc.example.org", v4, false},
+		"Unqualified": {"An unqualified name does not get the token, because it can be any service.", "https://kubernetes", v4, false},
+		"Outside":     {"Outside of a pod there is no token.", "https://kubernetes.default.svc", nil, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tokens, err := podTokens(tc.address, tc.own)
 			if !tc.good {
-				if err == nil || !strings.Contains(err.Error(), "there is no service account's token") {
+				if err == nil || !strings.Contains(err.Error(), "no service account token set") {
 					t.Fatalf("%s\ngot %v, want an error that says so", tc.reason, err)
 				}
 				hinted(t, err)
@@ -203,24 +203,24 @@ func TestPodToken(t *testing.T) {
 				t.Fatalf("%s\n%v", tc.reason, err)
 			}
 			if got, err := tokens.token(t.Context()); err != nil || got != marker {
-				t.Errorf("%s\nthe token cannot be had: %v", tc.reason, err)
+				t.Errorf("%s\ncannot get the token: %v", tc.reason, err)
 			}
 		})
 	}
 }
 
-// TestInCluster is what the cluster this runs in is when there is none. Where
-// a pod's token lies is not for a test to choose.
+// TestInCluster checks the in-cluster configuration outside of a pod. The path
+// of a pod's token cannot be changed for a test.
 func TestInCluster(t *testing.T) {
 	if _, err := os.Stat(podToken); err == nil {
-		t.Skip("this runs in a pod")
+		t.Skip("this test does not run in a pod")
 	}
 	for name, host := range map[string]string{"Outside": "", "NoToken": "127.0.0.1"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBERNETES_SERVICE_HOST", host)
 			t.Setenv("KUBERNETES_SERVICE_PORT", "6443")
 			_, err := Open(source.Cluster{InCluster: true}, "tests")
-			if err == nil || !strings.Contains(err.Error(), "cannot use the cluster this runs in") {
+			if err == nil || !strings.Contains(err.Error(), "cannot use the in-cluster configuration") {
 				t.Fatalf("got %v", err)
 			}
 			hinted(t, err)
@@ -228,13 +228,13 @@ func TestInCluster(t *testing.T) {
 	}
 }
 
-// TestShared sees that the client all the program shares stays as it is.
+// TestShared checks that http.DefaultClient is not changed.
 func TestShared(t *testing.T) {
 	at := kubeconfigOf(t, "http://127.0.0.1:1", "", "")
 	if _, err := Open(source.Cluster{Kubeconfig: at}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if http.DefaultClient.CheckRedirect != nil {
-		t.Error("opening a way to a cluster changes http.DefaultClient")
+		t.Error("Open changed http.DefaultClient")
 	}
 }

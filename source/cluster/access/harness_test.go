@@ -23,15 +23,15 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// marker is part of every secret in these tests, so that one that is shown
-// where it should not be is found.
+// marker is part of every secret in these tests, so that a leaked secret is
+// found.
 const marker = "hunter2"
 
-// podToken is where a pod finds its service account's token.
+// podToken is the path of a pod's service account token.
 const podToken = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
-// said is all that was logged while the tests ran, by the standard logger and
-// by the client library's, which says all it can.
+// said is everything that was logged during the tests, by the standard logger
+// and by that of the client library at its most verbose level.
 var said logged
 
 type logged struct {
@@ -70,8 +70,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// keeps sees that an error and the log show no secret: neither one with the
-// marker, nor one of those given.
+// keeps checks that an error and the log contain no secret: neither one with
+// the marker, nor one of those given.
 func keeps(t *testing.T, err error, secrets ...string) {
 	t.Helper()
 	klog.Flush()
@@ -85,13 +85,13 @@ func keeps(t *testing.T, err error, secrets ...string) {
 	for _, text := range shown {
 		for _, secret := range append(secrets, marker) {
 			if strings.Contains(text, secret) {
-				t.Errorf("a secret is shown in %q", text)
+				t.Errorf("secret is in %q", text)
 			}
 		}
 	}
 }
 
-// api is a server that takes some tokens and remembers all it was sent.
+// api is a server that accepts some tokens and records all requests.
 type api struct {
 	URL string
 	CA  []byte
@@ -102,8 +102,8 @@ type api struct {
 	agent  string
 }
 
-// newAPI starts a server that answers whom accept accepts; nil accepts
-// everybody.
+// newAPI starts a server that answers requests whose token is accepted; nil
+// accepts all.
 func newAPI(t *testing.T, accept func(token string) bool) *api {
 	a := &api{}
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -123,7 +123,7 @@ func newAPI(t *testing.T, accept func(token string) bool) *api {
 	return a
 }
 
-// seen returns the tokens the server was sent.
+// seen returns the tokens that the server received.
 func (a *api) seen() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -133,7 +133,7 @@ func (a *api) seen() []string {
 // only accepts one token.
 func only(token string) func(string) bool { return func(t string) bool { return t == token } }
 
-// open opens the way to a cluster, which must succeed.
+// open opens a cluster, which must succeed.
 func open(t *testing.T, c source.Cluster) *Access {
 	t.Helper()
 	a, err := Open(c, "tests")
@@ -143,7 +143,7 @@ func open(t *testing.T, c source.Cluster) *Access {
 	return a
 }
 
-// get asks for a path, and returns the status of the answer.
+// get requests a path, and returns the status of the response.
 func get(ctx context.Context, a *Access, path string) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL+path, nil)
 	if err != nil {
@@ -157,15 +157,15 @@ func get(ctx context.Context, a *Access, path string) (int, error) {
 	return resp.StatusCode, errors.Join(err, resp.Body.Close())
 }
 
-// want asks for a path, and sees that the answer has the status.
+// want requests a path, and checks the status of the response.
 func want(t *testing.T, a *Access, status int) {
 	t.Helper()
 	if got, err := get(t.Context(), a, "/"); err != nil || got != status {
-		t.Fatalf("the server answers %d, %v, want %d", got, err, status)
+		t.Fatalf("server answered %d, %v, want %d", got, err, status)
 	}
 }
 
-// write makes a file, below a folder of the test if the name is relative.
+// write creates a file, in a folder of the test if the name is relative.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	if !filepath.IsAbs(name) {
@@ -177,12 +177,12 @@ func write(t *testing.T, name, text string) string {
 	return name
 }
 
-// wait waits until something is so.
+// wait waits until a condition is true.
 func wait(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }

@@ -36,16 +36,16 @@ type issuer struct {
 func newIssuer(o source.OIDC) (*issuer, error) {
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, bad("set oidc.issuer to the address whose /.well-known/openid-configuration answers", "cannot use the issuer %q", redact(o.Issuer))
+		return nil, bad("set oidc.issuer to the URL that serves /.well-known/openid-configuration", "cannot use issuer %q", redact(o.Issuer))
 	}
 	if u.User != nil {
-		return nil, bad("set oidc.clientId and oidc.clientSecret instead", "cannot use the issuer %q: there are credentials in its address", redact(o.Issuer))
+		return nil, bad("set oidc.clientId and oidc.clientSecret instead", "cannot use issuer %q: URL contains credentials", redact(o.Issuer))
 	}
 	if o.ClientID == "" {
-		return nil, bad("set oidc.clientId", "cannot use the issuer %q: there is no client", redact(o.Issuer))
+		return nil, bad("set oidc.clientId", "cannot use issuer %q: no client ID set", redact(o.Issuer))
 	}
 	if o.RefreshToken == "" && o.ClientSecret == "" {
-		return nil, bad("set oidc.clientSecret, or oidc.refreshToken", "cannot use the issuer %q: there is neither a client's secret nor a refresh token", redact(o.Issuer))
+		return nil, bad("set oidc.clientSecret, or oidc.refreshToken", "cannot use issuer %q: neither client secret nor refresh token set", redact(o.Issuer))
 	}
 	ca, err := authority(o.CAFile, o.CAData, "oidc.caFile")
 	if err != nil {
@@ -110,7 +110,7 @@ func (i *issuer) renew(ctx context.Context) (*oauth2.Token, error) {
 	}
 	id, err := i.provider.VerifierContext(ctx, &oidc.Config{ClientID: i.settings.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return nil, fmt.Errorf("its answer cannot be trusted: %w", err)
+		return nil, fmt.Errorf("cannot verify ID token: %w", err)
 	}
 	return &oauth2.Token{AccessToken: raw, Expiry: id.Expiry}, nil
 }

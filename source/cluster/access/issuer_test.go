@@ -19,8 +19,8 @@ import (
 	provider "example.dev/ingestor/test/issuer"
 )
 
-// newJudge starts a server that answers those who have a token of the issuer,
-// signed by its keys, for the audience, that has not ended.
+// newJudge starts a server that accepts tokens of the issuer which are signed
+// by its keys, have the audience and are not expired.
 func newJudge(t *testing.T, i *provider.Issuer, audience string, also func(*oidc.IDToken) bool) *api {
 	t.Helper()
 	ctx := oidc.ClientContext(context.Background(), i.Client)
@@ -35,7 +35,7 @@ func newJudge(t *testing.T, i *provider.Issuer, audience string, also func(*oidc
 	})
 }
 
-// settings are those of a cluster that takes the issuer's tokens.
+// settings returns a cluster that accepts the tokens of the issuer.
 func settings(srv *api, i *provider.Issuer) source.Cluster {
 	return source.Cluster{
 		URL: srv.URL, CAData: srv.CA, Auth: source.AuthOIDC,
@@ -45,8 +45,8 @@ func settings(srv *api, i *provider.Issuer) source.Cluster {
 	}
 }
 
-// signedIn are those of somebody who signed in there. The token is for the
-// client then.
+// signedIn returns the settings of a user who signed in at the issuer. The
+// audience of the token is the client.
 func signedIn(t *testing.T, srv *api, i *provider.Issuer) source.Cluster {
 	t.Helper()
 	c := settings(srv, i)
@@ -54,7 +54,7 @@ func signedIn(t *testing.T, srv *api, i *provider.Issuer) source.Cluster {
 	return c
 }
 
-// grants are requests that were granted.
+// grants returns requests that were granted.
 func grants(grant string, n int) []provider.Request {
 	var out []provider.Request
 	for range n {
@@ -74,14 +74,14 @@ func TestIssuerClientCredentials(t *testing.T) {
 	want(t, a, http.StatusOK)
 	seen := srv.seen()
 	if len(seen) != 2 || seen[0] != seen[1] || strings.Count(seen[0], ".") != 2 {
-		t.Errorf("a token is kept while it lasts, and is a signed one: %d tokens", len(seen))
+		t.Errorf("want one signed token that is reused, got %d tokens", len(seen))
 	}
 	if diff := cmp.Diff(grants("client_credentials", 1), i.Requests(t)); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 
-// stranger starts an issuer that answers requests for tokens as it likes.
+// stranger starts an issuer with a custom token endpoint.
 func stranger(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	mux := http.NewServeMux()
 	srv := httptest.NewServer(mux)
@@ -94,8 +94,8 @@ func stranger(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	return srv
 }
 
-// TestIssuerStyle has an issuer that wants the client's secret in the body:
-// that it does is found out once, and nothing else makes it be tried.
+// TestIssuerStyle checks an issuer that expects the client secret in the body:
+// this is detected once, and only by the error for it.
 func TestIssuerStyle(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -122,7 +122,7 @@ func TestIssuerStyle(t *testing.T) {
 	want(t, a, http.StatusOK)
 	_, err := get(t.Context(), a, "/")
 	if err == nil || !strings.Contains(err.Error(), "refused: unauthorized_client") {
-		t.Errorf("got %v, want what the issuer says", err)
+		t.Errorf("got %v, want the error of the issuer", err)
 	}
 	if diff := cmp.Diff([]string{"header", marker, marker, "refused"}, asked); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
@@ -134,7 +134,7 @@ func TestIssuerRefreshToken(t *testing.T) {
 	for _, method := range []string{"client_secret_basic", "none"} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
-			// A token that lasts so short is not used a second time.
+			// A token with such a short lifetime is not used a second time.
 			i := provider.Start(t, provider.Options{AuthMethod: method, Lifetime: 9 * time.Second})
 			srv := newJudge(t, i, i.ClientID, func(token *oidc.IDToken) bool { return token.Subject == i.Subject })
 			c := signedIn(t, srv, i)
@@ -145,8 +145,8 @@ func TestIssuerRefreshToken(t *testing.T) {
 			for range 3 {
 				want(t, a, http.StatusOK)
 			}
-			// The issuer takes a refresh token once: three answers are the work
-			// of three.
+			// The issuer accepts a refresh token once, so three grants used three
+			// tokens.
 			if diff := cmp.Diff(grants("refresh_token", 3), i.Requests(t)); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
@@ -154,8 +154,8 @@ func TestIssuerRefreshToken(t *testing.T) {
 	}
 }
 
-// TestIssuerRenewal waits for a token to be renewed: before it ends, so that
-// the server never sees one that has.
+// TestIssuerRenewal checks that a token is renewed before it expires, so that
+// the server never receives an expired one.
 func TestIssuerRenewal(t *testing.T) {
 	t.Parallel()
 	i := provider.Start(t, provider.Options{Lifetime: 12 * time.Second})
@@ -168,21 +168,21 @@ func TestIssuerRenewal(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Minute); len(i.Requests(t)) < 2; time.Sleep(100 * time.Millisecond) {
 		if ask(); time.Now().After(end) {
-			t.Fatal("a token is not renewed")
+			t.Fatal("token was not renewed")
 		}
 	}
 	ask()
 	seen := srv.seen()
 	if len(seen) != calls {
-		t.Errorf("%d requests for %d calls: a token that had ended was sent", len(seen), calls)
+		t.Errorf("%d requests for %d calls: an expired token was sent", len(seen), calls)
 	}
 	if seen[0] == seen[len(seen)-1] {
-		t.Error("a token that was renewed is not used")
+		t.Error("renewed token was not used")
 	}
 }
 
-// TestIssuerRefused has the server refuse a token that is good: another one is
-// got, once.
+// TestIssuerRefused checks that a valid token which the server refuses is
+// replaced once.
 func TestIssuerRefused(t *testing.T) {
 	t.Parallel()
 	i := provider.Start(t, provider.Options{})
@@ -192,7 +192,7 @@ func TestIssuerRefused(t *testing.T) {
 	a := open(t, settings(srv, i))
 	want(t, a, http.StatusOK)
 	if seen := srv.seen(); len(seen) != 2 || seen[0] == seen[1] {
-		t.Errorf("%d tokens are sent, want two that differ", len(seen))
+		t.Errorf("%d tokens were sent, want two different ones", len(seen))
 	}
 	left.Store(1000)
 	want(t, a, http.StatusUnauthorized)
@@ -201,7 +201,7 @@ func TestIssuerRefused(t *testing.T) {
 	}
 }
 
-// TestIssuerTogether asks many times at once: one token is enough.
+// TestIssuerTogether checks that concurrent requests share one token.
 func TestIssuerTogether(t *testing.T) {
 	t.Parallel()
 	i := provider.Start(t, provider.Options{})
@@ -211,7 +211,7 @@ func TestIssuerTogether(t *testing.T) {
 	for range 20 {
 		wg.Go(func() {
 			if status, err := get(t.Context(), a, "/"); err != nil || status != http.StatusOK {
-				t.Errorf("the server answers %d, %v", status, err)
+				t.Errorf("server answered %d, %v", status, err)
 			}
 		})
 	}
@@ -221,8 +221,9 @@ func TestIssuerTogether(t *testing.T) {
 	}
 }
 
-// TestIssuerAudience asks for a token for somebody else than the client: the
-// issuer is told, and what it gives beside is not taken instead.
+// TestIssuerAudience checks that a token for another audience than the client
+// is requested from the issuer, and that no other token of the answer is used
+// instead.
 func TestIssuerAudience(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -230,8 +231,8 @@ func TestIssuerAudience(t *testing.T) {
 		refresh source.Secret
 		want    url.Values
 	}{
-		"Client":  {"with the client's credentials", "", url.Values{"grant_type": {"client_credentials"}, "scope": {"one two"}}},
-		"Refresh": {"with a refresh token, which has its scopes", "old-" + marker, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"old-" + marker}}},
+		"Client":  {"The client credentials grant sends the scopes.", "", url.Values{"grant_type": {"client_credentials"}, "scope": {"one two"}}},
+		"Refresh": {"The refresh token grant sends no scopes.", "old-" + marker, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"old-" + marker}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -252,14 +253,14 @@ func TestIssuerAudience(t *testing.T) {
 			}
 			tc.want["audience"], tc.want["resource"] = []string{"cluster"}, []string{"cluster"}
 			if diff := cmp.Diff(tc.want, asked); diff != "" {
-				t.Errorf("%s\nthe issuer is sent (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\nrequests to the issuer (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// TestIssuerUnasked has an issuer that gives a refresh token to a client that
-// proves itself each time: it goes on doing so.
+// TestIssuerUnasked checks an issuer that returns a refresh token for client
+// credentials: the client credentials are still used.
 func TestIssuerUnasked(t *testing.T) {
 	t.Parallel()
 	var asked []string

@@ -28,13 +28,13 @@ import (
 )
 
 // kubeconfigOf writes a kubeconfig with one context, whose cluster and user
-// have the lines, and returns its path.
+// have the given lines, and returns its path.
 func kubeconfigOf(t *testing.T, server, cluster, user string) string {
 	t.Helper()
 	return write(t, "config", kubeconfigText("it", server, cluster, user)+"current-context: it\n")
 }
 
-// kubeconfigText is a kubeconfig without a current context.
+// kubeconfigText returns a kubeconfig without a current context.
 func kubeconfigText(name, server, cluster, user string) string {
 	lines := func(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 	if user == "" {
@@ -57,7 +57,7 @@ contexts:
 `, name, server, lines(cluster), lines(user))
 }
 
-// authorityLine is how a kubeconfig names an authority.
+// authorityLine returns the line of a kubeconfig for a certificate authority.
 func (a *api) authorityLine() string {
 	return "certificate-authority-data: " + base64.StdEncoding.EncodeToString(a.CA)
 }
@@ -74,20 +74,20 @@ func TestKubeconfig(t *testing.T) {
 		name   string
 		want   string
 	}{
-		"Current":  {"the current context is used", []string{second}, "", two.URL},
-		"Named":    {"a context that is named is used", []string{first}, "one", one.URL},
-		"Several":  {"several files are one", []string{first, second}, "one", one.URL},
-		"Default":  {"the current context may stand in any of them", []string{first, second}, "", two.URL},
-		"Mixed":    {"a context may speak of what stands in another file", []string{mixed, first}, "mixed", one.URL},
-		"Some":     {"of several files, those that exist count", []string{filepath.Join(t.TempDir(), "nope"), second}, "", two.URL},
-		"FirstHas": {"the first that says something wins", []string{first, second, first}, "two", two.URL},
+		"Current":  {"The current context is used.", []string{second}, "", two.URL},
+		"Named":    {"A named context is used.", []string{first}, "one", one.URL},
+		"Several":  {"Several files are merged.", []string{first, second}, "one", one.URL},
+		"Default":  {"The current context can be in any of the files.", []string{first, second}, "", two.URL},
+		"Mixed":    {"A context can refer to a cluster in another file.", []string{mixed, first}, "mixed", one.URL},
+		"Some":     {"Missing files are ignored if another exists.", []string{filepath.Join(t.TempDir(), "nope"), second}, "", two.URL},
+		"FirstHas": {"The first definition of a name wins.", []string{first, second, first}, "two", two.URL},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := open(t, source.Cluster{Kubeconfig: strings.Join(tc.path, string(filepath.ListSeparator)), Context: tc.name})
 			if a.URL != tc.want {
-				t.Errorf("%s\nthe address is %s, want %s", tc.reason, a.URL, tc.want)
+				t.Errorf("%s\nURL is %s, want %s", tc.reason, a.URL, tc.want)
 			}
 			want(t, a, http.StatusOK)
 		})
@@ -103,7 +103,7 @@ func TestContexts(t *testing.T) {
 		t.Errorf("contexts (-want +got):\n%s", diff)
 	}
 	if _, _, err = Contexts(filepath.Join(t.TempDir(), "nope")); err == nil {
-		t.Fatal("a kubeconfig that does not exist has contexts")
+		t.Fatal("kubeconfig that does not exist has contexts")
 	}
 	hinted(t, err)
 }
@@ -111,7 +111,7 @@ func TestContexts(t *testing.T) {
 func TestKubeconfigBad(t *testing.T) {
 	t.Parallel()
 	const there = "https://127.0.0.1:1"
-	// What follows the text goes on with its last list, the contexts.
+	// The lines after the text continue its last list, the contexts.
 	good := kubeconfigText("a", there, "", "token: "+marker) + "- name: b\n  context: {cluster: a, user: a}\n"
 	cases := map[string]struct {
 		reason  string
@@ -120,27 +120,27 @@ func TestKubeconfigBad(t *testing.T) {
 		want    string
 		hint    string
 	}{
-		"Missing":      {reason: "the contexts there are help", text: good, context: "nope", want: `cannot find context "nope"`, hint: `it has "a", "b"`},
-		"NoCurrent":    {reason: "no context is guessed", text: good, want: "it has no current context", hint: `name one of "a", "b"`},
-		"Nothing":      {reason: "an empty file has no context", text: "", want: "it has no current context"},
-		"NotYAML":      {reason: "what stands there is not shown", text: "token: " + marker + "\n  x: [", want: "cannot read the kubeconfig"},
-		"Token":        {reason: "somebody may give the token's file", text: marker, want: "cannot read the kubeconfig"},
-		"Number":       {reason: "a token of digits needs quotes", text: kubeconfigText("it", there, "", "token: 12345678901234567890"), want: "cannot read the kubeconfig"},
-		"NotCoded":     {reason: "data is in base64", text: kubeconfigText("it", there, "", "client-key-data: "+marker+"!"), want: "cannot read the kubeconfig"},
-		"NoCluster":    {reason: "a context names its cluster", text: "apiVersion: v1\nkind: Config\ncontexts: [{name: it, context: {cluster: gone, user: gone}}]\n", context: "it", want: `cannot use context "it"`},
-		"Password":     {reason: "a password in an address ends up in logs", text: kubeconfigText("it", "https://admin:"+marker+"@127.0.0.1:1", "", ""), context: "it", want: `cannot use the address "https://xxxxx@127.0.0.1:1"`},
-		"BadAddress":   {reason: "an address that cannot be taken apart is not shown", text: kubeconfigText("it", "https://admin:"+marker+"%zz@127.0.0.1:1/x", "", ""), context: "it", want: "cannot use the address"},
-		"ProxyScheme":  {reason: "a proxy's password is not shown", text: kubeconfigText("it", there, "proxy-url: ftp://user:"+marker+"@proxy:3128", ""), context: "it", want: `its proxy-url is "ftp://xxxxx@proxy:3128"`, hint: "socks5://host:port"},
-		"ProxyEscape":  {reason: "of one that cannot be taken apart, nothing is", text: kubeconfigText("it", there, "proxy-url: http://user:"+marker+"%zz@proxy:3128", ""), context: "it", want: `its proxy-url is "(not an address)"`, hint: "http://host:port"},
-		"ProxyBare":    {reason: "nor of one without a scheme", text: kubeconfigText("it", there, "proxy-url: user:"+marker+"@proxy:3128", ""), context: "it", want: `its proxy-url is "(not an address)"`, hint: "http://host:port"},
-		"AuthProvider": {reason: "what the library knows no more is said so", text: kubeconfigText("it", there, "", "auth-provider:\n  name: gone\n  config: {id-token: "+marker+", refresh-token: "+marker+"}"), context: "it", want: `"gone"`, hint: "use exec"},
-		"Removed":      {reason: "what it knew once too", text: kubeconfigText("it", there, "", "auth-provider:\n  name: gcp\n  config: {access-token: "+marker+"}"), context: "it", want: "gcp", hint: "use exec"},
-		"BadKey":       {reason: "a key that is none is not shown", text: kubeconfigText("it", there, "", "client-key-data: "+base64.StdEncoding.EncodeToString([]byte(marker))+"\nclient-certificate-data: aGVsbG8="), context: "it", want: "cannot use its settings"},
-		"OnlyCert":     {reason: "a certificate needs its key", text: kubeconfigText("it", there, "", "client-certificate-data: aGVsbG8="), context: "it", want: `cannot use context "it"`},
-		"NoTokenFile":  {reason: "a token's file that is named is there", text: kubeconfigText("it", there, "", "tokenFile: /nope/token"), context: "it", want: "/nope/token"},
-		"NoCAFile":     {reason: "an authority's file as well", text: kubeconfigText("it", there, "certificate-authority: /nope/ca", ""), context: "it", want: "/nope/ca"},
-		"TwoWays":      {reason: "one way is enough", text: kubeconfigText("it", there, "", "token: "+marker+"\nusername: u\npassword: "+marker), context: "it", want: "cannot use"},
-		"ExecOld":      {reason: "versions the library does not know any more", text: kubeconfigText("it", there, "", "exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1, interactiveMode: Never, env: [{name: A, value: "+marker+"}]}"), context: "it", want: "v1alpha1"},
+		"Missing":      {reason: "The hint lists the contexts.", text: good, context: "nope", want: `cannot find context "nope"`, hint: `use one of "a", "b"`},
+		"NoCurrent":    {reason: "A missing current context is not guessed.", text: good, want: "no current context", hint: `set --context to one of "a", "b"`},
+		"Nothing":      {reason: "An empty file has no context.", text: "", want: "no current context"},
+		"NotYAML":      {reason: "The content of a file that is not YAML is not shown.", text: "token: " + marker + "\n  x: [", want: "cannot read the kubeconfig"},
+		"Token":        {reason: "A token file given as a kubeconfig is refused without showing the token.", text: marker, want: "cannot read the kubeconfig"},
+		"Number":       {reason: "A numeric token without quotes is refused.", text: kubeconfigText("it", there, "", "token: 12345678901234567890"), want: "cannot read the kubeconfig"},
+		"NotCoded":     {reason: "Data must be base64.", text: kubeconfigText("it", there, "", "client-key-data: "+marker+"!"), want: "cannot read the kubeconfig"},
+		"NoCluster":    {reason: "A context must refer to an existing cluster.", text: "apiVersion: v1\nkind: Config\ncontexts: [{name: it, context: {cluster: gone, user: gone}}]\n", context: "it", want: `cannot use context "it"`},
+		"Password":     {reason: "A password in the URL is refused and not shown.", text: kubeconfigText("it", "https://admin:"+marker+"@127.0.0.1:1", "", ""), context: "it", want: `cannot use URL "https://xxxxx@127.0.0.1:1"`},
+		"BadAddress":   {reason: "A URL that cannot be parsed is not shown.", text: kubeconfigText("it", "https://admin:"+marker+"%zz@127.0.0.1:1/x", "", ""), context: "it", want: "cannot use URL"},
+		"ProxyScheme":  {reason: "The password of a proxy is not shown.", text: kubeconfigText("it", there, "proxy-url: ftp://user:"+marker+"@proxy:3128", ""), context: "it", want: `invalid proxy-url "ftp://xxxxx@proxy:3128"`, hint: "socks5://host:port"},
+		"ProxyEscape":  {reason: "A proxy URL that cannot be parsed is not shown.", text: kubeconfigText("it", there, "proxy-url: http://user:"+marker+"%zz@proxy:3128", ""), context: "it", want: `invalid proxy-url "(not a URL)"`, hint: "http://host:port"},
+		"ProxyBare":    {reason: "A proxy URL without a scheme is not shown.", text: kubeconfigText("it", there, "proxy-url: user:"+marker+"@proxy:3128", ""), context: "it", want: `invalid proxy-url "(not a URL)"`, hint: "http://host:port"},
+		"AuthProvider": {reason: "An unknown auth provider is reported.", text: kubeconfigText("it", there, "", "auth-provider:\n  name: gone\n  config: {id-token: "+marker+", refresh-token: "+marker+"}"), context: "it", want: `"gone"`, hint: "by exec"},
+		"Removed":      {reason: "A removed auth provider is reported.", text: kubeconfigText("it", there, "", "auth-provider:\n  name: gcp\n  config: {access-token: "+marker+"}"), context: "it", want: "gcp", hint: "by exec"},
+		"BadKey":       {reason: "An invalid key is not shown.", text: kubeconfigText("it", there, "", "client-key-data: "+base64.StdEncoding.EncodeToString([]byte(marker))+"\nclient-certificate-data: aGVsbG8="), context: "it", want: "invalid settings"},
+		"OnlyCert":     {reason: "A certificate without a key is refused.", text: kubeconfigText("it", there, "", "client-certificate-data: aGVsbG8="), context: "it", want: `cannot use context "it"`},
+		"NoTokenFile":  {reason: "A missing token file is reported.", text: kubeconfigText("it", there, "", "tokenFile: /nope/token"), context: "it", want: "/nope/token"},
+		"NoCAFile":     {reason: "A missing certificate file is reported.", text: kubeconfigText("it", there, "certificate-authority: /nope/ca", ""), context: "it", want: "/nope/ca"},
+		"TwoWays":      {reason: "Two authentication methods are refused.", text: kubeconfigText("it", there, "", "token: "+marker+"\nusername: u\npassword: "+marker), context: "it", want: "cannot use"},
+		"ExecOld":      {reason: "An old version of the exec API is refused.", text: kubeconfigText("it", there, "", "exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1, interactiveMode: Never, env: [{name: A, value: "+marker+"}]}"), context: "it", want: "v1alpha1"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestKubeconfigBad(t *testing.T) {
 			hinted(t, err)
 			keeps(t, err, "12345678901234567890")
 			if e, _ := errors.AsType[*Error](err); !strings.Contains(e.Hint, tc.hint) {
-				t.Errorf("%s\nthe hint is %q, want one that says %q", tc.reason, e.Hint, tc.hint)
+				t.Errorf("%s\nhint is %q, want %q in it", tc.reason, e.Hint, tc.hint)
 			}
 		})
 	}
@@ -167,8 +167,8 @@ func TestKubeconfigBad(t *testing.T) {
 	}
 }
 
-// TestProxy goes through proxies that want a password: one that takes it, and
-// those that fail, of which none shows it.
+// TestProxy checks proxies that require a password: one that accepts it, and
+// several that fail without showing it.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	srv := newAPI(t, only(marker))
@@ -190,7 +190,7 @@ func TestProxy(t *testing.T) {
 			return
 		}
 		defer func() { _ = here.Close() }()
-		// The client may have sent something by now, which the server has read.
+		// The client may already have sent data, which the server has buffered.
 		go func() { _, _ = io.Copy(there, buffered) }()
 		_, _ = io.Copy(here, there)
 	}))
@@ -202,13 +202,13 @@ func TestProxy(t *testing.T) {
 		proxy  string
 		want   string
 	}{
-		"Good":    {"it takes the password", srv.URL, "http://user:" + marker + "@" + at, ""},
-		"Refuses": {"it does not take it", srv.URL, "http://other:" + marker + "@" + at, "Proxy Authentication Required"},
-		"Cannot":  {"it does not reach the server", "https://127.0.0.1:1", "http://user:" + marker + "@" + at, "Bad Gateway"},
-		"Down":    {"nobody is there", srv.URL, "http://user:" + marker + "@127.0.0.1:1", "proxyconnect tcp"},
-		"DownTLS": {"nor over TLS", srv.URL, "https://user:" + marker + "@127.0.0.1:1", "proxyconnect tcp"},
-		"NoTLS":   {"it does not speak TLS", srv.URL, "https://user:" + marker + "@" + at, "proxyconnect tcp"},
-		"Socks":   {"another kind of proxy is not there either", srv.URL, "socks5://user:" + marker + "@127.0.0.1:1", "proxyconnect tcp"},
+		"Good":    {"The password is accepted.", srv.URL, "http://user:" + marker + "@" + at, ""},
+		"Refuses": {"A proxy that rejects the password is reported.", srv.URL, "http://other:" + marker + "@" + at, "Proxy Authentication Required"},
+		"Cannot":  {"A proxy that cannot reach the server is reported.", "https://127.0.0.1:1", "http://user:" + marker + "@" + at, "Bad Gateway"},
+		"Down":    {"A proxy without a listener is reported.", srv.URL, "http://user:" + marker + "@127.0.0.1:1", "proxyconnect tcp"},
+		"DownTLS": {"A TLS proxy without a listener is reported.", srv.URL, "https://user:" + marker + "@127.0.0.1:1", "proxyconnect tcp"},
+		"NoTLS":   {"A proxy that does not speak TLS is reported.", srv.URL, "https://user:" + marker + "@" + at, "proxyconnect tcp"},
+		"Socks":   {"A SOCKS proxy without a listener is reported.", srv.URL, "socks5://user:" + marker + "@127.0.0.1:1", "proxyconnect tcp"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -227,8 +227,8 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestKubeconfigTokenFile sees that a token's file is read when it is needed,
-// and that a relative path is one from the kubeconfig.
+// TestKubeconfigTokenFile checks that a token file is read when it is needed,
+// and that its path is relative to the kubeconfig.
 func TestKubeconfigTokenFile(t *testing.T) {
 	t.Parallel()
 	for _, relative := range []bool{true, false} {
@@ -254,14 +254,14 @@ func TestKubeconfigTokenFile(t *testing.T) {
 			}
 			_, err := get(t.Context(), a, "/")
 			if err == nil || !strings.Contains(err.Error(), at) {
-				t.Fatalf("a token that is gone: %v", err)
+				t.Fatalf("request after the token file was removed: %v", err)
 			}
 			keeps(t, err)
 		})
 	}
 }
 
-// identity is a client's certificate and key, in PEM.
+// identity is the certificate and key of a client, in PEM.
 func identity(t *testing.T, name string) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -283,8 +283,8 @@ func identity(t *testing.T, name string) (cert, key string) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs}))
 }
 
-// newCertificateAPI starts a server that asks for a certificate and answers
-// those who have one with the name.
+// newCertificateAPI starts a server that accepts client certificates with the
+// given name.
 func newCertificateAPI(t *testing.T, name string) *httptest.Server {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) == 0 || r.TLS.PeerCertificates[0].Subject.CommonName != name {

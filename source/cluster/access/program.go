@@ -105,7 +105,7 @@ func (p *program) hangs(ended <-chan struct{}) {
 }
 
 func (p *program) endless() error {
-	return &CredentialError{Err: fmt.Errorf("program %q does not come to an end", p.command)}
+	return &CredentialError{Err: fmt.Errorf("program %q does not terminate", p.command)}
 }
 
 // placeKey is the context key of the function that releases a request's slot.
@@ -183,7 +183,7 @@ func (p *program) explain(err error) error {
 	}
 	why, _, _ = strings.Cut(why, "\n")
 	if strings.HasPrefix(why, "decoding stdout: ") || strings.HasSuffix(why, "/__internal") {
-		why = "what it prints is not an ExecCredential"
+		why = "output is not an ExecCredential"
 	}
 	return &CredentialError{Err: fmt.Errorf("program %q: %s", p.command, strings.TrimPrefix(why, "exec: "))}
 }

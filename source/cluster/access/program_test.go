@@ -20,8 +20,7 @@ import (
 )
 
 // plugin writes a shell script that a kubeconfig runs for credentials, and
-// returns a cluster whose kubeconfig does. The script finds the folder it lies
-// in as $here.
+// returns a cluster with this kubeconfig. $here is the folder of the script.
 func plugin(t *testing.T, server, script string) source.Cluster {
 	t.Helper()
 	at := write(t, "give-credentials", "here=\"$(dirname \"$0\")\"\n"+script+"\n")
@@ -29,8 +28,8 @@ func plugin(t *testing.T, server, script string) source.Cluster {
 	return source.Cluster{Kubeconfig: kubeconfigOf(t, server, "insecure-skip-tls-verify: true", exec)}
 }
 
-// counting prints a credential with a token that has another number each time,
-// and lasts from now on for the time, which date understands.
+// counting returns a script that prints a credential with a new number in its
+// token each time. It expires after the given time, in the syntax of date.
 func counting(lasts string) string {
 	return `echo x >> "$here/count"
 n=$(wc -l < "$here/count" | tr -d ' ')
@@ -46,9 +45,9 @@ func TestProgram(t *testing.T) {
 		accept func(string) bool
 		want   []string
 	}{
-		"Kept":    {"a credential that lasts is asked for once", counting("+1 hour"), nil, []string{"1-" + marker, "1-" + marker}},
-		"Expired": {"one that has expired is asked for again", counting("-1 second"), nil, []string{"1-" + marker, "2-" + marker}},
-		"Refused": {"one that is refused is replaced, and the request repeated", counting("+1 hour"), only("2-" + marker), []string{"1-" + marker, "2-" + marker, "2-" + marker}},
+		"Kept":    {"A credential is reused until it expires.", counting("+1 hour"), nil, []string{"1-" + marker, "1-" + marker}},
+		"Expired": {"An expired credential is replaced.", counting("-1 second"), nil, []string{"1-" + marker, "2-" + marker}},
+		"Refused": {"A refused credential is replaced, and the request is repeated.", counting("+1 hour"), only("2-" + marker), []string{"1-" + marker, "2-" + marker, "2-" + marker}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +63,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestProgramCertificate has a program give a certificate.
+// TestProgramCertificate checks a program that returns a certificate.
 func TestProgramCertificate(t *testing.T) {
 	t.Parallel()
 	srv := newCertificateAPI(t, "program")
@@ -87,15 +86,15 @@ func TestProgramBad(t *testing.T) {
 		script string
 		want   string
 	}{
-		"Fails":     {"the exit code is said", "exit 3", "exit code 3"},
-		"Nothing":   {"nothing is no credential", "", "not an ExecCredential"},
-		"Bare":      {"a token alone is none, and is not shown", "echo " + marker, "not an ExecCredential"},
-		"Broken":    {"nor is one that is cut off", `printf '{"kind":"ExecCredential","status":{"token":"` + marker + `'`, "not an ExecCredential"},
-		"OldShape":  {"the version is the one asked for", `printf '{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","status":{"token":"` + marker + `"}}'`, "v1beta1"},
-		"NoStatus":  {"there must be something in it", `printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential"}'`, "status"},
-		"NoToken":   {"a token or a certificate", `printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{}}'`, "token"},
-		"BadKey":    {"a key that is none is not shown", `printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"clientCertificateData":"` + marker + `","clientKeyData":"` + marker + `"}}'`, "key/certificate"},
-		"OtherKind": {"another object is none", `printf '{"apiVersion":"v1","kind":"Secret","data":{"token":"` + marker + `"}}'`, "not an ExecCredential"},
+		"Fails":     {"The exit code is reported.", "exit 3", "exit code 3"},
+		"Nothing":   {"An empty output is refused.", "", "not an ExecCredential"},
+		"Bare":      {"A bare token is refused and not shown.", "echo " + marker, "not an ExecCredential"},
+		"Broken":    {"An output that is cut off is refused.", `printf '{"kind":"ExecCredential","status":{"token":"` + marker + `'`, "not an ExecCredential"},
+		"OldShape":  {"Another API version than requested is refused.", `printf '{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","status":{"token":"` + marker + `"}}'`, "v1beta1"},
+		"NoStatus":  {"An output without a status is refused.", `printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential"}'`, "status"},
+		"NoToken":   {"A status without a token or a certificate is refused.", `printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{}}'`, "token"},
+		"BadKey":    {"An invalid key is not shown.", `printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"clientCertificateData":"` + marker + `","clientKeyData":"` + marker + `"}}'`, "key/certificate"},
+		"OtherKind": {"Another kind of object is refused.", `printf '{"apiVersion":"v1","kind":"Secret","data":{"token":"` + marker + `"}}'`, "not an ExecCredential"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +106,7 @@ func TestProgramBad(t *testing.T) {
 			}
 			keeps(t, err)
 			if got := srv.seen(); len(got) > 0 {
-				t.Errorf("%s\nthe server is asked without a credential: %q", tc.reason, got)
+				t.Errorf("%s\nserver was asked without a credential: %q", tc.reason, got)
 			}
 		})
 	}
@@ -125,8 +124,9 @@ func TestProgramMissing(t *testing.T) {
 	keeps(t, err)
 }
 
-// TestProgramHangs has a program that does not end for a while: nobody waits
-// for it, nobody starts it again meanwhile, and then it is as good as any.
+// TestProgramHangs checks a credential program that hangs for a while: callers
+// do not wait for it, it is not started a second time, and its result is used
+// when it ends.
 func TestProgramHangs(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -134,10 +134,10 @@ func TestProgramHangs(t *testing.T) {
 		giveUp func(context.Context) (context.Context, context.CancelFunc)
 		want   error
 	}{
-		"Late": {"a call has no more time", func(ctx context.Context) (context.Context, context.CancelFunc) {
+		"Late": {"A call that times out reports the hanging program.", func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 100*time.Millisecond)
 		}, nil},
-		"Canceled": {"a call is not wanted any more", canceledSoon, context.Canceled},
+		"Canceled": {"A cancelled call reports the hanging program.", canceledSoon, context.Canceled},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -153,64 +153,65 @@ func TestProgramHangs(t *testing.T) {
 			if tc.want != nil && !errors.Is(err, tc.want) || tc.want == nil && !isEndless(err) {
 				t.Errorf("%s\ngot %v", tc.reason, err)
 			}
-			wait(t, "what the call waits for to show", func() bool { return a.Client.Transport.(*program).hung.Load() > 0 })
+			wait(t, "the call to wait for the program", func() bool { return a.Client.Transport.(*program).hung.Load() > 0 })
 			for range 10 {
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				defer cancel()
 				if _, err = get(ctx, a, "/"); !isEndless(err) || ctx.Err() != nil {
-					t.Fatalf("%s\ngot %v, want a failure at once", tc.reason, err)
+					t.Fatalf("%s\ngot %v, want an immediate error", tc.reason, err)
 				}
 			}
 			if e, _ := errors.AsType[*CredentialError](err); e.Temporary() {
-				t.Errorf("%s\na program that hangs is said to pass", tc.reason)
+				t.Errorf("%s\nerror of a program that hangs is temporary, want it permanent", tc.reason)
 			}
 			if err := os.Remove(hang); err != nil {
 				t.Fatal(err)
 			}
-			wait(t, "a program that came to its end", func() bool {
+			wait(t, "the program to end", func() bool {
 				status, err := get(t.Context(), a, "/")
 				return err == nil && status == http.StatusOK
 			})
 			if data, err := os.ReadFile(count); err != nil || string(data) != "x\n" {
-				t.Errorf("%s\nthe program was started %d times, %v, want once", tc.reason, len(data)/2, err)
+				t.Errorf("%s\nprogram was started %d times, %v, want once", tc.reason, len(data)/2, err)
 			}
 		})
 	}
 }
 
-// isEndless reports whether an error says that a program hangs.
+// isEndless reports whether an error is that of a program that hangs.
 func isEndless(err error) bool {
 	e, ok := errors.AsType[*CredentialError](err)
-	return ok && strings.Contains(e.Error(), `program "sh" does not come to an end`)
+	return ok && strings.Contains(e.Error(), `program "sh" does not terminate`)
 }
 
-// canceledSoon cancels a call while it is made.
+// canceledSoon cancels a call in progress.
 func canceledSoon(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	time.AfterFunc(100*time.Millisecond, cancel)
 	return ctx, cancel
 }
 
-// TestProgramsTogether has many programs that are asked at once: only some of
-// them run at a time, and none waits for what the server takes.
+// TestProgramsTogether checks many programs that are needed at once: only a
+// limited number runs at a time, and no program waits for responses of a
+// server.
 func TestProgramsTogether(t *testing.T) {
 	t.Parallel()
 	const all = 20
 	stop := make(chan struct{})
 	srv := newAPI(t, func(string) bool { <-stop; return true })
 	dir := t.TempDir()
-	// A program notes how many there are, itself included.
+	// A program records how many are running, including itself.
 	script := fmt.Sprintf("touch %[1]q/run-$$; ls %[1]q | grep -c run- >> %[1]q/counts; sleep 0.2; rm %[1]q/run-$$\n", dir)
 	var wg sync.WaitGroup
 	for range all {
 		a := open(t, plugin(t, srv.URL, script+counting("+1 hour")))
 		wg.Go(func() {
 			if status, err := get(t.Context(), a, "/"); err != nil || status != http.StatusOK {
-				t.Errorf("the server answers %d, %v", status, err)
+				t.Errorf("server answered %d, %v", status, err)
 			}
 		})
 	}
-	wait(t, "all calls at a server that does not answer", func() bool { return len(srv.seen()) == all })
+	wait(t, "all calls to reach a server that does not answer", func() bool { return len(srv.seen()) == all })
 	close(stop)
 	wg.Wait()
 	data, err := os.ReadFile(filepath.Join(dir, "counts"))
@@ -224,7 +225,8 @@ func TestProgramsTogether(t *testing.T) {
 	}
 }
 
-// TestProgramServerHangs has a server that is to blame, not the program.
+// TestProgramServerHangs checks that a hanging server is not reported as a
+// hanging program.
 func TestProgramServerHangs(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})

@@ -52,10 +52,10 @@ func (i *issuer) explain(err error) error {
 		return fmt.Errorf("%s refused: %s", at, i.refusal(r))
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("%s cannot be asked: %w", at, u.Err)
+		return fmt.Errorf("cannot reach %s: %w", at, u.Err)
 	}
 	if i.provider != nil && i.shortest() < long {
-		return fmt.Errorf("%s: its answer cannot be used", at)
+		return fmt.Errorf("%s: invalid response", at)
 	}
 	return fmt.Errorf("%s: %s", at, i.brief(err.Error()))
 }

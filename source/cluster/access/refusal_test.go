@@ -33,18 +33,18 @@ func TestIssuerBad(t *testing.T) {
 		want   []string
 		passes bool
 	}{
-		"Down":       {"nobody answers", func(o *source.OIDC) { o.Issuer = down.URL }, []string{"cannot be asked", "connection refused"}, true},
-		"NoName":     {"nobody knows it", func(o *source.OIDC) { o.Issuer = "https://issuer.invalid" }, []string{"cannot be asked"}, true},
-		"UnknownCA":  {"a stranger's certificate is not believed", func(o *source.OIDC) { o.CAData = down.CA }, []string{"cannot be asked", "unknown authority"}, false},
-		"SystemCA":   {"the system does not know it either", func(o *source.OIDC) { o.CAData = nil }, []string{"cannot be asked", "unknown authority"}, false},
-		"Secret":     {"the client's secret is wrong", func(o *source.OIDC) { o.ClientSecret = marker }, []string{"refused: invalid_client"}, false},
-		"Client":     {"the client is not known", func(o *source.OIDC) { o.ClientID = "nobody" }, []string{"refused: invalid_client"}, false},
-		"Refresh":    {"the refresh token is wrong", func(o *source.OIDC) { o.RefreshToken = marker }, []string{"refused: invalid_grant"}, false},
-		"Spent":      {"the refresh token was used", func(o *source.OIDC) { o.RefreshToken = source.Secret(spent) }, []string{"refused: invalid_grant"}, false},
-		"OtherPath":  {"the issuer is somewhere below", func(o *source.OIDC) { o.Issuer += "/realms/it" }, []string{"404"}, false},
-		"OtherName":  {"the issuer calls itself something else", func(o *source.OIDC) { o.Issuer = strings.Replace(o.Issuer, "127.0.0.1", "localhost", 1) }, []string{"did not match"}, false},
-		"NotAnyOne":  {"the API server is no issuer", func(o *source.OIDC) { o.Issuer, o.CAData = srv.URL, srv.CA }, nil, false},
-		"NoAudience": {"the audience is not known", func(o *source.OIDC) { o.Audience = "https://nowhere.example" }, []string{"refused"}, true},
+		"Down":       {"An issuer that does not answer is reported.", func(o *source.OIDC) { o.Issuer = down.URL }, []string{"cannot reach issuer", "connection refused"}, true},
+		"NoName":     {"An issuer with an unknown host name is reported.", func(o *source.OIDC) { o.Issuer = "https://issuer.invalid" }, []string{"cannot reach issuer"}, true},
+		"UnknownCA":  {"A certificate of another authority is refused.", func(o *source.OIDC) { o.CAData = down.CA }, []string{"cannot reach issuer", "unknown authority"}, false},
+		"SystemCA":   {"A certificate that the system does not trust is refused.", func(o *source.OIDC) { o.CAData = nil }, []string{"cannot reach issuer", "unknown authority"}, false},
+		"Secret":     {"A wrong client secret is reported.", func(o *source.OIDC) { o.ClientSecret = marker }, []string{"refused: invalid_client"}, false},
+		"Client":     {"An unknown client is reported.", func(o *source.OIDC) { o.ClientID = "unknown" }, []string{"refused: invalid_client"}, false},
+		"Refresh":    {"A wrong refresh token is reported.", func(o *source.OIDC) { o.RefreshToken = marker }, []string{"refused: invalid_grant"}, false},
+		"Spent":      {"A refresh token that was already used is reported.", func(o *source.OIDC) { o.RefreshToken = source.Secret(spent) }, []string{"refused: invalid_grant"}, false},
+		"OtherPath":  {"A wrong path of the issuer is reported.", func(o *source.OIDC) { o.Issuer += "/realms/it" }, []string{"404"}, false},
+		"OtherName":  {"An issuer with another name than configured is refused.", func(o *source.OIDC) { o.Issuer = strings.Replace(o.Issuer, "127.0.0.1", "localhost", 1) }, []string{"did not match"}, false},
+		"NotAnyOne":  {"An API server is not an issuer.", func(o *source.OIDC) { o.Issuer, o.CAData = srv.URL, srv.CA }, nil, false},
+		"NoAudience": {"An unknown audience is reported.", func(o *source.OIDC) { o.Audience = "https://nowhere.example" }, []string{"refused"}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -58,18 +58,19 @@ func TestIssuerBad(t *testing.T) {
 			}
 			for _, text := range append(tc.want, c.OIDC.Issuer) {
 				if !strings.Contains(err.Error(), text) {
-					t.Errorf("%s\ngot %v, want one that says %q", tc.reason, err, text)
+					t.Errorf("%s\ngot %v, want %q in it", tc.reason, err, text)
 				}
 			}
 			keeps(t, err, i.ClientSecret, down.ClientSecret, spent)
 			if got := own.seen(); len(got) > 0 {
-				t.Errorf("%s\nthe server is asked without a token: %q", tc.reason, got)
+				t.Errorf("%s\nserver was asked without a token: %q", tc.reason, got)
 			}
 		})
 	}
 }
 
-// TestIssuerTells has an issuer that repeats all it was sent, and pages of it.
+// TestIssuerTells checks an issuer that repeats the request in its error, at
+// length.
 func TestIssuerTells(t *testing.T) {
 	t.Parallel()
 	answers := map[string]func(w http.ResponseWriter, r *http.Request){
@@ -105,14 +106,14 @@ func TestIssuerTells(t *testing.T) {
 				t.Fatalf("got %v, want an error that names the issuer", err)
 			}
 			if len(err.Error()) > 600 {
-				t.Errorf("the message has %d bytes", len(err.Error()))
+				t.Errorf("message has %d bytes", len(err.Error()))
 			}
 			keeps(t, err)
 		})
 	}
 }
 
-// TestIssuerHangs has an issuer that never answers.
+// TestIssuerHangs checks an issuer that never answers.
 func TestIssuerHangs(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
@@ -126,13 +127,13 @@ func TestIssuerHangs(t *testing.T) {
 	defer cancel()
 	_, err := get(ctx, a, "/")
 	if e, ok := errors.AsType[*CredentialError](err); !ok || !e.Temporary() || !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("got %v, want a CredentialError that may pass and %v", err, context.DeadlineExceeded)
+		t.Fatalf("got %v, want a temporary CredentialError and %v", err, context.DeadlineExceeded)
 	}
 	keeps(t, err)
 }
 
-// TestIssuerRepeats has an issuer that writes a secret it was sent into what it
-// says, in all the ways texts are written.
+// TestIssuerRepeats checks that secrets are removed from the error of an
+// issuer, in all encodings.
 func TestIssuerRepeats(t *testing.T) {
 	t.Parallel()
 	const secret = `ab/+"\&<=` + marker
@@ -152,23 +153,23 @@ func TestIssuerRepeats(t *testing.T) {
 			t.Parallel()
 			err := refusedBy(t, "invalid_grant", "no token "+way(secret)+" here", source.OIDC{ClientSecret: "another-" + marker, RefreshToken: secret})
 			if !strings.HasSuffix(err.Error(), "refused: invalid_grant: no token ******** here") {
-				t.Errorf("got %v, want what the issuer says, without the secret", err)
+				t.Errorf("got %v, want the error of the issuer without the secret", err)
 			}
 			keeps(t, err)
 		})
 	}
 	t.Run("Header", func(t *testing.T) {
 		t.Parallel()
-		// It is "c:secret-…" in base64.
+		// The text is "c:secret-…" in base64.
 		err := refusedBy(t, "invalid_request", "no Basic YzpzZWNyZXQtaHVudGVyMg== here", source.OIDC{ClientSecret: "secret-" + marker})
 		if !strings.HasSuffix(err.Error(), "refused: invalid_request: no Basic ******** here") {
-			t.Errorf("got %v, want what the issuer says, without the secret", err)
+			t.Errorf("got %v, want the error of the issuer without the secret", err)
 		}
 	})
 }
 
-// TestIssuerShortSecret has secrets that words hold by chance: taking them out
-// would tell them.
+// TestIssuerShortSecret checks secrets so short that they occur in words by
+// chance: masking them would reveal them.
 func TestIssuerShortSecret(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -177,10 +178,10 @@ func TestIssuerShortSecret(t *testing.T) {
 		settings    source.OIDC
 		want        string
 	}{
-		"Words":   {"no words of the issuer are shown", "invalid_grant", "the token is unknown", source.OIDC{ClientSecret: "ken", RefreshToken: "long-" + marker}, "refused: invalid_grant"},
-		"Refresh": {"whichever secret is short", "invalid_grant", "the token is unknown", source.OIDC{ClientSecret: "long-" + marker, RefreshToken: "now"}, "refused: invalid_grant"},
-		"Code":    {"nor one it may be part of", "bad_ken", "", source.OIDC{ClientSecret: "ken"}, "refused: 400 Bad Request"},
-		"Empty":   {"a secret that is not there is not short", "invalid_grant", "it is over", source.OIDC{RefreshToken: "long-" + marker}, "refused: invalid_grant: it is over"},
+		"Words":   {"With a short client secret the message of the issuer is not shown.", "invalid_grant", "the token is unknown", source.OIDC{ClientSecret: "ken", RefreshToken: "long-" + marker}, "refused: invalid_grant"},
+		"Refresh": {"With a short refresh token the message of the issuer is not shown.", "invalid_grant", "the token is unknown", source.OIDC{ClientSecret: "long-" + marker, RefreshToken: "now"}, "refused: invalid_grant"},
+		"Code":    {"An error code that contains the secret is not shown.", "bad_ken", "", source.OIDC{ClientSecret: "ken"}, "refused: 400 Bad Request"},
+		"Empty":   {"An absent secret does not count as short.", "invalid_grant", "it is over", source.OIDC{RefreshToken: "long-" + marker}, "refused: invalid_grant: it is over"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -193,7 +194,8 @@ func TestIssuerShortSecret(t *testing.T) {
 	}
 }
 
-// refusedBy returns the error of an issuer that says no in these words.
+// refusedBy returns the error for an issuer that refuses with this code and
+// message.
 func refusedBy(t *testing.T, code, words string, o source.OIDC) error {
 	t.Helper()
 	there := stranger(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -205,7 +207,7 @@ func refusedBy(t *testing.T, code, words string, o source.OIDC) error {
 	srv := newAPI(t, nil)
 	_, err := get(t.Context(), open(t, source.Cluster{URL: srv.URL, CAData: srv.CA, Auth: source.AuthOIDC, OIDC: o}), "/")
 	if e, ok := errors.AsType[*CredentialError](err); !ok || e.Temporary() {
-		t.Fatalf("got %v, want a CredentialError that stays", err)
+		t.Fatalf("got %v, want a permanent CredentialError", err)
 	}
 	return err
 }
@@ -215,22 +217,22 @@ func asJSON(text string) string {
 	return string(data)
 }
 
-// TestIssuerUnwell has an issuer that is not well for a moment, at each of the
-// places where it is asked: that may pass, and does.
+// TestIssuerUnwell checks an issuer with a temporary failure at each endpoint:
+// the error is temporary, and the next request succeeds.
 func TestIssuerUnwell(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		path   string
 		status int
-		// forged says that what it gives afterwards cannot be trusted, which
-		// does not pass.
+		// forged is set if the token afterwards is forged, which is a permanent
+		// error.
 		forged bool
 	}{
-		"Discovery": {reason: "it does not say where it gives tokens", path: "/.well-known/openid-configuration", status: http.StatusServiceUnavailable},
-		"Token":     {reason: "it does not give one", path: "/token", status: http.StatusBadGateway},
-		"Busy":      {reason: "it has too much to do", path: "/token", status: http.StatusTooManyRequests},
-		"Keys":      {reason: "it does not say who signs", path: "/keys", status: http.StatusInternalServerError, forged: true},
+		"Discovery": {reason: "The discovery fails temporarily.", path: "/.well-known/openid-configuration", status: http.StatusServiceUnavailable},
+		"Token":     {reason: "The token endpoint fails temporarily.", path: "/token", status: http.StatusBadGateway},
+		"Busy":      {reason: "The issuer is busy.", path: "/token", status: http.StatusTooManyRequests},
+		"Keys":      {reason: "The keys cannot be read temporarily.", path: "/keys", status: http.StatusInternalServerError, forged: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -259,7 +261,7 @@ func TestIssuerUnwell(t *testing.T) {
 			}})
 			_, err := get(t.Context(), a, "/")
 			if e, ok := errors.AsType[*CredentialError](err); !ok || !e.Temporary() {
-				t.Fatalf("%s\ngot %v, want a CredentialError that may pass", tc.reason, err)
+				t.Fatalf("%s\ngot %v, want a temporary CredentialError", tc.reason, err)
 			}
 			if !tc.forged {
 				want(t, a, http.StatusOK)
@@ -267,15 +269,15 @@ func TestIssuerUnwell(t *testing.T) {
 			}
 			_, err = get(t.Context(), a, "/")
 			if e, ok := errors.AsType[*CredentialError](err); !ok || e.Temporary() {
-				t.Errorf("%s\ngot %v, want a CredentialError that stays", tc.reason, err)
+				t.Errorf("%s\ngot %v, want a permanent CredentialError", tc.reason, err)
 			}
 		})
 	}
 }
 
-// unsigned is a token that looks good until its signature is checked.
+// unsigned is a token with an invalid signature.
 func unsigned(issuer, audience string) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	claims := fmt.Sprintf(`{"iss":%q,"aud":%q,"exp":%d}`, issuer, audience, time.Now().Add(time.Hour).Unix())
-	return part(`{"alg":"RS256","kid":"k"}`) + "." + part(claims) + "." + part("nobody")
+	return part(`{"alg":"RS256","kid":"k"}`) + "." + part(claims) + "." + part("unsigned")
 }

@@ -137,29 +137,29 @@ func (f *tokenFile) token(context.Context) (string, error) {
 	// Follow symbolic links: a pod's token is replaced by switching a link.
 	info, err := os.Stat(f.path)
 	if err != nil {
-		return "", fmt.Errorf("cannot read the token's file: %w", err)
+		return "", fmt.Errorf("cannot read token file: %w", err)
 	}
 	if f.text != "" && info.ModTime().Equal(f.mtime) && info.Size() == f.size {
 		return f.text, nil
 	}
 	if !info.Mode().IsRegular() {
 		// Opening a pipe may block forever.
-		return "", fmt.Errorf("cannot use the token's file %s: it is not a file", f.path)
+		return "", fmt.Errorf("cannot use token file %s: not a regular file", f.path)
 	}
 	const most = 1 << 20
 	if info.Size() > most {
-		return "", fmt.Errorf("cannot read the token's file %s: it is larger than a token can be", f.path)
+		return "", fmt.Errorf("cannot read token file %s: too large for a token", f.path)
 	}
 	data, err := os.ReadFile(f.path)
 	if err != nil {
-		return "", fmt.Errorf("cannot read the token's file: %w", err)
+		return "", fmt.Errorf("cannot read token file: %w", err)
 	}
 	text := strings.TrimSpace(string(data))
 	if text == "" {
-		return "", fmt.Errorf("cannot use the token's file %s: it is empty", f.path)
+		return "", fmt.Errorf("cannot use token file %s: empty", f.path)
 	}
 	if !isToken(text) {
-		return "", errors.New("cannot use the token's file " + f.path + ": it holds more than one token")
+		return "", errors.New("cannot use token file " + f.path + ": contains white space or non-ASCII characters")
 	}
 	f.text, f.mtime, f.size = text, info.ModTime(), info.Size()
 	return text, nil

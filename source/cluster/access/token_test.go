@@ -22,18 +22,19 @@ func TestTokenFileReplaced(t *testing.T) {
 	const one, two = "one-" + marker, "two-longer-" + marker
 	cases := map[string]struct {
 		reason string
-		// plant makes the token's file and returns what replaces the token.
+		// plant creates the token file and returns a function that replaces the
+		// token.
 		plant func(t *testing.T, at string) (replace func())
 	}{
 		"Rewritten": {
-			reason: "a file may be written anew",
+			reason: "A token file can be rewritten.",
 			plant: func(t *testing.T, at string) func() {
 				write(t, at, one)
 				return func() { write(t, at, two+"\n") }
 			},
 		},
 		"Renamed": {
-			reason: "another file may take its place",
+			reason: "A token file can be replaced by another file.",
 			plant: func(t *testing.T, at string) func() {
 				write(t, at, one+"\n")
 				return func() {
@@ -44,7 +45,7 @@ func TestTokenFileReplaced(t *testing.T) {
 			},
 		},
 		"Link": {
-			reason: "a pod's token is a link to a link to a folder, and the folder is another one",
+			reason: "The token of a pod is a link to a link to a folder that is replaced.",
 			plant: func(t *testing.T, at string) func() {
 				dir := filepath.Dir(at)
 				turn := func(to, token string) {
@@ -81,8 +82,8 @@ func TestTokenFileReplaced(t *testing.T) {
 	}
 }
 
-// TestTokenFileRefused replaces a token so that the file looks the same: only
-// the server notices.
+// TestTokenFileRefused replaces a token without changing the file's metadata:
+// the token is read again after the server refuses it.
 func TestTokenFileRefused(t *testing.T) {
 	t.Parallel()
 	const one, two = "one-" + marker, "two-" + marker
@@ -103,20 +104,20 @@ func TestTokenFileRefused(t *testing.T) {
 	valid = two
 	resp, err := a.Client.Post(a.URL, "application/json", strings.NewReader("hello"))
 	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("a token that was replaced: %v, %v, want 200", resp, err)
+		t.Fatalf("request with a replaced token: %v, %v, want 200", resp, err)
 	}
 	defer resp.Body.Close()
 	if diff := cmp.Diff([]string{one, one, two}, srv.seen()); diff != "" {
 		t.Errorf("tokens sent (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"", "hello", "hello"}, srv.bodies); diff != "" {
-		t.Errorf("a request is repeated with its body (-want +got):\n%s", diff)
+		t.Errorf("request bodies (-want +got):\n%s", diff)
 	}
 
 	valid = "none"
 	want(t, a, http.StatusUnauthorized)
 	if got := srv.seen(); len(got) != 4 {
-		t.Errorf("a token that is the only one is sent again: %d requests, want 4", len(got))
+		t.Errorf("%d requests, want 4: an unchanged token is not sent again", len(got))
 	}
 }
 
@@ -133,21 +134,21 @@ func TestTokenFileBad(t *testing.T) {
 		file   func(t *testing.T) string
 		want   string
 	}{
-		"Missing": {"the file may be mounted later", at("nope"), "no such file"},
-		"Empty":   {"nothing is no token", holds(""), "it is empty"},
-		"Blank":   {"space is nothing", holds(" \n\n"), "it is empty"},
-		"Lines":   {"two lines are two tokens", holds(marker + "-a\n" + marker + "-b\n"), "more than one token"},
-		"Words":   {"a token has no space in it", holds("Bearer " + marker), "more than one token"},
-		"Binary":  {"a token is text", holds("\x00\x01" + marker), "more than one token"},
-		"Large":   {"a token is small", holds(strings.Repeat(marker, 1<<18)), "larger than a token can be"},
-		"Pipe": {"nobody waits for a pipe", func(t *testing.T) string {
+		"Missing": {"A missing file is reported; it can be mounted later.", at("nope"), "no such file"},
+		"Empty":   {"An empty file is refused.", holds(""), ": empty"},
+		"Blank":   {"A blank file is refused.", holds(" \n\n"), ": empty"},
+		"Lines":   {"A file with two lines is refused.", holds(marker + "-a\n" + marker + "-b\n"), "white space or non-ASCII"},
+		"Words":   {"A token with a space is refused.", holds("Bearer " + marker), "white space or non-ASCII"},
+		"Binary":  {"A binary file is refused.", holds("\x00\x01" + marker), "white space or non-ASCII"},
+		"Large":   {"A large file is refused.", holds(strings.Repeat(marker, 1<<18)), "too large for a token"},
+		"Pipe": {"A named pipe as token file does not block.", func(t *testing.T) string {
 			path := filepath.Join(t.TempDir(), "pipe")
 			if err := syscall.Mkfifo(path, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			return path
-		}, "it is not a file"},
-		"Folder": {"a folder is no file", func(t *testing.T) string { return t.TempDir() }, "it is not a file"},
+		}, "not a regular file"},
+		"Folder": {"A folder is refused.", func(t *testing.T) string { return t.TempDir() }, "not a regular file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -161,13 +162,13 @@ func TestTokenFileBad(t *testing.T) {
 			}
 			keeps(t, err)
 			if got := srv.seen(); len(got) > 0 {
-				t.Errorf("%s\nthe server is asked without a token: %q", tc.reason, got)
+				t.Errorf("%s\nserver was asked without a token: %q", tc.reason, got)
 			}
 		})
 	}
 }
 
-// TestTokenFileTogether reads a token many times at once while it is replaced.
+// TestTokenFileTogether reads a token concurrently while it is replaced.
 func TestTokenFileTogether(t *testing.T) {
 	t.Parallel()
 	at := write(t, "token", "0-"+marker)
@@ -178,7 +179,7 @@ func TestTokenFileTogether(t *testing.T) {
 		wg.Go(func() {
 			for range 10 {
 				if status, err := get(t.Context(), a, "/"); err != nil || status != http.StatusOK {
-					t.Errorf("the server answers %d, %v", status, err)
+					t.Errorf("server answered %d, %v", status, err)
 				}
 			}
 		})
@@ -191,7 +192,7 @@ func TestTokenFileTogether(t *testing.T) {
 	}
 	wg.Wait()
 	if slices.ContainsFunc(srv.seen(), func(s string) bool { return !strings.HasSuffix(s, marker) }) {
-		t.Errorf("half a token was sent: %q", srv.seen())
+		t.Errorf("partial token was sent: %q", srv.seen())
 	}
 }
 
@@ -201,15 +202,15 @@ func TestFixedToken(t *testing.T) {
 	a := open(t, source.Cluster{URL: srv.URL, CAData: srv.CA, Token: " " + marker + "\n"})
 	want(t, a, http.StatusUnauthorized)
 	if diff := cmp.Diff([]string{marker}, srv.seen()); diff != "" {
-		t.Errorf("a token that cannot change is sent once, without space around it (-want +got):\n%s", diff)
+		t.Errorf("tokens sent, want the fixed token once and without spaces (-want +got):\n%s", diff)
 	}
 	if srv.agent != "tests" {
-		t.Errorf("the server is told the name %q, want %q", srv.agent, "tests")
+		t.Errorf("user agent is %q, want %q", srv.agent, "tests")
 	}
 }
 
-// TestElsewhere sees that a credential goes to no other address, whatever the
-// server and the caller do.
+// TestElsewhere checks that a credential is not sent to another host, whatever
+// the server and the caller do.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	other := newAPI(t, nil)
@@ -225,7 +226,7 @@ func TestElsewhere(t *testing.T) {
 	} {
 		a := open(t, c)
 		if status, err := get(t.Context(), a, "/"); err != nil || status != http.StatusTemporaryRedirect {
-			t.Errorf("%s: a redirect is followed: %d, %v", name, status, err)
+			t.Errorf("%s: redirect was followed: %d, %v", name, status, err)
 		}
 		if c.Kubeconfig != "" {
 			continue
@@ -237,6 +238,6 @@ func TestElsewhere(t *testing.T) {
 		_ = resp.Body.Close()
 	}
 	if diff := cmp.Diff([]string{"", ""}, other.seen()); diff != "" {
-		t.Errorf("tokens sent elsewhere (-want +got):\n%s", diff)
+		t.Errorf("tokens sent to another host (-want +got):\n%s", diff)
 	}
 }

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// fleet is how many clusters are read, and each how many definitions one has.
+	// fleet is the number of clusters, each the number of definitions in one.
 	fleet, each = 20, 500
 	wantedFleet = 400
 
 	definitionsPath = "/apis/apiextensions.crossplane.io/v1/compositeresourcedefinitions"
 )
 
-// clusters measures reading many clusters at once, and starting again when nothing
-// has changed. They are one real API server under many names: twenty of them do not
-// fit on a machine.
+// clusters measures reading many clusters at once, and a restart without
+// changes. They are one real API server under many names, as twenty do not fit
+// on a machine.
 func clusters(w io.Writer, tmp string) error {
 	s, err := apiserver.Run(apiserver.Options{})
 	if errors.Is(err, apiserver.ErrOff) {

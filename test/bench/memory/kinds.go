@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// offered is how many kinds of composites the cluster serves, and inhabited of
-	// how many of them there is a composite.
+	// offered is the number of kinds of composites that the cluster serves,
+	// inhabited the number of kinds with a composite.
 	offered, inhabited = 10_000, 100
 	wantedKinds        = 400
 )
 
-// kinds measures a cluster that serves many kinds of composites. It is a stand-in:
-// a real API server needs an hour and tens of gigabytes for so many.
+// kinds measures a cluster that serves many kinds of composites. It is a
+// stand-in: a real API server needs an hour and tens of gigabytes for so many.
 func kinds(w io.Writer, tmp string) error {
 	s := &standIn{}
 	server := httptest.NewServer(s)
@@ -55,7 +55,7 @@ func kinds(w io.Writer, tmp string) error {
 	return nil
 }
 
-// standIn answers like an API server with many definitions.
+// standIn responds like an API server with many definitions.
 type standIn struct{ watches, lists, bodies atomic.Int64 }
 
 const (
@@ -63,7 +63,7 @@ const (
 	platform   = "platform.example.org"
 )
 
-// ServeHTTP answers what a portal asks.
+// ServeHTTP responds to the requests of a portal.
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	path := strings.Trim(r.URL.Path, "/")
@@ -118,10 +118,10 @@ func thing(i int) string {
 	return fmt.Sprintf(`{"apiVersion":"%s/v1","kind":"Thing%[2]d","metadata":{"name":"one","namespace":"default","uid":"u-%[2]d","resourceVersion":"7"},"spec":{"size":1}}`, platform, i)
 }
 
-// list answers with one page of objects.
+// list responds with one page of objects.
 func (s *standIn) list(w io.Writer, r *http.Request, n int, object func(i int, metadata bool) string) {
 	q := r.URL.Query()
-	from, _ := strconv.Atoi(q.Get("continue")) // Without one it begins.
+	from, _ := strconv.Atoi(q.Get("continue")) // Without a token the list begins at zero.
 	to := n
 	if limit, err := strconv.Atoi(q.Get("limit")); err == nil && limit > 0 {
 		to = min(n, from+limit)
@@ -152,7 +152,7 @@ func definition(i int, metadata bool) string {
 		`"size":{"type":"integer","description":"How many there are."},"region":{"type":"string","enum":["eu","us"]}}}}}}}]}}`, crossplane, head, platform, i)
 }
 
-// discovery answers with everything that is served.
+// discovery responds with all served kinds.
 func (s *standIn) discovery(w io.Writer) {
 	type resource struct {
 		Resource string   `json:"resource"`

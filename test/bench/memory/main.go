@@ -1,8 +1,8 @@
-// Command memory measures the most memory that the programs take: ingestor-cli and
-// portal-backend over a folder of definitions in JSON, a file each, with 3,000 files
-// and with ten times as many; portal-backend over 20 clusters of 500 definitions each,
-// at its first start and at the next one; with one push of 200,000 entities; and with
-// a cluster that serves 10,000 kinds of composites.
+// Command memory measures the peak memory of the programs: ingestor-cli and
+// portal-backend over a folder of definitions in JSON, one per file, with 3,000
+// files and with ten times as many; portal-backend over 20 clusters of 500
+// definitions each, at its first start and at the next one; with one push of
+// 200,000 entities; and with a cluster that serves 10,000 kinds of composites.
 //
 //	go run ./test/bench/memory
 //	go run ./test/bench/memory -only push -program /path/to/another/portal-backend
@@ -23,7 +23,7 @@ import (
 	"example.dev/ingestor/test/sample"
 )
 
-// What is wanted, in MB, however many files there are.
+// Memory limits in MB, for any number of files.
 const (
 	wantedCommand = 500
 	wantedService = 250
@@ -96,7 +96,7 @@ func folders(w io.Writer, tmp string) error {
 	return nil
 }
 
-// folder returns a folder of n definitions.
+// folder creates a folder of n definitions.
 func folder(tmp string, n int) (string, error) {
 	at := filepath.Join(tmp, fmt.Sprint(n))
 	if _, err := os.Stat(at); err == nil {
@@ -118,7 +118,7 @@ func folder(tmp string, n int) (string, error) {
 	return at, nil
 }
 
-// command runs ingestor-cli and returns how much memory it took, in MB.
+// command runs ingestor-cli and returns its peak memory in MB.
 func command(tmp, in string, n int) (int, error) {
 	to := filepath.Join(tmp, "entities")
 	defer func() { _ = os.RemoveAll(to) }()
@@ -129,13 +129,13 @@ func command(tmp, in string, n int) (int, error) {
 	}
 	used, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return 0, errors.New("the system does not tell")
+		return 0, errors.New("peak memory is not available on this system")
 	}
 	return int(used.Maxrss * 1024 / 1e6), nil
 }
 
 // service starts portal-backend, waits until all entities are made, and returns
-// how much memory it took, in MB.
+// its peak memory in MB.
 func service(tmp, in string, n int) (int, error) {
 	p, err := prepare(tmp, fmt.Sprintf("  sources: [{ name: files, type: file, path: %s }]", in))
 	if err != nil {
@@ -144,8 +144,8 @@ func service(tmp, in string, n int) (int, error) {
 	return p.run(func() (bool, error) { return generated(p.address) == 3*n, nil })
 }
 
-// generated returns how many entities a service has made; -1 if it does not say,
-// as before it is ready.
+// generated returns the number of entities a service has made; -1 before it is
+// ready.
 func generated(address string) int {
 	health := struct {
 		EntitiesGenerated int `json:"entitiesGenerated"`

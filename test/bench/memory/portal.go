@@ -7,16 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
+	"example.dev/ingestor/test/bench/backend"
 	"example.dev/ingestor/test/process"
 )
-
-// token is that of a service.
-const token = "bench-token-of-a-service"
 
 const configuration = `
 backend:
@@ -29,17 +25,17 @@ composerIngestor:
 %[4]s
 `
 
-// patience is how long a portal may take for what it is asked.
+// patience is the timeout of a measurement.
 const patience = 20 * time.Minute
 
-// portal is a portal-backend with a database of its own, which can be started
+// portal is a portal-backend with its own database, which can be started
 // several times.
 type portal struct {
 	dir, address, config string
 	started              time.Time
 }
 
-// prepare writes a configuration, of which more is the end.
+// prepare writes a configuration that ends with more.
 func prepare(tmp, more string) (*portal, error) {
 	dir, err := os.MkdirTemp(tmp, "service-")
 	if err != nil {
@@ -50,17 +46,17 @@ func prepare(tmp, more string) (*portal, error) {
 		return nil, err
 	}
 	p := &portal{dir: dir, address: fmt.Sprintf("127.0.0.1:%d", port), config: filepath.Join(dir, "app-config.yaml")}
-	text := fmt.Appendf(nil, configuration, p.address, filepath.Join(dir, "portal.sqlite"), token, more)
+	text := fmt.Appendf(nil, configuration, p.address, filepath.Join(dir, "portal.sqlite"), backend.Token, more)
 	return p, os.WriteFile(p.config, text, 0o600)
 }
 
-// ask asks the portal about ingestion.
+// ask sends a request to the ingestion API of the portal.
 func ask(address, about string, v any) error {
 	req, err := http.NewRequest(http.MethodGet, "http://"+address+"/api/composer-ingestor/"+about, http.NoBody)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Authorization", "Bearer "+backend.Token)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
@@ -69,8 +65,8 @@ func ask(address, about string, v any) error {
 	return json.NewDecoder(resp.Body).Decode(v)
 }
 
-// settled reports whether so many sources have been read since the portal was
-// started, and all that they gave has been worked off and checked.
+// settled reports whether the given number of sources have been read since the
+// start, and all their objects have been processed and checked.
 func (p *portal) settled(sources int) (bool, error) {
 	var health struct {
 		EntitiesGenerated int
@@ -81,13 +77,13 @@ func (p *portal) settled(sources int) (bool, error) {
 	}
 	var findings struct{ Pending int }
 	if ask(p.address, "health", &health) != nil || ask(p.address, "findings?limit=0", &findings) != nil {
-		// It is starting.
+		// The portal is starting.
 		return false, nil
 	}
 	read := 0
 	for _, s := range health.Sources {
 		if s.LastError != "" {
-			return false, fmt.Errorf("a source cannot be read: %s", s.LastError)
+			return false, fmt.Errorf("source cannot be read: %s", s.LastError)
 		}
 		if s.LastSuccess.After(p.started) {
 			read++
@@ -96,8 +92,8 @@ func (p *portal) settled(sources int) (bool, error) {
 	return read == sources && health.EntitiesGenerated > 0 && findings.Pending == 0, nil
 }
 
-// run starts the portal, waits until done says so, stops it, and returns the most
-// memory it took, in MB.
+// run starts the portal, waits until done returns true, stops it, and returns
+// its peak memory in MB.
 func (p *portal) run(done func() (bool, error)) (mb int, err error) {
 	log := &process.Log{}
 	cmd := exec.Command(*program, "--config", p.config)
@@ -125,20 +121,9 @@ func (p *portal) run(done func() (bool, error)) (mb int, err error) {
 			return 0, fmt.Errorf("not done after %v:\n%s", patience, log.Tail())
 		}
 	}
-	if mb, err = peak(running.PID()); err != nil {
-		return 0, err
-	}
-	return mb, running.Stop(time.Minute, syscall.SIGTERM)
-}
-
-// peak returns the most memory that a process had, in MB.
-func peak(pid int) (int, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	peak, err := backend.Memory(running.PID(), backend.Peak)
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(data), "VmHWM:")
-	number, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	kB, err := strconv.Atoi(number)
-	return kB * 1024 / 1e6, err
+	return int(peak), running.Stop(time.Minute, syscall.SIGTERM)
 }

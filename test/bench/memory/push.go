@@ -8,16 +8,18 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+
+	"example.dev/ingestor/test/bench/backend"
 )
 
 const (
-	// pushed is how many entities are pushed at once.
+	// pushed is the number of entities in one push.
 	pushed     = 200_000
 	wantedPush = 400
 )
 
-// push measures one push of many entities into an empty catalog, the same once
-// more, and one in which each is another.
+// push measures one push of many entities to an empty catalog, the same push
+// again, and one that changes every entity.
 func push(w io.Writer, tmp string) error {
 	p, err := prepare(tmp, "")
 	if err != nil {
@@ -51,11 +53,12 @@ func components(file, text string) error {
 	return errors.Join(out.Flush(), f.Close())
 }
 
-// push pushes a file as soon as the portal is ready, and reports whether it was.
+// push pushes a file as soon as the portal is ready, and reports whether it
+// was.
 func (p *portal) push(file string) (bool, error) {
 	resp, err := http.Get("http://" + p.address + "/.backstage/health/v1/readiness")
 	if err != nil || resp.StatusCode != http.StatusOK {
-		// It is starting.
+		// The portal is starting.
 		return false, nil
 	}
 	_ = resp.Body.Close()
@@ -67,7 +70,7 @@ func (p *portal) push(file string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Authorization", "Bearer "+backend.Token)
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	resp, err = http.DefaultClient.Do(req)
 	if err != nil {
@@ -76,7 +79,7 @@ func (p *portal) push(file string) (bool, error) {
 	defer func() { _ = resp.Body.Close() }()
 	said, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("the push was answered with %s: %s", resp.Status, said)
+		err = fmt.Errorf("push returned %s: %s", resp.Status, said)
 	}
 	return err == nil, err
 }

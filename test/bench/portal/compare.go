@@ -8,14 +8,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+
+	"example.dev/ingestor/test/bench/backend"
 )
 
-// rounds is how often each program is measured in a comparison, in turns: what
-// else the machine does then slows both.
+// rounds is the number of measurements of each program in a comparison. They
+// alternate, so that other load affects both.
 const rounds = 7
 
-// build builds portal-backend: that of a revision, or the one that is here if
-// the revision is empty. An old one is built without the page it serves.
+// build builds portal-backend of a revision, or of the working copy if the
+// revision is empty. An old one is built without its web pages.
 func build(tmp, revision string) (string, error) {
 	program := filepath.Join(tmp, "portal-backend"+revision)
 	dir := "."
@@ -59,10 +61,10 @@ func versus(w io.Writer, tmp, program, revision string) error {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
-		if servers[i], err = start(dir, program, "{ client: sqlite, connection: { filename: "+filepath.Join(dir, "portal.sqlite")+" } }"); err != nil {
+		if servers[i], err = start(dir, program, backend.SQLite(dir), ""); err != nil {
 			return err
 		}
-		defer servers[i].stop()
+		defer servers[i].Stop()
 		if _, err := servers[i].push(body.Bytes()); err != nil {
 			return err
 		}

@@ -12,21 +12,20 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Of ten entities three are what the engine makes of a definition of 61 fields
-// (Template, API and Resource), six are components of 0.7 KB, one is a system.
+// Of ten entities three are made of a definition of 61 fields (Template, API
+// and Resource), six are components of 0.7 KB, one is a system.
 const perTen = 10
 
-// kinds are the kinds of the entities and how many of ten they are.
+// kinds are the kinds of the entities with their share of ten.
 var kinds = []struct {
 	name string
 	of   int
 }{{"component", 6}, {"api", 1}, {"template", 1}, {"resource", 1}, {"system", 1}}
 
-// catalog writes n entities as lines of JSON and returns how many bytes they
-// have.
+// catalog writes n entities as lines of JSON and returns their size in bytes.
 func catalog(w io.Writer, n int) (int, error) { return part(w, 0, n) }
 
-// part writes the entities from one up to, but without, another.
+// part writes the entities of a range without its end.
 func part(w io.Writer, from, to int) (int, error) {
 	out := bufio.NewWriterSize(w, 1<<20)
 	size := 0

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// fillPart is how many entities are pushed at once.
+// fillPart is the number of entities in one push.
 const fillPart = 20_000
 
 // fill pushes n entities.
@@ -37,8 +37,8 @@ var counted = []struct{ name, query string }{
 	{"types of a search", "facet=kind&facet=spec.type&fullTextFilterTerm=component"},
 }
 
-// countFacets measures facets with ten thousand entities and with many: the first
-// request after something was written, and the next one.
+// countFacets measures facets with ten thousand entities and with many: the
+// first request after a write, and the next one.
 func countFacets(w io.Writer, tmp, program, name string, database func(string) (string, error)) error {
 	for _, n := range []int{*small, *largest} {
 		if err := facetsOf(w, tmp, program, name, n, database); err != nil {
@@ -57,11 +57,11 @@ func facetsOf(w io.Writer, tmp, program, name string, n int, database func(strin
 	if err != nil {
 		return err
 	}
-	s, err := start(dir, program, connection)
+	s, err := start(dir, program, connection, "")
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.Stop()
 	if err := s.fill(n); err != nil {
 		return err
 	}

@@ -9,17 +9,19 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"example.dev/ingestor/test/bench/backend"
 )
 
-// read is one of the requests that are mixed, and how many of a hundred are so.
+// read is one of the mixed requests with its share in percent.
 type read struct {
 	name  string
 	of    int
 	query func(r *rand.Rand, components int) string
 }
 
-// mix are the requests of a portal's pages: an entity's page, a list, a table of
-// 20 with its filters, and a search.
+// mix are the requests of a portal's pages: an entity's page, a list, a table
+// of 20 with its filters, and a search.
 var mix = []read{
 	{"by-name", 40, func(r *rand.Rand, components int) string {
 		return fmt.Sprintf("/api/catalog/entities/by-name/component/default/component-%06d", r.IntN(components))
@@ -43,15 +45,15 @@ var mix = []read{
 	}},
 }
 
-// timing is how long a request took.
+// timing is the duration of a request.
 type timing struct {
 	read int
 	due  time.Time
 	took time.Duration
 }
 
-// mixed makes requests at a steady rate until ctx ends, whether or not those before
-// were answered, and returns how long each took from when it was due.
+// mixed sends requests at a constant rate until ctx ends, without waiting for
+// earlier responses, and returns the duration of each from when it was due.
 func (s *server) mixed(ctx context.Context, rate, components int) ([]timing, error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	defer client.CloseIdleConnections()
@@ -90,13 +92,13 @@ func draw(r *rand.Rand) int {
 	return 0
 }
 
-// fetch reads an answer.
+// fetch reads a response.
 func (s *server) fetch(client *http.Client, path string) error {
-	req, err := http.NewRequest(http.MethodGet, s.base+path, http.NoBody)
+	req, err := http.NewRequest(http.MethodGet, s.Base+path, http.NoBody)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Authorization", "Bearer "+backend.Token)
 	res, err := client.Do(req)
 	if err != nil {
 		return err
@@ -106,12 +108,12 @@ func (s *server) fetch(client *http.Client, path string) error {
 		return err
 	}
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s was answered with %s", path, res.Status)
+		return fmt.Errorf("%s returned %s", path, res.Status)
 	}
 	return nil
 }
 
-// spread is how long most requests took, in milliseconds.
+// spread has percentiles of durations, in milliseconds.
 type spread struct {
 	n             int
 	p50, p99, max float64

@@ -12,22 +12,23 @@ import (
 	"path/filepath"
 	"time"
 
+	"example.dev/ingestor/test/bench/backend"
 	"example.dev/ingestor/test/sample"
 )
 
-// wantedRatio is how much longer 99 of 100 reads may take while definitions are
-// written than otherwise.
+// wantedRatio is the allowed slowdown of reads at the 99th percentile while
+// definitions are written.
 const wantedRatio = 5
 
-// firstDefinition is the number of the first definition in the folder: those below
-// are in what is pushed.
+// firstDefinition is the number of the first definition in the folder; the
+// definitions below it are pushed.
 const firstDefinition = 1_000_000
 
-// folder is one that the server watches.
+// folder is a folder that the server watches.
 type folder struct {
 	path string
 	n    int
-	// owner is what all definitions say.
+	// owner is the owner in all definitions.
 	owner string
 }
 
@@ -47,7 +48,7 @@ func (f *folder) write(owner string) error {
 	return nil
 }
 
-// settled waits until the catalog has all that is in the folder.
+// settled waits until the catalog has all definitions of the folder.
 func (f *folder) settled(s *server) error {
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		n, err := s.total("kind=template,spec.owner=" + f.owner)
@@ -58,18 +59,18 @@ func (f *folder) settled(s *server) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%d of %d definitions arrived:\n%s", n, f.n, s.log.String())
+			return fmt.Errorf("%d of %d definitions arrived:\n%s", n, f.n, s.Log.String())
 		}
 	}
 }
 
-// total returns how many entities pass a filter.
+// total returns the number of entities that match a filter.
 func (s *server) total(filter string) (int, error) {
-	req, err := http.NewRequest(http.MethodGet, s.base+"/api/catalog/entities/by-query?limit=0&filter="+filter, http.NoBody)
+	req, err := http.NewRequest(http.MethodGet, s.Base+"/api/catalog/entities/by-query?limit=0&filter="+filter, http.NoBody)
 	if err != nil {
 		return 0, err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Authorization", "Bearer "+backend.Token)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err
@@ -82,8 +83,8 @@ func (s *server) total(filter string) (int, error) {
 	return page.TotalItems, err
 }
 
-// besideWriter measures reads of a catalog, first alone and then
-// while all definitions of a folder change, in one run.
+// besideWriter measures reads of a catalog, first without writes and then while
+// all definitions of a folder change, in one run.
 func besideWriter(w io.Writer, tmp, program, name string, database func(string) (string, error)) error {
 	n := *small
 	dir, err := os.MkdirTemp(tmp, "writer-")
@@ -101,12 +102,12 @@ func besideWriter(w io.Writer, tmp, program, name string, database func(string) 
 	if err != nil {
 		return err
 	}
-	s, err := startWith(dir, program, connection, fmt.Sprintf(
+	s, err := start(dir, program, connection, fmt.Sprintf(
 		"composerIngestor:\n  schedule: { frequency: 1h, timeout: 1h }\n  sources: [{ name: files, type: file, path: %s }]\n", f.path))
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.Stop()
 	if err := s.fill(n); err != nil {
 		return err
 	}
@@ -117,8 +118,8 @@ func besideWriter(w io.Writer, tmp, program, name string, database func(string) 
 	return s.beside(w, f, n/perTen*6)
 }
 
-// writerRounds is how often the definitions change, in turns with quiet: what else
-// the machine does then slows both.
+// writerRounds is how often the definitions change. The rounds alternate with
+// quiet ones, so that other load affects both.
 const writerRounds = 3
 
 // beside measures mixed reads with and without a writer.
@@ -167,16 +168,16 @@ func (s *server) beside(w io.Writer, f *folder, components int) error {
 	return nil
 }
 
-// idle waits until the server does next to nothing: what was written is checked, and
-// its findings are stored, after it can be read.
+// idle waits until the server is almost idle: findings of written entities are
+// computed and stored after the entities can be read.
 func (s *server) idle() error {
 	for range 120 {
-		before, err := s.cpu()
+		before, err := s.CPU()
 		if err != nil {
 			return err
 		}
 		time.Sleep(time.Second)
-		after, err := s.cpu()
+		after, err := s.CPU()
 		if err != nil {
 			return err
 		}
@@ -184,10 +185,10 @@ func (s *server) idle() error {
 			return nil
 		}
 	}
-	return errors.New("the server is busy for minutes after the last change")
+	return errors.New("server is busy for minutes after the last change")
 }
 
-// during makes mixed reads while it does something, and returns how long that took.
+// during makes mixed reads while do runs, and returns the duration of do.
 func (s *server) during(components int, do func() error) (all []timing, took time.Duration, err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

@@ -1,6 +1,6 @@
-// Package rate measures how often something can be done in a second of one
-// core, beside a yardstick that is measured in the same run: machines differ, and
-// are shared.
+// Package rate measures how often a function can run per second of one core, in
+// comparison with a reference from the same run, as machines differ and are
+// shared.
 package rate
 
 import (
@@ -12,10 +12,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Rate is how often something was done in a second of processor time.
+// Rate is the number of runs per second of CPU time.
 type Rate struct{ Best, Median float64 }
 
-// BesideYAML lets f, n times a round, and the parsing of a YAML text take turns
+// BesideYAML alternates n calls of f per round with the parsing of a YAML text,
 // on one core.
 func BesideYAML(rounds, n int, f func() error, text []byte) (ours, parsing Rate, err error) {
 	runtime.GOMAXPROCS(1)
@@ -43,7 +43,7 @@ func rateOf(all []float64) Rate {
 	return Rate{Best: all[len(all)-1], Median: all[len(all)/2]}
 }
 
-// perSecond returns how often f runs in a second of processor time.
+// perSecond returns how often f runs per second of CPU time.
 func perSecond(n int, f func() error) (float64, error) {
 	runtime.GC()
 	before, err := cpu()
@@ -59,7 +59,7 @@ func perSecond(n int, f func() error) (float64, error) {
 	return float64(n) / (after - before).Seconds(), err
 }
 
-// cpu returns the processor time this process has used.
+// cpu returns the CPU time of this process.
 func cpu() (time.Duration, error) {
 	var u syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -1,7 +1,7 @@
-// Command scaffolder measures tasks as a whole program: how many a second
-// portal-backend brings from the form of a definition of 61 leaf fields to the
-// object in a real API server, and how long what an action says takes to those
-// who follow the task.
+// Command scaffolder measures tasks as a whole program: the number of tasks per
+// second from the form of a definition of 61 leaf fields to the object in a
+// real API server, and the delay of log messages from an action to clients that
+// follow the task.
 //
 //	go run ./test/bench/scaffolder
 package main
@@ -23,7 +23,7 @@ import (
 	"example.dev/ingestor/test/sample"
 )
 
-// What is wanted.
+// Targets of the measurements.
 const (
 	wantedRate    = 50
 	wantedLatency = 100 * time.Millisecond
@@ -50,11 +50,11 @@ func main() {
 	}
 }
 
-// bench is what all measurements share.
+// bench has what all measurements share.
 type bench struct {
 	w io.Writer
-	// tmp is a folder, program portal-backend, and talking the same with an
-	// action that says when it says something.
+	// tmp is a folder, program is portal-backend, and talking is this program
+	// as a portal with an action that logs the time.
 	tmp, program, talking string
 	cluster               *apiserver.Server
 }
@@ -128,13 +128,12 @@ func (b *bench) measure(engine, database string) error {
 	return b.follow(engine, database, 1)
 }
 
-// quantile returns the duration that a part of all, which are sorted, is not
-// longer than.
+// quantile returns a quantile of sorted durations.
 func quantile(sorted []time.Duration, part float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))].Round(100 * time.Microsecond)
 }
 
-// told are durations as they are told.
+// told formats durations.
 func told(all []time.Duration) string {
 	slices.Sort(all)
 	return fmt.Sprintf("p50 %v, p99 %v, longest %v", quantile(all, .5), quantile(all, .99), all[len(all)-1].Round(100*time.Microsecond))

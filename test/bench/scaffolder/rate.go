@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// form is the Template that the definition becomes.
+	// form is the Template of the definition.
 	form = "xsamples0.platform.example.org"
-	// workers is how many tasks a portal runs at once that nobody told how many.
+	// workers is the default number of concurrent tasks of a portal.
 	workers = 10
-	// warm is how many tasks are run before any is measured: what is asked of a
-	// cluster once is asked then.
+	// warm is the number of tasks before the measurement, which fill the caches
+	// of the cluster client.
 	warm = 20
 )
 
-// values are those of the form, every group of it filled.
+// values returns values of the form with every group filled.
 func values(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"name":%q,"namespace":"default","region":"eu-west-1","size":"large","tags":{"a":"b"}`, name)
@@ -31,7 +31,7 @@ func values(name string) string {
 	return b.String()
 }
 
-// rate measures how many tasks are done in a second.
+// rate measures the number of tasks per second.
 func (b *bench) rate(engine, database string) error {
 	s, err := b.begin(b.program, database, workers)
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *bench) rate(engine, database string) error {
 	if err := s.done(warm); err != nil {
 		return err
 	}
-	before, err := s.cpu()
+	before, err := s.CPU()
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (b *bench) rate(engine, database string) error {
 		return err
 	}
 	took := time.Since(began)
-	after, err := s.cpu()
+	after, err := s.CPU()
 	if err != nil {
 		return err
 	}
@@ -73,8 +73,8 @@ func (b *bench) rate(engine, database string) error {
 	return nil
 }
 
-// post asks for n tasks, as so many clients do, and returns how long each
-// waited for its answer.
+// post creates n tasks with concurrent clients, and returns the duration of
+// each request.
 func (s *service) post(name string, n int) ([]time.Duration, error) {
 	var next atomic.Int64
 	took, errs := make([]time.Duration, n), make([]error, *clients)
@@ -92,12 +92,12 @@ func (s *service) post(name string, n int) ([]time.Duration, error) {
 	return took, errors.Join(errs...)
 }
 
-// done waits until n tasks are completed, and there are no others.
+// done waits until n tasks are completed, and checks that there are no others.
 func (s *service) done(n int) error {
 	if err := until("the tasks", func() error {
 		left, err := s.total("open", "processing")
 		if err == nil && left > 0 {
-			err = fmt.Errorf("%d are left", left)
+			err = fmt.Errorf("%d tasks are left", left)
 		}
 		return err
 	}); err != nil {

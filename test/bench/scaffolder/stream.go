@@ -26,19 +26,19 @@ import (
 	"example.dev/ingestor/internal/server"
 )
 
-// serveConfig is the environment variable that makes of this program a portal
-// with an action of its own, with a configuration.
+// serveConfig is the environment variable that makes this program run as a
+// portal with the talker action, with a configuration.
 const serveConfig = "BENCH_SERVE_CONFIG"
 
 const (
 	talk = "bench:talk"
-	// mark stands before the time that a line was said.
+	// mark precedes the time at which a line was logged.
 	mark = "said at "
-	// longestPause is the longest that an action is silent.
+	// longestPause is the longest pause between two lines.
 	longestPause = 50 * time.Millisecond
 )
 
-// talker says lines at random moments, each with its own.
+// talker logs lines at random times, each with its time.
 var talker = action.Action{ID: talk, Run: func(ctx context.Context, c *action.Call) error {
 	n, err := strconv.Atoi(c.Input.Get("lines").Scalar())
 	if err != nil {
@@ -55,15 +55,15 @@ var talker = action.Action{ID: talk, Run: func(ctx context.Context, c *action.Ca
 	return nil
 }}
 
-// serve is a portal with the talker, until it is told to end.
+// serve runs a portal with the talker until it is told to end.
 func serve(path string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	debug.SetGCPercent(200) // As portal-backend does.
+	debug.SetGCPercent(200) // This is the setting of portal-backend.
 	c, found := config.Load([]string{path}, config.Options{Sections: config.PortalSections})
 	for _, f := range found {
 		if f.Severity == finding.Error {
-			return fmt.Errorf("the configuration is wrong: %s", f.Message)
+			return fmt.Errorf("configuration is invalid: %s", f.Message)
 		}
 	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: c.Backend.LogLevel}))
@@ -78,8 +78,8 @@ func serve(path string) error {
 	return errors.Join(p.Run(ctx, l), p.Close())
 }
 
-// follow measures how long a line takes from the action to those who follow the
-// task, who ask the replicas in turn.
+// follow measures the delay of a line from the action to clients that follow
+// the task, which use the replicas in turn.
 func (b *bench) follow(engine, database string, replicas int) error {
 	var all []*service
 	for range replicas {
@@ -105,7 +105,7 @@ func (b *bench) follow(engine, database string, replicas int) error {
 				took[i], err = s.listen(id)
 			}
 			if err == nil && len(took[i]) != *lines {
-				err = fmt.Errorf("of %d lines %d were seen", *lines, len(took[i]))
+				err = fmt.Errorf("of %d lines %d were received", *lines, len(took[i]))
 			}
 			errs[i] = err
 		})
@@ -123,9 +123,9 @@ func (b *bench) follow(engine, database string, replicas int) error {
 	return nil
 }
 
-// listen follows a task until it is over, and returns how long each line took.
+// listen follows a task until it ends, and returns the delay of each line.
 func (s *service) listen(id string) (took []time.Duration, err error) {
-	resp, err := s.request(http.MethodGet, "/api/scaffolder/v2/tasks/"+id+"/eventstream", "")
+	resp, err := s.Request(http.MethodGet, "/api/scaffolder/v2/tasks/"+id+"/eventstream", "")
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *service) listen(id string) (took []time.Duration, err error) {
 		line, err := in.ReadString('\n')
 		now := time.Now()
 		if errors.Is(err, io.EOF) {
-			return took, errors.New("the stream ended before the task did")
+			return took, errors.New("stream ended before the task did")
 		}
 		if err != nil {
 			return took, err

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// yardstick tells how fast the machine is at the moment: figures of two days, or
-// of two hours on a machine that is shared, say little without it. It is the time
-// that a fixed piece of work takes, alone and beside others on all processors.
+// yardstick measures the current speed of the machine, without which results of
+// different times or machines cannot be compared. It is the time of a fixed
+// piece of work, alone and concurrently on all CPUs.
 func yardstick(w io.Writer) error {
 	document := map[string]any{}
 	for i := range 2000 {
@@ -34,7 +34,7 @@ func yardstick(w io.Writer) error {
 	return nil
 }
 
-// pieces does so many pieces of work at once.
+// pieces does n pieces of work at once.
 func pieces(document map[string]any, n int) (time.Duration, error) {
 	errs := make([]error, n)
 	begun := time.Now()
@@ -59,8 +59,8 @@ func pieces(document map[string]any, n int) (time.Duration, error) {
 	return time.Since(begun), errors.Join(errs...)
 }
 
-// settle waits until what was done to prepare, the filling of a cluster, does not
-// keep the disk and the processors busy any more.
+// settle waits until the preparation, which filled a cluster, no longer keeps
+// disk and CPUs busy.
 func settle() {
 	syscall.Sync()
 	time.Sleep(3 * time.Second)

@@ -1,7 +1,7 @@
-// Command tools measures the three small tools: how many definitions a second of
-// one core go through the built-in templates, and xrd-extract | xrd-transform |
-// portal-provide as whole programs over many records, with the memory each of
-// them takes.
+// Command tools measures the three small tools: the number of definitions that
+// the built-in templates render per second of one core, and xrd-extract |
+// xrd-transform | portal-provide as whole programs over many records, with the
+// memory of each.
 //
 //	go run ./test/bench/tools
 package main
@@ -24,8 +24,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// What is wanted: renders for a second of processor time, and megabytes that
-// each program may take.
+// Targets: renders per second of CPU time, and the memory of each program in
+// megabytes.
 const (
 	wantedRenders = 1000
 	wantedMemory  = 100
@@ -67,9 +67,9 @@ func run(w io.Writer) error {
 	return many(w, tmp)
 }
 
-// renders measures the built-in templates on one core, beside parsing the same
-// definition's YAML. Rounds take turns, and the best of each counts: what else
-// runs on the machine only ever adds.
+// renders measures the built-in templates on one core, in comparison with
+// parsing the same definition's YAML. Rounds alternate, and the best of each
+// counts, as other load only ever adds time.
 func renders(w io.Writer) error {
 	data := sample.Definition(0)
 	var set xrd.Set
@@ -84,7 +84,7 @@ func renders(w io.Writer) error {
 	ours, parsing, err := rate.BesideYAML(*rounds, 100, func() error {
 		res, err := tr.Transform(engine.Input{Definition: set.Definitions[0]})
 		if err == nil && (len(res.Entities) != 3 || len(res.Findings) > 0) {
-			err = fmt.Errorf("the sample gave %d entities and %d findings", len(res.Entities), len(res.Findings))
+			err = fmt.Errorf("sample resulted in %d entities and %d findings", len(res.Entities), len(res.Findings))
 		}
 		return err
 	}, data)

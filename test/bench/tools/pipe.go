@@ -9,20 +9,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"example.dev/ingestor/test/bench/backend"
 	"example.dev/ingestor/test/sample"
 )
 
-// programs are those of the pipe, in their order.
+// programs are the programs of the pipe, in order.
 var programs = []string{"xrd-extract", "xrd-transform", "portal-provide"}
 
-// large sends definitions of 61 leaf fields, a file each, into a real
+// large pipes definitions of 61 leaf fields, one per file, into a real
 // portal-backend.
 func large(w io.Writer, tmp string) error {
 	if *records == 0 {
@@ -44,22 +43,22 @@ func large(w io.Writer, tmp string) error {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
-	p := pipe{tmp: tmp, base: s.base, args: [][]string{{"--path", in}, nil, nil}}
+	defer s.Stop()
+	p := pipe{tmp: tmp, base: s.Base, args: [][]string{{"--path", in}, nil, nil}}
 	if err := p.run(); err != nil {
-		return fmt.Errorf("%w\n%s", err, s.log.String())
+		return fmt.Errorf("%w\n%s", err, s.Log.String())
 	}
 	fmt.Fprintf(w, "%s over %d definitions of %d leaf fields (%.0f MB), into a portal-backend on SQLite: %s\n",
 		strings.Join(programs, " | "), *records, sample.Leaves, float64(size)/1e6, p.said)
 	p.tell(w)
-	return s.holds(3 * *records)
+	return holds(s, 3**records)
 }
 
-// simple is a folder whose default makes a Template alone.
+// simple is a configuration whose default makes only a Template.
 const simple = "defaults: {portal: simple}\n"
 
-// many sends small definitions, as one stream, to what stands for a portal and
-// reads all it is sent.
+// many pipes small definitions, as one stream, into a stand-in for a portal
+// that only reads.
 func many(w io.Writer, tmp string) error {
 	if *small == 0 {
 		return nil
@@ -109,16 +108,16 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: string}, zone: {type: string}}}}}}
 `
 
-// pipe is one run of the three programs with pipes of the system between them.
+// pipe is one run of the three programs in a pipe.
 type pipe struct {
 	tmp, base string
-	// args are those of each program.
+	// args are the arguments of each program.
 	args [][]string
-	// feed writes what the first reads; nil if that reads files.
+	// feed writes the input of the first program; nil if that reads files.
 	feed func(io.Writer) error
 
-	// What was seen: the last line of the last program, how long all took, and
-	// of each its processor time in seconds and its peak memory in megabytes.
+	// Results: the last line of the last program, the total duration, and for
+	// each program its CPU time in seconds and its peak memory in megabytes.
 	said  string
 	took  time.Duration
 	used  []float64
@@ -130,7 +129,7 @@ func (p *pipe) run() error {
 	var said bytes.Buffer
 	errs := make([]bytes.Buffer, len(programs))
 	cmds := make([]*exec.Cmd, len(programs))
-	var ends []*os.File // Those of the programs, which this one has no use for.
+	var ends []*os.File // These are the programs' ends, which this process closes.
 	var from *os.File
 	var feeding sync.WaitGroup
 	var feedErr error
@@ -162,7 +161,7 @@ func (p *pipe) run() error {
 		} else {
 			cmd.Stdout = &said
 			cmd.Args = append(cmd.Args, "--api-url", p.base, "--provider", "bench", "--timeout", "10m")
-			cmd.Env = append(os.Environ(), "PORTAL_TOKEN="+token)
+			cmd.Env = append(os.Environ(), "PORTAL_TOKEN="+backend.Token)
 		}
 		if err := cmd.Start(); err != nil {
 			return err
@@ -192,12 +191,12 @@ func (p *pipe) run() error {
 	return errors.Join(append(failures, feedErr)...)
 }
 
-// watch notes the peak memory of the programs for as long as they run. What the
-// system says of a process that has ended counts in what its parent held.
+// watch records the peak memory of the programs while they run. The figures of
+// an ended process would include the memory of its parent.
 func (p *pipe) watch(cmds []*exec.Cmd, done <-chan struct{}) {
 	for {
 		for i, cmd := range cmds {
-			if peak, err := memory(cmd.Process.Pid, "VmHWM"); err == nil {
+			if peak, err := backend.Memory(cmd.Process.Pid, "VmHWM"); err == nil {
 				p.peaks[i] = max(p.peaks[i], peak)
 			}
 		}
@@ -209,24 +208,10 @@ func (p *pipe) watch(cmds []*exec.Cmd, done <-chan struct{}) {
 	}
 }
 
-// tell writes what was seen.
+// tell prints the results.
 func (p *pipe) tell(w io.Writer) {
 	fmt.Fprintf(w, "  %.1f s on the clock\n", p.took.Seconds())
 	for i, name := range programs {
 		fmt.Fprintf(w, "  %s: %.0f MB resident at most (wanted: under %d), %.1f s of processor time\n", name, p.peaks[i], wantedMemory, p.used[i])
 	}
-}
-
-// memory returns a figure of the memory of a process, in megabytes.
-func memory(pid int, figure string) (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	m := regexp.MustCompile(figure + `:\s+(\d+) kB`).FindSubmatch(status)
-	if m == nil {
-		return 0, fmt.Errorf("cannot find the memory of process %d", pid)
-	}
-	kilobytes, err := strconv.ParseFloat(string(m[1]), 64)
-	return kilobytes / 1000, err
 }

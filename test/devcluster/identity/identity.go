@@ -1,7 +1,7 @@
-// Package identity keeps what clients know a cluster by: its authority, its
-// keys, its port and the kubeconfig with all of them. They are made once for a
-// folder and found there again, so that a kubeconfig and the tokens of service
-// accounts outlive a restart.
+// Package identity manages what identifies a cluster to its clients: its
+// authority, its keys, its port and the kubeconfig with all of them. They are
+// created once per folder and reused, so that a kubeconfig and the tokens of
+// service accounts remain valid after a restart.
 package identity
 
 import (
@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Files of an Identity, seen from the folder of the cluster.
+// Files of an Identity, relative to the folder of the cluster.
 const (
 	CACert     = "pki/ca.crt"
 	ServerCert = "pki/server.crt"
@@ -32,26 +32,27 @@ const (
 	Kubeconfig = "kubeconfig"
 )
 
-// Identity is what clients know a cluster by.
+// Identity has the certificates, keys and address of a cluster.
 type Identity struct {
 	dir string
-	// Listener listens on the cluster's port. Whoever serves on it closes it.
+	// Listener listens on the cluster's port. The server that uses it closes
+	// it.
 	Listener net.Listener
 
 	ca, adminCert, adminKey []byte
 }
 
-// Open returns the identity kept in the folder dir, and makes what is missing.
-// A port of zero means the one used before or, the first time, a free one.
+// Open returns the identity in the folder dir, and creates what is missing.
+// Port zero means the previous port or, the first time, a free one.
 func Open(dir string, port int) (*Identity, error) {
 	if err := ensureKeys(dir); err != nil {
-		return nil, fmt.Errorf("cannot make the certificates: %w", err)
+		return nil, fmt.Errorf("cannot create the certificates: %w", err)
 	}
 	id := &Identity{dir: dir}
 	for name, to := range map[string]*[]byte{CACert: &id.ca, AdminCert: &id.adminCert, AdminKey: &id.adminKey} {
 		var err error
 		if *to, err = os.ReadFile(filepath.Join(dir, name)); err != nil {
-			return nil, fmt.Errorf("cannot read a certificate: %w; remove %s to begin anew", err, filepath.Join(dir, "pki"))
+			return nil, fmt.Errorf("cannot read a certificate: %w; remove %s to create new ones", err, filepath.Join(dir, "pki"))
 		}
 	}
 	if _, err := tls.X509KeyPair(id.adminCert, id.adminKey); err != nil || !x509.NewCertPool().AppendCertsFromPEM(id.ca) {
@@ -68,7 +69,7 @@ func (id *Identity) Path(name string) string { return filepath.Join(id.dir, name
 // URL returns the address of the API server.
 func (id *Identity) URL() string { return "https://" + id.Listener.Addr().String() }
 
-// Config is what a client needs to be the administrator, at any speed.
+// Config returns the administrator's client configuration, without rate limits.
 func (id *Identity) Config() *rest.Config {
 	return &rest.Config{
 		Host:            id.URL(),
@@ -77,8 +78,7 @@ func (id *Identity) Config() *rest.Config {
 	}
 }
 
-// WriteKubeconfig writes the administrator's kubeconfig. Who reads it meets
-// the old one or the new one, never half of one.
+// WriteKubeconfig writes the administrator's kubeconfig atomically.
 func (id *Identity) WriteKubeconfig() error {
 	const name = "devcluster"
 	c := api.NewConfig()
@@ -88,7 +88,7 @@ func (id *Identity) WriteKubeconfig() error {
 	c.CurrentContext = name
 	data, err := clientcmd.Write(*c)
 	if err != nil {
-		return fmt.Errorf("cannot make the kubeconfig: %w", err)
+		return fmt.Errorf("cannot create the kubeconfig: %w", err)
 	}
 	if err := replace(id.Path(Kubeconfig), data); err != nil {
 		return fmt.Errorf("cannot write the kubeconfig: %w", err)
@@ -96,7 +96,7 @@ func (id *Identity) WriteKubeconfig() error {
 	return nil
 }
 
-// replace writes a file beside its place and moves it there.
+// replace writes a file atomically, by renaming a temporary one.
 func replace(path string, data []byte) error {
 	tmp := path + ".tmp"
 	if err := os.WriteFile(tmp, data, 0o600); err != nil {

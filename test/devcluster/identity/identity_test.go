@@ -24,10 +24,10 @@ func TestOpen(t *testing.T) {
 	}
 	second := open(t, dir, 0)
 	if first.URL() != second.URL() {
-		t.Errorf("the address was %s and is %s", first.URL(), second.URL())
+		t.Errorf("address was %s and is %s", first.URL(), second.URL())
 	}
 	if diff := cmp.Diff(first.Config().TLSClientConfig, second.Config().TLSClientConfig); diff != "" {
-		t.Error("the certificates have changed")
+		t.Error("certificates changed")
 	}
 
 	kubeconfig, err := clientcmd.BuildConfigFromFlags("", second.Path(Kubeconfig))
@@ -35,7 +35,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(second.Config().TLSClientConfig, kubeconfig.TLSClientConfig); diff != "" || kubeconfig.Host != second.URL() {
-		t.Error("the kubeconfig leads elsewhere")
+		t.Error("kubeconfig differs from the identity")
 	}
 
 	roots := x509.NewCertPool()
@@ -62,9 +62,9 @@ func TestPort(t *testing.T) {
 		port   int
 		err    string
 	}{
-		"Taken":     {"a port somebody has", "", port, "choose another with --port"},
-		"TakenKept": {"so with the one used before", strconv.Itoa(port), 0, "choose another with --port"},
-		"Broken":    {"what is no port is not guessed at", "ninety", 0, "remove the file"},
+		"Taken":     {"A port that is in use is an error.", "", port, "choose another with --port"},
+		"TakenKept": {"A saved port that is in use is an error.", strconv.Itoa(port), 0, "choose another with --port"},
+		"Broken":    {"A saved port that is not a number is an error.", "ninety", 0, "remove the file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestPort(t *testing.T) {
 			}
 			_, err := Open(dir, tc.port)
 			if err == nil || !strings.Contains(err.Error(), tc.err) {
-				t.Errorf("%s: the error is %v, want %q in it", tc.reason, err, tc.err)
+				t.Errorf("%s: error is %v, want %q in it", tc.reason, err, tc.err)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestBrokenKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir, 0); err == nil || !strings.Contains(err.Error(), "begin anew") || strings.Contains(err.Error(), "no key") {
-		t.Errorf("the error is %v, want a way out and nothing of the key", err)
+		t.Errorf("error is %v, want a hint and no part of the key", err)
 	}
 }
 

@@ -14,11 +14,12 @@ import (
 	"time"
 )
 
-// years is how long certificates are good for. Nobody renews them.
+// years is the validity of certificates, which are never renewed.
 const years = 10
 
-// ensureKeys makes the folder of certificates and keys unless it is there. It
-// appears whole: a process killed on the way leaves one under another name.
+// ensureKeys creates the folder of certificates and keys unless it exists. The
+// folder is created atomically: a process that is killed on the way leaves one
+// under another name.
 func ensureKeys(dir string) error {
 	final := filepath.Join(dir, filepath.Dir(CACert))
 	if there, err := exists(final); there || err != nil {
@@ -43,8 +44,8 @@ func ensureKeys(dir string) error {
 	return os.Rename(tmp, final)
 }
 
-// makeKeys makes an authority and everything it signs. Its own key is not
-// among the files: nothing is signed later.
+// makeKeys creates an authority and the certificates it signs. The key of the
+// authority is not saved, as nothing is signed later.
 func makeKeys(now time.Time) (map[string][]byte, error) {
 	ca := &authority{now: now, template: &x509.Certificate{
 		Subject: pkix.Name{CommonName: "devcluster"}, IsCA: true, BasicConstraintsValid: true,
@@ -59,7 +60,7 @@ func makeKeys(now time.Time) (map[string][]byte, error) {
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	})
 	files[AdminCert], files[AdminKey] = ca.issue(&x509.Certificate{
-		// Members of this group may do everything, whatever roles there are.
+		// Members of this group have all permissions, whatever roles exist.
 		Subject:     pkix.Name{CommonName: "admin", Organization: []string{"system:masters"}},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})

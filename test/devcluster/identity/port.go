@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// A port is chosen below the range from which systems hand out ports, so that
-// nobody is given it by chance while the cluster is down for a restart.
+// A port is chosen below the range of ephemeral ports, so that no other process
+// gets it by chance while the cluster restarts.
 const (
 	firstPort = 20000
 	lastPort  = 32000
 	attempts  = 100
 )
 
-// listen listens on the port that is asked for, or the one in the file, or one
-// that is free; and keeps it in the file.
+// listen listens on the requested port, or the one in the file, or a free one,
+// and saves it in the file.
 func listen(file string, port int) (net.Listener, error) {
 	kept, err := readPort(file)
 	if err != nil {
@@ -39,12 +39,12 @@ func listen(file string, port int) (net.Listener, error) {
 	}
 	if err := replace(file, fmt.Appendln(nil, port)); err != nil {
 		_ = l.Close()
-		return nil, fmt.Errorf("cannot keep the port: %w", err)
+		return nil, fmt.Errorf("cannot save the port: %w", err)
 	}
 	return l, nil
 }
 
-// readPort returns the port kept in the file, zero if there is none.
+// readPort returns the port saved in the file, zero if there is none.
 func readPort(file string) (int, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +65,7 @@ func listenOn(port int) (net.Listener, error) {
 	if port != 0 {
 		l, err := net.Listen("tcp4", address(port))
 		if err != nil {
-			return nil, fmt.Errorf("cannot use port %d: %w; end what listens on it, or choose another with --port", port, err)
+			return nil, fmt.Errorf("cannot use port %d: %w; stop the process that listens on it, or choose another with --port", port, err)
 		}
 		return l, nil
 	}

@@ -16,9 +16,9 @@ import (
 	"example.dev/ingestor/test/devcluster/manifest"
 )
 
-// Apply applies all objects. Definitions of kinds come first, and the rest
-// waits until those kinds are served; then namespaces, those that objects
-// name and nobody made included.
+// Apply applies all objects. CustomResourceDefinitions come first, and Apply
+// waits until their kinds are served; then namespaces, including those that
+// objects refer to and that do not exist.
 func (c *Client) Apply(ctx context.Context, objects []manifest.Object) error {
 	kinds, namespaces, rest := sorted(objects)
 	c.mapper.Reset()
@@ -34,7 +34,7 @@ func (c *Client) Apply(ctx context.Context, objects []manifest.Object) error {
 	return c.apply(ctx, rest)
 }
 
-// sorted tells definitions of kinds, namespaces and the rest apart.
+// sorted splits objects into CustomResourceDefinitions, namespaces and others.
 func sorted(objects []manifest.Object) (kinds, namespaces, rest []manifest.Object) {
 	for _, o := range objects {
 		switch {
@@ -73,7 +73,7 @@ func (c *Client) apply(ctx context.Context, objects []manifest.Object) error {
 	}
 	return each(ctx, targets, func(ctx context.Context, t target) error {
 		o := t.DeepCopy()
-		// What belongs to a server is not for anybody else to say.
+		// Managed fields are set by the server only.
 		o.SetManagedFields(nil)
 		o.SetResourceVersion("")
 		o.SetUID("")
@@ -87,7 +87,7 @@ func (c *Client) apply(ctx context.Context, objects []manifest.Object) error {
 	})
 }
 
-// explain adds the way out to an error about a kind that is not served.
+// explain adds a hint to an error about a kind that is not served.
 func explain(err error) error {
 	if meta.IsNoMatchError(err) {
 		return fmt.Errorf("%w; apply the definition of that kind too, or with --xr-crds the XRD that describes it", err)
@@ -95,8 +95,8 @@ func explain(err error) error {
 	return err
 }
 
-// AwaitKinds waits until all kinds that were ever defined are served, as they
-// are a moment after the server itself is ready.
+// AwaitKinds waits until all kinds that are defined are served, which is
+// shortly after the server itself is ready.
 func (c *Client) AwaitKinds(ctx context.Context) error {
 	crds, err := c.dynamic.Resource(crdResource).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *Client) AwaitKinds(ctx context.Context) error {
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // waitServed waits until the kinds that the objects define are served, so that
-// no client is asked to try again.
+// clients need not retry.
 func (c *Client) waitServed(ctx context.Context, crds []manifest.Object) error {
 	for _, crd := range crds {
 		if err := c.waitEstablished(ctx, crd); err != nil {
@@ -121,8 +121,8 @@ func (c *Client) waitServed(ctx context.Context, crds []manifest.Object) error {
 	}
 	for _, crd := range crds {
 		for _, r := range served(crd) {
-			// A kind is announced a moment after it is established, and for
-			// another moment it has no answers yet.
+			// A kind is announced shortly after it is established, and requests
+			// for it work shortly after that.
 			err := poll(ctx, func() (bool, error) { return c.announced(r) })
 			if err == nil {
 				err = poll(ctx, func() (bool, error) { return c.answers(ctx, r) })
@@ -135,8 +135,8 @@ func (c *Client) waitServed(ctx context.Context, crds []manifest.Object) error {
 	return nil
 }
 
-// waitEstablished waits until the server accepts a definition, or says why it
-// does not.
+// waitEstablished waits until the server accepts a definition, or returns why
+// it does not.
 func (c *Client) waitEstablished(ctx context.Context, crd manifest.Object) error {
 	return poll(ctx, func() (bool, error) {
 		now, err := c.dynamic.Resource(crdResource).Get(ctx, crd.GetName(), metav1.GetOptions{})
@@ -144,7 +144,7 @@ func (c *Client) waitEstablished(ctx context.Context, crd manifest.Object) error
 			return false, err
 		}
 		if why := condition(now, "NamesAccepted", "False"); why != nil {
-			return false, fmt.Errorf("its names are taken: %v", why["message"])
+			return false, fmt.Errorf("names are taken: %v", why["message"])
 		}
 		return condition(now, "Established", "True") != nil, nil
 	})
@@ -164,8 +164,7 @@ func condition(o *unstructured.Unstructured, kind, status string) map[string]any
 // resource is a kind in one version.
 type resource struct{ group, version, kind, plural string }
 
-// served returns the versions of the kind that a CustomResourceDefinition
-// makes available.
+// served returns the served versions of the kind of a CustomResourceDefinition.
 func served(crd manifest.Object) []resource {
 	var r resource
 	r.group, _, _ = unstructured.NestedString(crd.Object, "spec", "group")
@@ -182,7 +181,7 @@ func served(crd manifest.Object) []resource {
 	return all
 }
 
-// announced tells whether clients can find a kind.
+// announced reports whether discovery lists a kind.
 func (c *Client) announced(r resource) (bool, error) {
 	_, err := c.mapper.RESTMapping(schema.GroupKind{Group: r.group, Kind: r.kind}, r.version)
 	if meta.IsNoMatchError(err) {
@@ -192,7 +191,7 @@ func (c *Client) announced(r resource) (bool, error) {
 	return err == nil, err
 }
 
-// answers tells whether objects of a kind can be listed.
+// answers reports whether objects of a kind can be listed.
 func (c *Client) answers(ctx context.Context, r resource) (bool, error) {
 	var status int
 	err := c.typed.Discovery().RESTClient().Get().AbsPath("apis", r.group, r.version, r.plural).
@@ -204,8 +203,8 @@ func (c *Client) answers(ctx context.Context, r resource) (bool, error) {
 	return err == nil, err
 }
 
-// Delete deletes all objects, in the opposite order, and returns when they
-// are gone. What is not there is passed over.
+// Delete deletes all objects in reverse order, and waits until they are gone.
+// Missing objects are ignored.
 func (c *Client) Delete(ctx context.Context, objects []manifest.Object) error {
 	kinds, namespaces, rest := sorted(objects)
 	c.mapper.Reset()

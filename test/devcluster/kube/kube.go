@@ -1,5 +1,5 @@
 // Package kube changes a cluster without kubectl: it applies and deletes
-// objects, waits for what they need, and asks for tokens.
+// objects, waits until their kinds are served, and requests tokens.
 package kube
 
 import (
@@ -24,11 +24,11 @@ import (
 )
 
 const (
-	// manager owns the fields that are applied.
+	// manager is the field manager of applied objects.
 	manager = "devcluster"
-	// pollEvery is how often what is waited for is looked at.
+	// pollEvery is the interval of polling.
 	pollEvery = 50 * time.Millisecond
-	// parallel is how many requests are under way at once.
+	// parallel is the number of concurrent requests.
 	parallel = 8
 )
 
@@ -53,17 +53,17 @@ func Open(kubeconfig string) (*Client, error) {
 func New(config *rest.Config) (*Client, error) {
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a client: %w", err)
+		return nil, fmt.Errorf("cannot create a client: %w", err)
 	}
 	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a client: %w", err)
+		return nil, fmt.Errorf("cannot create a client: %w", err)
 	}
 	return &Client{typed, dyn, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(typed.Discovery()))}, nil
 }
 
-// Token returns a token of a service account that is good for so long. The
-// account and its namespace are made if they are missing.
+// Token returns a token of a service account with a lifetime. The account and
+// its namespace are created if they are missing.
 func (c *Client) Token(ctx context.Context, namespace, account string, good time.Duration) (string, error) {
 	if err := c.ensureNamespace(ctx, namespace); err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func (c *Client) Token(ctx context.Context, namespace, account string, good time
 	accounts := c.typed.CoreV1().ServiceAccounts(namespace)
 	_, err := accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return "", fmt.Errorf("cannot make service account %q: %w", account, err)
+		return "", fmt.Errorf("cannot create service account %q: %w", account, err)
 	}
 	seconds := int64(good.Seconds())
 	answer, err := accounts.CreateToken(ctx, account, &authenticationv1.TokenRequest{
@@ -83,25 +83,25 @@ func (c *Client) Token(ctx context.Context, namespace, account string, good time
 	return answer.Status.Token, nil
 }
 
-// ensureNamespace makes a namespace unless it is there.
+// ensureNamespace creates a namespace unless it exists.
 func (c *Client) ensureNamespace(ctx context.Context, name string) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	_, err := c.typed.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("cannot make namespace %q: %w", name, err)
+		return fmt.Errorf("cannot create namespace %q: %w", name, err)
 	}
 	return nil
 }
 
-// target is an object and where it goes.
+// target is an object with the resource it is written to.
 type target struct {
 	manifest.Object
 	resource dynamic.ResourceInterface
-	// namespace is empty if the kind has none.
+	// namespace is empty if the kind is cluster-scoped.
 	namespace string
 }
 
-// find finds out where an object goes.
+// find returns the target of an object.
 func (c *Client) find(o manifest.Object) (target, error) {
 	kind := o.GroupVersionKind()
 	m, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -119,7 +119,7 @@ func (c *Client) find(o manifest.Object) (target, error) {
 	return target{o, to.Namespace(namespace), namespace}, nil
 }
 
-// each calls do for all targets, several at once, and returns the first error.
+// each calls do for all targets concurrently, and returns the first error.
 func each(ctx context.Context, all []target, do func(context.Context, target) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -129,7 +129,7 @@ func each(ctx context.Context, all []target, do func(context.Context, target) er
 	return group.Wait()
 }
 
-// poll calls done until it says so, or ctx ends.
+// poll calls done until it returns true or an error, or ctx ends.
 func poll(ctx context.Context, done func() (bool, error)) error {
 	for {
 		if ok, err := done(); ok || err != nil {

@@ -10,36 +10,36 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// IsDefinition tells whether an object defines composite resources, under
-// Crossplane's words or the specification's.
+// IsDefinition reports whether an object defines composite resources, in the
+// vocabulary of Crossplane or of the specification.
 func IsDefinition(o Object) bool {
 	group, _, _ := strings.Cut(o.GetAPIVersion(), "/")
 	return o.GetKind() == "CompositeResourceDefinition" && (group == crossplaneGroup || group == composerGroup)
 }
 
-// IsCRD tells whether an object is a CustomResourceDefinition.
+// IsCRD reports whether an object is a CustomResourceDefinition.
 func IsCRD(o Object) bool {
 	return o.GetKind() == crdKind && strings.HasPrefix(o.GetAPIVersion(), "apiextensions.k8s.io/")
 }
 
 const crdKind = "CustomResourceDefinition"
 
-// The categories of composites and claims, by which kubectl lists all of them.
+// Categories of composites and claims, by which kubectl lists all of them.
 const (
 	compositeCategory = "composite"
 	claimCategory     = "claim"
 )
 
-// IsComposite tells whether a CustomResourceDefinition is that of composites or
+// IsComposite reports whether a CustomResourceDefinition is of composites or
 // claims.
 func IsComposite(crd *unstructured.Unstructured) bool {
 	all, _, _ := unstructured.NestedStringSlice(crd.Object, "spec", "names", "categories")
 	return slices.Contains(all, compositeCategory) || slices.Contains(all, claimCategory)
 }
 
-// Composites returns a CustomResourceDefinition for the composites that a
-// definition describes and, if it offers claims, one for those. Their schemas
-// are the definition's, with room for the fields Crossplane would add.
+// Composites returns a CustomResourceDefinition for the composites of a
+// definition and, if it has claims, one for those. Their schemas are the
+// definition's, open for the fields that Crossplane adds.
 func Composites(def Object) ([]Object, error) {
 	spec, _, _ := unstructured.NestedMap(def.Object, "spec")
 	names, _ := spec["names"].(map[string]any)
@@ -58,8 +58,8 @@ func Composites(def Object) ([]Object, error) {
 	return []Object{composite, claim}, nil
 }
 
-// scope is where composites live. Before the second version of the kind there
-// was no choice, and after it a namespace is the default.
+// scope returns the scope of composites. In v1 they are cluster-scoped; since
+// v2 they are namespaced by default.
 func scope(def Object, spec map[string]any) string {
 	s, _ := spec["scope"].(string)
 	if s == "" && strings.HasSuffix(def.GetAPIVersion(), "/v2") {
@@ -71,12 +71,12 @@ func scope(def Object, spec map[string]any) string {
 	return "Cluster"
 }
 
-// customResource makes the definition of one kind.
+// customResource returns the CustomResourceDefinition of one kind.
 func customResource(def Object, spec, names map[string]any, scope, category string) (Object, error) {
 	group, _ := spec["group"].(string)
 	plural, _ := names["plural"].(string)
 	if group == "" || plural == "" {
-		return Object{}, fmt.Errorf("cannot make a kind of %v: it has no group or no plural name", def)
+		return Object{}, fmt.Errorf("cannot define a kind for %v: it has no group or no plural name", def)
 	}
 	versions, err := versions(def, spec)
 	if err != nil {
@@ -100,8 +100,8 @@ func customResource(def Object, spec, names map[string]any, scope, category stri
 	}}, def.Origin}, nil
 }
 
-// versions returns the versions of a kind. The one that can be referred to, or
-// else the first, is stored.
+// versions returns the versions of a kind. The referenceable one, or else the
+// first, is the storage version.
 func versions(def Object, spec map[string]any) ([]any, error) {
 	all, _ := spec["versions"].([]any)
 	if len(all) == 0 {
@@ -132,8 +132,8 @@ func versions(def Object, spec map[string]any) ([]any, error) {
 	return made, nil
 }
 
-// schema returns the schema of a version, open for more fields in spec and in
-// status. Like Crossplane it drops keywords Kubernetes does not know.
+// schema returns the schema of a version, open for additional fields in spec
+// and status. Like Crossplane, it drops keywords that Kubernetes does not know.
 func schema(version map[string]any) (map[string]any, error) {
 	given, _, err := unstructured.NestedMap(version, "schema", "openAPIV3Schema")
 	if err != nil {

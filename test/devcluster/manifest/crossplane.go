@@ -12,26 +12,27 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The module whose files define Crossplane's kinds. It is not in go.mod,
-// because as a dependency it would choose other versions of what the API
-// server is built from; so its checksum stands here.
+// The module with the CustomResourceDefinitions of Crossplane. It is not in
+// go.mod, because as a dependency it would select other versions of the API
+// server's modules; so its checksum is here.
 const (
 	crossplaneModule = "github.com/crossplane/crossplane/v2@v2.4.0"
 	crossplaneSum    = "h1:atHTxD+8jOOiM1Xf6UMlyZqPYMedRVDSGU10Znt4KR8="
 )
 
-// The API groups of definitions and compositions: Crossplane's, and the one in
-// the specification's words.
+// The API groups of definitions and compositions: Crossplane's, and that of the
+// specification.
 const (
 	crossplaneGroup = "apiextensions.crossplane.io"
 	composerGroup   = "apiextensions.composer.io"
 )
 
-// CrossplaneDir returns the folder with the definitions of all of Crossplane's
-// kinds. It lies in the module cache; the go command puts it there if need be.
+// CrossplaneDir returns the folder with the CustomResourceDefinitions of
+// Crossplane. It is in the module cache; the go command downloads it if it is
+// missing.
 func CrossplaneDir(ctx context.Context) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", crossplaneModule)
-	// Outside a module, so that nobody's go.sum is changed.
+	// The command runs outside a module, so that no go.sum is changed.
 	cmd.Dir = os.TempDir()
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	out, err := cmd.Output()
@@ -48,10 +49,10 @@ func CrossplaneDir(ctx context.Context) (string, error) {
 	return filepath.Join(module.Dir, "cluster", "crds"), nil
 }
 
-// Words are the groups that definitions and compositions are offered in.
+// Words selects the API groups of definitions and compositions.
 type Words string
 
-// The choices.
+// Values of Words.
 const (
 	Crossplane Words = "crossplane"
 	Composer   Words = "composer"
@@ -59,7 +60,7 @@ const (
 	None       Words = "none"
 )
 
-// groups returns the API groups that w names.
+// groups returns the API groups of w.
 func (w Words) groups() ([]string, error) {
 	switch w {
 	case Crossplane:
@@ -74,9 +75,9 @@ func (w Words) groups() ([]string, error) {
 	return nil, fmt.Errorf("cannot choose kinds: %q is not one of %s, %s, %s, %s", w, Crossplane, Composer, Both, None)
 }
 
-// CRDs returns the definitions of the two kinds that are ingested, definitions
-// and compositions, in the groups that words name. They take compositions of
-// the first generation too, as clusters do that still hold them.
+// CRDs returns the CustomResourceDefinitions of definitions and compositions,
+// in the groups of words. They also accept v1 compositions with resources, as
+// clusters do that still have them.
 func CRDs(ctx context.Context, words Words) ([]Object, error) {
 	groups, err := words.groups()
 	if err != nil || len(groups) == 0 {
@@ -104,8 +105,8 @@ func CRDs(ctx context.Context, words Words) ([]Object, error) {
 	return all, nil
 }
 
-// inGroup reads Crossplane's definitions under the name of another group. The
-// shapes stay the same.
+// inGroup parses Crossplane's definitions under the name of another group. The
+// schemas stay the same.
 func inGroup(text []byte, group, origin string) ([]Object, error) {
 	found, err := decode(bytes.NewReader(bytes.ReplaceAll(text, []byte(crossplaneGroup), []byte(group))), origin)
 	for _, crd := range found {
@@ -114,9 +115,8 @@ func inGroup(text []byte, group, origin string) ([]Object, error) {
 	return found, err
 }
 
-// admitResources lets compositions list resources in the place of a pipeline:
-// what is known of spec.mode in the second generation is taken back, and spec
-// is opened.
+// admitResources allows compositions to list resources in place of a pipeline:
+// it removes the rules on spec.mode and opens spec.
 func admitResources(crd Object) {
 	if kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind"); kind != "Composition" {
 		return

@@ -23,13 +23,13 @@ spec:
 `
 	found, err := inGroup([]byte(crd), composerGroup, "test")
 	if err != nil || len(found) != 1 {
-		t.Fatalf("inGroup returns %v, %v", found, err)
+		t.Fatalf("inGroup returned %v, %v, want one object", found, err)
 	}
 	if got, want := found[0].GetName(), "compositions.apiextensions.composer.io"; got != want {
-		t.Errorf("its name is %q, want %q", got, want)
+		t.Errorf("name is %q, want %q", got, want)
 	}
 	if got, _, _ := unstructured.NestedString(found[0].Object, "spec", "group"); got != composerGroup {
-		t.Errorf("its group is %q, want %q", got, composerGroup)
+		t.Errorf("group is %q, want %q", got, composerGroup)
 	}
 	versions, _, _ := unstructured.NestedSlice(found[0].Object, "spec", "versions")
 	got, _, _ := unstructured.NestedMap(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "spec")
@@ -41,7 +41,7 @@ spec:
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a composition that lists resources must be taken (-want +got):\n%s", diff)
+		t.Errorf("schema must accept a composition with resources (-want +got):\n%s", diff)
 	}
 }
 
@@ -50,10 +50,10 @@ func TestWords(t *testing.T) {
 		reason string
 		want   []string
 	}{
-		Crossplane: {"the kinds as Crossplane has them", []string{crossplaneGroup}},
-		Composer:   {"the specification's word for them", []string{composerGroup}},
-		Both:       {"a cluster in the middle of a move", []string{crossplaneGroup, composerGroup}},
-		None:       {"a cluster without", nil},
+		Crossplane: {"The group of Crossplane is used by default.", []string{crossplaneGroup}},
+		Composer:   {"The group of the specification is used.", []string{composerGroup}},
+		Both:       {"A cluster that is being migrated has both groups.", []string{crossplaneGroup, composerGroup}},
+		None:       {"A cluster may have neither kind.", nil},
 	}
 	for words, tc := range cases {
 		t.Run(string(words), func(t *testing.T) {
@@ -67,6 +67,6 @@ func TestWords(t *testing.T) {
 		})
 	}
 	if _, err := Words("klingon").groups(); err == nil {
-		t.Error("an unknown word was taken")
+		t.Error("unknown vocabulary was accepted")
 	}
 }

@@ -1,6 +1,6 @@
-// Package manifest reads Kubernetes objects from files, and makes those that
-// a real control plane would make of them: the definitions of Crossplane's own
-// kinds, and of the kinds a composite resource definition describes.
+// Package manifest reads Kubernetes objects from files, and creates the
+// CustomResourceDefinitions that a real control plane would have: those of
+// Crossplane, and those of composite resource definitions.
 package manifest
 
 import (
@@ -20,14 +20,15 @@ import (
 // Stdin is the path that stands for standard input.
 const Stdin = "-"
 
-// Object is an object and where it was found.
+// Object is an object with its origin.
 type Object struct {
 	*unstructured.Unstructured
-	// Origin is the path of a file, or says what the object was made of.
+	// Origin is the path of a file, or describes what the object was created
+	// from.
 	Origin string
 }
 
-// String names the object in a message.
+// String returns the name of the object for messages.
 func (o Object) String() string {
 	name := o.GetName()
 	if ns := o.GetNamespace(); ns != "" {
@@ -38,7 +39,7 @@ func (o Object) String() string {
 
 // Read returns the objects in the files at paths: files of any name, folders,
 // of which the files ending in .yaml, .yml or .json are read, and "-" for
-// stdin, if that is not nil. A file holds any number of YAML or JSON documents.
+// stdin, unless that is nil. A file has any number of YAML or JSON documents.
 func Read(paths []string, stdin io.Reader) ([]Object, error) {
 	var all []Object
 	for _, path := range paths {
@@ -96,8 +97,8 @@ func readFile(path string) ([]Object, error) {
 	return decode(f, path)
 }
 
-// decode reads documents until the end. Empty ones are passed over, and the
-// items of a list stand for themselves.
+// decode decodes all documents. Empty ones are skipped, and the items of a list
+// are returned individually.
 func decode(r io.Reader, origin string) ([]Object, error) {
 	var all []Object
 	dec := yaml.NewYAMLOrJSONDecoder(r, 4096)
@@ -125,11 +126,11 @@ func decode(r io.Reader, origin string) ([]Object, error) {
 func objects(doc []byte, origin string) ([]Object, error) {
 	u := &unstructured.Unstructured{}
 	if err := json.Unmarshal(doc, &u.Object); err != nil {
-		return nil, errors.New("it is not an object")
+		return nil, errors.New("document is not an object")
 	}
-	// The decoder would show the whole document if it had no kind.
+	// The decoder's error for a missing kind would contain the whole document.
 	if u.GetKind() == "" || u.GetAPIVersion() == "" {
-		return nil, errors.New("it has no apiVersion or no kind")
+		return nil, errors.New("document has no apiVersion or no kind")
 	}
 	if err := u.UnmarshalJSON(doc); err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func objects(doc []byte, origin string) ([]Object, error) {
 	return all, err
 }
 
-// named returns an object that has a name.
+// named returns an object, or an error if it has no name.
 func named(u *unstructured.Unstructured, origin string) ([]Object, error) {
 	if u.GetName() == "" {
 		return nil, fmt.Errorf("a %s has no name", u.GetKind())
@@ -154,7 +155,7 @@ func named(u *unstructured.Unstructured, origin string) ([]Object, error) {
 	return []Object{{u, origin}}, nil
 }
 
-// unpath takes the path off an error whose message will name it.
+// unpath removes the path from an error, as the message names it already.
 func unpath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

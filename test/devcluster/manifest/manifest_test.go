@@ -37,14 +37,14 @@ func TestRead(t *testing.T) {
 		want   []string
 		err    []string // Parts of the error.
 	}{
-		"Documents": {"a file has any number of documents, empty ones are none", []string{"two.yaml"}, []string{"/a", "/b"}, nil},
-		"Folder":    {"every file in it that can be manifests, in order", []string{"below"}, []string{"shop/e", "/c", "/d"}, nil},
-		"Several":   {"in the order they are named", []string{"below/more.json", "two.yaml"}, []string{"/c", "/d", "/a", "/b"}, nil},
-		"Broken":    {"a mistake is found again", []string{"bad/broken.yaml"}, nil, []string{"document 2", "broken.yaml"}},
-		"Nameless":  {"what has no name cannot be applied", []string{"bad/nameless.yml"}, nil, []string{"a Pod has no name", "nameless.yml"}},
-		"Kindless":  {"nor what has no kind", []string{"bad/kindless.yml"}, nil, []string{"document 1", "kindless.yml", "no kind"}},
-		"Text":      {"nor what is no object", []string{"bad/text.yaml"}, nil, []string{"not an object"}},
-		"Missing":   {"the path stands in the error once", []string{"nowhere.yaml"}, nil, []string{`nowhere.yaml": no such file`}},
+		"Documents": {"A file has any number of documents, and empty ones are skipped.", []string{"two.yaml"}, []string{"/a", "/b"}, nil},
+		"Folder":    {"All manifests of a folder are read, in order.", []string{"below"}, []string{"shop/e", "/c", "/d"}, nil},
+		"Several":   {"Paths are read in the given order.", []string{"below/more.json", "two.yaml"}, []string{"/c", "/d", "/a", "/b"}, nil},
+		"Broken":    {"An error names document and file.", []string{"bad/broken.yaml"}, nil, []string{"document 2", "broken.yaml"}},
+		"Nameless":  {"An object without a name is an error.", []string{"bad/nameless.yml"}, nil, []string{"a Pod has no name", "nameless.yml"}},
+		"Kindless":  {"An object without a kind is an error.", []string{"bad/kindless.yml"}, nil, []string{"document 1", "kindless.yml", "no kind"}},
+		"Text":      {"A document that is not an object is an error.", []string{"bad/text.yaml"}, nil, []string{"not an object"}},
+		"Missing":   {"The error has the path only once.", []string{"nowhere.yaml"}, nil, []string{`nowhere.yaml": no such file`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -64,10 +64,10 @@ func TestRead(t *testing.T) {
 func TestReadStdin(t *testing.T) {
 	found, err := Read([]string{Stdin}, strings.NewReader(pod("a")))
 	if err != nil || len(found) != 1 {
-		t.Errorf("Read returns %v, %v", found, err)
+		t.Errorf("Read returned %v, %v, want one object", found, err)
 	}
 	if _, err := Read([]string{Stdin}, nil); err == nil {
-		t.Error("a standard input that is not there was read")
+		t.Error("missing standard input was read")
 	}
 }
 
@@ -92,17 +92,17 @@ func TestComposites(t *testing.T) {
 		want    []string // Name, kind, scope and stored version of each.
 		err     []string
 	}{
-		"First": {"the first generation lives in the whole cluster", "v1", names + versions,
+		"First": {"Composites of a v1 definition are cluster-scoped.", "v1", names + versions,
 			[]string{"xboats.example.org XBoat Cluster v1"}, nil},
-		"Claim": {"a claim lives in a namespace", "v1", names + "\n  claimNames: {kind: Boat, plural: boats}" + versions,
+		"Claim": {"Claims are namespaced.", "v1", names + "\n  claimNames: {kind: Boat, plural: boats}" + versions,
 			[]string{"xboats.example.org XBoat Cluster v1", "boats.example.org Boat Namespaced v1"}, nil},
-		"Second": {"the second lives in a namespace by default", "v2", names + versions,
+		"Second": {"Composites of a v2 definition are namespaced by default.", "v2", names + versions,
 			[]string{"xboats.example.org XBoat Namespaced v1"}, nil},
-		"Scope": {"and elsewhere if asked", "v2", names + "\n  scope: Cluster" + versions,
+		"Scope": {"Composites of a v2 definition can be cluster-scoped.", "v2", names + "\n  scope: Cluster" + versions,
 			[]string{"xboats.example.org XBoat Cluster v1"}, nil},
-		"Groupless":   {"a kind needs a group", "v1", "\n  names: {kind: XBoat, plural: xboats}" + versions, nil, []string{"xboats", "no group"}},
-		"Versionless": {"and a version", "v1", names, nil, []string{"xboats", "no versions"}},
-		"NoSchema": {"a schema that is none is found out", "v1", names + "\n  versions: [{name: v1, schema: {openAPIV3Schema: {type: [object]}}}]",
+		"Groupless":   {"A definition without a group is an error.", "v1", "\n  names: {kind: XBoat, plural: xboats}" + versions, nil, []string{"xboats", "no group"}},
+		"Versionless": {"A definition without versions is an error.", "v1", names, nil, []string{"xboats", "no versions"}},
+		"NoSchema": {"An invalid schema is an error.", "v1", names + "\n  versions: [{name: v1, schema: {openAPIV3Schema: {type: [object]}}}]",
 			nil, []string{"xboats", "schema"}},
 	}
 	for name, tc := range cases {
@@ -110,17 +110,17 @@ func TestComposites(t *testing.T) {
 			def := parse(t, "apiVersion: apiextensions.crossplane.io/"+tc.version+
 				"\nkind: CompositeResourceDefinition\nmetadata: {name: xboats.example.org}\nspec:"+tc.spec)
 			if !IsDefinition(def) || IsCRD(def) {
-				t.Errorf("%v is not taken for a definition", def)
+				t.Errorf("%v is not recognized as a definition", def)
 			}
 			made, err := Composites(def)
 			check(t, tc.reason, err, tc.err)
 			var got []string
 			for _, crd := range made {
 				if !IsComposite(crd.Unstructured) {
-					t.Errorf("%v is not taken for composites or claims", crd)
+					t.Errorf("%v is not recognized as the kind of composites or claims", crd)
 				}
 				if !IsCRD(crd) {
-					t.Errorf("%v is not taken for a kind", crd)
+					t.Errorf("%v is not recognized as a CustomResourceDefinition", crd)
 				}
 				got = append(got, outline(t, crd))
 			}
@@ -131,7 +131,7 @@ func TestComposites(t *testing.T) {
 	}
 }
 
-// TestSchema sees what becomes of a schema.
+// TestSchema checks how a schema is converted.
 func TestSchema(t *testing.T) {
 	version := parse(t, `
 apiVersion: v1
@@ -154,7 +154,7 @@ schema: {openAPIV3Schema: {properties: {spec: {required: [size], properties: {si
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
+		t.Errorf("schemas differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -164,7 +164,7 @@ func parse(t *testing.T, text string) Object {
 	t.Helper()
 	found, err := decode(strings.NewReader(text), "test")
 	if err != nil || len(found) != 1 {
-		t.Fatalf("decode returns %v, %v", found, err)
+		t.Fatalf("decode returned %v, %v, want one object", found, err)
 	}
 	return found[0]
 }
@@ -177,7 +177,7 @@ func names(objects []Object) []string {
 	return all
 }
 
-// outline is what tells kinds apart.
+// outline returns a summary of a CustomResourceDefinition.
 func outline(t *testing.T, crd Object) string {
 	t.Helper()
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
@@ -195,11 +195,11 @@ func outline(t *testing.T, crd Object) string {
 func check(t *testing.T, reason string, err error, parts []string) {
 	t.Helper()
 	if (err == nil) != (len(parts) == 0) {
-		t.Fatalf("%s: the error is %v, want %q in it", reason, err, parts)
+		t.Fatalf("%s: error is %v, want %q in it", reason, err, parts)
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%s: the error is %v, want %q in it", reason, err, part)
+			t.Errorf("%s: error is %v, want %q in it", reason, err, part)
 		}
 	}
 }

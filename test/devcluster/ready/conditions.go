@@ -8,18 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// manager owns the conditions that are written here.
+// manager is the field manager of the conditions written here.
 const manager = "devcluster-ready"
 
-// The reasons are those Crossplane gives.
+// Reasons of Crossplane's conditions.
 const (
 	creating  = "Creating"
 	available = "Available"
 )
 
-// next returns the conditions that an object is to have now, or none if those
-// it has are right or somebody else's, and after how long it is worth another
-// look, zero if it is not.
+// next returns the conditions to write to an object now, none if its conditions
+// are right or owned by another client. It also returns the time until the next
+// check, zero if none is needed.
 func next(o *unstructured.Unstructured, now time.Time, after time.Duration) (conditions []any, again time.Duration) {
 	if o.GetDeletionTimestamp() != nil {
 		return nil, 0
@@ -37,7 +37,7 @@ func next(o *unstructured.Unstructured, now time.Time, after time.Duration) (con
 	if left := since.Add(after).Sub(now); err == nil && left > 0 {
 		return nil, left
 	}
-	// What else was said of it is as old as it was.
+	// Other conditions keep their times.
 	for i, c := range all {
 		if c, ok := c.(map[string]any); ok && c["type"] == "Ready" {
 			all[i] = condition("Ready", "True", available, now)
@@ -59,7 +59,7 @@ func find(conditions []any, kind string) map[string]any {
 	return nil
 }
 
-// ours tells whether the conditions were written here, and by nobody since.
+// ours reports whether the conditions were last written by this controller.
 func ours(o *unstructured.Unstructured) bool {
 	for _, f := range o.GetManagedFields() {
 		if f.Manager == manager && f.Operation == metav1.ManagedFieldsOperationUpdate && f.Subresource == "status" && f.FieldsV1 != nil {

@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
-// boat is an object with the conditions, written by somebody.
+// boat returns an object with conditions, written by a field manager.
 func boat(conditions []any, by string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"length": int64(30)}}}
 	if conditions == nil {
@@ -27,8 +27,8 @@ func boat(conditions []any, by string) *unstructured.Unstructured {
 	return o
 }
 
-// pair is the conditions of an object that was made at one moment, and has been
-// as it is since another.
+// pair returns the conditions of an object that was created at one time and
+// last changed at another.
 func pair(made time.Time, ready, reason string, since time.Time) []any {
 	return []any{condition("Synced", "True", "ReconcileSuccess", made), condition("Ready", ready, reason, since)}
 }
@@ -39,7 +39,7 @@ func TestNext(t *testing.T) {
 	going.SetDeletionTimestamp(&metav1.Time{Time: noon})
 	broken := pair(noon, "False", creating, noon)
 	find(broken, "Ready")["lastTransitionTime"] = "yesterday"
-	// Whose field managers are there, but not for the conditions.
+	// The field manager exists, but does not own the conditions.
 	taken := boat(pair(noon, "False", creating, noon.Add(-time.Minute)), manager)
 	fields := taken.GetManagedFields()
 	fields[1].FieldsV1 = metav1.NewFieldsV1(`{"f:status":{}}`)
@@ -51,21 +51,21 @@ func TestNext(t *testing.T) {
 		want   []any
 		again  time.Duration
 	}{
-		"New":       {"something new is being made", boat(nil, ""), pair(noon, "False", creating, noon), after},
-		"Empty":     {"no conditions are as good as none", boat([]any{}, "anybody"), pair(noon, "False", creating, noon), after},
-		"Early":     {"it takes its time", boat(pair(noon, "False", creating, noon.Add(-2*time.Second)), manager), nil, 3 * time.Second},
-		"Due":       {"and then it is there", boat(pair(noon.Add(-after), "False", creating, noon.Add(-after)), manager), pair(noon.Add(-after), "True", available, noon), 0},
-		"Broken":    {"a moment that is none is over", boat(broken, manager), pair(noon, "True", available, noon), 0},
-		"Available": {"what is ready stays so", boat(pair(noon, "True", available, noon.Add(-time.Hour)), manager), nil, 0},
-		"Theirs":    {"what a manifest or a test says stays", boat(pair(noon, "False", creating, noon.Add(-time.Hour)), "somebody"), nil, 0},
-		"Taken":     {"also when it was written here at first", taken, nil, 0},
-		"Going":     {"what is being deleted is left alone", going, nil, 0},
+		"New":       {"A new object gets the condition Creating.", boat(nil, ""), pair(noon, "False", creating, noon), after},
+		"Empty":     {"An object with an empty list of conditions counts as new.", boat([]any{}, "anybody"), pair(noon, "False", creating, noon), after},
+		"Early":     {"An object is not ready before its time.", boat(pair(noon, "False", creating, noon.Add(-2*time.Second)), manager), nil, 3 * time.Second},
+		"Due":       {"An object becomes ready at its time.", boat(pair(noon.Add(-after), "False", creating, noon.Add(-after)), manager), pair(noon.Add(-after), "True", available, noon), 0},
+		"Broken":    {"An invalid time counts as elapsed.", boat(broken, manager), pair(noon, "True", available, noon), 0},
+		"Available": {"A ready object stays ready.", boat(pair(noon, "True", available, noon.Add(-time.Hour)), manager), nil, 0},
+		"Theirs":    {"Conditions of a manifest or a test are kept.", boat(pair(noon, "False", creating, noon.Add(-time.Hour)), "another"), nil, 0},
+		"Taken":     {"Conditions that another client has taken over are kept.", taken, nil, 0},
+		"Going":     {"An object that is being deleted is left unchanged.", going, nil, 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, again := next(tc.object, noon, after)
 			if diff := cmp.Diff(tc.want, got); diff != "" || again != tc.again {
-				t.Errorf("%s: again after %v, want %v (-want +got):\n%s", tc.reason, again, tc.again, diff)
+				t.Errorf("%s: next check after %v, want %v (-want +got):\n%s", tc.reason, again, tc.again, diff)
 			}
 		})
 	}
@@ -80,9 +80,9 @@ func TestStored(t *testing.T) {
 		versions []any
 		want     string
 	}{
-		"Stored":    {"the version that is stored costs no conversion", []any{version("v1alpha1", true, false), version("v1", true, true)}, "v1"},
-		"NotServed": {"unless nobody can ask for it", []any{version("v2", false, true), version("v1", true, false)}, "v1"},
-		"None":      {"a kind without versions is not watched", nil, ""},
+		"Stored":    {"The storage version is watched, as it needs no conversion.", []any{version("v1alpha1", true, false), version("v1", true, true)}, "v1"},
+		"NotServed": {"Another version is watched if the storage version is not served.", []any{version("v2", false, true), version("v1", true, false)}, "v1"},
+		"None":      {"A kind without versions is not watched.", nil, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package ready plays the part of the controller in a cluster that has none:
-// composites and claims become ready some time after they were made. It writes
-// conditions, and nothing else; what somebody else has said of an object stays.
+// Package ready simulates the controllers of composites and claims: they become
+// ready some time after they were created. It writes only conditions;
+// conditions that another client has set are kept.
 package ready
 
 import (
@@ -25,19 +25,19 @@ import (
 	"example.dev/ingestor/test/devcluster/manifest"
 )
 
-// tries is how often a write that fails is tried again. Conflicts do not
-// count: the object comes back by itself when it has changed.
+// tries is the number of retries of a failed write. Conflicts are not counted,
+// as a changed object is queued again.
 const tries = 10
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// Start lets every composite and claim become ready so long after it was made,
-// those of kinds that are defined later included. It ends with ctx; the
-// function that is returned waits for that.
+// Start makes every composite and claim ready the given time after its
+// creation, including those of kinds that are defined later. It ends with ctx;
+// the returned function waits for the end.
 func Start(ctx context.Context, config *rest.Config, after time.Duration) (wait func(), err error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("cannot let resources become ready: %w", err)
+		return nil, fmt.Errorf("cannot start the readiness controller: %w", err)
 	}
 	c := &controller{
 		client: client,
@@ -52,7 +52,7 @@ func Start(ctx context.Context, config *rest.Config, after time.Duration) (wait 
 		DeleteFunc: c.undefined,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot let resources become ready: %w", err)
+		return nil, fmt.Errorf("cannot start the readiness controller: %w", err)
 	}
 	c.all.Go(func() { kinds.RunWithContext(ctx) })
 	c.all.Go(func() { c.work(ctx) })
@@ -60,20 +60,20 @@ func Start(ctx context.Context, config *rest.Config, after time.Duration) (wait 
 	return c.all.Wait, nil
 }
 
-// item is an object to look at.
+// item is an object in the queue.
 type item struct {
 	kind string
 	key  string
 }
 
-// kind is a kind that is watched.
+// kind is a watched kind.
 type kind struct {
 	resource schema.GroupVersionResource
 	store    cache.Store
 	stop     context.CancelFunc
 }
 
-// controller looks after the objects of all kinds.
+// controller handles the objects of all kinds.
 type controller struct {
 	client dynamic.Interface
 	after  time.Duration
@@ -84,7 +84,7 @@ type controller struct {
 	kinds map[string]*kind
 }
 
-// defined begins to watch a kind as soon as it is served.
+// defined starts to watch a kind as soon as it is served.
 func (c *controller) defined(ctx context.Context, object any) {
 	crd, ok := object.(*unstructured.Unstructured)
 	if !ok || !manifest.IsComposite(crd) {
@@ -120,7 +120,7 @@ func (c *controller) defined(ctx context.Context, object any) {
 	c.all.Go(func() { informer.RunWithContext(ctx) })
 }
 
-// undefined stops watching a kind that is gone.
+// undefined stops watching a deleted kind.
 func (c *controller) undefined(object any) {
 	name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *controller) undefined(object any) {
 	}
 }
 
-// stored returns a kind in the version that is stored.
+// stored returns the resource of a kind in its storage version.
 func stored(crd *unstructured.Unstructured) (schema.GroupVersionResource, bool) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
@@ -153,7 +153,7 @@ func stored(crd *unstructured.Unstructured) (schema.GroupVersionResource, bool) 
 	return best, best.Version != ""
 }
 
-// work looks at objects until the queue ends.
+// work processes objects until the queue ends.
 func (c *controller) work(ctx context.Context) {
 	for {
 		it, ended := c.queue.Get()
@@ -174,7 +174,7 @@ func (c *controller) work(ctx context.Context) {
 	}
 }
 
-// look writes the conditions of an object, if it is time.
+// look writes the conditions of an object when they are due.
 func (c *controller) look(ctx context.Context, it item) error {
 	c.mu.Lock()
 	k := c.kinds[it.kind]
@@ -197,7 +197,7 @@ func (c *controller) look(ctx context.Context, it item) error {
 	if conditions == nil {
 		return nil
 	}
-	// What is written was decided for this version of the object.
+	// The patch is only valid for this version of the object.
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": o.GetResourceVersion()},
 		"status":   map[string]any{"conditions": conditions},

@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/test/devcluster/identity"
 )
 
-// arguments are those of kube-apiserver.
+// arguments returns the arguments of kube-apiserver.
 func arguments(id *identity.Identity) []string {
 	return []string{
 		"--etcd-servers=" + etcdURL,
@@ -33,13 +33,13 @@ func arguments(id *identity.Identity) []string {
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--allow-privileged=true",
 		"--profiling=false",
-		// Otherwise a stop waits a minute for every watch to end by itself.
+		// Otherwise a shutdown waits a minute for watches to end by themselves.
 		"--shutdown-send-retry-after=true",
 		"--shutdown-watch-termination-grace-period=1s",
 	}
 }
 
-// newAPIServer reads the arguments, and returns the function that serves until
+// newAPIServer parses the arguments, and returns the function that serves until
 // its context ends. Only one can run in a process.
 func newAPIServer(ctx context.Context, id *identity.Identity, args []string) (func(context.Context) error, error) {
 	o := options.NewServerRunOptions()
@@ -47,16 +47,16 @@ func newAPIServer(ctx context.Context, id *identity.Identity, args []string) (fu
 	sections := o.Flags()
 	names := slices.Sorted(maps.Keys(sections.FlagSets))
 	all := sections.FlagSet("kube-apiserver")
-	all.Init("kube-apiserver", 0) // Zero returns a mistake instead of ending the process.
+	all.Init("kube-apiserver", 0) // Zero returns an error instead of ending the process.
 	for _, name := range names {
 		all.AddFlagSet(sections.FlagSets[name])
 	}
 	all.Usage = func() {}
 	if err := all.Parse(slices.Concat(arguments(id), args)); err != nil {
-		return nil, fmt.Errorf("cannot read the API server's arguments: %w", err)
+		return nil, fmt.Errorf("cannot parse the API server's arguments: %w", err)
 	}
 	if all.NArg() > 0 {
-		return nil, fmt.Errorf("cannot read the API server's arguments: %q is not a flag", all.Arg(0))
+		return nil, fmt.Errorf("cannot parse the API server's arguments: %q is not a flag", all.Arg(0))
 	}
 	if err := o.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
 		return nil, fmt.Errorf("cannot set the API server's features: %w", err)
@@ -72,11 +72,10 @@ func newAPIServer(ctx context.Context, id *identity.Identity, args []string) (fu
 	return func(ctx context.Context) error { return app.Run(ctx, completed) }, nil
 }
 
-// pollEvery is how often a server that is starting is asked whether it is
-// ready.
+// pollEvery is the interval of readiness checks during the start.
 const pollEvery = 25 * time.Millisecond
 
-// waitReady waits until the API server says that it is ready, or has failed.
+// waitReady waits until the API server reports that it is ready, or has failed.
 func waitReady(ctx context.Context, client kubernetes.Interface, failed <-chan error) error {
 	for {
 		var status int

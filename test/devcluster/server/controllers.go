@@ -22,16 +22,17 @@ import (
 )
 
 const (
-	// resync is how often controllers look at everything again.
+	// resync is the interval at which controllers process all objects again.
 	resync = 10 * time.Minute
-	// rediscover is how often the garbage collector looks for new kinds.
+	// rediscover is the interval at which the garbage collector looks for new
+	// kinds.
 	rediscover = time.Second
 )
 
-// startControllers starts those without which an API server seems broken: a
-// namespace that is deleted goes away, a new one has its default service
-// account, and what belongs to a deleted object is deleted too. They end with
-// ctx; the function that is returned waits for that.
+// startControllers starts the controllers that clients depend on: deleted
+// namespaces are removed, new ones get their default service account, and
+// dependents of a deleted object are deleted. They end with ctx; the returned
+// function waits for the end.
 func startControllers(ctx context.Context, config *rest.Config) (wait func(), err error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

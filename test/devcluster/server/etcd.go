@@ -12,36 +12,37 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/wal"
 )
 
-// socket is where etcd listens, seen from the folder of the cluster. A path
-// to a socket may have about 100 bytes, so the process works in that folder.
+// socket is where etcd listens, relative to the folder of the cluster. The path
+// of a socket is limited to about 100 bytes, so the process works in that
+// folder.
 const socket = "etcd.sock"
 
-// etcdURL is the socket as the API server is told of it.
+// etcdURL is the URL of the socket for the API server.
 const etcdURL = "unix://" + socket
 
 // startEtcd starts an etcd of one member in the working directory and waits
-// until it answers.
+// until it is ready.
 func startEtcd(ctx context.Context) (*embed.Etcd, error) {
-	// A killed process leaves its socket.
+	// A killed process leaves its socket behind.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot remove the old socket of etcd: %w", err)
 	}
-	// Space for the log is taken ahead; a small cluster needs little.
+	// The log is preallocated; a small cluster needs little.
 	wal.SegmentSizeBytes = 8 << 20
 
 	c := embed.NewConfig()
 	c.Dir = "etcd"
 	c.LogLevel = "error"
 	c.LogOutputs = []string{logFile}
-	// What is written is in the system's hands at once and survives the death
-	// of the process. Only a loss of power would lose it.
+	// Written data is in the page cache and survives the end of the process.
+	// Only a power failure would lose it.
 	c.UnsafeNoFsync = true
 	c.QuotaBackendBytes = 4 << 30
 	c.ListenClientUrls = []url.URL{{Scheme: "unix", Host: socket}}
 	c.ListenPeerUrls = nil
-	// The only member elects itself, and waits this long before it does.
+	// The only member elects itself after this timeout.
 	c.TickMs, c.ElectionMs = 10, 100
-	// Nobody connects to these; they must merely look like addresses.
+	// These addresses are required but not used.
 	c.AdvertiseClientUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:2379"}}
 	c.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:2380"}}
 	c.InitialCluster = c.InitialClusterFromName(c.Name)

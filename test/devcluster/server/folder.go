@@ -9,32 +9,32 @@ import (
 	"syscall"
 )
 
-// Folder is where a server has its state. No other process works in it.
+// Folder is the folder with the state of a server. No other process uses it.
 type Folder struct {
 	path string
 	lock *os.File
 }
 
-// marker is the file in a folder that was made for a server that does not stay:
-// all that is in it can be removed. test/apiserver writes it as well.
+// marker is the file that marks the folder of a temporary server: all its
+// contents can be removed. test/apiserver writes it as well.
 const marker = "devcluster.temporary"
 
-// Claim makes the folder unless it is there, and sees to it that no other
-// process works in it until Leave. One that is temporary must be empty or
-// marked, because it is there to be removed; it is marked then.
+// Claim creates the folder unless it exists, and locks it until Leave. A
+// temporary folder must be empty or marked, because it is removed later; Claim
+// marks it.
 func Claim(dir string, temporary bool) (*Folder, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use %q: %w", dir, err)
 	}
 	if temporary {
-		// Before anything is put into it.
+		// This must happen before any file is created.
 		if err := checkDisposable(path); err != nil {
 			return nil, err
 		}
 	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the folder: %w", err)
+		return nil, fmt.Errorf("cannot create the folder: %w", err)
 	}
 	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -54,7 +54,7 @@ func Claim(dir string, temporary bool) (*Folder, error) {
 	return f, nil
 }
 
-// checkDisposable reports a folder that holds something of somebody else.
+// checkDisposable returns an error if the folder contains files of others.
 func checkDisposable(path string) error {
 	if _, err := os.Lstat(filepath.Join(path, marker)); err == nil {
 		return nil
@@ -72,10 +72,10 @@ func checkDisposable(path string) error {
 	return nil
 }
 
-// Leave lets others work in the folder.
+// Leave unlocks the folder.
 func (f *Folder) Leave() { _ = f.lock.Close() }
 
-// Remove removes a folder that was claimed as a temporary one.
+// Remove removes a folder that was claimed as temporary.
 func (f *Folder) Remove() error {
 	if _, err := os.Lstat(filepath.Join(f.path, marker)); err != nil {
 		return fmt.Errorf("cannot remove the folder: it is not marked: %w", err)

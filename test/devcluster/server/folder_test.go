@@ -12,19 +12,19 @@ func TestClaim(t *testing.T) {
 	cases := map[string]struct {
 		reason    string
 		temporary bool
-		// make makes what is in the folder before.
+		// make creates the initial contents of the folder.
 		make func(t *testing.T, dir string)
 		want string
 	}{
-		"Missing":       {"a folder is made", true, func(*testing.T, string) {}, ""},
-		"Empty":         {"nothing is lost with an empty one", true, mkdir, ""},
-		"Again":         {"a server may come back to its folder", true, used, ""},
-		"Theirs":        {"what is somebody's stays", true, func(t *testing.T, dir string) { put(t, dir, theirs) }, "not empty"},
-		"TheirLock":     {"whatever it is called", true, func(t *testing.T, dir string) { put(t, dir, "lock") }, "not empty"},
-		"Lasting":       {"a server that was to stay has things there", true, lasting, "not empty"},
-		"Held":          {"another server works there", true, held, "another devcluster"},
-		"File":          {"a file is no folder", true, func(t *testing.T, dir string) { put(t, filepath.Dir(dir), filepath.Base(dir)) }, "cannot use the folder"},
-		"LastingTheirs": {"one that stays takes any folder", false, func(t *testing.T, dir string) { put(t, dir, theirs) }, ""},
+		"Missing":       {"A missing folder is created.", true, func(*testing.T, string) {}, ""},
+		"Empty":         {"An empty folder can be used.", true, mkdir, ""},
+		"Again":         {"A server can use its folder again.", true, used, ""},
+		"Theirs":        {"A folder with files of others is refused.", true, func(t *testing.T, dir string) { put(t, dir, theirs) }, "not empty"},
+		"TheirLock":     {"A folder with a file named lock is refused too.", true, func(t *testing.T, dir string) { put(t, dir, "lock") }, "not empty"},
+		"Lasting":       {"The folder of a permanent server is refused.", true, lasting, "not empty"},
+		"Held":          {"A folder that another server uses is refused.", true, held, "another devcluster"},
+		"File":          {"A file is not a folder.", true, func(t *testing.T, dir string) { put(t, filepath.Dir(dir), filepath.Base(dir)) }, "cannot use the folder"},
+		"LastingTheirs": {"A permanent server can use any folder.", false, func(t *testing.T, dir string) { put(t, dir, theirs) }, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -34,10 +34,10 @@ func TestClaim(t *testing.T) {
 			f, err := Claim(dir, tc.temporary)
 			if tc.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
-					t.Fatalf("%s: got %v, want an error that says %q", tc.reason, err, tc.want)
+					t.Fatalf("%s: got %v, want an error with %q", tc.reason, err, tc.want)
 				}
 				if after := names(dir); after != before {
-					t.Errorf("%s: the folder has %q, had %q", tc.reason, after, before)
+					t.Errorf("%s: folder contains %q, had %q", tc.reason, after, before)
 				}
 				return
 			}
@@ -47,7 +47,7 @@ func TestClaim(t *testing.T) {
 			defer f.Leave()
 			err = f.Remove()
 			if _, statErr := os.Stat(dir); tc.temporary != (err == nil) || tc.temporary != os.IsNotExist(statErr) {
-				t.Errorf("%s: removed with %v, and then %v", tc.reason, err, statErr)
+				t.Errorf("%s: Remove returned %v, and then the folder: %v", tc.reason, err, statErr)
 			}
 		})
 	}
@@ -68,8 +68,8 @@ func put(t *testing.T, dir, name string) {
 	}
 }
 
-// used is the folder of a temporary server that has ended, lasting that of one
-// that stays, and held that of a temporary one that runs.
+// used creates the folder of a temporary server that has ended, lasting that of
+// a permanent server, and held that of a running temporary one.
 func used(t *testing.T, dir string) {
 	t.Helper()
 	claim(t, dir, true).Leave()
@@ -95,7 +95,7 @@ func claim(t *testing.T, dir string, temporary bool) *Folder {
 	return f
 }
 
-// names are what is in a folder.
+// names returns the names of the files in a folder.
 func names(dir string) string {
 	all, _ := filepath.Glob(filepath.Join(dir, "*"))
 	return strings.Join(all, " ")

@@ -1,6 +1,5 @@
-// Package server runs a Kubernetes API server, the etcd behind it and the
-// controllers it cannot do without, in this process and on the loopback
-// interface only.
+// Package server runs a Kubernetes API server, its etcd and the controllers
+// that clients depend on, in this process and on the loopback interface only.
 package server
 
 import (
@@ -19,10 +18,10 @@ import (
 	"example.dev/ingestor/test/devcluster/identity"
 )
 
-// Options are how a Server runs.
+// Options are the settings of a Server.
 type Options struct {
-	// Port is the port on 127.0.0.1. Zero means the one used before in this
-	// folder or, the first time, a free one.
+	// Port is the port on 127.0.0.1. Zero means the previous one of this folder
+	// or, the first time, a free one.
 	Port int
 	// Args are further arguments of kube-apiserver.
 	Args []string
@@ -30,23 +29,23 @@ type Options struct {
 
 // Server is a running API server.
 type Server struct {
-	// Kubeconfig is the path of the administrator's kubeconfig, and Config the
-	// same as a value.
+	// Kubeconfig is the path of the administrator's kubeconfig, Config the same
+	// as a value.
 	Kubeconfig string
 	Config     *rest.Config
-	// Failed yields an error when the API server ends.
+	// Failed receives an error when the API server ends.
 	Failed <-chan error
 
-	// stops end the parts, the last one first. Each returns when its part has
-	// ended.
+	// stops stop the components, the last one first. Each returns when its
+	// component has ended.
 	stops []func()
-	// stopping is true from the call of Stop on.
+	// stopping is true after Stop was called.
 	stopping atomic.Bool
 }
 
-// Start starts a server with its state in the folder, and returns when it is
+// Start starts a server with its state in the folder, and waits until it is
 // ready. The process then works in that folder, and can start no second server.
-// A server that starts is to be stopped.
+// The caller stops the server.
 func Start(ctx context.Context, in *Folder, opts Options) (*Server, error) {
 	s := &Server{}
 	if err := s.start(ctx, in.path, opts); err != nil {
@@ -97,14 +96,14 @@ func (s *Server) serve(ctx context.Context, id *identity.Identity, args []string
 		_ = id.Listener.Close()
 		return err
 	}
-	// It outlives ctx, because it is stopped after the controllers.
+	// The API server outlives ctx, because it is stopped after the controllers.
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	failed, ended := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(ended)
 		err := run(running)
 		if err == nil {
-			err = errors.New("it stopped by itself")
+			err = errors.New("API server stopped by itself")
 		}
 		failed <- err
 	}()
@@ -131,12 +130,11 @@ func (s *Server) control() error {
 	return nil
 }
 
-// patience is how long each part has to end. What has not ended by then ends
-// with the process; nothing that was written is lost by it.
+// patience is how long each component may take to stop. Components that take
+// longer end with the process; no written data is lost.
 const patience = 1500 * time.Millisecond
 
-// Stop stops the server within a few seconds, whatever clients still want of
-// it.
+// Stop stops the server within a few seconds, whatever requests are pending.
 func (s *Server) Stop() {
 	s.stopping.Store(true)
 	for _, stop := range slices.Backward(s.stops) {

@@ -21,49 +21,51 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// application is one time that an object was applied.
+// application is one request that applied an object.
 type application struct {
-	// who is the life that applied it, and at when its request came.
+	// who is the process that sent it, at the time the request arrived.
 	who string
 	at  time.Time
-	// version is that of the object afterwards; empty if nobody was told.
+	// version is the resource version after it; empty if the client got no
+	// response.
 	version string
 }
 
-// moment is when somebody is killed, counted from a request that applies an
+// moment is when a process is killed, relative to a request that applies an
 // object.
 type moment int
 
 const (
-	// before is who asks, before the request is passed on.
+	// before kills the client before its request is forwarded.
 	before moment = iota
-	// behind is who asks, once the object is applied and before they know it.
+	// behind kills the client after the object was applied and before it gets
+	// the response.
 	behind
-	// soon is anybody, some time later.
+	// soon kills a random process some time later.
 	soon
 )
 
-// gate stands before the API server. It knows who asks and writes down what is
-// applied, and now and then has somebody killed because of it.
+// gate is a proxy in front of the API server. It identifies clients, records
+// what they apply, and occasionally kills a process.
 type gate struct {
 	url string
 
 	mu     sync.Mutex
 	random *rand.Rand
-	// applied are the applications of objects, by name, in order.
+	// applied has the applications of objects in order, by name.
 	applied map[string][]application
-	// left is how many applications there are until the next kill, and every
-	// how many there are between kills at most; zero is no kill.
+	// left is the number of applications until the next kill, every the maximum
+	// between two kills; zero means no kills.
 	left, every int
-	// kill kills who asks, or anybody if it is empty. It returns when they are
-	// dead.
+	// kill kills the named process, or a random one if the name is empty. It
+	// returns after the process has ended.
 	kill func(who string)
-	// hits counts the kills of each moment.
+	// hits counts the kills by moment.
 	hits map[moment]int
 }
 
-// errKilled is what the gate makes of a request of somebody dead.
-var errKilled = errors.New("whoever asked was killed")
+// errKilled is the gate's error for a request of a killed process.
+var errKilled = errors.New("client was killed")
 
 func newGate(t *testing.T, c *apiserver.Server, seed uint64) *gate {
 	t.Helper()
@@ -75,7 +77,7 @@ func newGate(t *testing.T, c *apiserver.Server, seed uint64) *gate {
 	proxy := &httputil.ReverseProxy{
 		Transport: passing{g, c.Client().Transport},
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(at) },
-		// Those who ask may have been killed.
+		// Clients may have been killed.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {},
 	}
 	server := httptest.NewUnstartedServer(proxy)
@@ -89,8 +91,8 @@ func newGate(t *testing.T, c *apiserver.Server, seed uint64) *gate {
 	return g
 }
 
-// kills has about one of so many applications kill somebody from now on; zero
-// kills nobody.
+// kills makes about one in every so many applications kill a process from now
+// on; zero ends the kills.
 func (g *gate) kills(every int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -104,8 +106,7 @@ func (g *gate) draw() {
 	}
 }
 
-// due tells whether somebody is to be killed because of an application, and
-// when.
+// due reports whether an application kills a process, and when.
 func (g *gate) due() (m moment, later time.Duration, yes bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,13 +129,13 @@ func (g *gate) of(name string) []application {
 	return slices.Clone(g.applied[name])
 }
 
-// passing is the way to the API server.
+// passing is the transport to the API server.
 type passing struct {
 	gate *gate
 	to   http.RoundTripper
 }
 
-// RoundTrip passes a request on.
+// RoundTrip forwards a request.
 func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	r.Header.Del("Authorization")
@@ -149,7 +150,7 @@ func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := p.to.RoundTrip(r)
 	if err == nil && resp.StatusCode >= http.StatusMultipleChoices {
-		// Nothing was applied.
+		// The request failed, so it applied nothing.
 		return resp, nil
 	}
 	if err == nil {
@@ -168,8 +169,8 @@ func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// version reads which version of which object an answer has, and leaves it as it
-// was.
+// version returns the resource version in a response without consuming its
+// body.
 func version(resp *http.Response) (string, error) {
 	body, err := io.ReadAll(resp.Body)
 	if err := errors.Join(err, resp.Body.Close()); err != nil {

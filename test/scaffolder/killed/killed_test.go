@@ -25,12 +25,12 @@ const (
 	replicas = 3
 	tasks    = 200
 	clients  = 8
-	// between is about how many applications there are between two kills.
+	// between is the average number of applications between two kills.
 	between = 40
 )
 
-// steps are those of a task. Each applies an object of its own; the second
-// takes something of the first, and a secret.
+// steps are the steps of a task. Each applies one object; the second uses an
+// output of the first and a secret.
 var steps = []string{"one", "two"}
 
 // template is a Template for the tasks of a round.
@@ -43,12 +43,12 @@ const template = `{"apiVersion":"scaffolder.portal.io/v1beta3","kind":"Template"
 	"metadata":{"name":"${{ parameters.name }}-two"},"data":{"uid":"${{ steps.one.output.resources[0].uid }}","word":"${{ secrets.word }}"}}}}
 ],"output":{"uid":"${{ steps.one.output.resources[0].uid }}"}}}`
 
-// TestKilled has replicas run tasks while they are killed at random moments, and
-// wants every task to complete, no step to be applied again that ended, and what
-// is applied again, because it was cut off, to change nothing.
+// TestKilled runs tasks on replicas that are killed at random times. It checks
+// that every task completes, that no finished step is repeated, and that
+// repeating an interrupted step changes nothing.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a minute")
+		t.Skip("kill test takes a minute")
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -79,23 +79,23 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	if again == 0 {
-		t.Error("no kill hit a step in the middle: this shows nothing")
+		t.Error("no kill interrupted a step, so the test proves nothing")
 	}
-	t.Logf("of the kills, %d were before an application, %d behind one, %d any time", g.hits[before], g.hits[behind], g.hits[soon])
+	t.Logf("kills: %d before an application, %d after one, %d at other times", g.hits[before], g.hits[behind], g.hits[soon])
 }
 
-// round is many tasks and many kills.
+// round is a run of many tasks with many kills.
 type round struct {
 	*world
 	name    string
 	cluster *apiserver.Server
 
 	mu sync.Mutex
-	// made are the ids of tasks whose making was answered, and their names.
+	// made has the names of tasks whose creation was acknowledged, by id.
 	made map[string]string
 }
 
-// run makes a round, and returns how many steps were applied again.
+// run makes a round, and returns how many steps were repeated.
 func (r *round) run() (again int) {
 	t := r.t
 	t.Helper()
@@ -113,7 +113,7 @@ func (r *round) run() (again int) {
 		r.ready(replica)
 	}
 	if len(all) < tasks {
-		t.Errorf("there are %d tasks, of at least %d", len(all), tasks)
+		t.Errorf("scaffolder lists %d tasks, want at least %d", len(all), tasks)
 	}
 	found := map[string]bool{}
 	for _, task := range all {
@@ -122,16 +122,16 @@ func (r *round) run() (again int) {
 	}
 	for id, name := range r.made {
 		if !found[id] {
-			t.Errorf("the task %s, %s, is lost", id, name)
+			t.Errorf("task %s, %s, was lost", id, name)
 		}
 	}
 	r.clean()
-	t.Logf("%s: %d tasks in %.1f s, posted in %.1f s, %d kills, %d steps cut off and applied again", r.name, len(all), took.Seconds(), posted.Seconds(), kills, again)
+	t.Logf("%s: %d tasks in %.1f s, posted in %.1f s, %d kills, %d steps interrupted and repeated", r.name, len(all), took.Seconds(), posted.Seconds(), kills, again)
 	return again
 }
 
-// post asks for the tasks. Who gets no answer asks another replica, for a task
-// of another name: the first may be there.
+// post creates the tasks. A request without a response is sent again to another
+// replica for a task of another name, as the first task may exist.
 func (r *round) post() {
 	var wg sync.WaitGroup
 	for client := range clients {
@@ -158,13 +158,13 @@ func (r *round) postOne(number int) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	r.t.Errorf("task %d cannot be made: %v", number, err)
+	r.t.Errorf("cannot create task %d: %v", number, err)
 }
 
 // word is the secret of a task.
 func word(name string) string { return "word-of-" + name }
 
-// task is a task as the scaffolder shows it.
+// task is a task in the API of the scaffolder.
 type task struct {
 	ID     string
 	Status string
@@ -173,12 +173,12 @@ type task struct {
 	}
 }
 
-// wait waits until all tasks of the round are over, and returns them.
+// wait waits until all tasks of the round have ended, and returns them.
 func (r *round) wait() []task {
 	r.t.Helper()
 	var all struct{ Tasks []task }
 	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
-		// Two of three replicas may be away.
+		// Two of three replicas may be down.
 		r.ask(http.MethodGet, "/api/scaffolder/v2/tasks?templateRef="+url.QueryEscape("template:default/"+r.name), nil, &all)
 		var left []string
 		for _, task := range all.Tasks {
@@ -190,12 +190,12 @@ func (r *round) wait() []task {
 			return all.Tasks
 		}
 		if time.Now().After(deadline) {
-			r.t.Fatalf("%d tasks do not end, such as: %s", len(left), left[0])
+			r.t.Fatalf("%d tasks do not end; first: %s", len(left), left[0])
 		}
 	}
 }
 
-// event is something that happened in a task.
+// event is an event of a task.
 type event struct {
 	ID        int64
 	Type      string
@@ -203,8 +203,8 @@ type event struct {
 	Body      struct{ Message, StepID, Status string }
 }
 
-// check holds what is known of a task against what it should be, and returns how
-// many steps were applied again.
+// check compares a task with the expected state, and returns how many steps
+// were repeated.
 func (r *round) check(task task) (again int) {
 	r.t.Helper()
 	var events []event
@@ -214,20 +214,20 @@ func (r *round) check(task task) (again int) {
 		r.t.Errorf("task %s, %s: %s\n%s", task.ID, task.Spec.Parameters.Name, fmt.Sprintf(format, args...), story(events))
 	}
 	if task.Status != "completed" {
-		told("it is %s", task.Status)
+		told("status is %s, want completed", task.Status)
 		return 0
 	}
 	ended := map[string]time.Time{}
 	for i, e := range events {
 		if e.ID != int64(i)+1 {
-			told("its event %d has the number %d", i+1, e.ID)
+			told("event %d has the id %d", i+1, e.ID)
 		}
 		if (e.Type == "completion") != (i == len(events)-1) {
-			told("its event %d is a %s", e.ID, e.Type)
+			told("event %d is of type %s", e.ID, e.Type)
 		}
 		if e.Body.Status == "completed" {
 			if _, twice := ended[e.Body.StepID]; twice {
-				told("step %s ends twice", e.Body.StepID)
+				told("step %s ended twice", e.Body.StepID)
 			}
 			ended[e.Body.StepID] = e.CreatedAt
 		}
@@ -254,31 +254,31 @@ func (r *round) check(task task) (again int) {
 			continue
 		}
 		if found.Data["uid"] != uid || found.Data["word"] != word(task.Spec.Parameters.Name) {
-			told("step two has applied %v, and the uid of the first is %s", found.Data, uid)
+			told("step two applied %v, and the uid of the first object is %s", found.Data, uid)
 		}
 	}
 	return again
 }
 
-// applied wants the applications of an object to be by one life after the other,
-// each but the last killed before the next begins, and none after the step
-// ended; and those behind the first to change nothing. It returns how many those
-// are.
+// applied checks the applications of an object: each was made by another
+// process, each process but the last was killed before the next application,
+// none was made after the step ended, and repetitions changed nothing. It
+// returns the number of repetitions.
 func (r *round) applied(name string, end time.Time, told func(string, ...any)) (again int) {
 	all := r.gate.of(name)
 	if len(all) == 0 {
-		told("%s was applied by nobody", name)
+		told("%s was not applied", name)
 		return 0
 	}
 	version := ""
 	for i, a := range all {
 		if version != "" && a.version != "" && a.version != version {
-			told("%s was applied again by %s, and is now %s instead of %s", name, a.who, a.version, version)
+			told("repetition of %s by %s resulted in version %s, want %s", name, a.who, a.version, version)
 		}
 		version = cmp.Or(version, a.version)
-		// What is written down has milliseconds.
+		// Recorded times have milliseconds.
 		if a.at.Truncate(time.Millisecond).After(end) {
-			told("%s was applied at %v by %s, and its step had ended at %v", name, a.at, a.who, end)
+			told("%s was applied at %v by %s after its step had ended at %v", name, a.at, a.who, end)
 		}
 		if i == 0 {
 			continue
@@ -287,7 +287,7 @@ func (r *round) applied(name string, end time.Time, told func(string, ...any)) (
 		killed := r.lives[all[i-1].who].killed
 		r.world.mu.Unlock()
 		if killed.IsZero() || killed.After(a.at) {
-			told("%s was applied again by %s, and %s, who had applied it, was alive", name, a.who, all[i-1].who)
+			told("%s was applied again by %s while %s, which had applied it, was alive", name, a.who, all[i-1].who)
 		}
 	}
 	return len(all) - 1
@@ -301,12 +301,12 @@ func (r *round) read(name string, v any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s is not in the cluster: %s", name, resp.Status)
+		return fmt.Errorf("cannot find %s in the cluster: %s", name, resp.Status)
 	}
 	return json.NewDecoder(resp.Body).Decode(v)
 }
 
-// clean wants no workspace to be left.
+// clean checks that no workspace is left.
 func (r *round) clean() {
 	r.t.Helper()
 	r.until("the workspaces are removed", func() error {
@@ -317,7 +317,7 @@ func (r *round) clean() {
 			}
 			for _, path := range left {
 				if info, err := os.Stat(path); err == nil && info.IsDir() {
-					return fmt.Errorf("%s is there", path)
+					return fmt.Errorf("workspace %s still exists", path)
 				}
 			}
 		}
@@ -325,7 +325,7 @@ func (r *round) clean() {
 	})
 }
 
-// story is what happened in a task, a line an event.
+// story returns the events of a task as text, one per line.
 func story(events []event) string {
 	var b strings.Builder
 	for _, e := range events {

@@ -1,9 +1,9 @@
-// Package killed_test holds the scaffolder to its promise that nothing is lost
-// and nothing is done twice: several replicas of the portal, each a process of
-// its own, share a PostgreSQL and write to a real API server, and are killed at
-// random moments.
+// Package killed_test checks that the scaffolder loses no task and repeats no
+// finished step: several replicas of the portal, each a separate process, share
+// a PostgreSQL database, write to a real API server, and are killed at random
+// times.
 //
-// Two rounds are made with the other tests; twenty are made with
+// By default the test makes two rounds. To make twenty, run
 //
 //	go test ./test/scaffolder/killed -v -rounds 20
 package killed_test
@@ -28,11 +28,11 @@ import (
 	"example.dev/ingestor/test/process"
 )
 
-// programConfig is the environment variable that makes of this test binary the
-// program, with a configuration.
+// programConfig is the environment variable that makes this test binary run the
+// program with a configuration.
 const programConfig = "INGESTOR_TEST_PROGRAM_CONFIG"
 
-// TestProgram is portal-backend, for the test that kills it.
+// TestProgram runs portal-backend, for the test that kills it.
 func TestProgram(*testing.T) {
 	path := os.Getenv(programConfig)
 	if path == "" {
@@ -42,10 +42,10 @@ func TestProgram(*testing.T) {
 	app.Main(portal.Name, portal.Run)
 }
 
-// theToken is that of a service that may do everything.
+// theToken is the token of a service account with all permissions.
 const theToken = "a-static-token-of-the-tests-4711"
 
-// patience is how long the test waits for what must come.
+// patience is how long the test waits for a condition.
 const patience = 2 * time.Minute
 
 type object = map[string]any
@@ -53,14 +53,14 @@ type object = map[string]any
 // life is one process of a replica, from its start until it is killed.
 type life struct {
 	*process.Process
-	// name is unique, and what the process tells the API server it is.
+	// name is unique, and identifies the process to the API server.
 	name string
 	log  *process.Log
-	// killed is when it was, or zero.
+	// killed is the time of the kill, zero if it was not killed.
 	killed time.Time
 }
 
-// replica is one of the portals. It is always at the same address.
+// replica is one of the portals. Its address does not change.
 type replica struct {
 	address, config, work string
 
@@ -68,27 +68,27 @@ type replica struct {
 	lives []*life
 }
 
-// base is where it answers.
+// base returns the URL of the replica.
 func (r *replica) base() string { return "http://" + r.address }
 
-// now returns the life it has.
+// now returns the current life.
 func (r *replica) now() *life {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lives[len(r.lives)-1]
 }
 
-// world is replicas that share a database and write to a cluster.
+// world has replicas that share a database and write to a cluster.
 type world struct {
 	t        *testing.T
 	gate     *gate
 	replicas []*replica
 
 	mu sync.Mutex
-	// lives are all there were, by name.
+	// lives has all lives by name.
 	lives map[string]*life
-	// over says that nothing is started any more, and crashed who ended without
-	// being killed.
+	// over means that no process is started any more; crashed is a life that
+	// ended without being killed.
 	over    bool
 	crashed *life
 }
@@ -119,8 +119,8 @@ func newWorld(t *testing.T, n int, database string, g *gate) *world {
 	return w
 }
 
-// configure writes the configuration of a replica. Who it is to the API server
-// is in its environment, and another each time it is started.
+// configure writes the configuration of a replica. Its identity for the API
+// server is in its environment, and new for each process.
 func (w *world) configure(r *replica, database string) string {
 	w.t.Helper()
 	data, err := json.Marshal(object{
@@ -150,7 +150,7 @@ func (w *world) configure(r *replica, database string) string {
 	return path
 }
 
-// begin starts a life of a replica.
+// begin starts a new process of a replica.
 func (w *world) begin(number int) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -181,12 +181,12 @@ func (w *world) begin(number int) error {
 	return nil
 }
 
-// ended looks why a life ended. One that found its port taken, by somebody who
-// was quicker, gets another try; any other that nobody killed is a failure.
+// ended handles the end of a process. If its port was taken by another process
+// it is started again; any other end without a kill is a failure.
 func (w *world) ended(number int, l *life) {
 	w.mu.Lock()
 	killed := !l.killed.IsZero() || w.over
-	taken := strings.Contains(l.log.Tail(), "another program does")
+	taken := strings.Contains(l.log.Tail(), "address is in use by another program")
 	if !killed && taken {
 		l.killed = time.Now()
 	}
@@ -196,12 +196,12 @@ func (w *world) ended(number int, l *life) {
 	w.mu.Unlock()
 	if !killed && taken {
 		if err := w.begin(number); err != nil {
-			w.t.Errorf("cannot start replica %d again: %v", number, err)
+			w.t.Errorf("cannot restart replica %d: %v", number, err)
 		}
 	}
 }
 
-// kill kills a life, and starts the next of that replica.
+// kill kills a process, and starts the next one of its replica.
 func (w *world) kill(l *life) {
 	w.mu.Lock()
 	again := l.killed.IsZero() && !w.over
@@ -218,12 +218,12 @@ func (w *world) kill(l *life) {
 			continue
 		}
 		if err := w.begin(i); err != nil {
-			w.t.Errorf("cannot start replica %d again: %v", i, err)
+			w.t.Errorf("cannot restart replica %d: %v", i, err)
 		}
 	}
 }
 
-// end ends all.
+// end stops all replicas.
 func (w *world) end() {
 	w.mu.Lock()
 	w.over = true
@@ -234,12 +234,12 @@ func (w *world) end() {
 		}
 		w.kill(r.now())
 		if w.t.Failed() {
-			w.t.Logf("the end of the log of %s:\n%s", r.now().name, r.now().log.Tail())
+			w.t.Logf("end of the log of %s:\n%s", r.now().name, r.now().log.Tail())
 		}
 	}
 }
 
-// kills counts those that were killed.
+// kills counts the killed processes.
 func (w *world) kills() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -252,7 +252,7 @@ func (w *world) kills() int {
 	return n
 }
 
-// ready waits until a replica answers.
+// ready waits until a replica responds.
 func (w *world) ready(r *replica) {
 	w.t.Helper()
 	w.until("a replica is ready", func() error { return r.ask(http.MethodGet, "/health/ready", nil, nil) })
@@ -268,22 +268,23 @@ func (w *world) until(what string, check func() error) {
 		crashed := w.crashed
 		w.mu.Unlock()
 		if crashed != nil {
-			w.t.Fatalf("%s ended, and nobody had killed it:\n%s", crashed.name, crashed.log.Tail())
+			w.t.Fatalf("%s ended without being killed:\n%s", crashed.name, crashed.log.Tail())
 		}
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.t.Fatalf("%s: not within %v: %v", what, patience, err)
+			w.t.Fatalf("%s: not reached within %v: %v", what, patience, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// client gives up on a replica that was killed in the middle of an answer.
+// client has a timeout for replicas that are killed during a response.
 var client = &http.Client{Timeout: 30 * time.Second}
 
-// ask asks a replica, and reads the answer into v if that is not nil.
+// ask sends a request to a replica, and decodes the response into v unless v is
+// nil.
 func (r *replica) ask(method, path string, body []byte, v any) error {
 	req, err := http.NewRequest(method, r.base()+path, bytes.NewReader(body))
 	if err != nil {
@@ -312,7 +313,7 @@ func (r *replica) ask(method, path string, body []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// ask asks any replica, one after the other until one answers.
+// ask sends a request to one replica after the other until one responds.
 func (w *world) ask(method, path string, body []byte, v any) {
 	w.t.Helper()
 	n := 0

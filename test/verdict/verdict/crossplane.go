@@ -9,18 +9,18 @@ import (
 	"path/filepath"
 )
 
-// The module whose files define Crossplane's kinds. Only its files are needed,
-// so it is not in go.mod, and its checksum stands here.
+// The module with the CustomResourceDefinitions of Crossplane. Only its files
+// are needed, so it is not in go.mod, and its checksum is here.
 const (
 	crossplaneModule = "github.com/crossplane/crossplane/v2@v2.4.0"
 	crossplaneSum    = "h1:atHTxD+8jOOiM1Xf6UMlyZqPYMedRVDSGU10Znt4KR8="
 )
 
-// readKind reads Crossplane's own CustomResourceDefinition of definitions. It
-// lies in the module cache; the go command puts it there if need be.
+// readKind reads Crossplane's CustomResourceDefinition of definitions. It is in
+// the module cache; the go command downloads it if it is missing.
 func readKind(ctx context.Context) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", crossplaneModule)
-	// Outside a module, so that no go.sum is changed.
+	// The command runs outside a module, so that no go.sum is changed.
 	cmd.Dir = os.TempDir()
 	cmd.Env = append(cmd.Environ(), "GOWORK=off", "GOFLAGS=")
 	out, err := cmd.Output()

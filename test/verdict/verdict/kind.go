@@ -50,7 +50,8 @@ func newKind(crd *extv1.CustomResourceDefinition, v *extv1.CustomResourceDefinit
 	if err != nil {
 		return nil, err
 	}
-	// A server prunes defaults once, so that it need not prune each object twice.
+	// A server prunes defaults once, so that it need not prune each object
+	// twice.
 	if err := defaulting.PruneDefaults(structural); err != nil {
 		return nil, err
 	}
@@ -66,9 +67,9 @@ func newKind(crd *extv1.CustomResourceDefinition, v *extv1.CustomResourceDefinit
 	}, nil
 }
 
-// Admit does to object what an API server does when it is created: it drops
-// what the schema does not have, fills in defaults, and returns why the object
-// is refused.
+// Admit processes object like an API server when it is created: it drops fields
+// that the schema does not have, adds defaults, and returns why the object is
+// refused.
 func (k *Kind) Admit(ctx context.Context, object map[string]any) []string {
 	meta, found, err := objectmeta.GetObjectMeta(object, false)
 	if err != nil {
@@ -84,7 +85,7 @@ func (k *Kind) Admit(ctx context.Context, object map[string]any) []string {
 		}
 	}
 	k.Default(object)
-	// The status is for another request.
+	// The status is ignored when an object is created.
 	delete(object, "status")
 
 	var errs field.ErrorList
@@ -118,7 +119,7 @@ func (k *Kind) Prune(object map[string]any) {
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, k.structural)
 }
 
-// Default fills the defaults of the schema into object.
+// Default adds the defaults of the schema to object.
 func (k *Kind) Default(object map[string]any) { defaulting.Default(object, k.structural) }
 
 func messages(errs field.ErrorList) []string {

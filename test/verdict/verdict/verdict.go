@@ -1,7 +1,7 @@
-// Package verdict says whether a cluster takes a definition. It asks the code
-// that decides there: the API server's, with Crossplane's own kind of
-// definitions, for the definition itself; Crossplane's, for the resources made of
-// it; and the API server's again, for those.
+// Package verdict decides whether a cluster accepts a definition. It runs the
+// code of a cluster: that of the API server, with Crossplane's
+// CustomResourceDefinition, for the definition itself; that of Crossplane for
+// the resources made of it; and that of the API server again for those.
 package verdict
 
 import (
@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// Judge knows Crossplane's kind of definitions. It may be asked by many at once.
+// Judge has Crossplane's kind of definitions. It can be used concurrently.
 type Judge struct {
 	versions map[string]*Kind
 }
@@ -40,28 +40,28 @@ func New(ctx context.Context) (*Judge, error) {
 	return &Judge{versions: versions}, nil
 }
 
-// Verdict is what became of a definition.
+// Verdict is the result for a definition.
 type Verdict struct {
 	// Stage is where it was refused; empty if it was not.
 	Stage string
-	// Reasons say why it was refused.
+	// Reasons are why it was refused.
 	Reasons []string
-	// Made are the resources that Crossplane makes of it, up to the one that was
-	// refused.
+	// Made are the resources that Crossplane makes of it, up to the one that
+	// was refused.
 	Made []*extv1.CustomResourceDefinition
 }
 
-// The stages of a verdict.
+// Stages of a verdict.
 const (
-	// StageObject is the API server's answer to the definition itself.
+	// StageObject means that the API server refused the definition itself.
 	StageObject = "object"
-	// StageCrossplane is Crossplane's answer.
+	// StageCrossplane means that Crossplane refused it.
 	StageCrossplane = "crossplane"
-	// StageResource is the API server's answer to the resource made of it.
+	// StageResource means that the API server refused a resource made of it.
 	StageResource = "resource"
 )
 
-// Definition judges a definition, which it changes as an API server does.
+// Definition judges a definition, which it changes like an API server.
 func (j *Judge) Definition(ctx context.Context, object map[string]any) Verdict {
 	version, _ := object["apiVersion"].(string)
 	_, version, _ = strings.Cut(version, "/")
@@ -80,12 +80,12 @@ func (j *Judge) Definition(ctx context.Context, object map[string]any) Verdict {
 	if err := json.Unmarshal(text, &definition); err != nil {
 		return Verdict{Stage: StageCrossplane, Reasons: []string{err.Error()}}
 	}
-	// A server gives every object one.
+	// A server gives every object a uid.
 	definition.UID = "00000000-0000-0000-0000-000000000001"
 	return resources(ctx, &definition)
 }
 
-// resources judges what Crossplane makes of a definition.
+// resources judges the resources that Crossplane makes of a definition.
 func resources(ctx context.Context, d *xpv1.CompositeResourceDefinition) Verdict {
 	makers := []func(*xpv1.CompositeResourceDefinition) (*extv1.CustomResourceDefinition, error){xcrd.ForCompositeResource}
 	if d.Spec.ClaimNames != nil {
@@ -110,9 +110,9 @@ func resources(ctx context.Context, d *xpv1.CompositeResourceDefinition) Verdict
 	return v
 }
 
-// refusals says why an API server refuses a resource definition.
+// refusals returns why an API server refuses a CustomResourceDefinition.
 func refusals(ctx context.Context, crd *extv1.CustomResourceDefinition) ([]string, error) {
-	// A request carries text, not structures.
+	// A request has text, not structures.
 	text, err := json.Marshal(crd)
 	if err != nil {
 		return nil, err

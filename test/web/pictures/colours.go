@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// most is how many colours a picture keeps.
+// most is the maximum number of colors of a picture.
 const most = 256
 
-// rgb is a colour that hides nothing behind it, as all of a page are.
+// rgb is an opaque color.
 type rgb [3]uint8
 
 func rgbOf(c color.Color) rgb {
@@ -18,12 +18,12 @@ func rgbOf(c color.Color) rgb {
 	return rgb{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}
 }
 
-// box is colours that are to become one.
+// box is a set of colors that become one palette entry.
 type box struct {
 	colours []rgb
-	// channel is the one in which they differ most, and spread by how much.
+	// channel is the channel with the largest range, and spread is that range.
 	channel, spread int
-	// seen is how many points have one of them.
+	// seen is the number of pixels with one of the colors.
 	seen int
 }
 
@@ -44,26 +44,26 @@ func boxOf(colours []rgb, counts map[rgb]int) box {
 	return b
 }
 
-// worth is how much a picture gains when the box is divided: much if its colours
-// differ, more if they are seen often.
+// worth is the benefit of splitting the box: it grows with the range of its
+// colors and with their frequency.
 func (b box) worth() float64 { return float64(b.spread) * math.Sqrt(float64(b.seen)) }
 
-// divided halves a box.
+// divided splits a box at the median.
 func (b box) divided(counts map[rgb]int) (one, other box) {
 	slices.SortFunc(b.colours, func(x, y rgb) int { return cmp.Or(cmp.Compare(x[b.channel], y[b.channel]), slices.Compare(x[:], y[:])) })
 	half := len(b.colours) / 2
 	return boxOf(b.colours[:half], counts), boxOf(b.colours[half:], counts)
 }
 
-// often returns the colour of the box that is seen most often.
+// often returns the most frequent color of the box.
 func (b box) often(counts map[rgb]int) rgb {
 	return slices.MaxFunc(b.colours, func(x, y rgb) int {
 		return cmp.Or(cmp.Compare(counts[x], counts[y]), slices.Compare(x[:], y[:]))
 	})
 }
 
-// choose returns a palette for colours that are seen so often, and which of it
-// each of them becomes.
+// choose returns a palette for colors with these frequencies, and the palette
+// entry of each color.
 func choose(counts map[rgb]int) (color.Palette, map[rgb]uint8) {
 	var all []rgb
 	for c := range counts {

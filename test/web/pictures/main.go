@@ -1,7 +1,6 @@
-// Command pictures puts the pictures that the README and the handbook show into
-// docs/pictures. It takes them from those that the journeys through the portal
-// took, out of the folder it is given, and makes them small. It runs at the top
-// of the repository.
+// Command pictures updates the screenshots of the README and the handbook in
+// docs/pictures. It copies them from the given folder, into which the browser tests
+// write them, and reduces their size. Run it at the top of the repository.
 package main
 
 import (
@@ -17,7 +16,7 @@ import (
 
 const folder = "docs/pictures"
 
-// shown is how a page shows a picture.
+// shown matches a picture in a page.
 var shown = regexp.MustCompile(`pictures/([a-z0-9-]+\.png)`)
 
 func main() {
@@ -29,26 +28,26 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return errors.New("cannot take pictures: name the folder that the journeys put them into")
+		return errors.New("cannot copy screenshots: name the folder that the browser tests write them to")
 	}
 	names, err := wanted()
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("cannot make a folder for the pictures: %w", err)
+		return fmt.Errorf("cannot create the folder for screenshots: %w", err)
 	}
 	for _, name := range names {
 		size, err := take(filepath.Join(args[0], name), filepath.Join(folder, name))
 		if err != nil {
-			return fmt.Errorf("cannot take %s: %w; did the journeys run?", name, err)
+			return fmt.Errorf("cannot copy %s: %w; did the browser tests run?", name, err)
 		}
 		fmt.Printf("%s: %d KB\n", filepath.Join(folder, name), (size+1023)/1024)
 	}
 	return nil
 }
 
-// wanted returns the names of the pictures that pages show, sorted.
+// wanted returns the sorted names of the pictures that pages show.
 func wanted() ([]string, error) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
@@ -58,7 +57,7 @@ func wanted() ([]string, error) {
 	for _, page := range append(pages, "README.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read what is shown: %w", err)
+			return nil, fmt.Errorf("cannot read page: %w", err)
 		}
 		for _, m := range shown.FindAllSubmatch(text, -1) {
 			names = append(names, string(m[1]))
@@ -68,13 +67,13 @@ func wanted() ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// take copies a picture, with few colours, and returns how large it has become.
+// take copies a picture with a reduced palette and returns its size.
 func take(from, to string) (int64, error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return 0, err
 	}
-	defer in.Close() //nolint:errcheck // nothing is lost
+	defer in.Close() //nolint:errcheck // opened for reading
 	picture, err := png.Decode(in)
 	if err != nil {
 		return 0, err
@@ -94,7 +93,7 @@ func take(from, to string) (int64, error) {
 	return info.Size(), nil
 }
 
-// reduced returns a picture with no more colours than a byte can name.
+// reduced returns a picture with a palette of at most 256 colors.
 func reduced(picture image.Image) image.Image {
 	bounds := picture.Bounds()
 	counts := map[rgb]int{}

@@ -62,7 +62,7 @@ function merged(branch, ui) {
   return schema;
 }
 
-// sample returns a value that fits a schema, as somebody who is asked for it would write one.
+// sample returns a value that is valid for a schema, as a user would enter it.
 function sample(schema, samples) {
   if (schema.default !== undefined) {
     return schema.default;
@@ -136,8 +136,8 @@ function answer(schema, data, errors, samples) {
   return false;
 }
 
-// walk goes through the pages as somebody who gives the values, and answers what else is required if fill is true. It
-// returns what is sent, and why it cannot be.
+// walk goes through the pages like a user who enters the values, and if fill is true also fills in everything else that
+// is required. It returns what is submitted, or the errors that prevent it.
 function walk(pages, values, samples, fill, behaviour) {
   let state = structuredClone(values);
   for (const [schema] of pages) {
@@ -155,7 +155,7 @@ function walk(pages, values, samples, fill, behaviour) {
   return { sent: state };
 }
 
-// cleared takes back what the form filled in by itself where the values have nothing, as somebody who empties those fields.
+// cleared removes what the form filled in by itself where the values have nothing, like a user who empties those fields.
 function cleared(sent, values) {
   if (Array.isArray(sent) && Array.isArray(values)) {
     return sent.slice(0, values.length).map((item, i) => cleared(item, values[i]));
@@ -219,7 +219,7 @@ function judge({ pages: given, manifest, samples, cases }) {
   return out;
 }
 
-// The component warns on the console about what a browser would show nevertheless.
+// The component prints warnings on the console that are irrelevant here: a browser would still show the form.
 console.error = () => {};
 console.warn = () => {};
 for await (const line of createInterface({ input: process.stdin })) {

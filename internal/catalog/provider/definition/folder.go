@@ -134,7 +134,7 @@ func New(opts Options) *Folder {
 	// Kubernetes mounts files as links inside the folder.
 	g.files = file.New([]string{c.Directory}, file.Options{
 		Recursive: true, FollowSymlinks: true, Within: c.Directory,
-		Skipped: func(path, why string) { g.log.Debug("passed over", "path", path, "why", why) },
+		Skipped: func(path, why string) { g.log.Debug("file skipped", "path", path, "why", why) },
 	})
 	if c.Enabled {
 		g.metrics = newMetrics(opts.Registry, g)
@@ -161,8 +161,8 @@ func (g *Folder) Refresh(ctx context.Context) (again time.Duration, err error) {
 	defer func() {
 		// The content of a file must not end the process.
 		if p := recover(); p != nil {
-			err = fmt.Errorf("cannot read %q because of a bug here: %v", g.config.Directory, p)
-			g.log.Error("generated entities could not be read because of a bug here", "directory", g.config.Directory, "stack", string(debug.Stack()))
+			err = fmt.Errorf("cannot read %q: internal error: %v", g.config.Directory, p)
+			g.log.Error("read of generated entities panicked", "directory", g.config.Directory, "stack", string(debug.Stack()))
 		}
 		if err != nil && ctx.Err() == nil {
 			g.failed(err)
@@ -235,7 +235,7 @@ func (g *Folder) refresh(ctx context.Context) error {
 	}
 	g.metrics.refreshed(refreshDone)
 	if res.Added+res.Updated+res.Removed > 0 {
-		g.log.Info("generated entities have changed", "directory", g.config.Directory,
+		g.log.Info("generated entities changed", "directory", g.config.Directory,
 			"added", res.Added, "updated", res.Updated, "removed", res.Removed)
 	}
 	problem := r.summary()
@@ -270,7 +270,7 @@ func (g *Folder) change(r *reading, owned []string) store.Change {
 		g.emptied = time.Time{}
 	} else if !g.isEmptied() {
 		r.report(location.Problem{Name: "NotFoundError", Where: g.config.Directory,
-			Message: fmt.Sprintf("%d of the %d entities that came from the folder are not in it any more; they go if it stays so", len(gone), len(owned))})
+			Message: fmt.Sprintf("%d of %d entities of the folder are missing; they are removed if they stay missing", len(gone), len(owned))})
 		return c
 	}
 	c.Remove = gone
@@ -339,7 +339,7 @@ func (g *Folder) tell(problem string) {
 	case problem != "":
 		g.log.Warn("generated entities have problems", "directory", g.config.Directory, "problem", problem)
 	default:
-		g.log.Info("generated entities have no problems any more", "directory", g.config.Directory)
+		g.log.Info("problems of generated entities resolved", "directory", g.config.Directory)
 	}
 	g.told = problem
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStrange wants things that are no files, or lead elsewhere, to do no harm.
+// TestStrange checks that links and special files do no harm.
 func TestStrange(t *testing.T) {
 	w := newWorld(t)
 	outside := t.TempDir()
@@ -34,40 +34,40 @@ func TestStrange(t *testing.T) {
 	}
 	defer l.Close() //nolint:errcheck // nothing was sent
 	w.refresh()
-	w.want("links are followed inside the folder, and no further", 0, "a", "b", "c")
+	w.want("links are followed only inside the folder", 0, "a", "b", "c")
 	if err := os.Symlink("nowhere.yaml", filepath.Join(w.dir, "d.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	w.put("a.yaml", "")
 	w.refresh()
-	w.want("a link that leads nowhere may have led to anything", 1, "a", "b", "c")
+	w.want("a broken link may have led to any entity", 1, "a", "b", "c")
 	w.refresh()
-	w.want("nor does it the next time", 1, "a", "b", "c")
+	w.want("the second read does not remove it either", 1, "a", "b", "c")
 	if err := os.Remove(filepath.Join(w.dir, "d.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	w.refresh()
-	w.want("without it all is known", 0, "b", "c")
+	w.want("without the broken link missing entities are removed", 0, "b", "c")
 }
 
 func TestWatch(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.yaml", component("a", "x"))
 	w.refresh()
-	// It changed before anybody watched.
+	// The file changes before the watch starts.
 	w.put("b.yaml", component("b", "x"))
 	stop := w.watching()
-	w.until("what changed before", func() bool { return cmp.Equal(w.refs(), []string{"a", "b"}) })
+	w.until("the change before the watch", func() bool { return cmp.Equal(w.refs(), []string{"a", "b"}) })
 	w.put("sub/c.yaml", component("c", "x"))
 	w.until("a new file in a new folder", func() bool { return cmp.Equal(w.refs(), []string{"a", "b", "c"}) })
 	w.put("b.yaml", "")
-	w.until("a file that is gone", func() bool { return cmp.Equal(w.refs(), []string{"a", "c"}) })
+	w.until("a removed file", func() bool { return cmp.Equal(w.refs(), []string{"a", "c"}) })
 	w.put("a.yaml", "a: [")
 	w.until("a mistake", func() bool { return w.Status().Problems == 1 })
 	if err := os.Rename(w.dir, w.dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the folder is gone, which is told", func() bool { return strings.Contains(w.Status().Error, "no such file") })
+	w.until("the error of the missing folder", func() bool { return strings.Contains(w.Status().Error, "no such file") })
 	if diff := cmp.Diff([]string{"a", "c"}, w.refs()); diff != "" {
 		t.Errorf("entities (-want +got):\n%s", diff)
 	}
@@ -75,12 +75,12 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.put("a.yaml", component("a", "z"))
-	w.until("it is back", func() bool { return w.Status().Error == "" && w.lifecycle("a") == "z" })
+	w.until("the recovery of the folder", func() bool { return w.Status().Error == "" && w.lifecycle("a") == "z" })
 	stop()
 }
 
-// TestMounted has files as Kubernetes mounts them: links to links, of which one
-// is swapped.
+// TestMounted reads files as Kubernetes mounts them: links to links, one of
+// which is replaced.
 func TestMounted(t *testing.T) {
 	w := newWorld(t)
 	w.put("..one/a.yaml", component("a", "x"))

@@ -20,10 +20,10 @@ import (
 	"example.dev/ingestor/test/database"
 )
 
-// frequency is that of the folders of tests.
+// frequency is the refresh interval of the tests.
 const frequency = 10 * time.Minute
 
-// world is a folder and the catalog that is filled from it.
+// world is a folder and its catalog.
 type world struct {
 	*Folder
 	t        *testing.T
@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// restart begins anew, with nothing remembered but the catalog.
+// restart creates a new provider with the same catalog.
 func (w *world) restart(c config.XRDTemplates) {
 	w.registry = prometheus.NewRegistry()
 	w.Folder = New(Options{
@@ -67,14 +67,14 @@ func (w *world) pass(d time.Duration) {
 	w.clock = w.clock.Add(d)
 }
 
-// Write takes a line of the log.
+// Write implements io.Writer for the log.
 func (w *world) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.log.Write(p)
 }
 
-// logged returns what was logged since it was asked last.
+// logged returns the log lines since its last call.
 func (w *world) logged() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +83,7 @@ func (w *world) logged() string {
 	return text
 }
 
-// put writes a file of the folder whole; an empty text removes it.
+// put writes a file of the folder atomically; an empty text removes it.
 func (w *world) put(name, text string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
@@ -103,7 +103,7 @@ func (w *world) put(name, text string) {
 	}
 }
 
-// refresh refreshes, and wants no error.
+// refresh refreshes and fails the test on an error.
 func (w *world) refresh() {
 	w.t.Helper()
 	if _, err := w.Refresh(w.t.Context()); err != nil {
@@ -111,7 +111,8 @@ func (w *world) refresh() {
 	}
 }
 
-// refs returns what is in the catalog from the folder, without what is usual.
+// refs returns the entities of the folder, without the default kind and
+// namespace.
 func (w *world) refs() []string {
 	w.t.Helper()
 	refs, err := w.catalog.Refs(w.t.Context(), Provider)
@@ -124,7 +125,7 @@ func (w *world) refs() []string {
 	return refs
 }
 
-// want wants these entities in the catalog, and so many problems.
+// want checks the entities in the catalog and the number of problems.
 func (w *world) want(reason string, problems int, refs ...string) {
 	w.t.Helper()
 	if diff := cmp.Diff(refs, w.refs()); diff != "" {
@@ -135,7 +136,7 @@ func (w *world) want(reason string, problems int, refs ...string) {
 	}
 }
 
-// lifecycle returns what a Component says about itself.
+// lifecycle returns the lifecycle of a Component.
 func (w *world) lifecycle(name string) string {
 	w.t.Helper()
 	e, err := w.catalog.Get(w.t.Context(), "component:default/"+name)
@@ -168,19 +169,19 @@ func (w *world) counted(name string) float64 {
 	return 0
 }
 
-// until waits for a condition.
+// until waits until a condition is true.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for !holds() {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("%s: not after a minute; entities %v, status %+v\n%s", what, w.refs(), w.Status(), w.logged())
+			w.t.Fatalf("%s: condition was not met within a minute; entities are %v, status %+v\n%s", what, w.refs(), w.Status(), w.logged())
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// watching runs Watch until the test, or stop, ends.
+// watching runs Watch until the test ends or stop is called.
 func (w *world) watching() (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
 	var wg sync.WaitGroup
@@ -193,7 +194,7 @@ func (w *world) watching() (stop func()) {
 	return stop
 }
 
-// component is an entity without faults.
+// component returns a valid entity.
 func component(name, lifecycle string) string {
 	return fmt.Sprintf(`---
 apiVersion: backstage.io/v1alpha1

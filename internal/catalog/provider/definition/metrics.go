@@ -32,13 +32,13 @@ func newMetrics(registry prometheus.Registerer, g *Folder) *metrics {
 	m := &metrics{
 		generated: g,
 		refreshes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "catalog_generated_refresh_total", Help: "How often the folder of generated entities was read and written, or found unchanged, or could not be.",
+			Name: "catalog_generated_refresh_total", Help: "Refreshes of the folder of generated entities, by result.",
 		}, []string{"result"}),
 		gauges: []gauge{
 			number("files", "Files in the folder of generated entities.", func(s Status) float64 { return float64(s.Files) }),
 			number("entities", "Entities in the catalog that come from the folder of generated entities.", func(s Status) float64 { return float64(s.Entities) }),
-			number("problems", "What is wrong with files in the folder of generated entities.", func(s Status) float64 { return float64(s.Problems) }),
-			number("last_success_timestamp_seconds", "When the folder of generated entities was last in the catalog; 0 if it never was.", func(s Status) float64 {
+			number("problems", "Problems with files in the folder of generated entities.", func(s Status) float64 { return float64(s.Problems) }),
+			number("last_success_timestamp_seconds", "When the folder of generated entities was last synced to the catalog; 0 if never.", func(s Status) float64 {
 				if s.Succeeded.IsZero() {
 					return 0
 				}

@@ -123,7 +123,7 @@ func (g *Folder) open(ctx context.Context) (root *os.Root, paths []string, lost 
 	}
 	if len(paths) > maxFiles {
 		_ = root.Close() // Opened for reading only.
-		return nil, nil, nil, fmt.Errorf("cannot read %q: it holds more than %d files", dir, maxFiles)
+		return nil, nil, nil, fmt.Errorf("cannot read %q: more than %d files", dir, maxFiles)
 	}
 	return root, paths, lost, nil
 }
@@ -163,7 +163,7 @@ func openFile(root *os.Root, dir, path string) (*os.File, error) {
 	}
 	info, err := in.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
+		err = errors.New("not a regular file")
 	}
 	if err != nil {
 		_ = in.Close() // Opened for reading only.
@@ -286,7 +286,7 @@ type counter struct {
 // Read returns an error once the folder exceeds its maximum size.
 func (c *counter) Read(p []byte) (int, error) {
 	if *c.n > maxTotal {
-		return 0, fmt.Errorf("there are more than %d bytes in the folder", maxTotal)
+		return 0, fmt.Errorf("folder has more than %d bytes", maxTotal)
 	}
 	n, err := c.in.Read(p)
 	*c.n += int64(n)
@@ -299,7 +299,7 @@ func (r *reading) document(path string, n *tree.Node) bool {
 	if r.written += location.Size(n); r.written > r.read+location.MaxAliased {
 		r.partial = true
 		r.report(location.Problem{Name: "InputError", Where: where(path, n.At()),
-			Message: fmt.Sprintf("YAML error: aliases add more than %d bytes to what the folder has; write fewer aliases of aliases", location.MaxAliased)})
+			Message: fmt.Sprintf("YAML error: aliases add more than %d bytes to the folder; use fewer nested aliases", location.MaxAliased)})
 		return false
 	}
 	if !n.IsList() {
@@ -344,7 +344,7 @@ func (r *reading) entity(path string, n *tree.Node) {
 		r.copies = true
 		if first.hash != likeness {
 			r.report(location.Problem{Name: "ConflictError", Where: where(path, pos),
-				Message: fmt.Sprintf("conflict: %s is at %s already, and is another there", key, where(first.file, first.pos))})
+				Message: fmt.Sprintf("conflict: %s is already defined at %s with different content", key, where(first.file, first.pos))})
 		}
 		return
 	}
@@ -358,9 +358,9 @@ func (r *reading) entity(path string, n *tree.Node) {
 func unwanted(n *tree.Node, ref entity.Ref) string {
 	switch {
 	case slices.ContainsFunc(foreign, func(kind string) bool { return strings.EqualFold(kind, ref.Kind) }):
-		return "is of a kind that no generator makes; bring it with a location"
+		return "is of a kind that is never generated; add it with a location"
 	case strings.HasPrefix(words.APIVersionIn(n.Get("apiVersion").Str()), words.GroupExtensions+"/"):
-		return "is not an entity; have ingestor-cli make entities of it, or name the folder in composerIngestor.sources"
+		return "is not an entity; generate entities from it with ingestor-cli, or add the folder to composerIngestor.sources"
 	}
 	return ""
 }

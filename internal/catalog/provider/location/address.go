@@ -17,15 +17,15 @@ const maxURL = 4096
 // parseURL parses the address of a url location.
 func parseURL(target string) (*url.URL, *Problem) {
 	if len(target) > maxURL {
-		return nil, problemf(nameInput, "Unable to read url, it has more than %d characters", maxURL)
+		return nil, problemf(nameInput, "Unable to read url, more than %d characters", maxURL)
 	}
 	u, err := url.Parse(target)
 	if err != nil || u.Opaque != "" || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		// Do not show an invalid address: it may contain a password.
-		return nil, problemf(nameInput, "Unable to read url, it is no absolute address that begins with http:// or https://")
+		return nil, problemf(nameInput, "Unable to read url, not an absolute URL that begins with http:// or https://")
 	}
 	if u.User != nil {
-		return nil, problemf(nameInput, "Unable to read url, it has a user name or password in it; remove them")
+		return nil, problemf(nameInput, "Unable to read url, it contains a user name or password; remove them")
 	}
 	return u, nil
 }
@@ -126,7 +126,7 @@ func (r *Reader) lists(host, port string) bool {
 func (r *Reader) checkDial(host, port, address string) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("its address %q is not understood", address)
+		return fmt.Errorf("cannot parse address %q", address)
 	}
 	ip := ap.Addr().WithZone("").Unmap()
 	if isPublic(ip) {

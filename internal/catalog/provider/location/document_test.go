@@ -8,8 +8,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// TestAliases has documents whose parts are the same by YAML's aliases: what is
-// written on an entity stands in its annotations and nowhere else.
+// TestAliases reads documents with YAML aliases, and checks that annotations
+// added to one part do not appear in another.
 func TestAliases(t *testing.T) {
 	const text = `
 apiVersion: backstage.io/v1alpha1
@@ -26,12 +26,12 @@ spec: { owner: b }`
 		want   map[string]string
 	}{
 		"Annotate": {
-			reason: "where it comes from",
+			reason: "The locations of the entity are added.",
 			write:  func(n *tree.Node) { Annotate(n, "file:/a", "file:/b") },
 			want:   map[string]string{"tier": "backend", "backstage.io/managed-by-location": "file:/a", "backstage.io/managed-by-origin-location": "file:/b"},
 		},
 		"Claim": {
-			reason: "who manages it",
+			reason: "The manager of the entity is added.",
 			write:  func(n *tree.Node) { Claim(n, "provider:ci") },
 			want:   map[string]string{"tier": "backend", "backstage.io/managed-by-location": "provider:ci", "backstage.io/managed-by-origin-location": "provider:ci"},
 		},
@@ -40,7 +40,7 @@ spec: { owner: b }`
 		t.Run(name, func(t *testing.T) {
 			docs, errs := tree.DecodeBytes([]byte(text))
 			if len(docs) != 1 || len(errs) > 0 {
-				t.Fatalf("%d documents, %v", len(docs), errs)
+				t.Fatalf("text has %d documents, %v", len(docs), errs)
 			}
 			tc.write(docs[0])
 			metadata := docs[0].Get("metadata")
@@ -51,7 +51,7 @@ spec: { owner: b }`
 				t.Errorf("%s: annotations (-want +got):\n%s", tc.reason, diff)
 			}
 			if problems := ProblemsOf(docs[0]); len(problems) > 0 {
-				t.Errorf("%s: %v", tc.reason, problems)
+				t.Errorf("%s: entity has the problems %v", tc.reason, problems)
 			}
 		})
 	}

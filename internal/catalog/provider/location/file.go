@@ -21,7 +21,7 @@ const maxPath = 4096
 func checkPath(target string) *Problem {
 	switch {
 	case len(target) > maxPath || strings.ContainsRune(target, 0):
-		return problemf(nameInput, "Unable to read file, the path has more than %d characters or a NUL in it", maxPath)
+		return problemf(nameInput, "Unable to read file, the path has more than %d characters or contains NUL", maxPath)
 	case !filepath.IsAbs(filepath.FromSlash(target)):
 		return problemf(nameInput, "Unable to read file, the path %q is not absolute", clip(target))
 	}
@@ -121,10 +121,10 @@ func (f *found) readAll(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, errors.New("it is a folder, not a file; add a pattern such as /*.yaml")
+		return nil, errors.New("is a folder, not a file; add a pattern such as /*.yaml")
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is a device or a pipe, not a file")
+		return nil, errors.New("is a device or a pipe, not a file")
 	}
 	return readAll(in, most)
 }
@@ -138,7 +138,7 @@ func fileProblem(target string, err error) *Problem {
 	}
 	// The standard library does not export the error.
 	if strings.Contains(err.Error(), "path escapes from parent") {
-		return problemf(nameNotAllowed, "Unable to read file, %s is a link that leads out of the folders of backend.reading.roots", clip(target))
+		return problemf(nameNotAllowed, "Unable to read file, %s is a link that escapes from the folders of backend.reading.roots", clip(target))
 	}
 	return problemf(nameOther, "Unable to read file, %s: %v", clip(target), err)
 }
@@ -156,7 +156,7 @@ func (f *found) sum(ctx context.Context, most int64) ([sha256.Size]byte, error) 
 			return [sha256.Size]byte{}, err
 		}
 		if total += int64(len(data)); total > maxTotal {
-			return [sha256.Size]byte{}, fmt.Errorf("there are more than %d bytes", maxTotal)
+			return [sha256.Size]byte{}, fmt.Errorf("more than %d bytes", maxTotal)
 		}
 		sumFile(h, name, data)
 	}

@@ -33,7 +33,7 @@ type globber struct {
 	found   map[string]bool
 }
 
-var errPattern = errors.New("the pattern is not well formed")
+var errPattern = errors.New("malformed pattern")
 
 // glob returns the files below fsys that match, sorted.
 func glob(ctx context.Context, fsys fs.FS, pattern string) ([]string, error) {
@@ -124,7 +124,7 @@ func (g *globber) read(dir string) ([]fs.DirEntry, error) {
 	}
 	// A folder counts itself, because a pattern can visit an empty one many times.
 	if g.entries += 1 + len(entries); g.entries > maxEntries {
-		return nil, fmt.Errorf("there are more than %d files to look at for the pattern", maxEntries)
+		return nil, fmt.Errorf("the pattern requires a search of more than %d files", maxEntries)
 	}
 	return entries, nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// flaky is a tree of which one folder cannot be read.
+// flaky is a file system in which one folder cannot be read.
 type flaky struct {
 	fstest.MapFS
 	folder string
@@ -16,7 +16,7 @@ type flaky struct {
 
 var errDisk = errors.New("the disk says no")
 
-// ReadDir reads all folders but one.
+// ReadDir reads all folders except one.
 func (f flaky) ReadDir(name string) ([]fs.DirEntry, error) {
 	if name == f.folder {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errDisk}
@@ -28,20 +28,19 @@ func TestFlakyFolder(t *testing.T) {
 	tree := fstest.MapFS{"a/x.yaml": {}, "b/x.yaml": {}}
 	for _, pattern := range []string{"*/*.yaml", "**/*.yaml", "b/*"} {
 		if _, err := glob(t.Context(), flaky{tree, "b"}, pattern); !errors.Is(err, errDisk) {
-			t.Errorf("%s: error %v, want that of the folder: its files are not gone", pattern, err)
+			t.Errorf("%s returned the error %v, want that of the folder, as its files may exist", pattern, err)
 		}
 	}
 	if files, err := glob(t.Context(), flaky{tree, "b"}, "a/*"); err != nil || len(files) != 1 {
-		t.Errorf("files %v, error %v, want what can be read", files, err)
+		t.Errorf("files are %v, error %v; want the readable ones", files, err)
 	}
 }
 
-// TestGlobTired reads empty folders again and again, which counts although
-// there is nothing in them.
+// TestGlobTired reads empty folders repeatedly, which counts towards the limit.
 func TestGlobTired(t *testing.T) {
 	tree := fstest.MapFS{"a": {Mode: fs.ModeDir}, "b": {Mode: fs.ModeDir}}
 	if files, err := glob(t.Context(), tree, strings.Repeat("**/", 1000)+"x"); err == nil {
-		t.Errorf("files %v, want an error", files)
+		t.Errorf("files are %v, want an error", files)
 	}
 }
 
@@ -60,7 +59,7 @@ func FuzzGlob(f *testing.F) {
 		}
 		for _, name := range files {
 			if tree[name] == nil {
-				t.Errorf("%q matches %q, which is not there", pattern, name)
+				t.Errorf("%q matches %q, which does not exist", pattern, name)
 			}
 		}
 	})

@@ -27,13 +27,13 @@ func component(name string) string {
 		"\nspec:\n  type: service\n  lifecycle: production\n  owner: team\n---\n"
 }
 
-// leading returns the text of a Location.
+// leading returns the text of a Location with targets.
 func leading(name string, targets ...string) string {
 	return "apiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata:\n  name: " + name +
 		"\nspec:\n  targets: ['" + strings.Join(targets, "', '") + "']\n---\n"
 }
 
-// plant makes files below a new folder. "a -> b" is a link.
+// plant creates files below a new folder. "a -> b" is a link.
 func plant(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,8 +53,7 @@ func plant(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestLongMessages has mistakes with long names, which nobody wants to read
-// in a log.
+// TestLongMessages checks that messages with long names are shortened.
 func TestLongMessages(t *testing.T) {
 	long := strings.Repeat("a!", 100_000)
 	text := component("'"+long+"'") +
@@ -65,16 +64,16 @@ func TestLongMessages(t *testing.T) {
 	r := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything})
 	res, err := r.Read(t.Context(), Target{Type: TypeFile, Target: filepath.Join(dir, "a.yaml")})
 	if err != nil || len(res.Problems) < 4 {
-		t.Fatalf("problems %v, error %v", res, err)
+		t.Fatalf("problems are %v, error %v", res, err)
 	}
 	for _, p := range res.Problems {
 		if n := len(p.Error()); n > 4*maxMessage {
-			t.Errorf("a message of %d characters: %s", n, p.Error()[:300])
+			t.Errorf("message has %d characters: %s", n, p.Error()[:300])
 		}
 	}
 }
 
-// names returns the references of what was found, but the location's own, with
+// names returns the references of the entities, except the location's own, with
 // their parents unless these are the location's own.
 func names(res *Result) []string {
 	var out []string
@@ -91,7 +90,7 @@ func names(res *Result) []string {
 	return out
 }
 
-// texts returns the problems, with dir and the base address taken off.
+// texts returns the problems, without dir and the base URL.
 func texts(ps []Problem, cut string) []string {
 	var out []string
 	for i := range ps {
@@ -108,9 +107,9 @@ func TestSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"component:default/a"}, names(res)); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
+		t.Errorf("entities (-want +got):\n%s", diff)
 	}
-	want := []string{"Error: Unable to read file, /b.yaml: it has more than 300 bytes"}
+	want := []string{"Error: Unable to read file, /b.yaml: more than 300 bytes"}
 	if diff := cmp.Diff(want, texts(res.Problems, dir)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
@@ -125,7 +124,7 @@ func TestBounds(t *testing.T) {
 	r := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything})
 	res, err := r.Read(t.Context(), Target{Type: TypeFile, Target: dir + "/0.yaml"})
 	if err != nil || len(res.Problems) != 1 || !strings.Contains(res.Problems[0].Message, "more than 10 deep") {
-		t.Errorf("problems %v, error %v, want one about depth", texts(res.Problems, dir), err)
+		t.Errorf("problems are %v, error %v; want one about depth", texts(res.Problems, dir), err)
 	}
 	var wide strings.Builder
 	for i := range maxAddresses + 200 {
@@ -136,15 +135,15 @@ func TestBounds(t *testing.T) {
 	}
 	res, err = r.Read(t.Context(), Target{Type: TypeFile, Target: dir + "/wide.yaml"})
 	if err != nil || len(res.Problems) != maxProblems+1 {
-		t.Fatalf("%d problems, error %v, want %d", len(res.Problems), err, maxProblems+1)
+		t.Fatalf("%d problems, error %v; want %d", len(res.Problems), err, maxProblems+1)
 	}
 	if last, want := res.Problems[maxProblems].Message, "1100 more problems are not listed"; last != want {
-		t.Errorf("last problem %q, want %q", last, want)
+		t.Errorf("last problem is %q, want %q", last, want)
 	}
 }
 
-// TestDocuments reads files with more documents than there may be. All files of
-// a location share the bound.
+// TestDocuments reads files with more documents than allowed. All files of a
+// location share the limit.
 func TestDocuments(t *testing.T) {
 	half := strings.Repeat("---\n", maxDocuments/2) + "--- ~\n"
 	dir := plant(t, map[string]string{
@@ -155,9 +154,9 @@ func TestDocuments(t *testing.T) {
 		reason, target, want string
 		found                []string
 	}{
-		"Empty":    {"empty documents count", "/[123].yaml", "YAML error: there are more than 100000 documents, empty ones included; split them into several parts", []string{"component:default/a"}},
-		"Bad":      {"there is no need to read all that is wrong", "/bad.yaml", "901 more problems are not listed", nil},
-		"Comments": {"comments are no content", "/comments.yaml", "YAML error: there are more than 1000000 empty lines and comments; remove them", nil},
+		"Empty":    {"Empty documents count.", "/[123].yaml", "YAML error: input has more than 100000 documents, including empty ones; split the input into several parts", []string{"component:default/a"}},
+		"Bad":      {"The number of listed problems is limited.", "/bad.yaml", "901 more problems are not listed", nil},
+		"Comments": {"The number of comment lines is limited.", "/comments.yaml", "YAML error: input has more than 1000000 empty lines and comments; remove them", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -167,10 +166,10 @@ func TestDocuments(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := res.Problems[len(res.Problems)-1].Message; got != tc.want || res.Complete {
-				t.Errorf("%s: got %q, complete %v, want %q", tc.reason, got, res.Complete, tc.want)
+				t.Errorf("%s: last problem is %q, complete is %v, want %q", tc.reason, got, res.Complete, tc.want)
 			}
 			if diff := cmp.Diff(tc.found, names(res)); diff != "" {
-				t.Errorf("%s: found (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s: entities (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -186,7 +185,7 @@ func TestAnnotations(t *testing.T) {
 	r := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything})
 	res, err := r.Read(t.Context(), Target{Type: TypeFile, Target: dir + "/all.yaml"})
 	if err != nil || len(res.Documents) != 4 {
-		t.Fatalf("documents %v, problems %v, error %v", names(res), texts(res.Problems, dir), err)
+		t.Fatalf("documents are %v, problems %v, error %v", names(res), texts(res.Problems, dir), err)
 	}
 	at, origin := "file:"+dir+"/up.yaml", "file:"+dir+"/all.yaml"
 	want := map[string]string{"backstage.io/managed-by-location": at, "backstage.io/managed-by-origin-location": origin, "own": "mine"}
@@ -195,33 +194,33 @@ func TestAnnotations(t *testing.T) {
 	}
 	want = map[string]string{words.AnnotationManagedBy: at, words.AnnotationManagedByOrigin: origin}
 	if diff := cmp.Diff(want, res.Documents[3].Node.Get("metadata", "annotations").StringMap()); diff != "" {
-		t.Errorf("annotations in the contract's words (-want +got):\n%s", diff)
+		t.Errorf("annotations in the portal vocabulary (-want +got):\n%s", diff)
 	}
 }
 
-// TestUnsafeLinks refuses entities with links that a browser would run; the
-// problem names the field.
+// TestUnsafeLinks checks that entities with links that a browser would execute
+// are refused, with the name of the field.
 func TestUnsafeLinks(t *testing.T) {
 	dir := plant(t, map[string]string{"a.yaml": "apiVersion: portal.io/v1alpha1\nkind: System\nmetadata:\n  name: a\n  links:\n  - url: 'JavaScript:alert(1)'\nspec: {owner: x}\n" +
 		"---\napiVersion: portal.io/v1alpha1\nkind: System\nmetadata: {name: b, links: [{url: 'https://example.com'}]}\nspec: {owner: x}\n"})
 	res, err := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything}).Read(t.Context(), Target{Type: TypeFile, Target: dir + "/a.yaml"})
 	if err != nil || !slices.Equal(names(res), []string{"system:default/b"}) || len(res.Problems) != 1 {
-		t.Fatalf("documents %v, problems %v, error %v", names(res), texts(res.Problems, dir), err)
+		t.Fatalf("documents are %v, problems %v, error %v", names(res), texts(res.Problems, dir), err)
 	}
 	got := res.Problems[0].Error()
-	if !strings.Contains(got, `"metadata.links[0].url" is not valid; link "JavaScript:alert(1)" is a URL of the scheme javascript`) || !strings.Contains(got, "a.yaml:6:") {
-		t.Errorf("the problem is %s", got)
+	if !strings.Contains(got, `"metadata.links[0].url" is not valid; link "JavaScript:alert(1)" has URL scheme javascript`) || !strings.Contains(got, "a.yaml:6:") {
+		t.Errorf("problem is %s", got)
 	}
 }
 
 func TestOwn(t *testing.T) {
 	const target = "http://127.0.0.1:18001/_files/catalog-info.yaml"
 	if got, want := Ref(TypeURL, target), "location:default/generated-b312f27a1738dd213361e19292f368a3352f980f"; got != want {
-		t.Errorf("reference %s, want %s", got, want)
+		t.Errorf("reference is %s, want %s", got, want)
 	}
 	n := own(Target{Type: TypeURL, Target: target})
 	if ps := ProblemsOf(n); len(ps) > 0 {
-		t.Errorf("a location's own entity is refused: %v", texts(ps, ""))
+		t.Errorf("entity of the location is refused: %v", texts(ps, ""))
 	}
 	want := map[string]string{
 		"backstage.io/managed-by-location": "url:" + target, "backstage.io/managed-by-origin-location": "url:" + target,
@@ -253,22 +252,22 @@ func TestUnchanged(t *testing.T) {
 		t.Helper()
 		res, err := r.Read(t.Context(), target)
 		if err != nil || res.Unchanged != unchanged || res.Memo == nil {
-			t.Fatalf("%s: unchanged %v, problems %v, error %v", reason, res.Unchanged, texts(res.Problems, dir), err)
+			t.Fatalf("%s: unchanged is %v, problems %v, error %v", reason, res.Unchanged, texts(res.Problems, dir), err)
 		}
 		if len(res.Documents) != want {
-			t.Errorf("%s: %v, want %d documents", reason, names(res), want)
+			t.Errorf("%s: documents are %v, want %d", reason, names(res), want)
 		}
 		target.Since = res.Memo
 	}
 	read("first", false, 5)
 	read("again", true, 0)
 	if asked != 2 || sent != 1 {
-		t.Errorf("the server was asked %d times and sent %d pages, want 2 and 1", asked, sent)
+		t.Errorf("server got %d requests and sent %d pages, want 2 and 1", asked, sent)
 	}
 	if err := os.WriteFile(dir+"/sub/b.yaml", []byte(component("b")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read("another file that matches", false, 6)
+	read("another matching file", false, 6)
 	if err := os.WriteFile(dir+"/sub/b.yaml", []byte(component("c")), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +276,7 @@ func TestUnchanged(t *testing.T) {
 	if err := os.Remove(dir + "/sub/a.yaml"); err != nil {
 		t.Fatal(err)
 	}
-	read("a file less", false, 5)
+	read("a removed file", false, 5)
 }
 
 func TestCancelled(t *testing.T) {
@@ -285,40 +284,40 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	res, err := New(Options{}).Read(ctx, Target{Type: TypeFile, Target: "/x"})
 	if res != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("result %v, error %v, want the context's", res, err)
+		t.Errorf("result is %v, error %v; want that of the context", res, err)
 	}
 }
 
 func TestCheck(t *testing.T) {
 	cases := map[string]struct{ reason, typ, target, want string }{
-		"URL":      {"an address", TypeURL, "https://example.org/a.yaml", ""},
-		"Path":     {"an absolute path", TypeFile, "/srv/a.yaml", ""},
-		"Relative": {"there is nothing to be relative to", TypeFile, "./a.yaml", "is not absolute"},
-		"Windows":  {"a path of another system", TypeFile, `C:\a.yaml`, "is not absolute"},
-		"FileURL":  {"a URL is no path", TypeFile, "file:///srv/a.yaml", "is not absolute"},
-		"NUL":      {"nothing has such a name", TypeFile, "/srv/\x00", "a NUL in it"},
-		"Word":     {"a word is no address", TypeURL, "x", "begins with http:// or https://"},
-		"Scheme":   {"other schemes are not read", TypeURL, "file:///etc/passwd", "begins with http:// or https://"},
-		"NoHost":   {"an address has a host", TypeURL, "http:///a.yaml", "begins with http:// or https://"},
-		"Opaque":   {"and slashes before it", TypeURL, "http:example.org/a", "begins with http:// or https://"},
-		"Password": {"passwords are kept out, and out of messages", TypeURL, "https://ada:hunter2@example.org/", "remove them"},
-		"Long":     {"there is an end", TypeURL, "https://example.org/" + strings.Repeat("a", maxURL), "more than 4096"},
-		"Type":     {"two types", "ftp", "x", `type "ftp"`},
+		"URL":      {"A URL is valid.", TypeURL, "https://example.org/a.yaml", ""},
+		"Path":     {"An absolute path is valid.", TypeFile, "/srv/a.yaml", ""},
+		"Relative": {"A relative path is refused.", TypeFile, "./a.yaml", "is not absolute"},
+		"Windows":  {"A Windows path is refused.", TypeFile, `C:\a.yaml`, "is not absolute"},
+		"FileURL":  {"A file URL is not a path.", TypeFile, "file:///srv/a.yaml", "is not absolute"},
+		"NUL":      {"A path with NUL is refused.", TypeFile, "/srv/\x00", "contains NUL"},
+		"Word":     {"A word is not a URL.", TypeURL, "x", "begins with http:// or https://"},
+		"Scheme":   {"Other schemes are refused.", TypeURL, "file:///etc/passwd", "begins with http:// or https://"},
+		"NoHost":   {"A URL needs a host.", TypeURL, "http:///a.yaml", "begins with http:// or https://"},
+		"Opaque":   {"A URL needs slashes before the host.", TypeURL, "http:example.org/a", "begins with http:// or https://"},
+		"Password": {"Credentials in a URL are refused, and not shown.", TypeURL, "https://ada:hunter2@example.org/", "remove them"},
+		"Long":     {"The length of a URL is limited.", TypeURL, "https://example.org/" + strings.Repeat("a", maxURL), "more than 4096"},
+		"Type":     {"Only the types file and url exist.", "ftp", "x", `type "ftp"`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			err := Check(tc.typ, tc.target)
 			if (err == nil) != (tc.want == "") {
-				t.Fatalf("%s: error %v, want %q", tc.reason, err, tc.want)
+				t.Fatalf("%s: error is %v, want %q", tc.reason, err, tc.want)
 			}
 			if err != nil && (!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2")) {
-				t.Errorf("%s: error %q, want %q in it", tc.reason, err, tc.want)
+				t.Errorf("%s: error is %q, want it to contain %q", tc.reason, err, tc.want)
 			}
 		})
 	}
 }
 
-// reading allows the hosts of the addresses, and a folder.
+// reading returns settings that allow the hosts of URLs, and a folder.
 func reading(address, root string) config.Reading {
 	return config.Reading{
 		Allow:   []config.AllowedHost{{Host: strings.TrimPrefix(strings.TrimPrefix(address, "http://"), "https://")}},

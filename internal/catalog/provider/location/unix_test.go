@@ -18,7 +18,7 @@ func TestPipe(t *testing.T) {
 	}
 	r := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything})
 	_, err := r.Read(t.Context(), Target{Type: TypeFile, Target: dir + "/p.yaml"})
-	if err == nil || !strings.Contains(err.Error(), "it is a device or a pipe") {
-		t.Errorf("error %v, want it refused without waiting", err)
+	if err == nil || !strings.Contains(err.Error(), "is a device or a pipe, not a file") {
+		t.Errorf("error is %v, want a refusal without waiting", err)
 	}
 }

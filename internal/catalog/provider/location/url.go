@@ -13,7 +13,7 @@ import (
 )
 
 // errPrivate is the error for an address that is not public.
-var errPrivate = errors.New("its address is private; name the address with its port in backend.reading.allow if it may be read")
+var errPrivate = errors.New("address is private; to allow it, add the address with its port to backend.reading.allow")
 
 const maxRedirects = 5
 
@@ -48,16 +48,16 @@ func (r *Reader) newClient() *http.Client {
 
 func (r *Reader) checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
-		return fmt.Errorf("it redirects more than %d times", maxRedirects)
+		return fmt.Errorf("more than %d redirects", maxRedirects)
 	}
 	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
-		return errors.New("it redirects from https to http")
+		return errors.New("redirect from https to http")
 	}
 	if _, p := parseURL(req.URL.String()); p != nil {
-		return errors.New("it redirects to an address that is not allowed")
+		return errors.New("redirect to an address that is not allowed")
 	}
 	if !r.allowed(req.URL) {
-		return fmt.Errorf("it redirects to %s://%s, which is not allowed there; add it to backend.reading.allow", req.URL.Scheme, req.URL.Host)
+		return fmt.Errorf("redirect to %s://%s, which is not allowed; add it to backend.reading.allow", req.URL.Scheme, req.URL.Host)
 	}
 	// The previous URL may contain data that is not meant for the next server.
 	req.Header.Del("Referer")
@@ -87,14 +87,14 @@ func (r *Reader) fetch(ctx context.Context, u *url.URL, known *entry) (*page, *P
 	case errors.Is(err, errNoPage):
 		return nil, problemf(nameNotFound, "Unable to read url, no matching files found for %s", shown(u))
 	case limited.Err() != nil && ctx.Err() == nil:
-		err = fmt.Errorf("it took longer than %s", r.opts.Config.Timeout)
+		err = fmt.Errorf("timed out after %s", r.opts.Config.Timeout)
 	case errors.Is(err, errPrivate):
 		return nil, problemf(nameNotAllowed, "Unable to read url, %s: %v", shown(u), errPrivate)
 	}
 	return nil, problemf(nameOther, "Unable to read url, %s: %v", shown(u), reason(err))
 }
 
-var errNoPage = errors.New("there is no such page")
+var errNoPage = errors.New("page not found")
 
 func (r *Reader) get(ctx context.Context, u *url.URL, known *entry) (*page, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -119,7 +119,7 @@ func (r *Reader) get(ctx context.Context, u *url.URL, known *entry) (*page, erro
 	case res.StatusCode == http.StatusNotFound, res.StatusCode == http.StatusGone:
 		return nil, errNoPage
 	case res.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the server answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))
+		return nil, fmt.Errorf("server returned %d %s", res.StatusCode, http.StatusText(res.StatusCode))
 	}
 	body, err := readAll(res.Body, r.opts.Config.MaxSize)
 	if err != nil {
@@ -142,7 +142,7 @@ func readAll(in io.Reader, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(data)) > most {
-		return nil, fmt.Errorf("it has more than %d bytes", most)
+		return nil, fmt.Errorf("more than %d bytes", most)
 	}
 	return data, nil
 }
@@ -153,13 +153,13 @@ func reason(err error) error {
 		err = e.Err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the answer was cut off")
+		return errors.New("response was truncated")
 	}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		if e.IsNotFound {
-			return errors.New("there is no such host")
+			return errors.New("no such host")
 		}
-		return errors.New("the name of the host could not be looked up")
+		return errors.New("host name lookup failed")
 	}
 	return err
 }

@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// bomb is far more than any limit, in few bytes.
+// bomb returns a short body that expands beyond any limit.
 func bomb(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -90,7 +90,7 @@ func TestPages(t *testing.T) {
 	})
 	page("/bomb", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(packed) // A client that has enough may hang up.
+		_, _ = w.Write(packed) // A client that has enough may close the connection.
 	})
 	page("/headers", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X", strings.Repeat("x", 200<<10))
@@ -105,34 +105,34 @@ func TestPages(t *testing.T) {
 		reason string
 		path   string
 		want   []string
-		// problem is in the only problem; empty means there is none.
+		// problem is part of the only problem; empty means no problem.
 		problem string
 	}{
-		"Plain":    {reason: "a page is read", path: "/a.yaml", want: []string{"component:default/a"}},
-		"Redirect": {reason: "a redirect is followed", path: "/moved", want: []string{"component:default/a"}},
+		"Plain":    {reason: "A page is read.", path: "/a.yaml", want: []string{"component:default/a"}},
+		"Redirect": {reason: "A redirect is followed.", path: "/moved", want: []string{"component:default/a"}},
 		"Nested": {
-			reason: "targets are relative to the page", path: "/d/all.yaml",
+			reason: "Targets are relative to the page.", path: "/d/all.yaml",
 			want:    []string{"location:default/l", "component:default/b of location:default/l", "component:default/a of location:default/l"},
 			problem: "NotFoundError: Unable to read url, no matching files found for /none.yaml (/d/all.yaml:1:1)",
 		},
-		"Missing":  {reason: "in the words of the original", path: "/none.yaml", problem: "NotFoundError: Unable to read url, no matching files found for /none.yaml"},
-		"Itself":   {reason: "a page that names itself", path: "/self.yaml", want: []string{"location:default/l"}, problem: "the location leads to itself"},
-		"File":     {reason: "a page names no files", path: "/passwd.yaml", want: []string{"location:default/l"}, problem: "what comes from elsewhere may not name files here"},
-		"Out":      {reason: "nor hosts that are not on the list", path: "/out.yaml", want: []string{"location:default/l"}, problem: "is not allowed; add the host to backend.reading.allow"},
-		"HTML":     {reason: "a page for people has no entities", path: "/html", problem: "InputError:"},
-		"Loop":     {reason: "redirects come to an end", path: "/loop", problem: "it redirects more than 5 times"},
-		"Away":     {reason: "redirects stay on the list", path: "/away", problem: "which is not allowed there"},
-		"Schemed":  {reason: "and on the web", path: "/schemed", problem: "redirects to an address that is not allowed"},
-		"Secret":   {reason: "without passwords", path: "/secret", problem: "redirects to an address that is not allowed"},
-		"Endless":  {reason: "an endless page is cut off", path: "/endless", problem: "it has more than 100000 bytes"},
-		"Silent":   {reason: "a server that says nothing is left", path: "/silent", problem: "it took longer than 400ms"},
-		"Slow":     {reason: "and one that says it slowly", path: "/slow", problem: "it took longer than 400ms"},
-		"Short":    {reason: "half a page is none", path: "/short", problem: "the answer was cut off"},
-		"Bomb":     {reason: "what counts is what comes out", path: "/bomb", problem: "it has more than 100000 bytes"},
-		"Headers":  {reason: "headers count too", path: "/headers", problem: "Unable to read url"},
-		"Broken":   {reason: "the server's trouble is told", path: "/broken", problem: "the server answered 502 Bad Gateway"},
-		"Unasked":  {reason: "nothing new is no answer to who has nothing", path: "/unasked", problem: "the server answered 304"},
-		"Fragment": {reason: "a fragment is the browser's", path: "/a.yaml#x", want: []string{"component:default/a"}},
+		"Missing":  {reason: "A missing page is reported as in Backstage.", path: "/none.yaml", problem: "NotFoundError: Unable to read url, no matching files found for /none.yaml"},
+		"Itself":   {reason: "A page that refers to itself is reported.", path: "/self.yaml", want: []string{"location:default/l"}, problem: "the location refers to itself"},
+		"File":     {reason: "A page cannot refer to files.", path: "/passwd.yaml", want: []string{"location:default/l"}, problem: "a URL location may not refer to files of the server"},
+		"Out":      {reason: "A page cannot refer to hosts that are not allowed.", path: "/out.yaml", want: []string{"location:default/l"}, problem: "is not allowed; add the host to backend.reading.allow"},
+		"HTML":     {reason: "An HTML page has no entities.", path: "/html", problem: "InputError:"},
+		"Loop":     {reason: "The number of redirects is limited.", path: "/loop", problem: "more than 5 redirects"},
+		"Away":     {reason: "A redirect to a host that is not allowed is refused.", path: "/away", problem: "which is not allowed; add it to backend.reading.allow"},
+		"Schemed":  {reason: "A redirect to another scheme is refused.", path: "/schemed", problem: "redirect to an address that is not allowed"},
+		"Secret":   {reason: "A redirect with credentials is refused.", path: "/secret", problem: "redirect to an address that is not allowed"},
+		"Endless":  {reason: "The size of a page is limited.", path: "/endless", problem: "more than 100000 bytes"},
+		"Silent":   {reason: "A server that sends nothing times out.", path: "/silent", problem: "timed out after 400ms"},
+		"Slow":     {reason: "A slow server times out.", path: "/slow", problem: "timed out after 400ms"},
+		"Short":    {reason: "A truncated page is refused.", path: "/short", problem: "response was truncated"},
+		"Bomb":     {reason: "The decompressed size is limited.", path: "/bomb", problem: "more than 100000 bytes"},
+		"Headers":  {reason: "The size of headers is limited.", path: "/headers", problem: "Unable to read url"},
+		"Broken":   {reason: "A server error is reported.", path: "/broken", problem: "server returned 502 Bad Gateway"},
+		"Unasked":  {reason: "A 304 without a conditional request is an error.", path: "/unasked", problem: "server returned 304"},
+		"Fragment": {reason: "A fragment is ignored.", path: "/a.yaml#x", want: []string{"component:default/a"}},
 	}
 	conf := reading(s.URL, "/nowhere")
 	conf.Timeout, conf.MaxSize = 400*time.Millisecond, 100_000
@@ -147,14 +147,14 @@ func TestPages(t *testing.T) {
 			}
 			res, _ := r.Read(t.Context(), Target{Type: TypeURL, Target: s.URL + tc.path})
 			if diff := cmp.Diff(tc.want, names(res)); diff != "" {
-				t.Errorf("%s\nfound (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\nentities (-want +got):\n%s", tc.reason, diff)
 			}
 			got := strings.Join(texts(res.Problems, s.URL), "\n")
 			if !strings.Contains(got, tc.problem) || (got == "") != (tc.problem == "") || len(res.Problems) > 1 {
-				t.Errorf("%s\nproblems %q, want %q", tc.reason, got, tc.problem)
+				t.Errorf("%s\nproblems are %q, want %q", tc.reason, got, tc.problem)
 			}
 			if strings.Contains(got, "hunter2") {
-				t.Errorf("%s\nthe problem shows a password: %q", tc.reason, got)
+				t.Errorf("%s\nproblem contains a password: %q", tc.reason, got)
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestDowngrade(t *testing.T) {
 	r.client.Transport.(*http.Transport).TLSClientConfig = s.Client().Transport.(*http.Transport).TLSClientConfig
 	_, err := r.Read(t.Context(), Target{Type: TypeURL, Target: s.URL})
 	if err == nil || !strings.Contains(err.Error(), "from https to http") {
-		t.Errorf("error %v, want the redirect refused", err)
+		t.Errorf("error is %v, want the redirect refused", err)
 	}
 }
 
@@ -187,20 +187,20 @@ func TestPrivate(t *testing.T) {
 		allow, host string
 		want        string
 	}{
-		"Named":     {"an address on the list", "127.0.0.1:" + port, "127.0.0.1:" + port, ""},
-		"Localhost": {"so is localhost", "localhost:" + port, "localhost:" + port, ""},
-		"OtherPort": {"another port is another place", "127.0.0.1:1", "127.0.0.1:" + port, "is not allowed"},
-		"NoPort":    {"no port is the scheme's own", "127.0.0.1", "127.0.0.1:" + port, "is not allowed"},
-		"OtherName": {"one name of a place does not allow the other", "127.0.0.1:" + port, "localhost:" + port, "is not allowed"},
-		"Wildcard":  {"a pattern allows no private address", "*.0.0.1:" + port, "127.0.0.1:" + port, "its address is private"},
-		"Rebound":   {"a name is judged by the address behind it", "*.localhost:" + port, "portal.localhost:" + port, "Unable to read url"},
+		"Named":     {"An allowed address is read.", "127.0.0.1:" + port, "127.0.0.1:" + port, ""},
+		"Localhost": {"An allowed localhost is read.", "localhost:" + port, "localhost:" + port, ""},
+		"OtherPort": {"Another port is not allowed.", "127.0.0.1:1", "127.0.0.1:" + port, "is not allowed"},
+		"NoPort":    {"A host without a port allows the default port only.", "127.0.0.1", "127.0.0.1:" + port, "is not allowed"},
+		"OtherName": {"An allowed address does not allow its other names.", "127.0.0.1:" + port, "localhost:" + port, "is not allowed"},
+		"Wildcard":  {"A pattern does not allow private addresses.", "*.0.0.1:" + port, "127.0.0.1:" + port, "address is private"},
+		"Rebound":   {"A name is checked by its address.", "*.localhost:" + port, "portal.localhost:" + port, "Unable to read url"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := New(Options{Config: config.Reading{Allow: []config.AllowedHost{{Host: tc.allow}}}, Rules: everything})
 			_, err := r.Read(t.Context(), Target{Type: TypeURL, Target: "http://" + tc.host + "/a.yaml"})
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("%s: error %v, want %q", tc.reason, err, tc.want)
+				t.Errorf("%s: error is %v, want %q", tc.reason, err, tc.want)
 			}
 		})
 	}
@@ -212,33 +212,33 @@ func TestDial(t *testing.T) {
 		reason, host, address string
 		ok                    bool
 	}{
-		"Public":      {"the Internet", "example.org", "93.184.216.34:80", true},
-		"PublicSix":   {"in both sizes", "example.org", "[2606:2800:220:1:248:1893:25c8:1946]:80", true},
-		"Loopback":    {"a name that leads here", "example.org", "127.0.0.1:80", false},
-		"Mapped":      {"however it is written", "example.org", "[::ffff:127.0.0.1]:80", false},
-		"Private":     {"or to a neighbour", "example.org", "192.168.1.1:80", false},
-		"LinkLocal":   {"or to the cloud's own data", "example.org", "169.254.169.254:80", false},
-		"CarrierNAT":  {"or to the provider's", "example.org", "100.100.1.1:80", false},
-		"Nothing":     {"or nowhere", "example.org", "0.0.0.0:80", false},
-		"Multicast":   {"or to many", "example.org", "224.0.0.1:80", false},
-		"Broadcast":   {"or to all", "example.org", "255.255.255.255:80", false},
-		"SixLoopback": {"in the larger size", "example.org", "[::1]:80", false},
-		"SixLocal":    {"with its zone", "example.org", "[fe80::1%eth0]:80", false},
+		"Public":      {"A public address is allowed.", "example.org", "93.184.216.34:80", true},
+		"PublicSix":   {"A public IPv6 address is allowed.", "example.org", "[2606:2800:220:1:248:1893:25c8:1946]:80", true},
+		"Loopback":    {"A loopback address is refused.", "example.org", "127.0.0.1:80", false},
+		"Mapped":      {"A loopback address mapped to IPv6 is refused.", "example.org", "[::ffff:127.0.0.1]:80", false},
+		"Private":     {"A private address is refused.", "example.org", "192.168.1.1:80", false},
+		"LinkLocal":   {"The metadata address of clouds is refused.", "example.org", "169.254.169.254:80", false},
+		"CarrierNAT":  {"A carrier-grade NAT address is refused.", "example.org", "100.100.1.1:80", false},
+		"Nothing":     {"The unspecified address is refused.", "example.org", "0.0.0.0:80", false},
+		"Multicast":   {"A multicast address is refused.", "example.org", "224.0.0.1:80", false},
+		"Broadcast":   {"A broadcast address is refused.", "example.org", "255.255.255.255:80", false},
+		"SixLoopback": {"The IPv6 loopback address is refused.", "example.org", "[::1]:80", false},
+		"SixLocal":    {"A link-local address with a zone is refused.", "example.org", "[fe80::1%eth0]:80", false},
 		"SixPrivate":  {"private", "example.org", "[fd00::1]:80", false},
-		"Translated":  {"an old address in a new one", "example.org", "[64:ff9b::7f00:1]:80", false},
-		"SixToFour":   {"in another way", "example.org", "[2002:7f00:1::]:80", false},
-		"TranslatedP": {"a public one is public", "example.org", "[64:ff9b::5db8:d822]:80", true},
-		"Named":       {"an address that is on the list", "10.1.2.3", "10.1.2.3:80", true},
-		"NamedOther":  {"is that one", "10.1.2.3", "10.1.2.4:80", false},
-		"NamedSix":    {"in either size", "::1", "[::1]:80", true},
-		"Localhost":   {"localhost is here", "localhost", "127.0.0.1:80", true},
-		"LocalhostNo": {"and nowhere else", "localhost", "10.1.2.3:80", false},
-		"Garbled":     {"what is no address is refused", "example.org", "pipe", false},
+		"Translated":  {"A loopback address in NAT64 is refused.", "example.org", "[64:ff9b::7f00:1]:80", false},
+		"SixToFour":   {"A loopback address in 6to4 is refused.", "example.org", "[2002:7f00:1::]:80", false},
+		"TranslatedP": {"A public address in NAT64 is allowed.", "example.org", "[64:ff9b::5db8:d822]:80", true},
+		"Named":       {"A private address that is configured is allowed.", "10.1.2.3", "10.1.2.3:80", true},
+		"NamedOther":  {"A configured address allows no other address.", "10.1.2.3", "10.1.2.4:80", false},
+		"NamedSix":    {"An IPv6 address that is configured is allowed.", "::1", "[::1]:80", true},
+		"Localhost":   {"A configured localhost allows loopback addresses.", "localhost", "127.0.0.1:80", true},
+		"LocalhostNo": {"A configured localhost allows no other address.", "localhost", "10.1.2.3:80", false},
+		"Garbled":     {"A text that is not an address is refused.", "example.org", "pipe", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if err := r.checkDial(tc.host, "80", tc.address); (err == nil) != tc.ok {
-				t.Errorf("%s: %v, want allowed: %v", tc.reason, err, tc.ok)
+				t.Errorf("%s: result is %v, want allowed: %v", tc.reason, err, tc.ok)
 			}
 		})
 	}
@@ -300,7 +300,7 @@ func FuzzAllowed(f *testing.F) {
 		}
 		again, err := url.Parse(u.String())
 		if err != nil {
-			t.Fatalf("%q was allowed and is no address: %v", address, err)
+			t.Fatalf("allowed URL %q cannot be parsed: %v", address, err)
 		}
 		if !strings.HasSuffix(strings.ToLower(again.Hostname()), ".example.net") || again.User != nil {
 			t.Errorf("%q leads to host %q", address, again.Hostname())
@@ -309,7 +309,7 @@ func FuzzAllowed(f *testing.F) {
 			t.Errorf("%q leads to path %q", address, again.Path)
 		}
 		if _, err := netip.ParseAddr(again.Hostname()); err == nil {
-			t.Errorf("%q is an address", address)
+			t.Errorf("%q leads to an IP address", address)
 		}
 	})
 }

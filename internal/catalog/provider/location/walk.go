@@ -180,7 +180,7 @@ func (w *walk) visitFiles(ctx context.Context, a *address) *Problem {
 	for _, name := range f.names {
 		if ctx.Err() != nil {
 			w.failed = true
-			return problemf(nameOther, "Unable to read file, %s: it took too long", clip(a.target))
+			return problemf(nameOther, "Unable to read file, %s: timed out", clip(a.target))
 		}
 		data, p := f.read(name, w.reader.opts.Config.MaxSize)
 		if p == nil {
@@ -212,7 +212,7 @@ func (w *walk) count(n int) *Problem {
 		return nil
 	}
 	w.failed = true
-	return problemf(nameOther, "Unable to read %s, it leads to more than %d bytes", clip(w.target.String()), maxTotal)
+	return problemf(nameOther, "Unable to read %s, more than %d bytes in total", clip(w.target.String()), maxTotal)
 }
 
 // parse reads the documents of a file or page. It continues after an invalid one.
@@ -225,13 +225,13 @@ func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) 
 			if w.unreadable++; w.unreadable < maxUnreadable {
 				return true
 			}
-			p := problemf(nameInput, "Unable to read %s, it has more than %d documents that cannot be read", clip(file), maxUnreadable)
+			p := problemf(nameInput, "Unable to read %s, more than %d unreadable documents", clip(file), maxUnreadable)
 			w.partial = true
 			w.report(a, p)
 			return false
 		}
 		if w.written += Size(n); w.written > w.bytes+MaxAliased {
-			p := problemf(nameInput, "YAML error: aliases add more than %d bytes to what the location has; write fewer aliases of aliases", MaxAliased)
+			p := problemf(nameInput, "YAML error: aliases add more than %d bytes to the location; use fewer nested aliases", MaxAliased)
 			p.Where = where(file, n.At())
 			w.partial = true
 			w.report(a, p)
@@ -272,13 +272,13 @@ func (w *walk) take(ctx context.Context, a *address, file string, n *tree.Node) 
 	n.Get("metadata").Set("namespace", tree.Str(ref.Namespace))
 	if !allows(w.rules, ref.Kind) {
 		p := problemf(nameNotAllowed, "Entity %s at %s:%s, originated at %s, is not of an allowed kind for that location; "+
-			"add %s to catalog.rules if it may come", ref, a.typ, file, w.target, ref.Kind)
+			"to allow it, add %s to catalog.rules", ref, a.typ, file, w.target, ref.Kind)
 		p.Where = where(file, pos)
 		return p
 	}
 	d := Document{Node: n, Ref: ref.String(), Parent: a.parent, File: file, Pos: pos}
 	if first := w.add(d); first != nil {
-		p := problemf(nameConflict, "conflict: %s is at %s already", d.Ref, where(first.File, first.Pos))
+		p := problemf(nameConflict, "conflict: %s is already defined at %s", d.Ref, where(first.File, first.Pos))
 		p.Where = where(file, pos)
 		return p
 	}
@@ -318,7 +318,7 @@ func (w *walk) follow(ctx context.Context, a *address, d *Document) {
 		p := w.resolve(next, a, d.File)
 		if p == nil && next.returns() {
 			// Everything there has been read already, so nothing is missing.
-			p = problemf(nameInput, "Unable to follow %s, the location leads to itself", clip(next.String()))
+			p = problemf(nameInput, "Unable to follow %s, the location refers to itself", clip(next.String()))
 			p.Where = where(d.File, d.Pos)
 			w.report(next, p)
 			continue
@@ -345,7 +345,7 @@ func (w *walk) resolve(next, a *address, file string) *Problem {
 		}
 		ref, err := url.Parse(next.target)
 		if err != nil {
-			return problemf(nameInput, "Unable to read url, the target is no address")
+			return problemf(nameInput, "Unable to read url, the target is not a URL")
 		}
 		whole := base.ResolveReference(ref)
 		whole.Fragment, whole.RawFragment = "", ""
@@ -357,7 +357,7 @@ func (w *walk) resolve(next, a *address, file string) *Problem {
 		}
 	case next.typ == TypeFile:
 		w.failed = true
-		return problemf(nameNotAllowed, "Unable to read file, %s: what comes from elsewhere may not name files here", clip(next.target))
+		return problemf(nameNotAllowed, "Unable to read file, %s: a URL location may not refer to files of the server", clip(next.target))
 	}
 	return nil
 }
@@ -369,9 +369,9 @@ func (w *walk) enter(ctx context.Context, a *address) *Problem {
 	case w.addresses[a.String()]:
 		return nil
 	case a.depth > maxDepth:
-		return problemf(nameInput, "Unable to follow %s, Locations name Locations more than %d deep", clip(a.String()), maxDepth)
+		return problemf(nameInput, "Unable to follow %s, Locations are nested more than %d deep", clip(a.String()), maxDepth)
 	case len(w.addresses) >= maxAddresses:
-		return problemf(nameInput, "Unable to follow %s, the location leads to more than %d addresses", clip(a.String()), maxAddresses)
+		return problemf(nameInput, "Unable to follow %s, the location refers to more than %d addresses", clip(a.String()), maxAddresses)
 	}
 	return w.visit(ctx, a)
 }

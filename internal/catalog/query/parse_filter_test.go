@@ -6,93 +6,94 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/rest"
 )
 
 func TestFilters(t *testing.T) {
-	everything := store.Filter{}
+	everything := filter.Filter{}
 	cases := map[string]struct {
 		reason string
 		params []string
-		want   store.Filter
+		want   filter.Filter
 		err    string
 	}{
 		"None": {
-			reason: "Without a filter everything passes.",
+			reason: "Without a filter everything matches.",
 			want:   everything,
 		},
 		"Empty": {
-			reason: "An empty filter says nothing, and does not stand for one that passes everything.",
+			reason: "An empty filter is ignored, and does not match everything.",
 			params: []string{"", " , ,", "kind=api"},
-			want:   store.In("kind", "api"),
+			want:   filter.In("kind", "api"),
 		},
 		"And": {
-			reason: "All conditions of one filter must hold.",
+			reason: "All conditions of one filter must match.",
 			params: []string{"kind=component, spec.type=service"},
-			want:   store.All(store.In("kind", "component"), store.In("spec.type", "service")),
+			want:   filter.All(filter.In("kind", "component"), filter.In("spec.type", "service")),
 		},
 		"Or": {
-			reason: "One filter is enough.",
+			reason: "One of several filters must match.",
 			params: []string{"kind=system", "kind=group"},
-			want:   store.Any(store.In("kind", "system"), store.In("kind", "group")),
+			want:   filter.Any(filter.In("kind", "system"), filter.In("kind", "group")),
 		},
 		"SameKey": {
-			reason: "A key that comes again may have any of its values.",
+			reason: "A repeated key may have any of its values.",
 			params: []string{"kind=system,metadata.name=a,kind=group"},
-			want:   store.All(store.In("kind", "system", "group"), store.In("metadata.name", "a")),
+			want:   filter.All(filter.In("kind", "system", "group"), filter.In("metadata.name", "a")),
 		},
 		"Case": {
-			reason: "Keys and values have no case.",
+			reason: "Keys and values are not case-sensitive.",
 			params: []string{"Kind=API,KIND=Group"},
-			want:   store.In("kind", "api", "group"),
+			want:   filter.In("kind", "api", "group"),
 		},
 		"Exists": {
-			reason: "A key alone must be there.",
+			reason: "A key without a value must exist.",
 			params: []string{"metadata.annotations.backstage.io/kubernetes-id"},
-			want:   store.Has("metadata.annotations.backstage.io/kubernetes-id"),
+			want:   filter.Has("metadata.annotations.backstage.io/kubernetes-id"),
 		},
 		"ExistsAndValue": {
-			reason: "A value says more than being there, in either order.",
+			reason: "A value implies existence, in either order.",
 			params: []string{"kind,kind=api", "kind=api,kind"},
-			want:   store.Any(store.In("kind", "api"), store.In("kind", "api")),
+			want:   filter.Any(filter.In("kind", "api"), filter.In("kind", "api")),
 		},
 		"EmptyValue": {
-			reason: "An empty value is one.",
+			reason: "An empty value is a value.",
 			params: []string{"metadata.description="},
-			want:   store.In("metadata.description", ""),
+			want:   filter.In("metadata.description", ""),
 		},
 		"EqualsInValue": {
-			reason: "Only the first sign divides.",
+			reason: "Only the first equals sign separates key and value.",
 			params: []string{"metadata.annotations.a=b=c"},
-			want:   store.In("metadata.annotations.a", "b=c"),
+			want:   filter.In("metadata.annotations.a", "b=c"),
 		},
 		"Relation": {
-			reason: "Relations are keys as any other.",
+			reason: "Relations are keys like any other.",
 			params: []string{"relations.ownedBy=group:default/Team"},
-			want:   store.In("relations.ownedby", "group:default/team"),
+			want:   filter.In("relations.ownedby", "group:default/team"),
 		},
 		"NoKey": {
-			reason: "A value without a key is a mistake, in the words clients know.",
+			reason: "A value without a key is refused as in Backstage.",
 			params: []string{"kind=a,=x"},
 			err:    "Invalid filter, '=x' is not a valid statement (expected a string on the form a=b or a= or a)",
 		},
 		"NotIndexed": {
-			reason: "What is not indexed would look as if there were none.",
+			reason: "A field that is not indexed is refused, as it would seem to be missing.",
 			params: []string{"spec.parameters.title=x"},
-			err:    "Invalid filter, the field 'spec.parameters.title' cannot be searched: forms, and what steps make of them, are not indexed",
+			err:    "Invalid filter, the field 'spec.parameters.title' cannot be searched: forms and steps of Templates are not indexed",
 		},
 		"Parameters": {
-			reason: "The key itself is indexed.",
+			reason: "The parent of fields that are not indexed is indexed.",
 			params: []string{"spec.parameters"},
-			want:   store.Has("spec.parameters"),
+			want:   filter.Has("spec.parameters"),
 		},
 		"NUL": {
-			reason: "A database cannot be asked for it.",
+			reason: "A filter with NUL is refused, as no database can query it.",
 			params: []string{"kind=a\x00b"},
 			err:    "Invalid filter, it has a NUL or is not UTF-8",
 		},
 		"NotUTF8": {
-			reason: "Nor for this.",
+			reason: "A filter that is not UTF-8 is refused.",
 			params: []string{"ki\xffnd"},
 			err:    "Invalid filter, it has a NUL or is not UTF-8",
 		},
@@ -104,7 +105,7 @@ func TestFilters(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := Filters(tc.params)
+			got, err := ParseFilters(tc.params)
 			if diff := cmp.Diff(tc.err, message(err)); diff != "" {
 				t.Fatalf("%s\nparseFilters(%q): error -want +got:\n%s", tc.reason, tc.params, diff)
 			}
@@ -126,161 +127,161 @@ func TestPredicate(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		query  string
-		want   store.Filter
+		want   filter.Filter
 		err    string
 	}{
-		"None":   {reason: "No query says nothing."},
-		"Null":   {reason: "Nor does null.", query: "null"},
-		"Object": {reason: "Nor does an empty object.", query: "{}"},
+		"None":   {reason: "A missing query matches everything."},
+		"Null":   {reason: "A null query matches everything.", query: "null"},
+		"Object": {reason: "An empty object matches everything.", query: "{}"},
 		"Field": {
-			reason: "A field has a value, whatever its case.",
+			reason: "Values are not case-sensitive.",
 			query:  `{"Kind":"Component"}`,
-			want:   store.In("kind", "component"),
+			want:   filter.In("kind", "component"),
 		},
 		"Fields": {
-			reason: "All fields must fit.",
+			reason: "All fields must match.",
 			query:  `{"kind":"component","spec.replicas":3,"spec.ready":true}`,
-			want:   store.All(store.In("kind", "component"), store.In("spec.replicas", "3"), store.In("spec.ready", "true")),
+			want:   filter.All(filter.In("kind", "component"), filter.In("spec.replicas", "3"), filter.In("spec.ready", "true")),
 		},
 		"In": {
-			reason: "One of several values.",
+			reason: "One of several values must match.",
 			query:  `{"kind":{"$in":["API",1,false]}}`,
-			want:   store.In("kind", "api", "1", "false"),
+			want:   filter.In("kind", "api", "1", "false"),
 		},
 		"InNothing": {
-			reason: "None of no values.",
+			reason: "An empty list of values matches nothing.",
 			query:  `{"kind":{"$in":[]}}`,
-			want:   store.Filter{Op: store.OpFalse},
+			want:   filter.Filter{Op: filter.OpFalse},
 		},
 		"Exists": {
-			reason: "There, or not there.",
+			reason: "A field can be required to exist or to be missing.",
 			query:  `{"a":{"$exists":true},"b":{"$exists":false}}`,
-			want:   store.All(store.Has("a"), store.Not(store.Has("b"))),
+			want:   filter.All(filter.Has("a"), filter.Not(filter.Has("b"))),
 		},
 		"Prefix": {
-			reason: "The beginning of a value.",
+			reason: "A value can be matched by prefix.",
 			query:  `{"metadata.name":{"$hasPrefix":"Demo-"}}`,
-			want:   store.Prefix("metadata.name", "demo-"),
+			want:   filter.Prefix("metadata.name", "demo-"),
 		},
 		"Contains": {
-			reason: "A list has an item.",
+			reason: "A list can be required to have an item.",
 			query:  `{"metadata.tags":{"$contains":"Java"}}`,
-			want:   store.In("metadata.tags", "java"),
+			want:   filter.In("metadata.tags", "java"),
 		},
 		"ContainsField": {
-			reason: "A list has an item with a field.",
+			reason: "A list can be required to have an item with a field.",
 			query:  `{"spec.steps":{"$contains":{"action":{"$in":["a","b"]}}}}`,
-			want:   store.In("spec.steps.action", "a", "b"),
+			want:   filter.In("spec.steps.action", "a", "b"),
 		},
 		"ContainsFields": {
-			reason: "Which fields stand in one item is not known.",
+			reason: "Several fields of one item cannot be matched, as the index does not group them.",
 			query:  `{"spec.steps":{"$contains":{"action":"a","id":"b"}}}`,
 			err:    "Invalid query: $contains of field 'spec.steps' must be a value, or an object with one field",
 		},
 		"ContainsNone": {
-			reason: "Nor which items lack one.",
+			reason: "Items without a field cannot be matched.",
 			query:  `{"spec.steps":{"$contains":{"if":{"$exists":false}}}}`,
 			err:    "Invalid query: $contains of field 'spec.steps' cannot look for items without a field",
 		},
 		"Relation": {
-			reason: "A relation is found by its type and target.",
+			reason: "A relation is matched by type and target.",
 			query:  `{"relations":{"$contains":{"type":"ownedBy","targetRef":{"$in":["group:default/a"]}}}}`,
-			want:   store.In("relations.ownedby", "group:default/a"),
+			want:   filter.In("relations.ownedby", "group:default/a"),
 		},
 		"RelationType": {
-			reason: "Or by its type alone.",
+			reason: "A relation is matched by type alone.",
 			query:  `{"relations":{"$contains":{"type":"ownedBy"}}}`,
-			want:   store.Has("relations.ownedby"),
+			want:   filter.Has("relations.ownedby"),
 		},
 		"RelationTarget": {
-			reason: "The target alone is no key.",
+			reason: "A relation cannot be matched by target alone.",
 			query:  `{"relations":{"$contains":{"targetRef":"group:default/a"}}}`,
-			err:    "Invalid query: $contains of field 'relations' must be an object with type and, if wanted, targetRef",
+			err:    "Invalid query: $contains of field 'relations' must be an object with type and optionally targetRef",
 		},
 		"Combined": {
-			reason: "Predicates combine.",
+			reason: "Predicates can be combined.",
 			query:  `{"$all":[{"kind":"component"},{"$any":[{"a":"1"},{"$not":{"b":"2"}}]}]}`,
-			want:   store.All(store.In("kind", "component"), store.Any(store.In("a", "1"), store.Not(store.In("b", "2")))),
+			want:   filter.All(filter.In("kind", "component"), filter.Any(filter.In("a", "1"), filter.Not(filter.In("b", "2")))),
 		},
 		"AllOfNothing": {
-			reason: "Clients know that it finds nothing.",
+			reason: "An empty $all matches nothing, as in Backstage.",
 			query:  `{"$all":[]}`,
-			want:   store.Any(),
+			want:   filter.Any(),
 		},
 		"NotAlone": {
-			reason: "Whether it would be and or or is not clear.",
+			reason: "An operator beside other keys is refused as ambiguous.",
 			query:  `{"$any":[],"kind":"a"}`,
 			err:    "Invalid query: operator $any must be the only key of its object, wrap it in $all to combine it with others",
 		},
 		"Unknown": {
-			reason: "An operator that is not known is not passed over.",
+			reason: "An unknown operator is refused.",
 			query:  `{"$or":[]}`,
 			err:    "Invalid query: unknown operator $or (expected $all, $any or $not)",
 		},
 		"UnknownValue": {
-			reason: "Nor is one of a value.",
+			reason: "An unknown operator of a value is refused.",
 			query:  `{"kind":{"$regex":"x"}}`,
 			err:    badValue("kind").Error(),
 		},
 		"TwoOperators": {
-			reason: "One of them would be forgotten.",
+			reason: "Two operators of one value are refused.",
 			query:  `{"kind":{"$in":["a"],"$exists":true}}`,
 			err:    badValue("kind").Error(),
 		},
 		"NullValue": {
-			reason: "Nothing is null.",
+			reason: "A null value is refused.",
 			query:  `{"kind":null}`,
 			err:    badValue("kind").Error(),
 		},
 		"Scalar": {
-			reason: "A value without a field fits nothing.",
+			reason: "A query that is a value is refused.",
 			query:  `"component"`,
 			err:    "Query must be an object",
 		},
 		"ScalarInside": {
-			reason: "Nor inside.",
+			reason: "A nested query that is a value is refused.",
 			query:  `{"$all":["component"]}`,
 			err:    `Invalid query: string where an object such as {"kind":"component"} is expected`,
 		},
 		"NotIndexed": {
-			reason: "What is not indexed would look as if there were none.",
+			reason: "A field that is not indexed is refused, as it would seem to be missing.",
 			query:  `{"spec.parameters.x":{"$exists":false}}`,
-			err:    "Invalid query, the field 'spec.parameters.x' cannot be searched: forms, and what steps make of them, are not indexed",
+			err:    "Invalid query, the field 'spec.parameters.x' cannot be searched: forms and steps of Templates are not indexed",
 		},
 		"Deep": {
-			reason: "Nesting has an end.",
+			reason: "The nesting of conditions is limited.",
 			query:  strings.Repeat(`{"$not":`, 30) + `{}` + strings.Repeat(`}`, 30),
 			err:    TooComplex().Error(),
 		},
 		"TooDeep": {
-			reason: "And is not even read beyond it.",
+			reason: "The nesting of JSON is limited.",
 			query:  strings.Repeat(`{"$not":`, 5000) + `{}` + strings.Repeat(`}`, 5000),
-			err:    "Invalid query: maps and lists are nested more than 80 deep",
+			err:    "Invalid query: maps and lists are nested more than 80 levels deep",
 		},
 		"Long": {
-			reason: "So do lists.",
+			reason: "The number of values is limited.",
 			query:  `{"kind":{"$in":[` + strings.Repeat(`"a",`, 1000) + `"b"]}}`,
 			err:    TooComplex().Error(),
 		},
 		"Wide": {
-			reason: "And operators without conditions.",
+			reason: "The number of empty operators is limited.",
 			query:  `{"$all":[` + strings.Repeat(`{"$any":[]},`, 1000) + `{}]}`,
 			err:    TooComplex().Error(),
 		},
 		"Empty": {
-			reason: "And objects without any.",
+			reason: "The number of empty objects is limited.",
 			query:  `{"$any":[` + strings.Repeat(`{},`, 1000) + `{}]}`,
 			err:    TooComplex().Error(),
 		},
 		"NUL": {
-			reason: "A database cannot be asked for it.",
+			reason: "A query with NUL is refused, as no database can query it.",
 			query:  `{"kind":{"$hasPrefix":"a\u0000"}}`,
 			err:    "Invalid query, it has a NUL or is not UTF-8",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := Predicate([]byte(tc.query))
+			got, err := ParsePredicate([]byte(tc.query))
 			if diff := cmp.Diff(tc.err, message(err)); diff != "" {
 				t.Fatalf("%s\nparsePredicate(%.200s): error -want +got:\n%s", tc.reason, tc.query, diff)
 			}
@@ -291,31 +292,31 @@ func TestPredicate(t *testing.T) {
 	}
 }
 
-// FuzzFilters reads anything without a panic, and what it makes has an end.
+// FuzzFilters parses any text without a panic into a filter of limited size.
 func FuzzFilters(f *testing.F) {
 	for _, s := range []string{"kind=a,b=,c", `{"$all":[{"a":{"$in":[1]}},{"$not":{"b":{"$contains":{"c":"d"}}}}]}`, "=", "a\x00", `{"relations":{"$contains":{"type":"a"}}}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got, err := Filters([]string{s, s}); err == nil {
+		if got, err := ParseFilters([]string{s, s}); err == nil {
 			checkSize(t, got)
 		}
-		if got, err := Predicate([]byte(s)); err == nil {
+		if got, err := ParsePredicate([]byte(s)); err == nil {
 			checkSize(t, got)
 		}
 	})
 }
 
-func checkSize(t *testing.T, f store.Filter) {
+func checkSize(t *testing.T, f filter.Filter) {
 	t.Helper()
 	var leaves, depth int
-	var walk func(f store.Filter, at int)
-	walk = func(f store.Filter, at int) {
+	var walk func(f filter.Filter, at int)
+	walk = func(f filter.Filter, at int) {
 		leaves += max(1, len(f.Values))
 		depth = max(depth, at)
 		for _, v := range append([]string{f.Key}, f.Values...) {
-			if !IsText(v) || v != strings.ToLower(v) {
-				t.Errorf("filter has %q", v)
+			if !rest.IsText(v) || v != strings.ToLower(v) {
+				t.Errorf("filter contains %q", v)
 			}
 		}
 		for _, inner := range f.Filters {
@@ -324,6 +325,6 @@ func checkSize(t *testing.T, f store.Filter) {
 	}
 	walk(f, 1)
 	if leaves > 3*maxConditions || depth > maxNesting+2 {
-		t.Errorf("filter has %d conditions, %d deep", leaves, depth)
+		t.Errorf("filter has %d conditions, nested %d deep", leaves, depth)
 	}
 }

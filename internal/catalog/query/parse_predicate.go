@@ -4,25 +4,25 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/rest"
 )
 
 // maxNesting is how deep predicates may be nested.
 const maxNesting = 20
 
-// Predicate parses a predicate object: fields with their conditions, or $all, $any or
+// ParsePredicate parses a predicate object: fields with their conditions, or $all, $any or
 // $not of other objects. It is JSON; an empty query and null pass everything.
-func Predicate(query []byte) (store.Filter, error) {
+func ParsePredicate(query []byte) (filter.Filter, error) {
 	if len(query) == 0 || string(query) == "null" {
-		return store.Filter{}, nil
+		return filter.Filter{}, nil
 	}
 	n, err := tree.Wire{Limits: tree.Limits{Depth: 4 * maxNesting}}.Decode(query)
 	if err != nil {
-		return store.Filter{}, rest.Input("Invalid query: %s", err)
+		return filter.Filter{}, rest.Input("Invalid query: %s", err)
 	}
 	if !n.IsMap() {
-		return store.Filter{}, rest.Input("Query must be an object")
+		return filter.Filter{}, rest.Input("Query must be an object")
 	}
 	p := predicates{budget: maxConditions}
 	return p.object(n, 1)
@@ -39,115 +39,115 @@ func (p *predicates) spend(n int) error {
 }
 
 // object parses an object whose conditions must all hold.
-func (p *predicates) object(n *tree.Node, depth int) (store.Filter, error) {
+func (p *predicates) object(n *tree.Node, depth int) (filter.Filter, error) {
 	if depth > maxNesting {
-		return store.Filter{}, TooComplex()
+		return filter.Filter{}, TooComplex()
 	}
 	if !n.IsMap() {
-		return store.Filter{}, rest.Input("Invalid query: %s where an object such as {\"kind\":\"component\"} is expected", n.Kind)
+		return filter.Filter{}, rest.Input("Invalid query: %s where an object such as {\"kind\":\"component\"} is expected", n.Kind)
 	}
-	var conditions []store.Filter
+	var conditions []filter.Filter
 	for i := range n.Fields {
 		f := &n.Fields[i]
 		if !strings.HasPrefix(f.Key, "$") {
 			c, err := p.field(f.Key, f.Value)
 			if err != nil {
-				return store.Filter{}, err
+				return filter.Filter{}, err
 			}
 			conditions = append(conditions, c)
 			continue
 		}
 		if len(n.Fields) > 1 {
-			return store.Filter{}, rest.Input("Invalid query: operator %s must be the only key of its object, wrap it in $all to combine it with others", Short(f.Key))
+			return filter.Filter{}, rest.Input("Invalid query: operator %s must be the only key of its object, wrap it in $all to combine it with others", rest.Short(f.Key))
 		}
 		return p.operator(f.Key, f.Value, depth)
 	}
-	return Both(conditions...), nil
+	return AllOf(conditions...), nil
 }
 
-func (p *predicates) operator(op string, n *tree.Node, depth int) (store.Filter, error) {
+func (p *predicates) operator(op string, n *tree.Node, depth int) (filter.Filter, error) {
 	if err := p.spend(1); err != nil {
-		return store.Filter{}, err
+		return filter.Filter{}, err
 	}
 	switch op {
 	case "$not":
 		f, err := p.object(n, depth+1)
-		return store.Not(f), err
+		return filter.Not(f), err
 	case "$all", "$any":
 	default:
-		return store.Filter{}, rest.Input("Invalid query: unknown operator %s (expected $all, $any or $not)", Short(op))
+		return filter.Filter{}, rest.Input("Invalid query: unknown operator %s (expected $all, $any or $not)", rest.Short(op))
 	}
 	if !n.IsList() {
-		return store.Filter{}, rest.Input("Invalid query: %s must be a list of objects", op)
+		return filter.Filter{}, rest.Input("Invalid query: %s must be a list of objects", op)
 	}
-	var parts []store.Filter
+	var parts []filter.Filter
 	for _, item := range n.Items {
 		// An object without conditions would otherwise cost nothing.
 		if item.Len() == 0 {
 			if err := p.spend(1); err != nil {
-				return store.Filter{}, err
+				return filter.Filter{}, err
 			}
 		}
 		f, err := p.object(item, depth+1)
 		if err != nil {
-			return store.Filter{}, err
+			return filter.Filter{}, err
 		}
 		parts = append(parts, f)
 	}
 	// Clients expect an empty $all to find nothing.
 	if op == "$any" || len(parts) == 0 {
-		return store.Any(parts...), nil
+		return filter.Any(parts...), nil
 	}
-	return Both(parts...), nil
+	return AllOf(parts...), nil
 }
 
 // field parses the condition on a field.
-func (p *predicates) field(key string, n *tree.Node) (store.Filter, error) {
+func (p *predicates) field(key string, n *tree.Node) (filter.Filter, error) {
 	if key == "" {
-		return store.Filter{}, rest.Input("Invalid query: a field without a name")
+		return filter.Filter{}, rest.Input("Invalid query: a field without a name")
 	}
 	if err := CheckKey("query", key); err != nil {
-		return store.Filter{}, err
+		return filter.Filter{}, err
 	}
 	if err := p.spend(1); err != nil {
-		return store.Filter{}, err
+		return filter.Filter{}, err
 	}
 	key = strings.ToLower(key)
 	if v, ok := primitive(n); ok {
-		return store.In(key, v), CheckText("query", v)
+		return filter.In(key, v), rest.CheckText("query", v)
 	}
 	if n.Len() != 1 || !n.IsMap() {
-		return store.Filter{}, badValue(key)
+		return filter.Filter{}, badValue(key)
 	}
 	switch op, v := n.Fields[0].Key, n.Fields[0].Value; op {
 	case "$exists":
 		if v.Kind != tree.Bool {
-			return store.Filter{}, rest.Input("Invalid query: $exists of field '%s' must be true or false", Short(key))
+			return filter.Filter{}, rest.Input("Invalid query: $exists of field '%s' must be true or false", rest.Short(key))
 		}
 		if v.IsTrue() {
-			return store.Has(key), nil
+			return filter.Has(key), nil
 		}
-		return store.Not(store.Has(key)), nil
+		return filter.Not(filter.Has(key)), nil
 	case "$in":
 		values, err := p.values(key, v)
 		if len(values) == 0 {
-			return store.Filter{Op: store.OpFalse}, err
+			return filter.Filter{Op: filter.OpFalse}, err
 		}
-		return store.In(key, values...), err
+		return filter.In(key, values...), err
 	case "$hasPrefix":
 		if !v.IsString() {
-			return store.Filter{}, rest.Input("Invalid query: $hasPrefix of field '%s' must be a string", Short(key))
+			return filter.Filter{}, rest.Input("Invalid query: $hasPrefix of field '%s' must be a string", rest.Short(key))
 		}
-		return store.Prefix(key, strings.ToLower(v.Text)), CheckText("query", v.Text)
+		return filter.Prefix(key, strings.ToLower(v.Text)), rest.CheckText("query", v.Text)
 	case "$contains":
 		return p.contains(key, v)
 	}
-	return store.Filter{}, badValue(key)
+	return filter.Filter{}, badValue(key)
 }
 
 func (p *predicates) values(key string, n *tree.Node) ([]string, error) {
 	if !n.IsList() {
-		return nil, rest.Input("Invalid query: $in of field '%s' must be a list", Short(key))
+		return nil, rest.Input("Invalid query: $in of field '%s' must be a list", rest.Short(key))
 	}
 	if err := p.spend(n.Len()); err != nil {
 		return nil, err
@@ -156,9 +156,9 @@ func (p *predicates) values(key string, n *tree.Node) ([]string, error) {
 	for _, item := range n.Items {
 		v, ok := primitive(item)
 		if !ok {
-			return nil, rest.Input("Invalid query: $in of field '%s' must be a list of strings, numbers and booleans", Short(key))
+			return nil, rest.Input("Invalid query: $in of field '%s' must be a list of strings, numbers and booleans", rest.Short(key))
 		}
-		if err := CheckText("query", v); err != nil {
+		if err := rest.CheckText("query", v); err != nil {
 			return nil, err
 		}
 		values = append(values, v)
@@ -169,35 +169,35 @@ func (p *predicates) values(key string, n *tree.Node) ([]string, error) {
 // contains parses the condition on an item of a list. Fields are indexed without the
 // item they belong to, so that a query can have a condition on only one field of an
 // item, or on the type and target of a relation.
-func (p *predicates) contains(key string, n *tree.Node) (store.Filter, error) {
+func (p *predicates) contains(key string, n *tree.Node) (filter.Filter, error) {
 	if v, ok := primitive(n); ok {
-		return store.In(key, v), CheckText("query", v)
+		return filter.In(key, v), rest.CheckText("query", v)
 	}
 	if n.IsMap() && key == "relations" {
 		return p.relation(n)
 	}
 	if !n.IsMap() || n.Len() != 1 || strings.HasPrefix(n.Fields[0].Key, "$") {
-		return store.Filter{}, rest.Input("Invalid query: $contains of field '%s' must be a value, or an object with one field", Short(key))
+		return filter.Filter{}, rest.Input("Invalid query: $contains of field '%s' must be a value, or an object with one field", rest.Short(key))
 	}
 	f, err := p.field(key+"."+n.Fields[0].Key, n.Fields[0].Value)
-	if err == nil && f.Op == store.OpNot {
-		err = rest.Input("Invalid query: $contains of field '%s' cannot look for items without a field", Short(key))
+	if err == nil && f.Op == filter.OpNot {
+		err = rest.Input("Invalid query: $contains of field '%s' cannot look for items without a field", rest.Short(key))
 	}
 	return f, err
 }
 
 // relation parses the type and target of a relation.
-func (p *predicates) relation(n *tree.Node) (store.Filter, error) {
+func (p *predicates) relation(n *tree.Node) (filter.Filter, error) {
 	kind, ok := primitive(n.Get("type"))
 	target := n.Get("targetRef")
 	if !ok || kind == "" || n.Len() > 2 || n.Len() == 2 && target == nil {
-		return store.Filter{}, rest.Input("Invalid query: $contains of field 'relations' must be an object with type and, if wanted, targetRef")
+		return filter.Filter{}, rest.Input("Invalid query: $contains of field 'relations' must be an object with type and optionally targetRef")
 	}
 	if target == nil {
 		target = tree.Obj(tree.F("$exists", tree.Boolean(true)))
 	}
 	f, err := p.field("relations."+kind, target)
-	if err == nil && f.Op == store.OpNot {
+	if err == nil && f.Op == filter.OpNot {
 		err = rest.Input("Invalid query: $contains of field 'relations' cannot look for relations without a target")
 	}
 	return f, err
@@ -217,5 +217,5 @@ func primitive(n *tree.Node) (string, bool) {
 }
 
 func badValue(key string) error {
-	return rest.Input("Invalid filter predicate value for field '%s': expected a string, number or boolean, or an object with one of $exists, $in, $hasPrefix, $contains", Short(key))
+	return rest.Input("Invalid filter predicate value for field '%s': expected a string, number or boolean, or an object with one of $exists, $in, $hasPrefix, $contains", rest.Short(key))
 }

@@ -42,30 +42,29 @@ const listing = "list entities"
 // List calls do with what q selects, and returns its error. The listing does not change
 // until do returns.
 func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) error {
-	r, err := s.understand(ctx, q)
+	r, err := s.resolveQuery(ctx, q)
 	if err != nil {
 		return db.Fail(listing, err)
 	}
 	l := &Listing{Digest: sha256.New().Sum(nil), each: func(func(*Entity) error) error { return nil }}
-	if r.nothing() {
+	if r.isEmpty() {
 		return do(l)
 	}
-	sel, err := s.collect(ctx, r)
+	p, err := s.planSort(ctx, r)
 	if err != nil {
 		return db.Fail(listing, err)
 	}
-	sel.limit = r.limit
 	var done error
 	err = s.LongSnapshot(ctx, func(ask db.Asker) error {
-		if l.Digest, err = s.digestAt(ctx, ask, r, sel); err != nil {
+		if l.Digest, err = s.digestAt(ctx, ask, p); err != nil {
 			return err
 		}
 		if q.Limit >= 0 {
-			if l.Last, err = r.end(ctx, ask, sel); err != nil {
+			if l.Last, err = s.lastPosition(ctx, ask, p); err != nil {
 				return err
 			}
 		}
-		l.each = func(yield func(*Entity) error) error { return s.eachOf(ctx, ask, sel, yield) }
+		l.each = func(yield func(*Entity) error) error { return s.eachOf(ctx, ask, p, yield) }
 		done = do(l)
 		return nil
 	})
@@ -75,22 +74,18 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 	return db.Fail(listing, err)
 }
 
-// nothing reports whether the result is certainly empty.
-func (r *request) nothing() bool { return r.c.op == OpFalse || r.limit == 0 }
-
-// end returns the position at which a selection ends, or nil if there is nothing after
-// it.
-func (r *request) end(ctx context.Context, ask db.Asker, sel *selection) (*Position, error) {
-	last := *sel
-	last.offset, last.limit = sel.offset+sel.limit-1, 2
+// lastPosition returns the position of the last entity of a plan, or nil if there is
+// nothing after it.
+func (s *Store) lastPosition(ctx context.Context, ask db.Asker, p *pagePlan) (*Position, error) {
+	last := *p
+	last.Offset, last.Limit = p.Offset+p.Limit-1, 2
 	var f found
-	if err := f.heads(ctx, ask, &last); err != nil || len(f.items) < last.limit {
+	if err := s.readRows(ctx, ask, &last, &f); err != nil || len(f.items) < last.Limit {
 		return nil, err
 	}
-	one := *r
-	one.limit = 1
+	last.Limit = 1
 	var page Page
-	f.page(&one, &page)
+	f.fillPage(&last.pageQuery, &page)
 	return page.Last, nil
 }
 
@@ -99,9 +94,9 @@ func (s *Store) Each(ctx context.Context, q Query, yield func(*Entity) error) er
 	return s.List(ctx, q, func(l *Listing) error { return l.Each(yield) })
 }
 
-// eachOf calls yield for each entity of a selection.
-func (s *Store) eachOf(ctx context.Context, ask db.Asker, sel *selection, yield func(*Entity) error) error {
-	refs, err := sel.refs(ctx, ask)
+// eachOf calls yield for each entity of a plan.
+func (s *Store) eachOf(ctx context.Context, ask db.Asker, p *pagePlan, yield func(*Entity) error) error {
+	refs, err := s.readRefs(ctx, ask, p)
 	if err != nil {
 		return err
 	}
@@ -119,23 +114,23 @@ func (s *Store) eachOf(ctx context.Context, ask db.Asker, sel *selection, yield 
 	return nil
 }
 
-// refs returns the references of a selection, in order.
-func (s *selection) refs(ctx context.Context, ask db.Asker) ([]string, error) {
-	b := statement{whole: true, find: s.find}
-	s.append(&b, false)
+// readRefs returns the references of a plan, in order.
+func (s *Store) readRefs(ctx context.Context, ask db.Asker, p *pagePlan) ([]string, error) {
+	w := s.newSQL(true)
+	text := w.writePage(p)
 	var refs []string
-	dest := make([]any, 1+len(s.cols))
+	dest := make([]any, 1+len(p.columns))
 	for i := range dest {
 		dest[i] = new(any)
 	}
-	err := b.Each(ctx, ask, func(rows *db.Rows) error {
+	err := db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
 		var ref string
 		dest[0] = &ref
 		err := rows.Scan(dest...)
 		refs = append(refs, ref)
 		return err
 	})
-	if s.reverse {
+	if p.Backward {
 		slices.Reverse(refs)
 	}
 	return refs, err
@@ -144,33 +139,32 @@ func (s *selection) refs(ctx context.Context, ask db.Asker) ([]string, error) {
 // Digest returns the digest of the Listing of q, without waiting for other readers of
 // lists.
 func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
-	r, err := s.understand(ctx, q)
+	r, err := s.resolveQuery(ctx, q)
 	if err != nil {
 		return nil, db.Fail(listing, err)
 	}
-	if r.nothing() {
+	if r.isEmpty() {
 		return sha256.New().Sum(nil), nil
 	}
-	sel, err := s.collect(ctx, r)
+	p, err := s.planSort(ctx, r)
 	if err != nil {
 		return nil, db.Fail(listing, err)
 	}
-	sel.limit = r.limit
-	sum, err := s.digestAt(ctx, s.DB.Query, r, sel)
+	sum, err := s.digestAt(ctx, s.DB.Query, p)
 	return sum, db.Fail(listing, err)
 }
 
 // digestAt returns the digest, which it caches for the revision.
-func (s *Store) digestAt(ctx context.Context, ask db.Asker, r *request, sel *selection) ([]byte, error) {
+func (s *Store) digestAt(ctx context.Context, ask db.Asker, p *pagePlan) ([]byte, error) {
 	revision, err := revisionOf(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	question := r.question()
+	question := p.question()
 	if sum, ok := s.cached.get(revision, question); ok {
 		return slices.Clone(sum.([]byte)), nil
 	}
-	sum, err := sel.digest(ctx, ask)
+	sum, err := s.computeDigest(ctx, ask, p)
 	if err != nil {
 		return nil, err
 	}
@@ -178,14 +172,12 @@ func (s *Store) digestAt(ctx context.Context, ask db.Asker, r *request, sel *sel
 	return slices.Clone(sum), nil
 }
 
-func (s *selection) digest(ctx context.Context, ask db.Asker) ([]byte, error) {
-	b := statement{whole: true, find: s.find}
-	b.Add("SELECT p.ref, e.etag FROM (")
-	s.append(&b, false)
-	b.Add(") p CROSS JOIN entities e WHERE e.ref = p.ref ORDER BY p.ref")
+func (s *Store) computeDigest(ctx context.Context, ask db.Asker, p *pagePlan) ([]byte, error) {
+	w := s.newSQL(true)
+	text := "SELECT p.ref, e.etag FROM (" + w.writePage(p) + ") p CROSS JOIN entities e WHERE e.ref = p.ref ORDER BY p.ref"
 	h := sha256.New()
 	var line []byte
-	err := b.Each(ctx, ask, func(rows *db.Rows) error {
+	err := db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
 		var ref, etag sql.RawBytes
 		err := rows.Scan(&ref, &etag)
 		line = append(append(append(append(line[:0], ref...), ' '), etag...), '\n')
@@ -195,17 +187,17 @@ func (s *selection) digest(ctx context.Context, ask db.Asker) ([]byte, error) {
 	return h.Sum(nil), err
 }
 
-// question returns the same question for the same request.
-func (r *request) question() question {
-	b := fmt.Appendf(nil, "digest %v %v %v %d %d ", r.cols, r.desc, r.reverse, r.offset, r.limit)
-	if r.position != nil {
-		b = fmt.Appendf(b, "%q ", r.position.Ref)
-		for _, v := range r.position.Values {
+// question returns the cache key of the digest.
+func (q *pageQuery) question() question {
+	b := fmt.Appendf(nil, "digest %v %v %v %d %d ", q.columns, q.desc, q.Backward, q.Offset, q.Limit)
+	if q.Position != nil {
+		b = fmt.Appendf(b, "%q ", q.Position.Ref)
+		for _, v := range q.Position.Values {
 			if v != nil {
 				b = fmt.Appendf(b, "%q", *v)
 			}
 			b = append(b, ' ')
 		}
 	}
-	return ask(string(b), r.c)
+	return ask(string(b), q.where)
 }

@@ -1,4 +1,5 @@
-package store
+// Package filter describes which entities of a catalog are selected, by their fields.
+package filter
 
 // Op is the operation of a Filter.
 type Op uint8

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"context"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/ingestion/ingest"
+)
+
+// ingested is the catalog as ingestion uses it.
+type ingested struct{ store *store.Store }
+
+// Prepare implements ingest.Catalog.
+func (ingested) Prepare(n *tree.Node) any { return store.Prepare(n) }
+
+// Put implements ingest.Catalog.
+func (c ingested) Put(ctx context.Context, outcomes []ingest.Build) ([]ingest.Written, error) {
+	changes := make([]store.Change, len(outcomes))
+	for i, o := range outcomes {
+		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]store.Document, len(o.Entities))}
+		for j, e := range o.Entities {
+			changes[i].Put[j] = store.Document{JSON: e}
+			if j < len(o.Prepared) {
+				changes[i].Put[j].Prepared, _ = o.Prepared[j].(*store.Prepared)
+			}
+		}
+	}
+	results, err := c.store.SyncAll(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ingest.Written, len(results))
+	for i, r := range results {
+		out[i] = ingest.Written{Added: r.Added, Updated: r.Updated, Removed: r.Removed, Unchanged: r.Unchanged,
+			Changed: ingest.Changes{Added: r.Refs.Added, Updated: r.Refs.Updated, Removed: r.Refs.Removed}}
+		for _, no := range r.Refused {
+			out[i].Refused = append(out[i].Refused, ingest.Refused{Ref: no.Ref, Owner: no.Owner})
+		}
+	}
+	return out, nil
+}
+
+// Missing implements ingest.Catalog.
+func (c ingested) Missing(ctx context.Context, limit int) ([]ingest.MissingRef, error) {
+	var out []ingest.MissingRef
+	for _, prefix := range ingest.ProviderPrefixes() {
+		all, err := c.store.Dangling(ctx, prefix, limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range all {
+			out = append(out, ingest.MissingRef{Ref: m.Ref, Relation: m.Type, Entities: m.Sources, Example: m.First})
+		}
+	}
+	return out, nil
+}
+
+// Entity implements ingestion.Entities.
+func (c ingested) Entity(ctx context.Context, ref string) (provider string, entity []byte, err error) {
+	e, err := c.store.Get(ctx, ref)
+	if err != nil {
+		return "", nil, err
+	}
+	return e.Provider, e.JSON, nil
+}
+
+// Providers implements ingestion.Entities.
+func (c ingested) Providers(ctx context.Context) (map[string]int, error) {
+	return c.store.Providers(ctx)
+}
