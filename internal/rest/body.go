@@ -113,7 +113,7 @@ func (e *endpoint) bound(res *response, r *http.Request) error {
 	if r.ContentLength > e.MaxBody {
 		return &http.MaxBytesError{Limit: e.MaxBody}
 	}
-	most := e.server.bodyTimeout
+	most := bodyTimeout
 	if e.Timeout > 0 {
 		most = min(most, e.Timeout)
 	}

@@ -118,8 +118,8 @@ type Server struct {
 	// leaving ends when the server stops, by a call of leave.
 	leaving context.Context
 	leave   context.CancelFunc
-	// writeTimeout and bodyTimeout are the constants, except in tests.
-	writeTimeout, bodyTimeout time.Duration
+	// writeTimeout is the constant, except in tests.
+	writeTimeout time.Duration
 }
 
 // noRoute is the route label in metrics for requests that match no route.
@@ -147,7 +147,7 @@ func New(opts Options) *Server {
 		cors:    newCORS(opts.CORS),
 		hosts:   newHosts([]string{opts.BaseURL, opts.AppURL}, opts.AllowedHosts),
 
-		writeTimeout: writeTimeout, bodyTimeout: bodyTimeout,
+		writeTimeout: writeTimeout,
 	}
 	s.leaving, s.leave = context.WithCancel(context.Background())
 	s.headers, s.none = s.fixedHeaders(), s.endpoint("", Route{Path: noRoute})
