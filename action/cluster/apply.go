@@ -81,7 +81,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 		return err
 	}
 	if o.observed != "" && len(docs) > 1 {
-		return wrong("remove observed, or use several steps", "cannot use observed: requires a manifest with one object, not %d", len(docs))
+		return action.Errorf("remove observed, or use several steps", "cannot use observed: requires a manifest with one object, not %d", len(docs))
 	}
 	// Check every document before changing anything.
 	if err := a.prepare(ctx, docs); err != nil {

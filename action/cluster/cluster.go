@@ -150,19 +150,14 @@ func (w *writer) choose(name string) (*cluster.Cluster, error) {
 	name = Chosen(w.clusters, w.opts, name)
 	switch {
 	case len(names) == 0:
-		return nil, wrong(noCluster, "cannot select a cluster: none is configured")
+		return nil, action.Errorf(noCluster, "cannot select a cluster: none is configured")
 	case name == "":
-		return nil, wrong("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: several are configured, and the step names none")
+		return nil, action.Errorf("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: several are configured, and the step names none")
 	case !slices.Contains(names, name):
-		return nil, wrong("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: unknown cluster %q", name)
+		return nil, action.Errorf("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: unknown cluster %q", name)
 	}
 	c, err := w.clusters.Cluster(name)
 	return c, told(err)
-}
-
-// wrong returns an error for wrong input of a step.
-func wrong(hint, format string, args ...any) error {
-	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
 // told wraps an error of a cluster with its hint, unless it is already wrapped.

@@ -136,7 +136,7 @@ func (w *writer) duration(n *tree.Node) (time.Duration, error) {
 }
 
 func badWait(n *tree.Node) error {
-	return wrong("set true, a duration such as 5m, or {minutes: 5}", "cannot use wait: %s is not a duration", tree.AppendJSON(nil, n, ""))
+	return action.Errorf("set true, a duration such as 5m, or {minutes: 5}", "cannot use wait: %s is not a duration", tree.AppendJSON(nil, n, ""))
 }
 
 // number64 returns the integer value of n; 0 if n is not an integer.

@@ -59,16 +59,16 @@ func documents(manifest *tree.Node) ([]*document, error) {
 		return nil, err
 	}
 	if len(nodes) == 0 {
-		return nil, wrong("set an object, or its YAML", "cannot read the manifest: empty")
+		return nil, action.Errorf("set an object, or its YAML", "cannot read the manifest: empty")
 	}
 	if len(nodes) > mostDocuments {
-		return nil, wrong("use several steps", "cannot read the manifest: %d documents, more than %d", len(nodes), mostDocuments)
+		return nil, action.Errorf("use several steps", "cannot read the manifest: %d documents, more than %d", len(nodes), mostDocuments)
 	}
 	var out []*document
 	for i, n := range nodes {
 		d, err := newDocument(n)
 		if err != nil && len(nodes) > 1 {
-			err = wrong(hintOf(err), "document %d: %w", i+1, err)
+			err = action.Errorf(hintOf(err), "document %d: %w", i+1, err)
 		}
 		if err != nil {
 			return nil, err
@@ -84,11 +84,11 @@ func objects(n *tree.Node, to []*tree.Node) ([]*tree.Node, error) {
 	case n.IsString():
 		docs, errs := tree.DecodeBytes([]byte(n.Str()))
 		if len(errs) > 0 {
-			return nil, wrong(errs[0].Hint, "cannot read the manifest: %w", errs[0])
+			return nil, action.Errorf(errs[0].Hint, "cannot read the manifest: %w", errs[0])
 		}
 		for _, d := range docs {
 			if d.IsString() {
-				return nil, wrong("set an object, or its YAML", "cannot read the manifest: found text, not an object")
+				return nil, action.Errorf("set an object, or its YAML", "cannot read the manifest: found text, not an object")
 			}
 			var err error
 			if to, err = objects(d, to); err != nil {
@@ -111,7 +111,7 @@ func objects(n *tree.Node, to []*tree.Node) ([]*tree.Node, error) {
 	case n.IsNull():
 		return to, nil
 	}
-	return nil, wrong("set an object, or its YAML", "cannot read the manifest: found %s, not an object", article(n.Kind))
+	return nil, action.Errorf("set an object, or its YAML", "cannot read the manifest: found %s, not an object", article(n.Kind))
 }
 
 func article(k tree.Kind) string {
@@ -132,17 +132,17 @@ var (
 func (d *document) checkNames() error {
 	switch {
 	case d.apiVersion == "":
-		return wrong("write the group and version of its kind, such as example.org/v1", "cannot use the manifest: apiVersion is missing")
+		return action.Errorf("write the group and version of its kind, such as example.org/v1", "cannot use the manifest: apiVersion is missing")
 	case !goodVersion.MatchString(d.apiVersion):
-		return wrong("write a group and a version, such as example.org/v1", "cannot use the manifest: apiVersion %q is not valid", d.apiVersion)
+		return action.Errorf("write a group and a version, such as example.org/v1", "cannot use the manifest: apiVersion %q is not valid", d.apiVersion)
 	case d.kind == "":
-		return wrong("write the kind of the object", "cannot use the manifest: kind is missing")
+		return action.Errorf("write the kind of the object", "cannot use the manifest: kind is missing")
 	case d.name == "":
-		return wrong("give the object a name", "cannot use the manifest of %s: metadata.name is missing", d.kind)
+		return action.Errorf("give the object a name", "cannot use the manifest of %s: metadata.name is missing", d.kind)
 	case strings.ContainsAny(d.name, "/%") || d.name == "." || d.name == "..":
-		return wrong("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.name %q is not a valid name", d.kind, d.name)
+		return action.Errorf("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.name %q is not a valid name", d.kind, d.name)
 	case d.namespace != "" && !goodNamespace.MatchString(d.namespace):
-		return wrong("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.namespace %q is not a valid namespace", d.kind, d.namespace)
+		return action.Errorf("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.namespace %q is not a valid namespace", d.kind, d.namespace)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ var kept = []string{"name", "namespace", "labels", "annotations", "finalizers", 
 func newDocument(n *tree.Node) (*document, error) {
 	meta := n.Get("metadata")
 	if meta.Get("generateName").Str() != "" && meta.Get("name").Str() == "" {
-		return nil, wrong("set metadata.name; an object with a generated name cannot be found again",
+		return nil, action.Errorf("set metadata.name; an object with a generated name cannot be found again",
 			"cannot use the manifest of %s: generateName without a name is not supported", n.Get("kind").Str())
 	}
 	d := &document{
@@ -195,7 +195,7 @@ func (d *document) settle(k kind, namespace string) error {
 	d.served = k
 	if !k.namespaced {
 		if d.namespace != "" {
-			return wrong("remove metadata.namespace", "cannot use the manifest of %s %s: namespace %q is set, but the kind is cluster-scoped", d.kind, d.name, d.namespace)
+			return action.Errorf("remove metadata.namespace", "cannot use the manifest of %s %s: namespace %q is set, but the kind is cluster-scoped", d.kind, d.name, d.namespace)
 		}
 		return nil
 	}
@@ -212,7 +212,7 @@ func distinct(docs []*document) error {
 	for _, d := range docs {
 		key := d.group() + " " + d.String()
 		if seen[key] {
-			return wrong("remove one of them", "cannot use the manifest: duplicate %s", d)
+			return action.Errorf("remove one of them", "cannot use the manifest: duplicate %s", d)
 		}
 		seen[key] = true
 	}

@@ -70,7 +70,7 @@ func (a *applying) conflict(d *document, observed string, now *tree.Node) error 
 	}
 	changed, err := xrd.Changed(observed, now)
 	if err != nil {
-		return wrong("open the form again", "cannot use observed: %w", err)
+		return action.Errorf("open the form again", "cannot use observed: %w", err)
 	}
 	if len(changed) == 0 {
 		return nil
