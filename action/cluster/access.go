@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
+
+	"example.dev/ingestor/action/cluster/internal/fields"
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
@@ -104,15 +105,6 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 	t.Owner = given
 	t.Name += ", transferred to " + given
 	return a.require(ctx, permission, t)
-}
-
-// within returns the namespace for permission checks. A kube-* Namespace counts as
-// inside itself, so that creating it is denied like creating objects in it.
-func (d *document) within() string {
-	if d.apiVersion == "v1" && d.kind == "Namespace" && strings.HasPrefix(d.name, "kube-") {
-		return d.name
-	}
-	return d.namespace
 }
 
 // ownerRef returns the owner of an object as a reference, empty if it has none.
@@ -227,29 +219,6 @@ func inNamespace(name string) string {
 	return " in namespace " + name
 }
 
-// stamps are the annotations that stamp sets.
-var stamps = []string{words.AnnotationRequestedBy, words.AnnotationTask, words.AnnotationFromTemplate}
-
-// unstamp removes the annotations that stamp sets from metadata. The caller must
-// own the fields of metadata.
-func unstamp(meta *tree.Node) {
-	annotations := meta.Get("annotations")
-	if !annotations.IsMap() {
-		return
-	}
-	rest := tree.Obj()
-	for _, f := range annotations.Fields {
-		if !slices.Contains(stamps, f.Key) {
-			rest.Fields = append(rest.Fields, f)
-		}
-	}
-	if rest.Len() == 0 && annotations.Len() > 0 {
-		meta.Delete("annotations")
-		return
-	}
-	meta.Set("annotations", rest)
-}
-
 // stamp returns a document with annotations for its creator, task and Template. An
 // existing object keeps the annotations that it has.
 func (a *applying) stamp(d, before *tree.Node) *tree.Node {
@@ -265,7 +234,7 @@ func (a *applying) stamp(d, before *tree.Node) *tree.Node {
 	if old := meta.Get("annotations"); old.IsMap() {
 		annotations.Fields = append(annotations.Fields, old.Fields...)
 	}
-	for _, key := range stamps {
+	for _, key := range fields.Stamps {
 		annotations.Delete(key)
 		if made[key] != "" {
 			annotations.Set(key, tree.Str(made[key]))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/action/cluster/internal/fields"
+
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
@@ -169,7 +171,7 @@ func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, err
 		if err := a.mayWrite(d, before[i]); err != nil {
 			return nil, err
 		}
-		if err := a.conflict(d, a.observed, before[i]); err != nil && !same(before[i], after) {
+		if err := a.conflict(d, a.observed, before[i]); err != nil && !fields.Same(before[i], after) {
 			return nil, err
 		}
 		if a.dry {
@@ -197,7 +199,7 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 	if before == nil || a.takeOver {
 		return nil
 	}
-	if yes, others := ours(before); !yes {
+	if yes, others := fields.Ours(before); !yes {
 		what := "object was not created by the portal"
 		hint := "set takeOver to true to delete it anyway"
 		switch {
@@ -290,7 +292,7 @@ func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dr
 	}
 	n, err := a.on.Do(ctx, cluster.Call{
 		Doing: d.doing(), Method: http.MethodPatch, Path: d.served.path(d.namespace, d.name), Query: query,
-		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, emptied(a.stamp(a.body(d, before, dry), before), before), ""),
+		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, fields.WithoutEmptied(a.stamp(a.body(d, before, dry), before), before), ""),
 		Needs: d.served.needs("get", "create", "patch"),
 	})
 	return n, a.explain(ctx, d, err)
@@ -317,38 +319,10 @@ func (a *applying) explain(ctx context.Context, d *document, err error) error {
 	return err
 }
 
-// dropped returns the fields of a spec that the server dropped because the schema
-// of the definition does not have them. Built-in kinds are skipped: the server may
-// convert one of their fields into another, and it rejects unknown fields.
-func dropped(d *document, after *tree.Node) []Problem {
-	if group := d.group(); !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
-		return nil
+// hintOf returns the hint of an error, if it has one.
+func hintOf(err error) string {
+	if e, ok := errors.AsType[*action.Error](err); ok {
+		return e.Hint
 	}
-	var out []Problem
-	var look func(path string, sent, got *tree.Node)
-	look = func(path string, sent, got *tree.Node) {
-		switch {
-		case sent.IsMap() && got.IsMap():
-			for _, f := range sent.Fields {
-				at := path + "." + f.Key
-				if !got.Has(f.Key) {
-					// Empty maps, and empty lists of type set or map, are not kept either.
-					empty := (f.Value.IsMap() || f.Value.IsList()) && f.Value.Len() == 0
-					if !f.Value.IsNull() && !empty {
-						out = append(out, Problem{at, lost})
-					}
-					continue
-				}
-				look(at, f.Value, got.Get(f.Key))
-			}
-		case sent.IsList() && got.IsList() && sent.Len() == got.Len():
-			for i, item := range sent.List() {
-				look(fmt.Sprintf("%s[%d]", path, i), item, got.List()[i])
-			}
-		}
-	}
-	if sent := d.node.Get("spec"); sent != nil && after.Get("spec") != nil {
-		look("spec", sent, after.Get("spec"))
-	}
-	return out
+	return ""
 }

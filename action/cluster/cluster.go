@@ -17,7 +17,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,17 +157,6 @@ func (w *writer) choose(name string) (*cluster.Cluster, error) {
 	}
 	c, err := w.clusters.Cluster(name)
 	return c, told(err)
-}
-
-// told wraps an error of a cluster with its hint, unless it is already wrapped.
-func told(err error) error {
-	if _, ok := errors.AsType[*action.Error](err); ok {
-		return err
-	}
-	if e, ok := errors.AsType[*cluster.Error](err); ok {
-		return &action.Error{Err: err, Hint: e.Hint}
-	}
-	return err
 }
 
 // grace is how long started work may continue after the task is cancelled, so that

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
 
@@ -208,6 +209,64 @@ func mistyped(message string) []Problem {
 		// Cut off the value, which the server prints in Go syntax.
 		says, _, _ = strings.Cut(says, ", got &")
 		out = append(out, Problem{strings.TrimPrefix(m[1], "."), says})
+	}
+	return out
+}
+
+// andList joins names with commas and "and".
+func andList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return fmt.Sprintf("%s and %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+}
+
+// told wraps an error of a cluster with its hint, unless it is already wrapped.
+func told(err error) error {
+	if _, ok := errors.AsType[*action.Error](err); ok {
+		return err
+	}
+	if e, ok := errors.AsType[*cluster.Error](err); ok {
+		return &action.Error{Err: err, Hint: e.Hint}
+	}
+	return err
+}
+
+// errWritten is the error of an update whose object was written concurrently.
+var errWritten = errors.New("object was changed by another client at the same time")
+
+// dropped returns the fields of a spec that the server dropped because the schema
+// of the definition does not have them. Built-in kinds are skipped: the server may
+// convert one of their fields into another, and it rejects unknown fields.
+func dropped(d *document, after *tree.Node) []Problem {
+	if group := d.group(); !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
+		return nil
+	}
+	var out []Problem
+	var look func(path string, sent, got *tree.Node)
+	look = func(path string, sent, got *tree.Node) {
+		switch {
+		case sent.IsMap() && got.IsMap():
+			for _, f := range sent.Fields {
+				at := path + "." + f.Key
+				if !got.Has(f.Key) {
+					// Empty maps, and empty lists of type set or map, are not kept either.
+					empty := (f.Value.IsMap() || f.Value.IsList()) && f.Value.Len() == 0
+					if !f.Value.IsNull() && !empty {
+						out = append(out, Problem{at, lost})
+					}
+					continue
+				}
+				look(at, f.Value, got.Get(f.Key))
+			}
+		case sent.IsList() && got.IsList() && sent.Len() == got.Len():
+			for i, item := range sent.List() {
+				look(fmt.Sprintf("%s[%d]", path, i), item, got.List()[i])
+			}
+		}
+	}
+	if sent := d.node.Get("spec"); sent != nil && after.Get("spec") != nil {
+		look("spec", sent, after.Get("spec"))
 	}
 	return out
 }

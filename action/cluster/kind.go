@@ -2,43 +2,13 @@ package cluster
 
 import (
 	"context"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 
-	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
-
-// kind describes how a cluster serves a kind.
-type kind struct {
-	group, version, plural string
-	namespaced             bool
-}
-
-// path returns the API path of an object of the kind.
-func (k kind) path(namespace, name string) string {
-	p := base(k.group, k.version)
-	if k.namespaced {
-		p += "/namespaces/" + url.PathEscape(namespace)
-	}
-	return p + "/" + k.plural + "/" + url.PathEscape(name)
-}
-
-// needs returns the RBAC rule for verbs on the kind.
-func (k kind) needs(verbs ...string) cluster.Rule {
-	return cluster.Rule{Groups: []string{k.group}, Resources: []string{k.plural}, Verbs: verbs}
-}
-
-// base returns the API path of a group and version.
-func base(group, version string) string {
-	if group == "" {
-		return "/api/" + version
-	}
-	return "/apis/" + group + "/" + version
-}
 
 type kindKey struct {
 	cluster          *cluster.Cluster
@@ -161,38 +131,4 @@ func versionsOf(ctx context.Context, c *cluster.Cluster, group string) []string 
 		out = append(out, v.Get("version").Str())
 	}
 	return out
-}
-
-// split splits an apiVersion into group and version.
-func split(apiVersion string) (group, version string) {
-	if group, version, ok := strings.Cut(apiVersion, "/"); ok {
-		return group, version
-	}
-	return "", apiVersion
-}
-
-// live returns the live object; nil if it does not exist.
-func live(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Node, error) {
-	n, err := c.Do(ctx, cluster.Call{Doing: d.doing(), Path: d.served.path(d.namespace, d.name), Needs: d.served.needs("get")})
-	if r, ok := cluster.RefusalOf(err); ok && r.Code == 404 && r.Reason == "NotFound" && r.Name == d.name {
-		return nil, nil
-	}
-	return n, err
-}
-
-// ours reports whether the portal has applied an object, and returns the other
-// managers that have written to it.
-func ours(n *tree.Node) (yes bool, others []string) {
-	for _, m := range n.Get("metadata", "managedFields").List() {
-		manager := m.Get("manager").Str()
-		switch {
-		case m.Get("subresource").Str() != "":
-		case manager == Manager && m.Get("operation").Str() == "Apply":
-			yes = true
-		case manager != "":
-			others = append(others, manager)
-		}
-	}
-	slices.Sort(others)
-	return yes, slices.Compact(others)
 }

@@ -5,10 +5,8 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/source/cluster"
 )
-
-// verbRead is the verb of a Reader.
-const verbRead = "read"
 
 // Reader reads live resources, with the same error messages as the actions. It may
 // be used concurrently.
@@ -43,4 +41,13 @@ func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, 
 		return nil, err
 	}
 	return a.before[d], nil
+}
+
+// live returns the live object; nil if it does not exist.
+func live(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Node, error) {
+	n, err := c.Do(ctx, cluster.Call{Doing: d.doing(), Path: d.served.path(d.namespace, d.name), Needs: d.served.needs("get")})
+	if r, ok := cluster.RefusalOf(err); ok && r.Code == 404 && r.Reason == "NotFound" && r.Name == d.name {
+		return nil, nil
+	}
+	return n, err
 }

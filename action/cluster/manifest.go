@@ -2,12 +2,11 @@ package cluster
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/fields"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -22,10 +21,11 @@ type document struct {
 	served kind
 }
 
-// Verbs of documents; see also verbRead.
+// Verbs of documents.
 const (
 	verbApply  = "apply"
 	verbDelete = "delete"
+	verbRead   = "read"
 )
 
 // doing completes "cannot …".
@@ -67,8 +67,8 @@ func documents(manifest *tree.Node) ([]*document, error) {
 	var out []*document
 	for i, n := range nodes {
 		d, err := newDocument(n)
-		if err != nil && len(nodes) > 1 {
-			err = action.Errorf(hintOf(err), "document %d: %w", i+1, err)
+		if e, ok := errors.AsType[*action.Error](err); ok && len(nodes) > 1 {
+			err = action.Errorf(e.Hint, "document %d: %w", i+1, err)
 		}
 		if err != nil {
 			return nil, err
@@ -147,10 +147,6 @@ func (d *document) checkNames() error {
 	return nil
 }
 
-// kept are the metadata fields that are applied. The other fields are set by the
-// server, and appear in manifests that were copied from a cluster.
-var kept = []string{"name", "namespace", "labels", "annotations", "finalizers", "ownerReferences"}
-
 // newDocument reads an object, and omits the fields that only the server writes.
 func newDocument(n *tree.Node) (*document, error) {
 	meta := n.Get("metadata")
@@ -172,21 +168,13 @@ func newDocument(n *tree.Node) (*document, error) {
 		case "metadata":
 			kept := tree.Obj(tree.F("name", tree.Str(d.name)))
 			d.node.Set(f.Key, kept)
-			copyMetadata(kept, meta)
-			unstamp(kept)
+			fields.CopyMetadata(kept, meta)
+			fields.Unstamp(kept)
 		default:
 			d.node.Set(f.Key, f.Value)
 		}
 	}
 	return d, nil
-}
-
-func copyMetadata(to, from *tree.Node) {
-	for _, f := range from.Fields {
-		if f.Key != "name" && slices.Contains(kept, f.Key) && !f.Value.IsNull() {
-			to.Set(f.Key, f.Value)
-		}
-	}
 }
 
 // settle sets how the kind of a document is served, and its namespace if it needs
@@ -243,18 +231,11 @@ func (d *document) reference(cluster, uid string) *tree.Node {
 	)
 }
 
-// andList joins names with commas and "and".
-func andList(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
+// within returns the namespace for permission checks. A kube-* Namespace counts as
+// inside itself, so that creating it is denied like creating objects in it.
+func (d *document) within() string {
+	if d.apiVersion == "v1" && d.kind == "Namespace" && strings.HasPrefix(d.name, "kube-") {
+		return d.name
 	}
-	return fmt.Sprintf("%s and %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
-}
-
-// hintOf returns the hint of an error, if it has one.
-func hintOf(err error) string {
-	if e, ok := errors.AsType[*action.Error](err); ok {
-		return e.Hint
-	}
-	return ""
+	return d.namespace
 }
