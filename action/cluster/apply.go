@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"example.dev/ingestor/action/cluster/internal/fields"
 
 	"example.dev/ingestor/action"
@@ -50,7 +52,7 @@ type applying struct {
 	require        func(ctx context.Context, permission string, t action.Target) error
 	// before holds the objects as they were when the step began, nil for those that
 	// did not exist.
-	before map[*document]*tree.Node
+	before map[*manifest.Document]*tree.Node
 }
 
 // begin selects the cluster of a step, with the identity of the caller.
@@ -68,13 +70,13 @@ func (w *writer) begin(c *action.Call, o order) (*applying, error) {
 	}
 	return &applying{
 		writer: w, order: o, on: on, logf: logf, change: c.Change, audit: c.Record,
-		caller: c.Caller, task: c.Task, template: c.Template, require: c.Require, before: map[*document]*tree.Node{},
+		caller: c.Caller, task: c.Task, template: c.Template, require: c.Require, before: map[*manifest.Document]*tree.Node{},
 	}, nil
 }
 
 // apply implements cluster:apply.
 func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
-	docs, err := documents(o.manifest)
+	docs, err := manifest.Read(o.manifest)
 	if err != nil {
 		return err
 	}
@@ -104,10 +106,10 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	}
 	resources := tree.Arr()
 	for i, d := range docs {
-		resources.Items = append(resources.Items, d.reference(a.on.Name(), uids[i]))
+		resources.Items = append(resources.Items, d.Reference(a.on.Name(), uids[i]))
 	}
 	c.Output("resources", resources)
-	c.Output("manifest", tree.Str(text(docs)))
+	c.Output("manifest", tree.Str(manifest.YAML(docs)))
 	if o.dry || o.wait == 0 {
 		return nil
 	}
@@ -116,17 +118,17 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 
 // prepare finds out how the documents are served, and validates them against the
 // schemas of their definitions.
-func (a *applying) prepare(ctx context.Context, docs []*document) error {
+func (a *applying) prepare(ctx context.Context, docs []*manifest.Document) error {
 	for _, d := range docs {
 		k, err := a.kinds.find(ctx, a.on.Account(), d)
 		if err != nil {
 			return err
 		}
-		if err := d.settle(k, a.namespace); err != nil {
+		if err := d.Settle(k, a.namespace); err != nil {
 			return err
 		}
 	}
-	if err := distinct(docs); err != nil {
+	if err := manifest.Distinct(docs); err != nil {
 		return err
 	}
 	if err := a.look(ctx, docs); err != nil {
@@ -146,15 +148,15 @@ func (a *applying) prepare(ctx context.Context, docs []*document) error {
 
 // try does a dry run of all documents on the server. It returns the live objects,
 // nil for those that do not exist.
-func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, error) {
+func (a *applying) try(ctx context.Context, docs []*manifest.Document) ([]*tree.Node, error) {
 	before := make([]*tree.Node, len(docs))
 	made := map[string]bool{}
 	for i, d := range docs {
 		before[i] = a.before[d]
-		if d.apiVersion == "v1" && d.kind == "Namespace" && before[i] == nil {
-			made[d.name] = true
+		if d.APIVersion == "v1" && d.Kind == "Namespace" && before[i] == nil {
+			made[d.Name] = true
 		}
-		if d.namespace != "" && made[d.namespace] {
+		if d.Namespace != "" && made[d.Namespace] {
 			a.logf("skipped dry run of %s: its namespace does not exist yet", d)
 			continue
 		}
@@ -195,7 +197,7 @@ func change(before, after *tree.Node) string {
 
 // mayWrite returns an error if the portal did not create an object, or the object
 // belongs to another owner, and takeOver is not set.
-func (a *applying) mayWrite(d *document, before *tree.Node) error {
+func (a *applying) mayWrite(d *manifest.Document, before *tree.Node) error {
 	if before == nil || a.takeOver {
 		return nil
 	}
@@ -205,17 +207,17 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 		switch {
 		case a.update:
 			hint = "change it at its source, or set takeOver to true to change it anyway"
-		case d.verb == verbApply:
+		case d.Verb == manifest.VerbApply:
 			what = "object already exists, and was not created by the portal"
 			hint = "choose another name, or set takeOver to true to change it anyway"
 		}
 		if len(others) > 0 {
 			what += ", but by " + quoted(others)
 		}
-		return failure(a.on, d.doing(), Foreign, hint, "%s", what)
+		return failure(a.on, d.Doing(), Foreign, hint, "%s", what)
 	}
-	owner, wanted := ownerOf(before), ownerOf(d.node)
-	if a.update || d.verb != verbApply {
+	owner, wanted := ownerOf(before), ownerOf(d.Node)
+	if a.update || d.Verb != manifest.VerbApply {
 		// An update or deletion names an existing object on purpose.
 		return nil
 	}
@@ -224,7 +226,7 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 		if wanted == "" {
 			hint = "choose another name, or set the owner of the existing object"
 		}
-		return failure(a.on, d.doing(), Foreign, hint, "object already exists and belongs to %s", owner)
+		return failure(a.on, d.Doing(), Foreign, hint, "object already exists and belongs to %s", owner)
 	}
 	return nil
 }
@@ -245,7 +247,7 @@ func quoted(names []string) string {
 // write applies the documents in order and returns their UIDs. Once started, it
 // continues for a grace period after the task is cancelled, so that the documents
 // are not applied only in part.
-func (a *applying) write(ctx context.Context, docs []*document, before []*tree.Node) ([]string, error) {
+func (a *applying) write(ctx context.Context, docs []*manifest.Document, before []*tree.Node) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -269,7 +271,7 @@ func (a *applying) write(ctx context.Context, docs []*document, before []*tree.N
 }
 
 // partly adds to an error the documents that were applied before it.
-func partly(err error, done []*document) error {
+func partly(err error, done []*manifest.Document) error {
 	if len(done) == 0 {
 		return err
 	}
@@ -282,7 +284,7 @@ func partly(err error, done []*document) error {
 
 // patch applies a document, or does a dry run of it. before is the live object;
 // nil if it does not exist.
-func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dry bool) (*tree.Node, error) {
+func (a *applying) patch(ctx context.Context, d *manifest.Document, before *tree.Node, dry bool) (*tree.Node, error) {
 	query := url.Values{"fieldManager": {Manager}, "fieldValidation": {"Strict"}}
 	if a.takeOver {
 		query.Set("force", "true")
@@ -291,15 +293,15 @@ func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dr
 		query.Set("dryRun", "All")
 	}
 	n, err := a.on.Do(ctx, cluster.Call{
-		Doing: d.doing(), Method: http.MethodPatch, Path: d.served.path(d.namespace, d.name), Query: query,
+		Doing: d.Doing(), Method: http.MethodPatch, Path: d.Served.Path(d.Namespace, d.Name), Query: query,
 		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, fields.WithoutEmptied(a.stamp(a.body(d, before, dry), before), before), ""),
-		Needs: d.served.needs("get", "create", "patch"),
+		Needs: d.Served.Needs("get", "create", "patch"),
 	})
 	return n, a.explain(ctx, d, err)
 }
 
 // explain returns the reason why a document was refused.
-func (a *applying) explain(ctx context.Context, d *document, err error) error {
+func (a *applying) explain(ctx context.Context, d *manifest.Document, err error) error {
 	if err == nil {
 		return nil
 	}

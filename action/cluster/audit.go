@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
@@ -11,10 +13,10 @@ import (
 
 // record writes to the audit log that a document was applied or deleted, or why it
 // was not. before is the previous object; nil if there was none.
-func (a *applying) record(d *document, before *tree.Node, err error) {
+func (a *applying) record(d *manifest.Document, before *tree.Node, err error) {
 	operation := "update"
 	switch {
-	case d.verb == verbDelete:
+	case d.Verb == manifest.VerbDelete:
 		operation = ""
 	case before == nil:
 		operation = "create"
@@ -25,11 +27,11 @@ func (a *applying) record(d *document, before *tree.Node, err error) {
 // refused writes to the audit log that a document was refused before anything was
 // written, and returns err. If there are several documents, the error determines
 // which one.
-func (a *applying) refused(docs []*document, err error) error {
-	at := &document{verb: docs[0].verb}
+func (a *applying) refused(docs []*manifest.Document, err error) error {
+	at := &manifest.Document{Verb: docs[0].Verb}
 	e, named := errors.AsType[*cluster.Error](err)
 	for _, d := range docs {
-		if len(docs) == 1 || named && d.doing() == e.Doing {
+		if len(docs) == 1 || named && d.Doing() == e.Doing {
 			at = d
 		}
 	}
@@ -40,16 +42,16 @@ func (a *applying) refused(docs []*document, err error) error {
 }
 
 // event writes an audit event about a document, except in a dry run.
-func (a *applying) event(d *document, operation string, err error) {
+func (a *applying) event(d *manifest.Document, operation string, err error) {
 	if a.audit == nil || a.dry {
 		return
 	}
 	name := action.EventClusterApply
-	if d.verb == verbDelete {
+	if d.Verb == manifest.VerbDelete {
 		name = action.EventClusterDelete
 	}
 	a.audit(name, map[string]string{
-		"cluster": a.on.Name(), "namespace": d.namespace, "apiVersion": d.apiVersion, "kind": d.kind, "name": d.name, "operation": operation,
+		"cluster": a.on.Name(), "namespace": d.Namespace, "apiVersion": d.APIVersion, "kind": d.Kind, "name": d.Name, "operation": operation,
 	}, classified(err))
 }
 

@@ -23,6 +23,8 @@ import (
 	"sync"
 	"time"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
@@ -123,7 +125,7 @@ func newWriter(clusters Clusters, opts Options) *writer {
 	opts.Wait = cmp.Or(opts.Wait, defaultWait)
 	return &writer{
 		clusters: clusters, opts: opts,
-		kinds:   kinds{known: map[kindKey]kind{}},
+		kinds:   kinds{known: map[kindKey]manifest.Resource{}},
 		schemas: schemas{known: map[kindKey]*schema{}},
 	}
 }

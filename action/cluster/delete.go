@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
@@ -13,8 +15,8 @@ import (
 
 // remove implements cluster:delete. It deletes only objects that the portal
 // applied, unless takeOver is set.
-func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o order) error {
-	if err := d.checkNames(); err != nil {
+func (w *writer) remove(ctx context.Context, c *action.Call, d *manifest.Document, o order) error {
+	if err := d.CheckNames(); err != nil {
 		return err
 	}
 	a, err := w.begin(c, o)
@@ -26,29 +28,29 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 	if err != nil {
 		return err
 	}
-	if err := d.settle(k, o.namespace); err != nil {
+	if err := d.Settle(k, o.namespace); err != nil {
 		return err
 	}
-	if err := a.look(ctx, []*document{d}); err != nil {
+	if err := a.look(ctx, []*manifest.Document{d}); err != nil {
 		return err
 	}
 	n := a.before[d]
 	if n == nil {
 		if o.mustExist {
-			return failure(on, d.doing(), Missing, "check its name and namespace", "not found")
+			return failure(on, d.Doing(), Missing, "check its name and namespace", "not found")
 		}
 		a.logf("%s is not in cluster %s", d, on.Name())
 		c.Output("deleted", tree.Boolean(false))
 		return nil
 	}
 	if err := a.mayWrite(d, n); err != nil {
-		return a.refused([]*document{d}, err)
+		return a.refused([]*manifest.Document{d}, err)
 	}
 	if err := a.delete(ctx, d, n); err != nil {
 		return err
 	}
 	c.Output("deleted", tree.Boolean(!o.dry))
-	c.Output("resources", tree.Arr(d.reference(on.Name(), n.Get("metadata", "uid").Str())))
+	c.Output("resources", tree.Arr(d.Reference(on.Name(), n.Get("metadata", "uid").Str())))
 	if o.dry || o.wait == 0 {
 		return nil
 	}
@@ -56,7 +58,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 }
 
 // delete deletes an object, with its UID as a precondition.
-func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error {
+func (a *applying) delete(ctx context.Context, d *manifest.Document, n *tree.Node) error {
 	if n.Get("metadata", "deletionTimestamp") != nil {
 		a.logf("%s in cluster %s is already being deleted", d, a.on.Name())
 		return nil
@@ -71,10 +73,10 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 		body.Set("dryRun", tree.Strs([]string{"All"}))
 	}
 	_, err := a.on.Do(ctx, cluster.Call{
-		Doing: d.doing(), Method: http.MethodDelete, Path: d.served.path(d.namespace, d.name),
-		Body: tree.AppendJSON(nil, body, ""), Needs: d.served.needs("get", "delete"),
+		Doing: d.Doing(), Method: http.MethodDelete, Path: d.Served.Path(d.Namespace, d.Name),
+		Body: tree.AppendJSON(nil, body, ""), Needs: d.Served.Needs("get", "delete"),
 	})
-	if r, ok := cluster.RefusalOf(err); ok && r.Code == http.StatusNotFound && r.Name == d.name {
+	if r, ok := cluster.RefusalOf(err); ok && r.Code == http.StatusNotFound && r.Name == d.Name {
 		// The object was already gone, or deleted by a request of ours whose response
 		// was lost.
 		err = nil
@@ -94,7 +96,7 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 }
 
 // awaitGone waits until an object is gone, and logs the finalizers that keep it.
-func (a *applying) awaitGone(ctx context.Context, d *document, uid string) error {
+func (a *applying) awaitGone(ctx context.Context, d *manifest.Document, uid string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
 	defer cancel()
 	seen, keeps := conditions{}, ""

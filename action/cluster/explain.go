@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
@@ -67,9 +69,9 @@ func failure(c *cluster.Cluster, doing string, why cluster.Reason, hint, format 
 }
 
 // invalid returns an error for a document with invalid fields.
-func invalid(c *cluster.Cluster, d *document, problems []Problem) error {
+func invalid(c *cluster.Cluster, d *manifest.Document, problems []Problem) error {
 	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.String(), b.String()) })
-	return failure(c, d.doing(), Invalid, "correct the listed fields", "%w", &InvalidError{slices.Compact(problems)})
+	return failure(c, d.Doing(), Invalid, "correct the listed fields", "%w", &InvalidError{slices.Compact(problems)})
 }
 
 // reason returns the reason of a cluster error; empty for other errors.
@@ -82,7 +84,7 @@ func reason(err error) cluster.Reason {
 
 // explain returns the reason why a document was refused, in words that help users
 // of a form.
-func explain(c *cluster.Cluster, d *document, err error) error {
+func explain(c *cluster.Cluster, d *manifest.Document, err error) error {
 	r, ok := cluster.RefusalOf(err)
 	if !ok {
 		return told(err)
@@ -92,22 +94,22 @@ func explain(c *cluster.Cluster, d *document, err error) error {
 	hook := failedHook.FindStringSubmatch(r.Message)
 	switch {
 	case denied:
-		return failure(c, d.doing(), Denied, "change the manifest as the message says, or ask the owner of the policy", "%s denied the request: %s", by, says)
+		return failure(c, d.Doing(), Denied, "change the manifest as the message says, or ask the owner of the policy", "%s denied the request: %s", by, says)
 	case slices.ContainsFunc(r.Causes, isConflict):
-		return failure(c, d.doing(), Conflict,
+		return failure(c, d.Doing(), Conflict,
 			"remove the fields, or set takeOver to true to own them; the other owner may set them back", "%s", owners(r.Causes))
 	case r.Code == http.StatusConflict:
-		return failure(c, d.doing(), Conflict, "try again", "%w", errWritten)
+		return failure(c, d.Doing(), Conflict, "try again", "%w", errWritten)
 	case len(fields) > 0:
 		return invalid(c, d, fields)
 	case r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusBadRequest:
-		return failure(c, d.doing(), Invalid, "correct the manifest as the message says", "the server rejected the object: %s", r.Message)
+		return failure(c, d.Doing(), Invalid, "correct the manifest as the message says", "the server rejected the object: %s", r.Message)
 	case r.Code == http.StatusNotFound && r.Kind == "namespaces":
-		return failure(c, d.doing(), Missing, "choose another namespace, or create this one first", "namespace %q does not exist", r.Name)
+		return failure(c, d.Doing(), Missing, "choose another namespace, or create this one first", "namespace %q does not exist", r.Name)
 	case r.Code == http.StatusNotFound:
-		return failure(c, d.doing(), cluster.Absent, "check that the definition is installed in the cluster and established", "the cluster no longer serves kind %s of %s", d.kind, d.apiVersion)
+		return failure(c, d.Doing(), cluster.Absent, "check that the definition is installed in the cluster and established", "the cluster no longer serves kind %s of %s", d.Kind, d.APIVersion)
 	case hook != nil:
-		return failure(c, d.doing(), cluster.Server, "contact the owner of the webhook; objects of this kind cannot be changed until it responds", "the admission webhook %q of the cluster does not respond: %s", hook[1], hook[2])
+		return failure(c, d.Doing(), cluster.Server, "contact the owner of the webhook; objects of this kind cannot be changed until it responds", "the admission webhook %q of the cluster does not respond: %s", hook[1], hook[2])
 	}
 	return told(err)
 }
@@ -238,8 +240,8 @@ var errWritten = errors.New("object was changed by another client at the same ti
 // dropped returns the fields of a spec that the server dropped because the schema
 // of the definition does not have them. Built-in kinds are skipped: the server may
 // convert one of their fields into another, and it rejects unknown fields.
-func dropped(d *document, after *tree.Node) []Problem {
-	if group := d.group(); !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
+func dropped(d *manifest.Document, after *tree.Node) []Problem {
+	if group := d.Group(); !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
 		return nil
 	}
 	var out []Problem
@@ -265,7 +267,7 @@ func dropped(d *document, after *tree.Node) []Problem {
 			}
 		}
 	}
-	if sent := d.node.Get("spec"); sent != nil && after.Get("spec") != nil {
+	if sent := d.Node.Get("spec"); sent != nil && after.Get("spec") != nil {
 		look("spec", sent, after.Get("spec"))
 	}
 	return out

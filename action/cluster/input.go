@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
@@ -70,12 +72,12 @@ func (w *writer) deleteAction() action.Action {
 }
 
 // deleteOrder reads the input of cluster:delete.
-func (w *writer) deleteOrder(c *action.Call) (*document, order, error) {
+func (w *writer) deleteOrder(c *action.Call) (*manifest.Document, order, error) {
 	o, err := w.order(c)
 	in := c.Input
-	d := &document{
-		verb: verbDelete, node: tree.Obj(tree.F("metadata", tree.Obj())), apiVersion: in.Get("apiVersion").Str(), kind: in.Get("kind").Str(),
-		namespace: in.Get("namespace").Str(), name: in.Get("name").Scalar(),
+	d := &manifest.Document{
+		Verb: manifest.VerbDelete, Node: tree.Obj(tree.F("metadata", tree.Obj())), APIVersion: in.Get("apiVersion").Str(), Kind: in.Get("kind").Str(),
+		Namespace: in.Get("namespace").Str(), Name: in.Get("name").Scalar(),
 	}
 	word := cmp.Or(in.Get("propagation").Str(), defaultPropagation)
 	o.propagation = strings.ToUpper(word[:1]) + strings.ToLower(word[1:])

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	is "github.com/santhosh-tekuri/jsonschema/v6/kind"
 
@@ -16,8 +18,8 @@ import (
 )
 
 // problems returns the schema violations in the spec of a document.
-func (s *schema) problems(d *document) []Problem {
-	spec := d.node.Get("spec")
+func (s *schema) problems(d *manifest.Document) []Problem {
+	spec := d.Node.Get("spec")
 	if s.compiled == nil || spec == nil {
 		return nil
 	}
@@ -106,7 +108,7 @@ func (s *schema) field(path []string) string {
 
 // titled adds the titles that a form shows to the fields that the server names, as
 // far as the schema is known.
-func (a *applying) titled(d *document, problems []Problem) []Problem {
+func (a *applying) titled(d *manifest.Document, problems []Problem) []Problem {
 	s := a.known(d, a.on)
 	if s == nil || s.node == nil {
 		return problems

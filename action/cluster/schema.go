@@ -6,6 +6,8 @@ import (
 	"errors"
 	"sync"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"example.dev/ingestor/document/finding"
@@ -35,18 +37,18 @@ type schema struct {
 // check validates the spec of a document against the schema of its definition, so
 // that the message names the field of a form. Kinds without a definition, or with
 // one that cannot be read, are left to the server.
-func (w *writer) check(ctx context.Context, c *cluster.Cluster, d *document) error {
+func (w *writer) check(ctx context.Context, c *cluster.Cluster, d *manifest.Document) error {
 	if w.opts.Schema != nil {
-		if n := w.opts.Schema(d.apiVersion, d.kind); n != nil {
+		if n := w.opts.Schema(d.APIVersion, d.Kind); n != nil {
 			return report(c, d, compile(n).problems(d))
 		}
 	}
 	// Kinds of the core group are not composites.
-	if d.group() == "" {
+	if d.Group() == "" {
 		return nil
 	}
 	w.schemas.mu.Lock()
-	key := kindKey{c, d.apiVersion, d.kind}
+	key := kindKey{c, d.APIVersion, d.Kind}
 	s := w.schemas.known[key]
 	if s == nil {
 		s = &schema{}
@@ -69,14 +71,14 @@ func (w *writer) check(ctx context.Context, c *cluster.Cluster, d *document) err
 
 // known returns the schema of a document's kind if it was read before, otherwise
 // nil.
-func (w *writer) known(d *document, c *cluster.Cluster) *schema {
+func (w *writer) known(d *manifest.Document, c *cluster.Cluster) *schema {
 	if w.opts.Schema != nil {
-		if n := w.opts.Schema(d.apiVersion, d.kind); n != nil {
+		if n := w.opts.Schema(d.APIVersion, d.Kind); n != nil {
 			return &schema{node: n}
 		}
 	}
 	w.schemas.mu.Lock()
-	s := w.schemas.known[kindKey{c, d.apiVersion, d.kind}]
+	s := w.schemas.known[kindKey{c, d.APIVersion, d.Kind}]
 	w.schemas.mu.Unlock()
 	if s == nil {
 		return nil
@@ -84,7 +86,7 @@ func (w *writer) known(d *document, c *cluster.Cluster) *schema {
 	return s.current()
 }
 
-func report(c *cluster.Cluster, d *document, problems []Problem) error {
+func report(c *cluster.Cluster, d *manifest.Document, problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}
@@ -93,7 +95,7 @@ func report(c *cluster.Cluster, d *document, problems []Problem) error {
 
 // read reads the schema from the cluster, unless that was done before and again is
 // not set. It reports whether it was read.
-func (s *schema) read(ctx context.Context, c *cluster.Cluster, d *document, again bool) (asked bool, err error) {
+func (s *schema) read(ctx context.Context, c *cluster.Cluster, d *manifest.Document, again bool) (asked bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asked && !again {
@@ -126,12 +128,12 @@ var errFound = errors.New("found")
 
 // specSchema returns the schema of the spec of a composite or claim; nil for other
 // kinds.
-func specSchema(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Node, error) {
+func specSchema(ctx context.Context, c *cluster.Cluster, d *manifest.Document) (*tree.Node, error) {
 	def, err := definitionOf(ctx, c, d)
 	if def == nil {
 		return nil, err
 	}
-	_, version := split(d.apiVersion)
+	_, version := d.GroupVersion()
 	for _, v := range def.Versions {
 		if v.Name == version {
 			return v.Spec(), nil
@@ -142,17 +144,17 @@ func specSchema(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Nod
 
 // definitionOf returns the definition of a composite or claim; nil for other
 // kinds.
-func definitionOf(ctx context.Context, c *cluster.Cluster, d *document) (*xrd.Definition, error) {
+func definitionOf(ctx context.Context, c *cluster.Cluster, d *manifest.Document) (*xrd.Definition, error) {
 	apis, err := c.APIs(ctx)
 	if err != nil && len(apis) == 0 {
 		return nil, err
 	}
-	group, _ := split(d.apiVersion)
+	group, _ := d.GroupVersion()
 	var found *xrd.Definition
 	look := func(objects []*tree.Node) bool {
 		for _, n := range objects {
 			def := xrd.NewDefinition(n, xrd.Origin{Source: xrd.SourceCluster, Cluster: c.Name()})
-			if n.Get("spec", "group").Str() == group && (def.Names.Kind == d.kind || def.Claim.Kind == d.kind) {
+			if n.Get("spec", "group").Str() == group && (def.Names.Kind == d.Kind || def.Claim.Kind == d.Kind) {
 				found = def
 				return true
 			}
@@ -164,8 +166,8 @@ func definitionOf(ctx context.Context, c *cluster.Cluster, d *document) (*xrd.De
 		res := api.DefinitionsResource()
 		// The definition of a composite can be fetched by name; that of a claim, or of
 		// a kind that is not served, must be searched for.
-		if d.served.plural != "" {
-			named, _, err := c.Fetch(ctx, res, []cluster.NamespacedName{{Name: d.served.plural + "." + group}})
+		if d.Served.Plural != "" {
+			named, _, err := c.Fetch(ctx, res, []cluster.NamespacedName{{Name: d.Served.Plural + "." + group}})
 			if err == nil && look(named) {
 				return found, nil
 			}

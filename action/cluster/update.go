@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/cluster/internal/fields"
 	"example.dev/ingestor/document/tree"
@@ -18,7 +20,7 @@ const mostTries = 10
 
 // whole returns a document for validation. An update is merged into the live
 // object, because it need not contain all required fields.
-func (a *applying) whole(d *document) (*document, error) {
+func (a *applying) whole(d *manifest.Document) (*manifest.Document, error) {
 	if !a.update {
 		return d, nil
 	}
@@ -27,18 +29,18 @@ func (a *applying) whole(d *document) (*document, error) {
 		return nil, a.missing(d)
 	}
 	out := *d
-	out.node = tree.Overlay(n, d.node)
+	out.Node = tree.Overlay(n, d.Node)
 	return &out, nil
 }
 
 // missing returns an error for an update of an object that does not exist.
-func (a *applying) missing(d *document) error {
-	return failure(a.on, d.doing(), Missing, "check its name, namespace and cluster, or create it first", "not found")
+func (a *applying) missing(d *manifest.Document) error {
+	return failure(a.on, d.Doing(), Missing, "check its name, namespace and cluster, or create it first", "not found")
 }
 
 // put applies a document. An update applies to the revision that was read; if the
 // object was written since, put reads it again and retries.
-func (a *applying) put(ctx context.Context, d *document, before *tree.Node) (*tree.Node, error) {
+func (a *applying) put(ctx context.Context, d *manifest.Document, before *tree.Node) (*tree.Node, error) {
 	for try := 1; ; try++ {
 		after, err := a.patch(ctx, d, before, false)
 		if !a.update || !errors.Is(err, errWritten) || try == mostTries {
@@ -49,7 +51,7 @@ func (a *applying) put(ctx context.Context, d *document, before *tree.Node) (*tr
 		case err != nil:
 			return nil, a.explain(ctx, d, err)
 		case now == nil:
-			return nil, failure(a.on, d.doing(), Missing, "create it again if needed", "object was deleted in the meantime")
+			return nil, failure(a.on, d.Doing(), Missing, "create it again if needed", "object was deleted in the meantime")
 		}
 		if a.observed != "" {
 			if err := a.conflict(d, xrd.Observed(before), now); err != nil {
@@ -63,7 +65,7 @@ func (a *applying) put(ctx context.Context, d *document, before *tree.Node) (*tr
 // conflict returns an error if the requested fields of an object differ from the
 // observed state. Fields that Crossplane fills in are ignored, and an empty
 // observed state conflicts with nothing.
-func (a *applying) conflict(d *document, observed string, now *tree.Node) error {
+func (a *applying) conflict(d *manifest.Document, observed string, now *tree.Node) error {
 	if observed == "" || now == nil {
 		return nil
 	}
@@ -79,14 +81,14 @@ func (a *applying) conflict(d *document, observed string, now *tree.Node) error 
 	if len(changed) > most {
 		names = append(slices.Clone(changed[:most]), fmt.Sprintf("%d more", len(changed)-most))
 	}
-	return failure(a.on, d.doing(), Conflict, "open the form again to see the current values",
+	return failure(a.on, d.Doing(), Conflict, "open the form again to see the current values",
 		"the object was changed after the form was filled: %s", andList(names))
 }
 
 // compare reports how an object would differ in a dry run. The text of objects
 // that the portal did not apply is hidden, because the user of a dry run may not
 // have permission to read them.
-func (a *applying) compare(d *document, before, after *tree.Node) {
+func (a *applying) compare(d *manifest.Document, before, after *tree.Node) {
 	if a.change == nil || before != nil && after != nil && fields.Same(before, after) {
 		return
 	}
@@ -108,11 +110,11 @@ func (a *applying) compare(d *document, before, after *tree.Node) {
 // set, which means that the user has seen the whole object. Except in a dry run,
 // the resourceVersion makes the server refuse the update if the object was written
 // in between.
-func (a *applying) body(d *document, before *tree.Node, dry bool) *tree.Node {
+func (a *applying) body(d *manifest.Document, before *tree.Node, dry bool) *tree.Node {
 	if !a.update || before == nil {
-		return d.node
+		return d.Node
 	}
-	out := d.node
+	out := d.Node
 	if a.observed == "" {
 		out = tree.Overlay(fields.Owned(before), out)
 	}

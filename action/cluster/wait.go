@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
@@ -21,7 +23,7 @@ const (
 
 // poll calls look until it reports that it is done, or ctx ends. Temporary server
 // errors are retried.
-func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node) (done bool, err error)) error {
+func (a *applying) poll(ctx context.Context, d *manifest.Document, look func(n *tree.Node) (done bool, err error)) error {
 	told := ""
 	for pause := firstPause; ; pause = min(pause*3/2, mostPause) {
 		n, err := live(ctx, a.on, d)
@@ -51,7 +53,7 @@ func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node
 
 // awaitReady waits until every document is ready, and logs changes of its
 // conditions.
-func (a *applying) awaitReady(ctx context.Context, docs []*document) error {
+func (a *applying) awaitReady(ctx context.Context, docs []*manifest.Document) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
 	defer cancel()
 	for _, d := range docs {

@@ -1,4 +1,5 @@
-package cluster
+// Package manifest reads the objects of a manifest and checks their names.
+package manifest
 
 import (
 	"errors"
@@ -10,50 +11,55 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// document is one object of a manifest.
-type document struct {
-	// verb is the operation: apply, delete or read.
-	verb             string
-	node             *tree.Node
-	apiVersion, kind string
-	namespace, name  string
-	// served describes how the cluster serves the kind.
-	served kind
+// Document is one object of a manifest.
+type Document struct {
+	// Verb is the operation: apply, delete or read.
+	Verb             string
+	Node             *tree.Node
+	APIVersion, Kind string
+	Namespace, Name  string
+	// Served describes how the cluster serves the kind.
+	Served Resource
 }
 
 // Verbs of documents.
 const (
-	verbApply  = "apply"
-	verbDelete = "delete"
-	verbRead   = "read"
+	VerbApply  = "apply"
+	VerbDelete = "delete"
+	VerbRead   = "read"
 )
 
-// doing completes "cannot …".
-func (d *document) doing() string { return d.verb + " " + d.String() }
+// Doing completes "cannot …".
+func (d *Document) Doing() string { return d.Verb + " " + d.String() }
 
 // String returns the kind, namespace and name for messages.
-func (d *document) String() string {
-	if d.namespace == "" {
-		return d.kind + " " + d.name
+func (d *Document) String() string {
+	if d.Namespace == "" {
+		return d.Kind + " " + d.Name
 	}
-	return d.kind + " " + d.namespace + "/" + d.name
+	return d.Kind + " " + d.Namespace + "/" + d.Name
 }
 
-// group returns the API group.
-func (d *document) group() string {
-	group, _, ok := strings.Cut(d.apiVersion, "/")
-	if !ok {
-		return ""
-	}
+// Group returns the API group.
+func (d *Document) Group() string {
+	group, _ := d.GroupVersion()
 	return group
+}
+
+// GroupVersion returns the API group, which may be empty, and the version.
+func (d *Document) GroupVersion() (group, version string) {
+	if group, version, ok := strings.Cut(d.APIVersion, "/"); ok {
+		return group, version
+	}
+	return "", d.APIVersion
 }
 
 // mostDocuments is the maximum number of documents in a manifest.
 const mostDocuments = 200
 
-// documents reads a manifest: an object, a list of objects, or text with several
+// Read reads a manifest: an object, a list of objects, or text with several
 // documents, each of which may be a List.
-func documents(manifest *tree.Node) ([]*document, error) {
+func Read(manifest *tree.Node) ([]*Document, error) {
 	nodes, err := objects(manifest, nil)
 	if err != nil {
 		return nil, err
@@ -64,7 +70,7 @@ func documents(manifest *tree.Node) ([]*document, error) {
 	if len(nodes) > mostDocuments {
 		return nil, action.Errorf("use several steps", "cannot read the manifest: %d documents, more than %d", len(nodes), mostDocuments)
 	}
-	var out []*document
+	var out []*Document
 	for i, n := range nodes {
 		d, err := newDocument(n)
 		if e, ok := errors.AsType[*action.Error](err); ok && len(nodes) > 1 {
@@ -128,77 +134,77 @@ var (
 	goodNamespace = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 )
 
-// checkNames returns an error if a name cannot be part of an API path.
-func (d *document) checkNames() error {
+// CheckNames returns an error if a name cannot be part of an API path.
+func (d *Document) CheckNames() error {
 	switch {
-	case d.apiVersion == "":
+	case d.APIVersion == "":
 		return action.Errorf("write the group and version of its kind, such as example.org/v1", "cannot use the manifest: apiVersion is missing")
-	case !goodVersion.MatchString(d.apiVersion):
-		return action.Errorf("write a group and a version, such as example.org/v1", "cannot use the manifest: apiVersion %q is not valid", d.apiVersion)
-	case d.kind == "":
+	case !goodVersion.MatchString(d.APIVersion):
+		return action.Errorf("write a group and a version, such as example.org/v1", "cannot use the manifest: apiVersion %q is not valid", d.APIVersion)
+	case d.Kind == "":
 		return action.Errorf("write the kind of the object", "cannot use the manifest: kind is missing")
-	case d.name == "":
-		return action.Errorf("give the object a name", "cannot use the manifest of %s: metadata.name is missing", d.kind)
-	case strings.ContainsAny(d.name, "/%") || d.name == "." || d.name == "..":
-		return action.Errorf("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.name %q is not a valid name", d.kind, d.name)
-	case d.namespace != "" && !goodNamespace.MatchString(d.namespace):
-		return action.Errorf("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.namespace %q is not a valid namespace", d.kind, d.namespace)
+	case d.Name == "":
+		return action.Errorf("give the object a name", "cannot use the manifest of %s: metadata.name is missing", d.Kind)
+	case strings.ContainsAny(d.Name, "/%") || d.Name == "." || d.Name == "..":
+		return action.Errorf("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.name %q is not a valid name", d.Kind, d.Name)
+	case d.Namespace != "" && !goodNamespace.MatchString(d.Namespace):
+		return action.Errorf("use lower case letters, digits and dashes", "cannot use the manifest of %s: metadata.namespace %q is not a valid namespace", d.Kind, d.Namespace)
 	}
 	return nil
 }
 
 // newDocument reads an object, and omits the fields that only the server writes.
-func newDocument(n *tree.Node) (*document, error) {
+func newDocument(n *tree.Node) (*Document, error) {
 	meta := n.Get("metadata")
 	if meta.Get("generateName").Str() != "" && meta.Get("name").Str() == "" {
 		return nil, action.Errorf("set metadata.name; an object with a generated name cannot be found again",
 			"cannot use the manifest of %s: generateName without a name is not supported", n.Get("kind").Str())
 	}
-	d := &document{
-		verb: verbApply, node: tree.Obj(),
-		apiVersion: n.Get("apiVersion").Str(), kind: n.Get("kind").Str(),
-		namespace: meta.Get("namespace").Str(), name: meta.Get("name").Scalar(),
+	d := &Document{
+		Verb: VerbApply, Node: tree.Obj(),
+		APIVersion: n.Get("apiVersion").Str(), Kind: n.Get("kind").Str(),
+		Namespace: meta.Get("namespace").Str(), Name: meta.Get("name").Scalar(),
 	}
-	if err := d.checkNames(); err != nil {
+	if err := d.CheckNames(); err != nil {
 		return nil, err
 	}
 	for _, f := range n.Fields {
 		switch f.Key {
 		case "status":
 		case "metadata":
-			kept := tree.Obj(tree.F("name", tree.Str(d.name)))
-			d.node.Set(f.Key, kept)
+			kept := tree.Obj(tree.F("name", tree.Str(d.Name)))
+			d.Node.Set(f.Key, kept)
 			fields.CopyMetadata(kept, meta)
 			fields.Unstamp(kept)
 		default:
-			d.node.Set(f.Key, f.Value)
+			d.Node.Set(f.Key, f.Value)
 		}
 	}
 	return d, nil
 }
 
-// settle sets how the kind of a document is served, and its namespace if it needs
+// Settle sets how the kind of a document is served, and its namespace if it needs
 // one.
-func (d *document) settle(k kind, namespace string) error {
-	d.served = k
-	if !k.namespaced {
-		if d.namespace != "" {
-			return action.Errorf("remove metadata.namespace", "cannot use the manifest of %s %s: namespace %q is set, but the kind is cluster-scoped", d.kind, d.name, d.namespace)
+func (d *Document) Settle(k Resource, namespace string) error {
+	d.Served = k
+	if !k.Namespaced {
+		if d.Namespace != "" {
+			return action.Errorf("remove metadata.namespace", "cannot use the manifest of %s %s: namespace %q is set, but the kind is cluster-scoped", d.Kind, d.Name, d.Namespace)
 		}
 		return nil
 	}
-	if d.namespace == "" {
-		d.namespace = namespace
-		d.node.Get("metadata").Set("namespace", tree.Str(namespace))
+	if d.Namespace == "" {
+		d.Namespace = namespace
+		d.Node.Get("metadata").Set("namespace", tree.Str(namespace))
 	}
-	return d.checkNames()
+	return d.CheckNames()
 }
 
-// distinct returns an error if the manifest has an object twice.
-func distinct(docs []*document) error {
+// Distinct returns an error if the manifest has an object twice.
+func Distinct(docs []*Document) error {
 	seen := map[string]bool{}
 	for _, d := range docs {
-		key := d.group() + " " + d.String()
+		key := d.Group() + " " + d.String()
 		if seen[key] {
 			return action.Errorf("remove one of them", "cannot use the manifest: duplicate %s", d)
 		}
@@ -207,35 +213,35 @@ func distinct(docs []*document) error {
 	return nil
 }
 
-// text returns the documents as YAML.
-func text(docs []*document) string {
+// YAML returns the documents as YAML.
+func YAML(docs []*Document) string {
 	var out []byte
 	for i, d := range docs {
 		if i > 0 {
 			out = append(out, "---\n"...)
 		}
-		out = tree.AppendYAML(out, d.node)
+		out = tree.AppendYAML(out, d.Node)
 	}
 	return string(out)
 }
 
-// reference returns a document as an entry of a step's output.
-func (d *document) reference(cluster, uid string) *tree.Node {
+// Reference returns a document as an entry of a step's output.
+func (d *Document) Reference(cluster, uid string) *tree.Node {
 	return tree.Obj(
-		tree.F("apiVersion", tree.Str(d.apiVersion)),
-		tree.F("kind", tree.Str(d.kind)),
-		tree.F("namespace", tree.OptStr(d.namespace)),
-		tree.F("name", tree.Str(d.name)),
+		tree.F("apiVersion", tree.Str(d.APIVersion)),
+		tree.F("kind", tree.Str(d.Kind)),
+		tree.F("namespace", tree.OptStr(d.Namespace)),
+		tree.F("name", tree.Str(d.Name)),
 		tree.F("uid", tree.OptStr(uid)),
 		tree.F("cluster", tree.Str(cluster)),
 	)
 }
 
-// within returns the namespace for permission checks. A kube-* Namespace counts as
+// Within returns the namespace for permission checks. A kube-* Namespace counts as
 // inside itself, so that creating it is denied like creating objects in it.
-func (d *document) within() string {
-	if d.apiVersion == "v1" && d.kind == "Namespace" && strings.HasPrefix(d.name, "kube-") {
-		return d.name
+func (d *Document) Within() string {
+	if d.APIVersion == "v1" && d.Kind == "Namespace" && strings.HasPrefix(d.Name, "kube-") {
+		return d.Name
 	}
-	return d.namespace
+	return d.Namespace
 }
