@@ -7,11 +7,10 @@ import (
 	"net/url"
 	"strings"
 
-	"example.dev/ingestor/action/cluster/internal/manifest"
-
-	"example.dev/ingestor/action/cluster/internal/fields"
-
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/fields"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/source/cluster"
@@ -46,7 +45,7 @@ func refused(on *cluster.Cluster, err error) error {
 	if e, ok := errors.AsType[*cluster.Error](err); ok {
 		return &action.Denied{Message: e.Error() + "; " + e.Hint, Cluster: on.Name()}
 	}
-	return told(err)
+	return refusal.WithHint(err)
 }
 
 // look reads the live objects, nil for those that do not exist, and returns an
@@ -169,7 +168,7 @@ func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*manifest
 		return err
 	}
 	for _, d := range docs {
-		k, err := a.kinds.find(ctx, a.on.Account(), d)
+		k, err := a.kinds.Find(ctx, a.on.Account(), d)
 		if err != nil {
 			return err
 		}

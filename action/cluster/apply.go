@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"example.dev/ingestor/action/cluster/internal/manifest"
-
-	"example.dev/ingestor/action/cluster/internal/fields"
-
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/fields"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
+	"example.dev/ingestor/action/cluster/internal/served"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/words"
@@ -120,7 +120,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 // schemas of their definitions.
 func (a *applying) prepare(ctx context.Context, docs []*manifest.Document) error {
 	for _, d := range docs {
-		k, err := a.kinds.find(ctx, a.on.Account(), d)
+		k, err := a.kinds.Find(ctx, a.on.Account(), d)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (a *applying) prepare(ctx context.Context, docs []*manifest.Document) error
 		if err != nil {
 			return err
 		}
-		if err := a.check(ctx, a.on.Account(), whole); err != nil {
+		if err := a.kinds.Check(ctx, a.on.Account(), whole); err != nil {
 			return err
 		}
 	}
@@ -167,8 +167,8 @@ func (a *applying) try(ctx context.Context, docs []*manifest.Document) ([]*tree.
 		if err != nil {
 			return nil, err
 		}
-		if gone := dropped(d, after); len(gone) > 0 {
-			return nil, invalid(a.on, d, gone)
+		if gone := refusal.Dropped(d, after); len(gone) > 0 {
+			return nil, refusal.InvalidFields(a.on, d, gone)
 		}
 		if err := a.mayWrite(d, before[i]); err != nil {
 			return nil, err
@@ -214,7 +214,7 @@ func (a *applying) mayWrite(d *manifest.Document, before *tree.Node) error {
 		if len(others) > 0 {
 			what += ", but by " + quoted(others)
 		}
-		return failure(a.on, d.Doing(), Foreign, hint, "%s", what)
+		return refusal.Errorf(a.on, d.Doing(), refusal.Foreign, hint, "%s", what)
 	}
 	owner, wanted := ownerOf(before), ownerOf(d.Node)
 	if a.update || d.Verb != manifest.VerbApply {
@@ -226,7 +226,7 @@ func (a *applying) mayWrite(d *manifest.Document, before *tree.Node) error {
 		if wanted == "" {
 			hint = "choose another name, or set the owner of the existing object"
 		}
-		return failure(a.on, d.Doing(), Foreign, hint, "object already exists and belongs to %s", owner)
+		return refusal.Errorf(a.on, d.Doing(), refusal.Foreign, hint, "object already exists and belongs to %s", owner)
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func quoted(names []string) string {
 	for i, n := range names {
 		out[i] = fmt.Sprintf("%q", n)
 	}
-	return andList(out)
+	return refusal.Join(out)
 }
 
 // write applies the documents in order and returns their UIDs. Once started, it
@@ -256,9 +256,9 @@ func (a *applying) write(ctx context.Context, docs []*manifest.Document, before 
 	uids := make([]string, len(docs))
 	for i, d := range docs {
 		after, err := a.put(longer, d, before[i])
-		if gone := dropped(d, after); err == nil && len(gone) > 0 {
+		if gone := refusal.Dropped(d, after); err == nil && len(gone) > 0 {
 			// The object was written, but not as requested.
-			err = invalid(a.on, d, gone)
+			err = refusal.InvalidFields(a.on, d, gone)
 		}
 		a.record(d, before[i], err)
 		if err != nil {
@@ -279,7 +279,7 @@ func partly(err error, done []*manifest.Document) error {
 	for _, d := range done {
 		names = append(names, d.String())
 	}
-	return &action.Error{Err: err, Hint: strings.TrimPrefix(hintOf(err)+"\n"+andList(names)+" was already applied; running the step again does not change it", "\n")}
+	return &action.Error{Err: err, Hint: strings.TrimPrefix(hintOf(err)+"\n"+refusal.Join(names)+" was already applied; running the step again does not change it", "\n")}
 }
 
 // patch applies a document, or does a dry run of it. before is the live object;
@@ -305,13 +305,13 @@ func (a *applying) explain(ctx context.Context, d *manifest.Document, err error)
 	if err == nil {
 		return nil
 	}
-	err = explain(a.on, d, err)
-	if bad, ok := errors.AsType[*InvalidError](err); ok {
-		err = invalid(a.on, d, a.titled(d, bad.Problems))
+	err = refusal.Explain(a.on, d, err)
+	if bad, ok := errors.AsType[*refusal.InvalidError](err); ok {
+		err = refusal.InvalidFields(a.on, d, a.kinds.Titled(a.on, d, bad.Problems))
 	}
-	if reason(err) == cluster.Absent {
-		a.kinds.forget(a.on.Account(), d)
-		if why := notEstablished(ctx, a.on.Account(), d); why != nil {
+	if refusal.ReasonOf(err) == cluster.Absent {
+		a.kinds.Forget(a.on.Account(), d)
+		if why := served.NotEstablished(ctx, a.on.Account(), d); why != nil {
 			err = why
 		}
 	}

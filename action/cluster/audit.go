@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"example.dev/ingestor/action/cluster/internal/manifest"
-
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
@@ -58,7 +58,7 @@ func (a *applying) event(d *manifest.Document, operation string, err error) {
 // classified returns only the class of an error, because the message of a cluster
 // may quote the manifest.
 func classified(err error) error {
-	switch why := reason(err); {
+	switch why := refusal.ReasonOf(err); {
 	case err == nil:
 		return nil
 	case why != "":

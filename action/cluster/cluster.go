@@ -23,9 +23,9 @@ import (
 	"sync"
 	"time"
 
-	"example.dev/ingestor/action/cluster/internal/manifest"
-
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/refusal"
+	"example.dev/ingestor/action/cluster/internal/served"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
@@ -116,18 +116,13 @@ func Actions(clusters Clusters, opts Options) []action.Action {
 type writer struct {
 	clusters Clusters
 	opts     Options
-	kinds    kinds
-	schemas  schemas
+	kinds    *served.Kinds
 }
 
 func newWriter(clusters Clusters, opts Options) *writer {
 	opts.Namespace = cmp.Or(opts.Namespace, "default")
 	opts.Wait = cmp.Or(opts.Wait, defaultWait)
-	return &writer{
-		clusters: clusters, opts: opts,
-		kinds:   kinds{known: map[kindKey]manifest.Resource{}},
-		schemas: schemas{known: map[kindKey]*schema{}},
-	}
+	return &writer{clusters: clusters, opts: opts, kinds: served.New(opts.Schema)}
 }
 
 // noCluster is a hint for new users as well as for operators.
@@ -158,7 +153,7 @@ func (w *writer) choose(name string) (*cluster.Cluster, error) {
 		return nil, action.Errorf("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: unknown cluster %q", name)
 	}
 	c, err := w.clusters.Cluster(name)
-	return c, told(err)
+	return c, refusal.WithHint(err)
 }
 
 // grace is how long started work may continue after the task is cancelled, so that

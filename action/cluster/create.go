@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
@@ -21,7 +22,7 @@ const createCluster = "kubeconfig"
 func Create(kubeconfig, namespace string) (action.Action, error) {
 	fleet := NewFleet([]source.Cluster{{Name: createCluster, Kubeconfig: kubeconfig}}, cluster.Options{})
 	if _, err := fleet.Cluster(createCluster); err != nil {
-		return action.Action{}, told(err)
+		return action.Action{}, refusal.WithHint(err)
 	}
 	w := newWriter(fleet, Options{Namespace: namespace})
 	return action.Action{

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"example.dev/ingestor/action/cluster/internal/manifest"
-
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
@@ -24,7 +24,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *manifest.Documen
 		return err
 	}
 	on := a.on
-	k, err := w.kinds.find(ctx, on.Account(), d)
+	k, err := w.kinds.Find(ctx, on.Account(), d)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *manifest.Documen
 	n := a.before[d]
 	if n == nil {
 		if o.mustExist {
-			return failure(on, d.Doing(), Missing, "check its name and namespace", "not found")
+			return refusal.Errorf(on, d.Doing(), refusal.Missing, "check its name and namespace", "not found")
 		}
 		a.logf("%s is not in cluster %s", d, on.Name())
 		c.Output("deleted", tree.Boolean(false))
@@ -115,7 +115,7 @@ func (a *applying) awaitGone(ctx context.Context, d *manifest.Document, uid stri
 		return false, nil
 	})
 	if errors.Is(err, errLate) {
-		return failure(a.on, "wait for the deletion of "+d.String(), Late, "check the logs of the controllers that own the finalizers, or wait longer",
+		return refusal.Errorf(a.on, "wait for the deletion of "+d.String(), refusal.Late, "check the logs of the controllers that own the finalizers, or wait longer",
 			"still exists after %v; finalizers: %s", a.wait, orNone(keeps))
 	}
 	return err

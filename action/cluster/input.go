@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"example.dev/ingestor/action/cluster/internal/manifest"
-
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/manifest"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )

@@ -3,9 +3,8 @@ package cluster
 import (
 	"context"
 
-	"example.dev/ingestor/action/cluster/internal/manifest"
-
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/manifest"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
@@ -32,7 +31,7 @@ func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, 
 	if err != nil {
 		return nil, err
 	}
-	k, err := r.kinds.find(ctx, a.on.Account(), d)
+	k, err := r.kinds.Find(ctx, a.on.Account(), d)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"example.dev/ingestor/action/cluster/internal/manifest"
-
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/cluster/internal/fields"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -35,7 +35,7 @@ func (a *applying) whole(d *manifest.Document) (*manifest.Document, error) {
 
 // missing returns an error for an update of an object that does not exist.
 func (a *applying) missing(d *manifest.Document) error {
-	return failure(a.on, d.Doing(), Missing, "check its name, namespace and cluster, or create it first", "not found")
+	return refusal.Errorf(a.on, d.Doing(), refusal.Missing, "check its name, namespace and cluster, or create it first", "not found")
 }
 
 // put applies a document. An update applies to the revision that was read; if the
@@ -43,7 +43,7 @@ func (a *applying) missing(d *manifest.Document) error {
 func (a *applying) put(ctx context.Context, d *manifest.Document, before *tree.Node) (*tree.Node, error) {
 	for try := 1; ; try++ {
 		after, err := a.patch(ctx, d, before, false)
-		if !a.update || !errors.Is(err, errWritten) || try == mostTries {
+		if !a.update || !errors.Is(err, refusal.ErrWritten) || try == mostTries {
 			return after, err
 		}
 		now, err := live(ctx, a.on, d)
@@ -51,7 +51,7 @@ func (a *applying) put(ctx context.Context, d *manifest.Document, before *tree.N
 		case err != nil:
 			return nil, a.explain(ctx, d, err)
 		case now == nil:
-			return nil, failure(a.on, d.Doing(), Missing, "create it again if needed", "object was deleted in the meantime")
+			return nil, refusal.Errorf(a.on, d.Doing(), refusal.Missing, "create it again if needed", "object was deleted in the meantime")
 		}
 		if a.observed != "" {
 			if err := a.conflict(d, xrd.Observed(before), now); err != nil {
@@ -81,8 +81,8 @@ func (a *applying) conflict(d *manifest.Document, observed string, now *tree.Nod
 	if len(changed) > most {
 		names = append(slices.Clone(changed[:most]), fmt.Sprintf("%d more", len(changed)-most))
 	}
-	return failure(a.on, d.Doing(), Conflict, "open the form again to see the current values",
-		"the object was changed after the form was filled: %s", andList(names))
+	return refusal.Errorf(a.on, d.Doing(), refusal.Conflict, "open the form again to see the current values",
+		"the object was changed after the form was filled: %s", refusal.Join(names))
 }
 
 // compare reports how an object would differ in a dry run. The text of objects

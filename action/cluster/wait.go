@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action/cluster/internal/manifest"
-
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
@@ -33,7 +33,7 @@ func (a *applying) poll(ctx context.Context, d *manifest.Document, look func(n *
 				return err
 			}
 		}
-		switch reason(err) {
+		switch refusal.ReasonOf(err) {
 		case "", cluster.Canceled:
 		case cluster.Unreachable, cluster.Timeout, cluster.Server:
 			if ctx.Err() == nil && told != err.Error() {
@@ -41,7 +41,7 @@ func (a *applying) poll(ctx context.Context, d *manifest.Document, look func(n *
 				a.logf("%s; still waiting", told)
 			}
 		default:
-			return explain(a.on, d, err)
+			return refusal.Explain(a.on, d, err)
 		}
 		select {
 		case <-time.After(pause):
@@ -61,9 +61,9 @@ func (a *applying) awaitReady(ctx context.Context, docs []*manifest.Document) er
 		err := a.poll(ctx, d, func(n *tree.Node) (bool, error) {
 			switch {
 			case n == nil:
-				return false, failure(a.on, "wait for "+d.String(), Missing, "find out what deleted it", "object no longer exists")
+				return false, refusal.Errorf(a.on, "wait for "+d.String(), refusal.Missing, "find out what deleted it", "object no longer exists")
 			case n.Get("metadata", "deletionTimestamp") != nil:
-				return false, failure(a.on, "wait for "+d.String(), Missing, "find out what deletes it", "object is being deleted")
+				return false, refusal.Errorf(a.on, "wait for "+d.String(), refusal.Missing, "find out what deletes it", "object is being deleted")
 			}
 			for _, line := range seen.changes(n) {
 				a.logf("%s: %s", d, line)
@@ -71,7 +71,7 @@ func (a *applying) awaitReady(ctx context.Context, docs []*manifest.Document) er
 			return ready(n), nil
 		})
 		if errors.Is(err, errLate) {
-			return failure(a.on, "wait for "+d.String(), Late, "check the object in the cluster, or wait longer; it is applied, and the cluster continues to process it",
+			return refusal.Errorf(a.on, "wait for "+d.String(), refusal.Late, "check the object in the cluster, or wait longer; it is applied, and the cluster continues to process it",
 				"not ready after %v: %s", a.wait, seen)
 		}
 		if err != nil {
