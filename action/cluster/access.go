@@ -9,6 +9,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/cluster/internal/fields"
+	"example.dev/ingestor/action/cluster/internal/input"
 	"example.dev/ingestor/action/cluster/internal/manifest"
 	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
@@ -95,7 +96,7 @@ func (a *applying) authorize(ctx context.Context, d *manifest.Document, docs []*
 	if err := a.require(ctx, permission, t); err != nil {
 		return err
 	}
-	if a.takeOver {
+	if a.TakeOver {
 		if err := a.require(ctx, action.ResourceTakeOver, t); err != nil {
 			return err
 		}
@@ -145,8 +146,8 @@ func (a *applying) namespaceOwner(ctx context.Context, name string, docs []*mani
 }
 
 // checkApply returns the *action.Denied for a step that apply would refuse.
-func (w *writer) checkApply(ctx context.Context, c *action.Call, o order) error {
-	docs, err := manifest.Read(o.manifest)
+func (w *writer) checkApply(ctx context.Context, c *action.Call, o input.Step) error {
+	docs, err := manifest.Read(o.Manifest)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (w *writer) checkApply(ctx context.Context, c *action.Call, o order) error 
 }
 
 // checkDelete returns the *action.Denied for a step that remove would refuse.
-func (w *writer) checkDelete(ctx context.Context, c *action.Call, d *manifest.Document, o order) error {
+func (w *writer) checkDelete(ctx context.Context, c *action.Call, d *manifest.Document, o input.Step) error {
 	if err := d.CheckNames(); err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func (w *writer) checkDelete(ctx context.Context, c *action.Call, d *manifest.Do
 }
 
 // preflight runs the checks of the step on the documents, and writes nothing.
-func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*manifest.Document, o order, verbs ...string) error {
+func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*manifest.Document, o input.Step, verbs ...string) error {
 	a, err := w.begin(c, o)
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*manifest
 		if err != nil {
 			return err
 		}
-		if err := d.Settle(k, o.namespace); err != nil {
+		if err := d.Settle(k, o.Namespace); err != nil {
 			return err
 		}
 		if err := a.reviewed(ctx, d, verbs); err != nil {

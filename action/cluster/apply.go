@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/cluster/internal/fields"
+	"example.dev/ingestor/action/cluster/internal/input"
 	"example.dev/ingestor/action/cluster/internal/manifest"
 	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/action/cluster/internal/served"
@@ -19,25 +19,10 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// order is the input of a step.
-type order struct {
-	manifest           *tree.Node
-	cluster, namespace string
-	// wait is how long the step waits; 0 means that it does not wait.
-	wait          time.Duration
-	takeOver, dry bool
-	propagation   string
-	mustExist     bool
-	// update requires the objects to exist. observed is the state of the single
-	// object that the form was filled from; empty if it was not filled.
-	update   bool
-	observed string
-}
-
 // applying is one run of cluster:apply or cluster:delete.
 type applying struct {
 	*writer
-	order
+	input.Step
 	// on is the cluster with the identity of the caller.
 	on   *cluster.Cluster
 	logf func(format string, args ...any)
@@ -56,8 +41,8 @@ type applying struct {
 }
 
 // begin selects the cluster of a step, with the identity of the caller.
-func (w *writer) begin(c *action.Call, o order) (*applying, error) {
-	on, err := w.choose(o.cluster)
+func (w *writer) begin(c *action.Call, o input.Step) (*applying, error) {
+	on, err := w.choose(o.Cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +54,14 @@ func (w *writer) begin(c *action.Call, o order) (*applying, error) {
 		logf = func(string, ...any) {}
 	}
 	return &applying{
-		writer: w, order: o, on: on, logf: logf, change: c.Change, audit: c.Record,
+		writer: w, Step: o, on: on, logf: logf, change: c.Change, audit: c.Record,
 		caller: c.Caller, task: c.Task, template: c.Template, require: c.Require, before: map[*manifest.Document]*tree.Node{},
 	}, nil
 }
 
 // apply implements cluster:apply.
-func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
-	docs, err := manifest.Read(o.manifest)
+func (w *writer) apply(ctx context.Context, c *action.Call, o input.Step) error {
+	docs, err := manifest.Read(o.Manifest)
 	if err != nil {
 		return err
 	}
@@ -84,7 +69,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	if err != nil {
 		return err
 	}
-	if o.observed != "" && len(docs) > 1 {
+	if o.Observed != "" && len(docs) > 1 {
 		return action.Errorf("remove observed, or use several steps", "cannot use observed: requires a manifest with one object, not %d", len(docs))
 	}
 	// Check every document before changing anything.
@@ -99,7 +84,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	for i, n := range before {
 		uids[i] = n.Get("metadata", "uid").Str()
 	}
-	if !o.dry {
+	if !o.Dry {
 		if uids, err = a.write(ctx, docs, before); err != nil {
 			return err
 		}
@@ -110,7 +95,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	}
 	c.Output("resources", resources)
 	c.Output("manifest", tree.Str(manifest.YAML(docs)))
-	if o.dry || o.wait == 0 {
+	if o.Dry || o.Wait == 0 {
 		return nil
 	}
 	return a.awaitReady(ctx, docs)
@@ -124,7 +109,7 @@ func (a *applying) prepare(ctx context.Context, docs []*manifest.Document) error
 		if err != nil {
 			return err
 		}
-		if err := d.Settle(k, a.namespace); err != nil {
+		if err := d.Settle(k, a.Namespace); err != nil {
 			return err
 		}
 	}
@@ -160,7 +145,7 @@ func (a *applying) try(ctx context.Context, docs []*manifest.Document) ([]*tree.
 			a.logf("skipped dry run of %s: its namespace does not exist yet", d)
 			continue
 		}
-		if before[i] == nil && a.update {
+		if before[i] == nil && a.Update {
 			return nil, a.missing(d)
 		}
 		after, err := a.patch(ctx, d, before[i], true)
@@ -173,10 +158,10 @@ func (a *applying) try(ctx context.Context, docs []*manifest.Document) ([]*tree.
 		if err := a.mayWrite(d, before[i]); err != nil {
 			return nil, err
 		}
-		if err := a.conflict(d, a.observed, before[i]); err != nil && !fields.Same(before[i], after) {
+		if err := a.conflict(d, a.Observed, before[i]); err != nil && !fields.Same(before[i], after) {
 			return nil, err
 		}
-		if a.dry {
+		if a.Dry {
 			a.logf("%s in cluster %s would be %s", d, a.on.Name(), change(before[i], after))
 			a.compare(d, before[i], after)
 		}
@@ -198,14 +183,14 @@ func change(before, after *tree.Node) string {
 // mayWrite returns an error if the portal did not create an object, or the object
 // belongs to another owner, and takeOver is not set.
 func (a *applying) mayWrite(d *manifest.Document, before *tree.Node) error {
-	if before == nil || a.takeOver {
+	if before == nil || a.TakeOver {
 		return nil
 	}
 	if yes, others := fields.Ours(before); !yes {
 		what := "object was not created by the portal"
 		hint := "set takeOver to true to delete it anyway"
 		switch {
-		case a.update:
+		case a.Update:
 			hint = "change it at its source, or set takeOver to true to change it anyway"
 		case d.Verb == manifest.VerbApply:
 			what = "object already exists, and was not created by the portal"
@@ -217,7 +202,7 @@ func (a *applying) mayWrite(d *manifest.Document, before *tree.Node) error {
 		return refusal.Errorf(a.on, d.Doing(), refusal.Foreign, hint, "%s", what)
 	}
 	owner, wanted := ownerOf(before), ownerOf(d.Node)
-	if a.update || d.Verb != manifest.VerbApply {
+	if a.Update || d.Verb != manifest.VerbApply {
 		// An update or deletion names an existing object on purpose.
 		return nil
 	}
@@ -286,7 +271,7 @@ func partly(err error, done []*manifest.Document) error {
 // nil if it does not exist.
 func (a *applying) patch(ctx context.Context, d *manifest.Document, before *tree.Node, dry bool) (*tree.Node, error) {
 	query := url.Values{"fieldManager": {Manager}, "fieldValidation": {"Strict"}}
-	if a.takeOver {
+	if a.TakeOver {
 		query.Set("force", "true")
 	}
 	if dry {

@@ -43,7 +43,7 @@ func (a *applying) refused(docs []*manifest.Document, err error) error {
 
 // event writes an audit event about a document, except in a dry run.
 func (a *applying) event(d *manifest.Document, operation string, err error) {
-	if a.audit == nil || a.dry {
+	if a.audit == nil || a.Dry {
 		return
 	}
 	name := action.EventClusterApply

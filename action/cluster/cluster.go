@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/input"
+	"example.dev/ingestor/action/cluster/internal/manifest"
 	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/action/cluster/internal/served"
 	"example.dev/ingestor/document/tree"
@@ -109,20 +111,46 @@ func (f *Fleet) Cluster(name string) (*cluster.Cluster, error) {
 // cluster:delete.
 func Actions(clusters Clusters, opts Options) []action.Action {
 	w := newWriter(clusters, opts)
-	return []action.Action{w.applyAction(), w.deleteAction()}
+	apply, remove := input.ApplyAction(), input.DeleteAction()
+	apply.Check, apply.Run = w.applyWith(w.checkApply), w.applyWith(w.apply)
+	remove.Check, remove.Run = w.deleteWith(w.checkDelete), w.deleteWith(w.remove)
+	return []action.Action{apply, remove}
+}
+
+// applyWith returns a function that reads the input of cluster:apply for do.
+func (w *writer) applyWith(do func(context.Context, *action.Call, input.Step) error) func(context.Context, *action.Call) error {
+	return func(ctx context.Context, c *action.Call) error {
+		o, err := w.input.Apply(c)
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, o)
+	}
+}
+
+// deleteWith returns a function that reads the input of cluster:delete for do.
+func (w *writer) deleteWith(do func(context.Context, *action.Call, *manifest.Document, input.Step) error) func(context.Context, *action.Call) error {
+	return func(ctx context.Context, c *action.Call) error {
+		d, o, err := w.input.Delete(c)
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, d, o)
+	}
 }
 
 // writer is the state that the actions share.
 type writer struct {
 	clusters Clusters
 	opts     Options
+	input    input.Defaults
 	kinds    *served.Kinds
 }
 
 func newWriter(clusters Clusters, opts Options) *writer {
-	opts.Namespace = cmp.Or(opts.Namespace, "default")
-	opts.Wait = cmp.Or(opts.Wait, defaultWait)
-	return &writer{clusters: clusters, opts: opts, kinds: served.New(opts.Schema)}
+	return &writer{clusters: clusters, opts: opts, input: input.Defaults{
+		Namespace: cmp.Or(opts.Namespace, "default"), Wait: cmp.Or(opts.Wait, defaultWait),
+	}, kinds: served.New(opts.Schema)}
 }
 
 // noCluster is a hint for new users as well as for operators.

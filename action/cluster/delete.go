@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/input"
 	"example.dev/ingestor/action/cluster/internal/manifest"
 	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
@@ -15,7 +16,7 @@ import (
 
 // remove implements cluster:delete. It deletes only objects that the portal
 // applied, unless takeOver is set.
-func (w *writer) remove(ctx context.Context, c *action.Call, d *manifest.Document, o order) error {
+func (w *writer) remove(ctx context.Context, c *action.Call, d *manifest.Document, o input.Step) error {
 	if err := d.CheckNames(); err != nil {
 		return err
 	}
@@ -28,7 +29,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *manifest.Documen
 	if err != nil {
 		return err
 	}
-	if err := d.Settle(k, o.namespace); err != nil {
+	if err := d.Settle(k, o.Namespace); err != nil {
 		return err
 	}
 	if err := a.look(ctx, []*manifest.Document{d}); err != nil {
@@ -36,7 +37,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *manifest.Documen
 	}
 	n := a.before[d]
 	if n == nil {
-		if o.mustExist {
+		if o.MustExist {
 			return refusal.Errorf(on, d.Doing(), refusal.Missing, "check its name and namespace", "not found")
 		}
 		a.logf("%s is not in cluster %s", d, on.Name())
@@ -49,9 +50,9 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *manifest.Documen
 	if err := a.delete(ctx, d, n); err != nil {
 		return err
 	}
-	c.Output("deleted", tree.Boolean(!o.dry))
+	c.Output("deleted", tree.Boolean(!o.Dry))
 	c.Output("resources", tree.Arr(d.Reference(on.Name(), n.Get("metadata", "uid").Str())))
-	if o.dry || o.wait == 0 {
+	if o.Dry || o.Wait == 0 {
 		return nil
 	}
 	return a.awaitGone(ctx, d, n.Get("metadata", "uid").Str())
@@ -66,10 +67,10 @@ func (a *applying) delete(ctx context.Context, d *manifest.Document, n *tree.Nod
 	// The server ignores options in the query if there is a body.
 	body := tree.Obj(
 		tree.F("apiVersion", tree.Str("v1")), tree.F("kind", tree.Str("DeleteOptions")),
-		tree.F("propagationPolicy", tree.Str(a.propagation)),
+		tree.F("propagationPolicy", tree.Str(a.Propagation)),
 		tree.F("preconditions", tree.Obj(tree.F("uid", n.Get("metadata", "uid")))),
 	)
-	if a.dry {
+	if a.Dry {
 		body.Set("dryRun", tree.Strs([]string{"All"}))
 	}
 	_, err := a.on.Do(ctx, cluster.Call{
@@ -86,7 +87,7 @@ func (a *applying) delete(ctx context.Context, d *manifest.Document, n *tree.Nod
 	if err != nil {
 		return err
 	}
-	if a.dry {
+	if a.Dry {
 		a.logf("%s in cluster %s would be deleted", d, a.on.Name())
 		a.compare(d, n, nil)
 		return nil
@@ -97,7 +98,7 @@ func (a *applying) delete(ctx context.Context, d *manifest.Document, n *tree.Nod
 
 // awaitGone waits until an object is gone, and logs the finalizers that keep it.
 func (a *applying) awaitGone(ctx context.Context, d *manifest.Document, uid string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, a.Wait, errLate)
 	defer cancel()
 	seen, keeps := conditions{}, ""
 	err := a.poll(ctx, d, func(n *tree.Node) (bool, error) {
@@ -116,7 +117,7 @@ func (a *applying) awaitGone(ctx context.Context, d *manifest.Document, uid stri
 	})
 	if errors.Is(err, errLate) {
 		return refusal.Errorf(a.on, "wait for the deletion of "+d.String(), refusal.Late, "check the logs of the controllers that own the finalizers, or wait longer",
-			"still exists after %v; finalizers: %s", a.wait, orNone(keeps))
+			"still exists after %v; finalizers: %s", a.Wait, orNone(keeps))
 	}
 	return err
 }

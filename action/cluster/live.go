@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/input"
 	"example.dev/ingestor/action/cluster/internal/manifest"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
@@ -27,7 +28,7 @@ func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, 
 	if err := d.CheckNames(); err != nil {
 		return nil, err
 	}
-	a, err := r.begin(c, order{cluster: cluster})
+	a, err := r.begin(c, input.Step{Cluster: cluster})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, 
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Settle(k, r.opts.Namespace); err != nil {
+	if err := d.Settle(k, r.input.Namespace); err != nil {
 		return nil, err
 	}
 	if err := a.look(ctx, []*manifest.Document{d}); err != nil {

@@ -21,7 +21,7 @@ const mostTries = 10
 // whole returns a document for validation. An update is merged into the live
 // object, because it need not contain all required fields.
 func (a *applying) whole(d *manifest.Document) (*manifest.Document, error) {
-	if !a.update {
+	if !a.Update {
 		return d, nil
 	}
 	n := a.before[d]
@@ -43,7 +43,7 @@ func (a *applying) missing(d *manifest.Document) error {
 func (a *applying) put(ctx context.Context, d *manifest.Document, before *tree.Node) (*tree.Node, error) {
 	for try := 1; ; try++ {
 		after, err := a.patch(ctx, d, before, false)
-		if !a.update || !errors.Is(err, refusal.ErrWritten) || try == mostTries {
+		if !a.Update || !errors.Is(err, refusal.ErrWritten) || try == mostTries {
 			return after, err
 		}
 		now, err := live(ctx, a.on, d)
@@ -53,7 +53,7 @@ func (a *applying) put(ctx context.Context, d *manifest.Document, before *tree.N
 		case now == nil:
 			return nil, refusal.Errorf(a.on, d.Doing(), refusal.Missing, "create it again if needed", "object was deleted in the meantime")
 		}
-		if a.observed != "" {
+		if a.Observed != "" {
 			if err := a.conflict(d, xrd.Observed(before), now); err != nil {
 				return nil, err
 			}
@@ -111,11 +111,11 @@ func (a *applying) compare(d *manifest.Document, before, after *tree.Node) {
 // the resourceVersion makes the server refuse the update if the object was written
 // in between.
 func (a *applying) body(d *manifest.Document, before *tree.Node, dry bool) *tree.Node {
-	if !a.update || before == nil {
+	if !a.Update || before == nil {
 		return d.Node
 	}
 	out := d.Node
-	if a.observed == "" {
+	if a.Observed == "" {
 		out = tree.Overlay(fields.Owned(before), out)
 	}
 	if dry {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,7 +55,7 @@ func (a *applying) poll(ctx context.Context, d *manifest.Document, look func(n *
 // awaitReady waits until every document is ready, and logs changes of its
 // conditions.
 func (a *applying) awaitReady(ctx context.Context, docs []*manifest.Document) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, a.Wait, errLate)
 	defer cancel()
 	for _, d := range docs {
 		seen := conditions{}
@@ -72,7 +73,7 @@ func (a *applying) awaitReady(ctx context.Context, docs []*manifest.Document) er
 		})
 		if errors.Is(err, errLate) {
 			return refusal.Errorf(a.on, "wait for "+d.String(), refusal.Late, "check the object in the cluster, or wait longer; it is applied, and the cluster continues to process it",
-				"not ready after %v: %s", a.wait, seen)
+				"not ready after %v: %s", a.Wait, seen)
 		}
 		if err != nil {
 			return err
@@ -127,4 +128,13 @@ func ready(n *tree.Node) bool {
 		return c.Get("status").Str() == "True" && (at == nil || number64(at) >= generation)
 	}
 	return false
+}
+
+// number64 returns the integer value of n; 0 if n is not an integer.
+func number64(n *tree.Node) int64 {
+	v, err := strconv.ParseInt(n.Scalar(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return v
 }
