@@ -1,6 +1,9 @@
 // Package composer implements the command composer-ingestor, which shows what the
 // service finds in clusters, which entities it makes and why not, without running
 // the service.
+//
+// It is large because its six subcommands share one session: the same flags, clusters
+// and ingestors.
 package composer
 
 import (
