@@ -1,11 +1,18 @@
 package action
 
+import "fmt"
+
 // Error is the reason why an action failed, with a hint. Runners of actions show
 // both; an error of another type has no hint.
 type Error struct {
 	Err error
 	// Hint says how to fix the problem; it may have several lines.
 	Hint string
+}
+
+// Errorf returns an *Error with a hint and a formatted message.
+func Errorf(hint, format string, args ...any) error {
+	return &Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
 // Error returns the message without the hint.

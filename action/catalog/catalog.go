@@ -76,7 +76,7 @@ func (o Options) fetch(ctx context.Context, c *action.Call) error {
 		if c.Input.Get("optional").IsTrue() {
 			return nil
 		}
-		return wrong("set entityRef or entityRefs", "cannot read entities: neither entityRef nor entityRefs is set")
+		return action.Errorf("set entityRef or entityRefs", "cannot read entities: neither entityRef nor entityRefs is set")
 	}
 	if one.Str() != "" {
 		e, err := o.entity(ctx, c, one.Str())
@@ -95,7 +95,7 @@ func (o Options) fetch(ctx context.Context, c *action.Call) error {
 			return err
 		}
 		if size += len(tree.AppendJSON(nil, e, "")); size > maxEntities {
-			return wrong("read fewer entities, or use several steps", "cannot read entities: larger than %d MiB in total", maxEntities>>20)
+			return action.Errorf("read fewer entities, or use several steps", "cannot read entities: larger than %d MiB in total", maxEntities>>20)
 		}
 		all.Items = append(all.Items, e)
 	}
@@ -114,7 +114,7 @@ func (o Options) entity(ctx context.Context, c *action.Call, given string) (*tre
 		return nil, fmt.Errorf("cannot read entity %q: %w", ref, err)
 	}
 	if e == nil && !c.Input.Get("optional").IsTrue() {
-		return nil, wrong("check the spelling and your permissions, or set optional: true to continue without it", "cannot read entity %q: not found", ref)
+		return nil, action.Errorf("check the spelling and your permissions, or set optional: true to continue without it", "cannot read entity %q: not found", ref)
 	}
 	if e == nil {
 		return tree.Nil(), nil
@@ -165,7 +165,7 @@ func target(in *tree.Node) (string, error) {
 	}
 	given := strings.TrimSpace(in.Get("repoContentsUrl").Str())
 	if given == "" {
-		return "", wrong("set catalogInfoUrl or repoContentsUrl", "cannot register: neither catalogInfoUrl nor repoContentsUrl is set")
+		return "", action.Errorf("set catalogInfoUrl or repoContentsUrl", "cannot register: neither catalogInfoUrl nor repoContentsUrl is set")
 	}
 	page, err := forge.ParsePage(given)
 	if err != nil {
@@ -215,9 +215,4 @@ func write(_ context.Context, c *action.Call) error {
 	c.Logf("wrote %s", at)
 	c.Output("path", tree.Str(at))
 	return nil
-}
-
-// wrong returns an error with a hint.
-func wrong(hint, format string, args ...any) error {
-	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }

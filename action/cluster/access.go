@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/fields"
+	"example.dev/ingestor/action/cluster/internal/input"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/source/cluster"
@@ -43,12 +46,12 @@ func refused(on *cluster.Cluster, err error) error {
 	if e, ok := errors.AsType[*cluster.Error](err); ok {
 		return &action.Denied{Message: e.Error() + "; " + e.Hint, Cluster: on.Name()}
 	}
-	return told(err)
+	return refusal.WithHint(err)
 }
 
 // look reads the live objects, nil for those that do not exist, and returns an
 // error unless the caller has the permission for each of them.
-func (a *applying) look(ctx context.Context, docs []*document) error {
+func (a *applying) look(ctx context.Context, docs []*manifest.Document) error {
 	for _, d := range docs {
 		n, err := live(ctx, a.on, d)
 		if err != nil {
@@ -66,34 +69,34 @@ func (a *applying) look(ctx context.Context, docs []*document) error {
 
 // authorize returns an error unless the caller may do what the step asks for with
 // an object: both for its current owner and for the owner that the manifest sets.
-func (a *applying) authorize(ctx context.Context, d *document, docs []*document) error {
+func (a *applying) authorize(ctx context.Context, d *manifest.Document, docs []*manifest.Document) error {
 	n := a.before[d]
 	permission := action.ResourceUpdate
 	switch {
-	case d.verb == verbRead:
+	case d.Verb == manifest.VerbRead:
 		permission = action.ResourceRead
-	case d.verb == verbDelete:
+	case d.Verb == manifest.VerbDelete:
 		permission = action.ResourceDelete
 	case n == nil:
 		permission = action.ResourceCreate
 	}
-	given := ownerRef(d.node)
+	given := ownerRef(d.Node)
 	owner := ownerRef(n)
 	switch {
 	case owner != "":
-	case d.namespace != "":
-		owner = a.namespaceOwner(ctx, d.namespace, docs)
+	case d.Namespace != "":
+		owner = a.namespaceOwner(ctx, d.Namespace, docs)
 	case n == nil:
 		owner = given
 	}
 	t := action.Target{
-		Name: d.String() + " in cluster " + a.on.Name(), Cluster: a.on.Name(), Namespace: d.within(), Kind: d.kind,
-		Owner: owner, Impersonated: a.on.Impersonates(), Group: d.group(), ClusterScoped: !d.served.namespaced,
+		Name: d.String() + " in cluster " + a.on.Name(), Cluster: a.on.Name(), Namespace: d.Within(), Kind: d.Kind,
+		Owner: owner, Impersonated: a.on.Impersonates(), Group: d.Group(), ClusterScoped: !d.Served.Namespaced,
 	}
 	if err := a.require(ctx, permission, t); err != nil {
 		return err
 	}
-	if a.takeOver {
+	if a.TakeOver {
 		if err := a.require(ctx, action.ResourceTakeOver, t); err != nil {
 			return err
 		}
@@ -104,15 +107,6 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 	t.Owner = given
 	t.Name += ", transferred to " + given
 	return a.require(ctx, permission, t)
-}
-
-// within returns the namespace for permission checks. A kube-* Namespace counts as
-// inside itself, so that creating it is denied like creating objects in it.
-func (d *document) within() string {
-	if d.apiVersion == "v1" && d.kind == "Namespace" && strings.HasPrefix(d.name, "kube-") {
-		return d.name
-	}
-	return d.namespace
 }
 
 // ownerRef returns the owner of an object as a reference, empty if it has none.
@@ -131,7 +125,7 @@ func ownerRef(n *tree.Node) string {
 // namespaceOwner returns the owner of a namespace, which may be one that the same
 // manifest creates. It returns an empty string if there is none, or if the
 // namespace cannot be read, which is logged.
-func (a *applying) namespaceOwner(ctx context.Context, name string, docs []*document) string {
+func (a *applying) namespaceOwner(ctx context.Context, name string, docs []*manifest.Document) string {
 	n, err := a.on.Account().Do(ctx, cluster.Call{
 		Doing: "read the owner of namespace " + name, Path: "/api/v1/namespaces/" + url.PathEscape(name),
 		Needs: cluster.Rule{Groups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
@@ -144,16 +138,16 @@ func (a *applying) namespaceOwner(ctx context.Context, name string, docs []*docu
 		return ""
 	}
 	for _, d := range docs {
-		if d.apiVersion == "v1" && d.kind == "Namespace" && d.name == name {
-			return ownerRef(d.node)
+		if d.APIVersion == "v1" && d.Kind == "Namespace" && d.Name == name {
+			return ownerRef(d.Node)
 		}
 	}
 	return ""
 }
 
 // checkApply returns the *action.Denied for a step that apply would refuse.
-func (w *writer) checkApply(ctx context.Context, c *action.Call, o order) error {
-	docs, err := documents(o.manifest)
+func (w *writer) checkApply(ctx context.Context, c *action.Call, o input.Step) error {
+	docs, err := manifest.Read(o.Manifest)
 	if err != nil {
 		return err
 	}
@@ -161,25 +155,25 @@ func (w *writer) checkApply(ctx context.Context, c *action.Call, o order) error 
 }
 
 // checkDelete returns the *action.Denied for a step that remove would refuse.
-func (w *writer) checkDelete(ctx context.Context, c *action.Call, d *document, o order) error {
-	if err := d.checkNames(); err != nil {
+func (w *writer) checkDelete(ctx context.Context, c *action.Call, d *manifest.Document, o input.Step) error {
+	if err := d.CheckNames(); err != nil {
 		return err
 	}
-	return w.preflight(ctx, c, []*document{d}, o, "delete")
+	return w.preflight(ctx, c, []*manifest.Document{d}, o, "delete")
 }
 
 // preflight runs the checks of the step on the documents, and writes nothing.
-func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*document, o order, verbs ...string) error {
+func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*manifest.Document, o input.Step, verbs ...string) error {
 	a, err := w.begin(c, o)
 	if err != nil {
 		return err
 	}
 	for _, d := range docs {
-		k, err := a.kinds.find(ctx, a.on.Account(), d)
+		k, err := a.kinds.Find(ctx, a.on.Account(), d)
 		if err != nil {
 			return err
 		}
-		if err := d.settle(k, o.namespace); err != nil {
+		if err := d.Settle(k, o.Namespace); err != nil {
 			return err
 		}
 		if err := a.reviewed(ctx, d, verbs); err != nil {
@@ -191,7 +185,7 @@ func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*document
 
 // reviewed asks a cluster that impersonates whether the user may use the verbs on
 // an object.
-func (a *applying) reviewed(ctx context.Context, d *document, verbs []string) error {
+func (a *applying) reviewed(ctx context.Context, d *manifest.Document, verbs []string) error {
 	if !a.on.Impersonates() {
 		return nil
 	}
@@ -199,8 +193,8 @@ func (a *applying) reviewed(ctx context.Context, d *document, verbs []string) er
 		review := tree.Obj(
 			tree.F("apiVersion", tree.Str("authorization.k8s.io/v1")), tree.F("kind", tree.Str("SelfSubjectAccessReview")),
 			tree.F("spec", tree.Obj(tree.F("resourceAttributes", tree.Obj(
-				tree.F("verb", tree.Str(verb)), tree.F("group", tree.Str(d.served.group)), tree.F("version", tree.Str(d.served.version)),
-				tree.F("resource", tree.Str(d.served.plural)), tree.F("namespace", tree.Str(d.namespace)), tree.F("name", tree.Str(d.name)),
+				tree.F("verb", tree.Str(verb)), tree.F("group", tree.Str(d.Served.Group)), tree.F("version", tree.Str(d.Served.Version)),
+				tree.F("resource", tree.Str(d.Served.Plural)), tree.F("namespace", tree.Str(d.Namespace)), tree.F("name", tree.Str(d.Name)),
 			)))),
 		)
 		n, err := a.on.Do(ctx, cluster.Call{
@@ -215,7 +209,7 @@ func (a *applying) reviewed(ctx context.Context, d *document, verbs []string) er
 		}
 		return &action.Denied{Message: fmt.Sprintf(
 			"Cannot %s: cluster %s does not let %s %s %s%s. The missing RBAC rule: { apiGroups: [%q], resources: [%q], verbs: [%q] }",
-			d.doing(), a.on.Name(), a.caller.Ref, verb, d.served.plural, inNamespace(d.namespace), d.served.group, d.served.plural, verb), Cluster: a.on.Name()}
+			d.Doing(), a.on.Name(), a.caller.Ref, verb, d.Served.Plural, inNamespace(d.Namespace), d.Served.Group, d.Served.Plural, verb), Cluster: a.on.Name()}
 	}
 	return nil
 }
@@ -225,29 +219,6 @@ func inNamespace(name string) string {
 		return ""
 	}
 	return " in namespace " + name
-}
-
-// stamps are the annotations that stamp sets.
-var stamps = []string{words.AnnotationRequestedBy, words.AnnotationTask, words.AnnotationFromTemplate}
-
-// unstamp removes the annotations that stamp sets from metadata. The caller must
-// own the fields of metadata.
-func unstamp(meta *tree.Node) {
-	annotations := meta.Get("annotations")
-	if !annotations.IsMap() {
-		return
-	}
-	rest := tree.Obj()
-	for _, f := range annotations.Fields {
-		if !slices.Contains(stamps, f.Key) {
-			rest.Fields = append(rest.Fields, f)
-		}
-	}
-	if rest.Len() == 0 && annotations.Len() > 0 {
-		meta.Delete("annotations")
-		return
-	}
-	meta.Set("annotations", rest)
 }
 
 // stamp returns a document with annotations for its creator, task and Template. An
@@ -265,7 +236,7 @@ func (a *applying) stamp(d, before *tree.Node) *tree.Node {
 	if old := meta.Get("annotations"); old.IsMap() {
 		annotations.Fields = append(annotations.Fields, old.Fields...)
 	}
-	for _, key := range stamps {
+	for _, key := range fields.Stamps {
 		annotations.Delete(key)
 		if made[key] != "" {
 			annotations.Set(key, tree.Str(made[key]))

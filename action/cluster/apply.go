@@ -7,33 +7,22 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/fields"
+	"example.dev/ingestor/action/cluster/internal/input"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
+	"example.dev/ingestor/action/cluster/internal/served"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/words"
 )
 
-// order is the input of a step.
-type order struct {
-	manifest           *tree.Node
-	cluster, namespace string
-	// wait is how long the step waits; 0 means that it does not wait.
-	wait          time.Duration
-	takeOver, dry bool
-	propagation   string
-	mustExist     bool
-	// update requires the objects to exist. observed is the state of the single
-	// object that the form was filled from; empty if it was not filled.
-	update   bool
-	observed string
-}
-
 // applying is one run of cluster:apply or cluster:delete.
 type applying struct {
 	*writer
-	order
+	input.Step
 	// on is the cluster with the identity of the caller.
 	on   *cluster.Cluster
 	logf func(format string, args ...any)
@@ -48,12 +37,12 @@ type applying struct {
 	require        func(ctx context.Context, permission string, t action.Target) error
 	// before holds the objects as they were when the step began, nil for those that
 	// did not exist.
-	before map[*document]*tree.Node
+	before map[*manifest.Document]*tree.Node
 }
 
 // begin selects the cluster of a step, with the identity of the caller.
-func (w *writer) begin(c *action.Call, o order) (*applying, error) {
-	on, err := w.choose(o.cluster)
+func (w *writer) begin(c *action.Call, o input.Step) (*applying, error) {
+	on, err := w.choose(o.Cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -65,14 +54,14 @@ func (w *writer) begin(c *action.Call, o order) (*applying, error) {
 		logf = func(string, ...any) {}
 	}
 	return &applying{
-		writer: w, order: o, on: on, logf: logf, change: c.Change, audit: c.Record,
-		caller: c.Caller, task: c.Task, template: c.Template, require: c.Require, before: map[*document]*tree.Node{},
+		writer: w, Step: o, on: on, logf: logf, change: c.Change, audit: c.Record,
+		caller: c.Caller, task: c.Task, template: c.Template, require: c.Require, before: map[*manifest.Document]*tree.Node{},
 	}, nil
 }
 
 // apply implements cluster:apply.
-func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
-	docs, err := documents(o.manifest)
+func (w *writer) apply(ctx context.Context, c *action.Call, o input.Step) error {
+	docs, err := manifest.Read(o.Manifest)
 	if err != nil {
 		return err
 	}
@@ -80,8 +69,8 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	if err != nil {
 		return err
 	}
-	if o.observed != "" && len(docs) > 1 {
-		return wrong("remove observed, or use several steps", "cannot use observed: requires a manifest with one object, not %d", len(docs))
+	if o.Observed != "" && len(docs) > 1 {
+		return action.Errorf("remove observed, or use several steps", "cannot use observed: requires a manifest with one object, not %d", len(docs))
 	}
 	// Check every document before changing anything.
 	if err := a.prepare(ctx, docs); err != nil {
@@ -95,18 +84,18 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	for i, n := range before {
 		uids[i] = n.Get("metadata", "uid").Str()
 	}
-	if !o.dry {
+	if !o.Dry {
 		if uids, err = a.write(ctx, docs, before); err != nil {
 			return err
 		}
 	}
 	resources := tree.Arr()
 	for i, d := range docs {
-		resources.Items = append(resources.Items, d.reference(a.on.Name(), uids[i]))
+		resources.Items = append(resources.Items, d.Reference(a.on.Name(), uids[i]))
 	}
 	c.Output("resources", resources)
-	c.Output("manifest", tree.Str(text(docs)))
-	if o.dry || o.wait == 0 {
+	c.Output("manifest", tree.Str(manifest.YAML(docs)))
+	if o.Dry || o.Wait == 0 {
 		return nil
 	}
 	return a.awaitReady(ctx, docs)
@@ -114,17 +103,17 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 
 // prepare finds out how the documents are served, and validates them against the
 // schemas of their definitions.
-func (a *applying) prepare(ctx context.Context, docs []*document) error {
+func (a *applying) prepare(ctx context.Context, docs []*manifest.Document) error {
 	for _, d := range docs {
-		k, err := a.kinds.find(ctx, a.on.Account(), d)
+		k, err := a.kinds.Find(ctx, a.on.Account(), d)
 		if err != nil {
 			return err
 		}
-		if err := d.settle(k, a.namespace); err != nil {
+		if err := d.Settle(k, a.Namespace); err != nil {
 			return err
 		}
 	}
-	if err := distinct(docs); err != nil {
+	if err := manifest.Distinct(docs); err != nil {
 		return err
 	}
 	if err := a.look(ctx, docs); err != nil {
@@ -135,7 +124,7 @@ func (a *applying) prepare(ctx context.Context, docs []*document) error {
 		if err != nil {
 			return err
 		}
-		if err := a.check(ctx, a.on.Account(), whole); err != nil {
+		if err := a.kinds.Check(ctx, a.on.Account(), whole); err != nil {
 			return err
 		}
 	}
@@ -144,35 +133,35 @@ func (a *applying) prepare(ctx context.Context, docs []*document) error {
 
 // try does a dry run of all documents on the server. It returns the live objects,
 // nil for those that do not exist.
-func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, error) {
+func (a *applying) try(ctx context.Context, docs []*manifest.Document) ([]*tree.Node, error) {
 	before := make([]*tree.Node, len(docs))
 	made := map[string]bool{}
 	for i, d := range docs {
 		before[i] = a.before[d]
-		if d.apiVersion == "v1" && d.kind == "Namespace" && before[i] == nil {
-			made[d.name] = true
+		if d.APIVersion == "v1" && d.Kind == "Namespace" && before[i] == nil {
+			made[d.Name] = true
 		}
-		if d.namespace != "" && made[d.namespace] {
+		if d.Namespace != "" && made[d.Namespace] {
 			a.logf("skipped dry run of %s: its namespace does not exist yet", d)
 			continue
 		}
-		if before[i] == nil && a.update {
+		if before[i] == nil && a.Update {
 			return nil, a.missing(d)
 		}
 		after, err := a.patch(ctx, d, before[i], true)
 		if err != nil {
 			return nil, err
 		}
-		if gone := dropped(d, after); len(gone) > 0 {
-			return nil, invalid(a.on, d, gone)
+		if gone := refusal.Dropped(d, after); len(gone) > 0 {
+			return nil, refusal.InvalidFields(a.on, d, gone)
 		}
 		if err := a.mayWrite(d, before[i]); err != nil {
 			return nil, err
 		}
-		if err := a.conflict(d, a.observed, before[i]); err != nil && !same(before[i], after) {
+		if err := a.conflict(d, a.Observed, before[i]); err != nil && !fields.Same(before[i], after) {
 			return nil, err
 		}
-		if a.dry {
+		if a.Dry {
 			a.logf("%s in cluster %s would be %s", d, a.on.Name(), change(before[i], after))
 			a.compare(d, before[i], after)
 		}
@@ -193,27 +182,27 @@ func change(before, after *tree.Node) string {
 
 // mayWrite returns an error if the portal did not create an object, or the object
 // belongs to another owner, and takeOver is not set.
-func (a *applying) mayWrite(d *document, before *tree.Node) error {
-	if before == nil || a.takeOver {
+func (a *applying) mayWrite(d *manifest.Document, before *tree.Node) error {
+	if before == nil || a.TakeOver {
 		return nil
 	}
-	if yes, others := ours(before); !yes {
+	if yes, others := fields.Ours(before); !yes {
 		what := "object was not created by the portal"
 		hint := "set takeOver to true to delete it anyway"
 		switch {
-		case a.update:
+		case a.Update:
 			hint = "change it at its source, or set takeOver to true to change it anyway"
-		case d.verb == verbApply:
+		case d.Verb == manifest.VerbApply:
 			what = "object already exists, and was not created by the portal"
 			hint = "choose another name, or set takeOver to true to change it anyway"
 		}
 		if len(others) > 0 {
 			what += ", but by " + quoted(others)
 		}
-		return failure(a.on, d.doing(), Foreign, hint, "%s", what)
+		return refusal.Errorf(a.on, d.Doing(), refusal.Foreign, hint, "%s", what)
 	}
-	owner, wanted := ownerOf(before), ownerOf(d.node)
-	if a.update || d.verb != verbApply {
+	owner, wanted := ownerOf(before), ownerOf(d.Node)
+	if a.Update || d.Verb != manifest.VerbApply {
 		// An update or deletion names an existing object on purpose.
 		return nil
 	}
@@ -222,7 +211,7 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 		if wanted == "" {
 			hint = "choose another name, or set the owner of the existing object"
 		}
-		return failure(a.on, d.doing(), Foreign, hint, "object already exists and belongs to %s", owner)
+		return refusal.Errorf(a.on, d.Doing(), refusal.Foreign, hint, "object already exists and belongs to %s", owner)
 	}
 	return nil
 }
@@ -237,13 +226,13 @@ func quoted(names []string) string {
 	for i, n := range names {
 		out[i] = fmt.Sprintf("%q", n)
 	}
-	return andList(out)
+	return refusal.Join(out)
 }
 
 // write applies the documents in order and returns their UIDs. Once started, it
 // continues for a grace period after the task is cancelled, so that the documents
 // are not applied only in part.
-func (a *applying) write(ctx context.Context, docs []*document, before []*tree.Node) ([]string, error) {
+func (a *applying) write(ctx context.Context, docs []*manifest.Document, before []*tree.Node) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -252,9 +241,9 @@ func (a *applying) write(ctx context.Context, docs []*document, before []*tree.N
 	uids := make([]string, len(docs))
 	for i, d := range docs {
 		after, err := a.put(longer, d, before[i])
-		if gone := dropped(d, after); err == nil && len(gone) > 0 {
+		if gone := refusal.Dropped(d, after); err == nil && len(gone) > 0 {
 			// The object was written, but not as requested.
-			err = invalid(a.on, d, gone)
+			err = refusal.InvalidFields(a.on, d, gone)
 		}
 		a.record(d, before[i], err)
 		if err != nil {
@@ -267,7 +256,7 @@ func (a *applying) write(ctx context.Context, docs []*document, before []*tree.N
 }
 
 // partly adds to an error the documents that were applied before it.
-func partly(err error, done []*document) error {
+func partly(err error, done []*manifest.Document) error {
 	if len(done) == 0 {
 		return err
 	}
@@ -275,39 +264,39 @@ func partly(err error, done []*document) error {
 	for _, d := range done {
 		names = append(names, d.String())
 	}
-	return &action.Error{Err: err, Hint: strings.TrimPrefix(hintOf(err)+"\n"+andList(names)+" was already applied; running the step again does not change it", "\n")}
+	return &action.Error{Err: err, Hint: strings.TrimPrefix(hintOf(err)+"\n"+refusal.Join(names)+" was already applied; running the step again does not change it", "\n")}
 }
 
 // patch applies a document, or does a dry run of it. before is the live object;
 // nil if it does not exist.
-func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dry bool) (*tree.Node, error) {
+func (a *applying) patch(ctx context.Context, d *manifest.Document, before *tree.Node, dry bool) (*tree.Node, error) {
 	query := url.Values{"fieldManager": {Manager}, "fieldValidation": {"Strict"}}
-	if a.takeOver {
+	if a.TakeOver {
 		query.Set("force", "true")
 	}
 	if dry {
 		query.Set("dryRun", "All")
 	}
 	n, err := a.on.Do(ctx, cluster.Call{
-		Doing: d.doing(), Method: http.MethodPatch, Path: d.served.path(d.namespace, d.name), Query: query,
-		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, emptied(a.stamp(a.body(d, before, dry), before), before), ""),
-		Needs: d.served.needs("get", "create", "patch"),
+		Doing: d.Doing(), Method: http.MethodPatch, Path: d.Served.Path(d.Namespace, d.Name), Query: query,
+		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, fields.WithoutEmptied(a.stamp(a.body(d, before, dry), before), before), ""),
+		Needs: d.Served.Needs("get", "create", "patch"),
 	})
 	return n, a.explain(ctx, d, err)
 }
 
 // explain returns the reason why a document was refused.
-func (a *applying) explain(ctx context.Context, d *document, err error) error {
+func (a *applying) explain(ctx context.Context, d *manifest.Document, err error) error {
 	if err == nil {
 		return nil
 	}
-	err = explain(a.on, d, err)
-	if bad, ok := errors.AsType[*InvalidError](err); ok {
-		err = invalid(a.on, d, a.titled(d, bad.Problems))
+	err = refusal.Explain(a.on, d, err)
+	if bad, ok := errors.AsType[*refusal.InvalidError](err); ok {
+		err = refusal.InvalidFields(a.on, d, a.kinds.Titled(a.on, d, bad.Problems))
 	}
-	if reason(err) == cluster.Absent {
-		a.kinds.forget(a.on.Account(), d)
-		if why := notEstablished(ctx, a.on.Account(), d); why != nil {
+	if refusal.ReasonOf(err) == cluster.Absent {
+		a.kinds.Forget(a.on.Account(), d)
+		if why := served.NotEstablished(ctx, a.on.Account(), d); why != nil {
 			err = why
 		}
 	}
@@ -317,38 +306,10 @@ func (a *applying) explain(ctx context.Context, d *document, err error) error {
 	return err
 }
 
-// dropped returns the fields of a spec that the server dropped because the schema
-// of the definition does not have them. Built-in kinds are skipped: the server may
-// convert one of their fields into another, and it rejects unknown fields.
-func dropped(d *document, after *tree.Node) []Problem {
-	if group := d.group(); !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
-		return nil
+// hintOf returns the hint of an error, if it has one.
+func hintOf(err error) string {
+	if e, ok := errors.AsType[*action.Error](err); ok {
+		return e.Hint
 	}
-	var out []Problem
-	var look func(path string, sent, got *tree.Node)
-	look = func(path string, sent, got *tree.Node) {
-		switch {
-		case sent.IsMap() && got.IsMap():
-			for _, f := range sent.Fields {
-				at := path + "." + f.Key
-				if !got.Has(f.Key) {
-					// Empty maps, and empty lists of type set or map, are not kept either.
-					empty := (f.Value.IsMap() || f.Value.IsList()) && f.Value.Len() == 0
-					if !f.Value.IsNull() && !empty {
-						out = append(out, Problem{at, lost})
-					}
-					continue
-				}
-				look(at, f.Value, got.Get(f.Key))
-			}
-		case sent.IsList() && got.IsList() && sent.Len() == got.Len():
-			for i, item := range sent.List() {
-				look(fmt.Sprintf("%s[%d]", path, i), item, got.List()[i])
-			}
-		}
-	}
-	if sent := d.node.Get("spec"); sent != nil && after.Get("spec") != nil {
-		look("spec", sent, after.Get("spec"))
-	}
-	return out
+	return ""
 }

@@ -5,16 +5,18 @@ import (
 	"errors"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
 
 // record writes to the audit log that a document was applied or deleted, or why it
 // was not. before is the previous object; nil if there was none.
-func (a *applying) record(d *document, before *tree.Node, err error) {
+func (a *applying) record(d *manifest.Document, before *tree.Node, err error) {
 	operation := "update"
 	switch {
-	case d.verb == verbDelete:
+	case d.Verb == manifest.VerbDelete:
 		operation = ""
 	case before == nil:
 		operation = "create"
@@ -25,11 +27,11 @@ func (a *applying) record(d *document, before *tree.Node, err error) {
 // refused writes to the audit log that a document was refused before anything was
 // written, and returns err. If there are several documents, the error determines
 // which one.
-func (a *applying) refused(docs []*document, err error) error {
-	at := &document{verb: docs[0].verb}
+func (a *applying) refused(docs []*manifest.Document, err error) error {
+	at := &manifest.Document{Verb: docs[0].Verb}
 	e, named := errors.AsType[*cluster.Error](err)
 	for _, d := range docs {
-		if len(docs) == 1 || named && d.doing() == e.Doing {
+		if len(docs) == 1 || named && d.Doing() == e.Doing {
 			at = d
 		}
 	}
@@ -40,23 +42,23 @@ func (a *applying) refused(docs []*document, err error) error {
 }
 
 // event writes an audit event about a document, except in a dry run.
-func (a *applying) event(d *document, operation string, err error) {
-	if a.audit == nil || a.dry {
+func (a *applying) event(d *manifest.Document, operation string, err error) {
+	if a.audit == nil || a.Dry {
 		return
 	}
 	name := action.EventClusterApply
-	if d.verb == verbDelete {
+	if d.Verb == manifest.VerbDelete {
 		name = action.EventClusterDelete
 	}
 	a.audit(name, map[string]string{
-		"cluster": a.on.Name(), "namespace": d.namespace, "apiVersion": d.apiVersion, "kind": d.kind, "name": d.name, "operation": operation,
+		"cluster": a.on.Name(), "namespace": d.Namespace, "apiVersion": d.APIVersion, "kind": d.Kind, "name": d.Name, "operation": operation,
 	}, classified(err))
 }
 
 // classified returns only the class of an error, because the message of a cluster
 // may quote the manifest.
 func classified(err error) error {
-	switch why := reason(err); {
+	switch why := refusal.ReasonOf(err); {
 	case err == nil:
 		return nil
 	case why != "":

@@ -17,7 +17,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +24,10 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/input"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
+	"example.dev/ingestor/action/cluster/internal/served"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
@@ -108,25 +111,46 @@ func (f *Fleet) Cluster(name string) (*cluster.Cluster, error) {
 // cluster:delete.
 func Actions(clusters Clusters, opts Options) []action.Action {
 	w := newWriter(clusters, opts)
-	return []action.Action{w.applyAction(), w.deleteAction()}
+	apply, remove := input.ApplyAction(), input.DeleteAction()
+	apply.Check, apply.Run = w.applyWith(w.checkApply), w.applyWith(w.apply)
+	remove.Check, remove.Run = w.deleteWith(w.checkDelete), w.deleteWith(w.remove)
+	return []action.Action{apply, remove}
+}
+
+// applyWith returns a function that reads the input of cluster:apply for do.
+func (w *writer) applyWith(do func(context.Context, *action.Call, input.Step) error) func(context.Context, *action.Call) error {
+	return func(ctx context.Context, c *action.Call) error {
+		o, err := w.input.Apply(c)
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, o)
+	}
+}
+
+// deleteWith returns a function that reads the input of cluster:delete for do.
+func (w *writer) deleteWith(do func(context.Context, *action.Call, *manifest.Document, input.Step) error) func(context.Context, *action.Call) error {
+	return func(ctx context.Context, c *action.Call) error {
+		d, o, err := w.input.Delete(c)
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, d, o)
+	}
 }
 
 // writer is the state that the actions share.
 type writer struct {
 	clusters Clusters
 	opts     Options
-	kinds    kinds
-	schemas  schemas
+	input    input.Defaults
+	kinds    *served.Kinds
 }
 
 func newWriter(clusters Clusters, opts Options) *writer {
-	opts.Namespace = cmp.Or(opts.Namespace, "default")
-	opts.Wait = cmp.Or(opts.Wait, defaultWait)
-	return &writer{
-		clusters: clusters, opts: opts,
-		kinds:   kinds{known: map[kindKey]kind{}},
-		schemas: schemas{known: map[kindKey]*schema{}},
-	}
+	return &writer{clusters: clusters, opts: opts, input: input.Defaults{
+		Namespace: cmp.Or(opts.Namespace, "default"), Wait: cmp.Or(opts.Wait, defaultWait),
+	}, kinds: served.New(opts.Schema)}
 }
 
 // noCluster is a hint for new users as well as for operators.
@@ -150,30 +174,14 @@ func (w *writer) choose(name string) (*cluster.Cluster, error) {
 	name = Chosen(w.clusters, w.opts, name)
 	switch {
 	case len(names) == 0:
-		return nil, wrong(noCluster, "cannot select a cluster: none is configured")
+		return nil, action.Errorf(noCluster, "cannot select a cluster: none is configured")
 	case name == "":
-		return nil, wrong("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: several are configured, and the step names none")
+		return nil, action.Errorf("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: several are configured, and the step names none")
 	case !slices.Contains(names, name):
-		return nil, wrong("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: unknown cluster %q", name)
+		return nil, action.Errorf("set cluster to one of "+strings.Join(names, ", "), "cannot select a cluster: unknown cluster %q", name)
 	}
 	c, err := w.clusters.Cluster(name)
-	return c, told(err)
-}
-
-// wrong returns an error for wrong input of a step.
-func wrong(hint, format string, args ...any) error {
-	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
-}
-
-// told wraps an error of a cluster with its hint, unless it is already wrapped.
-func told(err error) error {
-	if _, ok := errors.AsType[*action.Error](err); ok {
-		return err
-	}
-	if e, ok := errors.AsType[*cluster.Error](err); ok {
-		return &action.Error{Err: err, Hint: e.Hint}
-	}
-	return err
+	return c, refusal.WithHint(err)
 }
 
 // grace is how long started work may continue after the task is cancelled, so that

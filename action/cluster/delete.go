@@ -7,14 +7,17 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/input"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
 
 // remove implements cluster:delete. It deletes only objects that the portal
 // applied, unless takeOver is set.
-func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o order) error {
-	if err := d.checkNames(); err != nil {
+func (w *writer) remove(ctx context.Context, c *action.Call, d *manifest.Document, o input.Step) error {
+	if err := d.CheckNames(); err != nil {
 		return err
 	}
 	a, err := w.begin(c, o)
@@ -22,41 +25,41 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 		return err
 	}
 	on := a.on
-	k, err := w.kinds.find(ctx, on.Account(), d)
+	k, err := w.kinds.Find(ctx, on.Account(), d)
 	if err != nil {
 		return err
 	}
-	if err := d.settle(k, o.namespace); err != nil {
+	if err := d.Settle(k, o.Namespace); err != nil {
 		return err
 	}
-	if err := a.look(ctx, []*document{d}); err != nil {
+	if err := a.look(ctx, []*manifest.Document{d}); err != nil {
 		return err
 	}
 	n := a.before[d]
 	if n == nil {
-		if o.mustExist {
-			return failure(on, d.doing(), Missing, "check its name and namespace", "not found")
+		if o.MustExist {
+			return refusal.Errorf(on, d.Doing(), refusal.Missing, "check its name and namespace", "not found")
 		}
 		a.logf("%s is not in cluster %s", d, on.Name())
 		c.Output("deleted", tree.Boolean(false))
 		return nil
 	}
 	if err := a.mayWrite(d, n); err != nil {
-		return a.refused([]*document{d}, err)
+		return a.refused([]*manifest.Document{d}, err)
 	}
 	if err := a.delete(ctx, d, n); err != nil {
 		return err
 	}
-	c.Output("deleted", tree.Boolean(!o.dry))
-	c.Output("resources", tree.Arr(d.reference(on.Name(), n.Get("metadata", "uid").Str())))
-	if o.dry || o.wait == 0 {
+	c.Output("deleted", tree.Boolean(!o.Dry))
+	c.Output("resources", tree.Arr(d.Reference(on.Name(), n.Get("metadata", "uid").Str())))
+	if o.Dry || o.Wait == 0 {
 		return nil
 	}
 	return a.awaitGone(ctx, d, n.Get("metadata", "uid").Str())
 }
 
 // delete deletes an object, with its UID as a precondition.
-func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error {
+func (a *applying) delete(ctx context.Context, d *manifest.Document, n *tree.Node) error {
 	if n.Get("metadata", "deletionTimestamp") != nil {
 		a.logf("%s in cluster %s is already being deleted", d, a.on.Name())
 		return nil
@@ -64,17 +67,17 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 	// The server ignores options in the query if there is a body.
 	body := tree.Obj(
 		tree.F("apiVersion", tree.Str("v1")), tree.F("kind", tree.Str("DeleteOptions")),
-		tree.F("propagationPolicy", tree.Str(a.propagation)),
+		tree.F("propagationPolicy", tree.Str(a.Propagation)),
 		tree.F("preconditions", tree.Obj(tree.F("uid", n.Get("metadata", "uid")))),
 	)
-	if a.dry {
+	if a.Dry {
 		body.Set("dryRun", tree.Strs([]string{"All"}))
 	}
 	_, err := a.on.Do(ctx, cluster.Call{
-		Doing: d.doing(), Method: http.MethodDelete, Path: d.served.path(d.namespace, d.name),
-		Body: tree.AppendJSON(nil, body, ""), Needs: d.served.needs("get", "delete"),
+		Doing: d.Doing(), Method: http.MethodDelete, Path: d.Served.Path(d.Namespace, d.Name),
+		Body: tree.AppendJSON(nil, body, ""), Needs: d.Served.Needs("get", "delete"),
 	})
-	if r, ok := cluster.RefusalOf(err); ok && r.Code == http.StatusNotFound && r.Name == d.name {
+	if r, ok := cluster.RefusalOf(err); ok && r.Code == http.StatusNotFound && r.Name == d.Name {
 		// The object was already gone, or deleted by a request of ours whose response
 		// was lost.
 		err = nil
@@ -84,7 +87,7 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 	if err != nil {
 		return err
 	}
-	if a.dry {
+	if a.Dry {
 		a.logf("%s in cluster %s would be deleted", d, a.on.Name())
 		a.compare(d, n, nil)
 		return nil
@@ -94,8 +97,8 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 }
 
 // awaitGone waits until an object is gone, and logs the finalizers that keep it.
-func (a *applying) awaitGone(ctx context.Context, d *document, uid string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
+func (a *applying) awaitGone(ctx context.Context, d *manifest.Document, uid string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, a.Wait, errLate)
 	defer cancel()
 	seen, keeps := conditions{}, ""
 	err := a.poll(ctx, d, func(n *tree.Node) (bool, error) {
@@ -113,8 +116,8 @@ func (a *applying) awaitGone(ctx context.Context, d *document, uid string) error
 		return false, nil
 	})
 	if errors.Is(err, errLate) {
-		return failure(a.on, "wait for the deletion of "+d.String(), Late, "check the logs of the controllers that own the finalizers, or wait longer",
-			"still exists after %v; finalizers: %s", a.wait, orNone(keeps))
+		return refusal.Errorf(a.on, "wait for the deletion of "+d.String(), refusal.Late, "check the logs of the controllers that own the finalizers, or wait longer",
+			"still exists after %v; finalizers: %s", a.Wait, orNone(keeps))
 	}
 	return err
 }

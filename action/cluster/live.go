@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/input"
+	"example.dev/ingestor/action/cluster/internal/manifest"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/source/cluster"
 )
-
-// verbRead is the verb of a Reader.
-const verbRead = "read"
 
 // Reader reads live resources, with the same error messages as the actions. It may
 // be used concurrently.
@@ -21,26 +21,35 @@ func NewReader(clusters Clusters, opts Options) *Reader { return &Reader{newWrit
 // The cluster and the namespace may be empty, as in a step. The result is nil if
 // the resource does not exist.
 func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, kind, namespace, name string) (*tree.Node, error) {
-	d := &document{
-		verb: verbRead, node: tree.Obj(tree.F("metadata", tree.Obj())),
-		apiVersion: apiVersion, kind: kind, namespace: namespace, name: name,
+	d := &manifest.Document{
+		Verb: manifest.VerbRead, Node: tree.Obj(tree.F("metadata", tree.Obj())),
+		APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name,
 	}
-	if err := d.checkNames(); err != nil {
+	if err := d.CheckNames(); err != nil {
 		return nil, err
 	}
-	a, err := r.begin(c, order{cluster: cluster})
+	a, err := r.begin(c, input.Step{Cluster: cluster})
 	if err != nil {
 		return nil, err
 	}
-	k, err := r.kinds.find(ctx, a.on.Account(), d)
+	k, err := r.kinds.Find(ctx, a.on.Account(), d)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.settle(k, r.opts.Namespace); err != nil {
+	if err := d.Settle(k, r.input.Namespace); err != nil {
 		return nil, err
 	}
-	if err := a.look(ctx, []*document{d}); err != nil {
+	if err := a.look(ctx, []*manifest.Document{d}); err != nil {
 		return nil, err
 	}
 	return a.before[d], nil
+}
+
+// live returns the live object; nil if it does not exist.
+func live(ctx context.Context, c *cluster.Cluster, d *manifest.Document) (*tree.Node, error) {
+	n, err := c.Do(ctx, cluster.Call{Doing: d.Doing(), Path: d.Served.Path(d.Namespace, d.Name), Needs: d.Served.Needs("get")})
+	if r, ok := cluster.RefusalOf(err); ok && r.Code == 404 && r.Reason == "NotFound" && r.Name == d.Name {
+		return nil, nil
+	}
+	return n, err
 }

@@ -3,9 +3,12 @@ package cluster
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
@@ -21,7 +24,7 @@ const (
 
 // poll calls look until it reports that it is done, or ctx ends. Temporary server
 // errors are retried.
-func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node) (done bool, err error)) error {
+func (a *applying) poll(ctx context.Context, d *manifest.Document, look func(n *tree.Node) (done bool, err error)) error {
 	told := ""
 	for pause := firstPause; ; pause = min(pause*3/2, mostPause) {
 		n, err := live(ctx, a.on, d)
@@ -31,7 +34,7 @@ func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node
 				return err
 			}
 		}
-		switch reason(err) {
+		switch refusal.ReasonOf(err) {
 		case "", cluster.Canceled:
 		case cluster.Unreachable, cluster.Timeout, cluster.Server:
 			if ctx.Err() == nil && told != err.Error() {
@@ -39,7 +42,7 @@ func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node
 				a.logf("%s; still waiting", told)
 			}
 		default:
-			return explain(a.on, d, err)
+			return refusal.Explain(a.on, d, err)
 		}
 		select {
 		case <-time.After(pause):
@@ -51,17 +54,17 @@ func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node
 
 // awaitReady waits until every document is ready, and logs changes of its
 // conditions.
-func (a *applying) awaitReady(ctx context.Context, docs []*document) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
+func (a *applying) awaitReady(ctx context.Context, docs []*manifest.Document) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, a.Wait, errLate)
 	defer cancel()
 	for _, d := range docs {
 		seen := conditions{}
 		err := a.poll(ctx, d, func(n *tree.Node) (bool, error) {
 			switch {
 			case n == nil:
-				return false, failure(a.on, "wait for "+d.String(), Missing, "find out what deleted it", "object no longer exists")
+				return false, refusal.Errorf(a.on, "wait for "+d.String(), refusal.Missing, "find out what deleted it", "object no longer exists")
 			case n.Get("metadata", "deletionTimestamp") != nil:
-				return false, failure(a.on, "wait for "+d.String(), Missing, "find out what deletes it", "object is being deleted")
+				return false, refusal.Errorf(a.on, "wait for "+d.String(), refusal.Missing, "find out what deletes it", "object is being deleted")
 			}
 			for _, line := range seen.changes(n) {
 				a.logf("%s: %s", d, line)
@@ -69,8 +72,8 @@ func (a *applying) awaitReady(ctx context.Context, docs []*document) error {
 			return ready(n), nil
 		})
 		if errors.Is(err, errLate) {
-			return failure(a.on, "wait for "+d.String(), Late, "check the object in the cluster, or wait longer; it is applied, and the cluster continues to process it",
-				"not ready after %v: %s", a.wait, seen)
+			return refusal.Errorf(a.on, "wait for "+d.String(), refusal.Late, "check the object in the cluster, or wait longer; it is applied, and the cluster continues to process it",
+				"not ready after %v: %s", a.Wait, seen)
 		}
 		if err != nil {
 			return err
@@ -125,4 +128,13 @@ func ready(n *tree.Node) bool {
 		return c.Get("status").Str() == "True" && (at == nil || number64(at) >= generation)
 	}
 	return false
+}
+
+// number64 returns the integer value of n; 0 if n is not an integer.
+func number64(n *tree.Node) int64 {
+	v, err := strconv.ParseInt(n.Scalar(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return v
 }

@@ -62,7 +62,7 @@ func (a actions) put(ctx context.Context, c *action.Call, one bool, become chang
 		}
 	}
 	if one && target == "." {
-		return wrong("set targetPath to a file", "cannot replace the workspace by a file")
+		return action.Errorf("set targetPath to a file", "cannot replace the workspace by a file")
 	}
 	t, err := a.open(ctx, c)
 	if err != nil {
@@ -77,9 +77,9 @@ func (a actions) put(ctx context.Context, c *action.Call, one bool, become chang
 	}
 	switch isOne := len(items) == 1 && items[0].name == ""; {
 	case one && !isOne:
-		return wrong("set a file, or use "+ActionFetch+" or "+ActionTemplate, "cannot fetch %q: is a folder", t.Shown)
+		return action.Errorf("set a file, or use "+ActionFetch+" or "+ActionTemplate, "cannot fetch %q: is a folder", t.Shown)
 	case !one && isOne:
-		return wrong("set a folder, or use "+ActionFetchFile+" or "+ActionTemplateFile, "cannot fetch %q: is a file", t.Shown)
+		return action.Errorf("set a folder, or use "+ActionFetchFile+" or "+ActionTemplateFile, "cannot fetch %q: is a file", t.Shown)
 	}
 	p := putter{actions: a, call: c, tree: t, target: target, in: a.MaxBytes, out: a.MaxBytes}
 	for _, it := range items {

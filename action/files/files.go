@@ -5,7 +5,6 @@ package files
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 
 	"example.dev/ingestor/action"
@@ -136,9 +135,4 @@ func Actions(o Options) []action.Action {
 		all[i].DryRun = true
 	}
 	return all
-}
-
-// wrong returns an error with a hint.
-func wrong(hint, format string, args ...any) error {
-	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }

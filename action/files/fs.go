@@ -110,11 +110,11 @@ func (a actions) list(ctx context.Context, c *action.Call) error {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
 			case name == top && !e.IsDir():
-				return wrong("set the folder that contains it", "cannot list %q: not a folder", given)
+				return action.Errorf("set the folder that contains it", "cannot list %q: not a folder", given)
 			case name == top:
 				return nil
 			case len(files.Items)+len(folders.Items) == a.MaxFiles:
-				return wrong("list a subfolder", "cannot list %q: more than %d files", given, a.MaxFiles)
+				return action.Errorf("list a subfolder", "cannot list %q: more than %d files", given, a.MaxFiles)
 			}
 			found := tree.Obj(tree.F("name", tree.Str(e.Name())), tree.F("path", tree.Str(name)), tree.F("fullPath", tree.Str(name)))
 			if !e.IsDir() {
@@ -140,7 +140,7 @@ func (a actions) list(ctx context.Context, c *action.Call) error {
 func local(given string) (string, error) {
 	at := path.Clean(filepath.ToSlash(given))
 	if given == "" || !filepath.IsLocal(at) || strings.ContainsRune(given, 0) {
-		return "", wrong("write a path in the workspace, without ..", "cannot use path %q: outside the workspace", given)
+		return "", action.Errorf("write a path in the workspace, without ..", "cannot use path %q: outside the workspace", given)
 	}
 	return at, nil
 }
@@ -150,5 +150,5 @@ func unread(name string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
-	return wrong("check the path, and that no link leads out of the workspace", "cannot read %q: %w", name, err)
+	return action.Errorf("check the path, and that no link leads out of the workspace", "cannot read %q: %w", name, err)
 }

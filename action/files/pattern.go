@@ -3,6 +3,8 @@ package files
 import (
 	"regexp"
 	"strings"
+
+	"example.dev/ingestor/action"
 )
 
 // pattern matches paths: * matches any characters of a name, ? one character, [ab]
@@ -19,7 +21,7 @@ func parsePattern(text string) (pattern, error) {
 	const hint = `use *, **, ?, [ab] and {a,b}; escape a literal one with a backslash`
 	const most = 4096
 	if len(text) > most {
-		return pattern{}, wrong("use several patterns", "cannot read pattern %.20q…: more than %d characters", text, most)
+		return pattern{}, action.Errorf("use several patterns", "cannot read pattern %.20q…: more than %d characters", text, most)
 	}
 	var b strings.Builder
 	b.WriteString("^")
@@ -40,7 +42,7 @@ func parsePattern(text string) (pattern, error) {
 		case c == '[':
 			class, n := class(rest)
 			if n == 0 {
-				return pattern{}, wrong(hint, "cannot read pattern %q: unclosed bracket", text)
+				return pattern{}, action.Errorf(hint, "cannot read pattern %q: unclosed bracket", text)
 			}
 			b.WriteString(class)
 			skip = n
@@ -61,11 +63,11 @@ func parsePattern(text string) (pattern, error) {
 		rest = rest[skip:]
 	}
 	if open > 0 {
-		return pattern{}, wrong(hint, "cannot read pattern %q: unclosed brace", text)
+		return pattern{}, action.Errorf(hint, "cannot read pattern %q: unclosed brace", text)
 	}
 	is, err := regexp.Compile("(?s)" + b.String() + "(?:/.*)?$")
 	if err != nil {
-		return pattern{}, wrong(hint, "cannot read pattern %q: invalid pattern", text)
+		return pattern{}, action.Errorf(hint, "cannot read pattern %q: invalid pattern", text)
 	}
 	return pattern{is}, nil
 }

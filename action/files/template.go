@@ -35,7 +35,7 @@ type renderer struct {
 func (a actions) newRenderer(c *action.Call) (*renderer, error) {
 	in := c.Input
 	if in.Get("cookiecutterCompat").IsTrue() {
-		return nil, wrong("write {{ cookiecutter.name }} as ${{ values.name }}, and remove cookiecutterCompat",
+		return nil, action.Errorf("write {{ cookiecutter.name }} as ${{ values.name }}, and remove cookiecutterCompat",
 			"cookiecutter templates are not supported")
 	}
 	r := &renderer{
@@ -60,7 +60,7 @@ func (a actions) newRenderer(c *action.Call) (*renderer, error) {
 	asIs := in.Get("copyWithoutTemplating")
 	if old := in.Get("copyWithoutRender"); old.IsList() {
 		if asIs.IsList() {
-			return nil, wrong("remove copyWithoutRender", "copyWithoutRender and copyWithoutTemplating cannot be combined")
+			return nil, action.Errorf("remove copyWithoutRender", "copyWithoutRender and copyWithoutTemplating cannot be combined")
 		}
 		asIs, r.names = old, false
 	}
@@ -71,7 +71,7 @@ func (a actions) newRenderer(c *action.Call) (*renderer, error) {
 		r.extension = "." + strings.TrimPrefix(ext.Str(), ".")
 	}
 	if r.extension != "" && asIs.IsList() {
-		return nil, wrong("remove the patterns; with templateFileExtension, all other files are copied unchanged",
+		return nil, action.Errorf("remove the patterns; with templateFileExtension, all other files are copied unchanged",
 			"templateFileExtension and copyWithoutTemplating cannot be combined")
 	}
 	var err error
@@ -125,7 +125,7 @@ func (r *renderer) file(name string, data []byte) (made, error) {
 			r.call.Logf("skipped %s: a part of its name is empty", name)
 			return made{left: true}, nil
 		case ".", "..":
-			return made{}, wrong("check the values in the name", "cannot write %q as %q: a part of the name is %q", name, to, part)
+			return made{}, action.Errorf("check the values in the name", "cannot write %q as %q: a part of the name is %q", name, to, part)
 		}
 	}
 	if at := path.Join(r.target, to); !r.replace && exists(r.call.Workspace, at) {
@@ -157,10 +157,10 @@ func unfit(where string, err error) error {
 	hint := "fix the expression, or list the file in copyWithoutTemplating if it is not a template"
 	e, ok := errors.AsType[*expression.Error](err)
 	if !ok {
-		return wrong(hint, "%s: %w", where, err)
+		return action.Errorf(hint, "%s: %w", where, err)
 	}
 	if e.Hint != "" {
 		hint = e.Hint
 	}
-	return wrong(hint, "%s:%d:%d: %w", where, e.Line, e.Column, err)
+	return action.Errorf(hint, "%s:%d:%d: %w", where, e.Line, e.Column, err)
 }

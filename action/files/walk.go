@@ -166,9 +166,9 @@ func notFetched(t *Tree, name string, err error) error {
 		err = errors.New("file or folder does not exist")
 	}
 	if name == "" || name == "." {
-		return wrong(hint, "cannot fetch %q: %w", t.Shown, err)
+		return action.Errorf(hint, "cannot fetch %q: %w", t.Shown, err)
 	}
-	return wrong(hint, "cannot fetch %q of %q: %w", name, t.Shown, err)
+	return action.Errorf(hint, "cannot fetch %q of %q: %w", name, t.Shown, err)
 }
 
 // read reads a file of at most room bytes.

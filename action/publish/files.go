@@ -26,7 +26,7 @@ func files(w *action.Workspace, folder string) (map[string][]byte, error) {
 	}
 	at := path.Clean(filepath.ToSlash(folder))
 	if !filepath.IsLocal(at) {
-		return nil, wrong("write a path in the workspace, without ..", "source path %q is outside the workspace", folder)
+		return nil, action.Errorf("write a path in the workspace, without ..", "source path %q is outside the workspace", folder)
 	}
 	all := map[string][]byte{}
 	if w == nil {
@@ -47,7 +47,7 @@ func files(w *action.Workspace, folder string) (map[string][]byte, error) {
 			return err
 		}
 		if room -= int64(len(data)); room < 0 || len(all) >= maxFiles {
-			return wrong("publish fewer files, or use several steps", "source path %q has more than %d files or %d MiB", folder, maxFiles, maxBytes>>20)
+			return action.Errorf("publish fewer files, or use several steps", "source path %q has more than %d files or %d MiB", folder, maxFiles, maxBytes>>20)
 		}
 		to := strings.TrimPrefix(name, at+"/")
 		if name == at {
@@ -71,7 +71,7 @@ func content(from fs.FS, name string, room int64) ([]byte, error) {
 		return nil, unread(name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, wrong("remove it, or set another source path", "cannot publish %q: not a regular file", name)
+		return nil, action.Errorf("remove it, or set another source path", "cannot publish %q: not a regular file", name)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, room+1))
 	if err != nil {
@@ -85,5 +85,5 @@ func unread(name string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
-	return wrong("check the source path, and that no link leads out of the workspace", "cannot read %q of the workspace: %w", name, err)
+	return action.Errorf("check the source path, and that no link leads out of the workspace", "cannot read %q of the workspace: %w", name, err)
 }

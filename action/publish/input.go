@@ -101,7 +101,7 @@ func read(c *action.Call) (*input, error) {
 		return nil, err
 	}
 	if in.kustomization && len(in.documents) == 0 {
-		return nil, wrong("set manifest, or remove kustomization", "cannot list the manifest in a kustomization: no manifest is set")
+		return nil, action.Errorf("set manifest, or remove kustomization", "cannot list the manifest in a kustomization: no manifest is set")
 	}
 	if n.Get("sourcePath").IsString() || len(in.documents) == 0 && len(in.drop) == 0 {
 		if in.files, err = files(c.Workspace, textOf(n, "sourcePath")); err != nil {
@@ -109,7 +109,7 @@ func read(c *action.Call) (*input, error) {
 		}
 	}
 	if len(in.documents)+len(in.files)+len(in.drop) == 0 {
-		return nil, wrong("set manifest, or add a step before that writes files to the workspace", "nothing to publish: no manifest and no files in the workspace")
+		return nil, action.Errorf("set manifest, or add a step before that writes files to the workspace", "nothing to publish: no manifest and no files in the workspace")
 	}
 	for _, k := range unused {
 		if v := n.Get(k); v.Len() > 0 || v.IsTrue() || v.Str() != "" {
@@ -167,7 +167,7 @@ func (in *input) locate(given string) error {
 		u, err := url.Parse(given)
 		if err != nil || u.Host == "" || u.User != nil {
 			// An invalid URL may contain a password anywhere; do not quote it.
-			return wrong(hint+", without a password", "invalid repository URL")
+			return action.Errorf(hint+", without a password", "invalid repository URL")
 		}
 		in.host, name = u.Host, u.Path
 		if q := u.Query(); q.Has("repo") {
@@ -176,14 +176,14 @@ func (in *input) locate(given string) error {
 	}
 	name = strings.Trim(name, "/")
 	if name == "" {
-		return wrong(hint, "repository is missing")
+		return action.Errorf(hint, "repository is missing")
 	}
 	if in.host == "" {
-		return wrong(hint, "host of repository %q is missing", name)
+		return action.Errorf(hint, "host of repository %q is missing", name)
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !segment.MatchString(part) || part == "." || part == ".." {
-			return wrong(hint, "%q is not a valid repository name", name)
+			return action.Errorf(hint, "%q is not a valid repository name", name)
 		}
 	}
 	in.repository = name
@@ -230,7 +230,7 @@ func (in *input) edit(read func(string) ([]byte, error)) (map[string][]byte, err
 	next := text
 	for _, d := range in.documents {
 		if next, err = enlist(next, d.file, in.remove); err != nil {
-			return nil, wrong("fix it, or write its resources as a list with one entry per line", "cannot list %q in %q: %w", d.file, name, err)
+			return nil, action.Errorf("fix it, or write its resources as a list with one entry per line", "cannot list %q in %q: %w", d.file, name, err)
 		}
 	}
 	if next != nil {

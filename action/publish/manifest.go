@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -35,12 +36,12 @@ func documents(n *tree.Node) ([]document, error) {
 			docs, errs := tree.DecodeBytes([]byte(n.Text))
 			for _, e := range errs {
 				if !e.Kept {
-					return wrong(e.Hint, "cannot read the manifest: %w", e)
+					return action.Errorf(e.Hint, "cannot read the manifest: %w", e)
 				}
 			}
 			for _, d := range docs {
 				if d.IsString() {
-					return wrong("set an object, or YAML text", "manifest is not an object")
+					return action.Errorf("set an object, or YAML text", "manifest is not an object")
 				}
 			}
 			return add(tree.Arr(docs...))
@@ -60,11 +61,11 @@ func documents(n *tree.Node) ([]document, error) {
 			return err
 		}
 		if by[d.file] {
-			return wrong("give each resource a unique name", "manifest has two resources for file %q", d.file)
+			return action.Errorf("give each resource a unique name", "manifest has two resources for file %q", d.file)
 		}
 		by[d.file] = true
 		if all = append(all, d); len(all) > maxDocuments {
-			return wrong("use several steps", "manifest has more than %d resources", maxDocuments)
+			return action.Errorf("use several steps", "manifest has more than %d resources", maxDocuments)
 		}
 		return nil
 	}
@@ -77,7 +78,7 @@ func newDocument(n *tree.Node) (document, error) {
 	version := n.Get("apiVersion").Str()
 	for _, f := range [][2]string{{"apiVersion", version}, {"kind", d.kind}, {"metadata.name", d.name}} {
 		if f[1] == "" {
-			return d, wrong("set apiVersion, kind and metadata.name", "manifest has no %s", f[0])
+			return d, action.Errorf("set apiVersion, kind and metadata.name", "manifest has no %s", f[0])
 		}
 	}
 	if group, _, ok := strings.Cut(version, "/"); ok {
@@ -149,7 +150,7 @@ func (d document) put(read func(string) ([]byte, error), in *input, made map[str
 			is, _ = newDocument(docs[0])
 		}
 		if is.group != d.group || is.kind != d.kind || is.namespace != d.namespace || is.name != d.name {
-			return wrong("move it, or choose another path", "file %q contains something other than %s %s", d.file, d.kind, d.name)
+			return action.Errorf("move it, or choose another path", "file %q contains something other than %s %s", d.file, d.kind, d.name)
 		}
 		if in.merge {
 			next = tree.Overlay(docs[0], d.node)
@@ -159,7 +160,7 @@ func (d document) put(read func(string) ([]byte, error), in *input, made map[str
 		}
 	}
 	if err != nil && in.merge && !in.remove {
-		return wrong("check its name and the path, or propose the complete resource without merge", "cannot merge: file %q of %s %s does not exist", d.file, d.kind, d.name)
+		return action.Errorf("check its name and the path, or propose the complete resource without merge", "cannot merge: file %q of %s %s does not exist", d.file, d.kind, d.name)
 	}
 	made[d.file] = nil
 	if !in.remove {

@@ -6,7 +6,6 @@ package publish
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -116,7 +115,7 @@ var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]
 func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error) {
 	name := strings.ToLower(in.host)
 	if !hostName.MatchString(name) {
-		return place{}, wrong("write a host such as github.com, without scheme and path", "%q is not a host name", in.host)
+		return place{}, action.Errorf("write a host such as github.com, without scheme and path", "%q is not a host name", in.host)
 	}
 	var host Host
 	ok := false
@@ -124,12 +123,12 @@ func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error
 		host, ok = p.Hosts.Host(name)
 	}
 	if !ok && forge.KindOf(name) == "" {
-		return place{}, wrong("use another host, or add it to the configuration", "host %q is not allowed", in.host)
+		return place{}, action.Errorf("use another host, or add it to the configuration", "host %q is not allowed", in.host)
 	}
 	base, err := url.Parse(cmp.Or(host.URL, "https://"+name))
 	if err != nil || base.Scheme == "" {
 		// An invalid URL may contain a password anywhere; do not quote it.
-		return place{}, wrong("write https://host, ssh://git@host or file:///folder", "configured URL of host %q is not valid", in.host)
+		return place{}, action.Errorf("write https://host, ssh://git@host or file:///folder", "configured URL of host %q is not valid", in.host)
 	}
 	at := place{auth: host.Auth, server: forge.Server{
 		Kind: cmp.Or(forge.Kind(host.Kind), forge.KindOf(name)), API: host.API,
@@ -180,9 +179,4 @@ func (p publisher) options(c *action.Call, in *input, at place) git.Options {
 		Committer: cmp.Or(p.Author, git.DefaultAuthor), CommitterEmail: cmp.Or(p.Email, git.DefaultEmail),
 		Now: p.Now, Edit: in.edit, DryRun: c.DryRun, Auth: at.auth, Timeout: p.Timeout,
 	}
-}
-
-// wrong returns an error with a hint.
-func wrong(hint, format string, args ...any) error {
-	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }

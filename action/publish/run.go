@@ -65,7 +65,7 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 		}
 	}
 	if in.source == in.target {
-		return wrong("remove branchName, or choose another branch", "cannot propose branch %q for itself", in.source)
+		return action.Errorf("remove branchName, or choose another branch", "cannot propose branch %q for itself", in.source)
 	}
 	opts := p.options(c, in, at)
 	opts.Branch, opts.Base, opts.Compare = in.source, in.target, in.compare(c)
@@ -132,7 +132,7 @@ func (p publisher) request(ctx context.Context, c *action.Call, in *input, at pl
 		if e, ok := errors.AsType[*forge.Error](err); ok && e.Hint != "" {
 			hint = e.Hint + "\n" + hint
 		}
-		return wrong(hint, "cannot propose pushed branch %q: %w", res.Branch, err)
+		return action.Errorf(hint, "cannot propose pushed branch %q: %w", res.Branch, err)
 	}
 	did := "opened"
 	if change.Existed {

@@ -78,11 +78,11 @@ func (s *Scaffolder) mayRun(ctx context.Context, create string, r *permission.Re
 // templateOf returns the Template that a task was created from as a resource for
 // permissions, even if the Template was deleted.
 func (s *Scaffolder) templateOf(ctx context.Context, t *taskstore.Task) (*permission.Resource, error) {
-	e, err := s.Store.Get(ctx, t.Template)
+	e, err := s.Catalog.Get(ctx, t.Template)
 	if err == nil {
 		r, err := permission.ResourceOf(e.Ref, e.JSON)
 		if err == nil {
-			r.Origin = s.Origin(e.Provider)
+			r.Origin = e.Origin
 		}
 		return r, err
 	}

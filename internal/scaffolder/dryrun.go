@@ -10,7 +10,6 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
@@ -57,7 +56,7 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 	if len(body.Template)+len(body.Values) > maxTried {
 		return rest.Input("request/body/template and request/body/values must NOT have more than %d bytes together", maxTried)
 	}
-	t, err := readTemplate(body.Template)
+	t, err := s.readTemplate(body.Template)
 	if err != nil {
 		return err
 	}
@@ -124,7 +123,7 @@ func (s *Scaffolder) tried(ctx context.Context, t *tree.Node) (task.Requester, f
 }
 
 // readTemplate decodes a Template that a caller sent.
-func readTemplate(data []byte) (*tree.Node, error) {
+func (s *Scaffolder) readTemplate(data []byte) (*tree.Node, error) {
 	if len(data) == 0 {
 		return nil, rest.Input("request/body must have required property 'template'")
 	}
@@ -135,11 +134,8 @@ func readTemplate(data []byte) (*tree.Node, error) {
 	if !isTemplate(n) {
 		return nil, rest.Input("Input template is not a template")
 	}
-	// The sender of a dry run cannot state the origin of the Template.
-	claimed := n.Clone()
-	location.Claim(claimed, "url:dry-run")
-	if problems := location.ProblemsOf(claimed); len(problems) > 0 {
-		return nil, rest.Input("Input template is not a template: %s", problems[0].Text())
+	if why := s.Catalog.Refusal(n.Clone()); why != "" {
+		return nil, rest.Input("Input template is not a template: %s", why)
 	}
 	return n, nil
 }

@@ -26,9 +26,6 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog"
-	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
@@ -37,20 +34,19 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// Options configure a Scaffolder. Tasks, Store, TaskStore, Policy, Catalog and Log
+// Options configure a Scaffolder. Tasks, TaskStore, Policy, Catalog, Templates and Log
 // are required.
 type Options struct {
 	Tasks *task.Tasks
-	Store *store.Store
 	// TaskStore is the store of Tasks.
 	TaskStore *taskstore.Store
 	Policy    *permission.Policy
-	Catalog   *catalog.Catalog
+	Catalog   Catalog
+	// Templates answers GET /v2/templates with the Templates that the caller may read.
+	Templates rest.Handler
 	// Env is the environment of the Templates' expressions; nil means
 	// expression.Default.
 	Env *expression.Env
-	// Origin returns the origin of the entities of a provider.
-	Origin func(provider string) string
 	// Fill returns the values for the form of a Template that updates: those of the live
 	// resource with the name, in the namespace of the cluster, both of which may be
 	// empty, if the requester may read it. It returns nil if the Template does not
@@ -115,7 +111,7 @@ const maxTried = 4 << 20
 func (s *Scaffolder) Plugin() rest.Plugin {
 	const one = "/v2/tasks/{id}"
 	return rest.Plugin{Names: []string{"scaffolder"}, Routes: []rest.Route{
-		{Method: http.MethodGet, Path: "/v2/templates", Handle: s.Catalog.OfKind(entity.KindTemplate), Timeout: longest},
+		{Method: http.MethodGet, Path: "/v2/templates", Handle: s.Templates, Timeout: longest},
 		{Method: http.MethodGet, Path: "/v2/templates/{namespace}/{kind}/{name}/parameter-schema", Handle: s.parameterSchema},
 		{Method: http.MethodGet, Path: "/v2/actions", Handle: s.constant(&s.actions)},
 		{Method: http.MethodGet, Path: "/v2/tasks", Handle: s.listTasks},

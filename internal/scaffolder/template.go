@@ -10,7 +10,6 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
@@ -57,8 +56,8 @@ func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error
 	if err != nil {
 		return found{}, err
 	}
-	resource.Origin = s.Origin(e.Provider)
-	return found{n, resource, store.IsLocationProvider(e.Provider)}, nil
+	resource.Origin = e.Origin
+	return found{n, resource, e.Read}, nil
 }
 
 // isTemplate reports whether an entity is a Template that the scaffolder supports, in

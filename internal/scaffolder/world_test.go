@@ -21,6 +21,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog"
+	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
@@ -164,9 +165,9 @@ func newWorldOf(t *testing.T, limits task.Limits, change func(*Options), rules .
 		t.Fatal(err)
 	}
 	w.put(entities)
+	found := catalog.New(st, policy)
 	opts := Options{
-		Tasks: tasks, Store: st, TaskStore: taskStore, Policy: policy, Catalog: catalog.New(st, policy), Log: log,
-		Origin: func(string) string { return permission.OriginConfig },
+		Tasks: tasks, TaskStore: taskStore, Policy: policy, Catalog: testCatalog{found, st}, Templates: found.OfKind("Template"), Log: log,
 	}
 	if change != nil {
 		change(&opts)
@@ -202,6 +203,35 @@ func newWorldOf(t *testing.T, limits task.Limits, change func(*Options), rules .
 		}
 	})
 	return w
+}
+
+// testCatalog is a catalog whose entities all come from the configuration.
+type testCatalog struct {
+	catalog *catalog.Catalog
+	store   *store.Store
+}
+
+func (c testCatalog) Find(ctx context.Context, ref string) (*Entity, error) {
+	return configured(c.catalog.Find(ctx, ref))
+}
+
+func (c testCatalog) Get(ctx context.Context, ref string) (*Entity, error) {
+	return configured(c.store.Get(ctx, ref))
+}
+
+func configured(e *store.Entity, err error) (*Entity, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Entity{Ref: e.Ref, JSON: e.JSON, Origin: permission.OriginConfig, Read: store.IsLocationProvider(e.Provider)}, nil
+}
+
+func (testCatalog) Refusal(n *tree.Node) string {
+	location.Claim(n, "url:dry-run")
+	if problems := location.ProblemsOf(n); len(problems) > 0 {
+		return problems[0].Text()
+	}
+	return ""
 }
 
 // actions returns the actions of the Templates.

@@ -22,6 +22,7 @@ import (
 	"example.dev/ingestor/action/publish"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog"
 	"example.dev/ingestor/internal/catalog/provider"
 	"example.dev/ingestor/internal/catalog/provider/location"
@@ -72,7 +73,8 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	}
 	f := filler{clusteractions.NewReader(clusters, choices), scaffolder.Authorizer(policy, c.BranchPrefix)}
 	return scaffolder.New(scaffolder.Options{
-		Tasks: p.tasks, Store: p.store, TaskStore: p.taskStore, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill, Origin: originOf, Audit: p.audit.log,
+		Tasks: p.tasks, TaskStore: p.taskStore, Policy: policy, Catalog: scaffolded{cat, p.store}, Templates: cat.OfKind(entity.KindTemplate),
+		Env: env, Log: opts.Log, Fill: f.fill, Audit: p.audit.log,
 		EventStreams: c.Limits.EventStreams, Cluster: func(name string) string { return clusteractions.Chosen(clusters, choices, name) },
 		Autocomplete: map[string]scaffolder.Complete{"cluster": func(_ context.Context, resource string, _ map[string]string) ([]scaffolder.Result, error) {
 			return offered(clusters.Names(), resource)

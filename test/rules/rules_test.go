@@ -103,7 +103,7 @@ var plan = map[string]room{
 		"internal/jobs", "internal/rest", "internal/spool", "internal/text"})},
 	"internal/ingestion": {ours: slices.Concat(public, []string{"internal/config", "internal/db",
 		"internal/identity", "internal/jobs", "internal/pipeline", "internal/rest"})},
-	"internal/scaffolder": {ours: slices.Concat(public, []string{"internal/catalog", "internal/db", "internal/git/fetch", "internal/identity", "internal/jobs",
+	"internal/scaffolder": {ours: slices.Concat(public, []string{"internal/db", "internal/git/fetch", "internal/identity", "internal/jobs",
 		"internal/rest", "internal/secret", "internal/text"})},
 	"internal/scaffolder/validation": {pure: true, ours: []string{"document"}, outside: []string{"github.com/dlclark/regexp2"},
 		// Matching a pattern has a timeout.
@@ -249,6 +249,7 @@ func TestJudge(t *testing.T) {
 		"RootPackage":     {"The root package exports the programs.", ".", module + "/internal/cli/composer", ""},
 		"RootStore":       {"The root package may not import the storage.", ".", module + "/internal/catalog/store", "may import of ours only"},
 		"RootForTheHouse": {"No package of the project may import the root package.", "internal/cli", module, "may import of ours only"},
+		"OtherSlice":      {"A slice may not import another one.", "internal/scaffolder", module + "/internal/catalog", "internal/scaffolder may import"},
 		"HeavyHome":       {"client-go may be imported in its home.", "source/cluster", "k8s.io/client-go/dynamic", ""},
 		"HeavyNextDoor":   {"client-go may not be imported elsewhere.", "source/file", "k8s.io/client-go/dynamic", "lives only in source/cluster"},
 		"HeavyStandard":   {"Packages of the standard library can be heavy.", "internal/server", "database/sql", "internal/db and internal/jobs"},

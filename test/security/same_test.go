@@ -22,6 +22,7 @@ import (
 	"example.dev/ingestor/action"
 	catalogactions "example.dev/ingestor/action/catalog"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
@@ -107,6 +108,22 @@ func (*ruled) Register(context.Context, string, bool) ([]string, error) {
 	return nil, errors.New("registering is not supported")
 }
 
+// configured is the catalog of a scaffolder that only creates tasks; its entities come
+// from the configuration.
+type configured struct {
+	scaffolder.Catalog
+	catalog *catalog.Catalog
+}
+
+// Find implements scaffolder.Catalog.
+func (c configured) Find(ctx context.Context, ref string) (*scaffolder.Entity, error) {
+	e, err := c.catalog.Find(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return &scaffolder.Entity{Ref: e.Ref, JSON: e.JSON, Origin: permission.OriginConfig}, nil
+}
+
 // changing is a portal whose rules are replaced: all sets of rules share one
 // database and one queue.
 type changing struct {
@@ -165,8 +182,8 @@ func (c *changing) under(rules []config.PermissionRule) *ruled {
 	r := &ruled{catalog: catalog.New(c.store, policy), authorize: scaffolder.Authorizer(policy, "portal")}
 	log := slog.New(slog.DiscardHandler)
 	s := scaffolder.New(scaffolder.Options{
-		Tasks: c.tasks, Store: c.store, TaskStore: taskstore.New(c.store.DB), Policy: policy, Catalog: r.catalog, Log: log,
-		Origin: func(string) string { return permission.OriginConfig },
+		Tasks: c.tasks, TaskStore: taskstore.New(c.store.DB), Policy: policy, Catalog: configured{catalog: r.catalog}, Log: log,
+		Templates: r.catalog.OfKind(entity.KindTemplate),
 	})
 	r.handler = rest.New(rest.Options{
 		Plugins: []rest.Plugin{s.Plugin(), policy.Plugin(r.catalog.Resource, s.Resource), {Names: []string{"catalog"}, Routes: r.catalog.Routes()}},

@@ -1,6 +1,9 @@
 // Package composer implements the command composer-ingestor, which shows what the
 // service finds in clusters, which entities it makes and why not, without running
 // the service.
+//
+// It is large because its six subcommands share one session: the same flags, clusters
+// and ingestors.
 package composer
 
 import (
@@ -50,26 +53,16 @@ func With(x engine.Extension) app.Program {
 func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 	c := &common{Output: output.Output{Program: Name, Env: env}, extension: x}
 	root := &cobra.Command{
-		Use:           Name,
-		Short:         "Show what the service finds in clusters and generates from it",
-		Long:          long,
-		Example:       examples,
-		Version:       app.BuildVersion(),
-		Args:          flags.Subcommand,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     Name,
+		Short:   "Show what the service finds in clusters and generates from it",
+		Long:    long,
+		Example: examples,
+		Args:    flags.Subcommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	// Without a subcommand the program only shows its help.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable .HasParent}}", 1))
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, flags.Help(cmd)) })
 	c.bind(root)
 	root.AddCommand(newDiscover(c), newTransform(c), newExport(c), newValidate(c), newConnection(c), newExplain(c))
-	for _, cmd := range append(root.Commands(), root) {
-		cmd.Flags().SortFlags = false
-		// The usage line already mentions the options.
-		cmd.DisableFlagsInUseLine = true
-	}
-	return root
+	return flags.Program(root)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/cli/composer/discovery"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
@@ -102,29 +103,29 @@ func (s *session) discover(ctx context.Context, o *discoverOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := d.show(s, o); err != nil {
+	if err := s.show(d, o); err != nil {
 		return err
 	}
 	fleet.tell()
-	if err := s.Report(output.Report{Findings: d.findings}); err != nil {
+	if err := s.Report(output.Report{Findings: d.Findings}); err != nil {
 		return err
 	}
-	d.say(s, o)
-	return s.end(ending{fleet: fleet, findings: d.findings, empty: len(d.taken)+len(d.components) == 0, why: d.whyNothing})
+	s.sayRefused(d, o)
+	return s.end(ending{fleet: fleet, findings: d.Findings, empty: len(d.Taken)+len(d.Components) == 0, why: d.WhyNothing})
 }
 
 // show writes the list to standard output.
-func (d *discovery) show(s *session, o *discoverOptions) error {
+func (s *session) show(d *discovery.Discovery, o *discoverOptions) error {
 	var text []byte
 	switch o.output {
 	case asTable:
-		text = []byte(d.table(s, o.all) + d.componentTable(s))
+		text = []byte(d.Table(s.Out(), o.all) + d.ComponentTable(s.Out()))
 	case asJSON:
-		text = append(tree.AppendJSON(nil, d.node(o.all), "  "), '\n')
+		text = append(tree.AppendJSON(nil, d.Node(o.all), "  "), '\n')
 	case asYAML:
-		text = tree.AppendYAML(nil, d.node(o.all))
+		text = tree.AppendYAML(nil, d.Node(o.all))
 	case asName:
-		for _, def := range d.rows(o.all) {
+		for _, def := range d.Rows(o.all) {
 			text = append(text, term.Safe(def.Name)+"\n"...)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/cli/composer/explanation"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
@@ -64,7 +65,7 @@ func (s *session) explain(ctx context.Context, given []string, format string) er
 	if err != nil {
 		return err
 	}
-	var all []*explanation
+	var all []*explanation.Explanation
 	for _, name := range in.found() {
 		all = append(all, s.explanation(name, in, r))
 	}
@@ -125,17 +126,17 @@ func (in *inputs) openOne(s *session, given string) (err error) {
 	return nil
 }
 
-func (s *session) showExplanations(all []*explanation, output string) error {
+func (s *session) showExplanations(all []*explanation.Explanation, output string) error {
 	if output == asJSON {
 		items := tree.Arr()
 		for _, x := range all {
-			items.Items = append(items.Items, x.node())
+			items.Items = append(items.Items, x.Node())
 		}
 		return s.print(append(tree.AppendJSON(nil, tree.Obj(tree.F("definitions", items)), "  "), '\n'))
 	}
 	var b strings.Builder
 	for _, x := range all {
-		x.write(&b, s.Out())
+		x.Write(&b, s.Out())
 	}
 	return s.print([]byte(b.String()))
 }

@@ -9,6 +9,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/cli/composer/catalog"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/pipeline"
@@ -65,7 +66,7 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := openCatalog(o.output)
+	out, err := catalog.Open(o.output)
 	if err != nil {
 		return output.Failure(err)
 	}
@@ -73,7 +74,7 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 		if s.Detailed() {
 			s.Sayf("wrote %s", term.Safe(path))
 		}
-		catalog.add(path)
+		out.Add(path)
 	}})
 	progress := s.Progress("transforming", "definitions")
 	defer progress.Done()
@@ -88,9 +89,11 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 		parts = append(parts, p)
 	}
 	r, err := pipeline.RunParts(ctx, parts, sink.Func(func(ctx context.Context, es []*entity.Entity) error {
-		es, err := catalog.spare(fleet, es)
-		if err != nil {
-			return err
+		if fleet.verdict() != nil {
+			var err error
+			if es, err = out.Spare(es, func(cluster string) bool { _, failed := fleet.complete(cluster); return failed }); err != nil {
+				return err
+			}
 		}
 		return files.Write(ctx, es)
 	}))
@@ -103,7 +106,7 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	if err := s.Report(output.Report{Findings: r.Findings}); err != nil {
 		return err
 	}
-	if err := s.conclude(ctx, fleet, catalog, o, r); err != nil {
+	if err := s.conclude(ctx, fleet, out, o, r); err != nil {
 		return output.Failure(err)
 	}
 	return s.end(ending{fleet: fleet, findings: r.Findings, empty: len(r.Definitions)+r.Workloads == 0, why: func() string {
@@ -115,46 +118,46 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 }
 
 // conclude writes the Location, removes files if requested, and reports it.
-func (s *session) conclude(ctx context.Context, f *fleet, c *catalog, o *exportOptions, r *pipeline.Report) error {
+func (s *session) conclude(ctx context.Context, f *fleet, c *catalog.Catalog, o *exportOptions, r *pipeline.Report) error {
 	lost := isLost(r.Findings)
-	plan, err := c.plan(func(e *earlier) bool { return !lost && f.gone(e, o.composites) }, o.prune)
+	plan, err := c.Plan(func(e *catalog.Earlier) bool { return !lost && f.gone(e, o.composites) }, o.prune)
 	if err != nil {
 		return err
 	}
-	if err := c.write(ctx, plan, s.words.For(c.spoken(r.Entities, len(plan.kept) > 0))); err != nil {
+	if err := c.Write(ctx, plan, s.words.For(c.Spoken(r.Entities, len(plan.Kept) > 0))); err != nil {
 		return err
 	}
-	if err := c.remove(plan.remove); err != nil {
+	if err := c.Remove(plan.Remove); err != nil {
 		return err
 	}
 	if s.Quiet {
 		return nil
 	}
 	if len(r.Definitions)+r.Workloads > 0 {
-		s.Sayf("%s in %s under %s", output.Made(r), output.Count(len(c.made), "file", "files"), term.Safe(filepath.Clean(o.output)))
+		s.Sayf("%s in %s under %s", output.Made(r), output.Count(len(c.Made), "file", "files"), term.Safe(filepath.Clean(o.output)))
 	}
 	tell := func(n int, what, why string) {
 		if n > 0 {
 			s.Sayf("%s: %s of an earlier export%s", what, output.Count(n, "file", "files"), why)
 		}
 	}
-	tell(len(plan.kept), "kept", ", because not all of their sources were read")
-	tell(len(plan.remove), "removed", "")
-	tell(len(plan.left), "left", " that are stale; use --prune to remove them")
+	tell(len(plan.Kept), "kept", ", because not all of their sources were read")
+	tell(len(plan.Remove), "removed", "")
+	tell(len(plan.Left), "left", " that are stale; use --prune to remove them")
 	return nil
 }
 
 // gone reports whether an entity that is no longer generated is gone: every
 // cluster in which it was found was read completely. Composites are read only on
 // request.
-func (f *fleet) gone(e *earlier, composites bool) bool {
-	if e.composite && !composites {
+func (f *fleet) gone(e *catalog.Earlier, composites bool) bool {
+	if e.Composite && !composites {
 		return false
 	}
-	if len(e.from) == 0 {
+	if len(e.From) == 0 {
 		return f.verdict() == nil
 	}
-	return !slices.ContainsFunc(e.from, func(cluster string) bool { complete, _ := f.complete(cluster); return !complete })
+	return !slices.ContainsFunc(e.From, func(cluster string) bool { complete, _ := f.complete(cluster); return !complete })
 }
 
 // isLost reports whether an object was read but could not be converted, so that a

@@ -5,6 +5,7 @@ import (
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/cli/clusters"
+	"example.dev/ingestor/internal/cli/composer/selection"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/source"
@@ -21,7 +22,7 @@ type variant struct {
 	// extension is third-party code that extends the engine.
 	extension engine.Extension
 	// asks is its conditions on definitions.
-	asks selection
+	asks selection.Selection
 	// filter is the part of asks that does not come from the profile.
 	filter xrd.Filter
 	// namespaces are the namespaces whose composites and claims it reads; none means
@@ -43,7 +44,7 @@ func (s *session) variants() []*variant {
 	profile, filter := c.Selection(engine.ComposerIngestor)
 	a := &variant{
 		name: config.SectionComposer, extension: s.extension, profile: profile, filter: filter, options: s.engineOptions(profile),
-		asks:       append(asked(profile), parts("xrdFilters.", filterNames, filter)...),
+		asks:       append(selection.OfProfile(profile), selection.Split("xrdFilters.", selection.ConfigNames, filter)...),
 		namespaces: c.Composer.Namespaces, clusters: c.Composer.Clusters,
 		on: c.Composer.Enabled || !s.choice.Configured, definitions: true,
 	}
@@ -53,7 +54,7 @@ func (s *session) variants() []*variant {
 	profile, filter = c.Selection(engine.ClusterIngestor)
 	b := &variant{
 		name: config.SectionClusterIngestor, extension: s.extension, profile: profile, filter: filter, options: s.engineOptions(profile),
-		asks:     append(asked(profile), parts("", ingestAllNames, filter)...),
+		asks:     append(selection.OfProfile(profile), selection.Split("", selection.IngestAllNames, filter)...),
 		clusters: c.Orchestrator.Clusters, definitions: c.ClusterIngestor.XRDs.Enabled, workloads: c.ClusterIngestor.Components.Enabled,
 	}
 	b.on = c.ClusterIngestor.Enabled && (b.definitions || b.workloads)
@@ -71,7 +72,7 @@ func running(all []*variant) []*variant {
 }
 
 // takes reports whether the variant takes a definition that no earlier one takes.
-func (v *variant) takes(d *xrd.Definition) bool { return v.asks.takes(d) }
+func (v *variant) takes(d *xrd.Definition) bool { return v.asks.Takes(d) }
 
 // reads returns opts with the variant's settings of what to read.
 func (v *variant) reads(opts cluster.ReadOptions) cluster.ReadOptions {

@@ -60,16 +60,11 @@ func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, en
 func newCommand(env *app.Env) *cobra.Command {
 	o := &options{Output: output.Output{Program: Name, Env: env}}
 	cmd := &cobra.Command{
-		Use:           Name + " [options] [paths...]",
-		Short:         "Write extract records of composite resource definitions",
-		Long:          long,
-		Example:       examples,
-		Version:       app.BuildVersion(),
-		Args:          cobra.ArbitraryArgs,
-		SilenceErrors: true,
-		// The usage line already mentions the options.
-		DisableFlagsInUseLine: true,
-		SilenceUsage:          true,
+		Use:     Name + " [options] [paths...]",
+		Short:   "Write extract records of composite resource definitions",
+		Long:    long,
+		Example: examples,
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.settle(cmd.Flags(), args); err != nil {
 				return err
@@ -78,8 +73,6 @@ func newCommand(env *app.Env) *cobra.Command {
 		},
 		ValidArgsFunction: flags.CompleteFiles,
 	}
-	cmd.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, flags.Help(cmd)) })
 	o.bind(cmd)
-	return cmd
+	return flags.Program(cmd)
 }

@@ -49,7 +49,6 @@ type options struct {
 
 func (o *options) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&o.from, "source", "", "`source` to read: "+strings.Join(sourceNames, ", ")+" (default: derived from the other flags, else file)")
 	f.StringArrayVar(&o.paths, "path", nil, "`path` of a file or directory, or a pattern (*, ?, [a-z], ** for any number of folders), local\nor in the repository; - is standard input. May be given several times")
 	f.BoolVar(&o.recursive, "recursive", false, "read subdirectories; always on for a repository")

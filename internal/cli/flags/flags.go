@@ -24,6 +24,22 @@ func Execute(ctx context.Context, env *app.Env, cmd *cobra.Command) error {
 	return cmd.ExecuteContext(ctx)
 }
 
+// Program completes the command of a program, which has all its flags and subcommands:
+// flags are listed in the order in which they were declared, and errors are left to the
+// caller.
+func Program(root *cobra.Command) *cobra.Command {
+	root.Version = app.BuildVersion()
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return Usage(err, Help(cmd)) })
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.Flags().SortFlags = false
+		// The usage line already mentions the options.
+		cmd.DisableFlagsInUseLine = true
+	}
+	return root
+}
+
 // Usage returns a usage error.
 func Usage(err error, hint string) error {
 	return &app.Exit{Code: app.ExitUsage, Err: err, Hint: hint}

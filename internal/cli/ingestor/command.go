@@ -61,16 +61,11 @@ func With(x engine.Extension) app.Program {
 func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 	o := &options{Output: output.Output{Program: Name, Env: env}, extension: x}
 	cmd := &cobra.Command{
-		Use:           Name + " [options] [files...]",
-		Short:         "Turn composite resource definitions into catalog entities",
-		Long:          long,
-		Example:       examples,
-		Version:       app.BuildVersion(),
-		Args:          cobra.ArbitraryArgs,
-		SilenceErrors: true,
-		// The usage line already mentions the options.
-		DisableFlagsInUseLine: true,
-		SilenceUsage:          true,
+		Use:     Name + " [options] [files...]",
+		Short:   "Turn composite resource definitions into catalog entities",
+		Long:    long,
+		Example: examples,
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.settle(cmd.Flags(), args); err != nil {
 				return err
@@ -79,8 +74,6 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		},
 		ValidArgsFunction: flags.CompleteFiles,
 	}
-	cmd.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flags.Usage(err, "see "+Name+" --help") })
 	o.bind(cmd)
-	return cmd
+	return flags.Program(cmd)
 }

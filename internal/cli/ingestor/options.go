@@ -63,7 +63,6 @@ type settled struct {
 
 func (o *options) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.BoolVar(&o.recursive, "recursive", false, "read subdirectories")
 	f.BoolVar(&o.followSymlinks, "follow-symlinks", false, "follow symbolic links in directories")
 	f.StringArrayVar(&o.configs, "config", nil, "configuration `file` of the service; later files override earlier ones")

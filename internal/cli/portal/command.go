@@ -62,20 +62,13 @@ func newCommand(env *app.Env, s *serving) *cobra.Command {
 	v := &output.Output{Program: Name, Env: env}
 	s.voice = v
 	root := &cobra.Command{
-		Use:           Name,
-		Short:         "Serve a developer portal's catalog and scaffolder",
-		Long:          long,
-		Example:       examples,
-		Version:       app.BuildVersion(),
-		Args:          flags.Subcommand,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
+		Use:     Name,
+		Short:   "Serve a developer portal's catalog and scaffolder",
+		Long:    long,
+		Example: examples,
+		Args:    flags.Subcommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return flags.Usage(err, flags.Help(cmd))
-	})
 	all := root.PersistentFlags()
 	all.StringArrayVar(&s.config, "config", nil, "configuration file; repeat it for several (default: app-config.yaml and app-config.local.yaml)")
 	all.BoolVar(&v.NoColor, "no-color", false, "disable colour")
@@ -83,9 +76,5 @@ func newCommand(env *app.Env, s *serving) *cobra.Command {
 	own.StringVar(&s.level, "log-level", "", "log level: "+strings.Join(levels, ", ")+" (default: backend.logger.level of the configuration, else info)")
 	own.StringVar(&s.format, "log-format", "auto", "log format: "+strings.Join(formats, ", ")+"; auto is text on a terminal, else json")
 	root.AddCommand(newConfig(v, &s.config), newBackup(v, &s.config), newDoctor(v, &s.config))
-	for _, cmd := range append(root.Commands(), root) {
-		cmd.Flags().SortFlags = false
-		cmd.DisableFlagsInUseLine = true
-	}
-	return root
+	return flags.Program(root)
 }

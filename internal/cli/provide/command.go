@@ -62,10 +62,7 @@ func newCommand(env *app.Env) *cobra.Command {
 		Short:             "Push entities to a portal's catalog",
 		Long:              long,
 		Example:           examples,
-		Version:           app.BuildVersion(),
 		Args:              cobra.ArbitraryArgs,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
 		ValidArgsFunction: flags.CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := p.settle(flags.Given(cmd.Flags()), args); err != nil {
@@ -74,16 +71,9 @@ func newCommand(env *app.Env) *cobra.Command {
 			return p.run(cmd.Context(), args)
 		},
 	}
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, flags.Help(cmd)) })
 	p.bind(root)
 	root.AddCommand(newServe(env), newCommit(env))
-	for _, cmd := range append(root.Commands(), root) {
-		cmd.Flags().SortFlags = false
-		// The usage line already mentions the options.
-		cmd.DisableFlagsInUseLine = true
-	}
-	return root
+	return flags.Program(root)
 }
 
 // bind defines the flags of the push.

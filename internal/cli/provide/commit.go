@@ -68,19 +68,15 @@ unchanged, 2 validation failed, 3 no entities, 4 invalid flags.`,
 
   # What would change?
   portal-provide commit entities/ --repo ../catalog --branch main --dry-run`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), flags.Given(cmd.Flags()), args)
 		},
 		ValidArgsFunction: flags.CompleteFiles,
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	o.bindCommit(f)
 	o.bind(f)
 	o.Bind(f)
-	cmd.DisableFlagsInUseLine = true
 	return cmd
 }
 

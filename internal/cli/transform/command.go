@@ -69,14 +69,11 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 	o := &options{Output: v}
 	o.extension = x
 	root := &cobra.Command{
-		Use:           Name + " [options] [files...]",
-		Short:         "Render catalog entities from definitions and template files",
-		Long:          long,
-		Example:       examples,
-		Version:       app.BuildVersion(),
-		Args:          cobra.ArbitraryArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Use:     Name + " [options] [files...]",
+		Short:   "Render catalog entities from definitions and template files",
+		Long:    long,
+		Example: examples,
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.settle(flags.Given(cmd.Flags()), args); err != nil {
 				return err
@@ -85,15 +82,10 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		},
 		ValidArgsFunction: flags.CompleteFiles,
 	}
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, flags.Help(cmd)) })
 	o.bind(root)
 	v.Bind(root.PersistentFlags())
 	root.AddCommand(newInit(v), newLint(v, x), newTest(v, x), newDebug(v, x), newList(v))
 	for _, cmd := range append(root.Commands(), root) {
-		cmd.Flags().SortFlags = false
-		// The usage line already mentions the options.
-		cmd.DisableFlagsInUseLine = true
 		flags.Complete(cmd, map[string][]string{
 			"format":        formats,
 			"output-format": report.Formats,
@@ -102,7 +94,7 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		})
 	}
 	root.PersistentFlags().SortFlags = false
-	return root
+	return flags.Program(root)
 }
 
 // body returns the body of a subcommand: it validates the common flags, then does

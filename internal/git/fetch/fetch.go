@@ -55,9 +55,9 @@ const hint = "write ./folder relative to the Template, https://host/owner/name/t
 func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.Text, may files.May) (*files.Tree, error) {
 	switch {
 	case address == "":
-		return nil, wrong(hint, "cannot fetch: missing address")
+		return nil, action.Errorf(hint, "cannot fetch: missing address")
 	case strings.HasPrefix(strings.ToLower(address), "file:"):
-		return nil, wrong("write a path relative to the Template: ./folder", "cannot fetch local files by URL")
+		return nil, action.Errorf("write a path relative to the Template: ./folder", "cannot fetch local files by URL")
 	case forge.IsAddress(address):
 		page, err := forge.ParsePage(address)
 		if err != nil {
@@ -65,13 +65,13 @@ func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.
 		}
 		return f.repository(ctx, page, token, may)
 	case base == "":
-		return nil, wrong("register the Template from a repository, or write an absolute URL", "cannot fetch %q: location of the Template is unknown", address)
+		return nil, action.Errorf("register the Template from a repository, or write an absolute URL", "cannot fetch %q: location of the Template is unknown", address)
 	case strings.HasPrefix(base, "file:"):
 		return f.beside(strings.TrimPrefix(strings.TrimPrefix(base, "file:"), "//"), address)
 	}
 	at, err := forge.ParsePage(base)
 	if err != nil {
-		return nil, wrong(hint, "cannot fetch %q: the Template was not read from a repository", address)
+		return nil, action.Errorf(hint, "cannot fetch %q: the Template was not read from a repository", address)
 	}
 	// Names in a relative address may or may not be escaped.
 	if plain, err := url.PathUnescape(address); err == nil {
@@ -79,7 +79,7 @@ func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.
 	}
 	page, err := at.Resolve(address)
 	if err != nil {
-		return nil, wrong("write a path in the repository of the Template", "cannot fetch %q: path escapes the repository", address)
+		return nil, action.Errorf("write a path in the repository of the Template", "cannot fetch %q: path escapes the repository", address)
 	}
 	return f.repository(ctx, page, token, may)
 }
@@ -135,7 +135,7 @@ func (f *Fetcher) place(p forge.Page, token secret.Text) (string, git.Auth, erro
 	}
 	kind := cmp.Or(forge.Kind(host.Kind), forge.KindOf(p.Host))
 	if !ok && kind == "" && (f.opts.Allow == nil || !f.opts.Allow(p.Host)) {
-		return "", git.Auth{}, wrong("use an allowed host, or have it added to the configuration", "cannot fetch from %q: host is not allowed", p.Host)
+		return "", git.Auth{}, action.Errorf("use an allowed host, or have it added to the configuration", "cannot fetch from %q: host is not allowed", p.Host)
 	}
 	base := &url.URL{Scheme: p.Scheme, Host: p.Host}
 	if p.User != "" {
@@ -145,10 +145,10 @@ func (f *Fetcher) place(p forge.Page, token secret.Text) (string, git.Auth, erro
 		var err error
 		if base, err = url.Parse(host.URL); err != nil || base.Scheme == "" {
 			// An invalid URL may contain a password anywhere, so it is not quoted.
-			return "", git.Auth{}, wrong("write https://host, ssh://git@host or file:///folder", "invalid URL of host %q in the configuration", p.Host)
+			return "", git.Auth{}, action.Errorf("write https://host, ssh://git@host or file:///folder", "invalid URL of host %q in the configuration", p.Host)
 		}
 	} else if p.Scheme == "http" {
-		return "", git.Auth{}, wrong("write https, or have the host configured with an http URL", "cannot fetch from %q without encryption", p.Host)
+		return "", git.Auth{}, action.Errorf("write https, or have the host configured with an http URL", "cannot fetch from %q without encryption", p.Host)
 	}
 	auth := git.Auth(host.Auth)
 	if token != "" {
@@ -172,9 +172,4 @@ func (f *Fetcher) place(p forge.Page, token secret.Text) (string, git.Auth, erro
 		name = strings.TrimSuffix(name, ".git") + ".git"
 	}
 	return strings.TrimRight(base.String(), "/") + "/" + name, auth, nil
-}
-
-// wrong returns an error with a hint.
-func wrong(hint, format string, args ...any) error {
-	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/files"
 )
 
@@ -15,14 +16,14 @@ import (
 func (f *Fetcher) beside(template, address string) (*files.Tree, error) {
 	at := path.Clean(filepath.ToSlash(address))
 	if !filepath.IsLocal(at) {
-		return nil, wrong("put it in the folder of the Template, or below", "cannot fetch %q: path escapes the folder of the Template", address)
+		return nil, action.Errorf("put it in the folder of the Template, or below", "cannot fetch %q: path escapes the folder of the Template", address)
 	}
 	folder, err := f.open(filepath.Dir(filepath.Clean(template)))
 	if err != nil {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			err = p.Err
 		}
-		return nil, wrong("register the Template from a repository, or have its folder added to the configuration",
+		return nil, action.Errorf("register the Template from a repository, or have its folder added to the configuration",
 			"cannot fetch %q relative to the Template: %w", address, err)
 	}
 	return &files.Tree{Files: folder.FS(), Path: at, Shown: address, Close: folder.Close}, nil

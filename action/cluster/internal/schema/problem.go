@@ -1,4 +1,4 @@
-package cluster
+package schema
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	is "github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
 )
 
-// problems returns the schema violations in the spec of a document.
-func (s *schema) problems(d *document) []Problem {
-	spec := d.node.Get("spec")
+// Problems returns the schema violations in a spec, which may be nil.
+func (s *Schema) Problems(spec *tree.Node) []refusal.Problem {
 	if s.compiled == nil || spec == nil {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (s *schema) problems(d *document) []Problem {
 	if !ok {
 		return nil
 	}
-	var out []Problem
+	var out []refusal.Problem
 	s.collect(bad, &out)
 	return out
 }
@@ -62,19 +62,19 @@ func pruned(n, schema *tree.Node) *tree.Node {
 
 // collect adds the problems of an error. If no branch of an anyOf or oneOf
 // matches, it reports the choice itself, not the problems of each branch.
-func (s *schema) collect(e *jsonschema.ValidationError, out *[]Problem) {
+func (s *Schema) collect(e *jsonschema.ValidationError, out *[]refusal.Problem) {
 	switch k := e.ErrorKind.(type) {
 	case *is.AnyOf, *is.OneOf, *is.Not:
-		*out = append(*out, Problem{s.field(e.InstanceLocation), message(e.ErrorKind)})
+		*out = append(*out, refusal.Problem{Field: s.field(e.InstanceLocation), Message: message(e.ErrorKind)})
 		return
 	case *is.Required:
 		for _, name := range k.Missing {
-			*out = append(*out, Problem{s.field(append(slices.Clone(e.InstanceLocation), name)), "is required"})
+			*out = append(*out, refusal.Problem{Field: s.field(append(slices.Clone(e.InstanceLocation), name)), Message: "is required"})
 		}
 		return
 	}
 	if len(e.Causes) == 0 {
-		*out = append(*out, Problem{s.field(e.InstanceLocation), message(e.ErrorKind)})
+		*out = append(*out, refusal.Problem{Field: s.field(e.InstanceLocation), Message: message(e.ErrorKind)})
 		return
 	}
 	for _, c := range e.Causes {
@@ -84,7 +84,7 @@ func (s *schema) collect(e *jsonschema.ValidationError, out *[]Problem) {
 
 // field formats the path of a field as the server does, with the title that a form
 // shows for it, if the schema has one.
-func (s *schema) field(path []string) string {
+func (s *Schema) field(path []string) string {
 	out, at := "spec", s.node
 	for _, key := range path {
 		if items := at.Get("items"); items != nil {
@@ -104,11 +104,9 @@ func (s *schema) field(path []string) string {
 	return out
 }
 
-// titled adds the titles that a form shows to the fields that the server names, as
-// far as the schema is known.
-func (a *applying) titled(d *document, problems []Problem) []Problem {
-	s := a.known(d, a.on)
-	if s == nil || s.node == nil {
+// Titled adds the titles that a form shows to the fields that the server names.
+func (s *Schema) Titled(problems []refusal.Problem) []refusal.Problem {
+	if s.node == nil {
 		return problems
 	}
 	out := slices.Clone(problems)

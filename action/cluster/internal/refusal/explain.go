@@ -1,4 +1,6 @@
-package cluster
+// Package refusal explains why a cluster refuses an object, in words that help users of
+// a form.
+package refusal
 
 import (
 	"errors"
@@ -9,6 +11,8 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/manifest"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
 
@@ -57,58 +61,58 @@ func (e *InvalidError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// failure returns an error for an operation that failed in a cluster.
-func failure(c *cluster.Cluster, doing string, why cluster.Reason, hint, format string, args ...any) error {
+// Errorf returns an error for an operation that failed in a cluster.
+func Errorf(c *cluster.Cluster, doing string, why cluster.Reason, hint, format string, args ...any) error {
 	return &action.Error{
 		Err:  &cluster.Error{Cluster: c.Name(), Doing: doing, Reason: why, Err: fmt.Errorf(format, args...), Hint: hint},
 		Hint: hint,
 	}
 }
 
-// invalid returns an error for a document with invalid fields.
-func invalid(c *cluster.Cluster, d *document, problems []Problem) error {
+// InvalidFields returns an error for a document with invalid fields.
+func InvalidFields(c *cluster.Cluster, d *manifest.Document, problems []Problem) error {
 	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.String(), b.String()) })
-	return failure(c, d.doing(), Invalid, "correct the listed fields", "%w", &InvalidError{slices.Compact(problems)})
+	return Errorf(c, d.Doing(), Invalid, "correct the listed fields", "%w", &InvalidError{slices.Compact(problems)})
 }
 
-// reason returns the reason of a cluster error; empty for other errors.
-func reason(err error) cluster.Reason {
+// ReasonOf returns the reason of a cluster error; empty for other errors.
+func ReasonOf(err error) cluster.Reason {
 	if e, ok := errors.AsType[*cluster.Error](err); ok {
 		return e.Reason
 	}
 	return ""
 }
 
-// explain returns the reason why a document was refused, in words that help users
+// Explain returns the reason why a document was refused, in words that help users
 // of a form.
-func explain(c *cluster.Cluster, d *document, err error) error {
+func Explain(c *cluster.Cluster, d *manifest.Document, err error) error {
 	r, ok := cluster.RefusalOf(err)
 	if !ok {
-		return told(err)
+		return WithHint(err)
 	}
 	by, says, denied := denial(r)
 	fields := slices.Concat(fieldsOf(r), mistyped(r.Message))
 	hook := failedHook.FindStringSubmatch(r.Message)
 	switch {
 	case denied:
-		return failure(c, d.doing(), Denied, "change the manifest as the message says, or ask the owner of the policy", "%s denied the request: %s", by, says)
+		return Errorf(c, d.Doing(), Denied, "change the manifest as the message says, or ask the owner of the policy", "%s denied the request: %s", by, says)
 	case slices.ContainsFunc(r.Causes, isConflict):
-		return failure(c, d.doing(), Conflict,
+		return Errorf(c, d.Doing(), Conflict,
 			"remove the fields, or set takeOver to true to own them; the other owner may set them back", "%s", owners(r.Causes))
 	case r.Code == http.StatusConflict:
-		return failure(c, d.doing(), Conflict, "try again", "%w", errWritten)
+		return Errorf(c, d.Doing(), Conflict, "try again", "%w", ErrWritten)
 	case len(fields) > 0:
-		return invalid(c, d, fields)
+		return InvalidFields(c, d, fields)
 	case r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusBadRequest:
-		return failure(c, d.doing(), Invalid, "correct the manifest as the message says", "the server rejected the object: %s", r.Message)
+		return Errorf(c, d.Doing(), Invalid, "correct the manifest as the message says", "the server rejected the object: %s", r.Message)
 	case r.Code == http.StatusNotFound && r.Kind == "namespaces":
-		return failure(c, d.doing(), Missing, "choose another namespace, or create this one first", "namespace %q does not exist", r.Name)
+		return Errorf(c, d.Doing(), Missing, "choose another namespace, or create this one first", "namespace %q does not exist", r.Name)
 	case r.Code == http.StatusNotFound:
-		return failure(c, d.doing(), cluster.Absent, "check that the definition is installed in the cluster and established", "the cluster no longer serves kind %s of %s", d.kind, d.apiVersion)
+		return Errorf(c, d.Doing(), cluster.Absent, "check that the definition is installed in the cluster and established", "the cluster no longer serves kind %s of %s", d.Kind, d.APIVersion)
 	case hook != nil:
-		return failure(c, d.doing(), cluster.Server, "contact the owner of the webhook; objects of this kind cannot be changed until it responds", "the admission webhook %q of the cluster does not respond: %s", hook[1], hook[2])
+		return Errorf(c, d.Doing(), cluster.Server, "contact the owner of the webhook; objects of this kind cannot be changed until it responds", "the admission webhook %q of the cluster does not respond: %s", hook[1], hook[2])
 	}
-	return told(err)
+	return WithHint(err)
 }
 
 var (
@@ -160,7 +164,7 @@ func owners(causes []cluster.Cause) string {
 		if len(fields[w]) > 1 {
 			verb = "are"
 		}
-		all = append(all, fmt.Sprintf("%s %s owned by %q", andList(fields[w]), verb, w))
+		all = append(all, fmt.Sprintf("%s %s owned by %q", Join(fields[w]), verb, w))
 	}
 	return strings.Join(all, "; ")
 }
@@ -208,6 +212,64 @@ func mistyped(message string) []Problem {
 		// Cut off the value, which the server prints in Go syntax.
 		says, _, _ = strings.Cut(says, ", got &")
 		out = append(out, Problem{strings.TrimPrefix(m[1], "."), says})
+	}
+	return out
+}
+
+// Join joins names with commas and "and".
+func Join(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return fmt.Sprintf("%s and %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+}
+
+// WithHint wraps an error of a cluster with its hint, unless it is already wrapped.
+func WithHint(err error) error {
+	if _, ok := errors.AsType[*action.Error](err); ok {
+		return err
+	}
+	if e, ok := errors.AsType[*cluster.Error](err); ok {
+		return &action.Error{Err: err, Hint: e.Hint}
+	}
+	return err
+}
+
+// ErrWritten is the error of an update whose object was written concurrently.
+var ErrWritten = errors.New("object was changed by another client at the same time")
+
+// Dropped returns the fields of a spec that the server dropped because the schema
+// of the definition does not have them. Built-in kinds are skipped: the server may
+// convert one of their fields into another, and it rejects unknown fields.
+func Dropped(d *manifest.Document, after *tree.Node) []Problem {
+	if group := d.Group(); !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
+		return nil
+	}
+	var out []Problem
+	var look func(path string, sent, got *tree.Node)
+	look = func(path string, sent, got *tree.Node) {
+		switch {
+		case sent.IsMap() && got.IsMap():
+			for _, f := range sent.Fields {
+				at := path + "." + f.Key
+				if !got.Has(f.Key) {
+					// Empty maps, and empty lists of type set or map, are not kept either.
+					empty := (f.Value.IsMap() || f.Value.IsList()) && f.Value.Len() == 0
+					if !f.Value.IsNull() && !empty {
+						out = append(out, Problem{at, lost})
+					}
+					continue
+				}
+				look(at, f.Value, got.Get(f.Key))
+			}
+		case sent.IsList() && got.IsList() && sent.Len() == got.Len():
+			for i, item := range sent.List() {
+				look(fmt.Sprintf("%s[%d]", path, i), item, got.List()[i])
+			}
+		}
+	}
+	if sent := d.Node.Get("spec"); sent != nil && after.Get("spec") != nil {
+		look("spec", sent, after.Get("spec"))
 	}
 	return out
 }
