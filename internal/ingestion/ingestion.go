@@ -15,6 +15,7 @@ import (
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/ingestion/batch"
 	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
@@ -68,8 +69,8 @@ func New(opts Options) *Ingestion {
 	in := &Ingestion{entities: opts.Entities, policy: opts.Policy, audit: opts.Audit, previews: newPreviewer(opts.Config, opts.Extension)}
 	c := opts.Config
 	in.ingest = ingest.New(ingest.Options{
-		Variants: opts.parts(), Mirror: opts.Mirror, Catalog: opts.Catalog,
-		Processing: ingest.Processing(c.Composer.Processing),
+		Variants: opts.variants(), Mirror: opts.Mirror, Catalog: opts.Catalog,
+		Processing: batch.Processing(c.Composer.Processing),
 		Caching:    opts.caching(),
 		Build:      strings.TrimSpace(opts.Build + " " + opts.Extension.Version), Replica: opts.Replica, Sole: c.Backend.Database.Client == config.ClientSQLite,
 		Now: opts.Now, Log: opts.log(), Registry: opts.Registry,

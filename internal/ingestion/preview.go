@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/inspect"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/source"
@@ -59,7 +59,7 @@ type Previewed struct {
 	YAML string `json:"yaml"`
 	// Withheld are references of entities that the catalog would refuse.
 	Withheld []string         `json:"withheld,omitempty"`
-	Values   []ingest.Value   `json:"values"`
+	Values   []inspect.Value  `json:"values"`
 	Findings []PreviewFinding `json:"findings"`
 	// Command builds the same entities from a file with the text.
 	Command string `json:"command"`
@@ -268,7 +268,7 @@ func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
 	for i, one := range all {
 		d := Previewed{
 			Name: one.definition.Name, Refused: m.refusal(one.definition),
-			Entities: []json.RawMessage{}, Values: []ingest.Value{}, Command: m.command(one.definition, len(all)),
+			Entities: []json.RawMessage{}, Values: []inspect.Value{}, Command: m.command(one.definition, len(all)),
 			Findings: previewFindings(report.Outcomes[i].Findings),
 		}
 		for _, f := range report.Outcomes[i].Findings {
@@ -294,7 +294,7 @@ func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
 			return nil, rest.TooLarge("The entities exceed the preview limit of %d MiB; ingestor-cli has no such limit", previewAnswer>>20)
 		}
 		for _, v := range one.sources {
-			d.Values = append(d.Values, ingest.Value{Field: v.Field, Value: v.Value, From: v.From, Key: v.Key})
+			d.Values = append(d.Values, inspect.Value{Field: v.Field, Value: v.Value, From: v.From, Key: v.Key})
 		}
 		out.Definitions = append(out.Definitions, d)
 	}
