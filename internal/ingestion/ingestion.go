@@ -19,6 +19,7 @@ import (
 	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/preview"
 	"example.dev/ingestor/internal/jobs"
 )
 
@@ -61,12 +62,12 @@ type Ingestion struct {
 	policy   *permission.Policy
 	audit    *audit.Log
 	// previews builds previews of text that users type, independently of everything else.
-	previews *previewer
+	previews *preview.Previewer
 }
 
 // New assembles the service, which registers its tasks and schedules with the queue.
 func New(opts Options) *Ingestion {
-	in := &Ingestion{entities: opts.Entities, policy: opts.Policy, audit: opts.Audit, previews: newPreviewer(opts.Config, opts.Extension)}
+	in := &Ingestion{entities: opts.Entities, policy: opts.Policy, audit: opts.Audit, previews: preview.New(opts.Config, opts.Extension)}
 	c := opts.Config
 	in.ingest = ingest.New(ingest.Options{
 		Variants: opts.variants(), Mirror: opts.Mirror, Catalog: opts.Catalog,

@@ -35,7 +35,7 @@ func (in *Ingestion) Plugins() []rest.Plugin {
 			{Method: http.MethodGet, Path: "/definitions", Handle: in.definitions},
 			{Method: http.MethodGet, Path: "/explain/{xrd}", Handle: in.explain},
 			{Method: http.MethodGet, Path: "/conditions/{kind}/{namespace}/{name}", Handle: in.conditions},
-			in.previews.route(),
+			in.previews.Route(),
 		}},
 		{Names: names("/api/orchestrator/"), Routes: []rest.Route{
 			{Method: http.MethodGet, Path: "/clusters", Handle: in.clusters},

@@ -1,4 +1,4 @@
-package ingestion
+package preview
 
 import (
 	"context"
@@ -18,19 +18,35 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/rest"
 )
 
-const previewConfig = `
+const someConfig = `
 composerIngestor:
   defaultOwner: storage-team
   sources: [{name: files, type: file, path: .}]
   xrdFilters: {groups: [storage.example.org]}
 `
 
+// load reads a configuration.
+func load(t testing.TB, text string) *config.Config {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "app-config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, findings := config.Load([]string{path}, config.Options{})
+	if finding.Count(findings, finding.Error) > 0 {
+		t.Fatalf("configuration of the test is invalid: %v", findings)
+	}
+	return c
+}
+
 // previewOf requests the preview of a text.
-func previewOf(t *testing.T, p *previewer, query, text string) (*Preview, error) {
+func previewOf(t *testing.T, p *Previewer, query, text string) (*Preview, error) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	if err := p.preview(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/preview?"+query, strings.NewReader(text))); err != nil {
@@ -95,7 +111,7 @@ func inShort(p *Preview) told {
 
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, previewConfig), engine.Extension{})
+	p := New(load(t, someConfig), engine.Extension{})
 	good := aBucket("buckets", "storage.example.org", taken, "size: {type: integer, description: How much.}")
 	three := []string{"Template", "API", "Resource"}
 	for name, tc := range map[string]struct {
@@ -143,7 +159,7 @@ func TestPreview(t *testing.T) {
 // and the requested vocabulary, and has a command that is safe to copy.
 func TestPreviewDetails(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, previewConfig), engine.Extension{})
+	p := New(load(t, someConfig), engine.Extension{})
 	got, err := previewOf(t, p, "words=upstream", aBucket("buckets", "storage.example.org", taken, "size: {type: strin}"))
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +173,7 @@ func TestPreviewDetails(t *testing.T) {
 	if want := "ingestor-cli definition.yaml --config app-config.yaml --profile composerIngestor --words upstream --stdout"; d.Command != want {
 		t.Errorf("command is %q, want %q", d.Command, want)
 	}
-	if !slices.ContainsFunc(d.Findings, func(f PreviewFinding) bool { return f.Line == 9 && f.Column > 1 && f.Severity == "error" }) {
+	if !slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Line == 9 && f.Column > 1 && f.Severity == "error" }) {
 		t.Errorf("findings have no error at the wrong type: %+v", d.Findings)
 	}
 	two := aBucket("buckets", "storage.example.org", taken, "") + "---\n" +
@@ -179,7 +195,7 @@ func TestPreviewDetails(t *testing.T) {
 // and that documents are in the same order as in all other outputs.
 func TestPreviewOrder(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, "composerIngestor: {generateDayTwoTemplates: true, sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
+	p := New(load(t, "composerIngestor: {generateDayTwoTemplates: true, sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
 	got, err := previewOf(t, p, "", aBucket("buckets", "storage.example.org", taken, ""))
 	if err != nil {
 		t.Fatal(err)
@@ -200,11 +216,11 @@ func TestPreviewOrder(t *testing.T) {
 // TestPreviewExamples checks that all examples have a preview without errors.
 func TestPreviewExamples(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "examples", "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples were found: %v", err)
 	}
-	p := newPreviewer(load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
+	p := New(load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -223,9 +239,9 @@ func TestPreviewExamples(t *testing.T) {
 // TestPreviewBounds checks that requests above the limits are refused.
 func TestPreviewBounds(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, previewConfig), engine.Extension{})
+	p := New(load(t, someConfig), engine.Extension{})
 	var many strings.Builder
-	for i := range previewDefinitions + 1 {
+	for i := range mostDefinitions + 1 {
 		many.WriteString("---\n" + aBucket(fmt.Sprintf("b%d", i), "storage.example.org", taken, ""))
 	}
 	for name, tc := range map[string]struct {
@@ -235,8 +251,8 @@ func TestPreviewBounds(t *testing.T) {
 		"Profile":     {"An unknown profile is refused.", "profile=concept", "", http.StatusBadRequest},
 		"Words":       {"An unknown vocabulary is refused.", "words=french", "", http.StatusBadRequest},
 		"Definitions": {"The number of definitions is limited.", "", many.String(), http.StatusRequestEntityTooLarge},
-		"Documents":   {"Empty documents count.", "", strings.Repeat("---\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
-		"Texts":       {"Skipped documents count.", "", strings.Repeat("--- a\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
+		"Documents":   {"Empty documents count.", "", strings.Repeat("---\n", mostDocuments+1), http.StatusRequestEntityTooLarge},
+		"Texts":       {"Skipped documents count.", "", strings.Repeat("--- a\n", mostDocuments+1), http.StatusRequestEntityTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,9 +284,9 @@ func hostile() map[string]string {
 		"Wide":     aBucket("buckets", "storage.example.org", taken, wide.String()),
 		"Bomb":     bomb,
 		"Nested":   strings.Repeat("[", 500_000),
-		"Empty":    strings.Repeat("---\n", previewBytes/4),
-		"Comments": strings.Repeat("#\n", previewBytes/2),
-		"Nulls":    strings.Repeat("--- !!null\n", previewBytes/11),
+		"Empty":    strings.Repeat("---\n", mostBytes/4),
+		"Comments": strings.Repeat("#\n", mostBytes/2),
+		"Nulls":    strings.Repeat("--- !!null\n", mostBytes/11),
 		"Versions": aliased + versions.String(),
 		"Branches": aBucket("buckets", "storage.example.org", taken, "x: {"+strings.Repeat("oneOf: [{properties: {a: {", 20)+strings.Repeat("}}}]", 20)+"}"),
 	}
@@ -283,10 +299,10 @@ func TestPreviewHostile(t *testing.T) {
 	for name, text := range hostile() {
 		for _, query := range []string{"", "profile=clusterIngestor"} {
 			t.Run(name+" "+query, func(t *testing.T) {
-				p := newPreviewer(load(t, previewConfig), engine.Extension{})
+				p := New(load(t, someConfig), engine.Extension{})
 				// The machine may be busy.
 				p.limit = time.Minute
-				if len(text) > previewBytes {
+				if len(text) > mostBytes {
 					t.Fatalf("text has %d bytes, want it below the limit", len(text))
 				}
 				got, err := previewOf(t, p, query, text)
@@ -300,7 +316,7 @@ func TestPreviewHostile(t *testing.T) {
 				for _, d := range got.Definitions {
 					size += len(d.YAML)
 				}
-				if size > previewAnswer {
+				if size > mostAnswer {
 					t.Errorf("response has %d bytes, want it below the limit", size)
 				}
 			})
@@ -312,10 +328,10 @@ func TestPreviewHostile(t *testing.T) {
 // wait for a slot is short, and that a slot is held as long as its work runs.
 func TestPreviewTurns(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, previewConfig), engine.Extension{})
+	p := New(load(t, someConfig), engine.Extension{})
 	p.limit = 20 * time.Millisecond
-	release, ended := make(chan struct{}), make(chan error, previewsAtOnce)
-	for range previewsAtOnce {
+	release, ended := make(chan struct{}), make(chan error, atOnce)
+	for range atOnce {
 		go func() {
 			_, err := p.bounded(t.Context(), func(context.Context) (*Preview, error) {
 				<-release
@@ -330,7 +346,7 @@ func TestPreviewTurns(t *testing.T) {
 			t.Errorf("preview returned %v, want 503 with %q", err, says)
 		}
 	}
-	for range previewsAtOnce {
+	for range atOnce {
 		unavailable(<-ended, "timed out after")
 	}
 	quick := func(context.Context) (*Preview, error) { return &Preview{}, nil }
@@ -359,7 +375,7 @@ func FuzzPreview(f *testing.F) {
 	f.Add([]byte(aBucket("buckets", "storage.example.org", taken, "size: {type: integer}")), "profile=cli")
 	f.Add([]byte(`{"apiVersion":"apiextensions.composer.io/v1","kind":"CompositeResourceDefinition","spec":{"versions":[{"name":"v1","served":true,"schema":[]}]}}`), "")
 	f.Add([]byte("apiVersion: apiextensions.composer.io/v1\nkind: Composition\nspec: {compositeTypeRef: {kind: Bucket}}\n---\n- &a [*a]"), "profile=clusterIngestor&words=upstream")
-	p := &previewer{config: load(f, previewConfig)}
+	p := &Previewer{config: load(f, someConfig)}
 	f.Fuzz(func(t *testing.T, text []byte, query string) {
 		q, err := url.ParseQuery(query)
 		if err != nil {

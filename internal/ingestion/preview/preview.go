@@ -1,4 +1,5 @@
-package ingestion
+// Package preview builds the entities of a text that a user types, without storing anything.
+package preview
 
 import (
 	"bytes"
@@ -28,24 +29,24 @@ import (
 
 // The limits of a preview: anyone may request one.
 const (
-	previewBytes       = 1 << 20
-	previewDocuments   = 1000
-	previewDefinitions = 20
-	previewAnswer      = 16 << 20
-	previewTime        = 2 * time.Second
-	previewsAtOnce     = 2
+	mostBytes       = 1 << 20
+	mostDocuments   = 1000
+	mostDefinitions = 20
+	mostAnswer      = 16 << 20
+	timeout         = 2 * time.Second
+	atOnce          = 2
 )
 
-// previewFile is the file name of the text in commands and in the origin of entities.
-const previewFile = "definition.yaml"
+// fileName is the file name of the text in commands and in the origin of entities.
+const fileName = "definition.yaml"
 
 // Preview is the result for a text.
 type Preview struct {
 	Definitions []Previewed `json:"definitions"`
 	// Findings are those that belong to no definition, such as syntax errors.
-	Findings []PreviewFinding `json:"findings"`
+	Findings []Finding `json:"findings"`
 	// Passed are objects from which nothing is built.
-	Passed []PreviewPassed `json:"passed"`
+	Passed []Passed `json:"passed"`
 }
 
 // Previewed is the result for a definition.
@@ -58,15 +59,15 @@ type Previewed struct {
 	// them.
 	YAML string `json:"yaml"`
 	// Withheld are references of entities that the catalog would refuse.
-	Withheld []string         `json:"withheld,omitempty"`
-	Values   []inspect.Value  `json:"values"`
-	Findings []PreviewFinding `json:"findings"`
+	Withheld []string        `json:"withheld,omitempty"`
+	Values   []inspect.Value `json:"values"`
+	Findings []Finding       `json:"findings"`
 	// Command builds the same entities from a file with the text.
 	Command string `json:"command"`
 }
 
-// PreviewFinding is a finding with its position in the text.
-type PreviewFinding struct {
+// Finding is a finding with its position in the text.
+type Finding struct {
 	Rule     string `json:"rule"`
 	Severity string `json:"severity"`
 	Message  string `json:"message"`
@@ -76,39 +77,40 @@ type PreviewFinding struct {
 	Path     string `json:"path,omitempty"`
 }
 
-// PreviewPassed counts objects of a kind from which nothing is built.
-type PreviewPassed struct {
+// Passed counts objects of a kind from which nothing is built.
+type Passed struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Count      int    `json:"count"`
 	Why        string `json:"why,omitempty"`
 }
 
-// previewer builds previews, a few at a time. It writes nothing.
-type previewer struct {
+// Previewer builds previews, a few at a time. It writes nothing.
+type Previewer struct {
 	config    *config.Config
 	extension engine.Extension
 	// turns is a semaphore for concurrent previews.
 	turns chan struct{}
-	// limit is previewTime, except in tests.
+	// limit is timeout, except in tests.
 	limit time.Duration
 }
 
-func newPreviewer(c *config.Config, x engine.Extension) *previewer {
-	return &previewer{config: c, extension: x, turns: make(chan struct{}, previewsAtOnce), limit: previewTime}
+// New returns a previewer of the configured variants.
+func New(c *config.Config, x engine.Extension) *Previewer {
+	return &Previewer{config: c, extension: x, turns: make(chan struct{}, atOnce), limit: timeout}
 }
 
-// route returns the route of POST /preview.
-func (p *previewer) route() rest.Route {
+// Route returns the route of POST /preview.
+func (p *Previewer) Route() rest.Route {
 	return rest.Route{
 		Method: http.MethodPost, Path: "/preview", Handle: p.preview, Guests: true,
-		MaxBody: previewBytes, Timeout: 15 * time.Second,
+		MaxBody: mostBytes, Timeout: 15 * time.Second,
 	}
 }
 
 // preview answers POST /preview: the entities that the service would build from the
 // body. Errors in the body are part of the response.
-func (p *previewer) preview(w http.ResponseWriter, r *http.Request) error {
+func (p *Previewer) preview(w http.ResponseWriter, r *http.Request) error {
 	how, err := p.how(r.URL.Query())
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func (p *previewer) preview(w http.ResponseWriter, r *http.Request) error {
 // bounded builds a preview if a slot is free. It returns when the timeout expires, but
 // the slot stays occupied until the work ends, because the engine cannot be
 // interrupted.
-func (p *previewer) bounded(ctx context.Context, work func(context.Context) (*Preview, error)) (*Preview, error) {
+func (p *Previewer) bounded(ctx context.Context, work func(context.Context) (*Preview, error)) (*Preview, error) {
 	select {
 	case p.turns <- struct{}{}:
 	default:
@@ -176,7 +178,7 @@ type manner struct {
 }
 
 // how parses the parameters of a request.
-func (p *previewer) how(q url.Values) (*manner, error) {
+func (p *Previewer) how(q url.Values) (*manner, error) {
 	profile := engine.ComposerIngestor
 	allowed := []engine.Profile{engine.ComposerIngestor, engine.ClusterIngestor, engine.CLI}
 	if name := q.Get("profile"); name != "" {
@@ -229,7 +231,7 @@ func (r *recorder) Transform(in engine.Input) (engine.Result, error) {
 // make builds the preview of a text.
 func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 	set := &xrd.Set{}
-	err := set.ReadWithin(bytes.NewReader(text), xrd.Origin{Source: xrd.SourceFile, File: previewFile}, tree.NewBudget(previewDocuments))
+	err := set.ReadWithin(bytes.NewReader(text), xrd.Origin{Source: xrd.SourceFile, File: fileName}, tree.NewBudget(mostDocuments))
 	if over, ok := errors.AsType[*tree.Error](err); ok {
 		return nil, rest.TooLarge("cannot create preview: %s; ingestor-cli has no such limit", over.Msg)
 	}
@@ -237,8 +239,8 @@ func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 		return nil, err
 	}
 	set.Within(m.namespaces)
-	if n := len(set.Definitions); n > previewDefinitions {
-		return nil, rest.TooLarge("The text has %d definitions, and a preview at most %d", n, previewDefinitions)
+	if n := len(set.Definitions); n > mostDefinitions {
+		return nil, rest.TooLarge("The text has %d definitions, and a preview at most %d", n, mostDefinitions)
 	}
 	eng, transformer := m.extension.Engine(m.profile, m.options)
 	rec := &recorder{next: transformer}
@@ -262,14 +264,14 @@ func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
 	for _, e := range report.Entities {
 		kept[e] = true
 	}
-	out := &Preview{Definitions: []Previewed{}, Findings: []PreviewFinding{}, Passed: []PreviewPassed{}}
+	out := &Preview{Definitions: []Previewed{}, Findings: []Finding{}, Passed: []Passed{}}
 	told := map[finding.Finding]int{}
 	size := 0
 	for i, one := range all {
 		d := Previewed{
 			Name: one.definition.Name, Refused: m.refusal(one.definition),
 			Entities: []json.RawMessage{}, Values: []inspect.Value{}, Command: m.command(one.definition, len(all)),
-			Findings: previewFindings(report.Outcomes[i].Findings),
+			Findings: findings(report.Outcomes[i].Findings),
 		}
 		for _, f := range report.Outcomes[i].Findings {
 			told[f]++
@@ -290,8 +292,8 @@ func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
 			docs = entity.AppendYAML(append(docs, "---\n"...), e)
 		}
 		d.YAML = string(docs)
-		if size += len(docs); size > previewAnswer {
-			return nil, rest.TooLarge("The entities exceed the preview limit of %d MiB; ingestor-cli has no such limit", previewAnswer>>20)
+		if size += len(docs); size > mostAnswer {
+			return nil, rest.TooLarge("The entities exceed the preview limit of %d MiB; ingestor-cli has no such limit", mostAnswer>>20)
 		}
 		for _, v := range one.sources {
 			d.Values = append(d.Values, inspect.Value{Field: v.Field, Value: v.Value, From: v.From, Key: v.Key})
@@ -302,9 +304,9 @@ func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
 		told[f]--
 		return told[f] >= 0
 	})
-	out.Findings = previewFindings(rest)
+	out.Findings = findings(rest)
 	for _, p := range report.Passed {
-		out.Passed = append(out.Passed, PreviewPassed(p))
+		out.Passed = append(out.Passed, Passed(p))
 	}
 	return out, nil
 }
@@ -326,19 +328,19 @@ var plainName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 // command returns a shell command. It includes only plain names from the text, because
 // users copy it.
 func (m *manner) command(d *xrd.Definition, definitions int) string {
-	c := "ingestor-cli " + previewFile + m.flags
+	c := "ingestor-cli " + fileName + m.flags
 	if definitions > 1 && plainName.MatchString(d.Name) {
 		c += " --name-pattern '^" + strings.ReplaceAll(d.Name, ".", `\.`) + "$'"
 	}
 	return c + " --stdout"
 }
 
-func previewFindings(fs []finding.Finding) []PreviewFinding {
+func findings(fs []finding.Finding) []Finding {
 	fs = slices.Clone(fs)
 	finding.Sort(fs)
-	out := make([]PreviewFinding, 0, len(fs))
+	out := make([]Finding, 0, len(fs))
 	for _, f := range fs {
-		out = append(out, PreviewFinding{
+		out = append(out, Finding{
 			Rule: f.Rule, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint,
 			Line: int(f.Pos.Line), Column: int(f.Pos.Column), Path: f.Path,
 		})
