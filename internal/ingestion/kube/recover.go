@@ -14,10 +14,10 @@ import (
 // recovered records that a list can be watched again.
 func (w *watcher) recovered(l listing.List) {
 	w.mu.Lock()
-	delete(w.troubled, l.Name)
+	delete(w.failing, l.Name)
 	w.mu.Unlock()
 	w.Heard()
-	w.mended.Store(true)
+	w.anyRecovered.Store(true)
 	w.move()
 }
 
@@ -35,8 +35,8 @@ func (w *watcher) scanIfFailed(ctx context.Context) {
 // before the next scheduled scan.
 func (w *watcher) failed(ctx context.Context, l listing.List, e *cluster.Error) {
 	w.mu.Lock()
-	first := !w.troubled[l.Name]
-	w.troubled[l.Name] = true
+	first := !w.failing[l.Name]
+	w.failing[l.Name] = true
 	w.mu.Unlock()
 	if !first || w.ungranted(ctx, l, e) {
 		return

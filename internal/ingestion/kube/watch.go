@@ -39,10 +39,10 @@ type watcher struct {
 
 	mu      sync.Mutex
 	pending map[string]*pendingEvents
-	// troubled contains the lists that cannot be watched at the moment; mended says that
+	// failing contains the lists that cannot be watched at the moment; anyRecovered says that
 	// some of them recovered.
-	troubled map[string]bool
-	mended   atomic.Bool
+	failing      map[string]bool
+	anyRecovered atomic.Bool
 
 	// begun contains the lists of definitions and Compositions that are watched.
 	begun map[string]bool
@@ -82,7 +82,7 @@ func (d *definitions) watch(ctx context.Context) {
 		if err == nil {
 			d.Once.Changed("watch "+d.Name, "")
 			w := &watcher{
-				definitions: d, moved: make(chan struct{}, 1), pending: map[string]*pendingEvents{}, troubled: map[string]bool{},
+				definitions: d, moved: make(chan struct{}, 1), pending: map[string]*pendingEvents{}, failing: map[string]bool{},
 				begun: map[string]bool{}, watched: map[string]context.CancelFunc{}, pauses: growing(),
 			}
 			w.run(ctx, d.fixed(apis))
@@ -119,7 +119,7 @@ func (w *watcher) run(ctx context.Context, lists []listing.List) {
 			definitions = definitions || strings.HasPrefix(n.list.Name, object.ListDefinitions)
 		}
 		w.read(ctx, batch)
-		if w.mended.Swap(false) {
+		if w.anyRecovered.Swap(false) {
 			w.scanIfFailed(ctx)
 		}
 		if definitions {
@@ -197,8 +197,8 @@ func (w *watcher) begin(ctx context.Context, l listing.List) {
 	w.wg.Go(func() {
 		defer w.Caught()
 		opts := cluster.WatchOptions{
-			Trouble: func(e *cluster.Error) { w.failed(ctx, l, e) },
-			Well:    func() { w.recovered(l) },
+			OnError:     func(e *cluster.Error) { w.failed(ctx, l, e) },
+			OnRecovered: func() { w.recovered(l) },
 		}
 		_ = w.cluster.Watch(ctx, l.Resource, l.Survey, opts, func(n cluster.Event) error {
 			w.handleEvent(n, l)
@@ -217,7 +217,7 @@ func (w *watcher) handleEvent(n cluster.Event, l listing.List) {
 	}
 	if n.Type == cluster.Listed {
 		w.Heard()
-		p.listed, p.version, p.partial = true, n.Version, len(n.Spoilt) > 0
+		p.listed, p.version, p.partial = true, n.Version, len(n.Unreadable) > 0
 	}
 	for _, item := range n.Items {
 		key := object.Key(item.Namespace, item.Name)

@@ -36,7 +36,7 @@ func newTestWatcher(services *scan.Services, c *cluster.Cluster) *watcher {
 	t := scan.NewTarget(services, variant.New(&variant.Options{}, ""), status.Target{Name: theCluster, At: "prod", Cluster: true}, time.Hour)
 	return &watcher{
 		definitions: &definitions{Target: t, cluster: c}, moved: make(chan struct{}, 1),
-		pending: map[string]*pendingEvents{}, troubled: map[string]bool{},
+		pending: map[string]*pendingEvents{}, failing: map[string]bool{},
 	}
 }
 
@@ -104,7 +104,7 @@ func TestOlderList(t *testing.T) {
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	item := func(name string, version int64) cluster.Item { return cluster.Item{Name: name, Version: version} }
-	one := func(kind cluster.NoticeType, name string, version int64) cluster.Event {
+	one := func(kind cluster.EventType, name string, version int64) cluster.Event {
 		return cluster.Event{Type: kind, Items: []cluster.Item{item(name, version)}, Version: version}
 	}
 	type gathered struct {

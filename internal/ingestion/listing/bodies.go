@@ -94,7 +94,7 @@ func (s *Reader) unreadable(list string, err error) error {
 	var rest []error
 	for _, err := range joined.Unwrap() {
 		e, ok := errors.AsType[*cluster.Error](err)
-		if !ok || e.Reason != cluster.Spoilt {
+		if !ok || e.Reason != cluster.Unreadable {
 			rest = append(rest, err)
 			continue
 		}

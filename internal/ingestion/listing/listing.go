@@ -59,12 +59,12 @@ func (s *Reader) Read(ctx context.Context, l List) {
 	survey, err := s.Cluster.Survey(ctx, l.Resource, l.Survey)
 	if err == nil {
 		reached := Surveyed
-		if len(survey.Spoilt) > 0 {
+		if len(survey.Unreadable) > 0 {
 			// The unreadable objects still exist, so the list is incomplete and nothing may be
 			// removed.
 			reached = Some
 		}
-		s.Note(l.Name, survey.Spoilt)
+		s.Note(l.Name, survey.Unreadable)
 		err = s.Take(ctx, l, survey.Items, survey.Version, reached)
 	}
 	if e, ok := errors.AsType[*cluster.Error](err); ok && (e.Reason == cluster.Unreachable || e.Reason == cluster.Timeout) {
