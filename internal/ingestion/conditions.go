@@ -10,7 +10,8 @@ import (
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
-	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/object"
+	"example.dev/ingestor/internal/ingestion/unit"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/words"
 )
@@ -39,24 +40,24 @@ func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 // composite returns the composite that an entity represents. The error is
 // db.ErrNotFound if there is no such entity, the caller may not read it, or it belongs
 // to another provider: annotations that others write into an entity give no access.
-func (in *Ingestion) composite(ctx context.Context, ref string) (ingest.Composite, error) {
+func (in *Ingestion) composite(ctx context.Context, ref string) (object.Composite, error) {
 	if !rest.IsText(ref) {
-		return ingest.Composite{}, db.ErrNotFound
+		return object.Composite{}, db.ErrNotFound
 	}
 	provider, entity, err := in.entities.Entity(ctx, ref)
 	if err != nil {
-		return ingest.Composite{}, err
+		return object.Composite{}, err
 	}
 	resource, err := permission.ResourceOf(ref, entity)
 	if err != nil {
-		return ingest.Composite{}, err
+		return object.Composite{}, err
 	}
-	if !ingest.Provides(provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
-		return ingest.Composite{}, db.ErrNotFound
+	if !unit.Provides(provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
+		return object.Composite{}, db.ErrNotFound
 	}
 	n, err := tree.Wire{}.Decode(entity)
 	if err != nil {
-		return ingest.Composite{}, err
+		return object.Composite{}, err
 	}
 	notes := n.Get("metadata", "annotations")
 	note := func(key string) string {
@@ -67,7 +68,7 @@ func (in *Ingestion) composite(ctx context.Context, ref string) (ingest.Composit
 		}
 		return ""
 	}
-	c := ingest.Composite{
+	c := object.Composite{
 		Cluster: note(words.AnnotationDiscoveredFrom), APIVersion: note(words.AnnotationXRAPIVersion), Kind: note(words.AnnotationXRKind),
 		Namespace: note(words.AnnotationClusterNamespace), Name: note(words.AnnotationXRName),
 	}

@@ -15,9 +15,11 @@ import (
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/ingestion/batch"
 	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/preview"
 	"example.dev/ingestor/internal/jobs"
 )
 
@@ -60,16 +62,16 @@ type Ingestion struct {
 	policy   *permission.Policy
 	audit    *audit.Log
 	// previews builds previews of text that users type, independently of everything else.
-	previews *previewer
+	previews *preview.Previewer
 }
 
 // New assembles the service, which registers its tasks and schedules with the queue.
 func New(opts Options) *Ingestion {
-	in := &Ingestion{entities: opts.Entities, policy: opts.Policy, audit: opts.Audit, previews: newPreviewer(opts.Config, opts.Extension)}
+	in := &Ingestion{entities: opts.Entities, policy: opts.Policy, audit: opts.Audit, previews: preview.New(opts.Config, opts.Extension)}
 	c := opts.Config
 	in.ingest = ingest.New(ingest.Options{
-		Variants: opts.parts(), Mirror: opts.Mirror, Catalog: opts.Catalog,
-		Processing: ingest.Processing(c.Composer.Processing),
+		Variants: opts.variants(), Mirror: opts.Mirror, Catalog: opts.Catalog,
+		Processing: batch.Processing(c.Composer.Processing),
 		Caching:    opts.caching(),
 		Build:      strings.TrimSpace(opts.Build + " " + opts.Extension.Version), Replica: opts.Replica, Sole: c.Backend.Database.Client == config.ClientSQLite,
 		Now: opts.Now, Log: opts.log(), Registry: opts.Registry,

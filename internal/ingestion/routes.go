@@ -13,7 +13,10 @@ import (
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
-	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/health"
+	"example.dev/ingestor/internal/ingestion/inspect"
+	"example.dev/ingestor/internal/ingestion/status"
+	"example.dev/ingestor/internal/ingestion/unit"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/words"
 )
@@ -32,7 +35,7 @@ func (in *Ingestion) Plugins() []rest.Plugin {
 			{Method: http.MethodGet, Path: "/definitions", Handle: in.definitions},
 			{Method: http.MethodGet, Path: "/explain/{xrd}", Handle: in.explain},
 			{Method: http.MethodGet, Path: "/conditions/{kind}/{namespace}/{name}", Handle: in.conditions},
-			in.previews.route(),
+			in.previews.Route(),
 		}},
 		{Names: names("/api/orchestrator/"), Routes: []rest.Route{
 			{Method: http.MethodGet, Path: "/clusters", Handle: in.clusters},
@@ -59,7 +62,7 @@ func (in *Ingestion) health(w http.ResponseWriter, r *http.Request) error {
 	}
 	entities := 0
 	for name, n := range providers {
-		if ingest.Provides(name) {
+		if unit.Provides(name) {
 			entities += n
 		}
 	}
@@ -128,7 +131,7 @@ func (in *Ingestion) findings(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	params := r.URL.Query()
-	q := ingest.FindingsQuery{Rule: params.Get("rule"), Cluster: params.Get("cluster")}
+	q := inspect.FindingsQuery{Rule: params.Get("rule"), Cluster: params.Get("cluster")}
 	var err error
 	if q.Limit, err = number(params, "limit", usualFindings, 0, mostFindings); err != nil {
 		return err
@@ -158,7 +161,7 @@ func (in *Ingestion) definitions(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	params := r.URL.Query()
-	q := ingest.DefinitionsQuery{Source: params.Get("source"), Cluster: params.Get("cluster")}
+	q := health.DefinitionsQuery{Source: params.Get("source"), Cluster: params.Get("cluster")}
 	var err error
 	if q.Limit, err = number(params, "limit", usualFindings, 0, mostFindings); err != nil {
 		return err
@@ -241,7 +244,7 @@ func (in *Ingestion) confirm(w http.ResponseWriter, r *http.Request) error {
 		return rest.NotFound("No source %s", rest.Short(body.Source))
 	}
 	pending, err := in.ingest.Confirm(ctx, body.Source, auth.From(ctx).Subject, body.Since)
-	if errors.Is(err, ingest.ErrNothingPending) {
+	if errors.Is(err, status.ErrNothingPending) {
 		err = rest.Conflict("No removal is pending for %s since then; read the health of the source again", rest.Short(body.Source))
 	}
 	if err == nil {

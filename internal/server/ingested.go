@@ -5,7 +5,9 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/store"
-	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/batch"
+	"example.dev/ingestor/internal/ingestion/inspect"
+	"example.dev/ingestor/internal/ingestion/unit"
 )
 
 // ingested is the catalog as ingestion uses it.
@@ -15,7 +17,7 @@ type ingested struct{ store *store.Store }
 func (ingested) Prepare(n *tree.Node) any { return store.Prepare(n) }
 
 // Put implements ingest.Catalog.
-func (c ingested) Put(ctx context.Context, outcomes []ingest.Build) ([]ingest.Written, error) {
+func (c ingested) Put(ctx context.Context, outcomes []unit.Build) ([]batch.Written, error) {
 	changes := make([]store.Change, len(outcomes))
 	for i, o := range outcomes {
 		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]store.Document, len(o.Entities))}
@@ -30,27 +32,27 @@ func (c ingested) Put(ctx context.Context, outcomes []ingest.Build) ([]ingest.Wr
 	if err != nil {
 		return nil, err
 	}
-	out := make([]ingest.Written, len(results))
+	out := make([]batch.Written, len(results))
 	for i, r := range results {
-		out[i] = ingest.Written{Added: r.Added, Updated: r.Updated, Removed: r.Removed, Unchanged: r.Unchanged,
-			Changed: ingest.Changes{Added: r.Refs.Added, Updated: r.Refs.Updated, Removed: r.Refs.Removed}}
+		out[i] = batch.Written{Added: r.Added, Updated: r.Updated, Removed: r.Removed, Unchanged: r.Unchanged,
+			Changed: batch.Changes{Added: r.Refs.Added, Updated: r.Refs.Updated, Removed: r.Refs.Removed}}
 		for _, no := range r.Refused {
-			out[i].Refused = append(out[i].Refused, ingest.Refused{Ref: no.Ref, Owner: no.Owner})
+			out[i].Refused = append(out[i].Refused, batch.Refused{Ref: no.Ref, Owner: no.Owner})
 		}
 	}
 	return out, nil
 }
 
 // Missing implements ingest.Catalog.
-func (c ingested) Missing(ctx context.Context, limit int) ([]ingest.MissingRef, error) {
-	var out []ingest.MissingRef
-	for _, prefix := range ingest.ProviderPrefixes() {
+func (c ingested) Missing(ctx context.Context, limit int) ([]inspect.MissingRef, error) {
+	var out []inspect.MissingRef
+	for _, prefix := range unit.ProviderPrefixes() {
 		all, err := c.store.Dangling(ctx, prefix, limit)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range all {
-			out = append(out, ingest.MissingRef{Ref: m.Ref, Relation: m.Type, Entities: m.Sources, Example: m.First})
+			out = append(out, inspect.MissingRef{Ref: m.Ref, Relation: m.Type, Entities: m.Sources, Example: m.First})
 		}
 	}
 	return out, nil

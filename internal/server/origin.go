@@ -5,13 +5,13 @@ import (
 	"example.dev/ingestor/internal/catalog/provider/definition"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/permission"
-	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/unit"
 )
 
 // originOf returns where entities of a provider come from.
 func originOf(name string) string {
 	switch {
-	case ingest.Provides(name):
+	case unit.Provides(name):
 		return permission.OriginDefinition
 	case name == definition.Provider:
 		return permission.OriginGenerated

@@ -35,6 +35,7 @@ import (
 	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
@@ -165,7 +166,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	})
 	cat.Deleted = func(ctx context.Context, e *store.Entity) error { return p.ingestion.Restore(ctx, e.Provider) }
 	p.generated = definition.New(definition.Options{
-		Store: p.store, Config: c.Catalog.XRDTemplates, Doubt: ingest.MassRemoval(c.Composer.MassRemoval).Is, Settle: ingestion.Settle, Changed: p.folderChanged,
+		Store: p.store, Config: c.Catalog.XRDTemplates, Doubt: variant.MassRemoval(c.Composer.MassRemoval).Is, Settle: ingestion.Settle, Changed: p.folderChanged,
 		Now: opts.Now, Log: opts.Log, Registry: registry,
 	})
 	p.schedule(c.Catalog.XRDTemplates)

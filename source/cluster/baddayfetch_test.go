@@ -34,12 +34,12 @@ func TestFetchTrouble(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 			fmt.Fprintf(w, `{"kind":"Status","status":"Failure","reason":"NotFound","message":"not found","details":{"name":%q},"code":404}`, bad)
 		}},
-		"Unserved":  {reason: "A kind that is not served does not mean that the object is gone.", want: cluster.Absent, had: -1, answer: func(w http.ResponseWriter) { http.Error(w, "404 page not found", http.StatusNotFound) }},
-		"Forbidden": {reason: "After a missing permission no further objects are requested.", want: cluster.Forbidden, had: -1, answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }},
-		"Fault":     {reason: "An object that the server fails to return does not affect the others.", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { refuse(w, http.StatusInternalServerError, "the conversion is down") }},
-		"Spoilt":    {reason: "An object that cannot be parsed does not affect the others.", want: cluster.Spoilt, had: 9, answer: func(w http.ResponseWriter) { say(w, strings.Repeat("[", 5000)+strings.Repeat("]", 5000)) }},
-		"Nameless":  {reason: "An object without a name does not affect the others.", want: cluster.Spoilt, had: 9, answer: func(w http.ResponseWriter) { say(w, `{"metadata":{}}`) }},
-		"Foreign":   {reason: "A response that is not JSON is not an object.", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { _, _ = w.Write([]byte("hello")) }},
+		"Unserved":   {reason: "A kind that is not served does not mean that the object is gone.", want: cluster.Absent, had: -1, answer: func(w http.ResponseWriter) { http.Error(w, "404 page not found", http.StatusNotFound) }},
+		"Forbidden":  {reason: "After a missing permission no further objects are requested.", want: cluster.Forbidden, had: -1, answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }},
+		"Fault":      {reason: "An object that the server fails to return does not affect the others.", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { refuse(w, http.StatusInternalServerError, "the conversion is down") }},
+		"Unreadable": {reason: "An object that cannot be parsed does not affect the others.", want: cluster.Unreadable, had: 9, answer: func(w http.ResponseWriter) { say(w, strings.Repeat("[", 5000)+strings.Repeat("]", 5000)) }},
+		"Nameless":   {reason: "An object without a name does not affect the others.", want: cluster.Unreadable, had: 9, answer: func(w http.ResponseWriter) { say(w, `{"metadata":{}}`) }},
+		"Foreign":    {reason: "A response that is not JSON is not an object.", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { _, _ = w.Write([]byte("hello")) }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -123,9 +123,9 @@ func TestEachExpired(t *testing.T) {
 	if diff := cmp.Diff([]int{2, 2, 2, 2, 2, 1}, pages); diff != "" || version != 1 || err != nil {
 		t.Errorf("objects after a restart of the list: version %d, %v (-want +got):\n%s", version, err, diff)
 	}
-	spoilt := &standIn{definitions: append(many(2), `{"metadata":{"name":"x","labels":7}}`)}
-	survey, err := connect(t, "here", spoilt.start(t), cluster.Options{}).Survey(t.Context(), upstreamDefinitions, "")
-	if err != nil || len(survey.Items) != 2 || len(survey.Spoilt) != 1 || survey.Spoilt[0].Where() != "here/xrd/x" {
+	unreadable := &standIn{definitions: append(many(2), `{"metadata":{"name":"x","labels":7}}`)}
+	survey, err := connect(t, "here", unreadable.start(t), cluster.Options{}).Survey(t.Context(), upstreamDefinitions, "")
+	if err != nil || len(survey.Items) != 2 || len(survey.Unreadable) != 1 || survey.Unreadable[0].Where() != "here/xrd/x" {
 		t.Errorf("object that cannot be parsed was not reported, or affected others: %+v, %v", survey, err)
 	}
 	cut := errors.New("cut")

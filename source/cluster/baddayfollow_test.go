@@ -101,7 +101,7 @@ func TestFollowTrouble(t *testing.T) {
 			}
 			open(w, r, "")
 		}, events: []string{"listed 2", "listed 2"}},
-		"Spoilt": {reason: "An event that cannot be parsed causes a new list.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+		"Unreadable": {reason: "An event that cannot be parsed causes a new list.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
 				say(w, `{"type":"ADDED","object":{"metadata":{"name":"x","resourceVersion":"4","labels":7}}}`)
 				return
@@ -134,7 +134,7 @@ func TestFollowTrouble(t *testing.T) {
 			var told, events []string
 			enough := errors.New("enough")
 			err := connect(t, "here", s.start(t), cluster.Options{Timeout: time.Second}).Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{
-				Trouble: func(e *cluster.Error) { told = append(told, e.Error()) },
+				OnError: func(e *cluster.Error) { told = append(told, e.Error()) },
 			}, func(n cluster.Event) error {
 				if n.Type == cluster.Listed {
 					events = append(events, fmt.Sprint("listed ", len(n.Items)))

@@ -171,8 +171,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestSpoilt checks objects that cannot be parsed among a thousand valid ones.
-func TestSpoilt(t *testing.T) {
+// TestUnreadable checks objects that cannot be parsed among a thousand valid ones.
+func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	named := func(name, more string) string {
 		return `{"apiVersion":"` + ours + `/v1","kind":"CompositeResourceDefinition","metadata":{"name":"` + name + `"},` + more + `}`

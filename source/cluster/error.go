@@ -39,8 +39,8 @@ const (
 	Absent Reason = "absent"
 	// Server means that the server responds, but not as it should.
 	Server Reason = "server"
-	// Spoilt means that an object cannot be decoded.
-	Spoilt Reason = "spoilt"
+	// Unreadable means that an object cannot be decoded.
+	Unreadable Reason = "spoilt"
 	// Canceled means that the call was canceled.
 	Canceled Reason = "canceled"
 )

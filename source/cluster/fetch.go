@@ -35,7 +35,7 @@ func (r Resource) object(n NamespacedName) string {
 // faster. gone are those that do not exist according to the server. If the server
 // does not serve the kind, that says nothing about its objects, and is an error with
 // the reason Absent. Both results are in the order of the names. The error joins an
-// *Error for everything that could not be read, with the reason Spoilt if an object
+// *Error for everything that could not be read, with the reason Unreadable if an object
 // cannot be decoded; after a server has stopped responding, no more requests are
 // made.
 func (c *Cluster) Fetch(ctx context.Context, res Resource, names []NamespacedName) (objects []*tree.Node, gone []NamespacedName, err error) {
@@ -50,7 +50,7 @@ func (c *Cluster) Fetch(ctx context.Context, res Resource, names []NamespacedNam
 			}
 			found[i], missing[i], errs[i] = c.fetch(ctx, res, name, failed.Load())
 			switch {
-			case errs[i] == nil || isReason(errs[i], Spoilt):
+			case errs[i] == nil || isReason(errs[i], Unreadable):
 			case isReason(errs[i], Server):
 				failed.Store(true)
 			default:
@@ -87,7 +87,7 @@ func (c *Cluster) fetch(ctx context.Context, res Resource, name NamespacedName, 
 	case err != nil:
 		return nil, false, err
 	case bad != nil:
-		return nil, false, &Error{Cluster: c.name, Doing: r.doing, Reason: Spoilt, Err: bad, Hint: "fix the object; other objects of the cluster are still read"}
+		return nil, false, &Error{Cluster: c.name, Doing: r.doing, Reason: Unreadable, Err: bad, Hint: "fix the object; other objects of the cluster are still read"}
 	}
 	return n, false, nil
 }

@@ -18,13 +18,13 @@ import (
 	"example.dev/ingestor/document/finding"
 )
 
-// NoticeType is the type of an Event.
-type NoticeType uint8
+// EventType is the type of an Event.
+type EventType uint8
 
 // Types of events.
 const (
 	// Listed has all objects of a kind: those that it does not contain are gone.
-	Listed NoticeType = iota
+	Listed EventType = iota
 	// Changed is a new or modified object.
 	Changed
 	// Deleted is the last state of an object that was deleted or no longer matches the
@@ -33,29 +33,29 @@ const (
 )
 
 // String returns the name of the type.
-func (t NoticeType) String() string { return [...]string{"listed", "changed", "deleted"}[t] }
+func (t EventType) String() string { return [...]string{"listed", "changed", "deleted"}[t] }
 
 // Event is a change seen by a watch.
 type Event struct {
-	Type NoticeType
+	Type EventType
 	// Items are all objects for Listed, one object otherwise.
 	Items []Item
 	// Version is the resource version of the list or of the change; 0 if it is not a
 	// number.
 	Version int64
-	// Spoilt are objects of a list that could not be decoded. They do exist.
-	Spoilt []finding.Finding
+	// Unreadable are objects of a list that could not be decoded. They do exist.
+	Unreadable []finding.Finding
 }
 
 // WatchOptions configure a watch. The zero value is ready for use.
 type WatchOptions struct {
-	// Trouble, if not nil, receives failures while the watch continues. Watch handles
+	// OnError, if not nil, receives failures while the watch continues. Watch handles
 	// them itself; a kind that is not served has the reason Absent, and is requested
 	// until it is served.
-	Trouble func(*Error)
-	// Well, if not nil, is called when the watch has recovered after a failure, even if
+	OnError func(*Error)
+	// OnRecovered, if not nil, is called when the watch has recovered after a failure, even if
 	// there is no new event.
-	Well func()
+	OnRecovered func()
 }
 
 // Limits of the backoff after a failure. A stream that has lasted for steady counts
@@ -107,8 +107,8 @@ type watch struct {
 	pauses *backoff.ExponentialBackOff
 	// version is the resource version to resume from; empty if a list is needed first.
 	version string
-	// troubled says that Trouble was called, and Well was not since.
-	troubled bool
+	// failing says that OnError was called, and OnRecovered was not since.
+	failing bool
 }
 
 // listenerError is an error of the event callback that ends a Watch.
@@ -129,7 +129,7 @@ func (f *watch) round(ctx context.Context) (wait bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		err = f.tell(Event{Type: Listed, Items: all.items, Version: number(all.version), Spoilt: f.findings(f.list.short(), all.spoilt)})
+		err = f.tell(Event{Type: Listed, Items: all.items, Version: number(all.version), Unreadable: f.findings(f.list.short(), all.unreadable)})
 		if err != nil {
 			return false, err
 		}
@@ -203,10 +203,10 @@ func (f *watch) run(ctx context.Context, r request, lasts time.Duration) error {
 		return err
 	}
 	f.Cluster.opts.Log.Debug("stream opened", "path", r.path, "query", r.query.Encode())
-	if f.troubled && f.opts.Well != nil {
-		f.opts.Well()
+	if f.failing && f.opts.OnRecovered != nil {
+		f.opts.OnRecovered()
 	}
-	f.troubled = false
+	f.failing = false
 	limit.Reset(lasts + f.Cluster.opts.Timeout)
 	return f.read(resp.Body)
 }
@@ -279,9 +279,9 @@ func (f *watch) take(what string, object []byte) error {
 func (f *watch) backOff(ctx context.Context, err error) time.Duration {
 	e, ok := errors.AsType[*Error](err)
 	// The end of the context is not a failure.
-	if f.opts.Trouble != nil && ok && ctx.Err() == nil {
-		f.troubled = true
-		f.opts.Trouble(e)
+	if f.opts.OnError != nil && ok && ctx.Err() == nil {
+		f.failing = true
+		f.opts.OnError(e)
 	}
 	if status, ok := errors.AsType[*statusError](err); ok {
 		return min(status.after, longestPause)

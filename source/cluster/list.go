@@ -33,8 +33,8 @@ type page struct {
 	// objects are the listed objects; for a survey, items are used instead.
 	objects []*tree.Node
 	items   []Item
-	// spoilt are objects that could not be decoded.
-	spoilt []spoilt
+	// unreadable are objects that could not be decoded.
+	unreadable []unreadable
 	// version is the resource version of the list, the same on each of its pages.
 	version string
 	// next is the continue token; empty at the end of the list.
@@ -57,8 +57,8 @@ func (p *page) end() {
 	}
 }
 
-// spoilt is an object that cannot be decoded, with its name if that can be found.
-type spoilt struct {
+// unreadable is an object that cannot be decoded, with its name if that can be found.
+type unreadable struct {
 	name string
 	err  error
 }
@@ -69,7 +69,7 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 func (c *Cluster) list(ctx context.Context, l listing) (whole page, err error) {
 	err = c.walk(ctx, l, func() { whole = page{} }, func(p page) error {
 		whole.objects, whole.items = append(whole.objects, p.objects...), append(whole.items, p.items...)
-		whole.spoilt, whole.version = append(whole.spoilt, p.spoilt...), p.version
+		whole.unreadable, whole.version = append(whole.unreadable, p.unreadable...), p.version
 		return nil
 	})
 	return whole, err
@@ -98,7 +98,7 @@ func (c *Cluster) pages(ctx context.Context, l listing, size int, take func(page
 		p, err := c.page(ctx, l, size, next)
 		if err != nil {
 			status, ok := errors.AsType[*statusError](err)
-			if len(p.objects)+len(p.items)+len(p.spoilt) > 0 {
+			if len(p.objects)+len(p.items)+len(p.unreadable) > 0 {
 				// The response was cut off, but contains some objects.
 				_ = take(p)
 			}
@@ -156,7 +156,7 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 		if err != nil && !json.Valid(data) {
 			return err
 		}
-		if err != nil || len(p.objects)+len(p.items)+len(p.spoilt) == 0 && !isEmptyList(data) {
+		if err != nil || len(p.objects)+len(p.items)+len(p.unreadable) == 0 && !isEmptyList(data) {
 			return &foreignError{"response is JSON, but not a list"}
 		}
 		if l.survey && p.version == "" {
@@ -174,7 +174,7 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 func (p *page) take(raw string) {
 	n, err := readObject(raw)
 	if err != nil {
-		p.spoilt = append(p.spoilt, spoilt{name: nameIn(raw), err: err})
+		p.unreadable = append(p.unreadable, unreadable{name: nameIn(raw), err: err})
 		return
 	}
 	p.objects = append(p.objects, n)
@@ -245,7 +245,7 @@ func nameIn(raw string) string {
 
 // finding returns a finding about an object that cannot be decoded. short is the
 // short name of its kind.
-func (c *Cluster) finding(short string, s spoilt) finding.Finding {
+func (c *Cluster) finding(short string, s unreadable) finding.Finding {
 	return finding.Finding{
 		Rule: xrd.RuleSyntax, Severity: finding.Error, Object: s.name, File: c.Origin(short, "", s.name).File,
 		Message: fmt.Sprintf("cannot read the object: %v", s.err), Hint: "fix the object; other objects of the cluster are still read",
@@ -253,7 +253,7 @@ func (c *Cluster) finding(short string, s spoilt) finding.Finding {
 }
 
 // findings is finding for several objects.
-func (c *Cluster) findings(short string, bad []spoilt) []finding.Finding {
+func (c *Cluster) findings(short string, bad []unreadable) []finding.Finding {
 	var out []finding.Finding
 	for _, s := range bad {
 		out = append(out, c.finding(short, s))

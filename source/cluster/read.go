@@ -240,8 +240,8 @@ func (r *reading) keep(res Resource, short string, all page, err error) {
 		r.set.Documents++
 		r.set.Add(n, r.Origin(short, meta.Get("namespace").Str(), meta.Get("name").Str()))
 	}
-	r.set.Documents += len(all.spoilt)
-	r.set.Findings = append(r.set.Findings, r.findings(short, all.spoilt)...)
+	r.set.Documents += len(all.unreadable)
+	r.set.Findings = append(r.set.Findings, r.findings(short, all.unreadable)...)
 	if err != nil {
 		r.errs = append(r.errs, err)
 		return

@@ -98,7 +98,7 @@ subjects: [{kind: ServiceAccount, name: watcher, namespace: default}]
 	ended := make(chan error, 1)
 	var troubles atomic.Int64
 	go func() {
-		ended <- c.Watch(ctx, upstreamDefinitions, "example.dev/ingest", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
+		ended <- c.Watch(ctx, upstreamDefinitions, "example.dev/ingest", cluster.WatchOptions{OnError: func(e *cluster.Error) {
 			troubles.Add(1)
 			if e.Cluster != "watched" || e.Hint == "" {
 				t.Errorf("error does not have the cluster and a hint: %+v", e)
@@ -226,13 +226,13 @@ func TestFollowEnds(t *testing.T) {
 	enough := errors.New("enough")
 	for range 50 {
 		ctx, cancel := context.WithCancel(t.Context())
-		err := c.Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
+		err := c.Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{OnError: func(e *cluster.Error) {
 			t.Errorf("reported error: %v", e)
 		}}, func(cluster.Event) error { return enough })
 		if !errors.Is(err, enough) {
 			t.Fatalf("Follow returned %v, want the error of its callback", err)
 		}
-		err = c.Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
+		err = c.Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{OnError: func(e *cluster.Error) {
 			t.Errorf("reported error: %v", e)
 		}}, func(cluster.Event) error {
 			time.AfterFunc(time.Millisecond, cancel)
@@ -258,7 +258,7 @@ func TestFollowQuick(t *testing.T) {
 	both.Go(func() { _ = c.Watch(ctx, upstreamDefinitions, "team=lambdas", cluster.WatchOptions{}, l.take) })
 	both.Go(func() {
 		kind := cluster.Resource{Group: "seven.example.org", Version: "v1", Plural: "mus"}
-		_ = c.Watch(ctx, kind, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) { absent <- e }}, later.take)
+		_ = c.Watch(ctx, kind, "", cluster.WatchOptions{OnError: func(e *cluster.Error) { absent <- e }}, later.take)
 	})
 	l.until(t, "the first list", func(state map[string]string, _ []string) bool { return len(state) == 1 })
 	// The best of several attempts counts, because the machine may be busy.

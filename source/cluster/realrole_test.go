@@ -180,7 +180,7 @@ func followOnce(t *testing.T, c *cluster.Cluster, began streams, res cluster.Res
 		}
 	}()
 	var trouble error
-	err := c.Watch(ctx, res, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
+	err := c.Watch(ctx, res, "", cluster.WatchOptions{OnError: func(e *cluster.Error) {
 		trouble = e
 		cancel()
 	}}, func(cluster.Event) error { return nil })

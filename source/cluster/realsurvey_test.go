@@ -37,13 +37,13 @@ func TestSurvey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if calls.lists.Load() != 4 || len(survey.Items) != n+1 || len(survey.Spoilt) > 0 {
-		t.Fatalf("%d definitions in pages of 30 took %d calls: %d %+v", n+1, calls.lists.Load(), len(survey.Items), survey.Spoilt)
+	if calls.lists.Load() != 4 || len(survey.Items) != n+1 || len(survey.Unreadable) > 0 {
+		t.Fatalf("%d definitions in pages of 30 took %d calls: %d %+v", n+1, calls.lists.Load(), len(survey.Items), survey.Unreadable)
 	}
 	var walked []*tree.Node
-	version, err := c.Each(t.Context(), upstreamDefinitions, "", func(objects []*tree.Node, spoilt []finding.Finding) error {
-		if len(objects) > 30 || len(spoilt) > 0 {
-			t.Errorf("page has %d objects and %+v", len(objects), spoilt)
+	version, err := c.Each(t.Context(), upstreamDefinitions, "", func(objects []*tree.Node, unreadable []finding.Finding) error {
+		if len(objects) > 30 || len(unreadable) > 0 {
+			t.Errorf("page has %d objects and %+v", len(objects), unreadable)
 		}
 		walked = append(walked, objects...)
 		return nil

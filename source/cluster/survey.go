@@ -15,8 +15,8 @@ type Survey struct {
 	Items []Item
 	// Version is the list's resource version; 0 if it is not a number.
 	Version int64
-	// Spoilt are objects that could not be decoded. They do exist.
-	Spoilt []finding.Finding
+	// Unreadable are objects that could not be decoded. They do exist.
+	Unreadable []finding.Finding
 }
 
 // Item is the metadata of an object, as the server sends it.
@@ -41,7 +41,7 @@ type Item struct {
 // an empty one matches all. If there is an error, it returns what was read before it.
 func (c *Cluster) Survey(ctx context.Context, res Resource, labels string) (Survey, error) {
 	all, err := c.list(ctx, listing{Resource: res, labels: labels, metadata: true, survey: true})
-	return Survey{Items: all.items, Version: number(all.version), Spoilt: c.findings(res.short(), all.spoilt)}, err
+	return Survey{Items: all.items, Version: number(all.version), Unreadable: c.findings(res.short(), all.unreadable)}, err
 }
 
 // Each reads whole objects, and passes them to take page by page, so that no more
@@ -50,10 +50,10 @@ func (c *Cluster) Survey(ctx context.Context, res Resource, labels string) (Surv
 // take then gets objects again, possibly newer ones, and may have got some that are
 // not in the list of that version. If take returns an error, Each ends. Unless the
 // error is nil, there may be objects that take did not get.
-func (c *Cluster) Each(ctx context.Context, res Resource, labels string, take func(objects []*tree.Node, spoilt []finding.Finding) error) (version int64, err error) {
+func (c *Cluster) Each(ctx context.Context, res Resource, labels string, take func(objects []*tree.Node, unreadable []finding.Finding) error) (version int64, err error) {
 	err = c.walk(ctx, listing{Resource: res, labels: labels}, func() {}, func(p page) error {
 		version = number(p.version)
-		return take(p.objects, c.findings(res.short(), p.spoilt))
+		return take(p.objects, c.findings(res.short(), p.unreadable))
 	})
 	return version, err
 }
@@ -91,7 +91,7 @@ type metadata struct {
 func (p *page) skim(raw string) {
 	item, err := readItem([]byte(raw))
 	if err != nil {
-		p.spoilt = append(p.spoilt, spoilt{name: nameIn(raw), err: err})
+		p.unreadable = append(p.unreadable, unreadable{name: nameIn(raw), err: err})
 		return
 	}
 	p.items = append(p.items, item)

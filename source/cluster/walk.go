@@ -79,7 +79,7 @@ func (w *walking) take(api API, p page) error {
 			return errEnough
 		}
 	}
-	for _, s := range p.spoilt {
+	for _, s := range p.unreadable {
 		f := w.finding(ShortDefinition, s)
 		if w.first(api.Group+"/"+s.name) && !w.offer(xrd.Found{Finding: &f}) {
 			return errEnough

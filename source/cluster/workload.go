@@ -41,8 +41,8 @@ func (r *reading) keepWorkloads(k Kind, all page, err error) {
 		r.set.Documents++
 		r.set.AddWorkload(Workload(k, n), origin)
 	}
-	r.set.Documents += len(all.spoilt)
-	r.set.Findings = append(r.set.Findings, r.findings(strings.ToLower(k.Kind), all.spoilt)...)
+	r.set.Documents += len(all.unreadable)
+	r.set.Findings = append(r.set.Findings, r.findings(strings.ToLower(k.Kind), all.unreadable)...)
 	if err != nil {
 		r.errs = append(r.errs, err)
 		return

@@ -103,6 +103,10 @@ var plan = map[string]room{
 		"internal/jobs", "internal/rest", "internal/spool", "internal/text"})},
 	"internal/ingestion": {ours: slices.Concat(public, []string{"internal/config", "internal/db",
 		"internal/identity", "internal/jobs", "internal/pipeline", "internal/rest"})},
+	// What is stored does not depend on how it is read or built.
+	"internal/ingestion/object": {ours: slices.Concat(public, []string{"internal/ingestion/mirror"})},
+	"internal/ingestion/status": {ours: slices.Concat(public, []string{"internal/ingestion/mirror", "internal/ingestion/object"})},
+	"internal/ingestion/once":   {},
 	"internal/scaffolder": {ours: slices.Concat(public, []string{"internal/db", "internal/git/fetch", "internal/identity", "internal/jobs",
 		"internal/rest", "internal/secret", "internal/text"})},
 	"internal/scaffolder/validation": {pure: true, ours: []string{"document"}, outside: []string{"github.com/dlclark/regexp2"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/inspect"
 	"example.dev/ingestor/test/apiserver"
 )
 
@@ -74,7 +75,7 @@ func TestClusterChange(t *testing.T) {
 		before := live.stamps("")
 		c.Apply(t, labelled("alphas", "one", "openportal.dev/ingest", "false"))
 		both(t, entities("betas")...)
-		var x ingest.Explanation
+		var x inspect.Explanation
 		if _, err := live.get("/api/composer-ingestor/explain/alphas."+group, &x); err != nil || len(x.Copies) != 1 || !strings.Contains(x.Copies[0].Refused, "/ingest") {
 			t.Errorf("explain returned %+v (error %v), want the label named", x.Copies, err)
 		}

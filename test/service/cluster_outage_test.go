@@ -16,7 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/health"
+	"example.dev/ingestor/internal/ingestion/inspect"
+	"example.dev/ingestor/internal/ingestion/status"
 	"example.dev/ingestor/test/apiserver"
 )
 
@@ -186,7 +188,7 @@ func (s *service) stale(what string, earliest time.Time, refs ...string) {
 }
 
 // about returns the health of a source.
-func (s *service) about(source string) ingest.SourceHealth {
+func (s *service) about(source string) health.Source {
 	s.t.Helper()
 	for _, h := range s.health().Sources {
 		if h.Name == source {
@@ -194,7 +196,7 @@ func (s *service) about(source string) ingest.SourceHealth {
 		}
 	}
 	s.t.Fatalf("health does not list the source %s", source)
-	return ingest.SourceHealth{}
+	return health.Source{}
 }
 
 // staleObjects returns the number of stale objects of a source.
@@ -320,11 +322,11 @@ func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *l
 		})
 	}
 	shows("eastern", "east,west")
-	var x ingest.Explanation
+	var x inspect.Explanation
 	if _, err := s.get("/api/composer-ingestor/explain/deltas."+group, &x); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(x.Findings, func(f ingest.Finding) bool {
+	if !slices.ContainsFunc(x.Findings, func(f status.Finding) bool {
 		return f.Rule == "XRD003" && strings.Contains(f.Message, "east") && strings.Contains(f.Message, "west")
 	}) {
 		t.Errorf("no finding names both clusters: %+v", x.Findings)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/test/apiserver"
 )
@@ -130,7 +131,7 @@ var clusterKeys = map[string]keyed{
 		with:   variantA(nil),
 		check: func(t *testing.T, s *service, _ string) {
 			s.shows(template("alphas"))
-			s.wantHealth(ingest.Healthy, map[string]string{"prod": ingest.Connected})
+			s.wantHealth(health.Healthy, map[string]string{"prod": health.Connected})
 			sources(t, s, "composerIngestor/prod")
 			if refs, err := s.refs("spec.type=crossplane-xr"); err != nil || len(refs) != 2 {
 				t.Errorf("composites of all namespaces are %v (error %v), want two", refs, err)
@@ -146,7 +147,7 @@ var clusterKeys = map[string]keyed{
 		with:   variantA(sections{"xrdFilters": sections{"namespaces": []any{"red"}}}),
 		check: func(t *testing.T, s *service, _ string) {
 			s.shows(template("alphas"))
-			s.wantHealth(ingest.Healthy, nil)
+			s.wantHealth(health.Healthy, nil)
 			if refs, err := s.refs("spec.type=crossplane-xr"); err != nil || len(refs) != 1 || !strings.Contains(refs[0], "mine") {
 				t.Errorf("composites are %v (error %v), want only mine", refs, err)
 			}
@@ -168,7 +169,7 @@ var clusterKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.watch"},
 		with:   variantA(sections{"xrdFilters": sections{"labelSelector": "unwatched"}}),
 		check: func(t *testing.T, s *service, _ string) {
-			s.wantHealth(ingest.Healthy, map[string]string{"prod": ingest.Connected})
+			s.wantHealth(health.Healthy, map[string]string{"prod": health.Connected})
 			adds(t, edited(definition("zetas", "one"), "labels: {", `labels: {unwatched: "yes", `))
 			time.Sleep(1500 * time.Millisecond)
 			s.wants("")
@@ -187,7 +188,7 @@ var clusterKeys = map[string]keyed{
 			s.shows(formedRef("gammas"))
 			s.shows("component:default/shop")
 			sources(t, s, "clusterIngestor/prod", "clusterIngestor/prod/workloads")
-			s.wantHealth(ingest.Healthy, map[string]string{"prod": ingest.Connected})
+			s.wantHealth(health.Healthy, map[string]string{"prod": health.Connected})
 			if s.entity(formedRef("deltas")) != nil || s.entity(template("alphas")) != nil {
 				t.Error("definitions without the label were ingested")
 			}

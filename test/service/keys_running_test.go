@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/inspect"
 	"example.dev/ingestor/test/redis"
 )
 
@@ -24,7 +26,7 @@ var runningKeys = map[string]keyed{
 			if err := runs(s, 4); err != nil {
 				t.Error(err)
 			}
-			s.wantHealth(ingest.Unhealthy, nil)
+			s.wantHealth(health.Unhealthy, nil)
 		},
 	},
 	"NoRetries": {
@@ -32,7 +34,7 @@ var runningKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.processing.retryAttempts"},
 		with:   unreadable(sections{"retryAttempts": 0, "retryDelay": 10}),
 		check: func(t *testing.T, s *service, _ string) {
-			s.wantHealth(ingest.Unhealthy, nil)
+			s.wantHealth(health.Unhealthy, nil)
 			time.Sleep(time.Second)
 			if err := runs(s, 1); err != nil {
 				t.Error(err)
@@ -44,7 +46,7 @@ var runningKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.processing.retryDelay"},
 		with:   unreadable(sections{"retryAttempts": 3, "retryDelay": 600000}),
 		check: func(t *testing.T, s *service, _ string) {
-			s.wantHealth(ingest.Unhealthy, nil)
+			s.wantHealth(health.Unhealthy, nil)
 			time.Sleep(3 * time.Second)
 			if err := runs(s, 1); err != nil {
 				t.Error(err)
@@ -59,7 +61,7 @@ var runningKeys = map[string]keyed{
 			s.wants("", entities("alphas")...)
 			put(t, filepath.Join(dir, "bad.yaml"), "{")
 			s.scan("")
-			s.wantHealth(ingest.Degraded, nil)
+			s.wantHealth(health.Degraded, nil)
 			for _, message := range []string{"catalog changed", unreadLine} {
 				if lines := s.logged(message); len(lines) != 0 {
 					t.Errorf("%v was logged, want nothing", lines)
@@ -218,7 +220,7 @@ func explained(t *testing.T, s *service, n int) {
 		return err
 	})
 	for i := range n {
-		var x ingest.Explanation
+		var x inspect.Explanation
 		if _, err := s.get(fmt.Sprintf("/api/composer-ingestor/explain/many%ds.%s", i, group), &x); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/test/gitserver"
 )
 
@@ -25,7 +25,7 @@ var sourceKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.enabled"},
 		files:  alone, composer: sections{"enabled": false},
 		check: func(t *testing.T, s *service, _ string) {
-			if h := s.health(); len(h.Sources) != 0 || h.Status != ingest.Healthy {
+			if h := s.health(); len(h.Sources) != 0 || h.Status != health.Healthy {
 				t.Errorf("sources are %+v, want none", h.Sources)
 			}
 			s.wants("")
@@ -72,7 +72,7 @@ var sourceKeys = map[string]keyed{
 				t.Fatal(err)
 			}
 			s.wants("", entities("betas")...)
-			s.wantHealth(ingest.Healthy, nil)
+			s.wantHealth(health.Healthy, nil)
 		},
 	},
 	"NotWatched": {
@@ -113,7 +113,7 @@ var sourceKeys = map[string]keyed{
 			}, nil
 		},
 		check: func(_ *testing.T, s *service, _ string) {
-			s.wantHealth(ingest.Degraded, map[string]string{"mute": "timeout"})
+			s.wantHealth(health.Degraded, map[string]string{"mute": "timeout"})
 			s.wants("", entities("alphas")...)
 		},
 	},
@@ -136,7 +136,7 @@ var sourceKeys = map[string]keyed{
 			s.wants("", append(entities("alphas"), entities("gammas")...)...)
 			commit(t, dir, "release", map[string]string{"defs/betas.yaml": definition("betas", "one")})
 			s.wants("", append(entities("alphas", "betas"), entities("gammas")...)...)
-			s.wantHealth(ingest.Healthy, nil)
+			s.wantHealth(health.Healthy, nil)
 		},
 	},
 	"GitOverHTTPS": {

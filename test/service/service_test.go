@@ -25,6 +25,7 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/internal/server"
 	"example.dev/ingestor/test/apiserver"
@@ -273,9 +274,9 @@ func (s *service) wants(filter string, refs ...string) {
 }
 
 // health returns the health of the service.
-func (s *service) health() ingest.Health {
+func (s *service) health() health.Health {
 	s.t.Helper()
-	var h ingest.Health
+	var h health.Health
 	if _, err := s.get("/api/composer-ingestor/health", &h); err != nil {
 		s.t.Fatal(err)
 	}

@@ -9,6 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/internal/ingestion/health"
+	"example.dev/ingestor/internal/ingestion/inspect"
+	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/source/git"
 	"example.dev/ingestor/xrd"
 )
@@ -31,7 +34,7 @@ func TestOneBadFileOfRepository(t *testing.T) {
 	}
 	run("init", "--quiet", "--initial-branch=main")
 	b := newHarness(t, nil, func(o *Options) {
-		o.Variants[0].Folders = []Folder{{Name: "files", Source: git.New(at, git.Options{})}}
+		o.Variants[0].Folders = []variant.Folder{{Name: "files", Source: git.New(at, git.Options{})}}
 	})
 	steps := []struct {
 		reason       string
@@ -41,12 +44,12 @@ func TestOneBadFileOfRepository(t *testing.T) {
 		problems     []string
 	}{
 		{"All files can be read.", map[string]string{"a.yaml": definition("a", "one"), "b.yaml": definition("b", "one"), "c.yaml": definition("c", "one")},
-			Connected, []string{"a", "b", "c"}, nil, nil},
+			health.Connected, []string{"a", "b", "c"}, nil, nil},
 		{"One file breaks, a broken ConfigMap is added, and another file changes.", map[string]string{
 			"a.yaml": definition("a", "two"), "c.yaml": "a: [1\n", "map.yaml": "apiVersion: v1\nkind: ConfigMap\ndata:\n  x: {a\n",
-		}, Partial, []string{"a", "b", "c"}, []string{"c"}, []string{"c.yaml", "map.yaml"}},
+		}, health.Partial, []string{"a", "b", "c"}, []string{"c"}, []string{"c.yaml", "map.yaml"}},
 		{"The broken files are fixed.", map[string]string{"c.yaml": definition("c", "two"), "map.yaml": "apiVersion: v1\nkind: ConfigMap\n"},
-			Connected, []string{"a", "b", "c"}, nil, nil},
+			health.Connected, []string{"a", "b", "c"}, nil, nil},
 	}
 	for _, step := range steps {
 		for name, text := range step.files {
@@ -74,7 +77,7 @@ func TestOneBadFileOfRepository(t *testing.T) {
 		if diff := cmp.Diff(step.problems, told); diff != "" || s.State != step.state {
 			t.Errorf("%s\nstate is %s, problems differ: %s", step.reason, s.State, diff)
 		}
-		found, err := b.Findings(t.Context(), FindingsQuery{Rule: xrd.RuleSyntax, Limit: 10})
+		found, err := b.Findings(t.Context(), inspect.FindingsQuery{Rule: xrd.RuleSyntax, Limit: 10})
 		if err != nil || found.TotalItems != len(step.problems) {
 			t.Errorf("%s\nfindings are %+v (%v)", step.reason, found, err)
 		}

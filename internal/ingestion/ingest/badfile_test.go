@@ -10,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/internal/ingestion/health"
+	"example.dev/ingestor/internal/ingestion/inspect"
+	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/source/file"
 	"example.dev/ingestor/xrd"
 )
@@ -21,7 +24,7 @@ func TestOneBadFile(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
 	b := newHarness(t, nil, func(o *Options) {
-		o.Variants[0].Folders = []Folder{{Name: "files", Source: file.New([]string{at}, file.Options{Recursive: true})}}
+		o.Variants[0].Folders = []variant.Folder{{Name: "files", Source: file.New([]string{at}, file.Options{Recursive: true})}}
 	})
 	const brokenYAML, configMap = "a: [1\n", "apiVersion: v1\nkind: ConfigMap\ndata:\n  x: {a\n"
 	type problem struct {
@@ -38,19 +41,19 @@ func TestOneBadFile(t *testing.T) {
 		problems     []problem
 	}{
 		{"All files can be read.", map[string]string{"a.yaml": definition("a", "one"), "b.yaml": definition("b", "one"), "c.yaml": definition("c", "one")},
-			Connected, []string{"a", "b", "c"}, nil, nil},
+			health.Connected, []string{"a", "b", "c"}, nil, nil},
 		{"One file breaks, and a broken ConfigMap is added.", map[string]string{"c.yaml": brokenYAML, "map.yaml": configMap},
-			Partial, []string{"a", "b", "c"}, []string{"c"}, []problem{{"c.yaml", 2}, {"map.yaml", 4}}},
+			health.Partial, []string{"a", "b", "c"}, []string{"c"}, []problem{{"c.yaml", 2}, {"map.yaml", 4}}},
 		{"Another file that changes meanwhile is fresh.", map[string]string{"a.yaml": definition("a", "two")},
-			Partial, []string{"a", "b", "c"}, []string{"c"}, []problem{{"c.yaml", 2}, {"map.yaml", 4}}},
+			health.Partial, []string{"a", "b", "c"}, []string{"c"}, []problem{{"c.yaml", 2}, {"map.yaml", 4}}},
 		{"A valid document in a broken file is fresh, and the rest of the file is stale.", map[string]string{"c.yaml": "a: [1\n---\n" + definition("d", "one")},
-			Partial, []string{"a", "b", "c", "d"}, []string{"c"}, []problem{{"c.yaml", 2}, {"map.yaml", 4}}},
+			health.Partial, []string{"a", "b", "c", "d"}, []string{"c"}, []problem{{"c.yaml", 2}, {"map.yaml", 4}}},
 		{"The entities of a removed file are removed.", map[string]string{"c.yaml": ""},
-			Partial, []string{"a", "b"}, nil, []problem{{"map.yaml", 4}}},
+			health.Partial, []string{"a", "b"}, nil, []problem{{"map.yaml", 4}}},
 		{"A duplicate key loses no definition.", map[string]string{"map.yaml": "", "b.yaml": definition("b", "one") + "kind: CompositeResourceDefinition\n"},
-			Partial, []string{"a", "b"}, nil, []problem{{"b.yaml", 14}}},
+			health.Partial, []string{"a", "b"}, nil, []problem{{"b.yaml", 14}}},
 		{"All files can be read again.", map[string]string{"b.yaml": definition("b", "one")},
-			Connected, []string{"a", "b"}, nil, nil},
+			health.Connected, []string{"a", "b"}, nil, nil},
 	}
 	for _, step := range steps {
 		for name, text := range step.files {
@@ -86,7 +89,7 @@ func TestOneBadFile(t *testing.T) {
 		if diff := cmp.Diff(step.problems, told); diff != "" {
 			t.Errorf("%s\nproblems differ: %s", step.reason, diff)
 		}
-		found, err := b.Findings(t.Context(), FindingsQuery{Rule: xrd.RuleSyntax, Limit: 10})
+		found, err := b.Findings(t.Context(), inspect.FindingsQuery{Rule: xrd.RuleSyntax, Limit: 10})
 		if err != nil || found.TotalItems != len(step.problems) || len(found.Items) != len(step.problems) {
 			t.Errorf("%s\nfindings are %+v (%v)", step.reason, found, err)
 		}

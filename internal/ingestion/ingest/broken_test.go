@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/test/apiserver"
 )
@@ -122,7 +123,7 @@ func TestBrokenAmongMany(t *testing.T) {
 	shows := func(plural, field string) func() bool {
 		return func() bool { return strings.Contains(b.catalog.entries()["Template "+plural+".example.org"], field) }
 	}
-	health := func() Health {
+	healthNow := func() health.Health {
 		t.Helper()
 		h, err := b.Health(t.Context(), 0)
 		if err != nil {
@@ -163,8 +164,8 @@ func TestBrokenAmongMany(t *testing.T) {
 			}
 		}
 	}
-	h := health()
-	if h.Status != Degraded || len(h.Failures) != 3 || h.Clusters["prod"] != Connected ||
+	h := healthNow()
+	if h.Status != health.Degraded || len(h.Failures) != 3 || h.Clusters["prod"] != health.Connected ||
 		!strings.Contains(h.Failures[bad[0]], "it breaks by panic") || !strings.Contains(h.Failures[bad[1]], "it breaks by error") {
 		t.Errorf("health is %s with clusters %v and failures %v, want it degraded with 3 failures", h.Status, h.Clusters, h.Failures)
 	}
@@ -183,18 +184,18 @@ func TestBrokenAmongMany(t *testing.T) {
 	c.Apply(t, definition("d100", "mended"), definition("d200", "mended"))
 	c.Delete(t, breaks("never", "one", "panic"))
 	until("the update of the fixed definitions", func() bool {
-		return shows("d100", "mended")() && shows("d200", "mended")() && health().Status == Healthy
+		return shows("d100", "mended")() && shows("d200", "mended")() && healthNow().Status == health.Healthy
 	})
 
 	// A failure before the engine gets a definition does no harm either.
 	glass.begins(false)
 	c.Apply(t, definition("d100", "late"))
-	until("the failure", func() bool { return strings.Contains(health().Failures[bad[0]], "it cannot begin") })
+	until("the failure", func() bool { return strings.Contains(healthNow().Failures[bad[0]], "it cannot begin") })
 	glass.begins(true)
 	if _, err := b.Scan(t.Context(), "composerIngestor/prod", TriggerManual); err != nil {
 		t.Fatal(err)
 	}
-	until("the recovery", func() bool { return shows("d100", "late")() && health().Status == Healthy })
+	until("the recovery", func() bool { return shows("d100", "late")() && healthNow().Status == health.Healthy })
 	if n := len(b.catalog.entries()); n != 3*many {
 		t.Errorf("catalog has %d entities, want %d", n, 3*many)
 	}

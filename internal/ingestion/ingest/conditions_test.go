@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/internal/ingestion/batch"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/object"
 	"example.dev/ingestor/xrd"
 )
 
@@ -29,12 +31,12 @@ func TestConditions(t *testing.T) {
 		version++
 		var o mirror.Object
 		for _, d := range set.Definitions {
-			o, _ = b.parts[0].definition(d.Node, origin)
+			o = b.variants[0].Definition(d.Node, origin)
 			o.Key = d.Name
 		}
 		for _, c := range set.Others {
-			o = composite(c.Node, origin)
-			o.Key = keyOf(c.Namespace, c.Name)
+			o = object.FromComposite(c.Node, origin)
+			o.Key = object.Key(c.Namespace, c.Name)
 		}
 		o.Source, o.List, o.Version = source, list, version
 		if strings.Contains(string(o.Body)+string(o.Status)+string(o.Note), secret) {
@@ -44,15 +46,15 @@ func TestConditions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	work := func() Tally {
+	work := func() batch.Tally {
 		t.Helper()
-		tally, err := b.work(t.Context())
+		tally, err := b.processor.Process(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return tally
 	}
-	object := func(status, message, since string) string {
+	composite := func(status, message, since string) string {
 		return fmt.Sprintf(`apiVersion: example.org/v1
 kind: Xbuckets
 metadata: {name: photos, namespace: shop}
@@ -62,10 +64,10 @@ status:
     - {type: Ready, status: %q, reason: Creating, message: %q, lastTransitionTime: %q}
     - {type: Odd, status: "True", message: %q}
     - {status: "True"}
-`, secret, status, message, since, strings.Repeat("ä", longestMessage))
+`, secret, status, message, since, strings.Repeat("ä", 2048))
 	}
-	named := Composite{Cluster: "a", APIVersion: "example.org/v1", Kind: "Xbuckets", Namespace: "shop", Name: "photos"}
-	told := func() []Condition {
+	named := object.Composite{Cluster: "a", APIVersion: "example.org/v1", Kind: "Xbuckets", Namespace: "shop", Name: "photos"}
+	told := func() []object.Condition {
 		t.Helper()
 		all, ok, err := b.Conditions(t.Context(), named)
 		if err != nil || !ok {
@@ -75,18 +77,18 @@ status:
 	}
 
 	see("definitions x", definition("buckets", "region"))
-	see("composites x", object("False", "https://me:"+secret+"@example.org is slow", "2026-01-02T03:04:05Z"))
-	if tally := work(); !tally.changed() {
+	see("composites x", composite("False", "https://me:"+secret+"@example.org is slow", "2026-01-02T03:04:05Z"))
+	if tally := work(); !tally.Changed() {
 		t.Fatal("first event changed nothing, want entities")
 	}
-	odd := Condition{Type: "Odd", Status: "True", Message: strings.Repeat("ä", longestMessage/2) + "…"}
-	want := []Condition{{Type: "Ready", Status: "False", Reason: "Creating", Message: "https://example.org is slow", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, odd}
+	odd := object.Condition{Type: "Odd", Status: "True", Message: strings.Repeat("ä", 2048/2) + "…"}
+	want := []object.Condition{{Type: "Ready", Status: "False", Reason: "Creating", Message: "https://example.org is slow", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, odd}
 	if diff := cmp.Diff(want, told()); diff != "" {
 		t.Errorf("first conditions (-want +got):\n%s", diff)
 	}
 
-	see("composites x", object("False", "2 of 3", "2026-01-02T04:04:05Z"))
-	if tally := work(); tally.changed() {
+	see("composites x", composite("False", "2 of 3", "2026-01-02T04:04:05Z"))
+	if tally := work(); tally.Changed() {
 		t.Errorf("changed message wrote to the catalog: %+v", tally)
 	}
 	want[0].Message, want[0].Since = "2 of 3", want[0].Since.Add(time.Hour)
@@ -94,15 +96,15 @@ status:
 		t.Errorf("second conditions (-want +got):\n%s", diff)
 	}
 
-	see("composites x", object("True", "", "no time"))
-	if tally := work(); !tally.changed() {
+	see("composites x", composite("True", "", "no time"))
+	if tally := work(); !tally.Changed() {
 		t.Error("catalog was not updated, want the ready state")
 	}
-	want[0] = Condition{Type: "Ready", Status: "True", Reason: "Creating"}
+	want[0] = object.Condition{Type: "Ready", Status: "True", Reason: "Creating"}
 	if diff := cmp.Diff(want, told()); diff != "" {
 		t.Errorf("last conditions (-want +got):\n%s", diff)
 	}
-	for _, other := range []Composite{
+	for _, other := range []object.Composite{
 		{Cluster: "b", APIVersion: named.APIVersion, Kind: named.Kind, Namespace: named.Namespace, Name: named.Name},
 		{Cluster: "a", APIVersion: named.APIVersion, Kind: named.Kind, Namespace: "other", Name: named.Name},
 		{Cluster: "a", APIVersion: "v1", Kind: "Secret", Namespace: named.Namespace, Name: named.Name},

@@ -12,7 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/ingestion/batch"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/object"
+	"example.dev/ingestor/internal/ingestion/unit"
+	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/xrd"
 )
 
@@ -40,7 +44,7 @@ func TestFoldersConverge(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 1))
 			names := []string{"one", "two"}
-			b := newHarness(t, names, func(o *Options) { o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
+			b := newHarness(t, names, func(o *Options) { o.Caching = unit.Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
 			for range 40 {
 				name := names[random.IntN(2)]
 				at := b.sources[name]
@@ -78,7 +82,7 @@ func TestFoldersConverge(t *testing.T) {
 			if diff := cmp.Diff(settled(fresh.catalog.entries()), settled(b.catalog.entries())); diff != "" {
 				t.Errorf("catalog differs from a fresh one: %s", diff)
 			}
-			if run, err := b.read(t, "one"); err != nil || run.changed() || run.Changed != 0 {
+			if run, err := b.read(t, "one"); err != nil || run.Tally.Changed() || run.Changed != 0 {
 				t.Errorf("unchanged scan returned %+v, %v; want no changes", run, err)
 			}
 		})
@@ -94,7 +98,7 @@ type truth struct {
 }
 
 // change creates, updates or deletes an object.
-func (c *truth) change(p *variant, source string, random *rand.Rand) {
+func (c *truth) change(p *variant.Variant, source string, random *rand.Rand) {
 	c.version++
 	which := fmt.Sprintf("d%d", random.IntN(3))
 	text, list, key := definition(which, fmt.Sprintf("field%d", random.IntN(4))), "definitions x", which+".example.org"
@@ -113,10 +117,10 @@ func (c *truth) change(p *variant, source string, random *rand.Rand) {
 	origin := xrd.Origin{Source: xrd.SourceCluster, Cluster: source, Location: "url:https://" + strings.ReplaceAll(source, "/", ".") + ".example.org"}
 	var o mirror.Object
 	for _, d := range set.Definitions {
-		o, _ = p.definition(d.Node, origin)
+		o = p.Definition(d.Node, origin)
 	}
 	for _, c := range set.Compositions {
-		o = composition(c.Node, origin)
+		o = object.FromComposition(c.Node, origin)
 	}
 	o.Source, o.List, o.Key, o.Version = source, list, key, c.version
 	c.objects[list+key] = o
@@ -148,9 +152,9 @@ func TestClustersConverge(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	work := func(t *testing.T, b *harness) Tally {
+	work := func(t *testing.T, b *harness) batch.Tally {
 		t.Helper()
-		tally, err := b.work(t.Context())
+		tally, err := b.processor.Process(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +175,7 @@ func TestClustersConverge(t *testing.T) {
 				c := clusters[source]
 				switch random.IntN(6) {
 				case 0, 1, 2:
-					c.change(b.parts[0], source, random)
+					c.change(b.variants[0], source, random)
 				case 3:
 					// A watch delivers an event that may be old.
 					if len(c.past) > 0 {
@@ -212,7 +216,7 @@ func TestClustersConverge(t *testing.T) {
 			for _, o := range late {
 				observe(t, b, o)
 			}
-			if tally := work(t, b); tally.changed() {
+			if tally := work(t, b); tally.Changed() {
 				t.Errorf("late events changed the catalog: %+v", tally)
 			}
 		})

@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/batch"
+	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/unit"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/test/database"
 )
@@ -63,7 +66,7 @@ func longKinds(t *testing.T, open func() *mirror.Mirror) {
 			t.Errorf("catalog has no entity %s", ref)
 		}
 	}
-	if h, _ := b.healthOf(t); h.Status != Healthy {
+	if h, _ := b.healthOf(t); h.Status != health.Healthy {
 		t.Errorf("health is %+v, want healthy", h)
 	}
 }
@@ -77,7 +80,7 @@ type turns struct {
 }
 
 // Put implements Catalog.
-func (c *turns) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
+func (c *turns) Put(ctx context.Context, outcomes []unit.Build) ([]batch.Written, error) {
 	c.inside.Add(1)
 	defer c.inside.Add(-1)
 	c.once.Do(c.meeting)
@@ -92,7 +95,7 @@ type intruder struct {
 }
 
 // Put implements Catalog.
-func (c intruder) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
+func (c intruder) Put(ctx context.Context, outcomes []unit.Build) ([]batch.Written, error) {
 	if c.inside.Load() > 0 {
 		c.together <- struct{}{}
 	}
@@ -121,15 +124,15 @@ func twoWorkers(t *testing.T, open func() *mirror.Mirror) {
 	for i := range definitions {
 		b.sources["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
 	}
-	if _, err := b.places[0].readAll(t.Context()); err != nil {
+	if _, err := b.targets[0].Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var second sync.WaitGroup
-	var total [2]Tally
+	var total [2]batch.Tally
 	catalog.meeting = func() {
 		second.Go(func() {
 			var err error
-			if total[1], err = other.work(context.WithoutCancel(t.Context())); err != nil {
+			if total[1], err = other.processor.Process(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
 			}
 		})
@@ -148,7 +151,7 @@ func twoWorkers(t *testing.T, open func() *mirror.Mirror) {
 		}
 	}
 	var err error
-	if total[0], err = b.work(t.Context()); err != nil {
+	if total[0], err = b.processor.Process(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	second.Wait()

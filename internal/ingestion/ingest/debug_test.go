@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"example.dev/ingestor/internal/ingestion/variant"
 )
 
 // TestDebugLog checks that the log at level debug names each list, file and
@@ -20,7 +22,7 @@ func TestDebugLog(t *testing.T) {
 	out := &bytes.Buffer{}
 	b := abroad(t, a, func(o *Options) {
 		o.Variants[0].Log = slog.New(slog.NewTextHandler(&locked{to: out}, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		o.Variants[0].Folders = []Folder{{Name: "files", Source: files}}
+		o.Variants[0].Folders = []variant.Folder{{Name: "files", Source: files}}
 	})
 	b.visits(t)
 	b.visits(t)

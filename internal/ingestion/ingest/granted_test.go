@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/internal/ingestion/health"
+	"example.dev/ingestor/internal/ingestion/object"
 )
 
 // TestNeverGranted checks a service whose account may list only definitions: it
@@ -20,7 +20,7 @@ func TestNeverGranted(t *testing.T) {
 	a.deny("compositions", true)
 	b := abroad(t, a, nil)
 	const composed = "Resource one-composition"
-	list := listCompositions + "compositions." + theGroup
+	list := object.ListCompositions + "compositions." + theGroup
 	steps := []struct {
 		reason    string
 		do        func()
@@ -29,25 +29,25 @@ func TestNeverGranted(t *testing.T) {
 		untracked bool
 		there     bool
 	}{
-		{"A list that was never allowed is not tracked.", func() {}, Connected, Healthy, true, false},
-		{"The second scan behaves like the first.", func() {}, Connected, Healthy, true, false},
-		{"A list that becomes allowed is read.", func() { a.deny("compositions", false) }, Connected, Healthy, false, true},
-		{"A list that is denied later is stale.", func() { a.deny("compositions", true) }, Partial, Degraded, false, true},
-		{"A denied list stays stale.", func() {}, Partial, Degraded, false, true},
-		{"Once the list is disabled, its objects are removed.", func() { b.parts[0].NoCompositions = true }, Connected, Healthy, false, false},
+		{"A list that was never allowed is not tracked.", func() {}, health.Connected, health.Healthy, true, false},
+		{"The second scan behaves like the first.", func() {}, health.Connected, health.Healthy, true, false},
+		{"A list that becomes allowed is read.", func() { a.deny("compositions", false) }, health.Connected, health.Healthy, false, true},
+		{"A list that is denied later is stale.", func() { a.deny("compositions", true) }, health.Partial, health.Degraded, false, true},
+		{"A denied list stays stale.", func() {}, health.Partial, health.Degraded, false, true},
+		{"Once the list is disabled, its objects are removed.", func() { b.variants[0].NoCompositions = true }, health.Connected, health.Healthy, false, false},
 	}
 	for _, step := range steps {
 		step.do()
 		_, err := b.visit(t)
 		h, s := b.healthOf(t)
-		if s.State != step.state || h.Status != step.status || (err == nil) != (step.status == Healthy) {
+		if s.State != step.state || h.Status != step.status || (err == nil) != (step.status == health.Healthy) {
 			t.Errorf("%s\nservice is %s, the source %s (%v)", step.reason, h.Status, s.State, err)
 		}
 		if hint := s.Untracked[list]; (hint != "") != step.untracked || step.untracked && !strings.Contains(hint, "set composerIngestor.compositions.enabled: false") {
 			t.Errorf("%s\nhint about the untracked list is %q", step.reason, s.Untracked)
 		}
 		text, there := b.catalog.entries()[composed]
-		if there != step.there || strings.Contains(text, "stale-since") != (step.status == Degraded) {
+		if there != step.there || strings.Contains(text, "stale-since") != (step.status == health.Degraded) {
 			t.Errorf("%s\nComposition exists: %v: %s", step.reason, there, text)
 		}
 	}
@@ -67,7 +67,7 @@ func TestNoComposites(t *testing.T) {
 	b.sources["files"].set("a.yaml", definition("a", "one"))
 	b.sources["files"].set("b.yaml", "apiVersion: example.org/v1\nkind: Xa\nmetadata: {name: mine, namespace: default}\n")
 	for _, off := range []bool{false, true} {
-		b.parts[0].NoComposites = off
+		b.variants[0].NoComposites = off
 		if _, err := b.read(t, "files"); err != nil {
 			t.Fatal(err)
 		}
@@ -79,20 +79,6 @@ func TestNoComposites(t *testing.T) {
 		}
 		if (there == 0) != off {
 			t.Errorf("with composites disabled: %v, mirror has %d composites", off, there)
-		}
-	}
-}
-
-// TestNoKinds checks that a kind whose composites are disabled is neither listed
-// nor watched.
-func TestNoKinds(t *testing.T) {
-	t.Parallel()
-	k := cluster.Kind{Resource: cluster.Resource{Group: "example.org", Version: "v1", Plural: "as"}, Kind: "Xa"}
-	objects := []mirror.Object{{List: theDefinitions, Key: "as.example.org", Note: note{Kinds: []cluster.Kind{k}}.encode()}}
-	for _, off := range []bool{false, true} {
-		d := &definitions{target: &target{variant: &variant{Variant: &Variant{NoComposites: off}}}}
-		if kinds := d.kindsOf(objects); (len(kinds) == 0) != off {
-			t.Errorf("with composites disabled: %v, kinds are %v", off, kinds)
 		}
 	}
 }

@@ -19,8 +19,12 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/batch"
+	"example.dev/ingestor/internal/ingestion/inspect"
 	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/unit"
+	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/test/database"
@@ -110,17 +114,17 @@ type fakeCatalog struct {
 	mu        sync.Mutex
 	documents map[string]map[string]string
 	// lacks are the references to entities that do not exist.
-	lacks []MissingRef
+	lacks []inspect.MissingRef
 }
 
 // Prepare implements Catalog.
 func (*fakeCatalog) Prepare(*tree.Node) any { return nil }
 
 // Put implements Catalog.
-func (l *fakeCatalog) Put(_ context.Context, outcomes []Build) ([]Written, error) {
+func (l *fakeCatalog) Put(_ context.Context, outcomes []unit.Build) ([]batch.Written, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := make([]Written, len(outcomes))
+	out := make([]batch.Written, len(outcomes))
 	for i, o := range outcomes {
 		had := l.documents[o.Provider]
 		has := map[string]string{}
@@ -159,7 +163,7 @@ func (l *fakeCatalog) Put(_ context.Context, outcomes []Build) ([]Written, error
 }
 
 // Missing implements Catalog.
-func (l *fakeCatalog) Missing(context.Context, int) ([]MissingRef, error) {
+func (l *fakeCatalog) Missing(context.Context, int) ([]inspect.MissingRef, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lacks, nil
@@ -203,17 +207,17 @@ func newHarness(t *testing.T, names []string, change func(*Options)) *harness {
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	b.clock.Store(&begun)
 	log := slog.New(slog.NewJSONHandler(&locked{to: b.log}, nil))
-	part := Variant{
+	part := variant.Options{
 		Name: "composerIngestor", Profile: engine.ComposerIngestor, Definitions: true, Log: log, Every: time.Hour, Timeout: time.Minute,
-		Detection: Detection{Enabled: true, Method: ByVersion, Marks: marks.NewMemory()},
+		Detection: variant.Detection{Enabled: true, Method: variant.ByVersion, Marks: marks.NewMemory()},
 	}
 	for _, name := range names {
 		b.sources[name] = &fakeSource{}
-		part.Folders = append(part.Folders, Folder{Name: name, Source: source.Source(b.sources[name]), Stamp: b.sources[name].stamp})
+		part.Folders = append(part.Folders, variant.Folder{Name: name, Source: source.Source(b.sources[name]), Stamp: b.sources[name].stamp})
 	}
 	opts := Options{
-		Variants: []Variant{part}, Mirror: mirror.New(d), Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
-		Processing: Processing{BatchSize: 10, Parallelism: 2},
+		Variants: []variant.Options{part}, Mirror: mirror.New(d), Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
+		Processing: batch.Processing{BatchSize: 10, Parallelism: 2},
 	}
 	if change != nil {
 		change(&opts)

@@ -12,7 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/ingestion/health"
+	"example.dev/ingestor/internal/ingestion/listing"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/object"
+	"example.dev/ingestor/internal/ingestion/scan"
+	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/source/cluster"
 )
 
@@ -31,44 +36,6 @@ func (b *harness) has(t *testing.T, reason string, want []string) {
 	t.Helper()
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(b.catalog.entries()))); diff != "" {
 		t.Errorf("%s: %s", reason, diff)
-	}
-}
-
-// TestOlderList checks that a list of a watch that is older than the last scan has
-// no effect.
-func TestOlderList(t *testing.T) {
-	t.Parallel()
-	a := stand(t)
-	a.put(t, definition("as", "one"), 50)
-	var asked []string
-	b := abroad(t, a, func(o *Options) {
-		o.reached = func(step, name string) {
-			if step == "request scan" {
-				asked = append(asked, name)
-			}
-		}
-	})
-	b.visits(t)
-	late := cluster.Event{Type: cluster.Listed, Version: 100, Items: []cluster.Item{{Name: "as.example.org", Version: 50, UID: "uid of as.example.org"}}}
-	a.put(t, definition("bs", "one"), 110)
-	b.visits(t)
-	w, l := a.follower(t, b)
-	tell := func(n cluster.Event) {
-		w.handleEvent(n, l)
-		w.read(t.Context(), w.gather())
-		b.works(t)
-	}
-	tell(late)
-	b.has(t, "the older list removed something", three("as", "bs"))
-	if len(asked) == 0 {
-		t.Error("no scan was requested, although the list may be late or the cluster restored")
-	}
-	asked = nil
-	late.Version = 120
-	tell(late)
-	b.has(t, "a list of a watch removed something by itself", three("as", "bs"))
-	if diff := cmp.Diff([]string{theCluster}, asked); diff != "" {
-		t.Errorf("requested scans differ: %s", diff)
 	}
 }
 
@@ -117,7 +84,7 @@ func TestOtherHistory(t *testing.T) {
 // hidden by change detection that did not.
 func TestMarksAhead(t *testing.T) {
 	t.Parallel()
-	for _, method := range []string{ByVersion, ByTimestamp, ByHash} {
+	for _, method := range []string{variant.ByVersion, variant.ByTimestamp, variant.ByHash} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			a := stand(t)
@@ -165,7 +132,7 @@ func TestStaleOnce(t *testing.T) {
 		if err := b.Mirror.Touch(t.Context(), []string{"as.example.org"}); err != nil {
 			t.Error(err)
 		}
-		if _, err := b.work(t.Context()); err != nil {
+		if _, err := b.processor.Process(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -203,12 +170,12 @@ func TestListsBegun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	see(listComposites + "old.example.org")
-	during["read kinds"] = func() { see(listComposites + "bs.example.org") }
-	during["drop lists"] = func() { see(listComposites + "cs.example.org") }
+	see(object.ListComposites + "old.example.org")
+	during["read kinds"] = func() { see(object.ListComposites + "bs.example.org") }
+	during["drop lists"] = func() { see(object.ListComposites + "cs.example.org") }
 	b.visits(t)
 	lists, err := b.Mirror.Lists(t.Context(), theCluster)
-	want := []string{listComposites + "bs.example.org", listComposites + "cs.example.org", theDefinitions}
+	want := []string{object.ListComposites + "bs.example.org", object.ListComposites + "cs.example.org", theDefinitions}
 	if diff := cmp.Diff(want, lists); diff != "" || err != nil {
 		t.Errorf("lists differ, want the new list kept and the obsolete one removed: %s, %v", diff, err)
 	}
@@ -223,9 +190,15 @@ func TestTurn(t *testing.T) {
 	b.visits(t)
 	before := b.catalog.entries()
 	b.later(time.Hour)
-	if err := b.places[0].lock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	busy, release, released := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		released <- b.targets[0].Update(t.Context(), func(*scan.Scan) error {
+			close(busy)
+			<-release
+			return nil
+		})
+	}()
+	<-busy
 	over, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
 	ended := make(chan error, 1)
@@ -238,13 +211,16 @@ func TestTurn(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("scan ended with %v, want context.DeadlineExceeded", err)
 		}
-		b.places[0].unlock()
+		close(release)
 	case <-time.After(20 * time.Second):
-		b.places[0].unlock()
+		close(release)
 		t.Errorf("scan still waits after its timeout: %v", <-ended)
 	}
+	if err := <-released; err != nil {
+		t.Error(err)
+	}
 	b.works(t)
-	if h, s := b.healthOf(t); h.Status != Healthy || s.State != Connected || len(s.Stale) > 0 {
+	if h, s := b.healthOf(t); h.Status != health.Healthy || s.State != health.Connected || len(s.Stale) > 0 {
 		t.Errorf("health is %+v, want healthy", h)
 	}
 	if diff := cmp.Diff(before, b.catalog.entries()); diff != "" {
@@ -280,7 +256,7 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("failure was logged %d times, want once: %s", n, b.log)
 	}
 	h, s := b.healthOf(t)
-	if h.Status != Degraded || h.Clusters["prod"] != Partial || s.State != Partial || !strings.Contains(s.LastError, "bs.example.org") {
+	if h.Status != health.Degraded || h.Clusters["prod"] != health.Partial || s.State != health.Partial || !strings.Contains(s.LastError, "bs.example.org") {
 		t.Errorf("health is %+v, want it degraded and the source partial", h)
 	}
 	b.has(t, "entities of unreadable objects were removed", three(plurals...))
@@ -293,7 +269,7 @@ func TestUnreadable(t *testing.T) {
 		a.put(t, definition(plural, "three"), int64(120+i))
 	}
 	b.visits(t)
-	if h, s := b.healthOf(t); h.Status != Healthy || s.LastError != "" || b.logged("source scan recovered") != 1 {
+	if h, s := b.healthOf(t); h.Status != health.Healthy || s.LastError != "" || b.logged("source scan recovered") != 1 {
 		t.Errorf("health is %+v, want healthy, and the recovery logged once", h)
 	}
 }
@@ -309,30 +285,39 @@ func TestObjectPanics(t *testing.T) {
 	b.visits(t)
 	a.put(t, definition("as", "two"), 110)
 	a.put(t, definition("bs", "two"), 111)
-	w, l := a.follower(t, b)
-	whole := l.object
-	l.object = func(n *tree.Node) (mirror.Object, error) {
-		if name(n) == "bs.example.org" {
-			panic("it breaks")
-		}
-		return whole(n)
-	}
-	s, err := w.newScan(t.Context())
+	c, err := cluster.Connect(a.settings(), cluster.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.read(t.Context(), w.cluster, l)
-	if err := s.conclude(t.Context(), nil); err != nil {
+	apis, err := c.APIs(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	b.works(t)
+	l := listing.List{
+		Name: theDefinitions, Resource: apis[0].DefinitionsResource(),
+		Labels: []string{""}, Refuse: func(cluster.Item) string { return "" },
+		Object: func(n *tree.Node) mirror.Object {
+			if name(n) == "bs.example.org" {
+				panic("it breaks")
+			}
+			cluster.Settle(n, apis[0])
+			return b.variants[0].Definition(n, c.Origin(cluster.ShortDefinition, "", name(n)))
+		},
+	}
+	b.targets[0].Read = func(ctx context.Context, s *scan.Scan) error {
+		(&listing.Reader{Scan: s, Cluster: c}).Read(ctx, l)
+		return nil
+	}
+	if _, err := b.visit(t); err == nil {
+		t.Error("scan returned no error")
+	}
 	b.has(t, "entities are missing", three("as", "bs"))
 	for plural, field := range map[string]string{"as": "two", "bs": "one"} {
 		if text := b.catalog.entries()["Template "+plural+".example.org"]; !strings.Contains(text, field) {
 			t.Errorf("%s has no field %q: %s", plural, field, text)
 		}
 	}
-	if _, s := b.healthOf(t); s.State != Partial || !strings.Contains(s.LastError, "it breaks") || !strings.Contains(s.LastError, "bs.example.org") {
+	if _, s := b.healthOf(t); s.State != health.Partial || !strings.Contains(s.LastError, "it breaks") || !strings.Contains(s.LastError, "bs.example.org") {
 		t.Errorf("source health is %+v, want partial with the name of the object", s)
 	}
 }

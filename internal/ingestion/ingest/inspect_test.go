@@ -10,8 +10,10 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/ingestion/batch"
+	"example.dev/ingestor/internal/ingestion/inspect"
 	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/xrd/lint"
+	"example.dev/ingestor/internal/ingestion/status"
 )
 
 // odd returns a definition with a finding: a default of the wrong type.
@@ -23,7 +25,7 @@ func odd(plural string) string {
 func (b *harness) looks(t *testing.T) {
 	t.Helper()
 	for {
-		n, err := b.inspect(t.Context())
+		n, err := b.InspectBatch(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +36,7 @@ func (b *harness) looks(t *testing.T) {
 }
 
 // finds returns the findings of a query.
-func (b *harness) finds(t *testing.T, q FindingsQuery) Findings {
+func (b *harness) finds(t *testing.T, q inspect.FindingsQuery) inspect.Findings {
 	t.Helper()
 	if q.Limit == 0 {
 		q.Limit = 100
@@ -57,24 +59,24 @@ func TestFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := b.finds(t, FindingsQuery{})
+	before := b.finds(t, inspect.FindingsQuery{})
 	if len(before.Items) != 0 || before.Pending != 2 {
 		t.Errorf("findings before the first check are %+v, want none and 2 pending", before)
 	}
 	b.looks(t)
-	found := b.finds(t, FindingsQuery{})
+	found := b.finds(t, inspect.FindingsQuery{})
 	x, ok, err := b.Explain(t.Context(), "as.example.org")
 	if err != nil || !ok || len(x.Findings) == 0 {
 		t.Fatalf("definition has no findings: %+v (%v)", x, err)
 	}
-	var same []Finding
+	var same []status.Finding
 	for _, f := range found.Items {
 		if f.Definition == "as.example.org" {
 			same = append(same, f.Finding)
 		}
 	}
-	byRule := cmp.Transformer("set", func(all []Finding) map[Finding]int {
-		out := map[Finding]int{}
+	byRule := cmp.Transformer("set", func(all []status.Finding) map[status.Finding]int {
+		out := map[status.Finding]int{}
 		for _, f := range all {
 			out[f]++
 		}
@@ -84,7 +86,7 @@ func TestFindings(t *testing.T) {
 		t.Errorf("stored findings differ from those of explain:\n%s", diff)
 	}
 	errors := finding.Error
-	worst := b.finds(t, FindingsQuery{Severity: &errors})
+	worst := b.finds(t, inspect.FindingsQuery{Severity: &errors})
 	if len(worst.Items) != 1 || worst.TotalItems != 1 || worst.Pending != 0 {
 		t.Fatalf("findings with severity error are %+v, want one", worst)
 	}
@@ -98,7 +100,7 @@ func TestFindings(t *testing.T) {
 	if r := worst.Rules[0]; r.Title == "" || r.Why == "" || r.Findings != 1 || r.Definitions != 1 || r.Severity != "error" {
 		t.Errorf("summary of the rule is %+v, want one finding with title and explanation", r)
 	}
-	if none := b.finds(t, FindingsQuery{Cluster: "prod"}); none.TotalItems != 0 {
+	if none := b.finds(t, inspect.FindingsQuery{Cluster: "prod"}); none.TotalItems != 0 {
 		t.Errorf("findings of an unknown cluster are %+v, want none", none)
 	}
 
@@ -111,7 +113,7 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	b.looks(t)
-	after := b.finds(t, FindingsQuery{})
+	after := b.finds(t, inspect.FindingsQuery{})
 	for _, f := range after.Items {
 		if f.Severity == "error" || f.Definition == "bs.example.org" {
 			t.Errorf("finding is still listed: %+v", f)
@@ -127,6 +129,7 @@ func TestFindingsBounded(t *testing.T) {
 		o.Variants[0].Extension.Transformer = func(next engine.Transformer) engine.Transformer { return brittle{next} }
 	})
 	b.sources["shelf"].set("many", definition("as", "size"))
+	const mostFindings = 200
 	for i := range mostFindings + 50 {
 		b.sources["shelf"].set(fmt.Sprint("composition", i), strings.Replace(aComposition(fmt.Sprint("c", i), "as"), "mode: Pipeline", "mode: Nothing", 1))
 	}
@@ -135,7 +138,7 @@ func TestFindingsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.looks(t)
-	found := b.finds(t, FindingsQuery{})
+	found := b.finds(t, inspect.FindingsQuery{})
 	of := map[string]int{}
 	for _, r := range found.Rules {
 		of[r.Rule] = r.Findings
@@ -153,11 +156,8 @@ func TestFindingsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.looks(t)
-	if mended := b.finds(t, FindingsQuery{Rule: "ENG000"}); mended.TotalItems != 0 {
+	if mended := b.finds(t, inspect.FindingsQuery{Rule: "ENG000"}); mended.TotalItems != 0 {
 		t.Errorf("failures of a fixed definition are still listed: %+v", mended.Items)
-	}
-	if rule := lint.Rules[0]; ruleOf(rule.ID) != rule {
-		t.Errorf("rule %s is unknown", rule.ID)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestFindingsByThemselves(t *testing.T) {
 	}
 	b.buildSoon()
 	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		f := b.finds(t, FindingsQuery{})
+		f := b.finds(t, inspect.FindingsQuery{})
 		if f.Pending == 0 && f.TotalItems > 0 {
 			return
 		}
@@ -217,7 +217,7 @@ func TestChanges(t *testing.T) {
 		return []string{"API " + plural + ".example.org-api", "Resource " + plural + ".example.org-xrd", "Template " + plural + ".example.org"}
 	}
 	b.sources["shelf"].set("a", definition("as", "size"))
-	if diff := cmp.Diff(&Changes{refs("as"), []string{}, []string{}, []string{}, []string{}}, last().Changes); diff != "" {
+	if diff := cmp.Diff(&batch.Changes{Added: refs("as"), Updated: []string{}, Removed: []string{}, Failed: []string{}, Refused: []string{}}, last().Changes); diff != "" {
 		t.Errorf("changes of the first run: %s", diff)
 	}
 	b.sources["shelf"].set("a", definition("as", "depth"))
@@ -227,13 +227,13 @@ func TestChanges(t *testing.T) {
 		t.Errorf("changes of the second run are %+v", run.Changes)
 	}
 	b.sources["shelf"].set("b", "")
-	if diff := cmp.Diff(&Changes{[]string{}, []string{}, refs("bs"), []string{}, []string{}}, last().Changes); diff != "" {
+	if diff := cmp.Diff(&batch.Changes{Added: []string{}, Updated: []string{}, Removed: refs("bs"), Failed: []string{}, Refused: []string{}}, last().Changes); diff != "" {
 		t.Errorf("changes of the last run: %s", diff)
 	}
 	for i := range 50 {
 		b.sources["shelf"].set(fmt.Sprint("many", i), definition(fmt.Sprintf("m%ds", i), "size"))
 	}
-	if run := last(); run.Added != 150 || len(run.Changes.Added) != mostChanges {
+	if run := last(); run.Added != 150 || len(run.Changes.Added) != 100 {
 		t.Errorf("of %d additions %d are stored", run.Added, len(run.Changes.Added))
 	}
 	for _, id := range []string{"", "x", "-1", "99999999999999999999999"} {

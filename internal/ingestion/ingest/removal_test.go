@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/status"
+	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
 )
@@ -19,7 +22,7 @@ import (
 // doubting is the default mass removal setting.
 func doubting(o *Options) {
 	for i := range o.Variants {
-		o.Variants[i].MassRemoval = MassRemoval{Percent: 50, Minimum: 5}
+		o.Variants[i].MassRemoval = variant.MassRemoval{Percent: 50, Minimum: 5}
 	}
 }
 
@@ -58,7 +61,7 @@ func TestMassRemoval(t *testing.T) {
 				a.put(t, definition(plural, "one"), int64(200+i))
 			}
 			b.visits(t)
-			if h, s := b.healthOf(t); h.Status != Healthy || s.PendingRemoval != nil {
+			if h, s := b.healthOf(t); h.Status != health.Healthy || s.PendingRemoval != nil {
 				t.Errorf("health is %+v after all objects returned, want healthy", h)
 			}
 			a.clear()
@@ -76,7 +79,7 @@ func TestMassRemoval(t *testing.T) {
 		}, true, false},
 		"Confirmed": {"A user can confirm the removal.", 0, func(t *testing.T, _ *standIn, b *harness) {
 			_, s := b.healthOf(t)
-			if _, err := b.Confirm(t.Context(), theCluster, "user:default/ada", s.PendingRemoval.Since.Add(time.Second)); !errors.Is(err, ErrNothingPending) {
+			if _, err := b.Confirm(t.Context(), theCluster, "user:default/ada", s.PendingRemoval.Since.Add(time.Second)); !errors.Is(err, status.ErrNothingPending) {
 				t.Errorf("another removal was confirmed: %v", err)
 			}
 			p, err := b.Confirm(t.Context(), theCluster, "user:default/ada", s.PendingRemoval.Since)
@@ -117,7 +120,7 @@ func TestMassRemoval(t *testing.T) {
 			}
 			b.has(t, tc.reason, want)
 			h, s := b.healthOf(t)
-			if p := s.PendingRemoval; h.Status != Degraded || s.State != Pending || p == nil || p.Objects != 12-tc.left || p.Of != 12 || s.StaleObjects != 12-tc.left || h.Clusters["prod"] != Pending {
+			if p := s.PendingRemoval; h.Status != health.Degraded || s.State != health.Pending || p == nil || p.Objects != 12-tc.left || p.Of != 12 || s.StaleObjects != 12-tc.left || h.Clusters["prod"] != health.Pending {
 				t.Errorf("%s\nhealth is %+v", tc.reason, h)
 			}
 			if n := b.logged("mass removal pending; entities stay until it is confirmed"); n != 1 || !strings.Contains(b.log.String(), fmt.Sprintf(`"objects":%d`, 12-tc.left)) {
@@ -143,7 +146,7 @@ func TestMassRemoval(t *testing.T) {
 // held: the limit applies to the whole source.
 func TestSmallLists(t *testing.T) {
 	t.Parallel()
-	mass := MassRemoval{Percent: 50, Minimum: 5}
+	mass := variant.MassRemoval{Percent: 50, Minimum: 5}
 	for _, tc := range []struct {
 		gone, of int
 		want     bool
@@ -211,7 +214,7 @@ func TestSlowFile(t *testing.T) {
 		}
 		slices.Sort(step.want)
 		b.has(t, step.reason, step.want)
-		if h, _ := b.healthOf(t); h.Status != Healthy {
+		if h, _ := b.healthOf(t); h.Status != health.Healthy {
 			t.Errorf("%s\nhealth is %+v", step.reason, h)
 		}
 	}

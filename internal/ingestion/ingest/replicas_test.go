@@ -12,6 +12,10 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/ingestion/batch"
+	"example.dev/ingestor/internal/ingestion/health"
+	"example.dev/ingestor/internal/ingestion/inspect"
+	"example.dev/ingestor/internal/ingestion/unit"
 )
 
 // reads scans a source and fails the test on an error.
@@ -27,7 +31,7 @@ func (b *harness) reads(t *testing.T, name string) {
 func TestEmptyFolder(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, []string{"files"}, nil)
-	nearly := b.places[0].every*9/10 - 10*time.Second
+	nearly := b.targets[0].Every*9/10 - 10*time.Second
 	steps := []struct {
 		reason string
 		after  time.Duration
@@ -53,9 +57,9 @@ func TestEmptyFolder(t *testing.T) {
 		}
 		b.reads(t, "files")
 		b.has(t, step.reason, step.want)
-		status, state := Healthy, Connected
+		status, state := health.Healthy, health.Connected
 		if step.pending {
-			status, state = Degraded, Pending
+			status, state = health.Degraded, health.Pending
 		}
 		if h, s := b.healthOf(t); h.Status != status || s.State != state || (s.PendingRemoval != nil) != step.pending || (s.StaleObjects > 0) != step.pending {
 			t.Errorf("%s\nhealth is %+v", step.reason, h)
@@ -139,7 +143,7 @@ func TestTidy(t *testing.T) {
 // TestRestore checks that a deleted entity is restored.
 func TestRestore(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, []string{"files"}, func(o *Options) { o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
+	b := newHarness(t, []string{"files"}, func(o *Options) { o.Caching = unit.Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
 	b.sources["files"].set("a", definition("as", "one"))
 	b.reads(t, "files")
 	before := b.catalog.entries()
@@ -169,13 +173,13 @@ func TestRestore(t *testing.T) {
 type stored struct{ *store.Store }
 
 // Missing implements Catalog.
-func (stored) Missing(context.Context, int) ([]MissingRef, error) { return nil, nil }
+func (stored) Missing(context.Context, int) ([]inspect.MissingRef, error) { return nil, nil }
 
 // Prepare implements Catalog.
 func (stored) Prepare(n *tree.Node) any { return store.Prepare(n) }
 
 // Put implements Catalog.
-func (s stored) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
+func (s stored) Put(ctx context.Context, outcomes []unit.Build) ([]batch.Written, error) {
 	changes := make([]store.Change, len(outcomes))
 	for i, o := range outcomes {
 		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep}
@@ -188,9 +192,9 @@ func (s stored) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
 		}
 	}
 	results, err := s.SyncAll(ctx, changes)
-	out := make([]Written, len(results))
+	out := make([]batch.Written, len(results))
 	for i, r := range results {
-		out[i] = Written{Added: r.Added, Updated: r.Updated, Removed: r.Removed, Unchanged: r.Unchanged}
+		out[i] = batch.Written{Added: r.Added, Updated: r.Updated, Removed: r.Removed, Unchanged: r.Unchanged}
 	}
 	return out, err
 }
@@ -217,7 +221,7 @@ func TestWithheld(t *testing.T) {
 	b := newHarness(t, []string{"files"}, func(o *Options) {
 		catalog = stored{store.New(o.Mirror.DB, store.Options{})}
 		o.Catalog = catalog
-		o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10}
+		o.Caching = unit.Caching{Enabled: true, TTL: time.Minute, MaxSize: 10}
 		o.Variants[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return untidy{e} }
 	})
 	const template, api, xrd, composition = "template:default/as.example.org", "api:default/as.example.org-api",

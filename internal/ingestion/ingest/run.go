@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/batch"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/scan"
+	"example.dev/ingestor/internal/ingestion/status"
 )
 
 // What triggered a scan.
@@ -40,50 +43,14 @@ type Run struct {
 	Selected   int    `json:"selected"`
 	Notice     string `json:"notice,omitempty"`
 	Changed    int    `json:"changed"`
-	Tally
+	batch.Tally
 	// Again is the delay after which the source is to be scanned again; 0 if the schedule
 	// is enough.
 	Again time.Duration `json:"-"`
 	// Error is what went wrong; everything else was done.
 	Error string `json:"error,omitempty"`
 	// Changes are stored separately; nil if they were not requested.
-	Changes *Changes `json:"changes,omitempty"`
-}
-
-// Changes are the references of entities, and the names of units that could not be
-// built: the first mostChanges of each, sorted.
-type Changes struct {
-	Added   []string `json:"added"`
-	Updated []string `json:"updated"`
-	Removed []string `json:"removed"`
-	Failed  []string `json:"failed"`
-	// Refused are entities that belong to other providers.
-	Refused []string `json:"refused"`
-}
-
-// mostChanges is how many references of each kind are stored with a run.
-const mostChanges = 100
-
-// add appends more changes. Those beyond the limit are dropped.
-func (c *Changes) add(more Changes) {
-	for _, to := range []struct {
-		list *[]string
-		more []string
-	}{{&c.Added, more.Added}, {&c.Updated, more.Updated}, {&c.Removed, more.Removed}, {&c.Failed, more.Failed}, {&c.Refused, more.Refused}} {
-		room := max(0, mostChanges-len(*to.list))
-		*to.list = append(*to.list, to.more[:min(room, len(to.more))]...)
-	}
-}
-
-// sorted returns the changes sorted and without duplicates, with empty lists instead of
-// nil.
-func (c *Changes) sorted() Changes {
-	put := func(list []string) []string {
-		list = append([]string{}, list...)
-		slices.Sort(list)
-		return slices.Compact(list)
-	}
-	return Changes{put(c.Added), put(c.Updated), put(c.Removed), put(c.Failed), put(c.Refused)}
+	Changes *batch.Changes `json:"changes,omitempty"`
 }
 
 // Scan reads a target and processes what changed. The error describes what could not be
@@ -94,9 +61,9 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 		return Run{}, err
 	}
 	run := Run{Source: name, Trigger: trigger, Started: in.Now()}
-	s, err := p.readAll(ctx)
+	s, err := p.Scan(ctx)
 	if errors.Is(err, db.ErrSuperseded) {
-		p.variant.Log.Debug("scan superseded by another process", "source", name)
+		p.Variant.Log.Debug("scan superseded by another process", "source", name)
 		return run, nil
 	}
 	if err != nil {
@@ -104,31 +71,31 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 		return run, err
 	}
 	read := in.Now().Sub(run.Started)
-	in.meters.phase("read", read)
-	in.meters.scanned(p, s.found)
-	unread := joinOnce(s.errs)
+	in.metrics.Phase("read", read)
+	in.metrics.Scanned(p.Target, s.Found())
+	unread := s.Err()
 	if unread != nil {
-		in.meters.failed(p.at, reason(unread))
+		in.metrics.Failed(p.At, status.Reason(unread))
 	} else {
-		in.meters.succeeded(p, s.now)
+		in.metrics.Succeeded(p.Target, s.Begun)
 	}
-	run.Discovered, run.Changed, run.Selected = s.found, s.dirty, s.picks.selected
-	if len(s.unsettled) > 0 {
-		run.Again = p.settle
+	run.Discovered, run.Changed = s.Found(), s.Dirty()
+	if len(s.Unsettled) > 0 {
+		run.Again = p.Settle
 	}
-	if chosen := p.variant.selection(&s.picks); chosen != nil {
-		run.Notice = chosen.Message
+	if chosen := s.Selection(); chosen != nil {
+		run.Selected, run.Notice = chosen.Selected, chosen.Message
 	}
-	p.variant.Log.Debug("scan ended", "source", name, "definitions", s.found, "selected", s.picks.selected, "changed", s.dirty,
-		"milliseconds", read.Milliseconds(), "error", errorText(unread))
+	p.Variant.Log.Debug("scan ended", "source", name, "definitions", run.Discovered, "selected", run.Selected, "changed", run.Changed,
+		"milliseconds", read.Milliseconds(), "error", status.Text(unread))
 	run.Phases = map[string]int64{"read": read.Milliseconds()}
 	var worked error
 	run.Tally, worked = in.workAfter(ctx, p)
 	if worked != nil && ctx.Err() == nil {
-		in.meters.failed("", "catalog")
+		in.metrics.Failed("", "catalog")
 	}
 	err = errors.Join(unread, worked)
-	if !p.often || trigger != TriggerSchedule || run.changed() || errorText(err) != s.before.Error {
+	if !p.Often || trigger != TriggerSchedule || run.Tally.Changed() || status.Text(err) != s.Before.Error {
 		in.journal(ctx, run, err)
 	}
 	return run, err
@@ -136,116 +103,39 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 
 // workAfter processes the units that are dirty after a scan, and retries failed units,
 // which may succeed now.
-func (in *Ingest) workAfter(ctx context.Context, p *target) (Tally, error) {
+func (in *Ingest) workAfter(ctx context.Context, p *scan.Target) (batch.Tally, error) {
 	if ctx.Err() != nil {
 		// Reading took all of the time. The worker processes the units.
 		in.buildSoon()
-		return Tally{}, nil
+		return batch.Tally{}, nil
 	}
-	failing, err := in.failing(ctx)
+	failing, err := status.Failures(ctx, in.Mirror)
 	if err == nil {
 		err = in.Mirror.Touch(ctx, slices.Sorted(maps.Keys(failing)))
 	}
 	if err != nil {
-		return Tally{}, err
+		return batch.Tally{}, err
 	}
-	if p.follow != nil || !p.cluster {
+	if p.Watch != nil || !p.Cluster {
 		// Workloads are scanned too often for that.
-		in.rested("")
+		in.processor.Release("")
 	}
-	return in.work(ctx)
+	return in.processor.Process(ctx)
 }
 
 // unfinished counts and records a scan whose result could not be stored, unless the
 // process is stopping.
-func (in *Ingest) unfinished(ctx context.Context, p *target, run Run, err error) {
+func (in *Ingest) unfinished(ctx context.Context, p *scan.Target, run Run, err error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
-	in.meters.failed(p.at, reason(err))
+	in.metrics.Failed(p.At, status.Reason(err))
 	in.journal(ctx, run, err)
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
-// readAll reads a target and stores the result. The error is a database error, or says
-// that ctx was cancelled or that the scan was superseded. Of two concurrent scans of a
-// target, the one that started later wins: the other may be delayed, and what it has
-// seen is older.
-func (p *target) readAll(ctx context.Context) (*scan, error) {
-	if err := p.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer p.unlock()
-	ctx, err := p.variant.in.Mirror.Fence(ctx, "scan "+p.name)
-	if err != nil {
-		return nil, err
-	}
-	s, err := p.newScan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	heard := p.heard.Load()
-	failed := p.scan(ctx, s)
-	if errors.Is(ctx.Err(), context.Canceled) {
-		// The source did not fail.
-		return nil, ctx.Err()
-	}
-	if err := errors.Join(append(slices.Clone(s.errs), failed)...); errors.Is(err, db.ErrSuperseded) {
-		return nil, err
-	}
-	// Store the result even of a scan that timed out.
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
-	defer cancel()
-	s.save(after)
-	err = s.conclude(after, failed)
-	if err == nil && len(s.errs) > 0 && p.heard.Load() != heard {
-		// What could not be read may have become readable a moment later.
-		p.variant.in.scanSoon(p)
-	}
-	return s, err
-}
-
-// concluding is the timeout for storing the result of a scan.
-const concluding = 15 * time.Second
-
-// notSource is the prefix of the journal keys that are not states of sources.
-const notSource = "about "
-
-// listFailing is the journal key of the units that cannot be built.
-const listFailing = notSource + "units that failed"
-
-// failing returns the units that could not be built at the last attempt, by any
-// replica, and why.
-func (in *Ingest) failing(ctx context.Context) (map[string]string, error) {
-	states, err := in.Mirror.SourceStates(ctx, listFailing)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	if data, ok := states[listFailing]; ok {
-		err = json.Unmarshal(data, &out)
-	}
-	return out, err
-}
-
-// fails stores the failing units.
-func (in *Ingest) fails(ctx context.Context, failures map[string]string) error {
-	data, err := json.Marshal(failures)
-	if err != nil {
-		return err
-	}
-	return in.Mirror.SetSource(ctx, listFailing, data)
 }
 
 // journal stores a run.
 func (in *Ingest) journal(ctx context.Context, run Run, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), scan.Concluding)
 	defer cancel()
 	run.Replica = in.Replica
 	run.Milliseconds = in.Now().Sub(run.Started).Milliseconds()
@@ -253,17 +143,17 @@ func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 		run.Phases = map[string]int64{}
 	}
 	run.Phases["load"], run.Phases["transform"], run.Phases["write"] = run.Load.Milliseconds(), run.Transform.Milliseconds(), run.Write.Milliseconds()
-	run.Error = errorText(err)
+	run.Error = status.Text(err)
 	body, failed := json.Marshal(run)
-	changes, err := json.Marshal(run.Tally.changes.sorted())
+	changes, err := json.Marshal(run.Refs.Sorted())
 	if failed = errors.Join(failed, err); failed == nil {
 		failed = in.Mirror.AddRun(ctx, run.Started, mirror.Run{Body: body, Changes: changes})
 	}
 	if failed != nil {
-		in.warn(in.Log, "journal", "run write failed", "error", failed)
+		in.once.Warn(in.Log, "journal", "run write failed", "error", failed)
 		return
 	}
-	in.news("journal", "")
+	in.once.Changed("journal", "")
 }
 
 // Runs returns the last runs without their changes, the newest first.

@@ -7,6 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/ingestion/health"
+	"example.dev/ingestor/internal/ingestion/inspect"
+	"example.dev/ingestor/internal/ingestion/status"
 )
 
 // unlabelled returns a definition without the label.
@@ -30,11 +33,11 @@ func TestNoneSelected(t *testing.T) {
 		t.Errorf("run is %+v, want the notice", run)
 	}
 	h, s := b.healthOf(t)
-	want := &Selection{Found: 2, Message: message, Hint: command + ", or set composerIngestor.ingestAll: true"}
+	want := &status.Selection{Found: 2, Message: message, Hint: command + ", or set composerIngestor.ingestAll: true"}
 	if diff := cmp.Diff(want, s.Definitions); diff != "" || len(h.Notices) != 1 || !strings.Contains(h.Notices[0], command) {
 		t.Errorf("health has the notices %v, want one with the command %s", h.Notices, diff)
 	}
-	found, err := b.Findings(t.Context(), FindingsQuery{Rule: RuleNoneSelected, Limit: 10})
+	found, err := b.Findings(t.Context(), inspect.FindingsQuery{Rule: status.RuleNoneSelected, Limit: 10})
 	if err != nil || found.TotalItems != 1 || found.Items[0].Message != message {
 		t.Errorf("findings are %+v (%v), want one with the notice", found, err)
 	}
@@ -43,14 +46,14 @@ func TestNoneSelected(t *testing.T) {
 		t.Errorf("notice was logged %d times, want once", n)
 	}
 	const why = `label openportal.dev/ingest: "true" is missing`
-	all := []DefinitionStatus{
+	all := []health.Definition{
 		{Name: "as.example.org", Source: theCluster, Cluster: "prod", Why: why}, {Name: "bs.example.org", Source: theCluster, Cluster: "prod", Why: why},
 	}
-	items, total, err := b.Definitions(t.Context(), DefinitionsQuery{Limit: 10})
+	items, total, err := b.Definitions(t.Context(), health.DefinitionsQuery{Limit: 10})
 	if diff := cmp.Diff(all, items); diff != "" || total != 2 || err != nil {
 		t.Errorf("definitions differ: %s (%d, %v)", diff, total, err)
 	}
-	if items, total, err = b.Definitions(t.Context(), DefinitionsQuery{Limit: 1, Offset: 1}); total != 2 || err != nil || !cmp.Equal(all[1:], items) {
+	if items, total, err = b.Definitions(t.Context(), health.DefinitionsQuery{Limit: 1, Offset: 1}); total != 2 || err != nil || !cmp.Equal(all[1:], items) {
 		t.Errorf("second page is %v (%d, %v), want the second definition of 2", items, total, err)
 	}
 	// One definition with the label is enough.
@@ -62,7 +65,7 @@ func TestNoneSelected(t *testing.T) {
 		t.Errorf("health with a labelled definition has %v, %+v; want no notice", h.Notices, s.Definitions)
 	}
 	no := false
-	if items, _, err := b.Definitions(t.Context(), DefinitionsQuery{Selected: &no, Limit: 10}); err != nil || !cmp.Equal(all[1:], items) {
+	if items, _, err := b.Definitions(t.Context(), health.DefinitionsQuery{Selected: &no, Limit: 10}); err != nil || !cmp.Equal(all[1:], items) {
 		t.Errorf("definitions that are not selected are %v (%v)", items, err)
 	}
 }

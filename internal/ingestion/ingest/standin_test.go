@@ -14,9 +14,10 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/object"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
 
@@ -25,7 +26,7 @@ const (
 	theGroup       = "apiextensions.crossplane.io"
 	theKinds       = "compositeresourcedefinitions"
 	theCluster     = "composerIngestor/prod"
-	theDefinitions = listDefinitions + theKinds + "." + theGroup
+	theDefinitions = object.ListDefinitions + theKinds + "." + theGroup
 )
 
 // standIn is an API server whose objects and versions the test sets, as a real
@@ -152,28 +153,12 @@ func (a *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(answer))
 }
 
+// name returns the name of an object.
+func name(n *tree.Node) string { return n.Get("metadata", "name").Str() }
+
 // settings returns the cluster settings of the stand-in.
 func (a *standIn) settings() source.Cluster {
 	return source.Cluster{Name: "prod", URL: a.URL, Token: "theirs"}
-}
-
-// follower returns a watcher of the target of b that watches nothing yet, and
-// the list of definitions.
-func (a *standIn) follower(t *testing.T, b *harness) (*watcher, list) {
-	t.Helper()
-	c, err := cluster.Connect(a.settings(), cluster.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	apis, err := c.APIs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &watcher{
-		definitions: &definitions{target: b.places[0], cluster: c}, moved: make(chan struct{}, 1),
-		pending: map[string]*pendingEvents{}, troubled: map[string]bool{},
-	}
-	return w, w.fixed(apis)[0]
 }
 
 // abroad creates an Ingest over a stand-in, with SQLite. change, if not nil, may
@@ -208,13 +193,13 @@ func (b *harness) visits(t *testing.T) Run {
 // works processes the dirty units.
 func (b *harness) works(t *testing.T) {
 	t.Helper()
-	if _, err := b.work(t.Context()); err != nil {
+	if _, err := b.processor.Process(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // healthOf returns the health of the service and of its only source.
-func (b *harness) healthOf(t *testing.T) (Health, SourceHealth) {
+func (b *harness) healthOf(t *testing.T) (health.Health, health.Source) {
 	t.Helper()
 	h, err := b.Health(t.Context(), 0)
 	if err != nil {

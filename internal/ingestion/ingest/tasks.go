@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"example.dev/ingestor/internal/ingestion/batch"
+	"example.dev/ingestor/internal/ingestion/scan"
 	"example.dev/ingestor/internal/jobs"
 )
 
@@ -43,11 +45,11 @@ func (in *Ingest) register(q *jobs.Queue) {
 			if err != nil {
 				return jobs.How{}, false
 			}
-			return p.how(""), true
+			return in.how(p, ""), true
 		},
 	})
-	for _, p := range in.places {
-		q.Every(taskScan, p.name, p.every, p.how(TriggerSchedule))
+	for _, p := range in.targets {
+		q.Every(taskScan, p.Name, p.Every, in.how(p, TriggerSchedule))
 	}
 	q.Handle(jobs.Task{Name: taskBuild, Workers: 1, Run: func(ctx context.Context, _ jobs.Job) error { return in.BuildDirty(ctx) }})
 	q.Handle(jobs.Task{Name: taskInspect, Workers: 1, Run: func(ctx context.Context, _ jobs.Job) error { return in.InspectChanged(ctx) }})
@@ -56,11 +58,10 @@ func (in *Ingest) register(q *jobs.Queue) {
 }
 
 // how returns the job options for scanning the target.
-func (p *target) how(trigger string) jobs.How {
-	processing := &p.variant.in.Processing
+func (in *Ingest) how(p *scan.Target, trigger string) jobs.How {
 	return jobs.How{
-		Trigger: trigger, Timeout: p.variant.Timeout, Hurry: trigger == TriggerManual,
-		Attempts: 1 + processing.RetryAttempts, RetryDelay: processing.RetryDelay,
+		Trigger: trigger, Timeout: p.Variant.Timeout, Hurry: trigger == TriggerManual,
+		Attempts: 1 + in.Processing.RetryAttempts, RetryDelay: in.Processing.RetryDelay,
 	}
 }
 
@@ -74,7 +75,7 @@ func (in *Ingest) RequestScan(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := in.Queue.Add(ctx, taskScan, name, p.how(TriggerManual)); err != nil {
+	if _, err := in.Queue.Add(ctx, taskScan, name, in.how(p, TriggerManual)); err != nil {
 		return fmt.Errorf("cannot request a scan of %q: %w", name, err)
 	}
 	return nil
@@ -82,10 +83,10 @@ func (in *Ingest) RequestScan(ctx context.Context, name string) error {
 
 // scanSoon requests a scan of the target, by any replica: because a folder has changed,
 // or watching a cluster failed.
-func (in *Ingest) scanSoon(p *target) {
-	in.reached("request scan", p.name)
+func (in *Ingest) scanSoon(p *scan.Target) {
+	in.reached("request scan", p.Name)
 	if in.Queue != nil {
-		in.Queue.Request(taskScan, p.name, p.how(TriggerWatch))
+		in.Queue.Request(taskScan, p.Name, in.how(p, TriggerWatch))
 	}
 }
 
@@ -96,4 +97,59 @@ func (in *Ingest) buildSoon() {
 	}
 	in.Queue.Request(taskBuild, "", buildHow())
 	in.Queue.Request(taskInspect, "", buildHow())
+}
+
+// BuildDirty processes all dirty units, and records that as a run if it changed the catalog.
+func (in *Ingest) BuildDirty(ctx context.Context) error {
+	begun := in.Now()
+	t, err := in.processor.Process(ctx)
+	if err != nil && ctx.Err() == nil {
+		in.metrics.Failed("", "catalog")
+	}
+	if t.Changed() || t.Failed > 0 {
+		in.journal(ctx, Run{Trigger: TriggerWatch, Started: begun, Tally: t}, err)
+	}
+	if err == nil && t.Units >= batch.MostUnits {
+		in.buildSoon()
+	}
+	return err
+}
+
+// Definitions are inspected when the worker is idle: it takes about as long as building
+// their entities, and nothing waits for the result.
+const (
+	// After a batch, the inspector sleeps for as long as the batch took, but at least for
+	// moment.
+	moment = 300 * time.Millisecond
+	// longest is how long the inspector waits for the worker to become idle.
+	longest = time.Minute
+)
+
+// InspectChanged inspects all units that are due, batch by batch. The queue runs it once at a
+// time across all replicas.
+func (in *Ingest) InspectChanged(ctx context.Context) error {
+	for {
+		scan.Pause(ctx, moment)
+		if err := in.idle(ctx); err != nil {
+			return err
+		}
+		begun := in.Now()
+		n, err := in.InspectBatch(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+		scan.Pause(ctx, min(in.Now().Sub(begun), longest))
+	}
+}
+
+// idle waits until no unit is due for the worker, but for at most longest.
+func (in *Ingest) idle(ctx context.Context) error {
+	for waited := time.Duration(0); waited < longest; waited += moment {
+		units, err := in.processor.Due(ctx, 1)
+		if err != nil || len(units) == 0 {
+			return err
+		}
+		scan.Pause(ctx, moment)
+	}
+	return ctx.Err()
 }

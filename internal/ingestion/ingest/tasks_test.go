@@ -26,7 +26,7 @@ func TestScanJobs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := jobs.How{Trigger: tc.trigger, Hurry: tc.hurry, Timeout: time.Minute, Attempts: 24, RetryDelay: 24 * time.Millisecond}
-			if diff := cmp.Diff(want, b.places[0].how(tc.trigger)); diff != "" {
+			if diff := cmp.Diff(want, b.how(b.targets[0], tc.trigger)); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 		})

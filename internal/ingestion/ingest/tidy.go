@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"example.dev/ingestor/internal/ingestion/scan"
+	"example.dev/ingestor/internal/ingestion/status"
 )
 
 // Every replica publishes the sources of its configuration every presentEvery, valid
@@ -15,8 +18,8 @@ const (
 	presentFor   = 3 * time.Minute
 )
 
-// listPresent is the journal key prefix under which replicas publish their sources.
-const listPresent = notSource + "replica "
+// keyPresent is the journal key prefix under which replicas publish their sources.
+const keyPresent = status.NotSource + "replica "
 
 // presence is the heartbeat of a replica.
 type presence struct {
@@ -30,10 +33,10 @@ func (in *Ingest) tidy(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := presentEvery
 		if err := in.drop(ctx); err != nil && ctx.Err() == nil {
-			in.warn(in.Log, "tidy", "removal of unconfigured sources failed", "error", err)
+			in.once.Warn(in.Log, "tidy", "removal of unconfigured sources failed", "error", err)
 			wait = time.Second
 		}
-		pause(ctx, wait)
+		scan.Pause(ctx, wait)
 	}
 	// A replica that stops withdraws its sources, so that others need not wait until they
 	// expire.
@@ -47,14 +50,14 @@ func (in *Ingest) present(ctx context.Context, p presence) error {
 	if err != nil {
 		return err
 	}
-	return in.Mirror.SetSource(ctx, listPresent+in.Replica, data)
+	return in.Mirror.SetSource(ctx, keyPresent+in.Replica, data)
 }
 
 // drop deletes these sources once.
 func (in *Ingest) drop(ctx context.Context) error {
 	own := presence{At: in.Now()}
-	for _, p := range in.places {
-		own.Sources = append(own.Sources, p.name)
+	for _, p := range in.targets {
+		own.Sources = append(own.Sources, p.Name)
 	}
 	if err := in.present(ctx, own); err != nil {
 		return err
@@ -67,18 +70,18 @@ func (in *Ingest) drop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range in.parts {
+	for _, p := range in.variants {
 		if p.Detection.Enabled {
 			// Leftover marks of a deleted source are harmless.
 			_ = p.Detection.Marks.Forget(ctx, keep)
 		}
 	}
 	for name, n := range gone {
-		if !strings.HasPrefix(name, notSource) {
+		if !strings.HasPrefix(name, status.NotSource) {
 			in.Log.Warn("source no longer configured; its entities are removed", "source", name, "objects", n)
 		}
 	}
-	in.news("tidy", "")
+	in.once.Changed("tidy", "")
 	in.buildSoon()
 	return nil
 }
@@ -90,13 +93,13 @@ func (in *Ingest) named(ctx context.Context, own presence) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	keep := append([]string{listFailing, listPresent + in.Replica}, own.Sources...)
+	keep := append([]string{status.KeyFailures, keyPresent + in.Replica}, own.Sources...)
 	for _, source := range own.Sources {
-		keep = append(keep, listConfirmed+source)
+		keep = append(keep, status.KeyConfirmed+source)
 	}
 	for name, data := range states {
 		var other presence
-		if in.Sole || !strings.HasPrefix(name, listPresent) || json.Unmarshal(data, &other) != nil {
+		if in.Sole || !strings.HasPrefix(name, keyPresent) || json.Unmarshal(data, &other) != nil {
 			continue
 		}
 		if own.At.Sub(other.At).Abs() < presentFor {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
 )
@@ -20,7 +21,7 @@ func TestTimedOutScan(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	b := newHarness(t, nil, func(o *Options) {
 		o.Registry = registry
-		o.Variants[0].Folders = []Folder{{Name: "slow", Source: source.Func(func(ctx context.Context) (*xrd.Set, error) {
+		o.Variants[0].Folders = []variant.Folder{{Name: "slow", Source: source.Func(func(ctx context.Context) (*xrd.Set, error) {
 			<-ctx.Done()
 			return &xrd.Set{}, ctx.Err()
 		})}}

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/ingestion/batch"
+	"example.dev/ingestor/internal/ingestion/health"
 )
 
 // counting counts the batches of units that are loaded, and holds each until as many
@@ -64,12 +66,12 @@ func TestBatches(t *testing.T) {
 	cases := map[string]struct {
 		reason      string
 		definitions int
-		processing  Processing
+		processing  batch.Processing
 		sizes       []int
 	}{
-		"Usual":    {"Size and number of concurrent batches follow the configuration.", 25, Processing{BatchSize: 10, Parallelism: 3}, []int{10, 10, 5}},
-		"Ones":     {"A batch can be one unit.", 6, Processing{BatchSize: 1, Parallelism: 2}, []int{1, 1, 1, 1, 1, 1}},
-		"OneByOne": {"Batches can be processed one at a time.", 9, Processing{BatchSize: 3, Parallelism: 1}, []int{3, 3, 3}},
+		"Usual":    {"Size and number of concurrent batches follow the configuration.", 25, batch.Processing{BatchSize: 10, Parallelism: 3}, []int{10, 10, 5}},
+		"Ones":     {"A batch can be one unit.", 6, batch.Processing{BatchSize: 1, Parallelism: 2}, []int{1, 1, 1, 1, 1, 1}},
+		"OneByOne": {"Batches can be processed one at a time.", 9, batch.Processing{BatchSize: 3, Parallelism: 1}, []int{3, 3, 3}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +136,7 @@ func TestProcessors(t *testing.T) {
 	have := runtime.GOMAXPROCS(0)
 	all := &crowd{want: int64(max(1, have-1)), full: make(chan struct{})}
 	b := newHarness(t, []string{"files"}, func(o *Options) {
-		o.Now, o.Processing = time.Now, Processing{BatchSize: 1, Parallelism: have + 3}
+		o.Now, o.Processing = time.Now, batch.Processing{BatchSize: 1, Parallelism: have + 3}
 		o.Variants[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return crowded{e, all} }
 	})
 	definitions := 5 * (have + 3)
@@ -224,7 +226,7 @@ func TestPanicked(t *testing.T) {
 				t.Errorf("catalog has %d entities, want the 3 of the valid definition", n)
 			}
 			h, err := b.Health(t.Context(), 3)
-			if err != nil || h.Status != Degraded || !strings.Contains(h.Failures["bad.example.org"], "it breaks") {
+			if err != nil || h.Status != health.Degraded || !strings.Contains(h.Failures["bad.example.org"], "it breaks") {
 				t.Errorf("health is %+v, %v; want it degraded with the failure", h, err)
 			}
 		})
@@ -256,7 +258,7 @@ func TestRetried(t *testing.T) {
 	if n := len(b.catalog.entries()); n != 6 {
 		t.Errorf("catalog has %d entities after the fix, want 6", n)
 	}
-	if h, err := b.Health(t.Context(), 6); err != nil || h.Status != Healthy {
+	if h, err := b.Health(t.Context(), 6); err != nil || h.Status != health.Healthy {
 		t.Errorf("health is %+v, %v; want healthy", h, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
-	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
@@ -268,14 +268,14 @@ func (e *examination) sources(ctx context.Context, i *db.Inspection) {
 		e.failed(check, err)
 		return
 	}
-	all, err := ingest.Recorded(states)
+	all, err := health.Recorded(states)
 	if err != nil {
 		e.failed(check, err)
 		return
 	}
 	good := 0
 	for _, s := range all {
-		if s.State == ingest.Connected {
+		if s.State == health.Connected {
 			good++
 			continue
 		}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/inspect"
 	"example.dev/ingestor/test/apiserver"
 	"example.dev/ingestor/test/bench/backend"
 	"example.dev/ingestor/test/postgres"
@@ -224,7 +225,7 @@ func checked(w io.Writer, s *backend.Backend, engine string) error {
 	if err != nil {
 		return err
 	}
-	var found ingest.Findings
+	var found inspect.Findings
 	if err := backend.Until("the findings", func() (bool, error) {
 		time.Sleep(100 * time.Millisecond)
 		_, err := s.Ask(http.MethodGet, "/api/composer-ingestor/findings?limit=0", "", &found)
