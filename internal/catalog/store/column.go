@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"example.dev/ingestor/internal/catalog/store/index"
 )
 
 // fieldColumn holds the values of one key in memory, indexed by the numbers of
@@ -12,7 +14,7 @@ import (
 // theirs with others, so that counting and comparing is done once per combination.
 type fieldColumn struct {
 	values  []fieldValue
-	numbers map[stored]uint32
+	numbers map[index.Field]uint32
 	// combos are numbers of values. The first combination is empty.
 	combos  [][]uint32
 	byCombo map[string]uint32
@@ -22,7 +24,7 @@ type fieldColumn struct {
 	bytes int
 }
 
-// fieldValue is a value in lower case, or noValue, and in its original spelling.
+// fieldValue is a value in lower case, or index.NoValue, and in its original spelling.
 type fieldValue struct{ value, written string }
 
 // valueWeight is the memory that a value or a combination takes besides its text.
@@ -30,7 +32,7 @@ const valueWeight = 100
 
 func newColumn(entities int) *fieldColumn {
 	return &fieldColumn{
-		numbers: map[stored]uint32{}, combos: [][]uint32{nil}, byCombo: map[string]uint32{"": 0},
+		numbers: map[index.Field]uint32{}, combos: [][]uint32{nil}, byCombo: map[string]uint32{"": 0},
 		of: make([]uint32, entities),
 	}
 }
@@ -40,13 +42,13 @@ func (c *fieldColumn) weight() int { return c.bytes + 4*len(c.of) }
 
 // number returns the number of a value, and assigns one if there is none.
 func (c *fieldColumn) number(value, original string) uint32 {
-	key := stored{value: value, original: original}
+	key := index.Field{Value: value, Original: original}
 	n, ok := c.numbers[key]
 	if !ok {
 		// The strings may be substrings of longer ones, which would stay in memory.
-		key = stored{value: strings.Clone(value), original: strings.Clone(original)}
+		key = index.Field{Value: strings.Clone(value), Original: strings.Clone(original)}
 		n = uint32(len(c.values))
-		c.values = append(c.values, fieldValue{key.value, cmp.Or(key.original, key.value)})
+		c.values = append(c.values, fieldValue{key.Value, cmp.Or(key.Original, key.Value)})
 		c.numbers[key] = n
 		c.bytes += len(value) + len(original) + valueWeight
 	}
@@ -109,7 +111,7 @@ func (c *fieldColumn) count(set bitset) []Facet {
 	}
 	facets := []Facet{}
 	for i, n := range counts {
-		if n > 0 && c.values[i].value != noValue {
+		if n > 0 && c.values[i].value != index.NoValue {
 			facets = append(facets, Facet{c.values[i].written, n})
 		}
 	}

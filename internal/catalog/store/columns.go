@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/internal/db"
 )
 
@@ -349,9 +351,9 @@ func (k *columns) put(ref, packed string) {
 		entity = k.newNumber(ref)
 	}
 	byKid := make(map[int64][]uint32, len(k.byKid))
-	for _, f := range unpack(packed) {
-		if c := k.byKid[f.kid]; c != nil {
-			byKid[f.kid] = append(byKid[f.kid], c.number(f.value, f.original))
+	for _, f := range index.Unpack(packed) {
+		if c := k.byKid[f.Kid]; c != nil {
+			byKid[f.Kid] = append(byKid[f.Kid], c.number(f.Value, f.Original))
 		}
 	}
 	for kid, c := range k.byKid {

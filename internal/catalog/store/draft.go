@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"example.dev/ingestor/internal/catalog/store/index"
 )
 
 // draft is what can be computed of upserts without the database. It is prepared while
@@ -14,7 +16,7 @@ type draft struct {
 	bodies  []served
 	words   [][]string
 	// fields are those of each entity, without its relations.
-	fields [][]stored
+	fields [][]index.Field
 	// rows and terms are those of new entities, in order.
 	rows  []row
 	terms []term
@@ -38,7 +40,7 @@ func (s *Store) drafts(ctx context.Context, d *changeSet, l *linkage) <-chan *dr
 		for part := range slices.Chunk(d.put, batchEntities) {
 			dr := draftOf(part)
 			if dr.err == nil {
-				if kids, ok := s.keys.all(dr.keys(l)); ok {
+				if kids, ok := s.keys.All(dr.keys(l)); ok {
 					dr.compose(l, kids)
 				}
 			}
@@ -55,7 +57,7 @@ func (s *Store) drafts(ctx context.Context, d *changeSet, l *linkage) <-chan *dr
 func draftOf(entries []upsert) *draft {
 	n := len(entries)
 	dr := &draft{
-		entries: entries, bodies: make([]served, n), words: make([][]string, n), fields: make([][]stored, n),
+		entries: entries, bodies: make([]served, n), words: make([][]string, n), fields: make([][]index.Field, n),
 		numbers: map[string]int64{}, lists: map[string]bool{},
 	}
 	// rows and terms count those of new entities.
@@ -70,22 +72,22 @@ func draftOf(entries []upsert) *draft {
 			return dr
 		}
 		dr.bodies[i], dr.words[i] = p.blank.serve(e.uid, len(p.edges)), p.words
-		fields := append(make([]stored, 0, len(p.fields)+1), stored{dr.number(keyUID), e.uid, ""})
+		fields := append(make([]index.Field, 0, len(p.fields)+1), index.Field{Kid: dr.number(index.UIDKey), Value: e.uid})
 		for _, f := range p.fields {
-			fields = append(fields, stored{dr.number(f.key), f.value, f.original})
+			fields = append(fields, index.Field{Kid: dr.number(f.key), Value: f.value, Original: f.original})
 		}
 		for _, key := range p.lists {
 			dr.lists[key] = true
 		}
-		dr.fields[i] = distinctFields(fields)
+		dr.fields[i] = index.Distinct(fields)
 		if !e.added {
 			continue
 		}
 		for _, f := range dr.fields[i] {
-			for len(byKey) <= int(f.kid) {
+			for len(byKey) <= int(f.Kid) {
 				byKey = append(byKey, nil)
 			}
-			byKey[f.kid] = append(byKey[f.kid], row{f, e.ref})
+			byKey[f.Kid] = append(byKey[f.Kid], row{f, e.ref})
 		}
 		for _, w := range dr.words[i] {
 			byWord[w] = append(byWord[w], term{w, e.ref})
@@ -132,21 +134,21 @@ func (dr *draft) compose(l *linkage, kids map[string]int64) {
 		numbers[i] = kids[name]
 	}
 	for i := range dr.rows {
-		dr.rows[i].kid = numbers[dr.rows[i].kid]
+		dr.rows[i].Kid = numbers[dr.rows[i].Kid]
 	}
 	c := &rowBatch{newRows: dr.rows, newTerms: dr.terms, records: make([]record, 0, len(dr.entries))}
 	for i := range dr.entries {
 		e := &dr.entries[i]
 		r := record{ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, served: dr.bodies[i]}
-		r.words = strings.Join(dr.words[i], wordEnd)
+		r.words = strings.Join(dr.words[i], index.WordEnd)
 		r.etag = r.finish(l.after[e.ref])
 		links := linkFields(l.after[e.ref], kids)
-		fields := make([]stored, 0, len(dr.fields[i])+len(links))
+		fields := make([]index.Field, 0, len(dr.fields[i])+len(links))
 		for _, f := range dr.fields[i] {
-			f.kid = numbers[f.kid]
+			f.Kid = numbers[f.Kid]
 			fields = append(fields, f)
 		}
-		r.packed, dr.fields[i] = pack(append(fields, links...))
+		r.packed, dr.fields[i] = index.Pack(append(fields, links...))
 		c.records = append(c.records, r)
 		if e.added {
 			for _, f := range links {

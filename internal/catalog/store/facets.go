@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
@@ -58,9 +60,9 @@ func (k *keyResolver) facetKeys(facets []string) []facetKey {
 		}
 		seen[facet] = true
 		key := facetKey{name: facet, items: never}
-		key.kid, key.known = k.id(lowerKey(facet))
-		if in := k.listItem(lowerKey(facet)); in.op != filter.OpFalse {
-			key.items = anyOf(in, k.resolveField(filter.In(facet, item)))
+		key.kid, key.known = k.id(index.LowerKey(facet))
+		if in := k.listItem(index.LowerKey(facet)); in.op != filter.OpFalse {
+			key.items = anyOf(in, k.resolveField(filter.In(facet, index.Item)))
 		}
 		keys = append(keys, key)
 	}
@@ -204,8 +206,8 @@ func withItem(values []Facet, n int) []Facet {
 	if n == 0 {
 		return values
 	}
-	values = slices.DeleteFunc(values, func(f Facet) bool { return f.Value == item })
-	values = append(values, Facet{item, n})
+	values = slices.DeleteFunc(values, func(f Facet) bool { return f.Value == index.Item })
+	values = append(values, Facet{index.Item, n})
 	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
 	return values
 }
@@ -237,7 +239,7 @@ func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c c
 		err := db.Each(ctx, asking, text, w.args, func(rows *db.Rows) error {
 			var packed string
 			err := rows.Scan(&packed)
-			for value := range valuesOf(packed, kid) {
+			for value := range index.Values(packed, kid) {
 				counts[value]++
 			}
 			return err

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -142,17 +144,16 @@ func drawEntity(t *rapid.T) Document {
 // spellings the first.
 func writtenOf(d Document) map[string]map[string]string {
 	all := map[string]map[string]string{}
-	x := indexer{add: func(key []byte, value, original string) {
+	index.Walk(d.Node, func(key []byte, value, original string) {
 		of := all[string(key)]
 		if of == nil {
 			of = map[string]string{}
 			all[string(key)] = of
 		}
-		if _, ok := of[value]; !ok && value != noValue {
+		if _, ok := of[value]; !ok && value != index.NoValue {
 			of[value] = cmp.Or(original, value)
 		}
-	}}
-	x.document(d.Node)
+	}, func([]byte) {})
 	return all
 }
 
@@ -170,7 +171,7 @@ func modelFacet(docs map[string]Document, facet string, f filter.Filter, text Te
 			if written == nil {
 				written = map[string]string{}
 			}
-			written[item] = item
+			written[index.Item] = index.Item
 		}
 		for _, value := range written {
 			counts[value]++
@@ -204,7 +205,7 @@ func drawHit(t *rapid.T, docs map[string]Document, depth int) filter.Filter {
 	ref := rapid.SampledFrom(slices.Sorted(maps.Keys(docs))).Draw(t, "of")
 	fields := writtenOf(docs[ref])
 	for _, tag := range fields["metadata.tags"] {
-		fields["metadata.tags."+tag] = map[string]string{item: item}
+		fields["metadata.tags."+tag] = map[string]string{index.Item: index.Item}
 	}
 	f.Key = rapid.SampledFrom(slices.Sorted(maps.Keys(fields))).Draw(t, "key")
 	if f.Op == filter.OpHas {

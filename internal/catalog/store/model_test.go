@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+
+	"example.dev/ingestor/internal/catalog/store/index"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -50,26 +53,22 @@ type model struct {
 
 // modelOf indexes a document in memory.
 func modelOf(d Document) model {
-	m := model{ref: entity.RefOf(d.Node).String(), values: map[string][]string{}, items: map[string]bool{}, words: words(d.Node)}
-	x := indexer{
-		add: func(key []byte, value, _ string) {
-			m.values[string(key)] = append(m.values[string(key)], value)
-		},
-		list: func(key []byte) {
-			for _, v := range m.values[string(key)] {
-				m.items[string(key)+"."+v] = true
-			}
-		},
-	}
-	x.document(d.Node)
-	m.values[keyUID] = []string{"uid"}
+	m := model{ref: entity.RefOf(d.Node).String(), values: map[string][]string{}, items: map[string]bool{}, words: index.Words(d.Node)}
+	index.Walk(d.Node, func(key []byte, value, _ string) {
+		m.values[string(key)] = append(m.values[string(key)], value)
+	}, func(key []byte) {
+		for _, v := range m.values[string(key)] {
+			m.items[string(key)+"."+v] = true
+		}
+	})
+	m.values[index.UIDKey] = []string{"uid"}
 	return m
 }
 
 // valued returns the values that can be compared, sorted.
 func (m model) valued(key string) []string {
 	all := slices.Sorted(slices.Values(m.values[strings.ToLower(key)]))
-	return slices.DeleteFunc(all, func(v string) bool { return v == noValue })
+	return slices.DeleteFunc(all, func(v string) bool { return v == index.NoValue })
 }
 
 func (m model) passes(f filter.Filter) bool {
@@ -111,7 +110,7 @@ func (m model) found(t Text) bool {
 			return slices.ContainsFunc(m.valued(key), func(v string) bool { return strings.Contains(v, term) })
 		})
 	}
-	for _, w := range strings.FieldsFunc(term, notInWord) {
+	for _, w := range strings.FieldsFunc(term, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if !slices.ContainsFunc(m.words, func(word string) bool { return strings.HasPrefix(word, w) }) {
 			return false
 		}
@@ -201,7 +200,7 @@ var (
 	}
 	modelValues = []string{
 		"component", "API", "group", "kind", "default", "other", "a", "b", "go", "GO", "one two", "zwei%", "", "ärger",
-		"1", "null", "true", "service", "pay-1", "v1", "\x00", "\xff", noValue, strings.Repeat("long", 60), "component:x",
+		"1", "null", "true", "service", "pay-1", "v1", "\x00", "\xff", index.NoValue, strings.Repeat("long", 60), "component:x",
 	}
 )
 
@@ -300,7 +299,7 @@ func drawQuery(t *rapid.T, all []model) Query {
 	if rapid.IntRange(0, 5).Draw(t, "text") == 5 {
 		q.Text.Term = rapid.SampledFrom([]string{"pay", "go j", "Zwei", "%", "_", "i", "one tw", "ä", " "}).Draw(t, "term")
 		q.Text.Fields = rapid.SliceOfN(rapid.SampledFrom(modelKeys), 0, 2).Draw(t, "inside")
-		if len(q.Text.Fields) == 0 && len(splitWords(q.Text.Term)) == 0 {
+		if len(q.Text.Fields) == 0 && len(index.SplitWords(q.Text.Term)) == 0 {
 			q.Text.Term = ""
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"unicode"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
@@ -67,7 +69,7 @@ var (
 // checkLimits refuses a filter and a search with too many conditions; each value and
 // each word is one.
 func checkLimits(f filter.Filter, t Text) error {
-	budget := maxConditions - len(splitWords(t.Term)) - len(t.Fields)
+	budget := maxConditions - len(index.SplitWords(t.Term)) - len(t.Fields)
 	return spend(&f, &budget, 1)
 }
 
@@ -120,15 +122,15 @@ func (k *keyResolver) resolve(f filter.Filter) cond {
 
 // resolveField converts a filter on a field into a condition.
 func (k *keyResolver) resolveField(f filter.Filter) cond {
-	key, c, inList := lowerKey(f.Key), fieldCond(f), never
-	if c.accepts(item) {
+	key, c, inList := index.LowerKey(f.Key), fieldCond(f), never
+	if c.accepts(index.Item) {
 		inList = k.listItem(key)
 	}
 	kid, known := k.id(key)
 	if !known || c.op == filter.OpFalse {
 		return inList
 	}
-	if c.kid = kid; key == kindKey && c.op == filter.OpIn && len(c.values) <= maxKinds {
+	if c.kid = kid; key == index.KindKey && c.op == filter.OpIn && len(c.values) <= maxKinds {
 		c = anyKind(c)
 	}
 	return anyOf(c, inList)
@@ -142,7 +144,7 @@ func fieldCond(f filter.Filter) cond {
 		return c
 	}
 	for _, v := range f.Values {
-		if v = db.Storable(v); !tooLong(v) {
+		if v = db.Storable(v); !index.TooLong(v) {
 			c.values = append(c.values, strings.ToLower(v))
 		}
 	}
@@ -178,8 +180,8 @@ func (k *keyResolver) listItem(key string) cond {
 			continue
 		}
 		kid, known := k.id(key[:i])
-		_, isList := k.id(key[:i] + listMark)
-		if text := key[i+1:]; known && isList && !tooLong(text) {
+		_, isList := k.id(key[:i] + index.ListMark)
+		if text := key[i+1:]; known && isList && !index.TooLong(text) {
 			in = append(in, cond{op: filter.OpIn, kid: kid, values: []string{text}})
 		}
 	}
@@ -189,7 +191,7 @@ func (k *keyResolver) listItem(key string) cond {
 // resolveText converts a full text search into a condition.
 func (k *keyResolver) resolveText(t Text) cond {
 	if len(t.Fields) == 0 {
-		words := splitWords(t.Term)
+		words := index.SplitWords(t.Term)
 		if len(words) == 0 {
 			return never
 		}
@@ -202,11 +204,11 @@ func (k *keyResolver) resolveText(t Text) cond {
 	term := strings.ToLower(db.Storable(strings.TrimSpace(t.Term)))
 	c := cond{op: opContains, values: []string{term}}
 	for _, field := range t.Fields {
-		if kid, ok := k.id(lowerKey(field)); ok {
+		if kid, ok := k.id(index.LowerKey(field)); ok {
 			c.kids = append(c.kids, kid)
 		}
 	}
-	if len(c.kids) == 0 || term == "" || tooLong(term) {
+	if len(c.kids) == 0 || term == "" || index.TooLong(term) {
 		return never
 	}
 	slices.Sort(c.kids)

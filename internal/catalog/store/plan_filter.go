@@ -22,6 +22,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
@@ -96,14 +98,14 @@ func without(conds []cond, i int) []cond { return slices.Concat(conds[:i], conds
 
 // narrow turns a condition on one kind, or on one kind and namespace, into bounds of
 // references, and returns the other conditions.
-func (p *plan) narrow(conds []cond, ids *keyNumbers) []cond {
+func (p *plan) narrow(conds []cond, ids *index.Keys) []cond {
 	at := slices.IndexFunc(conds, func(c cond) bool { return c.op == opKind })
 	if at < 0 {
 		return conds
 	}
 	p.lo, p.hi = conds[at].refRange()
 	conds = without(conds, at)
-	namespace, _ := ids.get(namespaceKey)
+	namespace, _ := ids.Get(index.NamespaceKey)
 	at = slices.IndexFunc(conds, func(c cond) bool {
 		return c.kid == namespace && c.isValue() && !strings.ContainsAny(c.values[0], "/:")
 	})

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"unique"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 )
@@ -16,7 +18,7 @@ type Prepared struct {
 	blank     blank
 	words     []string
 	fields    []keyed
-	// lists are the keys of lists with strings in them, with listMark.
+	// lists are the keys of lists with strings in them, with index.ListMark.
 	lists []string
 }
 
@@ -26,16 +28,12 @@ type keyed struct{ key, value, original string }
 // Prepare does the work of writing a document that needs no database, so that many
 // goroutines can do it while other documents are written.
 func Prepare(n *tree.Node) *Prepared {
-	p := &Prepared{ref: entity.RefOf(n).String(), hash: entity.HashDocument(n), blank: blankOf(n), words: words(n)}
+	p := &Prepared{ref: entity.RefOf(n).String(), hash: entity.HashDocument(n), blank: blankOf(n), words: index.Words(n)}
 	p.edges = edgesOf(p.ref, n)
-	x := indexer{
-		add: func(key []byte, value, original string) {
-			// Documents share their keys.
-			p.fields = append(p.fields, keyed{unique.Make(string(key)).Value(), value, original})
-		},
-		list: func(key []byte) { p.lists = append(p.lists, unique.Make(string(key)+listMark).Value()) },
-	}
-	x.document(n)
+	index.Walk(n, func(key []byte, value, original string) {
+		// Documents share their keys.
+		p.fields = append(p.fields, keyed{unique.Make(string(key)).Value(), value, original})
+	}, func(key []byte) { p.lists = append(p.lists, unique.Make(string(key)+index.ListMark).Value()) })
 	p.fields = slices.Clip(p.fields)
 	return p
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
@@ -85,7 +87,7 @@ func fieldsOf(key string, n *tree.Node, seen map[string]string) {
 	}
 	switch {
 	case key == "spec.parameters":
-		add(noValue, "")
+		add(index.NoValue, "")
 	case n.IsMap():
 		for _, f := range n.Fields {
 			fieldsOf(key+"."+strings.ToLower(f.Key), f.Value, seen)
@@ -95,7 +97,7 @@ func fieldsOf(key string, n *tree.Node, seen map[string]string) {
 			fieldsOf(key, item, seen)
 		}
 	case n.IsNull(), utf8.RuneCountInString(n.Text) > 200:
-		add(noValue, "")
+		add(index.NoValue, "")
 	case strings.ToLower(n.Text) == n.Text:
 		add(n.Text, "")
 	default:
@@ -150,7 +152,7 @@ func equals(t *rapid.T, s *Store, have map[string]owned) {
 		for at, original := range seen {
 			search = append(search, at+"|"+ref+"|"+original)
 		}
-		for _, w := range words(o.Node) {
+		for _, w := range index.Words(o.Node) {
 			terms = append(terms, w+"|"+ref)
 		}
 	}
@@ -180,8 +182,8 @@ func unpacked(t *rapid.T, s *Store) (all []string) {
 	err := database.Each(t.Context(), s.Write, "SELECT ref, packed FROM fields", nil, func(rows *sql.Rows) error {
 		var ref, packed string
 		err := rows.Scan(&ref, &packed)
-		for _, f := range unpack(packed) {
-			all = append(all, fmt.Sprintf("%d|%s|%s|%s", f.kid, f.value, ref, f.original))
+		for _, f := range index.Unpack(packed) {
+			all = append(all, fmt.Sprintf("%d|%s|%s|%s", f.Kid, f.Value, ref, f.Original))
 		}
 		return err
 	})

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
@@ -326,6 +328,30 @@ func TestTooComplex(t *testing.T) {
 					t.Errorf("page has %d of %d entities, want %d: %v", len(page.Items), page.Total, c.found, err)
 				}
 			})
+		}
+	})
+}
+
+// TestSureOrder sorts by fields of which every entity has one value. No entity
+// is repeated because of its spelling, or missing because its value is too long.
+func TestSureOrder(t *testing.T) {
+	long := strings.Repeat(strings.Repeat("g", 60)+".", 4) + "io/v1"
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		put(t, s, component(t, "b"),
+			document(t, `{"apiVersion":"v1","kind":"Component","metadata":{"name":"a","Name":"z","name`+index.NoValue+`":"y"},"spec":{}}`),
+			document(t, `{"apiVersion":"`+long+`","kind":"Component","metadata":{"name":"c"},"spec":{}}`))
+		for field, want := range map[string][]string{
+			"metadata.name": {"a", "b", "c"},
+			"apiVersion":    {"b", "a", "c"},
+		} {
+			page, err := s.Query(t.Context(), Query{Order: []Order{{Field: field}}, Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, named(page.Items)); diff != "" {
+				t.Errorf("order by %s differs: %s", field, diff)
+			}
 		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
@@ -25,7 +27,7 @@ func edgesOf(ref string, n *tree.Node) []edge {
 	edges := make([]edge, 0, 2*len(declared))
 	for _, r := range declared {
 		// No entity can have such a reference.
-		if tooLong(r.Target) || db.Storable(r.Target) != r.Target {
+		if index.TooLong(r.Target) || db.Storable(r.Target) != r.Target {
 			continue
 		}
 		edges = append(edges, edge{ref, r.Type, r.Target, ref}, edge{r.Target, r.Inverse, ref, ref})
@@ -143,7 +145,7 @@ func (l *linkage) indexed() []string {
 }
 
 // linkKey returns the key that links of a type are indexed by.
-func linkKey(typ string) string { return relationKey + lowerKey(typ) }
+func linkKey(typ string) string { return index.RelationPrefix + index.LowerKey(typ) }
 
 // distinct sorts links and removes duplicates, which several entities declare.
 func distinct(links []link) []link {
@@ -252,10 +254,10 @@ func (w *writer) relink(ctx context.Context, d *changeSet, l *linkage) error {
 					return err
 				}
 				r.etag = r.finish(l.after[r.ref])
-				before := unpack(r.packed)
-				fields := append(slices.DeleteFunc(slices.Clone(before), func(f stored) bool { return was[f.kid] }),
+				before := index.Unpack(r.packed)
+				fields := append(slices.DeleteFunc(slices.Clone(before), func(f index.Field) bool { return was[f.Kid] }),
 					linkFields(l.after[r.ref], w.kids)...)
-				r.packed, fields = pack(fields)
+				r.packed, fields = index.Pack(fields)
 				c.records = append(c.records, r)
 				c.diff(r.ref, before, fields)
 				return nil
@@ -285,10 +287,10 @@ func (w *writer) linkKids(ctx context.Context, l *linkage) (map[int64]bool, erro
 }
 
 // linkFields returns the fields of relations for the index, by the numbers of keys.
-func linkFields(links []link, kids map[string]int64) []stored {
-	fields := make([]stored, len(links))
+func linkFields(links []link, kids map[string]int64) []index.Field {
+	fields := make([]index.Field, len(links))
 	for i, l := range links {
-		fields[i] = stored{kid: kids[linkKey(l.typ)], value: l.target}
+		fields[i] = index.Field{Kid: kids[linkKey(l.typ)], Value: l.target}
 	}
 	return fields
 }

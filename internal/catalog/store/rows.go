@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/internal/db"
 )
 
@@ -23,18 +25,15 @@ type record struct {
 	served
 }
 
-// wordEnd separates words in documents. No word contains it.
-const wordEnd = "\n"
-
 // row is a row of search. In a draft, the number of its key is an index into the names
 // of the draft.
 type row struct {
-	stored
+	index.Field
 	ref string
 }
 
 func compareRows(a, b row) int {
-	return cmp.Or(compareStored(a.stored, b.stored), strings.Compare(a.ref, b.ref))
+	return cmp.Or(index.Compare(a.Field, b.Field), strings.Compare(a.ref, b.ref))
 }
 
 // term is a row of terms.
@@ -56,10 +55,10 @@ type rowBatch struct {
 }
 
 // diff adds the rows that turn before into after. Both are sorted and distinct.
-func (c *rowBatch) diff(ref string, before, after []stored) {
+func (c *rowBatch) diff(ref string, before, after []index.Field) {
 	i := 0
 	for _, f := range after {
-		for ; i < len(before) && compareStored(before[i], f) < 0; i++ {
+		for ; i < len(before) && index.Compare(before[i], f) < 0; i++ {
 			c.dropRows = append(c.dropRows, row{before[i], ref})
 		}
 		if i < len(before) && before[i] == f {
@@ -92,9 +91,9 @@ func (c *rowBatch) diffWords(ref string, before, after []string) {
 }
 
 // had returns the fields and words of entities that are in the store.
-func (w *writer) had(ctx context.Context, refs []string) (map[string][]stored, map[string][]string, error) {
-	fields, words := map[string][]stored{}, map[string][]string{}
-	err := w.fieldsOf(ctx, refs, func(ref string, had []stored) { fields[ref] = had })
+func (w *writer) had(ctx context.Context, refs []string) (map[string][]index.Field, map[string][]string, error) {
+	fields, words := map[string][]index.Field{}, map[string][]string{}
+	err := w.fieldsOf(ctx, refs, func(ref string, had []index.Field) { fields[ref] = had })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,13 +103,13 @@ func (w *writer) had(ctx context.Context, refs []string) (map[string][]stored, m
 
 // fieldsOf calls yield with the fields of entities that are in the store, which
 // are sorted and distinct.
-func (w *writer) fieldsOf(ctx context.Context, refs []string, yield func(ref string, fields []stored)) error {
+func (w *writer) fieldsOf(ctx context.Context, refs []string, yield func(ref string, fields []index.Field)) error {
 	return w.s.SelectIn(ctx, w.Ask, "SELECT ref, packed FROM fields WHERE ref IN ", refs, func(rows *db.Rows) error {
 		var ref, packed string
 		if err := rows.Scan(&ref, &packed); err != nil {
 			return err
 		}
-		yield(ref, unpack(packed))
+		yield(ref, index.Unpack(packed))
 		return nil
 	})
 }
@@ -122,7 +121,7 @@ func (w *writer) wordsOf(ctx context.Context, refs []string, yield func(ref stri
 		if err := rows.Scan(&ref, &words); err != nil {
 			return err
 		}
-		yield(ref, strings.Split(words, wordEnd))
+		yield(ref, strings.Split(words, index.WordEnd))
 		return nil
 	})
 }
@@ -169,11 +168,11 @@ func (w *writer) writeRecords(ctx context.Context, records []record) error {
 func (w *writer) writeRows(ctx context.Context, c *rowBatch) error {
 	var values []string
 	for i, r := range c.dropRows {
-		values = append(values, r.value)
-		if next := i + 1; next < len(c.dropRows) && c.dropRows[next].ref == r.ref && c.dropRows[next].kid == r.kid {
+		values = append(values, r.Value)
+		if next := i + 1; next < len(c.dropRows) && c.dropRows[next].ref == r.ref && c.dropRows[next].Kid == r.Kid {
 			continue
 		}
-		err := w.DeleteIn(ctx, "search", "value", values, db.Equal{Column: "kid", Value: r.kid}, db.Equal{Column: "ref", Value: r.ref})
+		err := w.DeleteIn(ctx, "search", "value", values, db.Equal{Column: "kid", Value: r.Kid}, db.Equal{Column: "ref", Value: r.ref})
 		if err != nil {
 			return err
 		}
@@ -182,13 +181,13 @@ func (w *writer) writeRows(ctx context.Context, c *rowBatch) error {
 	slices.SortFunc(c.addRows, compareRows)
 	for _, rows := range [][]row{c.newRows, c.addRows} {
 		err := w.InsertRuns(ctx, "search (kid, value, original, ref)", 4, len(rows), func(i, j int) bool {
-			return rows[i].stored == rows[j].stored
+			return rows[i].Field == rows[j].Field
 		}, func(i int, args []any) []any {
 			r := &rows[i]
-			if r.original == "" {
-				return append(args, r.kid, r.value, nil, r.ref)
+			if r.Original == "" {
+				return append(args, r.Kid, r.Value, nil, r.ref)
 			}
-			return append(args, r.kid, r.value, r.original, r.ref)
+			return append(args, r.Kid, r.Value, r.Original, r.ref)
 		})
 		if err != nil {
 			return err
@@ -224,7 +223,7 @@ func (w *writer) writeTerms(ctx context.Context, c *rowBatch) error {
 // forget removes the fields and words of entities, which must still exist.
 func (w *writer) forget(ctx context.Context, refs []string) error {
 	var c rowBatch
-	if err := w.fieldsOf(ctx, refs, func(ref string, fields []stored) { c.diff(ref, fields, nil) }); err != nil {
+	if err := w.fieldsOf(ctx, refs, func(ref string, fields []index.Field) { c.diff(ref, fields, nil) }); err != nil {
 		return err
 	}
 	if err := w.wordsOf(ctx, refs, func(ref string, words []string) { c.diffWords(ref, words, nil) }); err != nil {

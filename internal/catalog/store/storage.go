@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/internal/db"
 )
 
@@ -16,7 +18,7 @@ type Store struct {
 	// bodies caches the JSON of entities.
 	bodies bodies
 	// keys caches the numbers of keys.
-	keys keyNumbers
+	keys index.Keys
 	// traces are those of the last changes of entities.
 	traces traces
 	// tried is when locations were last read, where the database has only an older time: a
@@ -82,7 +84,7 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 			if err := s.traces.leave(w.N, w.trace, commit); err != nil {
 				return err
 			}
-			s.keys.put(w.kids)
+			s.keys.Put(w.kids)
 			return nil
 		}
 		return w.logChanges(ctx)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/entity/filter"
 )
 
@@ -79,7 +81,7 @@ func (c *cond) accepts(value string) bool {
 	if c.op == filter.OpHas {
 		return true
 	}
-	if value == noValue {
+	if value == index.NoValue {
 		return false
 	}
 	switch c.op {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/entity/filter"
 )
 
@@ -104,7 +106,7 @@ func TestComments(t *testing.T) {
 				}
 				comment := strings.ReplaceAll(string(source), "\n//", "\n")
 				// The engines have different names for one function.
-				want := strings.NewReplacer("strpos(", "instr(", noValue, `\U0010ffff`).Replace(tc.show(s, p))
+				want := strings.NewReplacer("strpos(", "instr(", index.NoValue, `\U0010ffff`).Replace(tc.show(s, p))
 				if !strings.Contains(flat(comment), flat(want)) {
 					t.Errorf("%s: comment of %s lacks\n%s", tc.reason, tc.file, want)
 				}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"sync"
 
+	"example.dev/ingestor/internal/catalog/store/index"
+
 	"example.dev/ingestor/document/tree"
 )
 
@@ -51,14 +53,14 @@ func blankOf(n *tree.Node) blank {
 			case "uid", "etag":
 			case "namespace":
 				named = true
-				dst = appendField(dst, f.Key, tree.Str(namespaceOf(metadata)))
+				dst = appendField(dst, f.Key, tree.Str(index.Namespace(metadata)))
 			default:
 				dst = appendField(dst, f.Key, f.Value)
 			}
 		}
 	}
 	if !named {
-		dst = appendField(dst, "namespace", tree.Str(namespaceOf(metadata)))
+		dst = appendField(dst, "namespace", tree.Str(index.Namespace(metadata)))
 	}
 	dst = append(dst, `"uid":"`...)
 	s.uidAt = len(dst)

@@ -1,4 +1,4 @@
-package store
+package index
 
 import (
 	"slices"
@@ -7,27 +7,31 @@ import (
 	"unicode/utf8"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.dev/ingestor/document/tree"
 )
 
+func decode(tb testing.TB, text string) *tree.Node {
+	tb.Helper()
+	nodes, errs := tree.DecodeBytes([]byte(text))
+	if len(errs) > 0 {
+		tb.Fatal(errs[0])
+	}
+	return nodes[0]
+}
+
 // indexed returns the index of a document, "key=value" or "key=value (original)".
 func indexed(n *tree.Node) []string {
 	var all []string
-	x := indexer{
-		add: func(key []byte, value, original string) {
-			if value == noValue {
-				value = "<none>"
-			}
-			if original != "" {
-				original = " (" + original + ")"
-			}
-			all = append(all, string(key)+"="+value+original)
-		},
-		list: func(key []byte) { all = append(all, string(key)+listMark) },
-	}
-	x.document(n)
+	Walk(n, func(key []byte, value, original string) {
+		if value == NoValue {
+			value = "<none>"
+		}
+		if original != "" {
+			original = " (" + original + ")"
+		}
+		all = append(all, string(key)+"="+value+original)
+	}, func(key []byte) { all = append(all, string(key)+ListMark) })
 	slices.Sort(all)
 	return all
 }
@@ -94,35 +98,11 @@ func TestIndex(t *testing.T) {
 				want = slices.DeleteFunc(want, func(s string) bool { return s == "metadata.namespace=default" })
 			}
 			slices.Sort(want)
-			if diff := gocmp.Diff(want, indexed(document(t, tc.doc).Node)); diff != "" {
+			if diff := gocmp.Diff(want, indexed(decode(t, tc.doc))); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 		})
 	}
-}
-
-// TestSureOrder sorts by fields of which every entity has one value. No entity
-// is repeated because of its spelling, or missing because its value is too long.
-func TestSureOrder(t *testing.T) {
-	long := strings.Repeat(strings.Repeat("g", 60)+".", 4) + "io/v1"
-	onBoth(t, func(t *testing.T, open func() *Store) {
-		s := open()
-		put(t, s, component(t, "b"),
-			document(t, `{"apiVersion":"v1","kind":"Component","metadata":{"name":"a","Name":"z","name`+noValue+`":"y"},"spec":{}}`),
-			document(t, `{"apiVersion":"`+long+`","kind":"Component","metadata":{"name":"c"},"spec":{}}`))
-		for field, want := range map[string][]string{
-			"metadata.name": {"a", "b", "c"},
-			"apiVersion":    {"b", "a", "c"},
-		} {
-			page, err := s.Query(t.Context(), Query{Order: []Order{{Field: field}}, Limit: 10})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := gocmp.Diff(want, named(page.Items)); diff != "" {
-				t.Errorf("order by %s differs: %s", field, diff)
-			}
-		}
-	})
 }
 
 func TestIndexed(t *testing.T) {
@@ -162,7 +142,7 @@ func TestWords(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := gocmp.Diff(strings.Fields(tc.want), words(document(t, tc.doc).Node)); diff != "" {
+			if diff := gocmp.Diff(strings.Fields(tc.want), Words(decode(t, tc.doc))); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 		})
@@ -178,88 +158,25 @@ func FuzzIndex(f *testing.F) {
 			if !n.IsMap() {
 				continue
 			}
-			x := indexer{add: func(key []byte, value, original string) {
+			Walk(n, func(key []byte, value, original string) {
 				if !utf8.Valid(key) || !utf8.ValidString(value) || !utf8.ValidString(original) {
 					t.Fatalf("%q=%q (%q) is not valid UTF-8", key, value, original)
 				}
-				if tooLong(key) || tooLong(value) || strings.ContainsRune(string(key)+value+original, 0) {
+				if TooLong(key) || TooLong(value) || strings.ContainsRune(string(key)+value+original, 0) {
 					t.Fatalf("%q=%q cannot be stored", key, value)
 				}
-				if value != strings.ToLower(value) || string(key) != lowerKey(string(key)) || original == value && original != "" {
+				if value != strings.ToLower(value) || string(key) != LowerKey(string(key)) || original == value && original != "" {
 					t.Fatalf("%q=%q (%q) is not normalized", key, value, original)
 				}
-				if value > noValue || strings.Contains(value, noValue) && value != noValue {
+				if value > NoValue || strings.Contains(value, NoValue) && value != NoValue {
 					t.Fatalf("%q does not sort before a missing value", value)
 				}
-			}}
-			x.document(n)
-			if all := words(n); !slices.IsSorted(all) || slices.ContainsFunc(all, func(w string) bool {
-				return w == "" || len(w) > maxWord || !utf8.ValidString(w) || strings.Contains(w, wordEnd)
+			}, func([]byte) {})
+			if all := Words(n); !slices.IsSorted(all) || slices.ContainsFunc(all, func(w string) bool {
+				return w == "" || len(w) > maxWord || !utf8.ValidString(w) || strings.Contains(w, WordEnd)
 			}) {
 				t.Fatalf("words are %q, want them sorted, not empty and short", all)
 			}
-			b := blankOf(n)
-			s := b.serve(someUID, 0)
-			first := s.finish([]link{{"a", "b"}})
-			second := s.finish([]link{{"a", "b"}})
-			body, err := tree.Wire{}.Decode(s.body)
-			if err != nil {
-				t.Fatalf("body cannot be decoded: %v: %s", err, s.body)
-			}
-			if got := body.Get("metadata", "etag").Str(); got != first || got != second {
-				t.Fatalf("etags differ: %q, %q, %q", got, first, second)
-			}
 		}
 	})
-}
-
-const someUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
-
-func TestServe(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		doc    string
-		links  []link
-		want   string
-	}{
-		"Order": {
-			reason: "Keys are in the order of the catalog; those of metadata keep their order, followed by uid and etag.",
-			doc:    `{"status":{"s":1},"spec":{"z":1,"a":2},"metadata":{"uid":"x","title":"T <b>","namespace":"ns","etag":"x","name":"n"},"kind":"K","apiVersion":"v1"}`,
-			links:  []link{{"ownedBy", "group:default/g"}, {"partOf", "system:default/s"}},
-			want: `{"apiVersion":"v1","kind":"K","metadata":{"title":"T <b>","namespace":"ns","name":"n","uid":"` + someUID + `","etag":"E"},` +
-				`"spec":{"z":1,"a":2},"status":{"s":1},"relations":[{"type":"ownedBy","targetRef":"group:default/g"},` +
-				`{"type":"partOf","targetRef":"system:default/s"}]}`,
-		},
-		"Least": {
-			reason: "A namespace and relations are always present.",
-			doc:    `{"apiVersion":"v1","kind":"K","metadata":{"name":"n"}}`,
-			want:   `{"apiVersion":"v1","kind":"K","metadata":{"name":"n","namespace":"default","uid":"` + someUID + `","etag":"E"},"relations":[]}`,
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			b := blankOf(document(t, tc.doc).Node)
-			before := string(b.body)
-			s := b.serve(someUID, 1)
-			etag := s.finish(tc.links)
-			if string(b.body) != before {
-				t.Errorf("shared body changed: %s", b.body)
-			}
-			if len(etag) != etagSize {
-				t.Errorf("etag is %q, want another length", etag)
-			}
-			if diff := gocmp.Diff(tc.want, strings.Replace(string(s.body), etag, "E", 1)); diff != "" {
-				t.Errorf("%s\n%s", tc.reason, diff)
-			}
-			// Relations that are added and removed again leave no trace.
-			s.finish(append(slices.Clone(tc.links), link{"x", "y"}))
-			spliced := served{body: slices.Clone(s.body[:s.relationsAt]), etagAt: s.etagAt, relationsAt: s.relationsAt}
-			if got := spliced.finish(tc.links); got != etag {
-				t.Errorf("etag is %q after relations were added and removed, want %q", got, etag)
-			}
-			if diff := gocmp.Diff(tc.want, strings.Replace(string(spliced.body), etag, "E", 1), cmpopts.EquateEmpty()); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
 }
