@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/changelog"
+	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -27,9 +29,8 @@ type cached struct {
 	weight   int
 	answers  map[question]any
 	guesses  map[question]guess
-	// sparseLimit and numbered, unless they are zero, override the constants sparseLimit
-	// and maxNumbered.
-	sparseLimit, numbered int
+	// sparseLimit, unless it is zero, overrides the constant.
+	sparseLimit int
 }
 
 // guess is a count that was right at a revision and time.
@@ -138,7 +139,7 @@ func (s *Store) count(ctx context.Context, c cond) (int, error) {
 	if c.op == filter.OpFalse {
 		return 0, nil
 	}
-	revision, err := s.revision(ctx)
+	revision, err := changelog.Revision(ctx, s.DB.Query)
 	if err != nil {
 		return 0, err
 	}
@@ -187,14 +188,15 @@ func (s *Store) answer(
 // countNow counts at a revision or a later one, which it returns. It uses columns if
 // they are loaded or if there is much to count.
 func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at int64, err error) {
-	kids, ok := tallies(nil, c)
+	kids, ok := columnKeys(nil, c)
 	if ok {
 		if ok, err = s.inColumns(ctx, c, kids); err != nil {
 			return 0, 0, err
 		}
 	}
 	if ok {
-		if n, at, ok, err = s.tally(ctx, c, revision, kids); ok || err != nil {
+		ok, err = s.columns.With(ctx, revision, kids, func(v column.View) { n, at = passing(v, c).Count(), v.Revision() })
+		if ok || err != nil {
 			return n, at, err
 		}
 	}
@@ -206,12 +208,4 @@ func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at
 	text := "SELECT (SELECT n FROM revision), count(*) " + w.writeFrom(&p)
 	err = db.Each(ctx, s.DB.Query, text, w.args, func(rows *db.Rows) error { return rows.Scan(&at, &n) })
 	return n, at, err
-}
-
-// tally counts in columns; ok is false if they do not fit into memory.
-func (s *Store) tally(ctx context.Context, c cond, revision int64, kids []int64) (n int, at int64, ok bool, err error) {
-	ok, err = s.columns.with(ctx, s, revision, kids, func() {
-		n, at = s.columns.passing(c).count(), s.columns.revision
-	})
-	return n, at, ok, err
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store/body"
+
 	"example.dev/ingestor/internal/catalog/store/index"
 )
 
@@ -13,7 +15,7 @@ import (
 // the database writes the previous draft.
 type draft struct {
 	entries []upsert
-	bodies  []served
+	bodies  []body.Body
 	words   [][]string
 	// fields are those of each entity, without its relations.
 	fields [][]index.Field
@@ -57,7 +59,7 @@ func (s *Store) drafts(ctx context.Context, d *changeSet, l *linkage) <-chan *dr
 func draftOf(entries []upsert) *draft {
 	n := len(entries)
 	dr := &draft{
-		entries: entries, bodies: make([]served, n), words: make([][]string, n), fields: make([][]index.Field, n),
+		entries: entries, bodies: make([]body.Body, n), words: make([][]string, n), fields: make([][]index.Field, n),
 		numbers: map[string]int64{}, lists: map[string]bool{},
 	}
 	// rows and terms count those of new entities.
@@ -71,7 +73,7 @@ func draftOf(entries []upsert) *draft {
 			dr.err = err
 			return dr
 		}
-		dr.bodies[i], dr.words[i] = p.blank.serve(e.uid, len(p.edges)), p.words
+		dr.bodies[i], dr.words[i] = p.blank.Serve(e.uid, len(p.edges)), p.words
 		fields := append(make([]index.Field, 0, len(p.fields)+1), index.Field{Kid: dr.number(index.UIDKey), Value: e.uid})
 		for _, f := range p.fields {
 			fields = append(fields, index.Field{Kid: dr.number(f.key), Value: f.value, Original: f.original})
@@ -139,9 +141,9 @@ func (dr *draft) compose(l *linkage, kids map[string]int64) {
 	c := &rowBatch{newRows: dr.rows, newTerms: dr.terms, records: make([]record, 0, len(dr.entries))}
 	for i := range dr.entries {
 		e := &dr.entries[i]
-		r := record{ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, served: dr.bodies[i]}
+		r := record{ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, Body: dr.bodies[i]}
 		r.words = strings.Join(dr.words[i], index.WordEnd)
-		r.etag = r.finish(l.after[e.ref])
+		r.etag = r.Finish(l.after[e.ref])
 		links := linkFields(l.after[e.ref], kids)
 		fields := make([]index.Field, 0, len(dr.fields[i])+len(links))
 		for _, f := range dr.fields[i] {

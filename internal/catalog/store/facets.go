@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store/changelog"
+	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
 
 	"example.dev/ingestor/entity/filter"
@@ -72,7 +74,7 @@ func (k *keyResolver) facetKeys(facets []string) []facetKey {
 // facetsOf counts at the current revision. The question includes the whole condition
 // and the meaning of the field names.
 func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
-	revision, err := s.revision(ctx)
+	revision, err := changelog.Revision(ctx, s.DB.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +105,13 @@ func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[stri
 // the database if columns cannot answer.
 func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revision int64) (map[string][]Facet, int64, error) {
 	all, at := map[string][]Facet{}, revision
-	kids, ok := tallies(nil, c)
+	kids, ok := columnKeys(nil, c)
 	for i := range keys {
 		if keys[i].known {
 			kids = append(kids, keys[i].kid)
 		}
 		if ok {
-			kids, ok = tallies(kids, keys[i].items)
+			kids, ok = columnKeys(kids, keys[i].items)
 		}
 	}
 	if ok {
@@ -119,12 +121,11 @@ func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revisi
 		}
 	}
 	if ok {
-		done, err := s.columns.with(ctx, s, revision, kids, func() {
-			k := &s.columns
-			at = k.revision
-			set := k.passing(c)
+		done, err := s.columns.With(ctx, revision, kids, func(v column.View) {
+			at = v.Revision()
+			set := passing(v, c)
 			for i := range keys {
-				all[keys[i].name] = k.facet(&keys[i], set)
+				all[keys[i].name] = keys[i].count(v, set)
 			}
 		})
 		if done || err != nil {
@@ -135,25 +136,30 @@ func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revisi
 	return all, revision, err
 }
 
-// facet counts the values of a field among the entities of a set.
-func (k *columns) facet(key *facetKey, set bitset) []Facet {
+// count counts the values of the field among the entities of a set.
+func (key *facetKey) count(v column.View, set column.Set) []Facet {
 	values := []Facet{}
 	if key.known {
-		values = k.byKid[key.kid].count(set)
+		v.Count(set, key.kid, func(value string, n int) { values = append(values, Facet{value, n}) })
+		sortFacets(values)
 	}
 	if key.items.op == filter.OpFalse {
 		return values
 	}
-	having := k.passing(key.items)
-	having.and(set)
-	return withItem(values, having.count())
+	having := passing(v, key.items)
+	having.And(set)
+	return withItem(values, having.Count())
+}
+
+func sortFacets(values []Facet) {
+	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
 }
 
 // queryFacets counts in the database.
 func (s *Store) queryFacets(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
 	all := make(map[string][]Facet, len(keys))
 	count := func(ask db.Asker) (same bool, err error) {
-		revision, err := revisionOf(ctx, ask)
+		revision, err := changelog.Revision(ctx, ask)
 		if err != nil {
 			return false, err
 		}
@@ -162,7 +168,7 @@ func (s *Store) queryFacets(ctx context.Context, keys []facetKey, c cond) (map[s
 				return false, err
 			}
 		}
-		after, err := revisionOf(ctx, ask)
+		after, err := changelog.Revision(ctx, ask)
 		return after == revision, err
 	}
 	same, err := count(s.DB.Query)
@@ -184,7 +190,7 @@ func (s *Store) queryFacet(ctx context.Context, ask db.Asker, key *facetKey, c c
 		if values, err = s.countValues(ctx, ask, key.kid, c); err != nil {
 			return nil, err
 		}
-		slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
+		sortFacets(values)
 	}
 	if key.items.op == filter.OpFalse {
 		return values, nil
@@ -208,14 +214,8 @@ func withItem(values []Facet, n int) []Facet {
 	}
 	values = slices.DeleteFunc(values, func(f Facet) bool { return f.Value == index.Item })
 	values = append(values, Facet{index.Item, n})
-	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
+	sortFacets(values)
 	return values
-}
-
-// revisionOf returns the revision that a db.Asker sees.
-func revisionOf(ctx context.Context, ask db.Asker) (n int64, err error) {
-	err = db.Each(ctx, ask, "SELECT n FROM revision", nil, func(rows *db.Rows) error { return rows.Scan(&n) })
-	return n, err
 }
 
 // countValues scans all rows of the field or, if few entities pass, reads the fields of

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -234,12 +235,12 @@ func TestFacetsAreLikeModel(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, replica := open(), open()
 		hits, columns, asked := 0, 0, 0
+		most := maxColumnEntities
 		rapid.Check(t, func(t *rapid.T) {
 			s.cached.sparseLimit = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "few")
-			s.cached.numbered = rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(t, "numbered")
 			s.cached.forget()
-			if s.columns.full {
-				s.columns.forget()
+			if n := rapid.SampledFrom([]int{maxColumnEntities, maxColumnEntities, maxColumnEntities, 4}).Draw(t, "most in columns"); n != most {
+				most, s.columns = n, column.New(s.DB, n)
 			}
 			docs := map[string]Document{}
 			for range rapid.IntRange(1, 4).Draw(t, "changes") {
@@ -274,7 +275,6 @@ func TestFacetsAreLikeModel(t *testing.T) {
 					if rapid.IntRange(0, 4).Draw(t, "search") == 0 {
 						text.Term = rapid.SampledFrom([]string{"n1", "mix", "go"}).Draw(t, "term")
 					}
-					before := s.columns.clock.Load()
 					facets := rapid.SliceOfN(rapid.SampledFrom(keys), 1, 3).Draw(t, "facets")
 					want := map[string][]Facet{}
 					for _, facet := range facets {
@@ -295,97 +295,14 @@ func TestFacetsAreLikeModel(t *testing.T) {
 					if asked++; total > 0 {
 						hits++
 					}
-					if s.columns.clock.Load() > before {
+					if s.columns.Has(nil) {
 						columns++
 					}
 				}
 			}
 		})
 		if hits*2 < asked || columns*2 < asked || columns == asked {
-			t.Errorf("of %d filters %d match something, %d in columns", asked, hits, columns)
-		}
-	})
-}
-
-// TestFacetsFollowChanges checks that the cost of a change is proportional to
-// its size, and that changes missing in the log of changes are detected.
-func TestFacetsFollowChanges(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() *Store) {
-		s, replica := open(), open()
-		s.cached.sparseLimit = 1
-		types := func(want ...Facet) {
-			t.Helper()
-			got := facetsNow(t, s, []string{"spec.type"}, filter.In("kind", "api"), Text{})
-			if diff := gocmp.Diff(map[string][]Facet{"spec.type": want}, got); diff != "" {
-				t.Error(diff)
-			}
-		}
-		exec := func(text string) {
-			t.Helper()
-			if _, err := s.Write.ExecContext(t.Context(), text); err != nil {
-				t.Fatal(err)
-			}
-		}
-		set := func(by *Store, typ string) {
-			t.Helper()
-			put(t, by, small(t, "API", "a", "spec: {type: "+typ+"}"), small(t, "API", "b", "spec: {type: fixed}"))
-		}
-		set(s, "one")
-		types(Facet{"fixed", 1}, Facet{"one", 1})
-		for _, step := range []struct {
-			reason string
-			reads  bool
-			do     func()
-		}{
-			{"A change is applied.", false, func() { set(s, "two") }},
-			{"A change of another replica is applied.", false, func() { set(replica, "three") }},
-			{"Several changes are applied together.", false, func() { set(s, "four"); set(replica, "five"); set(s, "six") }},
-			{"A change that is not logged is detected.", true, func() { set(s, "seven"); exec("DELETE FROM changes") }},
-			{"A change that is not logged before a logged one is detected.", true, func() {
-				set(s, "eight")
-				exec("DELETE FROM changes")
-				put(t, s, small(t, "API", "a", "spec: {type: eight}"), small(t, "API", "b", "spec: {type: fixed}"), small(t, "Group", "c", ""))
-			}},
-			{"More changed entities than are logged are read again.", true, func() {
-				set(s, "nine")
-				err := s.change(t.Context(), func(w *writer) error {
-					for i := range loggedRefs + 1 {
-						w.changed = append(w.changed, fmt.Sprint("api:default/x", i))
-					}
-					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-			}},
-			{"More revisions than are logged are read again.", true, func() {
-				for i := range loggedRevisions + 1 {
-					set(s, fmt.Sprint("t", i))
-				}
-			}},
-			{"A restored database is detected.", true, func() {
-				set(s, "ten")
-				exec("UPDATE revision SET n = n - 3")
-				exec("DELETE FROM changes")
-			}},
-		} {
-			before := s.columns.reads.Load()
-			step.do()
-			var typ string
-			if err := s.Read.QueryRowContext(t.Context(),
-				"SELECT value FROM search WHERE ref = 'api:default/a' AND kid = (SELECT id FROM keys WHERE key = 'spec.type')").Scan(&typ); err != nil {
-				t.Fatal(err)
-			}
-			want := []Facet{{typ, 1}, {"fixed", 1}}
-			slices.SortFunc(want, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
-			types(want...)
-			if read := s.columns.reads.Load() > before; read != step.reads {
-				t.Errorf("%s: all columns were read: %v", step.reason, read)
-			}
-		}
-		var logged int
-		if err := s.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM changes").Scan(&logged); err != nil || logged > 2*loggedRevisions {
-			t.Errorf("%d rows are logged (%v)", logged, err)
+			t.Errorf("of %d filters %d match something, %d with columns", asked, hits, columns)
 		}
 	})
 }

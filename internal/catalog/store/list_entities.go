@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -156,7 +157,7 @@ func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
 
 // digestAt returns the digest, which it caches for the revision.
 func (s *Store) digestAt(ctx context.Context, ask db.Asker, p *pagePlan) ([]byte, error) {
-	revision, err := revisionOf(ctx, ask)
+	revision, err := changelog.Revision(ctx, ask)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -120,7 +121,7 @@ func (s *Store) syncLarge(ctx context.Context, c Change) (Result, error) {
 // isSame reports whether a change makes no difference, and returns its result then.
 // Like look, it trusts that only if nothing was written meanwhile.
 func (s *Store) isSame(ctx context.Context, c Change, order []int) (Result, bool, error) {
-	before, err := s.revision(ctx)
+	before, err := changelog.Revision(ctx, s.DB.Query)
 	if err != nil {
 		return Result{}, false, err
 	}
@@ -132,7 +133,7 @@ func (s *Store) isSame(ctx context.Context, c Change, order []int) (Result, bool
 	if err != nil || differs {
 		return Result{}, false, err
 	}
-	now, err := s.revision(ctx)
+	now, err := changelog.Revision(ctx, s.DB.Query)
 	return res, err == nil && now == before, err
 }
 

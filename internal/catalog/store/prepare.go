@@ -4,6 +4,8 @@ import (
 	"slices"
 	"unique"
 
+	"example.dev/ingestor/internal/catalog/store/body"
+
 	"example.dev/ingestor/internal/catalog/store/index"
 
 	"example.dev/ingestor/document/tree"
@@ -15,7 +17,7 @@ import (
 type Prepared struct {
 	ref, hash string
 	edges     []edge
-	blank     blank
+	blank     body.Blank
 	words     []string
 	fields    []keyed
 	// lists are the keys of lists with strings in them, with index.ListMark.
@@ -28,7 +30,7 @@ type keyed struct{ key, value, original string }
 // Prepare does the work of writing a document that needs no database, so that many
 // goroutines can do it while other documents are written.
 func Prepare(n *tree.Node) *Prepared {
-	p := &Prepared{ref: entity.RefOf(n).String(), hash: entity.HashDocument(n), blank: blankOf(n), words: index.Words(n)}
+	p := &Prepared{ref: entity.RefOf(n).String(), hash: entity.HashDocument(n), blank: body.New(n), words: index.Words(n)}
 	p.edges = edgesOf(p.ref, n)
 	index.Walk(n, func(key []byte, value, original string) {
 		// Documents share their keys.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"example.dev/ingestor/internal/catalog/store/body"
+
 	"example.dev/ingestor/internal/catalog/store/index"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -116,7 +118,7 @@ func equals(t *rapid.T, s *Store, have map[string]owned) {
 		return all
 	}
 	var entities, search, terms, relations []string
-	links := map[string]map[link]bool{}
+	links := map[string]map[body.Link]bool{}
 	uid := map[string]string{}
 	for _, row := range rows("SELECT ref, uid FROM entities") {
 		ref, id, _ := strings.Cut(row, "|")
@@ -127,22 +129,22 @@ func equals(t *rapid.T, s *Store, have map[string]owned) {
 			for _, e := range []edge{{ref, r.Type, r.Target, ref}, {r.Target, r.Inverse, ref, ref}} {
 				relations = append(relations, strings.Join([]string{e.source, e.typ, e.target, e.declarer}, "|"))
 				if links[e.source] == nil {
-					links[e.source] = map[link]bool{}
+					links[e.source] = map[body.Link]bool{}
 				}
-				links[e.source][link{e.typ, e.target}] = true
+				links[e.source][body.Link{Type: e.typ, Target: e.target}] = true
 			}
 		}
 	}
 	for ref, o := range have {
-		var sorted []link
+		var sorted []body.Link
 		for l := range links[ref] {
 			sorted = append(sorted, l)
-			search = append(search, "relations."+strings.ToLower(l.typ)+"|"+l.target+"|"+ref+"|")
+			search = append(search, "relations."+strings.ToLower(l.Type)+"|"+l.Target+"|"+ref+"|")
 		}
-		empty := blankOf(o.Node)
-		body := empty.serve(uid[ref], 0)
-		etag := body.finish(distinct(sorted))
-		entities = append(entities, strings.Join([]string{ref, o.provider, o.Parent, etag, string(body.body)}, "|"))
+		empty := body.New(o.Node)
+		served := empty.Serve(uid[ref], 0)
+		etag := served.Finish(distinct(sorted))
+		entities = append(entities, strings.Join([]string{ref, o.provider, o.Parent, etag, string(served.JSON)}, "|"))
 		seen := map[string]string{}
 		for _, f := range o.Node.Fields {
 			fieldsOf(strings.ToLower(f.Key), f.Value, seen)

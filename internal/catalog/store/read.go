@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -110,14 +111,14 @@ func (s *Store) together(ctx context.Context, refs []string, add func(*Entity), 
 	if len(refs) <= batch {
 		return s.many(ctx, s.DB.Query, refs, add)
 	}
-	before, err := s.revision(ctx)
+	before, err := changelog.Revision(ctx, s.DB.Query)
 	if err != nil {
 		return err
 	}
 	if err := s.many(ctx, s.DB.Query, refs, add); err != nil {
 		return err
 	}
-	after, err := s.revision(ctx)
+	after, err := changelog.Revision(ctx, s.DB.Query)
 	if err != nil || after == before {
 		return err
 	}

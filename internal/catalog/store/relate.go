@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"example.dev/ingestor/internal/catalog/store/body"
+
 	"example.dev/ingestor/internal/catalog/store/index"
 
 	"example.dev/ingestor/document/tree"
@@ -40,7 +42,7 @@ type linkage struct {
 	insert, remove []edge
 	// before and after are the links of every entity that is put or whose relations
 	// change.
-	before, after map[string][]link
+	before, after map[string][]body.Link
 	// keys are those of the fields that links are indexed as.
 	keys []string
 }
@@ -73,7 +75,7 @@ func (s *Store) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkag
 			wanted[edge] = true
 		}
 	}
-	l := &linkage{before: map[string][]link{}, after: map[string][]link{}}
+	l := &linkage{before: map[string][]body.Link{}, after: map[string][]body.Link{}}
 	removed := map[edge]bool{}
 	err := s.declared(ctx, ask, declarers, func(e edge) {
 		if wanted[e] {
@@ -108,9 +110,9 @@ func (s *Store) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkag
 		return nil, err
 	}
 	err = s.edges(ctx, ask, "", slices.Collect(maps.Keys(affected)), func(e edge) {
-		l.before[e.source] = append(l.before[e.source], link{e.typ, e.target})
+		l.before[e.source] = append(l.before[e.source], body.Link{Type: e.typ, Target: e.target})
 		if !removed[e] {
-			l.after[e.source] = append(l.after[e.source], link{e.typ, e.target})
+			l.after[e.source] = append(l.after[e.source], body.Link{Type: e.typ, Target: e.target})
 		}
 	})
 	if err != nil {
@@ -118,7 +120,7 @@ func (s *Store) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkag
 	}
 	for _, e := range l.insert {
 		if affected[e.source] {
-			l.after[e.source] = append(l.after[e.source], link{e.typ, e.target})
+			l.after[e.source] = append(l.after[e.source], body.Link{Type: e.typ, Target: e.target})
 		}
 	}
 	for ref := range affected {
@@ -134,7 +136,7 @@ func (l *linkage) indexed() []string {
 	types := map[string]bool{}
 	for _, links := range l.after {
 		for _, k := range links {
-			types[k.typ] = true
+			types[k.Type] = true
 		}
 	}
 	var keys []string
@@ -148,13 +150,13 @@ func (l *linkage) indexed() []string {
 func linkKey(typ string) string { return index.RelationPrefix + index.LowerKey(typ) }
 
 // distinct sorts links and removes duplicates, which several entities declare.
-func distinct(links []link) []link {
+func distinct(links []body.Link) []body.Link {
 	slices.SortFunc(links, compareLinks)
 	return slices.Compact(links)
 }
 
-func compareLinks(a, b link) int {
-	return cmp.Or(cmp.Compare(a.typ, b.typ), cmp.Compare(a.target, b.target))
+func compareLinks(a, b body.Link) int {
+	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Target, b.Target))
 }
 
 // declared calls yield, once, for each relation that the entities declare: those that
@@ -249,11 +251,11 @@ func (w *writer) relink(ctx context.Context, d *changeSet, l *linkage) error {
 			func(rows *db.Rows) error {
 				var r record
 				err := rows.Scan(&r.ref, &r.uid, &r.provider, &r.parent, &r.hash,
-					&r.words, &r.etagAt, &r.relationsAt, &r.body, &r.packed)
+					&r.words, &r.ETagAt, &r.RelationsAt, &r.JSON, &r.packed)
 				if err != nil {
 					return err
 				}
-				r.etag = r.finish(l.after[r.ref])
+				r.etag = r.Finish(l.after[r.ref])
 				before := index.Unpack(r.packed)
 				fields := append(slices.DeleteFunc(slices.Clone(before), func(f index.Field) bool { return was[f.Kid] }),
 					linkFields(l.after[r.ref], w.kids)...)
@@ -287,10 +289,10 @@ func (w *writer) linkKids(ctx context.Context, l *linkage) (map[int64]bool, erro
 }
 
 // linkFields returns the fields of relations for the index, by the numbers of keys.
-func linkFields(links []link, kids map[string]int64) []index.Field {
+func linkFields(links []body.Link, kids map[string]int64) []index.Field {
 	fields := make([]index.Field, len(links))
 	for i, l := range links {
-		fields[i] = index.Field{Kid: kids[linkKey(l.typ)], Value: l.target}
+		fields[i] = index.Field{Kid: kids[linkKey(l.Type)], Value: l.Target}
 	}
 	return fields
 }

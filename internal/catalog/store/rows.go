@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store/body"
+
 	"example.dev/ingestor/internal/catalog/store/index"
 
 	"example.dev/ingestor/internal/db"
@@ -22,7 +24,7 @@ type record struct {
 	words                                  string
 	// packed are the fields.
 	packed string
-	served
+	body.Body
 }
 
 // row is a row of search. In a draft, the number of its key is an index into the names
@@ -153,7 +155,7 @@ func (w *writer) writeRecords(ctx context.Context, records []record) error {
 		relations_at = excluded.relations_at, body = excluded.body`,
 		5, len(records), func(i int, args []any) []any {
 			r := &records[i]
-			return append(args, r.ref, r.words, r.etagAt, r.relationsAt, r.body)
+			return append(args, r.ref, r.words, r.ETagAt, r.RelationsAt, r.JSON)
 		})
 	if err != nil {
 		return err

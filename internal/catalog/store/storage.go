@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"example.dev/ingestor/internal/catalog/store/changelog"
+	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
 
 	"example.dev/ingestor/internal/db"
@@ -27,36 +29,34 @@ type Store struct {
 	// These are for reading.
 	cached  cached
 	flights flights
-	columns columns
+	columns *column.Columns
 	// betweenReads, if not nil, is called by tests between the reads of a plan.
 	betweenReads func()
 	// partDocuments, if not 0, is set by tests.
 	partDocuments int
 }
 
+// maxColumnEntities is up to how many entities are counted in memory.
+const maxColumnEntities = 500_000
+
 // New returns the catalog's storage in a database.
 func New(d *db.DB, opts Options) *Store {
-	return &Store{DB: d, opts: opts, bodies: newBodies(), writers: db.NewWriters()}
+	return &Store{DB: d, opts: opts, bodies: newBodies(), writers: db.NewWriters(), columns: column.New(d, maxColumnEntities)}
 }
 
 // Ping returns an error if the database does not answer.
 func (s *Store) Ping(ctx context.Context) error {
 	err := s.Present()
 	if err == nil {
-		_, err = s.revision(ctx)
+		_, err = changelog.Revision(ctx, s.DB.Query)
 	}
 	return db.Fail("reach the database", err)
 }
 
 // Revision returns a number that every change of entities increases, in all replicas.
 func (s *Store) Revision(ctx context.Context) (int64, error) {
-	n, err := s.revision(ctx)
+	n, err := changelog.Revision(ctx, s.DB.Query)
 	return n, db.Fail("read the revision", err)
-}
-
-func (s *Store) revision(ctx context.Context) (n int64, err error) {
-	err = s.Read.QueryRowContext(ctx, "SELECT n FROM revision").Scan(&n)
-	return n, err
 }
 
 // writer is a transaction that changes entities.
@@ -87,6 +87,6 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 			s.keys.Put(w.kids)
 			return nil
 		}
-		return w.logChanges(ctx)
+		return changelog.Append(ctx, tx, w.changed)
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -147,7 +148,7 @@ const (
 func (s *Store) look(ctx context.Context, changes []Change, offers []candidate) (before int64, d *changeSet, l *linkage, err error) {
 	d = &changeSet{}
 	for range mostLooks {
-		if before, err = s.revision(ctx); err != nil {
+		if before, err = changelog.Revision(ctx, s.DB.Query); err != nil {
 			return before, d, nil, err
 		}
 		found, links, err := s.consider(ctx, s.DB.Query, changes, offers)
@@ -157,7 +158,7 @@ func (s *Store) look(ctx context.Context, changes []Change, offers []candidate) 
 		if d, l = found, links; !d.empty() {
 			return before, d, l, nil
 		}
-		now, err := s.revision(ctx)
+		now, err := changelog.Revision(ctx, s.DB.Query)
 		if err != nil {
 			return before, d, nil, err
 		}

@@ -1,4 +1,4 @@
-package store
+package column
 
 import (
 	"cmp"
@@ -73,7 +73,7 @@ func (c *fieldColumn) combo(values []uint32) uint32 {
 }
 
 // having adds to set the entities with a value for which passes returns true.
-func (c *fieldColumn) having(set bitset, passes func(value string) bool) {
+func (c *fieldColumn) having(set Set, passes func(value string) bool) {
 	ok := make([]bool, len(c.values))
 	some := false
 	for i := range c.values {
@@ -94,8 +94,9 @@ func (c *fieldColumn) having(set bitset, passes func(value string) bool) {
 	}
 }
 
-// count returns how many entities of a set have each of the values, sorted by value.
-func (c *fieldColumn) count(set bitset) []Facet {
+// count calls add with each of the values that entities of a set have, in their original
+// spelling, and how many have it.
+func (c *fieldColumn) count(set Set, add func(value string, n int)) {
 	byCombo := make([]int, len(c.combos))
 	for entity := range set.all() {
 		byCombo[c.of[entity]]++
@@ -109,12 +110,9 @@ func (c *fieldColumn) count(set bitset) []Facet {
 			counts[value] += n
 		}
 	}
-	facets := []Facet{}
 	for i, n := range counts {
 		if n > 0 && c.values[i].value != index.NoValue {
-			facets = append(facets, Facet{c.values[i].written, n})
+			add(c.values[i].written, n)
 		}
 	}
-	slices.SortFunc(facets, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
-	return facets
 }

@@ -1,7 +1,8 @@
-package store
+// Package column counts entities in memory: it holds the values of the keys that entities
+// are counted by.
+package column
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,25 +12,27 @@ import (
 
 	"example.dev/ingestor/internal/catalog/store/index"
 
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
 
-// Memory limits of columns: maxColumnBytes besides the references, of which there are
-// at most maxNumbered. Beyond these limits, the database is queried instead.
 const (
-	maxColumnBytes = 48 << 20
-	maxNumbered    = 500_000
+	// maxBytes is how much memory columns take besides the references. Beyond that, the
+	// database must be queried instead.
+	maxBytes = 48 << 20
 	// fullRevisions is after how many revisions to check again whether the number of
 	// entities is below the limit.
 	fullRevisions = 1000
 )
 
-// columns holds, in memory and at one revision, the values of the keys that entities
-// are counted by. The change log brings them up to date, so that counting after a
-// change costs as much as the size of the change, not of the catalog.
-type columns struct {
+// Columns holds columns in memory, at one revision. The change log brings them up to
+// date, so that counting after a change costs as much as the size of the change, not of
+// the catalog. All methods may be called concurrently.
+type Columns struct {
+	db *db.DB
+	// maxEntities is up to how many entities columns are kept.
+	maxEntities int
 	// turn is held by the goroutine that reads what is missing.
-	once sync.Once
 	turn chan struct{}
 
 	mu sync.RWMutex
@@ -40,7 +43,7 @@ type columns struct {
 	refs   []string
 	number map[string]uint32
 	free   []uint32
-	live   bitset
+	live   Set
 	byKid  map[int64]*fieldColumn
 	// full reports that there are too many entities, so that only the revision is kept.
 	// large has the keys whose columns do not fit into memory.
@@ -53,21 +56,56 @@ type columns struct {
 	reads atomic.Int64
 }
 
-// mostUpdates is how often with updates columns before it gives up because other
+// New returns columns of a database with at most maxEntities entities. If there are more,
+// no columns are kept.
+func New(d *db.DB, maxEntities int) *Columns {
+	return &Columns{db: d, maxEntities: maxEntities, turn: make(chan struct{}, 1)}
+}
+
+// View is a set of columns at one revision.
+type View struct{ columns *Columns }
+
+// Revision returns the revision of the columns.
+func (v View) Revision() int64 { return v.columns.revision }
+
+// None returns an empty set.
+func (v View) None() Set { return newSet(len(v.columns.refs)) }
+
+// All returns the set of all entities.
+func (v View) All() Set {
+	set := v.None()
+	set.Or(v.columns.live)
+	return set
+}
+
+// Select adds to set the entities that have a value of the key for which passes returns
+// true.
+func (v View) Select(set Set, kid int64, passes func(value string) bool) {
+	v.columns.byKid[kid].having(set, passes)
+}
+
+// Count calls add with each value of the key that entities of set have, in its original
+// spelling, and how many have it.
+func (v View) Count(set Set, kid int64, add func(value string, n int)) {
+	v.columns.byKid[kid].count(set, add)
+}
+
+// mostUpdates is how often With updates columns before it gives up because other
 // goroutines made it start over.
 const mostUpdates = 3
 
-// with calls do while columns of the keys are loaded, at a revision or a later one. It
-// returns false if it did not call do, because the columns do not fit into memory.
-func (k *columns) with(ctx context.Context, s *Store, revision int64, kids []int64, do func()) (bool, error) {
-	if err := k.check(ctx, s, revision); err != nil {
+// With calls do with columns of the keys, at a revision or a later one; the View is valid
+// during the call. It returns false if it did not call do, because the columns do not fit
+// into memory.
+func (k *Columns) With(ctx context.Context, revision int64, kids []int64, do func(View)) (bool, error) {
+	if err := k.check(ctx, revision); err != nil {
 		return false, err
 	}
 	for range mostUpdates {
 		if done, fits := k.try(revision, kids, do); done || !fits {
 			return done, nil
 		}
-		if err := k.update(ctx, s, revision, kids); err != nil {
+		if err := k.update(ctx, revision, kids); err != nil {
 			return false, err
 		}
 	}
@@ -77,7 +115,7 @@ func (k *columns) with(ctx context.Context, s *Store, revision int64, kids []int
 
 // check drops everything if the database has gone back to an older revision, as one
 // that is restored from a backup does.
-func (k *columns) check(ctx context.Context, s *Store, revision int64) error {
+func (k *Columns) check(ctx context.Context, revision int64) error {
 	k.mu.RLock()
 	has := k.revision
 	k.mu.RUnlock()
@@ -85,7 +123,7 @@ func (k *columns) check(ctx context.Context, s *Store, revision int64) error {
 		return nil
 	}
 	// Another goroutine may have read a later revision since.
-	now, err := s.revision(ctx)
+	now, err := changelog.Revision(ctx, k.db.Query)
 	if err != nil || has <= now {
 		return err
 	}
@@ -94,7 +132,7 @@ func (k *columns) check(ctx context.Context, s *Store, revision int64) error {
 }
 
 // forget makes the next count read everything again.
-func (k *columns) forget() {
+func (k *Columns) forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.revision, k.full = 0, false
@@ -102,7 +140,7 @@ func (k *columns) forget() {
 
 // try calls do if the columns are loaded, and reports whether it did and whether they
 // fit into memory.
-func (k *columns) try(revision int64, kids []int64, do func()) (done, fits bool) {
+func (k *Columns) try(revision int64, kids []int64, do func(View)) (done, fits bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	if k.full && revision < k.revision+fullRevisions {
@@ -121,12 +159,12 @@ func (k *columns) try(revision int64, kids []int64, do func()) (done, fits bool)
 		}
 		k.used[kid].Store(now)
 	}
-	do()
+	do(View{k})
 	return true, true
 }
 
-// has reports whether columns of all keys are loaded, at any revision.
-func (k *columns) has(kids []int64) bool {
+// Has reports whether columns of all keys are loaded, at any revision.
+func (k *Columns) Has(kids []int64) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.revision > 0 && !k.full && !slices.ContainsFunc(kids, func(kid int64) bool { return k.byKid[kid] == nil })
@@ -134,8 +172,7 @@ func (k *columns) has(kids []int64) bool {
 
 // update brings all columns up to date, and reads those of missing keys. One goroutine
 // does that for all that wait.
-func (k *columns) update(ctx context.Context, s *Store, revision int64, kids []int64) error {
-	k.once.Do(func() { k.turn = make(chan struct{}, 1) })
+func (k *Columns) update(ctx context.Context, revision int64, kids []int64) error {
 	select {
 	case k.turn <- struct{}{}:
 		defer func() { <-k.turn }()
@@ -149,27 +186,27 @@ func (k *columns) update(ctx context.Context, s *Store, revision int64, kids []i
 	k.mu.RUnlock()
 	switch {
 	case has == 0 || full:
-		return s.Snapshot(ctx, func(ask db.Asker) error { return k.load(ctx, s, ask, kids) })
+		return k.db.Snapshot(ctx, func(ask db.Asker) error { return k.load(ctx, ask, kids) })
 	case len(missing) > 0:
-		return s.Snapshot(ctx, func(ask db.Asker) error { return k.follow(ctx, s, ask, has, kids, missing) })
+		return k.db.Snapshot(ctx, func(ask db.Asker) error { return k.follow(ctx, ask, has, kids, missing) })
 	case has < revision:
-		return k.follow(ctx, s, s.DB.Query, has, kids, nil)
+		return k.follow(ctx, k.db.Query, has, kids, nil)
 	}
 	return nil
 }
 
 // follow applies the changes after a revision, and reads missing columns, for which it
 // needs a db.Asker that reads one snapshot.
-func (k *columns) follow(ctx context.Context, s *Store, ask db.Asker, has int64, kids, missing []int64) error {
-	n, err := readChanges(ctx, ask, has)
+func (k *Columns) follow(ctx context.Context, ask db.Asker, has int64, kids, missing []int64) error {
+	n, err := changelog.Since(ctx, ask, has)
 	if err != nil {
 		return err
 	}
-	if !n.complete {
+	if !n.Complete {
 		if missing == nil {
-			return s.Snapshot(ctx, func(ask db.Asker) error { return k.load(ctx, s, ask, kids) })
+			return k.db.Snapshot(ctx, func(ask db.Asker) error { return k.load(ctx, ask, kids) })
 		}
-		return k.load(ctx, s, ask, kids)
+		return k.load(ctx, ask, kids)
 	}
 	k.mu.Lock()
 	if k.revision != has {
@@ -178,9 +215,9 @@ func (k *columns) follow(ctx context.Context, s *Store, ask db.Asker, has int64,
 		return nil
 	}
 	k.apply(n)
-	full := len(k.number) > s.mostNumbered()
+	full := len(k.number) > k.maxEntities
 	if full {
-		k.reset(n.revision, nil)
+		k.reset(n.Revision, nil)
 		k.full = true
 	}
 	k.mu.Unlock()
@@ -190,19 +227,15 @@ func (k *columns) follow(ctx context.Context, s *Store, ask db.Asker, has int64,
 	return k.add(ctx, ask, missing, kids)
 }
 
-// mostNumbered returns up to how many entities columns are kept.
-func (s *Store) mostNumbered() int { return cmp.Or(s.cached.numbered, maxNumbered) }
-
 // load reads everything again: the references, and the columns of keys.
-func (k *columns) load(ctx context.Context, s *Store, ask db.Asker, kids []int64) error {
+func (k *Columns) load(ctx context.Context, ask db.Asker, kids []int64) error {
 	k.reads.Add(1)
-	revision, err := revisionOf(ctx, ask)
+	revision, err := changelog.Revision(ctx, ask)
 	if err != nil {
 		return err
 	}
 	var refs []string
-	most := s.mostNumbered()
-	err = db.Each(ctx, ask, fmt.Sprintf("SELECT ref FROM entities LIMIT %d", most+1), nil, func(rows *db.Rows) error {
+	err = db.Each(ctx, ask, fmt.Sprintf("SELECT ref FROM entities LIMIT %d", k.maxEntities+1), nil, func(rows *db.Rows) error {
 		var ref string
 		err := rows.Scan(&ref)
 		refs = append(refs, ref)
@@ -212,7 +245,7 @@ func (k *columns) load(ctx context.Context, s *Store, ask db.Asker, kids []int64
 		return err
 	}
 	k.mu.Lock()
-	if k.full = len(refs) > most; k.full {
+	if k.full = len(refs) > k.maxEntities; k.full {
 		refs = nil
 	}
 	full := k.full
@@ -225,9 +258,9 @@ func (k *columns) load(ctx context.Context, s *Store, ask db.Asker, kids []int64
 }
 
 // reset drops all columns, and numbers the references.
-func (k *columns) reset(revision int64, refs []string) {
+func (k *Columns) reset(revision int64, refs []string) {
 	k.revision, k.refs, k.free = revision, refs, nil
-	k.number, k.live = make(map[string]uint32, len(refs)), newBitset(len(refs))
+	k.number, k.live = make(map[string]uint32, len(refs)), newSet(len(refs))
 	for i, ref := range refs {
 		k.number[ref] = uint32(i)
 		k.live.set(uint32(i))
@@ -237,7 +270,7 @@ func (k *columns) reset(revision int64, refs []string) {
 
 // add reads the columns of missing keys. If all columns take too much memory, it drops
 // others than those of needed keys.
-func (k *columns) add(ctx context.Context, ask db.Asker, missing, needed []int64) error {
+func (k *Columns) add(ctx context.Context, ask db.Asker, missing, needed []int64) error {
 	for _, kid := range missing {
 		if k.byKid[kid] != nil {
 			continue
@@ -258,7 +291,7 @@ func (k *columns) add(ctx context.Context, ask db.Asker, missing, needed []int64
 }
 
 // read reads the column of a key.
-func (k *columns) read(ctx context.Context, ask db.Asker, kid int64) (*fieldColumn, error) {
+func (k *Columns) read(ctx context.Context, ask db.Asker, kid int64) (*fieldColumn, error) {
 	k.reads.Add(1)
 	c := newColumn(len(k.refs))
 	first := make([]uint32, len(k.refs))
@@ -296,7 +329,7 @@ func (k *columns) read(ctx context.Context, ask db.Asker, kid int64) (*fieldColu
 
 // shrink drops the least recently used columns until the others fit into memory. The
 // needed ones go last; those that do not fit are marked large.
-func (k *columns) shrink(needed []int64) {
+func (k *Columns) shrink(needed []int64) {
 	sum := 0
 	var order []int64
 	for kid, c := range k.byKid {
@@ -311,7 +344,7 @@ func (k *columns) shrink(needed []int64) {
 	}
 	slices.SortFunc(order, func(a, b int64) int { return int(last(a) - last(b)) })
 	for _, kid := range order {
-		if sum <= maxColumnBytes {
+		if sum <= maxBytes {
 			return
 		}
 		sum -= k.byKid[kid].weight()
@@ -324,8 +357,8 @@ func (k *columns) shrink(needed []int64) {
 }
 
 // apply updates the columns to a later revision.
-func (k *columns) apply(n *changesSince) {
-	for ref := range n.gone {
+func (k *Columns) apply(n *changelog.Changes) {
+	for ref := range n.Gone {
 		entity, ok := k.number[ref]
 		if !ok {
 			continue
@@ -338,14 +371,14 @@ func (k *columns) apply(n *changesSince) {
 			c.of[entity] = 0
 		}
 	}
-	for ref, packed := range n.packed {
+	for ref, packed := range n.Packed {
 		k.put(ref, packed)
 	}
-	k.revision = n.revision
+	k.revision = n.Revision
 }
 
 // put updates the columns to the current fields of an entity.
-func (k *columns) put(ref, packed string) {
+func (k *Columns) put(ref, packed string) {
 	entity, ok := k.number[ref]
 	if !ok {
 		entity = k.newNumber(ref)
@@ -362,7 +395,7 @@ func (k *columns) put(ref, packed string) {
 }
 
 // newNumber assigns a number to a reference that has none, and returns it.
-func (k *columns) newNumber(ref string) uint32 {
+func (k *Columns) newNumber(ref string) uint32 {
 	ref = strings.Clone(ref)
 	var entity uint32
 	if last := len(k.free) - 1; last >= 0 {

@@ -1,4 +1,5 @@
-package store
+// Package body composes the JSON of entities as clients get it.
+package body
 
 import (
 	"bytes"
@@ -17,16 +18,16 @@ const etagSize = 40
 // uidSize is the number of characters of a uid.
 const uidSize = 36
 
-// served is an entity's JSON, with the offsets of the parts that change when only its
+// Body is an entity's JSON, with the offsets of the parts that change when only its
 // relations do.
-type served struct {
-	body                []byte
-	etagAt, relationsAt int
+type Body struct {
+	JSON                []byte
+	ETagAt, RelationsAt int
 }
 
-// blank is an entity's JSON without the parts that the store adds: the uid and the etag
+// Blank is an entity's JSON without the parts that the store adds: the uid and the etag
 // are placeholders, and the relations are missing.
-type blank struct {
+type Blank struct {
 	body          []byte
 	uidAt, etagAt int
 }
@@ -35,9 +36,9 @@ type blank struct {
 // advance.
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
-// blankOf encodes a document as clients get it.
-func blankOf(n *tree.Node) blank {
-	var s blank
+// New encodes a document as clients get it.
+func New(n *tree.Node) Blank {
+	var s Blank
 	room := scratch.Get().(*[]byte)
 	defer scratch.Put(room)
 	dst := append((*room)[:0], '{')
@@ -83,12 +84,12 @@ const zeros = "0000000000000000000000000000000000000000"
 // perLink is about how many bytes a relation takes.
 const perLink = 96
 
-// serve returns a copy with a uid and capacity for a number of relations. finish adds
+// Serve returns a copy with a uid and capacity for a number of relations. Finish adds
 // the etag and the relations.
-func (b *blank) serve(uid string, links int) served {
-	s := served{body: make([]byte, len(b.body), len(b.body)+perLink*(links+1)), etagAt: b.etagAt, relationsAt: len(b.body)}
-	copy(s.body, b.body)
-	copy(s.body[b.uidAt:b.uidAt+uidSize], uid)
+func (b *Blank) Serve(uid string, links int) Body {
+	s := Body{JSON: make([]byte, len(b.body), len(b.body)+perLink*(links+1)), ETagAt: b.etagAt, RelationsAt: len(b.body)}
+	copy(s.JSON, b.body)
+	copy(s.JSON[b.uidAt:b.uidAt+uidSize], uid)
 	return s
 }
 
@@ -103,29 +104,29 @@ func appendField(dst []byte, key string, value *tree.Node) []byte {
 	return append(dst, ',')
 }
 
-// link is a relation as its source lists it.
-type link struct{ typ, target string }
+// Link is a relation as its source lists it.
+type Link struct{ Type, Target string }
 
-// finish writes relations at the end of the body, in place of any that are there, and
+// Finish writes relations at the end of the body, in place of any that are there, and
 // then the etag of the whole body, which it returns.
-func (s *served) finish(links []link) string {
-	dst := append(s.body[:s.relationsAt], `"relations":[`...)
+func (s *Body) Finish(links []Link) string {
+	dst := append(s.JSON[:s.RelationsAt], `"relations":[`...)
 	for i, l := range links {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"type":`...)
-		dst = tree.AppendJSON(dst, tree.Str(l.typ), "")
+		dst = tree.AppendJSON(dst, tree.Str(l.Type), "")
 		dst = append(dst, `,"targetRef":`...)
-		dst = tree.AppendJSON(dst, tree.Str(l.target), "")
+		dst = tree.AppendJSON(dst, tree.Str(l.Target), "")
 		dst = append(dst, '}')
 	}
-	s.body = append(dst, ']', '}')
+	s.JSON = append(dst, ']', '}')
 
 	h := sha256.New()
-	h.Write(s.body[:s.etagAt])
-	h.Write(s.body[s.etagAt+etagSize:])
+	h.Write(s.JSON[:s.ETagAt])
+	h.Write(s.JSON[s.ETagAt+etagSize:])
 	sum := h.Sum(nil)
-	hex.Encode(s.body[s.etagAt:], sum[:etagSize/2])
-	return string(s.body[s.etagAt : s.etagAt+etagSize])
+	hex.Encode(s.JSON[s.ETagAt:], sum[:etagSize/2])
+	return string(s.JSON[s.ETagAt : s.ETagAt+etagSize])
 }

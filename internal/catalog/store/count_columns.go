@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
 
 	"example.dev/ingestor/entity/filter"
 )
 
-// tallies reports whether columns can evaluate the condition, and returns the keys that
+// columnKeys reports whether columns can evaluate the condition, and returns the keys that
 // this takes. Words are not in columns.
-func tallies(kids []int64, c cond) ([]int64, bool) {
+func columnKeys(kids []int64, c cond) ([]int64, bool) {
 	switch c.op {
 	case opWord:
 		return nil, false
@@ -23,7 +24,7 @@ func tallies(kids []int64, c cond) ([]int64, bool) {
 	case filter.OpAll, filter.OpAny, filter.OpNot:
 		for _, sub := range c.conds {
 			var ok bool
-			if kids, ok = tallies(kids, sub); !ok {
+			if kids, ok = columnKeys(kids, sub); !ok {
 				return nil, false
 			}
 		}
@@ -36,7 +37,7 @@ func tallies(kids []int64, c cond) ([]int64, bool) {
 // are loaded, or if many entities pass. Reading a column takes longer than reading a
 // few entities from the database.
 func (s *Store) inColumns(ctx context.Context, c cond, kids []int64) (bool, error) {
-	if c.op == filter.OpTrue || s.columns.has(kids) {
+	if c.op == filter.OpTrue || s.columns.Has(kids) {
 		return true, nil
 	}
 	p, err := s.planFilter(ctx, c)
@@ -48,29 +49,33 @@ func (s *Store) inColumns(ctx context.Context, c cond, kids []int64) (bool, erro
 }
 
 // passing returns the entities that pass a condition whose columns are loaded.
-func (k *columns) passing(c cond) bitset {
-	set := newBitset(len(k.refs))
+func passing(v column.View, c cond) column.Set {
 	switch c.op {
 	case filter.OpTrue:
-		set.or(k.live)
+		return v.All()
 	case filter.OpAll:
-		set.or(k.live)
+		set := v.All()
 		for _, sub := range c.conds {
-			set.and(k.passing(sub))
+			set.And(passing(v, sub))
 		}
+		return set
+	case filter.OpNot:
+		set := v.All()
+		set.Without(passing(v, c.conds[0]))
+		return set
+	}
+	set := v.None()
+	switch c.op {
 	case filter.OpAny:
 		for _, sub := range c.conds {
-			set.or(k.passing(sub))
+			set.Or(passing(v, sub))
 		}
-	case filter.OpNot:
-		set.or(k.live)
-		set.without(k.passing(c.conds[0]))
 	case opContains:
 		for _, kid := range c.kids {
-			k.byKid[kid].having(set, c.accepts)
+			v.Select(set, kid, c.accepts)
 		}
 	case filter.OpHas, filter.OpIn, filter.OpPrefix, opHasValue, opKind:
-		k.byKid[c.kid].having(set, c.accepts)
+		v.Select(set, c.kid, c.accepts)
 	}
 	return set
 }

@@ -1,4 +1,4 @@
-package store
+package body
 
 import (
 	"slices"
@@ -20,13 +20,13 @@ func FuzzBody(f *testing.F) {
 			if !n.IsMap() {
 				continue
 			}
-			b := blankOf(n)
-			s := b.serve(someUID, 0)
-			first := s.finish([]link{{"a", "b"}})
-			second := s.finish([]link{{"a", "b"}})
-			body, err := tree.Wire{}.Decode(s.body)
+			b := New(n)
+			s := b.Serve(someUID, 0)
+			first := s.Finish([]Link{{"a", "b"}})
+			second := s.Finish([]Link{{"a", "b"}})
+			body, err := tree.Wire{}.Decode(s.JSON)
 			if err != nil {
-				t.Fatalf("body cannot be decoded: %v: %s", err, s.body)
+				t.Fatalf("body cannot be decoded: %v: %s", err, s.JSON)
 			}
 			if got := body.Get("metadata", "etag").Str(); got != first || got != second {
 				t.Fatalf("etags differ: %q, %q, %q", got, first, second)
@@ -41,13 +41,13 @@ func TestServe(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		doc    string
-		links  []link
+		links  []Link
 		want   string
 	}{
 		"Order": {
 			reason: "Keys are in the order of the catalog; those of metadata keep their order, followed by uid and etag.",
 			doc:    `{"status":{"s":1},"spec":{"z":1,"a":2},"metadata":{"uid":"x","title":"T <b>","namespace":"ns","etag":"x","name":"n"},"kind":"K","apiVersion":"v1"}`,
-			links:  []link{{"ownedBy", "group:default/g"}, {"partOf", "system:default/s"}},
+			links:  []Link{{"ownedBy", "group:default/g"}, {"partOf", "system:default/s"}},
 			want: `{"apiVersion":"v1","kind":"K","metadata":{"title":"T <b>","namespace":"ns","name":"n","uid":"` + someUID + `","etag":"E"},` +
 				`"spec":{"z":1,"a":2},"status":{"s":1},"relations":[{"type":"ownedBy","targetRef":"group:default/g"},` +
 				`{"type":"partOf","targetRef":"system:default/s"}]}`,
@@ -64,26 +64,26 @@ func TestServe(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs[0])
 			}
-			b := blankOf(nodes[0])
+			b := New(nodes[0])
 			before := string(b.body)
-			s := b.serve(someUID, 1)
-			etag := s.finish(tc.links)
+			s := b.Serve(someUID, 1)
+			etag := s.Finish(tc.links)
 			if string(b.body) != before {
 				t.Errorf("shared body changed: %s", b.body)
 			}
 			if len(etag) != etagSize {
 				t.Errorf("etag is %q, want another length", etag)
 			}
-			if diff := gocmp.Diff(tc.want, strings.Replace(string(s.body), etag, "E", 1)); diff != "" {
+			if diff := gocmp.Diff(tc.want, strings.Replace(string(s.JSON), etag, "E", 1)); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 			// Relations that are added and removed again leave no trace.
-			s.finish(append(slices.Clone(tc.links), link{"x", "y"}))
-			spliced := served{body: slices.Clone(s.body[:s.relationsAt]), etagAt: s.etagAt, relationsAt: s.relationsAt}
-			if got := spliced.finish(tc.links); got != etag {
+			s.Finish(append(slices.Clone(tc.links), Link{"x", "y"}))
+			spliced := Body{JSON: slices.Clone(s.JSON[:s.RelationsAt]), ETagAt: s.ETagAt, RelationsAt: s.RelationsAt}
+			if got := spliced.Finish(tc.links); got != etag {
 				t.Errorf("etag is %q after relations were added and removed, want %q", got, etag)
 			}
-			if diff := gocmp.Diff(tc.want, strings.Replace(string(spliced.body), etag, "E", 1), cmpopts.EquateEmpty()); diff != "" {
+			if diff := gocmp.Diff(tc.want, strings.Replace(string(spliced.JSON), etag, "E", 1), cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}
 		})
