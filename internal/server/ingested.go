@@ -5,6 +5,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/ingestion/ingest"
 )
 
@@ -12,7 +13,7 @@ import (
 type ingested struct{ store *store.Store }
 
 // Prepare implements ingest.Catalog.
-func (ingested) Prepare(n *tree.Node) any { return store.Prepare(n) }
+func (ingested) Prepare(n *tree.Node) any { return write.Prepare(n) }
 
 // Put implements ingest.Catalog.
 func (c ingested) Put(ctx context.Context, outcomes []ingest.Build) ([]ingest.Written, error) {

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
-
-	"example.dev/ingestor/entity/filter"
 )
 
 // columnKeys reports whether columns can evaluate the condition, and returns the keys that

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
-
-	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
 )
 

@@ -10,15 +10,14 @@ import (
 	"sync"
 	"testing"
 
-	"example.dev/ingestor/internal/catalog/store/column"
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/column"
+	"example.dev/ingestor/internal/catalog/store/index"
 )
 
 // facetsNow returns facets, and fails the test on an error.

@@ -14,6 +14,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/test/database"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/xrd"
@@ -156,7 +157,7 @@ func BenchmarkSyncAllAtOnce(b *testing.B) {
 					changes := sampleChanges(b, entities, from, min(from+size, definitions))
 					for i := range changes {
 						for j, d := range changes[i].Put {
-							changes[i].Put[j] = Document{Prepared: Prepare(d.Node)}
+							changes[i].Put[j] = Document{Prepared: write.Prepare(d.Node)}
 						}
 					}
 					if _, err := s.SyncAll(b.Context(), changes); err != nil {

@@ -9,14 +9,13 @@ import (
 	"testing"
 	"unicode"
 
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 

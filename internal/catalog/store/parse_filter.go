@@ -16,9 +16,8 @@ import (
 	"strings"
 	"unicode"
 
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 

@@ -22,9 +22,8 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -54,7 +53,7 @@ func (s *Store) planFilter(ctx context.Context, c cond) (plan, error) {
 	if c.op == filter.OpAll {
 		conds = c.conds
 	}
-	conds = p.narrow(conds, &s.keys)
+	conds = p.narrow(conds, s.keys)
 	var indexed []int
 	for i := range conds {
 		if conds[i].isIndexed() && len(indexed) < maxIndexes {

@@ -16,9 +16,8 @@ import (
 	"fmt"
 	"math"
 
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 )
 
 // everything is a limit that is never reached.

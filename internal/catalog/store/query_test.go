@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 

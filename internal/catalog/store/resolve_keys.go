@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/internal/db"
 )
 
@@ -28,7 +27,7 @@ func (k *keyResolver) id(key string) (int64, bool) {
 // resolveKeys calls resolve, and calls it again if it asked for keys that were not
 // cached and are in the database, where another replica may have added them.
 func (s *Store) resolveKeys(ctx context.Context, resolve func(*keyResolver)) error {
-	k := &keyResolver{Keys: &s.keys}
+	k := &keyResolver{Keys: s.keys}
 	resolve(k)
 	found := map[string]int64{}
 	for some := range slices.Chunk(k.missing, batch) {

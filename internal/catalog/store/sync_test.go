@@ -273,7 +273,7 @@ func TestSyncAtOnce(t *testing.T) {
 // TestSyncMany is large enough to rebuild the index of SQLite and for several
 // batches, with one entity that all others relate to.
 func TestSyncMany(t *testing.T) {
-	const many = 2 * batchEntities
+	const many = 2048
 	docs := []Document{group(t, "g")}
 	for i := range many {
 		docs = append(docs, component(t, fmt.Sprintf("c%d", i), `"owner":"g"`))

@@ -34,9 +34,8 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 

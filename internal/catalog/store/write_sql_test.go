@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 )
 
 // describe returns a condition as the comments of parse_filter.go and plan_filter.go

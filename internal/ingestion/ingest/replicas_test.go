@@ -12,6 +12,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 )
 
 // reads scans a source and fails the test on an error.
@@ -172,7 +173,7 @@ type stored struct{ *store.Store }
 func (stored) Missing(context.Context, int) ([]MissingRef, error) { return nil, nil }
 
 // Prepare implements Catalog.
-func (stored) Prepare(n *tree.Node) any { return store.Prepare(n) }
+func (stored) Prepare(n *tree.Node) any { return write.Prepare(n) }
 
 // Put implements Catalog.
 func (s stored) Put(ctx context.Context, outcomes []Build) ([]Written, error) {

@@ -7,9 +7,8 @@ import (
 	"encoding/hex"
 	"sync"
 
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/catalog/store/index"
 )
 
 // etagSize is the number of hex digits of an etag.

@@ -10,9 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/internal/catalog/store/changelog"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 

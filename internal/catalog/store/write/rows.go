@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"cmp"
@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/internal/catalog/store/body"
-
 	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/internal/db"
 )
 
@@ -93,7 +91,7 @@ func (c *rowBatch) diffWords(ref string, before, after []string) {
 }
 
 // had returns the fields and words of entities that are in the store.
-func (w *writer) had(ctx context.Context, refs []string) (map[string][]index.Field, map[string][]string, error) {
+func (w *transaction) had(ctx context.Context, refs []string) (map[string][]index.Field, map[string][]string, error) {
 	fields, words := map[string][]index.Field{}, map[string][]string{}
 	err := w.fieldsOf(ctx, refs, func(ref string, had []index.Field) { fields[ref] = had })
 	if err != nil {
@@ -105,8 +103,8 @@ func (w *writer) had(ctx context.Context, refs []string) (map[string][]index.Fie
 
 // fieldsOf calls yield with the fields of entities that are in the store, which
 // are sorted and distinct.
-func (w *writer) fieldsOf(ctx context.Context, refs []string, yield func(ref string, fields []index.Field)) error {
-	return w.s.SelectIn(ctx, w.Ask, "SELECT ref, packed FROM fields WHERE ref IN ", refs, func(rows *db.Rows) error {
+func (w *transaction) fieldsOf(ctx context.Context, refs []string, yield func(ref string, fields []index.Field)) error {
+	return w.s.db.SelectIn(ctx, w.Ask, "SELECT ref, packed FROM fields WHERE ref IN ", refs, func(rows *db.Rows) error {
 		var ref, packed string
 		if err := rows.Scan(&ref, &packed); err != nil {
 			return err
@@ -117,8 +115,8 @@ func (w *writer) fieldsOf(ctx context.Context, refs []string, yield func(ref str
 }
 
 // wordsOf calls yield with the words of entities that are in the store.
-func (w *writer) wordsOf(ctx context.Context, refs []string, yield func(ref string, words []string)) error {
-	return w.s.SelectIn(ctx, w.Ask, "SELECT ref, words FROM documents WHERE ref IN ", refs, func(rows *db.Rows) error {
+func (w *transaction) wordsOf(ctx context.Context, refs []string, yield func(ref string, words []string)) error {
+	return w.s.db.SelectIn(ctx, w.Ask, "SELECT ref, words FROM documents WHERE ref IN ", refs, func(rows *db.Rows) error {
 		var ref, words string
 		if err := rows.Scan(&ref, &words); err != nil {
 			return err
@@ -129,7 +127,7 @@ func (w *writer) wordsOf(ctx context.Context, refs []string, yield func(ref stri
 }
 
 // write writes a batch.
-func (w *writer) write(ctx context.Context, c *rowBatch) error {
+func (w *transaction) write(ctx context.Context, c *rowBatch) error {
 	if err := w.writeRecords(ctx, c.records); err != nil {
 		return err
 	}
@@ -139,7 +137,7 @@ func (w *writer) write(ctx context.Context, c *rowBatch) error {
 	return w.writeTerms(ctx, c)
 }
 
-func (w *writer) writeRecords(ctx context.Context, records []record) error {
+func (w *transaction) writeRecords(ctx context.Context, records []record) error {
 	err := w.Insert(ctx, "entities (ref, uid, provider, parent, hash, etag)",
 		` ON CONFLICT (ref) DO UPDATE SET provider = excluded.provider, parent = excluded.parent, hash = excluded.hash,
 		etag = excluded.etag`,
@@ -167,7 +165,7 @@ func (w *writer) writeRecords(ctx context.Context, records []record) error {
 		2, len(records), func(i int, args []any) []any { return append(args, records[i].ref, records[i].packed) })
 }
 
-func (w *writer) writeRows(ctx context.Context, c *rowBatch) error {
+func (w *transaction) writeRows(ctx context.Context, c *rowBatch) error {
 	var values []string
 	for i, r := range c.dropRows {
 		values = append(values, r.Value)
@@ -198,7 +196,7 @@ func (w *writer) writeRows(ctx context.Context, c *rowBatch) error {
 	return nil
 }
 
-func (w *writer) writeTerms(ctx context.Context, c *rowBatch) error {
+func (w *transaction) writeTerms(ctx context.Context, c *rowBatch) error {
 	var words []string
 	for i, t := range c.dropTerms {
 		words = append(words, t.word)
@@ -223,7 +221,7 @@ func (w *writer) writeTerms(ctx context.Context, c *rowBatch) error {
 }
 
 // forget removes the fields and words of entities, which must still exist.
-func (w *writer) forget(ctx context.Context, refs []string) error {
+func (w *transaction) forget(ctx context.Context, refs []string) error {
 	var c rowBatch
 	if err := w.fieldsOf(ctx, refs, func(ref string, fields []index.Field) { c.diff(ref, fields, nil) }); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ import (
 // another replica. The result is that of some serial order.
 func TestSyncAtOnceIsLikeModel(t *testing.T) {
 	orders := [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
-	onBoth(t, func(t *testing.T, open func() *Store) {
-		replicas := []*Store{open(), open()}
+	onBoth(t, func(t *testing.T, open func() *Writer) {
+		replicas := []*Writer{open(), open()}
 		rapid.Check(t, func(rt *rapid.T) {
 			for i := range 3 {
 				push(t, replicas[0], Change{Provider: fmt.Sprint("p", i), Full: true})
@@ -30,7 +30,7 @@ func TestSyncAtOnceIsLikeModel(t *testing.T) {
 			have := map[string]owned{}
 			for range rapid.IntRange(1, 3).Draw(rt, "rounds") {
 				var calls [3][]Change
-				var by [3]*Store
+				var by [3]*Writer
 				for i := range calls {
 					calls[i] = drawChanges(rt, have)
 					by[i] = replicas[rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(rt, "replica")]
@@ -46,7 +46,7 @@ func TestSyncAtOnceIsLikeModel(t *testing.T) {
 					rt.Fatal(err)
 				}
 				var end []string
-				if err := database.Each(rt.Context(), replicas[0].Write, "SELECT ref, provider, parent, hash FROM entities", nil, database.Into(&end)); err != nil {
+				if err := database.Each(rt.Context(), replicas[0].db.Write, "SELECT ref, provider, parent, hash FROM entities", nil, database.Into(&end)); err != nil {
 					rt.Fatal(err)
 				}
 				slices.Sort(end)

@@ -1,8 +1,7 @@
-package store
+package write
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,21 +9,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"example.dev/ingestor/internal/catalog/store/body"
-
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/catalog/store/body"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/test/database"
 )
-
-func isNotFound(err error) bool { return errors.Is(err, db.ErrNotFound) }
 
 // owned is an entity of the model.
 type owned struct {
@@ -108,11 +102,11 @@ func fieldsOf(key string, n *tree.Node, seen map[string]string) {
 }
 
 // equals compares all rows of the store with the model.
-func equals(t *rapid.T, s *Store, have map[string]owned) {
+func equals(t *rapid.T, s *Writer, have map[string]owned) {
 	t.Helper()
 	rows := func(query string) (all []string) {
 		t.Helper()
-		if err := database.Each(t.Context(), s.Write, query, nil, database.Into(&all)); err != nil {
+		if err := database.Each(t.Context(), s.db.Write, query, nil, database.Into(&all)); err != nil {
 			t.Fatal(err)
 		}
 		return all
@@ -179,9 +173,9 @@ func equals(t *rapid.T, s *Store, have map[string]owned) {
 }
 
 // unpacked returns the packed fields of all entities as they are in search.
-func unpacked(t *rapid.T, s *Store) (all []string) {
+func unpacked(t *rapid.T, s *Writer) (all []string) {
 	t.Helper()
-	err := database.Each(t.Context(), s.Write, "SELECT ref, packed FROM fields", nil, func(rows *sql.Rows) error {
+	err := database.Each(t.Context(), s.db.Write, "SELECT ref, packed FROM fields", nil, func(rows *sql.Rows) error {
 		var ref, packed string
 		err := rows.Scan(&ref, &packed)
 		for _, f := range index.Unpack(packed) {
@@ -259,7 +253,7 @@ func drawChanges(t *rapid.T, have map[string]owned) []Change {
 // built from scratch. A single change is written as a whole, or in batches of a
 // few documents.
 func TestSyncIsLikeModel(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() *Store) {
+	onBoth(t, func(t *testing.T, open func() *Writer) {
 		s := open()
 		rapid.Check(t, func(rt *rapid.T) {
 			for i := range 3 {

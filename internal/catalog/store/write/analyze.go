@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"context"
@@ -12,8 +12,8 @@ const someAdded = 200
 // analyze has PostgreSQL update its statistics after someAdded entities or more were
 // added, if these are a large share of all rows. Autovacuum would do so some minutes
 // later, and query plans are bad until then.
-func (w *writer) analyze(ctx context.Context, added int) error {
-	if added < someAdded || w.s.Client != db.Postgres {
+func (w *transaction) analyze(ctx context.Context, added int) error {
+	if added < someAdded || w.s.db.Client != db.Postgres {
 		return nil
 	}
 	var have int

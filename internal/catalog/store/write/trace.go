@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"hash/maphash"
@@ -76,7 +76,7 @@ func traceOf(changes []Change, d *changeSet, l *linkage) *trace {
 	return t
 }
 
-func readSetOf(changes []Change, offers []candidate, d *changeSet, l *linkage) *readSet {
+func readSetOf(changes []Change, candidates []candidate, d *changeSet, l *linkage) *readSet {
 	var g readSet
 	for i := range changes {
 		g.providers = append(g.providers, changes[i].Provider)
@@ -86,8 +86,8 @@ func readSetOf(changes []Change, offers []candidate, d *changeSet, l *linkage) *
 			}
 		}
 	}
-	for i := range offers {
-		g.refs = append(g.refs, offers[i].ref)
+	for i := range candidates {
+		g.refs = append(g.refs, candidates[i].ref)
 	}
 	g.linked = append(g.linked, d.removed...)
 	for ref := range l.after {

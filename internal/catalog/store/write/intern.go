@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // intern looks up the numbers of keys in the database, assigns numbers to new keys, and
 // stores them all in w.kids.
-func (w *writer) intern(ctx context.Context, keys []string) error {
+func (w *transaction) intern(ctx context.Context, keys []string) error {
 	var strange []string
 	for _, key := range keys {
 		if _, ok := w.kids[key]; ok {
@@ -24,7 +24,7 @@ func (w *writer) intern(ctx context.Context, keys []string) error {
 	if len(strange) == 0 {
 		return nil
 	}
-	err := w.s.SelectIn(ctx, w.Ask, "SELECT id, key FROM keys WHERE key IN ", slices.Clone(strange), func(rows *db.Rows) error {
+	err := w.s.db.SelectIn(ctx, w.Ask, "SELECT id, key FROM keys WHERE key IN ", slices.Clone(strange), func(rows *db.Rows) error {
 		var n int64
 		var key string
 		if err := rows.Scan(&n, &key); err != nil {

@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"example.dev/ingestor/internal/catalog/store/body"
-
 	"example.dev/ingestor/internal/catalog/store/index"
 )
 
@@ -27,15 +26,15 @@ type draft struct {
 	names   []string
 	numbers map[string]int64
 	lists   map[string]bool
-	// chunk is what is to be written, once it is composed; fields have the key numbers of
+	// batch is what is to be written, once it is composed; fields have the key numbers of
 	// the database then.
-	chunk *rowBatch
+	batch *rowBatch
 	err   error
 }
 
 // drafts prepares drafts of all entities to put, one after the other, until ctx ends.
 // Drafts whose keys all have numbers are composed.
-func (s *Store) drafts(ctx context.Context, d *changeSet, l *linkage) <-chan *draft {
+func (s *Writer) drafts(ctx context.Context, d *changeSet, l *linkage) <-chan *draft {
 	out := make(chan *draft)
 	go func() {
 		defer close(out)
@@ -128,7 +127,7 @@ func (dr *draft) number(key string) int64 {
 	return number
 }
 
-// compose computes the chunk of a draft, once relations and the numbers of keys are
+// compose computes the batch of a draft, once relations and the numbers of keys are
 // known. The diffs of existing entities are still missing.
 func (dr *draft) compose(l *linkage, kids map[string]int64) {
 	numbers := make([]int64, len(dr.names))
@@ -159,15 +158,15 @@ func (dr *draft) compose(l *linkage, kids map[string]int64) {
 		}
 	}
 	slices.SortFunc(c.addRows, compareRows)
-	dr.chunk = c
+	dr.batch = c
 }
 
 // complete finishes a draft with what is in the database.
-func (w *writer) complete(ctx context.Context, dr *draft, l *linkage) (*rowBatch, error) {
+func (w *transaction) complete(ctx context.Context, dr *draft, l *linkage) (*rowBatch, error) {
 	if dr.err != nil {
 		return nil, dr.err
 	}
-	if dr.chunk == nil {
+	if dr.batch == nil {
 		if err := w.intern(ctx, dr.keys(l)); err != nil {
 			return nil, err
 		}
@@ -185,11 +184,11 @@ func (w *writer) complete(ctx context.Context, dr *draft, l *linkage) (*rowBatch
 	}
 	for i := range dr.entries {
 		if e := &dr.entries[i]; !e.added {
-			dr.chunk.diff(e.ref, fields[e.ref], dr.fields[i])
-			dr.chunk.diffWords(e.ref, words[e.ref], dr.words[i])
+			dr.batch.diff(e.ref, fields[e.ref], dr.fields[i])
+			dr.batch.diffWords(e.ref, words[e.ref], dr.words[i])
 		}
 	}
-	return dr.chunk, nil
+	return dr.batch, nil
 }
 
 // keys returns all keys whose numbers are needed to write the draft.

@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"testing"
@@ -7,18 +7,18 @@ import (
 
 // TestUIDRetention removes entities and adds them again.
 func TestUIDRetention(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() *Store) {
+	onBoth(t, func(t *testing.T, open func() *Writer) {
 		s := open()
 		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-		s.Now, s.opts.UIDRetention = func() time.Time { return now }, time.Hour
+		s.db.Now, s.opts.UIDRetention = func() time.Time { return now }, time.Hour
 		const a, b = "component:default/a", "component:default/b"
 		uid := func(ref string) string {
 			t.Helper()
-			e, err := s.Get(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
+			uids, err := s.db.Texts(t.Context(), "SELECT uid FROM entities WHERE ref = $1", ref)
+			if err != nil || len(uids) != 1 {
+				t.Fatalf("%s has uids %v (%v)", ref, uids, err)
 			}
-			return e.UID
+			return uids[0]
 		}
 		both := []Document{component(t, "a"), component(t, "b")}
 		push(t, s, Change{Provider: "p", Full: true, Put: both})
@@ -44,7 +44,7 @@ func TestUIDRetention(t *testing.T) {
 		}
 		push(t, s, Change{Provider: "p", Remove: []string{b}})
 		var left int
-		if err := s.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM departed").Scan(&left); err != nil || left != 1 {
+		if err := s.db.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM departed").Scan(&left); err != nil || left != 1 {
 			t.Errorf("%d uids are retained, want 1 (%v)", left, err)
 		}
 	})

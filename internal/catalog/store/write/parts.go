@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"context"
@@ -21,12 +21,12 @@ const (
 
 // part is a subset of the documents of a change.
 type part struct {
-	offers []candidate
-	err    error
+	candidates []candidate
+	err        error
 }
 
 // parts divides documents, given by their indices, into small parts.
-func (s *Store) parts(put []Document, order []int) iter.Seq[[]int] {
+func (s *Writer) parts(put []Document, order []int) iter.Seq[[]int] {
 	most := partDocuments
 	if s.partDocuments > 0 {
 		most = s.partDocuments
@@ -74,7 +74,7 @@ func indices(put []Document) []int {
 }
 
 // isLarge reports whether documents make more than one part.
-func (s *Store) isLarge(put []Document) bool {
+func (s *Writer) isLarge(put []Document) bool {
 	for some := range s.parts(put, indices(put)) {
 		return len(some) < len(put)
 	}
@@ -86,7 +86,7 @@ func (d Document) size() int { return len(d.JSON) + d.Spooled.Size() }
 
 // syncLarge is Sync for a change that is too large to be planned as a whole: it is
 // planned and written part by part, in one transaction.
-func (s *Store) syncLarge(ctx context.Context, c Change) (Result, error) {
+func (s *Writer) syncLarge(ctx context.Context, c Change) (Result, error) {
 	c.Provider = db.Storable(c.Provider)
 	order, err := inRefOrder(c.Put)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Store) syncLarge(ctx context.Context, c Change) (Result, error) {
 	if err != nil || same {
 		return res, err
 	}
-	err = s.change(ctx, func(w *writer) error {
+	err = s.change(ctx, func(w *transaction) error {
 		added := 0
 		res, err = w.s.inParts(ctx, w.Ask, c, order, func(d *changeSet, l *linkage) (bool, error) {
 			added += d.added
@@ -120,30 +120,30 @@ func (s *Store) syncLarge(ctx context.Context, c Change) (Result, error) {
 
 // isSame reports whether a change makes no difference, and returns its result then.
 // Like look, it trusts that only if nothing was written meanwhile.
-func (s *Store) isSame(ctx context.Context, c Change, order []int) (Result, bool, error) {
-	before, err := changelog.Revision(ctx, s.DB.Query)
+func (s *Writer) isSame(ctx context.Context, c Change, order []int) (Result, bool, error) {
+	before, err := changelog.Revision(ctx, s.db.Query)
 	if err != nil {
 		return Result{}, false, err
 	}
 	differs := false
-	res, err := s.inParts(ctx, s.DB.Query, c, order, func(*changeSet, *linkage) (bool, error) {
+	res, err := s.inParts(ctx, s.db.Query, c, order, func(*changeSet, *linkage) (bool, error) {
 		differs = true
 		return false, nil
 	})
 	if err != nil || differs {
 		return Result{}, false, err
 	}
-	now, err := changelog.Revision(ctx, s.DB.Query)
+	now, err := changelog.Revision(ctx, s.db.Query)
 	return res, err == nil && now == before, err
 }
 
 // inParts plans a change part by part, calls do with each plan that is not empty, until
 // do returns false, and returns the total result.
-func (s *Store) inParts(ctx context.Context, ask db.Asker, c Change, order []int, do func(*changeSet, *linkage) (bool, error)) (Result, error) {
+func (s *Writer) inParts(ctx context.Context, ask db.Asker, c Change, order []int, do func(*changeSet, *linkage) (bool, error)) (Result, error) {
 	var res Result
 	put := make(map[string]bool, len(c.Put))
-	plan := func(some Change, offers []candidate) (more bool, err error) {
-		d, l, err := s.consider(ctx, ask, []Change{some}, offers)
+	plan := func(some Change, candidates []candidate) (more bool, err error) {
+		d, l, err := s.consider(ctx, ask, []Change{some}, candidates)
 		if err != nil {
 			return false, err
 		}
@@ -159,18 +159,18 @@ func (s *Store) inParts(ctx context.Context, ask db.Asker, c Change, order []int
 		if p.err != nil {
 			return res, p.err
 		}
-		offers := slices.DeleteFunc(p.offers, func(o candidate) bool {
+		candidates := slices.DeleteFunc(p.candidates, func(o candidate) bool {
 			if put[o.ref] {
 				res.Refused = append(res.Refused, Refusal{Index: o.index, Ref: o.ref, Owner: c.Provider})
 			}
 			return put[o.ref]
 		})
 		refused := len(res.Refused)
-		if more, err := plan(Change{Provider: c.Provider}, offers); err != nil || !more {
+		if more, err := plan(Change{Provider: c.Provider}, candidates); err != nil || !more {
 			return res, err
 		}
-		for i := range offers {
-			put[offers[i].ref] = true
+		for i := range candidates {
+			put[candidates[i].ref] = true
 		}
 		for _, r := range res.Refused[refused:] {
 			if r.Owner != c.Provider {
@@ -196,7 +196,7 @@ func (s *Store) inParts(ctx context.Context, ask db.Asker, c Change, order []int
 
 // readParts reads the documents of a change part by part, one part ahead, until ctx
 // ends.
-func (s *Store) readParts(ctx context.Context, c Change, order []int) <-chan part {
+func (s *Writer) readParts(ctx context.Context, c Change, order []int) <-chan part {
 	out := make(chan part)
 	go func() {
 		defer close(out)
@@ -205,12 +205,12 @@ func (s *Store) readParts(ctx context.Context, c Change, order []int) <-chan par
 			for i, at := range some {
 				put[i] = c.Put[at]
 			}
-			offers, err := candidatesOf([]Change{{Provider: c.Provider, Put: put}})
-			for i := range offers {
-				offers[i].index = some[offers[i].index]
+			candidates, err := candidatesOf([]Change{{Provider: c.Provider, Put: put}})
+			for i := range candidates {
+				candidates[i].index = some[candidates[i].index]
 			}
 			select {
-			case out <- part{offers, err}:
+			case out <- part{candidates, err}:
 			case <-ctx.Done():
 				return
 			}
@@ -220,9 +220,9 @@ func (s *Store) readParts(ctx context.Context, c Change, order []int) <-chan par
 }
 
 // leftOut returns the references that a change removes, given all that it puts.
-func (s *Store) leftOut(ctx context.Context, ask db.Asker, c Change, put map[string]bool) (refs []string, err error) {
+func (s *Writer) leftOut(ctx context.Context, ask db.Asker, c Change, put map[string]bool) (refs []string, err error) {
 	if c.Full {
-		err = db.Each(ctx, ask, "SELECT ref FROM entities WHERE provider = "+s.Placeholder(1)+" ORDER BY ref", []any{c.Provider}, func(rows *db.Rows) error {
+		err = db.Each(ctx, ask, "SELECT ref FROM entities WHERE provider = "+s.db.Placeholder(1)+" ORDER BY ref", []any{c.Provider}, func(rows *db.Rows) error {
 			var ref string
 			err := rows.Scan(&ref)
 			if !put[ref] {

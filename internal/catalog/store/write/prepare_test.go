@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 // TestPrepare checks that an entity is the same whether it is prepared from the
 // build or from its stored text; otherwise each would overwrite the other.
 func TestPrepare(t *testing.T) {
-	files, err := filepath.Glob("../../../examples/*.yaml")
+	files, err := filepath.Glob("../../../../examples/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files were found (%v)", len(files), err)
 	}

@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"context"
@@ -9,17 +9,17 @@ import (
 
 // keepUIDs stores the uids of entities that are about to be removed, and deletes those
 // whose retention has expired.
-func (w *writer) keepUIDs(ctx context.Context, refs []string) error {
+func (w *transaction) keepUIDs(ctx context.Context, refs []string) error {
 	keep := w.s.opts.UIDRetention
 	if keep == 0 || len(refs) == 0 {
 		return nil
 	}
-	now := w.s.Now()
+	now := w.s.db.Now()
 	if _, err := w.Tx.ExecContext(ctx, "DELETE FROM departed WHERE gone < $1", now.Add(-keep).UnixMilli()); err != nil {
 		return err
 	}
 	var uids [][2]string
-	err := w.s.SelectIn(ctx, w.Ask, "SELECT ref, uid FROM entities WHERE ref IN ", refs, func(rows *db.Rows) error {
+	err := w.s.db.SelectIn(ctx, w.Ask, "SELECT ref, uid FROM entities WHERE ref IN ", refs, func(rows *db.Rows) error {
 		var e [2]string
 		err := rows.Scan(&e[0], &e[1])
 		uids = append(uids, e)
@@ -33,11 +33,11 @@ func (w *writer) keepUIDs(ctx context.Context, refs []string) error {
 }
 
 // reuseUIDs restores the uids of entities that are added again.
-func (s *Store) reuseUIDs(ctx context.Context, ask db.Asker, d *changeSet) error {
+func (s *Writer) reuseUIDs(ctx context.Context, ask db.Asker, d *changeSet) error {
 	if s.opts.UIDRetention == 0 || d.added == 0 {
 		return nil
 	}
-	since := s.Now().Add(-s.opts.UIDRetention).UnixMilli()
+	since := s.db.Now().Add(-s.opts.UIDRetention).UnixMilli()
 	// Most of the time no entity was removed recently.
 	var last sql.NullInt64
 	err := db.Each(ctx, ask, "SELECT max(gone) FROM departed", nil, func(rows *db.Rows) error { return rows.Scan(&last) })
@@ -52,7 +52,7 @@ func (s *Store) reuseUIDs(ctx context.Context, ask db.Asker, d *changeSet) error
 			refs = append(refs, e.ref)
 		}
 	}
-	return s.SelectIn(ctx, ask, "SELECT ref, uid, gone FROM departed WHERE ref IN ", refs, func(rows *db.Rows) error {
+	return s.db.SelectIn(ctx, ask, "SELECT ref, uid, gone FROM departed WHERE ref IN ", refs, func(rows *db.Rows) error {
 		var ref, uid string
 		var gone int64
 		if err := rows.Scan(&ref, &uid, &gone); err != nil {

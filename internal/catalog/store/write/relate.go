@@ -1,4 +1,4 @@
-package store
+package write
 
 import (
 	"cmp"
@@ -6,12 +6,10 @@ import (
 	"maps"
 	"slices"
 
-	"example.dev/ingestor/internal/catalog/store/body"
-
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/store/body"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -57,7 +55,7 @@ func (l *linkage) same(as *linkage) bool {
 }
 
 // relate returns the effect of a change set on relations, and writes nothing.
-func (s *Store) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkage, error) {
+func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkage, error) {
 	gone := map[string]bool{}
 	for _, ref := range d.removed {
 		gone[ref] = true
@@ -100,7 +98,7 @@ func (s *Store) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkag
 	}
 	// Missing entities have no links to update: a group that owns thousands of entities,
 	// but does not exist, is not read each time.
-	err = s.SelectIn(ctx, ask, "SELECT ref FROM entities WHERE ref IN ", slices.Collect(maps.Keys(others)), func(rows *db.Rows) error {
+	err = s.db.SelectIn(ctx, ask, "SELECT ref FROM entities WHERE ref IN ", slices.Collect(maps.Keys(others)), func(rows *db.Rows) error {
 		var ref string
 		err := rows.Scan(&ref)
 		affected[ref] = true
@@ -161,7 +159,7 @@ func compareLinks(a, b body.Link) int {
 
 // declared calls yield, once, for each relation that the entities declare: those that
 // begin at them, and their inverses.
-func (s *Store) declared(ctx context.Context, ask db.Asker, refs []string, yield func(edge)) error {
+func (s *Writer) declared(ctx context.Context, ask db.Asker, refs []string, yield func(edge)) error {
 	seen := map[edge]bool{}
 	once := func(e edge) {
 		if !seen[e] {
@@ -177,8 +175,8 @@ func (s *Store) declared(ctx context.Context, ask db.Asker, refs []string, yield
 
 // edges calls yield for the relations that begin at one of the references and pass a
 // further condition.
-func (s *Store) edges(ctx context.Context, ask db.Asker, and string, refs []string, yield func(edge)) error {
-	return s.SelectIn(ctx, ask, "SELECT source, type, target, declarer FROM relations WHERE "+and+"source IN ", refs,
+func (s *Writer) edges(ctx context.Context, ask db.Asker, and string, refs []string, yield func(edge)) error {
+	return s.db.SelectIn(ctx, ask, "SELECT source, type, target, declarer FROM relations WHERE "+and+"source IN ", refs,
 		func(rows *db.Rows) error {
 			var e edge
 			if err := rows.Scan(&e.source, &e.typ, &e.target, &e.declarer); err != nil {
@@ -190,7 +188,7 @@ func (s *Store) edges(ctx context.Context, ask db.Asker, and string, refs []stri
 }
 
 // link writes the changed relations.
-func (w *writer) link(ctx context.Context, l *linkage) error {
+func (w *transaction) link(ctx context.Context, l *linkage) error {
 	if err := w.unlink(ctx, l.remove); err != nil {
 		return err
 	}
@@ -203,8 +201,8 @@ func (w *writer) link(ctx context.Context, l *linkage) error {
 
 // unlink removes relations: many per statement with PostgreSQL; one by one with SQLite,
 // which has no round trips and finds each by its key.
-func (w *writer) unlink(ctx context.Context, edges []edge) error {
-	if w.s.Client == db.SQLite {
+func (w *transaction) unlink(ctx context.Context, edges []edge) error {
+	if w.s.db.Client == db.SQLite {
 		for _, e := range edges {
 			err := w.DeleteIn(ctx, "relations", "target", []string{e.target},
 				db.Equal{Column: "source", Value: e.source}, db.Equal{Column: "type", Value: e.typ}, db.Equal{Column: "declarer", Value: e.declarer})
@@ -224,7 +222,7 @@ func (w *writer) unlink(ctx context.Context, edges []edge) error {
 
 // relink writes the links of entities that are not put themselves: the end of their
 // JSON, their etag and their search rows.
-func (w *writer) relink(ctx context.Context, d *changeSet, l *linkage) error {
+func (w *transaction) relink(ctx context.Context, d *changeSet, l *linkage) error {
 	put := make(map[string]bool, len(d.put))
 	for i := range d.put {
 		put[d.put[i].ref] = true
@@ -245,7 +243,7 @@ func (w *writer) relink(ctx context.Context, d *changeSet, l *linkage) error {
 	}
 	for part := range slices.Chunk(changed, batchEntities) {
 		var c rowBatch
-		err := w.s.SelectIn(ctx, w.Ask, `SELECT e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
+		err := w.s.db.SelectIn(ctx, w.Ask, `SELECT e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
 			substr(d.body, 1, d.relations_at), f.packed
 			FROM entities e JOIN documents d ON d.ref = e.ref JOIN fields f ON f.ref = e.ref WHERE e.ref IN `, part,
 			func(rows *db.Rows) error {
@@ -276,7 +274,7 @@ func (w *writer) relink(ctx context.Context, d *changeSet, l *linkage) error {
 
 // linkKids interns the keys of links, before and after, and returns the numbers of
 // those before.
-func (w *writer) linkKids(ctx context.Context, l *linkage) (map[int64]bool, error) {
+func (w *transaction) linkKids(ctx context.Context, l *linkage) (map[int64]bool, error) {
 	before := (&linkage{after: l.before}).indexed()
 	if err := w.intern(ctx, slices.Concat(before, l.keys)); err != nil {
 		return nil, err

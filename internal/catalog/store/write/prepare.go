@@ -1,15 +1,13 @@
-package store
+package write
 
 import (
 	"slices"
 	"unique"
 
-	"example.dev/ingestor/internal/catalog/store/body"
-
-	"example.dev/ingestor/internal/catalog/store/index"
-
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/store/body"
+	"example.dev/ingestor/internal/catalog/store/index"
 )
 
 // Prepared is a document with all that can be computed of it without the database, in a
