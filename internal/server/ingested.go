@@ -17,13 +17,13 @@ func (ingested) Prepare(n *tree.Node) any { return write.Prepare(n) }
 
 // Put implements ingest.Catalog.
 func (c ingested) Put(ctx context.Context, outcomes []ingest.Build) ([]ingest.Written, error) {
-	changes := make([]store.Change, len(outcomes))
+	changes := make([]write.Change, len(outcomes))
 	for i, o := range outcomes {
-		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]store.Document, len(o.Entities))}
+		changes[i] = write.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]write.Document, len(o.Entities))}
 		for j, e := range o.Entities {
-			changes[i].Put[j] = store.Document{JSON: e}
+			changes[i].Put[j] = write.Document{JSON: e}
 			if j < len(o.Prepared) {
-				changes[i].Put[j].Prepared, _ = o.Prepared[j].(*store.Prepared)
+				changes[i].Put[j].Prepared, _ = o.Prepared[j].(*write.Prepared)
 			}
 		}
 	}

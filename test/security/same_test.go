@@ -24,6 +24,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
@@ -276,7 +277,7 @@ var fetching = func() *tree.Node {
 // catalog, and returns their references.
 func (c *changing) put(t *testing.T) (refs []string) {
 	t.Helper()
-	change := store.Change{Provider: "test"}
+	change := write.Change{Provider: "test"}
 	for _, kind := range someKinds {
 		for _, namespace := range someNamespaces {
 			for i, owner := range append([]string{"user:default/ada"}, someGroups...) {
@@ -290,7 +291,7 @@ func (c *changing) put(t *testing.T) (refs []string) {
 				if len(errs) > 0 {
 					t.Fatal(errs[0])
 				}
-				change.Put = append(change.Put, store.Document{Node: docs[0]})
+				change.Put = append(change.Put, write.Document{Node: docs[0]})
 				refs = append(refs, strings.ToLower(kind)+":"+namespace+"/"+name)
 			}
 		}

@@ -81,8 +81,8 @@ func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[stri
 	for i := range keys {
 		what = keys[i].items.appendKey(fmt.Appendf(what, " %q %d ", keys[i].name, keys[i].kid))
 	}
-	q := ask(string(what), c)
-	answer, err := s.answer(ctx, revision, q, func(ctx context.Context) (any, int, int64, error) {
+	key := cacheKeyOf(string(what), c)
+	answer, err := s.cache.Compute(ctx, revision, key, func(ctx context.Context) (any, int, int64, error) {
 		all, at, err := s.countFacets(ctx, keys, c, revision)
 		weight := 1
 		for _, values := range all {
@@ -219,7 +219,7 @@ func withItem(values []Facet, n int) []Facet {
 
 // countValues scans all rows of the field or, if few entities pass, reads the fields of
 // each of them.
-func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c cond) ([]Facet, error) {
+func (s *Store) countValues(ctx context.Context, ask db.Asker, kid int64, c cond) ([]Facet, error) {
 	p, err := s.planFilter(ctx, c)
 	if err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c c
 		w := s.newSQL(!p.sparse)
 		text := "SELECT v.packed FROM (SELECT x.ref AS ref " + w.writeFrom(&p) + ") p CROSS JOIN fields v WHERE v.ref = p.ref"
 		counts := map[string]int{}
-		err := db.Each(ctx, asking, text, w.args, func(rows *db.Rows) error {
+		err := db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
 			var packed string
 			err := rows.Scan(&packed)
 			for value := range index.Values(packed, kid) {
@@ -251,7 +251,7 @@ func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c c
 	w := s.newSQL(true)
 	text := "SELECT coalesce(v.original, v.value), count(*) FROM search v WHERE " +
 		w.writeRows(cond{op: opHasValue, kid: kid}, "v") + w.writeAnd(c, "v.ref") + " GROUP BY v.value, v.original"
-	err = db.Each(ctx, asking, text, w.args, func(rows *db.Rows) error {
+	err = db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
 		var f Facet
 		err := rows.Scan(&f.Value, &f.Count)
 		values = append(values, f)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
@@ -29,8 +30,8 @@ func TestFence(t *testing.T) {
 				return err
 			},
 			"Sync": func(ctx context.Context) error {
-				docs := []Document{component(t, "a", `"type":"`+string(byte('0'+n))+`"`)}
-				_, err := one.Sync(ctx, Change{Provider: "p", Full: true, Put: docs})
+				docs := []write.Document{component(t, "a", `"type":"`+string(byte('0'+n))+`"`)}
+				_, err := one.Sync(ctx, write.Change{Provider: "p", Full: true, Put: docs})
 				return err
 			},
 			"SetSource": func(ctx context.Context) error { return mirror.New(one.DB).SetSource(ctx, "s", []byte{byte('0' + n)}) },

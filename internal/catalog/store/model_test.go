@@ -15,24 +15,26 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 )
 
 // document reads a document from YAML or JSON.
-func document(tb testing.TB, text string) Document {
+func document(tb testing.TB, text string) write.Document {
 	tb.Helper()
 	nodes, errs := tree.DecodeBytes([]byte(text))
 	if len(errs) > 0 {
 		tb.Fatal(errs[0])
 	}
-	return Document{Node: nodes[0]}
+	return write.Document{Node: nodes[0]}
 }
 
 // put stores documents.
-func put(tb testing.TB, s *Store, docs ...Document) {
+func put(tb testing.TB, s *Store, docs ...write.Document) {
 	tb.Helper()
-	r, err := s.Sync(tb.Context(), Change{Provider: "test", Full: true, Put: docs})
+	r, err := s.Sync(tb.Context(), write.Change{Provider: "test", Full: true, Put: docs})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -51,7 +53,7 @@ type model struct {
 }
 
 // modelOf indexes a document in memory.
-func modelOf(d Document) model {
+func modelOf(d write.Document) model {
 	m := model{ref: entity.RefOf(d.Node).String(), values: map[string][]string{}, items: map[string]bool{}, words: index.Words(d.Node)}
 	index.Walk(d.Node, func(key []byte, value, _ string) {
 		m.values[string(key)] = append(m.values[string(key)], value)
@@ -166,10 +168,10 @@ func choose(all []model, q Query) []string {
 
 // randomDocuments returns documents with few different values, so that there are
 // many ties.
-func randomDocuments(tb testing.TB, n int) []Document {
+func randomDocuments(tb testing.TB, n int) []write.Document {
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(all ...string) string { return all[random.IntN(len(all))] }
-	docs := make([]Document, n)
+	docs := make([]write.Document, n)
 	for i := range docs {
 		var b strings.Builder
 		fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\nmetadata:\n  name: %s-%d\n",
@@ -319,8 +321,8 @@ func TestQueryIsLikeModel(t *testing.T) {
 		asked, some := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			// The limit decides what is dense and what is sparse.
-			s.cached.sparseLimit = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
-			s.cached.forget()
+			s.maxSparse = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
+			s.cache = &cache.Cache{}
 			q := drawQuery(t, all)
 			model := q
 			model.Filter = cleaned(q.Filter)

@@ -115,23 +115,3 @@ func (p *plan) narrow(conds []cond, ids *index.Keys) []cond {
 	p.hi = db.After(p.lo)
 	return without(conds, at)
 }
-
-// refRange returns the bounds of the references of a kind.
-func (c *cond) refRange() (lo, hi string) { return c.values[0] + ":", c.values[0] + ";" }
-
-// isValue reports whether c passes one value of a field. Its rows are in the order of
-// references.
-func (c *cond) isValue() bool { return c.op == filter.OpIn && len(c.values) == 1 }
-
-// isIndexed reports whether rows of indexes include the references that pass c.
-func (c *cond) isIndexed() bool {
-	switch c.op {
-	case filter.OpIn, filter.OpHas, filter.OpPrefix, opWord, opKind:
-		return true
-	case filter.OpAny:
-		return len(c.conds) <= maxIndexes && !slices.ContainsFunc(c.conds, func(sub cond) bool { return !sub.isIndexed() })
-	case filter.OpAll:
-		return slices.ContainsFunc(c.conds, func(sub cond) bool { return sub.isIndexed() })
-	}
-	return false
-}

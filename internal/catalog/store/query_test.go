@@ -14,6 +14,7 @@ import (
 
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -111,7 +112,7 @@ func TestQuery(t *testing.T) {
 func TestSetsOfConditions(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		var docs []Document
+		var docs []write.Document
 		for i := range 40 {
 			docs = append(docs, small(t, "API", fmt.Sprint("n", i), fmt.Sprintf("spec: {type: %s, lifecycle: %s}", []string{"grpc", "rest"}[i%2], []string{"old", "new"}[i/2%2])))
 		}
@@ -130,7 +131,7 @@ func TestTotalFollowsChanges(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, replica := open(), open()
 		for n := 3; n >= 0; n-- {
-			var docs []Document
+			var docs []write.Document
 			for i := range n {
 				docs = append(docs, small(t, "API", fmt.Sprint("n", i), "spec: {type: grpc}"))
 			}
@@ -181,7 +182,7 @@ func digest(t *testing.T, s *Store, q Query) []byte {
 func TestEach(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		var docs []Document
+		var docs []write.Document
 		for i := range batch + 3 {
 			docs = append(docs, small(t, "API", fmt.Sprintf("n%03d", i), ""))
 		}
@@ -245,7 +246,7 @@ func TestEachLeavesRoom(t *testing.T) {
 			t.Error(err)
 		}
 		if err := s.Snapshot(ctx, func(ask db.Asker) error {
-			return s.many(ctx, ask, []string{"api:default/a"}, func(*Entity) {})
+			return s.readMany(ctx, ask, []string{"api:default/a"}, func(*Entity) {})
 		}); err != nil {
 			t.Errorf("read in a snapshot returned %v", err)
 		}

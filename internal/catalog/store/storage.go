@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"example.dev/ingestor/internal/catalog/store/cache"
 	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
@@ -23,9 +24,10 @@ type Store struct {
 	// time alone is not worth a write.
 	tried sync.Map
 	// These are for reading.
-	cached  cached
-	flights flights
+	cache   *cache.Cache
 	columns *column.Columns
+	// maxSparse, unless it is zero, is set by tests in place of sparseLimit.
+	maxSparse int
 }
 
 // maxColumnEntities is up to how many entities are counted in memory.
@@ -35,7 +37,7 @@ const maxColumnEntities = 500_000
 func New(d *db.DB, opts Options) *Store {
 	keys := &index.Keys{}
 	return &Store{
-		DB: d, Writer: write.New(d, keys, opts), keys: keys, bodies: newBodies(), columns: column.New(d, maxColumnEntities),
+		DB: d, Writer: write.New(d, keys, opts.UIDRetention), keys: keys, bodies: newBodies(), cache: &cache.Cache{}, columns: column.New(d, maxColumnEntities),
 	}
 }
 

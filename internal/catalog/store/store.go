@@ -1,13 +1,21 @@
 // Package store is the storage of the catalog: entities and the locations they are read
-// from. It uses the same SQL for two engines, SQLite and PostgreSQL.
+// from. It uses the same SQL for two engines, SQLite and PostgreSQL. It has the whole path
+// of a query, because planning, counting and reading call each other; how entities are
+// written, indexed, counted in memory and cached is in the packages below it.
 package store
 
 import (
 	"time"
 
 	"example.dev/ingestor/entity/filter"
-	"example.dev/ingestor/internal/catalog/store/write"
 )
+
+// Options configure the catalog's storage.
+type Options struct {
+	// UIDRetention is how long after its removal an entity gets its uid back if it is
+	// added again.
+	UIDRetention time.Duration
+}
 
 // Entity is an entity as it is served.
 type Entity struct {
@@ -18,16 +26,6 @@ type Entity struct {
 	// JSON is the entity with its uid, etag and relations.
 	JSON []byte
 }
-
-// What is written is declared in package write.
-type (
-	Options  = write.Options
-	Document = write.Document
-	Prepared = write.Prepared
-	Change   = write.Change
-	Result   = write.Result
-	Refusal  = write.Refusal
-)
 
 // Order is a field to sort by. Entities without the field come last in both directions.
 type Order struct {

@@ -177,13 +177,13 @@ func (stored) Prepare(n *tree.Node) any { return write.Prepare(n) }
 
 // Put implements Catalog.
 func (s stored) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
-	changes := make([]store.Change, len(outcomes))
+	changes := make([]write.Change, len(outcomes))
 	for i, o := range outcomes {
-		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep}
+		changes[i] = write.Change{Provider: o.Provider, Full: true, Keep: o.Keep}
 		for j, e := range o.Entities {
-			d := store.Document{JSON: e}
+			d := write.Document{JSON: e}
 			if j < len(o.Prepared) {
-				d.Prepared = o.Prepared[j].(*store.Prepared)
+				d.Prepared = o.Prepared[j].(*write.Prepared)
 			}
 			changes[i].Put = append(changes[i].Put, d)
 		}

@@ -30,10 +30,12 @@ const (
 	ListMark = "."
 	// Item is the value of a key that denotes an item of a list.
 	Item = "true"
-	// KindKey and NamespaceKey are the fields that a reference begins with.
-	KindKey      = "kind"
+	// KindKey is the key of the first part of a reference.
+	KindKey = "kind"
+	// NamespaceKey is the key of the second part of a reference.
 	NamespaceKey = "metadata.namespace"
-	UIDKey       = "metadata.uid"
+	// UIDKey is the key of the uid.
+	UIDKey = "metadata.uid"
 )
 
 // bare are keys below which nothing is indexed: the fields of a form, and what the

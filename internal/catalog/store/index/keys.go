@@ -11,6 +11,7 @@ type Keys struct {
 	number map[string]int64
 }
 
+// Get returns the number of a key, if it is cached.
 func (k *Keys) Get(key string) (int64, bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

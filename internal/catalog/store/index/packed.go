@@ -33,6 +33,7 @@ type Field struct {
 	Value, Original string
 }
 
+// Compare orders fields by key and value.
 func Compare(a, b Field) int {
 	return cmp.Or(cmp.Compare(a.Kid, b.Kid), strings.Compare(a.Value, b.Value))
 }

@@ -10,7 +10,7 @@ import (
 // keepUIDs stores the uids of entities that are about to be removed, and deletes those
 // whose retention has expired.
 func (w *transaction) keepUIDs(ctx context.Context, refs []string) error {
-	keep := w.s.opts.UIDRetention
+	keep := w.s.uidRetention
 	if keep == 0 || len(refs) == 0 {
 		return nil
 	}
@@ -34,10 +34,10 @@ func (w *transaction) keepUIDs(ctx context.Context, refs []string) error {
 
 // reuseUIDs restores the uids of entities that are added again.
 func (s *Writer) reuseUIDs(ctx context.Context, ask db.Asker, d *changeSet) error {
-	if s.opts.UIDRetention == 0 || d.added == 0 {
+	if s.uidRetention == 0 || d.added == 0 {
 		return nil
 	}
-	since := s.db.Now().Add(-s.opts.UIDRetention).UnixMilli()
+	since := s.db.Now().Add(-s.uidRetention).UnixMilli()
 	// Most of the time no entity was removed recently.
 	var last sql.NullInt64
 	err := db.Each(ctx, ask, "SELECT max(gone) FROM departed", nil, func(rows *db.Rows) error { return rows.Scan(&last) })

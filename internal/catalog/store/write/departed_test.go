@@ -10,7 +10,7 @@ func TestUIDRetention(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Writer) {
 		s := open()
 		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-		s.db.Now, s.opts.UIDRetention = func() time.Time { return now }, time.Hour
+		s.db.Now, s.uidRetention = func() time.Time { return now }, time.Hour
 		const a, b = "component:default/a", "component:default/b"
 		uid := func(ref string) string {
 			t.Helper()

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { database.Main(m) }
 func onBoth(t *testing.T, test func(t *testing.T, open func() *Writer)) {
 	t.Helper()
 	database.OnBoth(t, func(t *testing.T, openDB func() *db.DB) {
-		test(t, func() *Writer { return New(openDB(), &index.Keys{}, Options{}) })
+		test(t, func() *Writer { return New(openDB(), &index.Keys{}, 0) })
 	})
 }
 

@@ -12,17 +12,10 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// Options configure a Writer.
-type Options struct {
-	// UIDRetention is how long after its removal an entity gets its uid back if it is
-	// added again.
-	UIDRetention time.Duration
-}
-
 // Writer writes entities. All methods may be called concurrently.
 type Writer struct {
-	db   *db.DB
-	opts Options
+	db           *db.DB
+	uidRetention time.Duration
 	// writers serializes changes of entities in this process.
 	writers db.Writers
 	keys    *index.Keys
@@ -34,9 +27,10 @@ type Writer struct {
 	partDocuments int
 }
 
-// New returns a writer that caches the numbers of keys in keys.
-func New(d *db.DB, keys *index.Keys, opts Options) *Writer {
-	return &Writer{db: d, opts: opts, writers: db.NewWriters(), keys: keys}
+// New returns a writer that caches the numbers of keys in keys. An entity that is added
+// again within uidRetention after its removal gets its uid back.
+func New(d *db.DB, keys *index.Keys, uidRetention time.Duration) *Writer {
+	return &Writer{db: d, uidRetention: uidRetention, writers: db.NewWriters(), keys: keys}
 }
 
 // transaction changes entities.

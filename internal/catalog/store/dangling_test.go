@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/catalog/store/write"
 )
 
 // TestDangling checks references to an owner and a system that are not defined,
@@ -13,12 +15,12 @@ func TestDangling(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		entity := func(kind, name, spec string) Document {
-			return Document{JSON: fmt.Appendf(nil, `{"apiVersion":"backstage.io/v1alpha1","kind":%q,"metadata":{"name":%q},"spec":{%s}}`, kind, name, spec)}
+		entity := func(kind, name, spec string) write.Document {
+			return write.Document{JSON: fmt.Appendf(nil, `{"apiVersion":"backstage.io/v1alpha1","kind":%q,"metadata":{"name":%q},"spec":{%s}}`, kind, name, spec)}
 		}
-		put := func(provider string, documents ...Document) {
+		put := func(provider string, documents ...write.Document) {
 			t.Helper()
-			if _, err := s.SyncAll(t.Context(), []Change{{Provider: provider, Full: true, Put: documents}}); err != nil {
+			if _, err := s.SyncAll(t.Context(), []write.Change{{Provider: provider, Full: true, Put: documents}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,30 +1,27 @@
-package store
+package cache
 
 import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 )
 
-// flights deduplicates concurrent computations: callers with the same question at the
-// same revision wait for one answer. The question includes all conditions, also those
-// of permissions: callers who may see different entities ask different questions.
-type flights struct {
+// calls deduplicates concurrent computations: callers with the same key at the same
+// revision wait for one answer. The key must include all conditions, also those of
+// permissions: callers who may see different entities have different keys.
+type calls struct {
 	mu      sync.Mutex
-	running map[flightKey]*flight
-	// computed counts the answers that were computed.
-	computed atomic.Int64
+	running map[callKey]*call
 }
 
-type flightKey struct {
+type callKey struct {
 	revision int64
-	question question
+	key      Key
 }
 
-// flight is an answer that is being computed. It is canceled when no caller waits for
+// call is an answer that is being computed. It is canceled when no caller waits for
 // it any more.
-type flight struct {
+type call struct {
 	waiting int
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -34,7 +31,7 @@ type flight struct {
 
 // do returns the result of compute, which runs once for all callers that wait for the
 // same answer. The answer is shared and must not be changed.
-func (k *flights) do(ctx context.Context, key flightKey, compute func(context.Context) (any, error)) (any, error) {
+func (k *calls) do(ctx context.Context, key callKey, compute func(context.Context) (any, error)) (any, error) {
 	f := k.join(ctx, key, compute)
 	select {
 	case <-f.done:
@@ -46,7 +43,7 @@ func (k *flights) do(ctx context.Context, key flightKey, compute func(context.Co
 	}
 }
 
-func (k *flights) join(ctx context.Context, key flightKey, compute func(context.Context) (any, error)) *flight {
+func (k *calls) join(ctx context.Context, key callKey, compute func(context.Context) (any, error)) *call {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if f := k.running[key]; f != nil {
@@ -54,10 +51,10 @@ func (k *flights) join(ctx context.Context, key flightKey, compute func(context.
 		return f
 	}
 	if k.running == nil {
-		k.running = map[flightKey]*flight{}
+		k.running = map[callKey]*call{}
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f := &flight{waiting: 1, cancel: cancel, done: make(chan struct{})}
+	f := &call{waiting: 1, cancel: cancel, done: make(chan struct{})}
 	k.running[key] = f
 	go func() {
 		defer close(f.done)
@@ -74,7 +71,7 @@ func (k *flights) join(ctx context.Context, key flightKey, compute func(context.
 }
 
 // end makes the next caller start a new computation.
-func (k *flights) end(key flightKey, f *flight) {
+func (k *calls) end(key callKey, f *call) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.running[key] == f {
@@ -83,7 +80,7 @@ func (k *flights) end(key flightKey, f *flight) {
 }
 
 // leave is called by each caller that stops waiting.
-func (k *flights) leave(key flightKey, f *flight) {
+func (k *calls) leave(key callKey, f *call) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if f.waiting--; f.waiting > 0 {

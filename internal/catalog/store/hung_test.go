@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
 	"example.dev/ingestor/test/proxy"
@@ -22,13 +23,13 @@ func TestHungDatabase(t *testing.T) {
 	address.Host = p.Address()
 	const answer = 500 * time.Millisecond
 	s := opener(t, db.Options{Client: db.Postgres, URL: address.String(), Now: time.Now, Answer: answer})()
-	push(t, s, Change{Provider: "p", Full: true, Put: []Document{component(t, "a")}})
+	push(t, s, write.Change{Provider: "p", Full: true, Put: []write.Document{component(t, "a")}})
 	calls := map[string]func() error{
 		"Query":    func() error { _, err := s.Query(t.Context(), Query{Limit: 1}); return err },
 		"Get":      func() error { _, err := s.Get(t.Context(), "component:default/a"); return err },
 		"Revision": func() error { _, err := s.Revision(t.Context()); return err },
 		"Sync": func() error {
-			_, err := s.Sync(t.Context(), Change{Provider: "p", Put: []Document{component(t, "b")}})
+			_, err := s.Sync(t.Context(), write.Change{Provider: "p", Put: []write.Document{component(t, "b")}})
 			return err
 		},
 		"Fence": func() error { _, err := s.Fence(t.Context(), "x"); return err },

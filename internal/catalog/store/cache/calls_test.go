@@ -1,4 +1,4 @@
-package store
+package cache
 
 import (
 	"context"
@@ -7,13 +7,13 @@ import (
 	"testing/synctest"
 )
 
-// TestFlight checks that one computation serves all waiting callers, that
+// TestCalls checks that one computation serves all waiting callers, that
 // cancelled callers do not affect the others, and that nothing is computed
 // without a caller.
-func TestFlight(t *testing.T) {
-	key := flightKey{revision: 1}
+func TestCalls(t *testing.T) {
+	key := callKey{revision: 1}
 	synctest.Test(t, func(t *testing.T) {
-		var k flights
+		var k calls
 		begun, release := 0, make(chan struct{})
 		compute := func(ctx context.Context) (any, error) {
 			begun++
@@ -28,7 +28,7 @@ func TestFlight(t *testing.T) {
 			v   any
 			err error
 		}
-		ask := func(ctx context.Context, key flightKey) chan answer {
+		ask := func(ctx context.Context, key callKey) chan answer {
 			out := make(chan answer, 1)
 			go func() {
 				v, err := k.do(ctx, key, compute)
@@ -54,7 +54,7 @@ func TestFlight(t *testing.T) {
 		giveUp()
 		<-alone
 		synctest.Wait()
-		other := ask(t.Context(), flightKey{revision: 2})
+		other := ask(t.Context(), callKey{revision: 2})
 		again := ask(t.Context(), key)
 		if begun != 4 || len(k.running) != 2 {
 			t.Errorf("%d computations were started and %d are running, want 4 and 2", begun, len(k.running))

@@ -2,13 +2,66 @@ package store
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/catalog/store/column"
-	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/db"
 )
+
+// count returns how many entities pass the condition.
+func (s *Store) count(ctx context.Context, c cond) (int, error) {
+	if c.op == filter.OpFalse {
+		return 0, nil
+	}
+	revision, err := changelog.Revision(ctx, s.DB.Query)
+	if err != nil {
+		return 0, err
+	}
+	return s.countAt(ctx, c, revision)
+}
+
+// countAt counts at a known revision or a later one.
+func (s *Store) countAt(ctx context.Context, c cond, revision int64) (int, error) {
+	key := cacheKeyOf("count", c)
+	n, err := s.cache.Compute(ctx, revision, key, func(ctx context.Context) (any, int, int64, error) {
+		n, at, err := s.countNow(ctx, c, revision)
+		if err == nil {
+			s.cache.PutEstimate(key, cache.Estimate{N: n, Revision: at, At: s.Now()})
+		}
+		return n, 1, at, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n.(int), nil
+}
+
+// countNow counts at a revision or a later one, which it returns. It uses columns if
+// they are loaded or if there is much to count.
+func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at int64, err error) {
+	kids, ok := columnKeys(nil, c)
+	if ok {
+		if ok, err = s.inColumns(ctx, c, kids); err != nil {
+			return 0, 0, err
+		}
+	}
+	if ok {
+		ok, err = s.columns.With(ctx, revision, kids, func(v column.View) { n, at = passing(v, c).Count(), v.Revision() })
+		if ok || err != nil {
+			return n, at, err
+		}
+	}
+	p, err := s.planFilter(ctx, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	w := s.newSQL(!p.sparse)
+	text := "SELECT (SELECT n FROM revision), count(*) " + w.writeFrom(&p)
+	err = db.Each(ctx, s.DB.Query, text, w.args, func(rows *db.Rows) error { return rows.Scan(&at, &n) })
+	return n, at, err
+}
 
 // columnKeys reports whether columns can evaluate the condition, and returns the keys that
 // this takes. Words are not in columns.
@@ -77,29 +130,4 @@ func passing(v column.View, c cond) column.Set {
 		v.Select(set, c.kid, c.accepts)
 	}
 	return set
-}
-
-// accepts reports whether a condition on a key passes an entity with the value, which
-// is as it is indexed.
-func (c *cond) accepts(value string) bool {
-	if c.op == filter.OpHas {
-		return true
-	}
-	if value == index.NoValue {
-		return false
-	}
-	switch c.op {
-	case opHasValue:
-		return true
-	case filter.OpIn:
-		_, ok := slices.BinarySearch(c.values, value)
-		return ok
-	case filter.OpPrefix:
-		return strings.HasPrefix(value, c.values[0])
-	case opKind:
-		return value == c.values[0]
-	case opContains:
-		return strings.Contains(value, c.values[0])
-	}
-	return false
 }
