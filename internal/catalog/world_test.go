@@ -16,6 +16,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
@@ -126,9 +127,9 @@ func (w *world) put(yaml string) {
 	if len(errs) > 0 {
 		w.t.Fatal(errs[0])
 	}
-	change := store.Change{Provider: "test"}
+	change := write.Change{Provider: "test"}
 	for i, n := range docs {
-		d := store.Document{Node: n}
+		d := write.Document{Node: n}
 		if i > 0 {
 			d.Parent = "location:default/root"
 		}

@@ -13,6 +13,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
 )
@@ -352,7 +353,7 @@ spec: { type: service, owner: platform, steps: [] }
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			if _, err := w.store.Sync(t.Context(), store.Change{Provider: tc.provider, Put: []store.Document{{Node: docs[0]}}}); err != nil {
+			if _, err := w.store.Sync(t.Context(), write.Change{Provider: tc.provider, Put: []write.Document{{Node: docs[0]}}}); err != nil {
 				t.Fatal(err)
 			}
 			var got struct {

@@ -23,6 +23,7 @@ import (
 	"example.dev/ingestor/internal/catalog"
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
@@ -286,9 +287,9 @@ func (w *world) put(yaml string) {
 	if len(errs) > 0 {
 		w.t.Fatal(errs[0])
 	}
-	change := store.Change{Provider: "test"}
+	change := write.Change{Provider: "test"}
 	for _, n := range docs {
-		change.Put = append(change.Put, store.Document{Node: n})
+		change.Put = append(change.Put, write.Document{Node: n})
 	}
 	if _, err := w.store.Sync(w.t.Context(), change); err != nil {
 		w.t.Fatal(err)

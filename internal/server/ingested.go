@@ -5,6 +5,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/ingestion/batch"
 	"example.dev/ingestor/internal/ingestion/inspect"
 	"example.dev/ingestor/internal/ingestion/unit"
@@ -14,17 +15,17 @@ import (
 type ingested struct{ store *store.Store }
 
 // Prepare implements ingest.Catalog.
-func (ingested) Prepare(n *tree.Node) any { return store.Prepare(n) }
+func (ingested) Prepare(n *tree.Node) any { return write.Prepare(n) }
 
 // Put implements ingest.Catalog.
 func (c ingested) Put(ctx context.Context, outcomes []unit.Build) ([]batch.Written, error) {
-	changes := make([]store.Change, len(outcomes))
+	changes := make([]write.Change, len(outcomes))
 	for i, o := range outcomes {
-		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]store.Document, len(o.Entities))}
+		changes[i] = write.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]write.Document, len(o.Entities))}
 		for j, e := range o.Entities {
-			changes[i].Put[j] = store.Document{JSON: e}
+			changes[i].Put[j] = write.Document{JSON: e}
 			if j < len(o.Prepared) {
-				changes[i].Put[j].Prepared, _ = o.Prepared[j].(*store.Prepared)
+				changes[i].Put[j].Prepared, _ = o.Prepared[j].(*write.Prepared)
 			}
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
@@ -293,7 +294,7 @@ var fetching = func() *tree.Node {
 // catalog, and returns their references.
 func (c *changing) put(t *testing.T) (refs []string) {
 	t.Helper()
-	change := store.Change{Provider: "test"}
+	change := write.Change{Provider: "test"}
 	for _, kind := range someKinds {
 		for _, namespace := range someNamespaces {
 			for i, owner := range append([]string{"user:default/ada"}, someGroups...) {
@@ -307,7 +308,7 @@ func (c *changing) put(t *testing.T) (refs []string) {
 				if len(errs) > 0 {
 					t.Fatal(errs[0])
 				}
-				change.Put = append(change.Put, store.Document{Node: docs[0]})
+				change.Put = append(change.Put, write.Document{Node: docs[0]})
 				refs = append(refs, strings.ToLower(kind)+":"+namespace+"/"+name)
 			}
 		}

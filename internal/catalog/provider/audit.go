@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
 )
 
 // recordPush records a push that was carried out.
-func (in *Providers) recordPush(ctx context.Context, full bool, provider string, res store.Result, refused []refusal) {
+func (in *Providers) recordPush(ctx context.Context, full bool, provider string, res write.Result, refused []refusal) {
 	in.recordDenied(ctx, provider, refused)
 	in.audit.Record(ctx, audit.Event{
 		Name: pushEvent(full), Result: audit.Success, Target: map[string]string{"provider": provider},

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/provider/location"
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
@@ -32,7 +32,7 @@ type pushChecker struct {
 	refused []refusal
 	// put are the indices of the accepted entries, and taken their references.
 	put   []int
-	docs  []store.Document
+	docs  []write.Document
 	spool *spool.Spool
 	taken []string
 	buf   []byte
@@ -74,9 +74,9 @@ func (j *pushChecker) refuse(i int, ref, reason string) {
 
 // judge returns the change that the entries make. An entity that is both put and
 // removed is put, whatever the order.
-func (j *pushChecker) judge(entries []entry, full, strict bool) (store.Change, error) {
+func (j *pushChecker) judge(entries []entry, full, strict bool) (write.Change, error) {
 	j.entries = entries
-	change := store.Change{Provider: j.provider}
+	change := write.Change{Provider: j.provider}
 	theirs, err := j.foreign(full, strict)
 	if err != nil {
 		return change, err
@@ -179,7 +179,7 @@ func (j *pushChecker) entity(i int, n *tree.Node, theirs obstacles) error {
 	if err != nil {
 		return err
 	}
-	j.docs = append(j.docs, store.Document{Spooled: text, Ref: canonical})
+	j.docs = append(j.docs, write.Document{Spooled: text, Ref: canonical})
 	j.taken = append(j.taken, canonical)
 	return nil
 }
@@ -246,7 +246,7 @@ func owners(n *tree.Node) []string {
 // whole makes the change replace everything that the provider has. An entity whose new
 // version was refused keeps its old one; if it is unknown which entities these are, or
 // if nothing was accepted, none is removed.
-func (j *pushChecker) whole(change *store.Change, theirs obstacles) error {
+func (j *pushChecker) whole(change *write.Change, theirs obstacles) error {
 	if len(j.refused) == 0 && j.unlimited() && j.mayForget("user:") == "" {
 		change.Full = true
 		return nil
@@ -304,7 +304,7 @@ func (j *pushChecker) foreign(full, strict bool) (obstacles, error) {
 				continue
 			}
 			if e.Provider != j.provider {
-				out.change[e.Ref] = j.in.belongs(j.ctx, store.Refusal{Ref: e.Ref, Owner: e.Provider})
+				out.change[e.Ref] = j.in.belongs(j.ctx, write.Refusal{Ref: e.Ref, Owner: e.Provider})
 				continue
 			}
 			r, err := permission.ResourceOf(e.Ref, e.JSON)

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/spool"
@@ -97,7 +97,7 @@ func (in *Providers) deleteProvider(w http.ResponseWriter, r *http.Request) erro
 		}
 	}
 	defer in.pushes.turn(name)()
-	res, err := in.store.Sync(ctx, store.Change{Provider: name, Full: true})
+	res, err := in.store.Sync(ctx, write.Change{Provider: name, Full: true})
 	if err == nil && res.Removed == 0 {
 		err = rest.NotFound("Found no entities of provider %s", name)
 	}
@@ -227,7 +227,7 @@ func settle(entities int) {
 }
 
 // pushed counts and logs a push.
-func (in *Providers) pushed(name string, full bool, res store.Result, refused int) {
+func (in *Providers) pushed(name string, full bool, res write.Result, refused int) {
 	if res.Added+res.Updated+res.Removed+refused == 0 {
 		in.metrics.synced(fromPush, syncUnchanged)
 		return

@@ -14,6 +14,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/jobs"
 )
 
@@ -259,7 +260,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.store.Sync(t.Context(), store.Change{Provider: store.LocationProvider("gone"), Put: []store.Document{{Node: n}}}); err != nil {
+	if _, err := f.store.Sync(t.Context(), write.Change{Provider: store.LocationProvider("gone"), Put: []write.Document{{Node: n}}}); err != nil {
 		t.Fatal(err)
 	}
 	check()

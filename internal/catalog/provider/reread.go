@@ -11,6 +11,7 @@ import (
 
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -163,7 +164,7 @@ func (in *Providers) put(ctx context.Context, r *reading, res *location.Result, 
 	conflicts := in.conflictsOf(ctx, result.Refused)
 	if !slices.Equal(conflicts, r.conflicts) {
 		mark(conflicts)
-		correction := store.Change{Provider: r.provider(), Put: []store.Document{{Node: own.Node}}}
+		correction := write.Change{Provider: r.provider(), Put: []write.Document{{Node: own.Node}}}
 		if _, err := in.store.Sync(ctx, correction); err != nil {
 			return nil, err
 		}
@@ -173,11 +174,11 @@ func (in *Providers) put(ctx context.Context, r *reading, res *location.Result, 
 }
 
 // changeOf returns the change to write.
-func (in *Providers) changeOf(ctx context.Context, r *reading, res *location.Result, failed error) (store.Change, error) {
-	change := store.Change{Provider: r.provider(), Full: failed == nil && res.Complete && len(res.Keep) == 0}
+func (in *Providers) changeOf(ctx context.Context, r *reading, res *location.Result, failed error) (write.Change, error) {
+	change := write.Change{Provider: r.provider(), Full: failed == nil && res.Complete && len(res.Keep) == 0}
 	var put []string
 	for _, d := range res.Documents {
-		change.Put = append(change.Put, store.Document{Node: d.Node, Parent: d.Parent})
+		change.Put = append(change.Put, write.Document{Node: d.Node, Parent: d.Parent})
 		put = append(put, d.Ref)
 	}
 	if failed != nil || !res.Complete {
@@ -208,7 +209,7 @@ func (in *Providers) orphaned(ctx context.Context, r *reading) error {
 	if !errors.Is(err, db.ErrNotFound) {
 		return err
 	}
-	_, err = in.store.Sync(ctx, store.Change{Provider: r.provider(), Full: true})
+	_, err = in.store.Sync(ctx, write.Change{Provider: r.provider(), Full: true})
 	return err
 }
 
@@ -235,7 +236,7 @@ func (in *Providers) note(ctx context.Context, r *reading, problem string) error
 }
 
 // conflictsOf converts refusals to problems.
-func (in *Providers) conflictsOf(ctx context.Context, refused []store.Refusal) []location.Problem {
+func (in *Providers) conflictsOf(ctx context.Context, refused []write.Refusal) []location.Problem {
 	var out []location.Problem
 	for _, r := range refused {
 		out = append(out, location.Problem{Name: "ConflictError", Message: in.belongs(ctx, r)})
@@ -245,7 +246,7 @@ func (in *Providers) conflictsOf(ctx context.Context, refused []store.Refusal) [
 
 // belongs says which provider owns an entity that another one tried to write, by a name
 // that users know.
-func (in *Providers) belongs(ctx context.Context, r store.Refusal) string {
+func (in *Providers) belongs(ctx context.Context, r write.Refusal) string {
 	owner := "provider " + r.Owner
 	if id, ok := strings.CutPrefix(r.Owner, store.LocationProvider("")); ok {
 		owner = "location " + id

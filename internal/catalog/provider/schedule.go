@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/jobs"
 )
@@ -134,7 +135,7 @@ func (in *Providers) removeOrphans(ctx context.Context, owners map[string]int, k
 		if !ok || known[id] {
 			continue
 		}
-		res, err := in.store.Sync(ctx, store.Change{Provider: owner, Full: true})
+		res, err := in.store.Sync(ctx, write.Change{Provider: owner, Full: true})
 		if err != nil {
 			return err
 		}

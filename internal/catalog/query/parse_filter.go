@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity/filter"
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/rest"
 )
 
@@ -94,7 +94,7 @@ func CheckKey(what, key string) error {
 	if err := rest.CheckText(what, key); err != nil {
 		return err
 	}
-	if !store.Indexed(key) {
+	if !index.Indexed(key) {
 		return rest.Input("Invalid %s, the field '%s' cannot be searched: forms and steps of Templates are not indexed", what, rest.Short(key))
 	}
 	return nil

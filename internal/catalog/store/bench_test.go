@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/test/database"
 )
 
 // benchDocs returns n documents of about 2.5 KB, all owned by one of a few
 // groups.
-func benchDocs(tb testing.TB, n int) []Document {
+func benchDocs(tb testing.TB, n int) []write.Document {
 	tb.Helper()
-	docs := make([]Document, n)
+	docs := make([]write.Document, n)
 	filler := ""
 	for len(filler) < 1200 {
 		filler += "A database for everybody, with backups and a button to press. "
@@ -31,7 +32,7 @@ func benchDocs(tb testing.TB, n int) []Document {
 		if len(errs) > 0 {
 			tb.Fatal(errs[0])
 		}
-		docs[i] = Document{Node: nodes[0]}
+		docs[i] = write.Document{Node: nodes[0]}
 	}
 	return docs
 }
@@ -45,7 +46,7 @@ func BenchmarkSyncEmpty(b *testing.B) {
 	docs := benchDocs(b, 10_000)
 	for b.Loop() {
 		s := openBench(b)
-		r, err := s.Sync(b.Context(), Change{Provider: "bench", Full: true, Put: docs})
+		r, err := s.Sync(b.Context(), write.Change{Provider: "bench", Full: true, Put: docs})
 		if err != nil || r.Added != len(docs) {
 			b.Fatal(r, err)
 		}
@@ -55,7 +56,7 @@ func BenchmarkSyncEmpty(b *testing.B) {
 func BenchmarkSyncUnchanged(b *testing.B) {
 	docs := benchDocs(b, 10_000)
 	s := openBench(b)
-	c := Change{Provider: "bench", Full: true, Put: docs}
+	c := write.Change{Provider: "bench", Full: true, Put: docs}
 	if _, err := s.Sync(b.Context(), c); err != nil {
 		b.Fatal(err)
 	}
@@ -69,16 +70,16 @@ func BenchmarkSyncUnchanged(b *testing.B) {
 
 // BenchmarkSyncOne changes one entity, and with it a group that owns all others.
 func BenchmarkSyncOne(b *testing.B) {
-	docs := []Document{group(b, "team")}
+	docs := []write.Document{group(b, "team")}
 	for i := range 10_000 {
 		docs = append(docs, component(b, fmt.Sprint("c", i), `"owner":"team"`))
 	}
 	s := openBench(b)
-	push(b, s, Change{Provider: "bench", Full: true, Put: docs})
+	push(b, s, write.Change{Provider: "bench", Full: true, Put: docs})
 	owners := []string{`"owner":"none"`, `"owner":"team"`}
 	n := 0
 	for b.Loop() {
-		r := push(b, s, Change{Provider: "bench", Put: []Document{component(b, "c7", owners[n%2])}})
+		r := push(b, s, write.Change{Provider: "bench", Put: []write.Document{component(b, "c7", owners[n%2])}})
 		if n++; r.Updated != 1 {
 			b.Fatal(r)
 		}

@@ -38,7 +38,7 @@ func (s *Store) fill(ctx context.Context, ask db.Asker, items []Entity) (bool, e
 		return true, nil
 	}
 	read := make(map[string][]byte, len(missing))
-	err := s.many(ctx, ask, missing, func(e *Entity) {
+	err := s.readMany(ctx, ask, missing, func(e *Entity) {
 		read[e.ETag] = e.JSON
 		s.bodies.cache.Set(e.ETag, e.JSON)
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/write"
 )
 
 // TestQueryIsOfOneMoment has a replica write states, in each of which all
@@ -18,7 +19,7 @@ func TestQueryIsOfOneMoment(t *testing.T) {
 		const states, entities = 40, 20
 		reader, writer := open(), open()
 		write := func(state int) {
-			c := Change{Provider: "p", Full: true}
+			c := write.Change{Provider: "p", Full: true}
 			for i := range entities {
 				// Every third state repeats, so that its cached entities are used again.
 				c.Put = append(c.Put, component(t, fmt.Sprint("c", i), fmt.Sprintf(`"n":%d`, state%3)))
@@ -72,13 +73,13 @@ func TestQueryIsOfOneMoment(t *testing.T) {
 func TestFillNotices(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a", `"n":1`), component(t, "b", `"n":1`)}})
+		push(t, s, write.Change{Provider: "p", Put: []write.Document{component(t, "a", `"n":1`), component(t, "b", `"n":1`)}})
 		page, err := s.Query(t.Context(), Query{Limit: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		other := open()
-		push(t, other, Change{Provider: "p", Put: []Document{component(t, "a", `"n":2`)}})
+		push(t, other, write.Change{Provider: "p", Put: []write.Document{component(t, "a", `"n":2`)}})
 		items := []Entity{{Ref: page.Items[0].Ref, ETag: page.Items[0].ETag}, {Ref: page.Items[1].Ref, ETag: page.Items[1].ETag}}
 		if same, err := other.fill(t.Context(), other.DB.Query, items); err != nil || same {
 			t.Errorf("store without a cached body: same is %t, error %v; want false", same, err)
@@ -97,7 +98,7 @@ func TestManyAreOfOneMoment(t *testing.T) {
 		reader, writer := open(), open()
 		refs := make([]string, entities)
 		write := func(state int) error {
-			c := Change{Provider: "p", Full: true}
+			c := write.Change{Provider: "p", Full: true}
 			for i := range refs {
 				refs[i] = fmt.Sprint("component:default/c", i)
 				c.Put = append(c.Put, component(t, fmt.Sprint("c", i), fmt.Sprintf(`"n":%d`, state)))
@@ -148,12 +149,12 @@ func TestFacetsAreOfOneMoment(t *testing.T) {
 	for i := range fields {
 		names = append(names, fmt.Sprint("spec.f", i))
 	}
-	state := func(n int) Change {
+	state := func(n int) write.Change {
 		spec := make([]string, fields)
 		for i := range spec {
 			spec[i] = fmt.Sprintf(`"f%d":%d`, i, n)
 		}
-		return Change{Provider: "p", Full: true, Put: []Document{component(t, "c", spec...)}}
+		return write.Change{Provider: "p", Full: true, Put: []write.Document{component(t, "c", spec...)}}
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		reader, writer := open(), open()

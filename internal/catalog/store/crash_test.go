@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
 )
@@ -18,9 +19,9 @@ const crashPath = "STORE_CRASH_PATH"
 
 // generation returns all documents of one generation. Every field of each has
 // its number.
-func generation(tb testing.TB, n, size int) []Document {
+func generation(tb testing.TB, n, size int) []write.Document {
 	tb.Helper()
-	docs := []Document{group(tb, "even"), group(tb, "odd")}
+	docs := []write.Document{group(tb, "even"), group(tb, "odd")}
 	for i := range size {
 		docs = append(docs, component(tb, fmt.Sprint("c", i),
 			fmt.Sprintf(`"generation":"g%d","type":"t%[1]d","owner":%[2]q`, n, []string{"even", "odd"}[n%2])))
@@ -37,7 +38,7 @@ func TestCrash(t *testing.T) {
 		s := opener(t, db.Options{Client: db.SQLite, Path: path, Now: time.Now})()
 		fmt.Println("ready")
 		for n := range 10_000 {
-			push(t, s, Change{Provider: "p", Full: true, Put: generation(t, n, crashSize)})
+			push(t, s, write.Change{Provider: "p", Full: true, Put: generation(t, n, crashSize)})
 		}
 		return
 	}

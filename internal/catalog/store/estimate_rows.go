@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -18,7 +19,7 @@ const sparseLimit = 2048
 // in a UNION.
 const maxUnion = 100
 
-func (s *Store) sparseLimit() int { return cmp.Or(s.cached.sparseLimit, sparseLimit) }
+func (s *Store) sparseLimit() int { return cmp.Or(s.maxSparse, sparseLimit) }
 
 // estimateCover returns a condition whose rows cover what passes c, and perhaps more,
 // and the number of rows, at most about sparseLimit. Of conditions that must all pass
@@ -62,8 +63,8 @@ func (s *Store) estimateCover(ctx context.Context, c cond, p *plan) (cond, int, 
 // estimateRows returns how many rows there are for c within the bounds of p, at most
 // sparseLimit.
 func (s *Store) estimateRows(ctx context.Context, c cond, p *plan) (int, error) {
-	q := ask("rows "+p.lo, c)
-	if n, ok := s.cached.last(s.Now(), q); ok {
+	key := cacheKeyOf("rows "+p.lo, c)
+	if n, ok := s.cache.Estimate(s.Now(), key); ok {
 		return n, nil
 	}
 	w := s.newSQL(false)
@@ -71,7 +72,7 @@ func (s *Store) estimateRows(ctx context.Context, c cond, p *plan) (int, error) 
 	revision, n := int64(0), 0
 	err := db.Each(ctx, s.DB.Query, text, w.args, func(rows *db.Rows) error { return rows.Scan(&revision, &n) })
 	if err == nil {
-		s.cached.guess(q, guess{n, revision, s.Now()})
+		s.cache.PutEstimate(key, cache.Estimate{N: n, Revision: revision, At: s.Now()})
 	}
 	return n, err
 }
@@ -79,7 +80,7 @@ func (s *Store) estimateRows(ctx context.Context, c cond, p *plan) (int, error) 
 // estimateMatches returns how many entities pass c, for which p is the plan. If exact
 // is false, there may be fewer, and also more if n has reached sparseLimit.
 func (s *Store) estimateMatches(ctx context.Context, c cond, p *plan) (n int, exact bool, err error) {
-	if n, ok := s.cached.last(s.Now(), ask("count", c)); ok {
+	if n, ok := s.cache.Estimate(s.Now(), cacheKeyOf("count", c)); ok {
 		return n, true, nil
 	}
 	switch {

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/changelog"
+	"example.dev/ingestor/internal/catalog/store/column"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -58,9 +61,9 @@ func (k *keyResolver) facetKeys(facets []string) []facetKey {
 		}
 		seen[facet] = true
 		key := facetKey{name: facet, items: never}
-		key.kid, key.known = k.id(lowerKey(facet))
-		if in := k.listItem(lowerKey(facet)); in.op != filter.OpFalse {
-			key.items = anyOf(in, k.resolveField(filter.In(facet, item)))
+		key.kid, key.known = k.id(index.LowerKey(facet))
+		if in := k.listItem(index.LowerKey(facet)); in.op != filter.OpFalse {
+			key.items = anyOf(in, k.resolveField(filter.In(facet, index.Item)))
 		}
 		keys = append(keys, key)
 	}
@@ -70,7 +73,7 @@ func (k *keyResolver) facetKeys(facets []string) []facetKey {
 // facetsOf counts at the current revision. The question includes the whole condition
 // and the meaning of the field names.
 func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
-	revision, err := s.revision(ctx)
+	revision, err := changelog.Revision(ctx, s.DB.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +81,8 @@ func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[stri
 	for i := range keys {
 		what = keys[i].items.appendKey(fmt.Appendf(what, " %q %d ", keys[i].name, keys[i].kid))
 	}
-	q := ask(string(what), c)
-	answer, err := s.answer(ctx, revision, q, func(ctx context.Context) (any, int, int64, error) {
+	key := cacheKeyOf(string(what), c)
+	answer, err := s.cache.Compute(ctx, revision, key, func(ctx context.Context) (any, int, int64, error) {
 		all, at, err := s.countFacets(ctx, keys, c, revision)
 		weight := 1
 		for _, values := range all {
@@ -101,13 +104,13 @@ func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[stri
 // the database if columns cannot answer.
 func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revision int64) (map[string][]Facet, int64, error) {
 	all, at := map[string][]Facet{}, revision
-	kids, ok := tallies(nil, c)
+	kids, ok := columnKeys(nil, c)
 	for i := range keys {
 		if keys[i].known {
 			kids = append(kids, keys[i].kid)
 		}
 		if ok {
-			kids, ok = tallies(kids, keys[i].items)
+			kids, ok = columnKeys(kids, keys[i].items)
 		}
 	}
 	if ok {
@@ -117,12 +120,11 @@ func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revisi
 		}
 	}
 	if ok {
-		done, err := s.columns.with(ctx, s, revision, kids, func() {
-			k := &s.columns
-			at = k.revision
-			set := k.passing(c)
+		done, err := s.columns.With(ctx, revision, kids, func(v column.View) {
+			at = v.Revision()
+			set := passing(v, c)
 			for i := range keys {
-				all[keys[i].name] = k.facet(&keys[i], set)
+				all[keys[i].name] = keys[i].count(v, set)
 			}
 		})
 		if done || err != nil {
@@ -133,25 +135,30 @@ func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revisi
 	return all, revision, err
 }
 
-// facet counts the values of a field among the entities of a set.
-func (k *columns) facet(key *facetKey, set bitset) []Facet {
+// count counts the values of the field among the entities of a set.
+func (key *facetKey) count(v column.View, set column.Set) []Facet {
 	values := []Facet{}
 	if key.known {
-		values = k.byKid[key.kid].count(set)
+		v.Count(set, key.kid, func(value string, n int) { values = append(values, Facet{value, n}) })
+		sortFacets(values)
 	}
 	if key.items.op == filter.OpFalse {
 		return values
 	}
-	having := k.passing(key.items)
-	having.and(set)
-	return withItem(values, having.count())
+	having := passing(v, key.items)
+	having.And(set)
+	return withItem(values, having.Count())
+}
+
+func sortFacets(values []Facet) {
+	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
 }
 
 // queryFacets counts in the database.
 func (s *Store) queryFacets(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
 	all := make(map[string][]Facet, len(keys))
 	count := func(ask db.Asker) (same bool, err error) {
-		revision, err := revisionOf(ctx, ask)
+		revision, err := changelog.Revision(ctx, ask)
 		if err != nil {
 			return false, err
 		}
@@ -160,7 +167,7 @@ func (s *Store) queryFacets(ctx context.Context, keys []facetKey, c cond) (map[s
 				return false, err
 			}
 		}
-		after, err := revisionOf(ctx, ask)
+		after, err := changelog.Revision(ctx, ask)
 		return after == revision, err
 	}
 	same, err := count(s.DB.Query)
@@ -182,7 +189,7 @@ func (s *Store) queryFacet(ctx context.Context, ask db.Asker, key *facetKey, c c
 		if values, err = s.countValues(ctx, ask, key.kid, c); err != nil {
 			return nil, err
 		}
-		slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
+		sortFacets(values)
 	}
 	if key.items.op == filter.OpFalse {
 		return values, nil
@@ -204,21 +211,15 @@ func withItem(values []Facet, n int) []Facet {
 	if n == 0 {
 		return values
 	}
-	values = slices.DeleteFunc(values, func(f Facet) bool { return f.Value == item })
-	values = append(values, Facet{item, n})
-	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
+	values = slices.DeleteFunc(values, func(f Facet) bool { return f.Value == index.Item })
+	values = append(values, Facet{index.Item, n})
+	sortFacets(values)
 	return values
-}
-
-// revisionOf returns the revision that a db.Asker sees.
-func revisionOf(ctx context.Context, ask db.Asker) (n int64, err error) {
-	err = db.Each(ctx, ask, "SELECT n FROM revision", nil, func(rows *db.Rows) error { return rows.Scan(&n) })
-	return n, err
 }
 
 // countValues scans all rows of the field or, if few entities pass, reads the fields of
 // each of them.
-func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c cond) ([]Facet, error) {
+func (s *Store) countValues(ctx context.Context, ask db.Asker, kid int64, c cond) ([]Facet, error) {
 	p, err := s.planFilter(ctx, c)
 	if err != nil {
 		return nil, err
@@ -234,10 +235,10 @@ func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c c
 		w := s.newSQL(!p.sparse)
 		text := "SELECT v.packed FROM (SELECT x.ref AS ref " + w.writeFrom(&p) + ") p CROSS JOIN fields v WHERE v.ref = p.ref"
 		counts := map[string]int{}
-		err := db.Each(ctx, asking, text, w.args, func(rows *db.Rows) error {
+		err := db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
 			var packed string
 			err := rows.Scan(&packed)
-			for value := range valuesOf(packed, kid) {
+			for value := range index.Values(packed, kid) {
 				counts[value]++
 			}
 			return err
@@ -250,7 +251,7 @@ func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c c
 	w := s.newSQL(true)
 	text := "SELECT coalesce(v.original, v.value), count(*) FROM search v WHERE " +
 		w.writeRows(cond{op: opHasValue, kid: kid}, "v") + w.writeAnd(c, "v.ref") + " GROUP BY v.value, v.original"
-	err = db.Each(ctx, asking, text, w.args, func(rows *db.Rows) error {
+	err = db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
 		var f Facet
 		err := rows.Scan(&f.Value, &f.Count)
 		values = append(values, f)

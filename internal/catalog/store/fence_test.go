@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
@@ -29,8 +30,8 @@ func TestFence(t *testing.T) {
 				return err
 			},
 			"Sync": func(ctx context.Context) error {
-				docs := []Document{component(t, "a", `"type":"`+string(byte('0'+n))+`"`)}
-				_, err := one.Sync(ctx, Change{Provider: "p", Full: true, Put: docs})
+				docs := []write.Document{component(t, "a", `"type":"`+string(byte('0'+n))+`"`)}
+				_, err := one.Sync(ctx, write.Change{Provider: "p", Full: true, Put: docs})
 				return err
 			},
 			"SetSource": func(ctx context.Context) error { return mirror.New(one.DB).SetSource(ctx, "s", []byte{byte('0' + n)}) },
@@ -64,30 +65,6 @@ func TestFence(t *testing.T) {
 					t.Errorf("write within a superseded outer fence returned %v, want db.ErrSuperseded", err)
 				}
 			})
-		}
-	})
-}
-
-// TestOneSnapshot commits another change between two reads of a plan: the plan
-// sees the entity that it would move to another provider, but not the entities
-// that this provider got at the same time.
-func TestOneSnapshot(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() *Store) {
-		s, other := open(), open()
-		x, y := component(t, "x"), component(t, "y")
-		s.betweenReads = func() {
-			s.betweenReads = nil
-			changes := []Change{{Provider: "p", Put: []Document{y}}, {Provider: "q", Put: []Document{x}}}
-			if _, err := other.SyncAll(t.Context(), changes); err != nil {
-				t.Error(err)
-			}
-		}
-		r := push(t, s, Change{Provider: "p", Full: true, Put: []Document{x}})
-		if r.Removed != 1 || len(r.Refused) != 1 {
-			t.Errorf("result %+v matches no serial order", r)
-		}
-		if refs, err := s.Refs(t.Context(), "p"); len(refs) != 0 || err != nil {
-			t.Errorf("provider has %v after an empty full change (%v), want none", refs, err)
 		}
 	})
 }

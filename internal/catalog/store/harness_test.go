@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"testing"
 
 	"example.dev/ingestor/internal/db"
@@ -27,3 +28,5 @@ func opener(tb testing.TB, opts db.Options) func() *Store {
 		return New(database.Open(tb, opts), Options{})
 	}
 }
+
+func isNotFound(err error) bool { return errors.Is(err, db.ErrNotFound) }

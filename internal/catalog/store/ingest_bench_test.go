@@ -14,6 +14,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/test/database"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/xrd"
@@ -40,11 +41,11 @@ func sampleEntities(tb testing.TB) []string {
 
 // sampleChanges returns the changes of the providers from..to, as ingestion
 // writes them.
-func sampleChanges(tb testing.TB, entities []string, from, to int) []Change {
+func sampleChanges(tb testing.TB, entities []string, from, to int) []write.Change {
 	tb.Helper()
-	var changes []Change
+	var changes []write.Change
 	for i := from; i < to; i++ {
-		c := Change{Provider: fmt.Sprint("definition:", i), Full: true}
+		c := write.Change{Provider: fmt.Sprint("definition:", i), Full: true}
 		for _, text := range entities {
 			text = strings.NewReplacer("xsamples0", fmt.Sprint("xsamples", i), "Sample0", fmt.Sprint("Sample", i),
 				"Sample 0", fmt.Sprint("Sample ", i), "samples0", fmt.Sprint("samples", i)).Replace(text)
@@ -52,7 +53,7 @@ func sampleChanges(tb testing.TB, entities []string, from, to int) []Change {
 			if err != nil {
 				tb.Fatal(err)
 			}
-			c.Put = append(c.Put, Document{Node: n})
+			c.Put = append(c.Put, write.Document{Node: n})
 		}
 		changes = append(changes, c)
 	}
@@ -156,7 +157,7 @@ func BenchmarkSyncAllAtOnce(b *testing.B) {
 					changes := sampleChanges(b, entities, from, min(from+size, definitions))
 					for i := range changes {
 						for j, d := range changes[i].Put {
-							changes[i].Put[j] = Document{Prepared: Prepare(d.Node)}
+							changes[i].Put[j] = write.Document{Prepared: write.Prepare(d.Node)}
 						}
 					}
 					if _, err := s.SyncAll(b.Context(), changes); err != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"example.dev/ingestor/internal/catalog/store/cache"
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -102,7 +104,7 @@ func (s *Store) eachOf(ctx context.Context, ask db.Asker, p *pagePlan, yield fun
 	}
 	for some := range slices.Chunk(refs, batch) {
 		found := make(map[string]*Entity, batch)
-		if err := s.many(ctx, ask, some, func(e *Entity) { found[e.Ref] = e }); err != nil {
+		if err := s.readMany(ctx, ask, some, func(e *Entity) { found[e.Ref] = e }); err != nil {
 			return err
 		}
 		for _, ref := range some {
@@ -156,19 +158,19 @@ func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
 
 // digestAt returns the digest, which it caches for the revision.
 func (s *Store) digestAt(ctx context.Context, ask db.Asker, p *pagePlan) ([]byte, error) {
-	revision, err := revisionOf(ctx, ask)
+	revision, err := changelog.Revision(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	question := p.question()
-	if sum, ok := s.cached.get(revision, question); ok {
+	key := p.cacheKey()
+	if sum, ok := s.cache.Get(revision, key); ok {
 		return slices.Clone(sum.([]byte)), nil
 	}
 	sum, err := s.computeDigest(ctx, ask, p)
 	if err != nil {
 		return nil, err
 	}
-	s.cached.put(revision, question, sum, 1)
+	s.cache.Put(revision, key, sum, 1)
 	return slices.Clone(sum), nil
 }
 
@@ -187,8 +189,8 @@ func (s *Store) computeDigest(ctx context.Context, ask db.Asker, p *pagePlan) ([
 	return h.Sum(nil), err
 }
 
-// question returns the cache key of the digest.
-func (q *pageQuery) question() question {
+// cacheKey returns the cache key of the digest.
+func (q *pageQuery) cacheKey() cache.Key {
 	b := fmt.Appendf(nil, "digest %v %v %v %d %d ", q.columns, q.desc, q.Backward, q.Offset, q.Limit)
 	if q.Position != nil {
 		b = fmt.Appendf(b, "%q ", q.Position.Ref)
@@ -199,5 +201,5 @@ func (q *pageQuery) question() question {
 			b = append(b, ' ')
 		}
 	}
-	return ask(string(b), q.where)
+	return cacheKeyOf(string(b), q.where)
 }

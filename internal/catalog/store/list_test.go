@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/catalog/store/write"
 )
 
 // TestListIsOfOneMoment has another replica add an entity that sorts first while
@@ -18,7 +20,7 @@ func TestListIsOfOneMoment(t *testing.T) {
 		before := digest(t, s, q)
 		var got []string
 		err := s.List(t.Context(), q, func(l *Listing) error {
-			push(t, other, Change{Provider: "q", Put: []Document{component(t, "a")}})
+			push(t, other, write.Change{Provider: "q", Put: []write.Document{component(t, "a")}})
 			if diff := cmp.Diff(before, l.Digest); diff != "" {
 				t.Errorf("digest differs: %s", diff)
 			}
@@ -54,7 +56,7 @@ func TestListEnds(t *testing.T) {
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		var docs []Document
+		var docs []write.Document
 		for i := range 4 {
 			docs = append(docs, component(t, fmt.Sprint("c", i), fmt.Sprintf(`"n":%d`, i)))
 		}

@@ -110,19 +110,15 @@ func (s *Store) scanLocation(row interface{ Scan(...any) error }) (Location, err
 // were read from it.
 func (s *Store) RemoveLocation(ctx context.Context, id string) error {
 	id = db.Storable(id)
-	err := s.change(ctx, func(w *writer) error {
-		r, err := w.Tx.ExecContext(ctx, "DELETE FROM locations WHERE id = $1", id)
+	err := s.RemoveProvider(ctx, LocationProvider(id), func(tx *db.Tx) error {
+		r, err := tx.ExecContext(ctx, "DELETE FROM locations WHERE id = $1", id)
 		if err != nil {
 			return err
 		}
 		if n, err := r.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, db.ErrNotFound)
 		}
-		d, err := s.compare(ctx, w.Ask, []Change{{Provider: LocationProvider(id), Full: true}}, nil)
-		if err != nil {
-			return err
-		}
-		return w.remove(ctx, d.removed)
+		return nil
 	})
 	if err == nil {
 		s.tried.Delete(id)

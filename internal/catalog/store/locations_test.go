@@ -10,6 +10,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
 )
@@ -75,8 +76,8 @@ func TestRemoveLocationRemovesEntities(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		push(t, s, Change{Provider: LocationProvider(l.ID), Full: true, Put: []Document{component(t, "a", `"owner":"g"`)}})
-		push(t, s, Change{Provider: "other", Full: true, Put: []Document{group(t, "g")}})
+		push(t, s, write.Change{Provider: LocationProvider(l.ID), Full: true, Put: []write.Document{component(t, "a", `"owner":"g"`)}})
+		push(t, s, write.Change{Provider: "other", Full: true, Put: []write.Document{group(t, "g")}})
 		if err := s.RemoveLocation(t.Context(), l.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -14,23 +15,26 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
+	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 )
 
 // document reads a document from YAML or JSON.
-func document(tb testing.TB, text string) Document {
+func document(tb testing.TB, text string) write.Document {
 	tb.Helper()
 	nodes, errs := tree.DecodeBytes([]byte(text))
 	if len(errs) > 0 {
 		tb.Fatal(errs[0])
 	}
-	return Document{Node: nodes[0]}
+	return write.Document{Node: nodes[0]}
 }
 
 // put stores documents.
-func put(tb testing.TB, s *Store, docs ...Document) {
+func put(tb testing.TB, s *Store, docs ...write.Document) {
 	tb.Helper()
-	r, err := s.Sync(tb.Context(), Change{Provider: "test", Full: true, Put: docs})
+	r, err := s.Sync(tb.Context(), write.Change{Provider: "test", Full: true, Put: docs})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -49,27 +53,23 @@ type model struct {
 }
 
 // modelOf indexes a document in memory.
-func modelOf(d Document) model {
-	m := model{ref: entity.RefOf(d.Node).String(), values: map[string][]string{}, items: map[string]bool{}, words: words(d.Node)}
-	x := indexer{
-		add: func(key []byte, value, _ string) {
-			m.values[string(key)] = append(m.values[string(key)], value)
-		},
-		list: func(key []byte) {
-			for _, v := range m.values[string(key)] {
-				m.items[string(key)+"."+v] = true
-			}
-		},
-	}
-	x.document(d.Node)
-	m.values[keyUID] = []string{"uid"}
+func modelOf(d write.Document) model {
+	m := model{ref: entity.RefOf(d.Node).String(), values: map[string][]string{}, items: map[string]bool{}, words: index.Words(d.Node)}
+	index.Walk(d.Node, func(key []byte, value, _ string) {
+		m.values[string(key)] = append(m.values[string(key)], value)
+	}, func(key []byte) {
+		for _, v := range m.values[string(key)] {
+			m.items[string(key)+"."+v] = true
+		}
+	})
+	m.values[index.UIDKey] = []string{"uid"}
 	return m
 }
 
 // valued returns the values that can be compared, sorted.
 func (m model) valued(key string) []string {
 	all := slices.Sorted(slices.Values(m.values[strings.ToLower(key)]))
-	return slices.DeleteFunc(all, func(v string) bool { return v == noValue })
+	return slices.DeleteFunc(all, func(v string) bool { return v == index.NoValue })
 }
 
 func (m model) passes(f filter.Filter) bool {
@@ -111,7 +111,7 @@ func (m model) found(t Text) bool {
 			return slices.ContainsFunc(m.valued(key), func(v string) bool { return strings.Contains(v, term) })
 		})
 	}
-	for _, w := range strings.FieldsFunc(term, notInWord) {
+	for _, w := range strings.FieldsFunc(term, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if !slices.ContainsFunc(m.words, func(word string) bool { return strings.HasPrefix(word, w) }) {
 			return false
 		}
@@ -168,10 +168,10 @@ func choose(all []model, q Query) []string {
 
 // randomDocuments returns documents with few different values, so that there are
 // many ties.
-func randomDocuments(tb testing.TB, n int) []Document {
+func randomDocuments(tb testing.TB, n int) []write.Document {
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(all ...string) string { return all[random.IntN(len(all))] }
-	docs := make([]Document, n)
+	docs := make([]write.Document, n)
 	for i := range docs {
 		var b strings.Builder
 		fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\nmetadata:\n  name: %s-%d\n",
@@ -201,7 +201,7 @@ var (
 	}
 	modelValues = []string{
 		"component", "API", "group", "kind", "default", "other", "a", "b", "go", "GO", "one two", "zwei%", "", "ärger",
-		"1", "null", "true", "service", "pay-1", "v1", "\x00", "\xff", noValue, strings.Repeat("long", 60), "component:x",
+		"1", "null", "true", "service", "pay-1", "v1", "\x00", "\xff", index.NoValue, strings.Repeat("long", 60), "component:x",
 	}
 )
 
@@ -300,7 +300,7 @@ func drawQuery(t *rapid.T, all []model) Query {
 	if rapid.IntRange(0, 5).Draw(t, "text") == 5 {
 		q.Text.Term = rapid.SampledFrom([]string{"pay", "go j", "Zwei", "%", "_", "i", "one tw", "ä", " "}).Draw(t, "term")
 		q.Text.Fields = rapid.SliceOfN(rapid.SampledFrom(modelKeys), 0, 2).Draw(t, "inside")
-		if len(q.Text.Fields) == 0 && len(splitWords(q.Text.Term)) == 0 {
+		if len(q.Text.Fields) == 0 && len(index.SplitWords(q.Text.Term)) == 0 {
 			q.Text.Term = ""
 		}
 	}
@@ -321,8 +321,8 @@ func TestQueryIsLikeModel(t *testing.T) {
 		asked, some := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			// The limit decides what is dense and what is sparse.
-			s.cached.sparseLimit = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
-			s.cached.forget()
+			s.maxSparse = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
+			s.cache = &cache.Cache{}
 			q := drawQuery(t, all)
 			model := q
 			model.Filter = cleaned(q.Filter)

@@ -15,6 +15,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/test/database"
@@ -22,9 +23,9 @@ import (
 
 // afterwards checks that a failed change changed nothing, and that the next one
 // succeeds after the failure.
-func afterwards(t *testing.T, s *Store, c Change, trouble, over func()) {
+func afterwards(t *testing.T, s *Store, c write.Change, trouble, over func()) {
 	t.Helper()
-	push(t, s, Change{Provider: "before", Put: []Document{component(t, "before")}})
+	push(t, s, write.Change{Provider: "before", Put: []write.Document{component(t, "before")}})
 	trouble()
 	_, err := s.Sync(t.Context(), c)
 	if !errors.Is(err, db.ErrUnavailable) {
@@ -59,7 +60,7 @@ func TestReadOnly(t *testing.T) {
 			s.Write.SetMaxOpenConns(1)
 			on, off = "SET default_transaction_read_only = on", "SET default_transaction_read_only = off"
 		}
-		c := Change{Provider: "p", Put: []Document{component(t, "a")}}
+		c := write.Change{Provider: "p", Put: []write.Document{component(t, "a")}}
 		afterwards(t, s, c, func() { run(t, s.Write, on) }, func() { run(t, s.Write, off) })
 	})
 }
@@ -73,7 +74,7 @@ func TestLocked(t *testing.T) {
 		usual := s.Patience
 		s.Patience = 50 * time.Millisecond
 		var tx *sql.Tx
-		c := Change{Provider: "p", Put: []Document{component(t, "a")}}
+		c := write.Change{Provider: "p", Put: []write.Document{component(t, "a")}}
 		afterwards(t, s, c, func() {
 			var err error
 			if tx, err = other.Write.Begin(); err != nil {
@@ -96,7 +97,7 @@ func TestLocked(t *testing.T) {
 
 func TestFull(t *testing.T) {
 	s := opener(t, db.Options{Client: db.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})()
-	c := Change{Provider: "p", Full: true}
+	c := write.Change{Provider: "p", Full: true}
 	for i := range 500 {
 		c.Put = append(c.Put, component(t, fmt.Sprint("c", i), fmt.Sprintf(`"owner":"g","text":%q`, strings.Repeat("x", 500))))
 	}
@@ -122,7 +123,7 @@ func TestGone(t *testing.T) {
 	if err := s.Ping(t.Context()); !errors.Is(err, db.ErrUnavailable) {
 		t.Errorf("Ping returned %v, want db.ErrUnavailable", err)
 	}
-	if _, err := s.Sync(t.Context(), Change{Provider: "p", Put: []Document{component(t, "lost")}}); !errors.Is(err, db.ErrUnavailable) {
+	if _, err := s.Sync(t.Context(), write.Change{Provider: "p", Put: []write.Document{component(t, "lost")}}); !errors.Is(err, db.ErrUnavailable) {
 		t.Errorf("change returned %v, want db.ErrUnavailable", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -137,7 +138,7 @@ func TestGone(t *testing.T) {
 	if err := s.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
-	push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
+	push(t, s, write.Change{Provider: "p", Put: []write.Document{component(t, "a")}})
 }
 
 func TestClosed(t *testing.T) {
@@ -159,11 +160,11 @@ func TestCancelled(t *testing.T) {
 		s := open()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := s.Sync(ctx, Change{Provider: "p", Put: []Document{component(t, "a")}})
+		_, err := s.Sync(ctx, write.Change{Provider: "p", Put: []write.Document{component(t, "a")}})
 		if !errors.Is(err, context.Canceled) || errors.Is(err, db.ErrUnavailable) {
 			t.Errorf("call returned %v, want context.Canceled only", err)
 		}
-		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
+		push(t, s, write.Change{Provider: "p", Put: []write.Document{component(t, "a")}})
 	})
 }
 
@@ -186,7 +187,7 @@ func TestWaitingLeavesRoom(t *testing.T) {
 	defer all.Wait()
 	defer cancel()
 	for i := range 2 * s.Write.Stats().MaxOpenConnections {
-		c := Change{Provider: fmt.Sprint("p", i), Put: []Document{component(t, fmt.Sprint("c", i))}}
+		c := write.Change{Provider: fmt.Sprint("p", i), Put: []write.Document{component(t, fmt.Sprint("c", i))}}
 		all.Go(func() {
 			if _, err := s.Sync(waiting, c); !errors.Is(err, context.Canceled) {
 				t.Errorf("waiting change returned %v, want context.Canceled", err)

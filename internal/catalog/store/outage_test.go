@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/test/postgres"
@@ -50,7 +51,7 @@ func TestOutage(t *testing.T) {
 			return err
 		},
 		"Sync": func(ctx context.Context) error {
-			_, err := s.Sync(ctx, Change{Provider: "test", Put: []Document{small(t, "API", "b", "")}})
+			_, err := s.Sync(ctx, write.Change{Provider: "test", Put: []write.Document{small(t, "API", "b", "")}})
 			return err
 		},
 	}

@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -37,37 +38,10 @@ func tooManyConditions() error {
 	return fmt.Errorf("%w: it may have %d conditions and values", ErrTooComplex, maxConditions)
 }
 
-// Operations of conditions beyond those of filters.
-const (
-	// opKind passes entities of a kind.
-	opKind filter.Op = iota + filter.OpPrefix + 1
-	// opHasValue passes entities that have a value for the key.
-	opHasValue
-	// opWord passes entities with a word that begins with the value.
-	opWord
-	// opContains passes entities for which a value of one of the keys contains the value.
-	opContains
-)
-
-// cond is a Filter with the numbers of its keys, values as they are indexed, and
-// without parts that have no effect.
-type cond struct {
-	op     filter.Op
-	kid    int64
-	kids   []int64
-	values []string
-	conds  []cond
-}
-
-var (
-	always = cond{op: filter.OpTrue}
-	never  = cond{op: filter.OpFalse}
-)
-
 // checkLimits refuses a filter and a search with too many conditions; each value and
 // each word is one.
 func checkLimits(f filter.Filter, t Text) error {
-	budget := maxConditions - len(splitWords(t.Term)) - len(t.Fields)
+	budget := maxConditions - len(index.SplitWords(t.Term)) - len(t.Fields)
 	return spend(&f, &budget, 1)
 }
 
@@ -120,15 +94,15 @@ func (k *keyResolver) resolve(f filter.Filter) cond {
 
 // resolveField converts a filter on a field into a condition.
 func (k *keyResolver) resolveField(f filter.Filter) cond {
-	key, c, inList := lowerKey(f.Key), fieldCond(f), never
-	if c.accepts(item) {
+	key, c, inList := index.LowerKey(f.Key), fieldCond(f), never
+	if c.accepts(index.Item) {
 		inList = k.listItem(key)
 	}
 	kid, known := k.id(key)
 	if !known || c.op == filter.OpFalse {
 		return inList
 	}
-	if c.kid = kid; key == kindKey && c.op == filter.OpIn && len(c.values) <= maxKinds {
+	if c.kid = kid; key == index.KindKey && c.op == filter.OpIn && len(c.values) <= maxKinds {
 		c = anyKind(c)
 	}
 	return anyOf(c, inList)
@@ -142,7 +116,7 @@ func fieldCond(f filter.Filter) cond {
 		return c
 	}
 	for _, v := range f.Values {
-		if v = db.Storable(v); !tooLong(v) {
+		if v = db.Storable(v); !index.TooLong(v) {
 			c.values = append(c.values, strings.ToLower(v))
 		}
 	}
@@ -178,8 +152,8 @@ func (k *keyResolver) listItem(key string) cond {
 			continue
 		}
 		kid, known := k.id(key[:i])
-		_, isList := k.id(key[:i] + listMark)
-		if text := key[i+1:]; known && isList && !tooLong(text) {
+		_, isList := k.id(key[:i] + index.ListMark)
+		if text := key[i+1:]; known && isList && !index.TooLong(text) {
 			in = append(in, cond{op: filter.OpIn, kid: kid, values: []string{text}})
 		}
 	}
@@ -189,7 +163,7 @@ func (k *keyResolver) listItem(key string) cond {
 // resolveText converts a full text search into a condition.
 func (k *keyResolver) resolveText(t Text) cond {
 	if len(t.Fields) == 0 {
-		words := splitWords(t.Term)
+		words := index.SplitWords(t.Term)
 		if len(words) == 0 {
 			return never
 		}
@@ -202,104 +176,14 @@ func (k *keyResolver) resolveText(t Text) cond {
 	term := strings.ToLower(db.Storable(strings.TrimSpace(t.Term)))
 	c := cond{op: opContains, values: []string{term}}
 	for _, field := range t.Fields {
-		if kid, ok := k.id(lowerKey(field)); ok {
+		if kid, ok := k.id(index.LowerKey(field)); ok {
 			c.kids = append(c.kids, kid)
 		}
 	}
-	if len(c.kids) == 0 || term == "" || tooLong(term) {
+	if len(c.kids) == 0 || term == "" || index.TooLong(term) {
 		return never
 	}
 	slices.Sort(c.kids)
 	c.kids = slices.Compact(c.kids)
 	return c
-}
-
-// allOf returns a condition that passes what passes each of the conditions.
-func allOf(conds ...cond) cond { return combine(filter.OpAll, conds) }
-
-// anyOf returns a condition that passes what passes one of the conditions.
-func anyOf(conds ...cond) cond { return combine(filter.OpAny, conds) }
-
-// combine joins conditions with OpAll or OpAny: without duplicates and parts that have no
-// effect, and those first that are cheap to check.
-func combine(op filter.Op, conds []cond) cond {
-	neutral, decisive := always, never
-	if op == filter.OpAny {
-		neutral, decisive = never, always
-	}
-	var flat []cond
-	for _, c := range conds {
-		switch c.op {
-		case neutral.op:
-		case decisive.op:
-			return decisive
-		case op:
-			flat = append(flat, c.conds...)
-		default:
-			flat = append(flat, c)
-		}
-	}
-	if op == filter.OpAny {
-		flat = mergeValues(flat)
-	}
-	seen := map[string]bool{}
-	flat = slices.DeleteFunc(flat, func(c cond) bool {
-		key := string(c.appendKey(nil))
-		defer func() { seen[key] = true }()
-		return seen[key]
-	})
-	slices.SortStableFunc(flat, func(a, b cond) int { return a.cost() - b.cost() })
-	switch len(flat) {
-	case 0:
-		return neutral
-	case 1:
-		return flat[0]
-	}
-	return cond{op: op, conds: flat}
-}
-
-// mergeValues makes one condition of all that list values of the same key.
-func mergeValues(conds []cond) []cond {
-	var merged []cond
-	at := map[int64]int{}
-	for _, c := range conds {
-		i, again := at[c.kid]
-		if c.op == filter.OpIn && again {
-			values := slices.Concat(merged[i].values, c.values)
-			slices.Sort(values)
-			merged[i].values = slices.Compact(values)
-			continue
-		}
-		if c.op == filter.OpIn {
-			at[c.kid] = len(merged)
-		}
-		merged = append(merged, c)
-	}
-	return merged
-}
-
-// cost ranks conditions by the work of checking one entity.
-func (c *cond) cost() int {
-	switch c.op {
-	case opKind:
-		return 0
-	case filter.OpIn, filter.OpHas, opHasValue, filter.OpPrefix:
-		return 1
-	case opWord:
-		return 2
-	}
-	return 3
-}
-
-// not returns a condition that passes what c does not.
-func not(c cond) cond {
-	switch c.op {
-	case filter.OpTrue:
-		return never
-	case filter.OpFalse:
-		return always
-	case filter.OpNot:
-		return c.conds[0]
-	}
-	return cond{op: filter.OpNot, conds: []cond{c}}
 }

@@ -8,6 +8,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/write"
 )
 
 // TestConditionsInScope queries with every sort of condition, each of which
@@ -62,7 +63,7 @@ func TestConditionsInScope(t *testing.T) {
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		var docs []Document
+		var docs []write.Document
 		for _, kind := range []string{"API", "Component"} {
 			for _, namespace := range []string{"default", "other"} {
 				docs = append(docs, small(t, kind, "x", "  namespace: "+namespace+"\n  title: rare title\n  tags: [rare]\nspec: {type: rare, rare: yes}"))
@@ -122,7 +123,7 @@ func TestSubstringIsLiteral(t *testing.T) {
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		var docs []Document
+		var docs []write.Document
 		for name, title := range titles {
 			docs = append(docs, small(t, "API", name, fmt.Sprintf("  title: %q", title)))
 		}

@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -52,7 +53,7 @@ func (s *Store) planFilter(ctx context.Context, c cond) (plan, error) {
 	if c.op == filter.OpAll {
 		conds = c.conds
 	}
-	conds = p.narrow(conds, &s.keys)
+	conds = p.narrow(conds, s.keys)
 	var indexed []int
 	for i := range conds {
 		if conds[i].isIndexed() && len(indexed) < maxIndexes {
@@ -96,14 +97,14 @@ func without(conds []cond, i int) []cond { return slices.Concat(conds[:i], conds
 
 // narrow turns a condition on one kind, or on one kind and namespace, into bounds of
 // references, and returns the other conditions.
-func (p *plan) narrow(conds []cond, ids *keyNumbers) []cond {
+func (p *plan) narrow(conds []cond, ids *index.Keys) []cond {
 	at := slices.IndexFunc(conds, func(c cond) bool { return c.op == opKind })
 	if at < 0 {
 		return conds
 	}
 	p.lo, p.hi = conds[at].refRange()
 	conds = without(conds, at)
-	namespace, _ := ids.get(namespaceKey)
+	namespace, _ := ids.Get(index.NamespaceKey)
 	at = slices.IndexFunc(conds, func(c cond) bool {
 		return c.kid == namespace && c.isValue() && !strings.ContainsAny(c.values[0], "/:")
 	})
@@ -113,24 +114,4 @@ func (p *plan) narrow(conds []cond, ids *keyNumbers) []cond {
 	p.lo += conds[at].values[0] + "/"
 	p.hi = db.After(p.lo)
 	return without(conds, at)
-}
-
-// refRange returns the bounds of the references of a kind.
-func (c *cond) refRange() (lo, hi string) { return c.values[0] + ":", c.values[0] + ";" }
-
-// isValue reports whether c passes one value of a field. Its rows are in the order of
-// references.
-func (c *cond) isValue() bool { return c.op == filter.OpIn && len(c.values) == 1 }
-
-// isIndexed reports whether rows of indexes include the references that pass c.
-func (c *cond) isIndexed() bool {
-	switch c.op {
-	case filter.OpIn, filter.OpHas, filter.OpPrefix, opWord, opKind:
-		return true
-	case filter.OpAny:
-		return len(c.conds) <= maxIndexes && !slices.ContainsFunc(c.conds, func(sub cond) bool { return !sub.isIndexed() })
-	case filter.OpAll:
-		return slices.ContainsFunc(c.conds, func(sub cond) bool { return sub.isIndexed() })
-	}
-	return false
 }

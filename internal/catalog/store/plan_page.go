@@ -17,6 +17,7 @@ import (
 	"math"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 )
 
 // everything is a limit that is never reached.
@@ -47,7 +48,7 @@ type sortColumn struct {
 // alwaysPresent are fields that every entity has, with one value that is never too long
 // to be indexed, as that of apiVersion may be.
 var alwaysPresent = map[string]bool{
-	kindKey: true, "metadata.name": true, namespaceKey: true, "metadata.uid": true,
+	index.KindKey: true, "metadata.name": true, index.NamespaceKey: true, "metadata.uid": true,
 }
 
 // resolveQuery resolves the keys of q.
@@ -66,7 +67,7 @@ func (s *Store) resolveQuery(ctx context.Context, q Query) (*pageQuery, error) {
 		r.where, r.columns = k.parseFilter(q.Filter, q.Text), nil
 		for i, o := range q.Order {
 			r.desc = o.Desc
-			key := lowerKey(o.Field)
+			key := index.LowerKey(o.Field)
 			if kid, ok := k.id(key); ok {
 				r.columns = append(r.columns, sortColumn{kid, o.Desc, i, alwaysPresent[key]})
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -35,7 +36,7 @@ func TestPlans(t *testing.T) {
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		var docs []Document
+		var docs []write.Document
 		for i := range 3000 {
 			docs = append(docs, small(t, []string{"API", "Component"}[i%2], fmt.Sprint("n-", i),
 				fmt.Sprintf("  title: Title %d\nspec: {type: %s, lifecycle: %s}", i, []string{"grpc", "rest"}[i/2%2], []string{"old", "new"}[i/4%2])))

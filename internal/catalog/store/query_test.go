@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -110,7 +112,7 @@ func TestQuery(t *testing.T) {
 func TestSetsOfConditions(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		var docs []Document
+		var docs []write.Document
 		for i := range 40 {
 			docs = append(docs, small(t, "API", fmt.Sprint("n", i), fmt.Sprintf("spec: {type: %s, lifecycle: %s}", []string{"grpc", "rest"}[i%2], []string{"old", "new"}[i/2%2])))
 		}
@@ -129,7 +131,7 @@ func TestTotalFollowsChanges(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, replica := open(), open()
 		for n := 3; n >= 0; n-- {
-			var docs []Document
+			var docs []write.Document
 			for i := range n {
 				docs = append(docs, small(t, "API", fmt.Sprint("n", i), "spec: {type: grpc}"))
 			}
@@ -180,7 +182,7 @@ func digest(t *testing.T, s *Store, q Query) []byte {
 func TestEach(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		var docs []Document
+		var docs []write.Document
 		for i := range batch + 3 {
 			docs = append(docs, small(t, "API", fmt.Sprintf("n%03d", i), ""))
 		}
@@ -244,7 +246,7 @@ func TestEachLeavesRoom(t *testing.T) {
 			t.Error(err)
 		}
 		if err := s.Snapshot(ctx, func(ask db.Asker) error {
-			return s.many(ctx, ask, []string{"api:default/a"}, func(*Entity) {})
+			return s.readMany(ctx, ask, []string{"api:default/a"}, func(*Entity) {})
 		}); err != nil {
 			t.Errorf("read in a snapshot returned %v", err)
 		}
@@ -326,6 +328,30 @@ func TestTooComplex(t *testing.T) {
 					t.Errorf("page has %d of %d entities, want %d: %v", len(page.Items), page.Total, c.found, err)
 				}
 			})
+		}
+	})
+}
+
+// TestSureOrder sorts by fields of which every entity has one value. No entity
+// is repeated because of its spelling, or missing because its value is too long.
+func TestSureOrder(t *testing.T) {
+	long := strings.Repeat(strings.Repeat("g", 60)+".", 4) + "io/v1"
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		put(t, s, component(t, "b"),
+			document(t, `{"apiVersion":"v1","kind":"Component","metadata":{"name":"a","Name":"z","name`+index.NoValue+`":"y"},"spec":{}}`),
+			document(t, `{"apiVersion":"`+long+`","kind":"Component","metadata":{"name":"c"},"spec":{}}`))
+		for field, want := range map[string][]string{
+			"metadata.name": {"a", "b", "c"},
+			"apiVersion":    {"b", "a", "c"},
+		} {
+			page, err := s.Query(t.Context(), Query{Order: []Order{{Field: field}}, Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, named(page.Items)); diff != "" {
+				t.Errorf("order by %s differs: %s", field, diff)
+			}
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -17,7 +18,7 @@ const selectEntity = `SELECT e.ref, e.uid, e.etag, e.provider, e.parent, d.body
 
 // Get returns the entity with a reference.
 func (s *Store) Get(ctx context.Context, ref string) (*Entity, error) {
-	e, err := s.one(ctx, selectEntity+"e.ref = $1", ref)
+	e, err := s.readOne(ctx, selectEntity+"e.ref = $1", ref)
 	if err != nil {
 		return nil, db.Fail(fmt.Sprintf("read entity %q", ref), err)
 	}
@@ -26,15 +27,15 @@ func (s *Store) Get(ctx context.Context, ref string) (*Entity, error) {
 
 // GetByUID returns the entity with a uid.
 func (s *Store) GetByUID(ctx context.Context, uid string) (*Entity, error) {
-	e, err := s.one(ctx, selectEntity+"e.uid = $1", uid)
+	e, err := s.readOne(ctx, selectEntity+"e.uid = $1", uid)
 	if err != nil {
 		return nil, db.Fail(fmt.Sprintf("read the entity with uid %q", uid), err)
 	}
 	return e, nil
 }
 
-// one reads the entity that text finds by a name, which may be any string.
-func (s *Store) one(ctx context.Context, text, name string) (*Entity, error) {
+// readOne reads the entity that text finds by a name, which may be any string.
+func (s *Store) readOne(ctx context.Context, text, name string) (*Entity, error) {
 	if !db.IsText(name) {
 		return nil, db.ErrNotFound
 	}
@@ -93,7 +94,7 @@ func (s *Store) GetMany(ctx context.Context, refs []string) ([]*Entity, error) {
 		found[ref] = nil
 		wanted = append(wanted, ref)
 	}
-	err := s.together(ctx, wanted, func(e *Entity) { found[e.Ref] = e }, func() { clear(found) })
+	err := s.readSnapshot(ctx, wanted, func(e *Entity) { found[e.Ref] = e }, func() { clear(found) })
 	if err != nil {
 		return nil, db.Fail("read entities", err)
 	}
@@ -104,29 +105,29 @@ func (s *Store) GetMany(ctx context.Context, refs []string) ([]*Entity, error) {
 	return all, nil
 }
 
-// together is many for entities of one snapshot. It calls forget if the entities it
-// added are not.
-func (s *Store) together(ctx context.Context, refs []string, add func(*Entity), forget func()) error {
+// readSnapshot is readMany for entities of one snapshot. It calls reset before it adds
+// entities again, if those that it added are not.
+func (s *Store) readSnapshot(ctx context.Context, refs []string, add func(*Entity), reset func()) error {
 	if len(refs) <= batch {
-		return s.many(ctx, s.DB.Query, refs, add)
+		return s.readMany(ctx, s.DB.Query, refs, add)
 	}
-	before, err := s.revision(ctx)
+	before, err := changelog.Revision(ctx, s.DB.Query)
 	if err != nil {
 		return err
 	}
-	if err := s.many(ctx, s.DB.Query, refs, add); err != nil {
+	if err := s.readMany(ctx, s.DB.Query, refs, add); err != nil {
 		return err
 	}
-	after, err := s.revision(ctx)
+	after, err := changelog.Revision(ctx, s.DB.Query)
 	if err != nil || after == before {
 		return err
 	}
-	forget()
-	return s.Snapshot(ctx, func(ask db.Asker) error { return s.many(ctx, ask, refs, add) })
+	reset()
+	return s.Snapshot(ctx, func(ask db.Asker) error { return s.readMany(ctx, ask, refs, add) })
 }
 
-// many reads the entities with the references, in any order.
-func (s *Store) many(ctx context.Context, ask db.Asker, refs []string, add func(*Entity)) error {
+// readMany reads the entities with the references, in any order.
+func (s *Store) readMany(ctx context.Context, ask db.Asker, refs []string, add func(*Entity)) error {
 	for len(refs) > 0 {
 		var b db.Statement
 		b.Add(selectEntity + "e.ref IN ")
@@ -165,4 +166,10 @@ func (s *Store) Providers(ctx context.Context) (map[string]int, error) {
 		return nil, db.Fail("count the entities of providers", err)
 	}
 	return all, nil
+}
+
+// Refs returns the references of all entities of a provider, sorted.
+func (s *Store) Refs(ctx context.Context, provider string) ([]string, error) {
+	refs, err := s.Texts(ctx, "SELECT ref FROM entities WHERE provider = $1 ORDER BY ref", db.Storable(provider))
+	return refs, db.Fail("read the references of a provider", err)
 }

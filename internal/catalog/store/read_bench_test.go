@@ -12,13 +12,15 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
 )
 
 // mixedDocs returns documents of about 2.5 KB of several kinds and types, one
 // batch at a time.
-func mixedDocs(tb testing.TB, n int, add func([]Document)) {
+func mixedDocs(tb testing.TB, n int, add func([]write.Document)) {
 	tb.Helper()
 	const part = 10_000
 	for from := 0; from < n; from += part {
@@ -74,8 +76,8 @@ func benchStore(b *testing.B, n int) *Store {
 	}
 	s := New(d, Options{})
 	benchStores[n] = s
-	mixedDocs(b, n, func(docs []Document) {
-		if _, err := s.Sync(context.Background(), Change{Provider: "bench", Put: docs}); err != nil {
+	mixedDocs(b, n, func(docs []write.Document) {
+		if _, err := s.Sync(context.Background(), write.Change{Provider: "bench", Put: docs}); err != nil {
 			b.Fatal(err)
 		}
 	})
@@ -203,7 +205,7 @@ func BenchmarkCold(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			onSizes(b, func(b *testing.B, s *Store) {
 				loop(b, func(int) error {
-					s.cached.forget()
+					s.cache = &cache.Cache{}
 					return ask(s)
 				})
 			})

@@ -10,11 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 )
 
 // small returns a short document.
-func small(tb testing.TB, kind, name, more string) Document {
+func small(tb testing.TB, kind, name, more string) write.Document {
 	tb.Helper()
 	return document(tb, fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata:\n  name: %s\n%s", kind, name, more))
 }
@@ -56,7 +58,7 @@ func TestGet(t *testing.T) {
 func TestGetMany(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		var docs []Document
+		var docs []write.Document
 		want := []string{"-"}
 		asked := []string{"api:default/none"}
 		for i := range 3 * batch {
@@ -93,7 +95,7 @@ func TestProviders(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
 		put(t, s, small(t, "API", "a", ""), small(t, "API", "b", ""))
-		if _, err := s.Sync(t.Context(), Change{Provider: "other", Put: []Document{small(t, "API", "c", "")}}); err != nil {
+		if _, err := s.Sync(t.Context(), write.Change{Provider: "other", Put: []write.Document{small(t, "API", "c", "")}}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Providers(t.Context())
@@ -106,7 +108,7 @@ func TestProviders(t *testing.T) {
 func TestAncestry(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		with := func(name, parent string) Document {
+		with := func(name, parent string) write.Document {
 			d := small(t, "Location", name, "")
 			d.Parent = parent
 			return d
@@ -200,8 +202,8 @@ func TestFacets(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, few := range []int{0, 1} {
-					s.cached.sparseLimit = few
-					s.cached.forget()
+					s.maxSparse = few
+					s.cache = &cache.Cache{}
 					for range 2 {
 						got, err := s.Facets(t.Context(), tc.facets, tc.filter, tc.text)
 						if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {

@@ -7,6 +7,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
 )
@@ -30,14 +31,14 @@ func TestUIDRetentionOfEach(t *testing.T) {
 			}
 			return uids
 		}
-		both := []Document{component(t, "a"), component(t, "b")}
-		push(t, s, Change{Provider: "p", Full: true, Put: both})
+		both := []write.Document{component(t, "a"), component(t, "b")}
+		push(t, s, write.Change{Provider: "p", Full: true, Put: both})
 		before := uids()
-		push(t, s, Change{Provider: "p", Full: true, Put: both[1:]})
+		push(t, s, write.Change{Provider: "p", Full: true, Put: both[1:]})
 		now = now.Add(50 * time.Minute)
-		push(t, s, Change{Provider: "p", Full: true})
+		push(t, s, write.Change{Provider: "p", Full: true})
 		now = now.Add(20 * time.Minute)
-		push(t, s, Change{Provider: "p", Full: true, Put: both})
+		push(t, s, write.Change{Provider: "p", Full: true, Put: both})
 		after := uids()
 		if after[0] == before[0] {
 			t.Error("entity that was removed 70 minutes ago has its old uid")
@@ -81,7 +82,7 @@ func TestUpdateLocationForgets(t *testing.T) {
 func TestFailedCommit(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, replica := open(), open()
-		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a", `"type":"x"`)}})
+		push(t, s, write.Change{Provider: "p", Put: []write.Document{component(t, "a", `"type":"x"`)}})
 		exec := func(statements ...string) {
 			t.Helper()
 			for _, text := range statements {
@@ -103,7 +104,7 @@ func TestFailedCommit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours := Change{Provider: "p", Put: []Document{component(t, "b", `"ours":"y"`)}}
+		ours := write.Change{Provider: "p", Put: []write.Document{component(t, "b", `"ours":"y"`)}}
 		if r, err := s.Sync(t.Context(), ours); err == nil {
 			t.Fatalf("commit did not fail: %+v", r)
 		}
@@ -115,7 +116,7 @@ func TestFailedCommit(t *testing.T) {
 		} else {
 			exec("DROP TRIGGER fails ON changes")
 		}
-		push(t, replica, Change{Provider: "q", Put: []Document{component(t, "c", `"theirs":"z"`)}})
+		push(t, replica, write.Change{Provider: "q", Put: []write.Document{component(t, "c", `"theirs":"z"`)}})
 		if r := push(t, s, ours); r.Added != 1 {
 			t.Errorf("second attempt returned %+v", r)
 		}

@@ -9,82 +9,83 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/test/database"
 )
 
 func TestSyncAll(t *testing.T) {
 	const a, b, c = "component:default/a", "component:default/b", "component:default/c"
-	docs := func(names ...string) (docs []Document) {
+	docs := func(names ...string) (docs []write.Document) {
 		for _, name := range names {
 			docs = append(docs, component(t, name, fmt.Sprintf(`"type":%q`, name)))
 		}
 		return docs
 	}
-	before := []Change{{Provider: "p", Full: true, Put: docs("a", "b")}, {Provider: "q", Full: true, Put: docs("c")}}
+	before := []write.Change{{Provider: "p", Full: true, Put: docs("a", "b")}, {Provider: "q", Full: true, Put: docs("c")}}
 	cases := map[string]struct {
 		reason  string
-		changes []Change
-		want    []Result
+		changes []write.Change
+		want    []write.Result
 		owners  []string
 	}{
 		"None": {reason: "A call without changes changes nothing.", owners: []string{a + "|p", b + "|p", c + "|q"}},
 		"Same": {
 			reason: "Unchanged entities are not written.", changes: before,
-			want: []Result{{Unchanged: 2}, {Unchanged: 1}}, owners: []string{a + "|p", b + "|p", c + "|q"},
+			want: []write.Result{{Unchanged: 2}, {Unchanged: 1}}, owners: []string{a + "|p", b + "|p", c + "|q"},
 		},
 		"Mixed": {
 			reason: "Each change has its own result, in order.",
-			changes: []Change{
+			changes: []write.Change{
 				{Provider: "q", Full: true, Put: docs("d")},
-				{Provider: "p", Full: true, Put: []Document{docs("a")[0], component(t, "b")}},
+				{Provider: "p", Full: true, Put: []write.Document{docs("a")[0], component(t, "b")}},
 			},
-			want: []Result{{Added: 1, Removed: 1}, {Unchanged: 1, Updated: 1}}, owners: []string{a + "|p", b + "|p", "component:default/d|q"},
+			want: []write.Result{{Added: 1, Removed: 1}, {Unchanged: 1, Updated: 1}}, owners: []string{a + "|p", b + "|p", "component:default/d|q"},
 		},
 		"GivenUpBefore": {
 			reason:  "An entity that an earlier change removes can be added by a later one.",
-			changes: []Change{{Provider: "p", Full: true, Put: docs("a")}, {Provider: "q", Put: docs("b")}},
-			want:    []Result{{Unchanged: 1, Removed: 1}, {Added: 1}}, owners: []string{a + "|p", b + "|q", c + "|q"},
+			changes: []write.Change{{Provider: "p", Full: true, Put: docs("a")}, {Provider: "q", Put: docs("b")}},
+			want:    []write.Result{{Unchanged: 1, Removed: 1}, {Added: 1}}, owners: []string{a + "|p", b + "|q", c + "|q"},
 		},
 		"GivenUpBehind": {
 			reason:  "An entity that a later change removes can be added by an earlier one.",
-			changes: []Change{{Provider: "q", Put: docs("b")}, {Provider: "p", Remove: []string{"Component:default/B"}}},
-			want:    []Result{{Added: 1}, {Removed: 1}}, owners: []string{a + "|p", b + "|q", c + "|q"},
+			changes: []write.Change{{Provider: "q", Put: docs("b")}, {Provider: "p", Remove: []string{"Component:default/B"}}},
+			want:    []write.Result{{Added: 1}, {Removed: 1}}, owners: []string{a + "|p", b + "|q", c + "|q"},
 		},
 		"Swapped": {
 			reason:  "Two providers can exchange entities.",
-			changes: []Change{{Provider: "p", Full: true, Put: docs("c")}, {Provider: "q", Full: true, Put: docs("a", "b")}},
-			want:    []Result{{Added: 1, Removed: 2}, {Added: 2, Removed: 1}}, owners: []string{a + "|q", b + "|q", c + "|p"},
+			changes: []write.Change{{Provider: "p", Full: true, Put: docs("c")}, {Provider: "q", Full: true, Put: docs("a", "b")}},
+			want:    []write.Result{{Added: 1, Removed: 2}, {Added: 2, Removed: 1}}, owners: []string{a + "|q", b + "|q", c + "|p"},
 		},
 		"Kept": {
 			reason:  "An entity that its owner puts in the same call stays with it.",
-			changes: []Change{{Provider: "q", Put: docs("b")}, {Provider: "p", Full: true, Put: docs("b"), Remove: []string{b}}},
-			want:    []Result{{Refused: []Refusal{{Index: 0, Ref: b, Owner: "p"}}}, {Unchanged: 1, Removed: 1}}, owners: []string{b + "|p", c + "|q"},
+			changes: []write.Change{{Provider: "q", Put: docs("b")}, {Provider: "p", Full: true, Put: docs("b"), Remove: []string{b}}},
+			want:    []write.Result{{Refused: []write.Refusal{{Index: 0, Ref: b, Owner: "p"}}}, {Unchanged: 1, Removed: 1}}, owners: []string{b + "|p", c + "|q"},
 		},
 		"Withheld": {
 			reason:  "A full change removes all entities that are neither put nor kept.",
-			changes: []Change{{Provider: "p", Full: true, Keep: []string{"Component:default/B", "component:default/none"}}},
-			want:    []Result{{Removed: 1}}, owners: []string{b + "|p", c + "|q"},
+			changes: []write.Change{{Provider: "p", Full: true, Keep: []string{"Component:default/B", "component:default/none"}}},
+			want:    []write.Result{{Removed: 1}}, owners: []string{b + "|p", c + "|q"},
 		},
 		"WithheldFromOthers": {
 			reason:  "An entity that its owner keeps cannot be taken, and another provider's entity cannot be kept.",
-			changes: []Change{{Provider: "p", Full: true, Keep: []string{b, c}}, {Provider: "q", Full: true, Put: docs("b")}},
-			want:    []Result{{Removed: 1}, {Removed: 1, Refused: []Refusal{{Index: 0, Ref: b, Owner: "p"}}}}, owners: []string{b + "|p"},
+			changes: []write.Change{{Provider: "p", Full: true, Keep: []string{b, c}}, {Provider: "q", Full: true, Put: docs("b")}},
+			want:    []write.Result{{Removed: 1}, {Removed: 1, Refused: []write.Refusal{{Index: 0, Ref: b, Owner: "p"}}}}, owners: []string{b + "|p"},
 		},
 		"First": {
 			reason:  "The first of two providers that add a new entity owns it.",
-			changes: []Change{{Provider: "r", Put: docs("d")}, {Provider: "q", Put: docs("e", "d")}},
-			want:    []Result{{Added: 1}, {Added: 1, Refused: []Refusal{{Index: 1, Ref: "component:default/d", Owner: "r"}}}},
+			changes: []write.Change{{Provider: "r", Put: docs("d")}, {Provider: "q", Put: docs("e", "d")}},
+			want:    []write.Result{{Added: 1}, {Added: 1, Refused: []write.Refusal{{Index: 1, Ref: "component:default/d", Owner: "r"}}}},
 			owners:  []string{a + "|p", b + "|p", c + "|q", "component:default/d|r", "component:default/e|q"},
 		},
 		"FirstOfGivenUp": {
 			reason:  "The first of two providers that take a removed entity owns it.",
-			changes: []Change{{Provider: "r", Put: docs("a")}, {Provider: "q", Put: docs("a")}, {Provider: "p", Full: true}},
-			want:    []Result{{Added: 1}, {Refused: []Refusal{{Index: 0, Ref: a, Owner: "r"}}}, {Removed: 2}}, owners: []string{a + "|r", c + "|q"},
+			changes: []write.Change{{Provider: "r", Put: docs("a")}, {Provider: "q", Put: docs("a")}, {Provider: "p", Full: true}},
+			want:    []write.Result{{Added: 1}, {Refused: []write.Refusal{{Index: 0, Ref: a, Owner: "r"}}}, {Removed: 2}}, owners: []string{a + "|r", c + "|q"},
 		},
 		"Twice": {
 			reason:  "Several full changes of one provider are merged.",
-			changes: []Change{{Provider: "p", Full: true, Put: docs("a")}, {Provider: "p", Full: true, Put: docs("b")}},
-			want:    []Result{{Unchanged: 1}, {Unchanged: 1}}, owners: []string{a + "|p", b + "|p", c + "|q"},
+			changes: []write.Change{{Provider: "p", Full: true, Put: docs("a")}, {Provider: "p", Full: true, Put: docs("b")}},
+			want:    []write.Result{{Unchanged: 1}, {Unchanged: 1}}, owners: []string{a + "|p", b + "|p", c + "|q"},
 		},
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
@@ -92,7 +93,7 @@ func TestSyncAll(t *testing.T) {
 		for name, tc := range cases {
 			t.Run(name, func(t *testing.T) {
 				for _, provider := range []string{"p", "q", "r"} {
-					push(t, s, Change{Provider: provider, Full: true})
+					push(t, s, write.Change{Provider: provider, Full: true})
 				}
 				if _, err := s.SyncAll(t.Context(), before); err != nil {
 					t.Fatal(err)
@@ -101,7 +102,7 @@ func TestSyncAll(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := gocmp.Diff(tc.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Result{}, "Refs")); diff != "" {
+				if diff := gocmp.Diff(tc.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(write.Result{}, "Refs")); diff != "" {
 					t.Errorf("%s: results differ: %s", tc.reason, diff)
 				}
 				var owners []string
@@ -121,12 +122,12 @@ func TestSyncAll(t *testing.T) {
 func TestSyncAllKeepsUID(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
+		push(t, s, write.Change{Provider: "p", Put: []write.Document{component(t, "a")}})
 		before, err := s.Get(t.Context(), "component:default/a")
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.SyncAll(t.Context(), []Change{{Provider: "p", Full: true}, {Provider: "q", Put: []Document{component(t, "a")}}})
+		_, err = s.SyncAll(t.Context(), []write.Change{{Provider: "p", Full: true}, {Provider: "q", Put: []write.Document{component(t, "a")}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,11 +148,11 @@ func TestSyncAllIsOneMoment(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		reader, writer := open(), open()
 		write := func(n int) error {
-			var changes []Change
+			var changes []write.Change
 			for i := range providers {
-				changes = append(changes, Change{
+				changes = append(changes, write.Change{
 					Provider: fmt.Sprint("definition:", i), Full: true,
-					Put: []Document{component(t, fmt.Sprint("c", i), fmt.Sprintf(`"n":%d`, n)), component(t, fmt.Sprint("d", i, "-", n))},
+					Put: []write.Document{component(t, fmt.Sprint("c", i), fmt.Sprintf(`"n":%d`, n)), component(t, fmt.Sprint("d", i, "-", n))},
 				})
 			}
 			results, err := writer.SyncAll(t.Context(), changes)

@@ -35,6 +35,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -260,12 +261,12 @@ func (w *sqlWriter) writeRows(c cond, t string) string {
 	case c.op == filter.OpHas:
 		return key
 	case c.op == opHasValue:
-		return key + " AND " + value + " < '" + noValue + "'"
+		return key + " AND " + value + " < '" + index.NoValue + "'"
 	case c.op == filter.OpPrefix:
 		return key + " AND " + w.between(value, c.values[0], db.After(c.values[0]))
 	case c.op == opContains:
 		pattern := "%" + likeEscaper.Replace(c.values[0]) + "%"
-		return t + ".kid IN " + db.Numbers(c.kids) + " AND " + value + " < '" + noValue + "' AND " + value + " LIKE " + w.args.Add(pattern) + " ESCAPE '!'"
+		return t + ".kid IN " + db.Numbers(c.kids) + " AND " + value + " < '" + index.NoValue + "' AND " + value + " LIKE " + w.args.Add(pattern) + " ESCAPE '!'"
 	case c.isValue():
 		return key + " AND " + value + " = " + w.args.Add(c.values[0])
 	}
@@ -296,11 +297,11 @@ func (w *sqlWriter) writeWhere(c cond, ref string) string {
 	case c.op == filter.OpNot:
 		return "NOT (" + w.writeWhere(c.conds[0], ref) + ")"
 	case c.op == filter.OpHas:
-		return w.within(ref, packedKey("", c.kid), packedKey(packedNone, c.kid))
+		return w.within(ref, index.Prefix("", c.kid), index.Prefix(index.MarkNone, c.kid))
 	case c.op == opHasValue:
-		return w.within(ref, packedKey("", c.kid))
+		return w.within(ref, index.Prefix("", c.kid))
 	case c.op == filter.OpPrefix:
-		return w.within(ref, packedKey("", c.kid)+c.values[0])
+		return w.within(ref, index.Prefix("", c.kid)+c.values[0])
 	case c.op == opKind:
 		// With the comparison the other way round, SQLite would use it instead of the scan,
 		// and PostgreSQL would estimate that almost nothing passes.
@@ -310,7 +311,7 @@ func (w *sqlWriter) writeWhere(c cond, ref string) string {
 		return "EXISTS (SELECT 1 FROM search s WHERE " + w.writeRows(c, "s") + " AND s.ref = " + ref + onlyRow
 	case c.op == opWord && !w.whole:
 		return "EXISTS (SELECT 1 FROM documents w WHERE w.ref = " + ref +
-			" AND (w.words LIKE " + w.args.Add(c.values[0]+"%") + " OR w.words LIKE " + w.args.Add("%"+wordEnd+c.values[0]+"%") + ")" + onlyRow
+			" AND (w.words LIKE " + w.args.Add(c.values[0]+"%") + " OR w.words LIKE " + w.args.Add("%"+index.WordEnd+c.values[0]+"%") + ")" + onlyRow
 	case c.op == filter.OpIn, c.op == opWord, c.op == opContains:
 		return ref + " IN (SELECT s.ref FROM " + c.table() + " s WHERE " + w.writeRows(c, "s") + ")"
 	}
@@ -333,4 +334,37 @@ func (w *sqlWriter) writeJoined(conds []cond, operator, ref string) string {
 	}
 	half := len(conds) / 2
 	return "(" + w.writeJoined(conds[:half], operator, ref) + operator + w.writeJoined(conds[half:], operator, ref) + ")"
+}
+
+// within returns the condition that the packed fields of the reference contain one of
+// the texts.
+func (w *sqlWriter) within(ref string, texts ...string) string {
+	found := make([]string, len(texts))
+	for i, text := range texts {
+		found[i] = w.find + "(p.packed, " + w.args.Add(text) + ") > 0"
+	}
+	return "EXISTS (SELECT 1 FROM fields p WHERE p.ref = " + ref + " AND (" + strings.Join(found, " OR ") + ")" + onlyRow
+}
+
+// best returns the value of the packed fields p that comes first in the direction of a
+// column, or NULL if there is none.
+func (w *sqlWriter) best(col sortColumn) string {
+	keys := []string{index.Prefix("", col.kid)}
+	if col.desc {
+		keys = []string{index.Prefix(index.MarkLast, col.kid), keys[0]}
+	}
+	text := "CASE"
+	for _, key := range keys {
+		text += " WHEN " + w.find + "(p.packed, " + w.args.Add(key) + ") > 0 THEN " + w.cut(key)
+	}
+	return text + " END"
+}
+
+// cut returns the value that follows a text in the packed fields, up to its end. The
+// text must be there.
+func (w *sqlWriter) cut(text string) string {
+	rest := func() string {
+		return fmt.Sprintf("substr(p.packed, %s(p.packed, %s) + %d)", w.find, w.args.Add(text), len(text))
+	}
+	return "substr(" + rest() + ", 1, " + w.find + "(" + rest() + ", " + w.args.Add(index.ValueEnd) + ") - 1)"
 }

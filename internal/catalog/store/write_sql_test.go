@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
+	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/write"
 )
 
 // describe returns a condition as the comments of parse_filter.go and plan_filter.go
@@ -79,7 +82,7 @@ func TestComments(t *testing.T) {
 		s := open()
 		for name, tc := range cases {
 			t.Run(name, func(t *testing.T) {
-				var docs []Document
+				var docs []write.Document
 				for i := range 40 {
 					lifecycle := "experimental"
 					if i%tc.every == 0 {
@@ -88,7 +91,7 @@ func TestComments(t *testing.T) {
 					docs = append(docs, component(t, fmt.Sprint("c", i), fmt.Sprintf(`"lifecycle":%q`, lifecycle)))
 				}
 				put(t, s, docs...)
-				s.cached.forget()
+				s.cache = &cache.Cache{}
 				tc.q.Limit = 21
 				q, err := s.resolveQuery(t.Context(), tc.q)
 				if err != nil {
@@ -104,7 +107,7 @@ func TestComments(t *testing.T) {
 				}
 				comment := strings.ReplaceAll(string(source), "\n//", "\n")
 				// The engines have different names for one function.
-				want := strings.NewReplacer("strpos(", "instr(", noValue, `\U0010ffff`).Replace(tc.show(s, p))
+				want := strings.NewReplacer("strpos(", "instr(", index.NoValue, `\U0010ffff`).Replace(tc.show(s, p))
 				if !strings.Contains(flat(comment), flat(want)) {
 					t.Errorf("%s: comment of %s lacks\n%s", tc.reason, tc.file, want)
 				}

@@ -12,6 +12,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/ingestion/batch"
 	"example.dev/ingestor/internal/ingestion/health"
 	"example.dev/ingestor/internal/ingestion/inspect"
@@ -176,17 +177,17 @@ type stored struct{ *store.Store }
 func (stored) Missing(context.Context, int) ([]inspect.MissingRef, error) { return nil, nil }
 
 // Prepare implements Catalog.
-func (stored) Prepare(n *tree.Node) any { return store.Prepare(n) }
+func (stored) Prepare(n *tree.Node) any { return write.Prepare(n) }
 
 // Put implements Catalog.
 func (s stored) Put(ctx context.Context, outcomes []unit.Build) ([]batch.Written, error) {
-	changes := make([]store.Change, len(outcomes))
+	changes := make([]write.Change, len(outcomes))
 	for i, o := range outcomes {
-		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep}
+		changes[i] = write.Change{Provider: o.Provider, Full: true, Keep: o.Keep}
 		for j, e := range o.Entities {
-			d := store.Document{JSON: e}
+			d := write.Document{JSON: e}
 			if j < len(o.Prepared) {
-				d.Prepared = o.Prepared[j].(*store.Prepared)
+				d.Prepared = o.Prepared[j].(*write.Prepared)
 			}
 			changes[i].Put = append(changes[i].Put, d)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/source/file"
@@ -35,7 +36,7 @@ const rest = 30 * time.Second
 // Store stores the entities. Its methods may be called concurrently.
 type Store interface {
 	// Sync applies a change of a provider in one transaction.
-	Sync(ctx context.Context, c store.Change) (store.Result, error)
+	Sync(ctx context.Context, c write.Change) (write.Result, error)
 	// Refs returns the references of the entities that a provider owns.
 	Refs(ctx context.Context, provider string) ([]string, error)
 	// Fence returns a context with which writes fail with db.ErrSuperseded once another
@@ -169,7 +170,7 @@ func (g *Folder) Refresh(ctx context.Context) (again time.Duration, err error) {
 		}
 	}()
 	if !g.config.Enabled {
-		_, err := g.store.Sync(ctx, store.Change{Provider: Provider, Full: true})
+		_, err := g.store.Sync(ctx, write.Change{Provider: Provider, Full: true})
 		return 0, err
 	}
 	ctx, err = g.store.Fence(ctx, fenceName)
@@ -248,8 +249,8 @@ func (g *Folder) refresh(ctx context.Context) error {
 }
 
 // change returns the change to write. It removes nothing unless it is certainly gone.
-func (g *Folder) change(r *reading, owned []string) store.Change {
-	c := store.Change{Provider: Provider, Put: r.docs}
+func (g *Folder) change(r *reading, owned []string) write.Change {
+	c := write.Change{Provider: Provider, Put: r.docs}
 	if r.partial || len(r.places) == 0 && len(r.problems) > 0 {
 		return c
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/config"
 )
 
@@ -227,8 +227,8 @@ func TestEmptied(t *testing.T) {
 func TestConflict(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.yaml", component("a", "x")+component("b", "x"))
-	var doc = store.Document{JSON: []byte(`{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"b","namespace":"default"},"spec":{"type":"s","lifecycle":"theirs","owner":"o"}}`)}
-	if _, err := w.catalog.Sync(t.Context(), store.Change{Provider: "ci", Put: []store.Document{doc}}); err != nil {
+	var doc = write.Document{JSON: []byte(`{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"b","namespace":"default"},"spec":{"type":"s","lifecycle":"theirs","owner":"o"}}`)}
+	if _, err := w.catalog.Sync(t.Context(), write.Change{Provider: "ci", Put: []write.Document{doc}}); err != nil {
 		t.Fatal(err)
 	}
 	w.refresh()
@@ -236,7 +236,7 @@ func TestConflict(t *testing.T) {
 	if s := w.Status(); s.Error != "ConflictError: conflict: component:default/b belongs to provider ci" {
 		t.Errorf("status is %+v", s)
 	}
-	if _, err := w.catalog.Sync(t.Context(), store.Change{Provider: "ci", Full: true}); err != nil {
+	if _, err := w.catalog.Sync(t.Context(), write.Change{Provider: "ci", Full: true}); err != nil {
 		t.Fatal(err)
 	}
 	w.refresh()

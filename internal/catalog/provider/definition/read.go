@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
-	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/source/file"
 	"example.dev/ingestor/words"
 )
@@ -44,7 +44,7 @@ type known struct {
 type reading struct {
 	dir   string
 	files int
-	docs  []store.Document
+	docs  []write.Document
 	// places are the positions of the entities by reference, and refs the references in
 	// the file that is being read.
 	places map[string]place
@@ -351,7 +351,7 @@ func (r *reading) entity(path string, n *tree.Node) {
 	r.places[key] = place{path, pos, likeness}
 	r.refs = append(r.refs, key)
 	// As JSON, thousands of entities take a fifth of the memory.
-	r.docs = append(r.docs, store.Document{JSON: bytes.Clone(tree.AppendJSON(nil, n, ""))})
+	r.docs = append(r.docs, write.Document{JSON: bytes.Clone(tree.AppendJSON(nil, n, ""))})
 }
 
 // unwanted returns why an entity may not come from this folder; empty if it may.

@@ -1,0 +1,91 @@
+package body
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.dev/ingestor/document/tree"
+)
+
+func FuzzBody(f *testing.F) {
+	f.Add([]byte(`{"kind":"C","metadata":{"name":"n","tags":["A","a"]},"spec":{"x":[1,null,{"y":"z"}]}}`))
+	f.Add([]byte("metadata: {name: x}\nspec: {\"\\0\": [\"\\0\", {}]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		nodes, _ := tree.DecodeBytes(data)
+		for _, n := range nodes {
+			if !n.IsMap() {
+				continue
+			}
+			b := New(n)
+			s := b.Serve(someUID, 0)
+			first := s.Finish([]Link{{"a", "b"}})
+			second := s.Finish([]Link{{"a", "b"}})
+			body, err := tree.Wire{}.Decode(s.JSON)
+			if err != nil {
+				t.Fatalf("body cannot be decoded: %v: %s", err, s.JSON)
+			}
+			if got := body.Get("metadata", "etag").Str(); got != first || got != second {
+				t.Fatalf("etags differ: %q, %q, %q", got, first, second)
+			}
+		}
+	})
+}
+
+const someUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+
+func TestServe(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		doc    string
+		links  []Link
+		want   string
+	}{
+		"Order": {
+			reason: "Keys are in the order of the catalog; those of metadata keep their order, followed by uid and etag.",
+			doc:    `{"status":{"s":1},"spec":{"z":1,"a":2},"metadata":{"uid":"x","title":"T <b>","namespace":"ns","etag":"x","name":"n"},"kind":"K","apiVersion":"v1"}`,
+			links:  []Link{{"ownedBy", "group:default/g"}, {"partOf", "system:default/s"}},
+			want: `{"apiVersion":"v1","kind":"K","metadata":{"title":"T <b>","namespace":"ns","name":"n","uid":"` + someUID + `","etag":"E"},` +
+				`"spec":{"z":1,"a":2},"status":{"s":1},"relations":[{"type":"ownedBy","targetRef":"group:default/g"},` +
+				`{"type":"partOf","targetRef":"system:default/s"}]}`,
+		},
+		"Least": {
+			reason: "A namespace and relations are always present.",
+			doc:    `{"apiVersion":"v1","kind":"K","metadata":{"name":"n"}}`,
+			want:   `{"apiVersion":"v1","kind":"K","metadata":{"name":"n","namespace":"default","uid":"` + someUID + `","etag":"E"},"relations":[]}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			nodes, errs := tree.DecodeBytes([]byte(tc.doc))
+			if len(errs) > 0 {
+				t.Fatal(errs[0])
+			}
+			b := New(nodes[0])
+			before := string(b.body)
+			s := b.Serve(someUID, 1)
+			etag := s.Finish(tc.links)
+			if string(b.body) != before {
+				t.Errorf("shared body changed: %s", b.body)
+			}
+			if len(etag) != etagSize {
+				t.Errorf("etag is %q, want another length", etag)
+			}
+			if diff := gocmp.Diff(tc.want, strings.Replace(string(s.JSON), etag, "E", 1)); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+			// Relations that are added and removed again leave no trace.
+			s.Finish(append(slices.Clone(tc.links), Link{"x", "y"}))
+			spliced := Body{JSON: slices.Clone(s.JSON[:s.RelationsAt]), ETagAt: s.ETagAt, RelationsAt: s.RelationsAt}
+			if got := spliced.Finish(tc.links); got != etag {
+				t.Errorf("etag is %q after relations were added and removed, want %q", got, etag)
+			}
+			if diff := gocmp.Diff(tc.want, strings.Replace(string(spliced.JSON), etag, "E", 1), cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

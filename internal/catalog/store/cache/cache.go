@@ -1,0 +1,116 @@
+// Package cache caches what was counted in the catalog, and has concurrent callers share
+// one computation.
+package cache
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// maxCached is the maximum weight of the cached answers: a number weighs 1, a list as
+// much as it has items. maxEstimates is the maximum number of cached estimates, and
+// estimateTTL is how long an estimate is used regardless of the revision.
+const (
+	maxCached    = 50_000
+	maxEstimates = 10_000
+	estimateTTL  = 2 * time.Second
+)
+
+// Cache caches answers for one revision, and estimates a little longer. The zero value is
+// ready for use, and all methods may be called concurrently.
+type Cache struct {
+	calls     calls
+	mu        sync.Mutex
+	revision  int64
+	weight    int
+	answers   map[Key]any
+	estimates map[Key]Estimate
+}
+
+// Estimate is a count that was right at a revision and time.
+type Estimate struct {
+	N        int
+	Revision int64
+	At       time.Time
+}
+
+// Key identifies an answer: it is a hash of what is counted.
+type Key [sha256.Size]byte
+
+// at drops all answers if the revision differs from theirs.
+func (c *Cache) at(revision int64) {
+	if c.revision == revision && c.answers != nil {
+		return
+	}
+	c.revision, c.weight, c.answers = revision, 0, map[Key]any{}
+}
+
+// Get returns the cached answer at a revision.
+func (c *Cache) Get(revision int64, key Key) (any, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at(revision)
+	v, ok := c.answers[key]
+	return v, ok
+}
+
+// Estimate returns an estimate that is recent enough: from the last seen revision, or not
+// older than estimateTTL.
+func (c *Cache) Estimate(now time.Time, key Key) (int, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.estimates[key]
+	return e.N, ok && (e.Revision == c.revision || now.Sub(e.At) < estimateTTL)
+}
+
+// PutEstimate caches an estimate.
+func (c *Cache) PutEstimate(key Key, e Estimate) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.estimates == nil || len(c.estimates) >= maxEstimates {
+		c.estimates = map[Key]Estimate{}
+	}
+	c.estimates[key] = e
+}
+
+// Put caches an answer at a revision. Its weight is 1, or as much as it has items.
+func (c *Cache) Put(revision int64, key Key, v any, weight int) {
+	if weight > maxCached/2 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if revision < c.revision {
+		// Another goroutine has seen a later revision.
+		return
+	}
+	c.at(revision)
+	if c.weight += weight; c.weight > maxCached {
+		c.weight, c.answers = weight, map[Key]any{}
+	}
+	c.answers[key] = v
+}
+
+// Compute returns the cached answer at a revision, or what compute returns: the value,
+// its weight and the revision at which it holds. Concurrent callers share one
+// computation. The answer must not be changed.
+func (c *Cache) Compute(
+	ctx context.Context, revision int64, key Key, compute func(context.Context) (v any, weight int, at int64, err error),
+) (any, error) {
+	if v, ok := c.Get(revision, key); ok {
+		return v, nil
+	}
+	return c.calls.do(ctx, callKey{revision, key}, func(ctx context.Context) (any, error) {
+		// The previous call may have cached the answer in between.
+		if v, ok := c.Get(revision, key); ok {
+			return v, nil
+		}
+		v, weight, at, err := compute(ctx)
+		if err == nil {
+			c.Put(at, key, v, weight)
+		}
+		return v, err
+	})
+}

@@ -1,0 +1,89 @@
+// Package changelog has the revision of the catalog, which every change of entities
+// increases, and the log of what the last revisions changed.
+package changelog
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// The change log has, for each of the last revisions, the references of entities that
+// were put, removed, or got other relations. Caches of entity data are updated with it,
+// whichever replica wrote the entities.
+const (
+	// loggedRevisions is for how many revisions the log is kept, and loggedRefs for how
+	// many entities of a revision. Beyond that, a full reload costs less.
+	loggedRevisions = 64
+	loggedRefs      = 4096
+	// changedMany is logged in place of more than loggedRefs references, and changedNone
+	// in place of none. Neither can be a reference.
+	changedMany, changedNone = "*", "-"
+)
+
+// Revision returns the revision that a db.Asker sees.
+func Revision(ctx context.Context, ask db.Asker) (n int64, err error) {
+	err = db.Each(ctx, ask, "SELECT n FROM revision", nil, func(rows *db.Rows) error { return rows.Scan(&n) })
+	return n, err
+}
+
+// Append logs the references of entities that a transaction changed, in any order. Each
+// revision has at least one row: a revision without rows was written by a program that
+// keeps no log.
+func Append(ctx context.Context, tx *db.Tx, changed []string) error {
+	refs := slices.Compact(slices.Sorted(slices.Values(changed)))
+	switch {
+	case len(refs) == 0:
+		refs = []string{changedNone}
+	case len(refs) > loggedRefs:
+		refs = []string{changedMany}
+	}
+	err := tx.Insert(ctx, "changes (revision, ref)", "", 2, len(refs),
+		func(i int, args []any) []any { return append(args, tx.N, refs[i]) })
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM changes WHERE revision <= $1", tx.N-loggedRevisions)
+	return err
+}
+
+// Changes is what has changed between two revisions.
+type Changes struct {
+	// Revision is the later one.
+	Revision int64
+	// Packed has the fields of changed entities that exist, and Gone the references of
+	// those that do not.
+	Packed map[string]string
+	Gone   map[string]bool
+	// Complete is false if the log does not cover all changes.
+	Complete bool
+}
+
+// Since returns, from one snapshot, what has changed after a revision.
+func Since(ctx context.Context, ask db.Asker, revision int64) (*Changes, error) {
+	n := &Changes{Packed: map[string]string{}, Gone: map[string]bool{}}
+	seen, many := map[int64]bool{}, false
+	err := db.Each(ctx, ask, `SELECT r.n, c.revision, c.ref, (SELECT f.packed FROM fields f WHERE f.ref = c.ref)
+		FROM revision r LEFT JOIN changes c ON c.revision > $1`, []any{revision},
+		func(rows *db.Rows) error {
+			var at sql.NullInt64
+			var ref, packed sql.NullString
+			if err := rows.Scan(&n.Revision, &at, &ref, &packed); err != nil || !at.Valid {
+				return err
+			}
+			seen[at.Int64] = true
+			switch {
+			case ref.String == changedMany:
+				many = true
+			case packed.Valid:
+				n.Packed[ref.String] = packed.String
+			default:
+				n.Gone[ref.String] = true
+			}
+			return nil
+		})
+	n.Complete = !many && int64(len(seen)) == n.Revision-revision
+	return n, err
+}

@@ -1,0 +1,197 @@
+package write
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/internal/catalog/store/body"
+	"example.dev/ingestor/internal/catalog/store/index"
+)
+
+// draft is what can be computed of upserts without the database. It is prepared while
+// the database writes the previous draft.
+type draft struct {
+	entries []upsert
+	bodies  []body.Body
+	words   [][]string
+	// fields are those of each entity, without its relations.
+	fields [][]index.Field
+	// rows and terms are those of new entities, in order.
+	rows  []row
+	terms []term
+	// names are the keys of fields, which rows and fields refer to by index. lists are the
+	// marked keys of lists.
+	names   []string
+	numbers map[string]int64
+	lists   map[string]bool
+	// batch is what is to be written, once it is composed; fields have the key numbers of
+	// the database then.
+	batch *rowBatch
+	err   error
+}
+
+// drafts prepares drafts of all entities to put, one after the other, until ctx ends.
+// Drafts whose keys all have numbers are composed.
+func (s *Writer) drafts(ctx context.Context, d *changeSet, l *linkage) <-chan *draft {
+	out := make(chan *draft)
+	go func() {
+		defer close(out)
+		for part := range slices.Chunk(d.put, batchEntities) {
+			dr := draftOf(part)
+			if dr.err == nil {
+				if kids, ok := s.keys.All(dr.keys(l)); ok {
+					dr.compose(l, kids)
+				}
+			}
+			select {
+			case out <- dr:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+func draftOf(entries []upsert) *draft {
+	n := len(entries)
+	dr := &draft{
+		entries: entries, bodies: make([]body.Body, n), words: make([][]string, n), fields: make([][]index.Field, n),
+		numbers: map[string]int64{}, lists: map[string]bool{},
+	}
+	// rows and terms count those of new entities.
+	var byKey [][]row
+	byWord := map[string][]term{}
+	rows, terms := 0, 0
+	for i := range entries {
+		e := &entries[i]
+		p, err := e.prepared()
+		if err != nil {
+			dr.err = err
+			return dr
+		}
+		dr.bodies[i], dr.words[i] = p.blank.Serve(e.uid, len(p.edges)), p.words
+		fields := append(make([]index.Field, 0, len(p.fields)+1), index.Field{Kid: dr.number(index.UIDKey), Value: e.uid})
+		for _, f := range p.fields {
+			fields = append(fields, index.Field{Kid: dr.number(f.key), Value: f.value, Original: f.original})
+		}
+		for _, key := range p.lists {
+			dr.lists[key] = true
+		}
+		dr.fields[i] = index.Distinct(fields)
+		if !e.added {
+			continue
+		}
+		for _, f := range dr.fields[i] {
+			for len(byKey) <= int(f.Kid) {
+				byKey = append(byKey, nil)
+			}
+			byKey[f.Kid] = append(byKey[f.Kid], row{f, e.ref})
+		}
+		for _, w := range dr.words[i] {
+			byWord[w] = append(byWord[w], term{w, e.ref})
+		}
+		rows, terms = rows+len(dr.fields[i]), terms+len(dr.words[i])
+	}
+	dr.rows = inOrder(make([]row, 0, rows), byKey)
+	dr.terms = make([]term, 0, terms)
+	for _, w := range slices.Sorted(maps.Keys(byWord)) {
+		dr.terms = append(dr.terms, byWord[w]...)
+	}
+	return dr
+}
+
+// inOrder appends the rows of one key after the other, sorted. Entries come in the
+// order of their references, and most keys have one value for all of them, or values
+// that are in the same order: these rows need no sorting.
+func inOrder(rows []row, byKey [][]row) []row {
+	for _, some := range byKey {
+		if !slices.IsSortedFunc(some, compareRows) {
+			slices.SortFunc(some, compareRows)
+		}
+		rows = append(rows, some...)
+	}
+	return rows
+}
+
+// number returns the index of a key in names.
+func (dr *draft) number(key string) int64 {
+	number, ok := dr.numbers[key]
+	if !ok {
+		number = int64(len(dr.names))
+		dr.names = append(dr.names, key)
+		dr.numbers[key] = number
+	}
+	return number
+}
+
+// compose computes the batch of a draft, once relations and the numbers of keys are
+// known. The diffs of existing entities are still missing.
+func (dr *draft) compose(l *linkage, kids map[string]int64) {
+	numbers := make([]int64, len(dr.names))
+	for i, name := range dr.names {
+		numbers[i] = kids[name]
+	}
+	for i := range dr.rows {
+		dr.rows[i].Kid = numbers[dr.rows[i].Kid]
+	}
+	c := &rowBatch{newRows: dr.rows, newTerms: dr.terms, records: make([]record, 0, len(dr.entries))}
+	for i := range dr.entries {
+		e := &dr.entries[i]
+		r := record{ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, Body: dr.bodies[i]}
+		r.words = strings.Join(dr.words[i], index.WordEnd)
+		r.etag = r.Finish(l.after[e.ref])
+		links := linkFields(l.after[e.ref], kids)
+		fields := make([]index.Field, 0, len(dr.fields[i])+len(links))
+		for _, f := range dr.fields[i] {
+			f.Kid = numbers[f.Kid]
+			fields = append(fields, f)
+		}
+		r.packed, dr.fields[i] = index.Pack(append(fields, links...))
+		c.records = append(c.records, r)
+		if e.added {
+			for _, f := range links {
+				c.addRows = append(c.addRows, row{f, e.ref})
+			}
+		}
+	}
+	slices.SortFunc(c.addRows, compareRows)
+	dr.batch = c
+}
+
+// complete finishes a draft with what is in the database.
+func (w *transaction) complete(ctx context.Context, dr *draft, l *linkage) (*rowBatch, error) {
+	if dr.err != nil {
+		return nil, dr.err
+	}
+	if dr.batch == nil {
+		if err := w.intern(ctx, dr.keys(l)); err != nil {
+			return nil, err
+		}
+		dr.compose(l, w.kids)
+	}
+	var updated []string
+	for i := range dr.entries {
+		if !dr.entries[i].added {
+			updated = append(updated, dr.entries[i].ref)
+		}
+	}
+	fields, words, err := w.had(ctx, updated)
+	if err != nil {
+		return nil, err
+	}
+	for i := range dr.entries {
+		if e := &dr.entries[i]; !e.added {
+			dr.batch.diff(e.ref, fields[e.ref], dr.fields[i])
+			dr.batch.diffWords(e.ref, words[e.ref], dr.words[i])
+		}
+	}
+	return dr.batch, nil
+}
+
+// keys returns all keys whose numbers are needed to write the draft.
+func (dr *draft) keys(l *linkage) []string {
+	return slices.Concat(dr.names, slices.Collect(maps.Keys(dr.lists)), l.keys)
+}

@@ -1,0 +1,27 @@
+package write
+
+import "testing"
+
+// TestOneSnapshot commits another change between two reads of a plan: the plan
+// sees the entity that it would move to another provider, but not the entities
+// that this provider got at the same time.
+func TestOneSnapshot(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Writer) {
+		s, other := open(), open()
+		x, y := component(t, "x"), component(t, "y")
+		s.betweenReads = func() {
+			s.betweenReads = nil
+			changes := []Change{{Provider: "p", Put: []Document{y}}, {Provider: "q", Put: []Document{x}}}
+			if _, err := other.SyncAll(t.Context(), changes); err != nil {
+				t.Error(err)
+			}
+		}
+		r := push(t, s, Change{Provider: "p", Full: true, Put: []Document{x}})
+		if r.Removed != 1 || len(r.Refused) != 1 {
+			t.Errorf("result %+v matches no serial order", r)
+		}
+		if refs, err := s.db.Texts(t.Context(), "SELECT ref FROM entities WHERE provider = 'p'"); len(refs) != 0 || err != nil {
+			t.Errorf("provider has %v after an empty full change (%v), want none", refs, err)
+		}
+	})
+}
