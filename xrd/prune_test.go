@@ -66,10 +66,10 @@ func TestPrune(t *testing.T) {
 				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
 			}
 			if !n.Equal(before) {
-				t.Errorf("%s: argument was changed", tc.reason)
+				t.Errorf("%s\nargument was changed", tc.reason)
 			}
 			if once := Prune(n, tc.role); !once.Equal(Prune(once, tc.role)) {
-				t.Errorf("%s: pruning again removes more", tc.reason)
+				t.Errorf("%s\npruning again removes more", tc.reason)
 			}
 		})
 	}
