@@ -102,7 +102,7 @@ func TestServing(t *testing.T) {
 					}
 				}
 				if found != tc.findings {
-					t.Errorf("%s: %d findings, want %d", tc.reason, found, tc.findings)
+					t.Errorf("%s\n%d findings, want %d", tc.reason, found, tc.findings)
 				}
 			})
 		}

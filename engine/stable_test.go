@@ -65,7 +65,7 @@ func TestTemplateVersion(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := mark(tc.opts, tc.input, tc.edits...); (got == reference) != tc.same {
-				t.Errorf("%s: mark is %s, was %s", tc.reason, got, reference)
+				t.Errorf("%s\nmark is %s, was %s", tc.reason, got, reference)
 			}
 		})
 	}
