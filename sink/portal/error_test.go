@@ -54,7 +54,7 @@ func TestUnreachable(t *testing.T) {
 			_, err := open(t, tc.address, Options{HTTP: tc.http, Retries: 1}).Push(t.Context(), strings.NewReader("one\n"), PushOptions{})
 			e, ok := errors.AsType[*Error](err)
 			if !ok || e.Problem != tc.problem || e.Unsure || !strings.Contains(err.Error(), tc.err) || !strings.Contains(e.Hint(), tc.hint) {
-				t.Errorf("%s: got %+v, want problem %d, %q, %q", tc.reason, err, tc.problem, tc.err, tc.hint)
+				t.Errorf("%s\ngot %+v, want problem %d, %q, %q", tc.reason, err, tc.problem, tc.err, tc.hint)
 			}
 		})
 	}

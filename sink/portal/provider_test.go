@@ -72,7 +72,7 @@ func TestSync(t *testing.T) {
 				}
 			}
 			if pushed != tc.pushed || (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) || err == nil && r.Added != 7 {
-				t.Errorf("%s: pushed %q, %v, %v; want %q, %q", tc.reason, pushed, r, err, tc.pushed, tc.err)
+				t.Errorf("%s\npushed %q, %v, %v; want %q, %q", tc.reason, pushed, r, err, tc.pushed, tc.err)
 			}
 		})
 	}

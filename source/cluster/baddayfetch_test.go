@@ -76,7 +76,7 @@ func TestFetchTrouble(t *testing.T) {
 				missing = append(missing, n.String())
 			}
 			if diff := cmp.Diff(tc.gone, missing); diff != "" {
-				t.Errorf("%s: gone (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\ngone (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -156,7 +156,7 @@ func TestFollowTrouble(t *testing.T) {
 				t.Errorf("%s\ntold: %q", tc.reason, told)
 			}
 			if diff := cmp.Diff(tc.events, events); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -30,7 +30,7 @@ func TestFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := New(tc.paths, tc.opts).Files(t.Context())
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
-				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
+				t.Errorf("%s\n%v (-want +got):\n%s", tc.reason, err, diff)
 			}
 		})
 	}
