@@ -43,7 +43,7 @@ func TestRelations(t *testing.T) {
 			},
 		},
 		"no API": {
-			reason: "There is no reference to an API that is not made.", profile: engine.CLI, opts: engine.Options{NoAPI: true},
+			reason: "There is no reference to an API that is not generated.", profile: engine.CLI, opts: engine.Options{NoAPI: true},
 			want: map[string]string{
 				"databases-xrd":        "composer-xrd; dependsOn ; implementsApi ",
 				"postgres-composition": "composer-composition; dependsOn resource:default/databases-xrd; implementsApi ",
