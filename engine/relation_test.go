@@ -81,7 +81,7 @@ func TestRelations(t *testing.T) {
 					got[name] = relations(e)
 				}
 				if e.Kind == entity.KindAPI && tc.opts.NoAPI {
-					t.Errorf("%s\nAPI was made", tc.reason)
+					t.Errorf("%s\nAPI was generated", tc.reason)
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// nowhere returns an address without a listener.
-func nowhere(t *testing.T) string {
+// closedAddress returns an address without a listener.
+func closedAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -43,8 +43,8 @@ func TestUnreachable(t *testing.T) {
 		err     string
 		hint    string
 	}{
-		"Down":      {"A portal without a listener is unreachable.", "http://" + nowhere(t), nil, Unreachable, "refused", "check that it is running"},
-		"Proxy":     {"A proxy without a listener is reported.", plain.URL, through(nowhere(t)), Unreachable, "proxyconnect", "NO_PROXY"},
+		"Down":      {"A portal without a listener is unreachable.", "http://" + closedAddress(t), nil, Unreachable, "refused", "check that it is running"},
+		"Proxy":     {"A proxy without a listener is reported.", plain.URL, through(closedAddress(t)), Unreachable, "proxyconnect", "NO_PROXY"},
 		"Authority": {"A certificate of an unknown authority is refused.", sealed.URL, nil, Unreachable, "certificate", "--ca-file"},
 		"Plain":     {"A portal without TLS is reported.", "https" + strings.TrimPrefix(plain.URL, "http"), nil, Unreachable, "HTTP response to HTTPS client", "http://"},
 		"Sealed":    {"A portal that requires TLS is reported.", "http" + strings.TrimPrefix(sealed.URL, "https"), nil, Invalid, "400 Bad Request", "https://"},

@@ -8,7 +8,7 @@ import (
 )
 
 func TestFiles(t *testing.T) {
-	plant(t, "d/a.yaml", "d/..one/b.yaml", "d/..data -> ..one", "d/b.yaml -> ..data/b.yaml", "d/deep/c.json", "d/note.txt",
+	createFiles(t, "d/a.yaml", "d/..one/b.yaml", "d/..data -> ..one", "d/b.yaml -> ..data/b.yaml", "d/deep/c.json", "d/note.txt",
 		"d/out.yaml -> ../e/secret.yaml", "d/out -> ../e", "d/up -> ..", "d/here -> .", "e/secret.yaml", "l -> d")
 	cases := map[string]struct {
 		reason string

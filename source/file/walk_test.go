@@ -34,7 +34,7 @@ func walk(ctx context.Context, s *Source, stop int) (got []string, errs []string
 }
 
 func TestWalk(t *testing.T) {
-	plant(t, "a.yaml", "b.txt", "d/a.yaml", "d/b.json", "d/c.md", "d/.h.yaml", "d/e/f.yml", "d/e/g.ndjson", "t/one/xrds/o.yaml", "t/two/xrds/p.yaml", "t/two/q.yaml",
+	createFiles(t, "a.yaml", "b.txt", "d/a.yaml", "d/b.json", "d/c.md", "d/.h.yaml", "d/e/f.yml", "d/e/g.ndjson", "t/one/xrds/o.yaml", "t/two/xrds/p.yaml", "t/two/q.yaml",
 		"l.yaml -> a.yaml", "t/three -> two", "[x].yaml", "dir.yaml/in.yaml", "void -> nowhere")
 	if err := os.WriteFile("[x].yaml", []byte(definition("x")), 0o600); err != nil {
 		t.Fatal(err)

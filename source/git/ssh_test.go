@@ -127,7 +127,7 @@ func TestCancelSSH(t *testing.T) {
 			cancel(enough)
 			gitserver.Silent(t.Context(), conn)
 		}()
-		soon(t, func() {
+		mustReturn(t, func() {
 			if _, err := New("ssh://git@"+l.Addr().String()+"/r", Options{}).Read(ctx); !errors.Is(err, enough) {
 				t.Errorf("Read: %v", err)
 			}
@@ -139,7 +139,7 @@ func TestCancelSSH(t *testing.T) {
 		srv := gitserver.ServeSSH(t, r.dir)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		srv.Hang = func() { cancel(enough) }
-		soon(t, func() {
+		mustReturn(t, func() {
 			if _, err := New(srv.URL, Options{Auth: sshAuth(srv)}).Read(ctx); !errors.Is(err, enough) {
 				t.Errorf("Read: %v", err)
 			}
