@@ -225,7 +225,7 @@ func TestAnnotationsHonoured(t *testing.T) {
 					want = in(v, want)
 				}
 				if got := tc.look(make3(t, res.Entities)); got != want {
-					t.Errorf("%s: got %q, want %q", tc.reason, got, want)
+					t.Errorf("%s\ngot %q, want %q", tc.reason, got, want)
 				}
 				if tc.source == "" {
 					return
@@ -242,7 +242,7 @@ func TestAnnotationsHonoured(t *testing.T) {
 					wantSource = wantSource[:i] + in(v, wantSource[i:])
 				}
 				if diff := cmp.Diff([]string{wantSource}, got); diff != "" {
-					t.Errorf("%s: source that won (-want +got):\n%s", tc.reason, diff)
+					t.Errorf("%s\nsource that won (-want +got):\n%s", tc.reason, diff)
 				}
 			})
 		}
@@ -304,20 +304,20 @@ func TestPassedOver(t *testing.T) {
 			d := define(t, words.Portal, tc.edits...)
 			res := transform(t, engine.CLI, tc.opts, engine.Input{Definition: d})
 			if got := tc.look(make3(t, res.Entities)); got != tc.want {
-				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+				t.Errorf("%s\ngot %q, want %q", tc.reason, got, tc.want)
 			}
 			var got []string
 			for _, f := range res.Findings {
 				got = append(got, f.Rule+" "+f.Message+" ("+f.Hint+")")
 				if len(tc.edits) > 0 && f.Object != "databases.platform.io" {
-					t.Errorf("%s: object of the finding is %q", tc.reason, f.Object)
+					t.Errorf("%s\nobject of the finding is %q", tc.reason, f.Object)
 				}
 				if len(tc.edits) > 0 && !strings.Contains(f.Message, "option") && f.Where() == "sample.yaml" {
-					t.Errorf("%s: finding has no line: %+v", tc.reason, f)
+					t.Errorf("%s\nfinding has no line: %+v", tc.reason, f)
 				}
 			}
 			if diff := cmp.Diff(tc.findings, got); diff != "" {
-				t.Errorf("%s: findings (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\nfindings (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -33,25 +33,25 @@ func TestDeprecated(t *testing.T) {
 			api := pick(t, res.Entities, entity.KindAPI, "databases.platform.io-v1-api")
 			for _, e := range []*entity.Entity{template, api} {
 				if !strings.HasSuffix(e.Metadata.Title, " (deprecated)") {
-					t.Errorf("%s: title of the %s is %q", tc.reason, e.Kind, e.Metadata.Title)
+					t.Errorf("%s\ntitle of the %s is %q", tc.reason, e.Kind, e.Metadata.Title)
 				}
 				if diff := cmp.Diff([]string{"composer", "source:composer-ingestor", "a", "deprecated", "z"}, e.Metadata.Tags); diff != "" {
-					t.Errorf("%s: tags of the %s (-want +got):\n%s", tc.reason, e.Kind, diff)
+					t.Errorf("%s\ntags of the %s (-want +got):\n%s", tc.reason, e.Kind, diff)
 				}
 			}
 			if got := template.Metadata.Description; got != tc.description {
-				t.Errorf("%s: description is %q, want %q", tc.reason, got, tc.description)
+				t.Errorf("%s\ndescription is %q, want %q", tc.reason, got, tc.description)
 			}
 			document := parsed(t, api.Spec.Get("definition").Str())
 			if got := document.Get("info", "description").Str(); got != tc.description {
-				t.Errorf("%s: description of the document is %q, want %q", tc.reason, got, tc.description)
+				t.Errorf("%s\ndescription of the document is %q, want %q", tc.reason, got, tc.description)
 			}
 			for _, e := range res.Entities {
 				if e == template || e == api {
 					continue
 				}
 				if strings.Contains(e.Metadata.Title+e.Metadata.Description, "eprecated") || slices.Contains(e.Metadata.Tags, "deprecated") {
-					t.Errorf("%s: %s %s is marked as deprecated, want it unmarked", tc.reason, e.Kind, e.Metadata.Name)
+					t.Errorf("%s\n%s %s is marked as deprecated, want it unmarked", tc.reason, e.Kind, e.Metadata.Name)
 				}
 			}
 		})
@@ -98,14 +98,14 @@ func TestNoForm(t *testing.T) {
 			for _, p := range engine.Profiles {
 				res := transform(t, p, engine.Options{GitOps: true}, input)
 				if len(res.Entities) != 1 || res.Entities[0].Kind != entity.KindResource {
-					t.Errorf("%s, %s: got %q", tc.reason, p.Name, list(res.Entities))
+					t.Errorf("%s\n%s: got %q", tc.reason, p.Name, list(res.Entities))
 				}
 				if diff := cmp.Diff([]string{"ENG004"}, rules(res.Findings)); diff != "" {
-					t.Errorf("%s, %s: findings (-want +got):\n%s", tc.reason, p.Name, diff)
+					t.Errorf("%s\n%s: findings (-want +got):\n%s", tc.reason, p.Name, diff)
 				}
 				for _, f := range res.Findings {
 					if f.Severity.String() != "warning" || f.Hint == "" || !strings.HasPrefix(f.Where(), "sample.yaml:") {
-						t.Errorf("%s, %s: finding %+v", tc.reason, p.Name, f)
+						t.Errorf("%s\n%s: finding %+v", tc.reason, p.Name, f)
 					}
 				}
 			}
@@ -172,7 +172,7 @@ func TestHostileText(t *testing.T) {
 					template := first(t, res.Entities, entity.KindTemplate).Spec
 					for _, part := range []string{"steps", "output"} {
 						if yaml := string(tree.AppendYAML(nil, template.Get(part))); strings.Contains(yaml, "PWNED") {
-							t.Errorf("%s, %s: %s contains the text:\n%s", tc.reason, p.Name, part, yaml)
+							t.Errorf("%s\n%s: %s contains the text:\n%s", tc.reason, p.Name, part, yaml)
 						}
 					}
 				}

@@ -52,17 +52,17 @@ func TestSurroundings(t *testing.T) {
 					got = append(got, e.Key()+" owner "+e.Spec.Get("owner").Str()+" domain "+e.Spec.Get("domain").Str())
 					want := keysIn(v, map[string]string{"portal.io/source-location": "file:here", "portal.io/managed-by-location": "file:here", "portal.io/managed-by-origin-location": "file:here"})
 					if diff := cmp.Diff(want, e.Metadata.Annotations); diff != "" {
-						t.Errorf("%s: annotations (-want +got):\n%s", tc.reason, diff)
+						t.Errorf("%s\nannotations (-want +got):\n%s", tc.reason, diff)
 					}
 					if diff := cmp.Diff([]string{in(v, "composer"), in(v, "source:composer-ingestor")}, e.Metadata.Tags); diff != "" {
-						t.Errorf("%s: tags (-want +got):\n%s", tc.reason, diff)
+						t.Errorf("%s\ntags (-want +got):\n%s", tc.reason, diff)
 					}
 					if e.APIVersion != in(v, "portal.io/")+"v1alpha1" {
-						t.Errorf("%s: apiVersion of %s is %q", tc.reason, e.Key(), e.APIVersion)
+						t.Errorf("%s\napiVersion of %s is %q", tc.reason, e.Key(), e.APIVersion)
 					}
 				}
 				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+					t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 				}
 			})
 		}

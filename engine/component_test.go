@@ -136,10 +136,10 @@ func TestComponent(t *testing.T) {
 				e, findings := component(t, "shop", tc.workloads, tc.opts)
 				valid(t, []*entity.Entity{e})
 				if diff := cmp.Diff(tc.want, string(entity.AppendYAML(nil, e))); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+					t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 				}
 				if diff := cmp.Diff(tc.rules, rules(findings)); diff != "" {
-					t.Errorf("%s: findings (-want +got):\n%s", tc.reason, diff)
+					t.Errorf("%s\nfindings (-want +got):\n%s", tc.reason, diff)
 				}
 				// The order of workloads does not matter.
 				slices.Reverse(tc.workloads)
@@ -171,11 +171,11 @@ func TestComponentWords(t *testing.T) {
 			e, _ := component(t, "shop", tc.workloads, engine.Options{Words: choice(t, tc.words), Now: found})
 			valid(t, []*entity.Entity{e})
 			if got := words.Of(e.APIVersion); got != tc.want {
-				t.Errorf("%s: vocabulary is %s", tc.reason, got)
+				t.Errorf("%s\nvocabulary is %s", tc.reason, got)
 			}
 			for _, key := range []string{"portal.io/cluster-id", "portal.io/cluster-namespace", "portal.io/discovered-from", "portal.io/discovered-at", "portal.io/managed-by-location"} {
 				if e.Metadata.Annotations[in(tc.want, key)] == "" {
-					t.Errorf("%s: annotation %s is missing; there are %v", tc.reason, in(tc.want, key), e.Metadata.Annotations)
+					t.Errorf("%s\nannotation %s is missing; there are %v", tc.reason, in(tc.want, key), e.Metadata.Annotations)
 				}
 			}
 		})

@@ -161,10 +161,10 @@ func TestDayTwoDelivery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := pick(t, res.Entities, "Template", tc.name)
 			if diff := cmp.Diff(strings.ReplaceAll(tc.want, "\n\n", "\n")[1:], steps(e)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			if !slices.Contains(page(e, 0, "required").Strings(), form.ParamCluster) {
-				t.Errorf("%s: form does not ask for the cluster", tc.reason)
+				t.Errorf("%s\nform does not ask for the cluster", tc.reason)
 			}
 		})
 	}
@@ -262,7 +262,7 @@ spec: {type: t, owner: o, parameters: [], steps: [{id: a, action: debug:log}]}
 			d := define(t, words.Portal, repo, path, annotated(words.AnnotationWizard, tc.wizard), annotated(words.AnnotationSteps, tc.steps))
 			res, err := tr.Transform(engine.Input{Definition: d})
 			if err != nil {
-				t.Fatalf("%s: %v", tc.reason, err)
+				t.Fatalf("%s\n%v", tc.reason, err)
 			}
 			valid(t, res.Entities)
 			var got []string
@@ -276,11 +276,11 @@ spec: {type: t, owner: o, parameters: [], steps: [{id: a, action: debug:log}]}
 				}
 				got = append(got, strings.Join(actions, " "))
 				if strings.HasSuffix(e.Metadata.Name, "-update") && !strings.Contains(steps(e), tc.update) {
-					t.Errorf("%s: no %q in\n%s", tc.reason, tc.update, steps(e))
+					t.Errorf("%s\nno %q in\n%s", tc.reason, tc.update, steps(e))
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s\n%q", tc.reason, diff, list(res.Entities))
+				t.Errorf("%s\n(-want +got):\n%s\n%q", tc.reason, diff, list(res.Entities))
 			}
 		})
 	}

@@ -171,7 +171,7 @@ func TestFingerprint(t *testing.T) {
 			}
 			tc.change(&after)
 			if (engine.Fingerprint(before) == engine.Fingerprint(after)) != tc.same {
-				t.Errorf("%s: fingerprints are equal: %v", tc.reason, !tc.same)
+				t.Errorf("%s\nfingerprints are equal: %v", tc.reason, !tc.same)
 			}
 		})
 	}

@@ -115,16 +115,16 @@ func TestFormKey(t *testing.T) {
 	}{
 		"same":         {"The same input is found.", plain, true},
 		"owner":        {"The owner is on the Template, not in its form.", given{names: plain.names, opts: engine.Options{Owner: "x", Tags: []string{"x"}, Now: found}}, true},
-		"schema":       {"another schema", given{names: plain.names, edits: []edit{versions(version("v1", schemaOf("integer", "properties", "spec", "properties", "size", "type")))}}, false},
-		"version":      {"another version", given{names: plain.names, edits: []edit{versions(version("v2"))}}, false},
-		"group":        {"another group", given{names: plain.names, edits: []edit{set("data.io", "spec", "group")}}, false},
-		"scope":        {"another scope", given{names: plain.names, edits: []edit{set("Cluster", "spec", "scope")}}, false},
-		"claim":        {"a claim", given{names: plain.names, edits: []edit{claimed("Claim", "claims")}}, false},
-		"default":      {"another default", given{names: plain.names, edits: []edit{set("a", "spec", "defaultCompositionRef", "name")}}, false},
-		"namespace":    {"another namespace", given{names: plain.names, opts: engine.Options{ResourceNamespace: "x"}}, false},
-		"delivery":     {"another page", given{names: plain.names, opts: engine.Options{GitOps: true}}, false},
-		"compositions": {"another choice", given{names: []string{"a", "c"}}, false},
-		"details":      {"no choice", given{names: plain.names, opts: engine.Options{NoCompositionDetails: true}}, false},
+		"schema":       {"Another schema needs another form.", given{names: plain.names, edits: []edit{versions(version("v1", schemaOf("integer", "properties", "spec", "properties", "size", "type")))}}, false},
+		"version":      {"Another version needs another form.", given{names: plain.names, edits: []edit{versions(version("v2"))}}, false},
+		"group":        {"Another group needs another form.", given{names: plain.names, edits: []edit{set("data.io", "spec", "group")}}, false},
+		"scope":        {"Another scope needs another form.", given{names: plain.names, edits: []edit{set("Cluster", "spec", "scope")}}, false},
+		"claim":        {"A claim needs another form.", given{names: plain.names, edits: []edit{claimed("Claim", "claims")}}, false},
+		"default":      {"Another default Composition needs another form.", given{names: plain.names, edits: []edit{set("a", "spec", "defaultCompositionRef", "name")}}, false},
+		"namespace":    {"Another default namespace needs another form.", given{names: plain.names, opts: engine.Options{ResourceNamespace: "x"}}, false},
+		"delivery":     {"A delivery page needs another form.", given{names: plain.names, opts: engine.Options{GitOps: true}}, false},
+		"compositions": {"Other Compositions need another form.", given{names: []string{"a", "c"}}, false},
+		"details":      {"A form without Composition details is another form.", given{names: plain.names, opts: engine.Options{NoCompositionDetails: true}}, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestFormKey(t *testing.T) {
 			run(plain)
 			run(tc.given)
 			if (cache.hits == 1) != tc.hit {
-				t.Errorf("%s: found %d times in %d forms", tc.reason, cache.hits, len(cache.forms))
+				t.Errorf("%s\nfound %d times in %d forms", tc.reason, cache.hits, len(cache.forms))
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func TestDeliveryFindings(t *testing.T) {
 			t.Run(name+"/"+v.String(), func(t *testing.T) {
 				d := define(t, v, annotated("portal.io/gitops-repo", tc.repo), annotated("portal.io/gitops-path", tc.path))
 				if rest := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: d}); len(rest.Findings) > 0 {
-					t.Errorf("%s: findings without change requests: %v", tc.reason, rest.Findings)
+					t.Errorf("%s\nfindings without change requests: %v", tc.reason, rest.Findings)
 				}
 				res := transform(t, engine.CLI, engine.Options{GitOps: true}, engine.Input{Definition: d})
 				oneFinding(t, tc.reason, res.Findings, tc.rule, tc.want)
@@ -53,11 +53,11 @@ func TestDeliveryFindings(t *testing.T) {
 				git := page(e, 3, "dependencies", form.ParamDelivery, "oneOf").List()[1].Get("properties")
 				for param, want := range map[string]string{form.ParamGitHost: tc.host, form.ParamGitRepository: tc.name, form.ParamGitPath: tc.at} {
 					if got := git.Get(param, "default").Str(); got != want {
-						t.Errorf("%s: value of %s is %q, want %q", tc.reason, param, got, want)
+						t.Errorf("%s\nvalue of %s is %q, want %q", tc.reason, param, got, want)
 					}
 				}
 				if text := string(entity.YAMLDocuments(res.Entities)); strings.Contains(text, "hunter2") {
-					t.Errorf("%s: password is in the entities", tc.reason)
+					t.Errorf("%s\npassword is in the entities", tc.reason)
 				}
 			})
 		}
@@ -73,13 +73,13 @@ func oneFinding(t *testing.T, reason string, fs []finding.Finding, rule, want st
 			got = append(got, f)
 		}
 		if strings.Contains(f.Message+f.Hint, "hunter2") {
-			t.Errorf("%s: password is in the finding: %v", reason, f)
+			t.Errorf("%s\npassword is in the finding: %v", reason, f)
 		}
 	}
 	switch {
 	case rule == "" && len(got) == 0:
 	case len(got) != 1 || got[0].Rule != rule || !strings.Contains(got[0].Message, want) || got[0].Hint == "":
-		t.Errorf("%s: want %s %q, got %v", reason, rule, want, got)
+		t.Errorf("%s\nwant %s %q, got %v", reason, rule, want, got)
 	}
 }
 
@@ -119,18 +119,18 @@ func TestTemplateDelivery(t *testing.T) {
 			res, err := tr.Transform(engine.Input{Definition: d})
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
-					t.Errorf("%s: error %v, want %q", tc.reason, err, tc.err)
+					t.Errorf("%s\nerror %v, want %q", tc.reason, err, tc.err)
 				}
 				return
 			}
 			if err != nil {
-				t.Fatalf("%s: %v", tc.reason, err)
+				t.Fatalf("%s\n%v", tc.reason, err)
 			}
 			oneFinding(t, tc.reason, res.Findings, tc.rule, tc.want)
 			all := res.Entities[0].Spec.Get("steps").List()
 			in := all[len(all)-1].Get("input")
 			if got := strings.Join([]string{in.Get("host").Str(), in.Get("repository").Str(), in.Get("path").Str(), in.Get("branch").Str()}, " "); got != tc.input {
-				t.Errorf("%s: input of the step is %q, want %q", tc.reason, got, tc.input)
+				t.Errorf("%s\ninput of the step is %q, want %q", tc.reason, got, tc.input)
 			}
 		})
 	}

@@ -69,13 +69,13 @@ func TestPreProcess(t *testing.T) {
 			res, err := engine.New(engine.CLI, engine.Options{}, engine.Hooks{PreProcess: tc.hook}).Transform(engine.Input{Definition: define(t, words.Portal)})
 			failed(t, tc.reason, err, tc.err, tc.is)
 			if diff := cmp.Diff(tc.want, list(res.Entities)); diff != "" && tc.err == "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			if tc.err != "" && len(res.Entities) > 0 {
-				t.Errorf("%s: entities together with an error: %q", tc.reason, list(res.Entities))
+				t.Errorf("%s\nentities together with an error: %q", tc.reason, list(res.Entities))
 			}
 			if name == "replaced" && res.Entities[0].APIVersion != "scaffolder.backstage.io/v1beta3" {
-				t.Errorf("%s: apiVersion of the Template is %q", tc.reason, res.Entities[0].APIVersion)
+				t.Errorf("%s\napiVersion of the Template is %q", tc.reason, res.Entities[0].APIVersion)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func failed(t *testing.T, reason string, err error, want string, is error) {
 		got = err.Error()
 	}
 	if got != want || is != nil && !errors.Is(err, is) {
-		t.Errorf("%s: got error %q, want %q", reason, got, want)
+		t.Errorf("%s\ngot error %q, want %q", reason, got, want)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestPostProcess(t *testing.T) {
 					Spec: tree.Obj(tree.F("type", tree.Str("crossplane-xr"))),
 				}
 				if diff := cmp.Diff(want, es[3]); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", reason, diff)
+					t.Errorf("%s\n(-want +got):\n%s", reason, diff)
 				}
 			},
 		},
@@ -166,10 +166,10 @@ func TestPostProcess(t *testing.T) {
 			want: []string{"Template databases", "API databases-api", "Resource databases-xrd"},
 			check: func(t *testing.T, es entities, reason string) {
 				if diff := cmp.Diff([]entity.Link{link}, es[0].Metadata.Links); diff != "" {
-					t.Errorf("%s: links (-want +got):\n%s", reason, diff)
+					t.Errorf("%s\nlinks (-want +got):\n%s", reason, diff)
 				}
 				if diff := cmp.Diff(map[string]string{"openportal.dev/version": "2"}, es[0].Metadata.Labels); diff != "" {
-					t.Errorf("%s: labels (-want +got):\n%s", reason, diff)
+					t.Errorf("%s\nlabels (-want +got):\n%s", reason, diff)
 				}
 			},
 		},
@@ -182,7 +182,7 @@ func TestPostProcess(t *testing.T) {
 			check: func(t *testing.T, es entities, reason string) {
 				want := map[string]string{in(words.Upstream, templateVersion): entity.ShortHash(tree.Obj())}
 				if diff := cmp.Diff(want, es[0].Metadata.Annotations); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", reason, diff)
+					t.Errorf("%s\n(-want +got):\n%s", reason, diff)
 				}
 			},
 		},
@@ -198,12 +198,12 @@ func TestPostProcess(t *testing.T) {
 			failed(t, tc.reason, err, tc.err, tc.is)
 			if tc.err != "" {
 				if len(res.Entities) > 0 {
-					t.Errorf("%s: entities together with an error: %q", tc.reason, list(res.Entities))
+					t.Errorf("%s\nentities together with an error: %q", tc.reason, list(res.Entities))
 				}
 				return
 			}
 			if diff := cmp.Diff(tc.want, list(res.Entities)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			if tc.check != nil {
 				tc.check(t, res.Entities, tc.reason)

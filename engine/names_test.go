@@ -52,20 +52,20 @@ func TestNames(t *testing.T) {
 				got[i] = hash.ReplaceAllString(bases[d], "-#")
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			var clashes []string
 			for _, f := range findings {
 				if want := fmt.Sprintf("so this one is named %q", bases[byName[f.Object]]); !strings.HasPrefix(f.Message, "short name ") || !strings.HasSuffix(f.Message, want) {
-					t.Errorf("%s: message of the finding is %q, want %q", tc.reason, f.Message, want)
+					t.Errorf("%s\nmessage of the finding is %q, want %q", tc.reason, f.Message, want)
 				}
 				clashes = append(clashes, f.Object)
 				if f.Rule != engine.RuleClash || f.Severity.String() != "warning" || !strings.HasPrefix(f.Where(), "sample.yaml:") || f.Hint == "" {
-					t.Errorf("%s: finding %+v", tc.reason, f)
+					t.Errorf("%s\nfinding %+v", tc.reason, f)
 				}
 			}
 			if diff := cmp.Diff(tc.clashes, clashes); diff != "" {
-				t.Errorf("%s: clashes (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\nclashes (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -206,19 +206,19 @@ func TestUnnamed(t *testing.T) {
 			res := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: d})
 			base, ok := strings.CutSuffix(first(t, res.Entities, entity.KindResource).Metadata.Name, "-xrd")
 			if !ok || !regexp.MustCompile(tc.want).MatchString(base) {
-				t.Errorf("%s: base name %q, want %s", tc.reason, base, tc.want)
+				t.Errorf("%s\nbase name %q, want %s", tc.reason, base, tc.want)
 			}
 			if forms := res.Entities[0].Kind == entity.KindTemplate; forms != tc.forms {
-				t.Errorf("%s: got %q", tc.reason, list(res.Entities))
+				t.Errorf("%s\ngot %q", tc.reason, list(res.Entities))
 			}
 			for _, e := range res.Entities {
 				if got, there := e.Metadata.Annotations["composer.io/xrd-name"]; there != (d.Name != "") || got != d.Name {
-					t.Errorf("%s: %s has the definition name %q", tc.reason, e.Kind, got)
+					t.Errorf("%s\n%s has the definition name %q", tc.reason, e.Kind, got)
 				}
 			}
 			other := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, words.Portal, append(tc.edits, annotated("a", "b"))...)})
 			if same := other.Entities[0].Metadata.Name == res.Entities[0].Metadata.Name; same != !strings.Contains(tc.want, "unnamed") {
-				t.Errorf("%s: another definition without a name is also called %q", tc.reason, other.Entities[0].Metadata.Name)
+				t.Errorf("%s\nanother definition without a name is also called %q", tc.reason, other.Entities[0].Metadata.Name)
 			}
 		})
 	}

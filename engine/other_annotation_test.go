@@ -28,21 +28,21 @@ func TestOtherAnnotations(t *testing.T) {
 		// source is the source that won, as "field value from key".
 		source string
 	}{
-		"tags":       {"tags as another ingestor calls them", []edit{annotated("example.dev/tags", "one, two")}, last, "one,two", "tags annotation example.dev/tags"},
-		"own tags":   {"the contract's own win", []edit{annotated("example.dev/tags", "one"), annotated("portal.io/template-tags", "three")}, last, "three", "tags annotation portal.io/template-tags"},
-		"owner":      {"an owner", []edit{annotated("vendor.portal.io/owner", "team-v")}, specs("owner"), "team-v|team-v|team-v", "owner annotation vendor.portal.io/owner"},
-		"own owner":  {"the contract's own wins", []edit{annotated("vendor.portal.io/owner", "team-v"), annotated("portal.io/owner", "team-p")}, specs("owner"), "team-p|team-p|team-p", "owner annotation portal.io/owner"},
-		"system":     {"a system", []edit{annotated("vendor.portal.io/system", "shop")}, func(m made) string { return m.api.Spec.Get("system").Str() }, "shop", "system annotation vendor.portal.io/system"},
-		"own system": {"the contract's own wins", []edit{annotated("vendor.portal.io/system", "shop"), annotated("portal.io/system", "bank")}, func(m made) string { return m.api.Spec.Get("system").Str() }, "bank", "system annotation portal.io/system"},
-		"lifecycle":  {"a lifecycle", []edit{annotated("vendor.portal.io/lifecycle", "experimental")}, lifecycle, "experimental", "lifecycle annotation vendor.portal.io/lifecycle"},
-		"default":    {"none is the usual one", nil, lifecycle, "production", ""},
+		"tags":       {"The tags annotation of another ingestor is read.", []edit{annotated("example.dev/tags", "one, two")}, last, "one,two", "tags annotation example.dev/tags"},
+		"own tags":   {"The tags annotation of the contract overrides it.", []edit{annotated("example.dev/tags", "one"), annotated("portal.io/template-tags", "three")}, last, "three", "tags annotation portal.io/template-tags"},
+		"owner":      {"The owner annotation of another ingestor is read.", []edit{annotated("vendor.portal.io/owner", "team-v")}, specs("owner"), "team-v|team-v|team-v", "owner annotation vendor.portal.io/owner"},
+		"own owner":  {"The owner annotation of the contract overrides it.", []edit{annotated("vendor.portal.io/owner", "team-v"), annotated("portal.io/owner", "team-p")}, specs("owner"), "team-p|team-p|team-p", "owner annotation portal.io/owner"},
+		"system":     {"The system annotation of another ingestor is read.", []edit{annotated("vendor.portal.io/system", "shop")}, func(m made) string { return m.api.Spec.Get("system").Str() }, "shop", "system annotation vendor.portal.io/system"},
+		"own system": {"The owner annotation of the contract overrides it.", []edit{annotated("vendor.portal.io/system", "shop"), annotated("portal.io/system", "bank")}, func(m made) string { return m.api.Spec.Get("system").Str() }, "bank", "system annotation portal.io/system"},
+		"lifecycle":  {"The lifecycle annotation of another ingestor is read.", []edit{annotated("vendor.portal.io/lifecycle", "experimental")}, lifecycle, "experimental", "lifecycle annotation vendor.portal.io/lifecycle"},
+		"default":    {"Without an annotation the default lifecycle is used.", nil, lifecycle, "production", ""},
 	}
 	for name, tc := range cases {
 		for _, v := range vocabularies {
 			t.Run(name+" "+v.String(), func(t *testing.T) {
 				res := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, v, tc.edits...)})
 				if got := tc.look(make3(t, res.Entities)); got != tc.want {
-					t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+					t.Errorf("%s\ngot %q, want %q", tc.reason, got, tc.want)
 				}
 				if tc.source == "" {
 					return
@@ -51,7 +51,7 @@ func TestOtherAnnotations(t *testing.T) {
 				if !slices.ContainsFunc(res.Sources, func(s engine.Source) bool {
 					return s.Field == want[0] && s.From == want[1] && s.Key == v.Out(words.Key, want[2])
 				}) {
-					t.Errorf("%s: got %v, want %s", tc.reason, res.Sources, tc.source)
+					t.Errorf("%s\ngot %v, want %s", tc.reason, res.Sources, tc.source)
 				}
 			})
 		}

@@ -19,19 +19,19 @@ func TestProfileNames(t *testing.T) {
 		edits   []edit
 		want    []string
 	}{
-		"cli":              {"the short name", engine.CLI, nil, []string{"Template databases", "API databases-api", "Resource databases-xrd"}},
-		"composerIngestor": {"the full name", engine.ComposerIngestor, nil, []string{"Template databases.platform.io", "API databases.platform.io-api", "Resource databases.platform.io-xrd"}},
-		"clusterIngestor":  {"the full name and the version", engine.ClusterIngestor, nil, []string{"Template databases.platform.io-v1", "API databases.platform.io-v1-api", "Resource databases.platform.io-xrd"}},
-		"concept":          {"a slug", engine.Concept, nil, []string{"Template databases-platform-io", "API databases-platform-io-api", "Resource databases-platform-io-xrd"}},
-		"slug":             {"a slug is lower case, and each odd character a dash", engine.Concept, []edit{named("Data_Bases.x")}, []string{"Template data-bases-x", "API data-bases-x-api", "Resource data-bases-x-xrd"}},
-		"slug's ends":      {"no dash at either end, and every letter and digit is kept", engine.Concept, []edit{named("_az09.AZ.")}, []string{"Template az09-az", "API az09-az-api", "Resource az09-az-xrd"}},
-		"short of no dot":  {"a name without a dot is short already", engine.CLI, []edit{named("plain")}, []string{"Template plain", "API plain-api", "Resource plain-xrd"}},
+		"cli":              {"The cli profile uses short names.", engine.CLI, nil, []string{"Template databases", "API databases-api", "Resource databases-xrd"}},
+		"composerIngestor": {"The composerIngestor profile uses full names.", engine.ComposerIngestor, nil, []string{"Template databases.platform.io", "API databases.platform.io-api", "Resource databases.platform.io-xrd"}},
+		"clusterIngestor":  {"The clusterIngestor profile uses full names with the version.", engine.ClusterIngestor, nil, []string{"Template databases.platform.io-v1", "API databases.platform.io-v1-api", "Resource databases.platform.io-xrd"}},
+		"concept":          {"The concept profile uses slugs.", engine.Concept, nil, []string{"Template databases-platform-io", "API databases-platform-io-api", "Resource databases-platform-io-xrd"}},
+		"slug":             {"A slug is in lower case, with a dash for each invalid character.", engine.Concept, []edit{named("Data_Bases.x")}, []string{"Template data-bases-x", "API data-bases-x-api", "Resource data-bases-x-xrd"}},
+		"slug's ends":      {"A slug has no dash at either end, and keeps every letter and digit.", engine.Concept, []edit{named("_az09.AZ.")}, []string{"Template az09-az", "API az09-az-api", "Resource az09-az-xrd"}},
+		"short of no dot":  {"A name without a dot is already short.", engine.CLI, []edit{named("plain")}, []string{"Template plain", "API plain-api", "Resource plain-xrd"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			res := transform(t, tc.profile, engine.Options{}, engine.Input{Definition: define(t, words.Portal, tc.edits...)})
 			if diff := cmp.Diff(tc.want, list(res.Entities)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -60,22 +60,22 @@ func TestTemplateType(t *testing.T) {
 		want    map[words.Vocabulary]string
 		source  engine.Source
 	}{
-		"cli":              {"a word of ours, and so translated", engine.CLI, nil, map[words.Vocabulary]string{words.Portal: "composer-xrd", words.Upstream: "crossplane-xrd"}, engine.Source{Field: "type", Value: "composer-xrd", From: "default"}},
-		"concept":          {"a word of ours, and so translated", engine.Concept, nil, map[words.Vocabulary]string{words.Portal: "composer-resource", words.Upstream: "crossplane-resource"}, engine.Source{Field: "type", Value: "composer-resource", From: "default"}},
-		"composerIngestor": {"the default of variant A", engine.ComposerIngestor, nil, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
-		"clusterIngestor":  {"the default of variant B", engine.ClusterIngestor, nil, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
-		"label":            {"the label wins in variant A", engine.ComposerIngestor, []edit{label}, map[words.Vocabulary]string{words.Portal: "storage", words.Upstream: "storage"}, engine.Source{Field: "type", Value: "storage", From: "label", Key: "portal.io/template-type"}},
-		"empty label":      {"an empty label says nothing", engine.ComposerIngestor, []edit{labelled("portal.io/template-type", "")}, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
-		"label, cli":       {"the label changes nothing elsewhere", engine.CLI, []edit{label}, map[words.Vocabulary]string{words.Portal: "composer-xrd", words.Upstream: "crossplane-xrd"}, engine.Source{Field: "type", Value: "composer-xrd", From: "default"}},
-		"label, concept":   {"the label changes nothing elsewhere", engine.Concept, []edit{label}, map[words.Vocabulary]string{words.Portal: "composer-resource", words.Upstream: "crossplane-resource"}, engine.Source{Field: "type", Value: "composer-resource", From: "default"}},
-		"label, B":         {"the label changes nothing elsewhere", engine.ClusterIngestor, []edit{label}, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
+		"cli":              {"The type of the cli profile is in the vocabulary, so it is translated.", engine.CLI, nil, map[words.Vocabulary]string{words.Portal: "composer-xrd", words.Upstream: "crossplane-xrd"}, engine.Source{Field: "type", Value: "composer-xrd", From: "default"}},
+		"concept":          {"The type of the cli profile is in the vocabulary, so it is translated.", engine.Concept, nil, map[words.Vocabulary]string{words.Portal: "composer-resource", words.Upstream: "crossplane-resource"}, engine.Source{Field: "type", Value: "composer-resource", From: "default"}},
+		"composerIngestor": {"The default type of variant A is infrastructure.", engine.ComposerIngestor, nil, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
+		"clusterIngestor":  {"The default type of variant B is infrastructure.", engine.ClusterIngestor, nil, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
+		"label":            {"The label overrides the default in variant A.", engine.ComposerIngestor, []edit{label}, map[words.Vocabulary]string{words.Portal: "storage", words.Upstream: "storage"}, engine.Source{Field: "type", Value: "storage", From: "label", Key: "portal.io/template-type"}},
+		"empty label":      {"An empty label is ignored.", engine.ComposerIngestor, []edit{labelled("portal.io/template-type", "")}, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
+		"label, cli":       {"The label has no effect in other profiles.", engine.CLI, []edit{label}, map[words.Vocabulary]string{words.Portal: "composer-xrd", words.Upstream: "crossplane-xrd"}, engine.Source{Field: "type", Value: "composer-xrd", From: "default"}},
+		"label, concept":   {"The label has no effect in other profiles.", engine.Concept, []edit{label}, map[words.Vocabulary]string{words.Portal: "composer-resource", words.Upstream: "crossplane-resource"}, engine.Source{Field: "type", Value: "composer-resource", From: "default"}},
+		"label, B":         {"The label has no effect in other profiles.", engine.ClusterIngestor, []edit{label}, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
 	}
 	for name, tc := range cases {
 		for _, v := range vocabularies {
 			t.Run(name+" "+v.String(), func(t *testing.T) {
 				res := transform(t, tc.profile, engine.Options{}, engine.Input{Definition: define(t, v, tc.edits...)})
 				if got := first(t, res.Entities, entity.KindTemplate).Spec.Get("type").Str(); got != tc.want[v] {
-					t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want[v])
+					t.Errorf("%s\ngot %q, want %q", tc.reason, got, tc.want[v])
 				}
 				want := tc.source
 				want.Key = in(v, want.Key)
@@ -86,7 +86,7 @@ func TestTemplateType(t *testing.T) {
 					}
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s: source (-want +got):\n%s", tc.reason, diff)
+					t.Errorf("%s\nsource (-want +got):\n%s", tc.reason, diff)
 				}
 			})
 		}
@@ -103,15 +103,15 @@ func TestVersions(t *testing.T) {
 		one      string
 		every    []string
 	}{
-		"referenceable":          {"the referenceable version is preferred to a higher one", []any{version("v2"), version("v1", referenceable)}, "v1", []string{"v2", "v1"}},
-		"referenceable unserved": {"unless it is not served", []any{version("v3", referenceable, unserved), version("v1"), version("v2")}, "v2", []string{"v2", "v1"}},
-		"stages":                 {"GA is higher than beta, beta than alpha", []any{version("v9alpha9"), version("v1"), version("v8beta8")}, "v1", []string{"v1", "v8beta8", "v9alpha9"}},
-		"numbers":                {"numbers are compared as numbers", []any{version("v9"), version("v10"), version("v2")}, "v10", []string{"v10", "v9", "v2"}},
-		"minor numbers":          {"within a stage the major goes before the minor", []any{version("v1beta10"), version("v2beta1"), version("v1beta9")}, "v2beta1", []string{"v2beta1", "v1beta10", "v1beta9"}},
-		"no versions":            {"names that are no versions come last, in order", []any{version("foo10"), version("bar"), version("v1alpha1")}, "v1alpha1", []string{"v1alpha1", "bar", "foo10"}},
-		"silent":                 {"a version that does not say is served", []any{version("v1"), version("v2", without("served"))}, "v2", []string{"v2", "v1"}},
-		"highest unserved":       {"a version that is not served is never chosen", []any{version("v1"), version("v2", unserved)}, "v1", []string{"v1"}},
-		"none":                   {"without a served version there is no form", []any{version("v1", unserved, referenceable)}, "", nil},
+		"referenceable":          {"The referenceable version is preferred to a higher one.", []any{version("v2"), version("v1", referenceable)}, "v1", []string{"v2", "v1"}},
+		"referenceable unserved": {"A referenceable version that is not served is not preferred.", []any{version("v3", referenceable, unserved), version("v1"), version("v2")}, "v2", []string{"v2", "v1"}},
+		"stages":                 {"GA is higher than beta, and beta than alpha.", []any{version("v9alpha9"), version("v1"), version("v8beta8")}, "v1", []string{"v1", "v8beta8", "v9alpha9"}},
+		"numbers":                {"Numbers are compared as numbers.", []any{version("v9"), version("v10"), version("v2")}, "v10", []string{"v10", "v9", "v2"}},
+		"minor numbers":          {"Within a stage the major version is compared before the minor.", []any{version("v1beta10"), version("v2beta1"), version("v1beta9")}, "v2beta1", []string{"v2beta1", "v1beta10", "v1beta9"}},
+		"no versions":            {"Names that are not versions come last, in alphabetical order.", []any{version("foo10"), version("bar"), version("v1alpha1")}, "v1alpha1", []string{"v1alpha1", "bar", "foo10"}},
+		"silent":                 {"A version without served counts as served.", []any{version("v1"), version("v2", without("served"))}, "v2", []string{"v2", "v1"}},
+		"highest unserved":       {"A version that is not served is never chosen.", []any{version("v1"), version("v2", unserved)}, "v1", []string{"v1"}},
+		"none":                   {"Without a served version there is no form.", []any{version("v1", unserved, referenceable)}, "", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -132,21 +132,21 @@ func TestVersions(t *testing.T) {
 					case entity.KindTemplate:
 						templates = append(templates, v)
 						if got := e.Spec.Get("steps").List()[0].Get("input", "manifest", "apiVersion").Str(); got != "platform.io/"+v {
-							t.Errorf("%s, %s: form for %s creates apiVersion %q", tc.reason, p.Name, v, got)
+							t.Errorf("%s\n%s: form for %s creates apiVersion %q", tc.reason, p.Name, v, got)
 						}
 					case entity.KindAPI:
 						apis = append(apis, v)
 					case entity.KindResource:
 						if v != tc.one {
-							t.Errorf("%s, %s: version of the definition's Resource is %q, want %q", tc.reason, p.Name, v, tc.one)
+							t.Errorf("%s\n%s: version of the definition's Resource is %q, want %q", tc.reason, p.Name, v, tc.one)
 						}
 					}
 				}
 				if diff := cmp.Diff(want, templates); diff != "" {
-					t.Errorf("%s, %s: Templates (-want +got):\n%s", tc.reason, p.Name, diff)
+					t.Errorf("%s\n%s: Templates (-want +got):\n%s", tc.reason, p.Name, diff)
 				}
 				if diff := cmp.Diff(want, apis); diff != "" {
-					t.Errorf("%s, %s: APIs (-want +got):\n%s", tc.reason, p.Name, diff)
+					t.Errorf("%s\n%s: APIs (-want +got):\n%s", tc.reason, p.Name, diff)
 				}
 			}
 		})
@@ -206,7 +206,7 @@ func TestAdmit(t *testing.T) {
 			t.Run(name+" "+v.String(), func(t *testing.T) {
 				ok, why := tc.profile.Admit(define(t, v, tc.edits...))
 				if ok != tc.ok || why != tc.why[v] {
-					t.Errorf("%s: got %v %q, want %v %q", tc.reason, ok, why, tc.ok, tc.why[v])
+					t.Errorf("%s\ngot %v %q, want %v %q", tc.reason, ok, why, tc.ok, tc.why[v])
 				}
 			})
 		}
@@ -218,28 +218,28 @@ func TestProfileNamed(t *testing.T) {
 		reason string
 		want   string
 	}{
-		"cli":                {"its own name", "cli"},
-		"concept":            {"its own name", "concept"},
-		"composerIngestor":   {"the contract's word", "composerIngestor"},
-		"crossplaneIngestor": {"the upstream word", "composerIngestor"},
-		"clusterIngestor":    {"the contract's word", "clusterIngestor"},
-		"kubernetesIngestor": {"the upstream word", "clusterIngestor"},
-		"":                   {"no name is no profile", ""},
-		"CLI":                {"names are told apart by case", ""},
-		"kubernetes":         {"a root of the configuration that is no profile", ""},
+		"cli":                {"The cli profile has one name.", "cli"},
+		"concept":            {"The cli profile has one name.", "concept"},
+		"composerIngestor":   {"The contract's name of the profile is accepted.", "composerIngestor"},
+		"crossplaneIngestor": {"The upstream name of the profile is accepted.", "composerIngestor"},
+		"clusterIngestor":    {"The contract's name of the profile is accepted.", "clusterIngestor"},
+		"kubernetesIngestor": {"The upstream name of the profile is accepted.", "clusterIngestor"},
+		"":                   {"An empty name is not a profile.", ""},
+		"CLI":                {"Names are case-sensitive.", ""},
+		"kubernetes":         {"A configuration section that is not an ingestor is not a profile.", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			p, err := engine.ProfileNamed(name)
 			if p.Name != tc.want || (err == nil) != (tc.want != "") {
-				t.Errorf("%s: got %q, %v, want %q", tc.reason, p.Name, err, tc.want)
+				t.Errorf("%s\ngot %q, %v, want %q", tc.reason, p.Name, err, tc.want)
 			}
 			if err == nil {
 				return
 			}
 			for _, part := range []string{"cannot use profile \"" + name + "\"", "cli", "composerIngestor", "clusterIngestor", "concept"} {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%s: error is %q, want %q in it", tc.reason, err, part)
+					t.Errorf("%s\nerror is %q, want %q in it", tc.reason, err, part)
 				}
 			}
 		})

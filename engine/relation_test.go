@@ -43,7 +43,7 @@ func TestRelations(t *testing.T) {
 			},
 		},
 		"no API": {
-			reason: "There is no reference to an API that is not made.", profile: engine.CLI, opts: engine.Options{NoAPI: true},
+			reason: "There is no reference to an API that is not generated.", profile: engine.CLI, opts: engine.Options{NoAPI: true},
 			want: map[string]string{
 				"databases-xrd":        "composer-xrd; dependsOn ; implementsApi ",
 				"postgres-composition": "composer-composition; dependsOn resource:default/databases-xrd; implementsApi ",
@@ -81,11 +81,11 @@ func TestRelations(t *testing.T) {
 					got[name] = relations(e)
 				}
 				if e.Kind == entity.KindAPI && tc.opts.NoAPI {
-					t.Errorf("%s: API was made", tc.reason)
+					t.Errorf("%s\nAPI was generated", tc.reason)
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -146,10 +146,10 @@ func TestUsedComposition(t *testing.T) {
 			resolved(t, res.Entities)
 			xr := res.Entities[len(res.Entities)-1]
 			if diff := cmp.Diff([]string{"resource:default/" + tc.want}, xr.Spec.Get("dependsOn").Strings()); diff != "" {
-				t.Errorf("%s: dependsOn (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\ndependsOn (-want +got):\n%s", tc.reason, diff)
 			}
 			if got := xr.Metadata.Annotations["composer.io/composition-ref"]; got != tc.annotation {
-				t.Errorf("%s: composition-ref is %q, want %q", tc.reason, got, tc.annotation)
+				t.Errorf("%s\ncomposition-ref is %q, want %q", tc.reason, got, tc.annotation)
 			}
 		})
 	}
@@ -185,14 +185,14 @@ func TestCompositeNames(t *testing.T) {
 		one, two      object
 		wantSameNames bool
 	}{
-		"clusters":   {"the same composite in two clusters", "east", "west", composite("shop", "orders"), composite("shop", "orders"), false},
-		"namespaces": {"the same name in two namespaces", "east", "east", composite("shop", "orders"), composite("web", "orders"), false},
-		"kinds":      {"a claim and its composite", "east", "east", composite("shop", "orders"), composite("shop", "orders", claimKind), false},
-		"names":      {"two names", "east", "east", composite("shop", "orders"), composite("shop", "carts"), false},
-		"case":       {"two names that differ in case are one to a catalog", "east", "east", composite("shop", "orders"), composite("shop", "Orders"), false},
-		"seams":      {"the parts of a name do not run into each other", "east", "east", composite("shop-a", "b"), composite("shop", "a-b"), false},
-		"long":       {"names that differ only at the end", "east", "east", composite("shop", strings.Repeat("n", 252)+"a"), composite("shop", strings.Repeat("n", 252)+"b"), false},
-		"versions":   {"the version a composite is read through is no part of its name", "east", "east", composite("shop", "orders"), composite("shop", "orders", set("platform.io/v2", "apiVersion")), true},
+		"clusters":   {"The same composite in two clusters has two names.", "east", "west", composite("shop", "orders"), composite("shop", "orders"), false},
+		"namespaces": {"The same name in two namespaces gives two names.", "east", "east", composite("shop", "orders"), composite("web", "orders"), false},
+		"kinds":      {"A claim and its composite have different names.", "east", "east", composite("shop", "orders"), composite("shop", "orders", claimKind), false},
+		"names":      {"Two composites have different names.", "east", "east", composite("shop", "orders"), composite("shop", "carts"), false},
+		"case":       {"Names that differ only in case must not collide, because a catalog ignores case.", "east", "east", composite("shop", "orders"), composite("shop", "Orders"), false},
+		"seams":      {"The boundary between namespace and name matters.", "east", "east", composite("shop-a", "b"), composite("shop", "a-b"), false},
+		"long":       {"Long names that differ only at the end stay different.", "east", "east", composite("shop", strings.Repeat("n", 252)+"a"), composite("shop", strings.Repeat("n", 252)+"b"), false},
+		"versions":   {"The version a composite is read with is not part of its name.", "east", "east", composite("shop", "orders"), composite("shop", "orders", set("platform.io/v2", "apiVersion")), true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -205,10 +205,10 @@ func TestCompositeNames(t *testing.T) {
 			}
 			one, two := xr(tc.oneAt, tc.one), xr(tc.twoAt, tc.two)
 			if (one == two) != tc.wantSameNames {
-				t.Errorf("%s: %q and %q", tc.reason, one, two)
+				t.Errorf("%s\n%q and %q", tc.reason, one, two)
 			}
 			if again := xr(tc.oneAt, tc.one); again != one {
-				t.Errorf("%s: first %q, then %q", tc.reason, one, again)
+				t.Errorf("%s\nfirst %q, then %q", tc.reason, one, again)
 			}
 		})
 	}
@@ -236,7 +236,7 @@ func TestOwnersOfOthers(t *testing.T) {
 						want = "data"
 					}
 					if got := e.Spec.Get("owner").Str(); got != want {
-						t.Errorf("%s: owner of %s is %q, want %q", tc.reason, e.Metadata.Name, got, want)
+						t.Errorf("%s\nowner of %s is %q, want %q", tc.reason, e.Metadata.Name, got, want)
 					}
 				}
 			})
@@ -280,8 +280,8 @@ func TestDescriptions(t *testing.T) {
 		"empty":     {"The description of an empty Composition names its composite kind.", nil, "Composition for Database"},
 		"pipeline":  {"The description lists the functions of a pipeline in order.", []edit{steps("render", "auto-ready")}, "Composition for Database (pipeline: render, auto-ready)"},
 		"resources": {"The description lists the resources by name or kind.", []edit{set([]any{object{"name": "vm"}, object{"base": object{"kind": "Disk"}}}, "spec", "resources")}, "Composition for Database (resources: vm, Disk)"},
-		"eight":     {"as many as can be read", []edit{steps("1", "2", "3", "4", "5", "6", "7", "8")}, "Composition for Database (pipeline: 1, 2, 3, 4, 5, 6, 7, 8)"},
-		"nine":      {"and no more", []edit{steps("1", "2", "3", "4", "5", "6", "7", "8", "9")}, "Composition for Database (pipeline: 1, 2, 3, 4, 5, 6, 7, 8, …)"},
+		"eight":     {"Up to eight steps are listed.", []edit{steps("1", "2", "3", "4", "5", "6", "7", "8")}, "Composition for Database (pipeline: 1, 2, 3, 4, 5, 6, 7, 8)"},
+		"nine":      {"Further steps are abbreviated.", []edit{steps("1", "2", "3", "4", "5", "6", "7", "8", "9")}, "Composition for Database (pipeline: 1, 2, 3, 4, 5, 6, 7, 8, …)"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestDescriptions(t *testing.T) {
 			}
 			want := []string{"databases.platform.io: Definition of Database, claimed as DatabaseClaim", "c: " + tc.want, "b: Database", "a: Database in namespace shop"}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -73,18 +73,18 @@ func TestServing(t *testing.T) {
 		want       map[string]string
 		findings   int
 	}{
-		"None":   {reason: "A cluster that says nothing makes nothing known.", want: map[string]string{}},
-		"Served": {reason: "Only the definition's own entity says that all is well.", conditions: []string{"Established", "True"}, want: map[string]string{"Resource databases.platform.io-xrd": "condition-established=True"}},
+		"None":   {reason: "Without conditions there are no annotations.", want: map[string]string{}},
+		"Served": {reason: "A served definition has the condition only on its Resource.", conditions: []string{"Established", "True"}, want: map[string]string{"Resource databases.platform.io-xrd": "condition-established=True"}},
 		"NotEstablished": {
-			reason: "All that needs the cluster says why, but for what deletes.", conditions: []string{"Established", "False"},
+			reason: "All entities that need the cluster have the reason, except delete Templates.", conditions: []string{"Established", "False"},
 			want: every("["+established+"]", "condition-established=False (WhyEstablished)"), findings: 1,
 		},
 		"NotOffered": {
-			reason: "A claim must be offered.", conditions: []string{"Established", "True", "Offered", "Unknown"}, edits: []edit{claimed("DB", "dbs")},
+			reason: "A claim that is not offered is reported.", conditions: []string{"Established", "True", "Offered", "Unknown"}, edits: []edit{claimed("DB", "dbs")},
 			want: every("["+offered+"]", "condition-established=True condition-offered=Unknown (WhyOffered)"), findings: 1,
 		},
 		"Neither": {
-			reason: "Both are told.", conditions: []string{"Established", "False", "Offered", "Unknown"}, edits: []edit{claimed("DB", "dbs")},
+			reason: "Both conditions are reported.", conditions: []string{"Established", "False", "Offered", "Unknown"}, edits: []edit{claimed("DB", "dbs")},
 			want: every("["+established+","+offered+"]", "condition-established=False (WhyEstablished) condition-offered=Unknown (WhyOffered)"), findings: 2,
 		},
 	}
@@ -102,7 +102,7 @@ func TestServing(t *testing.T) {
 					}
 				}
 				if found != tc.findings {
-					t.Errorf("%s: %d findings, want %d", tc.reason, found, tc.findings)
+					t.Errorf("%s\n%d findings, want %d", tc.reason, found, tc.findings)
 				}
 			})
 		}

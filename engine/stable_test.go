@@ -30,14 +30,14 @@ func TestTemplateVersion(t *testing.T) {
 		same   bool
 	}{
 		"nothing":             {reason: "The same form has the same mark.", same: true},
-		"title":               {reason: "The title is no part of the spec.", edits: []edit{annotated("portal.io/template-title", "x")}, same: true},
-		"description":         {reason: "The description is no part of the spec.", edits: []edit{annotated("portal.io/template-description", "x")}, same: true},
-		"tags":                {reason: "Tags are no part of the spec.", edits: []edit{annotated("portal.io/template-tags", "x")}, opts: engine.Options{Tags: []string{"y"}}, same: true},
-		"labels":              {reason: "Labels are no part of the spec.", edits: []edit{labelled("example.dev/version", "x")}, same: true},
+		"title":               {reason: "The title is not part of the spec.", edits: []edit{annotated("portal.io/template-title", "x")}, same: true},
+		"description":         {reason: "The description is not part of the spec.", edits: []edit{annotated("portal.io/template-description", "x")}, same: true},
+		"tags":                {reason: "Tags are not part of the spec.", edits: []edit{annotated("portal.io/template-tags", "x")}, opts: engine.Options{Tags: []string{"y"}}, same: true},
+		"labels":              {reason: "Labels are not part of the spec.", edits: []edit{labelled("example.dev/version", "x")}, same: true},
 		"system":              {reason: "A Template has no system.", edits: []edit{annotated("portal.io/system", "x")}, same: true},
-		"API":                 {reason: "An API is another entity.", edits: []edit{annotated("portal.io/api-kind", "x")}, opts: engine.Options{Lifecycle: "x"}, same: true},
+		"API":                 {reason: "The API is a separate entity.", edits: []edit{annotated("portal.io/api-kind", "x")}, opts: engine.Options{Lifecycle: "x"}, same: true},
 		"when and where":      {reason: "The time and the place where a definition was found do not change the form.", opts: engine.Options{Now: found}, input: engine.Input{Clusters: []string{"a"}}, same: true},
-		"name":                {reason: "Names are no part of the spec.", edits: []edit{named("x.y")}, opts: engine.Options{Namespace: "x"}, input: engine.Input{Base: "z"}, same: true},
+		"name":                {reason: "Names are not part of the spec.", edits: []edit{named("x.y")}, opts: engine.Options{Namespace: "x"}, input: engine.Input{Base: "z"}, same: true},
 		"status":              {reason: "The status schema does not change the form.", edits: []edit{versions(version("v1", schemaOf(object{"type": "object"}, "properties", "status")))}, same: true},
 		"another version":     {reason: "An older version does not change the form.", edits: []edit{versions(version("v1"), version("v1beta1"))}, same: true},
 		"one Composition":     {reason: "The name of the only Composition is in the form.", input: engine.Input{Compositions: compositions(t, "a")}},
@@ -65,7 +65,7 @@ func TestTemplateVersion(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := mark(tc.opts, tc.input, tc.edits...); (got == reference) != tc.same {
-				t.Errorf("%s: mark is %s, was %s", tc.reason, got, reference)
+				t.Errorf("%s\nmark is %s, was %s", tc.reason, got, reference)
 			}
 		})
 	}

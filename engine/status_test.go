@@ -67,7 +67,7 @@ func TestConditions(t *testing.T) {
 					}
 				}
 				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+					t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 				}
 			})
 		}
@@ -117,7 +117,7 @@ func TestLinks(t *testing.T) {
 				got = append(got, l.Title+" "+l.URL)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -201,13 +201,13 @@ func TestBound(t *testing.T) {
 			}
 			want := []string{"resource:default/databases-xrd"}
 			if diff := cmp.Diff(want, made.Spec.Get("dependsOn").Strings()); diff != "" {
-				t.Errorf("%s: dependencies of the composite (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\ndependencies of the composite (-want +got):\n%s", tc.reason, diff)
 			}
 			if tc.want {
 				want = append(want, made.Key())
 			}
 			if diff := cmp.Diff(want, claim.Spec.Get("dependsOn").Strings()); diff != "" {
-				t.Errorf("%s: dependencies of the claim (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\ndependencies of the claim (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -77,7 +77,7 @@ func TestSteps(t *testing.T) {
 			spec := first(t, res.Entities, entity.KindTemplate).Spec
 			got := tree.Obj(tree.F("steps", spec.Get("steps")), tree.F("output", spec.Get("output")))
 			if diff := cmp.Diff(tree.AppendYAML(nil, parsed(t, tc.want)), tree.AppendYAML(nil, got)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestTitleVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			res := transform(t, tc.profile, engine.Options{}, engine.Input{Definition: define(t, words.Portal, tc.edits...)})
 			if got := res.Entities[0].Metadata.Title; got != tc.want {
-				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+				t.Errorf("%s\ngot %q, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}
@@ -178,7 +178,7 @@ func TestFindings(t *testing.T) {
 				got = append(got, f.Where()+": "+f.Object+": "+f.Message+" ("+f.Hint+")")
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -240,14 +240,14 @@ func TestDelivery(t *testing.T) {
 				for _, field := range [][2]string{{"gitHost", "host"}, {"gitRepository", "repository"}, {"gitPath", "path"}, {"gitBranch", "branch"}} {
 					got += " " + field[0] + "=" + asked.Get("properties", field[0], "default").Str()
 					if want := "${{ parameters." + field[0] + " }}"; used.Get(field[1]).Str() != want {
-						t.Errorf("%s: input %s of the step is %q, want %q", tc.reason, field[1], used.Get(field[1]).Str(), want)
+						t.Errorf("%s\ninput %s of the step is %q, want %q", tc.reason, field[1], used.Get(field[1]).Str(), want)
 					}
 				}
 				if got != tc.want {
-					t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+					t.Errorf("%s\ngot %q, want %q", tc.reason, got, tc.want)
 				}
 				if diff := cmp.Diff([]string{"gitHost", "gitRepository", "gitPath", "gitBranch"}, asked.Get("required").Strings()); diff != "" {
-					t.Errorf("%s: required (-want +got):\n%s", tc.reason, diff)
+					t.Errorf("%s\nrequired (-want +got):\n%s", tc.reason, diff)
 				}
 			})
 		}

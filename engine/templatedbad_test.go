@@ -84,7 +84,7 @@ func TestBadTemplates(t *testing.T) {
 		"Output":     {"Endless output is stopped.", []string{"portal/default.eta", "<% while (true) { %>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n<% } %>"}, "portal/default.eta:1:", "", ""},
 		"NotYAML":    {"Output that is not YAML is reported.", []string{"portal/default.eta", good + "---\na: b: c\n"}, "", "", "TPL004 portal/default.eta the output is not YAML: mapping values are not allowed in this context (line 10 of the output: a: b: c)"},
 		"NoEntity":   {"A document that is not an entity is reported.", []string{"portal/default.eta", good + "---\nhello: world\n"}, "", "", "TPL005 portal/default.eta cannot read entity: hello is not a field of an entity (line 10 of the output: hello: world)"},
-		"List":       {"a list", []string{"portal/default.eta", "- a\n"}, "", "", "TPL005 portal/default.eta the output has a list instead of an entity (line 1 of the output: - a)"},
+		"List":       {"A list is not an entity.", []string{"portal/default.eta", "- a\n"}, "", "", "TPL005 portal/default.eta the output has a list instead of an entity (line 1 of the output: - a)"},
 		"Text":       {"Plain text is reported.", []string{"portal/default.eta", "hello\n"}, "", "", "TPL005 portal/default.eta the output has text instead of an entity (line 1 of the output: hello)"},
 		"Nothing":    {"Empty output is reported.", []string{"portal/default.eta", "<% /* nothing */ %>\n"}, "", "", "TPL005 portal/default.eta the output has no entities"},
 		"Twice":      {"A duplicate key is reported.", []string{"portal/default.eta", good + "kind: API\n"}, "", "", `TPL004 portal/default.eta the output is invalid: key "kind" is given twice, first on line 2 (line 9 of the output: kind: API)`},
@@ -102,15 +102,15 @@ func TestBadTemplates(t *testing.T) {
 			if tc.err != "" {
 				var e *folder.Error
 				if !errors.As(err, &e) || !strings.Contains(e.Error(), tc.err) || !strings.Contains(e.Text, tc.text) {
-					t.Errorf("%s: error %v\n%+v\nwant %q and %q", tc.reason, err, e, tc.err, tc.text)
+					t.Errorf("%s\nerror %v\n%+v\nwant %q and %q", tc.reason, err, e, tc.err, tc.text)
 				}
 				if e != nil && (e.Finding.Rule != folder.RuleTemplate || e.Finding.Object == "") {
-					t.Errorf("%s: finding %+v", tc.reason, e.Finding)
+					t.Errorf("%s\nfinding %+v", tc.reason, e.Finding)
 				}
 				return
 			}
 			if err != nil {
-				t.Fatalf("%s: error %v", tc.reason, err)
+				t.Fatalf("%s\nerror %v", tc.reason, err)
 			}
 			var first string
 			for _, f := range res.Findings {
@@ -119,7 +119,7 @@ func TestBadTemplates(t *testing.T) {
 				}
 			}
 			if first == "" || !strings.HasPrefix(first, tc.found) {
-				t.Errorf("%s:\n got %q\nwant %q", tc.reason, first, tc.found)
+				t.Errorf("%s\n got %q\nwant %q", tc.reason, first, tc.found)
 			}
 		})
 	}

@@ -48,20 +48,20 @@ func TestTemplateSteps(t *testing.T) {
 		want          string
 		err           string
 	}{
-		"Default":       {"applied", "", "", nil, nil, `[{id: apply, name: Apply Database, action: cluster:apply, input: {}}]`, ""},
-		"Delivery":      {"as the developer says", "gitops", "", both(repo, path), nil, `[{id: apply, name: Apply Database, action: cluster:apply, input: {}, if: '${{ parameters.delivery == "apply" }}'}, {id: propose, name: Propose Database, action: publish:change-request, input: {host: "${{ parameters.gitHost }}", repository: "${{ parameters.gitRepository }}", path: "${{ parameters.gitPath }}", branch: "${{ parameters.gitBranch }}", title: "Add Database ${{ parameters.name }}"}, if: '${{ parameters.delivery == "change-request" }}'}]`, ""},
-		"Cluster":       {"where the developer says", "multi-cluster", "", nil, map[string]any{"clusters": []any{"a", "b"}}, `[{id: apply, name: Apply Database, action: cluster:apply, input: {cluster: "${{ parameters.deliveryCluster }}"}}]`, ""},
-		"DirectCluster": {"applied there too", "multi-cluster", "direct-apply", nil, map[string]any{"clusters": []any{"a"}}, `[{id: apply, name: Apply Database, action: cluster:apply, input: {cluster: "${{ parameters.deliveryCluster }}"}}]`, ""},
-		"Direct":        {"whatever the wizard asks", "gitops", "direct-apply", nil, nil, `[{id: apply, name: Apply Database, action: cluster:apply, input: {}}]`, ""},
-		"Pull":          {"in the definition's repository, without the secret", "", "pull-request", both(repo, path), nil, "[" + strings.Replace(propose, "%s", "git.example.com", 1) + "]", ""},
-		"PullHost":      {"on the usual host", "", "pull-request", both(annotated(words.AnnotationGitOpsRepo, "acme/live"), path), nil, "[" + strings.Replace(propose, "%s", "github.com", 1) + "]", ""},
-		"MergeHost":     {"on the usual host", "", "merge-request", both(annotated(words.AnnotationGitOpsRepo, "acme/live"), path), nil, "[" + strings.Replace(propose, "%s", "gitlab.com", 1) + "]", ""},
-		"Values":        {"in the platform's repository", "", "merge-request", nil, map[string]any{"gitops": map[string]any{"repository": "gitlab.com/acme/live", "path": "clusters/live"}}, "[" + strings.Replace(propose, "%s", "gitlab.com", 1) + "]", ""},
-		"NoRepository":  {"a repository is needed", "", "pull-request", path, nil, "", "annotation portal.io/gitops-repo"},
-		"NoPath":        {"a path is needed", "", "merge-request", repo, nil, "", "annotation portal.io/gitops-path"},
-		"Expression":    {"an expression is no path", "", "pull-request", both(repo, annotated(words.AnnotationGitOpsPath, "${{ secrets.x }}")), nil, "", "annotation portal.io/gitops-path"},
-		"NoCluster":     {"where there is no choice", "multi-cluster", "", nil, nil, `[{id: apply, name: Apply Database, action: cluster:apply, input: {}}]`, ""},
-		"BadClusters":   {"a list is needed", "multi-cluster", "", nil, map[string]any{"clusters": "a"}, "", "it must be a list"},
+		"Default":       {"By default the manifest is applied.", "", "", nil, nil, `[{id: apply, name: Apply Database, action: cluster:apply, input: {}}]`, ""},
+		"Delivery":      {"The developer chooses the delivery.", "gitops", "", both(repo, path), nil, `[{id: apply, name: Apply Database, action: cluster:apply, input: {}, if: '${{ parameters.delivery == "apply" }}'}, {id: propose, name: Propose Database, action: publish:change-request, input: {host: "${{ parameters.gitHost }}", repository: "${{ parameters.gitRepository }}", path: "${{ parameters.gitPath }}", branch: "${{ parameters.gitBranch }}", title: "Add Database ${{ parameters.name }}"}, if: '${{ parameters.delivery == "change-request" }}'}]`, ""},
+		"Cluster":       {"The developer chooses the cluster.", "multi-cluster", "", nil, map[string]any{"clusters": []any{"a", "b"}}, `[{id: apply, name: Apply Database, action: cluster:apply, input: {cluster: "${{ parameters.deliveryCluster }}"}}]`, ""},
+		"DirectCluster": {"Direct apply uses the chosen cluster.", "multi-cluster", "direct-apply", nil, map[string]any{"clusters": []any{"a"}}, `[{id: apply, name: Apply Database, action: cluster:apply, input: {cluster: "${{ parameters.deliveryCluster }}"}}]`, ""},
+		"Direct":        {"Direct apply ignores the delivery of the wizard.", "gitops", "direct-apply", nil, nil, `[{id: apply, name: Apply Database, action: cluster:apply, input: {}}]`, ""},
+		"Pull":          {"The repository of the annotation is used, without its secret.", "", "pull-request", both(repo, path), nil, "[" + strings.Replace(propose, "%s", "git.example.com", 1) + "]", ""},
+		"PullHost":      {"The default host is used for a repository without one.", "", "pull-request", both(annotated(words.AnnotationGitOpsRepo, "acme/live"), path), nil, "[" + strings.Replace(propose, "%s", "github.com", 1) + "]", ""},
+		"MergeHost":     {"The default host is used for a repository without one.", "", "merge-request", both(annotated(words.AnnotationGitOpsRepo, "acme/live"), path), nil, "[" + strings.Replace(propose, "%s", "gitlab.com", 1) + "]", ""},
+		"Values":        {"The repository of the values is used.", "", "merge-request", nil, map[string]any{"gitops": map[string]any{"repository": "gitlab.com/acme/live", "path": "clusters/live"}}, "[" + strings.Replace(propose, "%s", "gitlab.com", 1) + "]", ""},
+		"NoRepository":  {"A repository is required.", "", "pull-request", path, nil, "", "annotation portal.io/gitops-repo"},
+		"NoPath":        {"A path is required.", "", "merge-request", repo, nil, "", "annotation portal.io/gitops-path"},
+		"Expression":    {"An expression is not accepted as a path.", "", "pull-request", both(repo, annotated(words.AnnotationGitOpsPath, "${{ secrets.x }}")), nil, "", "annotation portal.io/gitops-path"},
+		"NoCluster":     {"Without clusters there is no cluster input.", "multi-cluster", "", nil, nil, `[{id: apply, name: Apply Database, action: cluster:apply, input: {}}]`, ""},
+		"BadClusters":   {"The clusters must be a list.", "multi-cluster", "", nil, map[string]any{"clusters": "a"}, "", "it must be a list"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -73,19 +73,19 @@ func TestTemplateSteps(t *testing.T) {
 			res, err := tr.Transform(engine.Input{Definition: define(t, words.Portal, edits...)})
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
-					t.Errorf("%s: error %v, want %q", tc.reason, err, tc.err)
+					t.Errorf("%s\nerror %v, want %q", tc.reason, err, tc.err)
 				}
 				return
 			}
 			if err != nil {
-				t.Fatalf("%s: %v", tc.reason, err)
+				t.Fatalf("%s\n%v", tc.reason, err)
 			}
 			if diff := cmp.Diff(yamlOf(t, tc.want), withoutManifest(res.Entities[0].Spec.Get("steps"))); diff != "" {
-				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
 			}
 			for _, s := range res.Entities[0].Spec.Get("steps").Items {
 				if s.Get("input", "manifest", "kind").Str() != "Database" {
-					t.Errorf("%s: step has no manifest", tc.reason)
+					t.Errorf("%s\nstep has no manifest", tc.reason)
 				}
 			}
 		})

@@ -54,7 +54,7 @@ func TestWords(t *testing.T) {
 				opts.Words = choice(t, tc.choice)
 				res := transform(t, p, opts, surrounded(t, tc.written, plain()...))
 				if diff := cmp.Diff(spelled(t, tc.want, reference.Entities), spelled(t, words.Portal, res.Entities)); diff != "" {
-					t.Errorf("%s, %s (-want +got):\n%s", tc.reason, p.Name, diff)
+					t.Errorf("%s\n%s (-want +got):\n%s", tc.reason, p.Name, diff)
 				}
 			}
 		})

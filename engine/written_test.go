@@ -164,14 +164,14 @@ func TestDiscoveredAt(t *testing.T) {
 			for _, e := range res.Entities {
 				got := e.Metadata.Annotations["portal.io/discovered-at"]
 				if got != tc.want {
-					t.Errorf("%s: %s has %q, want %q", tc.reason, e.Kind, got, tc.want)
+					t.Errorf("%s\n%s has %q, want %q", tc.reason, e.Kind, got, tc.want)
 				}
 				if tc.want == "" {
 					continue
 				}
 				at, err := time.Parse(time.RFC3339, got)
 				if err != nil || !at.Equal(tc.now.Truncate(time.Millisecond)) {
-					t.Errorf("%s: %q reads as %v, %v", tc.reason, got, at, err)
+					t.Errorf("%s\n%q reads as %v, %v", tc.reason, got, at, err)
 				}
 			}
 		})
@@ -199,7 +199,7 @@ func TestLabelsCopied(t *testing.T) {
 				for _, e := range res.Entities {
 					got := keysIn(words.Portal, e.Metadata.Labels)
 					if diff := cmp.Diff(keysIn(v, tc.want), got); diff != "" {
-						t.Errorf("%s: labels of %s %s (-want +got):\n%s", tc.reason, e.Kind, e.Metadata.Name, diff)
+						t.Errorf("%s\nlabels of %s %s (-want +got):\n%s", tc.reason, e.Kind, e.Metadata.Name, diff)
 					}
 				}
 			})

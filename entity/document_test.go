@@ -27,31 +27,31 @@ func TestCheckDocument(t *testing.T) {
 		want   []want
 	}{
 		"Fine": {
-			reason: "metadata may have fields of its own, and links too",
+			reason: "Metadata may contain custom fields and links.",
 			text: `{ apiVersion: portal.io/v1alpha1, kind: System, metadata: { name: a, mine: { b: [1] }, ` + managed +
 				`, links: [{ url: "https://a.example", color: 3 }] }, spec: { owner: b } }`,
 		},
 		"Group": {
-			reason: "a group says what it is and who is below it",
+			reason: "A group needs a type and children.",
 			text:   `{ apiVersion: portal.io/v1alpha1, kind: Group, metadata: { name: a, ` + managed + ` }, spec: { parent: [b] } }`,
 			want:   []want{{RuleRequired, "spec.type"}, {RuleType, "spec.parent"}, {RuleRequired, "spec.children"}},
 		},
 		"User": {
-			reason: "a user says which groups they are in",
+			reason: "A user needs memberOf.",
 			text:   `{ apiVersion: portal.io/v1alpha1, kind: User, metadata: { name: a, ` + managed + ` }, spec: {} }`,
 			want:   []want{{RuleRequired, "spec.memberOf"}},
 		},
 		"Status": {
-			reason: "what the catalog adds is not the author's to write",
+			reason: "Fields that the catalog adds are refused.",
 			text:   `{ apiVersion: portal.io/v1alpha1, kind: User, metadata: { name: a }, relations: [] }`,
 			want:   []want{{RuleDocument, "relations"}},
 		},
 		"Tags": {
-			reason: "a type that is wrong",
+			reason: "A field of the wrong type is reported.",
 			text:   `{ kind: User, metadata: { name: a, tags: x } }`,
 			want:   []want{{RuleDocument, "metadata.tags"}},
 		},
-		"Text": {reason: "not a map at all", text: `hello`, want: []want{{RuleDocument, ""}}},
+		"Text": {reason: "A document that is not a map is reported.", text: `hello`, want: []want{{RuleDocument, ""}}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestCheckDocument(t *testing.T) {
 				got = append(got, want{f.Rule, f.Path})
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s: CheckDocument: -want, +got:\n%s", c.reason, diff)
+				t.Errorf("%s\nCheckDocument: -want, +got:\n%s", c.reason, diff)
 			}
 		})
 	}
@@ -72,16 +72,16 @@ func TestIsDefinition(t *testing.T) {
 		text   string
 		want   bool
 	}{
-		"Ours":     {"in the contract's words", `{ apiVersion: apiextensions.composer.io/v2, kind: CompositeResourceDefinition }`, true},
-		"Upstream": {"in the upstream ones", `{ apiVersion: apiextensions.crossplane.io/v1, kind: Composition }`, true},
-		"Entity":   {"an entity", `{ apiVersion: backstage.io/v1alpha1, kind: API }`, false},
-		"Other":    {"an entity of a kind of its own", `{ apiVersion: example.org/v1, kind: Composition }`, false},
-		"None":     {"no object at all", `hello`, false},
+		"Ours":     {"A definition in the contract's vocabulary is recognized.", `{ apiVersion: apiextensions.composer.io/v2, kind: CompositeResourceDefinition }`, true},
+		"Upstream": {"A Composition in the upstream vocabulary is recognized.", `{ apiVersion: apiextensions.crossplane.io/v1, kind: Composition }`, true},
+		"Entity":   {"An entity is not a definition.", `{ apiVersion: backstage.io/v1alpha1, kind: API }`, false},
+		"Other":    {"An entity of a custom kind is not a definition.", `{ apiVersion: example.org/v1, kind: Composition }`, false},
+		"None":     {"A string is not a definition.", `hello`, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := IsDefinition(document(t, c.text)); got != c.want {
-				t.Errorf("%s: got %v", c.reason, got)
+				t.Errorf("%s\ngot %v", c.reason, got)
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func TestRelations(t *testing.T) {
 		want   []Relation
 	}{
 		"Component": {
-			reason: "every field that relates, kinds and namespaces filled in, each relation once",
+			reason: "Every field with references gives relations, with default kinds and namespaces, each relation once.",
 			text: `
 kind: Component
 metadata: { name: a, namespace: shop }
@@ -118,7 +118,7 @@ spec:
 			},
 		},
 		"Group": {
-			reason: "families and members",
+			reason: "A group has a parent, children and members.",
 			text:   `{ kind: Group, metadata: { name: a }, spec: { parent: p, children: [c], members: [ada] } }`,
 			want: []Relation{
 				{"childOf", "parentOf", "group:default/p"},
@@ -126,16 +126,16 @@ spec:
 				{"parentOf", "childOf", "group:default/c"},
 			},
 		},
-		"User":     {reason: "membership", text: `{ kind: User, metadata: { name: a }, spec: { memberOf: [g] } }`, want: []Relation{{"memberOf", "hasMember", "group:default/g"}}},
-		"Template": {reason: "owned by a user", text: `{ kind: Template, metadata: { name: a }, spec: { owner: "user:ada" } }`, want: []Relation{{"ownedBy", "ownerOf", "user:default/ada"}}},
-		"System":   {reason: "in a domain", text: `{ kind: System, metadata: { name: a }, spec: { domain: d } }`, want: []Relation{{"partOf", "hasPart", "domain:default/d"}}},
+		"User":     {reason: "A user is a member of groups.", text: `{ kind: User, metadata: { name: a }, spec: { memberOf: [g] } }`, want: []Relation{{"memberOf", "hasMember", "group:default/g"}}},
+		"Template": {reason: "A Template may be owned by a user.", text: `{ kind: Template, metadata: { name: a }, spec: { owner: "user:ada" } }`, want: []Relation{{"ownedBy", "ownerOf", "user:default/ada"}}},
+		"System":   {reason: "A System is part of a domain.", text: `{ kind: System, metadata: { name: a }, spec: { domain: d } }`, want: []Relation{{"partOf", "hasPart", "domain:default/d"}}},
 		"Unknown":  {reason: "An unknown kind is accepted.", text: `{ kind: Robot, metadata: { name: a }, spec: { owner: b } }`},
-		"Broken":   {reason: "what is no reference makes no relation", text: `{ kind: API, metadata: { name: a }, spec: { owner: "a:b:c", system: 3 } }`},
+		"Broken":   {reason: "An invalid reference gives no relation.", text: `{ kind: API, metadata: { name: a }, spec: { owner: "a:b:c", system: 3 } }`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, Relations(document(t, c.text))); diff != "" {
-				t.Errorf("%s: Relations: -want, +got:\n%s", c.reason, diff)
+				t.Errorf("%s\nRelations: -want, +got:\n%s", c.reason, diff)
 			}
 		})
 	}

@@ -19,18 +19,18 @@ func TestHash(t *testing.T) {
 		change func(e *Entity)
 		same   bool
 	}{
-		"found at": {"when it was found does not count", func(e *Entity) {
+		"found at": {"The time of discovery is not part of the hash.", func(e *Entity) {
 			e.Metadata.Annotations = map[string]string{words.AnnotationDiscoveredAt: "now"}
 		}, true},
-		"found at, upstream": {"in neither vocabulary", func(e *Entity) {
+		"found at, upstream": {"The time of discovery is not part of the hash in the upstream vocabulary either.", func(e *Entity) {
 			e.Metadata.Annotations = map[string]string{"backstage.io/discovered-at": "now"}
 		}, true},
-		"found from": {"where it was found counts", func(e *Entity) {
+		"found from": {"The source is part of the hash.", func(e *Entity) {
 			e.Metadata.Annotations = map[string]string{words.AnnotationDiscoveredFrom: "a"}
 		}, false},
-		"name":     {"the name counts", func(e *Entity) { e.Metadata.Name = "m" }, false},
-		"nil maps": {"empty and missing are the same", func(e *Entity) { e.Metadata.Labels, e.Metadata.Tags = nil, nil }, true},
-		"spec":     {"the spec counts", func(e *Entity) { e.Spec = tree.Obj() }, false},
+		"name":     {"The name is part of the hash.", func(e *Entity) { e.Metadata.Name = "m" }, false},
+		"nil maps": {"Empty and missing maps have the same hash.", func(e *Entity) { e.Metadata.Labels, e.Metadata.Tags = nil, nil }, true},
+		"spec":     {"The spec is part of the hash.", func(e *Entity) { e.Spec = tree.Obj() }, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestHash(t *testing.T) {
 			tc.change(e)
 			before := len(e.Metadata.Annotations)
 			if same := Hash(e) == base; same != tc.same {
-				t.Errorf("%s: hashes are equal: %v", tc.reason, same)
+				t.Errorf("%s\nhashes are equal: %v", tc.reason, same)
 			}
 			if len(e.Metadata.Annotations) != before {
 				t.Error("Hash changed the entity")

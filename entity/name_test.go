@@ -16,21 +16,21 @@ func TestName(t *testing.T) {
 		want    string
 		changed bool
 	}{
-		"valid":       {"a valid name is kept", "databases.platform.io", "databases.platform.io", false},
-		"63":          {"the bound itself is allowed", long[:63], long[:63], false},
-		"replaced":    {"what is not allowed becomes one dash", "my  db!", "my-db-ba180137", true},
-		"trimmed":     {"separators at the ends go", "-_.a.", "a-72b1ecaa", true},
-		"too long":    {"the hash stands at the end", long, long[:54] + "-6bd5e503", true},
-		"cut at mark": {"no separator is left before the hash", long[:53] + "._" + long, long[:53] + "-714bb52b", true},
-		"empty":       {"nothing has a name too", "", "unnamed-e3b0c442", true},
-		"only marks":  {"nothing left has a name too", "--", "unnamed-d8156bae", true},
-		"not ascii":   {"other letters are not allowed", "größe", "gr-e-d353a267", true},
+		"valid":       {"A valid name is kept.", "databases.platform.io", "databases.platform.io", false},
+		"63":          {"A name of the maximum length is kept.", long[:63], long[:63], false},
+		"replaced":    {"A run of invalid characters becomes one dash.", "my  db!", "my-db-ba180137", true},
+		"trimmed":     {"Separators at the ends are removed.", "-_.a.", "a-72b1ecaa", true},
+		"too long":    {"The hash is at the end.", long, long[:54] + "-6bd5e503", true},
+		"cut at mark": {"The separator before the hash is removed.", long[:53] + "._" + long, long[:53] + "-714bb52b", true},
+		"empty":       {"An empty name gets a default.", "", "unnamed-e3b0c442", true},
+		"only marks":  {"A name without valid characters gets a default.", "--", "unnamed-d8156bae", true},
+		"not ascii":   {"Non-ASCII letters are not allowed.", "größe", "gr-e-d353a267", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, changed := Name(tc.in)
 			if got != tc.want || changed != tc.changed {
-				t.Errorf("%s: got %q %v, want %q %v", tc.reason, got, changed, tc.want, tc.changed)
+				t.Errorf("%s\ngot %q %v, want %q %v", tc.reason, got, changed, tc.want, tc.changed)
 			}
 		})
 	}
@@ -44,20 +44,20 @@ func TestNameWithSuffix(t *testing.T) {
 		want         string
 		changed      bool
 	}{
-		"fits":         {"a valid whole is kept", "databases", "-api", "databases-api", false},
-		"just fits":    {"the bound itself is allowed", long[:59], "-api", long[:59] + "-api", false},
-		"too long":     {"the suffix stays whole", long[:60], "-api", long[:50] + "-11ee3912-api", true},
-		"bad base":     {"the hash stands before the suffix", "my db", "-composition", "my-db-7db90c8c-composition", true},
-		"empty base":   {"a suffix alone is no name", "", "-xrd", "unnamed-e3b0c442-xrd", true},
-		"bad suffix":   {"a suffix no name can end with is part of the base", "a", "-b!", "a-b-b7a24240", true},
-		"long suffix":  {"a suffix too long to keep is part of the base", "a", long, "a" + long[:53] + "-eefa4cfb", true},
-		"empty suffix": {"without a suffix it is Name", "a b", "", "a-b-c8687a08", true},
+		"fits":         {"A valid name with a suffix is kept.", "databases", "-api", "databases-api", false},
+		"just fits":    {"A name of the maximum length is kept.", long[:59], "-api", long[:59] + "-api", false},
+		"too long":     {"The suffix is kept in full.", long[:60], "-api", long[:50] + "-11ee3912-api", true},
+		"bad base":     {"The hash is before the suffix.", "my db", "-composition", "my-db-7db90c8c-composition", true},
+		"empty base":   {"A suffix alone is not a name.", "", "-xrd", "unnamed-e3b0c442-xrd", true},
+		"bad suffix":   {"An invalid suffix becomes part of the base.", "a", "-b!", "a-b-b7a24240", true},
+		"long suffix":  {"A suffix that is too long becomes part of the base.", "a", long, "a" + long[:53] + "-eefa4cfb", true},
+		"empty suffix": {"Without a suffix the result equals that of Name.", "a b", "", "a-b-c8687a08", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, changed := NameWithSuffix(tc.base, tc.suffix)
 			if got != tc.want || changed != tc.changed {
-				t.Errorf("%s: got %q %v, want %q %v", tc.reason, got, changed, tc.want, tc.changed)
+				t.Errorf("%s\ngot %q %v, want %q %v", tc.reason, got, changed, tc.want, tc.changed)
 			}
 		})
 	}
@@ -71,18 +71,18 @@ func TestNamespace(t *testing.T) {
 		want    string
 		changed bool
 	}{
-		"valid":      {"a valid namespace is kept", "team--a", "team--a", false},
-		"empty":      {"empty means the default, which is no change", "", "default", false},
-		"upper case": {"case alone needs no hash", "Team-A", "team-a", true},
-		"dots":       {"dots are not allowed", "team.a", "team-a-dc627329", true},
-		"too long":   {"the hash stands at the end", long, long[:54] + "-6bd5e503", true},
-		"only marks": {"nothing left has a name too", "..", "unnamed-5ec1f7e7", true},
+		"valid":      {"A valid namespace is kept.", "team--a", "team--a", false},
+		"empty":      {"An empty namespace means the default and is not a change.", "", "default", false},
+		"upper case": {"A change of case needs no hash.", "Team-A", "team-a", true},
+		"dots":       {"Dots are not allowed.", "team.a", "team-a-dc627329", true},
+		"too long":   {"The hash is at the end.", long, long[:54] + "-6bd5e503", true},
+		"only marks": {"A name without valid characters gets a default.", "..", "unnamed-5ec1f7e7", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, changed := Namespace(tc.in)
 			if got != tc.want || changed != tc.changed {
-				t.Errorf("%s: got %q %v, want %q %v", tc.reason, got, changed, tc.want, tc.changed)
+				t.Errorf("%s\ngot %q %v, want %q %v", tc.reason, got, changed, tc.want, tc.changed)
 			}
 		})
 	}
@@ -96,22 +96,22 @@ func TestTag(t *testing.T) {
 		want   string
 		ok     bool
 	}{
-		"valid":       {"a valid tag is kept", "source:composer-ingestor", "source:composer-ingestor", true},
-		"signs":       {"plus and number signs are allowed", "C++ C#", "c++-c#", true},
-		"upper case":  {"tags are lower case", "AWS", "aws", true},
-		"dots":        {"dots become dashes", "platform.io", "platform-io", true},
-		"dashes":      {"dashes are single", "a--_-b", "a-b", true},
-		"ends":        {"dashes at the ends go", " a ", "a", true},
-		"too long":    {"it is cut", long + "aaa", long + "a", true},
-		"cut at dash": {"no dash is left at the end", long + "-b", long, true},
-		"nothing":     {"nothing is left", " .é ", "", false},
-		"empty":       {"nothing was there", "", "", false},
+		"valid":       {"A valid tag is kept.", "source:composer-ingestor", "source:composer-ingestor", true},
+		"signs":       {"Plus and number signs are allowed.", "C++ C#", "c++-c#", true},
+		"upper case":  {"Tags are in lower case.", "AWS", "aws", true},
+		"dots":        {"Dots become dashes.", "platform.io", "platform-io", true},
+		"dashes":      {"A run of dashes becomes one dash.", "a--_-b", "a-b", true},
+		"ends":        {"Dashes at the ends are removed.", " a ", "a", true},
+		"too long":    {"A tag that is too long is truncated.", long + "aaa", long + "a", true},
+		"cut at dash": {"A dash at the end of a truncated tag is removed.", long + "-b", long, true},
+		"nothing":     {"A tag without valid characters is dropped.", " .é ", "", false},
+		"empty":       {"An empty tag is dropped.", "", "", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, ok := Tag(tc.in)
 			if got != tc.want || ok != tc.ok {
-				t.Errorf("%s: got %q %v, want %q %v", tc.reason, got, ok, tc.want, tc.ok)
+				t.Errorf("%s\ngot %q %v, want %q %v", tc.reason, got, ok, tc.want, tc.ok)
 			}
 		})
 	}
@@ -134,13 +134,13 @@ func TestLabelValue(t *testing.T) {
 		want    string
 		changed bool
 	}{
-		"":      {"an empty value is valid", "", false},
-		"1.2.3": {"a valid value is kept", "1.2.3", false},
-		"1.2+3": {"a value is repaired, not dropped", "1.2-3-db5ecfb5", true},
+		"":      {"An empty value is valid.", "", false},
+		"1.2.3": {"A valid value is kept.", "1.2.3", false},
+		"1.2+3": {"An invalid value is corrected, not dropped.", "1.2-3-db5ecfb5", true},
 	}
 	for in, tc := range cases {
 		if got, changed := LabelValue(in); got != tc.want || changed != tc.changed {
-			t.Errorf("%s: got %q %v, want %q %v", tc.reason, got, changed, tc.want, tc.changed)
+			t.Errorf("%s\ngot %q %v, want %q %v", tc.reason, got, changed, tc.want, tc.changed)
 		}
 	}
 }

@@ -32,37 +32,37 @@ func TestParseRefuses(t *testing.T) {
 		in     string
 		want   string
 	}{
-		"list":               {"an entity is a map", "[a]", "cannot read entity: must be a map, found array"},
-		"apiVersion":         {"numbers are not strings", "apiVersion: 1", "cannot read entity: apiVersion must be a string, found integer"},
-		"kind":               {"null is not a string", "kind: null", "cannot read entity: kind must be a string, found null"},
-		"spec":               {"a spec is a map", "spec: a", "cannot read entity: spec must be a map, found string"},
-		"relations":          {"a catalog refuses these on input", "relations: []", "cannot read entity: relations is not a field of an entity"},
-		"metadata":           {"metadata is a map", "metadata: []", "cannot read entity: metadata must be a map, found array"},
-		"metadata uid":       {"an Entity has no place for it", "metadata: {uid: a}", "cannot read entity: metadata.uid is not a field of an entity's metadata"},
-		"name":               {"a name is a string", "metadata: {name: 1}", "cannot read entity: metadata.name must be a string, found integer"},
-		"namespace":          {"a namespace is a string", "metadata: {namespace: []}", "cannot read entity: metadata.namespace must be a string, found array"},
-		"title":              {"a title is a string", "metadata: {title: {}}", "cannot read entity: metadata.title must be a string, found object"},
-		"description":        {"a description is a string", "metadata: {description: true}", "cannot read entity: metadata.description must be a string, found boolean"},
-		"labels":             {"labels are a map", "metadata: {labels: []}", "cannot read entity: metadata.labels must be a map, found array"},
-		"label":              {"label values are strings", "metadata: {labels: {a.b: 1}}", `cannot read entity: metadata.labels["a.b"] must be a string, found integer`},
-		"annotation":         {"annotation values are strings", "metadata: {annotations: {a: true}}", `cannot read entity: metadata.annotations["a"] must be a string, found boolean`},
-		"tags":               {"tags are a list", "metadata: {tags: a}", "cannot read entity: metadata.tags must be a list, found string"},
-		"tag":                {"tags are strings", "metadata: {tags: [a, 1.5]}", "cannot read entity: metadata.tags[1] must be a string, found number"},
-		"links":              {"links are a list", "metadata: {links: {}}", "cannot read entity: metadata.links must be a list, found object"},
-		"link":               {"a link is a map", "metadata: {links: [a]}", "cannot read entity: metadata.links[0] must be a map, found string"},
-		"link title":         {"a title given is not empty", "metadata: {links: [{url: a, title: ''}]}", "cannot read entity: metadata.links[0].title is empty"},
-		"link field":         {"a Link has no place for it", "metadata: {links: [{url: a, b: c}]}", "cannot read entity: metadata.links[0].b is not a field of a link"},
-		"first mistake wins": {"one error a time", "{kind: 1, apiVersion: 1}", "cannot read entity: kind must be a string, found integer"},
+		"list":               {"An entity must be a map.", "[a]", "cannot read entity: must be a map, found array"},
+		"apiVersion":         {"A number is not a string.", "apiVersion: 1", "cannot read entity: apiVersion must be a string, found integer"},
+		"kind":               {"Null is not a string.", "kind: null", "cannot read entity: kind must be a string, found null"},
+		"spec":               {"The spec must be a map.", "spec: a", "cannot read entity: spec must be a map, found string"},
+		"relations":          {"A catalog refuses relations on input.", "relations: []", "cannot read entity: relations is not a field of an entity"},
+		"metadata":           {"The metadata must be a map.", "metadata: []", "cannot read entity: metadata must be a map, found array"},
+		"metadata uid":       {"An Entity has no field for the uid.", "metadata: {uid: a}", "cannot read entity: metadata.uid is not a field of an entity's metadata"},
+		"name":               {"The name must be a string.", "metadata: {name: 1}", "cannot read entity: metadata.name must be a string, found integer"},
+		"namespace":          {"The namespace must be a string.", "metadata: {namespace: []}", "cannot read entity: metadata.namespace must be a string, found array"},
+		"title":              {"The title must be a string.", "metadata: {title: {}}", "cannot read entity: metadata.title must be a string, found object"},
+		"description":        {"The description must be a string.", "metadata: {description: true}", "cannot read entity: metadata.description must be a string, found boolean"},
+		"labels":             {"The labels must be a map.", "metadata: {labels: []}", "cannot read entity: metadata.labels must be a map, found array"},
+		"label":              {"Label values must be strings.", "metadata: {labels: {a.b: 1}}", `cannot read entity: metadata.labels["a.b"] must be a string, found integer`},
+		"annotation":         {"Annotation values must be strings.", "metadata: {annotations: {a: true}}", `cannot read entity: metadata.annotations["a"] must be a string, found boolean`},
+		"tags":               {"The tags must be a list.", "metadata: {tags: a}", "cannot read entity: metadata.tags must be a list, found string"},
+		"tag":                {"Tags must be strings.", "metadata: {tags: [a, 1.5]}", "cannot read entity: metadata.tags[1] must be a string, found number"},
+		"links":              {"The links must be a list.", "metadata: {links: {}}", "cannot read entity: metadata.links must be a list, found object"},
+		"link":               {"A link must be a map.", "metadata: {links: [a]}", "cannot read entity: metadata.links[0] must be a map, found string"},
+		"link title":         {"The title of a link must not be empty.", "metadata: {links: [{url: a, title: ''}]}", "cannot read entity: metadata.links[0].title is empty"},
+		"link field":         {"A Link has no field for other keys.", "metadata: {links: [{url: a, b: c}]}", "cannot read entity: metadata.links[0].b is not a field of a link"},
+		"first mistake wins": {"Only the first error is returned.", "{kind: 1, apiVersion: 1}", "cannot read entity: kind must be a string, found integer"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse(spec(tc.in))
 			if got := errorText(err); got != tc.want {
-				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+				t.Errorf("%s\ngot %q, want %q", tc.reason, got, tc.want)
 			}
 			var pe *ParseError
 			if !errors.As(err, &pe) || pe.Pos.Line != 1 || pe.Hint == "" {
-				t.Errorf("%s: error has no position or no hint: %+v", tc.reason, pe)
+				t.Errorf("%s\nerror has no position or no hint: %+v", tc.reason, pe)
 			}
 		})
 	}

@@ -19,13 +19,13 @@ func TestParseRef(t *testing.T) {
 		err       string
 	}{
 		"full": {
-			reason:    "all parts are given, and kept as written",
+			reason:    "A complete reference is kept as written.",
 			in:        "Component:Team-A/Web",
 			want:      Ref{"Component", "Team-A", "Web"},
 			canonical: "component:team-a/web",
 		},
 		"name only": {
-			reason:    "the defaults fill in",
+			reason:    "Missing parts are filled in from the defaults.",
 			in:        "web",
 			kind:      KindComponent,
 			namespace: "a",
@@ -33,38 +33,38 @@ func TestParseRef(t *testing.T) {
 			canonical: "component:a/web",
 		},
 		"no default namespace": {
-			reason:    "without a default the catalog's own counts",
+			reason:    "Without a default namespace that of the catalog is used.",
 			in:        "group:team",
 			want:      Ref{"group", "default", "team"},
 			canonical: "group:default/team",
 		},
 		"namespace and name": {
-			reason:    "the kind alone may be left out",
+			reason:    "Only the kind may be missing.",
 			in:        "ops/team",
 			kind:      "Group",
 			want:      Ref{"Group", "ops", "team"},
 			canonical: "group:ops/team",
 		},
-		"no kind":         {reason: "dependsOn implies no kind", in: "web", err: `cannot read entity reference "web": kind is missing`},
-		"empty kind":      {reason: "a colon announces a kind", in: ":web", kind: KindAPI, err: `cannot read entity reference ":web": kind is missing`},
-		"empty namespace": {reason: "a slash announces a namespace", in: "api:/web", err: `cannot read entity reference "api:/web": namespace is empty`},
-		"empty name":      {reason: "a name is always needed", in: "api:a/", err: `cannot read entity reference "api:a/": name is missing`},
-		"empty":           {reason: "a name is always needed", in: "", kind: KindAPI, err: `cannot read entity reference "": name is missing`},
-		"two slashes":     {reason: "a name holds no slash", in: "api:a/b/c", err: `cannot read entity reference "api:a/b/c": too many parts; want kind, namespace and name`},
-		"two colons":      {reason: "a name holds no colon", in: "api:a:b", err: `cannot read entity reference "api:a:b": too many parts; want kind, namespace and name`},
-		"slash first":     {reason: "a kind holds no slash", in: "a/api:b", err: `cannot read entity reference "a/api:b": too many parts; want kind, namespace and name`},
+		"no kind":         {reason: "dependsOn implies no kind.", in: "web", err: `cannot read entity reference "web": kind is missing`},
+		"empty kind":      {reason: "A colon must follow a kind.", in: ":web", kind: KindAPI, err: `cannot read entity reference ":web": kind is missing`},
+		"empty namespace": {reason: "A slash must follow a namespace.", in: "api:/web", err: `cannot read entity reference "api:/web": namespace is empty`},
+		"empty name":      {reason: "A name is required.", in: "api:a/", err: `cannot read entity reference "api:a/": name is missing`},
+		"empty":           {reason: "A name is required.", in: "", kind: KindAPI, err: `cannot read entity reference "": name is missing`},
+		"two slashes":     {reason: "A name must not contain a slash.", in: "api:a/b/c", err: `cannot read entity reference "api:a/b/c": too many parts; want kind, namespace and name`},
+		"two colons":      {reason: "A name must not contain a colon.", in: "api:a:b", err: `cannot read entity reference "api:a:b": too many parts; want kind, namespace and name`},
+		"slash first":     {reason: "A kind must not contain a slash.", in: "a/api:b", err: `cannot read entity reference "a/api:b": too many parts; want kind, namespace and name`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseRef(tc.in, tc.kind, tc.namespace)
 			if msg := errorText(err); msg != tc.err {
-				t.Fatalf("%s: got error %q, want %q", tc.reason, msg, tc.err)
+				t.Fatalf("%s\ngot error %q, want %q", tc.reason, msg, tc.err)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Fatalf("%s: -want +got:\n%s", tc.reason, diff)
+				t.Fatalf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 			if err == nil && got.String() != tc.canonical {
-				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.canonical)
+				t.Errorf("%s\ngot %s, want %s", tc.reason, got, tc.canonical)
 			}
 		})
 	}

@@ -34,37 +34,37 @@ var oracles = map[string]struct {
 	rule   func(string) bool
 }{
 	"name": {
-		reason: "a name is an object name of at most 63",
+		reason: "A name is an object name of at most 63 characters.",
 		scan:   isName,
 		rule:   bounded(`^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`, maxName),
 	},
 	"namespace": {
-		reason: "a namespace is a DNS label of at most 63",
+		reason: "A namespace is a DNS label of at most 63 characters.",
 		scan:   isNamespace,
 		rule:   bounded(`^`+labelPattern+`$`, maxName),
 	},
 	"tag": {
-		reason: "a tag has single dashes only",
+		reason: "A tag has only single dashes.",
 		scan:   isTag,
 		rule:   bounded(`^[a-z0-9:+#]+(\-[a-z0-9:+#]+)*$`, maxName),
 	},
 	"kind": {
-		reason: "a kind begins with a letter",
+		reason: "A kind begins with a letter.",
 		scan:   isKind,
 		rule:   bounded(`^[a-zA-Z][a-z0-9A-Z]*$`, maxName),
 	},
 	"subdomain": {
-		reason: "each label and the whole are bounded",
+		reason: "The lengths of each label and of the whole are limited.",
 		scan:   isSubdomain,
 		rule:   subdomainRule,
 	},
 	"apiVersion": {
-		reason: "the group is optional, a second slash is not allowed",
+		reason: "The group is optional, and a second slash is not allowed.",
 		scan:   isAPIVersion,
 		rule:   prefixed(bounded(`^[a-z0-9A-Z]+$`, maxName)),
 	},
 	"key": {
-		reason: "the domain is optional, a second slash is not allowed",
+		reason: "The domain is optional, and a second slash is not allowed.",
 		scan:   isKey,
 		rule:   prefixed(bounded(`^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`, maxName)),
 	},
@@ -104,7 +104,7 @@ func TestScannersAgreeWithTheRules(t *testing.T) {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			s := anyText().Draw(t, "s")
 			if got, want := tc.scan(s), tc.rule(s); got != want {
-				t.Fatalf("%s: scanner returns %v for %q, the rule %v", tc.reason, got, s, want)
+				t.Fatalf("%s\nscanner returns %v for %q, the rule %v", tc.reason, got, s, want)
 			}
 		}))
 	}
@@ -128,23 +128,23 @@ func TestIsURL(t *testing.T) {
 		reason string
 		want   bool
 	}{
-		"https://example.com/a?b#c": {"a web address is absolute", true},
-		"HTTP://example.com":        {"schemes ignore case", true},
-		"mailto:a@example.com":      {"other schemes need no host", true},
-		"git+ssh://h/p":             {"a scheme may hold a plus", true},
-		"https://":                  {"a web address needs a host", false},
-		"https:///path":             {"a web address needs a host before its path", false},
-		"https:example.com":         {"a web address needs slashes", false},
-		"/docs":                     {"a path is relative", false},
-		"docs/a:b":                  {"what is before the colon is no scheme", false},
-		"1a:b":                      {"a scheme begins with a letter", false},
-		"https://a b":               {"white space is not allowed", false},
-		"mailto:":                   {"something must follow the scheme", false},
-		"":                          {"empty is no address", false},
+		"https://example.com/a?b#c": {"A web URL is absolute.", true},
+		"HTTP://example.com":        {"Schemes are case-insensitive.", true},
+		"mailto:a@example.com":      {"Other schemes need no host.", true},
+		"git+ssh://h/p":             {"A scheme may contain a plus sign.", true},
+		"https://":                  {"A web URL needs a host.", false},
+		"https:///path":             {"A web URL needs a host before its path.", false},
+		"https:example.com":         {"A web URL needs slashes.", false},
+		"/docs":                     {"A path is relative.", false},
+		"docs/a:b":                  {"The text before the colon is not a scheme.", false},
+		"1a:b":                      {"A scheme begins with a letter.", false},
+		"https://a b":               {"White space is not allowed.", false},
+		"mailto:":                   {"The part after the scheme is required.", false},
+		"":                          {"An empty string is not a URL.", false},
 	}
 	for in, tc := range cases {
 		if got := isURL(in); got != tc.want {
-			t.Errorf("isURL(%q): %s: got %v", in, tc.reason, got)
+			t.Errorf("%s\nisURL(%q): got %v", tc.reason, in, got)
 		}
 	}
 }
@@ -154,17 +154,17 @@ func TestIsLocation(t *testing.T) {
 		reason string
 		want   bool
 	}{
-		"url:https://example.com/a": {"a type and a target", true},
-		"file:./a.yaml":             {"a file is a target", true},
-		"https://example.com/a":     {"an address without a type is a common mistake", false},
-		"url:":                      {"the target is missing", false},
-		":a":                        {"the type is missing", false},
-		"url: ":                     {"white space is no target", false},
-		"url":                       {"there is no colon", false},
+		"url:https://example.com/a": {"A location has a type and a target.", true},
+		"file:./a.yaml":             {"A file is a target.", true},
+		"https://example.com/a":     {"A URL without a type is not a location.", false},
+		"url:":                      {"The target is missing.", false},
+		":a":                        {"The type is missing.", false},
+		"url: ":                     {"White space is not a target.", false},
+		"url":                       {"The colon is missing.", false},
 	}
 	for in, tc := range cases {
 		if got := isLocation(in); got != tc.want {
-			t.Errorf("isLocation(%q): %s: got %v", in, tc.reason, got)
+			t.Errorf("%s\nisLocation(%q): got %v", tc.reason, in, got)
 		}
 	}
 }

@@ -93,28 +93,28 @@ func TestSpeak(t *testing.T) {
 		words  words.Vocabulary
 		want   string
 	}{
-		"portal":   {"the contract's words need no translation", templateInPortalWords, words.Portal, templateInPortalWords},
-		"upstream": {"identifiers are translated, text and schemas are not", templateInPortalWords, words.Upstream, templateInUpstreamWords},
-		"again":    {"what is translated stays as it is", templateInUpstreamWords, words.Upstream, templateInUpstreamWords},
+		"portal":   {"The contract's vocabulary needs no translation.", templateInPortalWords, words.Portal, templateInPortalWords},
+		"upstream": {"Identifiers are translated; text and schemas are not.", templateInPortalWords, words.Upstream, templateInUpstreamWords},
+		"again":    {"A translated Template is not changed again.", templateInUpstreamWords, words.Upstream, templateInUpstreamWords},
 		"other kinds": {
-			"only Templates have steps",
+			"Only Templates have steps.",
 			"{apiVersion: portal.io/v1alpha1, kind: Resource, metadata: {name: a}, spec: {type: composer-xr, steps: [{action: 'cluster:apply'}]}}",
 			words.Upstream,
 			"{apiVersion: backstage.io/v1alpha1, kind: Resource, metadata: {name: a}, spec: {type: crossplane-xr, steps: [{action: 'cluster:apply'}]}}",
 		},
 		"odd shapes": {
-			"what has not the shape of a Template is left alone",
+			"A Template with fields of other types is not changed.",
 			"{apiVersion: v1, kind: Template, metadata: {name: a}, spec: {type: [composer-xrd], steps: {action: 'cluster:apply'}}}",
 			words.Upstream,
 			"{apiVersion: v1, kind: Template, metadata: {name: a}, spec: {type: [composer-xrd], steps: {action: 'cluster:apply'}}}",
 		},
 		"odd manifests": {
-			"a manifest of another shape is left alone",
+			"A manifest with fields of other types is not changed.",
 			"{kind: Template, spec: {steps: [{input: {manifest: {metadata: {labels: [portal.io/a]}}}}]}}",
 			words.Upstream,
 			"{kind: Template, spec: {steps: [{input: {manifest: {metadata: {labels: [portal.io/a]}}}}]}}",
 		},
-		"no spec": {"nothing is needed", "{kind: Template}", words.Upstream, "{kind: Template}"},
+		"no spec": {"All fields are optional.", "{kind: Template}", words.Upstream, "{kind: Template}"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -122,10 +122,10 @@ func TestSpeak(t *testing.T) {
 			before := *got
 			Speak(got, tc.words)
 			if diff := cmp.Diff(parsed(t, tc.want), got); diff != "" {
-				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(original, &before); diff != "" {
-				t.Errorf("%s: shared parts were changed: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nshared parts were changed: -want +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -70,20 +70,20 @@ func TestWrite(t *testing.T) {
 		got    []byte
 		want   string
 	}{
-		"yaml":          {"the order is the one a person expects", AppendYAML([]byte("# hi\n"), small), "# hi\n" + smallYAML},
-		"documents":     {"each document has a marker", YAMLDocuments([]*Entity{small, bare}), "---\n" + smallYAML + "---\napiVersion: v1\nkind: K\nmetadata:\n  name: \"n\"\n"},
-		"no documents":  {"nothing gives nothing", YAMLDocuments(nil), ""},
-		"json":          {"JSON is indented by two", AppendJSON(nil, bare), "{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"K\",\n  \"metadata\": {\n    \"name\": \"n\"\n  }\n}\n"},
-		"array":         {"an array is one document", JSONArray([]*Entity{bare}), "[\n  {\n    \"apiVersion\": \"v1\",\n    \"kind\": \"K\",\n    \"metadata\": {\n      \"name\": \"n\"\n    }\n  }\n]\n"},
-		"no array":      {"nothing is an empty array", JSONArray(nil), "[]\n"},
-		"ndjson":        {"a line each", AppendNDJSON(AppendNDJSON(nil, bare), bare), bareJSON + "\n" + bareJSON + "\n"},
-		"empty is out":  {"empty maps and lists are left out", AppendNDJSON(nil, bare), bareJSON + "\n"},
-		"spec as it is": {"an empty spec is not a missing one", AppendNDJSON(nil, &Entity{Spec: tree.Obj()}), `{"apiVersion":"","kind":"","metadata":{"name":""},"spec":{}}` + "\n"},
+		"yaml":          {"Fields have a readable order.", AppendYAML([]byte("# hi\n"), small), "# hi\n" + smallYAML},
+		"documents":     {"Each document has a marker.", YAMLDocuments([]*Entity{small, bare}), "---\n" + smallYAML + "---\napiVersion: v1\nkind: K\nmetadata:\n  name: \"n\"\n"},
+		"no documents":  {"Without entities nothing is written.", YAMLDocuments(nil), ""},
+		"json":          {"JSON is indented by two spaces.", AppendJSON(nil, bare), "{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"K\",\n  \"metadata\": {\n    \"name\": \"n\"\n  }\n}\n"},
+		"array":         {"An array is one JSON document.", JSONArray([]*Entity{bare}), "[\n  {\n    \"apiVersion\": \"v1\",\n    \"kind\": \"K\",\n    \"metadata\": {\n      \"name\": \"n\"\n    }\n  }\n]\n"},
+		"no array":      {"Without entities the array is empty.", JSONArray(nil), "[]\n"},
+		"ndjson":        {"Each entity is one line.", AppendNDJSON(AppendNDJSON(nil, bare), bare), bareJSON + "\n" + bareJSON + "\n"},
+		"empty is out":  {"Empty maps and lists are left out.", AppendNDJSON(nil, bare), bareJSON + "\n"},
+		"spec as it is": {"An empty spec is written.", AppendNDJSON(nil, &Entity{Spec: tree.Obj()}), `{"apiVersion":"","kind":"","metadata":{"name":""},"spec":{}}` + "\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, string(tc.got)); diff != "" {
-				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -77,7 +77,7 @@ func TestExtract(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, list(tc.from, tc.opts)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -121,7 +121,7 @@ func TestExtractEnds(t *testing.T) {
 			break
 		}
 		if n != 1 {
-			t.Errorf("%s: %d yielded, want one", reason, n)
+			t.Errorf("%s\n%d yielded, want one", reason, n)
 		}
 	}
 	if got := list(broken, source.ExtractOptions{}); len(got) != 2 {

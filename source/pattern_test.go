@@ -32,25 +32,25 @@ func TestPattern(t *testing.T) {
 			}
 			for _, path := range tc.yes {
 				if !p.Match(path) {
-					t.Errorf("%s: %q does not match %q", tc.reason, tc.pattern, path)
+					t.Errorf("%s\n%q does not match %q", tc.reason, tc.pattern, path)
 				}
 			}
 			for _, path := range tc.no {
 				if p.Match(path) {
-					t.Errorf("%s: %q matches %q", tc.reason, tc.pattern, path)
+					t.Errorf("%s\n%q matches %q", tc.reason, tc.pattern, path)
 				}
 			}
 			if got := p.Folder(); got != tc.folder {
-				t.Errorf("%s: folder of %q is %q, want %q", tc.reason, tc.pattern, got, tc.folder)
+				t.Errorf("%s\nfolder of %q is %q, want %q", tc.reason, tc.pattern, got, tc.folder)
 			}
 			for _, dir := range tc.within {
 				if !p.Within(dir) {
-					t.Errorf("%s: %q excludes folder %q", tc.reason, tc.pattern, dir)
+					t.Errorf("%s\n%q excludes folder %q", tc.reason, tc.pattern, dir)
 				}
 			}
 			for _, dir := range tc.without {
 				if p.Within(dir) {
-					t.Errorf("%s: %q does not exclude folder %q", tc.reason, tc.pattern, dir)
+					t.Errorf("%s\n%q does not exclude folder %q", tc.reason, tc.pattern, dir)
 				}
 			}
 		})

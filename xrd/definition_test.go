@@ -67,47 +67,47 @@ func TestDefinition(t *testing.T) {
 		want   view
 	}{
 		"V1": {
-			"v1 makes composites for the whole cluster.", "v1",
+			"v1 composites are cluster-scoped.", "v1",
 			"{group: x.io, names: {kind: XA, plural: xas}, versions: [{name: v1}]}",
 			view{Name: "a", Scope: "LegacyCluster", Target: "XA/xas", Preferred: "v1", Served: "v1"},
 		},
 		"V1Claim": {
-			"With claims, those are what developers make.", "v1",
+			"With claims, developers create claims.", "v1",
 			"{group: x.io, names: {kind: XA, plural: xas}, claimNames: {kind: A, plural: as}, versions: [{name: v1}]}",
 			view{Name: "a", Scope: "LegacyCluster", Target: "A/as namespaced claim", Preferred: "v1", Served: "v1"},
 		},
 		"V1ClaimPlural": {
-			"A plural that is not given is made.", "v1",
+			"A missing plural is derived from the kind.", "v1",
 			"{group: x.io, names: {kind: XA}, claimNames: {kind: Thing}, versions: [{name: v1}]}",
 			view{Name: "a", Scope: "LegacyCluster", Target: "Thing/things namespaced claim", Preferred: "v1", Served: "v1"},
 		},
 		"V1beta1": {
-			"v1beta1 is like v1.", "v1beta1",
+			"v1beta1 works like v1.", "v1beta1",
 			"{group: x.io, names: {kind: XA, plural: xas}, claimNames: {kind: A, plural: as}, versions: [{name: v1}]}",
 			view{Name: "a", Scope: "LegacyCluster", Target: "A/as namespaced claim", Preferred: "v1", Served: "v1"},
 		},
 		"V2": {
-			"v2 is namespaced unless it says otherwise.", "v2",
+			"v2 is namespaced by default.", "v2",
 			"{group: x.io, names: {kind: A, plural: as}, versions: [{name: v1}]}",
 			view{Name: "a", Scope: "Namespaced", Target: "A/as namespaced", Preferred: "v1", Served: "v1", Modern: true},
 		},
 		"V2Cluster": {
-			"Which it may.", "v2",
+			"v2 can be cluster-scoped.", "v2",
 			"{scope: Cluster, group: x.io, names: {kind: A, plural: as}, versions: [{name: v1}]}",
 			view{Name: "a", Scope: "Cluster", Target: "A/as", Preferred: "v1", Served: "v1", Modern: true},
 		},
 		"V2ClusterClaim": {
-			"Claims belong to the old scope only.", "v2",
+			"Only the legacy scope has claims.", "v2",
 			"{scope: Cluster, group: x.io, names: {kind: A, plural: as}, claimNames: {kind: C, plural: cs}, versions: [{name: v1}]}",
 			view{Name: "a", Scope: "Cluster", Target: "A/as", Preferred: "v1", Served: "v1", Modern: true},
 		},
 		"V2Legacy": {
-			"The old scope behaves as in v1.", "v2",
+			"The legacy scope works like v1.", "v2",
 			"{scope: LegacyCluster, group: x.io, names: {kind: XA, plural: xas}, claimNames: {kind: A, plural: as}, versions: [{name: v1}]}",
 			view{Name: "a", Scope: "LegacyCluster", Target: "A/as namespaced claim", Preferred: "v1", Served: "v1"},
 		},
 		"V1Scope": {
-			"v1 may say a scope too.", "v1",
+			"v1 may have a scope.", "v1",
 			"{scope: Namespaced, group: x.io, names: {kind: A, plural: as}, versions: [{name: v1}]}",
 			view{Name: "a", Scope: "Namespaced", Target: "A/as namespaced", Preferred: "v1", Served: "v1", Modern: true},
 		},
@@ -122,26 +122,26 @@ func TestDefinition(t *testing.T) {
 			view{Name: "a", Scope: "LegacyCluster", Target: "XA/xas", Preferred: "v1alpha1", Served: "v1 v1alpha1"},
 		},
 		"Unserved": {
-			"Unless it is not served.", "v1",
+			"A referenceable version that is not served is not preferred.", "v1",
 			"{group: x.io, names: {kind: XA, plural: xas}, versions: [{name: v1, served: false, referenceable: true}, {name: v1alpha1, served: true}]}",
 			view{Name: "a", Scope: "LegacyCluster", Target: "XA/xas", Preferred: "v1alpha1", Served: "v1alpha1"},
 		},
 		"NoneServed": {
-			"Nothing served, nothing preferred.", "v1",
+			"Without a served version there is no preferred version.", "v1",
 			"{group: x.io, names: {kind: XA, plural: xas}, versions: [{name: v1, served: false}]}",
 			view{Name: "a", Scope: "LegacyCluster", Target: "XA/xas"},
 		},
 		"ServedText": {
-			"Only true serves, if anything is said.", "v1",
+			"A version is served if served is missing or exactly true.", "v1",
 			"{group: x.io, names: {kind: XA, plural: xas}, versions: [{name: v1, served: \"true\"}, {name: v2, served: null}, {name: ''}, v3]}",
 			view{Name: "a", Scope: "LegacyCluster", Target: "XA/xas", Preferred: "v2", Served: "v2"},
 		},
 		"WrongTypes": {
-			"Nothing of the wrong type makes it fail.", "v2",
+			"Fields of the wrong type are ignored.", "v2",
 			"{scope: [], group: {}, names: [], claimNames: 5, versions: {a: b}, connectionSecretKeys: x}",
 			view{Name: "a", Scope: "Namespaced", Target: "/ namespaced", Modern: true},
 		},
-		"NoSpec": {"Nor does nothing at all.", "v1", "null", view{Name: "a", Scope: "LegacyCluster", Target: "/"}},
+		"NoSpec": {"A missing spec is accepted.", "v1", "null", view{Name: "a", Scope: "LegacyCluster", Target: "/"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -161,10 +161,10 @@ func TestDefinitionName(t *testing.T) {
 		in     string
 		want   string
 	}{
-		"Given":   {"The name that is given.", "metadata: {name: a.b}\nspec: {group: x.io, names: {plural: xas}}", "a.b"},
-		"Made":    {"A name that is missing is made of its parts.", "spec: {group: x.io, names: {plural: xas}}", "xas.x.io"},
-		"NoGroup": {"If they are there.", "spec: {names: {plural: xas}}", ""},
-		"Wrong":   {"A number is no name.", "metadata: {name: 5}", ""},
+		"Given":   {"The name of the metadata is used.", "metadata: {name: a.b}\nspec: {group: x.io, names: {plural: xas}}", "a.b"},
+		"Made":    {"A missing name is built from the plural and the group.", "spec: {group: x.io, names: {plural: xas}}", "xas.x.io"},
+		"NoGroup": {"Both the plural and the group are needed.", "spec: {names: {plural: xas}}", ""},
+		"Wrong":   {"A number is not a name.", "metadata: {name: 5}", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

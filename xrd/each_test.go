@@ -54,18 +54,18 @@ func TestEach(t *testing.T) {
 		in     string
 		want   []string
 	}{
-		"Bare":    {"a definition alone gets a record", flat("a"), []string{"a:1 " + bare}},
-		"Records": {"records one a line", record("a", "{}") + "\n" + record("b", "{}") + "\n", []string{"a:1 " + given, "b:2 " + given}},
-		"Array":   {"an array of both", "[" + flat("a") + ",\n" + record("b", "{}") + "]", []string{"a:1 " + bare, "b:2 " + given}},
-		"YAML":    {"a record in YAML, whose time is no text there", "source: git\ntimestamp: 2024-01-01T00:00:00Z\nmetadata: {path: x}\nxrd: " + flat("a"), []string{`a:4 {"metadata":{"path":"x"},"source":"git","timestamp":"2024-01-01T00:00:00Z"}`}},
-		"List":    {"what kubectl prints", "apiVersion: v1\nitems:\n- " + flat("a") + "\n- " + composition + "\nkind: List\n", []string{"a:3 " + bare, "other Composition c:4"}},
-		"Context": {"what is no text stays in the metadata", record("a", `{"n":{"x":[1]},"cluster":"c","ok":true}`), []string{`a:1 {"metadata":{"cluster":"c","n":{"x":[1]},"ok":true},"source":"kubernetes","timestamp":"2024-01-01T00:00:00Z"}`}},
+		"Bare":    {"A plain definition gets a record.", flat("a"), []string{"a:1 " + bare}},
+		"Records": {"There is one record per line.", record("a", "{}") + "\n" + record("b", "{}") + "\n", []string{"a:1 " + given, "b:2 " + given}},
+		"Array":   {"An array may contain definitions and records.", "[" + flat("a") + ",\n" + record("b", "{}") + "]", []string{"a:1 " + bare, "b:2 " + given}},
+		"YAML":    {"A record in YAML may have a timestamp that is not a string.", "source: git\ntimestamp: 2024-01-01T00:00:00Z\nmetadata: {path: x}\nxrd: " + flat("a"), []string{`a:4 {"metadata":{"path":"x"},"source":"git","timestamp":"2024-01-01T00:00:00Z"}`}},
+		"List":    {"kubectl output is read.", "apiVersion: v1\nitems:\n- " + flat("a") + "\n- " + composition + "\nkind: List\n", []string{"a:3 " + bare, "other Composition c:4"}},
+		"Context": {"Metadata values other than strings are kept.", record("a", `{"n":{"x":[1]},"cluster":"c","ok":true}`), []string{`a:1 {"metadata":{"cluster":"c","n":{"x":[1]},"ok":true},"source":"kubernetes","timestamp":"2024-01-01T00:00:00Z"}`}},
 		"NoSource": {
 			"A record without anything but the definition is read.",
 			`{"xrd":` + flat("a") + `}`, []string{`a:1 {"metadata":{},"source":"file"}`},
 		},
 		"Torn": {
-			"a line that is cut off, and the last one",
+			"Truncated lines are reported, including the last one.",
 			record("a", "{}") + "\n" + record("b", "{}")[:40] + "\n" + record("c", "{}") + "\n" + `{"source":"file","ti`,
 			[]string{
 				"a:1 " + given, "f:2:37: XRD001 error cannot read the document: invalid character '\\n' in string literal",
@@ -73,7 +73,7 @@ func TestEach(t *testing.T) {
 			},
 		},
 		"Headless": {
-			"a line that lacks its beginning costs no other its place, wherever it is",
+			"A line without its beginning does not affect other lines.",
 			record("a", "{}")[100:] + "\n" + record("b", "{}") + "\n" + record("c", "{}")[100:] + "\n" + record("d", "{}") + "\n",
 			[]string{
 				"f:1:1: XRD001 error cannot read the document: found plain text, possibly a truncated line of JSON", "b:2 " + given,
@@ -88,22 +88,22 @@ func TestEach(t *testing.T) {
 				"f:5:1: XRD002 info document has no apiVersion and kind; skipped", "c:6 " + given,
 			},
 		},
-		"NoXRD":      {"a record without a definition", `{"source":"file","timestamp":"x","metadata":{}}`, []string{"f:1:1: XRD005 error cannot use the extract record: xrd is missing"}},
-		"NullXRD":    {"or with none", `{"source":"file","xrd":null}`, []string{"f:1:1: XRD005 error cannot use the extract record: xrd is missing"}},
-		"OtherXRD":   {"or with another thing", `{"source":"file","xrd":` + composition + `}`, []string{"f:1:24: XRD005 error cannot use the extract record: xrd is Composition, not a CompositeResourceDefinition"}},
-		"Types":      {"wrong types have their place", `{"source":7,"xrd":{}}` + "\n" + `{"xrd":{},"metadata":[]}` + "\n" + `{"xrd":{},"timestamp":{}}`, []string{"f:1:11: XRD005 error cannot use the extract record: source is of type integer, not string", "f:2:22: XRD005 error cannot use the extract record: metadata is of type array, not object", "f:3:23: XRD005 error cannot use the extract record: timestamp is of type object, not string"}},
-		"Failure":    {"a failure record is told, and what comes after it is read", flat("a") + "\n" + `{"error":{"message":"half of it"}}` + "\n" + flat("b"), []string{"a:1 " + bare, "failed: half of it", "b:3 " + bare}},
-		"Silent":     {"one without a word too", `{"error":{}}`, []string{"failed: "}},
-		"NotObject":  {"a document that is none", "a: b\n", []string{"f:1:1: XRD002 info document has no apiVersion and kind; skipped"}},
-		"KeyTwice":   {"of a key that is given twice the last counts", `{"source":"file","source":"git","xrd":` + flat("a") + `}`, []string{`a:1 {"metadata":{},"source":"git"}`, `f:1:18: XRD001 error key "source" is given twice, first on line 1`}},
-		"NoKind":     {"a list that does not say that it is one", `{"items":[` + flat("a") + `,5]}`, []string{"a:1 " + bare, fmt.Sprintf("f:1:%d: XRD002 info document has no apiVersion and kind; skipped", len(`{"items":[`+flat("a")+`,5`))}},
-		"EmptyList":  {"nothing in a list", `{"apiVersion":"v1","kind":"List","items":[]}`, nil},
-		"EmptyInput": {"nothing at all", "", nil},
+		"NoXRD":      {"A record without a definition is reported.", `{"source":"file","timestamp":"x","metadata":{}}`, []string{"f:1:1: XRD005 error cannot use the extract record: xrd is missing"}},
+		"NullXRD":    {"A record with a null definition is reported.", `{"source":"file","xrd":null}`, []string{"f:1:1: XRD005 error cannot use the extract record: xrd is missing"}},
+		"OtherXRD":   {"A record with another object is reported.", `{"source":"file","xrd":` + composition + `}`, []string{"f:1:24: XRD005 error cannot use the extract record: xrd is Composition, not a CompositeResourceDefinition"}},
+		"Types":      {"A wrong type is reported with its position.", `{"source":7,"xrd":{}}` + "\n" + `{"xrd":{},"metadata":[]}` + "\n" + `{"xrd":{},"timestamp":{}}`, []string{"f:1:11: XRD005 error cannot use the extract record: source is of type integer, not string", "f:2:22: XRD005 error cannot use the extract record: metadata is of type array, not object", "f:3:23: XRD005 error cannot use the extract record: timestamp is of type object, not string"}},
+		"Failure":    {"A failure record is reported, and the records after it are read.", flat("a") + "\n" + `{"error":{"message":"half of it"}}` + "\n" + flat("b"), []string{"a:1 " + bare, "failed: half of it", "b:3 " + bare}},
+		"Silent":     {"A failure record without a message is reported.", `{"error":{}}`, []string{"failed: "}},
+		"NotObject":  {"A document that is not an object is skipped.", "a: b\n", []string{"f:1:1: XRD002 info document has no apiVersion and kind; skipped"}},
+		"KeyTwice":   {"The last of two values with the same key is used.", `{"source":"file","source":"git","xrd":` + flat("a") + `}`, []string{`a:1 {"metadata":{},"source":"git"}`, `f:1:18: XRD001 error key "source" is given twice, first on line 1`}},
+		"NoKind":     {"A list without a kind is read.", `{"items":[` + flat("a") + `,5]}`, []string{"a:1 " + bare, fmt.Sprintf("f:1:%d: XRD002 info document has no apiVersion and kind; skipped", len(`{"items":[`+flat("a")+`,5`))}},
+		"EmptyList":  {"An empty list has no definitions.", `{"apiVersion":"v1","kind":"List","items":[]}`, nil},
+		"EmptyInput": {"Empty input has no definitions.", "", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, each(t, tc.in, Origin{File: "f"})); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -116,21 +116,21 @@ func TestEachOrigin(t *testing.T) {
 		at     Origin
 		want   map[string]string
 	}{
-		"File":    {"a path", Origin{Source: SourceFile, File: "a/b.yaml"}, map[string]string{"path": "a/b.yaml"}},
-		"Stdin":   {"standard input", Origin{Source: SourceFile, File: "<stdin>", Location: "file:stdin"}, map[string]string{"path": "stdin"}},
-		"Git":     {"a page", Origin{Source: SourceGit, File: "a.yaml", Location: "url:https://x/a.yaml"}, map[string]string{"path": "a.yaml", "location": "url:https://x/a.yaml"}},
-		"Cluster": {"a server", Origin{Source: SourceCluster, File: "c/xrd/a", Cluster: "c", Location: "url:https://x"}, map[string]string{"cluster": "c", "location": "url:https://x"}},
+		"File":    {"A file has a path.", Origin{Source: SourceFile, File: "a/b.yaml"}, map[string]string{"path": "a/b.yaml"}},
+		"Stdin":   {"Standard input has the path stdin.", Origin{Source: SourceFile, File: "<stdin>", Location: "file:stdin"}, map[string]string{"path": "stdin"}},
+		"Git":     {"A file in Git has a path and a location.", Origin{Source: SourceGit, File: "a.yaml", Location: "url:https://x/a.yaml"}, map[string]string{"path": "a.yaml", "location": "url:https://x/a.yaml"}},
+		"Cluster": {"A definition in a cluster has a cluster and a location.", Origin{Source: SourceCluster, File: "c/xrd/a", Cluster: "c", Location: "url:https://x"}, map[string]string{"cluster": "c", "location": "url:https://x"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := define(t, flat("a"), tc.at)
 			r := NewRecord(d)
 			if diff := cmp.Diff(tc.want, r.Metadata); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			again := r.Origin(Origin{File: "r.json"})
 			if again.SourceLocation() != tc.at.SourceLocation() || again.Source != tc.at.Source || again.Cluster != tc.at.Cluster {
-				t.Errorf("%s: origin is %v, want %v", tc.reason, again, tc.at)
+				t.Errorf("%s\norigin is %v, want %v", tc.reason, again, tc.at)
 			}
 		})
 	}
@@ -151,10 +151,10 @@ func TestEachStops(t *testing.T) {
 
 func TestRecordName(t *testing.T) {
 	cases := map[string]struct{ reason, xrd, want string }{
-		"Name":   {"its own", `{"metadata":{"name":"a"},"spec":{"group":"x.io","names":{"plural":"ps"}}}`, "a"},
-		"Parts":  {"or from its parts", `{"spec":{"group":"x.io","names":{"plural":"ps"}}}`, "ps.x.io"},
-		"Half":   {"of which both are needed", `{"spec":{"group":"x.io"}}`, ""},
-		"Absent": {"a record may have no definition", "", ""},
+		"Name":   {"The name of the definition is used.", `{"metadata":{"name":"a"},"spec":{"group":"x.io","names":{"plural":"ps"}}}`, "a"},
+		"Parts":  {"A missing name is built from the plural and the group.", `{"spec":{"group":"x.io","names":{"plural":"ps"}}}`, "ps.x.io"},
+		"Half":   {"Both the plural and the group are needed.", `{"spec":{"group":"x.io"}}`, ""},
+		"Absent": {"A record may have no definition.", "", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestRecordName(t *testing.T) {
 				r.XRD = docs[0]
 			}
 			if got := r.Name(); got != tc.want {
-				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+				t.Errorf("%s\n%q, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}

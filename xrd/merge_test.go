@@ -35,24 +35,24 @@ func TestMerge(t *testing.T) {
 		want     []string
 		findings []string
 	}{
-		"Nothing": {"Nothing stays nothing.", nil, nil, nil},
+		"Nothing": {"Without definitions the result is empty.", nil, nil, nil},
 		"Names": {
-			"Different names are different definitions, in order.",
+			"Definitions with different names are kept and sorted.",
 			[]*Definition{in(strings.ReplaceAll(variant(v1, "v1", 1), "a.x.io", "b.x.io"), "a.yaml"), in(variant(v1, "v1", 1), "b.yaml")},
 			[]string{"a.x.io b.yaml v1", "b.x.io a.yaml v1"}, nil,
 		},
 		"Same": {
-			"The same definition through two versions of the API is one.",
+			"The same definition in two API versions is merged.",
 			[]*Definition{in(variant(v1, "v1", 1), "b.yaml"), in(variant(v2, "v1", 1), "c.yaml")},
 			[]string{"a.x.io c.yaml v1 also b.yaml"}, nil,
 		},
 		"SameClusters": {
-			"The same definition in two clusters is one.",
+			"The same definition in two clusters is merged.",
 			[]*Definition{from(variant(v1, "v1", 3), "south"), from(variant(v1, "v1", 3), "north"), from(variant(v1, "v1", 1), "west")},
 			[]string{"a.x.io north v1 also south west"}, nil,
 		},
 		"SameOtherwise": {
-			"What an API server or kubectl adds does not count.",
+			"Fields that an API server or kubectl adds are ignored.",
 			[]*Definition{
 				in(variant(v1, "v1", 1), "a.yaml"),
 				in(strings.NewReplacer("spec: {", "spec: {defaultCompositionUpdatePolicy: Automatic, defaultCompositeDeletePolicy: Background, ", "metadata: {",
@@ -61,13 +61,13 @@ func TestMerge(t *testing.T) {
 			[]string{"a.x.io a.yaml v1 also b.yaml"}, nil,
 		},
 		"Generation": {
-			"The higher generation wins over everything.",
+			"The higher generation overrides everything else.",
 			[]*Definition{in(variant(v2, "v1", 1), "a.yaml"), in(variant(v1beta1, "v2", 2), "b.yaml")},
 			[]string{"a.x.io b.yaml v2 also a.yaml"},
 			[]string{`a.yaml:2:1: duplicate definition "a.x.io" with different content; using the one at b.yaml:2, ignoring the one at a.yaml:2`},
 		},
 		"APIVersion": {
-			"Then the newer apiVersion.",
+			"With equal generations the newer apiVersion is used.",
 			[]*Definition{in(variant(v1beta1, "v1", 1), "a.yaml"), in(variant(v1, "v2", 1), "b.yaml"), in(variant(v2, "v3", 1), "c.yaml")},
 			[]string{"a.x.io c.yaml v3 also b.yaml a.yaml"},
 			[]string{
@@ -76,31 +76,31 @@ func TestMerge(t *testing.T) {
 			},
 		},
 		"File": {
-			"Then the first file.",
+			"With equal versions the first file is used.",
 			[]*Definition{in(variant(v1, "v1", 1), "b.yaml"), in(variant(v1, "v2", 1), "a.yaml")},
 			[]string{"a.x.io a.yaml v2 also b.yaml"},
 			[]string{`b.yaml:2:1: duplicate definition "a.x.io" with different content; using the one at a.yaml:2, ignoring the one at b.yaml:2`},
 		},
 		"Line": {
-			"Then the first place in it.",
+			"In one file the first position is used.",
 			read(t, variant(v1, "v1", 1)+"---"+variant(v1, "v2", 1), Origin{File: "a.yaml"}).Definitions,
 			[]string{"a.x.io a.yaml v1 also a.yaml"},
 			[]string{`a.yaml:7:1: duplicate definition "a.x.io" with different content; using the one at a.yaml:2, ignoring the one at a.yaml:7`},
 		},
 		"Hash": {
-			"Where nothing else tells them apart, the content does.",
+			"Otherwise the content decides.",
 			[]*Definition{from(variant(v1, "v1", 1), "south"), from(variant(v1, "v2", 1), "north")},
 			[]string{"a.x.io south v1 also north"},
 			[]string{`a.x.io: duplicate definition "a.x.io" with different content; using the one at cluster south, ignoring the one at cluster north`},
 		},
 		"Labels": {
-			"Labels are content.",
+			"Labels are part of the content.",
 			[]*Definition{in(variant(v1, "v1", 1), "a.yaml"), in(strings.Replace(variant(v1, "v1", 1), "metadata: {", "metadata: {labels: {a: b}, ", 1), "b.yaml")},
 			[]string{"a.x.io a.yaml v1 also b.yaml"},
 			[]string{`b.yaml:2:1: duplicate definition "a.x.io" with different content; using the one at a.yaml:2, ignoring the one at b.yaml:2`},
 		},
 		"Unnamed": {
-			"Definitions without a name are all kept, first.",
+			"All definitions without a name are kept and come first.",
 			[]*Definition{in(variant(v1, "v1", 1), "a.yaml"), in("{apiVersion: apiextensions.composer.io/v1, kind: CompositeResourceDefinition}", "c.yaml"), in("{apiVersion: apiextensions.composer.io/v1, kind: CompositeResourceDefinition}", "b.yaml")},
 			[]string{" b.yaml", " c.yaml", "a.x.io a.yaml v1"}, nil,
 		},

@@ -49,21 +49,21 @@ status: {ready: false}
 		now    *tree.Node
 		want   []string
 	}{
-		"Same":       {"nothing was changed", read(before), nil},
-		"Order":      {"the order of keys says nothing", edit([]string{"spec", "parameters"}, "{tags: {a: 2, b: 1}, size: 3}"), nil},
-		"Revision":   {"Crossplane moves the revision", edit([]string{"spec", "crossplane", "compositionRevisionRef"}, "{name: r2}"), nil},
-		"Reference":  {"Crossplane writes a reference", edit([]string{"spec", "resourceRef"}, "{name: y}"), nil},
-		"Status":     {"so it does with the status", edit([]string{"status"}, "{ready: true}"), nil},
-		"Generation": {"which makes generations", edit([]string{"metadata", "generation"}, "9"), nil},
-		"Policy":     {"what the portal told Crossplane counts", edit([]string{"spec", "crossplane", "compositionUpdatePolicy"}, "Automatic"), []string{"spec.crossplane.compositionUpdatePolicy"}},
-		"Field":      {"a field of the form", edit([]string{"spec", "parameters", "size"}, "4"), []string{"spec.parameters.size"}},
-		"Text":       {"a text is no number", edit([]string{"spec", "parameters", "size"}, "'3'"), []string{"spec.parameters.size"}},
-		"Removed":    {"one that is gone", edit([]string{"spec", "parameters", "size"}, ""), []string{"spec.parameters.size"}},
-		"Added":      {"one that is new", edit([]string{"spec", "parameters", "zone"}, "b"), []string{"spec.parameters.zone"}},
-		"Whole":      {"what was a map is none", edit([]string{"spec", "parameters"}, "x"), []string{"spec.parameters", "spec.parameters.size", "spec.parameters.tags"}},
-		"Owner":      {"the form has the owner", edit([]string{"metadata", "annotations"}, "{portal.io/owner: team-b}"), []string{"owner"}},
-		"Words":      {"in either vocabulary", edit([]string{"metadata", "annotations"}, "{portal.io/owner: team-a}"), nil},
-		"Name":       {"another resource is another", edit([]string{"metadata", "name"}, "two"), []string{"name"}},
+		"Same":       {"An unchanged object has no differences.", read(before), nil},
+		"Order":      {"The order of keys is ignored.", edit([]string{"spec", "parameters"}, "{tags: {a: 2, b: 1}, size: 3}"), nil},
+		"Revision":   {"A revision set by Crossplane is ignored.", edit([]string{"spec", "crossplane", "compositionRevisionRef"}, "{name: r2}"), nil},
+		"Reference":  {"A reference set by Crossplane is ignored.", edit([]string{"spec", "resourceRef"}, "{name: y}"), nil},
+		"Status":     {"The status is ignored.", edit([]string{"status"}, "{ready: true}"), nil},
+		"Generation": {"The generation is ignored.", edit([]string{"metadata", "generation"}, "9"), nil},
+		"Policy":     {"A Crossplane setting of the portal is compared.", edit([]string{"spec", "crossplane", "compositionUpdatePolicy"}, "Automatic"), []string{"spec.crossplane.compositionUpdatePolicy"}},
+		"Field":      {"A changed field is reported.", edit([]string{"spec", "parameters", "size"}, "4"), []string{"spec.parameters.size"}},
+		"Text":       {"A string differs from a number.", edit([]string{"spec", "parameters", "size"}, "'3'"), []string{"spec.parameters.size"}},
+		"Removed":    {"A removed field is reported.", edit([]string{"spec", "parameters", "size"}, ""), []string{"spec.parameters.size"}},
+		"Added":      {"An added field is reported.", edit([]string{"spec", "parameters", "zone"}, "b"), []string{"spec.parameters.zone"}},
+		"Whole":      {"A map that was replaced is reported with its fields.", edit([]string{"spec", "parameters"}, "x"), []string{"spec.parameters", "spec.parameters.size", "spec.parameters.tags"}},
+		"Owner":      {"The owner is compared.", edit([]string{"metadata", "annotations"}, "{portal.io/owner: team-b}"), []string{"owner"}},
+		"Words":      {"The owner is compared in either vocabulary.", edit([]string{"metadata", "annotations"}, "{portal.io/owner: team-a}"), nil},
+		"Name":       {"The name is compared.", edit([]string{"metadata", "name"}, "two"), []string{"name"}},
 	}
 	seen := xrd.Observed(read(before))
 	for name, tc := range cases {
@@ -73,7 +73,7 @@ status: {ready: false}
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -26,23 +26,23 @@ func TestPrune(t *testing.T) {
 		in, want string
 	}{
 		"Definition": {
-			"All but the status and what servers and kubectl note down.", RoleDefinition,
+			"A definition keeps everything except the status and the fields that servers and kubectl add.", RoleDefinition,
 			`{apiVersion: v, kind: k, metadata: {name: n, generation: 3, ` + notes + `}, spec: {group: g, status: s}, status: {x: 1}, typo: 1}`,
 			`{apiVersion: v, kind: k, metadata: {name: n, generation: 3, annotations: {a: b}}, spec: {group: g, status: s}, typo: 1}`,
 		},
 		"Conditions": {
-			"Whether a definition is served is read, and when it became so is not.", RoleDefinition,
+			"A definition keeps its conditions without timestamps.", RoleDefinition,
 			`{status: {controllers: {x: 1}, conditions: [{type: Other, status: "True"}, {type: Offered, status: "False", reason: R, message: M, lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 3}, {type: Established, status: "True"}]}}`,
 			`{status: {conditions: [{type: Established, status: "True"}, {type: Offered, status: "False", reason: R, message: M}]}}`,
 		},
-		"WrongStatus": {"A status that is none is a mistake to be told.", RoleDefinition, `{status: x}`, `{status: x}`},
+		"WrongStatus": {"An invalid status is kept, so that it can be reported.", RoleDefinition, `{status: x}`, `{status: x}`},
 		"Composition": {
-			"The same.", RoleComposition,
+			"A Composition keeps everything except the status and the fields that servers and kubectl add.", RoleComposition,
 			`{metadata: {` + notes + `}, spec: {pipeline: [{step: s}]}, status: {x: 1}}`,
 			`{metadata: {annotations: {a: b}}, spec: {pipeline: [{step: s}]}}`,
 		},
 		"Composite": {
-			"What a developer wrote goes, what the machinery wrote stays.", RoleComposite,
+			"A composite keeps the fields of Crossplane and no fields of the developer.", RoleComposite,
 			`{apiVersion: v, kind: k, metadata: {name: n, uid: u, ` + notes + `}, other: 1, status: {endpoint: e, conditions: [{type: Ready}]},
 				spec: {password: hunter2, compositionRef: {name: c, password: hunter2}, resourceRef: {apiVersion: v, kind: k, name: n}, claimRef: {kind: k, namespace: s, name: n},
 					compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: s}}}`,
@@ -50,14 +50,14 @@ func TestPrune(t *testing.T) {
 				spec: {compositionRef: {name: c}, resourceRef: {apiVersion: v, kind: k, name: n}, claimRef: {kind: k, namespace: s, name: n}}}`,
 		},
 		"Modern": {
-			"Its machinery is apart; fields of its names may be a developer's.", RoleComposite,
+			"In v2 only spec.crossplane has fields of Crossplane; fields of the same names elsewhere belong to the developer.", RoleComposite,
 			`{spec: {crossplane: {compositionRef: {name: c}, compositionUpdatePolicy: Manual, crossplane: {x: 1}}, resourceRef: hunter2, claimRef: {name: {password: hunter2}, x: 1}}}`,
 			`{spec: {crossplane: {compositionRef: {name: c}}, claimRef: {}}}`,
 		},
-		"OddSpec":  {"A spec that is none is what a developer wrote.", RoleComposite, `{spec: hunter2, kind: k}`, `{kind: k}`},
-		"Workload": {"Its metadata alone: the rest may hold secrets.", RoleWorkload, `{kind: Deployment, metadata: {name: n, ownerReferences: [{kind: CronJob}], ` + notes + `}, spec: {env: x}, status: {x: 1}, data: x}`, `{kind: Deployment, metadata: {name: n, ownerReferences: [{kind: CronJob}], annotations: {a: b}}}`},
-		"NoObject": {"What is no object is passed on.", RoleComposite, `[1]`, `[1]`},
-		"OddParts": {"Parts that are of no use are not looked into.", RoleDefinition, `{metadata: x, spec: [1]}`, `{metadata: x, spec: [1]}`},
+		"OddSpec":  {"An invalid spec may have been written by a developer and is removed.", RoleComposite, `{spec: hunter2, kind: k}`, `{kind: k}`},
+		"Workload": {"A workload keeps only its metadata, because the rest may contain secrets.", RoleWorkload, `{kind: Deployment, metadata: {name: n, ownerReferences: [{kind: CronJob}], ` + notes + `}, spec: {env: x}, status: {x: 1}, data: x}`, `{kind: Deployment, metadata: {name: n, ownerReferences: [{kind: CronJob}], annotations: {a: b}}}`},
+		"NoObject": {"A value that is not an object is unchanged.", RoleComposite, `[1]`, `[1]`},
+		"OddParts": {"Parts of the wrong type are unchanged.", RoleDefinition, `{metadata: x, spec: [1]}`, `{metadata: x, spec: [1]}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -66,10 +66,10 @@ func TestPrune(t *testing.T) {
 				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
 			}
 			if !n.Equal(before) {
-				t.Errorf("%s: argument was changed", tc.reason)
+				t.Errorf("%s\nargument was changed", tc.reason)
 			}
 			if once := Prune(n, tc.role); !once.Equal(Prune(once, tc.role)) {
-				t.Errorf("%s: pruning again removes more", tc.reason)
+				t.Errorf("%s\npruning again removes more", tc.reason)
 			}
 		})
 	}

@@ -31,32 +31,32 @@ func TestRead(t *testing.T) {
 		want     []string // what was read: kind name line
 		findings []string
 	}{
-		"YAML": {"YAML documents.", fmt.Sprintf(block, "a") + "---\n" + fmt.Sprintf(block, "b"), []string{"XRD a 1", "XRD b 6"}, nil},
-		"JSON": {"A JSON object.", flat("a"), []string{"XRD a 1"}, nil},
+		"YAML": {"YAML documents are read.", fmt.Sprintf(block, "a") + "---\n" + fmt.Sprintf(block, "b"), []string{"XRD a 1", "XRD b 6"}, nil},
+		"JSON": {"A JSON object is read.", flat("a"), []string{"XRD a 1"}, nil},
 		"NDJSON": {
-			"One object a line.",
+			"One object per line is read.",
 			flat("a") + "\n" + flat("b") + "\n", []string{"XRD a 1", "XRD b 2"}, nil,
 		},
-		"Array": {"A JSON array, of anything that may stand alone.", "[" + flat("a") + ",\n" + record("b", "{}") + ",\n[" + flat("c") + "]]", []string{"XRD a 1", "XRD b 2", "XRD c 3"}, nil},
+		"Array": {"A JSON array may contain definitions, records and arrays.", "[" + flat("a") + ",\n" + record("b", "{}") + ",\n[" + flat("c") + "]]", []string{"XRD a 1", "XRD b 2", "XRD c 3"}, nil},
 		"List": {
-			"What kubectl prints as YAML.",
+			"YAML output of kubectl is read.",
 			"apiVersion: v1\nitems:\n- " + flat("a") + "\n- " + flat("b") + "\nkind: List\nmetadata:\n  resourceVersion: \"\"\n", []string{"XRD a 3", "XRD b 4"}, nil,
 		},
-		"ListJSON": {"And as JSON.", "{\n\"apiVersion\": \"v1\",\n\"items\": [\n" + flat("a") + ",\n" + flat("b") + "\n],\n\"kind\": \"List\"\n}\n", []string{"XRD a 4", "XRD b 5"}, nil},
+		"ListJSON": {"JSON output of kubectl is read.", "{\n\"apiVersion\": \"v1\",\n\"items\": [\n" + flat("a") + ",\n" + flat("b") + "\n],\n\"kind\": \"List\"\n}\n", []string{"XRD a 4", "XRD b 5"}, nil},
 		"TypedList": {
 			"Items of a typed list get its kind.",
 			"apiVersion: apiextensions.crossplane.io/v1\nkind: CompositeResourceDefinitionList\nitems:\n- metadata: {name: a}\n- " + flat("b"), []string{"XRD a 4", "XRD b 5"}, nil,
 		},
 		"EmptyList": {"A list may be empty.", "apiVersion: v1\nkind: List\nitems: []\n", nil, nil},
-		"Record":    {"An extract record.", record("a", `{"cluster":"c"}`), []string{"XRD a 1"}, nil},
-		"Records":   {"Records one a line.", record("a", "{}") + "\n" + record("b", "{}"), []string{"XRD a 1", "XRD b 2"}, nil},
+		"Record":    {"An extract record is read.", record("a", `{"cluster":"c"}`), []string{"XRD a 1"}, nil},
+		"Records":   {"One record per line is read.", record("a", "{}") + "\n" + record("b", "{}"), []string{"XRD a 1", "XRD b 2"}, nil},
 		"Kinds": {
-			"Other kinds are kept apart.",
+			"Objects of other kinds are returned separately.",
 			fmt.Sprintf(block, "a") + "---\napiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: c}\n---\napiVersion: x.io/v1\nkind: XA\nmetadata: {name: x}\n---\napiVersion: x.io/v1\nkind: CompositeResourceDefinition\nmetadata: {name: y}\n---\napiVersion: x.io/v1\nkind: Composition\nmetadata: {name: z}\n",
 			[]string{"XRD a 1", "Composition c 6", "XA x 10", "CompositeResourceDefinition y 14", "Composition z 18"}, nil,
 		},
 		"NotObject": {
-			"A document that is no object is passed over with a word.",
+			"A document that is not an object is skipped and reported.",
 			"a: b\n---\njust text\n---\n[1]\n---\nkind: X\n", nil,
 			[]string{
 				"f:1:1: XRD002 info document has no apiVersion and kind; skipped",
@@ -66,7 +66,7 @@ func TestRead(t *testing.T) {
 			},
 		},
 		"NotRecord": {
-			"A record needs its parts.",
+			"An incomplete record is reported.",
 			`{"source":"file","xrd":5}` + "\n" + `{"xrd":{}}`, nil,
 			[]string{
 				"f:1:24: XRD005 error cannot use the extract record: xrd is of type integer, not object",
@@ -74,7 +74,7 @@ func TestRead(t *testing.T) {
 			},
 		},
 		"Syntax": {
-			"A document that cannot be read costs the others nothing.",
+			"An unreadable document does not affect the others.",
 			fmt.Sprintf(block, "a") + "---\na: b: c\n---\n" + fmt.Sprintf(block, "b"), []string{"XRD a 1", "XRD b 8"},
 			[]string{"f:6:1: XRD001 error cannot read the document: mapping values are not allowed in this context"},
 		},
@@ -137,11 +137,11 @@ func TestRecord(t *testing.T) {
 		meta   string
 		want   Origin
 	}{
-		"Cluster":  {"The cluster is kept, the file is the record's.", `{"cluster":"c","namespace":"n"}`, Origin{Source: SourceCluster, File: "r.json", Cluster: "c"}},
-		"Location": {"So is a location.", `{"location":"url:https://x"}`, Origin{Source: SourceCluster, File: "r.json", Location: "url:https://x"}},
-		"Path":     {"A path is a location.", `{"path":"a/b.yaml"}`, Origin{Source: SourceCluster, File: "r.json", Location: "file:a/b.yaml"}},
-		"Both":     {"If there is no better one.", `{"path":"a/b.yaml","location":"url:https://x"}`, Origin{Source: SourceCluster, File: "r.json", Location: "url:https://x"}},
-		"None":     {"The context may be missing.", "null", Origin{Source: SourceCluster, File: "r.json"}},
+		"Cluster":  {"The cluster is that of the record, the file the one that contains it.", `{"cluster":"c","namespace":"n"}`, Origin{Source: SourceCluster, File: "r.json", Cluster: "c"}},
+		"Location": {"The location is that of the record.", `{"location":"url:https://x"}`, Origin{Source: SourceCluster, File: "r.json", Location: "url:https://x"}},
+		"Path":     {"A path is used as the location.", `{"path":"a/b.yaml"}`, Origin{Source: SourceCluster, File: "r.json", Location: "file:a/b.yaml"}},
+		"Both":     {"A location overrides a path.", `{"path":"a/b.yaml","location":"url:https://x"}`, Origin{Source: SourceCluster, File: "r.json", Location: "url:https://x"}},
+		"None":     {"The metadata may be missing.", "null", Origin{Source: SourceCluster, File: "r.json"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -177,21 +177,21 @@ func TestComposition(t *testing.T) {
 			Composition{TypeAPIVersion: "x.io/v1", TypeKind: "XA", Mode: ModePipeline, Steps: []Step{{"one", "f"}, {"two", ""}}}, true,
 		},
 		"PipelineUnsaid": {
-			"Steps make a pipeline.",
+			"A Composition with steps has the mode Pipeline.",
 			"{compositeTypeRef: {apiVersion: x.io/v2, kind: XA}, pipeline: [{step: one}]}",
 			Composition{TypeAPIVersion: "x.io/v2", TypeKind: "XA", Mode: ModePipeline, Steps: []Step{{"one", ""}}}, true,
 		},
 		"Resources": {
-			"Resources have names, or are known by their kind.",
+			"A resource without a name has the name of its kind.",
 			"{mode: Resources, compositeTypeRef: {apiVersion: x.io/v1, kind: XB}, resources: [{name: r}, {base: {kind: Bucket}}, {}]}",
 			Composition{TypeAPIVersion: "x.io/v1", TypeKind: "XB", Mode: ModeResources, Resources: []string{"r", "Bucket", ""}}, false,
 		},
 		"ResourcesUnsaid": {
-			"Resources are the default.",
+			"The default mode is Resources.",
 			"{compositeTypeRef: {apiVersion: y.io/v1, kind: XA}, resources: [{name: r}]}",
 			Composition{TypeAPIVersion: "y.io/v1", TypeKind: "XA", Mode: ModeResources, Resources: []string{"r"}}, false,
 		},
-		"Nothing": {"Nothing of the wrong type makes it fail.", "{compositeTypeRef: 5, pipeline: {}, resources: x, mode: []}", Composition{Mode: ModeResources}, false},
+		"Nothing": {"Fields of the wrong type are ignored.", "{compositeTypeRef: 5, pipeline: {}, resources: x, mode: []}", Composition{Mode: ModeResources}, false},
 	}
 	d := define(t, "{apiVersion: apiextensions.composer.io/v1, kind: CompositeResourceDefinition, spec: {group: x.io, names: {kind: XA}}}", Origin{})
 	for name, tc := range cases {
@@ -220,28 +220,28 @@ func TestComposite(t *testing.T) {
 		want   *Composite
 	}{
 		"Composite": {
-			"A composite of the old kind.",
+			"A v1 composite is read.",
 			"{apiVersion: platform.io/v1, kind: XDatabase, metadata: {name: x}, spec: {compositionRef: {name: c}}, status: {conditions: [{type: Ready, status: 'True'}, {status: x}, {type: Synced}]}}",
 			&Composite{Composition: "c", Conditions: []Condition{{Type: "Ready", Status: "True"}, {Type: "Synced"}}},
 		},
 		"Conditions": {
-			"In order of their types, the last of each, without times and messages.",
+			"Conditions are sorted by type, unique, and have no times and messages.",
 			"{apiVersion: platform.io/v1, kind: XDatabase, status: {conditions: [{type: Synced, status: 'False', reason: Oops, message: m, lastTransitionTime: now}, {type: Ready, status: 'False'}, {type: Ready, status: 'True', reason: Available}]}}",
 			&Composite{Conditions: []Condition{{Type: "Ready", Status: "True", Reason: "Available"}, {Type: "Synced", Status: "False", Reason: "Oops"}}},
 		},
 		"BoundClaim": {
-			"A claim names its composite.", "{apiVersion: platform.io/v1, kind: Database, spec: {resourceRef: {apiVersion: platform.io/v1, kind: XDatabase, name: x}, claimRef: {kind: Other, name: y}}}",
+			"A claim has a reference to its composite.", "{apiVersion: platform.io/v1, kind: Database, spec: {resourceRef: {apiVersion: platform.io/v1, kind: XDatabase, name: x}, claimRef: {kind: Other, name: y}}}",
 			&Composite{Claim: true, Counterpart: Reference{Kind: "XDatabase", Name: "x"}},
 		},
 		"BoundComposite": {
-			"A composite names its claim.", "{apiVersion: platform.io/v1, kind: XDatabase, spec: {claimRef: {apiVersion: platform.io/v1, kind: Database, namespace: n, name: x}, resourceRef: {kind: Other, name: y}}}",
+			"A composite has a reference to its claim.", "{apiVersion: platform.io/v1, kind: XDatabase, spec: {claimRef: {apiVersion: platform.io/v1, kind: Database, namespace: n, name: x}, resourceRef: {kind: Other, name: y}}}",
 			&Composite{Counterpart: Reference{Kind: "Database", Namespace: "n", Name: "x"}},
 		},
-		"Claim":        {"A claim.", "{apiVersion: platform.io/v2, kind: Database, metadata: {name: x, namespace: n}}", &Composite{Claim: true}},
-		"Modern":       {"A composite of the new kind.", "{apiVersion: platform.io/v1, kind: XDatabase, spec: {crossplane: {compositionRef: {name: c}}}}", &Composite{Composition: "c"}},
-		"OtherKind":    {"Another kind.", "{apiVersion: platform.io/v1, kind: XCache}", nil},
-		"OtherGroup":   {"Another group.", "{apiVersion: other.io/v1, kind: XDatabase}", nil},
-		"WithoutGroup": {"The core group.", "{apiVersion: v1, kind: XDatabase}", nil},
+		"Claim":        {"A claim is recognized by its kind.", "{apiVersion: platform.io/v2, kind: Database, metadata: {name: x, namespace: n}}", &Composite{Claim: true}},
+		"Modern":       {"A v2 composite is read.", "{apiVersion: platform.io/v1, kind: XDatabase, spec: {crossplane: {compositionRef: {name: c}}}}", &Composite{Composition: "c"}},
+		"OtherKind":    {"An object of another kind is not a composite.", "{apiVersion: platform.io/v1, kind: XCache}", nil},
+		"OtherGroup":   {"An object of another group is not a composite.", "{apiVersion: other.io/v1, kind: XDatabase}", nil},
+		"WithoutGroup": {"An object of the core group is not a composite.", "{apiVersion: v1, kind: XDatabase}", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

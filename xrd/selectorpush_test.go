@@ -14,14 +14,14 @@ func TestPushed(t *testing.T) {
 		reason, in string
 		want       []string
 	}{
-		"Everything": {"no term, one list of all", "", []string{""}},
-		"Own":        {"a key of the user's own has one spelling", "team=red,env in (dev,test),!old", []string{"env in (dev,test),!old,team=red"}},
-		"Two":        {"a key with two spellings makes two lists", "example.dev/ingest=true", []string{"example.dev/ingest=true", "openportal.dev/ingest=true"}},
-		"Upstream":   {"whichever of the two is written", "openportal.dev/ingest=true,team=red", []string{"team=red,example.dev/ingest=true", "team=red,openportal.dev/ingest=true"}},
-		"Three":      {"one label has three", "portal.io/cluster-id", []string{"portal.io/cluster-id", "backstage.io/kubernetes-id", "backstage.io/cluster-id"}},
-		"Absent":     {"absent is absent in every spelling", "!example.dev/ingest", []string{"!example.dev/ingest,!openportal.dev/ingest"}},
-		"NotEqual":   {"what the server cannot tell is not asked of it", "example.dev/ingest!=true,a=b", []string{"a=b"}},
-		"Both":       {"two such keys do not multiply", "example.dev/ingest,portal.io/template-type=x", []string{"example.dev/ingest", "openportal.dev/ingest"}},
+		"Everything": {"An empty selector needs one list of all objects.", "", []string{""}},
+		"Own":        {"A custom key has one spelling.", "team=red,env in (dev,test),!old", []string{"env in (dev,test),!old,team=red"}},
+		"Two":        {"A key with two spellings needs two lists.", "example.dev/ingest=true", []string{"example.dev/ingest=true", "openportal.dev/ingest=true"}},
+		"Upstream":   {"Either of two spellings gives the same lists.", "openportal.dev/ingest=true,team=red", []string{"team=red,example.dev/ingest=true", "team=red,openportal.dev/ingest=true"}},
+		"Three":      {"One label has three spellings.", "portal.io/cluster-id", []string{"portal.io/cluster-id", "backstage.io/kubernetes-id", "backstage.io/cluster-id"}},
+		"Absent":     {"An absent key must be absent in every spelling.", "!example.dev/ingest", []string{"!example.dev/ingest,!openportal.dev/ingest"}},
+		"NotEqual":   {"A term that the server cannot check is left out.", "example.dev/ingest!=true,a=b", []string{"a=b"}},
+		"Both":       {"Two keys with several spellings do not multiply the lists.", "example.dev/ingest,portal.io/template-type=x", []string{"example.dev/ingest", "openportal.dev/ingest"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestPushed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, s.Pushed()); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -23,18 +23,18 @@ func TestUnserved(t *testing.T) {
 		reason, source, claim, conditions string
 		want                              []string
 	}{
-		"None":        {"A definition without conditions says nothing.", SourceCluster, "", `[]`, nil},
-		"Odd":         {"Nor does what are no conditions.", SourceCluster, "", `[x, {type: 1}, {status: "False"}]`, nil},
-		"Established": {"One that is established is served.", SourceCluster, "", `[{type: Established, status: "True", reason: WatchingCompositeResource}]`, nil},
-		"Terminating": {"One that is not says why.", SourceCluster, "", `[{type: Established, status: "False", reason: TerminatingCompositeResource, message: "it goes"}]`,
+		"None":        {"A definition without conditions is not reported.", SourceCluster, "", `[]`, nil},
+		"Odd":         {"Invalid conditions are ignored.", SourceCluster, "", `[x, {type: 1}, {status: "False"}]`, nil},
+		"Established": {"An established definition is served.", SourceCluster, "", `[{type: Established, status: "True", reason: WatchingCompositeResource}]`, nil},
+		"Terminating": {"A definition that is not established is reported with the reason.", SourceCluster, "", `[{type: Established, status: "False", reason: TerminatingCompositeResource, message: "it goes"}]`,
 			[]string{"prod: Established is False: TerminatingCompositeResource: it goes"}},
-		"Unknown":  {"What is neither True nor False is not known.", SourceCluster, "", `[{type: Established, status: Perhaps}]`, []string{"prod: Established is Unknown"}},
-		"Offered":  {"The claim of one may not be offered.", SourceCluster, claim, `[{type: Offered, status: "False", reason: R}, {type: Established, status: "True"}]`, []string{"prod: Offered is False: R"}},
-		"Both":     {"Both are told.", SourceCluster, claim, `[{type: Offered, status: "False"}, {type: Established, status: "False"}]`, []string{"prod: Established is False", "prod: Offered is False"}},
+		"Unknown":  {"A status other than True and False is Unknown.", SourceCluster, "", `[{type: Established, status: Perhaps}]`, []string{"prod: Established is Unknown"}},
+		"Offered":  {"A claim that is not offered is reported.", SourceCluster, claim, `[{type: Offered, status: "False", reason: R}, {type: Established, status: "True"}]`, []string{"prod: Offered is False: R"}},
+		"Both":     {"Both conditions are reported.", SourceCluster, claim, `[{type: Offered, status: "False"}, {type: Established, status: "False"}]`, []string{"prod: Established is False", "prod: Offered is False"}},
 		"NoClaim":  {"Offered is ignored if the definition has no claims.", SourceCluster, "", `[{type: Offered, status: "False"}, {type: Established, status: "True"}]`, nil},
-		"Twice":    {"The last of several counts.", SourceCluster, "", `[{type: Established, status: "False"}, {type: Established, status: "True"}]`, nil},
+		"Twice":    {"The last of several conditions of one type is used.", SourceCluster, "", `[{type: Established, status: "False"}, {type: Established, status: "True"}]`, nil},
 		"File":     {"The status in a file is ignored.", SourceFile, "", `[{type: Established, status: "False"}]`, nil},
-		"Git":      {"Nor is that in a repository.", SourceGit, "", `[{type: Established, status: "False"}]`, nil},
+		"Git":      {"The status in a repository is ignored.", SourceGit, "", `[{type: Established, status: "False"}]`, nil},
 		"Password": {"A password in a message is removed.", SourceCluster, "", `[{type: Established, status: "False", message: "cannot ask https://me:secret@host/x"}]`, []string{"prod: Established is False: cannot ask https://host/x"}},
 	}
 	for name, tc := range cases {

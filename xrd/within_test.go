@@ -23,9 +23,9 @@ func TestWithin(t *testing.T) {
 		namespaces []string
 		want       []string
 	}{
-		"All":  {"No namespaces are all of them.", nil, []string{"red", "blue", "whole", "claimed-red", "claimed-blue"}},
-		"One":  {"A composite in no namespace belongs where its claim is.", []string{"red"}, []string{"red", "whole", "claimed-red"}},
-		"None": {"What is in no namespace is in all of them.", []string{"green"}, []string{"whole"}},
+		"All":  {"Without namespaces all composites are selected.", nil, []string{"red", "blue", "whole", "claimed-red", "claimed-blue"}},
+		"One":  {"A cluster-scoped composite has the namespace of its claim.", []string{"red"}, []string{"red", "whole", "claimed-red"}},
+		"None": {"A cluster-scoped composite without a claim is always selected.", []string{"green"}, []string{"whole"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

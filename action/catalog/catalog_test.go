@@ -101,7 +101,7 @@ func TestFetch(t *testing.T) {
 			s := actiontest.New(t, Actions(Options{Catalog: newShelf()}))
 			s.Context = identity.With(t.Context(), identity.Caller{Kind: identity.User, Subject: tc.user})
 			out, err := s.Run(ActionFetch, tc.input, nil)
-			hold(t, tc.reason, err, tc.err, tc.hint)
+			checkError(t, tc.reason, err, tc.err, tc.hint)
 			if diff := cmp.Diff(tc.want, string(tree.AppendJSON(nil, out, ""))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
@@ -110,7 +110,7 @@ func TestFetch(t *testing.T) {
 	t.Run("Broken", func(t *testing.T) {
 		s := actiontest.New(t, Actions(Options{Catalog: &shelf{broken: errors.New("the database is gone")}}))
 		_, err := s.Run(ActionFetch, "entityRef: a:b\noptional: true\n", nil)
-		hold(t, "A catalog that cannot be read is an error, not an empty catalog.", err, `cannot read entity "a:default/b": the database is gone`, "")
+		checkError(t, "A catalog that cannot be read is an error, not an empty catalog.", err, `cannot read entity "a:default/b": the database is gone`, "")
 	})
 }
 
@@ -156,7 +156,7 @@ func TestRegister(t *testing.T) {
 			cat := newShelf()
 			s := actiontest.New(t, Actions(Options{Catalog: cat}))
 			out, err := s.Run(ActionRegister, tc.input, func(c *action.Call) { c.DryRun = tc.dry })
-			hold(t, tc.reason, err, tc.err, tc.hint)
+			checkError(t, tc.reason, err, tc.err, tc.hint)
 			if diff := cmp.Diff(tc.want, string(tree.AppendJSON(nil, out, ""))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
@@ -173,7 +173,7 @@ func TestRegister(t *testing.T) {
 func TestWrite(t *testing.T) {
 	s := actiontest.New(t, Actions(Options{}))
 	out, err := s.Run(ActionWrite, "filePath: a/b.yaml\nentity: {kind: Component, metadata: {name: x}}\n", nil)
-	hold(t, "The file name can be chosen.", err, "", "")
+	checkError(t, "The file name can be chosen.", err, "", "")
 	if diff := cmp.Diff(map[string]string{"a/b.yaml": "kind: Component\nmetadata:\n  name: x\n"}, s.Files()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -181,11 +181,11 @@ func TestWrite(t *testing.T) {
 		t.Errorf("path: %q", got)
 	}
 	_, err = s.Run(ActionWrite, "filePath: ../b.yaml\nentity: {}\n", nil)
-	hold(t, "A path out of the workspace is refused.", err, `cannot use path "../b.yaml": outside the workspace`, "")
+	checkError(t, "A path out of the workspace is refused.", err, `cannot use path "../b.yaml": outside the workspace`, "")
 }
 
-// hold compares an error and its hint with the expected ones.
-func hold(t *testing.T, reason string, err error, want, hint string) {
+// checkError compares an error and its hint with the expected ones.
+func checkError(t *testing.T, reason string, err error, want, hint string) {
 	t.Helper()
 	got, out := "", ""
 	if err != nil {

@@ -108,7 +108,7 @@ func TestDescriptions(t *testing.T) {
 
 // ExampleCreate makes a program's own action from a kubeconfig, and runs it.
 func ExampleCreate() {
-	kubeconfig, stop := standIn()
+	kubeconfig, stop := startFakeServer()
 	defer stop()
 
 	create, err := actions.Create(kubeconfig, "team-a")
@@ -135,9 +135,9 @@ func ExampleCreate() {
 	// manifest: "apiVersion: example.org/v1\nkind: Bucket\nmetadata:\n  name: photos\n  namespace: team-a\nspec:\n  public: false\n"
 }
 
-// standIn serves an API server with one kind that accepts every object, so that
+// startFakeServer serves an API server with one kind that accepts every object, so that
 // the example runs anywhere. It returns the path of a kubeconfig for it.
-func standIn() (kubeconfig string, stop func()) {
+func startFakeServer() (kubeconfig string, stop func()) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch {

@@ -20,8 +20,8 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// shelf returns a Fetcher for files in memory: a URL is a path in them.
-func shelf(all fs.FS) Fetcher {
+// memoryFetcher returns a Fetcher for files in memory: a URL is a path in them.
+func memoryFetcher(all fs.FS) Fetcher {
 	return FetcherFunc(func(_ context.Context, _, address string, _ secret.Text, _ May) (*Tree, error) {
 		return &Tree{Files: all, Path: strings.TrimPrefix(address, "./"), Shown: address}, nil
 	})
@@ -44,8 +44,8 @@ func files(all map[string]string) fstest.MapFS {
 	return m
 }
 
-// hold compares an error and its hint with the expected ones.
-func hold(t *testing.T, reason string, err error, want, hint string) {
+// checkError compares an error and its hint with the expected ones.
+func checkError(t *testing.T, reason string, err error, want, hint string) {
 	t.Helper()
 	got, out := "", ""
 	if err != nil {
@@ -60,7 +60,7 @@ func hold(t *testing.T, reason string, err error, want, hint string) {
 }
 
 func TestExamples(t *testing.T) {
-	from := shelf(files(map[string]string{
+	from := memoryFetcher(files(map[string]string{
 		"skeleton/README.md": "# ${{ values.name }}\n", "skeleton/LICENSE": "free", "skeleton/.github/workflows/a.yaml": "${{ github.x }}",
 		"https:/github.com/platform/templates/tree/main/pipelines/a.yaml": "a",
 	}))
@@ -108,7 +108,7 @@ func TestPlainExact(t *testing.T) {
 			in[name], want["to/"+key] = f, string(data)
 		}
 		in["."] = &fstest.MapFile{Mode: fs.ModeDir | 0o755}
-		s := actiontest.New(t, Actions(Options{Fetcher: shelf(in)}))
+		s := actiontest.New(t, Actions(Options{Fetcher: memoryFetcher(in)}))
 		if _, err := s.Run(ActionFetch, "url: .\ntargetPath: to\n", nil); err != nil {
 			rt.Fatal(err)
 		}
@@ -155,9 +155,9 @@ func TestLinks(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := actiontest.New(t, Actions(Options{Fetcher: shelf(files(tc.from))}))
+			s := actiontest.New(t, Actions(Options{Fetcher: memoryFetcher(files(tc.from))}))
 			_, err := s.Run(ActionFetch, "url: "+tc.at, nil)
-			hold(t, tc.reason, err, tc.err, "")
+			checkError(t, tc.reason, err, tc.err, "")
 			if tc.want == nil {
 				tc.want = map[string]string{}
 			}
@@ -190,15 +190,15 @@ func TestLimits(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := actiontest.New(t, Actions(Options{Fetcher: shelf(tc.from), MaxFiles: tc.files, MaxBytes: tc.bytes}))
+			s := actiontest.New(t, Actions(Options{Fetcher: memoryFetcher(tc.from), MaxFiles: tc.files, MaxBytes: tc.bytes}))
 			_, err := s.Run(tc.id, "url: d", nil)
-			hold(t, tc.reason, err, tc.err, "")
+			checkError(t, tc.reason, err, tc.err, "")
 		})
 	}
 	t.Run("Cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("task cancelled"))
-		s := actiontest.New(t, Actions(Options{Fetcher: shelf(many)}))
+		s := actiontest.New(t, Actions(Options{Fetcher: memoryFetcher(many)}))
 		err := s.Find(ActionFetch).Run(ctx, &action.Call{Input: tree.Obj(tree.F("url", tree.Str("d"))), Logf: t.Logf})
 		if err == nil || !strings.Contains(err.Error(), "task cancelled") {
 			t.Errorf("%v", err)
@@ -225,10 +225,10 @@ func TestFetchFile(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := actiontest.New(t, Actions(Options{Fetcher: shelf(from)}))
+			s := actiontest.New(t, Actions(Options{Fetcher: memoryFetcher(from)}))
 			s.Write(map[string]string{"there": "old"})
 			_, err := s.Run(tc.id, tc.input, nil)
-			hold(t, tc.reason, err, tc.err, tc.hint)
+			checkError(t, tc.reason, err, tc.err, tc.hint)
 			if tc.want == nil {
 				tc.want = map[string]string{}
 			}
@@ -271,7 +271,7 @@ func TestWorkspaceLinks(t *testing.T) {
 		"List":     {ActionList, "paths: [out]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := actiontest.New(t, Actions(Options{Fetcher: shelf(files(map[string]string{"d/a": "A"}))}))
+			s := actiontest.New(t, Actions(Options{Fetcher: memoryFetcher(files(map[string]string{"d/a": "A"}))}))
 			s.Write(map[string]string{"a": "x"})
 			if err := os.Symlink(outside, filepath.Join(s.Dir, "out")); err != nil {
 				t.Fatal(err)

@@ -62,7 +62,7 @@ func TestFS(t *testing.T) {
 			s := actiontest.New(t, Actions(Options{}))
 			s.Write(before)
 			out, err := s.Run(tc.id, tc.input, nil)
-			hold(t, tc.reason, err, tc.err, tc.hint)
+			checkError(t, tc.reason, err, tc.err, tc.hint)
 			if diff := cmp.Diff(tc.want, s.Files()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}

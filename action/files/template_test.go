@@ -57,14 +57,14 @@ func TestTemplate(t *testing.T) {
 			for k, v := range tc.from {
 				from["skeleton/"+k] = v
 			}
-			s := actiontest.New(t, Actions(Options{Fetcher: shelf(files(from))}))
+			s := actiontest.New(t, Actions(Options{Fetcher: memoryFetcher(files(from))}))
 			s.Write(tc.there)
 			input := "url: ./skeleton\n"
 			if tc.input != "{}" {
 				input += tc.input + "\n"
 			}
 			_, err := s.Run(ActionTemplate, input, nil)
-			hold(t, tc.reason, err, tc.err, tc.hint)
+			checkError(t, tc.reason, err, tc.err, tc.hint)
 			if tc.want == nil {
 				tc.want = map[string]string{}
 			}
@@ -97,7 +97,7 @@ func FuzzNames(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer w.Close() //nolint:errcheck // nothing is lost
-		s := actiontest.New(t, Actions(Options{Fetcher: shelf(from)}))
+		s := actiontest.New(t, Actions(Options{Fetcher: memoryFetcher(from)}))
 		_ = s.Find(ActionTemplate).Run(t.Context(), &action.Call{
 			Input: tree.Obj(tree.F("url", tree.Str("d")), tree.F("targetPath", tree.Str("to")), tree.F("values", tree.Obj(tree.F("x", tree.Str(value))))),
 			Logf:  func(string, ...any) {}, Workspace: w,

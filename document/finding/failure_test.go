@@ -14,15 +14,15 @@ func TestFailure(t *testing.T) {
 		ok     bool
 	}{
 		"Own":     {"A failure that was written can be read back.", Failure("2 of 3 files: \"a\" is gone"), "2 of 3 files: \"a\" is gone", true},
-		"Silent":  {"a failure without a word is one all the same", tree.Obj(tree.F("error", tree.Obj())), "", true},
-		"Entity":  {"an entity may have any field besides", tree.Obj(tree.F("kind", tree.Str("API")), tree.F("error", tree.Obj())), "", false},
-		"Text":    {"some other program's word", tree.Obj(tree.F("error", tree.Str("no"))), "", false},
-		"Nothing": {"no document", nil, "", false},
+		"Silent":  {"A failure record without a message is still a failure.", tree.Obj(tree.F("error", tree.Obj())), "", true},
+		"Entity":  {"An entity may have a field named error.", tree.Obj(tree.F("kind", tree.Str("API")), tree.F("error", tree.Obj())), "", false},
+		"Text":    {"An error field that is a string is not a failure record.", tree.Obj(tree.F("error", tree.Str("no"))), "", false},
+		"Nothing": {"A nil document is not a failure record.", nil, "", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got, ok := FailureOf(tc.doc); got != tc.want || ok != tc.ok {
-				t.Errorf("%s: got %q, %v; want %q, %v", tc.reason, got, ok, tc.want, tc.ok)
+				t.Errorf("%s\ngot %q, %v; want %q, %v", tc.reason, got, ok, tc.want, tc.ok)
 			}
 		})
 	}

@@ -17,11 +17,11 @@ func TestBinary(t *testing.T) {
 		reason string
 		text   string
 	}{
-		"Scalars": {"quotes are told from plain text", "a: plain\nb: 'quoted'\nc: 12\nd: 0.5\ne: true\nf: null\ng: ''\nh: \"0x1\"\n"},
-		"Nested":  {"lists and maps, empty ones too", "a: [1, [2, {b: []}], {}]\nc:\n  d: {e: f}\n"},
-		"Back":    {"an alias stands before its place", "a: &x {b: 1}\n\n\nc: *x\nd: 2\n"},
-		"Long":    {"texts and lists of more than a byte's length", "a: " + strings.Repeat("ä", 300) + "\nb: [" + strings.Repeat("1,", 300) + "1]\n"},
-		"Scalar":  {"a document need not be a map", "just text"},
+		"Scalars": {"Quoted and plain scalars are distinguished.", "a: plain\nb: 'quoted'\nc: 12\nd: 0.5\ne: true\nf: null\ng: ''\nh: \"0x1\"\n"},
+		"Nested":  {"Nested and empty lists and maps are encoded.", "a: [1, [2, {b: []}], {}]\nc:\n  d: {e: f}\n"},
+		"Back":    {"The position of an alias can precede its parent.", "a: &x {b: 1}\n\n\nc: *x\nd: 2\n"},
+		"Long":    {"Strings and lists can be longer than one byte can count.", "a: " + strings.Repeat("ä", 300) + "\nb: [" + strings.Repeat("1,", 300) + "1]\n"},
+		"Scalar":  {"A document need not be a map.", "just text"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestBinary(t *testing.T) {
 			}
 			got, err := DecodeBinary(string(AppendBinary(nil, docs[0])))
 			if diff := cmp.Diff(docs[0], got, cmpopts.EquateEmpty()); diff != "" || err != nil {
-				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
+				t.Errorf("%s\n%v (-want +got):\n%s", tc.reason, err, diff)
 			}
 		})
 	}

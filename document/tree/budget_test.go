@@ -48,16 +48,16 @@ func TestBudget(t *testing.T) {
 		want   string
 	}{
 		"Markers":  {"A marker begins a document.", "---\n", "input has more than 50000 documents, including empty ones"},
-		"Ends":     {"So does an end.", "...\n", "input has more than 50000 documents, including empty ones"},
-		"Both":     {"Or both.", "---\n...\n", "input has more than 50000 documents, including empty ones"},
-		"Nulls":    {"A null is a document, which is passed over.", "--- ~\n", "input has more than 50000 documents, including empty ones"},
-		"Tagged":   {"However it is written.", "--- !!null\n", "input has more than 50000 documents, including empty ones"},
-		"Comments": {"A document may hold a comment.", "--- # x\n# y\n", "input has more than 50000 documents, including empty ones"},
-		"Objects":  {"Or an empty object.", "{}\n", "input has more than 50000 documents, including empty ones"},
-		"OneLine":  {"Several on a line are several.", "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", "input has more than 50000 documents, including empty ones"},
-		"Lines":    {"A comment is nothing.", "# x\n", "input has more than 1000000 empty lines and comments"},
-		"Blank":    {"Nor is an empty line.", "\n", "input has more than 1000000 empty lines and comments"},
-		"Windows":  {"Nor one of Windows.", " \r\n", "input has more than 1000000 empty lines and comments"},
+		"Ends":     {"An end marker begins a document.", "...\n", "input has more than 50000 documents, including empty ones"},
+		"Both":     {"A marker followed by an end marker is one document.", "---\n...\n", "input has more than 50000 documents, including empty ones"},
+		"Nulls":    {"A null counts as a document, although it is skipped.", "--- ~\n", "input has more than 50000 documents, including empty ones"},
+		"Tagged":   {"A tagged null counts as a document.", "--- !!null\n", "input has more than 50000 documents, including empty ones"},
+		"Comments": {"A document may contain only a comment.", "--- # x\n# y\n", "input has more than 50000 documents, including empty ones"},
+		"Objects":  {"An empty object is a document.", "{}\n", "input has more than 50000 documents, including empty ones"},
+		"OneLine":  {"Several documents on a line are counted.", "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", "input has more than 50000 documents, including empty ones"},
+		"Lines":    {"Comments outside documents are limited.", "# x\n", "input has more than 1000000 empty lines and comments"},
+		"Blank":    {"Empty lines outside documents are limited.", "\n", "input has more than 1000000 empty lines and comments"},
+		"Windows":  {"Empty lines with Windows line breaks are limited.", " \r\n", "input has more than 1000000 empty lines and comments"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -86,13 +86,13 @@ func TestValues(t *testing.T) {
 		return before + strings.Repeat(text, (size-len(before)-len(after))/len(text)) + after
 	}
 	cases := map[string]struct{ reason, text string }{
-		"Items": {"Each line is a value.", fill("", "- a\n", "")},
-		"Keys":  {"Or two.", fill("", "a: b\n", "")},
-		"Flow":  {"Each comma is followed by one.", fill("[a", ",a", "]")},
-		"Lists": {"A list may be empty.", fill("[[]", ",[]", "]")},
-		"Lines": {"There are other ends of lines.", fill("", "- a\r", "")},
-		"Wide":  {"Some of them beyond ASCII.", fill("", "- a\u2028", "")},
-		"JSON":  {"JSON has values, too.", fill(`{"a":[1`, ",1", "]}")},
+		"Items": {"Each line has one value.", fill("", "- a\n", "")},
+		"Keys":  {"Each line has a key and a value.", fill("", "a: b\n", "")},
+		"Flow":  {"A value follows each comma.", fill("[a", ",a", "]")},
+		"Lists": {"Empty lists are counted.", fill("[[]", ",[]", "]")},
+		"Lines": {"A carriage return is a line break.", fill("", "- a\r", "")},
+		"Wide":  {"A Unicode line separator is a line break.", fill("", "- a\u2028", "")},
+		"JSON":  {"Values in JSON are counted.", fill(`{"a":[1`, ",1", "]}")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -46,16 +46,16 @@ func TestFrom(t *testing.T) {
 		err    string
 	}{
 		"Nil":         {reason: "Nil is null.", in: nil, want: "null"},
-		"Node":        {reason: "A node is itself.", in: tree.Number(1), want: "1"},
+		"Node":        {reason: "A node is returned unchanged.", in: tree.Number(1), want: "1"},
 		"Integers":    {reason: "All integers are numbers.", in: []any{int(1), int8(-2), int16(3), int32(-4), int64(5), uint(6), uint8(7), uint16(8), uint32(9), uint64(math.MaxUint64)}, want: "[1,-2,3,-4,5,6,7,8,9,18446744073709551615]"},
 		"Floats":      {reason: "A whole float is an integer.", in: []any{1.0, float32(0.5), 1e15, 1e16, -0.25, math.Copysign(0, -1)}, want: "[1,0.5,1000000000000000,1e+16,-0.25,0]"},
-		"Numbers":     {reason: "Numbers in text keep their digits.", in: []any{json.Number("12345678901234567890"), json.Number("1.50"), json.Number("1E2")}, want: "[12345678901234567890,1.5,100]"},
-		"Maps":        {reason: "Maps are put in order.", in: map[string]any{"b": "x", "a": map[string]string{"d": "1", "c": "2"}}, want: `{"a":{"c":"2","d":"1"},"b":"x"}`},
-		"Strings":     {reason: "Lists of strings are lists.", in: []any{[]string{"a"}, []string(nil), map[string]string(nil)}, want: `[["a"],[],{}]`},
-		"NotANumber":  {reason: "JSON has no such number.", in: math.NaN(), err: "cannot write number NaN: JSON does not support it"},
-		"Infinity":    {reason: "JSON has no such number.", in: map[string]any{"a": []any{math.Inf(1)}}, err: "cannot write number +Inf: JSON does not support it"},
-		"Unreadable":  {reason: "A number must be one.", in: json.Number("x"), err: `cannot read number "x"`},
-		"Unsupported": {reason: "Other types have no JSON.", in: time.Second, err: "cannot convert time.Duration to a node"},
+		"Numbers":     {reason: "A json.Number keeps its digits.", in: []any{json.Number("12345678901234567890"), json.Number("1.50"), json.Number("1E2")}, want: "[12345678901234567890,1.5,100]"},
+		"Maps":        {reason: "The keys of maps are sorted.", in: map[string]any{"b": "x", "a": map[string]string{"d": "1", "c": "2"}}, want: `{"a":{"c":"2","d":"1"},"b":"x"}`},
+		"Strings":     {reason: "Slices of strings are lists.", in: []any{[]string{"a"}, []string(nil), map[string]string(nil)}, want: `[["a"],[],{}]`},
+		"NotANumber":  {reason: "JSON does not support this number.", in: math.NaN(), err: "cannot write number NaN: JSON does not support it"},
+		"Infinity":    {reason: "JSON does not support this number.", in: map[string]any{"a": []any{math.Inf(1)}}, err: "cannot write number +Inf: JSON does not support it"},
+		"Unreadable":  {reason: "A json.Number must be a number.", in: json.Number("x"), err: `cannot read number "x"`},
+		"Unsupported": {reason: "Other types are refused.", in: time.Second, err: "cannot convert time.Duration to a node"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -96,19 +96,19 @@ func TestEqual(t *testing.T) {
 		a, b   *tree.Node
 		want   bool
 	}{
-		"Nil":       {"Nothing is equal to nothing.", nil, nil, true},
-		"NilNull":   {"Nothing is not null.", nil, tree.Nil(), false},
-		"Order":     {"The order of keys does not count.", one(t, "{a: 1, b: 2}"), one(t, `{"b":2,"a":1}`), true},
-		"OrderMany": {"However many there are.", many(0, 1), many(39, -1), true},
-		"ManyOther": {"But the keys do.", many(0, 1), many(40, -1), false},
-		"Value":     {"Values count.", one(t, "{a: 1, b: 2}"), one(t, "{b: 1, a: 2}"), false},
-		"Position":  {"Places do not.", one(t, "a: 1"), one(t, "\n\n a: 1"), true},
-		"Style":     {"Nor do quotes.", one(t, "a: x"), one(t, "a: 'x'"), true},
-		"Kind":      {"Text is not a number.", one(t, "a: 1"), one(t, "a: '1'"), false},
+		"Nil":       {"Nil equals nil.", nil, nil, true},
+		"NilNull":   {"Nil does not equal null.", nil, tree.Nil(), false},
+		"Order":     {"The order of keys is ignored.", one(t, "{a: 1, b: 2}"), one(t, `{"b":2,"a":1}`), true},
+		"OrderMany": {"The order of many keys is ignored.", many(0, 1), many(39, -1), true},
+		"ManyOther": {"The keys are compared.", many(0, 1), many(40, -1), false},
+		"Value":     {"The values are compared.", one(t, "{a: 1, b: 2}"), one(t, "{b: 1, a: 2}"), false},
+		"Position":  {"Positions are ignored.", one(t, "a: 1"), one(t, "\n\n a: 1"), true},
+		"Style":     {"Quotes are ignored.", one(t, "a: x"), one(t, "a: 'x'"), true},
+		"Kind":      {"A string is not a number.", one(t, "a: 1"), one(t, "a: '1'"), false},
 		"Empty":     {"An empty map is not an empty list.", tree.Obj(), tree.Arr(), false},
-		"Items":     {"The order of items counts.", one(t, "[1, 2]"), one(t, "[2, 1]"), false},
-		"Longer":    {"So does their number.", one(t, "[1, 2]"), one(t, "[1, 2, 3]"), false},
-		"Number":    {"Numbers are equal however they are written.", one(t, "[0x10, 1.0, 1e2]"), one(t, "[16, 1, 100]"), true},
+		"Items":     {"The order of items is compared.", one(t, "[1, 2]"), one(t, "[2, 1]"), false},
+		"Longer":    {"The number of items is compared.", one(t, "[1, 2]"), one(t, "[1, 2, 3]"), false},
+		"Number":    {"Numbers are compared by value.", one(t, "[0x10, 1.0, 1e2]"), one(t, "[16, 1, 100]"), true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -185,22 +185,22 @@ func TestReading(t *testing.T) {
 		got, want any
 	}{
 		"Get":          {"Keys are followed.", n.Get("a", "b").Len(), 3},
-		"GetMissing":   {"A missing key is nothing.", n.Get("a", "x", "y") == nil, true},
+		"GetMissing":   {"A missing key gives nil.", n.Get("a", "x", "y") == nil, true},
 		"GetScalar":    {"A scalar has no keys.", n.Get("s", "x") == nil, true},
-		"Str":          {"Text is text.", n.Get("s").Str(), "text"},
-		"StrNumber":    {"A number is not text.", n.Get("n").Str(), ""},
-		"Scalar":       {"But it has one.", n.Get("n").Scalar(), "5"},
-		"ScalarMap":    {"A map has none.", n.Get("a").Scalar(), ""},
-		"Strings":      {"What is not text is left out.", n.Get("a", "b").Strings(), []string{"x", "y"}},
-		"StringMap":    {"Here too.", n.Get("m").StringMap(), map[string]string{"k": "v"}},
-		"StringMapNil": {"Nothing has no entries.", n.Get("q").StringMap(), map[string]string(nil)},
-		"IsTrue":       {"True is true.", n.Get("t").IsTrue(), true},
-		"IsNull":       {"Null is null, and so is nothing.", []bool{n.Get("z").IsNull(), n.Get("q").IsNull(), n.Get("s").IsNull()}, []bool{true, true, false}},
-		"Has":          {"A null entry is there.", []bool{n.Has("z"), n.Has("q"), n.Get("s").Has("x")}, []bool{true, false, false}},
-		"Kinds":        {"Kinds are named as schemas name them.", []string{n.Kind.String(), n.Get("z").Kind.String(), n.Get("n").Kind.String(), n.Get("t").Kind.String(), n.Get("s").Kind.String(), n.Get("a", "b").Kind.String(), tree.Float.String()}, []string{"object", "null", "integer", "boolean", "string", "array", "number"}},
-		"At":           {"Nothing stands nowhere.", []tree.Pos{n.Get("s").At(), n.Get("q").At()}, []tree.Pos{{Line: 2, Column: 4}, {}}},
+		"Str":          {"Str returns a string.", n.Get("s").Str(), "text"},
+		"StrNumber":    {"Str of a number is empty.", n.Get("n").Str(), ""},
+		"Scalar":       {"Scalar returns the text of a number.", n.Get("n").Scalar(), "5"},
+		"ScalarMap":    {"Scalar of a map is empty.", n.Get("a").Scalar(), ""},
+		"Strings":      {"Strings leaves out other values.", n.Get("a", "b").Strings(), []string{"x", "y"}},
+		"StringMap":    {"StringMap leaves out other values.", n.Get("m").StringMap(), map[string]string{"k": "v"}},
+		"StringMapNil": {"StringMap of nil is nil.", n.Get("q").StringMap(), map[string]string(nil)},
+		"IsTrue":       {"IsTrue is true for true.", n.Get("t").IsTrue(), true},
+		"IsNull":       {"IsNull is true for null and nil.", []bool{n.Get("z").IsNull(), n.Get("q").IsNull(), n.Get("s").IsNull()}, []bool{true, true, false}},
+		"Has":          {"Has is true for a null entry.", []bool{n.Has("z"), n.Has("q"), n.Get("s").Has("x")}, []bool{true, false, false}},
+		"Kinds":        {"Kinds have the names of JSON Schema types.", []string{n.Kind.String(), n.Get("z").Kind.String(), n.Get("n").Kind.String(), n.Get("t").Kind.String(), n.Get("s").Kind.String(), n.Get("a", "b").Kind.String(), tree.Float.String()}, []string{"object", "null", "integer", "boolean", "string", "array", "number"}},
+		"At":           {"The position of nil is zero.", []tree.Pos{n.Get("s").At(), n.Get("q").At()}, []tree.Pos{{Line: 2, Column: 4}, {}}},
 		"ListScalar":   {"A scalar has no items.", len(n.Get("s").List()) + len((*tree.Node)(nil).List()), 0},
-		"IsKind":       {"Nothing is of no kind.", []bool{(*tree.Node)(nil).IsMap(), (*tree.Node)(nil).IsList(), (*tree.Node)(nil).IsString()}, []bool{false, false, false}},
+		"IsKind":       {"Nil has no kind.", []bool{(*tree.Node)(nil).IsMap(), (*tree.Node)(nil).IsList(), (*tree.Node)(nil).IsString()}, []bool{false, false, false}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -49,22 +49,22 @@ func TestLongLists(t *testing.T) {
 		in     string
 		parts  int // number of documents that it is split into
 	}{
-		"Array":       {"an array", `[{"a":1},{"b":{"c":"x"}},{"d":[1,{"e":2}]}]`, 3},
-		"ArrayLines":  {"an array over several lines", "[\n  {\n    \"a\": 1\n  },\n  {\"b\": 2} , {\"c\": 3}\n]\n", 3},
-		"ArrayMixed":  {"an array of more than objects", `[{"a":1},2,"x,]}",null,[{"b":1}],true,-1.5e3]`, 7},
-		"ArrayEscape": {"quotes and brackets in text", `[{"a":"]}\"\\"},{"b":"\\\"},{"},{"c":1}]`, 3},
-		"ArrayRunes":  {"columns are counted in characters", `[{"ä":"→"},{"b":"ü"},{"c":1}]`, 3},
-		"ArrayMore":   {"what follows is a document of its own", "[{\"a\":1},\n{\"b\":2}]\n---\nx: 1\n---\n[{\"c\":1},{\"d\":1}]\n{\"e\":1}\n", 0},
-		"Marked":      {"a marker and comments before it", "---\n[{\"a\":1},\n{\"b\":2}]\n", 2},
-		"Object":      {"a list as kubectl prints it", "{\n  \"apiVersion\": \"v1\",\n  \"items\": [\n    {\n      \"a\": 1\n    },\n    {\"b\": 2}\n  ],\n  \"kind\": \"List\",\n  \"metadata\": {\"x\": \"}\"}\n}\n", 0},
-		"ObjectMore":  {"and one after the other", "{\"items\": [{\"a\":1},{\"b\":2}], \"x\": {\"y\":[]}}\n{\"items\": [{\"c\":1}]}\n", 3},
-		"ObjectKind":  {"the kind goes along if it comes first", `{"kind":"XList","m":{"n":[1,"}"]},"items":[{"a":1},{"b":2}],"z":1}`, 2},
-		"Block":       {"a list in YAML", "apiVersion: v1\nkind: List\nitems:\n- a: 1\n  b:\n  - 2\n- c: |\n    - text\n\n    more\n# remark\n- d: \"x\n    y\"\nmetadata:\n- 1\n", 3},
-		"BlockIn":     {"items that are indented", "items: # all\n\n  - a: 1\n    b:\n    - x\n  -\n    c: 1\n  - d: 1\nkind: List\n---\n- e: 1\n- f: 2\n", 0},
-		"Sequence":    {"a document that is a list", "# first\n---\n- a: 1\n- b: 2\n  c: 3\n", 2},
-		"NoList":      {"another list is not taken apart", "spec:\n  versions:\n  - a: 1\n  - b: 2\nitems:\n- 1\n", 1},
-		"Flow":        {"nor is one in flow style", "[{a: 1}, {b: 2}]\n", 1},
-		"Scalars":     {"nor one of scalars", "[1, 2, 3]\n", 1},
+		"Array":       {"An array on one line is split.", `[{"a":1},{"b":{"c":"x"}},{"d":[1,{"e":2}]}]`, 3},
+		"ArrayLines":  {"An array over several lines is split.", "[\n  {\n    \"a\": 1\n  },\n  {\"b\": 2} , {\"c\": 3}\n]\n", 3},
+		"ArrayMixed":  {"An array may contain values other than objects.", `[{"a":1},2,"x,]}",null,[{"b":1}],true,-1.5e3]`, 7},
+		"ArrayEscape": {"Quotes and brackets in strings are ignored.", `[{"a":"]}\"\\"},{"b":"\\\"},{"},{"c":1}]`, 3},
+		"ArrayRunes":  {"Columns are counted in characters.", `[{"ä":"→"},{"b":"ü"},{"c":1}]`, 3},
+		"ArrayMore":   {"Documents after an array are read separately.", "[{\"a\":1},\n{\"b\":2}]\n---\nx: 1\n---\n[{\"c\":1},{\"d\":1}]\n{\"e\":1}\n", 0},
+		"Marked":      {"A document marker may precede the array.", "---\n[{\"a\":1},\n{\"b\":2}]\n", 2},
+		"Object":      {"A list in the order of kubectl output is split.", "{\n  \"apiVersion\": \"v1\",\n  \"items\": [\n    {\n      \"a\": 1\n    },\n    {\"b\": 2}\n  ],\n  \"kind\": \"List\",\n  \"metadata\": {\"x\": \"}\"}\n}\n", 0},
+		"ObjectMore":  {"Several lists in a row are split.", "{\"items\": [{\"a\":1},{\"b\":2}], \"x\": {\"y\":[]}}\n{\"items\": [{\"c\":1}]}\n", 3},
+		"ObjectKind":  {"A kind that precedes the items is passed on with them.", `{"kind":"XList","m":{"n":[1,"}"]},"items":[{"a":1},{"b":2}],"z":1}`, 2},
+		"Block":       {"A YAML list is split.", "apiVersion: v1\nkind: List\nitems:\n- a: 1\n  b:\n  - 2\n- c: |\n    - text\n\n    more\n# remark\n- d: \"x\n    y\"\nmetadata:\n- 1\n", 3},
+		"BlockIn":     {"Indented items are split.", "items: # all\n\n  - a: 1\n    b:\n    - x\n  -\n    c: 1\n  - d: 1\nkind: List\n---\n- e: 1\n- f: 2\n", 0},
+		"Sequence":    {"A document that is a list is split.", "# first\n---\n- a: 1\n- b: 2\n  c: 3\n", 2},
+		"NoList":      {"Other lists in a document are not split.", "spec:\n  versions:\n  - a: 1\n  - b: 2\nitems:\n- 1\n", 1},
+		"Flow":        {"A list in YAML flow style is not split.", "[{a: 1}, {b: 2}]\n", 1},
+		"Scalars":     {"A list of scalars is not split.", "[1, 2, 3]\n", 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -81,11 +81,11 @@ func TestLongLists(t *testing.T) {
 					}
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("%s, split after %d bytes (-whole +parts):\n%s", tc.reason, long, diff)
+					t.Fatalf("%s\nsplit after %d bytes (-whole +parts):\n%s", tc.reason, long, diff)
 				}
 			}
 			if tc.parts > 0 && most != tc.parts {
-				t.Errorf("%s: split into %d parts, want %d", tc.reason, most, tc.parts)
+				t.Errorf("%s\nsplit into %d parts, want %d", tc.reason, most, tc.parts)
 			}
 		})
 	}
@@ -99,25 +99,25 @@ func TestLongListsBad(t *testing.T) {
 		in     string
 		want   []string
 	}{
-		"Torn": {"an array that is cut off", "[{\"a\":1},\n {\"b\":", []string{` 1:2 {"a":1} 1:7`, "line 2, column 7: unexpected end of input"}},
+		"Torn": {"A truncated array is reported.", "[{\"a\":1},\n {\"b\":", []string{` 1:2 {"a":1} 1:7`, "line 2, column 7: unexpected end of input"}},
 		"TornThen": {
-			"what follows after a marker is read", "[{\"a\":1},\n---\n{\"b\":1}\n",
+			"The document after the next marker is read.", "[{\"a\":1},\n---\n{\"b\":1}\n",
 			[]string{` 1:2 {"a":1} 1:7`, "line 2, column 1: unexpected end of input", `3:1 {"b":1}`},
 		},
-		"Word":     {"a word that is none", `[{"a":1},{"b":nope},{"c":3}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 15: invalid character 'o' in literal null (expecting 'u')", ` 1:21 {"c":3} 1:26`}},
-		"NoComma":  {"a comma that is missing", `[{"a":1} {"b":2}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: missing comma between two list items", ` 1:10 {"b":2} 1:15`}},
-		"Commas":   {"one too many", `[{"a":1},,{"b":2},]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: unexpected comma in place of a list item", ` 1:11 {"b":2} 1:16`, "line 1, column 19: trailing comma at the end of the list"}},
-		"Twice":    {"a key that is given twice", `[{"a":1,"a":2},{"b":1}]`, []string{` 1:2 {"a":2} 1:13`, `line 1, column 9: key "a" is given twice, first on line 1`, ` 1:16 {"b":1} 1:21`}},
-		"Big":      {"an item that is too large", `[{"a":1},{"b":"` + big + `"},{"c":1}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: list item is larger than 65536 bytes", ` 1:65555 {"c":1} 1:65560`}},
-		"BigBlock": {"in YAML too", "- a: 1\n- b: " + big + "\n- c: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 2, column 1: list item is larger than 65536 bytes", ` 3:3 {"c":1} 3:6`}},
-		"Block":    {"an item that is no YAML", "- a: 1\n- b: c: d\n- e: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 2, column 1: mapping values are not allowed in this context", ` 3:3 {"e":1} 3:6`}},
-		"Stray":    {"a line that belongs to no item", "- a: 1\n- b: 1\nc: 2\n- d: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 3, column 1: did not find expected '-' indicator", ` 4:3 {"d":1} 4:6`}},
+		"Word":     {"An invalid literal is reported.", `[{"a":1},{"b":nope},{"c":3}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 15: invalid character 'o' in literal null (expecting 'u')", ` 1:21 {"c":3} 1:26`}},
+		"NoComma":  {"A missing comma is reported.", `[{"a":1} {"b":2}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: missing comma between two list items", ` 1:10 {"b":2} 1:15`}},
+		"Commas":   {"An extra comma is reported.", `[{"a":1},,{"b":2},]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: unexpected comma in place of a list item", ` 1:11 {"b":2} 1:16`, "line 1, column 19: trailing comma at the end of the list"}},
+		"Twice":    {"A duplicate key is reported.", `[{"a":1,"a":2},{"b":1}]`, []string{` 1:2 {"a":2} 1:13`, `line 1, column 9: key "a" is given twice, first on line 1`, ` 1:16 {"b":1} 1:21`}},
+		"Big":      {"An item that is too large is reported.", `[{"a":1},{"b":"` + big + `"},{"c":1}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: list item is larger than 65536 bytes", ` 1:65555 {"c":1} 1:65560`}},
+		"BigBlock": {"A YAML item that is too large is reported.", "- a: 1\n- b: " + big + "\n- c: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 2, column 1: list item is larger than 65536 bytes", ` 3:3 {"c":1} 3:6`}},
+		"Block":    {"An item that is not YAML is reported.", "- a: 1\n- b: c: d\n- e: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 2, column 1: mapping values are not allowed in this context", ` 3:3 {"e":1} 3:6`}},
+		"Stray":    {"A line that belongs to no item is reported.", "- a: 1\n- b: 1\nc: 2\n- d: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 3, column 1: did not find expected '-' indicator", ` 4:3 {"d":1} 4:6`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, _ := items(tc.in, 5)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -17,24 +17,24 @@ func TestWire(t *testing.T) {
 		// want is the value written again, or a part of the error.
 		want, bad string
 	}{
-		"Object":  {reason: "order is kept", in: ` {"b":1, "a":{"c":[true,null,"x",-2.5e3]}} `, want: `{"b":1,"a":{"c":[true,null,"x",-2500]}}`},
-		"Empty":   {reason: "empty maps and lists are values", in: `{"a":{},"b":[],"c":""}`, want: `{"a":{},"b":[],"c":""}`},
-		"Escapes": {reason: "a string may hold anything", in: `{"\u00e4\n":"\"\\\ud83d\ude00"}`, want: `{"ä\n":"\"\\😀"}`},
-		"Twice":   {reason: "the last of two counts", in: `{"a":1,"b":2,"a":3}`, want: `{"a":3,"b":2}`},
-		"Omit":    {reason: "a part of the metadata is passed over, one of that name elsewhere is not", in: `{"metadata":{"name":"x","noise":[{"a":"]}"}],"labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`, wire: Wire{Omit: [][]string{{"noise"}}}, want: `{"metadata":{"name":"x","labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`},
-		"OmitDeep": {reason: "so is a part within one, in each item of a list", in: `{"metadata":{"noise":{"a":1},"by":[{"noise":{"b":"]}"},"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"long":"l","short":"s"},"long":3}}`,
+		"Object":  {reason: "The order of keys is kept.", in: ` {"b":1, "a":{"c":[true,null,"x",-2.5e3]}} `, want: `{"b":1,"a":{"c":[true,null,"x",-2500]}}`},
+		"Empty":   {reason: "Empty maps and lists are values.", in: `{"a":{},"b":[],"c":""}`, want: `{"a":{},"b":[],"c":""}`},
+		"Escapes": {reason: "A string may contain any character.", in: `{"\u00e4\n":"\"\\\ud83d\ude00"}`, want: `{"ä\n":"\"\\😀"}`},
+		"Twice":   {reason: "The last of two values with the same key is used.", in: `{"a":1,"b":2,"a":3}`, want: `{"a":3,"b":2}`},
+		"Omit":    {reason: "A field of the metadata is omitted; a field of the same name elsewhere is kept.", in: `{"metadata":{"name":"x","noise":[{"a":"]}"}],"labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`, wire: Wire{Omit: [][]string{{"noise"}}}, want: `{"metadata":{"name":"x","labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`},
+		"OmitDeep": {reason: "A nested field is omitted in each item of a list.", in: `{"metadata":{"noise":{"a":1},"by":[{"noise":{"b":"]}"},"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"long":"l","short":"s"},"long":3}}`,
 			wire: Wire{Omit: [][]string{{"by", "noise"}, {"notes", "long"}, {"notes", "none"}}}, want: `{"metadata":{"noise":{"a":1},"by":[{"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"short":"s"},"long":3}}`},
-		"Depth":     {reason: "depth is bounded", in: `[[[1]]]`, wire: Wire{Limits: Limits{Depth: 2}}, bad: "nested more than 2 levels deep"},
-		"CutOff":    {reason: "what ends early is not complete", in: `{"a":[1,2`, bad: "unexpected end after 9 bytes"},
-		"CutString": {reason: "in a string too", in: `{"a":"b\`, bad: "unexpected end after"},
-		"Nothing":   {reason: "nothing is no value", in: ``, bad: "unexpected end after 0 bytes"},
-		"More":      {reason: "one value is all there may be", in: `{} {}`, bad: "unexpected text after"},
-		"Comma":     {reason: "a comma stands between two", in: `{"a":1,}`, bad: "unexpected byte at offset 7"},
-		"Word":      {reason: "words are few", in: `{"a":nil}`, bad: "unexpected byte at offset 5"},
-		"Number":    {reason: "numbers are JSON's", in: `[01]`, bad: "unexpected"},
-		"Control":   {reason: "control characters are escaped", in: "\"a\nb\"", bad: "control character"},
-		"BadEscape": {reason: "escapes are JSON's", in: `"\x41"`, bad: "invalid string"},
-		"BadText":   {reason: "bytes that are no text are replaced", in: "\"a\xffb\"", want: `"a�b"`},
+		"Depth":     {reason: "The depth is limited.", in: `[[[1]]]`, wire: Wire{Limits: Limits{Depth: 2}}, bad: "nested more than 2 levels deep"},
+		"CutOff":    {reason: "Truncated input is an error.", in: `{"a":[1,2`, bad: "unexpected end after 9 bytes"},
+		"CutString": {reason: "Input that is truncated in a string is an error.", in: `{"a":"b\`, bad: "unexpected end after"},
+		"Nothing":   {reason: "Empty input is an error.", in: ``, bad: "unexpected end after 0 bytes"},
+		"More":      {reason: "A second value is an error.", in: `{} {}`, bad: "unexpected text after"},
+		"Comma":     {reason: "A trailing comma is an error.", in: `{"a":1,}`, bad: "unexpected byte at offset 7"},
+		"Word":      {reason: "An unknown literal is an error.", in: `{"a":nil}`, bad: "unexpected byte at offset 5"},
+		"Number":    {reason: "A number that is not JSON is an error.", in: `[01]`, bad: "unexpected"},
+		"Control":   {reason: "An unescaped control character is an error.", in: "\"a\nb\"", bad: "control character"},
+		"BadEscape": {reason: "An escape that is not JSON is an error.", in: `"\x41"`, bad: "invalid string"},
+		"BadText":   {reason: "Bytes that are not UTF-8 are replaced.", in: "\"a\xffb\"", want: `"a�b"`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, string(AppendJSON(nil, n, ""))); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -139,16 +139,16 @@ func TestWriteYAML(t *testing.T) {
 		in     *tree.Node
 		want   string
 	}{
-		"Nil":       {"Nothing is null.", nil, "null\n"},
-		"Empty":     {"Empty collections stand on their line.", tree.Obj(tree.F("a", tree.Obj()), tree.F("b", tree.Arr())), "a: {}\nb: []\n"},
-		"Nested":    {"Lists are indented below their key, maps hang on their dash.", tree.Obj(tree.F("a", tree.Arr(tree.Obj(tree.F("b", tree.Number(1)), tree.F("c", tree.Arr(tree.Str("d")))), tree.Arr(tree.Arr(tree.Str("e")), tree.Nil())))), "a:\n  - b: 1\n    c:\n      - d\n  - - - e\n    - null\n"},
-		"Literal":   {"Several lines are a literal block.", tree.Obj(tree.F("a", tree.Str("x\ny\n")), tree.F("b", tree.Arr(tree.Str("x\n\n  y")))), "a: |\n  x\n  y\nb:\n  - |-\n    x\n\n      y\n"},
-		"Keep":      {"Newlines at the end are kept.", tree.Obj(tree.F("a", tree.Str("x\n\n\n")), tree.F("b", tree.Number(1))), "a: |+\n  x\n\n\nb: 1\n"},
-		"Root":      {"A literal block at the root is indented too.", tree.Str("x\n---\ny\n"), "|\n  x\n  ---\n  y\n"},
-		"Quoted":    {"What a literal block would change is quoted.", tree.Arr(tree.Str(" x\ny"), tree.Str("\nx"), tree.Str("x\n\ty"), tree.Str("x\r\n")), "- \" x\\ny\"\n- \"\\nx\"\n- \"x\\n\\ty\"\n- \"x\\r\\n\"\n"},
-		"LongKey":   {"A key too long to be looked ahead for is announced.", tree.Arr(tree.Obj(tree.F(long, tree.Number(1)), tree.F("b", tree.Number(2)))), "- ? \"" + long + "\"\n  : 1\n  b: 2\n"},
-		"Scalars":   {"Scalars are written as they are.", tree.Arr(tree.Boolean(true), tree.Number(-5), tree.Nil(), tree.Str("true")), "- true\n- -5\n- null\n- \"true\"\n"},
-		"NilValues": {"A nil inside is null.", &tree.Node{Kind: tree.List, Items: []*tree.Node{nil}}, "- null\n"},
+		"Nil":       {"Nil is null.", nil, "null\n"},
+		"Empty":     {"Empty collections are written on the line of their key.", tree.Obj(tree.F("a", tree.Obj()), tree.F("b", tree.Arr())), "a: {}\nb: []\n"},
+		"Nested":    {"Lists are indented below their key, and maps begin on the line of their dash.", tree.Obj(tree.F("a", tree.Arr(tree.Obj(tree.F("b", tree.Number(1)), tree.F("c", tree.Arr(tree.Str("d")))), tree.Arr(tree.Arr(tree.Str("e")), tree.Nil())))), "a:\n  - b: 1\n    c:\n      - d\n  - - - e\n    - null\n"},
+		"Literal":   {"A string with several lines is a literal block.", tree.Obj(tree.F("a", tree.Str("x\ny\n")), tree.F("b", tree.Arr(tree.Str("x\n\n  y")))), "a: |\n  x\n  y\nb:\n  - |-\n    x\n\n      y\n"},
+		"Keep":      {"Trailing line breaks are kept.", tree.Obj(tree.F("a", tree.Str("x\n\n\n")), tree.F("b", tree.Number(1))), "a: |+\n  x\n\n\nb: 1\n"},
+		"Root":      {"A literal block at the root is indented.", tree.Str("x\n---\ny\n"), "|\n  x\n  ---\n  y\n"},
+		"Quoted":    {"A string that a literal block would change is quoted.", tree.Arr(tree.Str(" x\ny"), tree.Str("\nx"), tree.Str("x\n\ty"), tree.Str("x\r\n")), "- \" x\\ny\"\n- \"\\nx\"\n- \"x\\n\\ty\"\n- \"x\\r\\n\"\n"},
+		"LongKey":   {"A key that is longer than the lookahead of parsers is written as an explicit key.", tree.Arr(tree.Obj(tree.F(long, tree.Number(1)), tree.F("b", tree.Number(2)))), "- ? \"" + long + "\"\n  : 1\n  b: 2\n"},
+		"Scalars":   {"Scalars are written unchanged.", tree.Arr(tree.Boolean(true), tree.Number(-5), tree.Nil(), tree.Str("true")), "- true\n- -5\n- null\n- \"true\"\n"},
+		"NilValues": {"A nested nil is null.", &tree.Node{Kind: tree.List, Items: []*tree.Node{nil}}, "- null\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -89,21 +89,21 @@ func TestMetadata(t *testing.T) {
 		"List":   {"A list is refused.", "- a\n", []string{"metadata.yaml:1:1: metadata.yaml must be a map, found array"}},
 		"Two":    {"Two documents are refused.", "name: a\n---\nname: b\n", []string{"more than one document"}},
 		"Twice":  {"A duplicate key is reported.", "name: a\nname: b\n", []string{`metadata.yaml:2:1: key "name" is given twice`}},
-		"Broken": {"not YAML", "name: a: b\n", []string{"metadata.yaml:1:"}},
+		"Broken": {"Invalid YAML is reported.", "name: a: b\n", []string{"metadata.yaml:1:"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := folder.Open(builtin.Files(), files("metadata.yaml", tc.text, "wizard/mine.eta", "- title: x\n"))
 			got := each(err)
 			if len(got) != len(tc.want) {
-				t.Fatalf("%s: error %v, want %q", tc.reason, err, tc.want)
+				t.Fatalf("%s\nerror %v, want %q", tc.reason, err, tc.want)
 			}
 			for i, want := range tc.want {
 				if text := got[i].Error() + "; " + got[i].Finding.Hint; !strings.Contains(text, want) {
-					t.Errorf("%s: %q, want %q", tc.reason, text, want)
+					t.Errorf("%s\n%q, want %q", tc.reason, text, want)
 				}
 				if got[i].Finding.Rule != folder.RuleFolder {
-					t.Errorf("%s: rule %s", tc.reason, got[i].Finding.Rule)
+					t.Errorf("%s\nrule %s", tc.reason, got[i].Finding.Rule)
 				}
 			}
 		})
@@ -189,16 +189,16 @@ func TestChoose(t *testing.T) {
 			if tc.missing != "" {
 				var e *folder.Error
 				if !errors.As(err, &e) || !strings.Contains(e.Finding.Hint, tc.missing) || e.Finding.Where() != "xrd.yaml:7:"+column(tc.key) {
-					t.Fatalf("%s: error %v", tc.reason, err)
+					t.Fatalf("%s\nerror %v", tc.reason, err)
 				}
 				var found []finding.Finding
 				c, found, err = f.Choose(d, folder.UseDefault)
 				if len(found) != 1 || found[0].Severity != finding.Warning || found[0].Rule != folder.RuleChoice {
-					t.Errorf("%s: findings %v", tc.reason, found)
+					t.Errorf("%s\nfindings %v", tc.reason, found)
 				}
 			}
 			if got := c.Portal.Path + " " + c.Wizard.Path + " " + c.Steps.Path; err != nil || got != tc.want {
-				t.Errorf("%s: %s, error %v; want %s", tc.reason, got, err, tc.want)
+				t.Errorf("%s\n%s, error %v; want %s", tc.reason, got, err, tc.want)
 			}
 		})
 	}

@@ -18,54 +18,54 @@ func TestDecode(t *testing.T) {
 		reason, text string
 		taken        int
 	}{
-		"Value":       {"the value of a key", "a: " + long + "\nb: 1\n", 1},
-		"Item":        {"an entry of a list", "- " + long + "\n- - " + long + "\n", 2},
-		"Text":        {"text in quotes", `a: "` + strings.Repeat("x", 60) + `: \"{ \u2028"` + "\n", 1},
-		"Document":    {"a document on one line", "---\n" + long + "\n---\n" + long, 2},
-		"First":       {"without a marker", long + "\n", 1},
-		"Lines":       {"documents on lines are told apart by the parser", long + "\n" + long + "\n", 0},
-		"Literal":     {"text over several lines keeps what only looks like a value", "a: |\n  b: " + long + "\n  - " + long + "\nc: d\n", 2},
-		"OneLine":     {"a literal of one line is text", "a: |-\n  - " + long + "\n", 1},
-		"Folded":      {"folded text too", "a: >-\n  b: " + long + "\n  more\n", 1},
-		"Single":      {"text in single quotes", "a: 'x\n  b: " + long + "\n  y'\n", 1},
-		"Comment":     {"a comment is none", "a: 1 # b: " + long + "\n", 1},
-		"Trailing":    {"blanks behind", "a: " + long + "  \t\nb: 2\n", 1},
-		"Windows":     {"line ends of another system", "a: " + long + "\r\nb: 2\r\n", 1},
-		"Commented":   {"something behind is left to the parser", "a: " + long + " # why\nb: 2\n", 0},
-		"FlowStyle":   {"flow style that is not JSON", "a: {title: a long value, written without any quotes at all, n: [1]}\n", 0},
-		"QuotedKey":   {"a key in quotes", `"a: b": ` + long + "\n", 0},
-		"Marked":      {"a text that has a mark already", "a: " + long + "\nb: \uE0A00\uE0A1\n", 0},
-		"Short":       {"short values are not worth it", `a: {"b": 1}` + "\n", 0},
-		"InFlow":      {"inside a list over several lines", "a: [\n  {b: " + long + "\n  }]\n", 1},
-		"NumberForms": {"numbers of all forms", `a: {"a":1e3,"b":-0.5,"c":12345678901234567890,"d":1.0,"pad":"................."}` + "\n", 1},
-		"Key":         {"a long key", "? " + long + "\n: 1\n", 0},
-		"Wrong":       {"not YAML", "a: b: " + long + "\n", 1},
-		"WrongLater":  {"a mistake on another line", "a: " + long + "\n\tb: 1\n", 1},
-		"Directive":   {"a directive is about what follows its marker", "%YAML 1.2\n# why\n---\n" + long + "\n", 1},
-		"Unclosed":    {"a mistake in the document before", "a: 'b\n---\n" + long + "\n---\n" + long + "\n", 2},
-		"Kept":        {"text with all its line ends before", "a: |+\n  b\n\n---\n" + long + "\n", 1},
-		"Behind":      {"something else behind", "a: b\n---\n" + long + "\n---\nc: d\n", 1},
-		"Nested":      {"deep in the document", "a:\n  b:\n  - c: " + long + "\n    d: 1\n", 1},
+		"Value":       {"The value of a key is extracted.", "a: " + long + "\nb: 1\n", 1},
+		"Item":        {"An item of a list is extracted.", "- " + long + "\n- - " + long + "\n", 2},
+		"Text":        {"Quoted text is extracted.", `a: "` + strings.Repeat("x", 60) + `: \"{ \u2028"` + "\n", 1},
+		"Document":    {"A document on one line is extracted.", "---\n" + long + "\n---\n" + long, 2},
+		"First":       {"A document without a marker is extracted.", long + "\n", 1},
+		"Lines":       {"Several documents without markers are left to the parser.", long + "\n" + long + "\n", 0},
+		"Literal":     {"Lines of block text that look like values stay text.", "a: |\n  b: " + long + "\n  - " + long + "\nc: d\n", 2},
+		"OneLine":     {"Block text of one line stays text.", "a: |-\n  - " + long + "\n", 1},
+		"Folded":      {"Folded text stays text.", "a: >-\n  b: " + long + "\n  more\n", 1},
+		"Single":      {"Text in single quotes stays text.", "a: 'x\n  b: " + long + "\n  y'\n", 1},
+		"Comment":     {"A comment that looks like a value stays a comment.", "a: 1 # b: " + long + "\n", 1},
+		"Trailing":    {"Trailing white space is ignored.", "a: " + long + "  \t\nb: 2\n", 1},
+		"Windows":     {"Windows line breaks are accepted.", "a: " + long + "\r\nb: 2\r\n", 1},
+		"Commented":   {"A value with a comment behind it is left to the parser.", "a: " + long + " # why\nb: 2\n", 0},
+		"FlowStyle":   {"Flow style that is not JSON is left to the parser.", "a: {title: a long value, written without any quotes at all, n: [1]}\n", 0},
+		"QuotedKey":   {"A value with a quoted key is left to the parser.", `"a: b": ` + long + "\n", 0},
+		"Marked":      {"Text that already contains a mark is left to the parser.", "a: " + long + "\nb: \uE0A00\uE0A1\n", 0},
+		"Short":       {"Short values are left to the parser.", `a: {"b": 1}` + "\n", 0},
+		"InFlow":      {"A value inside a list over several lines is decoded.", "a: [\n  {b: " + long + "\n  }]\n", 1},
+		"NumberForms": {"All forms of numbers are decoded.", `a: {"a":1e3,"b":-0.5,"c":12345678901234567890,"d":1.0,"pad":"................."}` + "\n", 1},
+		"Key":         {"A long key is left to the parser.", "? " + long + "\n: 1\n", 0},
+		"Wrong":       {"Invalid YAML is reported on its line.", "a: b: " + long + "\n", 1},
+		"WrongLater":  {"An error on another line is reported on that line.", "a: " + long + "\n\tb: 1\n", 1},
+		"Directive":   {"A directive applies to the document after its marker.", "%YAML 1.2\n# why\n---\n" + long + "\n", 1},
+		"Unclosed":    {"An error in the previous document is reported on its line.", "a: 'b\n---\n" + long + "\n---\n" + long + "\n", 2},
+		"Kept":        {"The previous document may end in text that keeps its line breaks.", "a: |+\n  b\n\n---\n" + long + "\n", 1},
+		"Behind":      {"Another document may follow.", "a: b\n---\n" + long + "\n---\nc: d\n", 1},
+		"Nested":      {"A nested value is extracted.", "a:\n  b:\n  - c: " + long + "\n    d: 1\n", 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			want, bad := tree.DecodeBytes([]byte(tc.text))
 			got, errs := decode(tc.text, nil)
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: -parser +quick\n%s", tc.reason, diff)
+				t.Errorf("%s\n-parser +quick\n%s", tc.reason, diff)
 			}
 			if (len(bad) > 0) != (len(errs) > 0) {
-				t.Fatalf("%s: errors %v, want %v", tc.reason, errs, bad)
+				t.Fatalf("%s\nerrors %v, want %v", tc.reason, errs, bad)
 			}
 			if len(bad) > 0 && bad[0].Pos.Line != errs[0].Pos.Line {
-				t.Errorf("%s: line %d, want %d", tc.reason, errs[0].Pos.Line, bad[0].Pos.Line)
+				t.Errorf("%s\nline %d, want %d", tc.reason, errs[0].Pos.Line, bad[0].Pos.Line)
 			}
 			var m marks
 			if !strings.Contains(tc.text, markOpens) {
 				m.take(tc.text)
 			}
 			if len(m.values) != tc.taken {
-				t.Errorf("%s: %d values were extracted, want %d", tc.reason, len(m.values), tc.taken)
+				t.Errorf("%s\n%d values were extracted, want %d", tc.reason, len(m.values), tc.taken)
 			}
 		})
 	}

@@ -5,7 +5,7 @@ import "testing"
 func TestChoice(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"oneOf": {
-			reason: "oneOf of required groups: a choice that brings its own fields",
+			reason: "oneOf of required groups becomes a choice with its own fields.",
 			spec: `
 				type: object
 				required: [size]
@@ -28,7 +28,7 @@ func TestChoice(t *testing.T) {
 			refused: []string{`{size: 1}`, `{size: 1, userID: 1, userName: a, domain: b}`, `{size: 1, userName: a}`, `{size: 1, userID: text}`},
 		},
 		"shared": {
-			reason: "oneOf whose groups share a field: a choice, with the fields on the page",
+			reason: "oneOf whose groups share a field becomes a choice, with the fields on the page.",
 			spec: `
 				type: object
 				oneOf: [{required: [a, b]}, {required: [a, c], title: Second way}]
@@ -48,7 +48,7 @@ func TestChoice(t *testing.T) {
 			refused: []string{`{a: x}`, `{a: x, b: y, c: z}`},
 		},
 		"anyOf": {
-			reason: "anyOf of required groups: a choice, of which several may hold",
+			reason: "anyOf of required groups becomes a choice that allows several groups.",
 			spec: `
 				type: object
 				anyOf: [{required: [a]}, {required: [name]}]
@@ -68,7 +68,7 @@ func TestChoice(t *testing.T) {
 			rules:   []string{RuleRenamed},
 		},
 		"nested": {
-			reason: "a choice inside items works like one on the page",
+			reason: "A choice inside items works like one on the page.",
 			spec: `
 				type: object
 				properties:
@@ -109,7 +109,7 @@ func TestChoice(t *testing.T) {
 			values: `{a: x}`,
 		},
 		"two choices": {
-			reason: "a field named by two choices keeps its title in both",
+			reason: "A field that is named by two choices keeps its title in both.",
 			spec: `
 				type: object
 				oneOf: [{required: [a]}, {required: [b]}]
@@ -129,7 +129,7 @@ func TestChoice(t *testing.T) {
 			refused: []string{`{b: x}`},
 		},
 		"passed through": {
-			reason: "the rest pass through when valid",
+			reason: "All other conditions are kept if they are valid.",
 			spec: `
 				type: object
 				not: {required: [legacy]}
@@ -163,7 +163,7 @@ func TestChoice(t *testing.T) {
 			rules:   []string{RuleRenamed},
 		},
 		"nullable": {
-			reason: "null passes every junctor where null is a value",
+			reason: "Null passes every condition of a nullable field.",
 			spec: `
 				type: object
 				properties:
@@ -197,7 +197,7 @@ func TestChoice(t *testing.T) {
 			refused: []string{`{a: {}}`, `{a: {x: x, z: z}}`, `{b: ""}`, `{b: r}`, `{c: ""}`},
 		},
 		"not checkable": {
-			reason: "a condition a browser cannot check in full is left out where less would mean more",
+			reason: "A condition that a browser cannot check completely is left out if a part of it would refuse valid values.",
 			spec: `
 				type: object
 				properties:

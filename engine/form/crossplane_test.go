@@ -38,20 +38,20 @@ func TestCrossplanePage(t *testing.T) {
 		revision = "compositionUpdatePolicy compositionRevision compositionRevisionSelector"
 	)
 	cases := map[string]struct{ reason, kind, want string }{
-		"modern":        {"v2 composites choose a Composition, its revision and the update policy", modern, "composition compositionSelector : " + revision},
-		"legacy":        {"v1 composites have a connection secret, which needs a namespace", legacy, "composition compositionSelector : " + revision + " connectionSecret connectionSecretNamespace"},
-		"claim":         {"claims have a connection secret and the delete policy", legacyClaim, "composition compositionSelector : " + revision + " connectionSecret compositeDeletePolicy"},
-		"legacy in v2":  {"LegacyCluster is like v1", modernLegacy, "composition compositionSelector : " + revision + " connectionSecret compositeDeletePolicy"},
-		"secret keys":   {"the connection secret is in sight where the definition names its keys", keys, "composition compositionSelector connectionSecret : " + revision + " compositeDeletePolicy"},
-		"enforced":      {"an enforced Composition is stated and takes nothing else away", enforced, " : " + revision + " connectionSecret compositeDeletePolicy"},
-		"with defaults": {"defaults change nothing of what is asked", legacyDefaults, "composition compositionSelector : " + revision + " connectionSecret compositeDeletePolicy"},
+		"modern":        {"v2 composites choose a Composition, its revision and the update policy.", modern, "composition compositionSelector : " + revision},
+		"legacy":        {"v1 composites have a connection secret, which needs a namespace.", legacy, "composition compositionSelector : " + revision + " connectionSecret connectionSecretNamespace"},
+		"claim":         {"Claims have a connection secret and the delete policy.", legacyClaim, "composition compositionSelector : " + revision + " connectionSecret compositeDeletePolicy"},
+		"legacy in v2":  {"LegacyCluster works like v1.", modernLegacy, "composition compositionSelector : " + revision + " connectionSecret compositeDeletePolicy"},
+		"secret keys":   {"The connection secret is not an advanced field if the definition names its keys.", keys, "composition compositionSelector connectionSecret : " + revision + " compositeDeletePolicy"},
+		"enforced":      {"An enforced Composition is shown and removes no other field.", enforced, " : " + revision + " connectionSecret compositeDeletePolicy"},
+		"with defaults": {"Defaults do not change the fields.", legacyDefaults, "composition compositionSelector : " + revision + " connectionSecret compositeDeletePolicy"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			for _, known := range [][]string{nil, {"small"}, {"large", "small"}} {
 				f := compileSpec(t, tc.kind, sized, Options{CompositionDetails: true, Compositions: known})
 				if diff := cmp.Diff(tc.want, crossplaneParams(f.Form)); diff != "" {
-					t.Errorf("%s, with %d Compositions: -want +got:\n%s", tc.reason, len(known), diff)
+					t.Errorf("%s\nwith %d Compositions: -want +got:\n%s", tc.reason, len(known), diff)
 				}
 			}
 			if got := crossplaneParams(compileSpec(t, tc.kind, sized, Options{Compositions: []string{"a", "b"}}).Form); got != "none" {
@@ -78,29 +78,29 @@ func TestCrossplaneAnswers(t *testing.T) {
 		values, want string
 		refused      []string
 	}{
-		"unknown":   {"any name where no Composition is known", modern, nil, `{composition: any.name}`, `{crossplane: {compositionRef: {name: any.name}}}`, []string{`{composition: Not a name}`}},
-		"one":       {"one Composition needs no choice", modern, two[:1], `{size: 1}`, `{size: 1}`, []string{`{composition: other}`}},
-		"must":      {"two without a default make the choice required", modern, two, `{composition: small}`, `{crossplane: {compositionRef: {name: small}}}`, []string{`{}`, `{compositionSelector: {}}`, `{composition: other}`}},
-		"must, v1":  {"for claims too", legacyClaim, two, `{composition: small}`, `{compositionRef: {name: small}}`, []string{`{}`}},
-		"by labels": {"labels are a choice", legacyClaim, two, `{compositionSelector: {provider: aws}}`, `{compositionSelector: {matchLabels: {provider: aws}}}`, nil},
-		"both":      {"a name and labels, as people write them", legacyClaim, two, `{composition: large, compositionSelector: {provider: aws}}`, `{compositionRef: {name: large}, compositionSelector: {matchLabels: {provider: aws}}}`, nil},
-		"default":   {"a default makes the choice optional", legacyDefaults, two, `{}`, `{}`, nil},
-		"proposed":  {"a name that was only proposed gives way to labels", legacyDefaults, two, `{composition: small, compositionSelector: {a: b}}`, `{compositionSelector: {matchLabels: {a: b}}}`, nil},
-		"modern": {"everything goes to spec.crossplane", modernCluster, two,
+		"unknown":   {"Without known Compositions any name is accepted.", modern, nil, `{composition: any.name}`, `{crossplane: {compositionRef: {name: any.name}}}`, []string{`{composition: Not a name}`}},
+		"one":       {"A single Composition needs no choice.", modern, two[:1], `{size: 1}`, `{size: 1}`, []string{`{composition: other}`}},
+		"must":      {"With two Compositions and no default the choice is required.", modern, two, `{composition: small}`, `{crossplane: {compositionRef: {name: small}}}`, []string{`{}`, `{compositionSelector: {}}`, `{composition: other}`}},
+		"must, v1":  {"The choice is required for claims too.", legacyClaim, two, `{composition: small}`, `{compositionRef: {name: small}}`, []string{`{}`}},
+		"by labels": {"Labels are accepted as a choice.", legacyClaim, two, `{compositionSelector: {provider: aws}}`, `{compositionSelector: {matchLabels: {provider: aws}}}`, nil},
+		"both":      {"A name and labels are accepted together.", legacyClaim, two, `{composition: large, compositionSelector: {provider: aws}}`, `{compositionRef: {name: large}, compositionSelector: {matchLabels: {provider: aws}}}`, nil},
+		"default":   {"A default makes the choice optional.", legacyDefaults, two, `{}`, `{}`, nil},
+		"proposed":  {"Labels override a preset name.", legacyDefaults, two, `{composition: small, compositionSelector: {a: b}}`, `{compositionSelector: {matchLabels: {a: b}}}`, nil},
+		"modern": {"All fields go to spec.crossplane.", modernCluster, two,
 			`{size: 1, composition: large, compositionSelector: {a: b}, compositionUpdatePolicy: Manual, compositionRevision: r-1, compositionRevisionSelector: {channel: dev}}`,
 			`{size: 1, crossplane: {compositionRef: {name: large}, compositionSelector: {matchLabels: {a: b}}, compositionUpdatePolicy: Manual,
 			  compositionRevisionRef: {name: r-1}, compositionRevisionSelector: {matchLabels: {channel: dev}}}}`,
 			[]string{`{composition: small, compositionUpdatePolicy: Never}`},
 		},
-		"policy alone": {"one of them is enough", modern, nil, `{compositionUpdatePolicy: Automatic}`, `{crossplane: {compositionUpdatePolicy: Automatic}}`, nil},
-		"claim": {"everything goes to spec", legacyClaim, two,
+		"policy alone": {"A single field is enough.", modern, nil, `{compositionUpdatePolicy: Automatic}`, `{crossplane: {compositionUpdatePolicy: Automatic}}`, nil},
+		"claim": {"All fields go to spec.", legacyClaim, two,
 			`{size: 1, composition: small, compositionUpdatePolicy: Automatic, connectionSecret: conn, compositeDeletePolicy: Foreground, compositionRevision: r-1}`,
 			`{size: 1, compositionRef: {name: small}, compositionUpdatePolicy: Automatic, compositionRevisionRef: {name: r-1}, writeConnectionSecretToRef: {name: conn}, compositeDeletePolicy: Foreground}`,
 			[]string{`{composition: small, connectionSecret: Bad_Name}`, `{composition: small, connectionSecret: ""}`, `{composition: small, compositeDeletePolicy: Never}`},
 		},
-		"composite": {"a connection secret has a namespace", legacy, nil, `{connectionSecret: conn, connectionSecretNamespace: vault}`, `{writeConnectionSecretToRef: {name: conn, namespace: vault}}`, nil},
-		"namespace": {"a proposed namespace alone makes no reference", legacy, nil, `{connectionSecretNamespace: team-a, size: 1}`, `{size: 1}`, nil},
-		"nothing":   {"nothing chosen: nothing said, no empty references", legacyClaim, nil, `{}`, `{}`, nil},
+		"composite": {"A connection secret has a namespace.", legacy, nil, `{connectionSecret: conn, connectionSecretNamespace: vault}`, `{writeConnectionSecretToRef: {name: conn, namespace: vault}}`, nil},
+		"namespace": {"A preset namespace alone creates no reference.", legacy, nil, `{connectionSecretNamespace: team-a, size: 1}`, `{size: 1}`, nil},
+		"nothing":   {"Without input there are no empty references.", legacyClaim, nil, `{}`, `{}`, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestCrossplaneAnswers(t *testing.T) {
 			checkFilled(t, tc.reason, f, tc.values, flat(tc.want))
 			for _, refused := range tc.refused {
 				if err := f.validate(withMetadata(yaml(t, refused))); err == nil {
-					t.Errorf("%s: pages accept %s", tc.reason, refused)
+					t.Errorf("%s\npages accept %s", tc.reason, refused)
 				}
 			}
 		})
@@ -152,22 +152,22 @@ func TestCrossplaneInSpec(t *testing.T) {
 		values, want string
 		refused      []string
 	}{
-		"claim":     {"under the names of the manifest", legacyClaim, nil, `{spec: {a: 1, compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: conn}}}`, `{a: 1, compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: conn}}`, []string{`{spec: {writeConnectionSecretToRef: {name: Bad_Name}}}`, `{spec: {compositeDeletePolicy: Never}}`}},
-		"modern":    {"below spec.crossplane", modern, nil, `{spec: {crossplane: {compositionRef: {name: a}}}}`, `{crossplane: {compositionRef: {name: a}}}`, nil},
+		"claim":     {"The YAML field uses the names of the manifest.", legacyClaim, nil, `{spec: {a: 1, compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: conn}}}`, `{a: 1, compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: conn}}`, []string{`{spec: {writeConnectionSecretToRef: {name: Bad_Name}}}`, `{spec: {compositeDeletePolicy: Never}}`}},
+		"modern":    {"The YAML field contains spec.crossplane.", modern, nil, `{spec: {crossplane: {compositionRef: {name: a}}}}`, `{crossplane: {compositionRef: {name: a}}}`, nil},
 		"untouched": {"An untouched form can be submitted.", modern, nil, `{spec: {}}`, `{}`, []string{`{}`}},
-		"must":      {"the choice is required here too", modern, []string{"a", "b"}, `{spec: {crossplane: {compositionRef: {name: b}}}}`, `{crossplane: {compositionRef: {name: b}}}`, []string{`{spec: {}}`, `{spec: {crossplane: {}}}`, `{spec: {crossplane: {compositionRef: {name: c}}}}`}},
-		"must, v1":  {"and at the top of spec", legacyClaim, []string{"a", "b"}, `{spec: {compositionSelector: {matchLabels: {a: b}}}}`, `{compositionSelector: {matchLabels: {a: b}}}`, []string{`{spec: {}}`}},
+		"must":      {"The choice is required in the YAML field too.", modern, []string{"a", "b"}, `{spec: {crossplane: {compositionRef: {name: b}}}}`, `{crossplane: {compositionRef: {name: b}}}`, []string{`{spec: {}}`, `{spec: {crossplane: {}}}`, `{spec: {crossplane: {compositionRef: {name: c}}}}`}},
+		"must, v1":  {"The choice is required at the top of spec too.", legacyClaim, []string{"a", "b"}, `{spec: {compositionSelector: {matchLabels: {a: b}}}}`, `{compositionSelector: {matchLabels: {a: b}}}`, []string{`{spec: {}}`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			f := compileSpec(t, tc.kind, open, Options{CompositionDetails: true, Compositions: tc.known})
 			if got := crossplaneParams(f.Form); got != "none" {
-				t.Errorf("%s: form has a separate page: %s", tc.reason, got)
+				t.Errorf("%s\nform has a separate page: %s", tc.reason, got)
 			}
 			checkFilled(t, tc.reason, f, tc.values, tc.want)
 			for _, refused := range tc.refused {
 				if err := f.validate(withMetadata(yaml(t, refused))); err == nil {
-					t.Errorf("%s: pages accept %s", tc.reason, refused)
+					t.Errorf("%s\npages accept %s", tc.reason, refused)
 				}
 			}
 		})
@@ -182,12 +182,12 @@ func TestEnforcedComposition(t *testing.T) {
 	const enforced = `{apiVersion: apiextensions.crossplane.io/v2, spec: {names: {kind: Widget, plural: widgets}, enforcedCompositionRef: {name: the-one}}}`
 	cases := map[string]struct{ reason, spec, page, want string }{
 		"with fields": {
-			"an enforced composition is stated, not asked",
+			"An enforced Composition is shown and not asked for.",
 			`{type: object, description: A widget., properties: {size: {type: integer}}}`,
 			`{description: "A widget.\nMade by the Composition the-one.", properties: {size: {title: Size, type: integer}}}`, `{size: 1}`,
 		},
 		"without fields": {
-			"even when there is nothing else to say",
+			"An enforced Composition is shown even if the form has no other text.",
 			`{type: object, properties: {crossplane: {type: object}}}`,
 			`{description: Made by the Composition the-one., properties: {}}`, `{}`,
 		},
@@ -196,7 +196,7 @@ func TestEnforcedComposition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := compileSpec(t, enforced, tc.spec, Options{Compositions: []string{"other", "the-one"}})
 			if diff := cmp.Diff(text(yaml(t, tc.page)), kindPage(f.Form)); diff != "" {
-				t.Errorf("%s: page: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\npage: -want +got:\n%s", tc.reason, diff)
 			}
 			checkFilled(t, tc.reason, f, tc.want, tc.want)
 		})
@@ -210,14 +210,14 @@ func TestDelivery(t *testing.T) {
 		values  string
 		refused bool
 	}{
-		"apply":               {"apply directly asks nothing about a repository", `{delivery: apply}`, false},
-		"change":              {"a change request names host, repository, path and branch", `{delivery: change-request, ` + git + `}`, false},
-		"change of mind":      {"answers about a repository do not hurt when it is not used", `{delivery: apply, gitHost: github.com}`, false},
-		"no repository":       {"a change request needs all four", `{delivery: change-request}`, true},
-		"half a repository":   {"a change request needs each of the four", `{delivery: change-request, gitHost: github.com, gitRepository: a/b, gitPath: c}`, true},
-		"an empty repository": {"an empty answer is none", `{delivery: change-request, gitHost: "", gitRepository: "", gitPath: "", gitBranch: ""}`, true},
-		"undecided":           {"one of the two must be chosen", `{}`, true},
-		"other":               {"there is no third way", `{delivery: email}`, true},
+		"apply":               {"Direct apply does not ask for a repository.", `{delivery: apply}`, false},
+		"change":              {"A change request has a host, a repository, a path and a branch.", `{delivery: change-request, ` + git + `}`, false},
+		"change of mind":      {"Repository fields are ignored if they are not used.", `{delivery: apply, gitHost: github.com}`, false},
+		"no repository":       {"A change request needs all four fields.", `{delivery: change-request}`, true},
+		"half a repository":   {"A change request needs each of the four fields.", `{delivery: change-request, gitHost: github.com, gitRepository: a/b, gitPath: c}`, true},
+		"an empty repository": {"An empty value counts as missing.", `{delivery: change-request, gitHost: "", gitRepository: "", gitPath: "", gitBranch: ""}`, true},
+		"undecided":           {"The delivery is required.", `{}`, true},
+		"other":               {"Another delivery is refused.", `{delivery: email}`, true},
 	}
 	f := compileSpec(t, modern, sized, Options{GitOps: true})
 	for name, tc := range cases {
@@ -225,10 +225,10 @@ func TestDelivery(t *testing.T) {
 			values := withMetadata(yaml(t, tc.values))
 			err := f.validate(values)
 			if (err != nil) != tc.refused {
-				t.Errorf("%s: got %v", tc.reason, err)
+				t.Errorf("%s\ngot %v", tc.reason, err)
 			}
 			if diff := cmp.Diff("{}\n", text(rendered(t, f.Form, values).Get("spec"))); diff != "" {
-				t.Errorf("%s: manifest must not depend on the delivery: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nmanifest must not depend on the delivery: -want +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -243,16 +243,16 @@ func TestDeliveryDefaults(t *testing.T) {
 		repository, path                       string
 		delivery, host, wantRepository, folder string
 	}{
-		"nothing":    {"without a repository, applying is proposed", "", "", "apply", "", "", ""},
-		"https":      {"a URL", "https://github.com/platform/resources", "clusters/a", "change-request", "github.com", "platform/resources", "clusters/a"},
-		"git":        {"a URL that ends in .git", "https://git.example.org/a/b/c.git", "/x/", "change-request", "git.example.org", "a/b/c", "x"},
-		"ssh":        {"the short form of SSH", "git@github.com:platform/resources.git", "", "change-request", "github.com", "platform/resources", ""},
-		"ssh url":    {"the long form of SSH", "ssh://git@github.com/platform/resources", "", "change-request", "github.com", "platform/resources", ""},
-		"host":       {"without a scheme", "gitlab.com/a/b", "", "change-request", "gitlab.com", "a/b", ""},
-		"port":       {"a port belongs to the host", "https://git.example.org:8443/a/b/", "", "change-request", "git.example.org:8443", "a/b", ""},
-		"short host": {"a host needs no dot", "http://gitea/a/b@c", "", "change-request", "gitea", "a/b@c", ""},
-		"no host":    {"owner and name alone", "platform/resources", "", "change-request", "", "platform/resources", ""},
-		"credential": {"a credential is never shown", "https://user:secret@github.com/a/b", "", "change-request", "github.com", "a/b", ""},
+		"nothing":    {"Without a repository the default is to apply.", "", "", "apply", "", "", ""},
+		"https":      {"A URL is accepted.", "https://github.com/platform/resources", "clusters/a", "change-request", "github.com", "platform/resources", "clusters/a"},
+		"git":        {"A URL that ends in .git is accepted.", "https://git.example.org/a/b/c.git", "/x/", "change-request", "git.example.org", "a/b/c", "x"},
+		"ssh":        {"The short form of SSH is accepted.", "git@github.com:platform/resources.git", "", "change-request", "github.com", "platform/resources", ""},
+		"ssh url":    {"The long form of SSH is accepted.", "ssh://git@github.com/platform/resources", "", "change-request", "github.com", "platform/resources", ""},
+		"host":       {"A URL without a scheme is accepted.", "gitlab.com/a/b", "", "change-request", "gitlab.com", "a/b", ""},
+		"port":       {"The port is part of the host.", "https://git.example.org:8443/a/b/", "", "change-request", "git.example.org:8443", "a/b", ""},
+		"short host": {"A host may have no dot.", "http://gitea/a/b@c", "", "change-request", "gitea", "a/b@c", ""},
+		"no host":    {"Owner and name without a host are accepted.", "platform/resources", "", "change-request", "", "platform/resources", ""},
+		"credential": {"A credential is never shown.", "https://user:secret@github.com/a/b", "", "change-request", "github.com", "a/b", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -264,7 +264,7 @@ func TestDeliveryDefaults(t *testing.T) {
 				change.Get(ParamGitRepository, "default").Str(), change.Get(ParamGitPath, "default").Str(), change.Get(ParamGitBranch, "default").Str(),
 			}
 			if diff := cmp.Diff([]string{tc.delivery, tc.host, tc.wantRepository, tc.folder, "main"}, got); diff != "" {
-				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

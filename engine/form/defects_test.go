@@ -15,7 +15,7 @@ import (
 func TestDefects(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"top-level required lost": {
-			reason: "top-level required, in the wrapper and without one",
+			reason: "Top-level required fields are kept, with and without a wrapper.",
 			spec:   `{type: object, required: [parameters], properties: {parameters: {type: object, required: [region], properties: {region: {type: string}, size: {type: string}}}}}`,
 			page: `
 				required: [region]
@@ -28,7 +28,7 @@ func TestDefects(t *testing.T) {
 			refused: []string{`{size: small}`},
 		},
 		"enum values turned to null": {
-			reason: "enum values that look like something else",
+			reason: "Enum values that look like other types keep their type.",
 			spec:   `{type: object, properties: {a: {type: string, enum: ["no", "on", "1.10", "0x1F", "~"]}, b: {type: number, enum: [1.10, 0]}, c: {type: boolean, enum: [true]}}}`,
 			page: `
 				properties:
@@ -40,7 +40,7 @@ func TestDefects(t *testing.T) {
 			refused: []string{`{a: null}`, `{b: null}`, `{c: false}`},
 		},
 		"default false and 0 dropped": {
-			reason: "defaults that are false in a programming language",
+			reason: "Defaults that are false, zero or empty are kept.",
 			spec:   `{type: object, properties: {a: {type: boolean, default: false}, b: {type: integer, default: 0}, c: {type: number, default: 0.0}, d: {type: string, default: ""}}}`,
 			page: `
 				properties:
@@ -52,7 +52,7 @@ func TestDefects(t *testing.T) {
 			values: `{a: false, b: 0, c: 0, d: ""}`,
 		},
 		"HTML escaping": {
-			reason: "HTML escaping in titles, patterns, descriptions",
+			reason: "Titles, patterns and descriptions are not HTML-escaped.",
 			spec:   `{type: object, properties: {a: {type: string, title: "R&D's <x>", description: "a < b && \"c\" > 'd'", pattern: "^<[^>]+>&$", default: "<a>&"}}}`,
 			page: `
 				properties:
@@ -62,7 +62,7 @@ func TestDefects(t *testing.T) {
 			refused: []string{`{a: "&lt;a&gt;&amp;"}`},
 		},
 		"children of nested objects lost": {
-			reason: "children of objects in arrays in maps in objects",
+			reason: "Children of objects in arrays in maps in objects are kept.",
 			spec:   `{type: object, properties: {a: {type: object, properties: {b: {type: object, additionalProperties: {type: array, items: {type: object, required: [c], properties: {c: {type: integer}}}}}}}, z: {type: string}}}`,
 			page: `
 				properties:
@@ -77,7 +77,7 @@ func TestDefects(t *testing.T) {
 			refused: []string{`{a: {b: {x: [{}]}}}`},
 		},
 		"a switch with a required sibling": {
-			reason: "an enabled switch with a required sibling can be submitted, on, off, or not at all",
+			reason: "A switch with a required sibling can be submitted on, off or unset.",
 			spec:   `{type: object, properties: {backup: {type: object, required: [enabled, keep], properties: {enabled: {type: boolean, default: false}, keep: {type: integer}}}, size: {type: integer}}}`,
 			page: `
 				properties:
@@ -108,7 +108,7 @@ func TestDefects(t *testing.T) {
 			refused: []string{`{bucket: {region: r}}`, `{bucket: {keys: {}}}`},
 		},
 		"fields swallowed": {
-			reason: "fields named owner, clusters, repoUrl",
+			reason: "Fields may be named owner, clusters and repoUrl.",
 			spec:   `{type: object, required: [owner], properties: {clusters: {type: array, items: {type: string}}, owner: {type: string}, repoUrl: {type: string}}}`,
 			page: `
 				required: [spec_owner]
@@ -122,7 +122,7 @@ func TestDefects(t *testing.T) {
 			rules:  []string{RuleRenamed},
 		},
 		"null items left in arrays": {
-			reason: "an item that was added and left empty is refused, not submitted as null",
+			reason: "An item that was added and left empty is refused, not submitted as null.",
 			spec:   `{type: object, properties: {a: {type: array, items: {type: string}}, b: {type: array, items: {type: object, properties: {x: {type: string}}}}}}`,
 			page: `
 				properties:
@@ -177,22 +177,22 @@ func TestEveryEditArrives(t *testing.T) {
 		  zone: {type: object, properties: {id: {type: string, maxLength: 5}}}
 	`)
 	edits := map[string]struct{ reason, old, new string }{
-		"required":     {"a field no longer required", "required: [name]", "required: []"},
-		"also":         {"another field required", "[name]", "[name, tier]"},
-		"type":         {"a type", "type: integer", "type: number"},
-		"bound":        {"a bound", "minimum: 1", "minimum: 0"},
-		"default":      {"a default", "default: 2", "default: 0"},
-		"text":         {"a description", "How large.", "How big."},
-		"value":        {"a value of an enum", "[a, b]", "[a, c]"},
-		"more values":  {"a value more", "[a, b]", "[a, b, c]"},
-		"pattern":      {"a pattern", "^[a-z]$", "^[a-y]$"},
-		"nested":       {"a bound deep down", "maxLength: 5", "maxLength: 6"},
-		"renamed":      {"a name", "id:", "name:"},
-		"another":      {"a field more", "zone:", "x: {type: string}\n  zone:"},
-		"hint":         {"a hint", "minimum: 1", "minimum: 1, x-ui-placeholder: many"},
-		"order":        {"an order", "enum:", "x-ui-order: 1, enum:"},
-		"nullable":     {"whether null is a value", "maxLength: 5", "maxLength: 5, nullable: true"},
-		"a validation": {"a rule", "maxLength: 5", "maxLength: 5, x-kubernetes-validations: [{rule: self == oldSelf}]"},
+		"required":     {"a field is no longer required", "required: [name]", "required: []"},
+		"also":         {"another field is required", "[name]", "[name, tier]"},
+		"type":         {"type", "type: integer", "type: number"},
+		"bound":        {"bound", "minimum: 1", "minimum: 0"},
+		"default":      {"default", "default: 2", "default: 0"},
+		"text":         {"description", "How large.", "How big."},
+		"value":        {"enum value", "[a, b]", "[a, c]"},
+		"more values":  {"additional enum value", "[a, b]", "[a, b, c]"},
+		"pattern":      {"pattern", "^[a-z]$", "^[a-y]$"},
+		"nested":       {"nested bound", "maxLength: 5", "maxLength: 6"},
+		"renamed":      {"field name", "id:", "name:"},
+		"another":      {"additional field", "zone:", "x: {type: string}\n  zone:"},
+		"hint":         {"hint", "minimum: 1", "minimum: 1, x-ui-placeholder: many"},
+		"order":        {"order", "enum:", "x-ui-order: 1, enum:"},
+		"nullable":     {"nullable", "maxLength: 5", "maxLength: 5, nullable: true"},
+		"a validation": {"validation rule", "maxLength: 5", "maxLength: 5, x-kubernetes-validations: [{rule: self == oldSelf}]"},
 	}
 	before := text(compileSpec(t, modern, base, Options{}).Pages)
 	for name, e := range edits {

@@ -77,19 +77,19 @@ func TestUpdatePages(t *testing.T) {
 			updated := check(t, &Form{Pages: pages})
 			page := pages.Items[1]
 			if want := yaml(t, strings.ReplaceAll(tc.want, "\t", " ")); !want.Equal(page.Get("properties")) {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, cmp.Diff(text(want), text(page.Get("properties"))))
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, cmp.Diff(text(want), text(page.Get("properties"))))
 			}
 			if page.Has("required") || page.Has("oneOf") {
-				t.Errorf("%s: page has required fields: %s", tc.reason, text(page))
+				t.Errorf("%s\npage has required fields: %s", tc.reason, text(page))
 			}
 			if err := updated.validate(yaml(t, "{name: one, namespace: shop}")); err != nil {
-				t.Errorf("%s: empty update was refused: %v", tc.reason, err)
+				t.Errorf("%s\nempty update was refused: %v", tc.reason, err)
 			}
 			if err := updated.validate(yaml(t, "{name: one}")); err == nil {
-				t.Errorf("%s: update without a namespace was accepted", tc.reason)
+				t.Errorf("%s\nupdate without a namespace was accepted", tc.reason)
 			}
 			if text(f.Pages) != before {
-				t.Errorf("%s: form for creating was changed", tc.reason)
+				t.Errorf("%s\nform for creating was changed", tc.reason)
 			}
 		})
 	}
@@ -145,16 +145,16 @@ func TestExistingPages(t *testing.T) {
 			}{"update": {x.Update(), tc.update, 2}, "delete": {x.Delete(), tc.delete, 1}} {
 				want := yaml(t, strings.ReplaceAll(pages.want, "\t", " "))
 				if got := pages.got.Items[0]; !want.Equal(got) {
-					t.Errorf("%s: %s (-want +got):\n%s", tc.reason, what, cmp.Diff(text(want), text(got)))
+					t.Errorf("%s\n%s (-want +got):\n%s", tc.reason, what, cmp.Diff(text(want), text(got)))
 				}
 				if tc.opts.GitOps {
 					pages.size++
 					if last := pages.got.Items[len(pages.got.Items)-1]; !last.Equal(f.Pages.Items[2]) {
-						t.Errorf("%s: last page of %s is not about delivery:\n%s", tc.reason, what, text(last))
+						t.Errorf("%s\nlast page of %s is not about delivery:\n%s", tc.reason, what, text(last))
 					}
 				}
 				if len(pages.got.Items) != pages.size {
-					t.Errorf("%s: %s has %d pages, want %d", tc.reason, what, len(pages.got.Items), pages.size)
+					t.Errorf("%s\n%s has %d pages, want %d", tc.reason, what, len(pages.got.Items), pages.size)
 				}
 				check(t, &Form{Pages: pages.got})
 			}
@@ -162,7 +162,7 @@ func TestExistingPages(t *testing.T) {
 			for confirm, fine := range map[string]bool{"true": true, "false": false} {
 				values := "{name: one, namespace: shop, deliveryCluster: a, delivery: apply, confirm: " + confirm + "}"
 				if err := sure.validate(yaml(t, values)); (err == nil) != fine {
-					t.Errorf("%s: confirmed %s: %v", tc.reason, confirm, err)
+					t.Errorf("%s\nconfirmed %s: %v", tc.reason, confirm, err)
 				}
 			}
 		})

@@ -137,11 +137,11 @@ func TestFill(t *testing.T) {
 			live := yaml(t, strings.ReplaceAll(tc.live, "\t", " "))
 			got := Fill(updating(tc.manifest), live)
 			if seen := got.Get(ParamObserved).Str(); seen != xrd.Observed(live) {
-				t.Errorf("%s: observed state is %q", tc.reason, seen)
+				t.Errorf("%s\nobserved state is %q", tc.reason, seen)
 			}
 			got.Delete(ParamObserved)
 			if want := yaml(t, tc.want); !want.Equal(got) {
-				t.Errorf("%s:\n%s", tc.reason, cmp.Diff(text(want), text(got)))
+				t.Errorf("%s\n%s", tc.reason, cmp.Diff(text(want), text(got)))
 			}
 		})
 	}

@@ -9,7 +9,7 @@ import (
 func TestValidations(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"help": {
-			reason: "CEL x-kubernetes-validations: the message as help, or else the rule; self == oldSelf marks the field immutable",
+			reason: "The message of a CEL rule, or else the rule itself, becomes help; self == oldSelf marks the field as immutable.",
 			spec: `
 				type: object
 				properties:
@@ -28,7 +28,7 @@ func TestValidations(t *testing.T) {
 			values: `{a: x, b: x, c: x, d: x}`,
 		},
 		"deep": {
-			reason: "CEL in nested objects, items and map values: the message stands where the rule does",
+			reason: "CEL messages in nested objects, items and map values are shown at the field of the rule.",
 			spec: `
 				type: object
 				properties:
@@ -45,7 +45,7 @@ func TestValidations(t *testing.T) {
 			values: `{list: [x], map: {a: x}, object: {x: "1"}}`,
 		},
 		"page": {
-			reason: "CEL of spec and of the wrapper in it: the messages stand on the page",
+			reason: "CEL messages of spec and of its wrapper are shown on the page.",
 			spec: `
 				type: object
 				description: Of spec. More.
@@ -70,7 +70,7 @@ func TestValidations(t *testing.T) {
 func TestHints(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"each": {
-			reason: "x-ui-hidden, x-ui-advanced, x-ui-field, x-ui-options, x-ui-placeholder become what forms understand",
+			reason: "x-ui-hidden, x-ui-advanced, x-ui-field, x-ui-options and x-ui-placeholder are converted to form options.",
 			spec: `
 				type: object
 				properties:
@@ -93,7 +93,7 @@ func TestHints(t *testing.T) {
 			values: `{a: x, b: x, c: x, d: 1, e: 1, f: {a: 1}}`,
 		},
 		"off": {
-			reason: "a hint that is off, or not what it must be, is none",
+			reason: "A hint that is off or invalid is ignored.",
 			spec: `
 				type: object
 				properties:
@@ -106,7 +106,7 @@ func TestHints(t *testing.T) {
 			values: `{a: x}`,
 		},
 		"nested": {
-			reason: "hints work at every level",
+			reason: "Hints work at every level.",
 			spec: `
 				type: object
 				properties:
@@ -124,7 +124,7 @@ func TestHints(t *testing.T) {
 			values: `{list: [{a: x}]}`,
 		},
 		"other": {
-			reason: "other x-*: not in the form",
+			reason: "Other x-* extensions are not in the form.",
 			spec: `
 				type: object
 				properties:
@@ -137,7 +137,7 @@ func TestHints(t *testing.T) {
 			values: `{a: [x]}`,
 		},
 		"hidden and required": {
-			reason: "a required field that is hidden and has no default could never be filled, and is reported",
+			reason: "A required field that is hidden and has no default cannot be filled in, and is reported.",
 			spec: `
 				type: object
 				required: [a, b]
@@ -159,7 +159,7 @@ func TestHints(t *testing.T) {
 func TestDescriptions(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"untouched": {
-			reason: "description: quotes, angle brackets, ampersands untouched, no HTML escaping in titles, patterns and enums either",
+			reason: "Descriptions, titles, patterns and enums are not HTML-escaped.",
 			spec: `
 				type: object
 				properties:
@@ -177,7 +177,7 @@ func TestDescriptions(t *testing.T) {
 			values: `{a: "<"}`,
 		},
 		"sentences": {
-			reason: "description: the first sentence as help, the rest as details, newlines kept",
+			reason: "The first sentence of a description becomes help, the rest becomes details with its line breaks.",
 			spec: `
 				type: object
 				properties:
@@ -202,28 +202,28 @@ func TestFirstSentence(t *testing.T) {
 		in          string
 		first, rest string
 	}{
-		"one":          {"a single sentence is all of it", "Size in GB.", "Size in GB.", ""},
-		"no stop":      {"so is a text without a full stop", "Size in GB", "Size in GB", ""},
-		"two":          {"the first ends at a stop before a capital", "Size. In GB.", "Size.", "In GB."},
-		"question":     {"other marks end a sentence too", "Really? Yes! No.", "Really?", "Yes! No."},
-		"abbreviation": {"an abbreviation does not end it", "Region, e.g. Frankfurt. Required.", "Region, e.g. Frankfurt.", "Required."},
-		"in brackets":  {"nor does one in brackets", "Disks (i.e. Volumes) count. Yes.", "Disks (i.e. Volumes) count.", "Yes."},
-		"lower case":   {"a sentence begins with a capital", "Version 1. x is old. New.", "Version 1. x is old.", "New."},
-		"number":       {"a point inside a number is none", "At most 1.5 GB. More fails.", "At most 1.5 GB.", "More fails."},
-		"host":         {"nor inside a name", "Like db.example.com. Or not.", "Like db.example.com.", "Or not."},
-		"line break":   {"a stop at the end of a line ends it", "First.\nSecond.", "First.", "Second."},
-		"wrapped":      {"a line break alone does not", "First\nline. Second.", "First\nline.", "Second."},
-		"paragraph":    {"an empty line does", "Title\n\nText. More.", "Title", "Text. More."},
-		"space":        {"white space around it goes", " \n A. B \n", "A.", "B"},
-		"unicode":      {"other scripts have capitals too", "Größe. Über alles.", "Größe.", "Über alles."},
-		"empty":        {"nothing is nothing", "", "", ""},
-		"dots":         {"dots alone are a sentence", "...", "...", ""},
+		"one":          {"A single sentence is used as a whole.", "Size in GB.", "Size in GB.", ""},
+		"no stop":      {"A text without a full stop is used as a whole.", "Size in GB", "Size in GB", ""},
+		"two":          {"A sentence ends at a full stop before a capital letter.", "Size. In GB.", "Size.", "In GB."},
+		"question":     {"Question and exclamation marks end a sentence.", "Really? Yes! No.", "Really?", "Yes! No."},
+		"abbreviation": {"An abbreviation does not end a sentence.", "Region, e.g. Frankfurt. Required.", "Region, e.g. Frankfurt.", "Required."},
+		"in brackets":  {"An abbreviation in brackets does not end a sentence.", "Disks (i.e. Volumes) count. Yes.", "Disks (i.e. Volumes) count.", "Yes."},
+		"lower case":   {"A full stop before a lower-case letter does not end a sentence.", "Version 1. x is old. New.", "Version 1. x is old.", "New."},
+		"number":       {"A decimal point does not end a sentence.", "At most 1.5 GB. More fails.", "At most 1.5 GB.", "More fails."},
+		"host":         {"A dot inside a host name does not end a sentence.", "Like db.example.com. Or not.", "Like db.example.com.", "Or not."},
+		"line break":   {"A full stop at the end of a line ends a sentence.", "First.\nSecond.", "First.", "Second."},
+		"wrapped":      {"A line break alone does not end a sentence.", "First\nline. Second.", "First\nline.", "Second."},
+		"paragraph":    {"An empty line ends a sentence.", "Title\n\nText. More.", "Title", "Text. More."},
+		"space":        {"Surrounding white space is removed.", " \n A. B \n", "A.", "B"},
+		"unicode":      {"Capital letters of other scripts are recognized.", "Größe. Über alles.", "Größe.", "Über alles."},
+		"empty":        {"An empty text stays empty.", "", "", ""},
+		"dots":         {"Dots alone are a sentence.", "...", "...", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			first, rest := FirstSentence(tc.in)
 			if diff := cmp.Diff([]string{tc.first, tc.rest}, []string{first, rest}); diff != "" {
-				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

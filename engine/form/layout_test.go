@@ -141,12 +141,12 @@ func TestPasswords(t *testing.T) {
 		reason, key, schema string
 		want                bool
 	}{
-		"format":       {"the format says it", "x", `{type: string, format: password}`, true},
-		"password":     {"a name", "password", `{type: string}`, true},
-		"compound":     {"a name that ends in it", "adminPassword", `{type: string}`, true},
-		"token":        {"a token", "apiToken", `{type: string}`, true},
-		"secret":       {"a secret", "clientSecret", `{type: string}`, true},
-		"private key":  {"a private key", "privateKey", `{type: string}`, true},
+		"format":       {"The format password is masked.", "x", `{type: string, format: password}`, true},
+		"password":     {"A field named password is masked.", "password", `{type: string}`, true},
+		"compound":     {"A name that ends in password is masked.", "adminPassword", `{type: string}`, true},
+		"token":        {"A token is masked.", "apiToken", `{type: string}`, true},
+		"secret":       {"A secret is masked.", "clientSecret", `{type: string}`, true},
+		"private key":  {"A private key is masked.", "privateKey", `{type: string}`, true},
 		"secret name":  {"The name of a Secret is not masked.", "secretName", `{type: string}`, false},
 		"described":    {"A field described as a name is not masked.", "pullSecret", `{type: string, description: Name of the Secret to pull with.}`, false},
 		"reference":    {"A reference is not masked.", "passwordSecretRef", `{type: object, properties: {name: {type: string}}}`, false},
@@ -159,7 +159,7 @@ func TestPasswords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := compileSpec(t, modern, `{type: object, properties: {`+tc.key+`: `+tc.schema+`, other: {type: string}}}`, Options{})
 			if got := f.Pages.Items[1].Get("properties", tc.key, "ui:widget").Str() == "password"; got != tc.want {
-				t.Errorf("%s: masked: %v, want %v", tc.reason, got, tc.want)
+				t.Errorf("%s\nmasked: %v, want %v", tc.reason, got, tc.want)
 			}
 		})
 	}

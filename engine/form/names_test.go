@@ -5,7 +5,7 @@ import "testing"
 func TestNames(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"keywords": {
-			reason: "property named type, description, title, properties, default, required, enum: a property like any other",
+			reason: "Properties named type, description, title, properties, default, required or enum are ordinary properties.",
 			spec: `
 				type: object
 				required: [type, required]
@@ -35,7 +35,7 @@ func TestNames(t *testing.T) {
 			refused: []string{`{type: a}`, `{type: 1, required: true}`},
 		},
 		"nested keywords": {
-			reason: "the same names inside objects, items and map values",
+			reason: "The same names work inside objects, items and map values.",
 			spec: `
 				type: object
 				properties:
@@ -61,7 +61,7 @@ func TestNames(t *testing.T) {
 			values: `{a: {type: x, default: 1, name: n, owner: o}, b: [{type: t, items: i, enum: x}]}`,
 		},
 		"our own": {
-			reason: "a field that collides with one of ours is renamed in the form and mapped back in the manifest",
+			reason: "A field with a reserved name is renamed in the form and mapped back in the manifest.",
 			spec: `
 				type: object
 				required: [name, owner]
@@ -89,7 +89,7 @@ func TestNames(t *testing.T) {
 			rules:   []string{RuleRenamed, RuleRenamed, RuleRenamed, RuleRenamed},
 		},
 		"pages not there": {
-			reason: "names of pages that this form does not have are kept free all the same, so that a name depends on the definition alone",
+			reason: "Names of pages that this form does not have are reserved too, so that a name depends only on the definition.",
 			spec: `
 				type: object
 				properties:
@@ -108,7 +108,7 @@ func TestNames(t *testing.T) {
 			rules:  []string{RuleRenamed, RuleRenamed, RuleRenamed},
 		},
 		"taken": {
-			reason: "spec_name beside name: both keep apart",
+			reason: "spec_name and name stay different fields.",
 			spec: `
 				type: object
 				properties:
@@ -127,7 +127,7 @@ func TestNames(t *testing.T) {
 			rules:  []string{RuleRenamed},
 		},
 		"odd": {
-			reason: "names with dashes, dots, quotes, braces, line breaks, unicode, digits, and words of the template language",
+			reason: "Names may contain dashes, dots, quotes, braces, line breaks, Unicode, digits, and keywords of the template language.",
 			spec: `
 				type: object
 				properties:
@@ -171,7 +171,7 @@ func TestNames(t *testing.T) {
 func TestTitles(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"from the schema": {
-			reason: "title: from the schema; else the key, humanised; items and map values have none of their own",
+			reason: "The title comes from the schema, or else from the key; items and map values have no title.",
 			spec: `
 				type: object
 				properties:
@@ -191,30 +191,30 @@ func TestTitles(t *testing.T) {
 		},
 	})
 	cases := map[string]struct{ reason, in, want string }{
-		"camel":         {"a change of case begins a word", "storageClass", "Storage Class"},
-		"acronym":       {"an acronym stays whole", "storageGB", "Storage GB"},
-		"two acronyms":  {"the first may be written small", "dbURL", "DB URL"},
-		"brand":         {"a brand stays whole", "PostgreSQLDatabase", "PostgreSQL Database"},
-		"small brand":   {"even written small", "postgresql", "PostgreSQL"},
-		"before word":   {"an acronym ends before a word", "VPCName", "VPC Name"},
-		"plural":        {"the plural of an acronym is one word", "subnetIDs", "Subnet IDs"},
-		"small plural":  {"even written small", "subnetIds", "Subnet IDs"},
-		"dashes":        {"separators are spaces", "multi-az_mode.x", "Multi AZ Mode X"},
-		"kind":          {"kinds of definitions too", "XSQLInstance", "XSQL Instance"},
-		"digits":        {"digits stay with their word", "ipv4Cidr", "IPv4 CIDR"},
-		"s3":            {"even at the beginning", "s3Bucket", "S3 Bucket"},
-		"k8s":           {"and inside", "k8sVersion", "K8s Version"},
-		"one letter":    {"one letter is a word", "a", "A"},
-		"unicode":       {"other letters are kept", "größeGB", "Größe GB"},
-		"only marks":    {"what has no letters stays as it is", "--", "--"},
-		"github":        {"a brand taken apart at its capitals is put together", "gitHubRepo", "GitHub Repo"},
-		"not a brand":   {"a word that only looks like an acronym", "ios", "Ios"},
-		"long acronyms": {"a run of capitals", "enableHTTPSOnly", "Enable HTTPS Only"},
+		"camel":         {"A change of case starts a new word.", "storageClass", "Storage Class"},
+		"acronym":       {"An acronym is one word.", "storageGB", "Storage GB"},
+		"two acronyms":  {"An acronym may be in lower case.", "dbURL", "DB URL"},
+		"brand":         {"A brand name is one word.", "PostgreSQLDatabase", "PostgreSQL Database"},
+		"small brand":   {"A brand name may be in lower case.", "postgresql", "PostgreSQL"},
+		"before word":   {"An acronym ends before a capitalized word.", "VPCName", "VPC Name"},
+		"plural":        {"The plural of an acronym is one word.", "subnetIDs", "Subnet IDs"},
+		"small plural":  {"A brand name may be in lower case.", "subnetIds", "Subnet IDs"},
+		"dashes":        {"Separators become spaces.", "multi-az_mode.x", "Multi AZ Mode X"},
+		"kind":          {"Kinds of definitions are split in the same way.", "XSQLInstance", "XSQL Instance"},
+		"digits":        {"Digits stay with their word.", "ipv4Cidr", "IPv4 CIDR"},
+		"s3":            {"An acronym with a digit is recognized at the beginning.", "s3Bucket", "S3 Bucket"},
+		"k8s":           {"An acronym may have a digit inside.", "k8sVersion", "K8s Version"},
+		"one letter":    {"A single letter is a word.", "a", "A"},
+		"unicode":       {"Non-ASCII letters are kept.", "größeGB", "Größe GB"},
+		"only marks":    {"A name without letters is unchanged.", "--", "--"},
+		"github":        {"A brand name that was split at its capitals is joined.", "gitHubRepo", "GitHub Repo"},
+		"not a brand":   {"A word that only looks like an acronym is not one.", "ios", "Ios"},
+		"long acronyms": {"A run of capitals is split before the last word.", "enableHTTPSOnly", "Enable HTTPS Only"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if got := Humanise(tc.in); got != tc.want {
-				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+				t.Errorf("%s\ngot %q, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}

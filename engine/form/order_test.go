@@ -19,32 +19,32 @@ func TestOrder(t *testing.T) {
 		want   []string
 	}{
 		"by name": {
-			"the last rule is the name",
+			"Fields are sorted by name last.",
 			`{properties: {c: {type: string}, a: {type: string}, b: {type: string}}}`,
 			[]string{"a", "b", "c"},
 		},
 		"required": {
-			"required fields come before others",
+			"Required fields come before others.",
 			`{required: [c, b], properties: {a: {type: string}, b: {type: string}, c: {type: string}}}`,
 			[]string{"b", "c", "a"},
 		},
 		"x-ui-order": {
-			"x-ui-order comes before all else",
+			"x-ui-order comes before all other rules.",
 			`{required: [c], properties: {a: {type: string}, b: {type: string, x-ui-order: 10}, c: {type: string}, d: {type: string, x-ui-order: 9}, e: {type: string, x-ui-order: -1}}}`,
 			[]string{"e", "d", "b", "c", "a"},
 		},
 		"same order": {
-			"fields of the same x-ui-order are in the order of the other rules",
+			"Fields of the same x-ui-order are sorted by the other rules.",
 			`{required: [c], properties: {a: {type: string, x-ui-order: 1}, b: {type: string, x-ui-order: 1}, c: {type: string, x-ui-order: 1}}}`,
 			[]string{"c", "a", "b"},
 		},
 		"advanced": {
-			"advanced fields come last, in the same order among themselves",
+			"Advanced fields come last, sorted by the same rules.",
 			`{required: [a], properties: {a: {type: string, x-ui-advanced: true}, b: {type: string, x-ui-advanced: true, x-ui-order: 0}, c: {type: string}}}`,
 			[]string{"c", "b", "a"},
 		},
 		"as text": {
-			"an order that a cluster kept as text counts too",
+			"An x-ui-order that a cluster returns as a string is used too.",
 			`{properties: {a: {type: string}, b: {type: string, x-ui-order: "1"}}}`,
 			[]string{"b", "a"},
 		},
@@ -57,7 +57,7 @@ func TestOrder(t *testing.T) {
 				got = append(got, p.Key)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -136,9 +136,9 @@ func TestDepth(t *testing.T) {
 		yaml  int
 		rules []string
 	}{
-		"deepest":  {"depth 12 is shown in full", 12, 0, nil},
-		"too deep": {"depth beyond 12: the deepest parts become YAML text areas, and a finding", 13, 12, []string{RuleDeep}},
-		"deeper":   {"however deep it goes", 40, 12, []string{RuleDeep}},
+		"deepest":  {"A depth of 12 is shown in full.", 12, 0, nil},
+		"too deep": {"Beyond depth 12 the deepest parts become YAML text areas, with a finding.", 13, 12, []string{RuleDeep}},
+		"deeper":   {"The limit holds at any depth.", 40, 12, []string{RuleDeep}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -156,15 +156,15 @@ func TestDepth(t *testing.T) {
 				}
 			}
 			if got != tc.yaml {
-				t.Errorf("%s: YAML text is at level %d, want %d", tc.reason, got, tc.yaml)
+				t.Errorf("%s\nYAML text is at level %d, want %d", tc.reason, got, tc.yaml)
 			}
 			if tc.yaml > 0 {
 				if diff := cmp.Diff([]string{fmt.Sprintf("l%d", tc.yaml+1)}, at.Get("required").Strings()); diff != "" {
-					t.Errorf("%s: required fields at that level: -want +got:\n%s", tc.reason, diff)
+					t.Errorf("%s\nrequired fields at that level: -want +got:\n%s", tc.reason, diff)
 				}
 			}
 			if diff := cmp.Diff(tc.rules, rulesOf(f.Form)); diff != "" {
-				t.Errorf("%s: findings: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nfindings: -want +got:\n%s", tc.reason, diff)
 			}
 			value := `text`
 			for i := tc.depth; i > 0; i-- {
@@ -195,21 +195,21 @@ func TestManyProperties(t *testing.T) {
 		yaml          bool
 		rules         []string
 	}{
-		"fits":     {"up to 2,000 properties are shown", 20, 98, false, nil},
-		"too many": {"more than 2,000 properties: the deepest parts become YAML text areas, and a finding", 20, 100, true, []string{RuleDeep}},
+		"fits":     {"Up to 2,000 properties are shown.", 20, 98, false, nil},
+		"too many": {"Beyond 2,000 properties the deepest parts become YAML text areas, with a finding.", 20, 100, true, []string{RuleDeep}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			f := compileSpec(t, modern, wide(tc.fields, tc.inner), Options{})
 			item := f.Pages.Items[1].Get("properties", "f0000", "properties", "a")
 			if item == nil {
-				t.Fatalf("%s: form has fewer properties than allowed", tc.reason)
+				t.Fatalf("%s\nform has fewer properties than allowed", tc.reason)
 			}
 			if got := strings.Contains(text(item), FieldYAML); got != tc.yaml {
-				t.Errorf("%s: YAML text: %v", tc.reason, got)
+				t.Errorf("%s\nYAML text: %v", tc.reason, got)
 			}
 			if diff := cmp.Diff(tc.rules, rulesOf(f.Form)); diff != "" {
-				t.Errorf("%s: findings: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nfindings: -want +got:\n%s", tc.reason, diff)
 			}
 			checkFilled(t, tc.reason, f, `{f0001: {a: [{x1: y}]}}`, `{f0001: {a: [{x1: y}]}}`)
 		})
@@ -229,13 +229,13 @@ func TestWide(t *testing.T) {
 		values string
 	}{
 		"spec": {
-			"spec itself has too many properties: all of it is YAML text",
+			"A spec with too many properties becomes a YAML text area.",
 			tree.Obj(tree.F("properties", wide)),
 			`{required: [spec], properties: {spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, default: {}, additionalProperties: true, ui:field: YamlText}}}`,
 			`{spec: {f0001: x}}`,
 		},
 		"wrapper": {
-			"a wrapper has too many properties: it is YAML text, and no wrapper",
+			"A wrapper with too many properties becomes a YAML text area and is not unwrapped.",
 			tree.Obj(tree.F("properties", tree.Obj(tree.F("parameters", tree.Obj(tree.F("required", tree.Strs([]string{"f0001"})), tree.F("properties", wide)))))),
 			`{properties: {parameters: {title: Parameters, type: object, required: [f0001], additionalProperties: true, ui:field: YamlText}}}`,
 			`{parameters: {f0001: x}}`,
@@ -246,13 +246,13 @@ func TestWide(t *testing.T) {
 			d, v := define(t, modern, object(tc.spec))
 			f := check(t, Compile(d, v, Options{}))
 			if diff := cmp.Diff(text(yaml(t, tc.page)), kindPage(f.Form)); diff != "" {
-				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff([]string{RuleDeep}, rulesOf(f.Form)); diff != "" {
-				t.Errorf("%s: findings: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nfindings: -want +got:\n%s", tc.reason, diff)
 			}
 			if err := f.validate(withMetadata(yaml(t, tc.values))); err != nil {
-				t.Errorf("%s: %v", tc.reason, err)
+				t.Errorf("%s\n%v", tc.reason, err)
 			}
 		})
 	}
@@ -275,24 +275,24 @@ func TestHostile(t *testing.T) {
 		reason string
 		spec   *tree.Node
 	}{
-		"properties":  {"properties, all of them required", tree.Obj(tree.F("required", list), tree.F("properties", props))},
-		"nested":      {"properties of a property", tree.Obj(tree.F("properties", tree.Obj(tree.F("a", tree.Obj(tree.F("required", list), tree.F("properties", props))), tree.F("b", empty))))},
-		"required":    {"required fields that are not there", tree.Obj(tree.F("required", list), tree.F("properties", few()))},
-		"choices":     {"choices that are not there", tree.Obj(tree.F("oneOf", branches), tree.F("properties", few()))},
-		"conditions":  {"conditions on properties", tree.Obj(tree.F("allOf", tree.Arr(tree.Obj(tree.F("required", list), tree.F("properties", props)))), tree.F("properties", few()))},
-		"enum":        {"values", tree.Obj(tree.F("properties", tree.Obj(tree.F("a", tree.Obj(tree.F("enum", list))))))},
-		"free":        {"required fields of a free object", tree.Obj(tree.F("properties", tree.Obj(tree.F("a", tree.Obj(tree.F("type", tree.Str("object")), tree.F("required", list))))))},
-		"description": {"a description without end", tree.Obj(tree.F("description", tree.Str(strings.Repeat("e.g. a", n))), tree.F("properties", few()))},
+		"properties":  {"The schema has many required properties.", tree.Obj(tree.F("required", list), tree.F("properties", props))},
+		"nested":      {"A property has many properties.", tree.Obj(tree.F("properties", tree.Obj(tree.F("a", tree.Obj(tree.F("required", list), tree.F("properties", props))), tree.F("b", empty))))},
+		"required":    {"The schema requires many fields that do not exist.", tree.Obj(tree.F("required", list), tree.F("properties", few()))},
+		"choices":     {"The schema has many choices of fields that do not exist.", tree.Obj(tree.F("oneOf", branches), tree.F("properties", few()))},
+		"conditions":  {"The schema has many conditions on properties.", tree.Obj(tree.F("allOf", tree.Arr(tree.Obj(tree.F("required", list), tree.F("properties", props)))), tree.F("properties", few()))},
+		"enum":        {"An enum has many values.", tree.Obj(tree.F("properties", tree.Obj(tree.F("a", tree.Obj(tree.F("enum", list))))))},
+		"free":        {"A free object requires many fields.", tree.Obj(tree.F("properties", tree.Obj(tree.F("a", tree.Obj(tree.F("type", tree.Str("object")), tree.F("required", list))))))},
+		"description": {"A description is very long.", tree.Obj(tree.F("description", tree.Str(strings.Repeat("e.g. a", n))), tree.F("properties", few()))},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			f := formOf(modern, object(tc.spec), Options{})
 			if took := time.Since(start); took > 20*time.Second {
-				t.Errorf("%s: took %v", tc.reason, took)
+				t.Errorf("%s\ntook %v", tc.reason, took)
 			}
 			if len(f.Findings) > maxFindings+1 {
-				t.Errorf("%s: %d findings", tc.reason, len(f.Findings))
+				t.Errorf("%s\n%d findings", tc.reason, len(f.Findings))
 			}
 		})
 	}

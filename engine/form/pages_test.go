@@ -22,7 +22,7 @@ func TestMetadata(t *testing.T) {
 		refused  []string
 	}{
 		"modern": {
-			reason: "Metadata: name, namespace, owner; v2 is Namespaced unless it says otherwise",
+			reason: "The metadata page asks for name, namespace and owner; v2 is Namespaced by default.",
 			kind:   modern,
 			opts:   Options{Namespace: "team-a"},
 			page: `{title: Metadata, required: [name, namespace], properties: {name: ` + name + `,
@@ -35,7 +35,7 @@ func TestMetadata(t *testing.T) {
 				`{name: "", namespace: prod}`, `{name: db, namespace: "a b"}`, `{name: aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg, namespace: prod}`},
 		},
 		"cluster": {
-			reason:   "a Cluster-scoped form has no namespace field and the manifest no namespace",
+			reason:   "A Cluster-scoped form has no namespace field, and the manifest has no namespace.",
 			kind:     modernCluster,
 			opts:     Options{Namespace: "team-a"},
 			page:     `{title: Metadata, required: [name], properties: {name: ` + name + `, owner: ` + owner + `}}`,
@@ -43,7 +43,7 @@ func TestMetadata(t *testing.T) {
 			manifest: `{apiVersion: example.org/v1, kind: Widget, metadata: {name: db, annotations: {}}, spec: {}}`,
 		},
 		"claim": {
-			reason: "v1 with a claim: the form makes the claim, which is namespaced",
+			reason: "v1 with a claim: the form creates the claim, which is namespaced.",
 			kind:   legacyClaim,
 			page: `{title: Metadata, required: [name, namespace], properties: {name: ` + name + `,
 				namespace: {title: Namespace, description: Namespace the Widget is created in, type: string, maxLength: 63,
@@ -56,12 +56,12 @@ func TestMetadata(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := compileSpec(t, tc.kind, sized, tc.opts)
 			if diff := cmp.Diff(text(yaml(t, flat(tc.page))), text(f.Pages.Items[0])); diff != "" {
-				t.Errorf("%s: page: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\npage: -want +got:\n%s", tc.reason, diff)
 			}
 			checkManifest(t, tc.reason, f, tc.values, tc.manifest)
 			for _, refused := range tc.refused {
 				if err := f.validate(yaml(t, refused)); err == nil {
-					t.Errorf("%s: pages accept %s", tc.reason, refused)
+					t.Errorf("%s\npages accept %s", tc.reason, refused)
 				}
 			}
 		})
@@ -71,10 +71,10 @@ func TestMetadata(t *testing.T) {
 func checkManifest(t *testing.T, reason string, f *checked, values, manifest string) {
 	t.Helper()
 	if err := f.validate(yaml(t, values)); err != nil {
-		t.Errorf("%s: %v", reason, err)
+		t.Errorf("%s\n%v", reason, err)
 	}
 	if diff := cmp.Diff(text(yaml(t, flat(manifest))), text(rendered(t, f.Form, yaml(t, values)))); diff != "" {
-		t.Errorf("%s: manifest: -want +got:\n%s", reason, diff)
+		t.Errorf("%s\nmanifest: -want +got:\n%s", reason, diff)
 	}
 }
 
@@ -96,27 +96,27 @@ func TestTarget(t *testing.T) {
 		want       string
 		namespaced bool
 	}{
-		"composite":      {"v1 without a claim: the composite, cluster-scoped", legacy, "XWidget", false},
-		"claim":          {"v1 with a claim: the claim, namespaced", legacyClaim, "Widget", true},
-		"legacy":         {"LegacyCluster behaves like v1", modernLegacy, "Widget", true},
-		"modern":         {"v2: Namespaced by default", modern, "Widget", true},
-		"modern cluster": {"v2: Cluster where it says so", modernCluster, "Widget", false},
+		"composite":      {"v1 without a claim: the form creates the composite, which is cluster-scoped.", legacy, "XWidget", false},
+		"claim":          {"v1 with a claim: the claim is namespaced.", legacyClaim, "Widget", true},
+		"legacy":         {"LegacyCluster works like v1.", modernLegacy, "Widget", true},
+		"modern":         {"v2 is Namespaced by default.", modern, "Widget", true},
+		"modern cluster": {"v2 can be Cluster-scoped.", modernCluster, "Widget", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			f := compileSpec(t, tc.kind, sized, Options{})
 			manifest := rendered(t, f.Form, withMetadata(nil))
 			if got := manifest.Get("kind").Str(); got != tc.want {
-				t.Errorf("%s: kind %q, want %q", tc.reason, got, tc.want)
+				t.Errorf("%s\nkind %q, want %q", tc.reason, got, tc.want)
 			}
 			if got := f.Pages.Items[1].Get("title").Str(); got != tc.want {
-				t.Errorf("%s: page %q, want %q", tc.reason, got, tc.want)
+				t.Errorf("%s\npage %q, want %q", tc.reason, got, tc.want)
 			}
 			if got := manifest.Get("metadata").Has("namespace"); got != tc.namespaced {
-				t.Errorf("%s: manifest has a namespace: %v", tc.reason, got)
+				t.Errorf("%s\nmanifest has a namespace: %v", tc.reason, got)
 			}
 			if got := f.Pages.Items[0].Get("properties").Has("namespace"); got != tc.namespaced {
-				t.Errorf("%s: page has a namespace: %v", tc.reason, got)
+				t.Errorf("%s\npage has a namespace: %v", tc.reason, got)
 			}
 		})
 	}
@@ -125,30 +125,30 @@ func TestTarget(t *testing.T) {
 func TestOpenSpec(t *testing.T) {
 	const page = `{required: [spec], properties: {spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, default: {}, additionalProperties: true, "ui:field": YamlText}}}`
 	cases := map[string]struct{ reason, schema, page string }{
-		"no schema":         {"no schema: one YAML text area, and a finding", ``, page},
-		"no spec":           {"no spec in the schema", `{type: object, properties: {status: {type: object}}}`, page},
-		"preserve at root":  {"preserve-unknown-fields at the root", `{type: object, x-kubernetes-preserve-unknown-fields: true}`, page},
-		"root and spec":     {"preserve-unknown-fields at the root, and a spec without fields", `{x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object, properties: {}}}}`, page},
-		"preserve":          {"preserve-unknown-fields in spec", `{properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`, page},
-		"typed spec":        {"a spec that says nothing but its type", `{properties: {spec: {type: object}}}`, page},
-		"map":               {"a spec that is a map", `{properties: {spec: {type: object, additionalProperties: {type: string}}}}`, page},
-		"spec is no schema": {"a spec that is not a schema", `{properties: {spec: text}}`, page},
-		"properties":        {"properties that are none", `{properties: {spec: {type: object, properties: [a, b]}}}`, page},
-		"described":         {"a spec without fields may still say what it is", `{properties: {spec: {description: Anything goes. Really.}}}`, `{description: Anything goes., ` + page[1:]},
+		"no schema":         {"Without a schema the form has one YAML text area, and a finding.", ``, page},
+		"no spec":           {"The schema may have no spec.", `{type: object, properties: {status: {type: object}}}`, page},
+		"preserve at root":  {"The root may preserve unknown fields.", `{type: object, x-kubernetes-preserve-unknown-fields: true}`, page},
+		"root and spec":     {"The root may preserve unknown fields while spec has no fields.", `{x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object, properties: {}}}}`, page},
+		"preserve":          {"The spec may preserve unknown fields.", `{properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`, page},
+		"typed spec":        {"The spec may have only a type.", `{properties: {spec: {type: object}}}`, page},
+		"map":               {"The spec may be a map.", `{properties: {spec: {type: object, additionalProperties: {type: string}}}}`, page},
+		"spec is no schema": {"The spec may be something other than a schema.", `{properties: {spec: text}}`, page},
+		"properties":        {"The properties may be invalid.", `{properties: {spec: {type: object, properties: [a, b]}}}`, page},
+		"described":         {"A spec without fields may have a description.", `{properties: {spec: {description: Anything goes. Really.}}}`, `{description: Anything goes., ` + page[1:]},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d, v := define(t, modern, yaml(t, tc.schema))
 			f := check(t, Compile(d, v, Options{Compositions: []string{"a", "b"}}))
 			if diff := cmp.Diff(text(yaml(t, tc.page)), kindPage(f.Form)); diff != "" {
-				t.Errorf("%s: page: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\npage: -want +got:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff([]string{RuleNoSpec}, rulesOf(f.Form)); diff != "" {
-				t.Errorf("%s: findings: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nfindings: -want +got:\n%s", tc.reason, diff)
 			}
 			checkFilled(t, tc.reason, f, `{spec: {any: [1], other: {x: null}}}`, `{any: [1], other: {x: null}}`)
 			if rendered(t, f.Form, withMetadata(nil)).Has("spec") {
-				t.Errorf("%s: spec left empty is not absent", tc.reason)
+				t.Errorf("%s\nspec left empty is not absent", tc.reason)
 			}
 		})
 	}
@@ -157,7 +157,7 @@ func TestOpenSpec(t *testing.T) {
 func TestOpenFields(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"declared and open": {
-			reason: "a spec that takes more than it declares is one object, with a place for what it does not declare, and is reported",
+			reason: "A spec that accepts undeclared fields is one object with a field for them, and is reported.",
 			spec:   `{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {size: {type: integer}}}`,
 			page: `
 				required: [spec]

@@ -32,12 +32,12 @@ func TestRules(t *testing.T) {
 			try := func(reason string, f *checked) {
 				for _, values := range tc.taken {
 					if err := f.validate(withMetadata(yaml(t, values))); err != nil {
-						t.Errorf("%s, %s: %s: %v", tc.reason, reason, values, err)
+						t.Errorf("%s\n%s: %s: %v", tc.reason, reason, values, err)
 					}
 				}
 				for _, values := range tc.refused {
 					if err := f.validate(withMetadata(yaml(t, values))); err == nil {
-						t.Errorf("%s, %s: %s was accepted", tc.reason, reason, values)
+						t.Errorf("%s\n%s: %s was accepted", tc.reason, reason, values)
 					}
 				}
 			}

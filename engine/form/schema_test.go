@@ -5,7 +5,7 @@ import "testing"
 func TestRequired(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"top level": {
-			reason: "required, at every level: kept, at that level; optional fields left empty are absent",
+			reason: "Required is kept at its level; optional fields that are left empty are absent.",
 			spec: `
 				type: object
 				required: [size, region]
@@ -25,7 +25,7 @@ func TestRequired(t *testing.T) {
 			refused: []string{`{region: eu}`, `{}`},
 		},
 		"nested": {
-			reason: "required, at every level: in objects, items and map values",
+			reason: "Required is kept in objects, items and map values.",
 			spec: `
 				type: object
 				properties:
@@ -43,7 +43,7 @@ func TestRequired(t *testing.T) {
 			refused: []string{`{disk: {kind: ssd}}`, `{users: [{}]}`, `{zones: {a: {}}}`},
 		},
 		"optional object": {
-			reason: "an optional object with a required field can be left out as a whole",
+			reason: "An optional object with a required field can be left out as a whole.",
 			spec: `
 				type: object
 				properties:
@@ -58,7 +58,7 @@ func TestRequired(t *testing.T) {
 			values: `{size: 1}`,
 		},
 		"undeclared": {
-			reason: "a required field that is not declared cannot be filled, and is reported",
+			reason: "A required field that is not declared cannot be filled in, and is reported.",
 			spec: `
 				type: object
 				required: [ghost, size, size]
@@ -78,7 +78,7 @@ func TestRequired(t *testing.T) {
 func TestEnum(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"strings": {
-			reason: "enum of strings, the empty string among them: exact values",
+			reason: "An enum of strings keeps its exact values, including the empty string.",
 			spec: `
 				type: object
 				properties:
@@ -92,7 +92,7 @@ func TestEnum(t *testing.T) {
 			refused: []string{`{tier: 1}`, `{tier: true}`, `{tier: null}`},
 		},
 		"numbers": {
-			reason: "enum of numbers: exact types",
+			reason: "An enum of numbers keeps its exact types.",
 			spec: `
 				type: object
 				properties:
@@ -108,7 +108,7 @@ func TestEnum(t *testing.T) {
 			refused: []string{`{count: "0"}`, `{count: 2}`, `{ratio: "0.5"}`},
 		},
 		"null": {
-			reason: "enum with null: null is one of the choices",
+			reason: "An enum with null offers null as a choice.",
 			spec: `
 				type: object
 				properties:
@@ -124,7 +124,7 @@ func TestEnum(t *testing.T) {
 			refused: []string{`{tier: "null"}`, `{only: ""}`},
 		},
 		"mixed": {
-			reason: "enum of mixed types: exact values, exact types, and no type of its own",
+			reason: "An enum of mixed types keeps its exact values and types, and has no type.",
 			spec: `
 				type: object
 				properties:
@@ -140,7 +140,7 @@ func TestEnum(t *testing.T) {
 			refused: []string{`{any: "1"}`, `{any: false}`, `{same: 1}`},
 		},
 		"nullable": {
-			reason: "nullable, with enum too: null is accepted beside the enum's values",
+			reason: "A nullable field accepts null in addition to the values of its enum.",
 			spec: `
 				type: object
 				properties:
@@ -154,7 +154,7 @@ func TestEnum(t *testing.T) {
 			refused: []string{`{tier: c}`},
 		},
 		"twice": {
-			reason: "a value written twice is one choice: twice it would spoil the page",
+			reason: "A duplicate enum value is offered once, because duplicates make the page invalid.",
 			spec: `
 				type: object
 				properties:
@@ -169,7 +169,7 @@ func TestEnum(t *testing.T) {
 			values: `{a: x, b: {p: 1, q: 2}}`,
 		},
 		"in items": {
-			reason: "enum in items and map values is as exact as elsewhere",
+			reason: "Enums in items and map values are exact too.",
 			spec: `
 				type: object
 				properties:
@@ -190,7 +190,7 @@ func TestEnum(t *testing.T) {
 func TestDefault(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"falsy": {
-			reason: `default false, 0, "", [], {}: kept exactly`,
+			reason: `The defaults false, 0, "", [] and {} are kept exactly.`,
 			spec: `
 				type: object
 				properties:
@@ -213,7 +213,7 @@ func TestDefault(t *testing.T) {
 			values: `{count: 0, labels: {}, list: [], "on": false, ratio: 0, text: ""}`,
 		},
 		"nested": {
-			reason: "default of objects and arrays: kept exactly, keys in order",
+			reason: "Defaults of objects and arrays are kept exactly, with their keys in order.",
 			spec: `
 				type: object
 				properties:
@@ -231,7 +231,7 @@ func TestDefault(t *testing.T) {
 			`,
 		},
 		"null": {
-			reason: "default null is a default only where null is a value",
+			reason: "A null default is kept only in nullable fields.",
 			spec: `
 				type: object
 				properties:
@@ -245,7 +245,7 @@ func TestDefault(t *testing.T) {
 			`,
 		},
 		"free": {
-			reason: "default of a field without a form of its own: kept exactly",
+			reason: "The default of a field that is shown as YAML is kept exactly.",
 			spec: `
 				type: object
 				properties:
@@ -262,7 +262,7 @@ func TestDefault(t *testing.T) {
 			values: `{any: [1], open: {b: null}, port: http}`,
 		},
 		"switch": {
-			reason: "a switch whose default is false and a required sibling: the form can be submitted with either answer",
+			reason: "A form with a switch that is off by default and a required sibling can be submitted with the switch on or off.",
 			spec: `
 				type: object
 				required: [enabled, size]
@@ -284,7 +284,7 @@ func TestDefault(t *testing.T) {
 func TestConstraints(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"numbers": {
-			reason: "minimum: 0, maximum, multipleOf: kept; exclusive bounds are bounds themselves in a form",
+			reason: "minimum, maximum and multipleOf are kept; exclusive bounds become numbers.",
 			spec: `
 				type: object
 				properties:
@@ -306,7 +306,7 @@ func TestConstraints(t *testing.T) {
 			refused: []string{`{a: -1}`, `{a: 11}`, `{b: 0}`, `{b: 1}`, `{c: 3}`, `{e: 0.7}`, `{a: 1.5}`},
 		},
 		"text": {
-			reason: "minLength, maxLength, pattern: kept",
+			reason: "minLength, maxLength and pattern are kept.",
 			spec: `
 				type: object
 				properties:
@@ -322,7 +322,7 @@ func TestConstraints(t *testing.T) {
 			refused: []string{`{a: abcd}`, `{a: A}`, `{b: ""}`},
 		},
 		"lists and maps": {
-			reason: "minItems, maxItems, uniqueItems, minProperties, maxProperties: kept; a set has nothing twice",
+			reason: "minItems, maxItems, uniqueItems, minProperties and maxProperties are kept; a set has unique items.",
 			spec: `
 				type: object
 				properties:
@@ -346,7 +346,7 @@ func TestConstraints(t *testing.T) {
 			refused: []string{`{a: [x, x]}`, `{s: [x, x]}`, `{a: [x, y, z]}`, `{b: []}`, `{c: {}}`, `{c: {a: a, b: b, c: c}}`, `{d: {}}`, `{e: {}}`},
 		},
 		"formats": {
-			reason: "format: kept where a browser means the same; an unknown one is dropped from the form",
+			reason: "A format is kept if browsers support it; an unknown one is left out.",
 			spec: `
 				type: object
 				properties:
@@ -368,7 +368,7 @@ func TestConstraints(t *testing.T) {
 			refused: []string{`{a: yesterday}`, `{e: 10.0.0}`},
 		},
 		"nonsense": {
-			reason: "a constraint that is not what it must be would spoil the whole page, and is left out",
+			reason: "An invalid constraint would make the whole page invalid, and is left out.",
 			spec: `
 				type: object
 				properties:

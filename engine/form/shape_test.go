@@ -5,7 +5,7 @@ import "testing"
 func TestShapes(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"nested": {
-			reason: "nested object: full recursion, no child lost",
+			reason: "Nested objects keep all children.",
 			spec: `
 				type: object
 				properties:
@@ -25,7 +25,7 @@ func TestShapes(t *testing.T) {
 			values: `{net: {dns: {ttl: 5}}}`,
 		},
 		"arrays": {
-			reason: "array, array of objects, array of arrays: full recursion",
+			reason: "Arrays of objects and of arrays keep all children.",
 			spec: `
 				type: object
 				properties:
@@ -46,7 +46,7 @@ func TestShapes(t *testing.T) {
 			refused: []string{`{grid: [[1]]}`, `{grid: [[[null]]]}`, `{tags: [null]}`, `{ports: [null]}`},
 		},
 		"maps": {
-			reason: "map of scalars, of objects, of arrays, of maps: additionalProperties",
+			reason: "Maps of scalars, objects, arrays and maps become additionalProperties.",
 			spec: `
 				type: object
 				properties:
@@ -66,7 +66,7 @@ func TestShapes(t *testing.T) {
 			refused: []string{`{arrays: {a: [x]}}`, `{maps: {a: {x: 1}}}`, `{scalars: {a: 1}}`},
 		},
 		"inferred": {
-			reason: "a schema that does not say its type has the one its keywords imply",
+			reason: "A schema without a type has the type that its keywords imply.",
 			spec: `
 				properties:
 				  a: {properties: {x: {type: string}}}
@@ -83,7 +83,7 @@ func TestShapes(t *testing.T) {
 			refused: []string{`{a: text}`, `{b: text}`, `{c: text}`},
 		},
 		"free objects": {
-			reason: "object with no properties; preserve-unknown, typed or not: YAML text that becomes an object",
+			reason: "An object without properties, or one that preserves unknown fields, becomes YAML text that is parsed into an object.",
 			spec: `
 				type: object
 				properties:
@@ -107,7 +107,7 @@ func TestShapes(t *testing.T) {
 			refused: []string{`{bare: text}`, `{open: "a: 1"}`, `{empty: {}}`, `{bool: []}`},
 		},
 		"declared and open": {
-			reason: "preserve-unknown beside declared fields: the declared ones are asked, others are not refused",
+			reason: "An object that preserves unknown fields beside declared ones asks for the declared ones and accepts others.",
 			spec: `
 				type: object
 				properties:
@@ -122,7 +122,7 @@ func TestShapes(t *testing.T) {
 			values: `{helm: {chart: x, values: {a: 1}}}`,
 		},
 		"free arrays": {
-			reason: "array without items: YAML text that becomes an array",
+			reason: "An array without items becomes YAML text that is parsed into an array.",
 			spec: `
 				type: object
 				properties:
@@ -140,7 +140,7 @@ func TestShapes(t *testing.T) {
 			refused: []string{`{any: []}`, `{any: text}`},
 		},
 		"unknown": {
-			reason: "a property that says nothing may be anything, null included",
+			reason: "A property with an empty schema accepts any value, including null.",
 			spec: `
 				type: object
 				properties:
@@ -162,7 +162,7 @@ func TestShapes(t *testing.T) {
 func TestIntOrString(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"plain": {
-			reason: "x-kubernetes-int-or-string: anyOf integer, string",
+			reason: "x-kubernetes-int-or-string becomes anyOf integer and string.",
 			spec: `
 				type: object
 				properties:
@@ -180,7 +180,7 @@ func TestIntOrString(t *testing.T) {
 			refused: []string{`{a: true}`, `{a: 1.5}`, `{b: x}`, `{b: 0}`, `{c: 2}`},
 		},
 		"inside": {
-			reason: "x-kubernetes-int-or-string in items and map values",
+			reason: "x-kubernetes-int-or-string works in items and map values.",
 			spec: `
 				type: object
 				properties:
@@ -201,7 +201,7 @@ func TestIntOrString(t *testing.T) {
 func TestNullable(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"every type": {
-			reason: "nullable: accepts null without changing the widget",
+			reason: "A nullable field accepts null without changing the widget.",
 			spec: `
 				type: object
 				properties:
@@ -229,7 +229,7 @@ func TestNullable(t *testing.T) {
 			refused: []string{`{strict: null}`, `{string: b}`, `{integer: 0}`},
 		},
 		"values": {
-			reason: "nullable items and values may be null one by one",
+			reason: "Each nullable item or value may be null.",
 			spec: `
 				type: object
 				properties:
@@ -244,7 +244,7 @@ func TestNullable(t *testing.T) {
 			values: `{array: [null, a], map: {a: null, b: 1.5}}`,
 		},
 		"wrapper": {
-			reason: "a lone wrapper that may be null is a field, not a wrapper",
+			reason: "A nullable wrapper is shown as a field and not unwrapped.",
 			spec: `
 				type: object
 				properties:

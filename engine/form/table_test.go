@@ -40,16 +40,16 @@ func runForms(t *testing.T, cases map[string]formCase) {
 			}
 			f := compileSpec(t, kind, tc.spec, Options{})
 			if diff := cmp.Diff(text(yaml(t, dedent(tc.page))), kindPage(f.Form)); diff != "" {
-				t.Errorf("%s: page: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\npage: -want +got:\n%s", tc.reason, diff)
 			}
 			checkFilled(t, tc.reason, f, tc.values, tc.want)
 			for _, refused := range tc.refused {
 				if err := f.validate(withMetadata(yaml(t, dedent(refused)))); err == nil {
-					t.Errorf("%s: pages accept %s", tc.reason, refused)
+					t.Errorf("%s\npages accept %s", tc.reason, refused)
 				}
 			}
 			if diff := cmp.Diff(tc.rules, rulesOf(f.Form)); diff != "" {
-				t.Errorf("%s: findings: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nfindings: -want +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -71,7 +71,7 @@ func checkFilled(t *testing.T, reason string, f *checked, values, want string) {
 	t.Helper()
 	filled := withMetadata(yaml(t, dedent(values)))
 	if err := f.validate(filled); err != nil {
-		t.Errorf("%s: %v", reason, err)
+		t.Errorf("%s\n%v", reason, err)
 		return
 	}
 	if want == "" {
@@ -82,12 +82,12 @@ func checkFilled(t *testing.T, reason string, f *checked, values, want string) {
 	}
 	spec := rendered(t, f.Form, filled).Get("spec")
 	if diff := cmp.Diff(normal(yaml(t, dedent(want))), normal(spec)); diff != "" {
-		t.Errorf("%s: spec: -want +got:\n%s", reason, diff)
+		t.Errorf("%s\nspec: -want +got:\n%s", reason, diff)
 	}
 	back := f.Values(spec)
 	for _, field := range filled.Fields {
 		if !isOwn(field.Key) && !field.Value.Equal(back.Get(field.Key)) {
-			t.Errorf("%s: value of %q is lost on the way back", reason, field.Key)
+			t.Errorf("%s\nvalue of %q is lost on the way back", reason, field.Key)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 func TestWrapper(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"required": {
-			reason: "a lone wrapper object is shown without its extra nesting, and put back in the manifest",
+			reason: "A single wrapper object is shown without its nesting, and restored in the manifest.",
 			spec: `
 				type: object
 				required: [parameters]
@@ -30,7 +30,7 @@ func TestWrapper(t *testing.T) {
 			rules:   []string{RuleRenamed},
 		},
 		"optional": {
-			reason: "an optional wrapper is one too; left empty it is an empty object, which is what its own fields say",
+			reason: "An optional wrapper is unwrapped too; left empty it becomes an empty object.",
 			spec: `
 				type: object
 				properties:
@@ -43,7 +43,7 @@ func TestWrapper(t *testing.T) {
 			want: `{parameters: {}}`,
 		},
 		"beside the machinery": {
-			reason: "fields of the machinery do not count as siblings of a wrapper",
+			reason: "Fields of Crossplane do not count as siblings of a wrapper.",
 			kind:   legacyClaim,
 			spec: `
 				type: object
@@ -59,7 +59,7 @@ func TestWrapper(t *testing.T) {
 			want:   `{forProvider: {region: eu}}`,
 		},
 		"once": {
-			reason: "only the outer wrapper is taken off",
+			reason: "Only the outer wrapper is unwrapped.",
 			spec: `
 				type: object
 				properties:
@@ -73,7 +73,7 @@ func TestWrapper(t *testing.T) {
 			want:   `{parameters: {database: {size: 1}}}`,
 		},
 		"two": {
-			reason: "two objects are no wrapper",
+			reason: "Two objects are not a wrapper.",
 			spec: `
 				type: object
 				properties:
@@ -88,7 +88,7 @@ func TestWrapper(t *testing.T) {
 			values: `{a: {x: "1"}}`,
 		},
 		"reference": {
-			reason: "a reference is one thing: left empty it is absent, not empty",
+			reason: "A reference is one field: left empty it is absent, not an empty object.",
 			spec: `
 				type: object
 				properties:
@@ -100,7 +100,7 @@ func TestWrapper(t *testing.T) {
 			`,
 		},
 		"whole default": {
-			reason: "a default as a whole belongs to the whole",
+			reason: "An object with a default is not unwrapped.",
 			spec: `
 				type: object
 				properties:
@@ -112,7 +112,7 @@ func TestWrapper(t *testing.T) {
 			`,
 		},
 		"not a wrapper": {
-			reason: "a map, an open object and one with a field of its own are fields",
+			reason: "A map, an open object and an object with x-ui-field are not unwrapped.",
 			spec: `
 				type: object
 				properties:
@@ -125,7 +125,7 @@ func TestWrapper(t *testing.T) {
 			values: `{parameters: {a: x}}`,
 		},
 		"open": {
-			reason: "an object that takes undeclared fields is a field, or they would have no place",
+			reason: "An object that accepts undeclared fields is not unwrapped, because it needs a field for them.",
 			spec: `
 				type: object
 				properties:
@@ -138,7 +138,7 @@ func TestWrapper(t *testing.T) {
 			values: `{parameters: {size: 1, more: x}}`,
 		},
 		"own field": {
-			reason: "an object whose author chose a field for it is a field",
+			reason: "An object with a custom field is not unwrapped.",
 			spec: `
 				type: object
 				properties:
@@ -156,7 +156,7 @@ func TestWrapper(t *testing.T) {
 func TestInjected(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"legacy": {
-			reason: "fields Crossplane injects: never in the form",
+			reason: "Fields that Crossplane injects are never in the form.",
 			kind:   legacyClaim,
 			spec: `
 				type: object
@@ -187,7 +187,7 @@ func TestInjected(t *testing.T) {
 			rules:  []string{RuleMachinery},
 		},
 		"modern": {
-			reason: "v2 keeps all of it under spec.crossplane; the old names are free",
+			reason: "In v2 all of these fields are under spec.crossplane, and the old names are ordinary fields.",
 			spec: `
 				type: object
 				properties:
@@ -203,13 +203,13 @@ func TestInjected(t *testing.T) {
 			values: `{compositionRef: mine, writeConnectionSecretToRef: {name: x}}`,
 		},
 		"nothing else": {
-			reason: "a spec of injected fields only has nothing to ask",
+			reason: "A spec with only injected fields has no fields in the form.",
 			kind:   legacy,
 			spec:   `{type: object, properties: {compositionRef: {type: object}}}`,
 			page:   `none`,
 		},
 		"declared empty": {
-			reason: "a spec that is declared to have no fields has nothing to ask",
+			reason: "A spec that is declared without fields has no fields in the form.",
 			spec:   `{type: object, properties: {}}`,
 			page:   `none`,
 		},

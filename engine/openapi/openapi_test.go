@@ -21,23 +21,23 @@ func TestPaths(t *testing.T) {
 		component  string
 		namespaced bool
 	}{
-		"namespaced":  {"v2, Namespaced by default: paths with a namespace", modern, "/apis/example.org/v1/namespaces/{namespace}/widgets", []string{"namespace"}, "Widget", true},
-		"cluster":     {"v2, Cluster: cluster-scoped kinds have no namespace in their paths", modernCluster, "/apis/example.org/v1/widgets", nil, "Widget", false},
-		"claim":       {"v1 with a claim: the claim, which is namespaced", legacyClaim, "/apis/example.org/v1/namespaces/{namespace}/widgets", []string{"namespace"}, "Widget", true},
-		"composite":   {"v1 without a claim: the composite, cluster-scoped", legacy, "/apis/example.org/v1/xwidgets", nil, "XWidget", false},
-		"no plural":   {"a plural that is missing is made of the kind", `{apiVersion: apiextensions.crossplane.io/v2, spec: {group: g.io, names: {kind: Thing}}}`, "/apis/g.io/v1/namespaces/{namespace}/things", []string{"namespace"}, "Thing", true},
-		"strange one": {"a kind that no component can be named", `{apiVersion: apiextensions.crossplane.io/v2, spec: {group: g.io, scope: Cluster, names: {kind: "Ä b/c", plural: things}}}`, "/apis/g.io/v1/things", nil, "bc", false},
-		"no name":     {"a kind of which nothing is left", `{apiVersion: apiextensions.crossplane.io/v2, spec: {group: g.io, scope: Cluster, names: {kind: 日本, plural: things}}}`, "/apis/g.io/v1/things", nil, "Resource", false},
+		"namespaced":  {"v2 is Namespaced by default, and its paths have a namespace.", modern, "/apis/example.org/v1/namespaces/{namespace}/widgets", []string{"namespace"}, "Widget", true},
+		"cluster":     {"v2 with scope Cluster has no namespace in its paths.", modernCluster, "/apis/example.org/v1/widgets", nil, "Widget", false},
+		"claim":       {"v1 with a claim describes the claim, which is namespaced.", legacyClaim, "/apis/example.org/v1/namespaces/{namespace}/widgets", []string{"namespace"}, "Widget", true},
+		"composite":   {"v1 without a claim describes the composite, which is cluster-scoped.", legacy, "/apis/example.org/v1/xwidgets", nil, "XWidget", false},
+		"no plural":   {"A missing plural is derived from the kind.", `{apiVersion: apiextensions.crossplane.io/v2, spec: {group: g.io, names: {kind: Thing}}}`, "/apis/g.io/v1/namespaces/{namespace}/things", []string{"namespace"}, "Thing", true},
+		"strange one": {"A kind with characters that component names do not allow is changed.", `{apiVersion: apiextensions.crossplane.io/v2, spec: {group: g.io, scope: Cluster, names: {kind: "Ä b/c", plural: things}}}`, "/apis/g.io/v1/things", nil, "bc", false},
+		"no name":     {"A kind without any allowed character gets a default component name.", `{apiVersion: apiextensions.crossplane.io/v2, spec: {group: g.io, scope: Cluster, names: {kind: 日本, plural: things}}}`, "/apis/g.io/v1/things", nil, "Resource", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d, v := define(t, tc.kind, `{name: v1, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}}`)
 			api, err := load(Document(d, v, Info{Title: "T", Version: "v1"}))
 			if err != nil {
-				t.Fatalf("%s: %v", tc.reason, err)
+				t.Fatalf("%s\n%v", tc.reason, err)
 			}
 			if diff := cmp.Diff([]string{tc.path}, api.Paths.InMatchingOrder()); diff != "" {
-				t.Errorf("%s: paths: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\npaths: -want +got:\n%s", tc.reason, diff)
 			}
 			post := api.Paths.Value(tc.path).Post
 			var parameters []string
@@ -45,15 +45,15 @@ func TestPaths(t *testing.T) {
 				parameters = append(parameters, p.Value.Name)
 			}
 			if diff := cmp.Diff(tc.parameters, parameters); diff != "" {
-				t.Errorf("%s: parameters: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nparameters: -want +got:\n%s", tc.reason, diff)
 			}
 			body := post.RequestBody.Value.Content["application/yaml"].Schema
 			if diff := cmp.Diff("#/components/schemas/"+tc.component, body.Ref); diff != "" {
-				t.Errorf("%s: body: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\nbody: -want +got:\n%s", tc.reason, diff)
 			}
 			meta := body.Value.Properties["metadata"].Value
 			if _, ok := meta.Properties["namespace"]; ok != tc.namespaced {
-				t.Errorf("%s: metadata has a namespace: %v", tc.reason, ok)
+				t.Errorf("%s\nmetadata has a namespace: %v", tc.reason, ok)
 			}
 		})
 	}
@@ -173,16 +173,16 @@ components:
 
 func TestDocumentWithoutSchema(t *testing.T) {
 	cases := map[string]struct{ reason, version string }{
-		"no schema": {"a version without a schema still has a document", `{name: v1}`},
-		"no spec":   {"so has one without spec", `{name: v1, schema: {openAPIV3Schema: {type: object}}}`},
-		"bad spec":  {"and one whose spec is no schema", `{name: v1, schema: {openAPIV3Schema: {required: [spec], properties: {spec: text}}}}`},
-		"open":      {"and one that takes anything", `{name: v1, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`},
+		"no schema": {"A version without a schema has a document.", `{name: v1}`},
+		"no spec":   {"A version without spec has a document.", `{name: v1, schema: {openAPIV3Schema: {type: object}}}`},
+		"bad spec":  {"A version whose spec is not a schema has a document.", `{name: v1, schema: {openAPIV3Schema: {required: [spec], properties: {spec: text}}}}`},
+		"open":      {"A version that accepts anything has a document.", `{name: v1, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d, v := define(t, modern, tc.version)
 			if _, err := load(Document(d, v, Info{Title: "T", Version: "v1"})); err != nil {
-				t.Errorf("%s: %v", tc.reason, err)
+				t.Errorf("%s\n%v", tc.reason, err)
 			}
 		})
 	}
@@ -190,38 +190,38 @@ func TestDocumentWithoutSchema(t *testing.T) {
 
 func TestSchema(t *testing.T) {
 	cases := map[string]struct{ reason, in, want string }{
-		"order":          {"keywords stand in a fixed order, whatever the source says", `{x-b: 1, items: {type: string}, type: array, description: d, title: t, x-a: 2}`, `{title: t, description: d, type: array, items: {type: string}, x-a: 2, x-b: 1}`},
-		"properties":     {"properties are in order of their names, all of them", `{type: object, properties: {b: {type: string}, a: {properties: {z: {type: string}, y: {}}}}}`, `{type: object, properties: {a: {properties: {"y": {}, z: {type: string}}}, b: {type: string}}}`},
-		"no items":       {"an array says what it holds, which OpenAPI demands", `{type: array}`, `{type: array, items: {}}`},
-		"bad items":      {"even when what the source says is nonsense", `{type: array, items: text}`, `{type: array, items: {}}`},
-		"bad types":      {"types that OpenAPI does not know are mended, or left out", `{properties: {a: {type: bool}, b: {type: int}, c: {type: text}, d: {type: [string]}, e: {type: "null"}}}`, `{properties: {a: {type: boolean}, b: {type: integer}, c: {}, d: {}, e: {}}}`},
-		"unknown":        {"unknown keywords are left out", `{type: string, const: a, $ref: "#/x", $schema: y, if: {}, examples: [a], patternProperties: {}, definitions: {}}`, `{type: string}`},
-		"extensions":     {"x-kubernetes-* and other extensions stay", `{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-validations: [{rule: r, message: m}]}`, `{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-validations: [{message: m, rule: r}]}`},
-		"int or string":  {"an integer or a string is said in OpenAPI's words", `{x-kubernetes-int-or-string: true, type: string}`, `{anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}`},
-		"own anyOf":      {"the source's own words go before", `{x-kubernetes-int-or-string: true, anyOf: [{type: integer, minimum: 1}, {type: string}]}`, `{anyOf: [{type: integer, minimum: 1}, {type: string}], x-kubernetes-int-or-string: true}`},
-		"formats":        {"a format the form does not know is kept in the API document", `{type: string, format: cidr}`, `{type: string, format: cidr}`},
-		"enum":           {"enums keep their values and types", `{enum: [a, 1, 1.5, true, null, ""]}`, `{enum: [a, 1, 1.5, true, null, ""]}`},
-		"defaults":       {"defaults are kept exactly", `{properties: {a: {type: boolean, default: false}, b: {type: integer, default: 0}, c: {type: string, default: ""}, d: {type: object, default: {}}}}`, `{properties: {a: {type: boolean, default: false}, b: {type: integer, default: 0}, c: {type: string, default: ""}, d: {type: object, default: {}}}}`},
-		"constraints":    {"constraints are kept", `{type: number, minimum: 0, exclusiveMinimum: true, maximum: 5, multipleOf: 0.5, nullable: true}`, `{type: number, nullable: true, minimum: 0, exclusiveMinimum: true, maximum: 5, multipleOf: 0.5}`},
-		"nonsense":       {"constraints that are nonsense are left out", `{type: string, minLength: -1, maxLength: x, pattern: 5, enum: [], required: text, nullable: "yes", minimum: a, title: 5, maxProperties: 99999999999999999999}`, `{type: string}`},
-		"junctors":       {"junctors are kept", `{oneOf: [{required: [a]}, text], anyOf: [{type: string}], allOf: [], not: {type: object}}`, `{oneOf: [{required: [a]}], anyOf: [{type: string}], not: {type: object}}`},
-		"empty junctors": {"a junctor without branches is none", `{oneOf: [text], anyOf: []}`, `{}`},
-		"maps":           {"maps of schemas, and of anything", `{properties: {a: {additionalProperties: {type: array}}, b: {additionalProperties: false}, c: {additionalProperties: text}}}`, `{properties: {a: {additionalProperties: {type: array, items: {}}}, b: {additionalProperties: false}, c: {}}}`},
-		"required":       {"required names each field once", `{required: [b, a, b, 5], properties: {a: {}, b: {}}}`, `{required: [b, a], properties: {a: {}, b: {}}}`},
-		"names":          {"properties named like keywords are properties", `{properties: {type: {type: string}, required: {type: boolean}, properties: {properties: {enum: {enum: [x]}}}, x-y: {type: string}}}`, `{properties: {properties: {properties: {enum: {enum: [x]}}}, required: {type: boolean}, type: {type: string}, x-y: {type: string}}}`},
-		"not a schema":   {"a property that is no schema may be anything", `{properties: {a: null, b: text}}`, `{properties: {a: {}, b: {}}}`},
-		"deprecated":     {"a deprecated field says so", `{type: string, deprecated: true}`, `{type: string, deprecated: true}`},
-		"multiples":      {"a multiple of nothing, or of less, is none", `{allOf: [{multipleOf: 0}, {multipleOf: -0.5}, {multipleOf: 0.5}]}`, `{allOf: [{}, {}, {multipleOf: 0.5}]}`},
+		"order":          {"Keywords have a fixed order, independent of the source.", `{x-b: 1, items: {type: string}, type: array, description: d, title: t, x-a: 2}`, `{title: t, description: d, type: array, items: {type: string}, x-a: 2, x-b: 1}`},
+		"properties":     {"All properties are sorted by name.", `{type: object, properties: {b: {type: string}, a: {properties: {z: {type: string}, y: {}}}}}`, `{type: object, properties: {a: {properties: {"y": {}, z: {type: string}}}, b: {type: string}}}`},
+		"no items":       {"An array always has items, as OpenAPI requires.", `{type: array}`, `{type: array, items: {}}`},
+		"bad items":      {"Invalid items are replaced.", `{type: array, items: text}`, `{type: array, items: {}}`},
+		"bad types":      {"Types that OpenAPI does not know are corrected or left out.", `{properties: {a: {type: bool}, b: {type: int}, c: {type: text}, d: {type: [string]}, e: {type: "null"}}}`, `{properties: {a: {type: boolean}, b: {type: integer}, c: {}, d: {}, e: {}}}`},
+		"unknown":        {"Unknown keywords are left out.", `{type: string, const: a, $ref: "#/x", $schema: y, if: {}, examples: [a], patternProperties: {}, definitions: {}}`, `{type: string}`},
+		"extensions":     {"x-kubernetes-* and other extensions are kept.", `{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-validations: [{rule: r, message: m}]}`, `{type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-validations: [{message: m, rule: r}]}`},
+		"int or string":  {"x-kubernetes-int-or-string becomes anyOf.", `{x-kubernetes-int-or-string: true, type: string}`, `{anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}`},
+		"own anyOf":      {"An existing anyOf is kept.", `{x-kubernetes-int-or-string: true, anyOf: [{type: integer, minimum: 1}, {type: string}]}`, `{anyOf: [{type: integer, minimum: 1}, {type: string}], x-kubernetes-int-or-string: true}`},
+		"formats":        {"A format that the form does not know is kept in the API document.", `{type: string, format: cidr}`, `{type: string, format: cidr}`},
+		"enum":           {"Enums keep their values and types.", `{enum: [a, 1, 1.5, true, null, ""]}`, `{enum: [a, 1, 1.5, true, null, ""]}`},
+		"defaults":       {"Defaults are kept exactly.", `{properties: {a: {type: boolean, default: false}, b: {type: integer, default: 0}, c: {type: string, default: ""}, d: {type: object, default: {}}}}`, `{properties: {a: {type: boolean, default: false}, b: {type: integer, default: 0}, c: {type: string, default: ""}, d: {type: object, default: {}}}}`},
+		"constraints":    {"Constraints are kept.", `{type: number, minimum: 0, exclusiveMinimum: true, maximum: 5, multipleOf: 0.5, nullable: true}`, `{type: number, nullable: true, minimum: 0, exclusiveMinimum: true, maximum: 5, multipleOf: 0.5}`},
+		"nonsense":       {"Invalid constraints are left out.", `{type: string, minLength: -1, maxLength: x, pattern: 5, enum: [], required: text, nullable: "yes", minimum: a, title: 5, maxProperties: 99999999999999999999}`, `{type: string}`},
+		"junctors":       {"oneOf, anyOf and not are kept.", `{oneOf: [{required: [a]}, text], anyOf: [{type: string}], allOf: [], not: {type: object}}`, `{oneOf: [{required: [a]}], anyOf: [{type: string}], not: {type: object}}`},
+		"empty junctors": {"oneOf and anyOf without valid branches are left out.", `{oneOf: [text], anyOf: []}`, `{}`},
+		"maps":           {"Maps of schemas and of any values are kept.", `{properties: {a: {additionalProperties: {type: array}}, b: {additionalProperties: false}, c: {additionalProperties: text}}}`, `{properties: {a: {additionalProperties: {type: array, items: {}}}, b: {additionalProperties: false}, c: {}}}`},
+		"required":       {"required lists each field once.", `{required: [b, a, b, 5], properties: {a: {}, b: {}}}`, `{required: [b, a], properties: {a: {}, b: {}}}`},
+		"names":          {"Properties named like keywords are properties.", `{properties: {type: {type: string}, required: {type: boolean}, properties: {properties: {enum: {enum: [x]}}}, x-y: {type: string}}}`, `{properties: {properties: {properties: {enum: {enum: [x]}}}, required: {type: boolean}, type: {type: string}, x-y: {type: string}}}`},
+		"not a schema":   {"A property that is not a schema accepts any value.", `{properties: {a: null, b: text}}`, `{properties: {a: {}, b: {}}}`},
+		"deprecated":     {"deprecated is kept.", `{type: string, deprecated: true}`, `{type: string, deprecated: true}`},
+		"multiples":      {"A multipleOf that is zero or negative is left out.", `{allOf: [{multipleOf: 0}, {multipleOf: -0.5}, {multipleOf: 0.5}]}`, `{allOf: [{}, {}, {multipleOf: 0.5}]}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := Schema(yaml(t, tc.in))
 			if diff := cmp.Diff(written(yaml(t, tc.want)), written(got)); diff != "" {
-				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 			d, v := define(t, modern, `{name: v1, schema: {openAPIV3Schema: {properties: {spec: `+tc.in+`}}}}`)
 			if _, err := load(Document(d, v, Info{Title: "T", Version: "v1"})); err != nil {
-				t.Errorf("%s: %v", tc.reason, err)
+				t.Errorf("%s\n%v", tc.reason, err)
 			}
 		})
 	}

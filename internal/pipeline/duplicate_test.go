@@ -59,7 +59,7 @@ func TestUnnamedComposites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fs := told(r.Findings); len(fs) > 0 {
+		if fs := summarizeFindings(r.Findings); len(fs) > 0 {
 			t.Errorf("findings are %v, want none", fs)
 		}
 		var names []string

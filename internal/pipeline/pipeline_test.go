@@ -95,8 +95,8 @@ func keys(es []*entity.Entity) []string {
 	return out
 }
 
-// told returns a summary of findings, without remarks.
-func told(fs []finding.Finding) []string {
+// summarizeFindings returns a summary of findings, without remarks.
+func summarizeFindings(fs []finding.Finding) []string {
 	var out []string
 	for _, f := range fs {
 		if f.Severity > finding.Info {
@@ -312,7 +312,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s\nRun returned %v", tc.reason, err)
 			}
-			got := want{keys(r.Entities), told(r.Findings), r.Refused, r.Passed, r.Compositions, r.Composites}
+			got := want{keys(r.Entities), summarizeFindings(r.Findings), r.Refused, r.Passed, r.Compositions, r.Composites}
 			// The names of composites end in a hash, which depends on the engine.
 			for i, k := range got.Entities {
 				for _, w := range tc.want.Entities {

@@ -18,8 +18,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// spilled returns text whose trees are written to a Spill.
-func spilled(spill xrd.Spill, docs ...string) source.Source {
+// spilledSource returns text whose trees are written to a Spill.
+func spilledSource(spill xrd.Spill, docs ...string) source.Source {
 	return source.Func(func(context.Context) (*xrd.Set, error) {
 		set := xrd.Set{Spill: spill}
 		err := set.Read(strings.NewReader(strings.Join(docs, "")), xrd.Origin{File: "in.yaml"})
@@ -27,10 +27,10 @@ func spilled(spill xrd.Spill, docs ...string) source.Source {
 	})
 }
 
-// several returns documents that cover all results of a run: copies with the
+// mixedDocuments returns documents that cover all results of a run: copies with the
 // same and with different content, name conflicts, also by case, Compositions
 // and composites, and some of unknown kinds.
-func several() []string {
+func mixedDocuments() []string {
 	described := strings.Replace(definition("as.example.org"), "A thing.", "Another thing.", 1)
 	return []string{
 		definition("as.example.org"), described, definition("bs.example.org"), definition("bs.example.org"),
@@ -63,7 +63,7 @@ func TestSpill(t *testing.T) {
 		}
 		return out.String()
 	}
-	want := run(t, pipeline.Options{Source: text(several()...)})
+	want := run(t, pipeline.Options{Source: text(mixedDocuments()...)})
 	for _, part := range []string{xrd.RuleConflict, engine.RuleClash, "kind: Template", "kind: System", "https://example.org"} {
 		if !strings.Contains(want, part) {
 			t.Errorf("documents give no %s", part)
@@ -71,7 +71,7 @@ func TestSpill(t *testing.T) {
 	}
 	for _, room := range []int{0, 100, 1_000_000} {
 		spill := pipeline.NewSpill(room)
-		got := run(t, pipeline.Options{Source: spilled(spill.Tree, several()...), Spill: spill})
+		got := run(t, pipeline.Options{Source: spilledSource(spill.Tree, mixedDocuments()...), Spill: spill})
 		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff != "" {
 			t.Errorf("with room for %d values the output differs (-memory +file):\n%s", room, diff)
 		}
@@ -108,7 +108,7 @@ func TestSpillFails(t *testing.T) {
 			spill := pipeline.NewSpill(0)
 			to := &collect{}
 			_, err := pipeline.Run(t.Context(), pipeline.Options{
-				Source: spilled(tc.spill(t, spill), definition("as.example.org"), definition("bs.example.org")),
+				Source: spilledSource(tc.spill(t, spill), definition("as.example.org"), definition("bs.example.org")),
 				Engine: newEngine(engine.CLI, engine.Hooks{}), Sink: to, Spill: spill,
 			})
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || to.calls > 0 {
@@ -124,7 +124,7 @@ func TestSpilledEntity(t *testing.T) {
 	spill := pipeline.NewSpill(0)
 	defer spill.Close() //nolint:errcheck // the test is over
 	r, err := pipeline.Run(t.Context(), pipeline.Options{
-		Source: spilled(spill.Tree, definition("as.example.org")), Engine: newEngine(engine.CLI, engine.Hooks{}), Spill: spill,
+		Source: spilledSource(spill.Tree, definition("as.example.org")), Engine: newEngine(engine.CLI, engine.Hooks{}), Spill: spill,
 	})
 	if err != nil || len(r.Entities) != 3 {
 		t.Fatal(r.Entities, err)

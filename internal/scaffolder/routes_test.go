@@ -121,8 +121,8 @@ func TestAnswers(t *testing.T) {
 			`"directoryContents":[{"path":"said.txt","executable":false,"base64Content":"PGhpPg=="}],"output":{},"steps":[{"action":"test:say","input":{"text":"${{ parameters.word }}"},"id":"step-1","name":"test:say"}],"changes":[]}`},
 		"DryInvalid":   {"The values of a dry run must match the form.", post, "/dry-run", `{"template":` + dryTemplate + `,"values":{},"directoryContents":[]}`, 400, `{"errors":[{"path":[],"property":"instance","message":"requires property \"word\""`},
 		"DryLarge":     {"The size of a dry run is limited.", post, "/dry-run", `{"template":` + dryTemplate + `,"values":{"word":"` + strings.Repeat("x", maxTried) + `"}}`, 400, message("request/body/template and request/body/values must NOT have more than 4194304 bytes together")},
-		"DryCostly":    {"The cost of validating the form of a dry run is limited.", post, "/dry-run", `{"template":` + costly("parameters") + `,"values":{}}`, 400, message("cannot validate the form: page 1: schema is too complex; simplify oneOf, anyOf, $ref and patterns")},
-		"DrySecrets":   {"The cost of validating the secrets of a dry run is limited.", post, "/dry-run", `{"template":` + costly("secrets") + `,"values":{}}`, 400, message("cannot validate the secrets: schema is too complex; simplify oneOf, anyOf, $ref and patterns")},
+		"DryCostly":    {"The cost of validating the form of a dry run is limited.", post, "/dry-run", `{"template":` + expensiveTemplate("parameters") + `,"values":{}}`, 400, message("cannot validate the form: page 1: schema is too complex; simplify oneOf, anyOf, $ref and patterns")},
+		"DrySecrets":   {"The cost of validating the secrets of a dry run is limited.", post, "/dry-run", `{"template":` + expensiveTemplate("secrets") + `,"values":{}}`, 400, message("cannot validate the secrets: schema is too complex; simplify oneOf, anyOf, $ref and patterns")},
 		"DryNothing":   {"A dry run needs a Template.", post, "/dry-run", `{"values":{}}`, 400, message("request/body must have required property 'template'")},
 		"DryComponent": {"The entity of a dry run must be a Template.", post, "/dry-run", `{"template":{"apiVersion":"portal.io/v1alpha1","kind":"Component"},"values":{}}`, 400, message("Input template is not a template")},
 		"DryBad":       {"The Template of a dry run must be a valid entity.", post, "/dry-run", `{"template":` + strings.Replace(dryTemplate, `"dry"`, `"not a name"`, 1) + `,"values":{}}`, 400, "Input template is not a template: "},
@@ -149,9 +149,9 @@ func TestAnswers(t *testing.T) {
 const dryTemplate = `{"apiVersion":"scaffolder.portal.io/v1beta3","kind":"Template","metadata":{"name":"dry"},"spec":{"type":"service","owner":"platform",` +
 	`"parameters":{"required":["word"],"properties":{"word":{"type":"string"}}},"steps":[{"action":"test:say","input":{"text":"${{ parameters.word }}"}}]}}`
 
-// costly returns a Template with a schema for its parameters or secrets in which
+// expensiveTemplate returns a Template with a schema for its parameters or secrets in which
 // each definition refers to the next one twice.
-func costly(where string) string {
+func expensiveTemplate(where string) string {
 	definitions := []string{`"d60":{"type":"string"}`}
 	for i := range 60 {
 		definitions = append(definitions, fmt.Sprintf(`"d%d":{"oneOf":[{"$ref":"#/definitions/d%d"},{"$ref":"#/definitions/d%d"}]}`, i, i+1, i+1))

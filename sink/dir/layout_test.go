@@ -24,14 +24,14 @@ func TestPerEntity(t *testing.T) {
 		want   map[string]string
 	}{
 		"Namespaces": {
-			reason: "An entity of the default namespace keeps its plain name, whatever its position.",
+			reason: "An entity of the default namespace keeps its plain name, regardless of its position.",
 			refs:   []string{"API:team/a", "API:a", "API:Other/a", "API:team/b"},
 			want: map[string]string{
 				"API:team/a": "API/team.a.yaml", "API:a": "API/a.yaml", "API:Other/a": "API/Other.a.yaml", "API:team/b": "API/b.yaml",
 			},
 		},
 		"Kinds": {
-			reason: "The same name in two kinds is no collision.",
+			reason: "The same name in two kinds is not a collision.",
 			refs:   []string{"API:team/a", "Template:a"},
 			want:   map[string]string{"API:team/a": "API/a.yaml", "Template:a": "Template/a.yaml"},
 		},

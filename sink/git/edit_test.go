@@ -30,13 +30,13 @@ func TestEdit(t *testing.T) {
 			old, err := read("b")
 			return map[string][]byte{"b": bytes.ToUpper(old)}, err
 		}, contents("b", "b"), Result{Branch: "main", Added: []string{"d/b"}, Pushed: true}, with(before, "d/b", "B"), ""},
-		"Missing": {"An edit is told that a file does not exist.", func(read reader) (map[string][]byte, error) {
+		"Missing": {"An edit can detect that a file does not exist.", func(read reader) (map[string][]byte, error) {
 			if _, err := read("nope"); !errors.Is(err, fs.ErrNotExist) {
 				return nil, errors.New("it is there")
 			}
 			return map[string][]byte{"nope": {}}, nil
 		}, nil, Result{Branch: "main", Added: []string{"d/nope"}, Pushed: true}, with(before, "d/nope", ""), ""},
-		"Remove": {"A nil content removes a file; removing a missing file is no error.", func(reader) (map[string][]byte, error) {
+		"Remove": {"A nil content removes a file; removing a missing file is not an error.", func(reader) (map[string][]byte, error) {
 			return map[string][]byte{"old": nil, "nope": nil}, nil
 		}, nil, Result{Branch: "main", Removed: []string{"d/old"}, Pushed: true}, map[string]string{"README.md": "hello", "d/list": "a\n", "d/way": link + "list"}, ""},
 		"Nothing": {"An edit without changes makes no commit.", func(reader) (map[string][]byte, error) { return nil, nil }, nil, Result{Branch: "main"}, before, ""},

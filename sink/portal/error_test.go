@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// nowhere returns an address without a listener.
-func nowhere(t *testing.T) string {
+// closedAddress returns an address without a listener.
+func closedAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -43,8 +43,8 @@ func TestUnreachable(t *testing.T) {
 		err     string
 		hint    string
 	}{
-		"Down":      {"A portal without a listener is unreachable.", "http://" + nowhere(t), nil, Unreachable, "refused", "check that it is running"},
-		"Proxy":     {"A proxy without a listener is reported.", plain.URL, through(nowhere(t)), Unreachable, "proxyconnect", "NO_PROXY"},
+		"Down":      {"A portal without a listener is unreachable.", "http://" + closedAddress(t), nil, Unreachable, "refused", "check that it is running"},
+		"Proxy":     {"A proxy without a listener is reported.", plain.URL, through(closedAddress(t)), Unreachable, "proxyconnect", "NO_PROXY"},
 		"Authority": {"A certificate of an unknown authority is refused.", sealed.URL, nil, Unreachable, "certificate", "--ca-file"},
 		"Plain":     {"A portal without TLS is reported.", "https" + strings.TrimPrefix(plain.URL, "http"), nil, Unreachable, "HTTP response to HTTPS client", "http://"},
 		"Sealed":    {"A portal that requires TLS is reported.", "http" + strings.TrimPrefix(sealed.URL, "https"), nil, Invalid, "400 Bad Request", "https://"},
@@ -54,7 +54,7 @@ func TestUnreachable(t *testing.T) {
 			_, err := open(t, tc.address, Options{HTTP: tc.http, Retries: 1}).Push(t.Context(), strings.NewReader("one\n"), PushOptions{})
 			e, ok := errors.AsType[*Error](err)
 			if !ok || e.Problem != tc.problem || e.Unsure || !strings.Contains(err.Error(), tc.err) || !strings.Contains(e.Hint(), tc.hint) {
-				t.Errorf("%s: got %+v, want problem %d, %q, %q", tc.reason, err, tc.problem, tc.err, tc.hint)
+				t.Errorf("%s\ngot %+v, want problem %d, %q, %q", tc.reason, err, tc.problem, tc.err, tc.hint)
 			}
 		})
 	}

@@ -120,12 +120,12 @@ func TestNew(t *testing.T) {
 			p, err := New(tc.address, Options{Provider: tc.name})
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) || strings.Contains(err.Error(), secret) {
-					t.Errorf("%s: got %v, want %q", tc.reason, err, tc.err)
+					t.Errorf("%s\ngot %v, want %q", tc.reason, err, tc.err)
 				}
 				return
 			}
 			if err != nil || p.URL() != tc.want {
-				t.Errorf("%s: got %v, %v; want %s", tc.reason, p, err, tc.want)
+				t.Errorf("%s\ngot %v, %v; want %s", tc.reason, p, err, tc.want)
 			}
 		})
 	}
@@ -213,16 +213,16 @@ func TestRefused(t *testing.T) {
 			_, err := open(t, s.URL, Options{Retries: 2}).Push(t.Context(), strings.NewReader("one\n"), PushOptions{})
 			e, ok := errors.AsType[*Error](err)
 			if !ok {
-				t.Fatalf("%s: got %v", tc.reason, err)
+				t.Fatalf("%s\ngot %v", tc.reason, err)
 			}
 			if e.Problem != tc.problem || len(s.requests()) != tc.asked || e.Unsure != tc.unsure {
-				t.Errorf("%s: got problem %d after %d requests, unsure %v; want %d, %d, %v", tc.reason, e.Problem, len(s.requests()), e.Unsure, tc.problem, tc.asked, tc.unsure)
+				t.Errorf("%s\ngot problem %d after %d requests, unsure %v; want %d, %d, %v", tc.reason, e.Problem, len(s.requests()), e.Unsure, tc.problem, tc.asked, tc.unsure)
 			}
 			if !strings.HasPrefix(err.Error(), "cannot push to the portal at "+s.URL+": ") || !strings.Contains(err.Error(), tc.err) || !strings.Contains(e.Hint(), tc.hint) {
-				t.Errorf("%s: got %q, hint %q; want %q, %q", tc.reason, err, e.Hint(), tc.err, tc.hint)
+				t.Errorf("%s\ngot %q, hint %q; want %q, %q", tc.reason, err, e.Hint(), tc.err, tc.hint)
 			}
 			if strings.Contains(fmt.Sprintf("%+v %s", err, e.Hint()), secret) {
-				t.Errorf("%s: token is in the error: %v", tc.reason, err)
+				t.Errorf("%s\ntoken is in the error: %v", tc.reason, err)
 			}
 		})
 	}

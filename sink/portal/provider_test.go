@@ -72,7 +72,7 @@ func TestSync(t *testing.T) {
 				}
 			}
 			if pushed != tc.pushed || (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) || err == nil && r.Added != 7 {
-				t.Errorf("%s: pushed %q, %v, %v; want %q, %q", tc.reason, pushed, r, err, tc.pushed, tc.err)
+				t.Errorf("%s\npushed %q, %v, %v; want %q, %q", tc.reason, pushed, r, err, tc.pushed, tc.err)
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 	})
 	files := folder("a.yaml", component("a"))
 	var mu sync.Mutex
-	var told []string
+	var synced []string
 	touch := make(chan string)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -126,7 +126,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				text = "broken"
 			}
-			told = append(told, text)
+			synced = append(synced, text)
 		},
 	})
 	ended := make(chan error, 1)
@@ -135,13 +135,13 @@ func TestRun(t *testing.T) {
 		t.Helper()
 		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 			mu.Lock()
-			enough := len(told) == n
+			enough := len(synced) == n
 			mu.Unlock()
 			if enough {
 				return
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("timed out waiting for sync %d: %q", n, told)
+				t.Fatalf("timed out waiting for sync %d: %q", n, synced)
 			}
 		}
 	}
@@ -154,8 +154,8 @@ func TestRun(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("got %v, want a cancellation", err)
 	}
-	if diff := cmp.Diff([]string{"fine", "broken", "fine"}, told); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"fine", "broken", "fine"}, synced); diff != "" {
+		t.Errorf("results of syncs (-want +got):\n%s", diff)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestLocate(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			got := locate(docs[0], path)
 			if text := fmt.Sprintf("%d:%d", got.Line, got.Column); text != tc.want {
-				t.Errorf("%s: got %s, want %s", tc.reason, text, tc.want)
+				t.Errorf("%s\ngot %s, want %s", tc.reason, text, tc.want)
 			}
 		})
 	}

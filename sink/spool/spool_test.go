@@ -131,19 +131,19 @@ func TestRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.lines, lines(t, s)); diff != "" {
-				t.Errorf("%s: lines (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\nlines (-want +got):\n%s", tc.reason, diff)
 			}
 			got := found(s)
 			if len(got) != len(tc.found) {
-				t.Fatalf("%s: found %q, want %q", tc.reason, got, tc.found)
+				t.Fatalf("%s\nfound %q, want %q", tc.reason, got, tc.found)
 			}
 			for i, want := range tc.found {
 				if !strings.HasPrefix(got[i], want) {
-					t.Errorf("%s: found %q, want %q", tc.reason, got[i], want)
+					t.Errorf("%s\nfound %q, want %q", tc.reason, got[i], want)
 				}
 			}
 			if why, ok := s.Failure(); why != tc.failure || ok != tc.failed {
-				t.Errorf("%s: failure %q %v, want %q %v", tc.reason, why, ok, tc.failure, tc.failed)
+				t.Errorf("%s\nfailure %q %v, want %q %v", tc.reason, why, ok, tc.failure, tc.failed)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ var badDays = map[string]badDay{
 	"HangsInBody": {
 		reason: "A response begins and never ends.",
 		there: always(func(w http.ResponseWriter, r *http.Request) {
-			say(w, `{"kind":"APIGroup",`)
+			respond(w, `{"kind":"APIGroup",`)
 			w.(http.Flusher).Flush()
 			hang(r.Context())
 		}),
@@ -96,7 +96,7 @@ var badDays = map[string]badDay{
 	"Trickles": {
 		reason: "A response is endless, sent byte by byte.",
 		there: always(func(w http.ResponseWriter, r *http.Request) {
-			for say(w, "{"); r.Context().Err() == nil; time.Sleep(5 * time.Millisecond) {
+			for respond(w, "{"); r.Context().Err() == nil; time.Sleep(5 * time.Millisecond) {
 				_, _ = w.Write([]byte(" "))
 				w.(http.Flusher).Flush()
 			}
@@ -217,13 +217,13 @@ var badDays = map[string]badDay{
 	},
 	"OtherJSON": {
 		reason: "The server sends JSON of another API.",
-		there:  always(func(w http.ResponseWriter, _ *http.Request) { say(w, `{"status":"ok"}`) }),
+		there:  always(func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"status":"ok"}`) }),
 		opts:   failing, want: cluster.Server, says: []string{"check the url of the cluster"},
 	},
 	"CutOff": {
 		reason: "Every response is cut off.",
 		there: always(func(w http.ResponseWriter, _ *http.Request) {
-			say(w, `{"kind":"APIGroup","versions":[`)
+			respond(w, `{"kind":"APIGroup","versions":[`)
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}),
@@ -231,7 +231,7 @@ var badDays = map[string]badDay{
 	},
 	"HalfJSON": {
 		reason: "Every response is incomplete.",
-		there:  always(func(w http.ResponseWriter, _ *http.Request) { say(w, `{"kind":"APIGroup","versions":[`) }),
+		there:  always(func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"kind":"APIGroup","versions":[`) }),
 		opts:   failing, want: cluster.Server, says: []string{"cut off"},
 	},
 	"NoTokenFile": {
@@ -327,8 +327,8 @@ func TestBadDay(t *testing.T) {
 			if len(all) != 1 {
 				t.Fatalf("%s\ngot %d errors, want one: %v", day.reason, len(all), err)
 			}
-			judge(t, all[0], day)
-			said.keeps(t, err)
+			checkError(t, all[0], day)
+			said.checkNoCredential(t, err)
 			if limit := max(day.opts.Patience, 400*time.Millisecond) + 20*time.Second; took > limit {
 				t.Errorf("%s\nread took %v", day.reason, took)
 			}
@@ -336,8 +336,8 @@ func TestBadDay(t *testing.T) {
 	}
 }
 
-// judge checks the error of a bad day.
-func judge(t *testing.T, e *cluster.Error, day badDay) {
+// checkError checks the error of a bad day.
+func checkError(t *testing.T, e *cluster.Error, day badDay) {
 	t.Helper()
 	if e.Cluster != "broken" || e.Reason != day.want || e.Hint == "" || !strings.HasPrefix(e.Error(), `cluster "broken": cannot `) {
 		t.Errorf("%s\ngot cluster %q, reason %q, hint %q, %v; want reason %q", day.reason, e.Cluster, e.Reason, e.Hint, e, day.want)
@@ -377,8 +377,8 @@ func TestBadSettings(t *testing.T) {
 			if len(all) != 1 {
 				t.Fatalf("%s\ngot %v, want an *Error", tc.reason, err)
 			}
-			judge(t, all[0], badDay{reason: tc.reason, want: cluster.Settings, says: []string{tc.says}})
-			said.keeps(t, err)
+			checkError(t, all[0], badDay{reason: tc.reason, want: cluster.Settings, says: []string{tc.says}})
+			said.checkNoCredential(t, err)
 		})
 	}
 }

@@ -37,8 +37,8 @@ func TestFetchTrouble(t *testing.T) {
 		"Unserved":   {reason: "A kind that is not served does not mean that the object is gone.", want: cluster.Absent, had: -1, answer: func(w http.ResponseWriter) { http.Error(w, "404 page not found", http.StatusNotFound) }},
 		"Forbidden":  {reason: "After a missing permission no further objects are requested.", want: cluster.Forbidden, had: -1, answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }},
 		"Fault":      {reason: "An object that the server fails to return does not affect the others.", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { refuse(w, http.StatusInternalServerError, "the conversion is down") }},
-		"Unreadable": {reason: "An object that cannot be parsed does not affect the others.", want: cluster.Unreadable, had: 9, answer: func(w http.ResponseWriter) { say(w, strings.Repeat("[", 5000)+strings.Repeat("]", 5000)) }},
-		"Nameless":   {reason: "An object without a name does not affect the others.", want: cluster.Unreadable, had: 9, answer: func(w http.ResponseWriter) { say(w, `{"metadata":{}}`) }},
+		"Unreadable": {reason: "An object that cannot be parsed does not affect the others.", want: cluster.Unreadable, had: 9, answer: func(w http.ResponseWriter) { respond(w, strings.Repeat("[", 5000)+strings.Repeat("]", 5000)) }},
+		"Nameless":   {reason: "An object without a name does not affect the others.", want: cluster.Unreadable, had: 9, answer: func(w http.ResponseWriter) { respond(w, `{"metadata":{}}`) }},
 		"Foreign":    {reason: "A response that is not JSON is not an object.", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { _, _ = w.Write([]byte("hello")) }},
 	}
 	for name, tc := range cases {
@@ -50,7 +50,7 @@ func TestFetchTrouble(t *testing.T) {
 					tc.answer(w)
 					return true
 				}
-				say(w, `{"metadata":{"name":"`+name+`","resourceVersion":"7"}}`)
+				respond(w, `{"metadata":{"name":"`+name+`","resourceVersion":"7"}}`)
 				return true
 			}}
 			var names []cluster.NamespacedName
@@ -76,7 +76,7 @@ func TestFetchTrouble(t *testing.T) {
 				missing = append(missing, n.String())
 			}
 			if diff := cmp.Diff(tc.gone, missing); diff != "" {
-				t.Errorf("%s: gone (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\ngone (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -156,7 +156,7 @@ func TestDecodingIsShared(t *testing.T) {
 		if r.URL.Query().Get("continue") != "2" {
 			return false
 		}
-		say(w, `{"kind":"List","metadata":{"resourceVersion":"7"},"items":[`)
+		respond(w, `{"kind":"List","metadata":{"resourceVersion":"7"},"items":[`)
 		_ = http.NewResponseController(w).Flush()
 		close(half)
 		return hang(r.Context())
@@ -169,7 +169,7 @@ func TestDecodingIsShared(t *testing.T) {
 	<-half
 	for name, answer := range map[string]string{"garbage": "[[[", "foreign": `{"kind":"Status"}`} {
 		s := &standIn{trouble: func(_ int, w http.ResponseWriter, _ *http.Request) bool {
-			say(w, answer)
+			respond(w, answer)
 			return true
 		}}
 		if had, err := read(name, s, cluster.Options{Patience: time.Millisecond}); err == nil {

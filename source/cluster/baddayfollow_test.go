@@ -51,9 +51,9 @@ func TestFollowTrouble(t *testing.T) {
 		asked []string
 	}{
 		"Error": {reason: "An error in the stream is reported.", says: "the conversion is down", watch: func(_ int, w http.ResponseWriter, _ *http.Request) {
-			say(w, failure(http.StatusInternalServerError, "the conversion is down"))
+			respond(w, failure(http.StatusInternalServerError, "the conversion is down"))
 		}, asked: []string{"1", "1"}},
-		"Ends":    {reason: "A stream that ends is started again, with a backoff.", watch: func(_ int, w http.ResponseWriter, _ *http.Request) { say(w, "") }},
+		"Ends":    {reason: "A stream that ends is started again, with a backoff.", watch: func(_ int, w http.ResponseWriter, _ *http.Request) { respond(w, "") }},
 		"Foreign": {reason: "A response that is not a stream is reported.", says: "is text/plain, not JSON", watch: func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }},
 		"Hangs":   {reason: "A watch that does not start is reported.", says: "did not respond within", watch: func(_ int, _ http.ResponseWriter, r *http.Request) { hang(r.Context()) }},
 		"Refused": {reason: "A missing permission to watch does not cause repeated lists.", says: "403", watch: func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -70,16 +70,16 @@ func TestFollowTrouble(t *testing.T) {
 		"Resumes": {reason: "A watch resumes after the last event or bookmark.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			switch n {
 			case 1:
-				say(w, event("ADDED", "c", 5)+event("DELETED", "a", 6))
+				respond(w, event("ADDED", "c", 5)+event("DELETED", "a", 6))
 			case 2:
-				say(w, event("BOOKMARK", "", 9))
+				respond(w, event("BOOKMARK", "", 9))
 			default:
 				open(w, r, event("MODIFIED", "c", 12))
 			}
 		}, events: []string{"listed 2", "changed c", "deleted a", "changed c"}, asked: []string{"1", "6", "9"}},
 		"Cut": {reason: "An event that is cut off is sent again by the next stream.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
-				say(w, event("ADDED", "c", 5)+event("ADDED", "d", 6)[:40])
+				respond(w, event("ADDED", "c", 5)+event("ADDED", "d", 6)[:40])
 				return
 			}
 			open(w, r, event("ADDED", "d", 6))
@@ -87,7 +87,7 @@ func TestFollowTrouble(t *testing.T) {
 		"Expired": {reason: "An expired resource version causes a new list.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			switch n {
 			case 1:
-				say(w, failure(http.StatusGone, "too old resource version"))
+				respond(w, failure(http.StatusGone, "too old resource version"))
 			case 2:
 				refuse(w, http.StatusGone, "too old resource version")
 			default:
@@ -103,7 +103,7 @@ func TestFollowTrouble(t *testing.T) {
 		}, events: []string{"listed 2", "listed 2"}},
 		"Unreadable": {reason: "An event that cannot be parsed causes a new list.", watch: func(n int, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
-				say(w, `{"type":"ADDED","object":{"metadata":{"name":"x","resourceVersion":"4","labels":7}}}`)
+				respond(w, `{"type":"ADDED","object":{"metadata":{"name":"x","resourceVersion":"4","labels":7}}}`)
 				return
 			}
 			open(w, r, event("ADDED", "c", 5))
@@ -131,10 +131,10 @@ func TestFollowTrouble(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), wait)
 			defer cancel()
-			var told, events []string
+			var reported, events []string
 			enough := errors.New("enough")
 			err := connect(t, "here", s.start(t), cluster.Options{Timeout: time.Second}).Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{
-				OnError: func(e *cluster.Error) { told = append(told, e.Error()) },
+				OnError: func(e *cluster.Error) { reported = append(reported, e.Error()) },
 			}, func(n cluster.Event) error {
 				if n.Type == cluster.Listed {
 					events = append(events, fmt.Sprint("listed ", len(n.Items)))
@@ -152,11 +152,11 @@ func TestFollowTrouble(t *testing.T) {
 			if !errors.Is(err, enough) {
 				t.Fatal(err)
 			}
-			if tc.says == "" != (len(told) == 0) || !strings.Contains(strings.Join(told, "\n"), tc.says) {
-				t.Errorf("%s\ntold: %q", tc.reason, told)
+			if tc.says == "" != (len(reported) == 0) || !strings.Contains(strings.Join(reported, "\n"), tc.says) {
+				t.Errorf("%s\nreported: %q, want %q in it", tc.reason, reported, tc.says)
 			}
 			if diff := cmp.Diff(tc.events, events); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			mu.Lock()
 			defer mu.Unlock()

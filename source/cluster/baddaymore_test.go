@@ -93,7 +93,7 @@ func TestDiscoveryPart(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("got %d errors, want one: %v", len(all), err)
 	}
-	judge(t, all[0], badDay{reason: "The missing rule is named.", want: cluster.Forbidden, says: []string{"find definitions", `nonResourceURLs: ["/apis", "/apis/*"]`}})
+	checkError(t, all[0], badDay{reason: "The missing rule is named.", want: cluster.Forbidden, says: []string{"find definitions", `nonResourceURLs: ["/apis", "/apis/*"]`}})
 }
 
 // TestNoAPIServer checks a server that answers 404 to everything.
@@ -110,7 +110,7 @@ func TestNoAPIServer(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("got %d errors, want one: %v", len(all), err)
 	}
-	judge(t, all[0], badDay{reason: "A 404 page of another server gives the hint to check the URL, not to install Crossplane.", want: cluster.Server, says: []string{"check the url of the cluster"}})
+	checkError(t, all[0], badDay{reason: "A 404 page of another server gives the hint to check the URL, not to install Crossplane.", want: cluster.Server, says: []string{"check the url of the cluster"}})
 }
 
 // TestEndless checks a list whose continue token does not advance.
@@ -118,7 +118,7 @@ func TestEndless(t *testing.T) {
 	t.Parallel()
 	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		if isList(r) {
-			say(w, `{"kind":"AnyList","metadata":{"continue":"again"},"items":[]}`)
+			respond(w, `{"kind":"AnyList","metadata":{"continue":"again"},"items":[]}`)
 		}
 		return isList(r)
 	}}
@@ -172,7 +172,7 @@ func TestCheckHardened(t *testing.T) {
 		case "/version", "/apis/authentication.k8s.io/v1/selfsubjectreviews":
 			refuse(w, http.StatusForbidden, "no")
 		case "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
-			say(w, `{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`)
+			respond(w, `{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`)
 		default:
 			return false
 		}
@@ -198,9 +198,9 @@ func TestCheckSilent(t *testing.T) {
 	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case r.URL.Path == "/version":
-			say(w, `{"gitVersion":"v1.0.0"}`)
+			respond(w, `{"gitVersion":"v1.0.0"}`)
 		case strings.HasSuffix(r.URL.Path, "/selfsubjectreviews"):
-			say(w, `{"status":{"userInfo":{"username":"me"}}}`)
+			respond(w, `{"status":{"userInfo":{"username":"me"}}}`)
 		case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 			return hang(r.Context())
 		default:
@@ -236,14 +236,14 @@ func TestCheckMany(t *testing.T) {
 		s := &standIn{definitions: all, trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
 			switch {
 			case r.URL.Path == "/version":
-				say(w, `{"gitVersion":"v1.0.0"}`)
+				respond(w, `{"gitVersion":"v1.0.0"}`)
 			case strings.HasSuffix(r.URL.Path, "/selfsubjectreviews"):
-				say(w, `{"status":{"userInfo":{"username":"me"}}}`)
+				respond(w, `{"status":{"userInfo":{"username":"me"}}}`)
 			case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 				if reviews.Add(1) > silentAfter {
 					return hang(r.Context())
 				}
-				say(w, `{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`)
+				respond(w, `{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`)
 			default:
 				return false
 			}

@@ -28,7 +28,7 @@ func TestNotAList(t *testing.T) {
 			t.Parallel()
 			s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
 				if isList(r) {
-					say(w, body)
+					respond(w, body)
 				}
 				return isList(r)
 			}}
@@ -37,7 +37,7 @@ func TestNotAList(t *testing.T) {
 			if len(all) != 1 {
 				t.Fatalf("%s was accepted as a list: %v, %v", body, contents(set), err)
 			}
-			judge(t, all[0], badDay{reason: body, want: cluster.Server, says: []string{"list compositeresourcedefinitions." + ours, "not a list", "check the url of the cluster"}})
+			checkError(t, all[0], badDay{reason: body, want: cluster.Server, says: []string{"list compositeresourcedefinitions." + ours, "not a list", "check the url of the cluster"}})
 			if diff := cmp.Diff([]string{"broken/composition/how"}, contents(set)); diff != "" {
 				t.Errorf("other objects (-want +got):\n%s", diff)
 			}
@@ -50,7 +50,7 @@ func TestNotAList(t *testing.T) {
 		t.Parallel()
 		s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
 			if isList(r) {
-				say(w, `{"kind":"AnyList","apiVersion":"v1","metadata":{},"items":null}`)
+				respond(w, `{"kind":"AnyList","apiVersion":"v1","metadata":{},"items":null}`)
 			}
 			return isList(r)
 		}}
@@ -119,7 +119,7 @@ func TestForbiddenPart(t *testing.T) {
 			if diff := cmp.Diff(tc.want, e.Missing); diff != "" {
 				t.Errorf("%s\nmissing (-want +got):\n%s", tc.reason, diff)
 			}
-			said.keeps(t, err)
+			said.checkNoCredential(t, err)
 			docs, bad := tree.DecodeBytes([]byte(e.Missing.YAML()))
 			if len(docs) != 1 || len(bad) > 0 {
 				t.Fatalf("%s\nrule is not YAML: %v\n%s", tc.reason, bad, e.Missing.YAML())

@@ -77,22 +77,22 @@ func TestPasses(t *testing.T) {
 		"CutOff": {
 			reason: "The connection is closed in the middle of a page.",
 			trouble: once(func(w http.ResponseWriter) {
-				say(w, page(four, five[:20]))
+				respond(w, page(four, five[:20]))
 				w.(http.Flusher).Flush()
 				panic(http.ErrAbortHandler)
 			}),
 		},
 		"HalfJSON": {
 			reason:  "A page ends in the middle, without an error of the connection.",
-			trouble: once(func(w http.ResponseWriter) { say(w, page(four, five[:20])) }),
+			trouble: once(func(w http.ResponseWriter) { respond(w, page(four, five[:20])) }),
 		},
 		"NoEnd": {
 			reason:  "A page ends after its last object.",
-			trouble: once(func(w http.ResponseWriter) { say(w, page(four, five)) }),
+			trouble: once(func(w http.ResponseWriter) { respond(w, page(four, five)) }),
 		},
 		"Nothing200": {
 			reason:  "A response is empty.",
-			trouble: once(func(w http.ResponseWriter) { say(w, "") }),
+			trouble: once(func(w http.ResponseWriter) { respond(w, "") }),
 		},
 		"Gone": {
 			reason:  "The continue token expires once.",
@@ -131,7 +131,7 @@ func TestPasses(t *testing.T) {
 			if set.Documents != 8 || len(set.Findings) > 0 {
 				t.Errorf("%s\n%d documents, findings %v", tc.reason, set.Documents, set.Findings)
 			}
-			said.keeps(t, nil)
+			said.checkNoCredential(t, nil)
 			if lists := len(s.seen("/compositeresourcedefinitions")); tc.unpaged && lists != 7 {
 				t.Errorf("%s\n%d lists, want three pages twice and one whole list", tc.reason, lists)
 			}
@@ -177,12 +177,12 @@ func TestGivenUp(t *testing.T) {
 		once bool
 	}{
 		"Fault":        {reason: "A server error is retried.", answer: func(w http.ResponseWriter) { refuse(w, http.StatusServiceUnavailable, "no") }},
-		"CutOff":       {reason: "A response that is cut off is retried.", answer: func(w http.ResponseWriter) { say(w, "{") }},
+		"CutOff":       {reason: "A response that is cut off is retried.", answer: func(w http.ResponseWriter) { respond(w, "{") }},
 		"LongPause":    {reason: "A Retry-After of an hour is not waited for.", answer: func(w http.ResponseWriter) { w.Header().Set("Retry-After", "3600"); refuse(w, 429, "no") }, once: true},
 		"Forbidden":    {reason: "A missing permission is not retried.", answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }, once: true},
 		"Unauthorized": {reason: "A rejected token is not retried.", answer: func(w http.ResponseWriter) { refuse(w, http.StatusUnauthorized, "no") }, once: true},
 		"HTML":         {reason: "An HTML response is not retried.", answer: func(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/html") }, once: true},
-		"OtherJSON":    {reason: "A response of another API is not retried.", answer: func(w http.ResponseWriter) { say(w, `{}`) }, once: true},
+		"OtherJSON":    {reason: "A response of another API is not retried.", answer: func(w http.ResponseWriter) { respond(w, `{}`) }, once: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestCutForever(t *testing.T) {
 	s := &standIn{definitions: many(7), trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		cut := r.URL.Query().Get("continue") == "4"
 		if cut {
-			say(w, `{"kind":"AnyList","items":[`+definitionItem(ours, "0004", "")+`,{"api`)
+			respond(w, `{"kind":"AnyList","items":[`+definitionItem(ours, "0004", "")+`,{"api`)
 		}
 		return cut
 	}}
@@ -220,7 +220,7 @@ func TestCutForever(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("got %d errors, want one: %v", len(all), err)
 	}
-	judge(t, all[0], badDay{reason: "The missing rest is reported.", want: cluster.Server, says: []string{"list compositeresourcedefinitions." + ours, "cut off"}})
+	checkError(t, all[0], badDay{reason: "The missing rest is reported.", want: cluster.Server, says: []string{"list compositeresourcedefinitions." + ours, "cut off"}})
 	if got := contents(set); len(got) != 5 || set.Documents != 5 {
 		t.Errorf("%d documents, read %q, want the five before the cut", set.Documents, got)
 	}

@@ -94,17 +94,17 @@ func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
 		groups = []string{ours}
 	}
 	if r.URL.Path == "/apis" {
-		say(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
+		respond(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
 		return
 	}
 	for _, g := range groups {
 		at := "/apis/" + g
 		switch r.URL.Path {
 		case at:
-			say(w, `{"kind":"APIGroup","apiVersion":"v1","name":"`+g+`","versions":[{"groupVersion":"`+g+`/v1","version":"v1"}]}`)
+			respond(w, `{"kind":"APIGroup","apiVersion":"v1","name":"`+g+`","versions":[{"groupVersion":"`+g+`/v1","version":"v1"}]}`)
 			return
 		case at + "/v1":
-			say(w, `{"kind":"APIResourceList","apiVersion":"v1","resources":[{"name":"compositeresourcedefinitions"},{"name":"compositeresourcedefinitions/status"},{"name":"compositions"}]}`)
+			respond(w, `{"kind":"APIResourceList","apiVersion":"v1","resources":[{"name":"compositeresourcedefinitions"},{"name":"compositeresourcedefinitions/status"},{"name":"compositions"}]}`)
 			return
 		case at + "/v1/compositeresourcedefinitions":
 			all := s.definitions
@@ -135,7 +135,7 @@ func definitionItem(group, name, labels string) string {
 		group, name, plain, labels, strings.ToUpper(name))
 }
 
-func say(w http.ResponseWriter, body string) {
+func respond(w http.ResponseWriter, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, body)
 }
@@ -159,7 +159,7 @@ func list(w http.ResponseWriter, r *http.Request, all []string) {
 		to = from + limit
 		next = strconv.Itoa(to)
 	}
-	say(w, `{"kind":"AnyList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"`+next+`"},"items":[`+strings.Join(all[from:to], ",")+`]}`)
+	respond(w, `{"kind":"AnyList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"`+next+`"},"items":[`+strings.Join(all[from:to], ",")+`]}`)
 }
 
 // start starts a fake server, with TLS if it has a certificate, and returns its
@@ -235,9 +235,9 @@ func (j *journal) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// keeps checks that neither the log nor an error, however it is formatted,
+// checkNoCredential checks that neither the log nor an error, however it is formatted,
 // contains the credential.
-func (j *journal) keeps(t *testing.T, err error) {
+func (j *journal) checkNoCredential(t *testing.T, err error) {
 	t.Helper()
 	j.mu.Lock()
 	shown := []string{j.text.String()}

@@ -36,7 +36,7 @@ func BenchmarkSurvey(b *testing.B) {
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i, _ := strconv.Atoi(r.URL.Query().Get("continue"))
-		say(w, pages[i])
+		respond(w, pages[i])
 	}))
 	b.Cleanup(s.Close)
 	c := connect(b, "here", source.Cluster{URL: s.URL, Token: credential}, cluster.Options{})

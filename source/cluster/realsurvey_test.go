@@ -182,7 +182,7 @@ func tick(t *testing.T, s *apiserver.Server, past time.Time) {
 			return
 		}
 	}
-	t.Fatal("clock of the server stands still")
+	t.Fatal("clock of the server does not advance")
 }
 
 // TestServed checks discovery, also with a server that supports only the old

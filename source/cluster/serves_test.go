@@ -47,7 +47,7 @@ func TestServes(t *testing.T) {
 			}
 			got, err := c.Serves(t.Context(), cluster.Resource{Group: "example.org", Version: "v1", Plural: "boats"})
 			if got != tc.want || (err != nil) != tc.fails {
-				t.Errorf("%s: got %v, %v", tc.reason, got, err)
+				t.Errorf("%s\ngot %v, %v", tc.reason, got, err)
 			}
 		})
 	}

@@ -65,7 +65,7 @@ func TestWalk(t *testing.T) {
 			}, tc.opts, func(s cluster.Status) {
 				status[s.Cluster] = s.Definitions
 				if (s.Err != nil) != (s.Cluster == "gone") {
-					t.Errorf("%s: cluster %s: %v", tc.reason, s.Cluster, s.Err)
+					t.Errorf("%s\ncluster %s: %v", tc.reason, s.Cluster, s.Err)
 				}
 			})
 			var got []string
@@ -78,14 +78,14 @@ func TestWalk(t *testing.T) {
 				return len(got) != tc.stop
 			})
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(tc.status, status); diff != "" {
-				t.Errorf("%s: status (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\nstatus (-want +got):\n%s", tc.reason, diff)
 			}
 			failed, ok := errors.AsType[*cluster.Error](err)
 			if ok != tc.failed || ok && failed.Cluster != "gone" {
-				t.Errorf("%s: error %v", tc.reason, err)
+				t.Errorf("%s\nerror %v", tc.reason, err)
 			}
 		})
 	}

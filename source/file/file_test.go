@@ -25,9 +25,9 @@ func definition(name string) string {
 	return "apiVersion: apiextensions.crossplane.io/v1\nkind: CompositeResourceDefinition\nmetadata:\n  name: " + name + "\n"
 }
 
-// plant creates files below a new directory, which becomes the working
+// createFiles creates files below a new directory, which becomes the working
 // directory. A name with a trailing slash is a directory; "a -> b" is a link.
-func plant(t *testing.T, names ...string) {
+func createFiles(t *testing.T, names ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for _, name := range names {
@@ -197,7 +197,7 @@ func TestRead(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			plant(t, tc.files...)
+			createFiles(t, tc.files...)
 			var skipped []string
 			tc.opts.Skipped = func(path, why string) { skipped = append(skipped, path+": "+why) }
 			set, err := New(tc.paths, tc.opts).Read(t.Context())
@@ -219,7 +219,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
-	plant(t, "l -> gone", "a.yaml")
+	createFiles(t, "l -> gone", "a.yaml")
 	cases := map[string]struct {
 		reason string
 		path   string
@@ -246,7 +246,7 @@ func TestHints(t *testing.T) {
 
 // TestOrigin checks positions and origins.
 func TestOrigin(t *testing.T) {
-	plant(t)
+	createFiles(t)
 	if err := os.WriteFile("a.yaml", []byte("a: [\n---\n"+definition("x")), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestParallel(t *testing.T) {
 	for i := range 300 {
 		names = append(names, fmt.Sprintf("d/%d/%03d.yaml", i%7, i))
 	}
-	plant(t, names...)
+	createFiles(t, names...)
 	slices.Sort(names)
 	for _, n := range []int{0, 1, 3, 1000} {
 		last := 0
@@ -294,7 +294,7 @@ func TestParallel(t *testing.T) {
 
 // TestCancel ends the context while standard input is blocked.
 func TestCancel(t *testing.T) {
-	plant(t, "a.yaml")
+	createFiles(t, "a.yaml")
 	r, w := io.Pipe()
 	defer w.Close() //nolint:errcheck // it lets the reader left behind go
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -318,7 +318,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	plant(t, "d/a.yaml")
+	createFiles(t, "d/a.yaml")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	set, err := New([]string{"d"}, Options{}).Read(ctx)
@@ -356,7 +356,7 @@ func TestPanic(t *testing.T) {
 
 // TestBecameDirectory replaces a file by a directory after it was listed.
 func TestBecameDirectory(t *testing.T) {
-	plant(t, "d/a.yaml", "d/b.yaml")
+	createFiles(t, "d/a.yaml", "d/b.yaml")
 	s := New([]string{"d"}, Options{})
 	found := s.find(t.Context())
 	if err := errors.Join(os.Remove("d/a.yaml"), os.Mkdir("d/a.yaml", 0o755)); err != nil {

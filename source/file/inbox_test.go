@@ -41,7 +41,7 @@ func TestWatchMissed(t *testing.T) {
 	}{
 		"Overflow": {"An overflow of the event queue is a change.", nil, []error{fsnotify.ErrEventOverflow}, 1, nil},
 		"Flood":    {"More events than fit in the queue are a change.", many, nil, 1, nil},
-		"Others":   {"Events of irrelevant files are no change.", many[:10], nil, 0, nil},
+		"Others":   {"Events of irrelevant files are ignored.", many[:10], nil, 0, nil},
 		"Broken":   {"An error of the watcher ends the watch.", nil, []error{broken}, 0, broken},
 	}
 	for name, tc := range cases {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestFiles(t *testing.T) {
-	plant(t, "d/a.yaml", "d/..one/b.yaml", "d/..data -> ..one", "d/b.yaml -> ..data/b.yaml", "d/deep/c.json", "d/note.txt",
+	createFiles(t, "d/a.yaml", "d/..one/b.yaml", "d/..data -> ..one", "d/b.yaml -> ..data/b.yaml", "d/deep/c.json", "d/note.txt",
 		"d/out.yaml -> ../e/secret.yaml", "d/out -> ../e", "d/up -> ..", "d/here -> .", "e/secret.yaml", "l -> d")
 	cases := map[string]struct {
 		reason string
@@ -30,7 +30,7 @@ func TestFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := New(tc.paths, tc.opts).Files(t.Context())
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
-				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
+				t.Errorf("%s\n%v (-want +got):\n%s", tc.reason, err, diff)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ import (
 
 // TestSpecial checks special files.
 func TestSpecial(t *testing.T) {
-	plant(t, "d/a.yaml")
+	createFiles(t, "d/a.yaml")
 	for _, p := range []string{"d/p.yaml", "d/q"} {
 		if err := syscall.Mkfifo(p, 0o644); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestSpecial(t *testing.T) {
 
 // TestPipeNamed reads a named pipe, as for <(command).
 func TestPipeNamed(t *testing.T) {
-	plant(t)
+	createFiles(t)
 	if err := syscall.Mkfifo("p", 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestPipeNamed(t *testing.T) {
 }
 
 func TestHardLinks(t *testing.T) {
-	plant(t, "b.yaml")
+	createFiles(t, "b.yaml")
 	if err := os.Link("b.yaml", "a.yaml"); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestPermission(t *testing.T) {
 		checkPermission(t)
 		return
 	}
-	plant(t, "d/a.yaml", "d/b.yaml", "d/locked/c.yaml")
+	createFiles(t, "d/a.yaml", "d/b.yaml", "d/locked/c.yaml")
 	for path, mode := range map[string]os.FileMode{".": 0o755, "d/b.yaml": 0, "d/locked": 0} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)

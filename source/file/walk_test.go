@@ -34,7 +34,7 @@ func walk(ctx context.Context, s *Source, stop int) (got []string, errs []string
 }
 
 func TestWalk(t *testing.T) {
-	plant(t, "a.yaml", "b.txt", "d/a.yaml", "d/b.json", "d/c.md", "d/.h.yaml", "d/e/f.yml", "d/e/g.ndjson", "t/one/xrds/o.yaml", "t/two/xrds/p.yaml", "t/two/q.yaml",
+	createFiles(t, "a.yaml", "b.txt", "d/a.yaml", "d/b.json", "d/c.md", "d/.h.yaml", "d/e/f.yml", "d/e/g.ndjson", "t/one/xrds/o.yaml", "t/two/xrds/p.yaml", "t/two/q.yaml",
 		"l.yaml -> a.yaml", "t/three -> two", "[x].yaml", "dir.yaml/in.yaml", "void -> nowhere")
 	if err := os.WriteFile("[x].yaml", []byte(definition("x")), 0o600); err != nil {
 		t.Fatal(err)
@@ -70,17 +70,17 @@ func TestWalk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, errs := walk(t.Context(), New(tc.paths, tc.opts), tc.stop)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(tc.errs, errs); diff != "" {
-				t.Errorf("%s: errors (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\nerrors (-want +got):\n%s", tc.reason, diff)
 			}
 			// Reading everything at once gives the same result.
 			if tc.stop == 0 {
 				set, err := New(tc.paths, tc.opts).Read(t.Context())
 				want := len(tc.want)
 				if n := len(set.Definitions) + len(set.Findings); n != want || (err != nil) != (tc.errs != nil) {
-					t.Errorf("%s: Read returned %d, error %v", tc.reason, n, err)
+					t.Errorf("%s\nRead returned %d, error %v", tc.reason, n, err)
 				}
 			}
 		})
@@ -92,7 +92,7 @@ func TestWalkStdin(t *testing.T) {
 	text := definition("a") + "---\n" + definition("b")
 	for reason, in := range map[string]io.Reader{"whole": strings.NewReader(text), "in pieces": iotest.OneByteReader(strings.NewReader(text)), "with its end": iotest.DataErrReader(strings.NewReader(text))} {
 		if got, errs := walk(t.Context(), New([]string{Stdin}, Options{Stdin: in}), 0); len(got) != 2 || errs != nil {
-			t.Errorf("%s: %v, %v", reason, got, errs)
+			t.Errorf("%s\n%v, %v", reason, got, errs)
 		}
 	}
 	broken := io.MultiReader(strings.NewReader(text+"---\n"), iotest.ErrReader(errors.New("it is broken")))

@@ -97,8 +97,8 @@ func (w *watched) called(reason string) {
 	}
 }
 
-// silence waits long enough for an event that must not arrive.
-func (w *watched) silence(reason string) {
+// expectNoEvent waits long enough for an event that must not arrive.
+func (w *watched) expectNoEvent(reason string) {
 	w.t.Helper()
 	select {
 	case <-w.calls:
@@ -256,7 +256,7 @@ func TestWatchSilence(t *testing.T) {
 	} {
 		do(t, c)
 	}
-	w.silence("No file that is read has changed.")
+	w.expectNoEvent("No file that is read has changed.")
 	do(t, "write d/a.yaml three")
 	w.called("The watch continues.")
 }
@@ -299,8 +299,8 @@ func TestWatchSince(t *testing.T) {
 		t.Errorf("Watch: %d calls, %v", calls, err)
 	}
 	names(t, s)
-	watch(t, s).silence("Nothing has changed since the last Read.")
-	watch(t, New([]string{"."}, Options{Settle: short})).silence("Nothing has been read before.")
+	watch(t, s).expectNoEvent("Nothing has changed since the last Read.")
+	watch(t, New([]string{"."}, Options{Settle: short})).expectNoEvent("Nothing has been read before.")
 }
 
 // TestWatchMany checks very frequent and endless writes.

@@ -40,9 +40,9 @@ func TestWalk(t *testing.T) {
 		err    string
 	}{
 		"All":      {"All files are walked in order.", Options{}, 0, []string{"a.yaml", "bad.yaml:2:1 XRD001", "d/b.yaml", "d/e/c.json", "lfs.yaml XRD001", "t/one/xrds/o.yml", "t/two/q.yaml", "t/two/xrds/p.yaml"}, ""},
-		"Path":     {"a folder", Options{Path: "d"}, 0, []string{"d/b.yaml", "d/e/c.json"}, ""},
+		"Path":     {"A path can be a folder.", Options{Path: "d"}, 0, []string{"d/b.yaml", "d/e/c.json"}, ""},
 		"Paths":    {"Several paths yield each file once.", Options{Paths: []string{"d/e", "d", "a.yaml", "a.yaml"}}, 0, []string{"a.yaml", "d/b.yaml", "d/e/c.json"}, ""},
-		"Star":     {"a pattern", Options{Path: "d/*"}, 0, []string{"d/b.yaml", "d/e/c.json"}, ""},
+		"Star":     {"A path can be a pattern.", Options{Path: "d/*"}, 0, []string{"d/b.yaml", "d/e/c.json"}, ""},
 		"Name":     {"A pattern with an extension matches all files that have it.", Options{Path: "d/**/*.ndjson"}, 0, []string{"d/e/n.ndjson"}, ""},
 		"Deep":     {"Two stars match at any depth.", Options{Path: "**/*.yaml"}, 0, []string{"a.yaml", "bad.yaml:2:1 XRD001", "d/b.yaml", "lfs.yaml XRD001", "t/two/q.yaml", "t/two/xrds/p.yaml"}, ""},
 		"Folders":  {"Matching folders are read.", Options{Paths: []string{"t/*/xrds"}}, 0, []string{"t/one/xrds/o.yml", "t/two/xrds/p.yaml"}, ""},
@@ -56,13 +56,13 @@ func TestWalk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := walk(t, New(r.dir, tc.opts), tc.stop)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
 			}
 			if tc.err == "" && err != nil || tc.err != "" && !strings.Contains(fmt.Sprint(err), tc.err) {
-				t.Errorf("%s: error %v, want %q", tc.reason, err, tc.err)
+				t.Errorf("%s\nerror %v, want %q", tc.reason, err, tc.err)
 			}
 			if tc.err != "" && hints(err) == "" {
-				t.Errorf("%s: error has no hint", tc.reason)
+				t.Errorf("%s\nerror has no hint", tc.reason)
 			}
 		})
 	}

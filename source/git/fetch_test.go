@@ -136,12 +136,12 @@ func TestCancelHTTP(t *testing.T) {
 			}))
 			defer srv.Close()
 			defer close(released)
-			soon(t, func() {
+			mustReturn(t, func() {
 				if _, err := New(srv.URL+"/defs.git", Options{}).Read(ctx); !errors.Is(err, enough) {
 					t.Errorf("Read: %v", err)
 				}
 			})
-			soon(t, func() {
+			mustReturn(t, func() {
 				s := New(srv.URL+"/defs.git", Options{Timeout: 50 * time.Millisecond})
 				if _, err := s.Read(t.Context()); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(hints(err), "set a longer timeout") {
 					t.Errorf("Read: %v", err)

@@ -24,12 +24,12 @@ func TestFiles(t *testing.T) {
 	over := gitserver.Serve(t, r.dir, nil)
 	cases := map[string]struct{ reason, ref, page, at, readme, err string }{
 		"Head":    {"The default is the HEAD of the repository.", "", "", ".", "one", ""},
-		"Branch":  {"a branch", "", "master", ".", "one", ""},
+		"Branch":  {"A branch is found.", "", "master", ".", "one", ""},
 		"Path":    {"An address can have a branch and a path.", "", "master/a/b", "a/b", "one", ""},
 		"Nested":  {"A branch with a slash is preferred to a tag without one.", "", "feature/x/a", "a", "two", ""},
-		"Tag":     {"a tag", "", "feature/y", "y", "one", ""},
+		"Tag":     {"A tag is found.", "", "feature/y", "y", "one", ""},
 		"Peeled":  {"An annotated tag is resolved.", "", "v1/a", "a", "one", ""},
-		"Commit":  {"a commit", "", first.String() + "/a", "a", "one", ""},
+		"Commit":  {"A commit is found.", "", first.String() + "/a", "a", "one", ""},
 		"Ref":     {"The ref can be given separately.", "feature/x", "master/a", "master/a", "two", ""},
 		"HEAD":    {"HEAD is a valid name.", "", "HEAD/a", "a", "one", ""},
 		"Missing": {"A missing branch is reported.", "", "nope/a", "", "", `no branch, tag or commit "nope"`},
@@ -40,7 +40,7 @@ func TestFiles(t *testing.T) {
 				files, at, err := New(from, Options{Ref: tc.ref}).Files(t.Context(), tc.page)
 				if tc.err != "" {
 					if err == nil || !strings.Contains(err.Error(), tc.err) || hints(err) == "" {
-						t.Errorf("%s: %v", tc.reason, err)
+						t.Errorf("%s\n%v", tc.reason, err)
 					}
 					continue
 				}
@@ -49,7 +49,7 @@ func TestFiles(t *testing.T) {
 				}
 				readme, err := fs.ReadFile(files, "README.md")
 				if err != nil || string(readme) != tc.readme || at != tc.at {
-					t.Errorf("%s: %q at %q (%v), want %q at %q", tc.reason, readme, at, err, tc.readme, tc.at)
+					t.Errorf("%s\n%q at %q (%v), want %q at %q", tc.reason, readme, at, err, tc.readme, tc.at)
 				}
 			}
 		})

@@ -26,7 +26,7 @@ func TestLocation(t *testing.T) {
 		"Slashes":   {"Slashes are kept, other characters are escaped.", "https://h/r", target{kind: "branch", name: "feature/#1"}, "a b/c?.yaml", Options{}, "url:https://h/r/blob/feature/%231/a%20b/c%3F.yaml"},
 		"NotUTF8":   {"Bytes that are not UTF-8 are escaped.", "https://h/r", branch, "\xff.yaml", Options{}, "url:https://h/r/blob/main/%FF.yaml"},
 		"Port":      {"The port is kept.", "http://h:8080/r", branch, "a.yaml", Options{}, "url:http://h:8080/r/blob/main/a.yaml"},
-		"Local":     {"a folder", "/srv/my defs", branch, "d/a.yaml", Options{}, "url:file:///srv/my%20defs/d/a.yaml"},
+		"Local":     {"A local folder becomes a file URL.", "/srv/my defs", branch, "d/a.yaml", Options{}, "url:file:///srv/my%20defs/d/a.yaml"},
 		"Web":       {"The web address can be configured.", "git@git.example.com:org/repo.git", branch, "d/a b.yaml", Options{Web: "https://code.example.com/repo/-/blob/{ref}/{path}"}, "url:https://code.example.com/repo/-/blob/main/d/a%20b.yaml"},
 	}
 	for name, tc := range cases {

@@ -202,8 +202,8 @@ func hints(err error) string {
 	return strings.Join(all, "\n")
 }
 
-// soon fails the test if f does not return in time.
-func soon(t *testing.T, f func()) {
+// mustReturn fails the test if f does not return in time.
+func mustReturn(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {

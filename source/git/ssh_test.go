@@ -62,7 +62,7 @@ func TestSSH(t *testing.T) {
 		"Known":       {"A known key and a known host are accepted.", srv.URL, withKey(Auth{KnownHostsFile: hosts(known)}), "", ""},
 		"Files":       {"Key and known hosts can be files.", srv.URL, Auth{SSHKeyFile: write("key", srv.Me.PEM), KnownHostsFile: hosts("# mine\n\n" + known + " a remark of words\n")}, "", ""},
 		"Hashed":      {"A hashed host name is supported.", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(knownhosts.HashHostname(named), srv.Host))}), "", ""},
-		"Pattern":     {"a pattern", srv.URL, withKey(Auth{KnownHostsFile: hosts(line("other,[127.0.?.*]:"+port, srv.Host))}), "", ""},
+		"Pattern":     {"A host pattern matches.", srv.URL, withKey(Auth{KnownHostsFile: hosts(line("other,[127.0.?.*]:"+port, srv.Host))}), "", ""},
 		"Several":     {"One of several keys of a host is accepted.", srv.URL, withKey(Auth{KnownHostsFile: hosts(line(named, stranger) + "\n" + known)}), "", ""},
 		"HostKey":     {"A host key can be configured.", srv.URL, withKey(Auth{HostKey: srv.Host.Authorized()}), "", ""},
 		"Fingerprint": {"A fingerprint can be configured.", srv.URL, withKey(Auth{HostKey: srv.Host.Fingerprint()}), "", ""},
@@ -127,7 +127,7 @@ func TestCancelSSH(t *testing.T) {
 			cancel(enough)
 			gitserver.Silent(t.Context(), conn)
 		}()
-		soon(t, func() {
+		mustReturn(t, func() {
 			if _, err := New("ssh://git@"+l.Addr().String()+"/r", Options{}).Read(ctx); !errors.Is(err, enough) {
 				t.Errorf("Read: %v", err)
 			}
@@ -139,7 +139,7 @@ func TestCancelSSH(t *testing.T) {
 		srv := gitserver.ServeSSH(t, r.dir)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		srv.Hang = func() { cancel(enough) }
-		soon(t, func() {
+		mustReturn(t, func() {
 			if _, err := New(srv.URL, Options{Auth: sshAuth(srv)}).Read(ctx); !errors.Is(err, enough) {
 				t.Errorf("Read: %v", err)
 			}

@@ -122,25 +122,25 @@ func TestStringify(t *testing.T) {
 // TestRewritten checks cases that the property test does not draw.
 func TestRewritten(t *testing.T) {
 	cases := map[string]struct{ reason, code, want string }{
-		"Private":     {"a private field may be added to", "class A { #s = 'a'; m() { this.#s += this.#s; return this.#s } }; return new A().m()", "aa"},
-		"Super":       {"so may one of the class above", "class B { get s() { return 'b' } set s(v) { this.t = v } }; class A extends B { m() { super.s += this.x ?? 'y'; return this.t } }; return new A().m()", "by"},
-		"This":        {"this is what it was", "const o = {n: 'a', m() { this.n += (() => this.n)() + arguments[0]; return this.n }}; return o.m('z')", "aaz"},
-		"Yield":       {"a generator may wait in between", "function* f() { const o = {s: 'a'}; o.s += (yield o.s) + (yield 'y'); return o.s }; const g = f(); g.next(); g.next('b'); return g.next('c').value", "abc"},
-		"Old":         {"the old value is read first", "const o = {n: 1}; const f = () => { o.n = 10; return o.n }; o.n += f(); return o.n", "11"},
-		"Once":        {"the object and the key are worked out once", "let n = 0; const o = [1, 2]; const f = () => { n++; return o }; const v = {a: 5}; f()[0] += v.a; return o[0] + ' ' + n", "6 1"},
-		"Default":     {"defaults are expressions", "const f = (a, b = a + a) => b; return f('x')", "xx"},
-		"Destructure": {"so they are in patterns", "const s = 't'; const {a = s + s, ...rest} = {b: 1}; const [x, ...y] = [1, 2, 3]; return a + rest.b + y.length", "tt12"},
-		"Named":       {"functions keep their names", "const f = () => 1; let g; g = f; return f.name + g.name", "ff"},
-		"Tagged":      {"a tag gets the parts", "const f = (s, ...v) => s.raw.join('|') + v.join(); const a = 1, b = 2; return f`x${a}\\n${b}`", "x|\\n|1,2"},
-		"Optional":    {"a chain may end early", "const o = null, s = 'a'; return `${o?.x ?? s}${o?.y?.[s + s] ?? s}`", "aa"},
-		"Regex":       {"regular expressions are what they were", "const r = new RegExp('a(b)', 'g'); return [r instanceof RegExp, r.flags, 'xabab'.replace(r, '[$1]'), RegExp('c').test('c'), /d/.constructor === RegExp, 'a1b2'.split(/\\d/).length, [...'aXbX'.matchAll(/X/g)].length, /y/.source, 'q'.search('q'), 'zz'.match('z').index, RegExp(/e/, 'i').flags].join()", "true,g,x[b][b],true,true,3,2,y,0,0,i"},
-		"ReplaceWith": {"a function gets what it got", "return 'aXbX'.replace(/(X)/g, (m, g, at, all) => m + g + at + all.length) + 'ab'.replaceAll('b', (m) => m + m) + 'ab'.replace('a', '$&$$') + 'x'.replace('x')", "aXX14bXX34abba$bundefined"},
+		"Private":     {"A compound assignment to a private field works.", "class A { #s = 'a'; m() { this.#s += this.#s; return this.#s } }; return new A().m()", "aa"},
+		"Super":       {"A compound assignment to a property of the superclass works.", "class B { get s() { return 'b' } set s(v) { this.t = v } }; class A extends B { m() { super.s += this.x ?? 'y'; return this.t } }; return new A().m()", "by"},
+		"This":        {"this and arguments are unchanged.", "const o = {n: 'a', m() { this.n += (() => this.n)() + arguments[0]; return this.n }}; return o.m('z')", "aaz"},
+		"Yield":       {"A generator may yield inside a compound assignment.", "function* f() { const o = {s: 'a'}; o.s += (yield o.s) + (yield 'y'); return o.s }; const g = f(); g.next(); g.next('b'); return g.next('c').value", "abc"},
+		"Old":         {"The old value is read first.", "const o = {n: 1}; const f = () => { o.n = 10; return o.n }; o.n += f(); return o.n", "11"},
+		"Once":        {"The object and the key are evaluated once.", "let n = 0; const o = [1, 2]; const f = () => { n++; return o }; const v = {a: 5}; f()[0] += v.a; return o[0] + ' ' + n", "6 1"},
+		"Default":     {"Parameter defaults are expressions.", "const f = (a, b = a + a) => b; return f('x')", "xx"},
+		"Destructure": {"Defaults in destructuring patterns are expressions.", "const s = 't'; const {a = s + s, ...rest} = {b: 1}; const [x, ...y] = [1, 2, 3]; return a + rest.b + y.length", "tt12"},
+		"Named":       {"Functions keep their names.", "const f = () => 1; let g; g = f; return f.name + g.name", "ff"},
+		"Tagged":      {"A tag function gets the parts of the literal.", "const f = (s, ...v) => s.raw.join('|') + v.join(); const a = 1, b = 2; return f`x${a}\\n${b}`", "x|\\n|1,2"},
+		"Optional":    {"An optional chain may end early.", "const o = null, s = 'a'; return `${o?.x ?? s}${o?.y?.[s + s] ?? s}`", "aa"},
+		"Regex":       {"Regular expressions work as usual.", "const r = new RegExp('a(b)', 'g'); return [r instanceof RegExp, r.flags, 'xabab'.replace(r, '[$1]'), RegExp('c').test('c'), /d/.constructor === RegExp, 'a1b2'.split(/\\d/).length, [...'aXbX'.matchAll(/X/g)].length, /y/.source, 'q'.search('q'), 'zz'.match('z').index, RegExp(/e/, 'i').flags].join()", "true,g,x[b][b],true,true,3,2,y,0,0,i"},
+		"ReplaceWith": {"A replacer function gets all its arguments.", "return 'aXbX'.replace(/(X)/g, (m, g, at, all) => m + g + at + all.length) + 'ab'.replaceAll('b', (m) => m + m) + 'ab'.replace('a', '$&$$') + 'x'.replace('x')", "aXX14bXX34abba$bundefined"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			out, err := New(folder(nil), Limits{Time: MaxTime}).RenderText(t.Context(), "t.eta", "<%= (() => { "+tc.code+" })() %>", nil)
 			if err != nil || out != tc.want {
-				t.Errorf("%s: got %q, %v, want %q", tc.reason, out, err, tc.want)
+				t.Errorf("%s\ngot %q, %v, want %q", tc.reason, out, err, tc.want)
 			}
 		})
 	}

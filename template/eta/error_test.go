@@ -37,48 +37,48 @@ func TestErrors(t *testing.T) {
 		template string
 		want     Error
 	}{
-		"unclosed tag":     {"the tag is named", "a\n <%= 1", Error{Line: 2, Column: 2, Msg: "cannot read template: unclosed tag", Hint: "close it with %>", Text: " <%= 1"}},
-		"unclosed string":  {"the string is named", "<%= 'a\n' %>", Error{Line: 1, Column: 5, Msg: "cannot read template: unclosed string", Hint: "close it with ' on the same line", Text: "<%= 'a"}},
-		"unclosed literal": {"the literal is named", "<%= `a${1 %>", Error{Line: 1, Column: 5, Msg: "cannot read template: unclosed string", Hint: "close it with `", Text: "<%= `a${1 %>"}},
-		"unclosed comment": {"the comment is named", "<% /* a %>", Error{Line: 1, Column: 4, Msg: "cannot read template: unclosed comment", Hint: "close it with */", Text: "<% /* a %>"}},
-		"unclosed remark":  {"the comment is named", "a <%# a", Error{Line: 1, Column: 3, Msg: "cannot read template: unclosed comment", Hint: "close it with %>", Text: "a <%# a"}},
-		"open brace":       {"the brace that stays open is named, not the end", "<% if (true) { %>\nx\n", Error{Line: 1, Column: 14, Msg: "cannot compile template: { is never closed", Hint: "close it in a later tag: <% } %>", Text: "<% if (true) { %>"}},
-		"stray brace":      {"the brace that closes nothing is named", "a\n<% } %>", Error{Line: 2, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "remove it, or add the opening bracket", Text: "<% } %>"}},
-		"escape":           {"a template cannot close the function it becomes", "<% }} foo(); {{ %>", Error{Line: 1, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "remove it, or add the opening bracket", Text: "<% }} foo(); {{ %>"}},
-		"syntax":           {"the place is that in the template", "é\n\n  <%= 1 +* 2 %>", Error{Line: 3, Column: 10, Msg: "cannot compile template: unexpected token *", Text: "  <%= 1 +* 2 %>"}},
-		"declared twice":   {"so it is for what the compiler finds", "<% let a %>\n<% let a %>", Error{Line: 2, Column: 8, Msg: "cannot compile template: identifier 'a' has already been declared", Text: "<% let a %>"}},
+		"unclosed tag":     {"An unclosed tag is reported at its position.", "a\n <%= 1", Error{Line: 2, Column: 2, Msg: "cannot read template: unclosed tag", Hint: "close it with %>", Text: " <%= 1"}},
+		"unclosed string":  {"An unclosed string is reported at its position.", "<%= 'a\n' %>", Error{Line: 1, Column: 5, Msg: "cannot read template: unclosed string", Hint: "close it with ' on the same line", Text: "<%= 'a"}},
+		"unclosed literal": {"An unclosed template literal is reported at its position.", "<%= `a${1 %>", Error{Line: 1, Column: 5, Msg: "cannot read template: unclosed string", Hint: "close it with `", Text: "<%= `a${1 %>"}},
+		"unclosed comment": {"An unclosed comment is reported at its position.", "<% /* a %>", Error{Line: 1, Column: 4, Msg: "cannot read template: unclosed comment", Hint: "close it with */", Text: "<% /* a %>"}},
+		"unclosed remark":  {"An unclosed comment is reported at its position.", "a <%# a", Error{Line: 1, Column: 3, Msg: "cannot read template: unclosed comment", Hint: "close it with %>", Text: "a <%# a"}},
+		"open brace":       {"An unclosed brace is reported at its position, not at the end.", "<% if (true) { %>\nx\n", Error{Line: 1, Column: 14, Msg: "cannot compile template: { is never closed", Hint: "close it in a later tag: <% } %>", Text: "<% if (true) { %>"}},
+		"stray brace":      {"An unmatched closing brace is reported at its position.", "a\n<% } %>", Error{Line: 2, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "remove it, or add the opening bracket", Text: "<% } %>"}},
+		"escape":           {"A template cannot close the function that it is compiled to.", "<% }} foo(); {{ %>", Error{Line: 1, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "remove it, or add the opening bracket", Text: "<% }} foo(); {{ %>"}},
+		"syntax":           {"A syntax error has its position in the template.", "é\n\n  <%= 1 +* 2 %>", Error{Line: 3, Column: 10, Msg: "cannot compile template: unexpected token *", Text: "  <%= 1 +* 2 %>"}},
+		"declared twice":   {"A compile error has its position in the template.", "<% let a %>\n<% let a %>", Error{Line: 2, Column: 8, Msg: "cannot compile template: identifier 'a' has already been declared", Text: "<% let a %>"}},
 		"throw":            {"A thrown error is reported with its position.", "a\n<% throw new Error('boom') %>", Error{Line: 2, Column: 10, Msg: "boom", Text: "<% throw new Error('boom') %>"}},
-		"throw text":       {"anything can be thrown", "<% throw 'boom' %>", Error{Line: 1, Column: 4, Msg: "boom", Text: "<% throw 'boom' %>"}},
+		"throw text":       {"Any value can be thrown.", "<% throw 'boom' %>", Error{Line: 1, Column: 4, Msg: "boom", Text: "<% throw 'boom' %>"}},
 		"throw a book":     {"The message of a thrown value is shortened.", "<% throw 'é'.repeat(1e6) %>", Error{Line: 1, Column: 4, Msg: strings.Repeat("é", 500) + "…", Text: "<% throw 'é'.repeat(1e6) %>"}},
-		"long name":        {"so is a name", "<% include('x'.repeat(1e6)) %>", Error{Line: 1, Column: 11, Msg: `cannot find template "` + strings.Repeat("x", longest-22) + "…", Hint: "write the path from the template folder, or from the including file with ./ or ../", Text: "<% include('x'.repeat(1e6)) %>"}},
-		"throw object":     {"an object that says nothing is said to", "<% throw {} %>", Error{Line: 1, Column: 4, Msg: "thrown object has no message", Text: "<% throw {} %>"}},
-		"throw bare":       {"even one that can say nothing", "<% throw Object.create(null) %>", Error{Line: 1, Column: 4, Msg: "thrown object has no message", Text: "<% throw Object.create(null) %>"}},
-		"no text":          {"nothing of the engine is shown", "<%= Object.create(null) %>", Error{Line: 1, Column: 5, Msg: "TypeError: Cannot convert an object to a string", Text: "<%= Object.create(null) %>"}},
-		"mark":             {"the mark before a text has no column", "\uFEFF<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "available variables: helpers, xrd, it", Text: "<%= nope %>"}},
-		"no name":          {"the names there are are said", "<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "available variables: helpers, xrd, it", Text: "<%= nope %>"}},
-		"of undefined":     {"the way out is said", "<%= xrd.a.b %>", Error{Line: 1, Column: 11, Msg: "TypeError: Cannot read property 'b' of undefined", Hint: "write ?. where a value may be missing: a?.b", Text: "<%= xrd.a.b %>"}},
-		"undefined":        {"undefined is not written", "owner: <%= xrd.owner %>", Error{Line: 1, Column: 12, Msg: "cannot write undefined", Hint: `set a default: <%= value ?? "" %>`, Text: "owner: <%= xrd.owner %>"}},
-		"object":           {"an object is not written", "<%= [xrd] %>", Error{Line: 1, Column: 5, Msg: "cannot write an object", Hint: "write one of its values, or all as JSON: <%= JSON.stringify(value) %>", Text: "<%= [xrd] %>"}},
-		"function":         {"a function is not written", "<%= helpers.same %>", Error{Line: 1, Column: 5, Msg: "cannot write a function", Hint: "call it: <%= name() %>", Text: "<%= helpers.same %>"}},
-		"nothing":          {"there must be something to write", "<%= %>", Error{Line: 1, Column: 5, Msg: "cannot write an empty tag", Hint: "put a value into a tag that begins with <%= or <%~", Text: "<%= %>"}},
-		"helper":           {"what a helper says is said where it was called", "a\n  <%= helpers.fail(1) %>", Error{Line: 2, Column: 19, Msg: "cannot help", Text: "  <%= helpers.fail(1) %>", Err: errHelp}},
-		"helper panics":    {"a panic of a helper is an error", "<%= helpers.panic() %>", Error{Msg: "cannot render: runtime error: index out of range [7] with length 0"}},
-		"function handed":  {"a function cannot be handed to a helper", "<%= helpers.same({ f() {} }) %>", Error{Line: 1, Column: 17, Msg: "cannot pass a function to a helper", Hint: "call it first", Text: "<%= helpers.same({ f() {} }) %>"}},
-		"itself handed":    {"what contains itself cannot either", "<% const a = {}; a.a = a %><%= helpers.same(a) %>", Error{Line: 1, Column: 44, Msg: "cannot convert a value that is nested too deeply, too large, or contains itself", Text: "<% const a = {}; a.a = a %><%= helpers.same(a) %>"}},
-		"in include":       {"an error in an included file says how it came there", "<%~ include('outer') %>", Error{File: "throw.eta", Line: 2, Column: 22, Msg: "TypeError: inner", Text: "2 <%= (() => { throw new TypeError('inner') })() %>", From: []Place{{"outer.eta", 2, 15}, {"t.eta", 1, 12}}}},
-		"syntax included":  {"so does one that keeps it from being compiled", "\n<%~ include('syntax') %>", Error{File: "syntax.eta", Line: 2, Column: 10, Msg: "cannot compile template: { is never closed", Hint: "close it in a later tag: <% } %>", Text: "<% if (x { %>", From: []Place{{"t.eta", 2, 12}}}},
-		"in layout":        {"so does one in a layout", "<%~ include('layout') %>", Error{File: "throw.eta", Line: 2, Column: 22, Msg: "TypeError: inner", Text: "2 <%= (() => { throw new TypeError('inner') })() %>", From: []Place{{"layout.eta", 1, 10}, {"t.eta", 1, 12}}}},
-		"no layout":        {"a layout that is not there is named where it is asked for", "<%~ include('nowhere') %>", Error{File: "nowhere.eta", Line: 2, Column: 10, Msg: `cannot find template "nope.eta"`, Hint: "write the path from the template folder, or from the including file with ./ or ../", Text: "<% layout('./nope') %>", From: []Place{{"t.eta", 1, 12}}}},
-		"no file":          {"a file that is not there is named where it is included", "<%~ include('nope') %>", Error{Line: 1, Column: 12, Msg: `cannot find template "nope.eta"`, Hint: "write the path from the template folder, or from the including file with ./ or ../", Text: "<%~ include('nope') %>"}},
-		"outside":          {"no file outside of the folder is read", "<%~ include('../../etc/passwd') %>", Error{Line: 1, Column: 12, Msg: `cannot include "../../etc/passwd": path is outside the template folder`, Hint: "include files from the template folder only", Text: "<%~ include('../../etc/passwd') %>"}},
-		"roundabout":       {"nor by a way around", "<%~ include('a/../../x') %>", Error{Line: 1, Column: 12, Msg: `cannot include "a/../../x": path is outside the template folder`, Hint: "include files from the template folder only", Text: "<%~ include('a/../../x') %>"}},
-		"odd name":         {"a name is one of a file", `<%~ include('a\\b') %>`, Error{Line: 1, Column: 12, Msg: `cannot include "a\\b": not a file name`, Hint: "separate folders with /, such as wizard/default.eta", Text: `<%~ include('a\\b') %>`}},
-		"no string":        {"and must be given", "<%~ include() %>", Error{Line: 1, Column: 12, Msg: "cannot include undefined: not a file name", Text: "<%~ include() %>"}},
-		"circle":           {"a circle is named", "<%~ include('circle') %>", Error{File: "circle.eta", Line: 2, Column: 12, Msg: `cannot include "other.eta": include cycle, other.eta → circle.eta → other.eta`, Hint: "check that the recursion ends; a file may include itself at most 4 levels deep", Text: "<%~ include('other') %>", From: []Place{{"other.eta", 1, 12}, {"circle.eta", 2, 12}, {"t.eta", 1, 12}}}},
-		"too deep":         {"the depth of includes is bounded", "<%~ include('deep1') %>", Error{File: "deep3.eta", Line: 1, Column: 12, Msg: `cannot include "deep4.eta": includes are nested more than 4 levels deep`, Text: "<%~ include('deep4') %>", From: []Place{{"deep2.eta", 1, 12}, {"deep1.eta", 1, 12}, {"t.eta", 1, 12}}}},
-		"not UTF-8":        {"a template is UTF-8", "<%~ include('latin') %>", Error{File: "latin.eta", Line: 2, Column: 3, Msg: "cannot read template: not UTF-8", Text: "b \uFFFD", From: []Place{{"t.eta", 1, 12}}}},
-		"rejected":         {"a promise that is rejected is an error", "<% Promise.reject(new Error('no')) %>", Error{Msg: "cannot render: no", Hint: "remove async, await and promises; templates are synchronous"}},
-		"nesting":          {"code that is nested too deep is not compiled", "<%= " + strings.Repeat("(", 201) + " %>", Error{Line: 1, Column: 205, Msg: "cannot read template: brackets are nested more than 200 levels deep", Text: "<%= " + strings.Repeat("(", 201) + " %>"}},
+		"long name":        {"A long name is shortened.", "<% include('x'.repeat(1e6)) %>", Error{Line: 1, Column: 11, Msg: `cannot find template "` + strings.Repeat("x", longest-22) + "…", Hint: "write the path from the template folder, or from the including file with ./ or ../", Text: "<% include('x'.repeat(1e6)) %>"}},
+		"throw object":     {"A thrown object without a message is reported.", "<% throw {} %>", Error{Line: 1, Column: 4, Msg: "thrown object has no message", Text: "<% throw {} %>"}},
+		"throw bare":       {"A thrown object without a prototype is reported.", "<% throw Object.create(null) %>", Error{Line: 1, Column: 4, Msg: "thrown object has no message", Text: "<% throw Object.create(null) %>"}},
+		"no text":          {"Internals of the engine are not shown.", "<%= Object.create(null) %>", Error{Line: 1, Column: 5, Msg: "TypeError: Cannot convert an object to a string", Text: "<%= Object.create(null) %>"}},
+		"mark":             {"A byte order mark does not count as a column.", "\uFEFF<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "available variables: helpers, xrd, it", Text: "<%= nope %>"}},
+		"no name":          {"The hint lists the available variables.", "<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "available variables: helpers, xrd, it", Text: "<%= nope %>"}},
+		"of undefined":     {"The hint suggests optional chaining.", "<%= xrd.a.b %>", Error{Line: 1, Column: 11, Msg: "TypeError: Cannot read property 'b' of undefined", Hint: "write ?. where a value may be missing: a?.b", Text: "<%= xrd.a.b %>"}},
+		"undefined":        {"undefined is not written.", "owner: <%= xrd.owner %>", Error{Line: 1, Column: 12, Msg: "cannot write undefined", Hint: `set a default: <%= value ?? "" %>`, Text: "owner: <%= xrd.owner %>"}},
+		"object":           {"An object is not written.", "<%= [xrd] %>", Error{Line: 1, Column: 5, Msg: "cannot write an object", Hint: "write one of its values, or all as JSON: <%= JSON.stringify(value) %>", Text: "<%= [xrd] %>"}},
+		"function":         {"A function is not written.", "<%= helpers.same %>", Error{Line: 1, Column: 5, Msg: "cannot write a function", Hint: "call it: <%= name() %>", Text: "<%= helpers.same %>"}},
+		"nothing":          {"An empty output tag is an error.", "<%= %>", Error{Line: 1, Column: 5, Msg: "cannot write an empty tag", Hint: "put a value into a tag that begins with <%= or <%~", Text: "<%= %>"}},
+		"helper":           {"An error of a helper has the position of the call.", "a\n  <%= helpers.fail(1) %>", Error{Line: 2, Column: 19, Msg: "cannot help", Text: "  <%= helpers.fail(1) %>", Err: errHelp}},
+		"helper panics":    {"A panic of a helper is an error.", "<%= helpers.panic() %>", Error{Msg: "cannot render: runtime error: index out of range [7] with length 0"}},
+		"function handed":  {"A function cannot be passed to a helper.", "<%= helpers.same({ f() {} }) %>", Error{Line: 1, Column: 17, Msg: "cannot pass a function to a helper", Hint: "call it first", Text: "<%= helpers.same({ f() {} }) %>"}},
+		"itself handed":    {"A cyclic value cannot be passed to a helper.", "<% const a = {}; a.a = a %><%= helpers.same(a) %>", Error{Line: 1, Column: 44, Msg: "cannot convert a value that is nested too deeply, too large, or contains itself", Text: "<% const a = {}; a.a = a %><%= helpers.same(a) %>"}},
+		"in include":       {"An error in an included file lists where it was included.", "<%~ include('outer') %>", Error{File: "throw.eta", Line: 2, Column: 22, Msg: "TypeError: inner", Text: "2 <%= (() => { throw new TypeError('inner') })() %>", From: []Place{{"outer.eta", 2, 15}, {"t.eta", 1, 12}}}},
+		"syntax included":  {"A compile error in an included file lists where it was included.", "\n<%~ include('syntax') %>", Error{File: "syntax.eta", Line: 2, Column: 10, Msg: "cannot compile template: { is never closed", Hint: "close it in a later tag: <% } %>", Text: "<% if (x { %>", From: []Place{{"t.eta", 2, 12}}}},
+		"in layout":        {"An error in a layout lists where it was included.", "<%~ include('layout') %>", Error{File: "throw.eta", Line: 2, Column: 22, Msg: "TypeError: inner", Text: "2 <%= (() => { throw new TypeError('inner') })() %>", From: []Place{{"layout.eta", 1, 10}, {"t.eta", 1, 12}}}},
+		"no layout":        {"A missing layout is reported at the call of layout.", "<%~ include('nowhere') %>", Error{File: "nowhere.eta", Line: 2, Column: 10, Msg: `cannot find template "nope.eta"`, Hint: "write the path from the template folder, or from the including file with ./ or ../", Text: "<% layout('./nope') %>", From: []Place{{"t.eta", 1, 12}}}},
+		"no file":          {"A missing file is reported at the include.", "<%~ include('nope') %>", Error{Line: 1, Column: 12, Msg: `cannot find template "nope.eta"`, Hint: "write the path from the template folder, or from the including file with ./ or ../", Text: "<%~ include('nope') %>"}},
+		"outside":          {"A file outside the folder is not read.", "<%~ include('../../etc/passwd') %>", Error{Line: 1, Column: 12, Msg: `cannot include "../../etc/passwd": path is outside the template folder`, Hint: "include files from the template folder only", Text: "<%~ include('../../etc/passwd') %>"}},
+		"roundabout":       {"A path that escapes the folder indirectly is refused.", "<%~ include('a/../../x') %>", Error{Line: 1, Column: 12, Msg: `cannot include "a/../../x": path is outside the template folder`, Hint: "include files from the template folder only", Text: "<%~ include('a/../../x') %>"}},
+		"odd name":         {"An include needs a valid file name.", `<%~ include('a\\b') %>`, Error{Line: 1, Column: 12, Msg: `cannot include "a\\b": not a file name`, Hint: "separate folders with /, such as wizard/default.eta", Text: `<%~ include('a\\b') %>`}},
+		"no string":        {"An include needs an argument.", "<%~ include() %>", Error{Line: 1, Column: 12, Msg: "cannot include undefined: not a file name", Text: "<%~ include() %>"}},
+		"circle":           {"An include cycle is reported.", "<%~ include('circle') %>", Error{File: "circle.eta", Line: 2, Column: 12, Msg: `cannot include "other.eta": include cycle, other.eta → circle.eta → other.eta`, Hint: "check that the recursion ends; a file may include itself at most 4 levels deep", Text: "<%~ include('other') %>", From: []Place{{"other.eta", 1, 12}, {"circle.eta", 2, 12}, {"t.eta", 1, 12}}}},
+		"too deep":         {"The depth of includes is limited.", "<%~ include('deep1') %>", Error{File: "deep3.eta", Line: 1, Column: 12, Msg: `cannot include "deep4.eta": includes are nested more than 4 levels deep`, Text: "<%~ include('deep4') %>", From: []Place{{"deep2.eta", 1, 12}, {"deep1.eta", 1, 12}, {"t.eta", 1, 12}}}},
+		"not UTF-8":        {"A template must be UTF-8.", "<%~ include('latin') %>", Error{File: "latin.eta", Line: 2, Column: 3, Msg: "cannot read template: not UTF-8", Text: "b \uFFFD", From: []Place{{"t.eta", 1, 12}}}},
+		"rejected":         {"A rejected promise is an error.", "<% Promise.reject(new Error('no')) %>", Error{Msg: "cannot render: no", Hint: "remove async, await and promises; templates are synchronous"}},
+		"nesting":          {"Code that is nested too deep is not compiled.", "<%= " + strings.Repeat("(", 201) + " %>", Error{Line: 1, Column: 205, Msg: "cannot read template: brackets are nested more than 200 levels deep", Text: "<%= " + strings.Repeat("(", 201) + " %>"}},
 	}
 	set := New(folder(bad), Limits{Depth: 4})
 	for name, tc := range cases {
@@ -86,16 +86,16 @@ func TestErrors(t *testing.T) {
 			out, err := set.RenderText(t.Context(), "t.eta", tc.template, Data{"xrd": map[string]any{}, "helpers": helpers()})
 			var got *Error
 			if !errors.As(err, &got) || out != "" {
-				t.Fatalf("%s: got %q and error %v", tc.reason, out, err)
+				t.Fatalf("%s\ngot %q and error %v", tc.reason, out, err)
 			}
 			if tc.want.File == "" {
 				tc.want.File = "t.eta"
 			}
 			if diff := cmp.Diff(&tc.want, got, cmpopts.IgnoreFields(Error{}, "Err")); diff != "" {
-				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 			if tc.want.Err != nil && !errors.Is(err, tc.want.Err) {
-				t.Errorf("%s: error is not %v", tc.reason, tc.want.Err)
+				t.Errorf("%s\nerror is not %v", tc.reason, tc.want.Err)
 			}
 		})
 	}

@@ -18,13 +18,13 @@ func TestHanded(t *testing.T) {
 	cases := map[string]struct {
 		reason, code, want string
 	}{
-		"Untouched": {"a copy, its numbers those of JavaScript", ``, read},
-		"Looked":    {"to look at it changes nothing", `JSON.stringify(doc);`, read},
-		"Part":      {"to look at a part of it neither", `doc.d.e; doc.a.b[1];`, read},
-		"Changed":   {"a change deep inside is there", `doc.d.e.f = 1;`, strings.Replace(read, `"g"`, `1`, 1)},
-		"Replaced":  {"so is another value", `doc.a = [doc.d];`, `{"a":[{"e":{"f":"g"}}],"d":{"e":{"f":"g"}},"h":[],"i":null}`},
-		"Added":     {"and another key", `doc.d.e.z = doc.h;`, strings.Replace(read, `"g"`, `"g","z":[]`, 1)},
-		"Removed":   {"and one that is gone", `delete doc.a; delete doc.d.e.f;`, `{"d":{"e":{}},"h":[],"i":null}`},
+		"Untouched": {"The copy has the numbers of JavaScript.", ``, read},
+		"Looked":    {"Reading the copy does not change it.", `JSON.stringify(doc);`, read},
+		"Part":      {"Reading a part of the copy does not change it.", `doc.d.e; doc.a.b[1];`, read},
+		"Changed":   {"A nested change is visible.", `doc.d.e.f = 1;`, strings.Replace(read, `"g"`, `1`, 1)},
+		"Replaced":  {"A replaced value is visible.", `doc.a = [doc.d];`, `{"a":[{"e":{"f":"g"}}],"d":{"e":{"f":"g"}},"h":[],"i":null}`},
+		"Added":     {"An added key is visible.", `doc.d.e.z = doc.h;`, strings.Replace(read, `"g"`, `"g","z":[]`, 1)},
+		"Removed":   {"A removed key is visible.", `delete doc.a; delete doc.d.e.f;`, `{"d":{"e":{}},"h":[],"i":null}`},
 		"Undefined": {"A field set to undefined is absent.", `doc.a = undefined; doc.d.e = undefined;`, `{"d":{},"h":[],"i":null}`},
 	}
 	for name, tc := range cases {
@@ -41,14 +41,14 @@ func TestHanded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, string(tree.AppendJSON(nil, got, ""))); diff != "" {
-				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+				t.Errorf("%s\n-want +got\n%s", tc.reason, diff)
 			}
 			got.Set("a", tree.Str("the helper's own"))
 			if d := got.Get("d"); d != nil {
 				d.Set("e", tree.Nil())
 			}
 			if diff := cmp.Diff(before, given[0]); diff != "" {
-				t.Errorf("%s: document was changed: -before +after\n%s", tc.reason, diff)
+				t.Errorf("%s\ndocument was changed: -before +after\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -20,47 +20,47 @@ func TestEvaluate(t *testing.T) {
 	cases := map[string]struct {
 		reason, value, want string
 	}{
-		"Type":       {"a whole expression keeps the type", `{a: "${{ parameters.n }}", b: "${{ parameters.list }}", c: "${{ parameters.spec }}"}`, `{a: 3, b: [a, b], c: {size: 2}}`},
-		"Text":       {"within a text values become text", `a: x ${{ parameters.n }} y ${{ parameters.list }}.`, `a: x 3 y a,b.`},
-		"Space":      {"a space makes it a text", `a: " ${{ parameters.n }}"`, `a: " 3"`},
-		"Dash":       {"a space that the tag takes away does not", `a: " ${{- parameters.n -}} "`, `a: 3`},
-		"Comment":    {"nor does a comment", `a: "{# how many #}${{ parameters.n }}"`, `a: 3`},
-		"Null":       {"null is a value", `a: "${{ parameters.owner }}"`, `a: null`},
-		"NullText":   {"which writes nothing", `a: "x${{ parameters.owner }}${{ parameters.no }}"`, `a: x`},
-		"Empty":      {"so is the empty text", `a: "${{ '' }}"`, `a: ""`},
-		"Field":      {"a field that is undefined goes", `{a: "${{ parameters.no }}", b: 1}`, `b: 1`},
-		"Item":       {"so does an item, without a hole", `["${{ parameters.no }}", 1, "${{ parameters.no.more }}"]`, `[1]`},
-		"Literal":    {"also in a list that an expression makes", `a: "${{ [parameters.no, 1, {b: parameters.no} ] }}"`, `a: [1, {}]`},
-		"Deep":       {"everywhere in a value", `{a: [{b: ["${{ parameters.name }}"]}]}`, `{a: [{b: [shop]}]}`},
-		"Keys":       {"keys are no expressions", `{"${{ parameters.name }}": 1}`, `{"${{ parameters.name }}": 1}`},
-		"Others":     {"what is no text stays", `{a: 1, b: true, c: null, d: 1.5}`, `{a: 1, b: true, c: null, d: 1.5}`},
-		"Big":        {"a number is handed through exactly", `{a: "${{ parameters.big }}", b: "n${{ parameters.big }}", c: "${{ parameters.big | dump }}"}`, `{a: 12345678901234567890, b: n12345678901234567890, c: "12345678901234567890"}`},
-		"Calculated": {"but calculated with as JavaScript does", `a: "${{ parameters.big + 0 }}"`, `a: 12345678901234567000`},
-		"NaN":        {"JSON has no such number", `a: "${{ parameters.name * 2 }}"`, `a: null`},
-		"Once":       {"what comes out is not evaluated again", `a: "${{ secrets.token }}"`, `a: "p4ss ${{ not.again }}"`},
-		"Step":       {"outputs of steps", `a: "${{ steps.apply.output.url }}"`, `a: "https://x/y"`},
-		"NoStep":     {"of a step that has not run there are none", `{a: "${{ steps.other.output.url }}"}`, `{}`},
-		"Each":       {"each round of a step", `a: "${{ each.key }}-${{ each.value.host }}"`, `a: 0-h`},
-		"Statement":  {"statements work in values", `a: "{% if parameters.n > 2 %}many{% else %}few{% endif %}"`, `a: many`},
-		"Jinja":      {"other braces are text", `a: "{{ parameters.n }} $${ {x} }"`, `a: "{{ parameters.n }} $${ {x} }"`},
-		"Hash":       {"a text with half a tag stays as it is", `{a: "color {#fff", b: "50{% of", c: "{% nope %}"}`, `{a: "color {#fff", b: "50{% of", c: "{% nope %}"}`},
-		"Choice":     {"what the form writes for a choice", `a: '${{ {"name": parameters.name, "ns": parameters.no} if parameters.name else undefined }}'`, `a: {name: shop}`},
-		"NoChoice":   {"and when there was none", `{a: '${{ {"name": parameters.no} if parameters.no else undefined }}'}`, `{}`},
-		"Changed":    {"a method changes a list for one text", `["${{ parameters.list.push('c') }}", "${{ parameters.list }}", "{% set _ = parameters.list.push('d') %}${{ parameters.list | join }}"]`, `[3, [a, b], abd]`},
-		"ChangedOne": {"and what holds the list sees it", `a: "${{ [parameters.list.reverse(), parameters] }}"`, `a: [[b, a], {name: shop, n: 3, list: [b, a], owner: null, big: 12345678901234567890, spec: {size: 2}}]`},
+		"Type":       {"A string that is only an expression keeps the type of its value.", `{a: "${{ parameters.n }}", b: "${{ parameters.list }}", c: "${{ parameters.spec }}"}`, `{a: 3, b: [a, b], c: {size: 2}}`},
+		"Text":       {"Within a string, values are converted to text.", `a: x ${{ parameters.n }} y ${{ parameters.list }}.`, `a: x 3 y a,b.`},
+		"Space":      {"A surrounding space makes the result a string.", `a: " ${{ parameters.n }}"`, `a: " 3"`},
+		"Dash":       {"A space that the tag trims does not make it a string.", `a: " ${{- parameters.n -}} "`, `a: 3`},
+		"Comment":    {"A comment does not make it a string.", `a: "{# how many #}${{ parameters.n }}"`, `a: 3`},
+		"Null":       {"Null is a value.", `a: "${{ parameters.owner }}"`, `a: null`},
+		"NullText":   {"Null within a string is written as nothing.", `a: "x${{ parameters.owner }}${{ parameters.no }}"`, `a: x`},
+		"Empty":      {"The empty string is a value.", `a: "${{ '' }}"`, `a: ""`},
+		"Field":      {"A field whose value is undefined is removed.", `{a: "${{ parameters.no }}", b: 1}`, `b: 1`},
+		"Item":       {"An item whose value is undefined is removed.", `["${{ parameters.no }}", 1, "${{ parameters.no.more }}"]`, `[1]`},
+		"Literal":    {"Undefined values are removed from a list literal.", `a: "${{ [parameters.no, 1, {b: parameters.no} ] }}"`, `a: [1, {}]`},
+		"Deep":       {"Expressions are evaluated at every depth.", `{a: [{b: ["${{ parameters.name }}"]}]}`, `{a: [{b: [shop]}]}`},
+		"Keys":       {"Keys are not expressions.", `{"${{ parameters.name }}": 1}`, `{"${{ parameters.name }}": 1}`},
+		"Others":     {"Values other than strings are unchanged.", `{a: 1, b: true, c: null, d: 1.5}`, `{a: 1, b: true, c: null, d: 1.5}`},
+		"Big":        {"A number is passed through exactly.", `{a: "${{ parameters.big }}", b: "n${{ parameters.big }}", c: "${{ parameters.big | dump }}"}`, `{a: 12345678901234567890, b: n12345678901234567890, c: "12345678901234567890"}`},
+		"Calculated": {"Arithmetic has the precision of JavaScript.", `a: "${{ parameters.big + 0 }}"`, `a: 12345678901234567000`},
+		"NaN":        {"A number that JSON does not support becomes null.", `a: "${{ parameters.name * 2 }}"`, `a: null`},
+		"Once":       {"The result is not evaluated again.", `a: "${{ secrets.token }}"`, `a: "p4ss ${{ not.again }}"`},
+		"Step":       {"Outputs of steps are available.", `a: "${{ steps.apply.output.url }}"`, `a: "https://x/y"`},
+		"NoStep":     {"A step that has not run has no outputs.", `{a: "${{ steps.other.output.url }}"}`, `{}`},
+		"Each":       {"The iteration of a step is available.", `a: "${{ each.key }}-${{ each.value.host }}"`, `a: 0-h`},
+		"Statement":  {"Statements work in values.", `a: "{% if parameters.n > 2 %}many{% else %}few{% endif %}"`, `a: many`},
+		"Jinja":      {"Other braces are text.", `a: "{{ parameters.n }} $${ {x} }"`, `a: "{{ parameters.n }} $${ {x} }"`},
+		"Hash":       {"A string with an incomplete tag is unchanged.", `{a: "color {#fff", b: "50{% of", c: "{% nope %}"}`, `{a: "color {#fff", b: "50{% of", c: "{% nope %}"}`},
+		"Choice":     {"The expression that the form writes for a choice is evaluated.", `a: '${{ {"name": parameters.name, "ns": parameters.no} if parameters.name else undefined }}'`, `a: {name: shop}`},
+		"NoChoice":   {"The expression for a choice is undefined if nothing was chosen.", `{a: '${{ {"name": parameters.no} if parameters.no else undefined }}'}`, `{}`},
+		"Changed":    {"A method changes a list only within one string.", `["${{ parameters.list.push('c') }}", "${{ parameters.list }}", "{% set _ = parameters.list.push('d') %}${{ parameters.list | join }}"]`, `[3, [a, b], abd]`},
+		"ChangedOne": {"The value that contains the list is changed too.", `a: "${{ [parameters.list.reverse(), parameters] }}"`, `a: [[b, a], {name: shop, n: 3, list: [b, a], owner: null, big: 12345678901234567890, spec: {size: 2}}]`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			scope, before := scoped(t, shop), scoped(t, shop)
 			got, err := Evaluate(decoded(t, tc.value), scope, nil)
 			if err != nil {
-				t.Fatalf("%s: %v", tc.reason, err)
+				t.Fatalf("%s\n%v", tc.reason, err)
 			}
 			if diff := cmp.Diff(decoded(t, tc.want), got); diff != "" {
-				t.Errorf("%s: got %s, want %s", tc.reason, written(got), tc.want)
+				t.Errorf("%s\ngot %s, want %s", tc.reason, written(got), tc.want)
 			}
 			if diff := cmp.Diff(before, scope); diff != "" {
-				t.Errorf("%s: scope was changed: %s", tc.reason, diff)
+				t.Errorf("%s\nscope was changed: %s", tc.reason, diff)
 			}
 		})
 	}
@@ -80,29 +80,29 @@ func TestErrors(t *testing.T) {
 		reason, value string
 		want          Error
 	}{
-		"Filter":    {"a filter that is not there", `{a: [x, "${{ n | uper }}"]}`, Error{Path: "a[1]", Expression: "n | uper", Line: 1, Column: 9, Msg: "unknown filter uper", Hint: "did you mean upper?"}},
-		"Text":      {"a text that does not end", `a: '${{ "abc }}'`, Error{Path: "a", Expression: `"abc }}`, Line: 1, Column: 1, Msg: "${{ is not closed", Hint: "add }}"}},
-		"End":       {"nothing behind an operator", `a: 'x ${{ 1 + }}'`, Error{Path: "a", Expression: "1 +", Line: 1, Column: 11, Msg: "unexpected end of expression, expected a value"}},
-		"Nothing":   {"nothing at all", `a: '${{ }}'`, Error{Path: "a", Expression: "", Line: 1, Column: 5, Msg: "unexpected end of expression, expected a value"}},
-		"Not":       {"another language's not", `a: '${{ !x }}'`, Error{Path: "a", Expression: "!x", Line: 1, Column: 5, Msg: "unexpected '!'", Hint: "write not"}},
-		"Or":        {"another language's or", `a: '${{ a || b }}'`, Error{Path: "a", Expression: "a || b", Line: 1, Column: 8, Msg: `unexpected "|", expected the name of a filter`, Hint: "write or"}},
-		"Ternary":   {"another language's choice", `a: '${{ a ? b : c }}'`, Error{Path: "a", Expression: "a ? b : c", Line: 1, Column: 7, Msg: "unexpected '?'", Hint: "write a if b else c"}},
-		"Assign":    {"one = too few", `a: '${{ a = b }}'`, Error{Path: "a", Expression: "a = b", Line: 1, Column: 7, Msg: `unexpected "=", expected the end of the expression`, Hint: "compare with =="}},
-		"Braces":    {"two closing braces end it", `a: '${{ {"a": {"b": 1}} }}'`, Error{Path: "a", Expression: `{"a": {"b": 1`, Line: 1, Column: 18, Msg: "unexpected end of expression, expected }", Hint: "put a space between the closing braces; }} ends the expression"}},
-		"Call":      {"what is no function", `a: '${{ rnge(3) }}'`, Error{Path: "a", Expression: "rnge(3)", Line: 1, Column: 5, Msg: "cannot call rnge, which is undefined", Hint: "did you mean range?"}},
-		"Method":    {"a method there is not", `a: '${{ parameters.name.repeat(3) }}'`, Error{Path: "a", Expression: "parameters.name.repeat(3)", Line: 1, Column: 21, Msg: "cannot call parameters.name.repeat, which is undefined"}},
-		"Unclosed":  {"the tag that is missing", `a: '${{ 1'`, Error{Path: "a", Expression: "1", Line: 1, Column: 1, Msg: "${{ is not closed", Hint: "add }}"}},
-		"Endif":     {"the statement that is missing", "a: \"${{ 1 }}\\n{% if x %}\"", Error{Path: "a", Expression: "if x", Line: 2, Column: 11, Msg: "endif is missing", Hint: "add {% endif %}"}},
-		"Statement": {"a statement there is not", `a: '${{ 1 }}{% fro x in y %}'`, Error{Path: "a", Expression: "fro x in y", Line: 1, Column: 12, Msg: "unknown statement fro", Hint: "did you mean for?"}},
-		"Include":   {"files cannot be read", `a: '${{ 1 }}{% include "x" %}'`, Error{Path: "a", Expression: `include "x"`, Line: 1, Column: 12, Msg: "include is not supported: other files cannot be read", Hint: "move the content into this file"}},
-		"In":        {"nothing has nothing in it", `a: '${{ 1 in parameters.no }}'`, Error{Path: "a", Expression: "1 in parameters.no", Line: 1, Column: 7, Msg: "cannot use in with undefined", Hint: "set a default with | default([])"}},
-		"Function":  {"a function is no value", `a: '${{ range }}'`, Error{Path: "a", Expression: "range", Line: 1, Column: 5, Msg: "range is a function, not a value", Hint: "call it: range(…)"}},
-		"Kind":      {"a filter of texts", `a: '${{ parameters.n | upper }}'`, Error{Path: "a", Expression: "parameters.n | upper", Line: 1, Column: 20, Msg: "filter upper takes a string, not a number", Hint: "convert it with | string"}},
-		"Random":    {"what differs from run to run", `a: '${{ [1] | random }}'`, Error{Path: "a", Expression: "[1] | random", Line: 1, Column: 11, Msg: "filter random is not supported: a task that runs again must give the same result", Hint: "use first"}},
-		"Regex":     {"what RE2 has not", `a: '${{ "a" | replace(r/(?=a)/, "") }}'`, Error{Path: "a", Expression: `"a" | replace(r/(?=a)/, "")`, Line: 1, Column: 19, Msg: "cannot read the regular expression: invalid or unsupported Perl syntax: `(?=`", Hint: "remove look-ahead and look-behind, which are not supported"}},
-		"Test":      {"a test is not compared", `a: '${{ 1 is odd == true }}'`, Error{Path: "a", Expression: "1 is odd == true", Line: 1, Column: 7, Msg: "expected the name of a test after is", Hint: "write a test such as x is defined, and put it in parentheses to compare it"}},
-		"Secret":    {"no value is told", `a: '${{ secrets.token | parseRepoUrl }}'`, Error{Path: "a", Expression: "secrets.token | parseRepoUrl", Line: 1, Column: 21, Msg: "filter parseRepoUrl: cannot read repository URL: want a form such as github.com?owner=acme&repo=shop"}},
-		"Unicode":   {"columns count characters", `a: 'größe ${{ "ß" | nope }}'`, Error{Path: "a", Expression: `"ß" | nope`, Line: 1, Column: 17, Msg: "unknown filter nope"}},
+		"Filter":    {"An unknown filter is reported.", `{a: [x, "${{ n | uper }}"]}`, Error{Path: "a[1]", Expression: "n | uper", Line: 1, Column: 9, Msg: "unknown filter uper", Hint: "did you mean upper?"}},
+		"Text":      {"An unclosed string is reported.", `a: '${{ "abc }}'`, Error{Path: "a", Expression: `"abc }}`, Line: 1, Column: 1, Msg: "${{ is not closed", Hint: "add }}"}},
+		"End":       {"A missing operand is reported.", `a: 'x ${{ 1 + }}'`, Error{Path: "a", Expression: "1 +", Line: 1, Column: 11, Msg: "unexpected end of expression, expected a value"}},
+		"Nothing":   {"An empty expression is reported.", `a: '${{ }}'`, Error{Path: "a", Expression: "", Line: 1, Column: 5, Msg: "unexpected end of expression, expected a value"}},
+		"Not":       {"The operator ! is not supported.", `a: '${{ !x }}'`, Error{Path: "a", Expression: "!x", Line: 1, Column: 5, Msg: "unexpected '!'", Hint: "write not"}},
+		"Or":        {"The operator || is not supported.", `a: '${{ a || b }}'`, Error{Path: "a", Expression: "a || b", Line: 1, Column: 8, Msg: `unexpected "|", expected the name of a filter`, Hint: "write or"}},
+		"Ternary":   {"The operator ?: is not supported.", `a: '${{ a ? b : c }}'`, Error{Path: "a", Expression: "a ? b : c", Line: 1, Column: 7, Msg: "unexpected '?'", Hint: "write a if b else c"}},
+		"Assign":    {"An assignment is not supported.", `a: '${{ a = b }}'`, Error{Path: "a", Expression: "a = b", Line: 1, Column: 7, Msg: `unexpected "=", expected the end of the expression`, Hint: "compare with =="}},
+		"Braces":    {"Two closing braces end the expression.", `a: '${{ {"a": {"b": 1}} }}'`, Error{Path: "a", Expression: `{"a": {"b": 1`, Line: 1, Column: 18, Msg: "unexpected end of expression, expected }", Hint: "put a space between the closing braces; }} ends the expression"}},
+		"Call":      {"An unknown function is reported.", `a: '${{ rnge(3) }}'`, Error{Path: "a", Expression: "rnge(3)", Line: 1, Column: 5, Msg: "cannot call rnge, which is undefined", Hint: "did you mean range?"}},
+		"Method":    {"An unknown method is reported.", `a: '${{ parameters.name.repeat(3) }}'`, Error{Path: "a", Expression: "parameters.name.repeat(3)", Line: 1, Column: 21, Msg: "cannot call parameters.name.repeat, which is undefined"}},
+		"Unclosed":  {"An unclosed tag is reported.", `a: '${{ 1'`, Error{Path: "a", Expression: "1", Line: 1, Column: 1, Msg: "${{ is not closed", Hint: "add }}"}},
+		"Endif":     {"A missing end statement is reported.", "a: \"${{ 1 }}\\n{% if x %}\"", Error{Path: "a", Expression: "if x", Line: 2, Column: 11, Msg: "endif is missing", Hint: "add {% endif %}"}},
+		"Statement": {"An unknown statement is reported.", `a: '${{ 1 }}{% fro x in y %}'`, Error{Path: "a", Expression: "fro x in y", Line: 1, Column: 12, Msg: "unknown statement fro", Hint: "did you mean for?"}},
+		"Include":   {"Files cannot be read.", `a: '${{ 1 }}{% include "x" %}'`, Error{Path: "a", Expression: `include "x"`, Line: 1, Column: 12, Msg: "include is not supported: other files cannot be read", Hint: "move the content into this file"}},
+		"In":        {"The operator in does not accept undefined.", `a: '${{ 1 in parameters.no }}'`, Error{Path: "a", Expression: "1 in parameters.no", Line: 1, Column: 7, Msg: "cannot use in with undefined", Hint: "set a default with | default([])"}},
+		"Function":  {"A function is not a value.", `a: '${{ range }}'`, Error{Path: "a", Expression: "range", Line: 1, Column: 5, Msg: "range is a function, not a value", Hint: "call it: range(…)"}},
+		"Kind":      {"A filter for strings does not accept a number.", `a: '${{ parameters.n | upper }}'`, Error{Path: "a", Expression: "parameters.n | upper", Line: 1, Column: 20, Msg: "filter upper takes a string, not a number", Hint: "convert it with | string"}},
+		"Random":    {"Random results are not supported.", `a: '${{ [1] | random }}'`, Error{Path: "a", Expression: "[1] | random", Line: 1, Column: 11, Msg: "filter random is not supported: a task that runs again must give the same result", Hint: "use first"}},
+		"Regex":     {"Lookahead is not supported, because it is not RE2.", `a: '${{ "a" | replace(r/(?=a)/, "") }}'`, Error{Path: "a", Expression: `"a" | replace(r/(?=a)/, "")`, Line: 1, Column: 19, Msg: "cannot read the regular expression: invalid or unsupported Perl syntax: `(?=`", Hint: "remove look-ahead and look-behind, which are not supported"}},
+		"Test":      {"The result of a test cannot be compared.", `a: '${{ 1 is odd == true }}'`, Error{Path: "a", Expression: "1 is odd == true", Line: 1, Column: 7, Msg: "expected the name of a test after is", Hint: "write a test such as x is defined, and put it in parentheses to compare it"}},
+		"Secret":    {"The value is not shown.", `a: '${{ secrets.token | parseRepoUrl }}'`, Error{Path: "a", Expression: "secrets.token | parseRepoUrl", Line: 1, Column: 21, Msg: "filter parseRepoUrl: cannot read repository URL: want a form such as github.com?owner=acme&repo=shop"}},
+		"Unicode":   {"Columns are counted in characters.", `a: 'größe ${{ "ß" | nope }}'`, Error{Path: "a", Expression: `"ß" | nope`, Line: 1, Column: 17, Msg: "unknown filter nope"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -110,18 +110,18 @@ func TestErrors(t *testing.T) {
 			got, err := Evaluate(value, scoped(t, shop), nil)
 			e, ok := errors.AsType[*Error](err)
 			if !ok {
-				t.Fatalf("%s: got %s, %v; want an *Error", tc.reason, written(got), err)
+				t.Fatalf("%s\ngot %s, %v; want an *Error", tc.reason, written(got), err)
 			}
 			if e.Pos.Line == 0 {
-				t.Errorf("%s: error has no position", tc.reason)
+				t.Errorf("%s\nerror has no position", tc.reason)
 			}
 			have := *e
 			have.Pos, have.Err = tree.Pos{}, nil
 			if diff := cmp.Diff(tc.want, have); diff != "" {
-				t.Errorf("%s: %s", tc.reason, diff)
+				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 			if !strings.HasPrefix(err.Error(), e.Path+": cannot evaluate ") {
-				t.Errorf("%s: %v", tc.reason, err)
+				t.Errorf("%s\n%v", tc.reason, err)
 			}
 		})
 	}

@@ -84,7 +84,7 @@ func TestChaos(t *testing.T) {
 	}
 	c.faults(writing, c.random())
 	writers.Wait()
-	c.mend()
+	c.endFaults()
 	c.end(t)
 	c.checkVersions(t)
 	stop()
@@ -115,7 +115,7 @@ func (c *run) begin() {
 		r.begin()
 	}
 	c.until("everything is there", inTheEnd, func() []string {
-		c.look(c.t.Context(), c.replicas[0])
+		c.readEntities(c.t.Context(), c.replicas[0])
 		open := c.settled()
 		var template []json.RawMessage
 		if _, err := c.replicas[2].call(c.t.Context(), http.MethodGet, "/api/catalog/entities?filter=kind=template,metadata.name=commit", nil, &template); err != nil || len(template) != 1 {
@@ -145,13 +145,13 @@ func (c *run) until(what string, within time.Duration, open func() []string) {
 // watch reads the catalog from all replicas.
 func (c *run) watch(ctx context.Context, random *rand.Rand) {
 	for ctx.Err() == nil {
-		c.look(ctx, c.replicas[random.IntN(replicas)])
+		c.readEntities(ctx, c.replicas[random.IntN(replicas)])
 		rest(ctx, random, 50, 150)
 	}
 }
 
-// look reads all entities of the model.
-func (c *run) look(ctx context.Context, r *replica) {
+// readEntities reads all entities of the model.
+func (c *run) readEntities(ctx context.Context, r *replica) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	for _, kind := range []string{"template", "component"} {
@@ -184,8 +184,8 @@ func rest(ctx context.Context, random *rand.Rand, least, most int) {
 	}
 }
 
-// mend ends all faults.
-func (c *run) mend() {
+// endFaults ends all faults.
+func (c *run) endFaults() {
 	c.gate.to(passes)
 	for _, r := range c.replicas {
 		r.wire.Pass()
@@ -199,7 +199,7 @@ func (c *run) end(t *testing.T) {
 	t.Helper()
 	c.until("in the end", inTheEnd, func() []string {
 		for _, r := range c.replicas {
-			r.alive()
+			r.restartIfEnded()
 		}
 		return append(c.settled(), c.undone()...)
 	})

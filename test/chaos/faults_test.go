@@ -30,7 +30,7 @@ func (c *run) faults(ctx context.Context, random *rand.Rand) {
 	}
 	for ctx.Err() == nil {
 		for _, r := range c.replicas {
-			r.alive()
+			r.restartIfEnded()
 		}
 		// Replicas in the channel are unaffected; the last one stays so.
 		if len(busy) < 2 {

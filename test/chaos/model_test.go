@@ -72,8 +72,8 @@ func (m *model) ack(ref string, version int) {
 	m.objects[ref].acked, m.objects[ref].ackedAt = version, time.Now()
 }
 
-// doubt records that it is unknown whether the last version is stored.
-func (m *model) doubt(ref string) {
+// markUncertain records that it is unknown whether the last version is stored.
+func (m *model) markUncertain(ref string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.objects[ref].doubtful = true

@@ -258,9 +258,9 @@ func (r *replica) awaitReading(within time.Duration) bool {
 	return false
 }
 
-// alive restarts the replica if its process ended by itself, which is allowed
+// restartIfEnded restarts the replica if its process ended by itself, which is allowed
 // while the database is down.
-func (r *replica) alive() {
+func (r *replica) restartIfEnded() {
 	r.mu.Lock()
 	ended := r.process != nil && !r.paused
 	if ended {

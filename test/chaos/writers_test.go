@@ -148,7 +148,7 @@ func (c *run) push(ctx context.Context, random *rand.Rand) {
 			c.ack(ref, version)
 		} else {
 			generation[i]++
-			c.doubt(ref)
+			c.markUncertain(ref)
 		}
 		rest(ctx, random, 50, 250)
 	}

@@ -183,16 +183,16 @@ func (a *actions) try(t *testing.T, name string, spec, values *tree.Node) {
 		if err != nil {
 			t.Errorf("%s, step %s: %v\n%s", name, step.Get("id").Str(), err, tree.AppendYAML(nil, input))
 		}
-		complain(t, name, id, input)
+		checkInput(t, name, id, input)
 	}
 	if ran == 0 {
 		t.Errorf("%s: no step runs with %s", name, tree.AppendJSON(nil, values, ""))
 	}
 }
 
-// complain checks an input for invalid or missing values that its schema does
+// checkInput checks an input for invalid or missing values that its schema does
 // not cover.
-func complain(t *testing.T, name, id string, input *tree.Node) {
+func checkInput(t *testing.T, name, id string, input *tree.Node) {
 	t.Helper()
 	text := string(tree.AppendJSON(nil, input, ""))
 	if strings.Contains(text, "undefined") || strings.Contains(text, "${{") {

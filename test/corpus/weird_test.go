@@ -32,8 +32,8 @@ var harmless = map[string]string{
 
 var times = regexp.MustCompile(`x\d+$`)
 
-// weirds reads the list of malformed files.
-func weirds(t *testing.T) []weird {
+// malformedFiles reads the list of malformed files.
+func malformedFiles(t *testing.T) []weird {
 	t.Helper()
 	f, err := os.Open(folder(t, "WEIRD.tsv"))
 	if err != nil {
@@ -70,7 +70,7 @@ type outcome struct {
 // or leave files other than entities behind, and each must get a finding.
 func TestWeird(t *testing.T) {
 	t.Parallel()
-	all := weirds(t)
+	all := malformedFiles(t)
 	if len(all) < 200 {
 		t.Fatalf("found %d malformed files, want at least 200; is this another corpus?", len(all))
 	}
@@ -110,7 +110,7 @@ func TestWeird(t *testing.T) {
 func try(t *testing.T, w weird, dir string) outcome {
 	t.Helper()
 	out, notes, code := run(t.Context(), w.path, "--validate", "--output-format", "json")
-	sane(t, w.path, notes, code)
+	checkExit(t, w.path, notes, code)
 	var report struct {
 		Findings []struct{ Rule, Severity, File string }
 		Summary  struct{ Errors, Warnings, Infos int }
@@ -140,18 +140,18 @@ func try(t *testing.T, w weird, dir string) outcome {
 	}
 
 	out, notes, wrote := run(t.Context(), w.path, "-o", dir)
-	sane(t, w.path, notes, wrote)
+	checkExit(t, w.path, notes, wrote)
 	if wrote != code || out != "" {
 		t.Errorf("%s: exit code was %d for validation and %d for writing; standard output %q", w.path, code, wrote, out)
 	}
-	o.template = left(t, w.path, dir)
+	o.template = checkFiles(t, w.path, dir)
 	o.silent = o.worst != "error" && o.worst != "warning" && !strings.Contains(notes, "nothing matched") && !strings.Contains(notes, "passed over") && !strings.Contains(notes, "skipped")
 	return o
 }
 
-// sane checks that the exit code is documented and that there was no internal
+// checkExit checks that the exit code is documented and that there was no internal
 // error.
-func sane(t *testing.T, path, notes string, code int) {
+func checkExit(t *testing.T, path, notes string, code int) {
 	t.Helper()
 	if strings.Contains(notes, "internal error") || strings.Contains(notes, "goroutine ") {
 		t.Errorf("%s: internal error:\n%s", path, notes)
@@ -161,9 +161,9 @@ func sane(t *testing.T, path, notes string, code int) {
 	}
 }
 
-// left checks the files that a run has written, and reports whether there is a
+// checkFiles checks the files that a run has written, and reports whether there is a
 // Template.
-func left(t *testing.T, path, dir string) (template bool) {
+func checkFiles(t *testing.T, path, dir string) (template bool) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {

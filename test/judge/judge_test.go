@@ -59,13 +59,13 @@ func TestDryRun(t *testing.T) {
 				continue
 			}
 			same(t, about+": steps; if they were meant to change, run TestRecord again", r.Steps, tree.AppendJSON(nil, got.Steps, ""))
-			same(t, about+": output", useful(t, want.Output), tree.AppendJSON(nil, got.Output, ""))
+			same(t, about+": output", withoutEmptyLinks(t, want.Output), tree.AppendJSON(nil, got.Output, ""))
 			var said []message
 			for _, raw := range got.Log {
 				said = append(said, decode[struct{ Body message }](t, raw).Body)
 			}
 			log, inputs := reduce(t, said)
-			if diff := cmp.Diff(alike(r, fewer(t, want.Log)), alike(r, log)); diff != "" {
+			if diff := cmp.Diff(normalizeLog(r, fewer(t, want.Log)), normalizeLog(r, log)); diff != "" {
 				t.Errorf("%s: logs differ (-real +ours):\n%s", about, diff)
 			}
 			compareInputs(t, about, want.Inputs, inputs)
@@ -95,12 +95,12 @@ func TestTasks(t *testing.T) {
 				m := decode[message](t, e.Body)
 				m.Type = e.Type
 				if e.Type == "completion" && m.Error == nil {
-					same(t, about+": output of the task", useful(t, want.Output), m.Output)
+					same(t, about+": output of the task", withoutEmptyLinks(t, want.Output), m.Output)
 				}
 				said = append(said, m)
 			}
 			log, inputs := reduce(t, said)
-			if diff := cmp.Diff(alike(r, want.Events), alike(r, log)); diff != "" {
+			if diff := cmp.Diff(normalizeLog(r, want.Events), normalizeLog(r, log)); diff != "" {
 				t.Errorf("%s: events differ (-real +ours):\n%s", about, diff)
 			}
 			compareInputs(t, about, want.Inputs, inputs)
@@ -108,9 +108,9 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// useful returns an output without links that have no URL because their step
+// withoutEmptyLinks returns an output without links that have no URL because their step
 // was skipped; the real scaffolder returns them.
-func useful(t *testing.T, output json.RawMessage) json.RawMessage {
+func withoutEmptyLinks(t *testing.T, output json.RawMessage) json.RawMessage {
 	t.Helper()
 	n := node(t, output)
 	links := n.Get("links")
@@ -187,8 +187,8 @@ var differences = []struct {
 
 var announced = regexp.MustCompile(`(?s)( in dry-run mode with inputs \(secrets redacted\): )\{.*`)
 
-// alike removes intended differences from a log.
-func alike(r *recorded, log []string) []string {
+// normalizeLog removes intended differences from a log.
+func normalizeLog(r *recorded, log []string) []string {
 	var out []string
 	failed, each := "", r.each()
 	for _, line := range log {

@@ -113,7 +113,7 @@ func TestAudit(t *testing.T) {
 			"catalog.location.register failure " + byService + " target=FILES/first.yaml type=url (ConflictError)",
 		}},
 		{"a refresh of its entity", func() {
-			a.until("the location is read", func() bool { return a.there("component/default/located") })
+			a.until("the location is read", func() bool { return a.exists("component/default/located") })
 			a.want(call{method: "POST", path: catalog + "/refresh", body: `{"entityRef":"component:default/located"}`}, http.StatusOK, nil)
 		}, []string{"catalog.entity.refresh success " + byService + " entity=component:default/located"}},
 		{"a location that is changed", func() { a.want(location("PUT", "/"+at, first, ""), http.StatusOK, nil) }, []string{

@@ -179,7 +179,7 @@ subjects: [{kind: ServiceAccount, name: portal, namespace: accounts}]
 		"integrations": map[string]any{"gitea": []any{map[string]any{"host": a.git, "baseUrl": "http://" + a.git, "token": auditGitToken}}},
 	})
 	a.world = start(t, setup{listener: l, allow: []string{a.served.host}, sections: sections})
-	a.until("the Templates are there", func() bool { return a.there("template/default/waits") })
+	a.until("the Templates are there", func() bool { return a.exists("template/default/waits") })
 	client := *a.client
 	a.browser = a.caller
 	a.browser.client = &client

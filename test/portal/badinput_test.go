@@ -254,7 +254,7 @@ func TestBadPushes(t *testing.T) {
 		if r.Added != 1 || r.Unchanged != 1 || r.Removed != 0 || len(r.Refused) != 4 {
 			t.Errorf("push returned %+v, want one added, one unchanged and four refused", r)
 		}
-		if !w.there("component/default/a") || !w.there("component/default/theirs") || w.total() != 4 {
+		if !w.exists("component/default/a") || !w.exists("component/default/theirs") || w.total() != 4 {
 			t.Error("entities were lost")
 		}
 		for _, refused := range r.Refused {

@@ -229,18 +229,18 @@ func TestBadLocations(t *testing.T) {
 		first := served.put("first.yaml", fmt.Sprintf(system, "First"))
 		second := served.put("second.yaml", fmt.Sprintf(system, "Second")+"---\n"+component("second"))
 		w.register(first)
-		w.until("the first is read", func() bool { return w.there("system/default/shop") })
+		w.until("the first is read", func() bool { return w.exists("system/default/shop") })
 		id := w.register(second)
 		if got := w.problem(id); !strings.Contains(got, "system:default/shop") {
 			t.Errorf("error of the location is %q, want it to name the entity", got)
 		}
 		var got struct{ Metadata struct{ Title string } }
 		w.get("/api/catalog/entities/by-name/system/default/shop", &got)
-		if got.Metadata.Title != "First" || !w.there("component/default/second") {
+		if got.Metadata.Title != "First" || !w.exists("component/default/second") {
 			t.Errorf("title is %+v, want the first owner to keep the entity and the others to be added", got)
 		}
 		w.want(call{method: "DELETE", path: "/api/catalog/locations/" + id}, http.StatusNoContent, nil)
-		if !w.there("system/default/shop") || w.there("component/default/second") {
+		if !w.exists("system/default/shop") || w.exists("component/default/second") {
 			t.Error("deleting a location must remove its own entities and no others")
 		}
 	})
@@ -248,15 +248,15 @@ func TestBadLocations(t *testing.T) {
 		w := w.in(t)
 		target := served.put("gone.yaml", component("gone"))
 		id := w.register(target)
-		w.until("it is read", func() bool { return w.there("component/default/gone") })
+		w.until("it is read", func() bool { return w.exists("component/default/gone") })
 		served.handle("gone.yaml", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 		w.want(call{method: "POST", path: "/api/catalog/refresh", body: `{"entityRef":"component:default/gone"}`}, http.StatusOK, nil)
 		w.problem(id)
-		if !w.there("component/default/gone") {
+		if !w.exists("component/default/gone") {
 			t.Error("entity was removed while its location could not be read, want it kept")
 		}
 	})
-	if !w.there("component/default/a") {
+	if !w.exists("component/default/a") {
 		t.Error("entities were lost")
 	}
 }

@@ -109,12 +109,12 @@ var beside = map[int]bool{
 // check validates an exchange against the document: the response must be
 // documented, and a request that violates the document must not have succeeded.
 func (c *contract) check(x exchange) error {
-	if err := c.decent(x); err != nil {
+	if err := c.checkResponse(x); err != nil {
 		return err
 	}
 	route, params := c.find(x.req)
 	if route == nil || beside[x.res.StatusCode] {
-		return c.checkAstray(x)
+		return c.checkUndocumented(x)
 	}
 	in := &openapi3filter.RequestValidationInput{
 		Request: x.request(), Route: route, PathParams: params,
@@ -142,8 +142,8 @@ func (c *contract) check(x exchange) error {
 	return nil
 }
 
-// decent checks what holds for every response.
-func (c *contract) decent(x exchange) error {
+// checkResponse checks what holds for every response.
+func (c *contract) checkResponse(x exchange) error {
 	if x.res.StatusCode == http.StatusInternalServerError {
 		return fmt.Errorf("server error: %s", brief(x.got))
 	}
@@ -160,8 +160,8 @@ func (c *contract) decent(x exchange) error {
 	return nil
 }
 
-// checkAstray checks the response to a request for an undocumented path.
-func (c *contract) checkAstray(x exchange) error {
+// checkUndocumented checks the response to a request for an undocumented path.
+func (c *contract) checkUndocumented(x exchange) error {
 	if x.res.StatusCode == http.StatusNoContent && x.req.Method == http.MethodOptions {
 		return nil
 	}

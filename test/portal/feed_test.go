@@ -17,9 +17,9 @@ func TestFeed(t *testing.T) {
 			"processingInterval": "1s",
 		}},
 	})
-	second.until("both are there", func() bool { return second.there("component/default/a") && second.there("component/default/b") })
+	second.until("both are there", func() bool { return second.exists("component/default/a") && second.exists("component/default/b") })
 	first.push("ci", component("b"), component("c"))
 	second.until("one has gone and one has come", func() bool {
-		return !second.there("component/default/a") && second.there("component/default/c")
+		return !second.exists("component/default/a") && second.exists("component/default/c")
 	})
 }

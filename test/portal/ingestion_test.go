@@ -318,7 +318,7 @@ func TestFindings(t *testing.T) {
 	if last := get(fmt.Sprintf("?limit=1&offset=%d", sum-1)); len(last.Items) != 1 || !cmp.Equal(last.Items[0], all.Items[sum-1]) {
 		t.Errorf("last page is %+v", last.Items)
 	}
-	if f := all.Items[0]; !cmp.Equal(f.Sources, []string{"composerIngestor/sources/examples"}) || len(f.Clusters) != 0 || !w.there(strings.Replace(f.Entity, ":", "/", 1)) {
+	if f := all.Items[0]; !cmp.Equal(f.Sources, []string{"composerIngestor/sources/examples"}) || len(f.Clusters) != 0 || !w.exists(strings.Replace(f.Entity, ":", "/", 1)) {
 		t.Errorf("finding has no source or entity: %+v", f)
 	}
 	if away := get("?cluster=away"); away.TotalItems != 0 || len(away.Rules) != 0 {
@@ -364,7 +364,7 @@ func TestClusters(t *testing.T) {
 // provider names of ingestion.
 func TestProvidersOfTheService(t *testing.T) {
 	w := start(t, setup{sections: ingesting(t)})
-	w.until("the definition is in the catalog", func() bool { return w.there("template/default/" + ingested) })
+	w.until("the definition is in the catalog", func() bool { return w.exists("template/default/" + ingested) })
 	var providers struct{ Items []struct{ Name string } }
 	w.get("/api/catalog/providers", &providers)
 	names := []string{"workload:shop", "xrdTemplates"}
@@ -386,7 +386,7 @@ func TestProvidersOfTheService(t *testing.T) {
 			}
 		}
 	}
-	if !w.there("template/default/" + ingested) {
+	if !w.exists("template/default/" + ingested) {
 		t.Error("Template of the definition was removed")
 	}
 	// Clients cannot take over the entity under another provider name either.
@@ -458,7 +458,7 @@ func TestConditions(t *testing.T) {
 	}}
 	w := start(t, setup{sections: sections})
 	const photos = "photos-ac4740c5"
-	w.until("the composite is in the catalog", func() bool { return w.there("resource/default/" + photos) })
+	w.until("the composite is in the catalog", func() bool { return w.exists("resource/default/" + photos) })
 	w.push("other", strings.Replace(component("copy"), `"name":"copy"`, `"name":"copy","annotations":{"crossplane.terasky.io/xr-name":"photos",`+
 		`"crossplane.terasky.io/xr-kind":"Bucket","crossplane.terasky.io/xr-apiversion":"storage.example.org/v1","backstage.io/kubernetes-namespace":"shop"}`, 1))
 	guest := w.guest()

@@ -44,9 +44,9 @@ func (s *side) push() call {
 	return call{method: "PUT", path: "/api/catalog/providers/sides/entities", body: s.body, header: ndjson}
 }
 
-// look returns a digest of the catalog as it is served, and checks that its
+// catalogDigest returns a digest of the catalog as it is served, and checks that its
 // index agrees.
-func (c caller) look() string {
+func (c caller) catalogDigest() string {
 	c.t.Helper()
 	r := c.want(call{path: "/api/catalog/entities?filter=kind=resource&fields=metadata.name,metadata.labels,spec.owner,relations"}, http.StatusOK, nil)
 	sum := sha256.Sum256(r.body)
@@ -80,7 +80,7 @@ func TestKill(t *testing.T) {
 		begin := time.Now()
 		p.want(s.push(), http.StatusOK, nil)
 		took = time.Since(begin)
-		digest := p.look()
+		digest := p.catalogDigest()
 		if s.digest != "" && s.digest != digest {
 			t.Fatalf("same push resulted in another catalog")
 		}
@@ -108,7 +108,7 @@ func TestKill(t *testing.T) {
 		p.Kill()
 		ok := <-done
 		p = start50(t, database)
-		switch digest := p.look(); {
+		switch digest := p.catalogDigest(); {
 		case digest == to.digest:
 			at = 1 - at
 			after++

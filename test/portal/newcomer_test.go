@@ -25,7 +25,7 @@ func TestNewcomer(t *testing.T) {
 	}
 	w.until("the examples are in the catalog", func() bool {
 		w.get("/api/composer-ingestor/health", &health)
-		return health.EntitiesGenerated >= 37 && health.Status == "healthy" && w.there("component/default/checkout")
+		return health.EntitiesGenerated >= 37 && health.Status == "healthy" && w.exists("component/default/checkout")
 	})
 	if health.EntitiesGenerated != 37 {
 		t.Errorf("catalog has %d entities, and the README says 37", health.EntitiesGenerated)
@@ -58,7 +58,7 @@ func TestGuestOfNewcomer(t *testing.T) {
 			var session struct{ BackstageIdentity struct{ Token string } }
 			w.want(call{method: "POST", path: "/api/auth/guest/refresh", token: noToken, body: "{}"}, http.StatusOK, &session)
 			guest := session.BackstageIdentity.Token
-			w.until("the Template is there", func() bool { return w.there("template/default/buckets.storage.example.org") })
+			w.until("the Template is there", func() bool { return w.exists("template/default/buckets.storage.example.org") })
 
 			create := call{method: "POST", path: scaffolding + "/tasks", token: guest, body: bucket}
 			scan := call{method: "POST", path: "/api/composer-ingestor/runs", token: guest, body: "{}"}

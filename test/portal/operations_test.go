@@ -115,7 +115,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	w.push("first", component("a"), component("b"), component("c"))
 	var made struct{ Location struct{ ID string } }
 	w.want(call{method: "POST", path: "/api/catalog/locations", body: fmt.Sprintf(`{"type":"url","target":%q}`, target)}, http.StatusCreated, &made)
-	w.until("the location is read", func() bool { return w.there("system/default/shop") })
+	w.until("the location is read", func() bool { return w.exists("system/default/shop") })
 	var shop struct{ Metadata struct{ UID string } }
 	w.get("/api/catalog/entities/by-name/component/default/a", &shop)
 

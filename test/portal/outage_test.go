@@ -98,11 +98,11 @@ func TestOutage(t *testing.T) {
 	}
 	missing := 0
 	for _, name := range kept {
-		if !w.there("component/default/" + name) {
+		if !w.exists("component/default/" + name) {
 			missing++
 		}
 	}
-	if missing > 0 || !w.there("component/default/a") {
+	if missing > 0 || !w.exists("component/default/a") {
 		t.Errorf("%d of %d acknowledged entities were lost", missing, len(kept))
 	}
 	t.Logf("%d responses with 200, %d with 503; %d entities acknowledged, none lost",
@@ -131,7 +131,7 @@ func TestDatabaseReadOnly(t *testing.T) {
 		return w.send(pushing("second", n)).status == http.StatusServiceUnavailable
 	})
 	w.busy(pushing("third", 3))
-	if !w.there("component/default/a") {
+	if !w.exists("component/default/a") {
 		t.Error("read failed while the database was read-only")
 	}
 	readOnly("off")

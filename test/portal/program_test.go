@@ -119,8 +119,8 @@ func (p *program) answers() bool {
 	return false
 }
 
-// lively checks that the program runs and has not logged a panic.
-func (p *program) lively() {
+// checkRunning checks that the program runs and has not logged a panic.
+func (p *program) checkRunning() {
 	p.t.Helper()
 	select {
 	case <-p.Ended():
@@ -188,7 +188,7 @@ func TestDatabaseLocked(t *testing.T) {
 	if got := p.total(); got != 6 {
 		t.Errorf("catalog has %d entities, want 6", got)
 	}
-	p.lively()
+	p.checkRunning()
 }
 
 // TestDatabaseFull limits the SQLite file to the size of a few entities.
@@ -203,7 +203,7 @@ func TestDatabaseFull(t *testing.T) {
 		t.Errorf("catalog has %d entities, want 3", got)
 	}
 	p.want(pushing("first", 2), http.StatusOK, nil)
-	p.lively()
+	p.checkRunning()
 	p.Kill()
 
 	p = launch(t, setup{database: database}, 0)
@@ -211,5 +211,5 @@ func TestDatabaseFull(t *testing.T) {
 		t.Errorf("catalog has %d entities after the limit was lifted, want 2", got)
 	}
 	p.want(pushing("second", 5000), http.StatusOK, nil)
-	p.lively()
+	p.checkRunning()
 }

@@ -106,7 +106,7 @@ func TestProvideKilled(t *testing.T) {
 		t.Errorf("got %v, want to be told that the catalog is unchanged", err)
 	}
 	p = launch(t, setup{database: database}, 0)
-	if !p.there("component/default/before") || p.total() != 1 {
+	if !p.exists("component/default/before") || p.total() != 1 {
 		t.Errorf("catalog has %d entities, want the one from before", p.total())
 	}
 }
@@ -182,16 +182,16 @@ func TestProvideServe(t *testing.T) {
 			t.Errorf("portal-provide ended with exit code %d:\n%s", code, notes.String())
 		}
 	}()
-	w.until("the entity is there", func() bool { return w.there("component/default/a") })
+	w.until("the entity is there", func() bool { return w.exists("component/default/a") })
 	write("b.json", component("b"))
-	w.until("the change is there", func() bool { return w.there("component/default/b") })
+	w.until("the change is there", func() bool { return w.exists("component/default/b") })
 	write("a.json", "{")
 	w.until("the mistake is noticed", func() bool { return strings.Contains(notes.String(), "serving the previous entities") })
 	if err := os.Remove(filepath.Join(dir, "a.json")); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the deleted entity leaves the catalog", func() bool { return !w.there("component/default/a") })
-	if !w.there("component/default/b") || !regexp.MustCompile(`location registered.*before=false`).MatchString(notes.String()) {
+	w.until("the deleted entity leaves the catalog", func() bool { return !w.exists("component/default/a") })
+	if !w.exists("component/default/b") || !regexp.MustCompile(`location registered.*before=false`).MatchString(notes.String()) {
 		t.Errorf("one remains:\n%s", notes.String())
 	}
 }

@@ -44,7 +44,7 @@ func replayAll(t *testing.T, all []*transcript, database map[string]any) {
 	for _, tr := range all {
 		r.byName[tr.name] = tr
 	}
-	r.peers()
+	r.pushProviderEntities()
 	// Backstage had registered a location and not yet read it. The portal reads
 	// it at once, so the query is sent before the registration.
 	const early, before = "27-location-by-entity", "15-locations-post-url"
@@ -109,10 +109,10 @@ const peerAPI = `{"apiVersion":"backstage.io/v1alpha1","kind":"API","metadata":{
 	`"backstage.io/managed-by-location":"cluster origin: fake","backstage.io/managed-by-origin-location":"cluster origin: fake"}},` +
 	`"spec":{"type":"openapi","lifecycle":"production","owner":"platform-team","system":"kubernetes-auto-ingested","definition":"{}"}}`
 
-// peers pushes the entities that a provider had added to Backstage: the APIs
+// pushProviderEntities pushes the entities that a provider had added to Backstage: the APIs
 // that one transcript lists, and for each a Template like the one in another
 // transcript.
-func (r *replay) peers() {
+func (r *replay) pushProviderEntities() {
 	r.t.Helper()
 	var apis []struct {
 		Kind     string
@@ -154,16 +154,16 @@ func (r *replay) peers() {
 func (r *replay) play(tr *transcript) []string {
 	r.t.Helper()
 	r.prepare(tr)
-	x := call{method: tr.method, path: r.here(tr.path), body: r.here(tr.body), token: noToken, header: tr.header.Clone()}
+	x := call{method: tr.method, path: r.replaceRecorded(tr.path), body: r.replaceRecorded(tr.body), token: noToken, header: tr.header.Clone()}
 	if a := tr.header.Get("Authorization"); a != "" {
-		x.header.Set("Authorization", r.here(r.authorization(tr, a)))
+		x.header.Set("Authorization", r.replaceRecorded(r.authorization(tr, a)))
 	}
 	if request := described[tr.name]; request != nil {
 		x = request(r)
 	}
 	r.last = r.send(x)
 	r.last.body = asJSON(r.t, r.last.header, r.last.body)
-	r.learn(tr)
+	r.recordIDs(tr)
 	return r.compare(tr)
 }
 
@@ -181,8 +181,8 @@ func (r *replay) prepare(tr *transcript) {
 		r.problem(r.ours[unreadable])
 	case "29-entities-filter-template":
 		r.until("the locations are read", func() bool {
-			return r.there("template/default/demo-template") && r.there("component/default/demo-service") &&
-				r.there("location/default/"+generated("https://nohost.invalid/x.yaml"))
+			return r.exists("template/default/demo-template") && r.exists("component/default/demo-service") &&
+				r.exists("location/default/"+generated("https://nohost.invalid/x.yaml"))
 		})
 		var demo struct{ Metadata struct{ UID string } }
 		r.get("/api/catalog/entities/by-name/component/default/demo-service", &demo)
@@ -208,8 +208,8 @@ func (r *replay) prepare(tr *transcript) {
 	}
 }
 
-// learn records the ids that differ here.
-func (r *replay) learn(tr *transcript) {
+// recordIDs records the ids that differ here.
+func (r *replay) recordIDs(tr *transcript) {
 	var was, is struct {
 		ID       string
 		Location struct{ ID string }
@@ -261,8 +261,8 @@ func (r *replay) authorization(tr *transcript, recorded string) string {
 	}
 }
 
-// here replaces recorded values in a text by the values used here.
-func (r *replay) here(text string) string {
+// replaceRecorded replaces recorded values in a text by the values used here.
+func (r *replay) replaceRecorded(text string) string {
 	for was, is := range r.ours {
 		text = strings.ReplaceAll(text, was, is)
 		text = strings.ReplaceAll(text, url.QueryEscape(was), url.QueryEscape(is))

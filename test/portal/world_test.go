@@ -346,8 +346,8 @@ func (c caller) ready() {
 	})
 }
 
-// there reports whether an entity exists, by kind/namespace/name.
-func (c caller) there(name string) bool {
+// exists reports whether an entity exists, by kind/namespace/name.
+func (c caller) exists(name string) bool {
 	c.t.Helper()
 	return c.send(call{path: "/api/catalog/entities/by-name/" + name}).status == http.StatusOK
 }

@@ -260,8 +260,8 @@ func parse(t *testing.T, text string) *tree.Node {
 	return docs[0]
 }
 
-// over returns values overridden by others.
-func over(t *testing.T, values *tree.Node, text string) *tree.Node {
+// override returns values overridden by others.
+func override(t *testing.T, values *tree.Node, text string) *tree.Node {
 	t.Helper()
 	out := tree.Obj(append([]tree.Field(nil), values.Fields...)...)
 	for _, f := range parse(t, text).Fields {

@@ -128,7 +128,7 @@ func TestClusterBadDays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := c.in(t)
-			values := over(t, parse(t, "{name: "+name+", size: small, cluster: real}"), tc.values)
+			values := override(t, parse(t, "{name: "+name+", size: small, cluster: real}"), tc.values)
 			if tc.foreign != "" {
 				foreign(t, name, tc.foreign)
 			}
@@ -187,10 +187,10 @@ func TestConflict(t *testing.T) {
 func TestTemplateGone(t *testing.T) {
 	w, c := enterRough(t)
 	ns := w.namespace(t, "template-gone")
-	c.push("template-gone", template("template-gone", holding("template-gone")+","+applying(ns)))
+	c.push("template-gone", template("template-gone", holdStep("template-gone")+","+applying(ns)))
 	c.form("template-gone", "")
 	id := c.create("template-gone", parse(t, "{name: one, size: small, cluster: real}"), nil)
-	held(t, "template-gone")
+	waitForHold(t, "template-gone")
 	c.push("template-gone")
 	until(t, "the Template is gone", func() bool {
 		status, _ := c.send(http.MethodGet, api+"/templates/default/template/template-gone/parameter-schema", nil)

@@ -130,7 +130,7 @@ func TestExamples(t *testing.T) {
 				tree.F(words.AnnotationTask, tree.Str(h.id)),
 			), got.Get("metadata", "annotations"))
 
-			few, spec := e.full(t, pages, over(t, base, "{name: few}"), func(t *testing.T, page *tree.Node, n int) *tree.Node {
+			few, spec := e.full(t, pages, override(t, base, "{name: few}"), func(t *testing.T, page *tree.Node, n int) *tree.Node {
 				return required(page, fillPage(t, page, n))
 			})
 			c.completes(e.template, few)
@@ -141,7 +141,7 @@ func TestExamples(t *testing.T) {
 			}
 			e.update(t, w, c, pages, full)
 			for _, one := range []string{label, "few"} {
-				values := over(t, base, "{name: "+one+", confirm: true, delivery: apply}")
+				values := override(t, base, "{name: "+one+", confirm: true, delivery: apply}")
 				values.Delete("owner")
 				c.completes(e.template+"-delete", values)
 				if left := w.find(t, e.path+one); left != nil {
@@ -163,9 +163,9 @@ func (e *example) update(t *testing.T, w *world, c client, pages []*tree.Node, m
 	}
 	live := c.form(template, query).Get("values")
 	generation := w.find(t, e.path+label).Get("metadata", "generation")
-	same(t, "the form filled from the resource", over(t, made, "{observed: "+live.Get("observed").Str()+"}"), over(t, live, "{delivery: apply}"))
+	same(t, "the form filled from the resource", override(t, made, "{observed: "+live.Get("observed").Str()+"}"), override(t, live, "{delivery: apply}"))
 
-	changed := over(t, over(t, live, e.change), "{delivery: apply}")
+	changed := override(t, override(t, live, e.change), "{delivery: apply}")
 	c.completes(template, changed)
 	got := w.find(t, e.path+label)
 	_, want := e.placed(t, pages, changed)
@@ -174,7 +174,7 @@ func (e *example) update(t *testing.T, w *world, c client, pages []*tree.Node, m
 		t.Errorf("update changed nothing: generation is still %s", now.Scalar())
 	}
 	// The same form again is outdated, as the resource has changed since.
-	c.fails(template, over(t, over(t, live, "{delivery: apply}"), "{name: "+label+"}"), "the object was changed after the form was filled")
+	c.fails(template, override(t, override(t, live, "{delivery: apply}"), "{name: "+label+"}"), "the object was changed after the form was filled")
 }
 
 // owner returns the annotation with the owner.

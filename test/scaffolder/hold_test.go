@@ -17,8 +17,8 @@ var holds = struct {
 	freed map[string]chan struct{}
 }{begun: map[string]chan struct{}{}, freed: map[string]chan struct{}{}}
 
-// door returns the channel of a name.
-func door(of map[string]chan struct{}, name string) chan struct{} {
+// channelOf returns the channel of a name.
+func channelOf(of map[string]chan struct{}, name string) chan struct{} {
 	holds.mu.Lock()
 	defer holds.mu.Unlock()
 	if of[name] == nil {
@@ -33,20 +33,20 @@ var hold = action.Action{
 	ID: "test:hold", Description: "Waits for a test", Input: tree.Obj(tree.F("type", tree.Str("object"))),
 	Run: func(_ context.Context, c *action.Call) error {
 		name := c.Input.Get("name").Str()
-		free := door(holds.freed, name)
-		close(door(holds.begun, name))
+		free := channelOf(holds.freed, name)
+		close(channelOf(holds.begun, name))
 		<-free
 		return nil
 	},
 }
 
-// holding returns a step that waits.
-func holding(name string) string {
+// holdStep returns a step that waits.
+func holdStep(name string) string {
 	return "{id: hold, action: 'test:hold', input: {name: " + name + "}}"
 }
 
-// held waits until a step has begun to wait.
-func held(t *testing.T, name string) {
+// waitForHold waits until a step has begun to wait.
+func waitForHold(t *testing.T, name string) {
 	t.Helper()
 	// The step ends with the test in any case, and the next step of that name
 	// waits again.
@@ -58,7 +58,7 @@ func held(t *testing.T, name string) {
 		delete(holds.freed, name)
 	})
 	select {
-	case <-door(holds.begun, name):
+	case <-channelOf(holds.begun, name):
 	case <-time.After(patience):
 		t.Fatal("step does not begin")
 	}
@@ -66,7 +66,7 @@ func held(t *testing.T, name string) {
 
 // release ends the wait of a step.
 func release(name string) {
-	free := door(holds.freed, name)
+	free := channelOf(holds.freed, name)
 	holds.mu.Lock()
 	defer holds.mu.Unlock()
 	select {

@@ -127,7 +127,7 @@ func TestInvalidValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := c.in(t)
-			values := over(t, parse(t, thingValues), tc.values)
+			values := override(t, parse(t, thingValues), tc.values)
 			if tc.without != "" {
 				values.Delete(tc.without)
 			}
@@ -165,7 +165,7 @@ func TestRefusedByTheCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := c.in(t)
-			values := over(t, over(t, parse(t, thingValues), "{name: "+name+", namespace: "+ns+"}"), tc.values)
+			values := override(t, override(t, parse(t, thingValues), "{name: "+name+", namespace: "+ns+"}"), tc.values)
 			status, answer := c.send(http.MethodPost, api+"/tasks", order(t, "things.test.example.org", values, nil))
 			if status == http.StatusBadRequest {
 				for _, s := range tc.want {
@@ -191,14 +191,14 @@ func TestImmutable(t *testing.T) {
 	w, c := enter(t)
 	ns := w.namespace(t, "immutable")
 	c.form("things.test.example.org-update", "")
-	c.completes("things.test.example.org", over(t, parse(t, thingValues), "{namespace: "+ns+", fixed: a, groups: [a, b]}"))
+	c.completes("things.test.example.org", override(t, parse(t, thingValues), "{namespace: "+ns+", fixed: a, groups: [a, b]}"))
 	live := c.form("things.test.example.org-update", "?name=one&namespace="+ns)
 	if field := live.Get("steps").List()[1].Get("schema", "properties", "fixed"); !field.Get("ui:readonly").IsTrue() || field.Get("default").Str() != "a" {
 		t.Errorf("form allows changing an immutable field: %s", tree.AppendJSON(nil, field, ""))
 	}
-	values := over(t, live.Get("values"), "{delivery: apply}")
-	c.fails("things.test.example.org-update", over(t, values, "{fixed: b}"), "It stays as it is.", "What stays")
-	c.completes("things.test.example.org-update", over(t, values, "{note: changed, groups: []}"))
+	values := override(t, live.Get("values"), "{delivery: apply}")
+	c.fails("things.test.example.org-update", override(t, values, "{fixed: b}"), "It stays as it is.", "What stays")
+	c.completes("things.test.example.org-update", override(t, values, "{note: changed, groups: []}"))
 	if n := w.find(t, things+ns+"/things/one"); n.Get("spec", "fixed").Str() != "a" || n.Get("spec", "note").Str() != "changed" || n.Get("spec", "groups").Len() > 0 {
 		t.Errorf("object is %s", tree.AppendJSON(nil, n, ""))
 	}

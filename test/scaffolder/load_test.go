@@ -149,10 +149,10 @@ func TestLongLog(t *testing.T) {
 // event is missed or repeated.
 func TestStreamGoesOn(t *testing.T) {
 	_, c := enterRough(t)
-	c.push("goes-on", template("goes-on", `{id: say, action: 'debug:log', input: {message: first}}, `+holding("goes-on")+`, {id: again, action: 'debug:log', input: {message: second}}`))
+	c.push("goes-on", template("goes-on", `{id: say, action: 'debug:log', input: {message: first}}, `+holdStep("goes-on")+`, {id: again, action: 'debug:log', input: {message: second}}`))
 	c.form("goes-on", "")
 	id := c.create("goes-on", tree.Obj(), nil)
-	held(t, "goes-on")
+	waitForHold(t, "goes-on")
 	leaving := c.stream(id, 0)
 	var seen []string
 	var last int64

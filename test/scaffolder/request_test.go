@@ -65,7 +65,7 @@ func TestChangeRequest(t *testing.T) {
 	s := serverOf(t, forges)
 	r := s.repository(t, "acme/requests")
 	c.form("buckets.storage.example.org", "")
-	values := over(t, parse(t, bucketValues), delivery(s, "acme/requests"))
+	values := override(t, parse(t, bucketValues), delivery(s, "acme/requests"))
 	h := c.completes("buckets.storage.example.org", values)
 	e := r.request(1, "Add Bucket files")
 	file := strings.TrimSpace(strings.TrimPrefix(strings.Join(r.changed(e.Source), " "), "A"))
@@ -81,7 +81,7 @@ func TestChangeRequest(t *testing.T) {
 	r.merge(e)
 
 	// The form of an update has only new values; the file keeps the others.
-	less := over(t, parse(t, "{name: files, namespace: shop, versioning: true}"), delivery(s, "acme/requests"))
+	less := override(t, parse(t, "{name: files, namespace: shop, versioning: true}"), delivery(s, "acme/requests"))
 	c.completes("buckets.storage.example.org-update", less)
 	e = r.request(2, "Update Bucket files")
 	if got, want := r.git("show", e.Source+":"+file), strings.Replace(bucketText, "versioning: false", "versioning: true", 1); got != want {
@@ -89,7 +89,7 @@ func TestChangeRequest(t *testing.T) {
 	}
 	r.merge(e)
 
-	gone := over(t, parse(t, "{name: files, namespace: shop, confirm: true}"), delivery(s, "acme/requests"))
+	gone := override(t, parse(t, "{name: files, namespace: shop, confirm: true}"), delivery(s, "acme/requests"))
 	c.completes("buckets.storage.example.org-delete", gone)
 	e = r.request(3, "Remove Bucket files")
 	if diff := cmp.Diff([]string{"D", file}, r.changed(e.Source)); diff != "" {
@@ -148,8 +148,8 @@ func TestPlainGit(t *testing.T) {
 			t.Parallel()
 			c := c.in(t)
 			r := s.repository(t, "acme/"+name)
-			values := over(t, parse(t, "{name: wide, owner: net, cidr: 10.0.0.0/8}"), delivery(s, "acme/"+name))
-			h := c.completes("networks.net.example.org", over(t, values, "{gitHost: '"+host+"'}"))
+			values := override(t, parse(t, "{name: wide, owner: net, cidr: 10.0.0.0/8}"), delivery(s, "acme/"+name))
+			h := c.completes("networks.net.example.org", override(t, values, "{gitHost: '"+host+"'}"))
 			all := r.branches()
 			if len(all) != 1 {
 				t.Fatalf("branches are %v, want one:\n%s", all, h.log())
@@ -200,9 +200,9 @@ func TestGitBadDays(t *testing.T) {
 			c := c.in(t)
 			r := s.repository(t, "acme/"+name)
 			tc.breaks("acme/"+name, r)
-			values := over(t, parse(t, bucketValues), delivery(s, "acme/"+name))
+			values := override(t, parse(t, bucketValues), delivery(s, "acme/"+name))
 			if tc.values != "" {
-				values = over(t, values, tc.values)
+				values = override(t, values, tc.values)
 			}
 			h := c.fails("buckets.storage.example.org", values, tc.want...)
 			if len(r.All) != 0 || len(r.branches()) != 0 {
@@ -223,7 +223,7 @@ func TestSecondTask(t *testing.T) {
 	s := serverOf(t, forges)
 	r := s.repository(t, "acme/twice")
 	c.form("buckets.storage.example.org", "")
-	values := over(t, parse(t, bucketValues), delivery(s, "acme/twice"))
+	values := override(t, parse(t, bucketValues), delivery(s, "acme/twice"))
 	want := func(n int, versioning string) {
 		t.Helper()
 		e := r.request(n, "Add Bucket files")
@@ -235,7 +235,7 @@ func TestSecondTask(t *testing.T) {
 	}
 	c.completes("buckets.storage.example.org", values)
 	want(1, "false")
-	c.completes("buckets.storage.example.org", over(t, values, "{versioning: true}"))
+	c.completes("buckets.storage.example.org", override(t, values, "{versioning: true}"))
 	want(1, "true")
 	r.All[0].Closed = true
 	c.completes("buckets.storage.example.org", values)

@@ -67,7 +67,7 @@ func newStage(kind string) (*stage, error) {
 		case strings.HasPrefix(r.URL.Path, "/api/"):
 			repo.ServeHTTP(w, r)
 		case repo.guard != nil && repo.guard(w, r):
-		case !lets(r):
+		case !hasToken(r):
 			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			http.Error(w, "no", http.StatusUnauthorized)
 		default:
@@ -79,8 +79,8 @@ func newStage(kind string) (*stage, error) {
 	return s, nil
 }
 
-// lets reports whether a request has the token.
-func lets(r *http.Request) bool {
+// hasToken reports whether a request has the token.
+func hasToken(r *http.Request) bool {
 	_, password, _ := r.BasicAuth()
 	return password == gitToken
 }

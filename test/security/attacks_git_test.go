@@ -43,13 +43,13 @@ func TestPrivateRepository(t *testing.T) {
 			t.Parallel()
 			c := w.as(t, bob)
 			dry := c.do(http.MethodPost, api+"/dry-run", `{"template":`+asJSON(t, template(unique("private"), tc.annotations, tc.steps))+`,"values":{}}`)
-			hides(t, dry.body, privateText, gitToken)
+			checkAbsent(t, dry.body, privateText, gitToken)
 			if !strings.Contains(dry.body, `"name":"`) {
 				t.Errorf("%s: dry run returned %d without an error name: %s", tc.reason, dry.status, dry.body)
 			}
 			made := unique("private")
 			c.pushed("granted", template(made, tc.annotations, tc.steps))
-			hides(t, c.stopped(made, "{}").told, privateText, gitToken)
+			checkAbsent(t, c.stopped(made, "{}").told, privateText, gitToken)
 			if after := w.git.refs(t, "acme/private"); after != before {
 				t.Errorf("%s: repository was changed:\n%s", tc.reason, after)
 			}
@@ -61,7 +61,7 @@ func TestPrivateRepository(t *testing.T) {
 		if r := c.completes("trusted-fetch", `{"url":"`+w.git.url+`/acme/named"}`); !strings.Contains(r.told, privateText) {
 			t.Errorf("Template of the operator did not read the repository that it names: %s", r.told)
 		}
-		hides(t, c.stopped("trusted-fetch", `{"url":"`+page+`"}`, "git.repository.read").told, privateText)
+		checkAbsent(t, c.stopped("trusted-fetch", `{"url":"`+page+`"}`, "git.repository.read").told, privateText)
 	})
 	t.Run("dry run of a trusted spec", func(t *testing.T) {
 		t.Parallel()
@@ -76,7 +76,7 @@ func TestPrivateRepository(t *testing.T) {
 			if a.status == http.StatusOK {
 				t.Errorf("dry run with the origin %s succeeded: %s", at, a.body)
 			}
-			hides(t, a.body, append(w.secrets(), privateText, "beside the Template")...)
+			checkAbsent(t, a.body, append(w.secrets(), privateText, "beside the Template")...)
 		}
 	})
 }

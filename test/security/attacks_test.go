@@ -15,8 +15,8 @@ func (w *world) secrets() []string {
 	return []string{ciToken, directoryToken, restrictedToken, gitToken, w.issuer.ClientSecret}
 }
 
-// hides checks that a response contains none of the given words.
-func hides(t *testing.T, told string, words ...string) {
+// checkAbsent checks that a response contains none of the given words.
+func checkAbsent(t *testing.T, told string, words ...string) {
 	t.Helper()
 	for _, s := range words {
 		if i := strings.Index(told, s); i >= 0 {
@@ -65,7 +65,7 @@ func TestFilesOfTheMachine(t *testing.T) {
 				if r.status == "completed" {
 					t.Errorf("%s, %s: task completed, want it refused or failed: %s", tc.reason, how, r.told)
 				}
-				hides(t, r.told, w.secrets()...)
+				checkAbsent(t, r.told, w.secrets()...)
 			}
 			pushed := unique("files")
 			b.pushed("granted", template(pushed, annotations, reading))
@@ -80,7 +80,7 @@ func TestFilesOfTheMachine(t *testing.T) {
 			// In a dry run the files next to the Template are those of the
 			// request.
 			dry := a.do(http.MethodPost, api+"/dry-run", `{"template":`+asJSON(t, template(unique("files"), annotations, reading))+`,"values":{},"directoryContents":[]}`)
-			hides(t, dry.body, w.secrets()...)
+			checkAbsent(t, dry.body, w.secrets()...)
 		})
 	}
 	t.Run("control", func(t *testing.T) {
@@ -131,9 +131,9 @@ func TestLocationsOfTheMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := w.as(t, ada)
-			hides(t, tc.ask(t, c).body, w.secrets()...)
+			checkAbsent(t, tc.ask(t, c).body, w.secrets()...)
 			for _, path := range []string{"/api/catalog/entities", "/api/catalog/locations"} {
-				hides(t, c.want(http.StatusOK, http.MethodGet, path, "").body, w.secrets()...)
+				checkAbsent(t, c.want(http.StatusOK, http.MethodGet, path, "").body, w.secrets()...)
 			}
 		})
 	}
@@ -174,8 +174,8 @@ func TestHiddenEntity(t *testing.T) {
 			for _, who := range []string{ada, bob, restricted} {
 				c := w.as(t, who)
 				c.want(http.StatusNotFound, http.MethodGet, "/api/catalog/entities/by-name/component/hidden/"+name, "")
-				hides(t, c.run(made, "{}").told, hiddenPlan)
-				hides(t, c.do(http.MethodPost, api+"/dry-run", `{"template":`+asJSON(t, template(unique("fetch"), "", step))+`,"values":{}}`).body, hiddenPlan)
+				checkAbsent(t, c.run(made, "{}").told, hiddenPlan)
+				checkAbsent(t, c.do(http.MethodPost, api+"/dry-run", `{"template":`+asJSON(t, template(unique("fetch"), "", step))+`,"values":{}}`).body, hiddenPlan)
 			}
 			if r := w.as(t, olivia).completes(made, "{}"); !strings.Contains(r.told, hiddenPlan) {
 				t.Errorf("%s: operator cannot read the entity: %s", tc.reason, r.told)
@@ -198,7 +198,7 @@ func TestRegisterInsideTask(t *testing.T) {
 		}
 		c.stopped("trusted-register", `{"url":"`+page+`"}`, "catalog.location.create")
 		c.stopped(inTask, "{}", "catalog.location.create")
-		hides(t, c.want(http.StatusOK, http.MethodGet, "/api/catalog/locations", "").body, page)
+		checkAbsent(t, c.want(http.StatusOK, http.MethodGet, "/api/catalog/locations", "").body, page)
 	}
 	w.as(t, ada).completes(inTask, "{}")
 	if a := w.as(t, ada).want(http.StatusOK, http.MethodGet, "/api/catalog/locations", ""); !strings.Contains(a.body, page) {

@@ -175,7 +175,7 @@ func TestClusterReads(t *testing.T) {
 			t.Errorf("read by %s returned %d %s", who, a.status, a.body)
 		}
 		if who == bob {
-			hides(t, a.body, "eu-west-1")
+			checkAbsent(t, a.body, "eu-west-1")
 		}
 	}
 	w.as(t, bob).stopped("buckets.storage.example.org-delete", `{"name":"`+name+`","namespace":"team-a","cluster":"direct","confirm":true}`)

@@ -72,8 +72,8 @@ func pick(r *rand.Rand, from []string, often float64) []string {
 	return out
 }
 
-// drawn returns a random rule.
-func drawn(r *rand.Rand) config.PermissionRule {
+// randomRule returns a random rule.
+func randomRule(r *rand.Rand) config.PermissionRule {
 	rule := config.PermissionRule{
 		Who: pick(r, someWho, 0.6), Permissions: pick(r, readRules, 1), Allow: r.IntN(2) == 0,
 		Kinds: pick(r, someKinds, 0.3), Namespaces: pick(r, someNamespaces, 0.4), Owners: pick(r, someOwners, 0.5),
@@ -332,7 +332,7 @@ func TestSameDecision(t *testing.T) {
 	for n := range ruleSets {
 		rules := make([]config.PermissionRule, 1+r.IntN(4))
 		for i := range rules {
-			rules[i] = drawn(r)
+			rules[i] = randomRule(r)
 		}
 		by := someCallers[r.IntN(len(someCallers))]
 		now := c.under(rules)

@@ -127,7 +127,7 @@ func TestDoctor(t *testing.T) {
 		sections{"name": "files", "type": "file", "path": dir}, sections{"name": "gone", "type": "file", "path": dir + "/gone"},
 	}})}
 	p := launch(t, s.onFile(t)).ready()
-	p.wants("", entities("alphas")...)
+	p.waitForRefs("", entities("alphas")...)
 	p.until("first scan of both sources", func() error {
 		for _, h := range p.health().Sources {
 			if h.LastAttempt.IsZero() {

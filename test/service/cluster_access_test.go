@@ -83,7 +83,7 @@ func TestClusterAccess(t *testing.T) {
 	put(t, file, c.Token(t, "readers", "first"))
 	s := start(t, setup{sections: composer(sections{"processing": sections{"retryAttempts": 0}}, reader("prod", c, file))})
 	of := slices.Concat(entities("alphas"), []string{"resource:default/alpha-one-composition", "resource:default/alpha-two-composition"})
-	s.wants("", slices.Concat(of, entities("betas"))...)
+	s.waitForRefs("", slices.Concat(of, entities("betas"))...)
 	s.scanned(prod, "healthy", map[string]string{"prod": "connected"})
 	before, stamps := s.contents(), s.stamps("")
 
@@ -94,11 +94,11 @@ func TestClusterAccess(t *testing.T) {
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
 		t.Errorf("entities changed in more than their stale marks:\n%s", diff)
 	}
-	s.unmoved(stamps, entities("betas")...)
+	s.checkUnchanged(stamps, entities("betas")...)
 	if form := s.spec(template("alphas")); !strings.Contains(form, "alpha-one") || !strings.Contains(form, "alpha-two") {
 		t.Errorf("form lost a Composition: %s", form)
 	}
-	h := s.about(prod)
+	h := s.sourceHealth(prod)
 	if !strings.Contains(h.LastError, "forbidden") || !strings.Contains(h.LastError, `"compositions"`) || !strings.Contains(h.LastError, "list") {
 		t.Errorf("last error does not name the missing permission: %s", h.LastError)
 	}
@@ -110,7 +110,7 @@ func TestClusterAccess(t *testing.T) {
 	}
 	// New and changed definitions are still ingested.
 	c.Apply(t, definition("gammas", "one"), definition("alphas", "other"))
-	s.wants("kind=template", template("alphas"), template("betas"), template("gammas"))
+	s.waitForRefs("kind=template", template("alphas"), template("betas"), template("gammas"))
 	s.until("changed field in the form", func() error {
 		if form := s.spec(template("alphas")); !strings.Contains(form, "other") || !strings.Contains(form, "alpha-two") {
 			return fmt.Errorf("form is %s", form)
@@ -120,7 +120,7 @@ func TestClusterAccess(t *testing.T) {
 	c.Apply(t, compositions, definition("alphas", "one"))
 	c.Delete(t, definition("gammas", "one"))
 	s.scanned(prod, "healthy", map[string]string{"prod": "connected"})
-	s.wants("", slices.Concat(of, entities("betas"))...)
+	s.waitForRefs("", slices.Concat(of, entities("betas"))...)
 	s.stale("", began)
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
 		t.Errorf("entities changed in more than their stale marks after the permission was restored:\n%s", diff)
@@ -133,7 +133,7 @@ func TestClusterAccess(t *testing.T) {
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
 		t.Errorf("entities changed in more than their stale marks without a valid token:\n%s", diff)
 	}
-	if strings.Contains(s.about(prod).LastError, "eyJ") {
+	if strings.Contains(s.sourceHealth(prod).LastError, "eyJ") {
 		t.Error("last error contains a token")
 	}
 	put(t, file, c.Token(t, "readers", "second"))
@@ -143,5 +143,5 @@ func TestClusterAccess(t *testing.T) {
 		t.Errorf("entities changed in more than their stale marks after the token was replaced:\n%s", diff)
 	}
 	c.Apply(t, definition("deltas", "one"))
-	s.wants("kind=template", template("alphas"), template("betas"), template("deltas"))
+	s.waitForRefs("kind=template", template("alphas"), template("betas"), template("deltas"))
 }

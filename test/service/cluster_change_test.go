@@ -26,8 +26,8 @@ func TestClusterChange(t *testing.T) {
 	slow := start(t, setup{sections: composer(sections{"watch": false}, cluster("prod", c))})
 	const kept = "resource:default/alpha-one-composition"
 	first := slices.Concat(entities("alphas", "betas"), []string{kept})
-	live.wants("", first...)
-	slow.wants("", first...)
+	live.waitForRefs("", first...)
+	slow.waitForRefs("", first...)
 	stamps := map[*service]map[string]string{live: live.stamps(""), slow: slow.stamps("")}
 	// both waits until both services have the entities, the second one after a
 	// scan, and checks that other entities are unchanged.
@@ -42,8 +42,8 @@ func TestClusterChange(t *testing.T) {
 					t.Errorf("catalog has %v after the scan (error %v), want %v", got, err, refs)
 				}
 			}
-			here.wants("", refs...)
-			here.unmoved(stamps[s], entities("betas")...)
+			here.waitForRefs("", refs...)
+			here.checkUnchanged(stamps[s], entities("betas")...)
 			here.wantHealth("healthy", nil)
 		}
 		return run
@@ -55,7 +55,7 @@ func TestClusterChange(t *testing.T) {
 		c.Apply(t, renamed)
 		here := *live
 		here.t = t
-		here.wants("", append(entities("omegas"), first...)...)
+		here.waitForRefs("", append(entities("omegas"), first...)...)
 		c.Delete(t, definition("alphas", "one"))
 		run := both(t, slices.Concat(entities("omegas", "betas"), []string{kept})...)
 		if run.Removed < 3 || run.Added < 3 || run.Error != "" {
@@ -81,15 +81,15 @@ func TestClusterChange(t *testing.T) {
 		}
 		c.Apply(t, definition("alphas", "one"))
 		both(t, first...)
-		live.unmoved(before, entities("betas")...)
+		live.checkUnchanged(before, entities("betas")...)
 	})
 
-	t.Run("Storm", func(t *testing.T) { storm(t, c, live) })
+	t.Run("Storm", func(t *testing.T) { changeManyDefinitions(t, c, live) })
 }
 
-// storm changes 250 definitions four times each, as fast as the API server
+// changeManyDefinitions changes 250 definitions four times each, as fast as the API server
 // accepts the changes.
-func storm(t *testing.T, c *apiserver.Server, s *service) {
+func changeManyDefinitions(t *testing.T, c *apiserver.Server, s *service) {
 	const many, times = 250, 4
 	var text strings.Builder
 	plurals := make([]string, many)
@@ -134,7 +134,7 @@ func storm(t *testing.T, c *apiserver.Server, s *service) {
 		for range 8 {
 			group.Go(func() {
 				for plural := range next {
-					if err := repaint(t, c, plural, round); err != nil {
+					if err := changeField(t, c, plural, round); err != nil {
 						t.Error(err)
 					}
 				}
@@ -157,8 +157,8 @@ func storm(t *testing.T, c *apiserver.Server, s *service) {
 	s.wantHealth("healthy", nil)
 }
 
-// repaint replaces a field of a definition.
-func repaint(t *testing.T, c *apiserver.Server, plural string, round int) error {
+// changeField replaces a field of a definition.
+func changeField(t *testing.T, c *apiserver.Server, plural string, round int) error {
 	body := fmt.Sprintf(`[{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties","value":{"round%d":{"type":"string"}}}]`, round)
 	at := c.URL + "/apis/apiextensions.crossplane.io/v2/compositeresourcedefinitions/" + plural + "." + group
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, at, bytes.NewReader([]byte(body)))

@@ -15,11 +15,11 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// wound returns the current time as if the system clock had been set by a
+// shiftedNow returns the current time as if the system clock had been set by a
 // duration: the wall clock differs, the monotonic clock does not. The
 // wall-clock seconds are above the lowest 30 bits of the first word of a Time;
 // every exported way to change them drops the monotonic reading.
-func wound(by time.Duration) time.Time {
+func shiftedNow(by time.Duration) time.Time {
 	now := time.Now()
 	*(*uint64)(unsafe.Pointer(&now)) += uint64(int64(by/time.Second)) << 30
 	return now
@@ -33,11 +33,11 @@ func TestClusterClock(t *testing.T) {
 	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{definition("alphas", "one"), definition("betas", "one")}})
 	way := newLine(t, c)
 	var set atomic.Int64
-	now := func() time.Time { return wound(time.Duration(set.Load())) }
+	now := func() time.Time { return shiftedNow(time.Duration(set.Load())) }
 	s := start(t, setup{now: now, sections: composer(sections{
 		"watch": false, "processing": sections{"retryAttempts": 0}, "schedule": sections{"frequency": "1s", "timeout": "30s"},
 	}, way.cluster("prod"))})
-	s.wants("", entities("alphas", "betas")...)
+	s.waitForRefs("", entities("alphas", "betas")...)
 	s.wantHealth("healthy", nil)
 	before := s.contents()
 	// tried waits for two scans by the current clock.
@@ -46,7 +46,7 @@ func TestClusterClock(t *testing.T) {
 		for range 2 {
 			since := now()
 			s.until("a scan by the new clock", func() error {
-				if at := s.about(prod).LastAttempt; !at.After(since) || at.After(now().Add(time.Second)) {
+				if at := s.sourceHealth(prod).LastAttempt; !at.After(since) || at.After(now().Add(time.Second)) {
 					return fmt.Errorf("clock shows %v and the last attempt was at %v", now(), at)
 				}
 				return nil
@@ -86,8 +86,8 @@ func TestClusterClock(t *testing.T) {
 	way.cut()
 	s.wantHealth("unhealthy", map[string]string{"prod": "unreachable"})
 	s.stale("prod/definitions", began.Add(-time.Minute), entities("alphas", "betas")...)
-	way.mend()
+	way.reconnect()
 	s.wantHealth("healthy", nil)
 	s.stale("", began)
-	s.wants("", entities("alphas", "betas")...)
+	s.waitForRefs("", entities("alphas", "betas")...)
 }

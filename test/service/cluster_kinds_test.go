@@ -56,7 +56,7 @@ func TestClusterKinds(t *testing.T) {
 	s := start(t, setup{sections: composer(sections{"processing": sections{"retryAttempts": 0}}, cluster("prod", c))})
 	of := slices.Concat(entities("alphas"), []string{"resource:default/alpha-one-composition", "resource:default/alpha-two-composition"}, s.composites(2))
 	all := slices.Concat(of, entities("betas"))
-	s.wants("", all...)
+	s.waitForRefs("", all...)
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 	before := s.contents()
 	same := func(what string) {
@@ -71,7 +71,7 @@ func TestClusterKinds(t *testing.T) {
 	s.wantHealth("degraded", map[string]string{"prod": "partial"})
 	s.stale("prod/composites", began, of...)
 	same("no kind of composites")
-	if h := s.about(prod); !strings.Contains(h.LastError, "alphas."+group) || len(h.Stale) != 1 || s.staleObjects(prod) != 2 {
+	if h := s.sourceHealth(prod); !strings.Contains(h.LastError, "alphas."+group) || len(h.Stale) != 1 || s.staleObjects(prod) != 2 {
 		t.Errorf("health is %+v, want two stale composites", h)
 	}
 	s.rescan(prod)
@@ -81,7 +81,7 @@ func TestClusterKinds(t *testing.T) {
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 	// The kind may have been discovered before any object of it existed.
 	s.rescan(prod)
-	s.wants("", all...)
+	s.waitForRefs("", all...)
 	s.stale("", began)
 
 	// Delete the kind of Compositions.
@@ -97,7 +97,7 @@ func TestClusterKinds(t *testing.T) {
 	// A service that starts now has seen no Composition, and must still watch
 	// them when the kind comes back.
 	late := start(t, setup{sections: composer(sections{"processing": sections{"retryAttempts": 0}}, cluster("prod", c))})
-	late.wants("kind=template", template("alphas"), template("betas"))
+	late.waitForRefs("kind=template", template("alphas"), template("betas"))
 	late.wantHealth("healthy", nil)
 
 	// Delete the kind of definitions, and with it everything that depends on
@@ -108,20 +108,20 @@ func TestClusterKinds(t *testing.T) {
 	same("no definitions")
 	s.rescan(prod)
 	same("no definitions, scanned")
-	if h := s.about(prod); !strings.Contains(h.LastError, "does not serve compositeresourcedefinitions") {
+	if h := s.sourceHealth(prod); !strings.Contains(h.LastError, "does not serve compositeresourcedefinitions") {
 		t.Errorf("health is %+v, want the missing kind named", h)
 	}
 
 	c.Apply(t, definitions, compositions)
 	c.Apply(t, things...)
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
-	s.wants("", all...)
+	s.waitForRefs("", all...)
 	s.stale("", began)
-	late.wants("", all...)
+	late.waitForRefs("", all...)
 	late.wantHealth("healthy", nil)
 	late.rescan(prod)
 	c.Apply(t, composition("beta-one", "betas"))
-	late.wants("", append(slices.Clone(all), "resource:default/beta-one-composition")...)
+	late.waitForRefs("", append(slices.Clone(all), "resource:default/beta-one-composition")...)
 	c.Apply(t, strings.ReplaceAll(things[1], "one: {", "other: {"))
 	s.until("a change in the form", func() error {
 		if form := s.spec(template("betas")); !strings.Contains(form, "other") {

@@ -37,13 +37,13 @@ type line struct {
 func newLine(t *testing.T, c *apiserver.Server) *line {
 	t.Helper()
 	l := &line{t: t, server: c, at: "127.0.0.1:0", open: map[net.Conn]bool{}}
-	l.mend()
+	l.reconnect()
 	t.Cleanup(l.cut)
 	return l
 }
 
-// mend accepts connections again.
-func (l *line) mend() {
+// reconnect accepts connections again.
+func (l *line) reconnect() {
 	l.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(l.t.Context(), "tcp", l.at)
 	if err != nil {
@@ -187,8 +187,8 @@ func (s *service) stale(what string, earliest time.Time, refs ...string) {
 	})
 }
 
-// about returns the health of a source.
-func (s *service) about(source string) health.Source {
+// sourceHealth returns the health of a source.
+func (s *service) sourceHealth(source string) health.Source {
 	s.t.Helper()
 	for _, h := range s.health().Sources {
 		if h.Name == source {
@@ -238,10 +238,10 @@ func TestClusterOutage(t *testing.T) {
 	const source = "composerIngestor/east"
 
 	// The cluster is down when the service starts.
-	s.wants("", entities("alphas")...)
+	s.waitForRefs("", entities("alphas")...)
 	s.until("the outage in health", func() error {
 		// The proxy accepts connections, but the API server behind it is down.
-		if h := s.health(); h.Status != "degraded" || h.Clusters["west"] != "connected" || h.Clusters["east"] == "connected" || s.about(source).LastError == "" {
+		if h := s.health(); h.Status != "degraded" || h.Clusters["west"] != "connected" || h.Clusters["east"] == "connected" || s.sourceHealth(source).LastError == "" {
 			return fmt.Errorf("health is %+v, want degraded because of the cluster east", h)
 		}
 		return nil
@@ -251,14 +251,14 @@ func TestClusterOutage(t *testing.T) {
 	s.wantHealth("degraded", away)
 	first := s.stamps("")
 	east.Restart(t)
-	way.mend()
+	way.reconnect()
 	mine := append(entities("betas"), "resource:default/beta-one-composition")
 	all := slices.Concat(entities("alphas", "gammas"), mine)
 	mine = append(mine, s.composites(1)...)
 	all = append(all, s.composites(1)...)
-	s.wants("", all...)
+	s.waitForRefs("", all...)
 	s.wantHealth("healthy", well)
-	s.unmoved(first, entities("alphas")...)
+	s.checkUnchanged(first, entities("alphas")...)
 
 	// The cluster goes down after a successful scan.
 	before, stamps := s.contents(), s.stamps("")
@@ -269,8 +269,8 @@ func TestClusterOutage(t *testing.T) {
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
 		t.Errorf("entities changed in more than their stale marks:\n%s", diff)
 	}
-	s.unmoved(stamps, entities("alphas")...)
-	h := s.about(source)
+	s.checkUnchanged(stamps, entities("alphas")...)
+	h := s.sourceHealth(source)
 	if !strings.Contains(h.LastError, `cluster "east"`) || !strings.Contains(h.LastError, "refused") || len(h.Stale) == 0 || !h.LastAttempt.After(h.LastSuccess) {
 		t.Errorf("health of the cluster is %+v, want the refused connection", h)
 	}
@@ -281,8 +281,8 @@ func TestClusterOutage(t *testing.T) {
 	// The cluster comes back. One definition was deleted during the outage.
 	east.Restart(t)
 	east.Delete(t, definition("gammas", "one"))
-	way.mend()
-	s.wants("", append(entities("alphas"), mine...)...)
+	way.reconnect()
+	s.waitForRefs("", append(entities("alphas"), mine...)...)
 	s.wantHealth("healthy", well)
 	s.stale("", began)
 	for _, ref := range entities("gammas") {
@@ -291,22 +291,22 @@ func TestClusterOutage(t *testing.T) {
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
 		t.Errorf("entities changed in more than their stale marks after the outage:\n%s", diff)
 	}
-	s.unmoved(stamps, entities("alphas")...)
+	s.checkUnchanged(stamps, entities("alphas")...)
 	if n := s.staleObjects(source); n != 0 {
 		t.Errorf("%d objects are stale, want none", n)
 	}
-	s.disagree(began, west, east, way, away, well)
+	s.checkConflict(began, west, east, way, away, well)
 }
 
-// disagree gives two clusters different versions of a definition. The version
+// checkConflict gives two clusters different versions of a definition. The version
 // with the higher generation wins, even while its cluster is unreachable, until
 // the definition is deleted there.
-func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *line, away, well map[string]string) {
+func (s *service) checkConflict(began time.Time, west, east *apiserver.Server, way *line, away, well map[string]string) {
 	t := s.t
 	t.Helper()
 	others := s.contents()
 	west.Apply(t, definition("deltas", "western"))
-	s.wants("kind=template,metadata.name=deltas."+group, template("deltas"))
+	s.waitForRefs("kind=template,metadata.name=deltas."+group, template("deltas"))
 	uid := s.entity(template("deltas")).Metadata.UID
 	// The second version of the definition has generation 2.
 	east.Apply(t, definition("deltas", "northern"))
@@ -345,7 +345,7 @@ func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *l
 	if diff := cmp.Diff(before, s.contents()); diff != "" {
 		t.Errorf("entities changed in more than their stale marks while the cluster with the winning version was down:\n%s", diff)
 	}
-	way.mend()
+	way.reconnect()
 	s.wantHealth("healthy", well)
 	s.stale("", began)
 

@@ -72,7 +72,7 @@ func TestExtending(t *testing.T) {
 	}
 	with.executable = built(t, "./examples/extending/backend", "portal-backend", "")
 	p := launch(t, with).ready()
-	agree(t, want, catalogued(p.service, want, false))
+	compareEntities(t, want, catalogued(p.service, want, false))
 	p.Kill()
 
 	const other = "-X example.dev/ingestor/examples/extending.runbooks=https://wiki.example.org/"
@@ -96,7 +96,7 @@ func TestExtending(t *testing.T) {
 		}
 		return nil
 	})
-	agree(t, want, catalogued(p.service, want, false))
+	compareEntities(t, want, catalogued(p.service, want, false))
 }
 
 // TestExtensionFails checks that a hook that panics or returns an error fails
@@ -114,7 +114,7 @@ func TestExtensionFails(t *testing.T) {
 	})}, database: sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(t.TempDir(), "portal.sqlite")}}}
 	s := start(t, with)
 	all := []string{template("rhos"), template("sigmas"), template("taus")}
-	s.wants("kind=template", all...)
+	s.waitForRefs("kind=template", all...)
 	s.stop()
 	with.extension = engine.Extension{Version: "2", Hooks: engine.Hooks{
 		PreProcess: func(d *xrd.Definition) (*xrd.Definition, error) {
@@ -147,5 +147,5 @@ func TestExtensionFails(t *testing.T) {
 		}
 		return nil
 	})
-	s.wants("kind=template", all...)
+	s.waitForRefs("kind=template", all...)
 }

@@ -40,8 +40,8 @@ var shared struct {
 	*apiserver.Server
 }
 
-// adds applies a manifest to the shared API server.
-func adds(t *testing.T, manifest string) {
+// applyShared applies a manifest to the shared API server.
+func applyShared(t *testing.T, manifest string) {
 	t.Helper()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
@@ -103,9 +103,9 @@ func (s *service) shows(ref string) {
 	})
 }
 
-// often checks that a source is scanned frequently: the time between three
+// checkScanFrequency checks that a source is scanned frequently: the time between three
 // scans is short.
-func often(s *service, source string) {
+func checkScanFrequency(s *service, source string) {
 	s.t.Helper()
 	var at []time.Time
 	s.until("scans of "+source, func() error {
@@ -170,11 +170,11 @@ var clusterKeys = map[string]keyed{
 		with:   variantA(sections{"xrdFilters": sections{"labelSelector": "unwatched"}}),
 		check: func(t *testing.T, s *service, _ string) {
 			s.wantHealth(health.Healthy, map[string]string{"prod": health.Connected})
-			adds(t, edited(definition("zetas", "one"), "labels: {", `labels: {unwatched: "yes", `))
+			applyShared(t, edited(definition("zetas", "one"), "labels: {", `labels: {unwatched: "yes", `))
 			time.Sleep(1500 * time.Millisecond)
-			s.wants("")
+			s.waitForRefs("")
 			s.scan("")
-			s.wants("", entities("zetas")...)
+			s.waitForRefs("", entities("zetas")...)
 		},
 	},
 	"VariantB": {
@@ -192,7 +192,7 @@ var clusterKeys = map[string]keyed{
 			if s.entity(formedRef("deltas")) != nil || s.entity(template("alphas")) != nil {
 				t.Error("definitions without the label were ingested")
 			}
-			adds(t, formed("etas", "true"))
+			applyShared(t, formed("etas", "true"))
 			s.shows(formedRef("etas"))
 		},
 	},
@@ -202,7 +202,7 @@ var clusterKeys = map[string]keyed{
 		with:   variantB(sections{"enabled": false}),
 		check: func(t *testing.T, s *service, _ string) {
 			sources(t, s)
-			s.wants("")
+			s.waitForRefs("")
 		},
 	},
 	"VariantBUnwatched": {
@@ -211,7 +211,7 @@ var clusterKeys = map[string]keyed{
 		with:   variantB(sections{"watch": false, "components": sections{"enabled": false}}),
 		check: func(t *testing.T, s *service, _ string) {
 			s.shows(formedRef("gammas"))
-			adds(t, formed("thetas", "true"))
+			applyShared(t, formed("thetas", "true"))
 			time.Sleep(1500 * time.Millisecond)
 			if s.entity(formedRef("thetas")) != nil {
 				t.Error("definition appeared without a scan, want no watch")
@@ -227,7 +227,7 @@ var clusterKeys = map[string]keyed{
 		check: func(t *testing.T, s *service, _ string) {
 			s.shows(formedRef("gammas"))
 			sources(t, s, "clusterIngestor/prod")
-			s.wants("kind=component")
+			s.waitForRefs("kind=component")
 		},
 	},
 	"ComponentsOften": {
@@ -237,9 +237,9 @@ var clusterKeys = map[string]keyed{
 			"components": sections{"taskRunner": sections{"frequency": 1}}, "composer": sections{"xrds": sections{"enabled": false}},
 		}),
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", "component:default/shop")
+			s.waitForRefs("", "component:default/shop")
 			sources(t, s, "clusterIngestor/prod/workloads")
-			often(s, "clusterIngestor/prod/workloads")
+			checkScanFrequency(s, "clusterIngestor/prod/workloads")
 		},
 	},
 	"NoDefinitions": {
@@ -247,7 +247,7 @@ var clusterKeys = map[string]keyed{
 		keys:   []string{"clusterIngestor.composer.enabled"},
 		with:   variantB(sections{"composer": sections{"enabled": false}}),
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", "component:default/shop")
+			s.waitForRefs("", "component:default/shop")
 			sources(t, s, "clusterIngestor/prod/workloads")
 		},
 	},
@@ -269,7 +269,7 @@ var clusterKeys = map[string]keyed{
 			if s.entity(formedRef("epsilons")) != nil {
 				t.Error("definition whose label says no was ingested")
 			}
-			often(s, "clusterIngestor/prod")
+			checkScanFrequency(s, "clusterIngestor/prod")
 		},
 	},
 	"OtherNames": {

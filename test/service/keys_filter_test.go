@@ -29,25 +29,25 @@ var filterKeys = map[string]keyed{
 		reason: "Definitions are selected by their labels.",
 		keys:   []string{"composerIngestor.xrdFilters.labelSelector"},
 		files:  pair, composer: sections{"xrdFilters": sections{"labelSelector": "team=red"}},
-		check: only("alphas"),
+		check: checkOnly("alphas"),
 	},
 	"Annotations": {
 		reason: "Definitions are selected by their annotations.",
 		keys:   []string{"composerIngestor.xrdFilters.annotationSelector"},
 		files:  pair, composer: sections{"xrdFilters": sections{"annotationSelector": "tier=gold"}},
-		check: only("betas"),
+		check: checkOnly("betas"),
 	},
 	"Groups": {
 		reason: "Definitions are selected by their group.",
 		keys:   []string{"composerIngestor.xrdFilters.groups"},
 		files:  pair, composer: sections{"xrdFilters": sections{"groups": []any{group}}},
-		check: only("alphas", "betas"),
+		check: checkOnly("alphas", "betas"),
 	},
 	"Exclude": {
 		reason: "Definitions are excluded by their names.",
 		keys:   []string{"composerIngestor.xrdFilters.exclude"},
 		files:  pair, composer: sections{"xrdFilters": sections{"exclude": []any{"betas." + group, "gammas.other.example.org"}}},
-		check: only("alphas"),
+		check: checkOnly("alphas"),
 	},
 	"IngestAll": {
 		reason: "Definitions without the label are ingested if the configuration allows it, and the other filters still apply.",
@@ -57,21 +57,21 @@ var filterKeys = map[string]keyed{
 			"betas.yaml":  edited(definition("betas", "one"), `openportal.dev/ingest: "true"`, "team: red"),
 		},
 		composer: sections{"ingestAll": true, "xrdFilters": sections{"exclude": []any{"betas." + group}}},
-		check:    only("alphas"),
+		check:    checkOnly("alphas"),
 	},
 	"NoCompositions": {
 		reason:   "Compositions are not ingested if they are disabled.",
 		keys:     []string{"composerIngestor.compositions.enabled"},
 		files:    map[string]string{"alphas.yaml": definition("alphas", "one"), "one.yaml": composition("alpha-one", "alphas")},
 		composer: sections{"compositions": sections{"enabled": false}},
-		check:    only("alphas"),
+		check:    checkOnly("alphas"),
 	},
 	"NoComposites": {
 		reason:   "Composites are not ingested if they are disabled.",
 		keys:     []string{"composerIngestor.composites.enabled"},
 		files:    map[string]string{"alphas.yaml": definition("alphas", "one"), "mine.yaml": composite("mine", "alphas")},
 		composer: sections{"composites": sections{"enabled": false}},
-		check:    only("alphas"),
+		check:    checkOnly("alphas"),
 	},
 	"Namespaces": {
 		reason: "Composites in files are selected by their namespace, like those of a cluster.",
@@ -92,13 +92,13 @@ var filterKeys = map[string]keyed{
 	},
 }
 
-// only returns a check that exactly these definitions are ingested, also after
+// checkOnly returns a check that exactly these definitions are ingested, also after
 // another scan.
-func only(plurals ...string) func(*testing.T, *service, string) {
+func checkOnly(plurals ...string) func(*testing.T, *service, string) {
 	return func(_ *testing.T, s *service, _ string) {
-		s.wants("", entities(plurals...)...)
+		s.waitForRefs("", entities(plurals...)...)
 		s.scan("")
-		s.wants("", entities(plurals...)...)
+		s.waitForRefs("", entities(plurals...)...)
 	}
 }
 
@@ -115,7 +115,7 @@ var templateKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.defaultOwner", "composerIngestor.defaultSystem"},
 		files:  alone, composer: sections{"defaultOwner": "team-red", "defaultSystem": "shop"},
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			for _, ref := range entities("alphas") {
 				var spec struct{ Owner, System string }
 				if err := json.Unmarshal([]byte(s.spec(ref)), &spec); err != nil {
@@ -133,7 +133,7 @@ var templateKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.templateGeneration.generateApiEntities"},
 		files:  alone, composer: sections{"templateGeneration": sections{"generateApiEntities": false}},
 		check: func(_ *testing.T, s *service, _ string) {
-			s.wants("", template("alphas"), resource("alphas"))
+			s.waitForRefs("", template("alphas"), resource("alphas"))
 		},
 	},
 	"NoCompositions": {
@@ -141,7 +141,7 @@ var templateKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.templateGeneration.includeCompositionDetails"},
 		files:  chosen, composer: sections{"templateGeneration": sections{"includeCompositionDetails": false}},
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", append(entities("alphas"), "resource:default/first-composition", "resource:default/second-composition")...)
+			s.waitForRefs("", append(entities("alphas"), "resource:default/first-composition", "resource:default/second-composition")...)
 			if text := s.spec(template("alphas")); strings.Contains(text, "second") {
 				t.Errorf("form has a choice of Compositions: %s", text)
 			}
@@ -152,7 +152,7 @@ var templateKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.templateGeneration.includeCompositionDetails"},
 		files:  chosen,
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", append(entities("alphas"), "resource:default/first-composition", "resource:default/second-composition")...)
+			s.waitForRefs("", append(entities("alphas"), "resource:default/first-composition", "resource:default/second-composition")...)
 			if text := s.spec(template("alphas")); !strings.Contains(text, "second") {
 				t.Errorf("form has no choice of Compositions: %s", text)
 			}
@@ -163,7 +163,7 @@ var templateKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.templateGeneration.addGitOpsActions"},
 		files:  map[string]string{"alphas.yaml": gitops}, composer: sections{"templateGeneration": sections{"addGitOpsActions": true}},
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			text := s.spec(template("alphas"))
 			for _, want := range []string{"Delivery", "git.example.org", "clusters/prod"} {
 				if !strings.Contains(text, want) {
@@ -177,7 +177,7 @@ var templateKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.templateGeneration.addGitOpsActions"},
 		files:  map[string]string{"alphas.yaml": gitops},
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			if text := s.spec(template("alphas")); strings.Contains(text, "Delivery") {
 				t.Errorf("form has a page for change requests: %s", text)
 			}
@@ -188,7 +188,7 @@ var templateKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.generateDayTwoTemplates"},
 		files:  alone, composer: sections{"generateDayTwoTemplates": true},
 		check: func(_ *testing.T, s *service, _ string) {
-			s.wants("", append(entities("alphas"), template("alphas")+"-update", template("alphas")+"-delete")...)
+			s.waitForRefs("", append(entities("alphas"), template("alphas")+"-update", template("alphas")+"-delete")...)
 		},
 	},
 	"Namespace": {
@@ -196,7 +196,7 @@ var templateKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.templateGeneration.defaultNamespace"},
 		files:  alone, composer: sections{"templateGeneration": sections{"defaultNamespace": "sandbox"}},
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			if text := s.spec(template("alphas")); !strings.Contains(text, `"default":"sandbox"`) {
 				t.Errorf("form does not have the default namespace sandbox: %s", text)
 			}
@@ -207,7 +207,7 @@ var templateKeys = map[string]keyed{
 		keys:   []string{"words"},
 		files:  alone, root: sections{"words": "portal"},
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			if v := s.document(template("alphas"))["apiVersion"]; v != "scaffolder.portal.io/v1beta3" {
 				t.Errorf("apiVersion of the Template is %v, want scaffolder.portal.io/v1beta3", v)
 			}
@@ -223,7 +223,7 @@ var templateKeys = map[string]keyed{
 			}}
 		},
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			if text := s.spec(template("alphas")); !strings.Contains(text, "team-blue") {
 				t.Errorf("owner is not team-blue: %s", text)
 			}

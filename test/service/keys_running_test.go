@@ -58,7 +58,7 @@ var runningKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.logging.level"},
 		files:  alone, composer: sections{"logging": sections{"level": "error"}},
 		check: func(t *testing.T, s *service, dir string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			put(t, filepath.Join(dir, "bad.yaml"), "{")
 			s.scan("")
 			s.wantHealth(health.Degraded, nil)
@@ -74,7 +74,7 @@ var runningKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.logging.level"},
 		files:  alone,
 		check: func(t *testing.T, s *service, dir string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			put(t, filepath.Join(dir, "bad.yaml"), "{")
 			s.scan("")
 			s.scan("")
@@ -123,8 +123,8 @@ var cacheKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.caching.enabled"},
 		files:  many(20), composer: sections{"caching": sections{"enabled": false}},
 		check: func(t *testing.T, s *service, _ string) {
-			explained(t, s, 20)
-			explained(t, s, 20)
+			explainAll(t, s, 20)
+			explainAll(t, s, 20)
 			for _, cache := range []string{"resources", "transforms", "templates"} {
 				if n := s.cached(cache, "hit") + s.cached(cache, "miss"); n != 0 {
 					t.Errorf("cache %s was read %d times, want 0", cache, n)
@@ -137,10 +137,10 @@ var cacheKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.caching.enabled", "composerIngestor.caching.ttl", "composerIngestor.caching.maxSize"},
 		files:  many(20),
 		check: func(t *testing.T, s *service, _ string) {
-			explained(t, s, 20)
+			explainAll(t, s, 20)
 			time.Sleep(1200 * time.Millisecond)
 			before := s.cached("resources", "hit")
-			explained(t, s, 20)
+			explainAll(t, s, 20)
 			if n := s.cached("resources", "hit") - before; n != 20 {
 				t.Errorf("%d of 20 objects were still cached, want 20", n)
 			}
@@ -151,10 +151,10 @@ var cacheKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.caching.ttl"},
 		files:  many(20), composer: sections{"caching": sections{"ttl": 1}},
 		check: func(t *testing.T, s *service, _ string) {
-			explained(t, s, 20)
+			explainAll(t, s, 20)
 			time.Sleep(1200 * time.Millisecond)
 			before := s.cached("resources", "hit")
-			explained(t, s, 20)
+			explainAll(t, s, 20)
 			if n := s.cached("resources", "hit") - before; n != 0 {
 				t.Errorf("%d of 20 objects were still cached, want 0", n)
 			}
@@ -165,9 +165,9 @@ var cacheKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.caching.maxSize"},
 		files:  many(20), composer: sections{"caching": sections{"maxSize": 2}},
 		check: func(t *testing.T, s *service, _ string) {
-			explained(t, s, 20)
+			explainAll(t, s, 20)
 			before := s.cached("resources", "hit")
-			explained(t, s, 20)
+			explainAll(t, s, 20)
 			if n := s.cached("resources", "hit") - before; n > 4 {
 				t.Errorf("%d of 20 objects were still cached, want at most 4 with a cache of 2", n)
 			}
@@ -182,7 +182,7 @@ var cacheKeys = map[string]keyed{
 			other := start(t, setup{redis: shared, sections: composer(sections{
 				"watch": false, "sources": []any{sections{"name": "files", "type": "file", "path": dir}},
 			})})
-			explained(t, other, 20)
+			explainAll(t, other, 20)
 			if hits := other.cached("transforms", "hit"); hits != 0 {
 				t.Fatalf("%d units were found in an empty Redis, want 0", hits)
 			}
@@ -190,7 +190,7 @@ var cacheKeys = map[string]keyed{
 			return nil, sections{"redis": shared}
 		},
 		check: func(t *testing.T, s *service, _ string) {
-			explained(t, s, 20)
+			explainAll(t, s, 20)
 			if hits := s.cached("transforms", "hit"); hits != 20 {
 				t.Errorf("%d of 20 units came from Redis, want 20", hits)
 			}
@@ -208,9 +208,9 @@ func many(n int) map[string]string {
 	return out
 }
 
-// explained waits until the catalog has n definitions, and asks for the
+// explainAll waits until the catalog has n definitions, and asks for the
 // explanation of each.
-func explained(t *testing.T, s *service, n int) {
+func explainAll(t *testing.T, s *service, n int) {
 	t.Helper()
 	s.until("all definitions", func() error {
 		refs, err := s.refs("kind=template")
@@ -249,7 +249,7 @@ var generatedKeys = map[string]keyed{
 		with:   generatedIn(sections{"enabled": false, "watchForChanges": true, "schedule": sections{"frequency": "1s"}}),
 		check: func(_ *testing.T, s *service, _ string) {
 			time.Sleep(1500 * time.Millisecond)
-			s.wants("")
+			s.waitForRefs("")
 		},
 	},
 	"Watch": {
@@ -259,13 +259,13 @@ var generatedKeys = map[string]keyed{
 		},
 		with: generatedIn(sections{"watchForChanges": true, "schedule": sections{"frequency": "1h"}}),
 		check: func(t *testing.T, s *service, dir string) {
-			s.wants("", "component:default/first")
+			s.waitForRefs("", "component:default/first")
 			put(t, filepath.Join(dir, "out", "second.yaml"), written("second", "Second"))
-			s.wants("", "component:default/first", "component:default/second")
+			s.waitForRefs("", "component:default/first", "component:default/second")
 			if err := os.Remove(filepath.Join(dir, "out", "first.yaml")); err != nil {
 				t.Fatal(err)
 			}
-			s.wants("", "component:default/second")
+			s.waitForRefs("", "component:default/second")
 		},
 	},
 	"NotWatched": {
@@ -273,10 +273,10 @@ var generatedKeys = map[string]keyed{
 		keys:   []string{"catalog.providers.xrdTemplates.watchForChanges"},
 		with:   generatedIn(sections{"schedule": sections{"frequency": "1h"}}),
 		check: func(t *testing.T, s *service, dir string) {
-			s.wants("", "component:default/first")
+			s.waitForRefs("", "component:default/first")
 			put(t, filepath.Join(dir, "out", "second.yaml"), written("second", "Second"))
 			time.Sleep(time.Second)
-			s.wants("", "component:default/first")
+			s.waitForRefs("", "component:default/first")
 		},
 	},
 	"Frequency": {
@@ -284,7 +284,7 @@ var generatedKeys = map[string]keyed{
 		keys:   []string{"catalog.providers.xrdTemplates.schedule.frequency"},
 		with:   generatedIn(sections{"schedule": sections{"frequency": "1s"}}),
 		check: func(t *testing.T, s *service, dir string) {
-			s.wants("", "component:default/first")
+			s.waitForRefs("", "component:default/first")
 			put(t, filepath.Join(dir, "out", "first.yaml"), written("first", "Renamed"))
 			s.until("another title", func() error {
 				if title := s.entity("component:default/first").Metadata.Title; !strings.Contains(title, "Renamed") {

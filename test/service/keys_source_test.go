@@ -28,7 +28,7 @@ var sourceKeys = map[string]keyed{
 			if h := s.health(); len(h.Sources) != 0 || h.Status != health.Healthy {
 				t.Errorf("sources are %+v, want none", h.Sources)
 			}
-			s.wants("")
+			s.waitForRefs("")
 		},
 	},
 	"File": {
@@ -41,7 +41,7 @@ var sourceKeys = map[string]keyed{
 			return sections{"sources": []any{sections{"name": "mine", "type": "file", "path": filepath.Join(dir, "a")}}}, nil
 		},
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			if h := s.health(); len(h.Sources) != 1 || h.Sources[0].Name != "composerIngestor/sources/mine" {
 				t.Errorf("sources are %+v, want composerIngestor/sources/mine", h.Sources)
 			}
@@ -55,9 +55,9 @@ var sourceKeys = map[string]keyed{
 			return sections{"sources": []any{sections{"name": "files", "type": "file", "path": dir, "recursive": false}}}, nil
 		},
 		check: func(_ *testing.T, s *service, _ string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			s.scan("")
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 		},
 	},
 	"Watch": {
@@ -65,13 +65,13 @@ var sourceKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.watch"},
 		files:  alone, composer: sections{"watch": true},
 		check: func(t *testing.T, s *service, dir string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			put(t, filepath.Join(dir, "below", "betas.yaml"), definition("betas", "one"))
-			s.wants("", entities("alphas", "betas")...)
+			s.waitForRefs("", entities("alphas", "betas")...)
 			if err := os.Remove(filepath.Join(dir, "alphas.yaml")); err != nil {
 				t.Fatal(err)
 			}
-			s.wants("", entities("betas")...)
+			s.waitForRefs("", entities("betas")...)
 			s.wantHealth(health.Healthy, nil)
 		},
 	},
@@ -80,12 +80,12 @@ var sourceKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.watch"},
 		files:  alone,
 		check: func(t *testing.T, s *service, dir string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			put(t, filepath.Join(dir, "betas.yaml"), definition("betas", "one"))
 			time.Sleep(time.Second)
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			s.scan("composerIngestor/sources/files")
-			s.wants("", entities("alphas", "betas")...)
+			s.waitForRefs("", entities("alphas", "betas")...)
 		},
 	},
 	"Frequency": {
@@ -93,10 +93,10 @@ var sourceKeys = map[string]keyed{
 		keys:   []string{"composerIngestor.schedule.frequency"},
 		files:  alone, composer: sections{"schedule": sections{"frequency": "1s", "timeout": "30s"}},
 		check: func(t *testing.T, s *service, dir string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			before := s.entity(template("alphas"))
 			put(t, filepath.Join(dir, "betas.yaml"), definition("betas", "one"))
-			s.wants("", entities("alphas", "betas")...)
+			s.waitForRefs("", entities("alphas", "betas")...)
 			if after := s.entity(template("alphas")); after.Metadata.ETag != before.Metadata.ETag || after.Metadata.UID != before.Metadata.UID {
 				t.Error("unchanged entity was written")
 			}
@@ -109,12 +109,12 @@ var sourceKeys = map[string]keyed{
 		with: func(t *testing.T, _ string) (sections, sections) {
 			return sections{
 				"schedule": sections{"frequency": "1h", "timeout": "1s"}, "processing": sections{"retryAttempts": 0},
-				"clusters": []any{sections{"name": "mute", "url": mute(t), "authProvider": "token", "token": "a-token", "skipTLSVerify": true}},
+				"clusters": []any{sections{"name": "mute", "url": startSilentServer(t), "authProvider": "token", "token": "a-token", "skipTLSVerify": true}},
 			}, nil
 		},
 		check: func(_ *testing.T, s *service, _ string) {
 			s.wantHealth(health.Degraded, map[string]string{"mute": "timeout"})
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 		},
 	},
 	"Git": {
@@ -133,9 +133,9 @@ var sourceKeys = map[string]keyed{
 			}, nil
 		},
 		check: func(t *testing.T, s *service, dir string) {
-			s.wants("", append(entities("alphas"), entities("gammas")...)...)
+			s.waitForRefs("", append(entities("alphas"), entities("gammas")...)...)
 			commit(t, dir, "release", map[string]string{"defs/betas.yaml": definition("betas", "one")})
-			s.wants("", append(entities("alphas", "betas"), entities("gammas")...)...)
+			s.waitForRefs("", append(entities("alphas", "betas"), entities("gammas")...)...)
 			s.wantHealth(health.Healthy, nil)
 		},
 	},
@@ -156,7 +156,7 @@ var sourceKeys = map[string]keyed{
 			}}}, nil
 		},
 		check: func(t *testing.T, s *service, _ string) {
-			s.wants("", entities("alphas")...)
+			s.waitForRefs("", entities("alphas")...)
 			if strings.Contains(s.log.String(), "a-secret-of-the-tests") {
 				t.Error("log contains the token of the repository")
 			}
@@ -166,9 +166,9 @@ var sourceKeys = map[string]keyed{
 
 func TestSourceKeys(t *testing.T) { keep(t, sourceKeys) }
 
-// mute returns the address of a server that accepts requests and never
+// startSilentServer returns the address of a server that accepts requests and never
 // responds.
-func mute(t *testing.T) string {
+func startSilentServer(t *testing.T) string {
 	t.Helper()
 	end := make(chan struct{})
 	s := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,7 @@ func TestLive(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{definition("alphas", "one")}})
 	s := start(t, setup{sections: composer(nil, cluster("prod", c))})
-	s.wants("", entities("alphas")...)
+	s.waitForRefs("", entities("alphas")...)
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 
 	steps := []struct {
@@ -49,5 +49,5 @@ func TestLive(t *testing.T) {
 		})
 		t.Logf("%s showed after %v", step.what, time.Since(began).Round(time.Millisecond))
 	}
-	s.wants("", entities("alphas")...)
+	s.waitForRefs("", entities("alphas")...)
 }

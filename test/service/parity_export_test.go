@@ -70,7 +70,7 @@ func bothIngestors(t *testing.T) setup {
 	t.Helper()
 	twice := strings.Replace(versioned(formed("taus", "true")), "labels: {", "labels: {openportal.dev/ingest: \"true\", ", 1)
 	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{
-		definition("rhos", "one"), versioned(formed("sigmas", "true")), twice, formed("upsilons", "no"), oldFashioned(formed("phis", "true")),
+		definition("rhos", "one"), versioned(formed("sigmas", "true")), twice, formed("upsilons", "no"), v1Definition(formed("phis", "true")),
 		composition("rhos", "rhos"), composition("sigmas", "sigmas"), composition("taus", "taus"), composite("mine", "rhos"), composite("yours", "sigmas"),
 		workload("Deployment", "front", idUpstream, "shop"), workload("CronJob", "nightly", idUpstream, "shop"), workload("StatefulSet", "state", idContract, "state"),
 	}})
@@ -85,7 +85,7 @@ func TestParityExport(t *testing.T) {
 	file := with.write(t, "127.0.0.1:1")
 	want := exported(t, file)
 	s := start(t, with)
-	agree(t, want, catalogued(s, want, false))
+	compareEntities(t, want, catalogued(s, want, false))
 	for _, ref := range []string{
 		template("rhos"), template("sigmas") + "-v1", template("sigmas") + "-v1beta1", template("taus"), "component:default/shop", "component:default/state",
 	} {

@@ -119,8 +119,8 @@ func catalogued(s *service, want map[string]any, unplaced bool) map[string]any {
 	return all
 }
 
-// agree compares printed entities with those of the catalog.
-func agree(t *testing.T, want, got map[string]any) {
+// compareEntities compares printed entities with those of the catalog.
+func compareEntities(t *testing.T, want, got map[string]any) {
 	t.Helper()
 	shown := 0
 	for _, ref := range slices.Sorted(maps.Keys(want)) {
@@ -149,7 +149,7 @@ func TestParityFiles(t *testing.T) {
 	t.Parallel()
 	folders := map[string]string{"Examples": examples, "Copies": copies(t)}
 	if corpus := os.Getenv("INGESTOR_CORPUS"); corpus != "" {
-		folders["Corpus"] = some(t, corpus, 300)
+		folders["Corpus"] = copyDefinitions(t, corpus, 300)
 	}
 	for name, folder := range folders {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestParityFiles(t *testing.T) {
 			}
 			with := setup{sections: sections{"composerIngestor": parity(settings)}}
 			want := printed(t, "composerIngestor", with.write(t, "127.0.0.1:1"))
-			agree(t, want, catalogued(start(t, with), want, false))
+			compareEntities(t, want, catalogued(start(t, with), want, false))
 		})
 	}
 }
@@ -190,9 +190,9 @@ func copies(t *testing.T) string {
 	return dir
 }
 
-// some copies real definitions into a folder, with the label for ingestion and
+// copyDefinitions copies real definitions into a folder, with the label for ingestion and
 // all their Compositions and composites.
-func some(t *testing.T, corpus string, most int) string {
+func copyDefinitions(t *testing.T, corpus string, most int) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, part := range []string{"xrds", "compositions", "xrs"} {
@@ -262,7 +262,7 @@ func TestParityClusters(t *testing.T) {
 				}
 			}
 			want := printed(t, profile, with.write(t, "127.0.0.1:1"), files...)
-			agree(t, want, catalogued(start(t, with), want, true))
+			compareEntities(t, want, catalogued(start(t, with), want, true))
 		})
 	}
 }

@@ -14,7 +14,7 @@ func TestRestore(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "alphas.yaml"), definition("alphas", "one"))
 	s := start(t, setup{sections: composer(sections{"sources": []any{sections{"name": "files", "type": "file", "path": dir}}})})
-	s.wants("", entities("alphas")...)
+	s.waitForRefs("", entities("alphas")...)
 	before := map[string]*found{}
 	for _, ref := range entities("alphas") {
 		before[ref] = s.entity(ref)
@@ -28,7 +28,7 @@ func TestRestore(t *testing.T) {
 		}
 		return nil
 	})
-	s.wants("", entities("alphas")...)
+	s.waitForRefs("", entities("alphas")...)
 	for _, ref := range entities("alphas") {
 		if now := s.entity(ref); now == nil || now.Metadata.UID != before[ref].Metadata.UID {
 			t.Errorf("%s is %+v, want it unchanged from %+v", ref, now, before[ref])

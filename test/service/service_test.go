@@ -260,8 +260,8 @@ func (s *service) refs(filter string) ([]string, error) {
 	return out, nil
 }
 
-// wants waits until exactly these entities match a filter.
-func (s *service) wants(filter string, refs ...string) {
+// waitForRefs waits until exactly these entities match a filter.
+func (s *service) waitForRefs(filter string, refs ...string) {
 	s.t.Helper()
 	slices.Sort(refs)
 	s.until("the entities of "+filter, func() error {

@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// says sets a condition of a definition, as Crossplane does.
-func says(t *testing.T, c *apiserver.Server, plural, typ, status, reason, message string) {
+// setCondition sets a condition of a definition, as Crossplane does.
+func setCondition(t *testing.T, c *apiserver.Server, plural, typ, status, reason, message string) {
 	t.Helper()
 	amend(t, c, plural, "/status", fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":%q,"reason":%q,"message":%q,"lastTransitionTime":%q}]}}`,
 		typ, status, reason, message, time.Now().UTC().Format(time.RFC3339)))
@@ -43,8 +43,8 @@ func (s *service) asks(plural, cluster, name string) (int, string) {
 	return status, ""
 }
 
-// tries makes a dry run of a Template that is sent without its annotations.
-func (s *service) tries(plural, cluster string) (int, string) {
+// dryRun makes a dry run of a Template that is sent without its annotations.
+func (s *service) dryRun(plural, cluster string) (int, string) {
 	s.t.Helper()
 	e := s.document(template(plural))
 	meta := e["metadata"].(map[string]any)
@@ -69,7 +69,7 @@ func TestServing(t *testing.T) {
 	options := apiserver.Options{XRCRDs: true, Apply: []string{definition("alphas", "one")}}
 	prod, spare := apiserver.Start(t, options), apiserver.Start(t, options)
 	s := start(t, setup{sections: composer(nil, cluster("prod", prod), cluster("spare", spare))})
-	s.wants("", entities("alphas")...)
+	s.waitForRefs("", entities("alphas")...)
 	s.wantHealth("healthy", map[string]string{"prod": "connected", "spare": "connected"})
 	created := func(cluster, name, reason string) {
 		t.Helper()
@@ -83,7 +83,7 @@ func TestServing(t *testing.T) {
 	}
 
 	const cause = "Established is False: Broken: the CRD is refused"
-	says(t, prod, "alphas", "Established", "False", "Broken", "the CRD is refused")
+	setCondition(t, prod, "alphas", "Established", "False", "Broken", "the CRD is refused")
 	began := time.Now()
 	const want = `[{"cluster":"prod","condition":"Established","status":"False","reason":"Broken","message":"the CRD is refused"}]`
 	for _, ref := range []string{template("alphas"), api("alphas"), resource("alphas")} {
@@ -114,7 +114,7 @@ func TestServing(t *testing.T) {
 		return nil
 	})
 	for what, try := range map[string]func() (int, string){
-		"a task": func() (int, string) { return s.asks("alphas", "prod", "b") }, "a dry run": func() (int, string) { return s.tries("alphas", "prod") },
+		"a task": func() (int, string) { return s.asks("alphas", "prod", "b") }, "a dry run": func() (int, string) { return s.dryRun("alphas", "prod") },
 	} {
 		if status, err := try(); status != http.StatusConflict || !strings.Contains(err, `in cluster \"prod\": XRD alphas.`+group+": "+cause) {
 			t.Errorf("%s in the cluster that does not serve the definition returned %d, want 409: %s", what, status, err)
@@ -131,12 +131,12 @@ func TestServing(t *testing.T) {
 		}
 		return err
 	})
-	before := s.rests()
-	says(t, prod, "alphas", "Established", "False", "Broken", "the CRD is refused")
+	before := s.waitUntilStable()
+	setCondition(t, prod, "alphas", "Established", "False", "Broken", "the CRD is refused")
 	s.scan("")
-	s.unmoved(before, entities("alphas")...)
+	s.checkUnchanged(before, entities("alphas")...)
 
-	says(t, prod, "alphas", "Established", "True", "WatchingCompositeResource", "")
+	setCondition(t, prod, "alphas", "Established", "True", "WatchingCompositeResource", "")
 	s.until("the form is unlocked", func() error {
 		if got := s.unserved(template("alphas")); got != "" {
 			return fmt.Errorf("annotation crossplane.io/unserved is %q", got)
@@ -158,7 +158,7 @@ func TestServingWithoutConditions(t *testing.T) {
 	t.Parallel()
 	plain := apiserver.Start(t, apiserver.Options{Apply: []string{definition("alphas", "one")}})
 	s := start(t, setup{sections: composer(nil, cluster("prod", plain))})
-	s.wants("", entities("alphas")...)
+	s.waitForRefs("", entities("alphas")...)
 	locked := func(plural string) {
 		t.Helper()
 		s.until(plural+" is locked", func() error {

@@ -31,33 +31,33 @@ func TestOtherConfiguration(t *testing.T) {
 		want        []string
 	}{
 		{"Both variants side by side.", sections{"sources": twoFolders}, sections{},
-			slices.Concat(entities("alphas", "gammas", "deltas"), ofB("betas"), components("front"))},
+			slices.Concat(entities("alphas", "gammas", "deltas"), variantBRefs("betas"), components("front"))},
 		{"A folder less.", sections{"sources": oneFolder}, sections{},
-			slices.Concat(entities("alphas", "deltas"), ofB("betas"), components("front"))},
+			slices.Concat(entities("alphas", "deltas"), variantBRefs("betas"), components("front"))},
 		{"A cluster less.", sections{"sources": oneFolder, "clusters": []any{}}, sections{},
-			slices.Concat(entities("deltas"), ofB("betas"), components("front"))},
+			slices.Concat(entities("deltas"), variantBRefs("betas"), components("front"))},
 		{"Without variant A.", sections{"enabled": false, "sources": oneFolder}, sections{},
-			slices.Concat(ofB("betas"), components("front"))},
+			slices.Concat(variantBRefs("betas"), components("front"))},
 		{"Variant B without definitions.", off, sections{"composer": sections{"xrds": off}}, components("front")},
-		{"Variant B without workloads.", off, sections{"components": off}, ofB("betas")},
+		{"Variant B without workloads.", off, sections{"components": off}, variantBRefs("betas")},
 		{"Without anything.", off, off, nil},
 		{"As at first.", sections{"sources": twoFolders}, sections{},
-			slices.Concat(entities("alphas", "gammas", "deltas"), ofB("betas"), components("front"))},
+			slices.Concat(entities("alphas", "gammas", "deltas"), variantBRefs("betas"), components("front"))},
 	}
 	before := map[string]string{}
 	for _, step := range steps {
 		s := start(t, setup{database: database, sections: both(cluster("prod", c), step.b, composer(step.composer, cluster("prod", c)))})
 		t.Log(step.reason)
-		s.wants("", slices.Clone(step.want)...)
+		s.waitForRefs("", slices.Clone(step.want)...)
 		var stayed []string
 		for _, ref := range step.want {
 			if before[ref] != "" {
 				stayed = append(stayed, ref)
 			}
 		}
-		s.unmoved(before, stayed...)
+		s.checkUnchanged(before, stayed...)
 		s.wantHealth("healthy", nil)
-		before = s.rests()
+		before = s.waitUntilStable()
 		s.stop()
 	}
 }

@@ -70,7 +70,7 @@ func TestDetection(t *testing.T) {
 		if r := s.ran(prod, time.Time{}); r.Changed != 3 || r.Added != 9 {
 			t.Fatalf("first run is %+v, want 3 units changed and 9 entities added", r)
 		}
-		s.remembers(prod)
+		s.waitForMarks(prod)
 		return s
 	}
 
@@ -115,8 +115,8 @@ func TestDetection(t *testing.T) {
 			t.Errorf("spec still shows the removed label: %s", spec)
 		}
 		before := s.stamps("")
-		s.remembers(prod)
-		s.unmoved(before, entities("alphas", "betas", "gammas")...)
+		s.waitForMarks(prod)
+		s.checkUnchanged(before, entities("alphas", "betas", "gammas")...)
 	})
 	t.Run("off", func(t *testing.T) {
 		s := start(t, setup{sections: detect(sections{"enabled": false})})
@@ -125,7 +125,7 @@ func TestDetection(t *testing.T) {
 		for range 2 {
 			wroteNothing(t, "without change detection every unit is built again", s.scan(prod), 3)
 		}
-		s.unmoved(before, entities("alphas", "betas", "gammas")...)
+		s.checkUnchanged(before, entities("alphas", "betas", "gammas")...)
 		titled(t, c, "alphas", "Without")
 		s.showsTitle("alphas", "Without", 3)
 	})
@@ -139,7 +139,7 @@ func TestDetection(t *testing.T) {
 			stopped := time.Now()
 			s := start(t, setup{database: database, sections: detect(sections{"storage": storage})})
 			wroteNothing(t, storage, s.ran(prod, stopped), changed)
-			s.unmoved(before, entities("alphas", "betas", "gammas")...)
+			s.checkUnchanged(before, entities("alphas", "betas", "gammas")...)
 			s.stop()
 		}
 	})
@@ -188,7 +188,7 @@ func anotherBuild(t *testing.T, c *apiserver.Server) {
 		if updated := cluster.Updated + folder.Updated; cluster.Changed != b.changed || folder.Changed != b.changed/3 || updated != b.updated/3*4 {
 			t.Errorf("build %d: runs are %+v and %+v", i, cluster, folder)
 		}
-		s.wants("", append([]string(nil), all...)...)
+		s.waitForRefs("", append([]string(nil), all...)...)
 		s.stop()
 		begun = time.Now()
 	}

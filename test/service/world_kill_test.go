@@ -71,14 +71,14 @@ func killedInScan(t *testing.T, c *apiserver.Server, database any, refs []string
 	}
 	t.Logf("seed %d: killed when the catalog had %v of %d Templates", seed, reached, len(refs)/3+1)
 	p := launch(t, s).ready()
-	p.wants("", slices.Clone(refs)...)
+	p.waitForRefs("", slices.Clone(refs)...)
 	before := p.stamps("")
 	return func() {
 		p.wantHealth("healthy", map[string]string{"prod": "connected"})
-		p.wants("", slices.Clone(refs)...)
-		p.remembers(prod)
+		p.waitForRefs("", slices.Clone(refs)...)
+		p.waitForMarks(prod)
 		wroteNothing(t, "complete", p.scan(prod), 0)
-		p.unmoved(before, refs...)
+		p.checkUnchanged(before, refs...)
 	}
 }
 
@@ -108,7 +108,7 @@ func oneOfThree(t *testing.T, c *apiserver.Server, pg *postgres.Server, refs []s
 		p.ready()
 	}
 	one := replicas["first"]
-	one.wants("", slices.Clone(refs)...)
+	one.waitForRefs("", slices.Clone(refs)...)
 	begun := time.Now()
 	before := one.stamps("")
 	// Run some scans undisturbed.
@@ -144,9 +144,9 @@ func oneOfThree(t *testing.T, c *apiserver.Server, pg *postgres.Server, refs []s
 	t.Logf("scan was made %v after the kill", time.Since(killed).Round(time.Millisecond))
 	one.until("further scans", func() error { return scanned(one, killed, 3) })
 	oneByOne(t, one, killed, frequency)
-	one.wants("", slices.Clone(refs)...)
+	one.waitForRefs("", slices.Clone(refs)...)
 	one.wantHealth("healthy", map[string]string{"prod": "connected"})
-	one.unmoved(before, refs...)
+	one.checkUnchanged(before, refs...)
 }
 
 // scanned returns an error unless at least n runs were recorded since a time.

@@ -86,21 +86,21 @@ func TestMigration(t *testing.T) {
 	at, database := cluster("prod", c), inFile(t)
 	var ofAll []string
 	for _, p := range plurals {
-		ofAll = append(ofAll, ofB(p)...)
+		ofAll = append(ofAll, variantBRefs(p)...)
 	}
 
 	// Only variant B is enabled.
 	s := start(t, setup{database: database, sections: both(at, sections{}, nil)})
-	s.wants("", slices.Clone(ofAll)...)
-	before := s.rests()
+	s.waitForRefs("", slices.Clone(ofAll)...)
+	before := s.waitUntilStable()
 	s.stop()
 
 	// Variant A is enabled too, with a filter that selects nothing yet.
 	filter := sections{"xrdFilters": sections{"labelSelector": "migrated=yes"}}
 	s = start(t, setup{database: database, sections: both(at, sections{}, composer(filter, at))})
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
-	s.wants("", slices.Clone(ofAll)...)
-	s.unmoved(before, ofAll...)
+	s.waitForRefs("", slices.Clone(ofAll)...)
+	s.checkUnchanged(before, ofAll...)
 
 	l := look(s, plurals)
 	for i, p := range plurals {
@@ -110,15 +110,15 @@ func TestMigration(t *testing.T) {
 			want = append(want, entities(done)...)
 		}
 		for _, still := range plurals[i+1:] {
-			want = append(want, ofB(still)...)
+			want = append(want, variantBRefs(still)...)
 		}
-		s.wants("", want...)
+		s.waitForRefs("", want...)
 	}
 	// One definition is migrated back and then again.
 	c.Apply(t, migrating("betas", false))
 	s.shows(formedRef("betas"))
 	c.Apply(t, migrating("betas", true))
-	s.wants("", entities(plurals...)...)
+	s.waitForRefs("", entities(plurals...)...)
 	l.end(t)
 	var x struct {
 		TakenBy string
@@ -127,14 +127,14 @@ func TestMigration(t *testing.T) {
 	if _, err := s.get("/api/composer-ingestor/explain/betas."+group, &x); err != nil || x.TakenBy != "composerIngestor" || !slices.Equal(x.LeftBy, []string{"clusterIngestor"}) {
 		t.Errorf("explanation is %+v (error %v), want it taken by composerIngestor", x, err)
 	}
-	before = s.rests()
+	before = s.waitUntilStable()
 	s.stop()
 
 	// Variant B is disabled; the filter is no longer needed.
 	s = start(t, setup{database: database, sections: both(at, sections{"enabled": false}, composer(nil, at))})
-	s.wants("", entities(plurals...)...)
+	s.waitForRefs("", entities(plurals...)...)
 	s.scan(prod)
-	s.wants("", entities(plurals...)...)
-	s.unmoved(before, entities(plurals...)...)
+	s.waitForRefs("", entities(plurals...)...)
+	s.checkUnchanged(before, entities(plurals...)...)
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 }

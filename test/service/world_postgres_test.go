@@ -66,7 +66,7 @@ func unchangedWritesNothing(t *testing.T, pg *postgres.Server, c *apiserver.Serv
 	}, cluster("prod", c))})
 	s.ran(prod, time.Time{})
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
-	before := s.rests()
+	before := s.waitUntilStable()
 	if len(before) != 11 {
 		t.Fatalf("catalog has %d entities, want 11: %v", len(before), before)
 	}
@@ -84,7 +84,7 @@ func unchangedWritesNothing(t *testing.T, pg *postgres.Server, c *apiserver.Serv
 	if got := ask("SELECT what, count(*) FROM noted GROUP BY 1 ORDER BY 1"); got != "" {
 		t.Errorf("unchanged scan wrote rows:\n%s", got)
 	}
-	s.unmoved(before, slices.Sorted(maps.Keys(before))...)
+	s.checkUnchanged(before, slices.Sorted(maps.Keys(before))...)
 
 	// A scan by another replica uses the same state.
 	other := start(t, setup{database: database, sections: composer(sections{
@@ -111,7 +111,7 @@ func unchangedWritesNothing(t *testing.T, pg *postgres.Server, c *apiserver.Serv
 			t.Errorf("change was not recorded: no %s", table)
 		}
 	}
-	s.unmoved(before, entities("alphas")...)
+	s.checkUnchanged(before, entities("alphas")...)
 }
 
 // postgresAway kills PostgreSQL, changes objects in the cluster, and restarts
@@ -126,7 +126,7 @@ func postgresAway(t *testing.T, pg *postgres.Server, c *apiserver.Server) {
 		return nil
 	})
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
-	before := s.rests()
+	before := s.waitUntilStable()
 
 	pg.Kill()
 	for _, path := range []string{"/api/catalog/entities", "/api/composer-ingestor/health", "/api/composer-ingestor/runs"} {
@@ -165,7 +165,7 @@ func postgresAway(t *testing.T, pg *postgres.Server, c *apiserver.Server) {
 	})
 	t.Logf("changes made during the outage arrived %v after PostgreSQL was restarted", time.Since(back).Round(time.Millisecond))
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
-	s.unmoved(before, entities("omegas")...)
+	s.checkUnchanged(before, entities("omegas")...)
 	if n := s.warnings("read of changed objects failed"); n > 2 {
 		t.Errorf("it is said %d times that nothing can be read", n)
 	}

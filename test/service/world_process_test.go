@@ -177,9 +177,9 @@ func (s *service) stamps(filter string) map[string]string {
 	return out
 }
 
-// rests waits until the catalog has not changed for a second. A healthy source
+// waitUntilStable waits until the catalog has not changed for a second. A healthy source
 // has been read, but an entity of two sources may be built once more.
-func (s *service) rests() map[string]string {
+func (s *service) waitUntilStable() map[string]string {
 	s.t.Helper()
 	last, since := s.stamps(""), time.Now()
 	s.until("a catalog at rest", func() error {
@@ -194,8 +194,8 @@ func (s *service) rests() map[string]string {
 	return last
 }
 
-// unmoved checks that the entities refs are the same as before.
-func (s *service) unmoved(before map[string]string, refs ...string) {
+// checkUnchanged checks that the entities refs are the same as before.
+func (s *service) checkUnchanged(before map[string]string, refs ...string) {
 	s.t.Helper()
 	now := s.stamps("")
 	for _, ref := range refs {
@@ -213,9 +213,9 @@ func TestRestartFetchesNothing(t *testing.T) {
 	g := newGate(t, c)
 	how := setup{database: inFile(t), sections: composer(sections{}, g.cluster("prod", "reader"))}
 	s := start(t, how)
-	s.wants("", entities("alphas", "betas", "gammas")...)
+	s.waitForRefs("", entities("alphas", "betas", "gammas")...)
 	s.wantHealth("healthy", nil)
-	s.rests()
+	s.waitUntilStable()
 	s.stop()
 	if g.whole.Load() == 0 {
 		t.Fatal("gate saw no request for whole definitions")
@@ -224,7 +224,7 @@ func TestRestartFetchesNothing(t *testing.T) {
 	began := time.Now()
 	again := start(t, how)
 	again.ran("composerIngestor/prod", began)
-	again.rests()
+	again.waitUntilStable()
 	again.stop()
 	if n := g.whole.Load(); n > 0 {
 		t.Errorf("%d requests for whole definitions were made after a restart without changes, want 0", n)

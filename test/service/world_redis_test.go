@@ -14,8 +14,8 @@ import (
 // prod is the source of a cluster of that name in variant A.
 const prod = "composerIngestor/prod"
 
-// remembers waits until a scan finds that nothing has changed.
-func (s *service) remembers(source string) {
+// waitForMarks waits until a scan finds that nothing has changed.
+func (s *service) waitForMarks(source string) {
 	s.t.Helper()
 	s.until("marks are used", func() error {
 		if r := s.scan(source); r.Changed != 0 {
@@ -35,9 +35,9 @@ func TestRedisAway(t *testing.T) {
 	with := setup{redis: r.URL(0), database: database, sections: composer(sections{"changeDetection": sections{"storage": "redis"}}, cluster("prod", c))}
 	s := start(t, with)
 	want := entities("alphas", "betas")
-	s.wants("", slices.Clone(want)...)
-	s.remembers(prod)
-	before := s.rests()
+	s.waitForRefs("", slices.Clone(want)...)
+	s.waitForMarks(prod)
+	before := s.waitUntilStable()
 
 	away := map[string]struct{ do, undo func() }{
 		"it is gone":         {r.Kill, func() { r.Restart(t) }},
@@ -51,9 +51,9 @@ func TestRedisAway(t *testing.T) {
 			wroteNothing(t, what, s.scan(prod), 2)
 		}
 		c.Apply(t, definition("gammas", "one"))
-		s.wants("", append(entities("gammas"), want...)...)
+		s.waitForRefs("", append(entities("gammas"), want...)...)
 		c.Delete(t, definition("gammas", "one"))
-		s.wants("", slices.Clone(want)...)
+		s.waitForRefs("", slices.Clone(want)...)
 		s.wantHealth("healthy", map[string]string{"prod": "connected"})
 		if n := s.warnings(complaint) - said; n != 1 {
 			t.Errorf("%s: warning was logged %d times, want once", what, n)
@@ -62,8 +62,8 @@ func TestRedisAway(t *testing.T) {
 			t.Errorf("%s: it is said %d times that nothing can be remembered, which goes without saying", what, n)
 		}
 		x.undo()
-		s.remembers(prod)
-		s.unmoved(before, want...)
+		s.waitForMarks(prod)
+		s.checkUnchanged(before, want...)
 	}
 
 	// The marks survive a restart of the service.
@@ -71,22 +71,22 @@ func TestRedisAway(t *testing.T) {
 	stopped := time.Now()
 	s = start(t, with)
 	wroteNothing(t, "after a restart", s.ran(prod, stopped), 0)
-	s.unmoved(before, want...)
+	s.checkUnchanged(before, want...)
 	s.stop()
-	thereAndBack(t, c, r)
+	changeAndRevert(t, c, r)
 
 	// Redis is down when the service starts.
 	r.Kill()
 	s = start(t, with)
 	c.Apply(t, definition("gammas", "one"))
-	s.wants("", append(entities("gammas"), want...)...)
+	s.waitForRefs("", append(entities("gammas"), want...)...)
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
 }
 
-// thereAndBack changes a definition while Redis is down, and changes it back
+// changeAndRevert changes a definition while Redis is down, and changes it back
 // after Redis is up: the mark in Redis then matches the definition but not the
 // catalog.
-func thereAndBack(t *testing.T, c *apiserver.Server, r *redis.Server) {
+func changeAndRevert(t *testing.T, c *apiserver.Server, r *redis.Server) {
 	var later atomic.Int64
 	titled(t, c, "alphas", "There")
 	s := start(t, setup{
@@ -94,7 +94,7 @@ func thereAndBack(t *testing.T, c *apiserver.Server, r *redis.Server) {
 		sections: composer(sections{"watch": false, "changeDetection": sections{"storage": "redis", "method": "hash"}}, cluster("prod", c)),
 	})
 	s.ran(prod, time.Time{})
-	s.remembers(prod)
+	s.waitForMarks(prod)
 	r.Kill()
 	titled(t, c, "alphas", "Elsewhere")
 	s.showsTitle("alphas", "Elsewhere", 2)

@@ -31,9 +31,9 @@ func both(at sections, settings, others sections) sections {
 	return out
 }
 
-// ofB returns the references of the entities that variant B makes of a
+// variantBRefs returns the references of the entities that variant B makes of a
 // definition with version v1 and others.
-func ofB(plural string, more ...string) []string {
+func variantBRefs(plural string, more ...string) []string {
 	out := []string{resource(plural)}
 	for _, version := range append([]string{"v1"}, more...) {
 		out = append(out, template(plural)+"-"+version, "api:default/"+plural+"."+group+"-"+version+"-api")
@@ -52,9 +52,9 @@ func versioned(definition string) string {
 	return strings.TrimRight(definition, "\n") + "\n" + other("v1beta1", "true") + other("v1alpha1", "false")
 }
 
-// oldFashioned returns a definition of apiextensions v1, whose composites are
+// v1Definition returns a definition of apiextensions v1, whose composites are
 // cluster-scoped.
-func oldFashioned(definition string) string {
+func v1Definition(definition string) string {
 	out := strings.Replace(definition, "apiextensions.crossplane.io/v2", "apiextensions.crossplane.io/v1", 1)
 	return strings.Replace(out, "  scope: Namespaced\n", "", 1)
 }
@@ -86,32 +86,32 @@ func TestVariantB(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{
 		versioned(formed("alphas", "true")), formed("betas", "True"), formed("gammas", "false"), formed("deltas", "yes"),
-		oldFashioned(formed("epsilons", "true")), definition("zetas", "one"),
+		v1Definition(formed("epsilons", "true")), definition("zetas", "one"),
 		composite("mine", "alphas"),
 		workload("Deployment", "front", idUpstream, "front"), workload("StatefulSet", "state", idUpstream, "state"),
 		workload("DaemonSet", "daemon", idContract, "daemon"), workload("CronJob", "cron", idUpstream, "cron"),
 		workload("Job", "job", idContract, "job"), workload("Deployment", "none", "app", "none"),
 	}})
-	t.Run("chooses exactly", func(t *testing.T) { chooses(t, c) })
+	t.Run("chooses exactly", func(t *testing.T) { checkSelection(t, c) })
 	t.Run("is described by the environment", func(t *testing.T) { fromEnvironment(t, c) })
 	t.Run("may only list", func(t *testing.T) { mayOnlyList(t, c) })
 	t.Run("has workloads", func(t *testing.T) { hasWorkloads(t, c) })
 }
 
-// frequently returns settings that scan definitions and workloads every second.
-func frequently(xrds sections) sections {
+// everySecond returns settings that scan definitions and workloads every second.
+func everySecond(xrds sections) sections {
 	every := sections{"frequency": 1}
 	xrds["taskRunner"] = every
 	return sections{"components": sections{"taskRunner": every}, "composer": sections{"xrds": xrds}}
 }
 
-func chooses(t *testing.T, c *apiserver.Server) {
-	exact := start(t, setup{sections: both(cluster("prod", c), frequently(sections{}), nil)})
-	all := start(t, setup{sections: both(cluster("prod", c), frequently(sections{"ingestAllXRDs": true}), nil)})
+func checkSelection(t *testing.T, c *apiserver.Server) {
+	exact := start(t, setup{sections: both(cluster("prod", c), everySecond(sections{}), nil)})
+	all := start(t, setup{sections: both(cluster("prod", c), everySecond(sections{"ingestAllXRDs": true}), nil)})
 	const own = "kind=template"
-	exact.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1")
-	all.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("betas"), formedRef("deltas"))
-	exact.wants("kind=api", ofB("alphas", "v1beta1")[2], ofB("alphas", "v1beta1")[4])
+	exact.waitForRefs(own, template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	all.waitForRefs(own, template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("betas"), formedRef("deltas"))
+	exact.waitForRefs("kind=api", variantBRefs("alphas", "v1beta1")[2], variantBRefs("alphas", "v1beta1")[4])
 
 	var mine []string
 	exact.until("the composite", func() (err error) {
@@ -129,10 +129,10 @@ func chooses(t *testing.T, c *apiserver.Server) {
 
 	// Labels are changed, and versions added and removed.
 	c.Apply(t, formed("betas", "true"), formed("alphas", "true"))
-	exact.wants(own, formedRef("alphas"), formedRef("betas"))
+	exact.waitForRefs(own, formedRef("alphas"), formedRef("betas"))
 	c.Apply(t, formed("betas", "false"), versioned(formed("alphas", "true")))
-	exact.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1")
-	all.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("deltas"))
+	exact.waitForRefs(own, template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	all.waitForRefs(own, template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("deltas"))
 	exact.wantHealth("healthy", map[string]string{"prod": "connected"})
 }
 
@@ -149,8 +149,8 @@ func fromEnvironment(t *testing.T, c *apiserver.Server) {
 		"ORCHESTRATOR_API_URL=" + c.URL, "ORCHESTRATOR_CLUSTER_NAME=elsewhere",
 		"ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN=" + token, "ORCHESTRATOR_CA_FILE=" + ca,
 	}}).ready()
-	p.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
-	p.wants("kind=component", components("cron", "daemon", "front", "job", "state")...)
+	p.waitForRefs("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	p.waitForRefs("kind=component", components("cron", "daemon", "front", "job", "state")...)
 	p.wantHealth("healthy", map[string]string{"elsewhere": "connected"})
 	var clusters struct {
 		Items []struct{ Name, AuthProvider string }
@@ -183,11 +183,11 @@ subjects: [{kind: ServiceAccount, name: lister, namespace: portal}]
 	s := start(t, setup{sections: both(at, sections{
 		"components": sections{"enabled": false}, "composer": sections{"xrds": sections{"taskRunner": sections{"frequency": 1}}},
 	}, nil)})
-	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	s.waitForRefs("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
 	c.Apply(t, formed("gammas", "true"))
-	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("gammas"))
+	s.waitForRefs("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("gammas"))
 	c.Apply(t, formed("gammas", "false"))
-	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	s.waitForRefs("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
 	// Resources that the service may not read are not tracked, and that is not
 	// an error.
 	s.wantHealth("healthy", map[string]string{"prod": "connected"})
@@ -214,8 +214,8 @@ func (s *service) counted() (numbers []string) {
 
 func hasWorkloads(t *testing.T, c *apiserver.Server) {
 	const source = "clusterIngestor/prod/workloads"
-	s := start(t, setup{sections: both(cluster("prod", c), frequently(sections{"enabled": false}), nil)})
-	s.wants("", components("cron", "daemon", "front", "job", "state")...)
+	s := start(t, setup{sections: both(cluster("prod", c), everySecond(sections{"enabled": false}), nil)})
+	s.waitForRefs("", components("cron", "daemon", "front", "job", "state")...)
 	front := s.entity("component:default/front").Metadata.Annotations
 	if front[idUpstream] != "front" || front["backstage.io/kubernetes-namespace"] != "shop" {
 		t.Errorf("annotations of the Component front are %v", front)
@@ -233,7 +233,7 @@ func hasWorkloads(t *testing.T, c *apiserver.Server) {
 		return nil
 	})
 	c.Delete(t, workload("Deployment", "front", idUpstream, "front"), workload("Job", "job", idContract, "job"))
-	s.wants("", components("cron", "daemon", "front", "state")...)
+	s.waitForRefs("", components("cron", "daemon", "front", "state")...)
 	since := time.Now()
 	s.until("more scans", func() error {
 		for _, h := range s.health().Sources {
@@ -252,11 +252,11 @@ func hasWorkloads(t *testing.T, c *apiserver.Server) {
 		t.Errorf("numbers of workloads in the log are %v", got)
 	}
 	said := s.counted()
-	before := s.rests()
+	before := s.waitUntilStable()
 
 	c.Kill()
 	s.wantHealth("unhealthy", map[string]string{"prod": "unreachable"})
-	s.wants("", components("cron", "daemon", "front", "state")...)
+	s.waitForRefs("", components("cron", "daemon", "front", "state")...)
 	for ref, stamp := range s.stamps("") {
 		if uid, _, _ := strings.Cut(before[ref], " "); !strings.HasPrefix(stamp, uid+" ") {
 			t.Errorf("uid of %s changed: stamp is %q, was %q", ref, stamp, before[ref])

@@ -87,7 +87,7 @@ func sendBoth(t *testing.T, j *verdict.Judge, resourceFile, definitionFile strin
 	if kind == nil {
 		return unmade, err
 	}
-	made, err := remade(definitionText, resourceText)
+	made, err := recreate(definitionText, resourceText)
 	if err != "" {
 		return "the form cannot be filled from it", err
 	}
@@ -183,9 +183,9 @@ func kindOf(t *testing.T, j *verdict.Judge, definition, resource map[string]any)
 	return nil, false, "there is no such kind or version"
 }
 
-// remade fills the form of a definition from a resource, and returns the
+// recreate fills the form of a definition from a resource, and returns the
 // resource that the form makes.
-func remade(definition, resource []byte) (made map[string]any, wrong string) {
+func recreate(definition, resource []byte) (made map[string]any, wrong string) {
 	var set xrd.Set
 	for _, text := range [][]byte{definition, resource} {
 		if err := set.Read(bytes.NewReader(text), xrd.Origin{File: "in.yaml"}); err != nil {

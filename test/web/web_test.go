@@ -109,7 +109,7 @@ func runJourneys(t *testing.T, playwright string, named []string) {
 	cmd := exec.CommandContext(ctx, playwright, append([]string{"test"}, named...)...)
 	cmd.Dir = sources
 	cmd.Env = append(os.Environ(), "BASE_URL="+base, "CONTROL_URL="+control.URL, "ISSUER_URL="+i.URL, "SERVICE_TOKEN="+serviceToken,
-		"CHROMIUM="+chromium, "REPOSITORIES="+git, "SCREENSHOTS="+pictures(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1", corpus+"="+os.Getenv(corpus))
+		"CHROMIUM="+chromium, "REPOSITORIES="+git, "SCREENSHOTS="+screenshotDir(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1", corpus+"="+os.Getenv(corpus))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Minute
@@ -168,8 +168,8 @@ func readJourneys(t *testing.T) {
 	}
 }
 
-// pictures returns the folder for screenshots.
-func pictures(t *testing.T) string {
+// screenshotDir returns the folder for screenshots.
+func screenshotDir(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv(screenshots)
 	if dir == "" {

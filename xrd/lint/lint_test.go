@@ -245,13 +245,13 @@ func TestPositions(t *testing.T) {
 		text   string
 		want   tree.Pos
 	}{
-		"UnknownKey":   {"an unknown key is pointed at", change("  scope: Namespaced", "  skope: x"), tree.Pos{Line: 10, Column: 3}},
-		"BadValue":     {"a bad value is pointed at", change("plural: databases", "plural: Databases", "name: databases.", "name: Databases."), tree.Pos{Line: 14, Column: 13}},
-		"Missing":      {"of what is missing, the parent is pointed at", change("    kind: Database\n", ""), tree.Pos{Line: 12, Column: 3}},
-		"Empty":        {"of what is empty, the key is pointed at", change("kind: Database\n", "kind:\n"), tree.Pos{Line: 13, Column: 5}},
-		"ItemOfAList":  {"an item is pointed at", change("required: [size]", "required: [size, x]"), tree.Pos{Line: 36, Column: 30}},
-		"MissingType":  {"a property without a type is pointed at", change("                type: string\n", ""), tree.Pos{Line: 42, Column: 15}},
-		"VersionTwice": {"the second version is pointed at", clean + "  - {name: v1alpha1, served: true, referenceable: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}\n", tree.Pos{Line: 79, Column: 12}},
+		"UnknownKey":   {"The position is that of the unknown key.", change("  scope: Namespaced", "  skope: x"), tree.Pos{Line: 10, Column: 3}},
+		"BadValue":     {"The position is that of the invalid value.", change("plural: databases", "plural: Databases", "name: databases.", "name: Databases."), tree.Pos{Line: 14, Column: 13}},
+		"Missing":      {"For a missing key the position is that of the parent.", change("    kind: Database\n", ""), tree.Pos{Line: 12, Column: 3}},
+		"Empty":        {"For an empty value the position is that of the key.", change("kind: Database\n", "kind:\n"), tree.Pos{Line: 13, Column: 5}},
+		"ItemOfAList":  {"The position is that of the item.", change("required: [size]", "required: [size, x]"), tree.Pos{Line: 36, Column: 30}},
+		"MissingType":  {"The position is that of the property without a type.", change("                type: string\n", ""), tree.Pos{Line: 42, Column: 15}},
+		"VersionTwice": {"The position is that of the second version.", clean + "  - {name: v1alpha1, served: true, referenceable: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}\n", tree.Pos{Line: 79, Column: 12}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,7 @@
--- What the words in braces mean for each engine is in migrate.go.
+-- The words in braces are replaced for each database engine in migrate.go.
 
--- Entities by reference. What is looked at for all of them at once stays narrow;
--- the JSON is in documents.
+-- Entities by reference. Rows are narrow, because some queries read all of them; the
+-- JSON is in documents.
 CREATE TABLE entities (
   ref      {{.Text}} NOT NULL PRIMARY KEY,
   uid      {{.Text}} NOT NULL UNIQUE,
@@ -12,10 +12,10 @@ CREATE TABLE entities (
 ) {{.Clustered}};
 CREATE INDEX entities_provider ON entities (provider, ref);
 
--- words are those of the entity in terms, one a line, so that they can be found
--- there. body is the JSON that is served. etag_at and relations_at are the bytes at
--- which the etag and the key "relations" begin, so that both can be replaced
--- without reading the rest. The rows are too wide to be those of an index.
+-- words are the words that terms has for the entity, one per line, so that they can be
+-- found there. body is the JSON that is served. etag_at and relations_at are the byte
+-- offsets of the etag and the key "relations", so that both can be replaced without
+-- parsing body. The table is not clustered: its rows are too wide for an index.
 CREATE TABLE documents (
   ref          {{.Text}} NOT NULL PRIMARY KEY,
   words        {{.Text}} NOT NULL,
@@ -25,14 +25,14 @@ CREATE TABLE documents (
 );
 {{.Uncompressed}}
 
--- The keys of fields in lower case. A key keeps its number for good.
+-- The keys of fields in lower case. The id of a key never changes.
 CREATE TABLE keys (
   id  INTEGER NOT NULL PRIMARY KEY,
   key {{.Text}} NOT NULL UNIQUE
 );
 
--- One row for each field and value: in lower case, and as it is written where
--- that differs.
+-- One row for each field and value. value is in lower case; original is the value as
+-- written, if that differs.
 CREATE TABLE search (
   kid      INTEGER NOT NULL,
   value    {{.Text}} NOT NULL,
@@ -48,7 +48,8 @@ CREATE TABLE terms (
   PRIMARY KEY (word, ref)
 ) {{.Clustered}};
 
--- Who says so, from, how, to. The ends need not be there.
+-- declarer is the entity that declares the relation. The entities source and target need
+-- not exist.
 CREATE TABLE relations (
   source   {{.Text}} NOT NULL,
   type     {{.Text}} NOT NULL,
@@ -58,14 +59,14 @@ CREATE TABLE relations (
 ) {{.Clustered}};
 CREATE INDEX relations_declarer ON relations (declarer);
 
--- One row. Whoever changes entities raises it first, and so waits for whoever
--- else does.
+-- One row. Every transaction that changes entities increments n first, so such
+-- transactions run one after the other.
 CREATE TABLE revision (
   n BIGINT NOT NULL
 );
 INSERT INTO revision (n) VALUES (1);
 
--- Times are milliseconds since 1970.
+-- Times are in milliseconds since 1970.
 CREATE TABLE locations (
   id      {{.Text}} NOT NULL PRIMARY KEY,
   type    {{.Text}} NOT NULL,

@@ -1,17 +1,17 @@
--- What ingestion remembers. What the words in braces mean for each engine is in
+-- The tables of ingestion. The words in braces are replaced for each database engine in
 -- migrate.go.
 
--- One row. Whoever changes what is below raises it first, and so waits for whoever
--- else does: numbers are committed in the order they are given out.
+-- One row. Every transaction that changes the tables below increments n first, so such
+-- transactions run one after the other, and stamps are committed in order.
 CREATE TABLE stamp (
   n BIGINT NOT NULL
 );
 INSERT INTO stamp (n) VALUES (1);
 
--- The objects of sources. unit, kind, claim and of_kind are empty if there is none.
--- One that is gone is remembered by its version. hash is that of all that is not a
--- name or a version. What is looked at for a whole list stays narrow; the JSON is
--- in object_bodies.
+-- The mirror: the objects of sources. unit, kind, claim and of_kind may be empty. A
+-- deleted object keeps its row with its version. hash covers everything except names
+-- and versions. Rows are narrow, because some queries read a whole list; the JSON is in
+-- object_bodies.
 CREATE TABLE objects (
   source  {{.Text}} NOT NULL,
   list    {{.Text}} NOT NULL,
@@ -40,8 +40,8 @@ CREATE TABLE object_bodies (
   PRIMARY KEY (source, list, key)
 );
 
--- Units whose objects changed: the stamp of the last change, and of the first one
--- since somebody worked on them.
+-- Units whose objects changed. stamp is that of the last change, since that of the first
+-- change after the last build.
 CREATE TABLE dirty (
   unit  {{.Text}} NOT NULL PRIMARY KEY,
   stamp BIGINT NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE sources (
   state {{.Bytes}} NOT NULL
 ) {{.Clustered}};
 
--- Times are milliseconds since 1970.
+-- Times are in milliseconds since 1970.
 CREATE TABLE runs (
   n       BIGINT NOT NULL PRIMARY KEY,
   started BIGINT NOT NULL,

@@ -1,10 +1,10 @@
--- What Templates were asked to do. What the words in braces mean for each engine
--- is in migrate.go. Times are milliseconds since 1970, where replicas share the
--- database by its clock.
+-- Scaffolder tasks. The words in braces are replaced for each database engine in
+-- migrate.go. Times are in milliseconds since 1970, by the clock of the database if
+-- replicas share it.
 
--- beat is when somebody last said that a task goes on, which is when it was made
--- at first. It is in no index, so that PostgreSQL can change it in place. events
--- is the number of the last event. secrets and state are seldom there.
+-- beat is the time of the last heartbeat, initially that of the creation. It is in no
+-- index, so that PostgreSQL can update it in place. events is the number of the last
+-- event. secrets and state are usually null.
 CREATE TABLE tasks (
   id         {{.Text}} NOT NULL PRIMARY KEY,
   status     {{.Text}} NOT NULL,
@@ -22,13 +22,13 @@ CREATE INDEX tasks_created ON tasks (created, id);
 CREATE INDEX tasks_created_by ON tasks (created_by, created, id);
 CREATE INDEX tasks_status ON tasks (status, created, id);
 
--- What does not change is not written again with every beat.
+-- The spec never changes. It has its own table, so that a heartbeat does not rewrite it.
 CREATE TABLE task_specs (
   task {{.Text}} NOT NULL PRIMARY KEY,
   spec {{.Bytes}} NOT NULL
 );
 
--- n counts the events of a task, without gaps.
+-- n numbers the events of a task, without gaps.
 CREATE TABLE task_events (
   task    {{.Text}} NOT NULL,
   n       BIGINT NOT NULL,

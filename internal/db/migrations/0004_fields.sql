@@ -1,14 +1,14 @@
--- What the words in braces mean for each engine is in migrate.go.
+-- The words in braces are replaced for each database engine in migrate.go.
 
--- The fields of an entity in one text, as packed.go says, in place of an index of
--- search by reference.
+-- The fields of an entity in one string, in the format of packed.go. They replace the
+-- index of search by reference.
 CREATE TABLE fields (
   ref    {{.Text}} NOT NULL PRIMARY KEY,
   packed {{.Text}} NOT NULL
 ) {{.Clustered}};
 {{.Unpacked}}
 
--- The characters that separate fields are not indexed any more.
+-- Values that contain a separator of packed fields are no longer indexed.
 DELETE FROM search WHERE value LIKE '%' || {{.Char}}(29) || '%' OR value LIKE '%' || {{.Char}}(30) || '%'
   OR value LIKE '%' || {{.Char}}(31) || '%';
 
@@ -24,5 +24,6 @@ SELECT ref, string_agg(part, '' ORDER BY kid) FROM (
 GROUP BY ref;
 
 DROP INDEX search_ref;
--- What an entity declares begins at it, and ends there the other way round.
+-- Relations that an entity declares have it as source, and their inverses have it as
+-- target, so the primary key finds them.
 DROP INDEX relations_declarer;

@@ -1,10 +1,11 @@
--- What the words in braces mean for each engine is in migrate.go.
+-- The words in braces are replaced for each database engine in migrate.go.
 
--- What a run did to entities, beside the run, which is read far more often.
+-- The entity changes of a run. They have their own column, because run is read far more
+-- often.
 ALTER TABLE runs ADD COLUMN changes {{.Bytes}};
 
--- What is worth knowing about units, as they were when they were looked at: severity
--- is 0 for an error, 1 for a warning and 2 for a remark.
+-- The findings of units, as of their last check. severity is 0 for an error, 1 for a
+-- warning and 2 for a remark.
 CREATE TABLE findings (
   unit     {{.Text}} NOT NULL,
   n        INTEGER NOT NULL,
@@ -15,7 +16,7 @@ CREATE TABLE findings (
 );
 CREATE INDEX findings_order ON findings (severity, rule, unit, n);
 
--- Units that changed since they were looked at, with the stamp of the last change.
+-- Units that changed since their last check, with the stamp of the last change.
 CREATE TABLE unchecked (
   unit  {{.Text}} NOT NULL PRIMARY KEY,
   stamp BIGINT NOT NULL

@@ -1,4 +1,4 @@
--- What the words in braces mean for each engine is in migrate.go.
+-- The words in braces are replaced for each database engine in migrate.go.
 
--- What people may see of how an object fares. It is no part of what the object is.
+-- The status of an object that users may see. It is not part of body.
 ALTER TABLE object_bodies ADD COLUMN status {{.Bytes}};

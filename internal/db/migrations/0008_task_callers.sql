@@ -1,4 +1,4 @@
--- Who a task acts for. caller is JSON, and subject tells callers apart, for
--- counting. Tasks of before have neither.
+-- The caller on whose behalf a task runs. caller is JSON; subject identifies the caller, for
+-- counting tasks per caller. Older tasks have neither.
 ALTER TABLE tasks ADD COLUMN caller {{.Bytes}};
 ALTER TABLE tasks ADD COLUMN subject {{.Text}} NOT NULL DEFAULT '';

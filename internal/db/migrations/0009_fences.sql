@@ -1,14 +1,14 @@
--- What the words in braces mean for each engine is in migrate.go.
+-- The words in braces are replaced for each database engine in migrate.go.
 
--- Who does a thing last, by the name of the thing: n is another one whenever
--- somebody begins, and whoever began before writes no more.
+-- Fencing tokens by name. n is incremented whenever a writer starts; writes of earlier
+-- writers with that name then fail.
 CREATE TABLE fences (
   name {{.Text}} NOT NULL PRIMARY KEY,
   n    BIGINT NOT NULL
 ) {{.Clustered}};
 
--- The uids of entities that were removed at gone, in milliseconds, for those that
--- come back.
+-- The uids of removed entities, which are used again if the entity returns. gone is the
+-- time of the removal in milliseconds since 1970.
 CREATE TABLE departed (
   ref  {{.Text}} NOT NULL PRIMARY KEY,
   uid  {{.Text}} NOT NULL,

@@ -1,7 +1,7 @@
--- What the words in braces mean for each engine is in migrate.go.
+-- The words in braces are replaced for each database engine in migrate.go.
 
--- The references of the entities that each of the last revisions changed, as
--- changes.go says.
+-- The change log: the references of the entities that each of the last revisions changed.
+-- The format is in changes.go.
 CREATE TABLE changes (
   revision BIGINT NOT NULL,
   ref      {{.Text}} NOT NULL,

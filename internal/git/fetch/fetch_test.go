@@ -166,7 +166,7 @@ func TestFetch(t *testing.T) {
 				input += "values: {name: ann}\n"
 			}
 			_, err := stage.Run(tc.id, input, func(c *action.Call) { c.Base = tc.base })
-			hold(t, tc.reason, err, tc.err, tc.hint)
+			checkError(t, tc.reason, err, tc.err, tc.hint)
 			if tc.want == nil {
 				return
 			}
@@ -208,7 +208,7 @@ func TestFetchFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := actiontest.New(t, files.Actions(files.Options{Fetcher: New(Options{Folders: []string{top}})}))
 			_, err := s.Run(files.ActionFetch, "url: "+tc.url, func(c *action.Call) { c.Base = tc.base })
-			hold(t, tc.reason, err, tc.err, "")
+			checkError(t, tc.reason, err, tc.err, "")
 			if err != nil && tc.url != outside && (strings.Contains(err.Error(), top) || strings.Contains(err.Error(), outside)) {
 				t.Errorf("%s: error contains the path: %v", tc.reason, err)
 			}
@@ -223,7 +223,7 @@ func TestFetchFolder(t *testing.T) {
 	t.Run("None", func(t *testing.T) {
 		s := actiontest.New(t, files.Actions(files.Options{Fetcher: New(Options{})}))
 		_, err := s.Run(files.ActionFetch, "url: skeleton", func(c *action.Call) { c.Base = base })
-		hold(t, "Without configured folders local files are refused.", err, "folder of the Template is not allowed", "configuration")
+		checkError(t, "Without configured folders local files are refused.", err, "folder of the Template is not allowed", "configuration")
 	})
 }
 
@@ -263,8 +263,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// hold checks the message and hint of an error, and that it contains no secret.
-func hold(t *testing.T, reason string, err error, want, hint string) {
+// checkError checks the message and hint of an error, and that it contains no secret.
+func checkError(t *testing.T, reason string, err error, want, hint string) {
 	t.Helper()
 	got, out := "", ""
 	if err != nil {

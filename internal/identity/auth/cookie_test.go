@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// bake writes a value and returns the cookies of a browser.
-func bake(t *testing.T, c *cookie, v any, before ...*http.Cookie) []*http.Cookie {
+// writeCookie writes a value and returns the cookies of a browser.
+func writeCookie(t *testing.T, c *cookie, v any, before ...*http.Cookie) []*http.Cookie {
 	t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
 	for _, k := range before {
@@ -24,7 +24,7 @@ func bake(t *testing.T, c *cookie, v any, before ...*http.Cookie) []*http.Cookie
 	return w.Result().Cookies()
 }
 
-func taste(c *cookie, cookies ...*http.Cookie) (string, bool) {
+func readCookie(c *cookie, cookies ...*http.Cookie) (string, bool) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	for _, k := range cookies {
 		r.AddCookie(k)
@@ -44,19 +44,19 @@ func TestCookie(t *testing.T) {
 		return c
 	}
 	c := newOne(secret, "a")
-	short := bake(t, c, "short")
-	if got, ok := taste(c, short...); !ok || got != "short" {
+	short := writeCookie(t, c, "short")
+	if got, ok := readCookie(c, short...); !ok || got != "short" {
 		t.Errorf("value is %q, %v", got, ok)
 	}
 	if k := short[0]; !k.Secure || !k.HttpOnly || k.SameSite != http.SameSiteLaxMode || k.Path != "/api/auth" || k.MaxAge != 3600 {
 		t.Errorf("cookie is %v", k)
 	}
-	if bake(t, c, "short")[0].Value == short[0].Value {
+	if writeCookie(t, c, "short")[0].Value == short[0].Value {
 		t.Error("same value is encrypted the same way twice")
 	}
 	long := strings.Repeat("long", 2500)
-	pieces := bake(t, c, long)
-	if got, ok := taste(c, pieces...); len(pieces) != 4 || !ok || got != long {
+	pieces := writeCookie(t, c, long)
+	if got, ok := readCookie(c, pieces...); len(pieces) != 4 || !ok || got != long {
 		t.Errorf("value has %d pieces, with %d characters read, %v", len(pieces), len(got), ok)
 	}
 	for _, k := range pieces {
@@ -64,10 +64,10 @@ func TestCookie(t *testing.T) {
 			t.Errorf("cookie has %d characters", len(k.String()))
 		}
 	}
-	if again := bake(t, c, "short", pieces...); len(again) != 4 || again[3].MaxAge >= 0 || again[3].Value != "" {
+	if again := writeCookie(t, c, "short", pieces...); len(again) != 4 || again[3].MaxAge >= 0 || again[3].Value != "" {
 		t.Errorf("old pieces are left: %v", again)
 	}
-	if got, ok := taste(c, append(bake(t, c, "short"), pieces[1:]...)...); !ok || got != "short" {
+	if got, ok := readCookie(c, append(writeCookie(t, c, "short"), pieces[1:]...)...); !ok || got != "short" {
 		t.Errorf("old pieces are read: %q, %v", got, ok)
 	}
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
@@ -78,7 +78,7 @@ func TestCookie(t *testing.T) {
 	value := short[0].Value
 	bad := map[string]*cookie{"another secret": newOne([]byte("0123456789abcdeF"), "a"), "another cookie": newOne(secret, "b")}
 	for reason, other := range bad {
-		if got, ok := taste(other, &http.Cookie{Name: other.name, Value: value}); ok {
+		if got, ok := readCookie(other, &http.Cookie{Name: other.name, Value: value}); ok {
 			t.Errorf("%s: value is %q, want none", reason, got)
 		}
 	}
@@ -87,17 +87,17 @@ func TestCookie(t *testing.T) {
 			if changed == value {
 				continue
 			}
-			if got, ok := taste(c, &http.Cookie{Name: "a", Value: changed}); ok {
+			if got, ok := readCookie(c, &http.Cookie{Name: "a", Value: changed}); ok {
 				t.Fatalf("value with a changed character %d is %q, want none", n, got)
 			}
 		}
 	}
 	for _, v := range []string{"", "1", "1.", "0.x", "-1.x", "9.x", "99999999999999999999.x", "2." + value[2:], "x." + value[2:], strings.Repeat("1", 100_000)} {
-		if got, ok := taste(c, &http.Cookie{Name: "a", Value: v}); ok {
+		if got, ok := readCookie(c, &http.Cookie{Name: "a", Value: v}); ok {
 			t.Errorf("value of %.20q is %q, want none", v, got)
 		}
 	}
-	if got, ok := taste(c, pieces[0], pieces[2], pieces[3]); ok {
+	if got, ok := readCookie(c, pieces[0], pieces[2], pieces[3]); ok {
 		t.Errorf("value without a piece has %d characters, want none", len(got))
 	}
 }

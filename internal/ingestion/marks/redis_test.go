@@ -57,8 +57,8 @@ func calls(r *marks.Redis) map[string]func(context.Context) error {
 	}
 }
 
-// comesBack waits until a call succeeds again.
-func comesBack(t *testing.T, call func(context.Context) error) {
+// waitForSuccess waits until a call succeeds again.
+func waitForSuccess(t *testing.T, call func(context.Context) error) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		err := call(t.Context())
@@ -86,7 +86,7 @@ func TestRedisComesLater(t *testing.T) {
 		}
 	}
 	s.Restart(t)
-	comesBack(t, r.Ping)
+	waitForSuccess(t, r.Ping)
 	for name, call := range calls(r) {
 		if err := call(t.Context()); err != nil {
 			t.Errorf("%s returned the error %v", name, err)
@@ -112,7 +112,7 @@ func TestRedisGoneAndBack(t *testing.T) {
 		}
 	}
 	s.Restart(t)
-	comesBack(t, r.Ping)
+	waitForSuccess(t, r.Ping)
 	if diff := cmp.Diff(marksByKey{"x": "1"}, load(t, r.Marks(), "a")); diff != "" {
 		t.Error(diff)
 	}
@@ -132,8 +132,8 @@ func TestRedisStandsStill(t *testing.T) {
 	s := redis.Start(t)
 	r := openRedis(t, marks.RedisOptions{URL: s.URL(0), Timeout: quick})
 	long := openRedis(t, marks.RedisOptions{URL: s.URL(0), Timeout: soon})
-	comesBack(t, r.Ping)
-	comesBack(t, long.Ping)
+	waitForSuccess(t, r.Ping)
+	waitForSuccess(t, long.Ping)
 	s.Pause()
 	for name, call := range calls(r) {
 		if got := failure(t, s, call); !strings.Contains(got, s.Address()+": no response within 500ms") {
@@ -148,7 +148,7 @@ func TestRedisStandsStill(t *testing.T) {
 	}
 	s.Resume()
 	for _, call := range calls(r) {
-		comesBack(t, call)
+		waitForSuccess(t, call)
 	}
 }
 
@@ -181,8 +181,8 @@ func TestRedisAtOnceWhileItRestarts(t *testing.T) {
 	}
 	close(stop)
 	all.Wait()
-	comesBack(t, one.Ping)
-	comesBack(t, two.Ping)
+	waitForSuccess(t, one.Ping)
+	waitForSuccess(t, two.Ping)
 }
 
 func TestRedisCache(t *testing.T) {
@@ -370,7 +370,7 @@ func TestRedisAddress(t *testing.T) {
 func TestRedisClosed(t *testing.T) {
 	s := redis.Start(t)
 	r := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
-	comesBack(t, r.Ping)
+	waitForSuccess(t, r.Ping)
 	r.Close()
 	for name, call := range calls(r) {
 		if got := failure(t, s, call); !strings.HasSuffix(got, ": connection is closed") {

@@ -7,8 +7,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// sees stores the present state of a unit from a source.
-func sees(t *testing.T, s *Mirror, source, unit, text string) {
+// observeUnit stores the present state of a unit from a source.
+func observeUnit(t *testing.T, s *Mirror, source, unit, text string) {
 	t.Helper()
 	_, err := s.Observe(t.Context(), Observation{Source: source, List: "definitions", Put: []Object{
 		{Source: source, List: "definitions", Key: unit, Unit: unit, Body: []byte(text)},
@@ -36,7 +36,7 @@ func TestFindings(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
 		s := open()
 		for i, source := range []string{"one", "two", "two"} {
-			sees(t, s, source, fmt.Sprint("unit", i), "first")
+			observeUnit(t, s, source, fmt.Sprint("unit", i), "first")
 		}
 		units := unchecked(t, s)
 		if len(units) != 3 || units[0].Name != "unit0" {
@@ -114,9 +114,9 @@ func TestFindings(t *testing.T) {
 func TestCheckedLate(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
 		s := open()
-		sees(t, s, "one", "unit", "first")
+		observeUnit(t, s, "one", "unit", "first")
 		before := unchecked(t, s)
-		sees(t, s, "one", "unit", "second")
+		observeUnit(t, s, "one", "unit", "second")
 		texts := func() (out string) {
 			t.Helper()
 			findings, err := s.Findings(t.Context(), Wanted{}, 10, 0)

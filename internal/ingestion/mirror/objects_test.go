@@ -20,14 +20,14 @@ func world(tb testing.TB, s *Mirror) {
 		{Source: "s", List: "y", Put: []Object{composite("y1", b.Kind, 1, "y1")}},
 		{Source: "t", List: "definitions", Put: []Object{definition("a", 9, `"ta"`), bare, definition("gone", 1, "")}},
 	} {
-		look(tb, s, o)
+		mustObserve(tb, s, o)
 	}
-	look(tb, s, Observation{Source: "t", List: "definitions", Gone: []Gone{{Key: "gone", Version: 2}}})
+	mustObserve(tb, s, Observation{Source: "t", List: "definitions", Gone: []Gone{{Key: "gone", Version: 2}}})
 	settle(tb, s)
 }
 
-// brief returns the names of objects with their bodies.
-func brief(objects []Object, err error) ([]string, error) {
+// summarizeObjects returns the names of objects with their bodies.
+func summarizeObjects(objects []Object, err error) ([]string, error) {
 	var all []string
 	for _, o := range objects {
 		all = append(all, o.Source+" "+o.List+" "+o.Key+" "+string(o.Body))
@@ -45,30 +45,32 @@ func TestObjects(t *testing.T) {
 		"Units": {
 			reason: "The objects of a unit come from all sources, in order.",
 			ask: func(s *Mirror) (any, error) {
-				return brief(s.UnitObjects(t.Context(), []string{"definition:b", "definition:a", "definition:gone", "", "definition:a"}))
+				return summarizeObjects(s.UnitObjects(t.Context(), []string{"definition:b", "definition:a", "definition:gone", "", "definition:a"}))
 			},
 			want: []string{`s definitions a "a"`, `t definitions a "ta"`, "t definitions bare ", `s definitions b "b"`},
 		},
 		"Kinds": {
 			reason: "The objects of a kind come from all sources, in order.",
 			ask: func(s *Mirror) (any, error) {
-				return brief(s.KindObjects(t.Context(), []string{a.Claim, a.Kind, "x.io/None", ""}))
+				return summarizeObjects(s.KindObjects(t.Context(), []string{a.Claim, a.Kind, "x.io/None", ""}))
 			},
 			want: []string{"s x x1 x1", "s x x2 x2"},
 		},
 		"None": {
 			reason: "An empty request returns nothing.",
-			ask:    func(s *Mirror) (any, error) { return brief(s.UnitObjects(t.Context(), nil)) }, want: []string(nil),
+			ask:    func(s *Mirror) (any, error) { return summarizeObjects(s.UnitObjects(t.Context(), nil)) }, want: []string(nil),
 		},
 		"Source": {
 			reason: "The objects of a source have no bodies.",
-			ask:    func(s *Mirror) (any, error) { return brief(s.SourceObjects(t.Context(), "s")) },
+			ask:    func(s *Mirror) (any, error) { return summarizeObjects(s.SourceObjects(t.Context(), "s")) },
 			want:   []string{"s definitions a ", "s definitions b ", "s x x1 ", "s x x2 ", "s y y1 "},
 		},
 		"SourceLists": {
 			reason: "Lists can be selected.",
-			ask:    func(s *Mirror) (any, error) { return brief(s.SourceObjects(t.Context(), "s", "y", "x", "y")) },
-			want:   []string{"s x x1 ", "s x x2 ", "s y y1 "},
+			ask: func(s *Mirror) (any, error) {
+				return summarizeObjects(s.SourceObjects(t.Context(), "s", "y", "x", "y"))
+			},
+			want: []string{"s x x1 ", "s x x2 ", "s y y1 "},
 		},
 		"Lists": {
 			reason: "Each list is named once.",
@@ -254,7 +256,7 @@ func TestTouch(t *testing.T) {
 		if err != nil || len(early) != 1 || early[0].Name != "z" {
 			t.Fatalf("first units are %v (%v), want z", early, err)
 		}
-		look(t, s, Observation{Source: "s", List: "definitions", Put: []Object{{Key: "z", Unit: "z", Version: 1}}})
+		mustObserve(t, s, Observation{Source: "s", List: "definitions", Put: []Object{{Key: "z", Unit: "z", Version: 1}}})
 		order("z", "definition:a")
 		if err := s.Done(t.Context(), early); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func composite(key, of string, version int64, body string) Object {
 	return Object{Key: key, Of: of, Version: version, Body: []byte(body)}
 }
 
-func look(tb testing.TB, s *Mirror, o Observation) int {
+func mustObserve(tb testing.TB, s *Mirror, o Observation) int {
 	tb.Helper()
 	units, err := s.Observe(tb.Context(), o)
 	if err != nil {
@@ -74,7 +74,7 @@ func TestObserve(t *testing.T) {
 			if o.List == "" {
 				o.List = list
 			}
-			n := look(t, s, o)
+			n := mustObserve(t, s, o)
 			got := settle(t, s)
 			if diff := gocmp.Diff(units, got, cmpopts.EquateEmpty()); diff != "" || n != len(units) {
 				t.Errorf("%s: %d units are dirty: %s", reason, n, diff)
@@ -144,7 +144,7 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 		s := open()
 		full := Observation{Source: "s", List: "l", Complete: true, Keys: []string{"a", "b"}, Version: 9,
 			Put: []Object{definition("a", 5, "a"), definition("b", 0, "b")}}
-		look(t, s, full)
+		mustObserve(t, s, full)
 		lock, err := open().Write.Begin()
 		if err != nil {
 			t.Fatal(err)
@@ -155,9 +155,9 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 		usual := s.Patience
 		s.Patience = 50 * time.Millisecond
 		before := database.Written(t, s.DB)
-		look(t, s, full)
-		look(t, s, Observation{Source: "s", List: "l", Complete: true, Keys: []string{"a", "b"}, Version: 100})
-		look(t, s, Observation{Source: "s", List: "l", Put: full.Put, Gone: []Gone{{Key: "a", Version: 1}, {Key: "none"}}})
+		mustObserve(t, s, full)
+		mustObserve(t, s, Observation{Source: "s", List: "l", Complete: true, Keys: []string{"a", "b"}, Version: 100})
+		mustObserve(t, s, Observation{Source: "s", List: "l", Put: full.Put, Gone: []Gone{{Key: "a", Version: 1}, {Key: "none"}}})
 		if err := s.Done(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
@@ -174,7 +174,7 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Patience = usual
-		if n := look(t, s, Observation{Source: "s", List: "l", Gone: []Gone{{Key: "a", Version: 10}}}); n != 1 {
+		if n := mustObserve(t, s, Observation{Source: "s", List: "l", Gone: []Gone{{Key: "a", Version: 10}}}); n != 1 {
 			t.Error(n)
 		}
 		if after := database.Written(t, s.DB); after == before {
@@ -285,7 +285,7 @@ func TestObserveIsLikeModel(t *testing.T) {
 				if err != nil {
 					rt.Fatal(err)
 				}
-				want := concerned(models, was, have)
+				want := affectedUnits(models, was, have)
 				if got := settle(t, s); !slices.Equal(want, got) || n != len(want) {
 					rt.Fatalf("%d units are dirty: %v, want %v", n, got, want)
 				}
@@ -295,8 +295,8 @@ func TestObserveIsLikeModel(t *testing.T) {
 	})
 }
 
-// concerned returns the units affected by the change of a list from was to have.
-func concerned(all map[string]map[string]modelRow, was, have map[string]modelRow) []string {
+// affectedUnits returns the units affected by the change of a list from was to have.
+func affectedUnits(all map[string]map[string]modelRow, was, have map[string]modelRow) []string {
 	units, kinds := map[string]bool{}, map[string]bool{}
 	for _, key := range []string{"a", "b", "c", "d"} {
 		if was[key].content() == have[key].content() {

@@ -187,7 +187,7 @@ func TestCrashObserve(t *testing.T) {
 					Key: fmt.Sprint(i), Unit: fmt.Sprint("u", i), Version: int64(n), Body: fmt.Append(nil, n),
 				})
 			}
-			look(t, s, o)
+			mustObserve(t, s, o)
 			units, err := s.Units(t.Context(), NoLimit)
 			if err != nil {
 				t.Fatal(err)

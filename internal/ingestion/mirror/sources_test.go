@@ -46,9 +46,9 @@ func TestSourceStates(t *testing.T) {
 func TestSettle(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
 		s := open()
-		look(t, s, Observation{Source: "s", List: "one", Put: []Object{definition("a", 1, "{}")}})
-		look(t, s, Observation{Source: "s", List: "two", Put: []Object{definition("b", 1, "{}")}})
-		look(t, s, Observation{Source: "s", List: "three", Put: []Object{definition("c", 1, "{}")}})
+		mustObserve(t, s, Observation{Source: "s", List: "one", Put: []Object{definition("a", 1, "{}")}})
+		mustObserve(t, s, Observation{Source: "s", List: "two", Put: []Object{definition("b", 1, "{}")}})
+		mustObserve(t, s, Observation{Source: "s", List: "three", Put: []Object{definition("c", 1, "{}")}})
 		settle(t, s)
 		superseded, err := s.Fence(t.Context(), "scan")
 		if err != nil {

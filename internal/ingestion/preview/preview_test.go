@@ -76,15 +76,15 @@ spec:
 
 const taken = `example.dev/ingest: "true"`
 
-// told is a summary of a preview.
-type told struct {
+// previewSummary is a summary of a preview.
+type previewSummary struct {
 	Names, Kinds, Rules, Passed []string
 	Refused                     string
 	Loose                       []string
 }
 
-func inShort(p *Preview) told {
-	var out told
+func summarizePreview(p *Preview) previewSummary {
+	var out previewSummary
 	for _, d := range p.Definitions {
 		out.Names = append(out.Names, d.Name)
 		out.Refused += d.Refused
@@ -116,24 +116,24 @@ func TestPreview(t *testing.T) {
 	three := []string{"Template", "API", "Resource"}
 	for name, tc := range map[string]struct {
 		reason, query, text string
-		want                told
+		want                previewSummary
 	}{
-		"Good":        {"The preview is what the service would write.", "", good, told{Names: []string{"buckets.storage.example.org"}, Kinds: three}},
-		"Nothing":     {"An empty text has an empty preview.", "", "", told{}},
-		"NotYAML":     {"A syntax error has its position for the editor.", "", "a: [1\nb: 2\n", told{Loose: []string{"XRD001 2:1"}}},
-		"OtherKind":   {"An object that is not a definition is reported as skipped.", "", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", told{Passed: []string{"Secret"}}},
-		"NotAnObject": {"A text that is not an object is a finding.", "", "just text", told{Loose: []string{"XRD002 1:1"}}},
-		"OneIsBroken": {"A broken document does not hide a valid one.", "", good + "---\na: [1\n", told{Names: []string{"buckets.storage.example.org"}, Kinds: three, Loose: []string{"XRD001 11:1"}}},
-		"NoLabel": {"A definition that is not selected has a preview with the reason.", "", aBucket("buckets", "storage.example.org", "", "size: {type: integer}"), told{
+		"Good":        {"The preview is what the service would write.", "", good, previewSummary{Names: []string{"buckets.storage.example.org"}, Kinds: three}},
+		"Nothing":     {"An empty text has an empty preview.", "", "", previewSummary{}},
+		"NotYAML":     {"A syntax error has its position for the editor.", "", "a: [1\nb: 2\n", previewSummary{Loose: []string{"XRD001 2:1"}}},
+		"OtherKind":   {"An object that is not a definition is reported as skipped.", "", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", previewSummary{Passed: []string{"Secret"}}},
+		"NotAnObject": {"A text that is not an object is a finding.", "", "just text", previewSummary{Loose: []string{"XRD002 1:1"}}},
+		"OneIsBroken": {"A broken document does not hide a valid one.", "", good + "---\na: [1\n", previewSummary{Names: []string{"buckets.storage.example.org"}, Kinds: three, Loose: []string{"XRD001 11:1"}}},
+		"NoLabel": {"A definition that is not selected has a preview with the reason.", "", aBucket("buckets", "storage.example.org", "", "size: {type: integer}"), previewSummary{
 			Names: []string{"buckets.storage.example.org"}, Kinds: three, Refused: `label example.dev/ingest: "true" is missing`,
 		}},
-		"OtherGroup": {"A definition that the configuration filters out has a preview with the reason.", "", aBucket("buckets", "other.example.org", taken, "size: {type: integer}"), told{
+		"OtherGroup": {"A definition that the configuration filters out has a preview with the reason.", "", aBucket("buckets", "other.example.org", taken, "size: {type: integer}"), previewSummary{
 			Names: []string{"buckets.other.example.org"}, Kinds: three, Refused: `group "other.example.org" is not "storage.example.org"`,
 		}},
-		"OtherProfile": {"The cli profile needs no label.", "profile=cli", aBucket("buckets", "other.example.org", "", "size: {type: integer}"), told{
+		"OtherProfile": {"The cli profile needs no label.", "profile=cli", aBucket("buckets", "other.example.org", "", "size: {type: integer}"), previewSummary{
 			Names: []string{"buckets.other.example.org"}, Kinds: three,
 		}},
-		"JSON": {"JSON is accepted.", "", `{"apiVersion":"apiextensions.composer.io/v2","kind":"CompositeResourceDefinition","metadata":{"name":"x"}}`, told{}},
+		"JSON": {"JSON is accepted.", "", `{"apiVersion":"apiextensions.composer.io/v2","kind":"CompositeResourceDefinition","metadata":{"name":"x"}}`, previewSummary{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +148,7 @@ func TestPreview(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(tc.want, inShort(got)); diff != "" {
+			if diff := cmp.Diff(tc.want, summarizePreview(got)); diff != "" {
 				t.Errorf("%s: preview differs: %s", tc.reason, diff)
 			}
 		})

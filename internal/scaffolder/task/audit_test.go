@@ -61,7 +61,7 @@ func TestAudit(t *testing.T) {
 		c.Record("test.write", map[string]string{"name": c.Input.Get("name").Str()}, nil)
 		return nil
 	}}
-	breaks := does("test:break", func(_ context.Context, c *action.Call) error {
+	breaks := newAction("test:break", func(_ context.Context, c *action.Call) error {
 		c.Record("test.write", nil, errors.New("no "+c.Input.Get("name").Str()))
 		return errors.New("broken")
 	})

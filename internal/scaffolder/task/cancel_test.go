@@ -16,7 +16,7 @@ import (
 
 // waits returns an action that waits until it is released or cancelled.
 func waits(began chan<- string, proceed <-chan struct{}) action.Action {
-	return does("test:wait", func(ctx context.Context, c *action.Call) error {
+	return newAction("test:wait", func(ctx context.Context, c *action.Call) error {
 		began <- c.Step
 		select {
 		case <-proceed:
@@ -57,7 +57,7 @@ func TestCancel(t *testing.T) {
 			if got, err := cancel(t.Context(), id); err != nil || got == nil {
 				t.Fatalf("Cancel returned %v: %v", got, err)
 			}
-			if got := w.over(id); got.Status != taskstore.TaskCancelled || got.Secrets != nil {
+			if got := w.waitForEnd(id); got.Status != taskstore.TaskCancelled || got.Secrets != nil {
 				t.Errorf("task is %s, want it cancelled without secrets", got.Status)
 			}
 			want := []string{"log|||Starting up task with 2 steps",
@@ -78,7 +78,7 @@ func TestCancel(t *testing.T) {
 				t.Errorf("step %s was run again, want two", step)
 			}
 			proceed <- struct{}{}
-			if got := w.over(id); got.Status != taskstore.TaskCompleted {
+			if got := w.waitForEnd(id); got.Status != taskstore.TaskCompleted {
 				t.Errorf("task ended as %s, want completed", got.Status)
 			}
 			want = append(want, "recovered|||The task is retried", "log|||Starting up task with 2 steps", "log|two||Resuming with step Second",
@@ -129,11 +129,11 @@ func TestCancelled(t *testing.T) {
 	}
 	w.stop()
 	var done atomic.Bool
-	w = start(t, at, Options{Actions: []action.Action{does("test:wait", func(context.Context, *action.Call) error {
+	w = start(t, at, Options{Actions: []action.Action{newAction("test:wait", func(context.Context, *action.Call) error {
 		done.Store(true)
 		return nil
 	})}})
-	if got := w.over(id); got.Status != taskstore.TaskCancelled || done.Load() {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskCancelled || done.Load() {
 		t.Errorf("task is %s, and ran: %t; want it cancelled", got.Status, done.Load())
 	}
 }
@@ -144,7 +144,7 @@ func TestTimeout(t *testing.T) {
 	began := make(chan string, 9)
 	w := start(t, onSQLite(t), Options{Timeout: 200 * time.Millisecond, Actions: []action.Action{waits(began, nil)}})
 	id := w.create(order(t, twoWaits, `{}`))
-	if got := w.over(id); got.Status != taskstore.TaskFailed {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskFailed {
 		t.Errorf("task is %s, want failed", got.Status)
 	}
 	const why = "The task took longer than 200ms: step First was stopped"
@@ -161,11 +161,11 @@ func TestRetryFailed(t *testing.T) {
 	t.Parallel()
 	var failed, made atomic.Int64
 	w := start(t, onSQLite(t), Options{Actions: []action.Action{
-		does("test:make", func(_ context.Context, c *action.Call) error {
+		newAction("test:make", func(_ context.Context, c *action.Call) error {
 			c.Output("n", tree.Number(made.Add(1)))
 			return c.Workspace.Write("made", []byte("x"))
 		}),
-		does("test:flaky", func(_ context.Context, c *action.Call) error {
+		newAction("test:flaky", func(_ context.Context, c *action.Call) error {
 			if c.Input.Get("n").Scalar() != "1" {
 				return errors.New("it was made again")
 			}
@@ -177,17 +177,17 @@ func TestRetryFailed(t *testing.T) {
 			}
 			return nil
 		}),
-		say(),
+		echoAction(),
 	}})
 	id := w.create(order(t, `{steps: [{id: make, action: test:make}, {id: flaky, action: test:flaky, input: {n: "${{ steps.make.output.n }}"}},
 		{id: sorry, action: test:say, if: "${{ failure() }}", input: {text: sorry}}]}`, `{}`))
-	if got := w.over(id); got.Status != taskstore.TaskFailed {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskFailed {
 		t.Fatalf("task is %s, want failed", got.Status)
 	}
 	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 		t.Fatalf("Retry failed: %v", err)
 	}
-	w.eventually("the task is completed", func() bool { return w.over(id).Status == taskstore.TaskCompleted })
+	w.eventually("the task is completed", func() bool { return w.waitForEnd(id).Status == taskstore.TaskCompleted })
 	if made.Load() != 1 || failed.Load() != 2 {
 		t.Errorf("first step ran %d times and the second %d times, want 1 and 2: %v", made.Load(), failed.Load(), w.events(id))
 	}

@@ -39,7 +39,7 @@ func TestDryChanges(t *testing.T) {
 		"Store":   {"A kind that only begins with Secret is shown.", one("a", "kind: SecretStore\n", "2"), DryChange{Kind: "change", Before: at("kind: SecretStore\n"), After: at("2")}},
 		"Foreign": {"An action can hide a change.", action.Change{Before: []byte("1"), Hidden: action.HiddenForeign}, DryChange{Kind: "remove", Hidden: "foreign"}},
 	}
-	tells := does("test:tells", func(_ context.Context, c *action.Call) error {
+	tells := newAction("test:tells", func(_ context.Context, c *action.Call) error {
 		c.Change(cases[c.Input.Get("case").Str()].change)
 		return nil
 	})

@@ -17,7 +17,7 @@ import (
 )
 
 func dryActions() []action.Action {
-	write := does("test:write", func(_ context.Context, c *action.Call) error {
+	write := newAction("test:write", func(_ context.Context, c *action.Call) error {
 		if !c.DryRun {
 			return errors.New("this is no dry run")
 		}
@@ -33,13 +33,13 @@ func dryActions() []action.Action {
 		return c.Workspace.Write("out.txt", append(data, c.Input.Get("text").Str()...))
 	})
 	write.DryRun = true
-	deploy := does("test:deploy", func(context.Context, *action.Call) error { return errors.New("it was done") })
+	deploy := newAction("test:deploy", func(context.Context, *action.Call) error { return errors.New("it was done") })
 	deploy.Output = tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", tree.Obj(
 		tree.F("url", tree.Obj(tree.F("type", tree.Str("string")))), tree.F("list", tree.Obj(tree.F("type", tree.Str("array")),
 			tree.F("items", tree.Obj(tree.F("type", tree.Str("integer")))))), tree.F("sure", tree.Obj(tree.F("type", tree.Str("boolean")))))))
-	broken := does("test:broken", func(context.Context, *action.Call) error { return errors.New("wrong password hunter2") })
+	broken := newAction("test:broken", func(context.Context, *action.Call) error { return errors.New("wrong password hunter2") })
 	broken.DryRun = true
-	return []action.Action{say(), write, deploy, broken}
+	return []action.Action{echoAction(), write, deploy, broken}
 }
 
 // TestDryRun dry-runs a Template, and checks that nothing is stored.

@@ -30,7 +30,7 @@ const childEnv = "TASK_TEST_CHILD"
 // there is a file hold.
 func counted(dir string) action.Action {
 	var mu sync.Mutex
-	return does("test:count", func(ctx context.Context, c *action.Call) error {
+	return newAction("test:count", func(ctx context.Context, c *action.Call) error {
 		mu.Lock()
 		f, err := os.OpenFile(filepath.Join(dir, "done"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err == nil {
@@ -136,11 +136,11 @@ func startChild(t *testing.T, at place) (kill func()) {
 const threeSteps = `{steps: [{id: one, action: test:count}, {id: two, action: test:count}, {id: three, action: test:count}],
 	output: {all: "${{ steps.one.output.step }} ${{ steps.two.output.step }} ${{ steps.three.output.step }}"}}`
 
-// goesOn checks that a task that was interrupted in its second step completed,
+// checkResumed checks that a task that was interrupted in its second step completed,
 // without repeating completed steps.
-func goesOn(t *testing.T, w *world, at place, id string) {
+func checkResumed(t *testing.T, w *world, at place, id string) {
 	t.Helper()
-	if got := w.over(id); got.Status != taskstore.TaskCompleted || got.Secrets != nil || got.State != nil {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskCompleted || got.Secrets != nil || got.State != nil {
 		t.Errorf("task is %s: %v; want completed", got.Status, w.events(id))
 	}
 	want := []string{id + "/0 hunter2", id + "/1 hunter2", id + "/1 hunter2", id + "/2 hunter2"}
@@ -196,7 +196,7 @@ func TestStopped(t *testing.T) {
 			first.stop()
 			release()
 			second := start(t, at, opts)
-			goesOn(t, second, at, id)
+			checkResumed(t, second, at, id)
 		})
 	}
 }
@@ -226,7 +226,7 @@ func TestKilled(t *testing.T) {
 				t.Errorf("workspace of the killed process still exists: %v", err)
 			}
 			began := time.Now()
-			goesOn(t, w, at, id)
+			checkResumed(t, w, at, id)
 			t.Logf("task was taken over after %s", time.Since(began))
 		})
 	}
@@ -238,7 +238,7 @@ func TestLost(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
 	began, ended := make(chan struct{}), make(chan error, 1)
-	w := start(t, at, Options{beat: 50 * time.Millisecond, sweep: time.Hour, idle: time.Hour, Actions: []action.Action{does("test:wait", func(ctx context.Context, c *action.Call) error {
+	w := start(t, at, Options{beat: 50 * time.Millisecond, sweep: time.Hour, idle: time.Hour, Actions: []action.Action{newAction("test:wait", func(ctx context.Context, c *action.Call) error {
 		close(began)
 		<-ctx.Done()
 		c.Logf("too late")
@@ -267,7 +267,7 @@ func TestLost(t *testing.T) {
 // TestForgotten checks that a stored task without a job is queued.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
-	w := start(t, onSQLite(t), Options{Actions: []action.Action{say()}})
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{echoAction()}})
 	made, err := order(t, `{steps: [{action: test:say, input: {text: x}}]}`, `{}`).spec(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func TestForgotten(t *testing.T) {
 	if err := w.store.AddTask(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.over(task.ID); got.Status != taskstore.TaskCompleted {
+	if got := w.waitForEnd(task.ID); got.Status != taskstore.TaskCompleted {
 		t.Errorf("task is %s, want completed", got.Status)
 	}
 }
@@ -313,8 +313,8 @@ func TestPoison(t *testing.T) {
 		}
 	}
 	w.stop()
-	w = start(t, at, Options{Actions: []action.Action{say()}})
-	if got := w.over(id); got.Status != taskstore.TaskFailed {
+	w = start(t, at, Options{Actions: []action.Action{echoAction()}})
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskFailed {
 		t.Errorf("task is %s, want failed", got.Status)
 	}
 	const why = "cannot continue the task: started 25 times, and each time the process ended before a step did"
@@ -325,7 +325,7 @@ func TestPoison(t *testing.T) {
 	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 		t.Fatalf("Retry failed: %v", err)
 	}
-	w.eventually("the task is completed", func() bool { return w.over(id).Status == taskstore.TaskCompleted })
+	w.eventually("the task is completed", func() bool { return w.waitForEnd(id).Status == taskstore.TaskCompleted })
 }
 
 // TestLargeWorkspace checks that a task whose workspace is too large to store
@@ -334,7 +334,7 @@ func TestLargeWorkspace(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
 	release := at.hold(t, "two")
-	opts := Options{Key: key, Actions: []action.Action{counted(at.dir), does("test:large", func(_ context.Context, c *action.Call) error {
+	opts := Options{Key: key, Actions: []action.Action{counted(at.dir), newAction("test:large", func(_ context.Context, c *action.Call) error {
 		data := make([]byte, 20<<20)
 		x := uint32(1)
 		for i := range data {
@@ -350,7 +350,7 @@ func TestLargeWorkspace(t *testing.T) {
 	w.stop()
 	release()
 	w = start(t, at, opts)
-	if got := w.over(id); got.Status != taskstore.TaskFailed {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskFailed {
 		t.Errorf("task is %s, want failed", got.Status)
 	}
 	events := w.events(id)
@@ -359,7 +359,7 @@ func TestLargeWorkspace(t *testing.T) {
 		t.Errorf("last event is %s", got)
 	}
 	id = w.create(order(t, spec, `{}`))
-	if got := w.over(id); got.Status != taskstore.TaskCompleted {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskCompleted {
 		t.Errorf("task without a stop is %s: %v; want completed", got.Status, w.events(id))
 	}
 }
@@ -369,7 +369,7 @@ func TestLargeWorkspace(t *testing.T) {
 func TestUnkept(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
-	w := start(t, at, Options{Key: key, Actions: []action.Action{counted(at.dir), say(), does("test:remove", func(_ context.Context, c *action.Call) error {
+	w := start(t, at, Options{Key: key, Actions: []action.Action{counted(at.dir), echoAction(), newAction("test:remove", func(_ context.Context, c *action.Call) error {
 		found, err := filepath.Glob(filepath.Join(at.dir, "work", "process-*", c.Task))
 		if err != nil || len(found) != 1 {
 			return fmt.Errorf("there is %v: %w", found, err)
@@ -377,7 +377,7 @@ func TestUnkept(t *testing.T) {
 		return os.RemoveAll(found[0])
 	})}})
 	id := w.create(order(t, `{steps: [{id: one, action: test:count}, {id: two, action: test:remove}, {id: three, action: test:say, input: {text: x}}]}`, `{}`))
-	if got := w.over(id); got.Status != taskstore.TaskFailed || got.Run != 1 {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskFailed || got.Run != 1 {
 		t.Errorf("task is %s in run %d: %v; want failed in run 1", got.Status, got.Run, w.events(id))
 	}
 	if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "another program removed the workspace") || strings.Contains(all, at.dir) {
@@ -386,7 +386,7 @@ func TestUnkept(t *testing.T) {
 	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 		t.Fatalf("Retry failed: %v", err)
 	}
-	if got := w.over(id); got.Status != taskstore.TaskFailed || !strings.Contains(strings.Join(w.events(id), "\n"), "with the files of its steps; create the task again") {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskFailed || !strings.Contains(strings.Join(w.events(id), "\n"), "with the files of its steps; create the task again") {
 		t.Errorf("retried task is %s: %v; want failed", got.Status, w.events(id))
 	}
 }

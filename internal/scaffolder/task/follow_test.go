@@ -23,7 +23,7 @@ func TestFollow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			say, proceed := make(chan string), make(chan struct{})
-			talk := does("test:talk", func(_ context.Context, c *action.Call) error {
+			talk := newAction("test:talk", func(_ context.Context, c *action.Call) error {
 				for s := range say {
 					c.Logf("%s", s)
 				}
@@ -48,7 +48,7 @@ func TestFollow(t *testing.T) {
 			}
 			hear := func(events []taskstore.TaskEvent) error {
 				for _, e := range events {
-					heard <- said(t, e)
+					heard <- eventText(t, e)
 				}
 				return nil
 			}

@@ -159,8 +159,8 @@ func (w *world) create(o Order) string {
 	return id
 }
 
-// finish waits until a task has ended, and returns it.
-func (w *world) over(id string) *taskstore.Task {
+// waitForEnd waits until a task has ended, and returns it.
+func (w *world) waitForEnd(id string) *taskstore.Task {
 	w.tb.Helper()
 	var found *taskstore.Task
 	w.eventually("the task has ended", func() bool {
@@ -204,12 +204,12 @@ func (w *world) events(id string) []string {
 	}
 	var out []string
 	for _, e := range all {
-		out = append(out, said(w.tb, e))
+		out = append(out, eventText(w.tb, e))
 	}
 	return out
 }
 
-func said(tb testing.TB, e taskstore.TaskEvent) string {
+func eventText(tb testing.TB, e taskstore.TaskEvent) string {
 	tb.Helper()
 	var b struct {
 		Message, StepID, Status string
@@ -225,8 +225,8 @@ func said(tb testing.TB, e taskstore.TaskEvent) string {
 	return s
 }
 
-// say returns an action that logs its input and returns it as output.
-func say() action.Action {
+// echoAction returns an action that logs its input and returns it as output.
+func echoAction() action.Action {
 	return action.Action{ID: "test:say", Aliases: []string{"test:speak"}, DryRun: true,
 		Input: tree.Obj(tree.F("type", tree.Str("object")), tree.F("required", tree.Strs([]string{"text"})),
 			tree.F("properties", tree.Obj(tree.F("text", tree.Obj(tree.F("type", tree.Str("string"))))))),
@@ -238,8 +238,8 @@ func say() action.Action {
 		}}
 }
 
-// does returns an action with an id and a function.
-func does(id string, run func(ctx context.Context, c *action.Call) error) action.Action {
+// newAction returns an action with an id and a function.
+func newAction(id string, run func(ctx context.Context, c *action.Call) error) action.Action {
 	return action.Action{ID: id, Run: run}
 }
 

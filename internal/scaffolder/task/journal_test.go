@@ -18,7 +18,7 @@ import (
 func TestMuchLog(t *testing.T) {
 	line := strings.Repeat("x", 10_000)
 	var most uint64
-	w := start(t, onSQLite(t), Options{Actions: []action.Action{does("test:much", func(_ context.Context, c *action.Call) error {
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{newAction("test:much", func(_ context.Context, c *action.Call) error {
 		for i := range 7000 {
 			c.Logf("%d %s", i, line)
 			if i%500 == 0 {
@@ -31,7 +31,7 @@ func TestMuchLog(t *testing.T) {
 		return nil
 	})}})
 	id := w.create(order(t, `{steps: [{id: a, name: Much, action: test:much}]}`, `{}`))
-	if got := w.over(id); got.Status != taskstore.TaskCompleted {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskCompleted {
 		t.Errorf("task is %s, want completed", got.Status)
 	}
 	if most > 64<<20 {
@@ -44,7 +44,7 @@ func TestMuchLog(t *testing.T) {
 			if e.N != after+1 {
 				return fmt.Errorf("event %d follows %d", e.N, after)
 			}
-			after, last = e.N, said(t, e)
+			after, last = e.N, eventText(t, e)
 			switch {
 			case strings.HasPrefix(last, fmt.Sprintf("log|a||%d x", n)):
 				n++
@@ -67,13 +67,13 @@ func TestMuchLog(t *testing.T) {
 // TestLongLine checks that a message that is too long is cut.
 func TestLongLine(t *testing.T) {
 	t.Parallel()
-	w := start(t, onSQLite(t), Options{Actions: []action.Action{does("test:long", func(_ context.Context, c *action.Call) error {
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{newAction("test:long", func(_ context.Context, c *action.Call) error {
 		c.Logf("%s", strings.Repeat("ä", 100_000))
 		c.Logf("%s", "bad \xff\x00 bytes")
 		return nil
 	})}})
 	id := w.create(order(t, `{steps: [{id: a, name: Long, action: test:long}]}`, `{}`))
-	w.over(id)
+	w.waitForEnd(id)
 	events := w.events(id)
 	want := "log|a||" + strings.Repeat("ä", 32<<10) + "… (134464 more bytes omitted)"
 	if events[2] != want {
@@ -90,7 +90,7 @@ func TestLogAtOnce(t *testing.T) {
 	t.Parallel()
 	const speakers, lines = 8, 200
 	var all sync.WaitGroup
-	w := start(t, onSQLite(t), Options{Actions: []action.Action{does("test:chat", func(_ context.Context, c *action.Call) error {
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{newAction("test:chat", func(_ context.Context, c *action.Call) error {
 		var now sync.WaitGroup
 		for i := range speakers {
 			now.Go(func() {
@@ -109,7 +109,7 @@ func TestLogAtOnce(t *testing.T) {
 		return nil
 	})}})
 	id := w.create(order(t, `{steps: [{id: a, name: Chat, action: test:chat}]}`, `{}`))
-	w.over(id)
+	w.waitForEnd(id)
 	all.Wait()
 	next := map[int]int{}
 	events := w.events(id)

@@ -29,7 +29,7 @@ func by(o Order, user string) Order {
 func TestRunningTasks(t *testing.T) {
 	t.Parallel()
 	var now, most atomic.Int32
-	count := does("test:count", func(ctx context.Context, c *action.Call) error {
+	count := newAction("test:count", func(ctx context.Context, c *action.Call) error {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
 		wait(ctx, time.Second)
@@ -43,7 +43,7 @@ func TestRunningTasks(t *testing.T) {
 	}
 	began := time.Now()
 	other := w.create(by(order(t, `{steps: [{id: log, action: debug:log, input: {message: hello}}]}`, `{}`), "user:default/ben"))
-	if got := w.over(other); got.Status != taskstore.TaskCompleted {
+	if got := w.waitForEnd(other); got.Status != taskstore.TaskCompleted {
 		t.Errorf("task of the other caller is %s, want completed", got.Status)
 	}
 	took := time.Since(began)
@@ -53,7 +53,7 @@ func TestRunningTasks(t *testing.T) {
 	}
 	t.Logf("other task took %s and ended with %d of the ten left", took, open)
 	for _, id := range ids {
-		if got := w.over(id); got.Status != taskstore.TaskCompleted || got.Run != 1 {
+		if got := w.waitForEnd(id); got.Status != taskstore.TaskCompleted || got.Run != 1 {
 			t.Errorf("task is %s in run %d: %v; want completed in run 1", got.Status, got.Run, w.events(id))
 		}
 	}
@@ -68,7 +68,7 @@ func TestRunningTasks(t *testing.T) {
 func TestRunningTasksAreKept(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
-	opts := Options{Key: key, Workers: 4, Limits: Limits{RunningTasks: 1}, Actions: []action.Action{does("test:hold", func(ctx context.Context, _ *action.Call) error {
+	opts := Options{Key: key, Workers: 4, Limits: Limits{RunningTasks: 1}, Actions: []action.Action{newAction("test:hold", func(ctx context.Context, _ *action.Call) error {
 		<-ctx.Done()
 		return ctx.Err()
 	})}}
@@ -84,10 +84,10 @@ func TestRunningTasksAreKept(t *testing.T) {
 		return len(w.tasks.slots.waiting[ann.Caller.Key()]) == 3
 	})
 	w.stop()
-	opts.Actions = []action.Action{does("test:hold", func(context.Context, *action.Call) error { return nil })}
+	opts.Actions = []action.Action{newAction("test:hold", func(context.Context, *action.Call) error { return nil })}
 	w = start(t, at, opts)
 	for _, id := range ids {
-		if got := w.over(id); got.Status != taskstore.TaskCompleted {
+		if got := w.waitForEnd(id); got.Status != taskstore.TaskCompleted {
 			t.Errorf("task is %s: %v; want completed", got.Status, w.events(id))
 		}
 	}
@@ -98,7 +98,7 @@ func TestRunningTasksAreKept(t *testing.T) {
 func TestOpenTasks(t *testing.T) {
 	t.Parallel()
 	// No task runs, so none ends.
-	w := open(t, onSQLite(t), Options{Limits: Limits{OpenTasks: 5}, Actions: []action.Action{say()}})
+	w := open(t, onSQLite(t), Options{Limits: Limits{OpenTasks: 5}, Actions: []action.Action{echoAction()}})
 	o := by(order(t, `{steps: []}`, `{}`), "User:default/Ann")
 	var mu sync.Mutex
 	var ids []string
@@ -151,7 +151,7 @@ func TestOpenTasks(t *testing.T) {
 func TestDryRunsOfOneCaller(t *testing.T) {
 	t.Parallel()
 	began, goOn := make(chan string, 10), make(chan struct{})
-	hold := does("test:hold", func(ctx context.Context, c *action.Call) error {
+	hold := newAction("test:hold", func(ctx context.Context, c *action.Call) error {
 		began <- c.User
 		select {
 		case <-goOn:

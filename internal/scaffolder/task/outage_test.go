@@ -22,7 +22,7 @@ func TestOutage(t *testing.T) {
 	server := postgres.Start(t)
 	at := place{client: db.Postgres, dir: t.TempDir(), url: server.Database(t)}
 	began, proceed := make(chan string), make(chan struct{})
-	w := start(t, at, Options{Actions: []action.Action{does("test:wait", func(_ context.Context, c *action.Call) error {
+	w := start(t, at, Options{Actions: []action.Action{newAction("test:wait", func(_ context.Context, c *action.Call) error {
 		began <- c.Step
 		<-proceed
 		c.Logf("meanwhile")
@@ -38,7 +38,7 @@ func TestOutage(t *testing.T) {
 	server.Restart(t)
 	await(t, "the other step", began)
 	proceed <- struct{}{}
-	if got := w.over(id); got.Status != taskstore.TaskCompleted || got.Run != 1 {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskCompleted || got.Run != 1 {
 		t.Errorf("task is %s in run %d, want completed in run 1", got.Status, got.Run)
 	}
 	want := []string{"log|||Starting up task with 2 steps", "log|one|processing|Beginning step First", "log|one||meanwhile",
@@ -56,9 +56,9 @@ func TestOutage(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewPedanticRegistry()
-	w := start(t, onSQLite(t), Options{Registry: registry, Actions: []action.Action{say()}})
-	w.over(w.create(order(t, `{steps: [{action: test:say, input: {text: x}}, {action: test:say, if: false}, {action: test:none}]}`, `{}`)))
-	w.over(w.create(order(t, `{steps: []}`, `{}`)))
+	w := start(t, onSQLite(t), Options{Registry: registry, Actions: []action.Action{echoAction()}})
+	w.waitForEnd(w.create(order(t, `{steps: [{action: test:say, input: {text: x}}, {action: test:say, if: false}, {action: test:none}]}`, `{}`)))
+	w.waitForEnd(w.create(order(t, `{steps: []}`, `{}`)))
 	count := func() map[string]float64 {
 		families, err := registry.Gather()
 		if err != nil {

@@ -18,9 +18,9 @@ func TestWorkspaceRemoved(t *testing.T) {
 	at := onSQLite(t)
 	work := filepath.Join(at.dir, "work")
 	w := start(t, at, Options{Key: key, Actions: []action.Action{
-		say(),
-		does("test:clean", func(context.Context, *action.Call) error { return os.RemoveAll(work) }),
-		does("test:write", func(_ context.Context, c *action.Call) error { return c.Workspace.Write("x", []byte("x")) }),
+		echoAction(),
+		newAction("test:clean", func(context.Context, *action.Call) error { return os.RemoveAll(work) }),
+		newAction("test:write", func(_ context.Context, c *action.Call) error { return c.Workspace.Write("x", []byte("x")) }),
 	}})
 	const why = "another program removed the workspace"
 	cases := map[string]struct {
@@ -34,7 +34,7 @@ func TestWorkspaceRemoved(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			id := w.create(order(t, tc.spec, `{}`))
-			got := w.over(id)
+			got := w.waitForEnd(id)
 			events := w.events(id)
 			if got.Status != tc.status || !strings.Contains(events[len(events)-1], tc.message) {
 				t.Errorf("%s: task is %s, %q", tc.reason, got.Status, events)
@@ -43,7 +43,7 @@ func TestWorkspaceRemoved(t *testing.T) {
 				t.Errorf("Ready returned %v", err)
 			}
 			next := w.create(order(t, `{steps: [{id: a, action: test:write}]}`, `{}`))
-			if got := w.over(next); got.Status != taskstore.TaskCompleted {
+			if got := w.waitForEnd(next); got.Status != taskstore.TaskCompleted {
 				t.Errorf("next task is %s: %q; want completed", got.Status, w.events(next))
 			}
 		})
@@ -55,7 +55,7 @@ func TestWorkspaceRemoved(t *testing.T) {
 func TestWorkspaceReplaced(t *testing.T) {
 	at := onSQLite(t)
 	work := filepath.Join(at.dir, "work")
-	w := start(t, at, Options{Key: key, Actions: []action.Action{say()}})
+	w := start(t, at, Options{Key: key, Actions: []action.Action{echoAction()}})
 	if err := w.tasks.Ready(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestWorkspaceReplaced(t *testing.T) {
 	}
 	spec := `{steps: [{id: a, action: test:say, input: {text: hello}}]}`
 	id := w.create(order(t, spec, `{}`))
-	if got := w.over(id); got.Status != taskstore.TaskFailed || !strings.Contains(w.events(id)[0], "cannot create workspace: cannot") {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskFailed || !strings.Contains(w.events(id)[0], "cannot create workspace: cannot") {
 		t.Errorf("task is %s: %q; want failed", got.Status, w.events(id))
 	}
 	if strings.Contains(strings.Join(w.events(id), ""), work) {
@@ -86,7 +86,7 @@ func TestWorkspaceReplaced(t *testing.T) {
 	if err := w.tasks.Ready(); err != nil {
 		t.Errorf("Ready returned %v", err)
 	}
-	if got := w.over(w.create(order(t, spec, `{}`))); got.Status != taskstore.TaskCompleted {
+	if got := w.waitForEnd(w.create(order(t, spec, `{}`))); got.Status != taskstore.TaskCompleted {
 		t.Errorf("task is %s, want completed", got.Status)
 	}
 }

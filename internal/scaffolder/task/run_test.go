@@ -20,13 +20,13 @@ import (
 // TestEnds runs tasks that complete and tasks that fail.
 func TestEnds(t *testing.T) {
 	w := start(t, onSQLite(t), Options{Key: key, Actions: []action.Action{
-		say(),
-		does("test:fail", func(context.Context, *action.Call) error { return errors.New("it broke") }),
-		does("test:hint", func(context.Context, *action.Call) error {
+		echoAction(),
+		newAction("test:fail", func(context.Context, *action.Call) error { return errors.New("it broke") }),
+		newAction("test:hint", func(context.Context, *action.Call) error {
 			return &action.Error{Err: errors.New("it broke"), Hint: "mend it"}
 		}),
-		does("test:panic", func(context.Context, *action.Call) error { panic("oh") }),
-		does("test:large", func(_ context.Context, c *action.Call) error {
+		newAction("test:panic", func(context.Context, *action.Call) error { panic("oh") }),
+		newAction("test:large", func(_ context.Context, c *action.Call) error {
 			c.Output("it", tree.Str(strings.Repeat("x", 5<<20)))
 			return nil
 		}),
@@ -177,7 +177,7 @@ func TestEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			id := w.create(order(t, tc.spec, tc.values))
-			if got := w.over(id); got.Status != tc.status || len(got.Secrets) > 0 {
+			if got := w.waitForEnd(id); got.Status != tc.status || len(got.Secrets) > 0 {
 				t.Errorf("%s: task is %s", tc.reason, got.Status)
 			}
 			if diff := cmp.Diff(tc.want, w.events(id)); diff != "" {
@@ -203,8 +203,8 @@ func TestEnds(t *testing.T) {
 func TestWorkspace(t *testing.T) {
 	at := onSQLite(t)
 	w := start(t, at, Options{Actions: []action.Action{
-		does("test:write", func(_ context.Context, c *action.Call) error { return c.Workspace.Write("a/b.txt", []byte("hello")) }),
-		does("test:read", func(_ context.Context, c *action.Call) error {
+		newAction("test:write", func(_ context.Context, c *action.Call) error { return c.Workspace.Write("a/b.txt", []byte("hello")) }),
+		newAction("test:read", func(_ context.Context, c *action.Call) error {
 			f, err := c.Workspace.FS().Open("a/b.txt")
 			if err != nil {
 				return err
@@ -213,7 +213,7 @@ func TestWorkspace(t *testing.T) {
 		}),
 	}})
 	id := w.create(order(t, `{steps: [{action: test:write}, {action: test:read}]}`, `{}`))
-	if got := w.over(id); got.Status != taskstore.TaskCompleted || got.State != nil {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskCompleted || got.State != nil {
 		t.Errorf("task is %s: %v; want completed", got.Status, w.events(id))
 	}
 	w.eventually("the workspace is removed", func() bool {
@@ -231,10 +231,10 @@ func TestWorkspace(t *testing.T) {
 
 // TestKeys checks that each step, and each item of it, has its own key.
 func TestKeys(t *testing.T) {
-	w := start(t, onSQLite(t), Options{Actions: []action.Action{say()}})
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{echoAction()}})
 	id := w.create(order(t, `{steps: [{id: a, action: test:say, input: {text: x}}, {id: b, action: test:say, each: [1, 2], input: {text: x}}],
 		output: {a: "${{ steps.a.output.key }}", b: "${{ steps.b.output.key }}", id: "${{ context.task.id }}"}}`, `{}`))
-	w.over(id)
+	w.waitForEnd(id)
 	all, err := w.tasks.Events(t.Context(), id, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestSecrets(t *testing.T) {
 	began, proceed := make(chan string, 9), make(chan struct{})
 	w := start(t, at, Options{Key: key, Actions: []action.Action{
 		waits(began, proceed),
-		does("test:leak", func(_ context.Context, c *action.Call) error {
+		newAction("test:leak", func(_ context.Context, c *action.Call) error {
 			s := c.Input.Get("password").Str()
 			if s != password || c.Secrets["password"].Reveal() != password {
 				return errors.New("the secret did not arrive")
@@ -35,10 +35,10 @@ func TestSecrets(t *testing.T) {
 			c.Output("password", tree.Str(s))
 			return nil
 		}),
-		does("test:fail", func(_ context.Context, c *action.Call) error {
+		newAction("test:fail", func(_ context.Context, c *action.Call) error {
 			return &action.Error{Err: errors.New("wrong password " + password), Hint: "use another than " + password}
 		}),
-		does("test:panic", func(context.Context, *action.Call) error { panic(password) }),
+		newAction("test:panic", func(context.Context, *action.Call) error { panic(password) }),
 	}})
 	for _, end := range []string{"test:wait", "test:fail", "test:panic"} {
 		o := order(t, `{steps: [{id: leak, action: test:leak, input: {password: "${{ secrets.password }}"}}, {id: wait, action: test:wait}, {action: `+end+`}],
@@ -46,13 +46,13 @@ func TestSecrets(t *testing.T) {
 		o.Secrets = map[string]secret.Text{"password": password, "short": "a"}
 		id := w.create(o)
 		await(t, "the step", began)
-		nowhere(t, at, password)
+		checkNoSecret(t, at, password)
 		proceed <- struct{}{}
 		if end == "test:wait" {
 			await(t, "the step", began)
 			proceed <- struct{}{}
 		}
-		got := w.over(id)
+		got := w.waitForEnd(id)
 		if got.Secrets != nil {
 			t.Error("task still has its secrets")
 		}
@@ -63,14 +63,14 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("events are %s, want the secret masked", all)
 		}
 	}
-	nowhere(t, at, password)
+	checkNoSecret(t, at, password)
 	if strings.Contains(w.log.text(), password) {
 		t.Errorf("log contains the secret: %s", w.log.text())
 	}
 }
 
-// nowhere checks that no file of a database contains a secret.
-func nowhere(t *testing.T, at place, password string) {
+// checkNoSecret checks that no file of a database contains a secret.
+func checkNoSecret(t *testing.T, at place, password string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(at.dir, "*.db*"))
 	if err != nil || len(found) < 2 {
@@ -92,7 +92,7 @@ func nowhere(t *testing.T, at place, password string) {
 // TestNoKey checks that secrets are refused if they cannot be encrypted.
 func TestNoKey(t *testing.T) {
 	t.Parallel()
-	w := start(t, onSQLite(t), Options{Actions: []action.Action{say()}})
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{echoAction()}})
 	_, err := w.tasks.Create(t.Context(), secretOrder(t, `{steps: []}`))
 	if e, ok := errors.AsType[*Refused](err); !ok || !strings.Contains(e.Reason, "set scaffolder.secretKey") || strings.Contains(e.Reason, "hunter2") {
 		t.Errorf("Create returned %v, want a refusal with a hint", err)
@@ -101,7 +101,7 @@ func TestNoKey(t *testing.T) {
 		t.Errorf("Retry returned %v, want a refusal", err)
 	}
 	id := w.create(order(t, `{steps: [{id: a, action: test:say, input: {text: x}}, {action: test:say, input: {text: "${{ steps.a.output.said }}"}}]}`, `{}`))
-	if got := w.over(id); got.Status != taskstore.TaskCompleted {
+	if got := w.waitForEnd(id); got.Status != taskstore.TaskCompleted {
 		t.Errorf("task without secrets is %s, want completed", got.Status)
 	}
 }
@@ -134,7 +134,7 @@ func TestOtherKey(t *testing.T) {
 			for id, what := range map[string]string{
 				started: "cannot continue the task: cannot read its state: ", secrets: "cannot read secrets of the task: ",
 			} {
-				if got := w.over(id); got.Status != taskstore.TaskFailed {
+				if got := w.waitForEnd(id); got.Status != taskstore.TaskFailed {
 					t.Errorf("task is %s, want failed", got.Status)
 				}
 				events := w.events(id)
@@ -152,11 +152,11 @@ func TestOtherKey(t *testing.T) {
 func TestSecretsForgotten(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
-	write := does("test:write", func(_ context.Context, c *action.Call) error {
+	write := newAction("test:write", func(_ context.Context, c *action.Call) error {
 		return c.Workspace.Write("file", []byte("it is "+c.Input.Get("text").Str()))
 	})
-	fail := does("test:fail", func(context.Context, *action.Call) error { return errors.New("no") })
-	w := start(t, at, Options{Key: key, Actions: []action.Action{say(), write, fail}})
+	fail := newAction("test:fail", func(context.Context, *action.Call) error { return errors.New("no") })
+	w := start(t, at, Options{Key: key, Actions: []action.Action{echoAction(), write, fail}})
 	cases := map[string]struct {
 		reason      string
 		first, last string
@@ -176,7 +176,7 @@ func TestSecretsForgotten(t *testing.T) {
 			id := w.create(o)
 			state := func() []byte {
 				t.Helper()
-				plain, err := w.tasks.key.Open(w.over(id).State, id+"/state")
+				plain, err := w.tasks.key.Open(w.waitForEnd(id).State, id+"/state")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -188,7 +188,7 @@ func TestSecretsForgotten(t *testing.T) {
 			if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 				t.Fatal(ok, err)
 			}
-			w.over(id)
+			w.waitForEnd(id)
 			events := w.events(id)
 			if got := events[len(events)-1]; got != "completion|||Run completed with status: failed|Error|"+tc.want {
 				t.Errorf("%s: last event is %s", tc.reason, got)
@@ -201,7 +201,7 @@ func TestSecretsForgotten(t *testing.T) {
 // refused.
 func TestManySecrets(t *testing.T) {
 	t.Parallel()
-	w := open(t, onSQLite(t), Options{Key: key, Actions: []action.Action{say()}})
+	w := open(t, onSQLite(t), Options{Key: key, Actions: []action.Action{echoAction()}})
 	many := map[string]secret.Text{}
 	for i := range 101 {
 		many[strings.Repeat("x", i)] = "abc"

@@ -70,7 +70,7 @@ func hinted(t *testing.T, err error) {
 	if e, ok := errors.AsType[*Error](err); !ok || e.Hint == "" {
 		t.Errorf("%v has no hint", err)
 	}
-	keeps(t, err)
+	checkNoSecrets(t, err)
 }
 
 func TestAddress(t *testing.T) {

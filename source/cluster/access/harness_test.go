@@ -70,9 +70,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// keeps checks that an error and the log contain no secret: neither one with
+// checkNoSecrets checks that an error and the log contain no secret: neither one with
 // the marker, nor one of those given.
-func keeps(t *testing.T, err error, secrets ...string) {
+func checkNoSecrets(t *testing.T, err error, secrets ...string) {
 	t.Helper()
 	klog.Flush()
 	shown := []string{said.String(), err.Error()}

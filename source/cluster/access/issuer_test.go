@@ -81,8 +81,8 @@ func TestIssuerClientCredentials(t *testing.T) {
 	}
 }
 
-// stranger starts an issuer with a custom token endpoint.
-func stranger(t *testing.T, answer http.HandlerFunc) *httptest.Server {
+// startIssuer starts an issuer with a custom token endpoint.
+func startIssuer(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	mux := http.NewServeMux()
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
@@ -99,7 +99,7 @@ func stranger(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 func TestIssuerStyle(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	there := stranger(t, func(w http.ResponseWriter, r *http.Request) {
+	there := startIssuer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _, header := r.BasicAuth()
 		switch {
@@ -238,7 +238,7 @@ func TestIssuerAudience(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var asked url.Values
-			there := stranger(t, func(w http.ResponseWriter, r *http.Request) {
+			there := startIssuer(t, func(w http.ResponseWriter, r *http.Request) {
 				_ = r.ParseForm()
 				asked = r.PostForm
 				w.Header().Set("Content-Type", "application/json")
@@ -264,7 +264,7 @@ func TestIssuerAudience(t *testing.T) {
 func TestIssuerUnasked(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	there := stranger(t, func(w http.ResponseWriter, r *http.Request) {
+	there := startIssuer(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.FormValue("grant_type"))
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"access_token":"x","refresh_token":"y","token_type":"Bearer","expires_in":1}`)

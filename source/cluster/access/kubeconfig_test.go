@@ -151,7 +151,7 @@ func TestKubeconfigBad(t *testing.T) {
 				t.Fatalf("%s\ngot %v, want an error that says %q", tc.reason, err, tc.want)
 			}
 			hinted(t, err)
-			keeps(t, err, "12345678901234567890")
+			checkNoSecrets(t, err, "12345678901234567890")
 			if e, _ := errors.AsType[*Error](err); !strings.Contains(e.Hint, tc.hint) {
 				t.Errorf("%s\nhint is %q, want %q in it", tc.reason, e.Hint, tc.hint)
 			}
@@ -222,7 +222,7 @@ func TestProxy(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("%s\ngot %v, want an error that says %q", tc.reason, err, tc.want)
 			}
-			keeps(t, err, coded)
+			checkNoSecrets(t, err, coded)
 		})
 	}
 }
@@ -256,7 +256,7 @@ func TestKubeconfigTokenFile(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), at) {
 				t.Fatalf("request after the token file was removed: %v", err)
 			}
-			keeps(t, err)
+			checkNoSecrets(t, err)
 		})
 	}
 }

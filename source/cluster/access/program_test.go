@@ -104,7 +104,7 @@ func TestProgramBad(t *testing.T) {
 			if e, ok := errors.AsType[*CredentialError](err); !ok || e.Temporary() || !strings.Contains(err.Error(), tc.want) || !strings.Contains(e.Error(), `program "sh"`) {
 				t.Fatalf("%s\ngot %v, want a CredentialError that names the program and says %q", tc.reason, err, tc.want)
 			}
-			keeps(t, err)
+			checkNoSecrets(t, err)
 			if got := srv.seen(); len(got) > 0 {
 				t.Errorf("%s\nserver was asked without a credential: %q", tc.reason, got)
 			}
@@ -121,7 +121,7 @@ func TestProgramMissing(t *testing.T) {
 	if e, ok := errors.AsType[*CredentialError](err); !ok || !strings.Contains(err.Error(), gone) || strings.Contains(e.Error(), "\n") {
 		t.Fatalf("got %v, want a CredentialError of one line that names %s", err, gone)
 	}
-	keeps(t, err)
+	checkNoSecrets(t, err)
 }
 
 // TestProgramHangs checks a credential program that hangs for a while: callers

@@ -61,7 +61,7 @@ func TestIssuerBad(t *testing.T) {
 					t.Errorf("%s\ngot %v, want %q in it", tc.reason, err, text)
 				}
 			}
-			keeps(t, err, i.ClientSecret, down.ClientSecret, spent)
+			checkNoSecrets(t, err, i.ClientSecret, down.ClientSecret, spent)
 			if got := own.seen(); len(got) > 0 {
 				t.Errorf("%s\nserver was asked without a token: %q", tc.reason, got)
 			}
@@ -96,7 +96,7 @@ func TestIssuerTells(t *testing.T) {
 	for name, answer := range answers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			there := stranger(t, answer)
+			there := startIssuer(t, answer)
 			srv := newAPI(t, nil)
 			a := open(t, source.Cluster{URL: srv.URL, CAData: srv.CA, Auth: source.AuthOIDC, OIDC: source.OIDC{
 				Issuer: there.URL, ClientID: "c", ClientSecret: "secret-" + marker, RefreshToken: "refresh-" + marker,
@@ -108,7 +108,7 @@ func TestIssuerTells(t *testing.T) {
 			if len(err.Error()) > 600 {
 				t.Errorf("message has %d bytes", len(err.Error()))
 			}
-			keeps(t, err)
+			checkNoSecrets(t, err)
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestIssuerHangs(t *testing.T) {
 	if e, ok := errors.AsType[*CredentialError](err); !ok || !e.Temporary() || !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want a temporary CredentialError and %v", err, context.DeadlineExceeded)
 	}
-	keeps(t, err)
+	checkNoSecrets(t, err)
 }
 
 // TestIssuerRepeats checks that secrets are removed from the error of an
@@ -155,7 +155,7 @@ func TestIssuerRepeats(t *testing.T) {
 			if !strings.HasSuffix(err.Error(), "refused: invalid_grant: no token ******** here") {
 				t.Errorf("got %v, want the error of the issuer without the secret", err)
 			}
-			keeps(t, err)
+			checkNoSecrets(t, err)
 		})
 	}
 	t.Run("Header", func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestIssuerShortSecret(t *testing.T) {
 // message.
 func refusedBy(t *testing.T, code, words string, o source.OIDC) error {
 	t.Helper()
-	there := stranger(t, func(w http.ResponseWriter, _ *http.Request) {
+	there := startIssuer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `{"error":%s,"error_description":%s}`, asJSON(code), asJSON(words))

@@ -160,7 +160,7 @@ func TestTokenFileBad(t *testing.T) {
 			if e, ok := errors.AsType[*CredentialError](err); !ok || e.Temporary() || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), file) {
 				t.Fatalf("%s\ngot %v (%v), want a CredentialError that names %s and says %q", tc.reason, err, e, file, tc.want)
 			}
-			keeps(t, err)
+			checkNoSecrets(t, err)
 			if got := srv.seen(); len(got) > 0 {
 				t.Errorf("%s\nserver was asked without a token: %q", tc.reason, got)
 			}

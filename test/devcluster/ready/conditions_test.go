@@ -12,8 +12,8 @@ import (
 
 var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
-// boat returns an object with conditions, written by a field manager.
-func boat(conditions []any, by string) *unstructured.Unstructured {
+// objectWith returns an object with conditions, written by a field manager.
+func objectWith(conditions []any, by string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"length": int64(30)}}}
 	if conditions == nil {
 		return o
@@ -35,12 +35,12 @@ func pair(made time.Time, ready, reason string, since time.Time) []any {
 
 func TestNext(t *testing.T) {
 	const after = 5 * time.Second
-	going := boat(nil, "")
+	going := objectWith(nil, "")
 	going.SetDeletionTimestamp(&metav1.Time{Time: noon})
 	broken := pair(noon, "False", creating, noon)
 	find(broken, "Ready")["lastTransitionTime"] = "yesterday"
 	// The field manager exists, but does not own the conditions.
-	taken := boat(pair(noon, "False", creating, noon.Add(-time.Minute)), manager)
+	taken := objectWith(pair(noon, "False", creating, noon.Add(-time.Minute)), manager)
 	fields := taken.GetManagedFields()
 	fields[1].FieldsV1 = metav1.NewFieldsV1(`{"f:status":{}}`)
 	taken.SetManagedFields(fields)
@@ -51,13 +51,13 @@ func TestNext(t *testing.T) {
 		want   []any
 		again  time.Duration
 	}{
-		"New":       {"A new object gets the condition Creating.", boat(nil, ""), pair(noon, "False", creating, noon), after},
-		"Empty":     {"An object with an empty list of conditions counts as new.", boat([]any{}, "anybody"), pair(noon, "False", creating, noon), after},
-		"Early":     {"An object is not ready before its time.", boat(pair(noon, "False", creating, noon.Add(-2*time.Second)), manager), nil, 3 * time.Second},
-		"Due":       {"An object becomes ready at its time.", boat(pair(noon.Add(-after), "False", creating, noon.Add(-after)), manager), pair(noon.Add(-after), "True", available, noon), 0},
-		"Broken":    {"An invalid time counts as elapsed.", boat(broken, manager), pair(noon, "True", available, noon), 0},
-		"Available": {"A ready object stays ready.", boat(pair(noon, "True", available, noon.Add(-time.Hour)), manager), nil, 0},
-		"Theirs":    {"Conditions of a manifest or a test are kept.", boat(pair(noon, "False", creating, noon.Add(-time.Hour)), "another"), nil, 0},
+		"New":       {"A new object gets the condition Creating.", objectWith(nil, ""), pair(noon, "False", creating, noon), after},
+		"Empty":     {"An object with an empty list of conditions counts as new.", objectWith([]any{}, "anybody"), pair(noon, "False", creating, noon), after},
+		"Early":     {"An object is not ready before its time.", objectWith(pair(noon, "False", creating, noon.Add(-2*time.Second)), manager), nil, 3 * time.Second},
+		"Due":       {"An object becomes ready at its time.", objectWith(pair(noon.Add(-after), "False", creating, noon.Add(-after)), manager), pair(noon.Add(-after), "True", available, noon), 0},
+		"Broken":    {"An invalid time counts as elapsed.", objectWith(broken, manager), pair(noon, "True", available, noon), 0},
+		"Available": {"A ready object stays ready.", objectWith(pair(noon, "True", available, noon.Add(-time.Hour)), manager), nil, 0},
+		"Theirs":    {"Conditions of a manifest or a test are kept.", objectWith(pair(noon, "False", creating, noon.Add(-time.Hour)), "another"), nil, 0},
 		"Taken":     {"Conditions that another client has taken over are kept.", taken, nil, 0},
 		"Going":     {"An object that is being deleted is left unchanged.", going, nil, 0},
 	}

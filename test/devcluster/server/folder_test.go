@@ -21,8 +21,8 @@ func TestClaim(t *testing.T) {
 		"Again":         {"A server can use its folder again.", true, used, ""},
 		"Theirs":        {"A folder with files of others is refused.", true, func(t *testing.T, dir string) { put(t, dir, theirs) }, "not empty"},
 		"TheirLock":     {"A folder with a file named lock is refused too.", true, func(t *testing.T, dir string) { put(t, dir, "lock") }, "not empty"},
-		"Lasting":       {"The folder of a permanent server is refused.", true, lasting, "not empty"},
-		"Held":          {"A folder that another server uses is refused.", true, held, "another devcluster"},
+		"Lasting":       {"The folder of a permanent server is refused.", true, claimAndLeave, "not empty"},
+		"Held":          {"A folder that another server uses is refused.", true, claimForTest, "another devcluster"},
 		"File":          {"A file is not a folder.", true, func(t *testing.T, dir string) { put(t, filepath.Dir(dir), filepath.Base(dir)) }, "cannot use the folder"},
 		"LastingTheirs": {"A permanent server can use any folder.", false, func(t *testing.T, dir string) { put(t, dir, theirs) }, ""},
 	}
@@ -68,20 +68,21 @@ func put(t *testing.T, dir, name string) {
 	}
 }
 
-// used creates the folder of a temporary server that has ended, lasting that of
-// a permanent server, and held that of a running temporary one.
+// used creates the folder of a temporary server that has ended,
+// claimAndLeave that of a permanent server, and claimForTest that of a running
+// temporary one.
 func used(t *testing.T, dir string) {
 	t.Helper()
 	claim(t, dir, true).Leave()
 	put(t, dir, "kubeconfig")
 }
 
-func lasting(t *testing.T, dir string) {
+func claimAndLeave(t *testing.T, dir string) {
 	t.Helper()
 	claim(t, dir, false).Leave()
 }
 
-func held(t *testing.T, dir string) {
+func claimForTest(t *testing.T, dir string) {
 	t.Helper()
 	t.Cleanup(claim(t, dir, true).Leave)
 }

@@ -211,7 +211,7 @@ func (r *round) check(task task) (again int) {
 	r.ask(http.MethodGet, "/api/scaffolder/v2/tasks/"+task.ID+"/events", nil, &events)
 	told := func(format string, args ...any) {
 		r.t.Helper()
-		r.t.Errorf("task %s, %s: %s\n%s", task.ID, task.Spec.Parameters.Name, fmt.Sprintf(format, args...), story(events))
+		r.t.Errorf("task %s, %s: %s\n%s", task.ID, task.Spec.Parameters.Name, fmt.Sprintf(format, args...), formatEvents(events))
 	}
 	if task.Status != "completed" {
 		told("status is %s, want completed", task.Status)
@@ -325,8 +325,8 @@ func (r *round) clean() {
 	})
 }
 
-// story returns the events of a task as text, one per line.
-func story(events []event) string {
+// formatEvents returns the events of a task as text, one per line.
+func formatEvents(events []event) string {
 	var b strings.Builder
 	for _, e := range events {
 		fmt.Fprintf(&b, "\t%d %s %s %s %s: %s\n", e.ID, e.CreatedAt.Format("15:04:05.000"), e.Type, e.Body.StepID, e.Body.Status, e.Body.Message)

@@ -204,7 +204,7 @@ func TestFiles(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			dir := plant(t, tc.files)
+			dir := writeFiles(t, tc.files)
 			r := New(Options{Config: config.Reading{Roots: []string{dir + "/r"}}, Rules: everything})
 			res, err := r.Read(t.Context(), Target{Type: TypeFile, Target: dir + "/" + tc.target, Static: tc.static})
 			if (err != nil) != tc.failed {

@@ -33,8 +33,8 @@ func leading(name string, targets ...string) string {
 		"\nspec:\n  targets: ['" + strings.Join(targets, "', '") + "']\n---\n"
 }
 
-// plant creates files below a new folder. "a -> b" is a link.
-func plant(t *testing.T, files map[string]string) string {
+// writeFiles creates files below a new folder. "a -> b" is a link.
+func writeFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -60,7 +60,7 @@ func TestLongMessages(t *testing.T) {
 		strings.Replace(component("a"), "name: a", "name: a\n  labels: { '"+long+"': x }", 1) +
 		strings.Replace(component("b"), "name: b", "name: b\n  tags: ['"+long+"']", 1) +
 		"'" + long + "': 1\n'" + long + "': 2\n"
-	dir := plant(t, map[string]string{"a.yaml": text})
+	dir := writeFiles(t, map[string]string{"a.yaml": text})
 	r := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything})
 	res, err := r.Read(t.Context(), Target{Type: TypeFile, Target: filepath.Join(dir, "a.yaml")})
 	if err != nil || len(res.Problems) < 4 {
@@ -100,7 +100,7 @@ func texts(ps []Problem, cut string) []string {
 }
 
 func TestSize(t *testing.T) {
-	dir := plant(t, map[string]string{"a.yaml": component("a"), "b.yaml": component("b") + strings.Repeat("# more\n", 100)})
+	dir := writeFiles(t, map[string]string{"a.yaml": component("a"), "b.yaml": component("b") + strings.Repeat("# more\n", 100)})
 	r := New(Options{Config: config.Reading{Roots: []string{dir}, MaxSize: 300}, Rules: everything})
 	res, err := r.Read(t.Context(), Target{Type: TypeFile, Target: dir + "/*.yaml"})
 	if err != nil {
@@ -120,7 +120,7 @@ func TestBounds(t *testing.T) {
 	for i := range maxDepth + 3 {
 		files[fmt.Sprintf("%d.yaml", i)] = leading(fmt.Sprintf("l%d", i), fmt.Sprintf("%d.yaml", i+1))
 	}
-	dir := plant(t, files)
+	dir := writeFiles(t, files)
 	r := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything})
 	res, err := r.Read(t.Context(), Target{Type: TypeFile, Target: dir + "/0.yaml"})
 	if err != nil || len(res.Problems) != 1 || !strings.Contains(res.Problems[0].Message, "more than 10 deep") {
@@ -146,7 +146,7 @@ func TestBounds(t *testing.T) {
 // location share the limit.
 func TestDocuments(t *testing.T) {
 	half := strings.Repeat("---\n", maxDocuments/2) + "--- ~\n"
-	dir := plant(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"1.yaml": component("a") + half, "2.yaml": half, "3.yaml": component("b"), "bad.yaml": strings.Repeat("a: b: c\n---\n", maxUnreadable+10) + component("c"),
 		"comments.yaml": strings.Repeat("#\n", 1_000_001),
 	})
@@ -176,7 +176,7 @@ func TestDocuments(t *testing.T) {
 }
 
 func TestAnnotations(t *testing.T) {
-	dir := plant(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"all.yaml": leading("l", "up.yaml"),
 		"up.yaml": "apiVersion: backstage.io/v1alpha1\nkind: System\nmetadata:\n  name: up\n  annotations:\n" +
 			"    portal.io/managed-by-location: url:http://elsewhere\n    own: mine\nspec: {owner: x}\n" +
@@ -201,7 +201,7 @@ func TestAnnotations(t *testing.T) {
 // TestUnsafeLinks checks that entities with links that a browser would execute
 // are refused, with the name of the field.
 func TestUnsafeLinks(t *testing.T) {
-	dir := plant(t, map[string]string{"a.yaml": "apiVersion: portal.io/v1alpha1\nkind: System\nmetadata:\n  name: a\n  links:\n  - url: 'JavaScript:alert(1)'\nspec: {owner: x}\n" +
+	dir := writeFiles(t, map[string]string{"a.yaml": "apiVersion: portal.io/v1alpha1\nkind: System\nmetadata:\n  name: a\n  links:\n  - url: 'JavaScript:alert(1)'\nspec: {owner: x}\n" +
 		"---\napiVersion: portal.io/v1alpha1\nkind: System\nmetadata: {name: b, links: [{url: 'https://example.com'}]}\nspec: {owner: x}\n"})
 	res, err := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything}).Read(t.Context(), Target{Type: TypeFile, Target: dir + "/a.yaml"})
 	if err != nil || !slices.Equal(names(res), []string{"system:default/b"}) || len(res.Problems) != 1 {
@@ -244,7 +244,7 @@ func TestUnchanged(t *testing.T) {
 		fmt.Fprint(w, component("u"))
 	}))
 	defer s.Close()
-	dir := plant(t, map[string]string{"all.yaml": leading("l", "sub/*.yaml") + "apiVersion: portal.io/v1alpha1\nkind: Location\n" +
+	dir := writeFiles(t, map[string]string{"all.yaml": leading("l", "sub/*.yaml") + "apiVersion: portal.io/v1alpha1\nkind: Location\n" +
 		"metadata: {name: far}\nspec: {type: url, target: '" + s.URL + "/x.yaml'}\n", "sub/a.yaml": component("a")})
 	r := New(Options{Config: reading(s.URL, dir), Rules: everything})
 	target := Target{Type: TypeFile, Target: dir + "/all.yaml"}
