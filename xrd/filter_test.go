@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/xrd/selector"
 )
 
 // read reads everything in text, which must be valid.
@@ -31,9 +33,9 @@ func define(t *testing.T, text string, origin Origin) *Definition {
 	return s.Definitions[0]
 }
 
-func selector(t *testing.T, s string) Selector {
+func labels(t *testing.T, s string) selector.Selector {
 	t.Helper()
-	out, err := ParseSelector(s)
+	out, err := selector.Parse(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +64,13 @@ func TestFilterAdmit(t *testing.T) {
 		want   string // why it is refused, empty if it is not
 	}{
 		"Nothing":        {"A filter that asks nothing chooses everything.", Filter{}, ""},
-		"Labels":         {"Labels are in the contract's words.", Filter{Labels: selector(t, "env=prod,example.dev/ingest=true")}, ""},
-		"LabelsUpstream": {"A selector may be in upstream words.", Filter{Labels: selector(t, "openportal.dev/ingest=true")}, ""},
-		"LabelsOther":    {"The value is named.", Filter{Labels: selector(t, "env in (dev,test)")}, `label "env" is "prod", which selector "env in (dev,test)" does not match`},
-		"LabelsAbsent":   {"So is a label that is missing.", Filter{Labels: selector(t, "env,tier=db")}, `label "tier" is missing, but selector "tier=db" requires it`},
-		"LabelsPresent":  {"And one that is there.", Filter{Labels: selector(t, "!env")}, `label "env" is "prod", which selector "!env" does not match`},
-		"Annotations":    {"Annotations are free text.", Filter{Annotations: annotation(t, "portal.io/owner=the db team")}, ""},
-		"AnnotationsNot": {"The value is named.", Filter{Annotations: annotation(t, "portal.io/owner=x")}, `annotation "portal.io/owner" is "the db team", which selector "portal.io/owner=x" does not match`},
+		"Labels":         {"Labels are in the contract's words.", Filter{Labels: labels(t, "env=prod,example.dev/ingest=true")}, ""},
+		"LabelsUpstream": {"A selector may be in upstream words.", Filter{Labels: labels(t, "openportal.dev/ingest=true")}, ""},
+		"LabelsOther":    {"The value is named.", Filter{Labels: labels(t, "env in (dev,test)")}, `label "env" is "prod", which selector "env in (dev,test)" does not match`},
+		"LabelsAbsent":   {"A missing label is named.", Filter{Labels: labels(t, "env,tier=db")}, `label "tier" is missing, but selector "tier=db" requires it`},
+		"LabelsPresent":  {"A label that must be absent is named.", Filter{Labels: labels(t, "!env")}, `label "env" is "prod", which selector "!env" does not match`},
+		"Annotations":    {"Annotations are free text.", Filter{Annotations: annotations(t, "portal.io/owner=the db team")}, ""},
+		"AnnotationsNot": {"The value is named.", Filter{Annotations: annotations(t, "portal.io/owner=x")}, `annotation "portal.io/owner" is "the db team", which selector "portal.io/owner=x" does not match`},
 		"Groups":         {"One of the groups.", Filter{Groups: []string{"a.io", "platform.io"}}, ""},
 		"GroupsNot":      {"None of the groups.", Filter{Groups: []string{"a.io", "b.io"}}, `group "platform.io" is none of ["a.io" "b.io"]`},
 		"Exclude":        {"A name is left out.", Filter{Exclude: []string{"xdatabases.platform.io"}}, `name "xdatabases.platform.io" is excluded`},
@@ -87,7 +89,7 @@ func TestFilterAdmit(t *testing.T) {
 		"APIOther":       {"Another group.", Filter{APIVersions: []string{"platform.io/v1"}}, `apiVersion "apiextensions.crossplane.io/v1" is not "platform.io/v1"`},
 		"Name":           {"A pattern matches anywhere.", Filter{Name: regexp.MustCompile("data.*io$")}, ""},
 		"NameNot":        {"Or nowhere.", Filter{Name: regexp.MustCompile("^data")}, `name "xdatabases.platform.io" does not match "^data"`},
-		"All":            {"Everything asked must hold.", Filter{Name: regexp.MustCompile("^x"), Groups: []string{"platform.io"}, Kinds: []string{"XRD"}, APIVersions: []string{"v1"}, Labels: selector(t, "env=dev")}, `label "env" is "prod", which selector "env=dev" does not match`},
+		"All":            {"Everything asked must hold.", Filter{Name: regexp.MustCompile("^x"), Groups: []string{"platform.io"}, Kinds: []string{"XRD"}, APIVersions: []string{"v1"}, Labels: labels(t, "env=dev")}, `label "env" is "prod", which selector "env=dev" does not match`},
 	}
 	d := define(t, database, Origin{})
 	for name, tc := range cases {
@@ -103,9 +105,9 @@ func TestFilterAdmit(t *testing.T) {
 	}
 }
 
-func annotation(t *testing.T, s string) Selector {
+func annotations(t *testing.T, s string) selector.Selector {
 	t.Helper()
-	out, err := ParseAnnotationSelector(s)
+	out, err := selector.ParseAnnotations(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,7 @@ func TestFilterAdmitObject(t *testing.T) {
 		composition, composite bool
 	}{
 		"Nothing":   {"A filter that asks nothing chooses everything.", Filter{}, true, true},
-		"Others":    {"Only kinds and versions speak of other objects.", Filter{Name: regexp.MustCompile("^no$"), Groups: []string{"no"}, Exclude: []string{"c", "x"}, Labels: selector(t, "no")}, true, true},
+		"Others":    {"Only kinds and versions speak of other objects.", Filter{Name: regexp.MustCompile("^no$"), Groups: []string{"no"}, Exclude: []string{"c", "x"}, Labels: labels(t, "no")}, true, true},
 		"Kind":      {"In any case.", Filter{Kinds: []string{"composition"}}, true, false},
 		"KindOther": {"Their own kind.", Filter{Kinds: []string{"XRD", "XDatabase"}}, false, true},
 		"Version":   {"With the group, in either vocabulary.", Filter{APIVersions: []string{"apiextensions.crossplane.io/v1"}}, true, false},

@@ -14,6 +14,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // TestNotAList checks a server whose lists are malformed: they are not taken as
@@ -150,7 +151,7 @@ func TestOneGroup(t *testing.T) {
 // that has both is read once.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
-	labels, err := xrd.ParseSelector("example.dev/ingest=true")
+	labels, err := selector.Parse("example.dev/ingest=true")
 	if err != nil {
 		t.Fatal(err)
 	}

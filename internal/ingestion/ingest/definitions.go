@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"example.dev/ingestor/xrd/selector"
+
 	"golang.org/x/sync/errgroup"
 
 	"example.dev/ingestor/document/tree"
@@ -204,12 +206,12 @@ func never(cluster.Item) string { return "" }
 func name(n *tree.Node) string { return n.Get("metadata", "name").Str() }
 
 // required returns the selector for the label that a definition must have.
-func (p *variant) required() xrd.Selector {
+func (p *variant) required() selector.Selector {
 	if p.Profile.RequiredLabel == "" {
-		return xrd.Selector{}
+		return selector.Selector{}
 	}
 	// The label is fixed by the contract, so parsing cannot fail.
-	s, _ := xrd.ParseSelector(p.Profile.RequiredLabel + "=true")
+	s, _ := selector.Parse(p.Profile.RequiredLabel + "=true")
 	return s
 }
 
