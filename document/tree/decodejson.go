@@ -13,12 +13,12 @@ import (
 // returns the values before an error together with the error, or all values together
 // with the error about a duplicate key. If verdict is false, doc is not JSON but may be
 // YAML.
-func decodeJSON(doc []byte, line, column int, limits Limits) (nodes []*Node, err *Error, verdict bool) {
+func decodeJSON(doc []byte, line, column int, limits docLimits) (nodes []*Node, err *Error, verdict bool) {
 	d := &jsonDecoder{dec: json.NewDecoder(bytes.NewReader(doc)), doc: doc, line: line, column: column - 1, limits: limits}
 	d.dec.UseNumber()
 	for {
 		n, err := d.next()
-		if errors.Is(err, io.EOF) || err == nil && len(nodes) > 0 && !limits.Budget.document(d.line) {
+		if errors.Is(err, io.EOF) || err == nil && len(nodes) > 0 && !limits.more(d.line) {
 			return nodes, d.duplicate, d.duplicate != nil
 		}
 		if err != nil {
@@ -35,7 +35,7 @@ func decodeJSON(doc []byte, line, column int, limits Limits) (nodes []*Node, err
 type jsonDecoder struct {
 	dec    *json.Decoder
 	doc    []byte
-	limits Limits
+	limits docLimits
 	// offset is the byte offset up to which lines and columns have been counted; line and
 	// column are that position, column from 0.
 	offset, line, column int
@@ -73,7 +73,7 @@ func (d *jsonDecoder) value(tok json.Token, depth int) (*Node, error) {
 	case string:
 		return &Node{Kind: String, Text: t, Pos: pos}, nil
 	case json.Number:
-		n, err := numberNode(t.String())
+		n, err := ParseNumber(t.String())
 		if err != nil {
 			return nil, &Error{Pos: pos, Msg: err.Error(), Hint: "quote it to make it a string"}
 		}
@@ -110,7 +110,7 @@ func (d *jsonDecoder) list(pos Pos, depth int) (*Node, error) {
 
 func (d *jsonDecoder) object(pos Pos, depth int) (*Node, error) {
 	n := &Node{Kind: Map, Pos: pos}
-	seen := keySet{}
+	seen := Index{}
 	for d.dec.More() {
 		tok, err := d.dec.Token()
 		if err != nil {
@@ -128,7 +128,7 @@ func (d *jsonDecoder) object(pos Pos, depth int) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i := seen.find(n, key); i >= 0 {
+		if i := seen.Find(n, key); i >= 0 {
 			if d.duplicate == nil {
 				d.duplicate = duplicateKey(key, keyPos, n.Fields[i].Pos)
 			}

@@ -15,7 +15,7 @@ import (
 // several only if its lines end with something other than a newline. Documents without
 // content are left out. A document with a duplicate key is among the nodes, and its
 // error is returned with them.
-func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error) {
+func decodeYAML(doc []byte, line int, limits docLimits) (nodes []*Node, err *Error) {
 	// The parser panics on some malformed input that it should reject.
 	defer func() {
 		if r := recover(); r != nil {
@@ -36,7 +36,7 @@ func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error)
 		if e != nil {
 			return nil, syntaxError(doc, line, e)
 		}
-		if !first && !limits.Budget.document(line) {
+		if !first && !limits.more(line) {
 			return nodes, duplicate
 		}
 		if len(root.Content) == 0 {
@@ -59,7 +59,7 @@ func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error)
 // converter converts the parser's nodes to tree nodes.
 type converter struct {
 	offset  int
-	limits  Limits
+	limits  docLimits
 	aliased int
 	done    map[*yaml.Node]*Node
 	sizes   map[*Node]int
@@ -129,7 +129,7 @@ func (c *converter) value(y *yaml.Node, depth int) (*Node, *Error) {
 func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
 	n := c.make.Map(len(y.Content) / 2)
 	n.Pos = c.pos(y)
-	seen := keySet{}
+	seen := Index{}
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		k, v := y.Content[i], y.Content[i+1]
@@ -148,7 +148,7 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		if i := seen.find(n, k.Value); i >= 0 {
+		if i := seen.Find(n, k.Value); i >= 0 {
 			if c.duplicate == nil {
 				c.duplicate = duplicateKey(k.Value, pos, n.Fields[i].Pos)
 			}
@@ -166,7 +166,7 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
 }
 
 // merge adds the entries of a "<<" value that n does not have itself.
-func (c *converter) merge(n *Node, seen *keySet, y *yaml.Node, depth int) *Error {
+func (c *converter) merge(n *Node, seen *Index, y *yaml.Node, depth int) *Error {
 	from, err := c.convert(y, depth+1)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (c *converter) merge(n *Node, seen *keySet, y *yaml.Node, depth int) *Error
 			return &Error{Pos: c.pos(y), Msg: "<< must be a map, or a list of maps", Hint: "quote << if it is meant as a plain key"}
 		}
 		for _, f := range s.Fields {
-			if seen.find(n, f.Key) < 0 {
+			if seen.Find(n, f.Key) < 0 {
 				n.Fields = append(n.Fields, f)
 			}
 		}
@@ -277,7 +277,7 @@ func (c *converter) boolean(y *yaml.Node, n *Node) (*Node, *Error) {
 // number converts n to a number in any YAML notation: 12, 0x1F, 1_000, 0o17, 1.50. An
 // integer keeps all its digits.
 func (c *converter) number(y *yaml.Node, n *Node) (*Node, *Error) {
-	if isDecimal(y.Value) {
+	if IsDecimal(y.Value) {
 		n.Kind = Int
 		return n, nil
 	}

@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -41,8 +42,7 @@ func (h *head) part(nodes []*Node, bad *Error, isList bool) {
 			list = &Node{Kind: List, Items: []*Node{n}, Pos: n.Pos}
 		}
 		if len(h.fields) > 0 {
-			whole := &Node{Kind: Map, Fields: append(h.fields[:len(h.fields):len(h.fields)], Field{Key: itemsKey, Value: list, Pos: list.Pos}), Pos: list.Pos}
-			list = whole
+			list = &Node{Kind: Map, Fields: append(slices.Clip(h.fields), Field{Key: itemsKey, Value: list, Pos: list.Pos}), Pos: list.Pos}
 		}
 		nodes[i] = list
 	}
@@ -103,7 +103,7 @@ func (h *head) readJSON(text []byte) (begin int, ok bool) {
 		i = colon + 1 + blanks(text[colon+1:])
 		if string(text[key+1:colon]) == itemsKey+`"` && i < len(text) && text[i] == '[' && beginsObject(text[i+1:]) {
 			before := append(bytes.TrimSuffix(bytes.TrimSpace(bytes.Clone(text[:from])), []byte(",")), '}')
-			nodes, bad, _ := decodeJSON(before, 1, 1, h.limits)
+			nodes, bad, _ := decodeJSON(before, 1, 1, h.limits.document())
 			if bad != nil || len(nodes) != 1 {
 				return 0, false
 			}
@@ -299,7 +299,7 @@ func (p *jsonParts) flush() {
 		p.tooBig(p.itemLine, p.itemColumn)
 		return
 	}
-	nodes, bad, _ := decodeJSON(p.item, p.itemLine, p.itemColumn, p.limits)
+	nodes, bad, _ := decodeJSON(p.item, p.itemLine, p.itemColumn, p.limits.document())
 	p.part(nodes, bad, false)
 }
 

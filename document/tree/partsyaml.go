@@ -36,7 +36,7 @@ func (h *head) readYAML(doc []byte, line int) (parts, []byte) {
 			// The items key is not followed by items.
 			return nil, nil
 		case indent == 0 && isItemsKey(word):
-			nodes, bad := decodeYAML(bytes.Clone(doc[:at]), 1, h.limits)
+			nodes, bad := decodeYAML(bytes.Clone(doc[:at]), 1, h.limits.document())
 			if bad != nil || len(nodes) > 1 || len(nodes) == 1 && !nodes[0].IsMap() {
 				return nil, nil
 			}
@@ -123,7 +123,7 @@ func (p *yamlParts) flush() {
 	case large:
 		p.tooBig(line, p.indent+1)
 	case len(item) > 0:
-		nodes, bad := decodeYAML(item, line, p.limits)
+		nodes, bad := decodeYAML(item, line, p.limits.document())
 		p.part(nodes, bad, true)
 	}
 }

@@ -136,16 +136,6 @@ func syntaxHint(msg string, text []byte) string {
 	return "check the YAML at this line"
 }
 
-// meantAsJSON reports whether text, which begins with a bracket, was meant as JSON: the
-// bracket is followed by a quote, or by an object in a list.
-func meantAsJSON(text []byte) bool {
-	rest := bytes.TrimLeft(text[1:], " \t\r\n")
-	if len(rest) == 0 {
-		return true
-	}
-	return rest[0] == '"' || text[0] == '[' && rest[0] == '{'
-}
-
 func duplicateKey(key string, pos, first Pos) *Error {
 	return &Error{
 		Pos:  pos,
@@ -155,7 +145,7 @@ func duplicateKey(key string, pos, first Pos) *Error {
 	}
 }
 
-func tooDeep(pos Pos, limits Limits) *Error {
+func tooDeep(pos Pos, limits docLimits) *Error {
 	return &Error{
 		Pos:  pos,
 		Msg:  fmt.Sprintf("maps and lists are nested more than %d levels deep", limits.Depth),

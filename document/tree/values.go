@@ -8,11 +8,11 @@ import (
 
 // hasTooMany reports whether YAML may have more values than allowed. The parser cannot
 // be used for that: by then it has allocated them all, some hundred bytes each.
-func hasTooMany(doc []byte, limits Limits) bool {
+func hasTooMany(doc []byte, limits docLimits) bool {
 	return len(doc) > limits.Values && marks(doc) > limits.Values && mostValues(doc) > limits.Values
 }
 
-func tooMany(pos Pos, limits Limits) *Error {
+func tooMany(pos Pos, limits docLimits) *Error {
 	return &Error{
 		Pos:  pos,
 		Msg:  fmt.Sprintf("document has more than %d values", limits.Values),

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +12,10 @@ import (
 // Wire parses machine-generated JSON: many objects at once, for which no positions are
 // needed. It is several times as fast as Decode, and its nodes have no positions.
 type Wire struct {
-	// Limits limit each value; Aliased and Budget are not used.
-	Limits Limits
+	// Bytes, Depth and Values limit each value: its size, how deep its maps and lists are
+	// nested, and the number of values in it. Zero means 16 MiB, 100 and
+	// 1,000,000.
+	Bytes, Depth, Values int
 	// Omit lists the parts of an object's metadata to skip. Each is a path of keys; a list
 	// on the path means each of its items.
 	Omit [][]string
@@ -26,7 +29,7 @@ func (w Wire) Decode(data []byte) (*Node, error) { return w.DecodeText(string(da
 
 // DecodeText is Decode for a string, whose memory the nodes share.
 func (w Wire) DecodeText(data string) (*Node, error) {
-	if most := w.Limits.withDefaults().Bytes; len(data) > most {
+	if most := cmp.Or(w.Bytes, 16<<20); len(data) > most {
 		return nil, fmt.Errorf("document is larger than %s", size(most))
 	}
 	p := w.parser(data)
@@ -44,17 +47,16 @@ func (w Wire) parser(s string) *wire {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	return &wire{s: s, limits: w.Limits.withDefaults(), omit: w.Omit}
+	return &wire{s: s, depth: cmp.Or(w.Depth, 100), most: cmp.Or(w.Values, 1_000_000), omit: w.Omit}
 }
 
 // wire is the state of a Wire parser.
 type wire struct {
-	s      string
-	i      int
-	limits Limits
-	omit   [][]string
-	// values counts the values read.
-	values int
+	s    string
+	i    int
+	omit [][]string
+	// depth and most are the limits of depth and values; values counts the values read.
+	depth, most, values int
 	// cuts are the ranges of an item to omit.
 	cuts  [][2]int
 	maker Maker
@@ -91,13 +93,13 @@ func (p *wire) value(depth int, omit [][]string) (*Node, error) {
 	if p.space(); p.i == len(p.s) {
 		return nil, p.bad()
 	}
-	if p.values++; p.values > p.limits.Values {
-		return nil, fmt.Errorf("document has more than %d values", p.limits.Values)
+	if p.values++; p.values > p.most {
+		return nil, fmt.Errorf("document has more than %d values", p.most)
 	}
 	switch c := p.s[p.i]; c {
 	case '{', '[':
-		if depth > p.limits.Depth {
-			return nil, fmt.Errorf("maps and lists are nested more than %d levels deep", p.limits.Depth)
+		if depth > p.depth {
+			return nil, fmt.Errorf("maps and lists are nested more than %d levels deep", p.depth)
 		}
 		if c == '[' {
 			return p.list(depth, omit)
@@ -157,10 +159,10 @@ func (p *wire) object(field func(key string) (*Node, error)) (*Node, error) {
 		}
 	}
 	n := p.maker.Map(len(p.fields) - from)
-	var seen keySet
+	var seen Index
 	for _, f := range p.fields[from:] {
 		// Of a duplicate key the last value counts, as in a cluster.
-		if i := seen.find(n, f.Key); i >= 0 {
+		if i := seen.Find(n, f.Key); i >= 0 {
 			n.Fields[i].Value = f.Value
 			continue
 		}
@@ -303,7 +305,7 @@ func (p *wire) scalar() (*Node, error) {
 	case "true", "false":
 		n.Kind, n.Text = Bool, word
 	default:
-		number, err := numberNode(word)
+		number, err := ParseNumber(word)
 		if err != nil || !json.Valid([]byte(word)) {
 			p.i = from
 			return nil, p.bad()

@@ -24,7 +24,7 @@ func TestWire(t *testing.T) {
 		"Omit":    {reason: "a part of the metadata is passed over, one of that name elsewhere is not", in: `{"metadata":{"name":"x","noise":[{"a":"]}"}],"labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`, wire: Wire{Omit: [][]string{{"noise"}}}, want: `{"metadata":{"name":"x","labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`},
 		"OmitDeep": {reason: "so is a part within one, in each item of a list", in: `{"metadata":{"noise":{"a":1},"by":[{"noise":{"b":"]}"},"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"long":"l","short":"s"},"long":3}}`,
 			wire: Wire{Omit: [][]string{{"by", "noise"}, {"notes", "long"}, {"notes", "none"}}}, want: `{"metadata":{"noise":{"a":1},"by":[{"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"short":"s"},"long":3}}`},
-		"Depth":     {reason: "depth is bounded", in: `[[[1]]]`, wire: Wire{Limits: Limits{Depth: 2}}, bad: "nested more than 2 levels deep"},
+		"Depth":     {reason: "depth is bounded", in: `[[[1]]]`, wire: Wire{Depth: 2}, bad: "nested more than 2 levels deep"},
 		"CutOff":    {reason: "what ends early is not complete", in: `{"a":[1,2`, bad: "unexpected end after 9 bytes"},
 		"CutString": {reason: "in a string too", in: `{"a":"b\`, bad: "unexpected end after"},
 		"Nothing":   {reason: "nothing is no value", in: ``, bad: "unexpected end after 0 bytes"},
@@ -56,8 +56,7 @@ func TestWire(t *testing.T) {
 }
 
 func TestWireList(t *testing.T) {
-	read := func(in string, limits Limits) (got []string, rest string, err error) {
-		w := Wire{Limits: limits}
+	read := func(in string, w Wire) (got []string, rest string, err error) {
 		n, err := w.List([]byte(in), func(raw string) {
 			item, err := w.DecodeText(raw)
 			if err != nil {
@@ -68,7 +67,7 @@ func TestWireList(t *testing.T) {
 		})
 		return got, string(AppendJSON(nil, n, "")), err
 	}
-	got, rest, err := read(`{"kind":"XList","items":[{"a":1}, {"b":[[[2]]]},{"c":"loooooooooooooooooong"},{"d":4}],"metadata":{"continue":"x"}}`, Limits{Depth: 3, Bytes: 20})
+	got, rest, err := read(`{"kind":"XList","items":[{"a":1}, {"b":[[[2]]]},{"c":"loooooooooooooooooong"},{"d":4}],"metadata":{"continue":"x"}}`, Wire{Depth: 3, Bytes: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +78,7 @@ func TestWireList(t *testing.T) {
 	if want := `{"kind":"XList","metadata":{"continue":"x"}}`; rest != want {
 		t.Errorf("rest is %s, want %s", rest, want)
 	}
-	got, _, err = read(`{"items":[{"a":1},{"b":`, Limits{})
+	got, _, err = read(`{"items":[{"a":1},{"b":`, Wire{})
 	if err == nil || len(got) != 1 {
 		t.Errorf("list that is cut off returned %q, %v; want the items before the cut and an error", got, err)
 	}
@@ -106,7 +105,7 @@ func TestWireList(t *testing.T) {
 		t.Error("list that ends within an omitted part was accepted, want an error")
 	}
 	for _, in := range []string{`{"items":null}`, `{"items":[]}`, `{}`} {
-		if got, _, err := read(in, Limits{}); err != nil || len(got) > 0 {
+		if got, _, err := read(in, Wire{}); err != nil || len(got) > 0 {
 			t.Errorf("%s gives %q, %v", in, got, err)
 		}
 	}

@@ -274,7 +274,7 @@ func (s *Spool) each(yield func(line int, n *tree.Node) bool) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxEntry)
 	for i := 0; lines.Scan(); i++ {
-		n, err := tree.Wire{Limits: tree.Limits{Bytes: maxEntry}}.Decode(lines.Bytes())
+		n, err := tree.Wire{Bytes: maxEntry}.Decode(lines.Bytes())
 		if err != nil {
 			return fmt.Errorf("cannot read a temporary file: %w", err)
 		}

@@ -243,7 +243,7 @@ func (d *pushDecoder) lines() error {
 				return rest.TooLarge("cannot read the body: more than %d empty lines; remove them", maxBlank)
 			}
 		} else {
-			n, err := tree.Wire{Limits: tree.Limits{Bytes: maxEntry}}.Decode(text)
+			n, err := tree.Wire{Bytes: maxEntry}.Decode(text)
 			if err != nil {
 				return unreadable(number, err.Error())
 			}

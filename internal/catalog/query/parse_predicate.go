@@ -17,7 +17,7 @@ func ParsePredicate(query []byte) (filter.Filter, error) {
 	if len(query) == 0 || string(query) == "null" {
 		return filter.Filter{}, nil
 	}
-	n, err := tree.Wire{Limits: tree.Limits{Depth: 4 * maxNesting}}.Decode(query)
+	n, err := tree.Wire{Depth: 4 * maxNesting}.Decode(query)
 	if err != nil {
 		return filter.Filter{}, rest.Input("Invalid query: %s", err)
 	}
