@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
@@ -150,7 +151,7 @@ func number64(n *tree.Node) int64 {
 
 // parsed parses one of the schemas below.
 func parsed(text string) *tree.Node {
-	docs, _ := tree.DecodeBytes([]byte(text))
+	docs, _ := parser.DecodeBytes([]byte(text))
 	return docs[0]
 }
 

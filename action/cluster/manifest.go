@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -82,7 +83,7 @@ func documents(manifest *tree.Node) ([]*document, error) {
 func objects(n *tree.Node, to []*tree.Node) ([]*tree.Node, error) {
 	switch {
 	case n.IsString():
-		docs, errs := tree.DecodeBytes([]byte(n.Str()))
+		docs, errs := parser.DecodeBytes([]byte(n.Str()))
 		if len(errs) > 0 {
 			return nil, wrong(errs[0].Hint, "cannot read the manifest: %w", errs[0])
 		}

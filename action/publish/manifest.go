@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -32,7 +33,7 @@ func documents(n *tree.Node) ([]document, error) {
 		case n.IsNull():
 			return nil
 		case n.IsString():
-			docs, errs := tree.DecodeBytes([]byte(n.Text))
+			docs, errs := parser.DecodeBytes([]byte(n.Text))
 			for _, e := range errs {
 				if !e.Kept {
 					return wrong(e.Hint, "cannot read the manifest: %w", e)
@@ -143,7 +144,7 @@ func (d document) put(read func(string) ([]byte, error), in *input, made map[str
 		return err
 	}
 	if err == nil {
-		docs, _ := tree.DecodeBytes(old)
+		docs, _ := parser.DecodeBytes(old)
 		var is document
 		if len(docs) == 1 {
 			is, _ = newDocument(docs[0])

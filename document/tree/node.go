@@ -1,6 +1,6 @@
 // Package tree represents documents as values: ordered maps, lists and scalars, each
-// with its position. It parses YAML and JSON within limits and writes both
-// deterministically.
+// with its position. It writes them as YAML and JSON deterministically; package parser
+// reads both.
 //
 // A decoded Node may be shared by several documents (anchors, parts of a schema that are
 // passed through). Treat nodes you did not make as read-only, and Clone before you

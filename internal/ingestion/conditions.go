@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
@@ -54,7 +54,7 @@ func (in *Ingestion) composite(ctx context.Context, ref string) (ingest.Composit
 	if !ingest.Provides(provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
 		return ingest.Composite{}, db.ErrNotFound
 	}
-	n, err := tree.Wire{}.Decode(entity)
+	n, err := wire.Decoder{}.Decode(entity)
 	if err != nil {
 		return ingest.Composite{}, err
 	}

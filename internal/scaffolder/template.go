@@ -9,6 +9,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/db"
@@ -46,7 +47,7 @@ func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error
 	if err != nil {
 		return found{}, err
 	}
-	n, err := tree.Wire{}.Decode(e.JSON)
+	n, err := wire.Decoder{}.Decode(e.JSON)
 	if err != nil {
 		return found{}, err
 	}

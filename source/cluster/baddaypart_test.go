@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
@@ -121,7 +122,7 @@ func TestForbiddenPart(t *testing.T) {
 				t.Errorf("%s\nmissing (-want +got):\n%s", tc.reason, diff)
 			}
 			said.keeps(t, err)
-			docs, bad := tree.DecodeBytes([]byte(e.Missing.YAML()))
+			docs, bad := parser.DecodeBytes([]byte(e.Missing.YAML()))
 			if len(docs) != 1 || len(bad) > 0 {
 				t.Fatalf("%s\nrule is not YAML: %v\n%s", tc.reason, bad, e.Missing.YAML())
 			}

@@ -9,7 +9,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 )
 
 // indexed returns the index of a document, "key=value" or "key=value (original)".
@@ -173,7 +175,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte(`{"kind":"C","metadata":{"name":"n","tags":["A","a"]},"spec":{"x":[1,null,{"y":"z"}]}}`))
 	f.Add([]byte("metadata: {name: x}\nspec: {\"\\0\": [\"\\0\", {}]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		nodes, _ := tree.DecodeBytes(data)
+		nodes, _ := parser.DecodeBytes(data)
 		for _, n := range nodes {
 			if !n.IsMap() {
 				continue
@@ -202,7 +204,7 @@ func FuzzIndex(f *testing.F) {
 			s := b.serve(someUID, 0)
 			first := s.finish([]link{{"a", "b"}})
 			second := s.finish([]link{{"a", "b"}})
-			body, err := tree.Wire{}.Decode(s.body)
+			body, err := wire.Decoder{}.Decode(s.body)
 			if err != nil {
 				t.Fatalf("body cannot be decoded: %v: %s", err, s.body)
 			}

@@ -11,7 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/db"
@@ -20,7 +20,7 @@ import (
 // document reads a document from YAML or JSON.
 func document(tb testing.TB, text string) Document {
 	tb.Helper()
-	nodes, errs := tree.DecodeBytes([]byte(text))
+	nodes, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 {
 		tb.Fatal(errs[0])
 	}

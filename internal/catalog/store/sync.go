@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
 )
@@ -202,7 +203,7 @@ func (d Document) node() (*tree.Node, error) {
 			return nil, err
 		}
 	}
-	return tree.Wire{}.Decode(text)
+	return wire.Decoder{}.Decode(text)
 }
 
 // prepared returns the document as Prepared, and prepares it if necessary.

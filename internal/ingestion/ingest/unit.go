@@ -16,6 +16,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/ingestion/mirror"
@@ -349,7 +350,7 @@ func (s *unitBatch) fingerprint(unit string, objects []mirror.Object, stale stri
 }
 
 // decode decodes the body of an object.
-func decode(o *mirror.Object) (*tree.Node, error) { return tree.Wire{}.Decode(o.Body) }
+func decode(o *mirror.Object) (*tree.Node, error) { return wire.Decoder{}.Decode(o.Body) }
 
 // Restore restores the entities of a provider, if it belongs to the service.
 func (in *Ingest) Restore(ctx context.Context, provider string) error {

@@ -1,14 +1,18 @@
-package tree
+// Package syntax parses the text of a single document, YAML or JSON, into a tree with
+// positions. Package parser uses it for each document of a stream.
+package syntax
 
 import (
 	"bytes"
 	"fmt"
 	"math"
+
+	"example.dev/ingestor/document/tree"
 )
 
-// Error describes why a document cannot be read: where, why, and how to fix it.
+// docError describes why a document cannot be read: where, why, and how to fix it.
 type Error struct {
-	Pos  Pos
+	Pos  tree.Pos
 	Msg  string
 	Hint string
 	// Kept is true if the document was read anyway: of a duplicate key, the last value
@@ -22,7 +26,7 @@ func (e *Error) Error() string {
 }
 
 // docLimits limit what is accepted in a document.
-type docLimits struct {
+type Limits struct {
 	// Depth is the maximum nesting depth of maps and lists.
 	Depth int
 	// Aliased is how many values aliases may add; a long text counts as several.
@@ -34,17 +38,17 @@ type docLimits struct {
 	More func(line int) bool
 }
 
-func (l docLimits) more(line int) bool { return l.More == nil || l.More(line) }
+func (l Limits) more(line int) bool { return l.More == nil || l.More(line) }
 
 // decodeDocument parses a document that begins on a line, and calls yield for each value
 // in it and for its error. It returns false once yield does. It may change doc.
-func decodeDocument(doc []byte, line int, limits docLimits, yield func(*Node, *Error) bool) bool {
+func Document(doc []byte, line int, limits Limits, yield func(*tree.Node, *Error) bool) bool {
 	text := bytes.TrimLeft(doc, " \t\r\n")
 	if len(text) == 0 || isEmpty(doc) {
 		return true
 	}
 	allowVersion(doc)
-	if isMarker(text, "---") {
+	if IsMarker(text, "---") {
 		// JSON stays JSON after a marker, and YAML does not change without it.
 		if rest := bytes.TrimLeft(text[3:], " \t\r\n"); len(rest) > 0 && (rest[0] == '{' || rest[0] == '[') {
 			copy(text, "   ")
@@ -52,26 +56,26 @@ func decodeDocument(doc []byte, line int, limits docLimits, yield func(*Node, *E
 		}
 	}
 	if text[0] != '{' && text[0] != '[' {
-		nodes, err := decodeYAML(doc, line, limits)
-		return yieldAll(nodes, err, yield)
+		nodes, err := YAML(doc, line, limits)
+		return YieldAll(nodes, err, yield)
 	}
 	// A limit or a duplicate key is final. Any other error may be due to YAML flow style,
 	// which only looks like JSON.
-	values, bad, verdict := decodeJSON(doc, line, 1, limits)
+	values, bad, verdict := JSON(doc, line, 1, limits)
 	if bad == nil || verdict {
-		return yieldAll(values, bad, yield)
+		return YieldAll(values, bad, yield)
 	}
-	nodes, err := decodeYAML(doc, line, limits)
+	nodes, err := YAML(doc, line, limits)
 	if err != nil && meantAsJSON(text) {
-		return yieldAll(values, bad, yield)
+		return YieldAll(values, bad, yield)
 	}
-	return yieldAll(nodes, err, yield)
+	return YieldAll(nodes, err, yield)
 }
 
 // yieldAll yields the nodes that are not null, then the error if there is one.
-func yieldAll(nodes []*Node, err *Error, yield func(*Node, *Error) bool) bool {
+func YieldAll(nodes []*tree.Node, err *Error, yield func(*tree.Node, *Error) bool) bool {
 	for _, n := range nodes {
-		if n.Kind != Null && !yield(n, nil) {
+		if n.Kind != tree.Null && !yield(n, nil) {
 			return false
 		}
 	}
@@ -94,7 +98,7 @@ func meantAsJSON(text []byte) bool {
 func isEmpty(doc []byte) bool {
 	null := false
 	for line := range bytes.Lines(doc) {
-		if isMarker(line, "---") {
+		if IsMarker(line, "---") {
 			line = line[3:]
 		}
 		switch line = bytes.Trim(line, " \r\n"); {
@@ -136,7 +140,7 @@ func allowVersion(doc []byte) {
 // isMarker reports whether line is the document marker, alone or followed by white
 // space. YAML does not allow it anywhere else at the start of a line, not even inside
 // quotes.
-func isMarker(line []byte, marker string) bool {
+func IsMarker(line []byte, marker string) bool {
 	if !bytes.HasPrefix(line, []byte(marker)) {
 		return false
 	}
@@ -145,12 +149,12 @@ func isMarker(line []byte, marker string) bool {
 }
 
 // place returns a Pos. Lines and columns are clamped to the range of int32.
-func place(line, column int) Pos {
-	return Pos{Line: int32(min(line, math.MaxInt32)), Column: int32(min(column, math.MaxInt32))}
+func Place(line, column int) tree.Pos {
+	return tree.Pos{Line: int32(min(line, math.MaxInt32)), Column: int32(min(column, math.MaxInt32))}
 }
 
 // size returns a number of bytes for messages.
-func size(bytes int) string {
+func Size(bytes int) string {
 	if bytes%(1<<20) == 0 {
 		return fmt.Sprintf("%d MiB", bytes>>20)
 	}

@@ -1,4 +1,4 @@
-package tree
+package wire
 
 import (
 	"encoding/json"
@@ -7,13 +7,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/document/parser"
+	"example.dev/ingestor/document/tree"
 )
 
 func TestWire(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		in     string
-		wire   Wire
+		wire   Decoder
 		// want is the value written again, or a part of the error.
 		want, bad string
 	}{
@@ -21,10 +24,10 @@ func TestWire(t *testing.T) {
 		"Empty":   {reason: "empty maps and lists are values", in: `{"a":{},"b":[],"c":""}`, want: `{"a":{},"b":[],"c":""}`},
 		"Escapes": {reason: "a string may hold anything", in: `{"\u00e4\n":"\"\\\ud83d\ude00"}`, want: `{"ä\n":"\"\\😀"}`},
 		"Twice":   {reason: "the last of two counts", in: `{"a":1,"b":2,"a":3}`, want: `{"a":3,"b":2}`},
-		"Omit":    {reason: "a part of the metadata is passed over, one of that name elsewhere is not", in: `{"metadata":{"name":"x","noise":[{"a":"]}"}],"labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`, wire: Wire{Omit: [][]string{{"noise"}}}, want: `{"metadata":{"name":"x","labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`},
+		"Omit":    {reason: "a part of the metadata is passed over, one of that name elsewhere is not", in: `{"metadata":{"name":"x","noise":[{"a":"]}"}],"labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`, wire: Decoder{Omit: [][]string{{"noise"}}}, want: `{"metadata":{"name":"x","labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`},
 		"OmitDeep": {reason: "so is a part within one, in each item of a list", in: `{"metadata":{"noise":{"a":1},"by":[{"noise":{"b":"]}"},"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"long":"l","short":"s"},"long":3}}`,
-			wire: Wire{Omit: [][]string{{"by", "noise"}, {"notes", "long"}, {"notes", "none"}}}, want: `{"metadata":{"noise":{"a":1},"by":[{"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"short":"s"},"long":3}}`},
-		"Depth":     {reason: "depth is bounded", in: `[[[1]]]`, wire: Wire{Depth: 2}, bad: "nested more than 2 levels deep"},
+			wire: Decoder{Omit: [][]string{{"by", "noise"}, {"notes", "long"}, {"notes", "none"}}}, want: `{"metadata":{"noise":{"a":1},"by":[{"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"short":"s"},"long":3}}`},
+		"Depth":     {reason: "depth is bounded", in: `[[[1]]]`, wire: Decoder{Depth: 2}, bad: "nested more than 2 levels deep"},
 		"CutOff":    {reason: "what ends early is not complete", in: `{"a":[1,2`, bad: "unexpected end after 9 bytes"},
 		"CutString": {reason: "in a string too", in: `{"a":"b\`, bad: "unexpected end after"},
 		"Nothing":   {reason: "nothing is no value", in: ``, bad: "unexpected end after 0 bytes"},
@@ -41,14 +44,14 @@ func TestWire(t *testing.T) {
 			n, err := tc.wire.Decode([]byte(tc.in))
 			if tc.bad != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.bad) {
-					t.Fatalf("%s\ngot %s, error %v, want an error with %q", tc.reason, AppendJSON(nil, n, ""), err, tc.bad)
+					t.Fatalf("%s\ngot %s, error %v, want an error with %q", tc.reason, tree.AppendJSON(nil, n, ""), err, tc.bad)
 				}
 				return
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, string(AppendJSON(nil, n, ""))); diff != "" {
+			if diff := cmp.Diff(tc.want, string(tree.AppendJSON(nil, n, ""))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
@@ -56,18 +59,18 @@ func TestWire(t *testing.T) {
 }
 
 func TestWireList(t *testing.T) {
-	read := func(in string, w Wire) (got []string, rest string, err error) {
+	read := func(in string, w Decoder) (got []string, rest string, err error) {
 		n, err := w.List([]byte(in), func(raw string) {
 			item, err := w.DecodeText(raw)
 			if err != nil {
 				got = append(got, "bad: "+err.Error())
 				return
 			}
-			got = append(got, string(AppendJSON(nil, item, "")))
+			got = append(got, string(tree.AppendJSON(nil, item, "")))
 		})
-		return got, string(AppendJSON(nil, n, "")), err
+		return got, string(tree.AppendJSON(nil, n, "")), err
 	}
-	got, rest, err := read(`{"kind":"XList","items":[{"a":1}, {"b":[[[2]]]},{"c":"loooooooooooooooooong"},{"d":4}],"metadata":{"continue":"x"}}`, Wire{Depth: 3, Bytes: 20})
+	got, rest, err := read(`{"kind":"XList","items":[{"a":1}, {"b":[[[2]]]},{"c":"loooooooooooooooooong"},{"d":4}],"metadata":{"continue":"x"}}`, Decoder{Depth: 3, Bytes: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +81,12 @@ func TestWireList(t *testing.T) {
 	if want := `{"kind":"XList","metadata":{"continue":"x"}}`; rest != want {
 		t.Errorf("rest is %s, want %s", rest, want)
 	}
-	got, _, err = read(`{"items":[{"a":1},{"b":`, Wire{})
+	got, _, err = read(`{"items":[{"a":1},{"b":`, Decoder{})
 	if err == nil || len(got) != 1 {
 		t.Errorf("list that is cut off returned %q, %v; want the items before the cut and an error", got, err)
 	}
 	var items []string
-	if _, err := (Wire{Omit: [][]string{{"noise"}}}).List([]byte(`{"items":[{"metadata":{"a":1,"noise":[{"b":"]}"}],"name":"x"},"spec":{"noise":2}},7,{"metadata":"noise"},{"metadata":{}}]}`), func(raw string) {
+	if _, err := (Decoder{Omit: [][]string{{"noise"}}}).List([]byte(`{"items":[{"metadata":{"a":1,"noise":[{"b":"]}"}],"name":"x"},"spec":{"noise":2}},7,{"metadata":"noise"},{"metadata":{}}]}`), func(raw string) {
 		items = append(items, raw)
 	}); err != nil {
 		t.Fatal(err)
@@ -92,7 +95,7 @@ func TestWireList(t *testing.T) {
 		t.Errorf("items with omitted fields (-want +got):\n%s", diff)
 	}
 	items = nil
-	deep := Wire{Omit: [][]string{{"by", "noise"}, {"notes", "long"}}}
+	deep := Decoder{Omit: [][]string{{"by", "noise"}, {"notes", "long"}}}
 	if _, err := deep.List([]byte(`{"items":[{"metadata":{"by":[{"noise":{"b":"]}"},"time":"t"},7,{"noise" : 1}],"notes":{"long":"l","short":"s"},"noise":2}},{"metadata":{"by":[[{"noise":3}]]}}]}`), func(raw string) {
 		items = append(items, raw)
 	}); err != nil {
@@ -105,30 +108,30 @@ func TestWireList(t *testing.T) {
 		t.Error("list that ends within an omitted part was accepted, want an error")
 	}
 	for _, in := range []string{`{"items":null}`, `{"items":[]}`, `{}`} {
-		if got, _, err := read(in, Wire{}); err != nil || len(got) > 0 {
+		if got, _, err := read(in, Decoder{}); err != nil || len(got) > 0 {
 			t.Errorf("%s gives %q, %v", in, got, err)
 		}
 	}
 }
 
-// FuzzWire compares Wire with Decode, which is slower and has positions.
+// FuzzWire compares Decode with parser.Decode, which is slower and has positions.
 func FuzzWire(f *testing.F) {
 	f.Add(`{"a":[1,2.50,"x\u0041",null,true],"metadata":{"b":{}}}`)
 	f.Add(`[1e400, -0, 0.1]`)
 	f.Fuzz(func(t *testing.T, in string) {
-		n, err := Wire{}.Decode([]byte(in))
+		n, err := Decoder{}.Decode([]byte(in))
 		if (err == nil) != json.Valid([]byte(strings.ToValidUTF8(in, "\uFFFD"))) && !strings.Contains(in, "e") && !strings.Contains(in, "E") && len(in) < 90 {
 			t.Fatalf("error %v for %q", err, in)
 		}
 		if err != nil {
 			return
 		}
-		docs, bad := DecodeBytes([]byte(in))
+		docs, bad := parser.DecodeBytes([]byte(in))
 		if len(docs) != 1 || len(bad) > 0 {
 			return
 		}
 		if !docs[0].Equal(n) {
-			t.Errorf("Wire %s\nDecode %s", AppendJSON(nil, n, ""), AppendJSON(nil, docs[0], ""))
+			t.Errorf("wire %s\nparser %s", tree.AppendJSON(nil, n, ""), tree.AppendJSON(nil, docs[0], ""))
 		}
 	})
 }
@@ -145,7 +148,7 @@ func BenchmarkWire(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := (Wire{}).Decode(data); err != nil {
+			if _, err := (Decoder{}).Decode(data); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -154,7 +157,7 @@ func BenchmarkWire(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, bad := DecodeBytes(data); bad != nil {
+			if _, bad := parser.DecodeBytes(data); bad != nil {
 				b.Fatal(bad)
 			}
 		}

@@ -1,4 +1,6 @@
-package tree
+// Package parser reads streams of YAML and JSON documents within limits, and records the
+// position of each value. A document that cannot be read does not affect the others.
+package parser
 
 import (
 	"bufio"
@@ -7,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"example.dev/ingestor/document/syntax"
+	"example.dev/ingestor/document/tree"
 )
 
 // Limits limit what decoding accepts. A zero field means its default.
@@ -31,8 +36,8 @@ type Limits struct {
 }
 
 // document returns the limits for one document.
-func (l Limits) document() docLimits {
-	return docLimits{Depth: l.Depth, Aliased: l.Aliased, Values: l.Values, More: l.Budget.document}
+func (l Limits) document() syntax.Limits {
+	return syntax.Limits{Depth: l.Depth, Aliased: l.Aliased, Values: l.Values, More: l.Budget.document}
 }
 
 func (l Limits) withDefaults() Limits {
@@ -51,13 +56,16 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// Error describes why a document cannot be read.
+type Error = syntax.Error
+
 // Decode reads the documents of a stream of YAML (documents separated by ---), JSON, or
 // concatenated JSON values, and calls yield for each with its root or with its error; if
 // the document can be Kept despite the error, with both in turn. Empty documents are
 // skipped. A bad document does not prevent the next ones from being read. Decoding stops
 // when yield returns false. The returned error is the reader's own, or an *Error if the
 // Budget is exhausted: the rest has not been read then.
-func Decode(r io.Reader, limits Limits, yield func(*Node, *Error) bool) error {
+func Decode(r io.Reader, limits Limits, yield func(*tree.Node, *Error) bool) error {
 	s := splitter{in: bufio.NewReaderSize(r, 8<<10), limits: limits.withDefaults(), yield: yield, line: 1, start: 1}
 	if err := s.limits.Budget.err(); err != nil {
 		return err
@@ -73,8 +81,8 @@ const mostAtHand = 100_000
 
 // DecodeBytes is Decode for a byte slice, with the default limits and a Budget of
 // 100,000 documents: it returns the documents and the errors.
-func DecodeBytes(data []byte) (docs []*Node, errs []*Error) {
-	err := Decode(bytes.NewReader(data), Limits{Budget: NewBudget(mostAtHand)}, func(n *Node, err *Error) bool {
+func DecodeBytes(data []byte) (docs []*tree.Node, errs []*Error) {
+	err := Decode(bytes.NewReader(data), Limits{Budget: NewBudget(mostAtHand)}, func(n *tree.Node, err *Error) bool {
 		if err != nil {
 			errs = append(errs, err)
 			return true
@@ -93,7 +101,7 @@ func DecodeBytes(data []byte) (docs []*Node, errs []*Error) {
 type splitter struct {
 	in      *bufio.Reader
 	limits  Limits
-	yield   func(*Node, *Error) bool
+	yield   func(*tree.Node, *Error) bool
 	line    int // the line being read
 	start   int // the line on which the document began
 	doc     []byte
@@ -114,7 +122,7 @@ func (s *splitter) run() error {
 		}
 		if first {
 			if msg := notUTF8(chunk); msg != "" {
-				s.yield(nil, &Error{Pos: place(1, 1), Msg: msg, Hint: "save the file as UTF-8"})
+				s.yield(nil, &Error{Pos: syntax.Place(1, 1), Msg: msg, Hint: "save the file as UTF-8"})
 				return nil
 			}
 		}
@@ -187,12 +195,12 @@ func (s *splitter) feed(text []byte, fresh bool) {
 // the start of another JSON value.
 func (s *splitter) boundary(chunk *[]byte) {
 	switch {
-	case isMarker(*chunk, "---"):
+	case syntax.IsMarker(*chunk, "---"):
 		// Directives and comments before the marker belong to the next document.
 		if !onlyPreamble(s.doc) {
 			s.flush()
 		}
-	case isMarker(*chunk, "..."):
+	case syntax.IsMarker(*chunk, "..."):
 		if len(s.doc) == 0 && !s.limits.Budget.document(s.line) {
 			s.stopped = true
 		}
@@ -256,14 +264,14 @@ func (s *splitter) flush() {
 	if s.tooBig {
 		s.tooBig = false
 		s.stopped = !s.yield(nil, &Error{
-			Pos:  place(line, 1),
-			Msg:  fmt.Sprintf("document is larger than %s", size(s.limits.Bytes)),
+			Pos:  syntax.Place(line, 1),
+			Msg:  fmt.Sprintf("document is larger than %s", syntax.Size(s.limits.Bytes)),
 			Hint: "split it into several documents",
 		})
 		return
 	}
 	s.ndjson = oneLine && len(doc) > 0 && doc[0] == '{'
-	s.stopped = !decodeDocument(doc, line, s.limits.document(), s.yield) || s.limits.Budget.err() != nil
+	s.stopped = !syntax.Document(doc, line, s.limits.document(), s.yield) || s.limits.Budget.err() != nil
 }
 
 // onlyPreamble reports whether doc contains only directives, comments and blank lines,
