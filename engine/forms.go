@@ -16,12 +16,6 @@ type FormCache interface {
 	Form(key string, compile func() *form.Form) *form.Form
 }
 
-// FormCacheFunc is an adapter that allows a function to be used as a FormCache.
-type FormCacheFunc func(key string, compile func() *form.Form) *form.Form
-
-// Form calls f.
-func (f FormCacheFunc) Form(key string, compile func() *form.Form) *form.Form { return f(key, compile) }
-
 // form compiles the form of a version, or returns it from the cache.
 func (t *transformation) form(v *xrd.Version, opts form.Options) *form.Form {
 	compile := func() *form.Form { return form.Compile(t.def, v, opts) }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
@@ -296,7 +297,7 @@ func rules(fs []finding.Finding) []string {
 // parsed returns the only document of a text.
 func parsed(tb testing.TB, data string) *tree.Node {
 	tb.Helper()
-	docs, errs := tree.DecodeBytes([]byte(data))
+	docs, errs := parser.DecodeBytes([]byte(data))
 	if len(docs) != 1 || len(errs) > 0 {
 		tb.Fatalf("%d documents, errors %v in\n%s", len(docs), errs, data)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
@@ -104,7 +105,7 @@ func Unserved(annotations map[string]string) []xrd.Unserved {
 	if text == "" {
 		return nil
 	}
-	list, err := tree.Wire{}.Decode([]byte(text))
+	list, err := wire.Decoder{}.Decode([]byte(text))
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
@@ -28,7 +29,7 @@ func inCluster(tb testing.TB, cluster string, v words.Vocabulary, conditions []s
 	if list != nil {
 		edits = append(edits, set(list, "status", "conditions"))
 	}
-	docs, errs := tree.DecodeBytes(text(tb, v, database(edits...)))
+	docs, errs := parser.DecodeBytes(text(tb, v, database(edits...)))
 	if len(docs) != 1 || len(errs) > 0 {
 		tb.Fatalf("%d documents, errors %v", len(docs), errs)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/xrd"
 )
@@ -18,7 +19,7 @@ func TestTelling(t *testing.T) {
 		"endpoint":"orders.example.org:8443","adminPassword":"hunter2","urls":["https://a.example.org","hunter2"],
 		"atProvider":{"url":"https://b.example.org/x","key":"hunter2","deep":{"url":"https://hunter2.example.org"}},
 		"credentials":{"url":"https://c.example.org/hunter2"},"note":"hunter2"}`
-	full, err := tree.Wire{}.Decode([]byte(status))
+	full, err := wire.Decoder{}.Decode([]byte(status))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"testing/fstest"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/template/builtin"
@@ -19,7 +20,7 @@ func ExampleTransform() {
   input:
     queue: <%= helpers.quote(metadata.values.queue) %>
 `)}}
-	definition, _ := tree.DecodeBytes([]byte(`
+	definition, _ := parser.DecodeBytes([]byte(`
 apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
 metadata:

@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
 
 // spec parses a spec in YAML.
 func spec(text string) *tree.Node {
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
 		panic(fmt.Sprintf("cannot read spec: %v in %s", errs, text))
 	}

@@ -5,12 +5,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
 func document(t *testing.T, text string) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("got %d documents and %v, want one", len(docs), errs)
 	}

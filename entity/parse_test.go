@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -79,7 +80,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(bareJSON))
 	f.Add([]byte("metadata: {links: [{}, {url: ''}, {url: a}]}\nspec: {a: [1]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		docs, _ := tree.DecodeBytes(data)
+		docs, _ := parser.DecodeBytes(data)
 		for _, doc := range docs {
 			e, err := Parse(doc)
 			if err != nil {

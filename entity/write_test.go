@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -175,7 +176,7 @@ func TestRoundTrip(t *testing.T) {
 			"NDJSON":  AppendNDJSON(AppendNDJSON(nil, want), want),
 			"unmixed": bytes.Join([][]byte{AppendYAML(nil, want), AppendNDJSON(nil, want)}, []byte("---\n")),
 		} {
-			docs, errs := tree.DecodeBytes(data)
+			docs, errs := parser.DecodeBytes(data)
 			if len(errs) > 0 || len(docs) != 2 {
 				t.Fatalf("%s: got %d documents, want 2: %v\n%s", name, len(docs), errs, data)
 			}

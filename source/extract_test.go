@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/xrd/selector"
+
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
@@ -47,7 +49,7 @@ func TestExtract(t *testing.T) {
 	const other = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"}}` + "\n"
 	in := flat("a.x.io", `"team":"red"`) + other + "{\n" + flat("b.x.io", `"team":"blue"`) +
 		`{"source":"git","timestamp":"2024-01-01T00:00:00Z","xrd":` + strings.TrimSpace(flat("c.x.io", `"team":"red"`)) + "}\n" + `{"a":1}` + "\n"
-	labels, err := xrd.ParseSelector("team=red")
+	labels, err := selector.Parse("team=red")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +145,7 @@ metadata:
   name: xcaches.platform.example.org
   labels: {team: storage}
 `)
-	labels, err := xrd.ParseSelector("team=payments")
+	labels, err := selector.Parse("team=payments")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -160,7 +161,7 @@ func TestCorpusMerge(t *testing.T) {
 func again(t *testing.T, path string, n *tree.Node) {
 	t.Helper()
 	for _, text := range [][]byte{tree.AppendYAML(nil, n), tree.AppendJSON(nil, n, "")} {
-		docs, errs := tree.DecodeBytes(text)
+		docs, errs := parser.DecodeBytes(text)
 		if len(errs) > 0 || len(docs) != 1 || !docs[0].Equal(n) {
 			t.Errorf("%s written again is read differently: %v", path, errs)
 		}

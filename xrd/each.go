@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -40,9 +41,9 @@ func Each(r io.Reader, at Origin, yield func(Found) bool) error {
 }
 
 // EachWithin is Each for untrusted text: budget limits the documents of all calls that
-// share it. When it is exhausted, the error is a *tree.Error, and the rest has not been
+// share it. When it is exhausted, the error is a *parser.Error, and the rest has not been
 // read.
-func EachWithin(r io.Reader, at Origin, budget *tree.Budget, yield func(Found) bool) error {
+func EachWithin(r io.Reader, at Origin, budget *parser.Budget, yield func(Found) bool) error {
 	return decode(r, at, budget, func(n *tree.Node, _ bool, bad *finding.Finding) bool {
 		if bad != nil {
 			return yield(Found{Finding: bad})
@@ -56,8 +57,8 @@ const long = 1 << 20
 
 // decode calls yield for each document and for each error. counts is true if the call
 // stands for a document, rather than for an error inside one that is kept.
-func decode(r io.Reader, at Origin, budget *tree.Budget, yield func(n *tree.Node, counts bool, bad *finding.Finding) bool) error {
-	return tree.Decode(r, tree.Limits{Long: long, Budget: budget}, func(n *tree.Node, bad *tree.Error) bool {
+func decode(r io.Reader, at Origin, budget *parser.Budget, yield func(n *tree.Node, counts bool, bad *finding.Finding) bool) error {
+	return parser.Decode(r, parser.Limits{Long: long, Budget: budget}, func(n *tree.Node, bad *parser.Error) bool {
 		if bad == nil {
 			return yield(n, true, nil)
 		}

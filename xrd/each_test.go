@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -159,7 +160,7 @@ func TestRecordName(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var r Record
-			if docs, _ := tree.DecodeBytes([]byte(tc.xrd)); len(docs) > 0 {
+			if docs, _ := parser.DecodeBytes([]byte(tc.xrd)); len(docs) > 0 {
 				r.XRD = docs[0]
 			}
 			if got := r.Name(); got != tc.want {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/xrd/selector"
+
 	"example.dev/ingestor/words"
 )
 
@@ -16,7 +18,7 @@ const shortDefinition = "XRD"
 // Filter selects objects. Every field narrows the selection; a zero field does not.
 type Filter struct {
 	// Labels and Annotations select definitions by their metadata.
-	Labels, Annotations Selector
+	Labels, Annotations selector.Selector
 	// Groups are the API groups of the selected definitions.
 	Groups []string
 	// Exclude lists the names of excluded definitions.
@@ -48,13 +50,8 @@ func (f *Filter) Admit(d *Definition) (ok bool, why string) {
 	if ok, why := f.admitVersion(&d.Object); !ok {
 		return false, why
 	}
-	if t, no := f.Labels.refusal(d.Labels); no {
-		return false, t.refuses("label", d.Labels)
-	}
-	if t, no := f.Annotations.refusal(d.Annotations); no {
-		return false, t.refuses("annotation", d.Annotations)
-	}
-	return true, ""
+	why = cmp.Or(f.Labels.Refusal("label", d.Labels), f.Annotations.Refusal("annotation", d.Annotations))
+	return why == "", why
 }
 
 // AdmitObject reports whether the filter selects an object that is not a definition: a
@@ -92,13 +89,4 @@ func refused(what, saw string, want []string) string {
 		return fmt.Sprintf("%s %q is not %q", what, saw, want[0])
 	}
 	return fmt.Sprintf("%s %q is none of %q", what, saw, want)
-}
-
-// refuses returns why the term does not hold.
-func (t term) refuses(what string, set map[string]string) string {
-	value, ok := set[t.key]
-	if !ok {
-		return fmt.Sprintf("%s %q is missing, but selector %q requires it", what, t.key, t)
-	}
-	return fmt.Sprintf("%s %q is %q, which selector %q does not match", what, t.key, value, t)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/xrd/selector"
 )
 
 // read reads everything in text, which must be valid.
@@ -31,9 +33,9 @@ func define(t *testing.T, text string, origin Origin) *Definition {
 	return s.Definitions[0]
 }
 
-func selector(t *testing.T, s string) Selector {
+func labels(t *testing.T, s string) selector.Selector {
 	t.Helper()
-	out, err := ParseSelector(s)
+	out, err := selector.Parse(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,33 +63,33 @@ func TestFilterAdmit(t *testing.T) {
 		filter Filter
 		want   string // why it is refused, empty if it is not
 	}{
-		"Nothing":        {"An empty filter selects everything.", Filter{}, ""},
-		"Labels":         {"Labels are in the contract's vocabulary.", Filter{Labels: selector(t, "env=prod,example.dev/ingest=true")}, ""},
-		"LabelsUpstream": {"A selector may be in the upstream vocabulary.", Filter{Labels: selector(t, "openportal.dev/ingest=true")}, ""},
-		"LabelsOther":    {"The reason contains the value.", Filter{Labels: selector(t, "env in (dev,test)")}, `label "env" is "prod", which selector "env in (dev,test)" does not match`},
-		"LabelsAbsent":   {"The reason contains the missing label.", Filter{Labels: selector(t, "env,tier=db")}, `label "tier" is missing, but selector "tier=db" requires it`},
-		"LabelsPresent":  {"The reason contains the label that must be absent.", Filter{Labels: selector(t, "!env")}, `label "env" is "prod", which selector "!env" does not match`},
-		"Annotations":    {"Annotation values are free text.", Filter{Annotations: annotation(t, "portal.io/owner=the db team")}, ""},
-		"AnnotationsNot": {"The reason contains the value.", Filter{Annotations: annotation(t, "portal.io/owner=x")}, `annotation "portal.io/owner" is "the db team", which selector "portal.io/owner=x" does not match`},
-		"Groups":         {"One of the groups matches.", Filter{Groups: []string{"a.io", "platform.io"}}, ""},
-		"GroupsNot":      {"None of the groups matches.", Filter{Groups: []string{"a.io", "b.io"}}, `group "platform.io" is none of ["a.io" "b.io"]`},
-		"Exclude":        {"An excluded name is not selected.", Filter{Exclude: []string{"xdatabases.platform.io"}}, `name "xdatabases.platform.io" is excluded`},
-		"ExcludeOther":   {"A part of a name is not excluded.", Filter{Exclude: []string{"xdatabases"}}, ""},
-		"Kind":           {"The kind of definitions matches.", Filter{Kinds: []string{"CompositeResourceDefinition"}}, ""},
-		"KindCase":       {"Kinds are case-insensitive.", Filter{Kinds: []string{"compositeresourcedefinition"}}, ""},
-		"KindShort":      {"XRD is accepted as a kind.", Filter{Kinds: []string{"Composition", "xrd"}}, ""},
-		"KindComposite":  {"The kind of its composites matches.", Filter{Kinds: []string{"xdatabase"}}, ""},
-		"KindClaim":      {"The kind of its claims matches.", Filter{Kinds: []string{"Database"}}, ""},
-		"KindNot":        {"Another kind does not match.", Filter{Kinds: []string{"Composition"}}, `kind "XDatabase" is not "Composition"`},
-		"KindEmpty":      {"An empty kind does not match.", Filter{Kinds: []string{""}}, `kind "XDatabase" is not ""`},
-		"APIVersion":     {"The contract's apiVersion matches.", Filter{APIVersions: []string{"apiextensions.composer.io/v1"}}, ""},
-		"APIUpstream":    {"The upstream apiVersion matches.", Filter{APIVersions: []string{"apiextensions.crossplane.io/v1"}}, ""},
-		"APIBare":        {"A version without a group matches.", Filter{APIVersions: []string{"v2", "v1"}}, ""},
-		"APINot":         {"Another version does not match, and the reason contains it as written.", Filter{APIVersions: []string{"v2"}}, `apiVersion "apiextensions.crossplane.io/v1" is not "v2"`},
-		"APIOther":       {"Another group does not match.", Filter{APIVersions: []string{"platform.io/v1"}}, `apiVersion "apiextensions.crossplane.io/v1" is not "platform.io/v1"`},
+		"Nothing":        {"A filter that asks nothing chooses everything.", Filter{}, ""},
+		"Labels":         {"Labels are in the contract's words.", Filter{Labels: labels(t, "env=prod,example.dev/ingest=true")}, ""},
+		"LabelsUpstream": {"A selector may be in upstream words.", Filter{Labels: labels(t, "openportal.dev/ingest=true")}, ""},
+		"LabelsOther":    {"The value is named.", Filter{Labels: labels(t, "env in (dev,test)")}, `label "env" is "prod", which selector "env in (dev,test)" does not match`},
+		"LabelsAbsent":   {"A missing label is named.", Filter{Labels: labels(t, "env,tier=db")}, `label "tier" is missing, but selector "tier=db" requires it`},
+		"LabelsPresent":  {"A label that must be absent is named.", Filter{Labels: labels(t, "!env")}, `label "env" is "prod", which selector "!env" does not match`},
+		"Annotations":    {"Annotations are free text.", Filter{Annotations: annotations(t, "portal.io/owner=the db team")}, ""},
+		"AnnotationsNot": {"The value is named.", Filter{Annotations: annotations(t, "portal.io/owner=x")}, `annotation "portal.io/owner" is "the db team", which selector "portal.io/owner=x" does not match`},
+		"Groups":         {"One of the groups.", Filter{Groups: []string{"a.io", "platform.io"}}, ""},
+		"GroupsNot":      {"None of the groups.", Filter{Groups: []string{"a.io", "b.io"}}, `group "platform.io" is none of ["a.io" "b.io"]`},
+		"Exclude":        {"A name is left out.", Filter{Exclude: []string{"xdatabases.platform.io"}}, `name "xdatabases.platform.io" is excluded`},
+		"ExcludeOther":   {"A part of a name is another name.", Filter{Exclude: []string{"xdatabases"}}, ""},
+		"Kind":           {"A definition is of its own kind.", Filter{Kinds: []string{"CompositeResourceDefinition"}}, ""},
+		"KindCase":       {"In any case.", Filter{Kinds: []string{"compositeresourcedefinition"}}, ""},
+		"KindShort":      {"People say XRD.", Filter{Kinds: []string{"Composition", "xrd"}}, ""},
+		"KindComposite":  {"The kind of its composites.", Filter{Kinds: []string{"xdatabase"}}, ""},
+		"KindClaim":      {"The kind of its claims.", Filter{Kinds: []string{"Database"}}, ""},
+		"KindNot":        {"Another kind.", Filter{Kinds: []string{"Composition"}}, `kind "XDatabase" is not "Composition"`},
+		"KindEmpty":      {"No kind is no kind.", Filter{Kinds: []string{""}}, `kind "XDatabase" is not ""`},
+		"APIVersion":     {"The contract's spelling.", Filter{APIVersions: []string{"apiextensions.composer.io/v1"}}, ""},
+		"APIUpstream":    {"The upstream spelling.", Filter{APIVersions: []string{"apiextensions.crossplane.io/v1"}}, ""},
+		"APIBare":        {"Only the version.", Filter{APIVersions: []string{"v2", "v1"}}, ""},
+		"APINot":         {"Another version, named as it was written.", Filter{APIVersions: []string{"v2"}}, `apiVersion "apiextensions.crossplane.io/v1" is not "v2"`},
+		"APIOther":       {"Another group.", Filter{APIVersions: []string{"platform.io/v1"}}, `apiVersion "apiextensions.crossplane.io/v1" is not "platform.io/v1"`},
 		"Name":           {"A pattern matches anywhere.", Filter{Name: regexp.MustCompile("data.*io$")}, ""},
-		"NameNot":        {"A pattern that does not match is the reason.", Filter{Name: regexp.MustCompile("^data")}, `name "xdatabases.platform.io" does not match "^data"`},
-		"All":            {"All conditions must match.", Filter{Name: regexp.MustCompile("^x"), Groups: []string{"platform.io"}, Kinds: []string{"XRD"}, APIVersions: []string{"v1"}, Labels: selector(t, "env=dev")}, `label "env" is "prod", which selector "env=dev" does not match`},
+		"NameNot":        {"Or nowhere.", Filter{Name: regexp.MustCompile("^data")}, `name "xdatabases.platform.io" does not match "^data"`},
+		"All":            {"Everything asked must hold.", Filter{Name: regexp.MustCompile("^x"), Groups: []string{"platform.io"}, Kinds: []string{"XRD"}, APIVersions: []string{"v1"}, Labels: labels(t, "env=dev")}, `label "env" is "prod", which selector "env=dev" does not match`},
 	}
 	d := define(t, database, Origin{})
 	for name, tc := range cases {
@@ -103,9 +105,9 @@ func TestFilterAdmit(t *testing.T) {
 	}
 }
 
-func annotation(t *testing.T, s string) Selector {
+func annotations(t *testing.T, s string) selector.Selector {
 	t.Helper()
-	out, err := ParseAnnotationSelector(s)
+	out, err := selector.ParseAnnotations(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,13 +122,13 @@ func TestFilterAdmitObject(t *testing.T) {
 		filter                 Filter
 		composition, composite bool
 	}{
-		"Nothing":   {"An empty filter selects everything.", Filter{}, true, true},
-		"Others":    {"Other objects are filtered only by kind and version.", Filter{Name: regexp.MustCompile("^no$"), Groups: []string{"no"}, Exclude: []string{"c", "x"}, Labels: selector(t, "no")}, true, true},
-		"Kind":      {"Kinds are case-insensitive.", Filter{Kinds: []string{"composition"}}, true, false},
-		"KindOther": {"Other objects are filtered by their kind.", Filter{Kinds: []string{"XRD", "XDatabase"}}, false, true},
-		"Version":   {"An apiVersion with a group matches in either vocabulary.", Filter{APIVersions: []string{"apiextensions.crossplane.io/v1"}}, true, false},
-		"Bare":      {"A version without a group matches.", Filter{APIVersions: []string{"v1alpha1"}}, false, true},
-		"Both":      {"Both the kind and the version must match.", Filter{APIVersions: []string{"v1"}, Kinds: []string{"XDatabase"}}, false, false},
+		"Nothing":   {"A filter that asks nothing chooses everything.", Filter{}, true, true},
+		"Others":    {"Only kinds and versions speak of other objects.", Filter{Name: regexp.MustCompile("^no$"), Groups: []string{"no"}, Exclude: []string{"c", "x"}, Labels: labels(t, "no")}, true, true},
+		"Kind":      {"In any case.", Filter{Kinds: []string{"composition"}}, true, false},
+		"KindOther": {"Their own kind.", Filter{Kinds: []string{"XRD", "XDatabase"}}, false, true},
+		"Version":   {"With the group, in either vocabulary.", Filter{APIVersions: []string{"apiextensions.crossplane.io/v1"}}, true, false},
+		"Bare":      {"Only the version.", Filter{APIVersions: []string{"v1alpha1"}}, false, true},
+		"Both":      {"Both must hold.", Filter{APIVersions: []string{"v1"}, Kinds: []string{"XDatabase"}}, false, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -25,7 +26,7 @@ spec:
 status: {ready: false}
 `
 	read := func(text string) *tree.Node {
-		docs, errs := tree.DecodeBytes([]byte(text))
+		docs, errs := parser.DecodeBytes([]byte(text))
 		if len(errs) > 0 {
 			t.Fatal(errs[0])
 		}

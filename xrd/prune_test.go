@@ -5,13 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
 // document returns the only document in a text.
 func document(t *testing.T, text string) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(docs) != 1 || len(errs) > 0 {
 		t.Fatalf("%d documents, errors %v", len(docs), errs)
 	}

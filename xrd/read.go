@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
@@ -58,9 +59,9 @@ type Set struct {
 func (s *Set) Read(r io.Reader, origin Origin) error { return s.ReadWithin(r, origin, nil) }
 
 // ReadWithin is Read for untrusted text: budget limits the documents of all calls that
-// share it. When it is exhausted, the error is a *tree.Error, and the rest has not been
+// share it. When it is exhausted, the error is a *parser.Error, and the rest has not been
 // read.
-func (s *Set) ReadWithin(r io.Reader, origin Origin, budget *tree.Budget) error {
+func (s *Set) ReadWithin(r io.Reader, origin Origin, budget *parser.Budget) error {
 	return decode(r, origin, budget, func(n *tree.Node, counts bool, bad *finding.Finding) bool {
 		if counts {
 			s.Documents++

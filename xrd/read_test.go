@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
@@ -151,7 +152,7 @@ func TestRecord(t *testing.T) {
 			}
 		})
 	}
-	docs, _ := tree.DecodeBytes([]byte(record("a", `{"cluster":"c"}`)))
+	docs, _ := parser.DecodeBytes([]byte(record("a", `{"cluster":"c"}`)))
 	r, ok := ReadRecord(docs[0])
 	if !ok {
 		t.Fatal("ReadRecord does not recognise a record")

@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -178,7 +179,7 @@ func (s *Stage) Examples(each func(a action.Action, input *tree.Node)) {
 // decode reads one document.
 func (s *Stage) decode(text string) *tree.Node {
 	s.t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
 		s.t.Fatalf("cannot read %q: %v", text, errs)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -97,7 +98,7 @@ func TestExamples(t *testing.T) {
 				t.Fatal(r.message())
 			}
 			got := find(t, strings.ReplaceAll(tc.path, "NS", ns))
-			docs, _ := tree.DecodeBytes([]byte(manifest))
+			docs, _ := parser.DecodeBytes([]byte(manifest))
 			for _, part := range []string{"spec", "data"} {
 				if diff := cmp.Diff(docs[0].Get(part), got.Get(part)); diff != "" {
 					t.Errorf("%s: %s (-want +got):\n%s", tc.reason, part, diff)

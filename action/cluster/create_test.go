@@ -15,6 +15,7 @@ import (
 
 	"example.dev/ingestor/action"
 	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 )
@@ -87,7 +88,7 @@ func TestDescriptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range a.Examples {
-			docs, errs := tree.DecodeBytes([]byte(e.Example))
+			docs, errs := parser.DecodeBytes([]byte(e.Example))
 			if len(errs) > 0 {
 				t.Fatalf("%s: %v", a.ID, errs[0])
 			}

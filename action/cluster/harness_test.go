@@ -12,6 +12,7 @@ import (
 
 	"example.dev/ingestor/action"
 	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
@@ -171,7 +172,7 @@ func do(ctx context.Context, t testing.TB, a action.Action, input string) *resul
 
 func begin(ctx context.Context, t testing.TB, a action.Action, input string, r *result) {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(input))
+	docs, errs := parser.DecodeBytes([]byte(input))
 	if len(errs) > 0 {
 		t.Fatalf("%v in\n%s", errs[0], input)
 	}

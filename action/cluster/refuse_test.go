@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
@@ -212,7 +213,7 @@ spec:
 		if kind != "Gadget" || apiVersion != ns+".example.org/v1" {
 			return nil
 		}
-		docs, _ := tree.DecodeBytes([]byte("{type: object, properties: {size: {type: string, maxLength: 3}}}"))
+		docs, _ := parser.DecodeBytes([]byte("{type: object, properties: {size: {type: string, maxLength: 3}}}"))
 		return docs[0]
 	}}
 	if got := do(t.Context(), t, actions.Actions(fleet(t), own)[0], "manifest: "+gadget).message(); !strings.Contains(got, "spec.size: must have at most 3 characters, not 5") {

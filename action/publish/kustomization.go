@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -51,7 +52,7 @@ var errForm = errors.New("resources are in a form that cannot be edited without 
 // A new entry is inserted in alphabetical order, or at the end if the list is not
 // sorted. Nil means that there is no kustomization, and that none is needed.
 func enlist(text []byte, entry string, remove bool) ([]byte, error) {
-	docs, errs := tree.DecodeBytes(text)
+	docs, errs := parser.DecodeBytes(text)
 	if len(errs) > 0 {
 		return nil, errs[0]
 	}
@@ -60,7 +61,7 @@ func enlist(text []byte, entry string, remove bool) ([]byte, error) {
 			return text, nil
 		}
 		made := fmt.Appendf(ended(text), "%s%s:\n  - %s\n", newKustomization, resources, entry)
-		if docs, errs := tree.DecodeBytes(made); len(errs) > 0 || len(docs) != 1 || docs[0].Get(resources).Len() != 1 {
+		if docs, errs := parser.DecodeBytes(made); len(errs) > 0 || len(docs) != 1 || docs[0].Get(resources).Len() != 1 {
 			return nil, errForm
 		}
 		return made, nil
@@ -96,7 +97,7 @@ func enlist(text []byte, entry string, remove bool) ([]byte, error) {
 	// Verify that the new text parses to the intended content.
 	whole := top.Clone()
 	whole.Set(resources, tree.Arr(want...))
-	if docs, errs := tree.DecodeBytes(made); len(errs) > 0 || len(docs) != 1 || !docs[0].Equal(whole) {
+	if docs, errs := parser.DecodeBytes(made); len(errs) > 0 || len(docs) != 1 || !docs[0].Equal(whole) {
 		return nil, errForm
 	}
 	return made, nil

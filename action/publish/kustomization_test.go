@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 )
 
 func TestEnlist(t *testing.T) {
@@ -73,7 +73,7 @@ func FuzzEnlist(f *testing.F) {
 		if err != nil {
 			return
 		}
-		docs, errs := tree.DecodeBytes(with)
+		docs, errs := parser.DecodeBytes(with)
 		if len(errs) > 0 || len(docs) != 1 || !slices.ContainsFunc(docs[0].Get("resources").Strings(), func(s string) bool { return path.Clean(s) == "m/x.yaml" }) {
 			t.Errorf("entry is missing: %q", with)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -33,7 +34,7 @@ func documents(n *tree.Node) ([]document, error) {
 		case n.IsNull():
 			return nil
 		case n.IsString():
-			docs, errs := tree.DecodeBytes([]byte(n.Text))
+			docs, errs := parser.DecodeBytes([]byte(n.Text))
 			for _, e := range errs {
 				if !e.Kept {
 					return action.Errorf(e.Hint, "cannot read the manifest: %w", e)
@@ -144,7 +145,7 @@ func (d document) put(read func(string) ([]byte, error), in *input, made map[str
 		return err
 	}
 	if err == nil {
-		docs, _ := tree.DecodeBytes(old)
+		docs, _ := parser.DecodeBytes(old)
 		var is document
 		if len(docs) == 1 {
 			is, _ = newDocument(docs[0])

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 )
 
 func hashOf(text string) string {
@@ -64,7 +64,7 @@ func TestDocuments(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in, errs := tree.DecodeBytes([]byte("- " + tc.input))
+			in, errs := parser.DecodeBytes([]byte("- " + tc.input))
 			if len(errs) > 0 {
 				t.Fatal(errs[0])
 			}
@@ -98,7 +98,7 @@ func TestBranch(t *testing.T) {
 func TestActions(t *testing.T) {
 	for _, a := range Actions(Options{}) {
 		for _, e := range a.Examples {
-			docs, errs := tree.DecodeBytes([]byte(e.Example))
+			docs, errs := parser.DecodeBytes([]byte(e.Example))
 			if len(errs) > 0 {
 				t.Fatal(errs[0])
 			}

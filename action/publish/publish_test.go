@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/git/forge/contract"
 )
@@ -206,8 +207,8 @@ func TestMerge(t *testing.T) {
 	if got.err != nil {
 		t.Fatalf("%v\n%s", got.err, hint(got.err))
 	}
-	docs, _ := tree.DecodeBytes([]byte(s.files(got.texts()["branch"])[file]))
-	whole, _ := tree.DecodeBytes([]byte(manifest))
+	docs, _ := parser.DecodeBytes([]byte(s.files(got.texts()["branch"])[file]))
+	whole, _ := parser.DecodeBytes([]byte(manifest))
 	if n := docs[0]; n.Get("spec", "kept").Scalar() != "1" || n.Get("metadata", "labels", "a").Str() != "b" || !tree.Overlay(n, whole[0]).Equal(n) {
 		t.Errorf("merged file is %v", n.Any())
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/git/forge/contract"
 	"example.dev/ingestor/sink/git"
@@ -120,7 +121,7 @@ type run struct {
 // call returns a step with the input, in YAML, in which HOST is the server.
 func (s *stage) call(input string) *action.Call {
 	s.t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(strings.ReplaceAll(input, "HOST", s.name)))
+	docs, errs := parser.DecodeBytes([]byte(strings.ReplaceAll(input, "HOST", s.name)))
 	if len(errs) > 0 || len(docs) != 1 {
 		s.t.Fatalf("%d documents, %v", len(docs), errs)
 	}

@@ -86,7 +86,7 @@ func From(v any) (*Node, error) {
 	case float64:
 		return floatNode(v)
 	case json.Number:
-		return numberNode(string(v))
+		return ParseNumber(string(v))
 	case []string:
 		n := Strs(v)
 		if n == nil {
@@ -134,10 +134,10 @@ func floatNode(f float64) (*Node, error) {
 	return &Node{Kind: Float, Text: strconv.FormatFloat(f, 'g', -1, 64)}, nil
 }
 
-// numberNode makes a number node from the text of a JSON number.
-func numberNode(s string) (*Node, error) {
+// ParseNumber makes a number node from the text of a JSON number.
+func ParseNumber(s string) (*Node, error) {
 	const surelyFits = 300
-	whole := isDecimal(s)
+	whole := IsDecimal(s)
 	if whole && len(s) <= surelyFits {
 		return &Node{Kind: Int, Text: s}, nil
 	}
@@ -154,8 +154,8 @@ func numberNode(s string) (*Node, error) {
 	return floatNode(f)
 }
 
-// isDecimal reports whether s is an integer in canonical decimal form.
-func isDecimal(s string) bool {
+// IsDecimal reports whether s is an integer in canonical decimal form.
+func IsDecimal(s string) bool {
 	d := s
 	if len(d) > 1 && d[0] == '-' {
 		d = d[1:]

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -54,7 +55,7 @@ func BenchmarkDecodeYAML(b *testing.B) {
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if docs, errs := tree.DecodeBytes(doc); len(docs) != 1 || len(errs) != 0 {
+		if docs, errs := parser.DecodeBytes(doc); len(docs) != 1 || len(errs) != 0 {
 			b.Fatal(errs)
 		}
 	}
@@ -74,19 +75,19 @@ func BenchmarkParseOnly(b *testing.B) {
 }
 
 func BenchmarkDecodeJSON(b *testing.B) {
-	docs, _ := tree.DecodeBytes(document(7 << 10))
+	docs, _ := parser.DecodeBytes(document(7 << 10))
 	doc := tree.AppendJSON(nil, docs[0], "  ")
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if docs, errs := tree.DecodeBytes(doc); len(docs) != 1 || len(errs) != 0 {
+		if docs, errs := parser.DecodeBytes(doc); len(docs) != 1 || len(errs) != 0 {
 			b.Fatal(errs)
 		}
 	}
 }
 
 func BenchmarkAppendYAML(b *testing.B) {
-	docs, _ := tree.DecodeBytes(document(7 << 10))
+	docs, _ := parser.DecodeBytes(document(7 << 10))
 	buf := tree.AppendYAML(nil, docs[0])
 	b.SetBytes(int64(len(buf)))
 	b.ReportAllocs()
@@ -96,7 +97,7 @@ func BenchmarkAppendYAML(b *testing.B) {
 }
 
 func BenchmarkAppendJSON(b *testing.B) {
-	docs, _ := tree.DecodeBytes(document(7 << 10))
+	docs, _ := parser.DecodeBytes(document(7 << 10))
 	buf := tree.AppendJSON(nil, docs[0], "")
 	b.SetBytes(int64(len(buf)))
 	b.ReportAllocs()

@@ -1,4 +1,4 @@
-package tree
+package tree_test
 
 import (
 	"os"
@@ -8,6 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.dev/ingestor/document/parser"
+	"example.dev/ingestor/document/tree"
 )
 
 // TestBinary checks that trees with all kinds of nodes and with positions
@@ -25,20 +28,20 @@ func TestBinary(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			docs, errs := DecodeBytes([]byte(tc.text))
+			docs, errs := parser.DecodeBytes([]byte(tc.text))
 			if len(docs) != 1 || len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			got, err := DecodeBinary(string(AppendBinary(nil, docs[0])))
+			got, err := tree.DecodeBinary(string(tree.AppendBinary(nil, docs[0])))
 			if diff := cmp.Diff(docs[0], got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 				t.Errorf("%s\n%v (-want +got):\n%s", tc.reason, err, diff)
 			}
 		})
 	}
-	made := Obj(F("none", nil), F("text", Str("a")))
-	made.Fields = append(made.Fields, Field{Key: "absent"})
-	for _, n := range []*Node{nil, Nil(), made} {
-		got, err := DecodeBinary(string(AppendBinary(nil, n)))
+	made := tree.Obj(tree.F("none", nil), tree.F("text", tree.Str("a")))
+	made.Fields = append(made.Fields, tree.Field{Key: "absent"})
+	for _, n := range []*tree.Node{nil, tree.Nil(), made} {
+		got, err := tree.DecodeBinary(string(tree.AppendBinary(nil, n)))
 		if diff := cmp.Diff(n, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
@@ -54,20 +57,20 @@ func FuzzDecodeBinary(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		docs, _ := DecodeBytes(text)
+		docs, _ := parser.DecodeBytes(text)
 		for _, n := range docs {
-			text := string(AppendBinary(nil, n))
+			text := string(tree.AppendBinary(nil, n))
 			f.Add(text)
 			f.Add(text[:len(text)/2])
 			f.Add(text[:20] + text[40:])
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		n, err := DecodeBinary(text)
+		n, err := tree.DecodeBinary(text)
 		if err != nil {
 			return
 		}
-		again, err := DecodeBinary(string(AppendBinary(nil, n)))
+		again, err := tree.DecodeBinary(string(tree.AppendBinary(nil, n)))
 		if diff := cmp.Diff(n, again); diff != "" || err != nil {
 			t.Errorf("%v (-first +second):\n%s", err, diff)
 		}

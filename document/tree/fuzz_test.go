@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -32,7 +33,7 @@ func FuzzDecode(f *testing.F) {
 		watch := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("Decode does not end for %q", in)) })
 		defer watch.Stop()
 		start := time.Now()
-		docs, errs := tree.DecodeBytes(in)
+		docs, errs := parser.DecodeBytes(in)
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("Decode took %v for %d bytes", took, len(in))
 		}
@@ -48,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 				"indented JSON": tree.AppendJSON(nil, n, "  "),
 				"canonical":     tree.AppendCanonical(nil, n),
 			} {
-				again, errs := tree.DecodeBytes(text)
+				again, errs := parser.DecodeBytes(text)
 				if len(errs) > 0 || len(again) != 1 || !again[0].Equal(n) {
 					t.Errorf("%s cannot be read back: %v\n%q", how, errs, text)
 				}

@@ -1,11 +1,11 @@
 package tree
 
-// keySet finds keys in a map: by linear search in small maps, by an index in large ones.
-type keySet struct{ index map[string]int }
+// Index finds keys in a map: by linear search in small maps, by an index in large ones.
+type Index struct{ index map[string]int }
 
-// find returns the index of the field named key in n, or -1. The fields of n may grow
+// Find returns the index of the field named key in n, or -1. The fields of n may grow
 // between calls, but must not change otherwise.
-func (s *keySet) find(n *Node, key string) int {
+func (s *Index) Find(n *Node, key string) int {
 	const few = 16
 	if len(n.Fields) < few {
 		for i := range n.Fields {

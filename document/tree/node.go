@@ -1,6 +1,6 @@
 // Package tree represents documents as values: ordered maps, lists and scalars, each
-// with its position. It parses YAML and JSON within limits and writes both
-// deterministically.
+// with its position. It writes them as YAML and JSON deterministically; package parser
+// reads both.
 //
 // A decoded Node may be shared by several documents (anchors, parts of a schema that are
 // passed through). Treat nodes you did not make as read-only, and Clone before you
@@ -8,7 +8,6 @@
 package tree
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,11 +38,6 @@ func (k Kind) String() string {
 // because every value has one.
 type Pos struct {
 	Line, Column int32
-}
-
-// place returns a Pos. Lines and columns are clamped to the range of int32.
-func place(line, column int) Pos {
-	return Pos{Line: int32(min(line, math.MaxInt32)), Column: int32(min(column, math.MaxInt32))}
 }
 
 // Field is one entry of a Map.
@@ -322,12 +316,12 @@ func (n *Node) Equal(o *Node) bool {
 
 // equalFields compares the entries of two maps of the same length.
 func equalFields(n, o *Node) bool {
-	var other keySet
+	var other Index
 	for i, f := range n.Fields {
 		// Usually both sides have the same order.
 		j := i
 		if o.Fields[i].Key != f.Key {
-			j = other.find(o, f.Key)
+			j = other.Find(o, f.Key)
 		}
 		if j < 0 || !f.Value.Equal(o.Fields[j].Value) {
 			return false

@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
 func one(t *testing.T, in string) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(in))
+	docs, errs := parser.DecodeBytes([]byte(in))
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("%q reads as %d documents with errors %v", in, len(docs), errs)
 	}

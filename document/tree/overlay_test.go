@@ -3,6 +3,7 @@ package tree_test
 import (
 	"testing"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -16,7 +17,7 @@ func TestOverlay(t *testing.T) {
 		"Scalar": {"Scalars are replaced at the top level.", `1`, `2`, `2`},
 	}
 	parse := func(s string) *tree.Node {
-		docs, errs := tree.DecodeBytes([]byte(s))
+		docs, errs := parser.DecodeBytes([]byte(s))
 		if len(errs) > 0 {
 			t.Fatal(errs[0])
 		}

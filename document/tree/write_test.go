@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -33,7 +34,7 @@ func reread(t interface {
 		if how == "YAML in list" {
 			want = tree.Arr(n, tree.Arr(n), n)
 		}
-		docs, errs := tree.DecodeBytes(text)
+		docs, errs := parser.DecodeBytes(text)
 		if len(errs) > 0 {
 			t.Errorf("%s cannot be read back: %v\n%q", how, errs, text)
 			continue
@@ -115,7 +116,7 @@ func TestWriteLongKeys(t *testing.T) {
 			for _, v := range []*tree.Node{tree.Number(1), tree.Str("a\nb\n"), tree.Obj(), tree.Arr(tree.Str("x\ny"), tree.Obj(tree.F(key, tree.Nil()))), tree.Obj(tree.F(key, tree.Str("z")))} {
 				want := tree.Obj(tree.F("a", tree.Number(1)), tree.F(key, v), tree.F("b", tree.Number(2)))
 				text := tree.AppendYAML(nil, tree.Arr(want))
-				docs, errs := tree.DecodeBytes(text)
+				docs, errs := parser.DecodeBytes(text)
 				if len(errs) > 0 || len(docs) != 1 || !docs[0].Items[0].Equal(want) {
 					t.Errorf("%d times %q is not read back: %v\n%.300q", n, c, errs, text)
 				}
@@ -182,7 +183,7 @@ func TestWriteInvalidUTF8(t *testing.T) {
 	for _, s := range []string{"\xff", "a\xc3", "a\n\xffb", "\xed\xa0\x80"} {
 		want := tree.Str(strings.ToValidUTF8(s, "\uFFFD"))
 		for _, text := range [][]byte{tree.AppendYAML(nil, tree.Arr(tree.Str(s))), tree.AppendJSON(nil, tree.Arr(tree.Str(s)), "")} {
-			docs, errs := tree.DecodeBytes(text)
+			docs, errs := parser.DecodeBytes(text)
 			if len(errs) > 0 || len(docs) != 1 || !utf8.ValidString(docs[0].Items[0].Text) {
 				t.Errorf("%q is written as %q, which reads as %v (%v), want %q", s, text, docs, errs, want.Text)
 			}
@@ -249,7 +250,7 @@ func TestWriteAnyNode(t *testing.T) {
 }
 
 func TestWriteAllocates(t *testing.T) {
-	docs, _ := tree.DecodeBytes(document(7 << 10))
+	docs, _ := parser.DecodeBytes(document(7 << 10))
 	buf := make([]byte, 0, 64<<10)
 	for name, write := range map[string]func(){
 		"AppendYAML": func() { tree.AppendYAML(buf, docs[0]) },

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/template/builtin"
 	"example.dev/ingestor/xrd"
@@ -28,7 +28,7 @@ func files(pairs ...string) fs.FS {
 // define reads a definition.
 func define(t *testing.T, text string) *xrd.Definition {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("%d documents, errors %v", len(docs), errs)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -99,7 +100,7 @@ func (r *metadataReader) fail(at tree.Pos, hint, format string, args ...any) {
 var keys = []string{"name", "description", "defaults", "values", "files"}
 
 func (r *metadataReader) read(text []byte) {
-	docs, bad := tree.DecodeBytes(text)
+	docs, bad := parser.DecodeBytes(text)
 	for _, e := range bad {
 		r.fail(e.Pos, e.Hint, "%s", e.Msg)
 	}

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 )
 
 // decode parses the documents of a template's output.
@@ -17,13 +19,13 @@ import (
 // parsed JSON is put back. If the mark turns out to be inside other text, in a block
 // scalar or in quotes, the original text is put back. Values written in the same render
 // are not parsed at all: written has them by their text.
-func decode(text string, written map[string]*tree.Node) ([]*tree.Node, []*tree.Error) {
+func decode(text string, written map[string]*tree.Node) ([]*tree.Node, []*parser.Error) {
 	if strings.Contains(text, markOpens) {
-		return tree.DecodeBytes([]byte(text))
+		return parser.DecodeBytes([]byte(text))
 	}
 	m := marks{written: written}
 	head, last := m.take(text)
-	docs, errs := tree.DecodeBytes(head)
+	docs, errs := parser.DecodeBytes(head)
 	if len(m.values) > 0 {
 		for i, d := range docs {
 			docs[i] = m.restore(d)
@@ -146,7 +148,7 @@ func (m *marks) read(s string, at tree.Pos) *tree.Node {
 	if !(first == '{' && last == '}' || first == '[' && last == ']' || first == '"' && last == '"' && len(s) > 1) {
 		return nil
 	}
-	n, err := tree.Wire{}.DecodeText(s)
+	n, err := wire.Decoder{}.DecodeText(s)
 	if err != nil || !utf8.ValidString(s) {
 		return nil
 	}

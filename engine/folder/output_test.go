@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 )
 
 const long = `{"title":"a long value, long enough to be taken out","n":[1,2.5,true,null]}`
@@ -49,7 +49,7 @@ func TestDecode(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			want, bad := tree.DecodeBytes([]byte(tc.text))
+			want, bad := parser.DecodeBytes([]byte(tc.text))
 			got, errs := decode(tc.text, nil)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s\n-parser +quick\n%s", tc.reason, diff)
@@ -89,7 +89,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("a: |\n  b: " + long)
 	f.Add(`k: "` + strings.Repeat("\\u00e9", 20) + `"`)
 	f.Fuzz(func(t *testing.T, s string) {
-		want, bad := tree.DecodeBytes([]byte(s))
+		want, bad := parser.DecodeBytes([]byte(s))
 		got, errs := decode(s, nil)
 		if len(bad) > 0 || len(errs) > 0 {
 			return // The fast decoder accepts some input that the parser refuses.

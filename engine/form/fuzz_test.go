@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -31,7 +32,7 @@ func FuzzCompile(f *testing.F) {
 	}
 	kinds := []string{modern, modernCluster, legacy, legacyClaim, legacyDefaults}
 	f.Fuzz(func(t *testing.T, data []byte, choice uint8) {
-		docs, _ := tree.DecodeBytes(data)
+		docs, _ := parser.DecodeBytes(data)
 		if len(docs) == 0 {
 			return
 		}
@@ -126,7 +127,7 @@ func holds(kind string, schema, spec *tree.Node, opts Options) error {
 }
 
 func formOf(kind string, schema *tree.Node, opts Options) *Form {
-	docs, _ := tree.DecodeBytes([]byte(flat(kind)))
+	docs, _ := parser.DecodeBytes([]byte(flat(kind)))
 	n := docs[0].Clone()
 	n.Get("spec").Set("versions", tree.Arr(tree.Obj(tree.F("name", tree.Str("v1")), tree.F("schema", tree.Obj(tree.F("openAPIV3Schema", schema))))))
 	d := xrd.NewDefinition(n, xrd.Origin{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -18,7 +19,7 @@ import (
 // yaml reads one YAML document; nil for an empty text.
 func yaml(t testing.TB, text string) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 {
 		t.Fatalf("cannot read YAML: %v\n%s", errs[0], text)
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/test/npm"
 	"example.dev/ingestor/xrd"
@@ -245,7 +246,7 @@ func ask(t *testing.T, forms []*judged) []verdict {
 
 func node(t *testing.T, data []byte) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes(data)
+	docs, errs := parser.DecodeBytes(data)
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("cannot read %s: %v", data, errs)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -91,7 +92,7 @@ func TestUntouched(t *testing.T) {
 
 // TestUntouchedModel checks that the model finds such objects.
 func TestUntouchedModel(t *testing.T) {
-	docs, errs := tree.DecodeBytes([]byte(`{properties: {backup: {type: object, required: [enabled, keep],
+	docs, errs := parser.DecodeBytes([]byte(`{properties: {backup: {type: object, required: [enabled, keep],
 		properties: {enabled: {type: boolean, default: false}, keep: {type: integer}}}}}`))
 	if len(errs) > 0 {
 		t.Fatal(errs)

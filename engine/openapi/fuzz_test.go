@@ -5,6 +5,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -22,7 +23,7 @@ func FuzzSchema(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		docs, _ := tree.DecodeBytes(data)
+		docs, _ := parser.DecodeBytes(data)
 		if len(docs) == 0 {
 			return
 		}

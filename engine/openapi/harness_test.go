@@ -8,6 +8,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -15,7 +16,7 @@ import (
 // yaml reads one YAML document; nil for an empty text.
 func yaml(t testing.TB, text string) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 {
 		t.Fatalf("cannot read YAML: %v\n%s", errs[0], text)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
@@ -55,7 +56,7 @@ func (c *Catalog) feed(w http.ResponseWriter, r *http.Request) error {
 
 // appendFeed appends an entity as a document of the feed.
 func appendFeed(dst []byte, e *store.Entity) ([]byte, error) {
-	n, err := tree.Wire{}.Decode(e.JSON)
+	n, err := wire.Decoder{}.Decode(e.JSON)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write %s to the feed: %w", e.Ref, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/config"
@@ -123,7 +123,7 @@ func authenticate(r *http.Request) (context.Context, error) {
 // put adds entities.
 func (w *world) put(yaml string) {
 	w.t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(yaml))
+	docs, errs := parser.DecodeBytes([]byte(yaml))
 	if len(errs) > 0 {
 		w.t.Fatal(errs[0])
 	}

@@ -8,6 +8,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // Composer is the section composerIngestor: variant A of the service.
@@ -130,8 +131,8 @@ func (c *Composer) read(o *object) {
 	o.flag("ingestAll", &c.IngestAll)
 	c.Tracking.read(o)
 	o.object("xrdFilters", func(o *object) {
-		o.selector("labelSelector", &c.Filter.Labels, xrd.ParseSelector)
-		o.selector("annotationSelector", &c.Filter.Annotations, xrd.ParseAnnotationSelector)
+		o.selector("labelSelector", &c.Filter.Labels, selector.Parse)
+		o.selector("annotationSelector", &c.Filter.Annotations, selector.ParseAnnotations)
 		o.strings("groups", &c.Filter.Groups, nil)
 		o.strings("exclude", &c.Filter.Exclude, nil)
 		o.strings("namespaces", &c.Namespaces, wantNamespace)

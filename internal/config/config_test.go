@@ -14,6 +14,7 @@ import (
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // TestDefaults checks the defaults of the contract.
@@ -141,7 +142,7 @@ orchestrator:
 
 var tokens = vars{"ONE": "t-one", "THREE": "s-three"}
 
-func selector(t *testing.T, parse func(string) (xrd.Selector, error), text string) xrd.Selector {
+func selecting(t *testing.T, parse func(string) (selector.Selector, error), text string) selector.Selector {
 	t.Helper()
 	s, err := parse(text)
 	if err != nil {
@@ -175,7 +176,7 @@ func TestEverything(t *testing.T) {
 				{Name: "file", Type: "git", Repo: "https://example.org/a/b", Recursive: true, TokenFile: "conf/secrets/token"},
 			},
 			Filter: xrd.Filter{
-				Labels: selector(t, xrd.ParseSelector, "a=b"), Annotations: selector(t, xrd.ParseAnnotationSelector, "c=d e"),
+				Labels: selecting(t, selector.Parse, "a=b"), Annotations: selecting(t, selector.ParseAnnotations, "c=d e"),
 				Groups: []string{"platform.io"}, Exclude: []string{"x.platform.io"},
 			},
 			Namespaces:      []string{"team-a", "team-b"},

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -31,7 +32,7 @@ func (r *reader) readFile(path string) (root *tree.Node, ok bool) {
 		return nil, false
 	}
 	ok = true
-	_ = tree.Decode(bytes.NewReader(data), tree.Limits{Bytes: maxFile}, func(n *tree.Node, bad *tree.Error) bool {
+	_ = parser.Decode(bytes.NewReader(data), parser.Limits{Bytes: maxFile}, func(n *tree.Node, bad *parser.Error) bool {
 		switch {
 		case bad != nil && bad.Kept:
 			r.report(RuleSyntax, place{path, bad.Pos}, "", "keep one of the two", "%s", bad.Msg)

@@ -2,11 +2,11 @@ package config
 
 import (
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // selector reads a selector of labels or annotations; an empty one selects everything.
-func (o *object) selector(key string, to *xrd.Selector, parse func(string) (xrd.Selector, error)) {
+func (o *object) selector(key string, to *selector.Selector, parse func(string) (selector.Selector, error)) {
 	v := o.get(key)
 	if v.node != nil && v.node.Kind != tree.String {
 		o.r.wrongType(v, "a selector", "write it as text, such as team=payments,env in (dev, test),!legacy")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
 )
@@ -84,7 +85,7 @@ func FuzzLoad(f *testing.F) {
 				t.Errorf("cluster contains its token: %s", s)
 			}
 		}
-		if docs, _ := tree.DecodeBytes([]byte(text)); len(docs) == 1 {
+		if docs, _ := parser.DecodeBytes([]byte(text)); len(docs) == 1 {
 			if err := judge(t, schema, docs[0]); err != nil {
 				t.Errorf("schema refuses a valid configuration: %v\n%s", err, text)
 			}
@@ -99,7 +100,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		// The printed configuration can be loaded again.
 		printed := tree.AppendYAML(nil, c.Effective())
-		if docs, errs := tree.DecodeBytes(printed); len(errs) > 0 || len(docs) != 1 {
+		if docs, errs := parser.DecodeBytes(printed); len(errs) > 0 || len(docs) != 1 {
 			t.Errorf("printed configuration is invalid: %v\n%s", errs, printed)
 		}
 	})

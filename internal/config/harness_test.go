@@ -5,12 +5,13 @@ import (
 	"io/fs"
 	"testing"
 
+	"example.dev/ingestor/xrd/selector"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/xrd"
 )
 
 // disk is a file system for Options.ReadFile.
@@ -69,4 +70,4 @@ func diff(want, got *Config) string {
 		cmp.Comparer(func(a, b source.Secret) bool { return a.Reveal() == b.Reveal() }), cmpopts.EquateEmpty())
 }
 
-func sameSelector(a, b xrd.Selector) bool { return a.String() == b.String() }
+func sameSelector(a, b selector.Selector) bool { return a.String() == b.String() }

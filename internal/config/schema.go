@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 )
 
 // Schema returns a JSON Schema (draft 2020-12) of a configuration file, for editors. It
@@ -113,7 +114,7 @@ func (s *shape) schema(required map[string][]string, doc, in, name string) *tree
 // preset returns the default as a typed value.
 func (k Key) preset() *tree.Node {
 	if k.Type == "boolean" || k.Least != nil || strings.Contains(k.Type, "list of") {
-		if n, err := (tree.Wire{}).DecodeText(k.Default); err == nil {
+		if n, err := (wire.Decoder{}).DecodeText(k.Default); err == nil {
 			return n
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -56,7 +57,7 @@ func compiled(t testing.TB) *jsonschema.Schema {
 // judged validates a configuration against the schema.
 func judged(t *testing.T, s *jsonschema.Schema, text string) error {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("%d documents, %v in\n%s", len(docs), errs, text)
 	}

@@ -4,6 +4,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // Selection returns how definitions are selected for a profile: the profile with the
@@ -22,7 +23,7 @@ func (c *Config) Selection(p engine.Profile) (engine.Profile, xrd.Filter) {
 		// The label is sufficient, with any value but false.
 		p.RequiredLabel = ""
 		// The label is that of the contract, so that parsing cannot fail.
-		labels, _ := xrd.ParseSelector(words.LabelGenerateForm + "," + words.LabelGenerateForm + "!=false")
+		labels, _ := selector.Parse(words.LabelGenerateForm + "," + words.LabelGenerateForm + "!=false")
 		return p, xrd.Filter{Labels: labels}
 	}
 	return p, xrd.Filter{}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
@@ -55,7 +55,7 @@ func (in *Ingestion) composite(ctx context.Context, ref string) (object.Composit
 	if !unit.Provides(provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
 		return object.Composite{}, db.ErrNotFound
 	}
-	n, err := tree.Wire{}.Decode(entity)
+	n, err := wire.Decoder{}.Decode(entity)
 	if err != nil {
 		return object.Composite{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/auth"
@@ -127,7 +128,7 @@ func (s *Scaffolder) readTemplate(data []byte) (*tree.Node, error) {
 	if len(data) == 0 {
 		return nil, rest.Input("request/body must have required property 'template'")
 	}
-	n, err := tree.Wire{}.Decode(bytes.TrimSpace(data))
+	n, err := wire.Decoder{}.Decode(bytes.TrimSpace(data))
 	if err != nil {
 		return nil, rest.Input("cannot parse request/body/template: %s", err)
 	}

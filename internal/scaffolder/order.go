@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
@@ -27,7 +28,7 @@ func (f *filled) values() (*tree.Node, error) {
 	if len(data) == 0 || string(data) == "null" {
 		return tree.Obj(), nil
 	}
-	n, err := tree.Wire{}.Decode(data)
+	n, err := wire.Decoder{}.Decode(data)
 	if err != nil {
 		return nil, rest.Input("cannot parse request/body/values: %s", err)
 	}

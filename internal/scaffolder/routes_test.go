@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/catalog/store/write"
@@ -349,7 +350,7 @@ spec: { type: service, owner: platform, steps: [] }
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			docs, errs := tree.DecodeBytes(fmt.Appendf(nil, template, name))
+			docs, errs := parser.DecodeBytes(fmt.Appendf(nil, template, name))
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}

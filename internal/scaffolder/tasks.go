@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/audit"
@@ -302,7 +303,7 @@ func (s *Scaffolder) userEntity(ctx context.Context, ref string) (*tree.Node, er
 	if err != nil {
 		return nil, err
 	}
-	return tree.Wire{}.Decode(e.JSON)
+	return wire.Decoder{}.Decode(e.JSON)
 }
 
 // over reports whether a task has ended; only a retry changes it then.

@@ -9,6 +9,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
@@ -45,7 +46,7 @@ func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error
 	if err != nil {
 		return found{}, err
 	}
-	n, err := tree.Wire{}.Decode(e.JSON)
+	n, err := wire.Decoder{}.Decode(e.JSON)
 	if err != nil {
 		return found{}, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog"
 	"example.dev/ingestor/internal/catalog/provider/location"
@@ -283,7 +284,7 @@ func (w *world) actions() []action.Action {
 
 func (w *world) put(yaml string) {
 	w.t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(yaml))
+	docs, errs := parser.DecodeBytes([]byte(yaml))
 	if len(errs) > 0 {
 		w.t.Fatal(errs[0])
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider"
 	"example.dev/ingestor/internal/config"
@@ -32,7 +32,7 @@ func (p *Portal) membership(providers []string) func(ctx context.Context, user s
 		if !configured && !slices.Contains(providers, e.Provider) {
 			return nil, nil
 		}
-		n, err := tree.Wire{}.Decode(e.JSON)
+		n, err := wire.Decoder{}.Decode(e.JSON)
 		if err != nil {
 			return nil, err
 		}

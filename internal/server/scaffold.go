@@ -21,6 +21,7 @@ import (
 	"example.dev/ingestor/action/files"
 	"example.dev/ingestor/action/publish"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog"
@@ -167,7 +168,7 @@ func (r registrar) Entity(ctx context.Context, ref string) (*tree.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tree.Wire{}.Decode(e.JSON)
+	return wire.Decoder{}.Decode(e.JSON)
 }
 
 // Register implements the catalog of actions.

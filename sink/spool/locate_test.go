@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 )
 
 func TestLocate(t *testing.T) {
-	docs, errs := tree.DecodeBytes([]byte("metadata:\n  name: a\n  tags:\n    - x\n    - y\n  labels:\n    a/b.c: d\nspec:\n  steps:\n    - id: s\n"))
+	docs, errs := parser.DecodeBytes([]byte("metadata:\n  name: a\n  tags:\n    - x\n    - y\n  labels:\n    a/b.c: d\nspec:\n  steps:\n    - id: s\n"))
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

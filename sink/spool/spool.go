@@ -13,7 +13,9 @@ import (
 	"os"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 )
 
@@ -93,7 +95,7 @@ func (s *Spool) Close() error {
 func (s *Spool) Read(r io.Reader, name string) error {
 	s.names = append(s.names, name)
 	var failed error
-	err := tree.Decode(r, tree.Limits{}, func(n *tree.Node, bad *tree.Error) bool {
+	err := parser.Decode(r, parser.Limits{}, func(n *tree.Node, bad *parser.Error) bool {
 		if bad != nil {
 			s.found(finding.Finding{
 				Rule: entity.RuleDocument, Severity: finding.Error, File: name, Pos: bad.Pos, Message: "cannot read the document: " + bad.Msg, Hint: bad.Hint,
@@ -274,7 +276,7 @@ func (s *Spool) each(yield func(line int, n *tree.Node) bool) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxEntry)
 	for i := 0; lines.Scan(); i++ {
-		n, err := tree.Wire{Limits: tree.Limits{Bytes: maxEntry}}.Decode(lines.Bytes())
+		n, err := wire.Decoder{Bytes: maxEntry}.Decode(lines.Bytes())
 		if err != nil {
 			return fmt.Errorf("cannot read a temporary file: %w", err)
 		}

@@ -11,9 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // TestNotAList checks a server whose lists are malformed: they are not taken as
@@ -120,7 +122,7 @@ func TestForbiddenPart(t *testing.T) {
 				t.Errorf("%s\nmissing (-want +got):\n%s", tc.reason, diff)
 			}
 			said.checkNoCredential(t, err)
-			docs, bad := tree.DecodeBytes([]byte(e.Missing.YAML()))
+			docs, bad := parser.DecodeBytes([]byte(e.Missing.YAML()))
 			if len(docs) != 1 || len(bad) > 0 {
 				t.Fatalf("%s\nrule is not YAML: %v\n%s", tc.reason, bad, e.Missing.YAML())
 			}
@@ -150,7 +152,7 @@ func TestOneGroup(t *testing.T) {
 // that has both is read once.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
-	labels, err := xrd.ParseSelector("example.dev/ingest=true")
+	labels, err := selector.Parse("example.dev/ingest=true")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -257,7 +257,7 @@ func newStatusError(resp *http.Response, data []byte) error {
 		return &foreignError{"the URL redirects to another one"}
 	}
 	e := &statusError{code: resp.StatusCode, after: retryAfter(resp.Header)}
-	if status, err := wire.Decode(data); err == nil && status.Get("kind").Str() == "Status" {
+	if status, err := responses.Decode(data); err == nil && status.Get("kind").Str() == "Status" {
 		e.take(status)
 	}
 	return e

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster/access"
 )
@@ -87,9 +87,9 @@ func (c *Cluster) Name() string { return c.name }
 // URL returns the API server's URL.
 func (c *Cluster) URL() string { return c.way.URL }
 
-// wire decodes responses. It omits managedFields, which are often half of an object,
+// responses decodes responses. It omits managedFields, which are often half of an object,
 // and are not used here.
-var wire = tree.Wire{Omit: [][]string{{"managedFields"}}}
+var responses = wire.Decoder{Omit: [][]string{{"managedFields"}}}
 
 // Resource is a kind of object as a server serves it.
 type Resource struct {

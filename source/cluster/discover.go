@@ -194,7 +194,7 @@ func (c *Cluster) askFor(ctx context.Context, kind, path string) (*tree.Node, er
 // ask makes a call whose response is one object.
 func (c *Cluster) ask(ctx context.Context, r request) (answer *tree.Node, err error) {
 	r.read = func(data []byte) error {
-		n, err := wire.Decode(data)
+		n, err := responses.Decode(data)
 		answer = n
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 )
 
 // Call is a call of the API that none of the other methods makes, such as one that
@@ -34,7 +35,7 @@ func (c *Cluster) Do(ctx context.Context, call Call) (answer *tree.Node, err err
 		body: call.Body, media: call.Type, needs: call.Needs,
 	}
 	r.read = func(data []byte) error {
-		n, err := tree.Wire{}.Decode(data)
+		n, err := wire.Decoder{}.Decode(data)
 		answer = n
 		return err
 	}

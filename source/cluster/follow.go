@@ -238,7 +238,7 @@ func (f *watch) read(stream io.Reader) error {
 
 // newEventError parses an error event of a stream.
 func newEventError(object []byte) error {
-	status, err := wire.Decode(object)
+	status, err := responses.Decode(object)
 	if err != nil {
 		return &cutError{err}
 	}

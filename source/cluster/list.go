@@ -147,7 +147,7 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 				}
 			}()
 		}
-		reader, take := wire, p.take
+		reader, take := responses, p.take
 		if l.survey {
 			reader, take = briefly, p.skim
 		}
@@ -182,7 +182,7 @@ func (p *page) take(raw string) {
 
 // readObject decodes an object as a server sends it.
 func readObject(raw string) (*tree.Node, error) {
-	n, err := wire.DecodeText(raw)
+	n, err := responses.DecodeText(raw)
 	switch {
 	case err != nil:
 		return nil, err
@@ -200,7 +200,7 @@ var errNameless = errors.New("metadata.name is missing")
 // isEmptyList reports whether a response is a list without items, rather than an
 // object that is not a list.
 func isEmptyList(data []byte) bool {
-	n, err := wire.Decode(data)
+	n, err := responses.Decode(data)
 	if err != nil || !n.Has("items") {
 		return false
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"example.dev/ingestor/xrd/selector"
+
 	"golang.org/x/sync/errgroup"
 
 	"example.dev/ingestor/document/finding"
@@ -22,7 +24,7 @@ import (
 type ReadOptions struct {
 	// Labels is evaluated by the server as far as it can: more definitions than selected
 	// may be read, never fewer.
-	Labels xrd.Selector
+	Labels selector.Selector
 	// Names are the only definitions to read; empty means all.
 	Names []string
 	// NoCompositions skips Compositions.

@@ -24,6 +24,7 @@ import (
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // The clusters that the tests share, one per vocabulary. Tests that change or
@@ -148,12 +149,12 @@ func TestTwoClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	status := map[string]cluster.Status{}
-	selector, err := xrd.ParseSelector("example.dev/ingest=true,team in (xalphas,betas,gammas)")
+	wanted, err := selector.Parse("example.dev/ingest=true,team in (xalphas,betas,gammas)")
 	if err != nil {
 		t.Fatal(err)
 	}
 	src := cluster.New([]*cluster.Cluster{admin(t, "up", up, cluster.Options{}), gone, admin(t, "own", own, cluster.Options{})},
-		cluster.ReadOptions{Labels: selector}, func(s cluster.Status) { status[s.Cluster] = s })
+		cluster.ReadOptions{Labels: wanted}, func(s cluster.Status) { status[s.Cluster] = s })
 	set, err := src.Read(t.Context())
 	failed, ok := errors.AsType[*cluster.Error](err)
 	if !ok || failed.Cluster != "gone" || failed.Reason != cluster.Unreachable || failed.Hint == "" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/test/apiserver"
@@ -26,7 +27,7 @@ func role(t *testing.T, account string, without int) (manifest string, rules int
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, bad := tree.DecodeBytes(data)
+	docs, bad := parser.DecodeBytes(data)
 	if len(bad) > 0 {
 		t.Fatal(bad)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 )
 
 // Survey is the metadata of all objects of a kind.
@@ -74,7 +75,7 @@ func number(version string) int64 {
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // briefly decodes responses for a survey: what it omits is often most of the data.
-var briefly = tree.Wire{Omit: [][]string{{"managedFields", "fieldsV1"}, {"annotations", lastApplied}}}
+var briefly = wire.Decoder{Omit: [][]string{{"managedFields", "fieldsV1"}, {"annotations", lastApplied}}}
 
 // metadata is an object's metadata in JSON. Only the times of managedFields are read.
 type metadata struct {

@@ -12,6 +12,7 @@ import (
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // TestWalk walks through fake servers, one of which does not exist, and checks
@@ -31,7 +32,7 @@ func TestWalk(t *testing.T) {
 		refuse(w, http.StatusGone, "the continue parameter is too old")
 		return true
 	}}
-	red, err := xrd.ParseSelector("team=red")
+	red, err := selector.Parse("team=red")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestWalkEnds(t *testing.T) {
 func TestWalkReal(t *testing.T) {
 	s := upstream(t)
 	s.Apply(t, definition(crossplaneV1, "xzetas.walk.example.org", "  claimNames: {kind: Zeta, plural: zetas}\n")+definition(crossplaneV2, "etas.walk.example.org", ""))
-	labels, err := xrd.ParseSelector("team in (xzetas,etas)")
+	labels, err := selector.Parse("team in (xzetas,etas)")
 	if err != nil {
 		t.Fatal(err)
 	}

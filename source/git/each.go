@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	nodes "example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/internal/git/remote"
 	"example.dev/ingestor/xrd"
 )
@@ -16,7 +16,7 @@ import (
 // it resolved to.
 func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 	enough := false
-	budget := nodes.NewBudget(maxDocuments)
+	budget := parser.NewBudget(maxDocuments)
 	err := s.readAll(ctx, func(ctx context.Context, d document) error {
 		err := d.each(ctx, budget, func(f xrd.Found) bool {
 			// A file may contain records, which have their own origin.
@@ -48,7 +48,7 @@ const maxDocuments = 250_000
 // isOver reports whether err says that there are too many documents, so that reading
 // stops.
 func isOver(err error) bool {
-	_, over := errors.AsType[*nodes.Error](err)
+	_, over := errors.AsType[*parser.Error](err)
 	return over
 }
 
@@ -61,7 +61,7 @@ func (d document) over(err error) error {
 }
 
 // each passes the contents of a file to yield.
-func (d document) each(ctx context.Context, budget *nodes.Budget, yield func(xrd.Found) bool) error {
+func (d document) each(ctx context.Context, budget *parser.Budget, yield func(xrd.Found) bool) error {
 	if bad := d.pointer(); bad != nil {
 		yield(xrd.Found{Finding: bad})
 		return nil

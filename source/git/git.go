@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	nodes "example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/internal/git/remote"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
@@ -99,7 +99,7 @@ func (s *Source) Commit() string {
 // Read reads the files, in the order of their paths. Objects have the path inside the
 // repository and the URL of the file's page. Read ends when ctx ends.
 func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
-	set, budget := &xrd.Set{}, nodes.NewBudget(maxDocuments)
+	set, budget := &xrd.Set{}, parser.NewBudget(maxDocuments)
 	err := s.readAll(ctx, func(ctx context.Context, d document) error {
 		if bad := d.pointer(); bad != nil {
 			set.Documents++

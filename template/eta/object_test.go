@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -29,7 +30,7 @@ func TestHanded(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			given, _ := tree.DecodeBytes([]byte(doc))
+			given, _ := parser.DecodeBytes([]byte(doc))
 			before := given[0].Clone()
 			var got *tree.Node
 			set := New(fstest.MapFS{"t.eta": {Data: []byte("<% " + tc.code + " take(doc) %>")}}, Limits{})

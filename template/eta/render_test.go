@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -26,7 +27,7 @@ func folder(files map[string]string) fstest.MapFS {
 // sample is a document whose keys are not sorted.
 func sample(t testing.TB) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte("name: xs.example.org\nzeta: 1\nalpha: [a, b]\n10: ten\n2: two\n__proto__: {x: own}\nempty: null\n"))
+	docs, errs := parser.DecodeBytes([]byte("name: xs.example.org\nzeta: 1\nalpha: [a, b]\n10: ten\n2: two\n__proto__: {x: own}\nempty: null\n"))
 	if len(errs) > 0 {
 		t.Fatal(errs[0])
 	}

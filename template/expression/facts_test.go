@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	document "example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
 // decoded reads JSON or YAML.
 func decoded(t testing.TB, s string) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(s))
+	docs, errs := document.DecodeBytes([]byte(s))
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("%s: %d documents, %v", s, len(docs), errs)
 	}

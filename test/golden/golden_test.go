@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
@@ -121,7 +122,7 @@ func compare(t *testing.T, name, reason string, args ...string) {
 func check(t *testing.T, reason, text string) {
 	t.Helper()
 	var es []*entity.Entity
-	err := tree.Decode(strings.NewReader(text), tree.Limits{}, func(n *tree.Node, bad *tree.Error) bool {
+	err := parser.Decode(strings.NewReader(text), parser.Limits{}, func(n *tree.Node, bad *parser.Error) bool {
 		if bad != nil {
 			t.Errorf("%s: cannot parse the entities: %v", reason, bad)
 			return false

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/scaffolder/task"
 )
@@ -183,7 +184,7 @@ func decode[T any](t *testing.T, raw []byte) T {
 
 func node(t *testing.T, raw []byte) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes(raw)
+	docs, errs := parser.DecodeBytes(raw)
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("cannot parse: %d documents, errors %v in %s", len(docs), errs, raw)
 	}

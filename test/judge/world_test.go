@@ -15,6 +15,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/debug"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
@@ -101,7 +102,7 @@ func generated(t *testing.T, args ...string) []*tree.Node {
 	if code := app.Run(t.Context(), ingestor.Name, env, ingestor.Run); code != 0 {
 		t.Fatalf("command %q ended with %d: %s", args, code, &notes)
 	}
-	docs, errs := tree.DecodeBytes(out.Bytes())
+	docs, errs := parser.DecodeBytes(out.Bytes())
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -115,7 +116,7 @@ func flows(t *testing.T) map[string]*filled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, errs := tree.DecodeBytes(raw)
+	docs, errs := parser.DecodeBytes(raw)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

@@ -267,8 +267,8 @@ func TestJudge(t *testing.T) {
 		"PureClock":       {"A pure room does not use the clock.", "entity", "time", "entity is pure"},
 		"PureTimeType":    {"A pure room may be allowed to use the types of time.", "engine", "time", ""},
 		"PureChance":      {"A pure room does not use random numbers.", "xrd", "math/rand/v2", "xrd is pure"},
-		"PureOutside":     {"Only document/tree may import the YAML package.", "xrd", "go.yaml.in/yaml/v3", "xrd is pure"},
-		"PureOutsideHome": {"document/tree may import the YAML package.", "document/tree", "go.yaml.in/yaml/v3", ""},
+		"PureOutside":     {"Only document may import the YAML package.", "xrd", "go.yaml.in/yaml/v3", "xrd is pure"},
+		"PureOutsideHome": {"A package of document may import the YAML package.", "document/syntax", "go.yaml.in/yaml/v3", ""},
 		"Impure":          {"A source may access the machine.", "source/file", "os", ""},
 	}
 	for name, tc := range cases {

@@ -13,7 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
@@ -67,7 +69,7 @@ func (c client) want(status int, method, path string, body []byte) *tree.Node {
 	if got != status {
 		c.t.Fatalf("%s %s: got %d, want %d: %s", method, path, got, status, data)
 	}
-	n, err := tree.Wire{}.Decode(data)
+	n, err := wire.Decoder{}.Decode(data)
 	if err != nil {
 		c.t.Fatalf("%s %s: cannot decode: %v in %s", method, path, err, data)
 	}
@@ -253,7 +255,7 @@ func (c client) fails(template string, values *tree.Node, why ...string) *histor
 // parse parses YAML.
 func parse(t *testing.T, text string) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("cannot parse: %d documents, errors %v in\n%s", len(docs), errs, text)
 	}
@@ -300,7 +302,7 @@ func (w *world) ask(t *testing.T, method, path, kind, body string) (int, *tree.N
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := tree.Wire{}.Decode(data)
+	n, err := wire.Decoder{}.Decode(data)
 	if err != nil {
 		t.Fatalf("%s %s: cannot decode: %v in %s", method, path, err, data)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
@@ -285,7 +286,7 @@ func (e *example) defaulted(t *testing.T, spec *tree.Node) *tree.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, errs := tree.DecodeBytes(text)
+	docs, errs := parser.DecodeBytes(text)
 	if len(errs) > 0 {
 		t.Fatal(errs[0])
 	}

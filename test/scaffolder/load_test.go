@@ -12,6 +12,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
@@ -52,7 +53,7 @@ func TestManyTasks(t *testing.T) {
 	for i := range all {
 		posting.Go(func() {
 			status, body := c.send(http.MethodPost, api+"/tasks", order(t, name, tree.Obj(tree.F("n", tree.Number(int64(i)))), nil))
-			if n, err := (tree.Wire{}).Decode(body); err != nil || status != http.StatusCreated {
+			if n, err := (wire.Decoder{}).Decode(body); err != nil || status != http.StatusCreated {
 				t.Errorf("task %d: %d %s %v", i, status, body, err)
 			} else {
 				ids[i] = n.Get("id").Str()

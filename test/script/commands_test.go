@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/cli/composer"
@@ -252,7 +253,7 @@ func countEntities(data []byte) (int, error) {
 		}
 		es = append(es, e)
 	}
-	err := tree.Decode(bytes.NewReader(data), tree.Limits{}, func(n *tree.Node, bad *tree.Error) bool {
+	err := parser.Decode(bytes.NewReader(data), parser.Limits{}, func(n *tree.Node, bad *parser.Error) bool {
 		switch {
 		case bad != nil:
 			errs = append(errs, bad)

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 )
 
 const api = "/api/scaffolder/v2"
@@ -54,7 +56,7 @@ type answer struct {
 // node decodes the body as JSON.
 func (a answer) node(t *testing.T) *tree.Node {
 	t.Helper()
-	n, err := tree.Wire{}.Decode([]byte(a.body))
+	n, err := wire.Decoder{}.Decode([]byte(a.body))
 	if err != nil {
 		t.Fatalf("cannot decode %s: %v", a.body, err)
 	}
@@ -206,7 +208,7 @@ func template(name, annotations, steps string) string {
 // asJSON returns YAML as JSON.
 func asJSON(t *testing.T, text string) string {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("cannot parse: %d documents, errors %v in\n%s", len(docs), errs, text)
 	}
@@ -261,7 +263,7 @@ func (w *world) ask(t *testing.T, method, path, body string) (int, *tree.Node) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := tree.Wire{}.Decode(data)
+	n, err := wire.Decoder{}.Decode(data)
 	if err != nil {
 		t.Fatalf("%s %s: cannot decode: %v in %s", method, path, err, data)
 	}

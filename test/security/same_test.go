@@ -17,6 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/parser"
+	"example.dev/ingestor/document/wire"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/action"
@@ -101,7 +104,7 @@ func (r *ruled) Entity(ctx context.Context, ref string) (*tree.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tree.Wire{}.Decode(e.JSON)
+	return wire.Decoder{}.Decode(e.JSON)
 }
 
 // Register implements the catalog of actions.
@@ -253,7 +256,7 @@ func (c *changing) inTask(t *testing.T, by auth.Caller, refs []string) []bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, err := tree.Wire{}.Decode(events[len(events)-1].Body)
+	last, err := wire.Decoder{}.Decode(events[len(events)-1].Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +287,7 @@ func (c *changing) await(t *testing.T, id string) {
 
 // fetching is a Template that reads entities.
 var fetching = func() *tree.Node {
-	docs, _ := tree.DecodeBytes([]byte(`{apiVersion: scaffolder.backstage.io/v1beta3, kind: Template, metadata: {name: fetching}, spec: {type: x, owner: x,
+	docs, _ := parser.DecodeBytes([]byte(`{apiVersion: scaffolder.backstage.io/v1beta3, kind: Template, metadata: {name: fetching}, spec: {type: x, owner: x,
   steps: [{id: fetch, action: "catalog:fetch", input: {entityRefs: "${{ parameters.refs }}", optional: true}}],
   output: {entities: "${{ steps.fetch.output.entities }}"}}}`))
 	return docs[0]
@@ -304,7 +307,7 @@ func (c *changing) put(t *testing.T) (refs []string) {
 				if kind == "Template" {
 					text = strings.Replace(text, "backstage.io/v1alpha1", "scaffolder.backstage.io/v1beta3", 1)
 				}
-				docs, errs := tree.DecodeBytes([]byte(text))
+				docs, errs := parser.DecodeBytes([]byte(text))
 				if len(errs) > 0 {
 					t.Fatal(errs[0])
 				}

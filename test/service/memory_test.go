@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/test/size"
@@ -102,7 +103,7 @@ func (s *service) push(body []byte) string {
 func writeDefinitions(t *testing.T, at string, n int) {
 	t.Helper()
 	for i := range n {
-		docs, errs := tree.DecodeBytes(sample.Definition(i))
+		docs, errs := parser.DecodeBytes(sample.Definition(i))
 		if len(docs) != 1 || len(errs) > 0 {
 			t.Fatal(errs)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
 	composercli "example.dev/ingestor/internal/cli/composer"
@@ -46,7 +47,7 @@ func exported(t *testing.T, file string) map[string]any {
 		if err != nil {
 			return err
 		}
-		docs, bad := tree.DecodeBytes(data)
+		docs, bad := parser.DecodeBytes(data)
 		if len(docs) != 1 || len(bad) > 0 {
 			t.Fatalf("%s has %d documents, want 1; errors: %v", path, len(docs), bad)
 		}

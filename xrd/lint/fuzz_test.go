@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
@@ -24,7 +25,7 @@ func FuzzDefinition(f *testing.F) {
 	f.Add([]byte("spec: {versions: [{schema: {openAPIV3Schema: {properties: {spec: &a {properties: {x: {items: [1], oneOf: [2], not: 3, enum: 4}}}, status: *a}}}}]}"))
 	opts := lint.Options{RequiredLabels: []string{words.LabelIngest}}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		docs, _ := tree.DecodeBytes(data)
+		docs, _ := parser.DecodeBytes(data)
 		for _, n := range docs {
 			d := xrd.NewDefinition(n, xrd.Origin{File: "x"})
 			fs := lint.Definition(d, opts)

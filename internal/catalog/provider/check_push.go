@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/provider/location"
@@ -135,7 +136,7 @@ func (j *pushChecker) later(i int, theirs obstacles) error {
 	if err != nil {
 		return err
 	}
-	n, err := tree.Wire{}.Decode(text)
+	n, err := wire.Decoder{}.Decode(text)
 	if err != nil {
 		return unreadable(e.line, err.Error())
 	}

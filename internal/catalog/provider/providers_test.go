@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/rest"
@@ -282,7 +282,7 @@ func TestPushAnnotations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := tree.Wire{}.Decode(e.JSON)
+		n, err := wire.Decoder{}.Decode(e.JSON)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +331,7 @@ func FuzzPush(f *testing.F) {
 			if err != nil || len(text) == 0 {
 				continue
 			}
-			if n, err := (tree.Wire{}).Decode(text); err != nil || !n.IsMap() || entity.RefOf(n).String() != e.ref {
+			if n, err := (wire.Decoder{}).Decode(text); err != nil || !n.IsMap() || entity.RefOf(n).String() != e.ref {
 				t.Fatalf("entry %d is not an object, or its reference is not %q: %s (%v)", i, e.ref, text, err)
 			}
 		}

@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"strings"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/rest"
@@ -139,7 +141,7 @@ func bodyFault(err error) error {
 	if f, ok := errors.AsType[*rest.Fault](err); ok {
 		return f
 	}
-	if over, ok := errors.AsType[*tree.Error](err); ok {
+	if over, ok := errors.AsType[*parser.Error](err); ok {
 		return rest.TooLarge("cannot read the body: %s; push it in several deltas", over.Msg)
 	}
 	return rest.BodyFault(err)
@@ -205,8 +207,8 @@ func unreadable(line int, why string) error {
 func (d *pushDecoder) yaml() error {
 	var failed error
 	var written int64
-	limits := tree.Limits{Bytes: maxEntry, Budget: tree.NewBudget(maxDocuments)}
-	err := tree.Decode(d.body, limits, func(n *tree.Node, bad *tree.Error) bool {
+	limits := parser.Limits{Bytes: maxEntry, Budget: parser.NewBudget(maxDocuments)}
+	err := parser.Decode(d.body, limits, func(n *tree.Node, bad *parser.Error) bool {
 		if bad != nil {
 			failed = unreadable(int(bad.Pos.Line), bad.Msg)
 			return false
@@ -243,7 +245,7 @@ func (d *pushDecoder) lines() error {
 				return rest.TooLarge("cannot read the body: more than %d empty lines; remove them", maxBlank)
 			}
 		} else {
-			n, err := tree.Wire{Limits: tree.Limits{Bytes: maxEntry}}.Decode(text)
+			n, err := wire.Decoder{Bytes: maxEntry}.Decode(text)
 			if err != nil {
 				return unreadable(number, err.Error())
 			}

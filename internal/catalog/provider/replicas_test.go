@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/jobs"
@@ -256,7 +256,7 @@ func TestCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	n, err := tree.Wire{}.Decode([]byte(line("orphan", "x")))
+	n, err := wire.Decoder{}.Decode([]byte(line("orphan", "x")))
 	if err != nil {
 		t.Fatal(err)
 	}

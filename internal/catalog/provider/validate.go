@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
@@ -35,7 +35,7 @@ func (in *Providers) validate(w http.ResponseWriter, r *http.Request) error {
 	if typ != location.TypeURL || target == "" {
 		return rest.Input("Invalid location ref '%s', only 'url:<target>' is supported, e.g. url:https://host/path", rest.Short(*body.Location))
 	}
-	n, err := tree.Wire{}.Decode(bytes.TrimSpace(body.Entity))
+	n, err := wire.Decoder{}.Decode(bytes.TrimSpace(body.Entity))
 	if err != nil {
 		return rest.Input("cannot parse request/body/entity: %s", err)
 	}

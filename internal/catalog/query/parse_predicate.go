@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/rest"
 )
@@ -17,7 +18,7 @@ func ParsePredicate(query []byte) (filter.Filter, error) {
 	if len(query) == 0 || string(query) == "null" {
 		return filter.Filter{}, nil
 	}
-	n, err := tree.Wire{Limits: tree.Limits{Depth: 4 * maxNesting}}.Decode(query)
+	n, err := wire.Decoder{Depth: 4 * maxNesting}.Decode(query)
 	if err != nil {
 		return filter.Filter{}, rest.Input("Invalid query: %s", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/test/database"
 )
@@ -28,7 +28,7 @@ func benchDocs(tb testing.TB, n int) []write.Document {
 			"spec":{"type":"service","lifecycle":"production","owner":"group:default/team-%d","system":"system-%d",
 			"providesApis":["api-%d"],"dependsOn":["resource:default/db-%d"]}}`,
 			i, i, i, i%20, i%4, i%7, i, i, filler, i, i%20, i%100, i, i%500)
-		nodes, errs := tree.DecodeBytes([]byte(text))
+		nodes, errs := parser.DecodeBytes([]byte(text))
 		if len(errs) > 0 {
 			tb.Fatal(errs[0])
 		}

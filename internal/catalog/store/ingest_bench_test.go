@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/store/write"
@@ -49,7 +49,7 @@ func sampleChanges(tb testing.TB, entities []string, from, to int) []write.Chang
 		for _, text := range entities {
 			text = strings.NewReplacer("xsamples0", fmt.Sprint("xsamples", i), "Sample0", fmt.Sprint("Sample", i),
 				"Sample 0", fmt.Sprint("Sample ", i), "samples0", fmt.Sprint("samples", i)).Replace(text)
-			n, err := tree.Wire{}.Decode([]byte(text))
+			n, err := wire.Decoder{}.Decode([]byte(text))
 			if err != nil {
 				tb.Fatal(err)
 			}

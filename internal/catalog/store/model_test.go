@@ -12,7 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/cache"
@@ -24,7 +24,7 @@ import (
 // document reads a document from YAML or JSON.
 func document(tb testing.TB, text string) write.Document {
 	tb.Helper()
-	nodes, errs := tree.DecodeBytes([]byte(text))
+	nodes, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 {
 		tb.Fatal(errs[0])
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/test/database"
@@ -45,7 +46,7 @@ func linksOf(tb testing.TB, s *Store, ref string) []string {
 
 func decodeBody(tb testing.TB, body []byte) *tree.Node {
 	tb.Helper()
-	n, err := tree.Wire{}.Decode(body)
+	n, err := wire.Decoder{}.Decode(body)
 	if err != nil {
 		tb.Fatalf("relations cannot be decoded: %v in %s", err, body)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/provide"
 )
@@ -44,7 +44,7 @@ func TestExportCommitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, bad := tree.DecodeBytes(data)
+	docs, bad := parser.DecodeBytes(data)
 	if len(bad) > 0 {
 		t.Fatal(bad[0])
 	}

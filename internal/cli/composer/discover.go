@@ -13,6 +13,7 @@ import (
 	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // discoverOptions are the flags of discover.
@@ -71,7 +72,7 @@ func (o *discoverOptions) settle() (err error) {
 	if err := oneOf("output", o.output, discoverForms); err != nil {
 		return err
 	}
-	if o.filter.Labels, err = xrd.ParseSelector(o.selector); err != nil {
+	if o.filter.Labels, err = selector.Parse(o.selector); err != nil {
 		return flags.Usage(err, "for example --selector 'team=payments,env in (dev, test),!legacy'")
 	}
 	o.filter.Name, err = flags.Pattern("--name-pattern", o.namePattern)

@@ -16,7 +16,7 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/words"
-	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // secret is the token of every cluster of the tests.
@@ -112,7 +112,7 @@ func fail(w http.ResponseWriter, code int) {
 
 // list responds with the items that match the selectors.
 func list(w http.ResponseWriter, items []object, labels, field string) {
-	selector, err := xrd.ParseSelector(labels)
+	wanted, err := selector.Parse(labels)
 	if err != nil {
 		fail(w, http.StatusBadRequest)
 		return
@@ -122,7 +122,7 @@ func list(w http.ResponseWriter, items []object, labels, field string) {
 	for _, o := range items {
 		meta := o["metadata"].(object)
 		of, _ := meta["labels"].(map[string]string)
-		if (name == "" || meta["name"] == name) && selector.Matches(words.KeysIn(of)) {
+		if (name == "" || meta["name"] == name) && wanted.Matches(words.KeysIn(of)) {
 			chosen = append(chosen, o)
 		}
 	}

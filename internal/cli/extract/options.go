@@ -13,6 +13,7 @@ import (
 	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // sourceNames are the values of --source.
@@ -110,7 +111,7 @@ func (o *options) settle(set *pflag.FlagSet, args []string) (err error) {
 		return flags.Usagef("--format "+asNDJSON+" or --format "+asYAML, "cannot use format %q", o.format)
 	}
 	o.ref = cmp.Or(o.ref, o.branch)
-	if o.filter.Labels, err = xrd.ParseSelector(cmp.Or(o.labels, o.labelSelector)); err != nil {
+	if o.filter.Labels, err = selector.Parse(cmp.Or(o.labels, o.labelSelector)); err != nil {
 		return flags.Usage(err, "for example --labels 'team=payments,env in (dev, test),!legacy'")
 	}
 	o.filter.Name, err = flags.Pattern("--name-pattern", o.namePattern)

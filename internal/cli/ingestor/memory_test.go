@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/test/sample"
@@ -36,7 +37,7 @@ func TestFolderMemory(t *testing.T) {
 	n, most := size.Of(800, 30_000), size.Of(160_000, 500_000)
 	in, out := t.TempDir(), t.TempDir()
 	for i := range n {
-		docs, errs := tree.DecodeBytes(sample.Definition(i))
+		docs, errs := parser.DecodeBytes(sample.Definition(i))
 		if len(docs) != 1 || len(errs) > 0 {
 			t.Fatal(errs)
 		}

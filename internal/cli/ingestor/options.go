@@ -17,6 +17,7 @@ import (
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/selector"
 )
 
 // Environment variables that set defaults.
@@ -163,7 +164,7 @@ func (o *options) parse() (err error) {
 	if err = o.Entities.Check(); err != nil {
 		return err
 	}
-	if o.filter.Labels, err = xrd.ParseSelector(o.labelSelector); err != nil {
+	if o.filter.Labels, err = selector.Parse(o.labelSelector); err != nil {
 		return flags.Usage(err, "for example --label-selector 'team=payments,env in (dev, test),!legacy'")
 	}
 	if o.filter.Name, err = flags.Pattern("--name-pattern", o.namePattern); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
@@ -201,7 +202,7 @@ func (o *testOptions) valuesOf(root *os.Root, at string) (*tree.Node, error) {
 		return nil, fmt.Errorf("cannot read %s: %w", testValues, bare(err))
 	}
 	where := filepath.Join(o.templates, at, testValues)
-	docs, errs := tree.DecodeBytes(text)
+	docs, errs := parser.DecodeBytes(text)
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("%s:%d:%d: %s", where, errs[0].Pos.Line, errs[0].Pos.Column, errs[0].Msg)
 	}
@@ -248,7 +249,7 @@ func (o *testOptions) render(ctx context.Context, root *os.Root, maker *maker, a
 
 // normal returns normalized YAML, or the text unchanged if it is not YAML.
 func normal(text []byte) []byte {
-	docs, errs := tree.DecodeBytes(text)
+	docs, errs := parser.DecodeBytes(text)
 	if len(errs) > 0 {
 		return text
 	}

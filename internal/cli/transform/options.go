@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
@@ -110,7 +111,7 @@ func parseSets(sets []string) (*tree.Node, error) {
 
 // parseValue parses a value as YAML, or otherwise as text.
 func parseValue(text string) *tree.Node {
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(docs) != 1 || len(errs) > 0 {
 		return tree.Str(text)
 	}

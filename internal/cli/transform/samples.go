@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -56,7 +57,7 @@ func manyFields() *tree.Node {
 		fields.Set(fmt.Sprintf("field%02d", i), inner)
 	}
 	record, _ := fs.ReadFile(sampleFiles, "samples/noschema.yaml")
-	docs, _ := tree.DecodeBytes(record)
+	docs, _ := parser.DecodeBytes(record)
 	n := docs[0]
 	n.Get("xrd", "metadata").Set("name", tree.Str("fields.many.example.org"))
 	spec := n.Get("xrd", "spec")

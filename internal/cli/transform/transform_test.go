@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
@@ -155,7 +156,7 @@ func TestParseSets(t *testing.T) {
 
 func TestOverlay(t *testing.T) {
 	values := func(text string) *tree.Node {
-		docs, errs := tree.DecodeBytes([]byte(text))
+		docs, errs := parser.DecodeBytes([]byte(text))
 		if len(docs) != 1 || len(errs) > 0 {
 			t.Fatalf("%q has no valid document: %v", text, errs)
 		}

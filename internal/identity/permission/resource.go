@@ -3,7 +3,7 @@ package permission
 import (
 	"strings"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 )
 
 // Resource is what a permission is requested for. Its fields are case-insensitive.
@@ -35,7 +35,7 @@ type Resource struct {
 // ResourceOf returns an entity, given by its reference and its JSON with relations, as a
 // resource for permissions.
 func ResourceOf(ref string, entity []byte) (*Resource, error) {
-	n, err := tree.Wire{}.Decode(entity)
+	n, err := wire.Decoder{}.Decode(entity)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/ingestion/batch"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/object"
@@ -24,7 +25,7 @@ import (
 func settled(documents map[string]string) map[string]string {
 	out := map[string]string{}
 	for ref, text := range documents {
-		n, err := tree.Wire{}.Decode([]byte(text))
+		n, err := wire.Decoder{}.Decode([]byte(text))
 		if err != nil {
 			panic(err)
 		}

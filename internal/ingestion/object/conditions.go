@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
@@ -100,7 +101,7 @@ func Conditions(ctx context.Context, m *mirror.Mirror, c Composite) ([]Condition
 			return all, true, err
 		}
 		// The object was stored before the status had its own column.
-		n, err := tree.Wire{}.Decode(o.Body)
+		n, err := wire.Decoder{}.Decode(o.Body)
 		return append(all, conditionsOf(n)...), true, err
 	}
 	return nil, false, nil

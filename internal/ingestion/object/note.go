@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
@@ -49,7 +50,7 @@ func NoteOf(o *mirror.Object) (n Note) {
 	if len(o.Note) == 0 {
 		return n
 	}
-	doc, err := tree.Wire{}.Decode(o.Note)
+	doc, err := wire.Decoder{}.Decode(o.Note)
 	if err != nil {
 		return n
 	}

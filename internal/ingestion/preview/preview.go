@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/finding"
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
@@ -231,8 +231,8 @@ func (r *recorder) Transform(in engine.Input) (engine.Result, error) {
 // make builds the preview of a text.
 func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 	set := &xrd.Set{}
-	err := set.ReadWithin(bytes.NewReader(text), xrd.Origin{Source: xrd.SourceFile, File: fileName}, tree.NewBudget(mostDocuments))
-	if over, ok := errors.AsType[*tree.Error](err); ok {
+	err := set.ReadWithin(bytes.NewReader(text), xrd.Origin{Source: xrd.SourceFile, File: fileName}, parser.NewBudget(mostDocuments))
+	if over, ok := errors.AsType[*parser.Error](err); ok {
 		return nil, rest.TooLarge("cannot create preview: %s; ingestor-cli has no such limit", over.Msg)
 	}
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.dev/ingestor/document/wire"
+
 	"github.com/maypok86/otter/v2"
 
 	"example.dev/ingestor/document/tree"
@@ -85,7 +87,7 @@ func weigh(key string, o Build) uint32 {
 // node returns the decoded object. Callers must not modify it.
 func (c *caches) node(o *mirror.Object) (*tree.Node, error) {
 	if c.resources == nil {
-		return tree.Wire{}.Decode(o.Body)
+		return wire.Decoder{}.Decode(o.Body)
 	}
 	key := fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%s", o.Source, o.List, o.Key, o.Version, object.Hash(string(o.Body)))
 	if n, ok := c.resources.GetIfPresent(key); ok {
@@ -93,7 +95,7 @@ func (c *caches) node(o *mirror.Object) (*tree.Node, error) {
 		return n, nil
 	}
 	c.metrics.Cached(metrics.CacheResources, false)
-	n, err := tree.Wire{}.Decode(o.Body)
+	n, err := wire.Decoder{}.Decode(o.Body)
 	if err == nil {
 		c.resources.Set(key, n)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/xrd/selector"
+
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/ingestion/mirror"
@@ -86,12 +88,12 @@ func (v *Variant) NewEngine(found time.Time, forms engine.FormCache) (*engine.En
 func (v *Variant) Owns(source string) bool { return strings.HasPrefix(source, v.Name+"/") }
 
 // Required returns the selector for the label that a definition must have.
-func (v *Variant) Required() xrd.Selector {
+func (v *Variant) Required() selector.Selector {
 	if v.Profile.RequiredLabel == "" {
-		return xrd.Selector{}
+		return selector.Selector{}
 	}
 	// The label is fixed by the contract, so parsing cannot fail.
-	s, _ := xrd.ParseSelector(v.Profile.RequiredLabel + "=true")
+	s, _ := selector.Parse(v.Profile.RequiredLabel + "=true")
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -154,7 +155,7 @@ func TestOutputLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, errs := tree.DecodeBytes([]byte(`
+	spec, errs := parser.DecodeBytes([]byte(`
 parameters:
   bad: " \tJavaScript:alert(1)"
   all: [{title: A, url: "data:text/html,x"}, {title: B, url: "https://example.com"}, {title: C, url: ["javascript:x"]}]
@@ -200,7 +201,7 @@ func TestExample(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			docs, errs := tree.DecodeBytes([]byte(tc.schema))
+			docs, errs := parser.DecodeBytes([]byte(tc.schema))
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity"
@@ -142,7 +143,7 @@ func order(tb testing.TB, spec, values string) Order {
 
 func node(tb testing.TB, yaml string) *tree.Node {
 	tb.Helper()
-	docs, errs := tree.DecodeBytes([]byte(yaml))
+	docs, errs := parser.DecodeBytes([]byte(yaml))
 	if len(errs) > 0 || len(docs) != 1 {
 		tb.Fatalf("template has %d documents, %v in %s", len(docs), errs, yaml)
 	}

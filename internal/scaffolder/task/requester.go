@@ -10,6 +10,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/scaffolder/step"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
@@ -121,7 +122,7 @@ func (t *Tasks) retrying(ctx context.Context, id string, now Requester, secrets 
 		by = now
 	}
 	by.Caller = now.Caller
-	spec, err := (tree.Wire{}).Decode(found.Spec)
+	spec, err := (wire.Decoder{}).Decode(found.Spec)
 	if err != nil {
 		return taskstore.TaskCaller{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/scaffolder/mask"
@@ -122,7 +123,7 @@ func (r *run) beat() {
 // all runs the remaining steps of the task. It returns nil if there is nothing left
 // to do.
 func (r *run) all() error {
-	spec, err := (tree.Wire{}).Decode(r.stored.Spec)
+	spec, err := (wire.Decoder{}).Decode(r.stored.Spec)
 	if err != nil {
 		return r.fail("cannot parse spec of the task")
 	}

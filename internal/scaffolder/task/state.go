@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/scaffolder/mask"
 	"example.dev/ingestor/internal/scaffolder/step"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
@@ -114,7 +115,7 @@ func (t *Tasks) openState(stored *taskstore.Task) (*state, error) {
 	s.failed, s.began, s.run, s.logged, s.over, s.hidden, s.files = l.Failed, l.Began, l.Run, l.Logged, l.Over, l.Hidden, files
 	s.large, s.lost = l.Large, l.Lost
 	for id, k := range l.Steps {
-		if s.Outputs[id], err = (tree.Wire{}).Decode(k.Output); err != nil {
+		if s.Outputs[id], err = (wire.Decoder{}).Decode(k.Output); err != nil {
 			return nil, errors.New("data is corrupt")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/scaffolder/validation"
 )
@@ -15,7 +16,7 @@ import (
 // decoded reads JSON.
 func decoded(t testing.TB, s string) *tree.Node {
 	t.Helper()
-	docs, errs := tree.DecodeBytes([]byte(s))
+	docs, errs := parser.DecodeBytes([]byte(s))
 	if len(errs) > 0 || len(docs) != 1 {
 		t.Fatalf("%s has %d documents, %v", s, len(docs), errs)
 	}

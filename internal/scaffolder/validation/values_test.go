@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/scaffolder/validation"
 )
@@ -224,8 +225,8 @@ func FuzzCheck(f *testing.F) {
 		f.Add(fact.schema, fact.value)
 	}
 	f.Fuzz(func(t *testing.T, schema, value string) {
-		s, _ := tree.DecodeBytes([]byte(schema))
-		v, _ := tree.DecodeBytes([]byte(value))
+		s, _ := parser.DecodeBytes([]byte(schema))
+		v, _ := parser.DecodeBytes([]byte(value))
 		if len(s) == 0 || len(v) == 0 {
 			return
 		}

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"syscall"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/test/sample"
 )
@@ -106,7 +107,7 @@ func folder(tmp string, n int) (string, error) {
 		return "", err
 	}
 	for i := range n {
-		docs, errs := tree.DecodeBytes(sample.Definition(i))
+		docs, errs := parser.DecodeBytes(sample.Definition(i))
 		if len(docs) != 1 || len(errs) > 0 {
 			return "", fmt.Errorf("cannot read the sample: %v", errs)
 		}

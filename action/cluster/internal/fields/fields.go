@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/parser"
+
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
@@ -149,7 +151,7 @@ func parsedJSON(text string) (*tree.Node, bool) {
 	if !json.Valid([]byte(text)) {
 		return nil, false
 	}
-	docs, errs := tree.DecodeBytes([]byte(text))
+	docs, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 || len(docs) != 1 {
 		return nil, false
 	}

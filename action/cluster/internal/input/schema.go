@@ -2,6 +2,7 @@ package input
 
 import (
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
@@ -35,7 +36,7 @@ func described(id, description, input, output string, examples []action.Example)
 
 // parsed parses one of the schemas below.
 func parsed(text string) *tree.Node {
-	docs, _ := tree.DecodeBytes([]byte(text))
+	docs, _ := parser.DecodeBytes([]byte(text))
 	return docs[0]
 }
 

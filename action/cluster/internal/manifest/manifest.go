@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"example.dev/ingestor/document/parser"
+
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/cluster/internal/fields"
 	"example.dev/ingestor/document/tree"
@@ -88,7 +90,7 @@ func Read(manifest *tree.Node) ([]*Document, error) {
 func objects(n *tree.Node, to []*tree.Node) ([]*tree.Node, error) {
 	switch {
 	case n.IsString():
-		docs, errs := tree.DecodeBytes([]byte(n.Str()))
+		docs, errs := parser.DecodeBytes([]byte(n.Str()))
 		if len(errs) > 0 {
 			return nil, action.Errorf(errs[0].Hint, "cannot read the manifest: %w", errs[0])
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
@@ -62,7 +63,7 @@ type reading struct {
 	// expanded.
 	read, written int64
 	// budget limits the number of documents in all files.
-	budget *tree.Budget
+	budget *parser.Budget
 	// known are the files without problems, for the next reading. same is how many of them
 	// are unchanged, so that their entities are in places and not in docs.
 	known map[string]known
@@ -190,7 +191,7 @@ func (g *Folder) read(ctx context.Context, before map[string]known) (*reading, e
 	}
 	defer func() { _ = root.Close() }() // Opened for reading only.
 	r := &reading{dir: g.config.Directory, files: len(paths), places: map[string]place{}, known: map[string]known{},
-		budget: tree.NewBudget(maxDocuments)}
+		budget: parser.NewBudget(maxDocuments)}
 	for _, e := range lost {
 		r.lose(location.Problem{Name: "Error", Message: e.Error()})
 	}
@@ -252,7 +253,7 @@ func (r *reading) file(root *os.Root, path string) error {
 	wrong := len(r.problems) + r.untold
 	h := sha256.New()
 	text := io.TeeReader(&counter{in, &r.read}, h)
-	err = tree.Decode(text, tree.Limits{Budget: r.budget}, func(n *tree.Node, bad *tree.Error) bool {
+	err = parser.Decode(text, parser.Limits{Budget: r.budget}, func(n *tree.Node, bad *parser.Error) bool {
 		if bad != nil {
 			r.partial = r.partial || !bad.Kept
 			p := location.Problem{Name: "InputError", Message: "YAML error: " + bad.Msg, Where: where(path, bad.Pos)}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -38,7 +39,7 @@ spec: { owner: b }`
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			docs, errs := tree.DecodeBytes([]byte(text))
+			docs, errs := parser.DecodeBytes([]byte(text))
 			if len(docs) != 1 || len(errs) > 0 {
 				t.Fatalf("text has %d documents, %v", len(docs), errs)
 			}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
@@ -31,7 +32,7 @@ type walk struct {
 	bytes, written int64
 	// budget limits the number of documents in all files, and unreadable counts those that
 	// cannot be read.
-	budget     *tree.Budget
+	budget     *parser.Budget
 	unreadable int
 	docs       []Document
 	// index maps a reference to the index of its document.
@@ -73,7 +74,7 @@ func (a *address) returns() bool {
 
 func newWalk(r *Reader, t Target) *walk {
 	w := &walk{reader: r, target: t, rules: t.Rules, files: r.scopeOf(t), addresses: map[string]bool{}, parsed: map[string]bool{}, index: map[string]int{},
-		budget: tree.NewBudget(maxDocuments)}
+		budget: parser.NewBudget(maxDocuments)}
 	if len(w.rules) == 0 {
 		w.rules = r.opts.Rules
 	}
@@ -217,8 +218,8 @@ func (w *walk) count(n int) *Problem {
 
 // parse reads the documents of a file or page. It continues after an invalid one.
 func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) {
-	limits := tree.Limits{Bytes: int(w.reader.opts.Config.MaxSize), Budget: w.budget}
-	over := tree.Decode(bytes.NewReader(data), limits, func(n *tree.Node, err *tree.Error) bool {
+	limits := parser.Limits{Bytes: int(w.reader.opts.Config.MaxSize), Budget: w.budget}
+	over := parser.Decode(bytes.NewReader(data), limits, func(n *tree.Node, err *parser.Error) bool {
 		if err != nil {
 			w.partial = w.partial || !err.Kept
 			w.report(a, unreadable(file, err))
@@ -243,14 +244,14 @@ func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) 
 		return true
 	})
 	// Reading from memory cannot fail, so the error means that the budget is used up.
-	if err, ok := errors.AsType[*tree.Error](over); ok {
+	if err, ok := errors.AsType[*parser.Error](over); ok {
 		w.partial = true
 		w.report(a, unreadable(file, err))
 	}
 }
 
 // unreadable returns the problem for a document that cannot be read.
-func unreadable(file string, err *tree.Error) *Problem {
+func unreadable(file string, err *parser.Error) *Problem {
 	p := problemf(nameInput, "YAML error: %s", text.Shorten(err.Msg, maxMessage))
 	if err.Hint != "" {
 		p.Message += "; " + err.Hint

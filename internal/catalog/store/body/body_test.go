@@ -5,17 +5,18 @@ import (
 	"strings"
 	"testing"
 
+	"example.dev/ingestor/document/parser"
+	"example.dev/ingestor/document/wire"
+
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"example.dev/ingestor/document/tree"
 )
 
 func FuzzBody(f *testing.F) {
 	f.Add([]byte(`{"kind":"C","metadata":{"name":"n","tags":["A","a"]},"spec":{"x":[1,null,{"y":"z"}]}}`))
 	f.Add([]byte("metadata: {name: x}\nspec: {\"\\0\": [\"\\0\", {}]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		nodes, _ := tree.DecodeBytes(data)
+		nodes, _ := parser.DecodeBytes(data)
 		for _, n := range nodes {
 			if !n.IsMap() {
 				continue
@@ -24,7 +25,7 @@ func FuzzBody(f *testing.F) {
 			s := b.Serve(someUID, 0)
 			first := s.Finish([]Link{{"a", "b"}})
 			second := s.Finish([]Link{{"a", "b"}})
-			body, err := tree.Wire{}.Decode(s.JSON)
+			body, err := wire.Decoder{}.Decode(s.JSON)
 			if err != nil {
 				t.Fatalf("body cannot be decoded: %v: %s", err, s.JSON)
 			}
@@ -60,7 +61,7 @@ func TestServe(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			nodes, errs := tree.DecodeBytes([]byte(tc.doc))
+			nodes, errs := parser.DecodeBytes([]byte(tc.doc))
 			if len(errs) > 0 {
 				t.Fatal(errs[0])
 			}

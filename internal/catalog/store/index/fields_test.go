@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"example.dev/ingestor/document/parser"
+
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
@@ -13,7 +15,7 @@ import (
 
 func decode(tb testing.TB, text string) *tree.Node {
 	tb.Helper()
-	nodes, errs := tree.DecodeBytes([]byte(text))
+	nodes, errs := parser.DecodeBytes([]byte(text))
 	if len(errs) > 0 {
 		tb.Fatal(errs[0])
 	}
@@ -153,7 +155,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte(`{"kind":"C","metadata":{"name":"n","tags":["A","a"]},"spec":{"x":[1,null,{"y":"z"}]}}`))
 	f.Add([]byte("metadata: {name: x}\nspec: {\"\\0\": [\"\\0\", {}]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		nodes, _ := tree.DecodeBytes(data)
+		nodes, _ := parser.DecodeBytes(data)
 		for _, n := range nodes {
 			if !n.IsMap() {
 				continue

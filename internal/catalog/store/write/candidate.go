@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 
+	"example.dev/ingestor/document/wire"
+
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
@@ -31,7 +33,7 @@ func (d Document) node() (*tree.Node, error) {
 			return nil, err
 		}
 	}
-	return tree.Wire{}.Decode(text)
+	return wire.Decoder{}.Decode(text)
 }
 
 // prepared returns the document as Prepared, and prepares it if necessary.

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/parser"
+
 	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
@@ -25,7 +26,7 @@ func onBoth(t *testing.T, test func(t *testing.T, open func() *Writer)) {
 // component returns a Component with a name and spec fields in JSON.
 func component(tb testing.TB, name string, spec ...string) Document {
 	tb.Helper()
-	nodes, errs := tree.DecodeBytes(fmt.Appendf(nil, `{"apiVersion":"backstage.io/v1alpha1","kind":"Component",
+	nodes, errs := parser.DecodeBytes(fmt.Appendf(nil, `{"apiVersion":"backstage.io/v1alpha1","kind":"Component",
 		"metadata":{"name":%q},"spec":{%s}}`, name, strings.Join(spec, ",")))
 	if len(errs) > 0 {
 		tb.Fatal(errs[0])

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/xrd"
@@ -38,7 +38,7 @@ func TestPrepare(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, e := range out.Entities {
-					kept, err := tree.Wire{}.Decode(entity.AppendNDJSON(nil, e))
+					kept, err := wire.Decoder{}.Decode(entity.AppendNDJSON(nil, e))
 					if err != nil {
 						t.Fatal(err)
 					}

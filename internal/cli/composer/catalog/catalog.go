@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/sink/dir"
@@ -68,7 +69,7 @@ func Open(root string) (*Catalog, error) {
 	if err != nil {
 		return nil, c.errorf(name, err, "move it away, or choose another path with --output")
 	}
-	docs, bad := tree.DecodeBytes(data)
+	docs, bad := parser.DecodeBytes(data)
 	if len(docs) != 1 || len(bad) > 0 || docs[0].Get("kind").Str() != entity.KindLocation || docs[0].Get("metadata", "name").Str() != locationName {
 		return nil, c.errorf(name, errors.New("file exists and was not written by export"), "move it away, or choose another path with --output")
 	}
@@ -134,7 +135,7 @@ func readEarlier(in *os.Root, name string) *Earlier {
 	if err != nil {
 		return nil
 	}
-	docs, bad := tree.DecodeBytes(data)
+	docs, bad := parser.DecodeBytes(data)
 	if len(docs) != 1 || len(bad) > 0 {
 		return nil
 	}

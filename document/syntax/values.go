@@ -1,9 +1,11 @@
-package tree
+package syntax
 
 import (
 	"bytes"
 	"fmt"
 	"regexp"
+
+	"example.dev/ingestor/document/tree"
 )
 
 // hasTooMany reports whether YAML may have more values than allowed. The parser cannot
@@ -12,7 +14,7 @@ func hasTooMany(doc []byte, limits Limits) bool {
 	return len(doc) > limits.Values && marks(doc) > limits.Values && mostValues(doc) > limits.Values
 }
 
-func tooMany(pos Pos, limits Limits) *Error {
+func tooMany(pos tree.Pos, limits Limits) *Error {
 	return &Error{
 		Pos:  pos,
 		Msg:  fmt.Sprintf("document has more than %d values", limits.Values),
@@ -62,7 +64,7 @@ func mostValues(doc []byte) int {
 			return n + marks(doc)
 		}
 		found := simple.FindSubmatchIndex(bytes.TrimRight(line, "\r\n"))
-		if word := bytes.TrimSpace(line); found == nil && len(word) > 0 && !isMarker(line, "---") && (word[0] != '#' || !isOneLine(word)) {
+		if word := bytes.TrimSpace(line); found == nil && len(word) > 0 && !IsMarker(line, "---") && (word[0] != '#' || !isOneLine(word)) {
 			return n + marks(doc)
 		}
 		n += marks(line)

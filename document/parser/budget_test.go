@@ -1,4 +1,4 @@
-package tree_test
+package parser_test
 
 import (
 	"errors"
@@ -10,7 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/test/cost"
 )
 
@@ -61,18 +63,18 @@ func TestBudget(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			var budget *tree.Budget
+			var budget *parser.Budget
 			var err error
 			took := cost.Within(t, cost.Cost{CPU: 5 * time.Second, Memory: 128 << 20}, func() {
-				budget = tree.NewBudget(documents)
-				err = tree.Decode(&repeater{text: tc.text, left: 256 << 20}, tree.Limits{Budget: budget}, func(*tree.Node, *tree.Error) bool { return true })
+				budget = parser.NewBudget(documents)
+				err = parser.Decode(&repeater{text: tc.text, left: 256 << 20}, parser.Limits{Budget: budget}, func(*tree.Node, *parser.Error) bool { return true })
 			})
 			t.Log(took)
-			over, ok := errors.AsType[*tree.Error](err)
+			over, ok := errors.AsType[*parser.Error](err)
 			if !ok || over.Msg != tc.want || over.Pos.Line == 0 {
 				t.Errorf("%s\ngot %v, want %s", tc.reason, err, tc.want)
 			}
-			if err := tree.Decode(strings.NewReader("a: 1\n"), tree.Limits{Budget: budget}, func(*tree.Node, *tree.Error) bool { return true }); err == nil {
+			if err := parser.Decode(strings.NewReader("a: 1\n"), parser.Limits{Budget: budget}, func(*tree.Node, *parser.Error) bool { return true }); err == nil {
 				t.Error("exhausted budget accepted another stream")
 			}
 		})
@@ -96,9 +98,9 @@ func TestValues(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			var failed *tree.Error
+			var failed *parser.Error
 			took := cost.Of(func() {
-				_ = tree.Decode(strings.NewReader(tc.text), tree.Limits{}, func(_ *tree.Node, bad *tree.Error) bool {
+				_ = parser.Decode(strings.NewReader(tc.text), parser.Limits{}, func(_ *tree.Node, bad *parser.Error) bool {
 					failed = bad
 					return true
 				})
@@ -112,7 +114,7 @@ func TestValues(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (tree.Wire{}).DecodeText(fill("[1", ",1", "]")); err == nil || !strings.Contains(err.Error(), "more than 1000000 values") {
+	if _, err := (wire.Decoder{}).DecodeText(fill("[1", ",1", "]")); err == nil || !strings.Contains(err.Error(), "more than 1000000 values") {
 		t.Errorf("Wire read a list of millions of values: %v", err)
 	}
 }
@@ -125,9 +127,9 @@ func TestBudgetRoom(t *testing.T) {
 		fmt.Fprintf(&text, "---\n# the next\n\na: %d\n", i)
 	}
 	docs := 0
-	budget := tree.NewBudget(1001)
+	budget := parser.NewBudget(1001)
 	for range 2 {
-		err := tree.Decode(strings.NewReader(text.String()), tree.Limits{Budget: budget}, func(n *tree.Node, bad *tree.Error) bool {
+		err := parser.Decode(strings.NewReader(text.String()), parser.Limits{Budget: budget}, func(n *tree.Node, bad *parser.Error) bool {
 			docs++
 			return bad == nil
 		})
@@ -142,7 +144,7 @@ func TestBudgetRoom(t *testing.T) {
 	}
 	long := "apiVersion: v1\nmetadata:\n  title: it's\n  tags: [a, b]\n  name: \"x\"\nspec:\n  list:\n    - a: >-\n        text\n  a: |\n" +
 		strings.Repeat("    \"name\": [1, 2], \"other\": \"some text\",\n\n", 300_000) + "  b: 1\n"
-	if _, errs := tree.DecodeBytes([]byte(long)); len(errs) > 0 {
+	if _, errs := parser.DecodeBytes([]byte(long)); len(errs) > 0 {
 		t.Errorf("text of %d MiB was counted as values: %v", len(long)>>20, errs[0])
 	}
 }
@@ -150,7 +152,7 @@ func TestBudgetRoom(t *testing.T) {
 // TestBudgetBad checks that invalid documents count.
 func TestBudgetBad(t *testing.T) {
 	bad := 0
-	err := tree.Decode(strings.NewReader(strings.Repeat("a: b: c\n---\n", 20)), tree.Limits{Budget: tree.NewBudget(10)}, func(*tree.Node, *tree.Error) bool {
+	err := parser.Decode(strings.NewReader(strings.Repeat("a: b: c\n---\n", 20)), parser.Limits{Budget: parser.NewBudget(10)}, func(*tree.Node, *parser.Error) bool {
 		bad++
 		return true
 	})
@@ -182,7 +184,7 @@ func TestValuesHidden(t *testing.T) {
 	}
 	for name, text := range cases {
 		t.Run(name, func(t *testing.T) {
-			docs, errs := tree.DecodeBytes([]byte(text))
+			docs, errs := parser.DecodeBytes([]byte(text))
 			if len(docs) > 0 || len(errs) == 0 {
 				t.Errorf("million values were accepted: %d documents, %v", len(docs), errs)
 			}
@@ -197,7 +199,7 @@ func TestEmpty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 8).Draw(t, "parts"), "")
 		var got, want any
-		docs, errs := tree.DecodeBytes([]byte(text))
+		docs, errs := parser.DecodeBytes([]byte(text))
 		if err := yaml.Unmarshal([]byte(text), &want); err != nil || len(errs) > 0 {
 			return
 		}

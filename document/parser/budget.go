@@ -1,8 +1,10 @@
-package tree
+package parser
 
 import (
 	"bytes"
 	"fmt"
+
+	"example.dev/ingestor/document/syntax"
 )
 
 // mostIdle is how many lines without content a Budget always allows, and idlePerLine how
@@ -55,7 +57,7 @@ func (b *Budget) line(number int, text []byte) bool {
 
 func (b *Budget) exceed(line int, msg, hint string) {
 	if b.over == nil {
-		b.over = &Error{Pos: place(line, 1), Msg: msg, Hint: hint}
+		b.over = &Error{Pos: syntax.Place(line, 1), Msg: msg, Hint: hint}
 	}
 }
 

@@ -1,10 +1,12 @@
-package tree
+package parser
 
 import (
 	"fmt"
 	"io"
 	"testing"
 	"time"
+
+	"example.dev/ingestor/document/tree"
 )
 
 // TestDecodeLive checks that a value is returned as soon as its line is
@@ -15,7 +17,7 @@ func TestDecodeLive(t *testing.T) {
 	got := make(chan string)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Decode(in, Limits{}, func(n *Node, err *Error) bool {
+		ended <- Decode(in, Limits{}, func(n *tree.Node, err *Error) bool {
 			if err != nil {
 				got <- err.Error()
 				return true

@@ -1,4 +1,4 @@
-package tree_test
+package parser_test
 
 import (
 	"errors"
@@ -9,13 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
 // decode returns the documents of in as JSON and the errors as text.
 func decode(t *testing.T, in string) (docs, errs []string) {
 	t.Helper()
-	nodes, bad := tree.DecodeBytes([]byte(in))
+	nodes, bad := parser.DecodeBytes([]byte(in))
 	for _, n := range nodes {
 		docs = append(docs, string(tree.AppendJSON(nil, n, "")))
 	}
@@ -147,7 +148,7 @@ func TestDecodeScalars(t *testing.T) {
 
 func TestDecodeStops(t *testing.T) {
 	seen := 0
-	err := tree.Decode(strings.NewReader("a: 1\n---\nb: 2\n---\nc: 3\n"), tree.Limits{}, func(*tree.Node, *tree.Error) bool {
+	err := parser.Decode(strings.NewReader("a: 1\n---\nb: 2\n---\nc: 3\n"), parser.Limits{}, func(*tree.Node, *parser.Error) bool {
 		seen++
 		return seen < 2
 	})
@@ -155,7 +156,7 @@ func TestDecodeStops(t *testing.T) {
 		t.Errorf("Decode called yield %d times and returned %v, want twice and nil", seen, err)
 	}
 	seen = 0
-	err = tree.Decode(strings.NewReader(`{"a":1} {"b":2} {"c":3}`), tree.Limits{}, func(*tree.Node, *tree.Error) bool {
+	err = parser.Decode(strings.NewReader(`{"a":1} {"b":2} {"c":3}`), parser.Limits{}, func(*tree.Node, *parser.Error) bool {
 		seen++
 		return false
 	})
@@ -168,7 +169,7 @@ func TestDecodeReader(t *testing.T) {
 	broken := errors.New("broken pipe")
 	in := io.MultiReader(strings.NewReader("a: 1\n---\nb: 2\n"), iotest.ErrReader(broken))
 	var docs []*tree.Node
-	err := tree.Decode(in, tree.Limits{}, func(n *tree.Node, _ *tree.Error) bool {
+	err := parser.Decode(in, parser.Limits{}, func(n *tree.Node, _ *parser.Error) bool {
 		docs = append(docs, n)
 		return true
 	})
@@ -179,7 +180,7 @@ func TestDecodeReader(t *testing.T) {
 		t.Errorf("Decode read %d documents, want the one that was complete", len(docs))
 	}
 	docs = nil
-	err = tree.Decode(iotest.OneByteReader(strings.NewReader("a: 1\n---\n{\"b\":\n2}\n")), tree.Limits{}, func(n *tree.Node, _ *tree.Error) bool {
+	err = parser.Decode(iotest.OneByteReader(strings.NewReader("a: 1\n---\n{\"b\":\n2}\n")), parser.Limits{}, func(n *tree.Node, _ *parser.Error) bool {
 		docs = append(docs, n)
 		return true
 	})

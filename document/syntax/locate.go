@@ -1,4 +1,4 @@
-package tree
+package syntax
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"example.dev/ingestor/document/tree"
 )
 
 // syntaxError adds a position and a hint to an error of the YAML parser.
@@ -28,7 +30,7 @@ func syntaxError(doc []byte, line int, e error) *Error {
 	if column == 0 {
 		column = len(text) - len(bytes.TrimLeft(text, " \t")) + 1
 	}
-	return &Error{Pos: place(line+at-1, column), Msg: msg, Hint: syntaxHint(msg, text)}
+	return &Error{Pos: Place(line+at-1, column), Msg: msg, Hint: syntaxHint(msg, text)}
 }
 
 var (
@@ -49,12 +51,12 @@ func locate(doc []byte, msg string, reported int) (line, column int) {
 	switch {
 	case strings.Contains(msg, "UTF-8 octet"), strings.Contains(msg, "control characters"), strings.Contains(msg, "Unicode character"):
 		if i := firstForbidden(doc); i >= 0 {
-			return lineColumn(doc, i)
+			return LineColumn(doc, i)
 		}
 	case unknownAnchor.MatchString(msg):
 		name := "*" + unknownAnchor.FindStringSubmatch(msg)[1]
 		if i := bytes.Index(doc, []byte(name)); i >= 0 {
-			return lineColumn(doc, i)
+			return LineColumn(doc, i)
 		}
 	case misplaced.MatchString(msg) && len(doc) <= 128<<10:
 		return firstBad(doc, msg), 0
@@ -102,7 +104,7 @@ func firstForbidden(doc []byte) int {
 }
 
 // lineColumn returns the line and column of the byte at i.
-func lineColumn(doc []byte, i int) (line, column int) {
+func LineColumn(doc []byte, i int) (line, column int) {
 	start := bytes.LastIndexByte(doc[:i], '\n') + 1
 	return bytes.Count(doc[:i], []byte("\n")) + 1, utf8.RuneCount(doc[start:i]) + 1
 }
@@ -136,17 +138,7 @@ func syntaxHint(msg string, text []byte) string {
 	return "check the YAML at this line"
 }
 
-// meantAsJSON reports whether text, which begins with a bracket, was meant as JSON: the
-// bracket is followed by a quote, or by an object in a list.
-func meantAsJSON(text []byte) bool {
-	rest := bytes.TrimLeft(text[1:], " \t\r\n")
-	if len(rest) == 0 {
-		return true
-	}
-	return rest[0] == '"' || text[0] == '[' && rest[0] == '{'
-}
-
-func duplicateKey(key string, pos, first Pos) *Error {
+func duplicateKey(key string, pos, first tree.Pos) *Error {
 	return &Error{
 		Pos:  pos,
 		Msg:  fmt.Sprintf("key %q is given twice, first on line %d", key, first.Line),
@@ -155,7 +147,7 @@ func duplicateKey(key string, pos, first Pos) *Error {
 	}
 }
 
-func tooDeep(pos Pos, limits Limits) *Error {
+func tooDeep(pos tree.Pos, limits Limits) *Error {
 	return &Error{
 		Pos:  pos,
 		Msg:  fmt.Sprintf("maps and lists are nested more than %d levels deep", limits.Depth),

@@ -1,4 +1,4 @@
-package xrd
+package selector
 
 import (
 	"testing"
@@ -14,23 +14,23 @@ func TestPushed(t *testing.T) {
 		reason, in string
 		want       []string
 	}{
-		"Everything": {"An empty selector needs one list of all objects.", "", []string{""}},
-		"Own":        {"A custom key has one spelling.", "team=red,env in (dev,test),!old", []string{"env in (dev,test),!old,team=red"}},
-		"Two":        {"A key with two spellings needs two lists.", "example.dev/ingest=true", []string{"example.dev/ingest=true", "openportal.dev/ingest=true"}},
-		"Upstream":   {"Either of two spellings gives the same lists.", "openportal.dev/ingest=true,team=red", []string{"team=red,example.dev/ingest=true", "team=red,openportal.dev/ingest=true"}},
-		"Three":      {"One label has three spellings.", "portal.io/cluster-id", []string{"portal.io/cluster-id", "backstage.io/kubernetes-id", "backstage.io/cluster-id"}},
+		"Everything": {"A selector without terms makes one list of everything.", "", []string{""}},
+		"Own":        {"A key outside of the vocabularies has one spelling.", "team=red,env in (dev,test),!old", []string{"env in (dev,test),!old,team=red"}},
+		"Two":        {"A key with two spellings makes two lists.", "example.dev/ingest=true", []string{"example.dev/ingest=true", "openportal.dev/ingest=true"}},
+		"Upstream":   {"Either spelling of the key makes both lists.", "openportal.dev/ingest=true,team=red", []string{"team=red,example.dev/ingest=true", "team=red,openportal.dev/ingest=true"}},
+		"Three":      {"A label with three spellings makes three lists.", "portal.io/cluster-id", []string{"portal.io/cluster-id", "backstage.io/kubernetes-id", "backstage.io/cluster-id"}},
 		"Absent":     {"An absent key must be absent in every spelling.", "!example.dev/ingest", []string{"!example.dev/ingest,!openportal.dev/ingest"}},
-		"NotEqual":   {"A term that the server cannot check is left out.", "example.dev/ingest!=true,a=b", []string{"a=b"}},
-		"Both":       {"Two keys with several spellings do not multiply the lists.", "example.dev/ingest,portal.io/template-type=x", []string{"example.dev/ingest", "openportal.dev/ingest"}},
+		"NotEqual":   {"An inequality of a key with two spellings is not pushed to the server.", "example.dev/ingest!=true,a=b", []string{"a=b"}},
+		"Both":       {"Only one of several keys with two spellings is pushed.", "example.dev/ingest,portal.io/template-type=x", []string{"example.dev/ingest", "openportal.dev/ingest"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s, err := ParseSelector(tc.in)
+			s, err := Parse(tc.in)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, s.Pushed()); diff != "" {
-				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -59,7 +59,7 @@ func TestPushedLosesNothing(t *testing.T) {
 				text += key + op
 			}
 		}
-		s, err := ParseSelector(text)
+		s, err := Parse(text)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -78,7 +78,7 @@ func TestPushedLosesNothing(t *testing.T) {
 // asked simulates the response of a server, which treats each spelling as a
 // separate label. Parsing would join them, so terms are tried one by one.
 func asked(t *rapid.T, pushed string, labels map[string]string) bool {
-	s, err := ParseSelector(pushed)
+	s, err := Parse(pushed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,19 @@
-package tree
+package wire
 
-import "strings"
+import (
+	"strings"
+
+	"example.dev/ingestor/document/tree"
+)
 
 // List splits a list of objects as an API server sends it: it calls yield for each item,
 // not yet decoded, so that an invalid item does not affect the others, and returns the
 // rest of the list. The parts to omit are already replaced by null, so that they are not
 // kept in memory, and no item keeps the memory of the others alive. A truncated list is
 // an error, after its complete items.
-func (w Wire) List(data []byte, yield func(item string)) (*Node, error) {
-	p := w.parser(string(data))
-	return p.object(func(key string) (*Node, error) {
+func (w Decoder) List(data []byte, yield func(item string)) (*tree.Node, error) {
+	p := w.scan(string(data))
+	return p.object(func(key string) (*tree.Node, error) {
 		if p.space(); key != "items" || p.i == len(p.s) || p.s[p.i] != '[' {
 			return p.value(2, nil)
 		}
@@ -36,12 +40,12 @@ func (w Wire) List(data []byte, yield func(item string)) (*Node, error) {
 }
 
 // outline skips an item and records the ranges to omit.
-func (p *wire) outline() error {
+func (p *scanner) outline() error {
 	p.cuts = p.cuts[:0]
 	if len(p.omit) == 0 || p.i == len(p.s) || p.s[p.i] != '{' {
 		return p.skip()
 	}
-	_, err := p.object(func(key string) (*Node, error) {
+	_, err := p.object(func(key string) (*tree.Node, error) {
 		if key != "metadata" {
 			return nil, p.skip()
 		}
@@ -51,7 +55,7 @@ func (p *wire) outline() error {
 }
 
 // trim skips a value and records the ranges to omit.
-func (p *wire) trim(omit [][]string) error {
+func (p *scanner) trim(omit [][]string) error {
 	if p.space(); len(omit) == 0 || p.i == len(p.s) {
 		return p.skip()
 	}
@@ -59,7 +63,7 @@ func (p *wire) trim(omit [][]string) error {
 		if p.i == len(p.s) || p.s[p.i] != '{' {
 			return p.skip()
 		}
-		_, err := p.object(func(key string) (*Node, error) {
+		_, err := p.object(func(key string) (*tree.Node, error) {
 			whole, rest := below(omit, key)
 			if !whole {
 				return nil, p.trim(rest)

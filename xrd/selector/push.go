@@ -1,4 +1,4 @@
-package xrd
+package selector
 
 import (
 	"slices"

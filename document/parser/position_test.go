@@ -1,4 +1,4 @@
-package tree_test
+package parser_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -91,7 +92,7 @@ func TestPositions(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			docs, errs := tree.DecodeBytes([]byte(tc.in))
+			docs, errs := parser.DecodeBytes([]byte(tc.in))
 			if len(errs) > 0 {
 				t.Fatalf("%s\nunexpected errors: %v", tc.reason, errs)
 			}
@@ -107,7 +108,7 @@ func TestPositions(t *testing.T) {
 }
 
 func TestPlain(t *testing.T) {
-	docs, errs := tree.DecodeBytes([]byte("[a, 'b', \"c\", 1, '1', true]\n---\n- |\n  x\n- >\n  y\n"))
+	docs, errs := parser.DecodeBytes([]byte("[a, 'b', \"c\", 1, '1', true]\n---\n- |\n  x\n- >\n  y\n"))
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

@@ -1,9 +1,13 @@
-package tree
+package parser
 
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"unicode/utf8"
+
+	"example.dev/ingestor/document/syntax"
+	"example.dev/ingestor/document/tree"
 )
 
 // parts splits a long list while it is read, so that only one item is in memory. The
@@ -22,15 +26,15 @@ type parts interface {
 
 // head is what precedes the items of a list.
 type head struct {
-	fields []Field
+	fields []tree.Field
 	limits Limits
-	yield  func(*Node, *Error) bool
+	yield  func(*tree.Node, *Error) bool
 	// stopped is true after yield returned false.
 	stopped bool
 }
 
 // part yields a parsed item, wrapped in a list of its own.
-func (h *head) part(nodes []*Node, bad *Error, isList bool) {
+func (h *head) part(nodes []*tree.Node, bad *Error, isList bool) {
 	for i, n := range nodes {
 		if !h.limits.Budget.document(int(n.Pos.Line)) {
 			h.stopped = true
@@ -38,25 +42,24 @@ func (h *head) part(nodes []*Node, bad *Error, isList bool) {
 		}
 		list := n
 		if !isList {
-			list = &Node{Kind: List, Items: []*Node{n}, Pos: n.Pos}
+			list = &tree.Node{Kind: tree.List, Items: []*tree.Node{n}, Pos: n.Pos}
 		}
 		if len(h.fields) > 0 {
-			whole := &Node{Kind: Map, Fields: append(h.fields[:len(h.fields):len(h.fields)], Field{Key: itemsKey, Value: list, Pos: list.Pos}), Pos: list.Pos}
-			list = whole
+			list = &tree.Node{Kind: tree.Map, Fields: append(slices.Clip(h.fields), tree.Field{Key: itemsKey, Value: list, Pos: list.Pos}), Pos: list.Pos}
 		}
 		nodes[i] = list
 	}
-	h.stopped = h.stopped || !yieldAll(nodes, bad, h.yield)
+	h.stopped = h.stopped || !syntax.YieldAll(nodes, bad, h.yield)
 }
 
 func (h *head) stop() bool { return h.stopped }
 
-func (h *head) fail(pos Pos, hint, format string, args ...any) {
+func (h *head) fail(pos tree.Pos, hint, format string, args ...any) {
 	h.stopped = h.stopped || !h.yield(nil, &Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 func (h *head) tooBig(line, column int) {
-	h.fail(place(line, column), "split it into several documents", "list item is larger than %s", size(h.limits.Bytes))
+	h.fail(syntax.Place(line, column), "split it into several documents", "list item is larger than %s", syntax.Size(h.limits.Bytes))
 }
 
 // itemsKey is the key of the items of a list object.
@@ -64,9 +67,9 @@ const itemsKey = "items"
 
 // partsOf returns the parts for the list whose text begins with doc on a line, and the
 // remaining text for it; nil if it is not a list of objects.
-func partsOf(doc []byte, line int, limits Limits, yield func(*Node, *Error) bool) (parts, []byte) {
+func partsOf(doc []byte, line int, limits Limits, yield func(*tree.Node, *Error) bool) (parts, []byte) {
 	text := bytes.TrimLeft(doc, " \t\r\n")
-	if isMarker(text, "---") {
+	if syntax.IsMarker(text, "---") {
 		text = bytes.TrimLeft(text[3:], " \t\r\n")
 	}
 	if len(text) == 0 {
@@ -80,7 +83,7 @@ func partsOf(doc []byte, line int, limits Limits, yield func(*Node, *Error) bool
 			return nil, nil
 		}
 		at += begin
-		l, c := lineColumn(doc, at)
+		l, c := syntax.LineColumn(doc, at)
 		return &jsonParts{head: h, inObject: text[0] == '{', line: line + l - 1, column: c}, doc[at:]
 	}
 	return h.readYAML(doc, line)
@@ -103,7 +106,7 @@ func (h *head) readJSON(text []byte) (begin int, ok bool) {
 		i = colon + 1 + blanks(text[colon+1:])
 		if string(text[key+1:colon]) == itemsKey+`"` && i < len(text) && text[i] == '[' && beginsObject(text[i+1:]) {
 			before := append(bytes.TrimSuffix(bytes.TrimSpace(bytes.Clone(text[:from])), []byte(",")), '}')
-			nodes, bad, _ := decodeJSON(before, 1, 1, h.limits)
+			nodes, bad, _ := syntax.JSON(before, 1, 1, h.limits.document())
 			if bad != nil || len(nodes) != 1 {
 				return 0, false
 			}
@@ -270,16 +273,16 @@ func (p *jsonParts) between(c byte) (ends bool) {
 	case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 	case c == ']':
 		if p.state == atItem {
-			p.fail(place(p.line, p.column), hint, "trailing comma at the end of the list")
+			p.fail(syntax.Place(p.line, p.column), hint, "trailing comma at the end of the list")
 		}
 		return true
 	case c == ',' && p.state == pastItem:
 		p.state = atItem
 	case c == ',':
-		p.fail(place(p.line, p.column), hint, "unexpected comma in place of a list item")
+		p.fail(syntax.Place(p.line, p.column), hint, "unexpected comma in place of a list item")
 	default:
 		if p.state == pastItem {
-			p.fail(place(p.line, p.column), hint, "missing comma between two list items")
+			p.fail(syntax.Place(p.line, p.column), hint, "missing comma between two list items")
 		}
 		p.state, p.value, p.itemLine, p.itemColumn = inItem, outline{}, p.line, p.column
 		p.item, p.large = p.item[:0], false
@@ -299,7 +302,7 @@ func (p *jsonParts) flush() {
 		p.tooBig(p.itemLine, p.itemColumn)
 		return
 	}
-	nodes, bad, _ := decodeJSON(p.item, p.itemLine, p.itemColumn, p.limits)
+	nodes, bad, _ := syntax.JSON(p.item, p.itemLine, p.itemColumn, p.limits.document())
 	p.part(nodes, bad, false)
 }
 
@@ -307,5 +310,5 @@ func (p *jsonParts) at() int { return p.line }
 
 // end reports that the list is incomplete.
 func (p *jsonParts) end() {
-	p.fail(place(p.line, p.column), "check commas, quotes and brackets before this position", "unexpected end of input")
+	p.fail(syntax.Place(p.line, p.column), "check commas, quotes and brackets before this position", "unexpected end of input")
 }

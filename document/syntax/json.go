@@ -1,4 +1,4 @@
-package tree
+package syntax
 
 import (
 	"bytes"
@@ -7,18 +7,20 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"example.dev/ingestor/document/tree"
 )
 
 // decodeJSON parses the JSON values in doc, which begins at a line and column. It
 // returns the values before an error together with the error, or all values together
 // with the error about a duplicate key. If verdict is false, doc is not JSON but may be
 // YAML.
-func decodeJSON(doc []byte, line, column int, limits Limits) (nodes []*Node, err *Error, verdict bool) {
+func JSON(doc []byte, line, column int, limits Limits) (nodes []*tree.Node, err *Error, verdict bool) {
 	d := &jsonDecoder{dec: json.NewDecoder(bytes.NewReader(doc)), doc: doc, line: line, column: column - 1, limits: limits}
 	d.dec.UseNumber()
 	for {
 		n, err := d.next()
-		if errors.Is(err, io.EOF) || err == nil && len(nodes) > 0 && !limits.Budget.document(d.line) {
+		if errors.Is(err, io.EOF) || err == nil && len(nodes) > 0 && !limits.more(d.line) {
 			return nodes, d.duplicate, d.duplicate != nil
 		}
 		if err != nil {
@@ -46,7 +48,7 @@ type jsonDecoder struct {
 }
 
 // next reads a whole value; io.EOF if there is none.
-func (d *jsonDecoder) next() (*Node, error) {
+func (d *jsonDecoder) next() (*tree.Node, error) {
 	tok, err := d.dec.Token()
 	if err != nil {
 		return nil, err
@@ -58,22 +60,22 @@ func (d *jsonDecoder) next() (*Node, error) {
 	return n, err
 }
 
-func (d *jsonDecoder) value(tok json.Token, depth int) (*Node, error) {
+func (d *jsonDecoder) value(tok json.Token, depth int) (*tree.Node, error) {
 	pos := d.pos(tok)
 	if d.values++; d.values > d.limits.Values {
 		return nil, tooMany(pos, d.limits)
 	}
 	switch t := tok.(type) {
 	case nil:
-		return &Node{Pos: pos, Plain: true}, nil
+		return &tree.Node{Pos: pos, Plain: true}, nil
 	case bool:
-		n := Boolean(t)
+		n := tree.Boolean(t)
 		n.Pos, n.Plain = pos, true
 		return n, nil
 	case string:
-		return &Node{Kind: String, Text: t, Pos: pos}, nil
+		return &tree.Node{Kind: tree.String, Text: t, Pos: pos}, nil
 	case json.Number:
-		n, err := numberNode(t.String())
+		n, err := tree.ParseNumber(t.String())
 		if err != nil {
 			return nil, &Error{Pos: pos, Msg: err.Error(), Hint: "quote it to make it a string"}
 		}
@@ -91,8 +93,8 @@ func (d *jsonDecoder) value(tok json.Token, depth int) (*Node, error) {
 	return nil, fmt.Errorf("unexpected token %v", tok)
 }
 
-func (d *jsonDecoder) list(pos Pos, depth int) (*Node, error) {
-	n := &Node{Kind: List, Pos: pos}
+func (d *jsonDecoder) list(pos tree.Pos, depth int) (*tree.Node, error) {
+	n := &tree.Node{Kind: tree.List, Pos: pos}
 	for d.dec.More() {
 		tok, err := d.dec.Token()
 		if err != nil {
@@ -108,9 +110,9 @@ func (d *jsonDecoder) list(pos Pos, depth int) (*Node, error) {
 	return n, err
 }
 
-func (d *jsonDecoder) object(pos Pos, depth int) (*Node, error) {
-	n := &Node{Kind: Map, Pos: pos}
-	seen := keySet{}
+func (d *jsonDecoder) object(pos tree.Pos, depth int) (*tree.Node, error) {
+	n := &tree.Node{Kind: tree.Map, Pos: pos}
+	seen := tree.Index{}
 	for d.dec.More() {
 		tok, err := d.dec.Token()
 		if err != nil {
@@ -128,14 +130,14 @@ func (d *jsonDecoder) object(pos Pos, depth int) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i := seen.find(n, key); i >= 0 {
+		if i := seen.Find(n, key); i >= 0 {
 			if d.duplicate == nil {
 				d.duplicate = duplicateKey(key, keyPos, n.Fields[i].Pos)
 			}
 			n.Fields[i].Value, n.Fields[i].Pos = v, keyPos
 			continue
 		}
-		n.Fields = append(n.Fields, Field{Key: key, Value: v, Pos: keyPos})
+		n.Fields = append(n.Fields, tree.Field{Key: key, Value: v, Pos: keyPos})
 	}
 	_, err := d.dec.Token()
 	return n, err
@@ -143,7 +145,7 @@ func (d *jsonDecoder) object(pos Pos, depth int) (*Node, error) {
 
 // pos returns the start of the token just read. The decoder only reports its end; the
 // start of a string is found by searching backwards for its quote.
-func (d *jsonDecoder) pos(tok json.Token) Pos {
+func (d *jsonDecoder) pos(tok json.Token) tree.Pos {
 	end := int(d.dec.InputOffset())
 	start := end - 1
 	switch t := tok.(type) {
@@ -173,7 +175,7 @@ func (d *jsonDecoder) pos(tok json.Token) Pos {
 		}
 	}
 	d.offset = start
-	return place(d.line, d.column+1)
+	return Place(d.line, d.column+1)
 }
 
 // syntaxError adds a position and a hint to an error of the decoder.
@@ -191,11 +193,11 @@ func (d *jsonDecoder) syntaxError(e error, line, column int) *Error {
 	if errors.Is(e, io.ErrUnexpectedEOF) {
 		msg = "unexpected end of input"
 	}
-	l, c := lineColumn(d.doc, at)
+	l, c := LineColumn(d.doc, at)
 	if l == 1 {
 		c += column - 1
 	}
-	return &Error{Pos: place(line+l-1, c), Msg: msg, Hint: "check commas, quotes and brackets before this position"}
+	return &Error{Pos: Place(line+l-1, c), Msg: msg, Hint: "check commas, quotes and brackets before this position"}
 }
 
 // escaped reports whether the quote at i is part of the string.

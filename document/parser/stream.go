@@ -1,4 +1,6 @@
-package tree
+// Package parser reads streams of YAML and JSON documents within limits, and records the
+// position of each value. A document that cannot be read does not affect the others.
+package parser
 
 import (
 	"bufio"
@@ -7,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"example.dev/ingestor/document/syntax"
+	"example.dev/ingestor/document/tree"
 )
 
 // Limits limit what decoding accepts. A zero field means its default.
@@ -30,6 +35,11 @@ type Limits struct {
 	Long int
 }
 
+// document returns the limits for one document.
+func (l Limits) document() syntax.Limits {
+	return syntax.Limits{Depth: l.Depth, Aliased: l.Aliased, Values: l.Values, More: l.Budget.document}
+}
+
 func (l Limits) withDefaults() Limits {
 	if l.Bytes == 0 {
 		l.Bytes = 16 << 20
@@ -46,20 +56,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Error describes why a document cannot be read: where, why, and how to fix it.
-type Error struct {
-	Pos  Pos
-	Msg  string
-	Hint string
-	// Kept is true if the document was read anyway: of a duplicate key, the last value
-	// counts, as in a cluster.
-	Kept bool
-}
-
-// Error returns the message with its position.
-func (e *Error) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Pos.Line, e.Pos.Column, e.Msg)
-}
+// Error describes why a document cannot be read.
+type Error = syntax.Error
 
 // Decode reads the documents of a stream of YAML (documents separated by ---), JSON, or
 // concatenated JSON values, and calls yield for each with its root or with its error; if
@@ -67,7 +65,7 @@ func (e *Error) Error() string {
 // skipped. A bad document does not prevent the next ones from being read. Decoding stops
 // when yield returns false. The returned error is the reader's own, or an *Error if the
 // Budget is exhausted: the rest has not been read then.
-func Decode(r io.Reader, limits Limits, yield func(*Node, *Error) bool) error {
+func Decode(r io.Reader, limits Limits, yield func(*tree.Node, *Error) bool) error {
 	s := splitter{in: bufio.NewReaderSize(r, 8<<10), limits: limits.withDefaults(), yield: yield, line: 1, start: 1}
 	if err := s.limits.Budget.err(); err != nil {
 		return err
@@ -83,8 +81,8 @@ const mostAtHand = 100_000
 
 // DecodeBytes is Decode for a byte slice, with the default limits and a Budget of
 // 100,000 documents: it returns the documents and the errors.
-func DecodeBytes(data []byte) (docs []*Node, errs []*Error) {
-	err := Decode(bytes.NewReader(data), Limits{Budget: NewBudget(mostAtHand)}, func(n *Node, err *Error) bool {
+func DecodeBytes(data []byte) (docs []*tree.Node, errs []*Error) {
+	err := Decode(bytes.NewReader(data), Limits{Budget: NewBudget(mostAtHand)}, func(n *tree.Node, err *Error) bool {
 		if err != nil {
 			errs = append(errs, err)
 			return true
@@ -103,7 +101,7 @@ func DecodeBytes(data []byte) (docs []*Node, errs []*Error) {
 type splitter struct {
 	in      *bufio.Reader
 	limits  Limits
-	yield   func(*Node, *Error) bool
+	yield   func(*tree.Node, *Error) bool
 	line    int // the line being read
 	start   int // the line on which the document began
 	doc     []byte
@@ -124,7 +122,7 @@ func (s *splitter) run() error {
 		}
 		if first {
 			if msg := notUTF8(chunk); msg != "" {
-				s.yield(nil, &Error{Pos: place(1, 1), Msg: msg, Hint: "save the file as UTF-8"})
+				s.yield(nil, &Error{Pos: syntax.Place(1, 1), Msg: msg, Hint: "save the file as UTF-8"})
 				return nil
 			}
 		}
@@ -197,12 +195,12 @@ func (s *splitter) feed(text []byte, fresh bool) {
 // the start of another JSON value.
 func (s *splitter) boundary(chunk *[]byte) {
 	switch {
-	case isMarker(*chunk, "---"):
+	case syntax.IsMarker(*chunk, "---"):
 		// Directives and comments before the marker belong to the next document.
 		if !onlyPreamble(s.doc) {
 			s.flush()
 		}
-	case isMarker(*chunk, "..."):
+	case syntax.IsMarker(*chunk, "..."):
 		if len(s.doc) == 0 && !s.limits.Budget.document(s.line) {
 			s.stopped = true
 		}
@@ -266,117 +264,14 @@ func (s *splitter) flush() {
 	if s.tooBig {
 		s.tooBig = false
 		s.stopped = !s.yield(nil, &Error{
-			Pos:  place(line, 1),
-			Msg:  fmt.Sprintf("document is larger than %s", size(s.limits.Bytes)),
+			Pos:  syntax.Place(line, 1),
+			Msg:  fmt.Sprintf("document is larger than %s", syntax.Size(s.limits.Bytes)),
 			Hint: "split it into several documents",
 		})
 		return
 	}
 	s.ndjson = oneLine && len(doc) > 0 && doc[0] == '{'
-	s.stopped = !decodeDocument(doc, line, s.limits, s.yield) || s.limits.Budget.err() != nil
-}
-
-func size(bytes int) string {
-	if bytes%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", bytes>>20)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
-}
-
-func decodeDocument(doc []byte, line int, limits Limits, yield func(*Node, *Error) bool) bool {
-	text := bytes.TrimLeft(doc, " \t\r\n")
-	if len(text) == 0 || isEmpty(doc) {
-		return true
-	}
-	allowVersion(doc)
-	if isMarker(text, "---") {
-		// JSON stays JSON after a marker, and YAML does not change without it.
-		if rest := bytes.TrimLeft(text[3:], " \t\r\n"); len(rest) > 0 && (rest[0] == '{' || rest[0] == '[') {
-			copy(text, "   ")
-			text = rest
-		}
-	}
-	if text[0] != '{' && text[0] != '[' {
-		nodes, err := decodeYAML(doc, line, limits)
-		return yieldAll(nodes, err, yield)
-	}
-	// A limit or a duplicate key is final. Any other error may be due to YAML flow style,
-	// which only looks like JSON.
-	values, bad, verdict := decodeJSON(doc, line, 1, limits)
-	if bad == nil || verdict {
-		return yieldAll(values, bad, yield)
-	}
-	nodes, err := decodeYAML(doc, line, limits)
-	if err != nil && meantAsJSON(text) {
-		return yieldAll(values, bad, yield)
-	}
-	return yieldAll(nodes, err, yield)
-}
-
-// yieldAll yields the nodes that are not null, then the error if there is one.
-func yieldAll(nodes []*Node, err *Error, yield func(*Node, *Error) bool) bool {
-	for _, n := range nodes {
-		if n.Kind != Null && !yield(n, nil) {
-			return false
-		}
-	}
-	return err == nil || yield(nil, err)
-}
-
-// isEmpty reports whether doc contains nothing but a marker, comments, blank lines and
-// perhaps a null, so that it need not be parsed. It may return false for a document
-// without content.
-func isEmpty(doc []byte) bool {
-	null := false
-	for line := range bytes.Lines(doc) {
-		if isMarker(line, "---") {
-			line = line[3:]
-		}
-		switch line = bytes.Trim(line, " \r\n"); {
-		case len(line) == 0:
-		case line[0] == '#' && isOneLine(line):
-		case !null && (string(line) == "~" || string(line) == "null"):
-			null = true
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// isOneLine reports whether text contains no line break. YAML has more line breaks than
-// a line feed, some of them beyond ASCII.
-func isOneLine(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' && c != '\t' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// allowVersion hides a directive for YAML 1.2, or any 1.x, from the parser, which can
-// read them all but accepts only 1.1.
-func allowVersion(doc []byte) {
-	for line := range bytes.Lines(doc) {
-		if bytes.HasPrefix(line, []byte("%YAML 1.")) {
-			line[0] = '#'
-		}
-		if c := bytes.TrimLeft(line, " \t\r\n"); len(c) > 0 && c[0] != '#' && c[0] != '%' {
-			return
-		}
-	}
-}
-
-// isMarker reports whether line is the document marker, alone or followed by white
-// space. YAML does not allow it anywhere else at the start of a line, not even inside
-// quotes.
-func isMarker(line []byte, marker string) bool {
-	if !bytes.HasPrefix(line, []byte(marker)) {
-		return false
-	}
-	rest := line[len(marker):]
-	return len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n' || rest[0] == '\r'
+	s.stopped = !syntax.Document(doc, line, s.limits.document(), s.yield) || s.limits.Budget.err() != nil
 }
 
 // onlyPreamble reports whether doc contains only directives, comments and blank lines,

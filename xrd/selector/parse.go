@@ -1,4 +1,4 @@
-package xrd
+package selector
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// ParseSelector parses a label selector as Kubernetes does: terms separated by commas,
+// Parse parses a label selector as Kubernetes does: terms separated by commas,
 // all of which must hold, each one of
 //
 //	key  !key  key=value  key==value  key!=value
@@ -18,17 +18,17 @@ import (
 //
 // with white space anywhere between words and signs. Keys and values must be valid for
 // labels. Keys may be in either vocabulary. An empty selector selects everything.
-func ParseSelector(s string) (Selector, error) { return parseSelector(s, false) }
+func Parse(s string) (Selector, error) { return parse(s, false) }
 
-// ParseAnnotationSelector parses a selector for annotations. The grammar is that of
+// ParseAnnotations parses a selector for annotations. The grammar is that of
 // labels, but an annotation's value is free text: after =, == and != it extends to the
 // next comma, inside parentheses to the next comma or closing parenthesis, and
 // surrounding white space is ignored. So a value with a comma cannot be selected, and
 // quotes have no meaning.
-func ParseAnnotationSelector(s string) (Selector, error) { return parseSelector(s, true) }
+func ParseAnnotations(s string) (Selector, error) { return parse(s, true) }
 
-func parseSelector(s string, free bool) (Selector, error) {
-	p := selectorParser{text: s, free: free}
+func parse(s string, free bool) (Selector, error) {
+	p := parser{text: s, free: free}
 	terms, err := p.terms()
 	if err != nil {
 		return Selector{}, fmt.Errorf("cannot read selector %q: %w", s, err)
@@ -36,13 +36,13 @@ func parseSelector(s string, free bool) (Selector, error) {
 	return newSelector(terms), nil
 }
 
-type selectorParser struct {
+type parser struct {
 	text string
 	at   int
 	free bool // values are free text
 }
 
-func (p *selectorParser) terms() ([]term, error) {
+func (p *parser) terms() ([]term, error) {
 	p.space()
 	if p.at == len(p.text) {
 		return nil, nil
@@ -64,7 +64,7 @@ func (p *selectorParser) terms() ([]term, error) {
 	}
 }
 
-func (p *selectorParser) term() (term, error) {
+func (p *parser) term() (term, error) {
 	p.space()
 	absent := p.take("!")
 	key, err := p.key()
@@ -99,7 +99,7 @@ func (p *selectorParser) term() (term, error) {
 }
 
 // key parses a key and translates it into the contract's vocabulary.
-func (p *selectorParser) key() (string, error) {
+func (p *parser) key() (string, error) {
 	p.space()
 	start := p.at
 	key := p.word()
@@ -113,12 +113,12 @@ func (p *selectorParser) key() (string, error) {
 }
 
 // exact parses the value after a sign; a missing value is empty.
-func (p *selectorParser) exact(key string, op operator) (term, error) {
+func (p *parser) exact(key string, op operator) (term, error) {
 	value, err := p.value(",")
 	return term{key: key, op: op, values: []string{value}}, err
 }
 
-func (p *selectorParser) number(key string, op operator) (term, error) {
+func (p *parser) number(key string, op operator) (term, error) {
 	p.space()
 	start := p.at
 	t, err := p.exact(key, op)
@@ -132,7 +132,7 @@ func (p *selectorParser) number(key string, op operator) (term, error) {
 }
 
 // set parses values in parentheses; a missing value between two commas is empty.
-func (p *selectorParser) set(key string, op operator) (term, error) {
+func (p *parser) set(key string, op operator) (term, error) {
 	p.space()
 	if !p.take("(") {
 		return term{}, p.expected("an opening parenthesis")
@@ -162,7 +162,7 @@ func (p *selectorParser) set(key string, op operator) (term, error) {
 }
 
 // value parses a value, which in free text extends to one of the ends.
-func (p *selectorParser) value(ends string) (string, error) {
+func (p *parser) value(ends string) (string, error) {
 	p.space()
 	start := p.at
 	if p.free {
@@ -190,7 +190,7 @@ const (
 )
 
 // word reads up to white space or a sign.
-func (p *selectorParser) word() string {
+func (p *parser) word() string {
 	start := p.at
 	n := strings.IndexAny(p.text[p.at:], blanks+signs)
 	if n < 0 {
@@ -200,11 +200,11 @@ func (p *selectorParser) word() string {
 	return p.text[start:p.at]
 }
 
-func (p *selectorParser) space() {
+func (p *parser) space() {
 	p.at = len(p.text) - len(strings.TrimLeft(p.text[p.at:], blanks))
 }
 
-func (p *selectorParser) take(sign string) bool {
+func (p *parser) take(sign string) bool {
 	if !strings.HasPrefix(p.text[p.at:], sign) {
 		return false
 	}
@@ -214,7 +214,7 @@ func (p *selectorParser) take(sign string) bool {
 
 // expected returns an error about what was expected at the current position, and what
 // was found.
-func (p *selectorParser) expected(what string) error {
+func (p *parser) expected(what string) error {
 	if p.at == len(p.text) {
 		return p.wrong(p.at, "expected %s, found the end", what)
 	}
@@ -227,7 +227,7 @@ func (p *selectorParser) expected(what string) error {
 	return p.wrong(start, "expected %s, found %q", what, found)
 }
 
-func (p *selectorParser) wrong(at int, format string, args ...any) error {
+func (p *parser) wrong(at int, format string, args ...any) error {
 	column := utf8.RuneCountInString(p.text[:at]) + 1
 	return fmt.Errorf("column %d: %s", column, fmt.Sprintf(format, args...))
 }

@@ -1,18 +1,25 @@
-package tree
+// Package wire decodes machine-generated JSON, such as the responses of an API server. It
+// is several times as fast as package parser, and its nodes have no positions.
+package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"example.dev/ingestor/document/syntax"
+	"example.dev/ingestor/document/tree"
 )
 
-// Wire parses machine-generated JSON: many objects at once, for which no positions are
-// needed. It is several times as fast as Decode, and its nodes have no positions.
-type Wire struct {
-	// Limits limit each value; Aliased and Budget are not used.
-	Limits Limits
+// Decoder decodes machine-generated JSON. The zero Decoder omits nothing.
+type Decoder struct {
+	// Bytes, Depth and Values limit each value: its size, how deep its maps and lists are
+	// nested, and the number of values in it. Zero means 16 MiB, 100 and
+	// 1,000,000.
+	Bytes, Depth, Values int
 	// Omit lists the parts of an object's metadata to skip. Each is a path of keys; a list
 	// on the path means each of its items.
 	Omit [][]string
@@ -22,14 +29,14 @@ type Wire struct {
 var errWire = errors.New("invalid or incomplete JSON")
 
 // Decode parses one value.
-func (w Wire) Decode(data []byte) (*Node, error) { return w.DecodeText(string(data)) }
+func (w Decoder) Decode(data []byte) (*tree.Node, error) { return w.DecodeText(string(data)) }
 
 // DecodeText is Decode for a string, whose memory the nodes share.
-func (w Wire) DecodeText(data string) (*Node, error) {
-	if most := w.Limits.withDefaults().Bytes; len(data) > most {
-		return nil, fmt.Errorf("document is larger than %s", size(most))
+func (w Decoder) DecodeText(data string) (*tree.Node, error) {
+	if most := cmp.Or(w.Bytes, 16<<20); len(data) > most {
+		return nil, fmt.Errorf("document is larger than %s", syntax.Size(most))
 	}
-	p := w.parser(data)
+	p := w.scan(data)
 	n, err := p.value(1, nil)
 	if err != nil {
 		return nil, err
@@ -40,37 +47,36 @@ func (w Wire) DecodeText(data string) (*Node, error) {
 	return n, nil
 }
 
-func (w Wire) parser(s string) *wire {
+func (w Decoder) scan(s string) *scanner {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	return &wire{s: s, limits: w.Limits.withDefaults(), omit: w.Omit}
+	return &scanner{s: s, depth: cmp.Or(w.Depth, 100), most: cmp.Or(w.Values, 1_000_000), omit: w.Omit}
 }
 
-// wire is the state of a Wire parser.
-type wire struct {
-	s      string
-	i      int
-	limits Limits
-	omit   [][]string
-	// values counts the values read.
-	values int
+// scanner is the state of decoding one text.
+type scanner struct {
+	s    string
+	i    int
+	omit [][]string
+	// depth and most are the limits of depth and values; values counts the values read.
+	depth, most, values int
 	// cuts are the ranges of an item to omit.
 	cuts  [][2]int
-	maker Maker
+	maker tree.Maker
 	// fields and items are stacks for the maps and lists that are not complete.
-	fields []Field
-	items  []*Node
+	fields []tree.Field
+	items  []*tree.Node
 }
 
-func (p *wire) space() {
+func (p *scanner) space() {
 	for p.i < len(p.s) && (p.s[p.i] == ' ' || p.s[p.i] == '\n' || p.s[p.i] == '\t' || p.s[p.i] == '\r') {
 		p.i++
 	}
 }
 
 // take reads one of the wanted characters, which must be next after white space.
-func (p *wire) take(wanted string) (byte, error) {
+func (p *scanner) take(wanted string) (byte, error) {
 	p.space()
 	if p.i == len(p.s) || strings.IndexByte(wanted, p.s[p.i]) < 0 {
 		return 0, p.bad()
@@ -79,7 +85,7 @@ func (p *wire) take(wanted string) (byte, error) {
 	return p.s[p.i-1], nil
 }
 
-func (p *wire) bad() error {
+func (p *scanner) bad() error {
 	if p.i >= len(p.s) {
 		return fmt.Errorf("%w: unexpected end after %d bytes", errWire, len(p.s))
 	}
@@ -87,22 +93,22 @@ func (p *wire) bad() error {
 }
 
 // value parses a value without the parts to omit.
-func (p *wire) value(depth int, omit [][]string) (*Node, error) {
+func (p *scanner) value(depth int, omit [][]string) (*tree.Node, error) {
 	if p.space(); p.i == len(p.s) {
 		return nil, p.bad()
 	}
-	if p.values++; p.values > p.limits.Values {
-		return nil, fmt.Errorf("document has more than %d values", p.limits.Values)
+	if p.values++; p.values > p.most {
+		return nil, fmt.Errorf("document has more than %d values", p.most)
 	}
 	switch c := p.s[p.i]; c {
 	case '{', '[':
-		if depth > p.limits.Depth {
-			return nil, fmt.Errorf("maps and lists are nested more than %d levels deep", p.limits.Depth)
+		if depth > p.depth {
+			return nil, fmt.Errorf("maps and lists are nested more than %d levels deep", p.depth)
 		}
 		if c == '[' {
 			return p.list(depth, omit)
 		}
-		return p.object(func(key string) (*Node, error) {
+		return p.object(func(key string) (*tree.Node, error) {
 			if depth == 1 && key == "metadata" {
 				return p.value(depth+1, p.omit)
 			}
@@ -123,7 +129,7 @@ func (p *wire) value(depth int, omit [][]string) (*Node, error) {
 }
 
 // object parses a map, whose values are parsed by field; a nil value is left out.
-func (p *wire) object(field func(key string) (*Node, error)) (*Node, error) {
+func (p *scanner) object(field func(key string) (*tree.Node, error)) (*tree.Node, error) {
 	if _, err := p.take("{"); err != nil {
 		return nil, err
 	}
@@ -146,7 +152,7 @@ func (p *wire) object(field func(key string) (*Node, error)) (*Node, error) {
 			return nil, err
 		}
 		if v != nil {
-			p.fields = append(p.fields, Field{Key: key, Value: v})
+			p.fields = append(p.fields, tree.Field{Key: key, Value: v})
 		}
 		c, err := p.take(",}")
 		if err != nil {
@@ -157,10 +163,10 @@ func (p *wire) object(field func(key string) (*Node, error)) (*Node, error) {
 		}
 	}
 	n := p.maker.Map(len(p.fields) - from)
-	var seen keySet
+	var seen tree.Index
 	for _, f := range p.fields[from:] {
 		// Of a duplicate key the last value counts, as in a cluster.
-		if i := seen.find(n, f.Key); i >= 0 {
+		if i := seen.Find(n, f.Key); i >= 0 {
 			n.Fields[i].Value = f.Value
 			continue
 		}
@@ -169,7 +175,7 @@ func (p *wire) object(field func(key string) (*Node, error)) (*Node, error) {
 	return n, nil
 }
 
-func (p *wire) list(depth int, omit [][]string) (*Node, error) {
+func (p *scanner) list(depth int, omit [][]string) (*tree.Node, error) {
 	from := len(p.items)
 	defer func() { p.items = p.items[:from] }()
 	err := p.elements(func() error {
@@ -181,12 +187,12 @@ func (p *wire) list(depth int, omit [][]string) (*Node, error) {
 		return nil, err
 	}
 	n := p.maker.Node()
-	n.Kind, n.Items = List, append([]*Node(nil), p.items[from:]...)
+	n.Kind, n.Items = tree.List, append([]*tree.Node(nil), p.items[from:]...)
 	return n, nil
 }
 
 // elements parses a list, whose elements are parsed by each.
-func (p *wire) elements(each func() error) error {
+func (p *scanner) elements(each func() error) error {
 	if _, err := p.take("["); err != nil {
 		return err
 	}
@@ -208,7 +214,7 @@ func (p *wire) elements(each func() error) error {
 
 // quoted returns the next string in its source form, including quotes, and whether it
 // contains escapes.
-func (p *wire) quoted() (raw string, escaped bool, err error) {
+func (p *scanner) quoted() (raw string, escaped bool, err error) {
 	if _, err := p.take(`"`); err != nil {
 		return "", false, err
 	}
@@ -244,7 +250,7 @@ func isPlain(raw string) bool {
 	return true
 }
 
-func (p *wire) text() (string, error) {
+func (p *scanner) text() (string, error) {
 	raw, escaped, err := p.quoted()
 	if err != nil {
 		return "", err
@@ -291,7 +297,7 @@ func unescape(s string) (string, bool) {
 	}
 }
 
-func (p *wire) scalar() (*Node, error) {
+func (p *scanner) scalar() (*tree.Node, error) {
 	from := p.i
 	for p.i < len(p.s) && strings.IndexByte(",]} \n\t\r", p.s[p.i]) < 0 {
 		p.i++
@@ -301,9 +307,9 @@ func (p *wire) scalar() (*Node, error) {
 	switch word := p.s[from:p.i]; word {
 	case "null":
 	case "true", "false":
-		n.Kind, n.Text = Bool, word
+		n.Kind, n.Text = tree.Bool, word
 	default:
-		number, err := numberNode(word)
+		number, err := tree.ParseNumber(word)
 		if err != nil || !json.Valid([]byte(word)) {
 			p.i = from
 			return nil, p.bad()
@@ -314,7 +320,7 @@ func (p *wire) scalar() (*Node, error) {
 }
 
 // skip skips a value and checks only its brackets and strings.
-func (p *wire) skip() error {
+func (p *scanner) skip() error {
 	if p.space(); p.i == len(p.s) {
 		return p.bad()
 	}

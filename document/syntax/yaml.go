@@ -1,4 +1,4 @@
-package tree
+package syntax
 
 import (
 	"bytes"
@@ -9,21 +9,23 @@ import (
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"example.dev/ingestor/document/tree"
 )
 
 // decodeYAML parses the YAML in doc, whose first line is line. doc is one document, or
 // several only if its lines end with something other than a newline. Documents without
 // content are left out. A document with a duplicate key is among the nodes, and its
 // error is returned with them.
-func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error) {
+func YAML(doc []byte, line int, limits Limits) (nodes []*tree.Node, err *Error) {
 	// The parser panics on some malformed input that it should reject.
 	defer func() {
 		if r := recover(); r != nil {
-			nodes, err = nil, &Error{Pos: place(line, 1), Msg: fmt.Sprintf("cannot read YAML: %v", r)}
+			nodes, err = nil, &Error{Pos: Place(line, 1), Msg: fmt.Sprintf("cannot read YAML: %v", r)}
 		}
 	}()
 	if hasTooMany(doc, limits) {
-		return nil, tooMany(place(line, 1), limits)
+		return nil, tooMany(Place(line, 1), limits)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(doc))
 	var duplicate *Error
@@ -36,18 +38,18 @@ func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error)
 		if e != nil {
 			return nil, syntaxError(doc, line, e)
 		}
-		if !first && !limits.Budget.document(line) {
+		if !first && !limits.more(line) {
 			return nodes, duplicate
 		}
 		if len(root.Content) == 0 {
 			continue
 		}
-		c := &converter{offset: line - 1, limits: limits, make: NewMaker(count(root.Content[0]))}
+		c := &converter{offset: line - 1, limits: limits, make: tree.NewMaker(count(root.Content[0]))}
 		n, bad := c.convert(root.Content[0], 1)
 		if bad != nil {
 			return nil, bad
 		}
-		if n.Kind != Null {
+		if n.Kind != tree.Null {
 			nodes = append(nodes, n)
 		}
 		if duplicate == nil {
@@ -61,10 +63,10 @@ type converter struct {
 	offset  int
 	limits  Limits
 	aliased int
-	done    map[*yaml.Node]*Node
-	sizes   map[*Node]int
+	done    map[*yaml.Node]*tree.Node
+	sizes   map[*tree.Node]int
 	open    []*yaml.Node
-	make    Maker
+	make    tree.Maker
 	// duplicate is the first duplicate key.
 	duplicate *Error
 }
@@ -82,9 +84,9 @@ func count(y *yaml.Node) (nodes, fields int) {
 	return nodes + 1, fields
 }
 
-func (c *converter) pos(y *yaml.Node) Pos { return place(y.Line+c.offset, y.Column) }
+func (c *converter) pos(y *yaml.Node) tree.Pos { return Place(y.Line+c.offset, y.Column) }
 
-func (c *converter) convert(y *yaml.Node, depth int) (*Node, *Error) {
+func (c *converter) convert(y *yaml.Node, depth int) (*tree.Node, *Error) {
 	if y.Kind == yaml.AliasNode {
 		return c.alias(y, depth)
 	}
@@ -98,13 +100,13 @@ func (c *converter) convert(y *yaml.Node, depth int) (*Node, *Error) {
 		return nil, err
 	}
 	if c.done == nil {
-		c.done, c.sizes = map[*yaml.Node]*Node{}, map[*Node]int{}
+		c.done, c.sizes = map[*yaml.Node]*tree.Node{}, map[*tree.Node]int{}
 	}
 	c.done[y] = n
 	return n, nil
 }
 
-func (c *converter) value(y *yaml.Node, depth int) (*Node, *Error) {
+func (c *converter) value(y *yaml.Node, depth int) (*tree.Node, *Error) {
 	if y.Kind == yaml.ScalarNode {
 		return c.scalar(y)
 	}
@@ -115,7 +117,7 @@ func (c *converter) value(y *yaml.Node, depth int) (*Node, *Error) {
 		return c.mapping(y, depth)
 	}
 	n := c.make.Node()
-	n.Kind, n.Pos, n.Items = List, c.pos(y), make([]*Node, 0, len(y.Content))
+	n.Kind, n.Pos, n.Items = tree.List, c.pos(y), make([]*tree.Node, 0, len(y.Content))
 	for _, it := range y.Content {
 		v, err := c.convert(it, depth+1)
 		if err != nil {
@@ -126,10 +128,10 @@ func (c *converter) value(y *yaml.Node, depth int) (*Node, *Error) {
 	return n, nil
 }
 
-func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
+func (c *converter) mapping(y *yaml.Node, depth int) (*tree.Node, *Error) {
 	n := c.make.Map(len(y.Content) / 2)
 	n.Pos = c.pos(y)
-	seen := keySet{}
+	seen := tree.Index{}
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		k, v := y.Content[i], y.Content[i+1]
@@ -148,14 +150,14 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		if i := seen.find(n, k.Value); i >= 0 {
+		if i := seen.Find(n, k.Value); i >= 0 {
 			if c.duplicate == nil {
 				c.duplicate = duplicateKey(k.Value, pos, n.Fields[i].Pos)
 			}
 			n.Fields[i].Value, n.Fields[i].Pos = value, pos
 			continue
 		}
-		n.Fields = append(n.Fields, Field{Key: k.Value, Value: value, Pos: pos})
+		n.Fields = append(n.Fields, tree.Field{Key: k.Value, Value: value, Pos: pos})
 	}
 	for _, m := range merges {
 		if err := c.merge(n, &seen, m, depth); err != nil {
@@ -166,21 +168,21 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
 }
 
 // merge adds the entries of a "<<" value that n does not have itself.
-func (c *converter) merge(n *Node, seen *keySet, y *yaml.Node, depth int) *Error {
+func (c *converter) merge(n *tree.Node, seen *tree.Index, y *yaml.Node, depth int) *Error {
 	from, err := c.convert(y, depth+1)
 	if err != nil {
 		return err
 	}
-	sources := []*Node{from}
-	if from.Kind == List {
+	sources := []*tree.Node{from}
+	if from.Kind == tree.List {
 		sources = from.Items
 	}
 	for _, s := range sources {
-		if s.Kind != Map {
+		if s.Kind != tree.Map {
 			return &Error{Pos: c.pos(y), Msg: "<< must be a map, or a list of maps", Hint: "quote << if it is meant as a plain key"}
 		}
 		for _, f := range s.Fields {
-			if seen.find(n, f.Key) < 0 {
+			if seen.Find(n, f.Key) < 0 {
 				n.Fields = append(n.Fields, f)
 			}
 		}
@@ -190,7 +192,7 @@ func (c *converter) merge(n *Node, seen *keySet, y *yaml.Node, depth int) *Error
 
 // alias shares the anchored node. Memory does not grow, but the work of traversing the
 // result would, so the values added by aliases are counted and limited.
-func (c *converter) alias(y *yaml.Node, depth int) (*Node, *Error) {
+func (c *converter) alias(y *yaml.Node, depth int) (*tree.Node, *Error) {
 	for _, o := range c.open {
 		if o == y.Alias {
 			return nil, &Error{Pos: c.pos(y), Msg: fmt.Sprintf("alias *%s refers to an anchor that contains it", y.Value), Hint: "write the value out"}
@@ -221,15 +223,15 @@ const textUnit = 64
 // measure returns the size of n in values, and its height. Both are cached in one
 // integer, size in the upper bits and height in the lower 16; heights are limited by the
 // depth limit.
-func (c *converter) measure(n *Node) (size, height int) {
-	if n.Kind != Map && n.Kind != List {
+func (c *converter) measure(n *tree.Node) (size, height int) {
+	if n.Kind != tree.Map && n.Kind != tree.List {
 		return 1 + len(n.Text)/textUnit, 0
 	}
 	if s, ok := c.sizes[n]; ok {
 		return s >> 16, s & 0xFFFF
 	}
 	size, height = 1, 1
-	visit := func(child *Node) {
+	visit := func(child *tree.Node) {
 		s, h := c.measure(child)
 		size, height = min(size+s, math.MaxInt32), max(height, h+1)
 	}
@@ -244,13 +246,13 @@ func (c *converter) measure(n *Node) (size, height int) {
 	return size, height
 }
 
-func (c *converter) scalar(y *yaml.Node) (*Node, *Error) {
+func (c *converter) scalar(y *yaml.Node) (*tree.Node, *Error) {
 	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	n := c.make.Str(y.Value)
 	n.Pos, n.Plain = c.pos(y), y.Style&quoted == 0
 	switch y.ShortTag() {
 	case "!!null":
-		n.Kind, n.Text = Null, ""
+		n.Kind, n.Text = tree.Null, ""
 	case "!!bool":
 		return c.boolean(y, n)
 	case "!!int", "!!float":
@@ -261,8 +263,8 @@ func (c *converter) scalar(y *yaml.Node) (*Node, *Error) {
 }
 
 // boolean converts n to a boolean: true, TRUE, and with a tag also yes.
-func (c *converter) boolean(y *yaml.Node, n *Node) (*Node, *Error) {
-	n.Kind = Bool
+func (c *converter) boolean(y *yaml.Node, n *tree.Node) (*tree.Node, *Error) {
+	n.Kind = tree.Bool
 	if n.Text == "true" || n.Text == "false" {
 		return n, nil
 	}
@@ -276,17 +278,17 @@ func (c *converter) boolean(y *yaml.Node, n *Node) (*Node, *Error) {
 
 // number converts n to a number in any YAML notation: 12, 0x1F, 1_000, 0o17, 1.50. An
 // integer keeps all its digits.
-func (c *converter) number(y *yaml.Node, n *Node) (*Node, *Error) {
-	if isDecimal(y.Value) {
-		n.Kind = Int
+func (c *converter) number(y *yaml.Node, n *tree.Node) (*tree.Node, *Error) {
+	if tree.IsDecimal(y.Value) {
+		n.Kind = tree.Int
 		return n, nil
 	}
 	var v any
 	if err := y.Decode(&v); err != nil {
 		return n, nil
 	}
-	num, err := From(v)
-	if err != nil || num.Kind != Int && num.Kind != Float {
+	num, err := tree.From(v)
+	if err != nil || num.Kind != tree.Int && num.Kind != tree.Float {
 		// JSON has no infinities and NaNs.
 		return nil, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s cannot be written as a JSON number", y.Value), Hint: "quote it to make it a string"}
 	}

@@ -1,6 +1,9 @@
-package xrd
+// Package selector selects objects by their labels or annotations, with the selectors of
+// Kubernetes. Keys may be in either vocabulary.
+package selector
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,18 +53,23 @@ func (s Selector) Empty() bool { return len(s.terms) == 0 }
 // keys are in the contract's vocabulary. As in Kubernetes, "!=" and "notin" hold for an
 // object without the key.
 func (s Selector) Matches(set map[string]string) bool {
-	_, refused := s.refusal(set)
-	return !refused
+	return !slices.ContainsFunc(s.terms, func(t term) bool { return !t.matches(set) })
 }
 
-// refusal returns the first term that does not hold.
-func (s Selector) refusal(set map[string]string) (term, bool) {
+// Refusal returns the first reason why s does not select an object with this set, or ""
+// if it does. what is the word for an element of the set, such as "label".
+func (s Selector) Refusal(what string, set map[string]string) string {
 	for _, t := range s.terms {
-		if !t.matches(set) {
-			return t, true
+		value, ok := set[t.key]
+		switch {
+		case t.matches(set):
+		case !ok:
+			return fmt.Sprintf("%s %q is missing, but selector %q requires it", what, t.key, t)
+		default:
+			return fmt.Sprintf("%s %q is %q, which selector %q does not match", what, t.key, value, t)
 		}
 	}
-	return term{}, false
+	return ""
 }
 
 func (t term) matches(set map[string]string) bool {
@@ -87,7 +95,7 @@ func (t term) matches(set map[string]string) bool {
 	return have < want
 }
 
-// String returns s in canonical form, which ParseSelector, or ParseAnnotationSelector
+// String returns s in canonical form, which Parse, or ParseAnnotations
 // for annotations, parses into the same selector.
 func (s Selector) String() string {
 	out := make([]string, len(s.terms))

@@ -1,4 +1,4 @@
-package tree
+package parser
 
 import (
 	"encoding/json"
@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/document/tree"
 )
 
 // items decodes text and returns each item of each list, with its position, and
 // the errors. It counts the documents.
 func items(text string, long int) (got []string, documents int) {
-	_ = Decode(strings.NewReader(text), Limits{Long: long, Bytes: 1 << 16}, func(n *Node, err *Error) bool {
+	_ = Decode(strings.NewReader(text), Limits{Long: long, Bytes: 1 << 16}, func(n *tree.Node, err *Error) bool {
 		if err != nil {
 			got = append(got, err.Error())
 			return true
@@ -27,14 +29,14 @@ func items(text string, long int) (got []string, documents int) {
 			list = n.Get("items")
 		}
 		if list == nil {
-			got = append(got, fmt.Sprintf("%d:%d %s", n.Pos.Line, n.Pos.Column, AppendCanonical(nil, n)))
+			got = append(got, fmt.Sprintf("%d:%d %s", n.Pos.Line, n.Pos.Column, tree.AppendCanonical(nil, n)))
 		}
 		for _, it := range list.List() {
 			last := it
 			for last.IsMap() && len(last.Fields) > 0 {
 				last = last.Fields[len(last.Fields)-1].Value
 			}
-			got = append(got, fmt.Sprintf("%s %d:%d %s %d:%d", kind, it.Pos.Line, it.Pos.Column, AppendCanonical(nil, it), last.Pos.Line, last.Pos.Column))
+			got = append(got, fmt.Sprintf("%s %d:%d %s %d:%d", kind, it.Pos.Line, it.Pos.Column, tree.AppendCanonical(nil, it), last.Pos.Line, last.Pos.Column))
 		}
 		return true
 	})
@@ -127,7 +129,7 @@ func TestLongListsBad(t *testing.T) {
 func TestLongListsStop(t *testing.T) {
 	for _, in := range []string{`[{"a":1},{"b":2},{"c":3}]`, "- a: 1\n- b: 2\n- c: 3\n", "{\"items\":[{\"a\":1},{\"b\":2}]}\n{\"x\":1}\n"} {
 		calls := 0
-		err := Decode(strings.NewReader(in), Limits{Long: 3}, func(*Node, *Error) bool {
+		err := Decode(strings.NewReader(in), Limits{Long: 3}, func(*tree.Node, *Error) bool {
 			calls++
 			return false
 		})
@@ -171,7 +173,7 @@ func TestLongListsMemory(t *testing.T) {
 			var before, now runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			err := Decode(r, Limits{Long: 1 << 20}, func(doc *Node, bad *Error) bool {
+			err := Decode(r, Limits{Long: 1 << 20}, func(doc *tree.Node, bad *Error) bool {
 				if bad != nil {
 					t.Error(bad)
 				}
@@ -230,7 +232,7 @@ func FuzzLongLists(f *testing.F) {
 			return list
 		}
 		whole := true
-		_ = Decode(strings.NewReader(in), Limits{}, func(_ *Node, err *Error) bool {
+		_ = Decode(strings.NewReader(in), Limits{}, func(_ *tree.Node, err *Error) bool {
 			whole = whole && err == nil
 			return true
 		})

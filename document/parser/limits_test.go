@@ -1,4 +1,4 @@
-package tree_test
+package parser_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -196,7 +197,7 @@ func TestDecodeErrors(t *testing.T) {
 			if diff := cmp.Diff(tc.errs, errs); diff != "" {
 				t.Errorf("%s\nerrors: -want, +got:\n%s", tc.reason, diff)
 			}
-			_, bad := tree.DecodeBytes([]byte(tc.in))
+			_, bad := parser.DecodeBytes([]byte(tc.in))
 			for _, e := range bad {
 				if e.Hint == "" {
 					t.Errorf("error %q has no hint", e.Msg)
@@ -217,8 +218,8 @@ func TestDecodeBytesLimit(t *testing.T) {
 	}
 
 	var got []string
-	limits := tree.Limits{Bytes: 10}
-	if err := tree.Decode(strings.NewReader("a: 1\n---\nb: 123456789\n---\nc: 3\n"), limits, func(n *tree.Node, bad *tree.Error) bool {
+	limits := parser.Limits{Bytes: 10}
+	if err := parser.Decode(strings.NewReader("a: 1\n---\nb: 123456789\n---\nc: 3\n"), limits, func(n *tree.Node, bad *parser.Error) bool {
 		if bad != nil {
 			got = append(got, bad.Error())
 			return true
@@ -261,7 +262,7 @@ func TestDecodeDepth(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			docs, errs := tree.DecodeBytes([]byte(tc.in))
+			docs, errs := parser.DecodeBytes([]byte(tc.in))
 			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("%s\nDecode took %v", tc.reason, took)
 			}
@@ -312,7 +313,7 @@ func TestDecodeAttacks(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			_, errs := tree.DecodeBytes([]byte(tc.in))
+			_, errs := parser.DecodeBytes([]byte(tc.in))
 			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("%s\nDecode took %v", tc.reason, took)
 			}

@@ -1,6 +1,10 @@
-package tree
+package parser
 
-import "bytes"
+import (
+	"bytes"
+
+	"example.dev/ingestor/document/syntax"
+)
 
 // yamlParts splits a list in YAML block style. An item cannot use an anchor of another
 // item.
@@ -36,7 +40,7 @@ func (h *head) readYAML(doc []byte, line int) (parts, []byte) {
 			// The items key is not followed by items.
 			return nil, nil
 		case indent == 0 && isItemsKey(word):
-			nodes, bad := decodeYAML(bytes.Clone(doc[:at]), 1, h.limits)
+			nodes, bad := syntax.YAML(bytes.Clone(doc[:at]), 1, h.limits.document())
 			if bad != nil || len(nodes) > 1 || len(nodes) == 1 && !nodes[0].IsMap() {
 				return nil, nil
 			}
@@ -66,7 +70,7 @@ func isDash(text []byte) bool {
 
 // isMark reports whether a line is empty or only a comment, a directive or a marker.
 func isMark(line []byte) bool {
-	if isMarker(line, "---") {
+	if syntax.IsMarker(line, "---") {
 		line = line[3:]
 	}
 	word := bytes.TrimSpace(line)
@@ -123,7 +127,7 @@ func (p *yamlParts) flush() {
 	case large:
 		p.tooBig(line, p.indent+1)
 	case len(item) > 0:
-		nodes, bad := decodeYAML(item, line, p.limits)
+		nodes, bad := syntax.YAML(item, line, p.limits.document())
 		p.part(nodes, bad, true)
 	}
 }
