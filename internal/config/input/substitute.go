@@ -1,29 +1,14 @@
-package config
+package input
 
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/rule"
 )
-
-// value is the value of a key after variables and files are substituted.
-type value struct {
-	// node is nil if there is no value, or if it could not be substituted.
-	node *tree.Node
-	at   place
-	path string
-	// filled reports that the value is text because it was substituted, and may be meant
-	// as a number or a boolean.
-	filled bool
-	// from is where text came from that is not in the file. Such text is never shown.
-	from string
-	// secret reports that no part of the value is ever shown.
-	secret bool
-}
 
 var (
 	// variable matches ${NAME} and ${NAME:-default}, or either after a dollar sign, which
@@ -33,14 +18,14 @@ var (
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// resolve returns the value of n. If lenient is set, a value that cannot be substituted
+// Resolve returns the value of n. If lenient is set, a value that cannot be substituted
 // is absent without a finding.
-func (r *reader) resolve(n *tree.Node, path string, secret, lenient bool) value {
-	v := value{at: r.placeOf(n), path: path, secret: secret}
+func (r *Reader) Resolve(n *tree.Node, path string, secret, lenient bool) Value {
+	v := Value{r: r, At: r.PlaceOf(n), Path: path, Secret: secret}
 	switch {
 	case n.IsNull():
 		return v
-	case isInclude(n):
+	case IsInclude(n):
 		return r.include(n, v, lenient)
 	case n.Kind == tree.String && strings.Contains(n.Text, "${"):
 		text, from, ok := r.substitute(n.Text, v, lenient)
@@ -49,23 +34,17 @@ func (r *reader) resolve(n *tree.Node, path string, secret, lenient bool) value 
 		}
 		return v
 	}
-	v.node = n
+	v.Node = n
 	return v
 }
 
-// fill sets v to text that came from elsewhere.
-func (v *value) fill(text, from string) {
-	v.node = &tree.Node{Kind: tree.String, Text: text, Pos: v.at.pos}
-	v.filled, v.from = true, from
-}
-
 // substitute substitutes the variables in text. from names one of them.
-func (r *reader) substitute(text string, v value, lenient bool) (out, from string, ok bool) {
+func (r *Reader) substitute(text string, v Value, lenient bool) (out, from string, ok bool) {
 	ok = true
 	complain := func(hint, format string, args ...any) {
 		ok = false
 		if !lenient {
-			r.report(RuleVariable, v.at, v.path, hint, format, args...)
+			v.Report(rule.Variable, hint, format, args...)
 		}
 	}
 	out = variable.ReplaceAllStringFunc(text, func(match string) string {
@@ -76,10 +55,10 @@ func (r *reader) substitute(text string, v value, lenient bool) (out, from strin
 		name = strings.TrimSpace(name)
 		if !variableName.MatchString(name) {
 			complain("write ${NAME}, ${NAME:-default}, or $${…} for literal text",
-				"%s: %q is not the name of an environment variable", v.path, shorten(name))
+				"%s: %q is not the name of an environment variable", v.Path, Shorten(name))
 			return ""
 		}
-		got, set := r.opts.Lookup(name)
+		got, set := r.lookup(name)
 		switch {
 		case set && (got != "" || !hasFallback):
 			from = cmp.Or(from, "environment variable "+name)
@@ -87,22 +66,22 @@ func (r *reader) substitute(text string, v value, lenient bool) (out, from strin
 		case hasFallback:
 			return fallback
 		}
-		complain(v.wayOut(name), "%s needs the environment variable %s, which is not set", v.path, name)
+		complain(v.wayOut(name), "%s needs the environment variable %s, which is not set", v.Path, name)
 		return ""
 	})
 	if ok && unclosed(text) {
-		complain("close it with }", "%s has a ${ that is not closed", v.path)
+		complain("close it with }", "%s has a ${ that is not closed", v.Path)
 	}
 	return out, from, ok
 }
 
 // wayOut returns a hint for a variable that is not set. It suggests no default for a
 // secret, which would be visible in the file.
-func (v value) wayOut(name string) string {
-	if v.secret {
+func (v Value) wayOut(name string) string {
+	if v.Secret {
 		return "set it"
 	}
-	return "set it, or write ${" + shorten(name) + ":-default}"
+	return "set it, or write ${" + Shorten(name) + ":-default}"
 }
 
 // unclosed reports whether text has a ${ without a closing brace. Double braces belong
@@ -114,19 +93,19 @@ func unclosed(text string) bool {
 }
 
 // include reads { $env: NAME } and { $file: path }.
-func (r *reader) include(n *tree.Node, v value, lenient bool) value {
+func (r *Reader) include(n *tree.Node, v Value, lenient bool) Value {
 	f := &n.Fields[0]
 	if len(n.Fields) > 1 {
-		r.report(RuleType, v.at, v.path, "write $env or $file alone", "%s has other keys next to a $ key", v.path)
+		v.Report(rule.Type, "write $env or $file alone", "%s has other keys next to a $ key", v.Path)
 		return v
 	}
 	if f.Key != "$env" && f.Key != "$file" {
-		r.report(RuleUnsupported, r.keyPlace(f), v.path, "use $env or $file, or pass another configuration file",
-			"%s uses %s, which is not supported", v.path, shorten(f.Key))
+		r.Report(rule.Unsupported, r.KeyPlace(f), v.Path, "use $env or $file, or pass another configuration file",
+			"%s uses %s, which is not supported", v.Path, Shorten(f.Key))
 		return v
 	}
 	if !f.Value.IsString() || f.Value.Text == "" {
-		r.report(RuleType, r.placeOf(f.Value), v.path, "", "%s: want text after %s, found %s", v.path, f.Key, kindNames[f.Value.Kind])
+		r.Report(rule.Type, r.PlaceOf(f.Value), v.Path, "", "%s: want text after %s, found %s", v.Path, f.Key, kindNames[f.Value.Kind])
 		return v
 	}
 	if f.Key == "$file" {
@@ -137,12 +116,12 @@ func (r *reader) include(n *tree.Node, v value, lenient bool) value {
 		return v
 	}
 	name := f.Value.Text
-	switch text, set := r.opts.Lookup(name); {
+	switch text, set := r.lookup(name); {
 	case set:
 		v.fill(text, "environment variable "+name)
 	case !lenient:
-		r.report(RuleVariable, v.at, v.path, v.wayOut(name),
-			"%s needs the environment variable %s, which is not set", v.path, shorten(name))
+		v.Report(rule.Variable, v.wayOut(name),
+			"%s needs the environment variable %s, which is not set", v.Path, Shorten(name))
 	}
 	return v
 }
@@ -150,12 +129,12 @@ func (r *reader) include(n *tree.Node, v value, lenient bool) value {
 // includeFile sets v to the text of a file, whose name is relative to the file of v,
 // without trailing line breaks. A name that came from elsewhere is not shown: it may be
 // the secret itself.
-func (r *reader) includeFile(name, from string, v *value, lenient bool) {
+func (r *Reader) includeFile(name, from string, v *Value, lenient bool) {
 	file := fmt.Sprintf("file %q", name)
 	if from != "" {
 		file = "file named by the " + from
 	}
-	data, err := r.opts.ReadFile(r.beside(name, v.at))
+	data, err := r.readFile(v.At.Beside(name))
 	if err == nil && len(data) > maxInclude {
 		err = fmt.Errorf("file is larger than %d MiB", maxInclude>>20)
 	}
@@ -164,18 +143,36 @@ func (r *reader) includeFile(name, from string, v *value, lenient bool) {
 		v.fill(strings.TrimRight(string(data), "\r\n"), file)
 	case !lenient:
 		why, hint := cause(err)
-		r.report(RuleInclude, v.at, v.path, cmp.Or(hint, "specify a file that contains only the value"), "%s: cannot read the %s: %s", v.path, file, why)
+		v.Report(rule.Include, cmp.Or(hint, "specify a file that contains only the value"), "%s: cannot read the %s: %s", v.Path, file, why)
 	}
 }
 
-// beside returns a path relative to the file of at.
-func (r *reader) beside(name string, at place) string {
-	if filepath.IsAbs(name) || at.file == "" {
-		return name
-	}
-	return filepath.Join(filepath.Dir(at.file), name)
+// Content returns the text of the file that v names, as a secret.
+func (v Value) Content(name string, lenient bool) Value {
+	from := v.from
+	v.Node, v.Secret = nil, true
+	v.r.includeFile(name, from, &v, lenient)
+	return v
 }
 
-// besideFirst returns a path relative to the first file, or to the working directory if
-// there is no file.
-func (r *reader) besideFirst(name string) string { return r.beside(name, place{file: r.first}) }
+// FileName returns the name in { $file: name }, instead of the content of the file. It
+// returns false for anything else.
+func (r *Reader) FileName(f *tree.Field, path string, lenient bool) (Value, bool) {
+	if f == nil || f.Value.Len() != 1 || !f.Value.IsMap() {
+		return Value{}, false
+	}
+	in := f.Value.Fields[0]
+	if in.Key != "$file" || !in.Value.IsString() || in.Value.Text == "" {
+		return Value{}, false
+	}
+	v := Value{r: r, At: r.PlaceOf(in.Value), Path: path, Secret: true}
+	if text, from, ok := r.substitute(in.Value.Text, v, lenient); ok {
+		v.fill(text, from)
+	}
+	return v, true
+}
+
+// Absent returns the value of a key that is not given.
+func (r *Reader) Absent(at Place, path string, secret bool) Value {
+	return Value{r: r, At: at, Path: path, Secret: secret}
+}

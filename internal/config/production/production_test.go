@@ -1,9 +1,16 @@
-package config
+package production
 
 import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/internal/config"
 )
 
 // random is a strong token.
@@ -37,7 +44,7 @@ func TestProduction(t *testing.T) {
 		// line replaces a line of safe by its number, unless it is 0.
 		number int
 		line   string
-		env    vars
+		env    map[string]string
 		want   []string
 	}{
 		"Safe": {reason: "A safe configuration has no findings."},
@@ -68,25 +75,25 @@ func TestProduction(t *testing.T) {
 			want: []string{"a.yaml:1:17: PROD002 app.baseUrl is plain HTTP | write app.baseUrl with https://, also if a proxy terminates TLS"},
 		},
 		"Token": {
-			reason: "A short token is reported.", env: vars{"CI": "q8Zr1LxT0vKw5EpN"},
+			reason: "A short token is reported.", env: map[string]string{"CI": "q8Zr1LxT0vKw5EpN"},
 			want: []string{"a.yaml:6:63: PROD004 backend.auth.externalAccess[0].options.token can be guessed: want at least 24 characters" + hint},
 		},
 		"Secrets": {
-			reason: "Predictable secrets are reported.", env: vars{"SESSION": "the-session-secret-of-the-portal", "KEY": "0123456789abcdef0123456789ABCDEF"},
+			reason: "Predictable secrets are reported.", env: map[string]string{"SESSION": "the-session-secret-of-the-portal", "KEY": "0123456789abcdef0123456789ABCDEF"},
 			want: []string{
 				"a.yaml:8:22: PROD004 auth.session.secret can be guessed: want random characters, and no words or sequences" + hint,
 				"a.yaml:13:26: PROD004 scaffolder.secretKey can be guessed: want random characters, and no words or sequences" + hint,
 			},
 		},
-		"Database":         {reason: "A connection without sslmode is reported.", env: vars{"PG": "postgres://me:pw@db/portal"}, want: []string{noTLS}},
-		"DatabaseDisable":  {reason: "A connection with disabled TLS is reported.", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=disable"}, want: []string{noTLS}},
-		"DatabaseAllow":    {reason: "A connection with optional TLS is reported.", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=allow"}, want: []string{noTLS}},
-		"DatabasePrefer":   {reason: "A connection that prefers TLS is reported, as it can be downgraded.", env: vars{"PG": "postgres://me:pw@10.0.0.1/portal?sslmode=prefer"}, want: []string{noTLS}},
-		"DatabaseHost":     {reason: "The host in the query of a connection counts.", env: vars{"PG": "postgres://me:pw@localhost/portal?host=db"}, want: []string{noTLS}},
-		"DatabaseHosts":    {reason: "One remote host of several is enough for a report.", env: vars{"PG": "postgres://localhost,db/portal"}, want: []string{noTLS}},
-		"DatabaseRequired": {reason: "encrypted", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=require"}},
-		"DatabaseHere":     {reason: "A local connection is not reported.", env: vars{"PG": "postgres://me:pw@127.0.0.1/portal"}},
-		"DatabaseSocket":   {reason: "A socket is not reported.", env: vars{"PG": "postgres:///portal?host=/run/postgresql"}},
+		"Database":         {reason: "A connection without sslmode is reported.", env: map[string]string{"PG": "postgres://me:pw@db/portal"}, want: []string{noTLS}},
+		"DatabaseDisable":  {reason: "A connection with disabled TLS is reported.", env: map[string]string{"PG": "postgres://me:pw@db/portal?sslmode=disable"}, want: []string{noTLS}},
+		"DatabaseAllow":    {reason: "A connection with optional TLS is reported.", env: map[string]string{"PG": "postgres://me:pw@db/portal?sslmode=allow"}, want: []string{noTLS}},
+		"DatabasePrefer":   {reason: "A connection that prefers TLS is reported, as it can be downgraded.", env: map[string]string{"PG": "postgres://me:pw@10.0.0.1/portal?sslmode=prefer"}, want: []string{noTLS}},
+		"DatabaseHost":     {reason: "The host in the query of a connection counts.", env: map[string]string{"PG": "postgres://me:pw@localhost/portal?host=db"}, want: []string{noTLS}},
+		"DatabaseHosts":    {reason: "One remote host of several is enough for a report.", env: map[string]string{"PG": "postgres://localhost,db/portal"}, want: []string{noTLS}},
+		"DatabaseRequired": {reason: "encrypted", env: map[string]string{"PG": "postgres://me:pw@db/portal?sslmode=require"}},
+		"DatabaseHere":     {reason: "A local connection is not reported.", env: map[string]string{"PG": "postgres://me:pw@127.0.0.1/portal"}},
+		"DatabaseSocket":   {reason: "A socket is not reported.", env: map[string]string{"PG": "postgres:///portal?host=/run/postgresql"}},
 		"DatabaseMap": {
 			reason: "A connection as a map is checked too.", number: 4,
 			line: "  database: { client: pg, connection: { host: db, ssl: false } }",
@@ -95,10 +102,10 @@ func TestProduction(t *testing.T) {
 		"DatabaseMapSecure": {reason: "encrypted", number: 4, line: "  database: { client: pg, connection: { host: db, ssl: true } }"},
 		"SQLite":            {reason: "SQLite has no connection.", number: 4, line: "  database: { client: sqlite }"},
 		"Redis": {
-			reason: "A Redis connection without TLS is reported.", env: vars{"REDIS": "redis://:pw@redis:6379"},
+			reason: "A Redis connection without TLS is reported.", env: map[string]string{"REDIS": "redis://:pw@redis:6379"},
 			want: []string{"a.yaml:5:38: PROD010 backend.cache.connection is not encrypted | write rediss:// in place of redis://"},
 		},
-		"RedisHere": {reason: "A local Redis connection is not reported.", env: vars{"REDIS": "redis://localhost"}},
+		"RedisHere": {reason: "A local Redis connection is not reported.", env: map[string]string{"REDIS": "redis://localhost"}},
 		"Permission": {
 			reason: "Disabled permissions are reported.", number: 12, line: "  enabled: false",
 			want: []string{"a.yaml:12:12: PROD006 permission.enabled is false | remove it, or write true"},
@@ -147,7 +154,7 @@ func TestProduction(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			env := vars{"PG": "postgres://me:pw@db/portal?sslmode=verify-full", "REDIS": "rediss://:pw@redis", "CI": random, "SESSION": random + "1", "KEY": random + "2"}
+			env := map[string]string{"PG": "postgres://me:pw@db/portal?sslmode=verify-full", "REDIS": "rediss://:pw@redis", "CI": random, "SESSION": random + "1", "KEY": random + "2"}
 			for name, value := range tc.env {
 				env[name] = value
 			}
@@ -158,7 +165,7 @@ func TestProduction(t *testing.T) {
 				}
 				text += line + "\n"
 			}
-			got := lines(mustLoad(t, text, env).Production())
+			got := lines(Check(load(t, text, env)))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
@@ -171,14 +178,57 @@ const noTLS = "a.yaml:4:39: PROD005 backend.database.connection does not require
 // TestProductionDefaults checks that the weaknesses of the defaults are reported
 // without a position.
 func TestProductionDefaults(t *testing.T) {
-	c, _ := Load(nil, Options{})
+	c, _ := config.Load(nil, config.Options{})
 	want := []string{
 		"defaults: PROD001 guests are let in without signing in | remove auth.providers.guest, and write auth.providers.oidc",
 		"defaults: PROD002 backend.baseUrl is plain HTTP | write backend.baseUrl with https://, also if a proxy terminates TLS",
 		"defaults: PROD007 permission rules are missing | write permission.rules; docs/sign-in.md has an example",
 		"defaults: PROD013 audit log is off | write audit: { to: stdout }, or to: file with file: the path",
 	}
-	if diff := cmp.Diff(want, lines(c.Production())); diff != "" {
+	if diff := cmp.Diff(want, lines(Check(c))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// load loads one file called a.yaml, without findings.
+func load(t *testing.T, text string, env map[string]string) *config.Config {
+	t.Helper()
+	c, found := config.Load([]string{"a.yaml"}, config.Options{
+		Lookup: func(name string) (string, bool) {
+			value, ok := env[name]
+			return value, ok
+		},
+		ReadFile: func(string) ([]byte, error) { return []byte(text), nil },
+	})
+	for _, f := range found {
+		if f.Severity != finding.Info {
+			t.Fatalf("finding %v in\n%s", f, text)
+		}
+	}
+	return c
+}
+
+// lines returns findings as users see them.
+func lines(found []finding.Finding) []string {
+	var out []string
+	for _, f := range found {
+		out = append(out, fmt.Sprintf("%s: %s %s | %s", f.Where(), f.Rule, f.Message, f.Hint))
+	}
+	return out
+}
+
+// TestRulesDocumented checks that the handbook lists the rules, in order.
+func TestRulesDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, r := range Rules {
+		want = append(want, "| "+strings.Join([]string{r.ID, r.Severity.String(), r.Title, r.Why}, " | ")+" |")
+	}
+	got := regexp.MustCompile(`(?m)^\| PROD\d+ \|.*$`).FindAllString(string(page), -1)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rules in docs/configuration.md differ (-code +docs):\n%s", diff)
 	}
 }

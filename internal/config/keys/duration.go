@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"regexp"
@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/rule"
 )
 
 // longest is the maximum of all durations.
 const longest = 366 * 24 * time.Hour
 
-// timeUnits are the keys of a duration that is written as a map.
-var timeUnits = []struct {
-	key  string
+// TimeUnits are the keys of a duration that is written as a map.
+var TimeUnits = []struct {
+	Key  string
 	unit time.Duration
 }{
 	{"weeks", 7 * 24 * time.Hour}, {"days", 24 * time.Hour}, {"hours", time.Hour}, {"minutes", time.Minute},
@@ -23,73 +25,73 @@ var timeUnits = []struct {
 
 const wantDuration = `a duration, such as { minutes: 5 } or "5m"`
 
-// duration reads a duration of at least least: a map of units, "5m", or "PT5M".
-func (o *object) duration(key string, to *time.Duration, least time.Duration) {
-	o.between(key, to, least, longest)
+// Duration reads a duration of at least least: a map of units, "5m", or "PT5M".
+func (m *Map) Duration(key string, to *time.Duration, least time.Duration) {
+	m.Between(key, to, least, longest)
 }
 
-// between reads a duration from least to most.
-func (o *object) between(key string, to *time.Duration, least, most time.Duration) {
-	v := o.get(key)
-	d, ok := o.durationOf(v)
+// Between reads a duration from least to most.
+func (m *Map) Between(key string, to *time.Duration, least, most time.Duration) {
+	v := m.Get(key)
+	d, ok := m.durationOf(v)
 	switch {
 	case !ok:
 	case d > most:
-		o.r.report(RuleValue, v.at, v.path, "", "%s: want at most %s, found more", v.path, showDuration(most))
+		v.Report(rule.Value, "", "%s: want at most %s, found more", v.Path, showDuration(most))
 	case d < least:
-		o.r.report(RuleValue, v.at, v.path, "", "%s: want at least %s, found less", v.path, showDuration(least))
+		v.Report(rule.Value, "", "%s: want at least %s, found less", v.Path, showDuration(least))
 	default:
 		*to = d
 	}
-	o.done(key, "duration", tree.Str(showDuration(*to)))
+	m.Done(key, "duration", tree.Str(showDuration(*to)))
 }
 
 // durationOf returns the duration in v. It returns false if there is none, and reports
 // an invalid one.
-func (o *object) durationOf(v value) (time.Duration, bool) {
-	if v.node == nil {
+func (m *Map) durationOf(v input.Value) (time.Duration, bool) {
+	if v.Node == nil {
 		return 0, false
 	}
-	switch v.node.Kind {
+	switch v.Node.Kind {
 	case tree.Map:
-		return o.unitsOf(v)
+		return m.unitsOf(v)
 	case tree.String:
-		if d, ok := parseDuration(v.node.Text); ok {
+		if d, ok := parseDuration(v.Node.Text); ok {
 			return d, true
 		}
 	case tree.Int, tree.Float:
-		o.r.wrongType(v, wantDuration, "add a unit")
+		v.WrongType(wantDuration, "add a unit")
 		return 0, false
 	}
-	o.r.wrongType(v, wantDuration, "")
+	v.WrongType(wantDuration, "")
 	return 0, false
 }
 
 // unitsOf adds up a map of units.
-func (o *object) unitsOf(v value) (time.Duration, bool) {
+func (m *Map) unitsOf(v input.Value) (time.Duration, bool) {
 	// Only errors inside the map matter; its keys are not listed.
-	child := o.child(v)
+	child := m.child(v)
 	total, ok := 0.0, true
-	for _, u := range timeUnits {
-		part := child.get(u.key)
-		if part.node == nil {
-			ok = ok && !child.has(u.key)
+	for _, u := range TimeUnits {
+		part := child.Get(u.Key)
+		if part.Node == nil {
+			ok = ok && !child.Has(u.Key)
 			continue
 		}
-		n, isNumber := part.number()
+		n, isNumber := part.Number()
 		switch {
 		case !isNumber:
-			o.r.wrongType(part, "a number of "+u.key, "")
+			part.WrongType("a number of "+u.Key, "")
 			ok = false
 		case n < 0:
-			o.r.wrong(part, "a number of "+u.key+" that is not negative", "")
+			part.Wrong("a number of "+u.Key+" that is not negative", "")
 			ok = false
 		}
 		total += n * float64(u.unit)
 	}
 	child.finish()
-	if len(v.node.Fields) == 0 {
-		o.r.wrongType(v, wantDuration, "add a unit")
+	if len(v.Node.Fields) == 0 {
+		v.WrongType(wantDuration, "add a unit")
 		return 0, false
 	}
 	return duration(total), ok

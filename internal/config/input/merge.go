@@ -1,4 +1,4 @@
-package config
+package input
 
 import (
 	"bytes"
@@ -7,47 +7,48 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/rule"
 )
 
-// readFiles reads and merges the files. If one cannot be read it returns false:
+// ReadFiles reads and merges the files. If one cannot be read it returns false:
 // otherwise its missing keys would be reported again and again.
-func (r *reader) readFiles(paths []string) (*tree.Node, bool) {
+func (r *Reader) ReadFiles(paths []string) (*tree.Node, bool) {
 	var root *tree.Node
 	ok := true
 	for _, path := range paths {
-		n, fine := r.readFile(path)
+		n, fine := r.decodeFile(path)
 		ok = ok && fine
-		root = r.merge(root, n)
+		root = r.Merge(root, n)
 	}
 	return root, ok
 }
 
-// readFile reads one file. An empty one is not an error.
-func (r *reader) readFile(path string) (root *tree.Node, ok bool) {
-	data, err := r.opts.ReadFile(path)
+// decodeFile reads one file. An empty one is not an error.
+func (r *Reader) decodeFile(path string) (root *tree.Node, ok bool) {
+	data, err := r.readFile(path)
 	if err != nil {
 		why, hint := cause(err)
-		r.report(RuleFile, place{file: path}, "", cmp.Or(hint, "specify a YAML or JSON file"), "cannot read the configuration file: %s", why)
+		r.Report(rule.File, Place{File: path}, "", cmp.Or(hint, "specify a YAML or JSON file"), "cannot read the configuration file: %s", why)
 		return nil, false
 	}
 	ok = true
 	_ = tree.Decode(bytes.NewReader(data), tree.Limits{Bytes: maxFile}, func(n *tree.Node, bad *tree.Error) bool {
 		switch {
 		case bad != nil && bad.Kept:
-			r.report(RuleSyntax, place{path, bad.Pos}, "", "keep one of the two", "%s", bad.Msg)
+			r.Report(rule.Syntax, Place{path, bad.Pos}, "", "keep one of the two", "%s", bad.Msg)
 		case bad != nil:
-			r.report(RuleSyntax, place{path, bad.Pos}, "", bad.Hint, "%s", maskQuoted(bad.Msg))
+			r.Report(rule.Syntax, Place{path, bad.Pos}, "", bad.Hint, "%s", maskQuoted(bad.Msg))
 			ok = false
 		case root != nil:
-			r.report(RuleSyntax, place{path, n.Pos}, "", "remove the ---, or move the second document to another file and pass both",
+			r.Report(rule.Syntax, Place{path, n.Pos}, "", "remove the ---, or move the second document to another file and pass both",
 				"a configuration file must hold one document, and a second begins here")
 			ok = false
 		case n.Kind != tree.Map:
-			r.report(RuleSyntax, place{path, n.Pos}, "", "write keys with values, such as "+SectionComposer+":",
+			r.Report(rule.Syntax, Place{path, n.Pos}, "", "write keys with values, such as composerIngestor:",
 				"a configuration file must hold a map, found %s", kindNames[n.Kind])
 			ok = false
-		case isInclude(n):
-			r.report(RuleUnsupported, place{path, n.Pos}, "", "pass another configuration file", "a $ key is not supported at the top level")
+		case IsInclude(n):
+			r.Report(rule.Unsupported, Place{path, n.Pos}, "", "pass another configuration file", "a $ key is not supported at the top level")
 			ok = false
 		default:
 			root = n
@@ -73,7 +74,7 @@ func maskQuoted(msg string) string {
 }
 
 // own records that n and all its descendants were written in a file.
-func (r *reader) own(n *tree.Node, path string) {
+func (r *Reader) own(n *tree.Node, path string) {
 	if n == nil {
 		return
 	}
@@ -89,12 +90,12 @@ func (r *reader) own(n *tree.Node, path string) {
 	}
 }
 
-// merge returns under, overridden by over. Neither is changed.
-func (r *reader) merge(under, over *tree.Node) *tree.Node {
+// Merge returns under, overridden by over. Neither is changed.
+func (r *Reader) Merge(under, over *tree.Node) *tree.Node {
 	switch {
 	case over == nil:
 		return under
-	case !under.IsMap() || !over.IsMap() || isInclude(under) || isInclude(over):
+	case !under.IsMap() || !over.IsMap() || IsInclude(under) || IsInclude(over):
 		return over
 	}
 	out := &tree.Node{Kind: tree.Map, Pos: over.Pos, Fields: make([]tree.Field, 0, len(under.Fields)+len(over.Fields))}
@@ -105,7 +106,7 @@ func (r *reader) merge(under, over *tree.Node) *tree.Node {
 	}
 	for _, f := range under.Fields {
 		if o := above[f.Key]; o != nil {
-			f = tree.Field{Key: f.Key, Pos: o.Pos, Value: r.merge(f.Value, o.Value)}
+			f = tree.Field{Key: f.Key, Pos: o.Pos, Value: r.Merge(f.Value, o.Value)}
 			delete(above, f.Key)
 		}
 		out.Fields = append(out.Fields, f)
@@ -118,9 +119,9 @@ func (r *reader) merge(under, over *tree.Node) *tree.Node {
 	return out
 }
 
-// isInclude reports whether n is a reference to a value elsewhere, such as { $env: NAME
+// IsInclude reports whether n is a reference to a value elsewhere, such as { $env: NAME
 // }.
-func isInclude(n *tree.Node) bool {
+func IsInclude(n *tree.Node) bool {
 	for i := range n.Fields {
 		if strings.HasPrefix(n.Fields[i].Key, "$") {
 			return true

@@ -1,19 +1,21 @@
-package config
+// Package schema describes the keys of the configuration as a JSON Schema.
+package schema
 
 import (
+	"math"
 	"slices"
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/keys"
 )
 
-// Schema returns a JSON Schema (draft 2020-12) of a configuration file, for editors. It
-// has the keys and their types, but cannot detect conflicts between keys or missing
+// Of returns a JSON Schema (draft 2020-12) of a configuration file with these keys, for
+// editors. required are the required keys of maps, by the path of the map. The schema has the keys and their types, but cannot detect conflicts between keys or missing
 // files.
-func Schema() *tree.Node {
-	r := describe()
+func Of(all []keys.Key, required map[string][]string, permissions []string) *tree.Node {
 	root := &shape{}
-	for _, k := range r.keys {
+	for _, k := range all {
 		root.add(strings.Split(k.Path, "."), k)
 	}
 	// The file may have keys that other programs read.
@@ -22,7 +24,7 @@ func Schema() *tree.Node {
 		tree.F("$schema", tree.Str("https://json-schema.org/draft/2020-12/schema")),
 		tree.F("title", tree.Str("Configuration")),
 	)
-	n.Fields = append(n.Fields, root.object(r.required, "", "#").Fields...)
+	n.Fields = append(n.Fields, writer{required, permissions}.object(root, "", "#").Fields...)
 	n.Set("$defs", tree.Obj(tree.F("elsewhere", elsewhere())))
 	return n
 }
@@ -30,7 +32,7 @@ func Schema() *tree.Node {
 // shape is a key with the keys below it.
 type shape struct {
 	name string
-	key  Key
+	key  keys.Key
 	// fields are the keys below, in order.
 	fields []*shape
 	// open allows further keys, which are ignored.
@@ -40,9 +42,9 @@ type shape struct {
 }
 
 // add inserts a key at its path.
-func (s *shape) add(path []string, k Key) {
+func (s *shape) add(path []string, k keys.Key) {
 	if name := path[0]; strings.HasPrefix(name, "<") {
-		s.open, s.again = k.Type == typeIdle, k.Type != typeIdle
+		s.open, s.again = k.Type == keys.TypeIdle, k.Type != keys.TypeIdle
 		return
 	}
 	name := strings.TrimSuffix(path[0], "[]")
@@ -58,12 +60,18 @@ func (s *shape) add(path []string, k Key) {
 	s.fields[i].add(path[1:], k)
 }
 
+// writer writes the schema of shapes.
+type writer struct {
+	required    map[string][]string
+	permissions []string
+}
+
 // object returns the schema of a map. doc is its path as keys are listed, pointer its
 // JSON pointer in the schema.
-func (s *shape) object(required map[string][]string, doc, pointer string) *tree.Node {
+func (w writer) object(s *shape, doc, pointer string) *tree.Node {
 	properties := tree.Obj()
 	for _, f := range s.fields {
-		properties.Set(f.name, f.schema(required, join(doc, f.name), pointer+"/properties/", f.name))
+		properties.Set(f.name, w.value(f, keys.Join(doc, f.name), pointer+"/properties/", f.name))
 	}
 	n := tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", properties))
 	switch {
@@ -74,7 +82,7 @@ func (s *shape) object(required map[string][]string, doc, pointer string) *tree.
 	}
 	// Outside of lists a map may be spread over several files.
 	if strings.Contains(doc, "[]") {
-		n.Set("required", tree.Strs(slices.DeleteFunc(slices.Clone(required[doc]), s.hasAlias)))
+		n.Set("required", tree.Strs(slices.DeleteFunc(slices.Clone(w.required[doc]), s.hasAlias)))
 	}
 	return n
 }
@@ -84,34 +92,34 @@ func (s *shape) hasAlias(key string) bool {
 	return slices.ContainsFunc(s.fields, func(f *shape) bool { return f.key.Type == "as `"+key+"`" })
 }
 
-// schema returns the schema of the value of a key.
-func (s *shape) schema(required map[string][]string, doc, in, name string) *tree.Node {
+// value returns the schema of the value of a key.
+func (w writer) value(s *shape, doc, in, name string) *tree.Node {
 	if other, ok := strings.CutPrefix(s.key.Type, "as `"); ok {
 		return tree.Obj(tree.F("$ref", tree.Str(in+strings.TrimSuffix(other, "`"))))
 	}
 	switch s.key.Type {
-	case typeIdle:
+	case keys.TypeIdle:
 		return tree.Boolean(true)
 	case "map":
-		n := s.object(required, doc, in+name)
+		n := w.object(s, doc, in+name)
 		n.Set("type", tree.Strs([]string{"object", "null"}))
 		return n
 	case "list":
-		return tree.Obj(tree.F("type", tree.Strs([]string{"array", "null"})), tree.F("items", s.object(required, doc+"[]", in+name+"/items")))
+		return tree.Obj(tree.F("type", tree.Strs([]string{"array", "null"})), tree.F("items", w.object(s, doc+"[]", in+name+"/items")))
 	}
-	all := s.key.forms()
+	all := w.forms(s.key)
 	if len(s.fields) > 0 {
-		all = append(all, s.object(required, doc, in+name))
+		all = append(all, w.object(s, doc, in+name))
 	}
 	n := anyOf(append(all, reference, typed("null"))...)
 	if s.key.Default != "" {
-		n.Set("default", s.key.preset())
+		n.Set("default", preset(s.key))
 	}
 	return n
 }
 
 // preset returns the default as a typed value.
-func (k Key) preset() *tree.Node {
+func preset(k keys.Key) *tree.Node {
 	if k.Type == "boolean" || k.Least != nil || strings.Contains(k.Type, "list of") {
 		if n, err := (tree.Wire{}).DecodeText(k.Default); err == nil {
 			return n
@@ -158,7 +166,7 @@ func items(of *tree.Node) *tree.Node {
 const notEmpty = `\S`
 
 // forms returns the schemas of the forms in which a value can be written.
-func (k Key) forms() []*tree.Node {
+func (w writer) forms(k keys.Key) []*tree.Node {
 	if words, ok := strings.CutPrefix(k.Type, "one of "); ok {
 		return []*tree.Node{enum(strings.Split(words, ", "))}
 	}
@@ -168,7 +176,7 @@ func (k Key) forms() []*tree.Node {
 	case "integer", "seconds", "milliseconds":
 		return []*tree.Node{whole(*k.Least, *k.Most)}
 	case "port", "address":
-		return []*tree.Node{whole(0, maxPort), textMatching(`^\d+$|:\d+$`)}
+		return []*tree.Node{whole(0, math.MaxUint16), textMatching(`^\d+$|:\d+$`)}
 	case "size":
 		return []*tree.Node{whole(0, 1<<40), textMatching(`^\d+ *([KkMmGg]?[Bb]|[KkMmGg][Ii][Bb])?$`)}
 	case "url":
@@ -177,9 +185,9 @@ func (k Key) forms() []*tree.Node {
 		return []*tree.Node{typed("string")}
 	case "duration":
 		units := tree.Obj()
-		for _, u := range timeUnits {
+		for _, u := range keys.TimeUnits {
 			n := tree.Obj(tree.F("type", tree.Str("number")), tree.F("minimum", tree.Number(0)))
-			units.Set(u.key, anyOf(n, reference))
+			units.Set(u.Key, anyOf(n, reference))
 		}
 		return []*tree.Node{
 			textMatching(`^P|^\s*[\d.]+\s*(ms|d|h|m|s)`),
@@ -189,7 +197,7 @@ func (k Key) forms() []*tree.Node {
 	case "list of string", "list of path":
 		return []*tree.Node{items(anyOf(textMatching(notEmpty), reference))}
 	case "list of permission":
-		return []*tree.Node{items(anyOf(enum(Permissions), textMatching(`\*$`), reference))}
+		return []*tree.Node{items(anyOf(enum(w.permissions), textMatching(`\*$`), reference))}
 	case "string, or list of string":
 		return []*tree.Node{textMatching(notEmpty), items(anyOf(textMatching(notEmpty), reference))}
 	}
