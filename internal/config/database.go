@@ -116,7 +116,7 @@ func (d *Database) text(m *keys.Map, v input.Value) {
 		v.Report(rule.Value, "write it as in postgres://user:password@host:5432/database, or as a map of host, user, password and database",
 			"%s: want the URL of a PostgreSQL database", v.Path)
 	default:
-		d.toFile(m, v, text, "")
+		d.toFile(v, text, "")
 	}
 }
 
@@ -134,7 +134,7 @@ func (d *Database) file(m *keys.Map) {
 			inside = sqliteFile
 		}
 		if v, text, ok := m.Str(key); ok {
-			d.toFile(m, v, text, inside)
+			d.toFile(v, text, inside)
 		}
 		m.Note(key, "path", nil)
 	}
@@ -142,7 +142,7 @@ func (d *Database) file(m *keys.Map) {
 }
 
 // toFile sets the path of SQLite's file, or of the folder that contains it.
-func (d *Database) toFile(m *keys.Map, v input.Value, text, inside string) {
+func (d *Database) toFile(v input.Value, text, inside string) {
 	switch {
 	case text == inMemory:
 		v.Report(rule.Unsupported, "write a path such as ./data/"+sqliteFile+", or remove connection",

@@ -42,6 +42,7 @@ func IsURL(v input.Value, text string) bool {
 	return false
 }
 
+// IsPort reports whether the port of an address is valid; it may be absent.
 func IsPort(u *url.URL) bool {
 	if u.Port() == "" {
 		return !strings.HasSuffix(u.Host, ":")

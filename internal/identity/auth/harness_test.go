@@ -20,6 +20,7 @@ import (
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/httpd"
 )
 
 // base is the base URL of the portal.
@@ -207,7 +208,7 @@ func statusOf(tb testing.TB, err error) int {
 // serve returns the endpoints of an Auth.
 func serve(tb testing.TB, a *Auth) http.Handler {
 	tb.Helper()
-	return rest.New(rest.Options{
+	return httpd.New(httpd.Options{
 		Plugins: []rest.Plugin{a.Plugin()}, AllowedHosts: []string{"example.com"}, Now: time.Now, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 	}).Handler()
 }

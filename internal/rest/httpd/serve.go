@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"context"
@@ -6,17 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
+	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/text"
 )
-
-const apiPrefix = "/api/"
 
 // clientGone is the status, in the log and in metrics, of a request whose client did
 // not wait for the response.
@@ -24,7 +21,7 @@ const clientGone = 499
 
 // serve handles a request, with everything around its endpoint.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	res := &response{ResponseWriter: w, server: s, start: s.opts.Now(), id: requestID(r), request: r}
+	res := &response{ResponseWriter: w, server: s, start: s.opts.Now(), Request: rest.Request{ID: requestID(r), Original: r}}
 	s.metrics.inFlight.Inc()
 	defer s.finish(res)
 	s.setHeaders(res, r)
@@ -40,7 +37,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 // route passes the request to its endpoint, or responds that there is none.
 func (s *Server) route(res *response, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, apiPrefix) {
+	if strings.HasPrefix(r.URL.Path, rest.APIPrefix) {
 		path := r.URL.EscapedPath()
 		if isCrooked(path) {
 			// The mux would redirect, which the portal's clients do not expect, and which loses
@@ -99,7 +96,7 @@ func (s *Server) miss(res *response, r *http.Request) {
 		return
 	}
 	if known && p.guarded {
-		ctx, err := s.authenticate(r.WithContext(context.WithValue(r.Context(), responseKey{}, res)))
+		ctx, err := s.authenticate(r.WithContext(rest.NewContext(r.Context(), &res.Request)))
 		if err != nil {
 			s.fail(res, r, err)
 			return
@@ -108,11 +105,13 @@ func (s *Server) miss(res *response, r *http.Request) {
 	}
 	if wrongMethod {
 		res.Header()["Allow"] = allow
-		s.fail(res, r, fault(http.StatusMethodNotAllowed, "MethodNotAllowedError",
-			"Method %s is not allowed; use %s", []any{shorten(r.Method), strings.Join(allow, ", ")}))
+		s.fail(res, r, &rest.Fault{
+			Status: http.StatusMethodNotAllowed, Name: "MethodNotAllowedError",
+			Message: "Method " + shorten(r.Method) + " is not allowed; use " + strings.Join(allow, ", "),
+		})
 		return
 	}
-	s.fail(res, r, NotFound("Nothing found at %s", shorten(URL(res.request))))
+	s.fail(res, r, rest.NotFound("Nothing found at %s", shorten(rest.URL(res.Original))))
 }
 
 // forPage reports whether a request may be that of a browser for a page: a GET of a
@@ -135,48 +134,37 @@ func forPage(r *http.Request) bool {
 // begun is aborted, so that the client does not consider it complete.
 func (s *Server) fail(res *response, r *http.Request, err error) {
 	ctx := r.Context()
-	f := FaultOf(err)
+	f := rest.FaultOf(err)
 	// An invalid request gets a response even if the client may be gone: a body that does
 	// not arrive in time looks the same.
 	if res.lost != nil || f.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
-		s.opts.Log.LogAttrs(ctx, slog.LevelDebug, "client disconnected", slog.String("id", res.id), slog.Any("error", err))
+		s.opts.Log.LogAttrs(ctx, slog.LevelDebug, "client disconnected", slog.String("id", res.ID), slog.Any("error", err))
 		if res.status == 0 {
 			res.status = clientGone
 		}
 		panic(http.ErrAbortHandler)
 	}
 	if f.Err != nil && f.Status >= http.StatusInternalServerError || res.status != 0 {
-		s.opts.Log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("id", res.id),
+		s.opts.Log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("id", res.ID),
 			slog.Int("status", f.Status), slog.Any("error", causeOf(f)))
 	}
 	if res.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	s.answer(res, r, f)
+	s.answer(res, f)
 }
 
 // causeOf returns the most specific error of a fault.
-func causeOf(f *Fault) error {
+func causeOf(f *rest.Fault) error {
 	if f.Err != nil {
 		return f.Err
 	}
 	return f
 }
 
-// answer writes a fault. It removes headers that a handler has set for its own
-// response.
-func (s *Server) answer(res *response, r *http.Request, f *Fault) {
-	h := res.Header()
-	for _, name := range []string{"Content-Length", "Content-Encoding", "Etag", "Cache-Control", "Last-Modified", "Link"} {
-		delete(h, name)
-	}
-	if f.RetryAfter > 0 {
-		h["Retry-After"] = []string{strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds())))}
-	}
-	if f.Status == http.StatusUnauthorized {
-		h["Www-Authenticate"] = bearerHeader
-	}
-	if err := WriteJSON(res, r, f.Status, f.body(res.request)); err != nil {
+// answer writes a fault.
+func (s *Server) answer(res *response, f *rest.Fault) {
+	if err := f.Write(res, res.Original); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -184,14 +172,14 @@ func (s *Server) answer(res *response, r *http.Request, f *Fault) {
 // finish ends a request, whatever its result.
 func (s *Server) finish(res *response) {
 	cause := recover()
-	r := res.request
+	r := res.Original
 	err, isErr := cause.(error)
 	aborted := isErr && errors.Is(err, http.ErrAbortHandler)
 	if cause != nil && !aborted {
-		s.opts.Log.LogAttrs(r.Context(), slog.LevelError, "request panicked", slog.String("id", res.id),
+		s.opts.Log.LogAttrs(r.Context(), slog.LevelError, "request panicked", slog.String("id", res.ID),
 			slog.String("panic", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
 		if aborted = res.status != 0; !aborted {
-			aborted = s.answerPanic(res, r)
+			aborted = s.answerPanic(res)
 		}
 	}
 	if res.status == 0 {
@@ -210,9 +198,9 @@ func (s *Server) finish(res *response) {
 
 // answerPanic responds to a request whose handler panicked, and reports whether that
 // failed too.
-func (s *Server) answerPanic(res *response, r *http.Request) (aborted bool) {
+func (s *Server) answerPanic(res *response) (aborted bool) {
 	defer func() { aborted = recover() != nil }()
-	s.answer(res, r, internal(nil))
+	s.answer(res, rest.FaultOf(nil))
 	return false
 }
 

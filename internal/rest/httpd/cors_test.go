@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/rest"
 )
 
 func TestCORS(t *testing.T) {
@@ -58,7 +59,7 @@ func TestCORS(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, hs := start(t, Options{CORS: tc.config}, Route{Method: "GET", Path: "/x", Handle: textRoute(func(*http.Request) string { return "x" })})
+			_, hs := start(t, Options{CORS: tc.config}, rest.Route{Method: "GET", Path: "/x", Handle: textRoute(func(*http.Request) string { return "x" })})
 			got := ask(t, hs, tc.method, "/api/things/x", "", tc.headers...)
 			if got.StatusCode != tc.status {
 				t.Errorf("%s: status is %d", tc.reason, got.StatusCode)

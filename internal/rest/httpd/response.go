@@ -1,11 +1,11 @@
-package rest
+package httpd
 
 import (
 	"context"
 	"net/http"
-	"net/netip"
-	"strings"
 	"time"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 // response is the http.ResponseWriter of a request, with the state of the request.
@@ -13,9 +13,7 @@ type response struct {
 	http.ResponseWriter
 	server *Server
 	start  time.Time
-	id     string
-	// request is the original request.
-	request *http.Request
+	rest.Request
 	// endpoint is nil until the mux has found one.
 	endpoint *endpoint
 	// caller is the context with the caller, nil if there was no authentication.
@@ -107,53 +105,4 @@ func (w *response) extend() {
 	}
 	w.extended = now
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(now.Add(w.server.writeTimeout))
-}
-
-type responseKey struct{}
-
-func responseOf(ctx context.Context) *response {
-	res, _ := ctx.Value(responseKey{}).(*response)
-	return res
-}
-
-// RequestID returns the id of the request that a context belongs to; empty if there is
-// none.
-func RequestID(ctx context.Context) string {
-	if res := responseOf(ctx); res != nil {
-		return res.id
-	}
-	return ""
-}
-
-// Client returns the IP address of the client whose request a context belongs to; empty
-// if there is none. It is the address of the connection: behind a proxy, that of the
-// proxy.
-func Client(ctx context.Context) string {
-	res := responseOf(ctx)
-	if res == nil {
-		return ""
-	}
-	if at, err := netip.ParseAddrPort(res.request.RemoteAddr); err == nil {
-		return at.Addr().Unmap().WithZone("").String()
-	}
-	return clientOf(res.request.RemoteAddr)
-}
-
-// URL returns the request's path relative to its plugin, with its query, as the
-// portal's clients see it in errors and links.
-func URL(r *http.Request) string {
-	if res := responseOf(r.Context()); res != nil {
-		r = res.request
-	}
-	path := r.URL.EscapedPath()
-	if rest, ok := strings.CutPrefix(path, apiPrefix); ok {
-		name, _, _ := strings.Cut(rest, "/")
-		if path = rest[len(name):]; path == "" {
-			path = "/"
-		}
-	}
-	if r.URL.RawQuery != "" {
-		path += "?" + r.URL.RawQuery
-	}
-	return path
 }

@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/rest"
 )
 
 // cors allows requests by pages of other origins. Origins that are not configured get
@@ -51,7 +52,7 @@ func (c cors) set(h http.Header, r *http.Request) {
 	if len(c.origins) == 0 {
 		return
 	}
-	addVary(h, "Origin")
+	rest.AddVary(h, "Origin")
 	origin := c.origin(r)
 	if origin == "" {
 		return
@@ -70,7 +71,7 @@ func (c cors) preflight(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	h := w.Header()
-	addVary(h, "Access-Control-Request-Headers")
+	rest.AddVary(h, "Access-Control-Request-Headers")
 	delete(h, "Access-Control-Expose-Headers")
 	h["Access-Control-Allow-Methods"] = []string{c.methods}
 	if asked := r.Header["Access-Control-Request-Headers"]; len(asked) == 1 && len(asked[0]) <= 1024 {

@@ -1,10 +1,12 @@
-package rest
+package httpd
 
 import (
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 func TestPage(t *testing.T) {
@@ -15,7 +17,7 @@ func TestPage(t *testing.T) {
 	})
 	_, hs := start(t, Options{Page: page, Extra: map[string]http.Handler{
 		"GET /extra": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "extra") }),
-	}}, Route{Method: "GET", Path: "/url", Handle: textRoute(URL)}, Route{Method: "POST", Path: "/posted", Handle: textRoute(URL)})
+	}}, rest.Route{Method: "GET", Path: "/url", Handle: textRoute(rest.URL)}, rest.Route{Method: "POST", Path: "/posted", Handle: textRoute(rest.URL)})
 	cases := map[string]struct {
 		reason       string
 		method, path string

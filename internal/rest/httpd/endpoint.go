@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"context"
@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 // endpoint is a mounted Route.
 type endpoint struct {
-	Route
+	rest.Route
 	server *Server
 	plugin string
 	// quiet requests are those of probes and monitoring: they are not rate-limited, and
@@ -31,7 +33,7 @@ const (
 // largeBody is the size above which a body gets the longer timeout.
 const largeBody = 16 << 20
 
-func (s *Server) endpoint(plugin string, r Route) *endpoint {
+func (s *Server) endpoint(plugin string, r rest.Route) *endpoint {
 	if r.MaxBody == 0 {
 		r.MaxBody = s.opts.MaxBody
 	}
@@ -44,7 +46,7 @@ func (s *Server) endpoint(plugin string, r Route) *endpoint {
 }
 
 func (s *Server) extra(pattern string, h http.Handler) *endpoint {
-	e := s.endpoint("", Route{Path: pattern, Public: true})
+	e := s.endpoint("", rest.Route{Path: pattern, Public: true})
 	e.page = h
 	return e
 }
@@ -56,7 +58,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !e.quiet && !e.admit(res, r) {
 		return
 	}
-	ctx := context.WithValue(r.Context(), responseKey{}, res)
+	ctx := rest.NewContext(r.Context(), &res.Request)
 	var cancel context.CancelFunc
 	if e.Timeout > 0 {
 		ctx, cancel = context.WithTimeout(ctx, e.Timeout)
@@ -103,14 +105,14 @@ func (e *endpoint) caller(r *http.Request) (context.Context, error) {
 func (e *endpoint) admit(res *response, r *http.Request) bool {
 	wait := e.server.limit.wait(r.RemoteAddr, res.start)
 	if wait > 0 {
-		e.server.fail(res, r, TooMany(wait))
+		e.server.fail(res, r, rest.TooMany(wait))
 	}
 	return wait <= 0
 }
 
 func (s *Server) authenticate(r *http.Request) (context.Context, error) {
 	if s.opts.Authenticate == nil {
-		return nil, Unauthenticated("Missing credentials")
+		return nil, rest.Unauthenticated("Missing credentials")
 	}
 	return s.opts.Authenticate(r)
 }

@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"io"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/rest"
 )
 
 // nowhere is a response that is discarded.
@@ -25,10 +26,10 @@ func (n *nowhere) SetReadDeadline(time.Time) error  { return nil }
 func BenchmarkRequest(b *testing.B) {
 	body := []byte(`{"kind":"Component"}`)
 	s := New(fill(Options{
-		Plugins: []Plugin{{Names: []string{"catalog"}, Routes: []Route{{
+		Plugins: []rest.Plugin{{Names: []string{"catalog"}, Routes: []rest.Route{{
 			Method: "GET", Path: "/entities/by-name/{kind}/{namespace}/{name}",
 			Handle: func(w http.ResponseWriter, r *http.Request) error {
-				return Write(w, r, Content{ETag: "v1", Body: body})
+				return rest.Write(w, r, rest.Content{ETag: "v1", Body: body})
 			},
 		}}}},
 		Log:       slog.New(slog.NewJSONHandler(io.Discard, nil)),
@@ -41,13 +42,5 @@ func BenchmarkRequest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		h.ServeHTTP(&nowhere{http.Header{}}, r)
-	}
-}
-
-func BenchmarkETagOf(b *testing.B) {
-	body := make([]byte, 300<<10)
-	b.SetBytes(int64(len(body)))
-	for b.Loop() {
-		ETagOf(body)
 	}
 }

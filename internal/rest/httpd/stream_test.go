@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"bytes"
@@ -10,11 +10,13 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 // endless returns a server with one route without a time limit.
-func endless(o Options, handle Handler) *Server {
-	o.Plugins = []Plugin{{Names: []string{"things"}, Routes: []Route{{Method: "GET", Path: "/x", Public: true, Handle: handle, Timeout: -1}}}}
+func endless(o Options, handle rest.Handler) *Server {
+	o.Plugins = []rest.Plugin{{Names: []string{"things"}, Routes: []rest.Route{{Method: "GET", Path: "/x", Public: true, Handle: handle, Timeout: -1}}}}
 	return New(fill(o))
 }
 

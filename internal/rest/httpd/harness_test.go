@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 type subjectKey struct{}
@@ -26,9 +28,9 @@ func fill(o Options) Options {
 			token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 			switch {
 			case !ok:
-				return nil, Unauthenticated("Missing credentials")
+				return nil, rest.Unauthenticated("Missing credentials")
 			case token == "bad":
-				return nil, BadToken("Illegal token")
+				return nil, rest.BadToken("Illegal token")
 			}
 			return context.WithValue(r.Context(), subjectKey{}, token), nil
 		}
@@ -50,9 +52,9 @@ func fill(o Options) Options {
 }
 
 // start starts a server with the routes below /api/things and /api/stuff.
-func start(t *testing.T, o Options, routes ...Route) (*Server, *httptest.Server) {
+func start(t *testing.T, o Options, routes ...rest.Route) (*Server, *httptest.Server) {
 	t.Helper()
-	o.Plugins = append(o.Plugins, Plugin{Names: []string{"things", "stuff"}, Routes: routes})
+	o.Plugins = append(o.Plugins, rest.Plugin{Names: []string{"things", "stuff"}, Routes: routes})
 	s := New(fill(o))
 	hs := httptest.NewUnstartedServer(s.Handler())
 	hs.Config.MaxHeaderBytes = maxHeader
@@ -102,9 +104,9 @@ func roundTrip(t *testing.T, hs *httptest.Server, req *http.Request) answer {
 const signedIn = "Authorization: Bearer ada"
 
 // textRoute returns a handler that responds with the result of f.
-func textRoute(f func(r *http.Request) string) Handler {
+func textRoute(f func(r *http.Request) string) rest.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		return Write(w, r, Content{Type: "text/plain", Body: []byte(f(r))})
+		return rest.Write(w, r, rest.Content{Type: "text/plain", Body: []byte(f(r))})
 	}
 }
 

@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 func TestHealth(t *testing.T) {
@@ -45,7 +47,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/named/{name}", Handle: textRoute(func(*http.Request) string { return "x" })})
+	_, hs := start(t, Options{}, rest.Route{Method: "GET", Path: "/named/{name}", Handle: textRoute(func(*http.Request) string { return "x" })})
 	ask(t, hs, "GET", "/api/things/named/a", "", signedIn)
 	ask(t, hs, "GET", "/api/stuff/named/b", "", signedIn)
 	ask(t, hs, "GET", "/api/things/named/a", "")

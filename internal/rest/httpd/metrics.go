@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"net/http"
@@ -45,7 +45,7 @@ func (m *metrics) count(res *response, took time.Duration) {
 		plugin, route = e.plugin, e.Path
 		e.duration.Observe(took.Seconds())
 	}
-	m.requests.WithLabelValues(plugin, route, methodLabel(res.request.Method), statusLabel(res.status)).Inc()
+	m.requests.WithLabelValues(plugin, route, methodLabel(res.Original.Method), statusLabel(res.status)).Inc()
 }
 
 // methodLabel returns the method, if it is a standard one: clients may send any number

@@ -1,6 +1,6 @@
-// Package rest is the portal's HTTP server: routes, the handling of every request (ids,
-// log, limits, origins, callers), and errors in the format of the portal's clients.
-package rest
+// Package httpd is the portal's HTTP server: it routes requests to handlers, and does
+// what every request needs (ids, log, limits, origins, callers, deadlines).
+package httpd
 
 import (
 	"context"
@@ -14,43 +14,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/rest"
 )
-
-// Handler handles a request, or returns the error to respond with: a *Fault, or any
-// other error for an internal server error. A handler that returns an error has written
-// nothing, or aborts a response that it has begun.
-type Handler func(w http.ResponseWriter, r *http.Request) error
-
-// Route is one endpoint of a plugin.
-type Route struct {
-	Method string
-	// Path is relative to the plugin's, in the syntax of http.ServeMux, such as
-	// "/entities/by-name/{kind}/{namespace}/{name}".
-	Path   string
-	Handle Handler
-	// Public reports that callers need no credentials.
-	Public bool
-	// Guests reports that callers without credentials count as guests, where guests are
-	// allowed: another portal that reads the feed has no token.
-	Guests bool
-	// MaxBody is the maximum size of a body, in bytes; 0 means the server's default.
-	MaxBody int64
-	// Timeout is how long the request may take; 0 means a minute, or longer if MaxBody is
-	// large. A negative Timeout means until the server stops: requests that would not end
-	// by themselves are not waited for.
-	Timeout time.Duration
-}
-
-// Plugin is a part of the portal, below /api/<name>.
-type Plugin struct {
-	// Names are its name and its aliases.
-	Names  []string
-	Routes []Route
-}
 
 // Options configure a Server. Log, Now and Registry are required.
 type Options struct {
-	Plugins []Plugin
+	Plugins []rest.Plugin
 	// Authenticate returns the request's context with its caller in it, or the error to
 	// respond with. It is called for every route that is not public. Without it there are
 	// no callers, and every such route responds with 401.
@@ -150,7 +119,7 @@ func New(opts Options) *Server {
 		writeTimeout: writeTimeout, bodyTimeout: bodyTimeout,
 	}
 	s.leaving, s.leave = context.WithCancel(context.Background())
-	s.headers, s.none = s.fixedHeaders(), s.endpoint("", Route{Path: noRoute})
+	s.headers, s.none = s.fixedHeaders(), s.endpoint("", rest.Route{Path: noRoute})
 	for _, p := range opts.Plugins {
 		s.mount(p)
 	}
@@ -164,14 +133,14 @@ func New(opts Options) *Server {
 	return s
 }
 
-func (s *Server) mount(p Plugin) {
+func (s *Server) mount(p rest.Plugin) {
 	if len(p.Names) == 0 {
 		return
 	}
 	name := p.Names[0]
-	guarded := slices.ContainsFunc(p.Routes, func(r Route) bool { return !r.Public })
+	guarded := slices.ContainsFunc(p.Routes, func(r rest.Route) bool { return !r.Public })
 	for _, alias := range p.Names {
-		s.plugins[alias] = plugin{name: name, guarded: guarded, none: s.endpoint(name, Route{Path: noRoute})}
+		s.plugins[alias] = plugin{name: name, guarded: guarded, none: s.endpoint(name, rest.Route{Path: noRoute})}
 		for _, r := range p.Routes {
 			s.mux.Handle(r.Method+" /api/"+alias+r.Path, s.endpoint(name, r))
 		}
@@ -180,11 +149,11 @@ func (s *Server) mount(p Plugin) {
 
 // pluginOf returns the plugin that a path belongs to.
 func (s *Server) pluginOf(path string) (plugin, bool) {
-	rest, ok := strings.CutPrefix(path, apiPrefix)
+	below, ok := strings.CutPrefix(path, rest.APIPrefix)
 	if !ok {
 		return plugin{}, false
 	}
-	alias, _, _ := strings.Cut(rest, "/")
+	alias, _, _ := strings.Cut(below, "/")
 	p, ok := s.plugins[alias]
 	return p, ok
 }

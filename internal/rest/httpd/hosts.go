@@ -1,10 +1,13 @@
-package rest
+package httpd
 
 import (
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 // hosts are the allowed hosts of requests. A page of another site can have its own name
@@ -146,6 +149,8 @@ func (s *Server) misdirect(res *response, r *http.Request) {
 		s.fail(res, r, err)
 		return
 	}
-	s.fail(res, r, fault(http.StatusMisdirectedRequest, "MisdirectedRequestError",
-		"Host %q is not allowed; add it to backend.allowedHosts", []any{shorten(r.Host)}))
+	s.fail(res, r, &rest.Fault{
+		Status: http.StatusMisdirectedRequest, Name: "MisdirectedRequestError",
+		Message: fmt.Sprintf("Host %q is not allowed; add it to backend.allowedHosts", shorten(r.Host)),
+	})
 }

@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 // health is the response to probes.
@@ -18,7 +20,7 @@ type health struct {
 
 // mountHealth mounts the endpoints of probes and monitoring.
 func (s *Server) mountHealth() {
-	probes := map[string]Handler{
+	probes := map[string]rest.Handler{
 		"/.backstage/health/v1/liveness":  s.live,
 		"/.backstage/health/v1/readiness": s.ready,
 		"/health/live":                    s.live,
@@ -26,14 +28,14 @@ func (s *Server) mountHealth() {
 		"/metrics":                        s.showMetrics(),
 	}
 	for path, h := range probes {
-		e := s.endpoint("", Route{Path: path, Handle: h, Public: true, Timeout: 10 * time.Second})
+		e := s.endpoint("", rest.Route{Path: path, Handle: h, Public: true, Timeout: 10 * time.Second})
 		e.quiet = true
 		s.mux.Handle(http.MethodGet+" "+path, e)
 	}
 }
 
 func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
-	return WriteJSON(w, r, http.StatusOK, health{Status: "ok"})
+	return rest.WriteJSON(w, r, http.StatusOK, health{Status: "ok"})
 }
 
 // NotReady is why a server is not ready, with a reason that may be public.
@@ -54,24 +56,24 @@ func (e *NotReady) Unwrap() error { return e.Err }
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	w.Header()["Cache-Control"] = []string{"no-store"}
 	if s.draining.Load() {
-		return WriteJSON(w, r, http.StatusServiceUnavailable, health{"error", "The portal is shutting down"})
+		return rest.WriteJSON(w, r, http.StatusServiceUnavailable, health{"error", "The portal is shutting down"})
 	}
 	if s.opts.Ready != nil {
 		if err := s.opts.Ready(r.Context()); err != nil {
-			s.opts.Log.LogAttrs(r.Context(), slog.LevelWarn, "not ready", slog.String("id", RequestID(r.Context())), slog.Any("error", err))
+			s.opts.Log.LogAttrs(r.Context(), slog.LevelWarn, "not ready", slog.String("id", rest.RequestID(r.Context())), slog.Any("error", err))
 			message := "The portal is not ready; see the server log"
 			if known, ok := errors.AsType[*NotReady](err); ok {
 				message = "The portal is not ready: " + known.Reason
 			}
-			return WriteJSON(w, r, http.StatusServiceUnavailable, health{"error", message})
+			return rest.WriteJSON(w, r, http.StatusServiceUnavailable, health{"error", message})
 		}
 	}
-	return WriteJSON(w, r, http.StatusOK, health{Status: "ok"})
+	return rest.WriteJSON(w, r, http.StatusOK, health{Status: "ok"})
 }
 
 // showMetrics serves metrics to this machine and, unless they are public, to other
 // machines only with credentials: they reveal the load of the portal.
-func (s *Server) showMetrics() Handler {
+func (s *Server) showMetrics() rest.Handler {
 	show := promhttp.HandlerFor(s.opts.Registry, promhttp.HandlerOpts{})
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if !s.opts.PublicMetrics && !isLocal(r) {

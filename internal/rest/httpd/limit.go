@@ -1,7 +1,6 @@
-package rest
+package httpd
 
 import (
-	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/rest"
 )
 
 // maxClients is how many clients are tracked. Beyond it, clients that have been
@@ -53,7 +53,7 @@ func (l *limiter) wait(remote string, now time.Time) time.Duration {
 	if l == nil {
 		return 0
 	}
-	addr, ok := addressOf(remote)
+	addr, site, ok := rest.ClientAddress(remote)
 	if !ok {
 		return 0 // No network: a Unix socket.
 	}
@@ -62,39 +62,12 @@ func (l *limiter) wait(remote string, now time.Time) time.Duration {
 			return 0
 		}
 	}
-	addr = siteOf(addr)
-	turn := l.client(addr, now).ReserveN(now, 1)
+	turn := l.client(site, now).ReserveN(now, 1)
 	wait := turn.DelayFrom(now)
 	if wait > 0 {
 		turn.CancelAt(now)
 	}
 	return wait
-}
-
-// addressOf returns the address of a client.
-func addressOf(remote string) (netip.Addr, bool) {
-	ap, err := netip.ParseAddrPort(remote)
-	return ap.Addr().Unmap().WithZone(""), err == nil
-}
-
-// siteOf returns the representative of all addresses that one client may have: an IPv6
-// site has a whole /64.
-func siteOf(addr netip.Addr) netip.Addr {
-	if !addr.Is6() {
-		return addr
-	}
-	p, _ := addr.Prefix(64)
-	return p.Addr()
-}
-
-// ClientKey returns the key by which limits identify the client of a request, empty if
-// it has no network address. Behind a proxy, the client is the proxy.
-func ClientKey(r *http.Request) string {
-	addr, ok := addressOf(r.RemoteAddr)
-	if !ok {
-		return ""
-	}
-	return siteOf(addr).String()
 }
 
 func (l *limiter) client(addr netip.Addr, now time.Time) *rate.Limiter {

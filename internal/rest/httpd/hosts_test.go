@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"net/http"
@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 // TestHosts sends requests for several hosts, as a browser does after DNS
@@ -15,7 +17,7 @@ func TestHosts(t *testing.T) {
 	s, _ := start(t, Options{
 		BaseURL: "https://portal.example.org:8443/backend", AppURL: "https://App.example.org",
 		AllowedHosts: []string{"portal.svc", "named.example.org:8080", "https.example.org:443", "*.apps.example.org", "*.dev.example.org:9000", "10.0.0.7", "[fd00::7]:7007"},
-	}, Route{Method: "GET", Path: "/x", Public: true, Handle: textRoute(func(*http.Request) string { return "x" })})
+	}, rest.Route{Method: "GET", Path: "/x", Public: true, Handle: textRoute(func(*http.Request) string { return "x" })})
 	const api, ready, metrics = "/api/things/x", "/health/ready", "/metrics"
 	cases := map[string]struct {
 		reason string
@@ -87,7 +89,7 @@ func TestHosts(t *testing.T) {
 // TestMisdirected checks the response to a request for another host over HTTP.
 func TestMisdirected(t *testing.T) {
 	called := false
-	_, hs := start(t, Options{BaseURL: "https://portal.example.org"}, Route{Method: "POST", Path: "/x", Public: true,
+	_, hs := start(t, Options{BaseURL: "https://portal.example.org"}, rest.Route{Method: "POST", Path: "/x", Public: true,
 		Handle: func(http.ResponseWriter, *http.Request) error { called = true; return nil }})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, hs.URL+"/api/things/x", strings.NewReader("{}"))
 	if err != nil {

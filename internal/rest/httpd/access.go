@@ -1,10 +1,12 @@
-package rest
+package httpd
 
 import (
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
+
+	"example.dev/ingestor/internal/rest"
 )
 
 // header is one that is the same for every response. Its values are shared, and must
@@ -14,10 +16,7 @@ type header struct {
 	values []string
 }
 
-var (
-	idKey        = http.CanonicalHeaderKey("X-Request-Id")
-	bearerHeader = []string{"Bearer"}
-)
+var idKey = http.CanonicalHeaderKey("X-Request-Id")
 
 const contentPolicy = "Content-Security-Policy"
 
@@ -43,7 +42,7 @@ func (s *Server) setHeaders(res *response, r *http.Request) {
 	for _, fixed := range s.headers {
 		h[fixed.key] = fixed.values
 	}
-	h[idKey] = []string{res.id}
+	h[idKey] = []string{res.ID}
 	s.cors.set(h, r)
 }
 
@@ -54,7 +53,7 @@ func (s *Server) logAccess(res *response, took time.Duration, aborted bool) {
 	if res.endpoint != nil && res.endpoint.quiet {
 		level = slog.LevelDebug
 	}
-	r := res.request
+	r := res.Original
 	ctx := r.Context()
 	if !s.opts.Log.Enabled(ctx, level) {
 		return
@@ -66,8 +65,8 @@ func (s *Server) logAccess(res *response, took time.Duration, aborted bool) {
 		slog.Int("status", res.status),
 		slog.Int64("bytes", res.bytes),
 		slog.Float64("milliseconds", float64(took.Microseconds())/1000),
-		slog.String("client", clientOf(r.RemoteAddr)),
-		slog.String("id", res.id),
+		slog.String("client", rest.WithoutPort(r.RemoteAddr)),
+		slog.String("id", res.ID),
 	)
 	if res.caller != nil && s.opts.Caller != nil {
 		attrs = append(attrs, slog.String("caller", s.opts.Caller(res.caller)))
@@ -76,12 +75,4 @@ func (s *Server) logAccess(res *response, took time.Duration, aborted bool) {
 		attrs = append(attrs, slog.Bool("aborted", true))
 	}
 	s.opts.Log.LogAttrs(ctx, level, "request", attrs...)
-}
-
-// clientOf returns the address of a client without its port.
-func clientOf(remote string) string {
-	if i := strings.LastIndexByte(remote, ':'); i >= 0 {
-		return remote[:i]
-	}
-	return remote
 }

@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"bytes"
@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/rest"
 )
 
 // run serves at a local port until the test ends or stop is called, which
@@ -51,8 +52,8 @@ func run(t *testing.T, s *Server, drain time.Duration) (addr string, stop func()
 }
 
 // serving returns a server with one route.
-func serving(o Options, handle Handler) *Server {
-	o.Plugins = []Plugin{{Names: []string{"things"}, Routes: []Route{{Method: "GET", Path: "/x", Public: true, Handle: handle}}}}
+func serving(o Options, handle rest.Handler) *Server {
+	o.Plugins = []rest.Plugin{{Names: []string{"things"}, Routes: []rest.Route{{Method: "GET", Path: "/x", Public: true, Handle: handle}}}}
 	return New(fill(o))
 }
 
@@ -78,7 +79,7 @@ func TestShutdown(t *testing.T) {
 				case <-r.Context().Done():
 					return r.Context().Err()
 				}
-				return Write(w, r, Content{Body: []byte("done")})
+				return rest.Write(w, r, rest.Content{Body: []byte("done")})
 			})
 			addr, stop := run(t, s, tc.drain)
 			body := make(chan string, 1)
@@ -195,7 +196,7 @@ func TestSlowReader(t *testing.T) {
 	s := serving(Options{Log: log.logger(slog.LevelInfo)}, func(w http.ResponseWriter, r *http.Request) error {
 		defer close(ended)
 		// This is more than the buffers of both ends.
-		return Write(w, r, Content{Body: bytes.Repeat([]byte("x"), 64<<20)})
+		return rest.Write(w, r, rest.Content{Body: bytes.Repeat([]byte("x"), 64<<20)})
 	})
 	s.writeTimeout = 200 * time.Millisecond
 	addr, _ := run(t, s, time.Second)
@@ -245,7 +246,7 @@ func TestPatientReader(t *testing.T) {
 	for _, takes := range []time.Duration{time.Millisecond, 3 * time.Second, 20 * time.Second} {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		s := serving(Options{Now: func() time.Time { return now }}, func(w http.ResponseWriter, r *http.Request) error {
-			return Write(w, r, Content{Body: make([]byte, 100*pieceSize)})
+			return rest.Write(w, r, rest.Content{Body: make([]byte, 100*pieceSize)})
 		})
 		w := &slow{nowhere: nowhere{http.Header{}}, now: &now, takes: takes, least: time.Hour}
 		s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/api/things/x", nil))

@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"context"
@@ -14,12 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/rest"
 )
 
 func TestRoutes(t *testing.T) {
-	routes := []Route{
+	routes := []rest.Route{
 		{Method: "GET", Path: "/named/{name}", Handle: textRoute(func(r *http.Request) string { return "name=" + r.PathValue("name") })},
-		{Method: "GET", Path: "/url", Handle: textRoute(URL)},
+		{Method: "GET", Path: "/url", Handle: textRoute(rest.URL)},
 		{Method: "POST", Path: "/url", Handle: textRoute(func(*http.Request) string { return "posted" })},
 		{Method: "GET", Path: "/public", Public: true, Handle: textRoute(func(*http.Request) string { return "public" })},
 	}
@@ -91,16 +92,16 @@ func TestFaults(t *testing.T) {
 	secret := errors.New("the password is hunter2")
 	cases := map[string]struct {
 		reason  string
-		handle  Handler
+		handle  rest.Handler
 		status  int
 		message string
 		retry   string
 		logged  string
 	}{
-		"Input": {"A fault is returned unchanged.", func(http.ResponseWriter, *http.Request) error { return Input("wrong %s", "x") },
+		"Input": {"A fault is returned unchanged.", func(http.ResponseWriter, *http.Request) error { return rest.Input("wrong %s", "x") },
 			400, "wrong x", "", ""},
 		"Wrapped": {"A fault may be wrapped.", func(http.ResponseWriter, *http.Request) error {
-			return fmt.Errorf("cannot: %w", Conflict("there is one"))
+			return fmt.Errorf("cannot: %w", rest.Conflict("there is one"))
 		}, 409, "there is one", "", ""},
 		"Other": {"Any other error is an internal error without details.", func(http.ResponseWriter, *http.Request) error { return secret },
 			500, "Internal server error; see the server log for the request id of this response", "", "request failed"},
@@ -109,7 +110,7 @@ func TestFaults(t *testing.T) {
 		"Unavailable": {"An outage of the database is 503.", func(http.ResponseWriter, *http.Request) error {
 			return fmt.Errorf("%w: %w", db.ErrUnavailable, secret)
 		}, 503, "The database is not available, try again later", "5", "request failed"},
-		"TooMany": {"Retry-After is rounded up.", func(http.ResponseWriter, *http.Request) error { return TooMany(1200 * time.Millisecond) },
+		"TooMany": {"Retry-After is rounded up.", func(http.ResponseWriter, *http.Request) error { return rest.TooMany(1200 * time.Millisecond) },
 			429, "Too many requests, try again later", "2", ""},
 		"Timeout": {"A timeout is 503.", func(_ http.ResponseWriter, r *http.Request) error {
 			<-r.Context().Done()
@@ -119,13 +120,13 @@ func TestFaults(t *testing.T) {
 			w.Header().Set("ETag", `"x"`)
 			w.Header().Set("Content-Length", "3")
 			w.Header().Set("Content-Encoding", "gzip")
-			return NotFound("gone")
+			return rest.NotFound("gone")
 		}, 404, "gone", "", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var log lines
-			_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Public: true, Handle: tc.handle, Timeout: 50 * time.Millisecond})
+			_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, rest.Route{Method: "GET", Path: "/x", Public: true, Handle: tc.handle, Timeout: 50 * time.Millisecond})
 			got := ask(t, hs, "GET", "/api/things/x", "")
 			if got.StatusCode != tc.status || !strings.Contains(got.body, `"message":"`+tc.message+`"`) {
 				t.Errorf("%s: response is %d %s", tc.reason, got.StatusCode, got.body)
@@ -156,7 +157,7 @@ func TestAbort(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason string
-		handle Handler
+		handle rest.Handler
 	}{
 		"Error": {"An error after the first write aborts the response.", func(w http.ResponseWriter, _ *http.Request) error {
 			begin(w)
@@ -172,8 +173,8 @@ func TestAbort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log lines
 			_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)},
-				Route{Method: "GET", Path: "/x", Public: true, Handle: tc.handle},
-				Route{Method: "GET", Path: "/ok", Public: true, Handle: textRoute(func(*http.Request) string { return "ok" })})
+				rest.Route{Method: "GET", Path: "/x", Public: true, Handle: tc.handle},
+				rest.Route{Method: "GET", Path: "/ok", Public: true, Handle: textRoute(func(*http.Request) string { return "ok" })})
 			res, err := http.Get(hs.URL + "/api/things/x")
 			if err == nil {
 				var b [200]byte
@@ -198,7 +199,7 @@ func TestAbort(t *testing.T) {
 func TestClientGone(t *testing.T) {
 	var log lines
 	entered := make(chan struct{})
-	_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Public: true,
+	_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, rest.Route{Method: "GET", Path: "/x", Public: true,
 		Handle: func(_ http.ResponseWriter, r *http.Request) error {
 			close(entered)
 			<-r.Context().Done()
@@ -238,7 +239,7 @@ func TestRequestID(t *testing.T) {
 		"Newline": {"An id that is not ASCII is replaced.", "\u2028", false},
 		"Long":    {"A long id is replaced.", strings.Repeat("a", 129), false},
 	}
-	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/id", Public: true, Handle: textRoute(func(r *http.Request) string { return RequestID(r.Context()) })})
+	_, hs := start(t, Options{}, rest.Route{Method: "GET", Path: "/id", Public: true, Handle: textRoute(func(r *http.Request) string { return rest.RequestID(r.Context()) })})
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ask(t, hs, "GET", "/api/things/id", "", "X-Request-Id: "+tc.given)
@@ -253,7 +254,7 @@ func TestRequestID(t *testing.T) {
 // TestGuests sends requests without credentials to routes for guests.
 func TestGuests(t *testing.T) {
 	name := textRoute(func(r *http.Request) string { return r.Context().Value(subjectKey{}).(string) })
-	routes := []Route{{Method: "GET", Path: "/open", Guests: true, Handle: name}, {Method: "GET", Path: "/shut", Handle: name}}
+	routes := []rest.Route{{Method: "GET", Path: "/open", Guests: true, Handle: name}, {Method: "GET", Path: "/shut", Handle: name}}
 	guest := func(in bool) func(*http.Request) (context.Context, bool) {
 		return func(r *http.Request) (context.Context, bool) {
 			return context.WithValue(r.Context(), subjectKey{}, "guest"), in
@@ -286,7 +287,7 @@ func TestGuests(t *testing.T) {
 
 func TestAccessLog(t *testing.T) {
 	var log lines
-	_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Handle: textRoute(func(*http.Request) string { return "12345" })})
+	_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, rest.Route{Method: "GET", Path: "/x", Handle: textRoute(func(*http.Request) string { return "12345" })})
 	got := ask(t, hs, "GET", "/api/things/x?token=hunter2", "", signedIn)
 	line := log.find(t, "request")
 	delete(line, "time")

@@ -1,4 +1,4 @@
-package rest
+package httpd
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/rest"
 )
 
 func TestLimiter(t *testing.T) {
@@ -75,7 +76,7 @@ func TestLimiterForgets(t *testing.T) {
 
 func TestRateLimit(t *testing.T) {
 	_, hs := start(t, Options{RateLimit: config.RateLimit{Enabled: true, Requests: 2, Window: time.Hour}},
-		Route{Method: "GET", Path: "/x", Public: true, Handle: textRoute(func(*http.Request) string { return "x" })})
+		rest.Route{Method: "GET", Path: "/x", Public: true, Handle: textRoute(func(*http.Request) string { return "x" })})
 	for i, want := range []int{200, 404, 429} {
 		path := "/api/things/x"
 		if want == 404 {
