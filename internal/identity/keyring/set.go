@@ -1,4 +1,4 @@
-package auth
+package keyring
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// patience is the timeout for reading keys and for requests to an issuer.
-const patience = 10 * time.Second
+// Timeout is the timeout for reading keys and for requests to an issuer.
+const Timeout = 10 * time.Second
 
 // Limits for reading keys because of a token with an unknown key, since any client
 // can send such tokens.
@@ -23,41 +23,42 @@ const (
 	readBurst = 3
 )
 
-// errForged is returned for an invalid signature.
-var errForged = errors.New("token signature matches no known key")
+// ErrForged is returned for an invalid signature.
+var ErrForged = errors.New("token signature matches no known key")
 
-// publicKey is a key that tokens are verified with.
-type publicKey struct {
+// PublicKey is a key that tokens are verified with.
+type PublicKey struct {
 	jose.JSONWebKey
-	// expires is zero if it is not known.
-	expires time.Time
+	// Expires is zero if it is not known.
+	Expires time.Time
 }
 
-// keySet is a set of public keys. It is read again when a token names an unknown key.
+// Set is a set of public keys. It is read again when a token names an unknown key.
 // If that fails, the current keys are kept.
-type keySet struct {
-	load   func(context.Context) ([]publicKey, error)
+type Set struct {
+	load   func(context.Context) ([]PublicKey, error)
 	now    func() time.Time
 	limit  *rate.Limiter
 	flight singleflight.Group
 
 	mu   sync.RWMutex
-	keys map[string][]publicKey
+	keys map[string][]PublicKey
 	// readAt is when they were last read, and err the error of the last attempt.
 	readAt time.Time
 	err    error
 }
 
-func newKeySet(now func() time.Time, load func(context.Context) ([]publicKey, error)) *keySet {
-	return &keySet{load: load, now: now, limit: rate.NewLimiter(rate.Every(readEvery), readBurst)}
+// NewSet returns a set whose keys load reads.
+func NewSet(now func() time.Time, load func(context.Context) ([]PublicKey, error)) *Set {
+	return &Set{load: load, now: now, limit: rate.NewLimiter(rate.Every(readEvery), readBurst)}
 }
 
-// verify returns the header and the payload of a token that was signed with one of
-// the keys. Any error other than errForged means that the keys cannot be read.
-func (s *keySet) verify(ctx context.Context, raw string, algorithms []jose.SignatureAlgorithm) (jose.Header, []byte, error) {
+// Verify returns the header and the payload of a token that was signed with one of
+// the keys. Any error other than ErrForged means that the keys cannot be read.
+func (s *Set) Verify(ctx context.Context, raw string, algorithms []jose.SignatureAlgorithm) (jose.Header, []byte, error) {
 	signed, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil || len(signed.Signatures) != 1 {
-		return jose.Header{}, nil, errForged
+		return jose.Header{}, nil, ErrForged
 	}
 	header := signed.Signatures[0].Protected
 	for again := false; ; again = true {
@@ -68,7 +69,7 @@ func (s *keySet) verify(ctx context.Context, raw string, algorithms []jose.Signa
 			}
 		}
 		if again || header.KeyID != "" && len(keys) > 0 {
-			return jose.Header{}, nil, errForged
+			return jose.Header{}, nil, ErrForged
 		}
 		if err := s.read(ctx, s.limit); err != nil {
 			return jose.Header{}, nil, err
@@ -77,7 +78,7 @@ func (s *keySet) verify(ctx context.Context, raw string, algorithms []jose.Signa
 }
 
 // named returns the unexpired keys with an id; all unexpired keys if the id is empty.
-func (s *keySet) named(id string) []publicKey {
+func (s *Set) named(id string) []PublicKey {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	keys := s.keys[id]
@@ -85,17 +86,20 @@ func (s *keySet) named(id string) []publicKey {
 		keys = slices.Concat(slices.Collect(maps.Values(s.keys))...)
 	}
 	now := s.now()
-	var out []publicKey
+	var out []PublicKey
 	for _, k := range keys {
-		if k.expires.IsZero() || now.Before(k.expires) {
+		if k.Expires.IsZero() || now.Before(k.Expires) {
 			out = append(out, k)
 		}
 	}
 	return out
 }
 
+// Read reads the keys.
+func (s *Set) Read(ctx context.Context) error { return s.read(ctx, nil) }
+
 // read reads the keys, within the rate limit. Concurrent callers share one request.
-func (s *keySet) read(ctx context.Context, limit *rate.Limiter) error {
+func (s *Set) read(ctx context.Context, limit *rate.Limiter) error {
 	done := s.flight.DoChan("", func() (any, error) {
 		if limit != nil && !limit.AllowN(s.now(), 1) {
 			s.mu.RLock()
@@ -103,7 +107,7 @@ func (s *keySet) read(ctx context.Context, limit *rate.Limiter) error {
 			return nil, s.err
 		}
 		// The first caller may be cancelled before the others.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
 		defer cancel()
 		keys, err := s.load(ctx)
 		s.mu.Lock()
@@ -123,25 +127,25 @@ func (s *keySet) read(ctx context.Context, limit *rate.Limiter) error {
 }
 
 // add adds a key without reading the others.
-func (s *keySet) add(k publicKey) {
+func (s *Set) add(k PublicKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := []publicKey{k}
+	all := []PublicKey{k}
 	for _, keys := range s.keys {
 		all = append(all, keys...)
 	}
 	s.keys = byID(all)
 }
 
-// age returns how long ago the keys were read.
-func (s *keySet) age() time.Duration {
+// Age returns how long ago the keys were read.
+func (s *Set) Age() time.Duration {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.now().Sub(s.readAt)
 }
 
-func byID(keys []publicKey) map[string][]publicKey {
-	out := make(map[string][]publicKey, len(keys))
+func byID(keys []PublicKey) map[string][]PublicKey {
+	out := make(map[string][]PublicKey, len(keys))
 	for _, k := range keys {
 		out[k.KeyID] = append(out[k.KeyID], k)
 	}
