@@ -65,7 +65,7 @@ func (d *Database) read(m *keys.Map, first input.Place) {
 	}
 	v := get("connection")
 	pg := postgres{Port: 5432, Database: "portal"}
-	out := m.MapOr(v, "connection", "string", tree.Str(d.Path), func(v input.Value) { d.text(m, v) }, func(m *keys.Map) {
+	out := m.MapOr(v, "connection", "string", tree.Str(d.Path), d.text, func(m *keys.Map) {
 		d.file(m)
 		pg.read(m)
 		d.only(m)
@@ -104,7 +104,7 @@ func (d *Database) client(m *keys.Map) {
 }
 
 // text reads a connection that is text: a path, or the URL of PostgreSQL.
-func (d *Database) text(m *keys.Map, v input.Value) {
+func (d *Database) text(v input.Value) {
 	text, ok := v.Text()
 	switch {
 	case !ok:

@@ -43,7 +43,7 @@ func (s *Server) setHeaders(res *response, r *http.Request) {
 		h[fixed.key] = fixed.values
 	}
 	h[idKey] = []string{res.ID}
-	s.cors.set(h, r)
+	s.cors.Set(h, r)
 }
 
 // logAccess writes the log line of a request. The query is left out: it may contain

@@ -29,7 +29,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.misdirect(res, r)
 		return
 	}
-	if s.cors.preflight(res, r) {
+	if s.cors.Preflight(res, r) {
 		return
 	}
 	s.route(res, r)

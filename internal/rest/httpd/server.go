@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.dev/ingestor/internal/rest/cors"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/internal/config"
@@ -80,7 +82,7 @@ type Server struct {
 	page     *endpoint
 	metrics  *metrics
 	limit    *limiter
-	cors     cors
+	cors     cors.Policy
 	hosts    hosts
 	headers  []header
 	draining atomic.Bool
@@ -113,7 +115,7 @@ func New(opts Options) *Server {
 		plugins: map[string]plugin{},
 		metrics: newMetrics(opts.Registry),
 		limit:   newLimiter(opts.RateLimit),
-		cors:    newCORS(opts.CORS),
+		cors:    cors.New(opts.CORS),
 		hosts:   newHosts([]string{opts.BaseURL, opts.AppURL}, opts.AllowedHosts),
 
 		writeTimeout: writeTimeout, bodyTimeout: bodyTimeout,

@@ -1,4 +1,5 @@
-package httpd
+// Package cors allows pages of other origins to make requests.
+package cors
 
 import (
 	"net/http"
@@ -9,9 +10,9 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// cors allows requests by pages of other origins. Origins that are not configured get
+// Policy allows requests by pages of other origins. Origins that are not configured get
 // no CORS headers, so that browsers do not let them read the response.
-type cors struct {
+type Policy struct {
 	origins     []string
 	any         bool
 	methods     string
@@ -20,12 +21,13 @@ type cors struct {
 
 const exposed = "ETag, Link, Retry-After, X-Request-Id"
 
-func newCORS(c config.CORS) cors {
+// New returns the policy of a configuration.
+func New(c config.CORS) Policy {
 	methods := c.Methods
 	if len(methods) == 0 {
 		methods = []string{"GET", "HEAD", "PATCH", "POST", "PUT", "DELETE"}
 	}
-	return cors{
+	return Policy{
 		origins: c.Origins,
 		any:     slices.Contains(c.Origins, "*"),
 		methods: strings.Join(methods, ","),
@@ -36,7 +38,7 @@ func newCORS(c config.CORS) cors {
 }
 
 // origin returns the origin of the request if it is allowed, else "".
-func (c cors) origin(r *http.Request) string {
+func (c Policy) origin(r *http.Request) string {
 	from := r.Header["Origin"]
 	if len(from) != 1 || len(c.origins) == 0 {
 		return ""
@@ -47,8 +49,8 @@ func (c cors) origin(r *http.Request) string {
 	return ""
 }
 
-// set sets the headers of a response.
-func (c cors) set(h http.Header, r *http.Request) {
+// Set sets the headers of a response.
+func (c Policy) Set(h http.Header, r *http.Request) {
 	if len(c.origins) == 0 {
 		return
 	}
@@ -64,9 +66,9 @@ func (c cors) set(h http.Header, r *http.Request) {
 	}
 }
 
-// preflight responds to a CORS preflight request of an allowed origin. Others are
+// Preflight responds to a CORS preflight request of an allowed origin. Others are
 // handled as any request.
-func (c cors) preflight(w http.ResponseWriter, r *http.Request) bool {
+func (c Policy) Preflight(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodOptions || r.Header["Access-Control-Request-Method"] == nil || c.origin(r) == "" {
 		return false
 	}
