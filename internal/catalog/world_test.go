@@ -21,6 +21,7 @@ import (
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/httpd"
 	"example.dev/ingestor/test/database"
 )
 
@@ -98,7 +99,7 @@ func newEmptyWorld(t testing.TB, rules ...config.PermissionRule) *world {
 	t.Helper()
 	s := store.New(database.Open(t, database.SQLite(t)), store.Options{})
 	c := New(s, permission.New(config.Permission{Enabled: true, Rules: rules}))
-	srv := rest.New(rest.Options{
+	srv := httpd.New(httpd.Options{
 		Plugins:      []rest.Plugin{{Names: []string{"catalog"}, Routes: c.Routes()}},
 		Authenticate: authenticate,
 		AllowedHosts: []string{"example.com"},

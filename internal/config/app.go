@@ -1,5 +1,7 @@
 package config
 
+import "example.dev/ingestor/internal/config/keys"
+
 // App is the section app: settings of the portal's pages.
 type App struct {
 	Title string
@@ -7,8 +9,8 @@ type App struct {
 	BaseURL string
 }
 
-func (a *App) read(o *object) {
-	o.text("title", &a.Title, nil)
-	o.baseURL("baseUrl", &a.BaseURL)
-	o.passOver(o.rest("key")...)
+func (a *App) read(m *keys.Map) {
+	m.Text("title", &a.Title, nil)
+	readBaseURL(m, "baseUrl", &a.BaseURL)
+	m.PassOver(m.Rest("key")...)
 }

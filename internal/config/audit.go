@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 )
 
 // Audit is the section audit: where the audit log goes.
@@ -21,23 +23,23 @@ const (
 	AuditFile   = "file"
 )
 
-func (a *Audit) read(o *object) {
+func (a *Audit) read(m *keys.Map) {
 	all := []string{AuditNone, AuditStdout, AuditFile}
-	v, text, ok := o.str("to")
+	v, text, ok := m.Str("to")
 	// If the destination is invalid, the file cannot be checked.
-	known := !o.has("to")
-	if ok && o.r.isOneOf(v, text, all) {
+	known := !m.Has("to")
+	if ok && v.IsOneOf(text, all...) {
 		a.To, known = text, true
 	}
-	o.done("to", "one of "+strings.Join(all, ", "), tree.Str(a.To))
-	o.filePath("file", &a.File)
+	m.Done("to", "one of "+strings.Join(all, ", "), tree.Str(a.To))
+	m.FilePath("file", &a.File)
 	switch {
-	case !known || o.r.describing:
-	case a.To == AuditFile && !o.has("file"):
-		o.r.report(RuleMissing, o.keyAt("to"), o.pathTo("file"), "write file: audit.jsonl, or another path",
-			"%s has to: %s, but no file", o.path, AuditFile)
-	case a.To != AuditFile && o.has("file"):
-		o.r.report(RuleTogether, o.keyAt("file"), o.pathTo("file"), "write to: "+AuditFile+", or remove it",
-			"%s cannot be used with to: %s", o.pathTo("file"), a.To)
+	case !known || m.Describing():
+	case a.To == AuditFile && !m.Has("file"):
+		m.ReportMissing("file", "to", "write file: audit.jsonl, or another path",
+			"%s has to: %s, but no file", m.Path(), AuditFile)
+	case a.To != AuditFile && m.Has("file"):
+		m.ReportKey(rule.Together, "file", "write to: "+AuditFile+", or remove it",
+			"%s cannot be used with to: %s", m.PathTo("file"), a.To)
 	}
 }

@@ -7,6 +7,10 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
+	"example.dev/ingestor/internal/text"
 	"example.dev/ingestor/source"
 )
 
@@ -70,174 +74,168 @@ var foreignProviders = []string{
 	"openshift", "pinniped", "saml", "vmwareCloudServices",
 }
 
-func (a *Auth) read(o *object) {
+func (a *Auth) read(m *keys.Map) {
 	environment := development
-	o.text("environment", &environment, nil)
-	o.object("session", func(o *object) {
-		o.secret("secret", &a.SessionSecret)
-		o.strong("secret", a.SessionSecret)
+	m.Text("environment", &environment, nil)
+	m.Map("session", func(m *keys.Map) {
+		m.Secret("secret", &a.SessionSecret)
+		m.Strong("secret", a.SessionSecret)
 	})
-	o.between("backstageTokenExpiration", &a.TokenLifetime, time.Minute, 24*time.Hour)
-	o.object("membership", func(o *object) { o.strings("providers", &a.Membership, nil) })
+	m.Between("backstageTokenExpiration", &a.TokenLifetime, time.Minute, 24*time.Hour)
+	m.Map("membership", func(m *keys.Map) { m.Strings("providers", &a.Membership, nil) })
 	// Without a list of providers, guests are enabled, which need no configuration.
-	wanted := !o.has("providers")
-	o.object("providers", func(o *object) {
-		a.Guest.Enabled = wanted && environment == development || o.has("guest")
-		o.provider("guest", environment, func(o *object) { a.Guest.read(o, environment) })
+	wanted := !m.Has("providers")
+	m.Map("providers", func(m *keys.Map) {
+		a.Guest.Enabled = wanted && environment == development || m.Has("guest")
+		readProvider(m, "guest", environment, func(m *keys.Map) { a.Guest.read(m, environment) })
 		if !a.Guest.Enabled {
-			o.out.Delete("guest")
+			m.Out.Delete("guest")
 		}
-		a.OIDC.Enabled = o.has("oidc")
-		o.provider("oidc", environment, a.OIDC.read)
+		a.OIDC.Enabled = m.Has("oidc")
+		readProvider(m, "oidc", environment, a.OIDC.read)
 		if !a.OIDC.Enabled {
-			o.out.Delete("oidc")
+			m.Out.Delete("oidc")
 		}
-		o.unsupported("use oidc with the address of its issuer, or remove it", foreignProviders...)
+		m.Unsupported("use oidc with the address of its issuer, or remove it", foreignProviders...)
 	})
-	if !a.Guest.Enabled && !o.out.Has("providers") {
-		o.out.Set("providers", tree.Obj())
+	if !a.Guest.Enabled && !m.Out.Has("providers") {
+		m.Out.Set("providers", tree.Obj())
 	}
-	o.noEffect("identityTokenAlgorithm", "omitIdentityTokenOwnershipClaim", "keyStore", "refreshToken", "experimentalExtraAllowedOrigins",
+	m.NoEffect("identityTokenAlgorithm", "omitIdentityTokenOwnershipClaim", "keyStore", "refreshToken", "experimentalExtraAllowedOrigins",
 		"experimentalDynamicClientRegistration", "experimentalClientIdMetadataDocuments", "autologout")
 }
 
 // providerMaps are the keys of a provider that hold maps.
 var providerMaps = []string{"signIn", "sessionDuration"}
 
-// provider reads an authentication provider: its keys, or a map of environments that
+// readProvider reads an authentication provider: its keys, or a map of environments that
 // have them, as in Backstage. Only the current environment is read.
-func (o *object) provider(key, environment string, read func(*object)) {
-	o.object(key, func(o *object) {
-		o.note("<environment>", "as `"+key+"`", nil)
+func readProvider(m *keys.Map, key, environment string, read func(*keys.Map)) {
+	m.Map(key, func(m *keys.Map) {
+		m.Note("<environment>", "as `"+key+"`", nil)
 		shared, environments := tree.Obj(), []string{}
-		if o.node != nil {
-			for _, f := range o.node.Fields {
-				if f.Value.IsMap() && !isInclude(f.Value) && !slices.Contains(providerMaps, f.Key) {
-					environments = append(environments, f.Key)
-					continue
-				}
-				shared.Fields = append(shared.Fields, f)
+		for _, f := range m.Fields() {
+			if f.Value.IsMap() && !input.IsInclude(f.Value) && !slices.Contains(providerMaps, f.Key) {
+				environments = append(environments, f.Key)
+				continue
 			}
+			shared.Fields = append(shared.Fields, f)
 		}
 		if len(environments) == 0 {
-			read(o)
+			read(m)
 			return
 		}
-		o.unchecked = true
+		m.IgnoreRest()
 		if !slices.Contains(environments, environment) {
-			o.r.report(RuleMissing, o.at, o.path, "add that environment, or set auth.environment to an existing one",
-				"%s has %s, but not the environment of auth.environment", o.path, shorten(enumerate(environments, "and")))
+			m.Report(rule.Missing, m.At(), m.Path(), "add that environment, or set auth.environment to an existing one",
+				"%s has %s, but not the environment of auth.environment", m.Path(), input.Shorten(text.Enumerate(environments, "and")))
 			return
 		}
-		chosen := o.node.Get(environment)
-		child := &object{
-			r: o.r, node: o.r.merge(shared, chosen), at: o.r.placeOf(chosen), path: o.pathTo(environment), doc: o.doc, lenient: o.lenient, out: o.out,
-		}
-		read(child)
-		child.finish()
+		m.Variant(environment, shared, read)
 	})
 }
 
-func (g *GuestProvider) read(o *object, environment string) {
-	o.userRef("userEntityRef", &g.UserRef)
+func (g *GuestProvider) read(m *keys.Map, environment string) {
+	readUserRef(m, "userEntityRef", &g.UserRef)
 	g.OwnershipRefs = []string{g.UserRef}
-	if o.r.describing {
+	if m.Describing() {
 		g.OwnershipRefs = nil
 	}
-	o.references("ownershipEntityRefs", &g.OwnershipRefs, "Group")
-	o.flag("dangerouslyAllowOutsideDevelopment", &g.AllowOutside)
-	o.noEffect("signIn", "sessionDuration")
+	readReferences(m, "ownershipEntityRefs", &g.OwnershipRefs, "Group")
+	m.Flag("dangerouslyAllowOutsideDevelopment", &g.AllowOutside)
+	m.NoEffect("signIn", "sessionDuration")
 	if g.Enabled && environment != development && !g.AllowOutside {
 		g.Enabled = false
-		o.r.report(RuleNoEffect, o.at, o.path, "write dangerouslyAllowOutsideDevelopment: true to let guests in, or remove guest",
-			"%s has no effect, because auth.environment is not %s", o.path, development)
+		m.Report(rule.NoEffect, m.At(), m.Path(), "write dangerouslyAllowOutsideDevelopment: true to let guests in, or remove guest",
+			"%s has no effect, because auth.environment is not %s", m.Path(), development)
 	}
 }
 
 // checkGuests reports guest access from other machines, unless the configuration
 // explicitly allows it.
-func (r *reader) checkGuests(c *Config) {
-	if !c.Auth.Guest.Enabled || c.Auth.Guest.AllowOutside || c.Backend.Listen.isLoopback() ||
-		!r.wants(SectionBackend) || !r.wants(SectionAuth) || r.describing {
+func (l *loader) checkGuests(m *keys.Map) {
+	guests := l.c.Auth.Guest
+	if !guests.Enabled || guests.AllowOutside || l.c.Backend.Listen.isLoopback() ||
+		!l.wants(SectionBackend) || !l.wants(SectionAuth) || m.Describing() {
 		return
 	}
 	hint := "configure sign-in under auth.providers, listen on 127.0.0.1, or write auth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }"
-	if guest, given := r.written["auth.providers.guest"]; given {
-		hint = "remove " + guest.path + ", listen on 127.0.0.1, or write dangerouslyAllowOutsideDevelopment: true below " + guest.path
+	if guest, given := m.Written()["auth.providers.guest"]; given {
+		hint = "remove " + guest.Path + ", listen on 127.0.0.1, or write dangerouslyAllowOutsideDevelopment: true below " + guest.Path
 	}
-	listen := r.written["backend.listen"]
-	r.report(RuleOpen, listen.place, listen.path, hint, "%s accepts connections from other machines, and guests are let in without signing in", listen.path)
+	listen := m.Written()["backend.listen"]
+	m.Report(rule.Open, listen.Place, listen.Path, hint, "%s accepts connections from other machines, and guests are let in without signing in", listen.Path)
 }
 
 // wellKnown is the path of an issuer's discovery document.
 const wellKnown = "/.well-known/openid-configuration"
 
-func (c *OIDCProvider) read(o *object) {
+func (c *OIDCProvider) read(m *keys.Map) {
 	var document string
-	o.url("metadataUrl", &document)
-	o.url("issuer", &c.Issuer)
-	given := o.oneOf("metadataUrl", "issuer")
+	m.URL("metadataUrl", &document)
+	m.URL("issuer", &c.Issuer)
+	given := m.OneOf("metadataUrl", "issuer")
 	switch {
 	case given == "metadataUrl":
 		c.Issuer = strings.TrimSuffix(document, wellKnown)
-		o.out.Delete("metadataUrl")
-		o.out.Set("issuer", tree.OptStr(c.Issuer))
-	case given == "" && o.node != nil:
-		o.r.report(RuleMissing, o.at, o.pathTo("issuer"), "write the address of the issuer", "%s has neither issuer nor metadataUrl", o.path)
+		m.Out.Delete("metadataUrl")
+		m.Out.Set("issuer", tree.OptStr(c.Issuer))
+	case given == "" && m.Present():
+		m.ReportMissing("issuer", "", "write the address of the issuer", "%s has neither issuer nor metadataUrl", m.Path())
 	}
-	if isPlain(c.Issuer) {
-		o.r.report(RuleExposed, o.valueAt(given), o.pathTo(given), "use https", "%s would send credentials over plain HTTP", o.pathTo(given))
+	if keys.IsPlain(c.Issuer) {
+		m.ReportValue(rule.Exposed, given, "use https", "%s would send credentials over plain HTTP", m.PathTo(given))
 	}
-	o.require("clientId", "write the client id of the portal at the issuer")
-	o.text("clientId", &c.ClientID, nil)
-	o.secret("clientSecret", &c.ClientSecret)
-	o.scopes(&c.Scopes)
-	o.text("audience", &c.Audience, nil)
-	o.strings("authorizedParties", &c.AuthorizedParties, nil)
-	o.text("userClaim", &c.UserClaim, nil)
-	o.text("groupsClaim", &c.GroupsClaim, nil)
-	o.text("userNamespace", &c.UserNamespace, wantNamespace)
-	o.text("groupNamespace", &c.GroupNamespace, wantNamespace)
-	o.filePath("caFile", &c.CAFile)
-	o.noEffect("callbackUrl", "prompt", "tokenEndpointAuthMethod", "tokenSignedResponseAlg", "signIn", "sessionDuration", "timeout",
+	m.Require("clientId", "write the client id of the portal at the issuer")
+	m.Text("clientId", &c.ClientID, nil)
+	m.Secret("clientSecret", &c.ClientSecret)
+	readScopes(m, &c.Scopes)
+	m.Text("audience", &c.Audience, nil)
+	m.Strings("authorizedParties", &c.AuthorizedParties, nil)
+	m.Text("userClaim", &c.UserClaim, nil)
+	m.Text("groupsClaim", &c.GroupsClaim, nil)
+	m.Text("userNamespace", &c.UserNamespace, wantNamespace)
+	m.Text("groupNamespace", &c.GroupNamespace, wantNamespace)
+	m.FilePath("caFile", &c.CAFile)
+	m.NoEffect("callbackUrl", "prompt", "tokenEndpointAuthMethod", "tokenSignedResponseAlg", "signIn", "sessionDuration", "timeout",
 		"startUrlSearchParams", "enableExperimentalRedirectFlow")
 }
 
-// scopes reads the scopes that are requested from the issuer: scope replaces the
+// readScopes reads the scopes that are requested from the issuer: scope replaces the
 // default, additionalScopes adds to it.
-func (o *object) scopes(to *[]string) {
+func readScopes(m *keys.Map, to *[]string) {
 	all, more := slices.Clone(*to), []string(nil)
-	o.stringOrList("scope", &all, nil)
-	o.stringOrList("additionalScopes", &more, nil)
+	m.StringOrList("scope", &all, nil)
+	m.StringOrList("additionalScopes", &more, nil)
 	*to = nil
 	for _, s := range strings.Fields(strings.Join(append(all, more...), " ")) {
 		if !slices.Contains(*to, s) {
 			*to = append(*to, s)
 		}
 	}
-	o.out.Delete("additionalScopes")
-	o.out.Set("scope", list(*to))
+	m.Out.Delete("additionalScopes")
+	m.Out.Set("scope", keys.List(*to))
 }
 
-// userRef reads the reference of a user.
-func (o *object) userRef(key string, to *string) {
-	o.text(key, to, func(s string) string {
+// readUserRef reads the reference of a user.
+func readUserRef(m *keys.Map, key string, to *string) {
+	m.Text(key, to, func(s string) string {
 		if ref, err := entity.ParseExisting(s, "User", entity.DefaultNamespace); err != nil || !strings.EqualFold(ref.Kind, "User") {
 			return "a user, as name, namespace/name or user:namespace/name"
 		}
 		return ""
 	})
 	*to = canonical(*to, "User")
-	o.out.Set(key, tree.Str(*to))
+	m.Out.Set(key, tree.Str(*to))
 }
 
-// references reads a list of references and makes them canonical.
-func (o *object) references(key string, to *[]string, kind string) {
-	o.strings(key, to, func(s string) string { return wantReference(s, kind) })
+// readReferences reads a list of references and makes them canonical.
+func readReferences(m *keys.Map, key string, to *[]string, kind string) {
+	m.Strings(key, to, func(s string) string { return wantReference(s, kind) })
 	for i, s := range *to {
 		(*to)[i] = canonical(s, kind)
 	}
-	o.out.Set(key, list(*to))
+	m.Out.Set(key, keys.List(*to))
 }
 
 // wantReference returns what a valid reference looks like, "" if s is one.

@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
+	"example.dev/ingestor/internal/text"
 	"example.dev/ingestor/source"
 )
 
@@ -84,51 +88,51 @@ type RateLimit struct {
 	AllowIPs []string
 }
 
-func (b *Backend) read(o *object) {
-	o.listen("listen", &b.Listen)
-	o.https("https", &b.HTTPS)
-	if !o.has("baseUrl") && !o.r.describing {
+func (b *Backend) read(m *keys.Map, first input.Place) {
+	readListen(m, "listen", &b.Listen)
+	readHTTPS(m, "https", &b.HTTPS)
+	if !m.Has("baseUrl") && !m.Describing() {
 		b.BaseURL = b.address()
 	}
-	o.baseURL("baseUrl", &b.BaseURL)
-	o.hosts("allowedHosts", &b.AllowedHosts)
-	o.object("cors", b.CORS.read)
-	o.object("database", b.Database.read)
-	o.object("cache", b.Cache.read)
-	o.object("auth", func(o *object) {
-		o.externalAccess("externalAccess", &b.ExternalAccess)
-		o.never("dangerouslyDisableDefaultAuthPolicy", "remove it; auth.providers.guest lets people read without signing in")
-		o.noEffect("keys", "pluginKeyStore")
+	readBaseURL(m, "baseUrl", &b.BaseURL)
+	readHosts(m, "allowedHosts", &b.AllowedHosts)
+	m.Map("cors", b.CORS.read)
+	m.Map("database", func(m *keys.Map) { b.Database.read(m, first) })
+	m.Map("cache", b.Cache.read)
+	m.Map("auth", func(m *keys.Map) {
+		readExternalAccess(m, "externalAccess", &b.ExternalAccess)
+		m.Never("dangerouslyDisableDefaultAuthPolicy", "remove it; auth.providers.guest lets people read without signing in")
+		m.NoEffect("keys", "pluginKeyStore")
 	})
-	o.object("reading", b.Reading.read)
-	b.RateLimit.read(o)
-	o.size("maxBody", &b.MaxBody, 1<<10, 1<<30)
-	o.size("maxPush", &b.MaxPush, 1<<10, 64<<30)
-	o.object("logger", func(o *object) {
-		o.level("level", &b.LogLevel)
-		o.noEffect("meta", "overrides")
+	m.Map("reading", b.Reading.read)
+	b.RateLimit.read(m)
+	m.Size("maxBody", &b.MaxBody, 1<<10, 1<<30)
+	m.Size("maxPush", &b.MaxPush, 1<<10, 64<<30)
+	m.Map("logger", func(m *keys.Map) {
+		readLevel(m, "level", &b.LogLevel)
+		m.NoEffect("meta", "overrides")
 	})
-	o.passOver("csp", "referrer")
-	o.object("lifecycle", func(o *object) {
-		o.duration("serverShutdownDelay", &b.ShutdownDelay, 0)
-		o.noEffect("startupRequestPauseTimeout")
+	m.PassOver("csp", "referrer")
+	m.Map("lifecycle", func(m *keys.Map) {
+		m.Duration("serverShutdownDelay", &b.ShutdownDelay, 0)
+		m.NoEffect("startupRequestPauseTimeout")
 	})
-	o.noEffect("trustProxy", "server", "auditor", "actions", "health", "metrics", "tracing", "workingDirectory", "packages")
+	m.NoEffect("trustProxy", "server", "auditor", "actions", "health", "metrics", "tracing", "workingDirectory", "packages")
 }
 
 // methods are those that other origins may be allowed.
 var methods = []string{"GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"}
 
-func (c *CORS) read(o *object) {
-	o.stringOrList("origin", &c.Origins, wantOrigin)
-	o.stringOrList("methods", &c.Methods, func(s string) string {
+func (c *CORS) read(m *keys.Map) {
+	m.StringOrList("origin", &c.Origins, wantOrigin)
+	m.StringOrList("methods", &c.Methods, func(s string) string {
 		if slices.Contains(methods, s) {
 			return ""
 		}
-		return enumerate(methods, "or")
+		return text.Enumerate(methods, "or")
 	})
-	o.flag("credentials", &c.Credentials)
-	o.noEffect("allowedHeaders", "exposedHeaders", "maxAge", "preflightContinue", "optionsSuccessStatus")
+	m.Flag("credentials", &c.Credentials)
+	m.NoEffect("allowedHeaders", "exposedHeaders", "maxAge", "preflightContinue", "optionsSuccessStatus")
 }
 
 // origin matches a scheme and a host as browsers send them.
@@ -148,44 +152,44 @@ var foreignAccess = []string{"jwks", "legacy", "azure"}
 // accessStatic is the supported one.
 const accessStatic = "static"
 
-// externalAccess reads the services that may call the API.
-func (o *object) externalAccess(key string, to *[]ExternalAccess) {
-	seen := map[source.Secret]place{}
-	o.list(key, func(o *object) {
+// readExternalAccess reads the services that may call the API.
+func readExternalAccess(m *keys.Map, key string, to *[]ExternalAccess) {
+	seen := map[source.Secret]input.Place{}
+	m.List(key, func(m *keys.Map) {
 		e := ExternalAccess{}
-		o.require("type", "write type: "+accessStatic)
-		v, text, ok := o.str("type")
-		o.done("type", "one of "+accessStatic, tree.OptStr(text))
+		m.Require("type", "write type: "+accessStatic)
+		v, text, ok := m.Str("type")
+		m.Done("type", "one of "+accessStatic, tree.OptStr(text))
 		switch {
 		case slices.Contains(foreignAccess, text):
-			o.r.report(RuleUnsupported, v.at, v.path, "write type: "+accessStatic+" with a token; tokens of an issuer are accepted by auth.providers.oidc",
-				"%s: %s is not supported", v.path, text)
-			o.unchecked = true
+			v.Report(rule.Unsupported, "write type: "+accessStatic+" with a token; tokens of an issuer are accepted by auth.providers.oidc",
+				"%s: %s is not supported", v.Path, text)
+			m.IgnoreRest()
 			return
-		case ok && !o.r.isOneOf(v, text, []string{accessStatic}):
+		case ok && !v.IsOneOf(text, accessStatic):
 			return
 		}
-		o.require("options", "write options: { token: ${NAME}, subject: name }")
-		o.object("options", func(o *object) {
-			o.require("token", "write token: ${NAME}")
-			o.secret("token", &e.Token)
-			o.require("subject", "write the name of the service in logs and rules")
-			o.text("subject", &e.Subject, wantSubject)
+		m.Require("options", "write options: { token: ${NAME}, subject: name }")
+		m.Map("options", func(m *keys.Map) {
+			m.Require("token", "write token: ${NAME}")
+			m.Secret("token", &e.Token)
+			m.Require("subject", "write the name of the service in logs and rules")
+			m.Text("subject", &e.Subject, wantSubject)
 			if e.Token != "" {
-				o.checkToken(e.Token, seen)
+				checkToken(m, e.Token, seen)
 			}
 		})
-		o.unsupported("restrict it with permission.rules, with the subject under who", "accessRestrictions")
+		m.Unsupported("restrict it with permission.rules, with the subject under who", "accessRestrictions")
 		*to = append(*to, e)
 	})
 }
 
 // checkToken reports a token that can be guessed, or that two services share.
-func (o *object) checkToken(token source.Secret, seen map[source.Secret]place) {
-	o.strong("token", token)
-	at := o.valueAt("token")
+func checkToken(m *keys.Map, token source.Secret, seen map[source.Secret]input.Place) {
+	m.Strong("token", token)
+	at := m.ValueAt("token")
 	if first, twice := seen[token]; twice {
-		o.r.report(RuleTwice, at, o.pathTo("token"), "use a different token for each service", "%s is already used by another service, at %s", o.pathTo("token"), first)
+		m.Report(rule.Twice, at, m.PathTo("token"), "use a different token for each service", "%s is already used by another service, at %s", m.PathTo("token"), first)
 		return
 	}
 	seen[token] = at
@@ -197,21 +201,21 @@ func wantSubject(s string) string {
 		return "a name without spaces"
 	}
 	if slices.Contains(callers, s) {
-		return "a name other than " + enumerate(callers, "or") + ", which are kinds of callers"
+		return "a name other than " + text.Enumerate(callers, "or") + ", which are kinds of callers"
 	}
 	return ""
 }
 
-func (c *Reading) read(o *object) {
-	o.list("allow", func(o *object) {
+func (c *Reading) read(m *keys.Map) {
+	m.List("allow", func(m *keys.Map) {
 		a := AllowedHost{}
-		o.require("host", "write the name of the host, such as example.org or *.example.org")
-		o.text("host", &a.Host, wantHost)
+		m.Require("host", "write the name of the host, such as example.org or *.example.org")
+		m.Text("host", &a.Host, wantHost)
 		if lower := strings.ToLower(a.Host); lower != a.Host {
 			a.Host = lower
-			o.out.Set("host", tree.Str(lower))
+			m.Out.Set("host", tree.Str(lower))
 		}
-		o.strings("paths", &a.Paths, func(s string) string {
+		m.Strings("paths", &a.Paths, func(s string) string {
 			if strings.HasPrefix(s, "/") && !strings.ContainsAny(s, "?#") {
 				return ""
 			}
@@ -219,9 +223,9 @@ func (c *Reading) read(o *object) {
 		})
 		c.Allow = append(c.Allow, a)
 	})
-	o.folders("roots", &c.Roots)
-	o.duration("timeout", &c.Timeout, 100*time.Millisecond)
-	o.size("maxSize", &c.MaxSize, 1<<10, 1<<30)
+	readFolders(m, "roots", &c.Roots)
+	m.Duration("timeout", &c.Timeout, 100*time.Millisecond)
+	m.Size("maxSize", &c.MaxSize, 1<<10, 1<<30)
 }
 
 // hostPattern matches a host that may be read from.
@@ -235,27 +239,27 @@ func wantHost(s string) string {
 	return "a host such as example.org, *.example.org or example.org:8443, without a scheme and a path"
 }
 
-// hosts reads a list of hosts, and converts them to lower case.
-func (o *object) hosts(key string, to *[]string) {
-	o.strings(key, to, wantHost)
+// readHosts reads a list of hosts, and converts them to lower case.
+func readHosts(m *keys.Map, key string, to *[]string) {
+	m.Strings(key, to, wantHost)
 	for i, s := range *to {
 		(*to)[i] = strings.ToLower(s)
 	}
-	o.out.Set(key, list(*to))
+	m.Out.Set(key, keys.List(*to))
 }
 
-func (c *RateLimit) read(o *object) {
-	v := o.get("rateLimit")
-	out := o.mapOr(v, "rateLimit", "boolean", tree.Boolean(c.Enabled), func(v value) { o.r.flagOf(v, &c.Enabled) }, func(o *object) {
-		o.duration("window", &c.Window, time.Second)
-		o.number("incomingRequestLimit", &c.Requests, 1, 1_000_000)
-		o.strings("ipAllowList", &c.AllowIPs, wantNetwork)
-		o.noEffect("global", "store", "passOnStoreError", "skipSuccessfulRequests", "skipFailedRequests", "plugin")
+func (c *RateLimit) read(m *keys.Map) {
+	v := m.Get("rateLimit")
+	out := m.MapOr(v, "rateLimit", "boolean", tree.Boolean(c.Enabled), func(v input.Value) { v.Flag(&c.Enabled) }, func(m *keys.Map) {
+		m.Duration("window", &c.Window, time.Second)
+		m.Number("incomingRequestLimit", &c.Requests, 1, 1_000_000)
+		m.Strings("ipAllowList", &c.AllowIPs, wantNetwork)
+		m.NoEffect("global", "store", "passOnStoreError", "skipSuccessfulRequests", "skipFailedRequests", "plugin")
 	})
 	if !c.Enabled {
 		out = tree.Boolean(false)
 	}
-	o.out.Set("rateLimit", out)
+	m.Out.Set("rateLimit", out)
 }
 
 // wantNetwork returns what a valid address or network looks like, "" if s is one.

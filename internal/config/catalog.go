@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 )
 
 // Catalog is the section catalog.
@@ -53,109 +56,109 @@ type XRDTemplates struct {
 	Frequency time.Duration
 }
 
-func (c *Catalog) read(o *object) {
-	o.catalogRules("rules", &c.Rules)
-	o.list("locations", func(o *object) {
-		if l, ok := o.location(); ok {
+func (c *Catalog) read(m *keys.Map) {
+	readCatalogRules(m, "rules", &c.Rules)
+	m.List("locations", func(m *keys.Map) {
+		if l, ok := readLocation(m); ok {
 			c.Locations = append(c.Locations, l)
 		}
 	})
-	c.interval(o)
-	o.duration("uidRetention", &c.UIDRetention, 0)
-	o.strings("locationTypes", &c.LocationTypes, func(s string) string {
+	c.interval(m)
+	m.Duration("uidRetention", &c.UIDRetention, 0)
+	m.Strings("locationTypes", &c.LocationTypes, func(s string) string {
 		if s == LocationFile || s == LocationURL {
 			return ""
 		}
 		return LocationFile + " or " + LocationURL
 	})
-	o.never("readonly", "write locationTypes: [], and permission.rules that deny catalog.entity.delete and catalog.location.delete")
-	o.object("providers", func(o *object) {
-		o.object("xrdTemplates", c.XRDTemplates.read)
-		o.noEffect(o.rest("provider")...)
+	m.Never("readonly", "write locationTypes: [], and permission.rules that deny catalog.entity.delete and catalog.location.delete")
+	m.Map("providers", func(m *keys.Map) {
+		m.Map("xrdTemplates", c.XRDTemplates.read)
+		m.NoEffect(m.Rest("provider")...)
 	})
-	o.passOver("import")
-	o.noEffect("orphanStrategy", "orphanProviderStrategy", "stitchingStrategy", "disableRelationsCompatibility", "useUrlReadersSearch",
+	m.PassOver("import")
+	m.NoEffect("orphanStrategy", "orphanProviderStrategy", "stitchingStrategy", "disableRelationsCompatibility", "useUrlReadersSearch",
 		"processors", "defaultOwner")
 }
 
 // interval reads how often locations are read. Backstage can disable it.
-func (c *Catalog) interval(o *object) {
+func (c *Catalog) interval(m *keys.Map) {
 	const key = "processingInterval"
-	if f := o.field(key); f != nil && f.Value.Kind == tree.Bool && f.Value.Text == "false" {
-		o.r.report(RuleUnsupported, o.r.placeOf(f.Value), o.pathTo(key), "write a long time, such as { days: 1 }",
-			"%s: locations that are never read again are not supported", o.pathTo(key))
-		o.idle = append(o.idle, key)
+	if n := m.Raw(key); n != nil && n.Kind == tree.Bool && n.Text == "false" {
+		m.ReportValue(rule.Unsupported, key, "write a long time, such as { days: 1 }",
+			"%s: locations that are never read again are not supported", m.PathTo(key))
+		m.Ignore(key)
 		return
 	}
-	o.duration(key, &c.Interval, time.Second)
+	m.Duration(key, &c.Interval, time.Second)
 }
 
-// catalogRules reads which kinds of entity are allowed. A list in the configuration
+// readCatalogRules reads which kinds of entity are allowed. A list in the configuration
 // replaces the default.
-func (o *object) catalogRules(key string, to *[]CatalogRule) {
-	if o.has(key) && o.field(key).Value.IsList() {
+func readCatalogRules(m *keys.Map, key string, to *[]CatalogRule) {
+	if m.Raw(key).IsList() {
 		*to = nil
 	}
-	if o.r.describing {
+	if m.Describing() {
 		*to = nil
 	}
-	o.list(key, func(o *object) {
+	m.List(key, func(m *keys.Map) {
 		rule := CatalogRule{}
-		o.require("allow", "write a list of kinds, such as [Component, API]")
-		o.strings("allow", &rule.Allow, wantKind)
-		o.unsupported("move the rule to its entry in catalog.locations", "locations")
+		m.Require("allow", "write a list of kinds, such as [Component, API]")
+		m.Strings("allow", &rule.Allow, wantKind)
+		m.Unsupported("move the rule to its entry in catalog.locations", "locations")
 		*to = append(*to, rule)
 	})
-	if o.out.Has(key) || len(*to) == 0 {
+	if m.Out.Has(key) || len(*to) == 0 {
 		return
 	}
 	out := tree.Arr()
 	for _, rule := range *to {
-		out.Items = append(out.Items, tree.Obj(tree.F("allow", list(rule.Allow))))
+		out.Items = append(out.Items, tree.Obj(tree.F("allow", keys.List(rule.Allow))))
 	}
-	o.out.Set(key, out)
+	m.Out.Set(key, out)
 }
 
-// location reads one location. It returns false if the location cannot be used.
-func (o *object) location() (CatalogLocation, bool) {
+// readLocation reads one location. It returns false if the location cannot be used.
+func readLocation(m *keys.Map) (CatalogLocation, bool) {
 	l := CatalogLocation{}
-	o.require("type", "write type: "+LocationFile+" or type: "+LocationURL)
-	o.choice("type", &l.Type, LocationFile, LocationURL)
-	o.require("target", "write the path of a file, or an address")
-	v, text, ok := o.str("target")
+	m.Require("type", "write type: "+LocationFile+" or type: "+LocationURL)
+	m.Choice("type", &l.Type, LocationFile, LocationURL)
+	m.Require("target", "write the path of a file, or an address")
+	v, text, ok := m.Str("target")
 	if ok {
-		ok = l.Type == LocationFile && o.r.isPattern(v, text) || l.Type == LocationURL && o.r.isLocationURL(v, text)
+		ok = l.Type == LocationFile && isPattern(v, text) || l.Type == LocationURL && isLocationURL(v, text)
 	}
 	if ok {
 		l.Target = text
 		if l.Type == LocationFile {
-			l.Target = o.r.absolute(text, v.at)
+			l.Target = v.At.Absolute(text)
 		}
 	}
-	o.done("target", "path or url", tree.OptStr(l.Target))
-	o.catalogRules("rules", &l.Rules)
+	m.Done("target", "path or url", tree.OptStr(l.Target))
+	readCatalogRules(m, "rules", &l.Rules)
 	return l, ok
 }
 
 // isPattern checks a path, and reports invalid patterns.
-func (r *reader) isPattern(v value, text string) bool {
+func isPattern(v input.Value, text string) bool {
 	if _, err := path.Match(filepath.ToSlash(text), ""); err != nil {
-		r.wrong(v, "a path or pattern", "close each [ with ], or write \\[ for a literal [")
+		v.Wrong("a path or pattern", "close each [ with ], or write \\[ for a literal [")
 		return false
 	}
-	return r.isPath(v, text)
+	return v.IsPath(text)
 }
 
-func (x *XRDTemplates) read(o *object) {
-	x.Enabled = o.given()
-	o.flag("enabled", &x.Enabled)
-	o.filePath("sourceDirectory", &x.Directory)
-	o.flag("watchForChanges", &x.Watch)
-	o.object("schedule", func(o *object) {
-		o.duration("frequency", &x.Frequency, time.Second)
-		o.noEffect("timeout", "initialDelay", "scope")
+func (x *XRDTemplates) read(m *keys.Map) {
+	x.Enabled = m.Given()
+	m.Flag("enabled", &x.Enabled)
+	m.FilePath("sourceDirectory", &x.Directory)
+	m.Flag("watchForChanges", &x.Watch)
+	m.Map("schedule", func(m *keys.Map) {
+		m.Duration("frequency", &x.Frequency, time.Second)
+		m.NoEffect("timeout", "initialDelay", "scope")
 	})
-	if x.Enabled && o.node != nil {
-		o.require("sourceDirectory", "write the path of the folder that generators write entities to")
+	if x.Enabled && m.Present() {
+		m.Require("sourceDirectory", "write the path of the folder that generators write entities to")
 	}
 }

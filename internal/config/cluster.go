@@ -7,20 +7,33 @@ import (
 	"unicode"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 	"example.dev/ingestor/source"
 )
 
 // described is where a cluster is described, and with which address.
 type described struct {
-	at      place
+	at      input.Place
 	address string
 }
 
-// clusters reads a list of clusters and appends them. seen has the positions of the
+// clusters reads the clusters of all sections.
+type clusters struct {
+	// use reports which clusters the program will connect to; nil means all.
+	use func(name string) bool
+	// at is where the cluster of a name was first described.
+	at map[string]described
+	// partial reports that not all sections with clusters are read.
+	partial bool
+}
+
+// readList reads a list of clusters and appends them. seen has the positions of the
 // names so far.
-func (o *object) clusters(key string, to *[]source.Cluster, seen map[string]place) {
-	o.list(key, func(o *object) {
-		if c, ok := o.cluster(seen); ok {
+func (cs *clusters) readList(m *keys.Map, key string, to *[]source.Cluster, seen map[string]input.Place) {
+	m.List(key, func(m *keys.Map) {
+		if c, ok := cs.read(m, seen); ok {
 			*to = append(*to, c)
 		}
 	})
@@ -36,199 +49,199 @@ var tokenKeys = []string{"serviceAccountToken", "serviceAccountTokenFile", "toke
 // supported here.
 var foreignAuth = []string{"aks", "aws", "azure", "google", "googleServiceAccount", "localKubectlProxy"}
 
-// cluster reads one cluster. It returns false if its name is missing, invalid or not
+// read reads one cluster. It returns false if its name is missing, invalid or not
 // unique.
-func (o *object) cluster(seen map[string]place) (source.Cluster, bool) {
+func (cs *clusters) read(m *keys.Map, seen map[string]input.Place) (source.Cluster, bool) {
 	c := source.Cluster{}
-	fresh := o.name(&c.Name, seen)
+	fresh := readName(m, &c.Name, seen)
 	if c.Name == everyCluster {
-		o.r.report(RuleValue, o.valueAt("name"), o.pathTo("name"), "choose another name",
-			"%s: %q means every cluster on the command line", o.pathTo("name"), everyCluster)
+		m.ReportValue(rule.Value, "name", "choose another name",
+			"%s: %q means every cluster on the command line", m.PathTo("name"), everyCluster)
 		fresh = false
 	}
-	o.lenient = o.lenient || c.Name != "" && o.r.opts.UseCluster != nil && !o.r.opts.UseCluster(c.Name)
-	o.url("url", &c.URL)
-	o.authProvider(&c)
-	o.token(&c)
-	o.oidc(&c)
-	o.flag("skipTLSVerify", &c.SkipTLSVerify)
-	o.authority(&c.CAFile, &c.CAData)
-	o.filePaths("kubeconfig", &c.Kubeconfig)
-	o.text("context", &c.Context, nil)
-	o.impersonation(&c)
-	o.passOver("title", "authMetadata", "oidcTokenProvider", "skipMetricsLookup", "customResources", "objectTypes",
+	m.Lenient(c.Name != "" && cs.use != nil && !cs.use(c.Name))
+	m.URL("url", &c.URL)
+	readAuthProvider(m, &c)
+	readToken(m, &c)
+	readOIDC(m, &c)
+	m.Flag("skipTLSVerify", &c.SkipTLSVerify)
+	m.Authority(&c.CAFile, &c.CAData)
+	m.FilePaths("kubeconfig", &c.Kubeconfig)
+	m.Text("context", &c.Context, nil)
+	readImpersonation(m, &c)
+	m.PassOver("title", "authMetadata", "oidcTokenProvider", "skipMetricsLookup", "customResources", "objectTypes",
 		"dashboardUrl", "dashboardApp", "dashboardParameters")
-	if o.r.describing {
+	if m.Describing() {
 		return c, false
 	}
-	if !o.has("oidc") {
-		o.out.Delete("oidc")
+	if !m.Has("oidc") {
+		m.Out.Delete("oidc")
 	}
-	if o.has("kubeconfig") {
-		o.onlyKubeconfig(&c)
+	if m.Has("kubeconfig") {
+		checkKubeconfig(m, &c)
 	} else {
-		o.reach(&c)
+		checkAddress(m, &c)
 	}
 	if fresh {
-		o.register(&c)
+		cs.register(m, &c)
 	}
 	return c, fresh
 }
 
-// impersonation reads which user steps impersonate in the cluster.
-func (o *object) impersonation(c *source.Cluster) {
+// readImpersonation reads which user steps impersonate in the cluster.
+func readImpersonation(m *keys.Map, c *source.Cluster) {
 	const none, user = "none", "user"
 	as := none
-	o.choice("impersonate", &as, none, user)
+	m.Choice("impersonate", &as, none, user)
 	c.Impersonate = as == user
-	o.text("impersonateUserPrefix", &c.UserPrefix, nil)
-	o.text("impersonateGroupPrefix", &c.GroupPrefix, nil)
+	m.Text("impersonateUserPrefix", &c.UserPrefix, nil)
+	m.Text("impersonateGroupPrefix", &c.GroupPrefix, nil)
 	if !c.Impersonate {
-		o.meaningless("impersonate "+none, "write impersonate: "+user+", or remove it", "impersonateUserPrefix", "impersonateGroupPrefix")
+		m.Meaningless("impersonate "+none, "write impersonate: "+user+", or remove it", "impersonateUserPrefix", "impersonateGroupPrefix")
 	}
 }
 
-// name reads the name of a list entry, and reports whether it is valid and unique.
-func (o *object) name(to *string, seen map[string]place) (fresh bool) {
-	o.require("name", "write a name")
-	v, text, ok := o.str("name")
+// readName reads the name of a list entry, and reports whether it is valid and unique.
+func readName(m *keys.Map, to *string, seen map[string]input.Place) (fresh bool) {
+	m.Require("name", "write a name")
+	v, text, ok := m.Str("name")
 	first, twice := seen[text]
 	switch {
 	case !ok:
 	case strings.IndexFunc(text, unicode.IsControl) >= 0, text != strings.TrimSpace(text):
-		o.r.wrong(v, "a name without control characters and without leading or trailing spaces", "")
+		v.Wrong("a name without control characters and without leading or trailing spaces", "")
 	case twice:
 		*to = text
-		o.r.report(RuleTwice, v.at, v.path, "rename or remove one of the two", "%s: %s is already used at %s", v.path, v.found(), first)
+		v.Report(rule.Twice, "rename or remove one of the two", "%s: %s is already used at %s", v.Path, v.Found(), first)
 	default:
-		*to, seen[text], fresh = text, v.at, true
+		*to, seen[text], fresh = text, v.At, true
 	}
-	o.done("name", "string", tree.OptStr(*to))
+	m.Done("name", "string", tree.OptStr(*to))
 	return fresh
 }
 
 // register records the cluster's address, and reports a different address for a cluster
 // of the same name in another section.
-func (o *object) register(c *source.Cluster) {
-	here := described{o.valueAt("name"), strings.TrimRight(c.URL, "/")}
+func (cs *clusters) register(m *keys.Map, c *source.Cluster) {
+	here := described{m.ValueAt("name"), strings.TrimRight(c.URL, "/")}
 	if c.Kubeconfig != "" {
 		here.address = c.Kubeconfig + "#" + c.Context
 	}
-	first, known := o.r.clusterAt[c.Name]
+	first, known := cs.at[c.Name]
 	switch {
 	case !known:
-		o.r.clusterAt[c.Name] = here
+		cs.at[c.Name] = here
 	case first.address != "" && here.address != "" && first.address != here.address:
-		o.r.report(RuleTwice, here.at, o.pathTo("name"), "use the same address for both, or different names",
-			"%s: the cluster of that name at %s has a different address", o.pathTo("name"), first.at)
+		m.Report(rule.Twice, here.at, m.PathTo("name"), "use the same address for both, or different names",
+			"%s: the cluster of that name at %s has a different address", m.PathTo("name"), first.at)
 	}
 }
 
-// authProvider reads the authentication provider. If it is invalid, c.Auth stays empty,
+// readAuthProvider reads the authentication provider. If it is invalid, c.Auth stays empty,
 // and checks that depend on it are skipped.
-func (o *object) authProvider(c *source.Cluster) {
-	if !o.has("authProvider") {
+func readAuthProvider(m *keys.Map, c *source.Cluster) {
+	if !m.Has("authProvider") {
 		c.Auth = source.AuthServiceAccount
 	}
 	all := []string{source.AuthServiceAccount, source.AuthOIDC, source.AuthToken}
-	v, text, ok := o.str("authProvider")
+	v, text, ok := m.Str("authProvider")
 	switch {
 	case !ok:
 	case slices.Contains(foreignAuth, text):
-		o.r.report(RuleUnsupported, v.at, v.path, "use a service account's token, or a kubeconfig that runs the provider's command",
-			"%s: %s is not supported", v.path, text)
-	case o.r.isOneOf(v, text, all):
+		v.Report(rule.Unsupported, "use a service account's token, or a kubeconfig that runs the provider's command",
+			"%s: %s is not supported", v.Path, text)
+	case v.IsOneOf(text, all...):
 		c.Auth = text
 	}
-	o.done("authProvider", "one of "+strings.Join(all, ", "), tree.OptStr(c.Auth))
+	m.Done("authProvider", "one of "+strings.Join(all, ", "), tree.OptStr(c.Auth))
 }
 
-// token reads the bearer token, from any of its keys.
-func (o *object) token(c *source.Cluster) {
+// readToken reads the bearer token, from any of its keys.
+func readToken(m *keys.Map, c *source.Cluster) {
 	var token source.Secret
 	var file string
-	o.secret("serviceAccountToken", &c.Token)
-	o.filePath("serviceAccountTokenFile", &c.TokenFile)
-	o.secret("token", &token)
-	o.filePath("tokenFile", &file)
+	m.Secret("serviceAccountToken", &c.Token)
+	m.FilePath("serviceAccountTokenFile", &c.TokenFile)
+	m.Secret("token", &token)
+	m.FilePath("tokenFile", &file)
 	c.Token, c.TokenFile = cmp.Or(c.Token, token), cmp.Or(c.TokenFile, file)
-	given := o.oneOf(tokenKeys...)
+	given := m.OneOf(tokenKeys...)
 	switch {
-	case o.has("kubeconfig"):
+	case m.Has("kubeconfig"):
 	case given == "" && c.Auth == source.AuthToken:
-		o.r.report(RuleMissing, o.keyAt("authProvider"), o.pathTo("token"), "write token: ${NAME}, or tokenFile", "%s has authProvider token, but no token", o.path)
+		m.ReportMissing("token", "authProvider", "write token: ${NAME}, or tokenFile", "%s has authProvider token, but no token", m.Path())
 	case given != "" && c.Auth == source.AuthOIDC:
-		o.r.report(RuleTogether, o.keyAt(given), o.pathTo(given), "remove it, or write authProvider: token",
-			"%s cannot be used with authProvider oidc, which gets its own token", o.pathTo(given))
+		m.ReportKey(rule.Together, given, "remove it, or write authProvider: token",
+			"%s cannot be used with authProvider oidc, which gets its own token", m.PathTo(given))
 	}
 }
 
-// reach checks that a cluster without a kubeconfig has an address and is reached
+// checkAddress checks that a cluster without a kubeconfig has an address and is reached
 // safely.
-func (o *object) reach(c *source.Cluster) {
-	if !o.has("url") {
-		o.r.report(RuleMissing, o.at, o.pathTo("url"), "write the address of its API server, or kubeconfig, the path of a file that has it",
-			"%s has neither url nor kubeconfig", o.path)
+func checkAddress(m *keys.Map, c *source.Cluster) {
+	if !m.Has("url") {
+		m.ReportMissing("url", "", "write the address of its API server, or kubeconfig, the path of a file that has it",
+			"%s has neither url nor kubeconfig", m.Path())
 	}
-	if o.has("context") {
-		o.r.report(RuleTogether, o.keyAt("context"), o.pathTo("context"), "write kubeconfig, the path of the file that has the context",
-			"%s cannot be used without kubeconfig", o.pathTo("context"))
+	if m.Has("context") {
+		m.ReportKey(rule.Together, "context", "write kubeconfig, the path of the file that has the context",
+			"%s cannot be used without kubeconfig", m.PathTo("context"))
 	}
 	// Every authentication provider sends a token, even one that is not configured here.
 	// If the provider is invalid, the configured tokens count.
-	credentials := c.Auth != "" || slices.ContainsFunc(tokenKeys, o.has)
-	if credentials && isPlain(c.URL) {
-		o.r.report(RuleExposed, o.valueAt("url"), o.pathTo("url"), "use https", "%s would send the token over plain HTTP", o.pathTo("url"))
+	credentials := c.Auth != "" || slices.ContainsFunc(tokenKeys, m.Has)
+	if credentials && keys.IsPlain(c.URL) {
+		m.ReportValue(rule.Exposed, "url", "use https", "%s would send the token over plain HTTP", m.PathTo("url"))
 	}
-	if c.SkipTLSVerify && (o.has("caFile") || o.has("caData")) {
-		o.r.report(RuleTogether, o.keyAt("skipTLSVerify"), o.pathTo("skipTLSVerify"), "remove skipTLSVerify, so that the certificate is verified",
-			"%s cannot be used with a certificate authority, which it would ignore", o.pathTo("skipTLSVerify"))
+	if c.SkipTLSVerify && (m.Has("caFile") || m.Has("caData")) {
+		m.ReportKey(rule.Together, "skipTLSVerify", "remove skipTLSVerify, so that the certificate is verified",
+			"%s cannot be used with a certificate authority, which it would ignore", m.PathTo("skipTLSVerify"))
 	}
 }
 
-// onlyKubeconfig reports keys that conflict with a kubeconfig.
-func (o *object) onlyKubeconfig(c *source.Cluster) {
+// checkKubeconfig reports keys that conflict with a kubeconfig.
+func checkKubeconfig(m *keys.Map, c *source.Cluster) {
 	c.Auth = ""
 	for _, key := range append([]string{"url", "authProvider", "oidc", "skipTLSVerify", "caFile", "caData"}, tokenKeys...) {
-		o.out.Delete(key)
-		if o.has(key) {
-			o.clash("kubeconfig", key)
+		m.Out.Delete(key)
+		if m.Has(key) {
+			m.Clash("kubeconfig", key)
 		}
 	}
 }
 
-// oidc reads where to get a token from.
-func (o *object) oidc(c *source.Cluster) {
+// readOIDC reads where to get a token from.
+func readOIDC(m *keys.Map, c *source.Cluster) {
 	to := &c.OIDC
-	used := c.Auth == source.AuthOIDC && !o.has("kubeconfig")
+	used := c.Auth == source.AuthOIDC && !m.Has("kubeconfig")
 	switch {
-	case used && !o.has("oidc"):
-		o.r.report(RuleMissing, o.keyAt("authProvider"), o.pathTo("oidc"), "write oidc with issuer, clientId, and clientSecret or refreshToken",
-			"%s has authProvider oidc, but no oidc", o.path)
-	case !used && o.has("oidc") && c.Auth != "" && !o.has("kubeconfig"):
-		o.r.report(RuleTogether, o.keyAt("oidc"), o.pathTo("oidc"), "write authProvider: oidc, or remove it",
-			"%s cannot be used with authProvider %s", o.pathTo("oidc"), c.Auth)
+	case used && !m.Has("oidc"):
+		m.ReportMissing("oidc", "authProvider", "write oidc with issuer, clientId, and clientSecret or refreshToken",
+			"%s has authProvider oidc, but no oidc", m.Path())
+	case !used && m.Has("oidc") && c.Auth != "" && !m.Has("kubeconfig"):
+		m.ReportKey(rule.Together, "oidc", "write authProvider: oidc, or remove it",
+			"%s cannot be used with authProvider %s", m.PathTo("oidc"), c.Auth)
 	}
-	o.object("oidc", func(o *object) {
-		o.also("issuer", "issuerUrl")
-		o.require("issuer", "write the address of the issuer")
-		o.url("issuer", &to.Issuer)
-		if isPlain(to.Issuer) {
-			o.r.report(RuleExposed, o.valueAt("issuer"), o.pathTo("issuer"), "use https", "%s would send credentials over plain HTTP", o.pathTo("issuer"))
+	m.Map("oidc", func(m *keys.Map) {
+		m.Also("issuer", "issuerUrl")
+		m.Require("issuer", "write the address of the issuer")
+		m.URL("issuer", &to.Issuer)
+		if keys.IsPlain(to.Issuer) {
+			m.ReportValue(rule.Exposed, "issuer", "use https", "%s would send credentials over plain HTTP", m.PathTo("issuer"))
 		}
-		o.require("clientId", "write the client id of this program at the issuer")
-		o.text("clientId", &to.ClientID, nil)
-		o.secret("clientSecret", &to.ClientSecret)
-		o.secretFile("clientSecretFile", &to.ClientSecret)
-		o.secret("refreshToken", &to.RefreshToken)
-		o.secretFile("refreshTokenFile", &to.RefreshToken)
-		secret, refresh := o.oneOf("clientSecret", "clientSecretFile"), o.oneOf("refreshToken", "refreshTokenFile")
-		if o.given() && secret == "" && refresh == "" {
-			o.r.report(RuleMissing, o.at, o.pathTo("clientSecret"), "write clientSecret: ${NAME}, refreshToken: ${NAME}, or clientSecretFile or refreshTokenFile",
-				"%s has neither clientSecret nor refreshToken", o.path)
+		m.Require("clientId", "write the client id of this program at the issuer")
+		m.Text("clientId", &to.ClientID, nil)
+		m.Secret("clientSecret", &to.ClientSecret)
+		m.SecretFile("clientSecretFile", &to.ClientSecret)
+		m.Secret("refreshToken", &to.RefreshToken)
+		m.SecretFile("refreshTokenFile", &to.RefreshToken)
+		secret, refresh := m.OneOf("clientSecret", "clientSecretFile"), m.OneOf("refreshToken", "refreshTokenFile")
+		if m.Given() && secret == "" && refresh == "" {
+			m.ReportMissing("clientSecret", "", "write clientSecret: ${NAME}, refreshToken: ${NAME}, or clientSecretFile or refreshTokenFile",
+				"%s has neither clientSecret nor refreshToken", m.Path())
 		}
-		o.strings("scopes", &to.Scopes, nil)
-		o.text("audience", &to.Audience, nil)
-		o.authority(&to.CAFile, &to.CAData)
+		m.Strings("scopes", &to.Scopes, nil)
+		m.Text("audience", &to.Audience, nil)
+		m.Authority(&to.CAFile, &to.CAData)
 	})
 }

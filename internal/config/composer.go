@@ -3,9 +3,14 @@ package config
 import (
 	"log/slog"
 	"regexp"
+	"strings"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/selector"
@@ -44,9 +49,9 @@ type Tracking struct {
 	Compositions, Composites bool
 }
 
-func (t *Tracking) read(o *object) {
-	o.object("compositions", func(o *object) { o.flag("enabled", &t.Compositions) })
-	o.object("composites", func(o *object) { o.flag("enabled", &t.Composites) })
+func (t *Tracking) read(m *keys.Map) {
+	m.Map("compositions", func(m *keys.Map) { m.Flag("enabled", &t.Compositions) })
+	m.Map("composites", func(m *keys.Map) { m.Flag("enabled", &t.Composites) })
 }
 
 // Schedule is the interval and the timeout of a job.
@@ -116,60 +121,59 @@ type Logging struct {
 // day is the number of seconds in a day.
 const day = 24 * 60 * 60
 
-func (c *Composer) read(o *object) {
-	c.Enabled = o.given()
-	o.flag("enabled", &c.Enabled)
-	o.reference("defaultOwner", &c.DefaultOwner, "Group")
-	o.reference("defaultSystem", &c.DefaultSystem, entity.KindSystem)
-	o.object("schedule", func(o *object) {
-		o.duration("frequency", &c.Schedule.Frequency, time.Second)
-		o.duration("timeout", &c.Schedule.Timeout, time.Second)
+func (c *Composer) read(m *keys.Map, clusters *clusters, useSource func(name string) bool) {
+	c.Enabled = m.Given()
+	m.Flag("enabled", &c.Enabled)
+	m.Text("defaultOwner", &c.DefaultOwner, func(s string) string { return wantReference(s, "Group") })
+	m.Text("defaultSystem", &c.DefaultSystem, func(s string) string { return wantReference(s, entity.KindSystem) })
+	m.Map("schedule", func(m *keys.Map) {
+		m.Duration("frequency", &c.Schedule.Frequency, time.Second)
+		m.Duration("timeout", &c.Schedule.Timeout, time.Second)
 	})
-	o.flag("watch", &c.Watch)
-	o.clusters("clusters", &c.Clusters, map[string]place{})
-	o.sources("sources", &c.Sources)
-	o.flag("ingestAll", &c.IngestAll)
-	c.Tracking.read(o)
-	o.object("xrdFilters", func(o *object) {
-		o.selector("labelSelector", &c.Filter.Labels, selector.Parse)
-		o.selector("annotationSelector", &c.Filter.Annotations, selector.ParseAnnotations)
-		o.strings("groups", &c.Filter.Groups, nil)
-		o.strings("exclude", &c.Filter.Exclude, nil)
-		o.strings("namespaces", &c.Namespaces, wantNamespace)
+	m.Flag("watch", &c.Watch)
+	clusters.readList(m, "clusters", &c.Clusters, map[string]input.Place{})
+	readSources(m, "sources", &c.Sources, useSource)
+	m.Flag("ingestAll", &c.IngestAll)
+	c.Tracking.read(m)
+	m.Map("xrdFilters", func(m *keys.Map) {
+		readSelector(m, "labelSelector", &c.Filter.Labels, selector.Parse)
+		readSelector(m, "annotationSelector", &c.Filter.Annotations, selector.ParseAnnotations)
+		m.Strings("groups", &c.Filter.Groups, nil)
+		m.Strings("exclude", &c.Filter.Exclude, nil)
+		m.Strings("namespaces", &c.Namespaces, wantNamespace)
 	})
-	o.object("templateGeneration", func(o *object) {
-		o.flag("generateApiEntities", &c.Templates.GenerateAPIEntities)
-		o.flag("includeCompositionDetails", &c.Templates.IncludeCompositionDetails)
-		o.flag("addGitOpsActions", &c.Templates.AddGitOpsActions)
-		o.text("defaultNamespace", &c.Templates.DefaultNamespace, wantNamespace)
+	m.Map("templateGeneration", func(m *keys.Map) {
+		m.Flag("generateApiEntities", &c.Templates.GenerateAPIEntities)
+		m.Flag("includeCompositionDetails", &c.Templates.IncludeCompositionDetails)
+		m.Flag("addGitOpsActions", &c.Templates.AddGitOpsActions)
+		m.Text("defaultNamespace", &c.Templates.DefaultNamespace, wantNamespace)
 	})
-	o.flag("generateDayTwoTemplates", &c.DayTwo)
-	o.object("caching", func(o *object) {
-		o.flag("enabled", &c.Caching.Enabled)
-		o.units("ttl", &c.Caching.TTL, time.Second, 1, 366*day)
-		o.number("maxSize", &c.Caching.MaxSize, 1, 1_000_000)
+	m.Flag("generateDayTwoTemplates", &c.DayTwo)
+	m.Map("caching", func(m *keys.Map) {
+		m.Flag("enabled", &c.Caching.Enabled)
+		m.Seconds("ttl", &c.Caching.TTL, 1, 366*day)
+		m.Number("maxSize", &c.Caching.MaxSize, 1, 1_000_000)
 	})
-	o.object("processing", func(o *object) {
-		o.number("batchSize", &c.Processing.BatchSize, 1, 10_000)
-		o.number("parallelism", &c.Processing.Parallelism, 1, 1000)
-		o.number("retryAttempts", &c.Processing.RetryAttempts, 0, 100)
-		o.units("retryDelay", &c.Processing.RetryDelay, time.Millisecond, 0, 1000*60*60)
+	m.Map("processing", func(m *keys.Map) {
+		m.Number("batchSize", &c.Processing.BatchSize, 1, 10_000)
+		m.Number("parallelism", &c.Processing.Parallelism, 1, 1000)
+		m.Number("retryAttempts", &c.Processing.RetryAttempts, 0, 100)
+		m.Milliseconds("retryDelay", &c.Processing.RetryDelay, 0, 1000*60*60)
 	})
-	o.object("changeDetection", func(o *object) {
-		o.flag("enabled", &c.ChangeDetection.Enabled)
-		o.choice("method", &c.ChangeDetection.Method, MethodResourceVersion, MethodHash, MethodTimestamp)
-		o.choice("storage", &c.ChangeDetection.Storage, StorageMemory, StorageDatabase, StorageRedis)
-		o.r.marks = marks{o.keyAt("storage"), o.pathTo("storage")}
+	m.Map("changeDetection", func(m *keys.Map) {
+		m.Flag("enabled", &c.ChangeDetection.Enabled)
+		m.Choice("method", &c.ChangeDetection.Method, MethodResourceVersion, MethodHash, MethodTimestamp)
+		m.Choice("storage", &c.ChangeDetection.Storage, StorageMemory, StorageDatabase, StorageRedis)
 	})
-	o.object("massRemoval", func(o *object) {
-		o.number("percent", &c.MassRemoval.Percent, 1, 100)
-		o.number("minimum", &c.MassRemoval.Minimum, 1, 1_000_000)
-		o.duration("wait", &c.MassRemoval.Wait, 0)
+	m.Map("massRemoval", func(m *keys.Map) {
+		m.Number("percent", &c.MassRemoval.Percent, 1, 100)
+		m.Number("minimum", &c.MassRemoval.Minimum, 1, 1_000_000)
+		m.Duration("wait", &c.MassRemoval.Wait, 0)
 	})
-	o.object("logging", func(o *object) {
-		o.level("level", &c.Logging.Level)
-		o.flag("includeStackTraces", &c.Logging.IncludeStackTraces)
-		o.flag("logRequests", &c.Logging.LogRequests)
+	m.Map("logging", func(m *keys.Map) {
+		readLevel(m, "level", &c.Logging.Level)
+		m.Flag("includeStackTraces", &c.Logging.IncludeStackTraces)
+		m.Flag("logRequests", &c.Logging.LogRequests)
 	})
 }
 
@@ -182,4 +186,35 @@ func wantNamespace(s string) string {
 		return ""
 	}
 	return "the name of a namespace (lower-case letters, digits and dashes, at most 63)"
+}
+
+// readLevel reads the log level.
+func readLevel(m *keys.Map, key string, to *slog.Level) {
+	name := strings.ToLower(to.String())
+	m.Choice(key, &name, "debug", "info", "warn", "error")
+	// slog accepts all of these words.
+	_ = to.UnmarshalText([]byte(name))
+}
+
+// readSelector reads a selector of labels or annotations; an empty one selects
+// everything.
+func readSelector(m *keys.Map, key string, to *selector.Selector, parse func(string) (selector.Selector, error)) {
+	const hint = "write it as in team=payments,env in (dev, test),!legacy"
+	v := m.Get(key)
+	if v.Node != nil && v.Node.Kind != tree.String {
+		v.WrongType("a selector", "write it as text, such as team=payments,env in (dev, test),!legacy")
+		v.Node = nil
+	}
+	if v.Node != nil {
+		s, err := parse(v.Node.Text)
+		switch {
+		case err == nil:
+			*to = s
+		case v.Origin() != "":
+			v.Wrong("a selector", hint)
+		default:
+			v.Report(rule.Value, hint, "%s: %v", v.Path, err)
+		}
+	}
+	m.Done(key, "selector", tree.OptStr(to.String()))
 }

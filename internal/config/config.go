@@ -11,12 +11,12 @@
 //
 // A section is a struct and one function that reads it, such as
 //
-//	func (p *Provider) read(o *object) {
-//		p.Enabled = o.given() // a missing section does nothing
-//		o.flag("enabled", &p.Enabled)
-//		o.filePath("sourceDirectory", &p.Directory)
-//		o.object("schedule", func(o *object) {
-//			o.duration("frequency", &p.Frequency, time.Second)
+//	func (p *Provider) read(m *keys.Map) {
+//		p.Enabled = m.Given() // a missing section does nothing
+//		m.Flag("enabled", &p.Enabled)
+//		m.FilePath("sourceDirectory", &p.Directory)
+//		m.Map("schedule", func(m *keys.Map) {
+//			m.Duration("frequency", &p.Frequency, time.Second)
 //		})
 //	}
 //
@@ -34,15 +34,21 @@
 //     -update they rewrite api/config.schema.json.
 //
 // The function is called even if the section is absent, so that defaults can be listed;
-// checks that involve several keys (one of two, both or none) must call o.given and
-// o.has first. A value is only stored if it is valid. Secrets are read with o.secret,
-// which never shows them. A new kind of error gets an id in rules.go.
+// checks that involve several keys (one of two, both or none) must call m.Given and
+// m.Has first. A value is only stored if it is valid. Secrets are read with m.Secret,
+// which never shows them. A new kind of error gets an id in the package rule.
 package config
 
 import (
+	"slices"
+	"strings"
+
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/schema"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/words"
 )
@@ -70,7 +76,7 @@ type Config struct {
 
 	effective *tree.Node
 	// written has the positions of the given keys, and first is the first file.
-	written map[string]written
+	written map[string]keys.Written
 	first   string
 }
 
@@ -123,59 +129,83 @@ var PortalSections = []string{
 // sections are all sections, in the order in which they are read.
 var sections = []struct {
 	name string
-	read func(*Config, *object)
+	read func(*loader, *keys.Map)
 }{
-	{SectionComposer, func(c *Config, o *object) { c.Composer.read(o) }},
-	{SectionClusterIngestor, func(c *Config, o *object) { c.ClusterIngestor.read(o) }},
-	{SectionOrchestrator, func(c *Config, o *object) { c.Orchestrator.read(o) }},
-	{SectionApp, func(c *Config, o *object) { c.App.read(o) }},
-	{SectionBackend, func(c *Config, o *object) { c.Backend.read(o) }},
-	{SectionAuth, func(c *Config, o *object) { c.Auth.read(o) }},
-	{SectionPermission, func(c *Config, o *object) { c.Permission.read(o, c.subjects(o.r)) }},
-	{SectionAudit, func(c *Config, o *object) { c.Audit.read(o) }},
-	{SectionCatalog, func(c *Config, o *object) { c.Catalog.read(o) }},
-	{SectionScaffolder, func(c *Config, o *object) { c.Scaffolder.read(o) }},
-	{SectionIntegrations, func(c *Config, o *object) { c.Integrations.read(o) }},
+	{SectionComposer, func(l *loader, m *keys.Map) { l.c.Composer.read(m, l.clusters, l.UseSource) }},
+	{SectionClusterIngestor, func(l *loader, m *keys.Map) { l.c.ClusterIngestor.read(m) }},
+	{SectionOrchestrator, func(l *loader, m *keys.Map) { l.c.Orchestrator.read(m, l.clusters) }},
+	{SectionApp, func(l *loader, m *keys.Map) { l.c.App.read(m) }},
+	{SectionBackend, func(l *loader, m *keys.Map) { l.c.Backend.read(m, input.Place{File: l.c.first}) }},
+	{SectionAuth, func(l *loader, m *keys.Map) { l.c.Auth.read(m) }},
+	{SectionPermission, func(l *loader, m *keys.Map) { l.c.Permission.read(m, l.subjects()) }},
+	{SectionAudit, func(l *loader, m *keys.Map) { l.c.Audit.read(m) }},
+	{SectionCatalog, func(l *loader, m *keys.Map) { l.c.Catalog.read(m) }},
+	{SectionScaffolder, func(l *loader, m *keys.Map) {
+		m.Lenient(l.NoTasks)
+		l.c.Scaffolder.read(m, l.clusters)
+	}},
+	{SectionIntegrations, func(l *loader, m *keys.Map) { l.c.Integrations.read(m) }},
 }
 
 // Load reads the files at paths. Later files override earlier ones: maps are merged,
 // anything else is replaced, and null removes a value. The Config is never nil; it can
 // be used if no finding is an error. Findings are in reading order.
 func Load(paths []string, opts Options) (*Config, []finding.Finding) {
-	r := newReader(opts)
 	c := defaults()
 	if len(paths) > 0 {
-		r.first = paths[0]
+		c.first = paths[0]
 	}
-	root, ok := r.readFiles(paths)
-	if ok {
-		r.config(c, root)
+	r := input.New(opts.Lookup, opts.ReadFile)
+	if root, ok := r.ReadFiles(paths); ok {
+		newLoader(opts, c).read(keys.Read(r, root))
 	}
-	return c, r.findings()
+	return c, r.Findings()
 }
 
-// config reads the merged files into c.
-func (r *reader) config(c *Config, root *tree.Node) {
-	o := &object{r: r, node: root, at: r.placeOf(root), out: tree.Obj()}
-	o.words("words", &c.Words)
-	if f := c.Words.Fixed; f != nil && *f == words.Upstream {
+// loader reads the sections into a Config.
+type loader struct {
+	Options
+	c        *Config
+	clusters *clusters
+}
+
+func newLoader(opts Options, c *Config) *loader {
+	l := &loader{Options: opts, c: c}
+	l.clusters = &clusters{
+		use: opts.UseCluster, at: map[string]described{}, partial: !l.wants(SectionComposer) || !l.wants(SectionOrchestrator),
+	}
+	return l
+}
+
+// wants reports whether the program needs a section.
+func (l *loader) wants(section string) bool {
+	return l.Sections == nil || slices.Contains(l.Sections, section)
+}
+
+// read reads the merged files.
+func (l *loader) read(m *keys.Map) {
+	vocabulary := "auto"
+	m.Choice("words", &vocabulary, "auto", words.Portal.String(), words.Upstream.String())
+	// ParseChoice accepts all of these words.
+	l.c.Words, _ = words.ParseChoice(vocabulary)
+	if f := l.c.Words.Fixed; f != nil && *f == words.Upstream {
 		// As in Backstage, only catalog.locations may have files.
-		c.Catalog.LocationTypes = []string{LocationURL}
+		l.c.Catalog.LocationTypes = []string{LocationURL}
 	}
 	for _, s := range sections {
 		if other := words.Upstream.Out(words.Root, s.name); other != s.name {
-			o.also(s.name, other)
+			m.Also(s.name, other)
 		}
-		if !r.wants(s.name) {
-			o.known = append(o.known, s.name)
+		if !l.wants(s.name) {
+			m.Accept(s.name)
 			continue
 		}
-		o.object(s.name, func(o *object) { s.read(c, o) })
+		m.Map(s.name, func(m *keys.Map) { s.read(l, m) })
 	}
-	r.checkMarks(c)
-	r.checkGuests(c)
-	o.slips()
-	c.effective, c.written, c.first = o.out, r.written, r.first
+	l.checkMarks(m)
+	l.checkGuests(m)
+	m.CheckSections()
+	l.c.effective, l.c.written = m.Out, m.Written()
 }
 
 // Clusters returns all clusters of the sections that were read. A cluster in two
@@ -238,25 +268,45 @@ func (c *Config) Effective() *tree.Node {
 	return c.effective.Clone()
 }
 
-// Key is a key of the configuration.
-type Key struct {
-	// Path is the key in the contract's vocabulary; entries of a list are "[]".
-	Path string
-	// Type is the type of the value, Default the default; empty is none.
-	Type, Default string
-	// Least and Most are the bounds of a number; nil for anything else.
-	Least, Most *int64
+// Written reports whether a key is given. Entries of lists have their index.
+func (c *Config) Written(key string) bool {
+	_, ok := c.written[key]
+	return ok
+}
+
+// Locate returns the path of a key as it is written, and its position. If the key is not
+// given, that is the position of the nearest map that would contain it, or else the
+// first file.
+func (c *Config) Locate(key string) (path string, at input.Place) {
+	path = key
+	if w, ok := c.written[key]; ok {
+		path = w.Path
+	}
+	for in := key; in != ""; in = in[:max(strings.LastIndexAny(in, ".["), 0)] {
+		if w, ok := c.written[in]; ok {
+			return path, w.Place
+		}
+	}
+	return path, input.Place{File: c.first}
 }
 
 // Keys returns all keys, in the order in which they are read.
-func Keys() []Key {
-	return describe().keys
+func Keys() []keys.Key {
+	all, _ := describe().Keys()
+	return all
+}
+
+// Schema returns a JSON Schema (draft 2020-12) of a configuration file, for editors. It
+// has the keys and their types, but cannot detect conflicts between keys or missing
+// files.
+func Schema() *tree.Node {
+	all, required := describe().Keys()
+	return schema.Of(all, required, Permissions)
 }
 
 // describe lists all keys instead of reading values.
-func describe() *reader {
-	r := newReader(Options{})
-	r.describing = true
-	r.config(defaults(), nil)
-	return r
+func describe() *keys.Map {
+	m := keys.Describe()
+	newLoader(Options{}, defaults()).read(m)
+	return m
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 	"example.dev/ingestor/source"
 )
 
@@ -50,56 +53,59 @@ const sqliteFile = "portal.sqlite"
 // inMemory is SQLite's name for a database that is lost when the process ends.
 const inMemory = ":memory:"
 
-func (d *Database) read(o *object) {
-	d.client(o)
-	o.noEffect("prefix", "ensureExists", "ensureSchemaExists", "pluginDivisionMode", "role", "knexConfig", "skipMigrations", "plugin")
-	if !o.has("connection") && !o.r.describing {
-		d.Path = o.r.besideFirst(d.Path)
+func (d *Database) read(m *keys.Map, first input.Place) {
+	d.client(m)
+	m.NoEffect("prefix", "ensureExists", "ensureSchemaExists", "pluginDivisionMode", "role", "knexConfig", "skipMigrations", "plugin")
+	if !m.Has("connection") && !m.Describing() {
+		d.Path = first.Beside(d.Path)
 	}
-	// The connection of PostgreSQL may contain a password.
-	v := o.value("connection", d.Client == ClientPostgres)
+	get := m.Get
+	if d.Client == ClientPostgres {
+		get = m.GetSecret // It may contain a password.
+	}
+	v := get("connection")
 	pg := postgres{Port: 5432, Database: "portal"}
-	out := o.mapOr(v, "connection", "string", tree.Str(d.Path), func(v value) { d.text(o, v) }, func(o *object) {
-		d.file(o)
-		pg.read(o)
-		d.only(o)
+	out := m.MapOr(v, "connection", "string", tree.Str(d.Path), d.text, func(m *keys.Map) {
+		d.file(m)
+		pg.read(m)
+		d.only(m)
 	})
 	switch {
 	case d.Client == ClientSQLite:
 		d.URL = ""
-		o.out.Set("connection", tree.Obj(tree.F("filename", tree.Str(d.Path))))
-	case v.node.IsMap():
+		m.Out.Set("connection", tree.Obj(tree.F("filename", tree.Str(d.Path))))
+	case v.Node.IsMap():
 		d.Path, d.URL = "", source.Secret(pg.url())
-		o.out.Set("connection", out)
+		m.Out.Set("connection", out)
 	default:
 		d.Path = ""
-		o.out.Set("connection", tree.OptStr(d.URL.String()))
+		m.Out.Set("connection", tree.OptStr(d.URL.String()))
 	}
-	if d.Client == ClientPostgres && !o.has("connection") {
-		o.r.report(RuleMissing, o.at, o.pathTo("connection"), "write connection: ${NAME}, or a map of host, user, password and database",
-			"%s has client %s, but no connection", o.path, ClientPostgres)
+	if d.Client == ClientPostgres && !m.Has("connection") {
+		m.ReportMissing("connection", "", "write connection: ${NAME}, or a map of host, user, password and database",
+			"%s has client %s, but no connection", m.Path(), ClientPostgres)
 	}
 }
 
 // client reads which database is used.
-func (d *Database) client(o *object) {
+func (d *Database) client(m *keys.Map) {
 	all := append([]string{ClientSQLite, ClientPostgres}, sqliteNames...)
-	v, text, ok := o.str("client")
+	v, text, ok := m.Str("client")
 	switch {
 	case !ok:
 	case text == "embedded-postgres":
-		o.r.report(RuleUnsupported, v.at, v.path, "write "+ClientSQLite+", which needs no server, or "+ClientPostgres, "%s: %s is not supported", v.path, text)
+		v.Report(rule.Unsupported, "write "+ClientSQLite+", which needs no server, or "+ClientPostgres, "%s: %s is not supported", v.Path, text)
 	case slices.Contains(sqliteNames, text):
 		d.Client = ClientSQLite
-	case o.r.isOneOf(v, text, all):
+	case v.IsOneOf(text, all...):
 		d.Client = text
 	}
-	o.done("client", "one of "+strings.Join(all, ", "), tree.Str(d.Client))
+	m.Done("client", "one of "+strings.Join(all, ", "), tree.Str(d.Client))
 }
 
 // text reads a connection that is text: a path, or the URL of PostgreSQL.
-func (d *Database) text(o *object, v value) {
-	text, ok := o.r.textOf(v)
+func (d *Database) text(v input.Value) {
+	text, ok := v.Text()
 	switch {
 	case !ok:
 	case d.Client == ClientPostgres:
@@ -107,10 +113,10 @@ func (d *Database) text(o *object, v value) {
 			d.URL = source.Secret(text)
 			return
 		}
-		o.r.report(RuleValue, v.at, v.path, "write it as in postgres://user:password@host:5432/database, or as a map of host, user, password and database",
-			"%s: want the URL of a PostgreSQL database", v.path)
+		v.Report(rule.Value, "write it as in postgres://user:password@host:5432/database, or as a map of host, user, password and database",
+			"%s: want the URL of a PostgreSQL database", v.Path)
 	default:
-		d.toFile(o, v, text, "")
+		d.toFile(v, text, "")
 	}
 }
 
@@ -121,32 +127,32 @@ func isPostgres(text string) bool {
 }
 
 // file reads where SQLite's file is.
-func (d *Database) file(o *object) {
+func (d *Database) file(m *keys.Map) {
 	for _, key := range []string{"filename", "directory"} {
 		inside := ""
 		if key == "directory" {
 			inside = sqliteFile
 		}
-		if v, text, ok := o.str(key); ok {
-			d.toFile(o, v, text, inside)
+		if v, text, ok := m.Str(key); ok {
+			d.toFile(v, text, inside)
 		}
-		o.note(key, "path", nil)
+		m.Note(key, "path", nil)
 	}
-	o.oneOf("filename", "directory")
+	m.OneOf("filename", "directory")
 }
 
 // toFile sets the path of SQLite's file, or of the folder that contains it.
-func (d *Database) toFile(o *object, v value, text, inside string) {
+func (d *Database) toFile(v input.Value, text, inside string) {
 	switch {
 	case text == inMemory:
-		o.r.report(RuleUnsupported, v.at, v.path, "write a path such as ./data/"+sqliteFile+", or remove connection",
-			"%s: an in-memory database is not supported, because its data is lost on exit", v.path)
+		v.Report(rule.Unsupported, "write a path such as ./data/"+sqliteFile+", or remove connection",
+			"%s: an in-memory database is not supported, because its data is lost on exit", v.Path)
 	case strings.HasPrefix(text, "file:"), strings.Contains(text, "://"):
 		// The value may be a URL with a password.
-		v.secret = true
-		o.r.wrong(v, "the path of a file", "write the path alone, or client: "+ClientPostgres)
-	case o.r.isPath(v, text):
-		d.Path = filepath.Join(o.r.beside(text, v.at), inside)
+		v.Secret = true
+		v.Wrong("the path of a file", "write the path alone, or client: "+ClientPostgres)
+	case v.IsPath(text):
+		d.Path = filepath.Join(v.At.Beside(text), inside)
 	}
 }
 
@@ -157,17 +163,17 @@ var (
 )
 
 // only reports the keys of the other client, and missing ones.
-func (d *Database) only(o *object) {
+func (d *Database) only(m *keys.Map) {
 	others := postgresKeys
 	if d.Client == ClientPostgres {
 		others = fileKeys
-		if o.node != nil && !o.has("host") {
-			o.r.report(RuleMissing, o.at, o.pathTo("host"), "write the name of the server", "%s has no host", o.path)
+		if m.Present() && !m.Has("host") {
+			m.ReportMissing("host", "", "write the name of the server", "%s has no host", m.Path())
 		}
 	}
 	for _, key := range others {
-		if o.has(key) {
-			o.r.report(RuleTogether, o.keyAt(key), o.pathTo(key), "remove it, or choose another client", "%s cannot be used with client %s", o.pathTo(key), d.Client)
+		if m.Has(key) {
+			m.ReportKey(rule.Together, key, "remove it, or choose another client", "%s cannot be used with client %s", m.PathTo(key), d.Client)
 		}
 	}
 }
@@ -191,28 +197,28 @@ const (
 	sslVerified = "verify-full"
 )
 
-func (p *postgres) read(o *object) {
-	v, text, ok := o.str("type")
+func (p *postgres) read(m *keys.Map) {
+	v, text, ok := m.Str("type")
 	if ok && text != "default" {
-		o.r.report(RuleUnsupported, v.at, v.path, "remove it, and connect with user and password", "%s: cloud-specific connection types are not supported", v.path)
+		v.Report(rule.Unsupported, "remove it, and connect with user and password", "%s: cloud-specific connection types are not supported", v.Path)
 	}
-	o.note("type", "one of default", nil)
-	o.text("host", &p.Host, nil)
-	o.number("port", &p.Port, 1, maxPort)
-	o.text("user", &p.User, nil)
-	o.password("password", &p.Password)
-	o.text("database", &p.Database, nil)
+	m.Note("type", "one of default", nil)
+	m.Text("host", &p.Host, nil)
+	m.Number("port", &p.Port, 1, maxPort)
+	m.Text("user", &p.User, nil)
+	m.Password("password", &p.Password)
+	m.Text("database", &p.Database, nil)
 	secure, verify := false, true
-	out := o.mapOr(o.get("ssl"), "ssl", "boolean", nil, func(v value) { o.r.flagOf(v, &secure) }, func(o *object) {
-		o.flag("rejectUnauthorized", &verify)
-		o.pemFile("ca", &p.ca)
-		o.pemFile("cert", &p.cert)
-		o.pemFile("key", &p.key)
-		o.both("cert", "key")
-		secure = secure || o.node != nil
+	out := m.MapOr(m.Get("ssl"), "ssl", "boolean", nil, func(v input.Value) { v.Flag(&secure) }, func(m *keys.Map) {
+		m.Flag("rejectUnauthorized", &verify)
+		m.PEMFile("ca", &p.ca)
+		m.PEMFile("cert", &p.cert)
+		m.PEMFile("key", &p.key)
+		m.Both("cert", "key")
+		secure = secure || m.Present()
 	})
 	switch {
-	case !o.has("ssl"):
+	case !m.Has("ssl"):
 		return
 	case !secure:
 		p.mode = sslOff
@@ -222,7 +228,7 @@ func (p *postgres) read(o *object) {
 	default:
 		p.mode = sslRequired
 	}
-	o.out.Set("ssl", out)
+	m.Out.Set("ssl", out)
 }
 
 // url returns the connection as a URL.

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 )
 
 const top = "../.."
@@ -61,7 +63,7 @@ func inHandbook(path string) string {
 
 // typeInHandbook returns the type of a key in the spelling of the handbook: an
 // alternative spelling names its main key.
-func typeInHandbook(k Key) string {
+func typeInHandbook(k keys.Key) string {
 	name, ok := strings.CutPrefix(k.Type, "as `")
 	if !ok {
 		return k.Type
@@ -81,13 +83,13 @@ const (
 
 // listed returns the keys as the page lists them: supported keys with type and
 // default, unsupported ones by their parent. Maps are listed by their keys.
-func listed(keys []Key) (read, idle []string) {
+func listed(all []keys.Key) (read, idle []string) {
 	unused := map[string][]string{}
-	for _, k := range keys {
+	for _, k := range all {
 		path, kind := inHandbook(k.Path), typeInHandbook(k)
 		switch i := strings.LastIndex(path, "."); {
 		case strings.HasPrefix(k.Path, orchestratorClusters), k.Type == "map", k.Type == "list":
-		case k.Type == typeIdle:
+		case k.Type == keys.TypeIdle:
 			unused[path[:i]] = append(unused[path[:i]], "`"+path[i+1:]+"`")
 		case k.Default == "":
 			read = append(read, "`"+path+"` | "+kind+" | none")
@@ -128,7 +130,7 @@ func TestKeysDocumented(t *testing.T) {
 // TestClustersAlike checks that clusters have the same keys in both sections, as
 // the page describes them once.
 func TestClustersAlike(t *testing.T) {
-	below := func(prefix string) (out []Key) {
+	below := func(prefix string) (out []keys.Key) {
 		for _, k := range Keys() {
 			if rest, ok := strings.CutPrefix(k.Path, prefix); ok {
 				k.Path = rest
@@ -164,13 +166,10 @@ func TestEnvironmentDocumented(t *testing.T) {
 // TestRulesDocumented compares the table of findings with the rules.
 func TestRulesDocumented(t *testing.T) {
 	var want [][]string
-	for _, r := range Rules {
+	for _, r := range rule.All {
 		want = append(want, []string{r.ID, r.Severity.String(), r.Title, r.Why})
 	}
-	for _, r := range ProductionRules {
-		want = append(want, []string{r.ID, r.Severity.String(), r.Title, r.Why})
-	}
-	if diff := cmp.Diff(want, rows(t, regexp.MustCompile(`^\| (CONF|PROD)\d+ \|`))); diff != "" {
+	if diff := cmp.Diff(want, rows(t, regexp.MustCompile(`^\| CONF\d+ \|`))); diff != "" {
 		t.Errorf("rules in docs/configuration.md differ (-code +docs):\n%s", diff)
 	}
 }
@@ -204,7 +203,7 @@ func TestExamples(t *testing.T) {
 	}
 	_, fs = Load([]string{path}, Options{})
 	for _, f := range fs {
-		if f.Rule != RuleVariable {
+		if f.Rule != rule.Variable {
 			t.Errorf("%s: finding without the environment is %+v", path, f)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/internal/config/rule"
 )
 
 // loadAll loads the files in the order of their names.
@@ -213,7 +214,7 @@ func TestDisk(t *testing.T) {
 		t.Errorf("findings are %q, clusters are %+v", lines(fs), c.Clusters())
 	}
 
-	write("large", strings.Repeat("x", maxInclude+1))
+	write("large", strings.Repeat("x", 1<<20+1))
 	bad := write("bad.yaml", "composerIngestor: { defaultOwner: { $file: large }, defaultSystem: { $file: . } }\n")
 	_, fs = Load([]string{bad}, Options{})
 	want := []string{
@@ -224,7 +225,7 @@ func TestDisk(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	huge := write("huge.yaml", strings.Repeat("# comment\n", maxFile/10+1))
+	huge := write("huge.yaml", strings.Repeat("# comment\n", 16<<20/10+1))
 	nowhere := filepath.Join(dir, "nowhere.yaml")
 	_, fs = Load([]string{nowhere, dir, huge}, Options{})
 	want = []string{
@@ -241,11 +242,12 @@ func TestDisk(t *testing.T) {
 func TestBound(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("composerIngestor:\n")
-	for i := range maxFindings + 7 {
+	const most = 1000
+	for i := range most + 7 {
 		fmt.Fprintf(&b, "  k%d: 1\n", i)
 	}
 	_, fs := load(b.String(), nil)
-	if len(fs) != maxFindings+1 || fs[maxFindings].Rule != RuleTooMany || fs[maxFindings].Message != "7 more findings" {
+	if len(fs) != most+1 || fs[most].Rule != rule.TooMany || fs[most].Message != "7 more findings" {
 		t.Errorf("%d findings, the last is %+v", len(fs), fs[len(fs)-1])
 	}
 }

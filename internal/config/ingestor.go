@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"example.dev/ingestor/internal/config/keys"
+)
 
 // ClusterIngestor is the section clusterIngestor: variant B of the service.
 type ClusterIngestor struct {
@@ -33,39 +37,39 @@ type XRDs struct {
 	Frequency time.Duration
 }
 
-func (c *ClusterIngestor) read(o *object) {
-	c.Enabled = o.given()
-	o.flag("enabled", &c.Enabled)
-	o.flag("watch", &c.Watch)
-	o.object("components", func(o *object) {
-		o.flag("enabled", &c.Components.Enabled)
-		o.taskRunner(&c.Components.Frequency)
-		o.noEffect("ingestAsResources", "onlyIngestAnnotatedResources", "excludedNamespaces", "customWorkloadTypes", "disableDefaultWorkloadTypes")
+func (c *ClusterIngestor) read(m *keys.Map) {
+	c.Enabled = m.Given()
+	m.Flag("enabled", &c.Enabled)
+	m.Flag("watch", &c.Watch)
+	m.Map("components", func(m *keys.Map) {
+		m.Flag("enabled", &c.Components.Enabled)
+		readTaskRunner(m, &c.Components.Frequency)
+		m.NoEffect("ingestAsResources", "onlyIngestAnnotatedResources", "excludedNamespaces", "customWorkloadTypes", "disableDefaultWorkloadTypes")
 	})
-	c.Tracking.read(o)
+	c.Tracking.read(m)
 	// The framework's own name, in the vocabulary of the section.
-	o.also("composer", "crossplane")
-	o.object("composer", func(o *object) {
+	m.Also("composer", "crossplane")
+	m.Map("composer", func(m *keys.Map) {
 		whole := true
-		o.flag("enabled", &whole)
-		o.object("xrds", func(o *object) {
-			o.flag("enabled", &c.XRDs.Enabled)
-			o.flag("ingestAllXRDs", &c.XRDs.IngestAll)
-			o.flag("generateDayTwoTemplates", &c.XRDs.DayTwo)
-			o.taskRunner(&c.XRDs.Frequency)
-			o.noEffect("ingestOnlyAsAPI", "convertDefaultValuesToPlaceholders", "publishPhase")
+		m.Flag("enabled", &whole)
+		m.Map("xrds", func(m *keys.Map) {
+			m.Flag("enabled", &c.XRDs.Enabled)
+			m.Flag("ingestAllXRDs", &c.XRDs.IngestAll)
+			m.Flag("generateDayTwoTemplates", &c.XRDs.DayTwo)
+			readTaskRunner(m, &c.XRDs.Frequency)
+			m.NoEffect("ingestOnlyAsAPI", "convertDefaultValuesToPlaceholders", "publishPhase")
 		})
 		c.XRDs.Enabled = c.XRDs.Enabled && whole
-		o.noEffect("claims")
+		m.NoEffect("claims")
 	})
-	o.noEffect("annotationPrefix", "defaultOwner", "ingestAPIsAsCRDs", "allowAllClusters", "allowedClusterNames",
+	m.NoEffect("annotationPrefix", "defaultOwner", "ingestAPIsAsCRDs", "allowAllClusters", "allowedClusterNames",
 		"clusterNameMapping", "argoIntegration", "mappings", "kro", "genericCRDTemplates")
 }
 
-// taskRunner reads the scan interval.
-func (o *object) taskRunner(frequency *time.Duration) {
-	o.object("taskRunner", func(o *object) {
-		o.units("frequency", frequency, time.Second, 1, 366*day)
-		o.noEffect("timeout")
+// readTaskRunner reads the scan interval.
+func readTaskRunner(m *keys.Map, frequency *time.Duration) {
+	m.Map("taskRunner", func(m *keys.Map) {
+		m.Seconds("frequency", frequency, 1, 366*day)
+		m.NoEffect("timeout")
 	})
 }

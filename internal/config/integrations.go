@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 	"example.dev/ingestor/source"
 )
 
@@ -55,64 +58,64 @@ var foreignHosts = []string{
 	"awsCodeCommit", "awsS3", "azure", "azureBlobStorage", "bitbucket", "bitbucketCloud", "bitbucketServer", "gerrit", "googleGcs", "harness",
 }
 
-func (c *Integrations) read(o *object) {
-	seen := map[string]place{}
+func (c *Integrations) read(m *keys.Map) {
+	seen := map[string]input.Place{}
 	for _, kind := range []string{HostGitHub, HostGitLab, HostGitea, HostForgejo, HostGit} {
-		o.list(kind, func(o *object) {
+		m.List(kind, func(m *keys.Map) {
 			h := Host{Kind: kind, Name: publicHosts[kind]}
-			o.host(&h, seen)
+			readHost(m, &h, seen)
 			c.Hosts = append(c.Hosts, h)
 		})
 	}
-	o.noEffect(foreignHosts...)
+	m.NoEffect(foreignHosts...)
 }
 
-// host reads a server.
-func (o *object) host(h *Host, seen map[string]place) {
+// readHost reads a server.
+func readHost(m *keys.Map, h *Host, seen map[string]input.Place) {
 	if h.Name == "" {
-		o.require("host", "write the name of the server, such as git.example.org")
+		m.Require("host", "write the name of the server, such as git.example.org")
 	}
-	o.hostName(h, seen)
+	readHostName(m, h, seen)
 	switch h.Kind {
 	case HostGitHub:
-		o.url("apiBaseUrl", &h.API)
-		o.unsupported("write a token, for example of a service account", "apps")
-		o.noEffect("rawBaseUrl", "commitSigningKey")
+		m.URL("apiBaseUrl", &h.API)
+		m.Unsupported("write a token, for example of a service account", "apps")
+		m.NoEffect("rawBaseUrl", "commitSigningKey")
 	case HostGitLab:
-		o.url("baseUrl", &h.URL)
-		o.url("apiBaseUrl", &h.API)
-		o.noEffect("commitSigningKey", "retry")
+		m.URL("baseUrl", &h.URL)
+		m.URL("apiBaseUrl", &h.API)
+		m.NoEffect("commitSigningKey", "retry")
 	case HostGitea, HostForgejo:
-		o.url("baseUrl", &h.URL)
-		o.url("apiBaseUrl", &h.API)
-		o.noEffect("commitSigningKey")
+		m.URL("baseUrl", &h.URL)
+		m.URL("apiBaseUrl", &h.API)
+		m.NoEffect("commitSigningKey")
 	case HostGit:
-		o.base("url", &h.URL)
+		readBase(m, "url", &h.URL)
 	}
-	h.auth(o)
-	h.exposed(o)
+	h.auth(m)
+	h.exposed(m)
 }
 
-// hostName reads the host name of a server, which must be unique.
-func (o *object) hostName(h *Host, seen map[string]place) {
-	v, text, ok := o.str("host")
-	if o.has("host") {
+// readHostName reads the host name of a server, which must be unique.
+func readHostName(m *keys.Map, h *Host, seen map[string]input.Place) {
+	v, text, ok := m.Str("host")
+	if m.Has("host") {
 		h.Name = ""
 	}
 	if want := wantServer(text); ok && want != "" {
-		o.r.wrong(v, want, "")
+		v.Wrong(want, "")
 		ok = false
 	}
 	if ok {
 		h.Name = strings.TrimSuffix(strings.ToLower(text), ":443")
 	}
-	o.done("host", "string", tree.OptStr(h.Name))
-	at := o.at
-	if o.has("host") {
-		at = v.at
+	m.Done("host", "string", tree.OptStr(h.Name))
+	at := m.At()
+	if m.Has("host") {
+		at = v.At
 	}
-	if first, twice := seen[h.Name]; twice && !o.r.describing {
-		o.r.report(RuleTwice, at, o.pathTo("host"), "keep one of the two", "%s is the same server as at %s", o.path, first)
+	if first, twice := seen[h.Name]; twice && !m.Describing() {
+		m.Report(rule.Twice, at, m.PathTo("host"), "keep one of the two", "%s is the same server as at %s", m.Path(), first)
 	} else if h.Name != "" {
 		seen[h.Name] = at
 	}
@@ -126,68 +129,68 @@ func wantServer(s string) string {
 	return "the name of a host such as git.example.org or git.example.org:8443, without a scheme and a path"
 }
 
-// base reads the base address of repositories.
-func (o *object) base(key string, to *string) {
-	v, text, ok := o.str(key)
+// readBase reads the base address of repositories.
+func readBase(m *keys.Map, key string, to *string) {
+	v, text, ok := m.Str(key)
 	if ok && !strings.Contains(text, "://") {
-		o.r.report(RuleValue, v.at, v.path, "write it as in https://git.example.org, ssh://git@git.example.org or file:///srv/git",
-			"%s: want the base address of repositories", v.path)
+		v.Report(rule.Value, "write it as in https://git.example.org, ssh://git@git.example.org or file:///srv/git",
+			"%s: want the base address of repositories", v.Path)
 		ok = false
 	}
-	if ok && o.r.isRepository(v, text) {
+	if ok && isRepository(v, text) {
 		*to = text
 	}
-	o.done(key, "string", tree.OptStr(*to))
+	m.Done(key, "string", tree.OptStr(*to))
 }
 
 // auth reads the credentials for a server, and how the server is authenticated.
-func (h *Host) auth(o *object) {
+func (h *Host) auth(m *keys.Map) {
 	keys := []string{"token", "tokenFile"}
-	o.secret("token", &h.Token)
-	o.filePath("tokenFile", &h.TokenFile)
+	m.Secret("token", &h.Token)
+	m.FilePath("tokenFile", &h.TokenFile)
 	if h.Kind == HostGitea || h.Kind == HostForgejo || h.Kind == HostGit {
 		keys = append(keys, "password")
-		o.text("username", &h.Username, nil)
+		m.Text("username", &h.Username, nil)
 		var password source.Secret
-		o.password("password", &password)
+		m.Password("password", &password)
 		if password != "" {
 			h.Token = password
 		}
 	}
-	o.oneOf(keys...)
-	o.authority(&h.CAFile, &h.CAData)
-	o.flag("skipTLSVerify", &h.SkipTLSVerify)
+	m.OneOf(keys...)
+	m.Authority(&h.CAFile, &h.CAData)
+	m.Flag("skipTLSVerify", &h.SkipTLSVerify)
 	if h.Kind != HostGit {
 		return
 	}
-	o.filePath("sshKeyFile", &h.SSHKeyFile)
-	o.password("passphrase", &h.Passphrase)
-	o.filePath("knownHostsFile", &h.KnownHostsFile)
-	o.text("hostKey", &h.HostKey, nil)
-	o.oneOf("knownHostsFile", "hostKey")
+	m.FilePath("sshKeyFile", &h.SSHKeyFile)
+	m.Password("passphrase", &h.Passphrase)
+	m.FilePath("knownHostsFile", &h.KnownHostsFile)
+	m.Text("hostKey", &h.HostKey, nil)
+	m.OneOf("knownHostsFile", "hostKey")
 	web := append(keys, "caFile", "caData", "skipTLSVerify")
 	shell := []string{"sshKeyFile", "passphrase", "knownHostsFile", "hostKey"}
 	switch at, err := url.Parse(h.URL); {
 	case err != nil:
 	case at.Scheme == "ssh":
-		o.out.Delete("skipTLSVerify")
-		o.meaningless("a server accessed over SSH", "remove it, or write a url that begins with https://", web...)
+		m.Out.Delete("skipTLSVerify")
+		m.Meaningless("a server accessed over SSH", "remove it, or write a url that begins with https://", web...)
 	case at.Scheme == "file":
-		o.out.Delete("skipTLSVerify")
-		o.meaningless("repositories on this machine", "remove it", slices.Concat([]string{"username"}, web, shell)...)
+		m.Out.Delete("skipTLSVerify")
+		m.Meaningless("repositories on this machine", "remove it", slices.Concat([]string{"username"}, web, shell)...)
 	default:
-		o.meaningless("a server accessed over HTTP", "remove it, or write a url that begins with ssh://", shell...)
+		m.Meaningless("a server accessed over HTTP", "remove it, or write a url that begins with ssh://", shell...)
 	}
 }
 
 // exposed reports a token that would be sent over plain HTTP.
-func (h *Host) exposed(o *object) {
+func (h *Host) exposed(m *keys.Map) {
 	if h.Token == "" && h.TokenFile == "" {
 		return
 	}
 	for _, a := range []struct{ key, address string }{{"baseUrl", h.URL}, {"url", h.URL}, {"apiBaseUrl", h.API}} {
-		if o.has(a.key) && isPlain(a.address) {
-			o.r.report(RuleExposed, o.valueAt(a.key), o.pathTo(a.key), "use https", "%s would send the token over plain HTTP", o.pathTo(a.key))
+		if m.Has(a.key) && keys.IsPlain(a.address) {
+			m.ReportValue(rule.Exposed, a.key, "use https", "%s would send the token over plain HTTP", m.PathTo(a.key))
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/config/rule"
 )
 
 // TestLimits checks values at a limit and just beyond it.
@@ -20,7 +22,7 @@ func TestLimits(t *testing.T) {
 		"LongLifetime": {
 			reason: "A duration that exceeds its maximum by a millisecond is reported.",
 			text:   "auth: { backstageTokenExpiration: 24h1ms }",
-			want:   []string{"auth.backstageTokenExpiration " + RuleValue},
+			want:   []string{"auth.backstageTokenExpiration " + rule.Value},
 		},
 		"ShortestLifetime": {
 			reason: "The minimum of a duration is allowed.",
@@ -29,7 +31,7 @@ func TestLimits(t *testing.T) {
 		"ShortLifetime": {
 			reason: "A duration that is a millisecond below its minimum is reported.",
 			text:   "auth: { backstageTokenExpiration: 59999ms }",
-			want:   []string{"auth.backstageTokenExpiration " + RuleValue},
+			want:   []string{"auth.backstageTokenExpiration " + rule.Value},
 		},
 		"LongestDuration": {
 			reason: "A duration without its own maximum can be as long as any.",
@@ -38,7 +40,7 @@ func TestLimits(t *testing.T) {
 		"LongDuration": {
 			reason: "No duration can exceed the general maximum.",
 			text:   "scaffolder: { keepTasks: 366d1ms }",
-			want:   []string{"scaffolder.keepTasks " + RuleValue},
+			want:   []string{"scaffolder.keepTasks " + rule.Value},
 		},
 		"LargestNumber": {
 			reason: "The maximum of a number is allowed.",
@@ -47,7 +49,7 @@ func TestLimits(t *testing.T) {
 		"LargeNumber": {
 			reason: "A number above its maximum is reported.",
 			text:   "scaffolder: { concurrentTasksLimit: 1001 }",
-			want:   []string{"scaffolder.concurrentTasksLimit " + RuleValue},
+			want:   []string{"scaffolder.concurrentTasksLimit " + rule.Value},
 		},
 		"SmallestNumber": {
 			reason: "The minimum of a number is allowed.",
@@ -56,7 +58,7 @@ func TestLimits(t *testing.T) {
 		"SmallNumber": {
 			reason: "A number below its minimum is reported.",
 			text:   "scaffolder: { concurrentTasksLimit: 0 }",
-			want:   []string{"scaffolder.concurrentTasksLimit " + RuleValue},
+			want:   []string{"scaffolder.concurrentTasksLimit " + rule.Value},
 		},
 	}
 	for name, tc := range cases {
@@ -88,22 +90,22 @@ func TestRuleTargets(t *testing.T) {
 		"Other": {
 			reason: "A permission that has no cluster cannot have a cluster pattern.",
 			rule:   "permissions: [cluster.resource.delete, catalog.entity.delete], clusters: [prod]",
-			want:   []string{"permission.rules[0].clusters " + RuleTogether},
+			want:   []string{"permission.rules[0].clusters " + rule.Together},
 		},
 		"WidePrefix": {
 			reason: "A prefix that also matches permissions without a template cannot have a template pattern.",
 			rule:   "permissions: ['scaffolder.*'], templates: ['*']",
-			want:   []string{"permission.rules[0].templates " + RuleTogether},
+			want:   []string{"permission.rules[0].templates " + rule.Together},
 		},
 		"None": {
 			reason: "A rule without permissions applies to all, most of which have no cluster.",
 			rule:   "clusters: [prod]",
-			want:   []string{"permission.rules[0].clusters " + RuleTogether},
+			want:   []string{"permission.rules[0].clusters " + rule.Together},
 		},
 		"NoneNamespace": {
 			reason: "Only rules for resources of clusters can have patterns of namespaces.",
 			rule:   "namespaces: ['team-*']",
-			want:   []string{"permission.rules[0].namespaces[0] " + RuleValue},
+			want:   []string{"permission.rules[0].namespaces[0] " + rule.Value},
 		},
 	}
 	for name, tc := range cases {

@@ -4,12 +4,14 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 )
 
 // Listen is the address on which connections are accepted.
@@ -46,21 +48,21 @@ var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.\-]*[A-Za-z0-9])?$`)
 
 const maxPort = 1<<16 - 1
 
-// listen reads an address to listen on: a port, text, or a map of both.
-func (o *object) listen(key string, to *Listen) {
-	o.mapOr(o.get(key), key, "address", tree.Str(to.String()), func(v value) { o.r.listenOf(v, to) }, func(o *object) {
+// readListen reads an address to listen on: a port, text, or a map of both.
+func readListen(m *keys.Map, key string, to *Listen) {
+	m.MapOr(m.Get(key), key, "address", tree.Str(to.String()), func(v input.Value) { listenOf(v, to) }, func(m *keys.Map) {
 		// The host is listed without its default, which belongs to the whole address.
 		var host string
-		o.text("host", &host, wantListenHost)
+		m.Text("host", &host, wantListenHost)
 		if host != "" {
 			to.Host = host
 		}
-		if v := o.get("port"); v.node != nil {
-			o.r.portOf(v, to)
+		if v := m.Get("port"); v.Node != nil {
+			portOf(v, to)
 		}
-		o.note("port", "port", nil)
+		m.Note("port", "port", nil)
 	})
-	o.out.Set(key, tree.Str(to.String()))
+	m.Out.Set(key, tree.Str(to.String()))
 }
 
 // wantListenHost returns what a valid host to listen on looks like, "" if s is one.
@@ -72,149 +74,94 @@ func wantListenHost(s string) string {
 }
 
 // portOf reads a port, which may be in quotes as in Backstage.
-func (r *reader) portOf(v value, to *Listen) {
-	n, err := strconv.ParseUint(v.node.Scalar(), 10, 16)
-	if err != nil || v.node.Kind != tree.Int && v.node.Kind != tree.String {
-		r.wrong(v, "a port from 0 to "+strconv.Itoa(maxPort), "")
+func portOf(v input.Value, to *Listen) {
+	n, err := strconv.ParseUint(v.Node.Scalar(), 10, 16)
+	if err != nil || v.Node.Kind != tree.Int && v.Node.Kind != tree.String {
+		v.Wrong("a port from 0 to "+strconv.Itoa(maxPort), "")
 		return
 	}
 	to.Port = int(n)
 }
 
 // listenOf reads an address that is not a map.
-func (r *reader) listenOf(v value, to *Listen) {
+func listenOf(v input.Value, to *Listen) {
 	const hint = "write it as in :7007 for all interfaces, 127.0.0.1:7007, or 7007"
-	if v.node.Kind != tree.String && v.node.Kind != tree.Int {
-		r.wrongType(v, "an address to listen on", hint)
+	if v.Node.Kind != tree.String && v.Node.Kind != tree.Int {
+		v.WrongType("an address to listen on", hint)
 		return
 	}
-	text := v.node.Text
+	text := v.Node.Text
 	if !strings.Contains(text, ":") {
 		text = net.JoinHostPort(to.Host, text)
 	}
 	host, port, err := net.SplitHostPort(text)
 	n, bad := strconv.ParseUint(port, 10, 16)
 	if err != nil || bad != nil || host != "" && wantListenHost(host) != "" {
-		r.wrong(v, "an address to listen on", hint)
+		v.Wrong("an address to listen on", hint)
 		return
 	}
 	*to = Listen{Host: host, Port: int(n)}
 }
 
-// https reads the server's certificate: Backstage's certificate.cert and key, or
+// readHTTPS reads the server's certificate: Backstage's certificate.cert and key, or
 // certFile and keyFile.
-func (o *object) https(key string, to *HTTPS) {
-	o.mapOr(o.get(key), key, "map", nil, func(v value) {
-		if v.node.Kind == tree.Bool && v.node.Text == "true" {
-			o.r.report(RuleUnsupported, v.at, v.path, "write certFile and keyFile", "%s: a self-signed certificate generated at start is not supported", v.path)
+func readHTTPS(m *keys.Map, key string, to *HTTPS) {
+	m.MapOr(m.Get(key), key, "map", nil, func(v input.Value) {
+		if v.Node.Kind == tree.Bool && v.Node.Text == "true" {
+			v.Report(rule.Unsupported, "write certFile and keyFile", "%s: a self-signed certificate generated at start is not supported", v.Path)
 			return
 		}
-		o.r.wrongType(v, "a map", "write certFile and keyFile below it")
-	}, func(o *object) {
+		v.WrongType("a map", "write certFile and keyFile below it")
+	}, func(m *keys.Map) {
 		var theirs HTTPS
-		o.filePath("certFile", &to.CertFile)
-		o.filePath("keyFile", &to.KeyFile)
-		o.both("certFile", "keyFile")
-		o.object("certificate", func(o *object) {
-			o.pemFile("cert", &theirs.CertFile)
-			o.pemFile("key", &theirs.KeyFile)
-			o.both("cert", "key")
+		m.FilePath("certFile", &to.CertFile)
+		m.FilePath("keyFile", &to.KeyFile)
+		m.Both("certFile", "keyFile")
+		m.Map("certificate", func(m *keys.Map) {
+			m.PEMFile("cert", &theirs.CertFile)
+			m.PEMFile("key", &theirs.KeyFile)
+			m.Both("cert", "key")
 		})
-		if o.has("certificate") {
+		if m.Has("certificate") {
 			for _, ours := range []string{"certFile", "keyFile"} {
-				if o.has(ours) {
-					o.clash("certificate", ours)
+				if m.Has(ours) {
+					m.Clash("certificate", ours)
 				}
 			}
 			*to = theirs
 		}
 	})
 	if *to != (HTTPS{}) {
-		o.out.Set(key, tree.Obj(tree.F("certFile", tree.OptStr(to.CertFile)), tree.F("keyFile", tree.OptStr(to.KeyFile))))
+		m.Out.Set(key, tree.Obj(tree.F("certFile", tree.OptStr(to.CertFile)), tree.F("keyFile", tree.OptStr(to.KeyFile))))
 	}
 }
 
-// both reports one of two keys that is given without the other.
-func (o *object) both(a, b string) {
-	if o.has(a) == o.has(b) {
-		return
-	}
-	if o.has(b) {
-		a, b = b, a
-	}
-	o.r.report(RuleMissing, o.keyAt(a), o.pathTo(b), "write both, or none", "%s has %s, but no %s", o.path, a, b)
-}
-
-// pemFile reads the path of a PEM file, as text or as { $file: path }, which for other
-// keys means the content of the file.
-func (o *object) pemFile(key string, to *string) {
-	v := value{path: o.pathTo(key), secret: true}
-	text, ok := "", false
-	if name := includedFile(o.field(key)); name != nil {
-		o.known = append(o.known, key)
-		v.at = o.r.placeOf(name)
-		text, _, ok = o.r.substitute(name.Text, v, o.lenient)
-	} else {
-		v = o.value(key, true)
-		text, ok = o.r.textOf(v)
-	}
-	switch {
-	case !ok:
-	case strings.Contains(text, "-----BEGIN"):
-		o.r.report(RuleUnsupported, v.at, v.path, "put it into a file and write { $file: path }", "%s: inline PEM is not supported", v.path)
-	case o.r.isPath(v, text):
-		*to = o.r.beside(text, v.at)
-	}
-	o.done(key, "path", tree.OptStr(*to))
-}
-
-// includedFile returns the name of the file in { $file: name }, or nil for anything
-// else.
-func includedFile(f *tree.Field) *tree.Node {
-	if f == nil || f.Value.Len() != 1 || !f.Value.IsMap() {
-		return nil
-	}
-	if in := f.Value.Fields[0]; in.Key == "$file" && in.Value.IsString() && in.Value.Text != "" {
-		return in.Value
-	}
-	return nil
-}
-
-// baseURL reads an address and removes the trailing slash.
-func (o *object) baseURL(key string, to *string) {
-	o.url(key, to)
+// readBaseURL reads an address and removes the trailing slash.
+func readBaseURL(m *keys.Map, key string, to *string) {
+	m.URL(key, to)
 	if trimmed := strings.TrimRight(*to, "/"); trimmed != *to {
 		*to = trimmed
-		o.out.Set(key, tree.Str(trimmed))
+		m.Out.Set(key, tree.Str(trimmed))
 	}
 }
 
-// absolute returns a path that does not depend on the working directory.
-func (r *reader) absolute(name string, at place) string {
-	name = r.beside(name, at)
-	if full, err := filepath.Abs(name); err == nil {
-		return full
-	}
-	return name
-}
-
-// folders reads a list of paths, and makes them absolute.
-func (o *object) folders(key string, to *[]string) {
-	for _, item := range o.itemsOf(o.get(key)) {
-		if text, ok := o.r.textOf(item); ok && o.r.isPath(item, text) {
-			*to = append(*to, o.r.absolute(text, item.at))
+// readFolders reads a list of paths, and makes them absolute.
+func readFolders(m *keys.Map, key string, to *[]string) {
+	for _, item := range m.ItemsOf(m.Get(key)) {
+		if text, ok := item.Text(); ok && item.IsPath(text) {
+			*to = append(*to, item.At.Absolute(text))
 		}
 	}
-	o.done(key, "list of path", list(*to))
+	m.Done(key, "list of path", keys.List(*to))
 }
 
 // isLocationURL checks the address of a location, and reports an invalid one. A query
 // is allowed.
-func (r *reader) isLocationURL(v value, text string) bool {
+func isLocationURL(v input.Value, text string) bool {
 	u, err := url.Parse(text)
 	if err == nil && u.RawQuery != "" && u.User == nil {
 		u.RawQuery = ""
 		text = u.String()
 	}
-	return r.isURL(v, text)
+	return keys.IsURL(v, text)
 }

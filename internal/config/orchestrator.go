@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 	"example.dev/ingestor/source"
 )
 
@@ -20,52 +23,52 @@ const LocatorMultiTenant = "multiTenant"
 // locatorConfig is the only supported cluster locator.
 const locatorConfig = "config"
 
-func (c *Orchestrator) read(o *object) {
-	o.object("serviceLocatorMethod", func(o *object) {
-		v, text, ok := o.str("type")
+func (c *Orchestrator) read(m *keys.Map, clusters *clusters) {
+	m.Map("serviceLocatorMethod", func(m *keys.Map) {
+		v, text, ok := m.Str("type")
 		switch {
 		case !ok:
 		case text == "singleTenant" || text == "catalogRelation":
-			o.r.report(RuleUnsupported, v.at, v.path, "write "+LocatorMultiTenant, "%s: %s is not supported", v.path, text)
-		case o.r.isOneOf(v, text, []string{LocatorMultiTenant}):
+			v.Report(rule.Unsupported, "write "+LocatorMultiTenant, "%s: %s is not supported", v.Path, text)
+		case v.IsOneOf(text, LocatorMultiTenant):
 			c.ServiceLocator = text
 		}
-		o.done("type", "one of "+LocatorMultiTenant, tree.OptStr(c.ServiceLocator))
+		m.Done("type", "one of "+LocatorMultiTenant, tree.OptStr(c.ServiceLocator))
 	})
-	service := o.field("serviceLocatorMethod")
-	untyped := service == nil || service.Value.IsMap() && service.Value.Get("type").IsNull() && !isInclude(service.Value)
-	if methods := o.field("clusterLocatorMethods"); methods != nil && untyped {
-		o.r.report(RuleMissing, o.r.keyPlace(methods), o.pathTo("serviceLocatorMethod.type"), "write serviceLocatorMethod: { type: "+LocatorMultiTenant+" }",
-			"%s has clusterLocatorMethods but no serviceLocatorMethod.type", o.path)
+	service := m.Raw("serviceLocatorMethod")
+	untyped := service == nil || service.IsMap() && service.Get("type").IsNull() && !input.IsInclude(service)
+	if m.Has("clusterLocatorMethods") && untyped {
+		m.ReportMissing("serviceLocatorMethod.type", "clusterLocatorMethods", "write serviceLocatorMethod: { type: "+LocatorMultiTenant+" }",
+			"%s has clusterLocatorMethods but no serviceLocatorMethod.type", m.Path())
 	}
-	seen := map[string]place{}
-	o.list("clusterLocatorMethods", func(o *object) {
-		if !o.locator() {
-			o.unchecked = true
+	seen := map[string]input.Place{}
+	m.List("clusterLocatorMethods", func(m *keys.Map) {
+		if !readLocator(m) {
+			m.IgnoreRest()
 			return
 		}
-		o.require("clusters", "write a list of clusters, each with a name and a url")
-		o.clusters("clusters", &c.Clusters, seen)
+		m.Require("clusters", "write a list of clusters, each with a name and a url")
+		clusters.readList(m, "clusters", &c.Clusters, seen)
 	})
-	o.passOver("objectTypes", "customResources", "apiVersionOverrides", "clusterLocatorContinueOnError",
+	m.PassOver("objectTypes", "customResources", "apiVersionOverrides", "clusterLocatorContinueOnError",
 		"googleServiceAccountCredentials", "frontend", "proxy", "auth")
-	o.environment(c)
+	c.readEnvironment(m, clusters)
 }
 
-// locator reads the type of a cluster locator, and reports whether it is supported.
-func (o *object) locator() bool {
-	o.require("type", "write type: "+locatorConfig)
-	v, text, ok := o.str("type")
-	o.done("type", "one of "+locatorConfig, tree.OptStr(text))
+// readLocator reads the type of a cluster locator, and reports whether it is supported.
+func readLocator(m *keys.Map) bool {
+	m.Require("type", "write type: "+locatorConfig)
+	v, text, ok := m.Str("type")
+	m.Done("type", "one of "+locatorConfig, tree.OptStr(text))
 	switch {
 	case !ok:
-		return o.r.describing
+		return m.Describing()
 	case slices.Contains([]string{"catalog", "localKubectlProxy", "gke"}, text):
-		o.r.report(RuleUnsupported, v.at, v.path, "write type: "+locatorConfig+" with a list of clusters; kubeconfig can take the place of a url",
-			"%s: clusters of type %s are not supported", v.path, text)
+		v.Report(rule.Unsupported, "write type: "+locatorConfig+" with a list of clusters; kubeconfig can take the place of a url",
+			"%s: clusters of type %s are not supported", v.Path, text)
 		return false
 	}
-	return o.r.isOneOf(v, text, []string{locatorConfig})
+	return v.IsOneOf(text, locatorConfig)
 }
 
 // environmentVariables describe a cluster without a file, in either vocabulary.
@@ -74,44 +77,44 @@ var environmentVariables = []struct{ url, name, token, ca string }{
 	{"KUBERNETES_API_URL", "KUBERNETES_CLUSTER_NAME", "KUBERNETES_SERVICE_ACCOUNT_TOKEN", "KUBERNETES_CA_FILE"},
 }
 
-// environment adds the cluster that the environment describes, unless a file describes
+// readEnvironment adds the cluster that the environment describes, unless a file describes
 // it.
-func (o *object) environment(to *Orchestrator) {
+func (c *Orchestrator) readEnvironment(m *keys.Map, clusters *clusters) {
 	for _, e := range environmentVariables {
-		if url, _ := o.r.opts.Lookup(e.url); url == "" || o.r.describing {
+		if m.Lookup(e.url) == "" || m.Describing() {
 			continue
 		}
-		name, _ := o.r.opts.Lookup(e.name)
+		name := m.Lookup(e.name)
 		if name == "" {
-			o.r.report(RuleMissing, place{}, "", "set "+e.name, "the environment variable %s is set, but %s is not", e.url, e.name)
+			m.Report(rule.Missing, input.Place{}, "", "set "+e.name, "the environment variable %s is set, but %s is not", e.url, e.name)
 			continue
 		}
-		if _, taken := o.r.clusterAt[name]; taken {
+		if _, taken := clusters.at[name]; taken {
 			continue
 		}
 		node := tree.Obj()
 		for key, variable := range map[string]string{"url": e.url, "name": e.name, "serviceAccountToken": e.token, "caFile": e.ca} {
-			if text, _ := o.r.opts.Lookup(variable); text != "" {
+			if m.Lookup(variable) != "" {
 				node.Set(key, tree.Obj(tree.F("$env", tree.Str(variable))))
 			}
 		}
-		item := &object{r: o.r, node: node, path: environment, out: tree.Obj()}
-		if c, ok := item.cluster(map[string]place{}); ok {
-			to.Clusters = append(to.Clusters, c)
-			o.showEnvironment(to, item.out)
+		item := m.Virtual(node)
+		if cluster, ok := clusters.read(item, map[string]input.Place{}); ok {
+			c.Clusters = append(c.Clusters, cluster)
+			c.showEnvironment(m, item.Out)
 		}
 	}
 }
 
 // showEnvironment adds a cluster to the effective configuration, as a file would
 // describe it.
-func (o *object) showEnvironment(to *Orchestrator, cluster *tree.Node) {
-	to.ServiceLocator = LocatorMultiTenant
-	o.out.Set("serviceLocatorMethod", tree.Obj(tree.F("type", tree.Str(LocatorMultiTenant))))
-	methods := o.out.Get("clusterLocatorMethods")
+func (c *Orchestrator) showEnvironment(m *keys.Map, cluster *tree.Node) {
+	c.ServiceLocator = LocatorMultiTenant
+	m.Out.Set("serviceLocatorMethod", tree.Obj(tree.F("type", tree.Str(LocatorMultiTenant))))
+	methods := m.Out.Get("clusterLocatorMethods")
 	if methods == nil {
 		methods = tree.Arr()
-		o.out.Set("clusterLocatorMethods", methods)
+		m.Out.Set("clusterLocatorMethods", methods)
 	}
 	methods.Items = append(methods.Items, tree.Obj(tree.F("type", tree.Str(locatorConfig)), tree.F("clusters", tree.Arr(cluster))))
 }

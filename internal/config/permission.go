@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
+	"example.dev/ingestor/internal/text"
 )
 
 // Permission is the section permission: who may do what.
@@ -81,80 +84,80 @@ const (
 
 // subjects returns the names of the services that may call the API; nil if they were
 // not read.
-func (c *Config) subjects(r *reader) []string {
-	if !r.wants(SectionBackend) {
+func (l *loader) subjects() []string {
+	if !l.wants(SectionBackend) {
 		return nil
 	}
 	out := []string{}
-	for _, e := range c.Backend.ExternalAccess {
+	for _, e := range l.c.Backend.ExternalAccess {
 		out = append(out, e.Subject)
 	}
 	return out
 }
 
-func (p *Permission) read(o *object, subjects []string) {
-	o.flag("enabled", &p.Enabled)
-	o.list("rules", func(o *object) {
-		rule, result := PermissionRule{}, ""
-		o.strings("who", &rule.Who, func(s string) string { return wantCaller(s, subjects) })
-		for i, s := range rule.Who {
+func (p *Permission) read(m *keys.Map, subjects []string) {
+	m.Flag("enabled", &p.Enabled)
+	m.List("rules", func(m *keys.Map) {
+		r, result := PermissionRule{}, ""
+		m.Strings("who", &r.Who, func(s string) string { return wantCaller(s, subjects) })
+		for i, s := range r.Who {
 			if !slices.Contains(subjects, s) && strings.Contains(s, ":") {
-				rule.Who[i] = canonical(s, "")
+				r.Who[i] = canonical(s, "")
 			}
 		}
-		o.out.Set("who", list(rule.Who))
-		o.permissions("permissions", &rule.Permissions)
-		o.strings("kinds", &rule.Kinds, wantKind)
-		o.strings("namespaces", &rule.Namespaces, func(s string) string {
-			if strings.Contains(s, "*") && within(rule.Permissions, ofClusters) {
+		m.Out.Set("who", keys.List(r.Who))
+		readPermissions(m, "permissions", &r.Permissions)
+		m.Strings("kinds", &r.Kinds, wantKind)
+		m.Strings("namespaces", &r.Namespaces, func(s string) string {
+			if strings.Contains(s, "*") && within(r.Permissions, ofClusters) {
 				return ""
 			}
 			return wantNamespace(s)
 		})
-		o.strings("owners", &rule.Owners, func(s string) string {
+		m.Strings("owners", &r.Owners, func(s string) string {
 			if s == Own {
 				return ""
 			}
 			return wantReference(s, "Group")
 		})
-		for i, s := range rule.Owners {
+		for i, s := range r.Owners {
 			if s != Own {
-				rule.Owners[i] = canonical(s, "Group")
+				r.Owners[i] = canonical(s, "Group")
 			}
 		}
-		o.out.Set("owners", list(rule.Owners))
-		rule.targets(o)
-		o.require("result", "write result: "+allow+" or result: "+deny)
-		o.choice("result", &result, allow, deny)
-		rule.Allow = result == allow
-		p.Rules = append(p.Rules, rule)
+		m.Out.Set("owners", keys.List(r.Owners))
+		r.targets(m)
+		m.Require("result", "write result: "+allow+" or result: "+deny)
+		m.Choice("result", &result, allow, deny)
+		r.Allow = result == allow
+		p.Rules = append(p.Rules, r)
 	})
-	o.unsupported("write rules: who may do what", "rbac")
+	m.Unsupported("write rules: who may do what", "rbac")
 }
 
 // targets reads the patterns of a rule, and reports those that do not apply to its
 // permissions, since such a rule would never match.
-func (rule *PermissionRule) targets(o *object) {
+func (r *PermissionRule) targets(m *keys.Map) {
 	for _, t := range []struct {
 		key string
 		to  *[]string
 	}{
-		{"actions", &rule.Actions}, {"templates", &rule.Templates}, {"providers", &rule.Providers},
-		{"clusters", &rule.Clusters}, {"repositories", &rule.Repositories}, {"branches", &rule.Branches},
+		{"actions", &r.Actions}, {"templates", &r.Templates}, {"providers", &r.Providers},
+		{"clusters", &r.Clusters}, {"repositories", &r.Repositories}, {"branches", &r.Branches},
 	} {
-		o.strings(t.key, t.to, nil)
-		if len(*t.to) == 0 || within(rule.Permissions, knowing[t.key]) {
+		m.Strings(t.key, t.to, nil)
+		if len(*t.to) == 0 || within(r.Permissions, knowing[t.key]) {
 			continue
 		}
-		o.r.report(RuleTogether, o.keyAt(t.key), o.pathTo(t.key), "list only permissions among "+enumerate(knowing[t.key], "and")+", or remove "+t.key,
-			"%s can be used only with permissions that it applies to", o.pathTo(t.key))
+		m.ReportKey(rule.Together, t.key, "list only permissions among "+text.Enumerate(knowing[t.key], "and")+", or remove "+t.key,
+			"%s can be used only with permissions that it applies to", m.PathTo(t.key))
 	}
-	for i, t := range rule.Templates {
+	for i, t := range r.Templates {
 		if !strings.Contains(t, "*") {
-			rule.Templates[i] = canonical(t, "Template")
+			r.Templates[i] = canonical(t, "Template")
 		}
 	}
-	o.out.Set("templates", list(rule.Templates))
+	m.Out.Set("templates", keys.List(r.Templates))
 }
 
 // within reports whether every permission that the names or prefixes in some match is
@@ -189,7 +192,7 @@ func wantCaller(s string, subjects []string) string {
 	if subjects == nil && !strings.Contains(s, ":") {
 		return wantSubject(s)
 	}
-	return enumerate(callers, "or") + ", a user or group such as group:default/platform, or a subject of backend.auth.externalAccess"
+	return text.Enumerate(callers, "or") + ", a user or group such as group:default/platform, or a subject of backend.auth.externalAccess"
 }
 
 // wantKind returns what a valid kind of entity looks like, "" if s is one.
@@ -200,10 +203,10 @@ func wantKind(s string) string {
 	return "a kind of entity, such as Component"
 }
 
-// permissions reads names of permissions, or prefixes of them.
-func (o *object) permissions(key string, to *[]string) {
-	for _, item := range o.itemsOf(o.get(key)) {
-		text, ok := o.r.textOf(item)
+// readPermissions reads names of permissions, or prefixes of them.
+func readPermissions(m *keys.Map, key string, to *[]string) {
+	for _, item := range m.ItemsOf(m.Get(key)) {
+		text, ok := item.Text()
 		if !ok {
 			continue
 		}
@@ -216,11 +219,7 @@ func (o *object) permissions(key string, to *[]string) {
 			*to = append(*to, text)
 			continue
 		}
-		hint := "the names are in docs/configuration.md"
-		if near := nearest(text, Permissions); near != "" && item.from == "" {
-			hint = "did you mean " + near + "?"
-		}
-		o.r.wrong(item, "the name of a permission", hint)
+		item.Wrong("the name of a permission", item.Suggest(text, Permissions, "the names are in docs/configuration.md"))
 	}
-	o.done(key, "list of permission", list(*to))
+	m.Done(key, "list of permission", keys.List(*to))
 }

@@ -1,11 +1,14 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
 	"example.dev/ingestor/source"
 )
 
@@ -46,31 +49,30 @@ type Limits struct {
 	OpenTasks, RunningTasks, EventStreams int
 }
 
-func (s *Scaffolder) read(o *object) {
-	o.lenient = o.lenient || o.r.opts.NoTasks
-	o.number("concurrentTasksLimit", &s.Workers, 1, 1000)
-	o.object("limits", func(o *object) {
-		o.number("openTasks", &s.Limits.OpenTasks, 1, 1_000_000)
+func (s *Scaffolder) read(m *keys.Map, clusters *clusters) {
+	m.Number("concurrentTasksLimit", &s.Workers, 1, 1000)
+	m.Map("limits", func(m *keys.Map) {
+		m.Number("openTasks", &s.Limits.OpenTasks, 1, 1_000_000)
 		s.Limits.RunningTasks = max(s.Workers/2, 1)
-		o.number("runningTasks", &s.Limits.RunningTasks, 1, 1000)
-		o.number("eventStreams", &s.Limits.EventStreams, 1, 1_000_000)
+		m.Number("runningTasks", &s.Limits.RunningTasks, 1, 1000)
+		m.Number("eventStreams", &s.Limits.EventStreams, 1, 1_000_000)
 	})
-	o.duration("taskTimeout", &s.TaskTimeout, time.Second)
-	o.duration("keepTasks", &s.KeepTasks, 0)
-	o.filePath("workingDirectory", &s.WorkingDirectory)
-	o.secret("secretKey", &s.SecretKey)
-	o.strong("secretKey", s.SecretKey)
-	o.object("defaultAuthor", func(o *object) {
-		o.text("name", &s.Author, wantAuthor)
-		o.text("email", &s.Email, wantAuthor)
+	m.Duration("taskTimeout", &s.TaskTimeout, time.Second)
+	m.Duration("keepTasks", &s.KeepTasks, 0)
+	m.FilePath("workingDirectory", &s.WorkingDirectory)
+	m.Secret("secretKey", &s.SecretKey)
+	m.Strong("secretKey", s.SecretKey)
+	m.Map("defaultAuthor", func(m *keys.Map) {
+		m.Text("name", &s.Author, wantAuthor)
+		m.Text("email", &s.Email, wantAuthor)
 	})
-	o.text("branchPrefix", &s.BranchPrefix, wantBranch)
-	o.clusterNames("clusters", &s.Clusters)
-	o.clusterName("defaultCluster", &s.DefaultCluster, s.Clusters)
-	o.text("defaultNamespace", &s.DefaultNamespace, wantNamespace)
-	o.duration("waitTimeout", &s.WaitTimeout, time.Second)
-	o.unsupported("write the values into the templates, or let the form ask for them", "defaultEnvironment")
-	o.noEffect("defaultCommitMessage", "defaultCommitSigningKey", "taskTimeoutJanitorFrequency", "auditor", "EXPERIMENTAL_gracefulShutdown",
+	m.Text("branchPrefix", &s.BranchPrefix, wantBranch)
+	clusters.readNames(m, "clusters", &s.Clusters)
+	clusters.readName(m, "defaultCluster", &s.DefaultCluster, s.Clusters)
+	m.Text("defaultNamespace", &s.DefaultNamespace, wantNamespace)
+	m.Duration("waitTimeout", &s.WaitTimeout, time.Second)
+	m.Unsupported("write the values into the templates, or let the form ask for them", "defaultEnvironment")
+	m.NoEffect("defaultCommitMessage", "defaultCommitSigningKey", "taskTimeoutJanitorFrequency", "auditor", "EXPERIMENTAL_gracefulShutdown",
 		"EXPERIMENTAL_recoverTasks", "EXPERIMENTAL_recoverTasksTimeout", "EXPERIMENTAL_workspaceSerialization",
 		"EXPERIMENTAL_workspaceSerializationProvider")
 }
@@ -83,54 +85,44 @@ func wantAuthor(s string) string {
 	return ""
 }
 
-// clusterNames reads the names of some of the clusters. A missing key means all; an
+// readNames reads the names of some of the clusters. A missing key means all; an
 // empty list means none.
-func (o *object) clusterNames(key string, to *[]string) {
-	v := o.get(key)
-	if v.node != nil {
+func (cs *clusters) readNames(m *keys.Map, key string, to *[]string) {
+	v := m.Get(key)
+	if v.Node != nil {
 		*to = []string{}
-		for _, item := range o.itemsOf(v) {
-			if text, ok := o.r.textOf(item); ok && o.r.isCluster(item, text) && !slices.Contains(*to, text) {
+		for _, item := range m.ItemsOf(v) {
+			if text, ok := item.Text(); ok && cs.isKnown(item, text) && !slices.Contains(*to, text) {
 				*to = append(*to, text)
 			}
 		}
 	}
 	var holds *tree.Node
 	if *to != nil {
-		holds = list(*to)
+		holds = keys.List(*to)
 	}
-	o.done(key, "list of string", holds)
+	m.Done(key, "list of string", holds)
 }
 
-// clusterName reads the name of a cluster, which must be in among unless that is nil.
-func (o *object) clusterName(key string, to *string, among []string) {
-	v, text, ok := o.str(key)
-	if ok = ok && o.r.isCluster(v, text); ok {
+// readName reads the name of a cluster, which must be in among unless that is nil.
+func (cs *clusters) readName(m *keys.Map, key string, to *string, among []string) {
+	v, text, ok := m.Str(key)
+	if ok = ok && cs.isKnown(v, text); ok {
 		*to = text
 	}
 	if ok && among != nil && !slices.Contains(among, text) {
-		o.r.wrong(v, "one of the clusters that steps may write to", "add it to "+o.pathTo("clusters"))
+		v.Wrong("one of the clusters that steps may write to", "add it to "+m.PathTo("clusters"))
 	}
-	o.done(key, "string", tree.OptStr(*to))
+	m.Done(key, "string", tree.OptStr(*to))
 }
 
-// isCluster checks the name of a cluster, and reports one that no section describes.
-// The check needs all sections with clusters to be read.
-func (r *reader) isCluster(v value, name string) bool {
-	_, ok := r.clusterAt[name]
-	if ok || !r.wants(SectionComposer) || !r.wants(SectionOrchestrator) {
+// isKnown checks the name of a cluster, and reports one that no section describes.
+func (cs *clusters) isKnown(v input.Value, name string) bool {
+	if _, ok := cs.at[name]; ok || cs.partial {
 		return true
 	}
-	var known []string
-	for n := range r.clusterAt {
-		known = append(known, n)
-	}
-	slices.Sort(known)
-	hint := "configure it under " + SectionComposer + ".clusters"
-	if near := nearest(name, known); near != "" && v.from == "" {
-		hint = "did you mean " + near + "?"
-	}
-	r.wrong(v, "the name of a configured cluster", hint)
+	known := slices.Sorted(maps.Keys(cs.at))
+	v.Wrong("the name of a configured cluster", v.Suggest(name, known, "configure it under "+SectionComposer+".clusters"))
 	return false
 }
 

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/config/input"
+	"example.dev/ingestor/internal/config/keys"
+	"example.dev/ingestor/internal/config/rule"
 	"example.dev/ingestor/source"
 )
 
@@ -40,32 +43,32 @@ type Source struct {
 	KnownHostsFile, CAFile string
 }
 
-// sources reads a list of sources.
-func (o *object) sources(key string, to *[]Source) {
-	seen := map[string]place{}
-	o.list(key, func(o *object) {
+// readSources reads a list of sources.
+func readSources(m *keys.Map, key string, to *[]Source, use func(name string) bool) {
+	seen := map[string]input.Place{}
+	m.List(key, func(m *keys.Map) {
 		s := Source{Recursive: true}
-		o.name(&s.Name, seen)
-		o.lenient = o.lenient || s.Name != "" && o.r.opts.UseSource != nil && !o.r.opts.UseSource(s.Name)
-		o.require("type", "write type: "+SourceFile+" or type: "+SourceGit)
-		o.choice("type", &s.Type, SourceFile, SourceGit)
+		readName(m, &s.Name, seen)
+		m.Lenient(s.Name != "" && use != nil && !use(s.Name))
+		m.Require("type", "write type: "+SourceFile+" or type: "+SourceGit)
+		m.Choice("type", &s.Type, SourceFile, SourceGit)
 		if s.Type == SourceGit {
-			o.inside("path", &s.Path)
+			readInside(m, "path", &s.Path)
 		} else {
-			o.filePath("path", &s.Path)
+			m.FilePath("path", &s.Path)
 		}
-		o.repository("repo", &s.Repo)
-		o.text("branch", &s.Branch, wantBranch)
-		o.flag("recursive", &s.Recursive)
-		s.auth(o)
+		readRepository(m, "repo", &s.Repo)
+		m.Text("branch", &s.Branch, wantBranch)
+		m.Flag("recursive", &s.Recursive)
+		s.auth(m)
 		switch s.Type {
 		case SourceGit:
-			o.require("repo", "write the address of the repository")
-			o.meaningless("type "+SourceGit+", which reads all folders below", "remove it", "recursive")
-			o.out.Delete("recursive")
+			m.Require("repo", "write the address of the repository")
+			m.Meaningless("type "+SourceGit+", which reads all folders below", "remove it", "recursive")
+			m.Out.Delete("recursive")
 		case SourceFile:
-			o.require("path", "write the path of a file or folder")
-			o.meaningless("type "+SourceFile, "write type: "+SourceGit+", or remove it", append([]string{"repo", "branch", "username"}, slices.Concat(webKeys, shellKeys)...)...)
+			m.Require("path", "write the path of a file or folder")
+			m.Meaningless("type "+SourceFile, "write type: "+SourceGit+", or remove it", append([]string{"repo", "branch", "username"}, slices.Concat(webKeys, shellKeys)...)...)
 		}
 		*to = append(*to, s)
 	})
@@ -78,73 +81,64 @@ var (
 )
 
 // auth reads the credentials for a repository, and how its server is authenticated.
-func (s *Source) auth(o *object) {
-	o.text("username", &s.Username, nil)
-	o.secret("token", &s.Token)
-	o.filePath("tokenFile", &s.TokenFile)
-	o.filePath("sshKeyFile", &s.SSHKeyFile)
-	o.filePath("knownHostsFile", &s.KnownHostsFile)
-	o.filePath("caFile", &s.CAFile)
-	token := o.oneOf("token", "tokenFile")
+func (s *Source) auth(m *keys.Map) {
+	m.Text("username", &s.Username, nil)
+	m.Secret("token", &s.Token)
+	m.FilePath("tokenFile", &s.TokenFile)
+	m.FilePath("sshKeyFile", &s.SSHKeyFile)
+	m.FilePath("knownHostsFile", &s.KnownHostsFile)
+	m.FilePath("caFile", &s.CAFile)
+	token := m.OneOf("token", "tokenFile")
 	switch at, _ := url.Parse(s.Repo); {
 	case s.Repo == "" || s.Type != SourceGit:
 	case at == nil || at.Scheme == "ssh" || !strings.Contains(s.Repo, "://"):
-		o.meaningless("a repository accessed over SSH", "remove it, or write an address that begins with https://", webKeys...)
+		m.Meaningless("a repository accessed over SSH", "remove it, or write an address that begins with https://", webKeys...)
 	case at.Scheme == "file":
-		o.meaningless("a repository on this machine", "remove it", slices.Concat([]string{"username"}, webKeys, shellKeys)...)
+		m.Meaningless("a repository on this machine", "remove it", slices.Concat([]string{"username"}, webKeys, shellKeys)...)
 	default:
-		o.meaningless("a repository accessed over "+strings.ToUpper(at.Scheme), "remove it, or write an address that begins with ssh://", shellKeys...)
-		if token != "" && isPlain(s.Repo) {
-			o.r.report(RuleExposed, o.valueAt("repo"), o.pathTo("repo"), "use https", "%s would send the token over plain HTTP", o.pathTo("repo"))
+		m.Meaningless("a repository accessed over "+strings.ToUpper(at.Scheme), "remove it, or write an address that begins with ssh://", shellKeys...)
+		if token != "" && keys.IsPlain(s.Repo) {
+			m.ReportValue(rule.Exposed, "repo", "use https", "%s would send the token over plain HTTP", m.PathTo("repo"))
 		}
 	}
 }
 
-// meaningless reports given keys that have no effect because of another setting.
-func (o *object) meaningless(with, hint string, keys ...string) {
-	for _, key := range keys {
-		if o.has(key) {
-			o.r.report(RuleTogether, o.keyAt(key), o.pathTo(key), hint, "%s cannot be used with %s", o.pathTo(key), with)
-		}
-	}
-}
-
-// inside reads a path that must not leave its repository.
-func (o *object) inside(key string, to *string) {
-	if v, text, ok := o.str(key); ok {
+// readInside reads a path that must not leave its repository.
+func readInside(m *keys.Map, key string, to *string) {
+	if v, text, ok := m.Str(key); ok {
 		if !filepath.IsLocal(text) {
-			o.r.wrong(v, "a path inside the repository", "write it from the top of the repository, without a slash before it")
+			v.Wrong("a path inside the repository", "write it from the top of the repository, without a slash before it")
 			return
 		}
 		*to = path.Clean(filepath.ToSlash(text))
 	}
-	o.done(key, "path", tree.OptStr(*to))
+	m.Done(key, "path", tree.OptStr(*to))
 }
 
-// repository reads the address of a repository: a URL, or host:path as in SSH. It is
+// readRepository reads the address of a repository: a URL, or host:path as in SSH. It is
 // never quoted in findings, since it may contain credentials.
-func (o *object) repository(key string, to *string) {
-	v, text, ok := o.str(key)
-	if ok && o.r.isRepository(v, text) {
+func readRepository(m *keys.Map, key string, to *string) {
+	v, text, ok := m.Str(key)
+	if ok && isRepository(v, text) {
 		*to = text
 	}
-	o.done(key, "string", tree.OptStr(*to))
+	m.Done(key, "string", tree.OptStr(*to))
 }
 
 // isRepository checks the address of a repository, and reports one that cannot be used.
-func (r *reader) isRepository(v value, text string) bool {
+func isRepository(v input.Value, text string) bool {
 	if !strings.Contains(text, "://") && strings.Contains(text, ":") && !strings.ContainsAny(text, " \t\r\n") {
 		return true
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "ssh" && u.Scheme != "file") || u.Host == "" && u.Scheme != "file" {
-		r.report(RuleValue, v.at, v.path, "write it as in https://git.example.org/team/repo.git or git@git.example.org:team/repo.git",
-			"%s: want the address of a repository", v.path)
+		v.Report(rule.Value, "write it as in https://git.example.org/team/repo.git or git@git.example.org:team/repo.git",
+			"%s: want the address of a repository", v.Path)
 		return false
 	}
 	_, password := u.User.Password()
 	if password || u.User != nil && u.Scheme != "ssh" {
-		r.report(RuleExposed, v.at, v.path, "remove everything before the @", "%s contains credentials, which would be logged", v.path)
+		v.Report(rule.Exposed, "remove everything before the @", "%s contains credentials, which would be logged", v.Path)
 		return false
 	}
 	return true

@@ -61,8 +61,8 @@ func TestFilledTypes(t *testing.T) {
   schedule: { frequency: "${F}", timeout: { seconds: "${TTL}" } }
   changeDetection: { method: { $env: METHOD } }
 `, vars{"OFF": "false", "TTL": "60", "F": "1h", "METHOD": "timestamp"})
-	got := []string{showDuration(c.Composer.Caching.TTL), showDuration(c.Composer.Schedule.Frequency), showDuration(c.Composer.Schedule.Timeout), c.Composer.ChangeDetection.Method}
-	if diff := cmp.Diff([]string{"1m", "1h", "1m", "timestamp"}, got); diff != "" || c.Composer.Enabled || c.Composer.Caching.MaxSize != 7 {
+	got := []string{c.Composer.Caching.TTL.String(), c.Composer.Schedule.Frequency.String(), c.Composer.Schedule.Timeout.String(), c.Composer.ChangeDetection.Method}
+	if diff := cmp.Diff([]string{"1m0s", "1h0m0s", "1m0s", "timestamp"}, got); diff != "" || c.Composer.Enabled || c.Composer.Caching.MaxSize != 7 {
 		t.Errorf("(-want +got):\n%s\nconfig %+v", diff, c.Composer)
 	}
 }

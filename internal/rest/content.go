@@ -58,7 +58,7 @@ func Write(w http.ResponseWriter, r *http.Request, c Content) error {
 		h["Etag"] = []string{shown}
 		if matched {
 			if len(c.Body) >= compressFrom {
-				addVary(h, encodingHeader)
+				AddVary(h, encodingHeader)
 			}
 			w.WriteHeader(http.StatusNotModified)
 			return nil
@@ -76,7 +76,7 @@ func Write(w http.ResponseWriter, r *http.Request, c Content) error {
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte, compress bool) error {
 	h := w.Header()
 	if len(body) >= compressFrom {
-		addVary(h, encodingHeader)
+		AddVary(h, encodingHeader)
 	}
 	if compress {
 		h["Content-Encoding"] = []string{"gzip"}
@@ -160,8 +160,8 @@ func holds(values []string, want string) bool {
 	return false
 }
 
-// addVary adds a name to the header Vary, once.
-func addVary(h http.Header, name string) {
+// AddVary adds a name to the header Vary, once.
+func AddVary(h http.Header, name string) {
 	for _, v := range h["Vary"] {
 		if v == name {
 			return

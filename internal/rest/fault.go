@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	"example.dev/ingestor/internal/db"
@@ -139,4 +141,22 @@ func (f *Fault) body(r *http.Request) *faultBody {
 	b.Request.Method, b.Request.URL = r.Method, URL(r)
 	b.Response.StatusCode = f.Status
 	return &b
+}
+
+var bearerHeader = []string{"Bearer"}
+
+// Write responds with the fault to a request. It removes headers that a handler has set
+// for its own response.
+func (f *Fault) Write(w http.ResponseWriter, r *http.Request) error {
+	h := w.Header()
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Etag", "Cache-Control", "Last-Modified", "Link"} {
+		delete(h, name)
+	}
+	if f.RetryAfter > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds())))}
+	}
+	if f.Status == http.StatusUnauthorized {
+		h["Www-Authenticate"] = bearerHeader
+	}
+	return WriteJSON(w, r, f.Status, f.body(r))
 }

@@ -19,7 +19,7 @@ type Streamed struct {
 func WriteStream(w http.ResponseWriter, r *http.Request, s Streamed) error {
 	h := w.Header()
 	compress := accepts(r)
-	addVary(h, encodingHeader)
+	AddVary(h, encodingHeader)
 	if s.ETag != "" {
 		shown, matched := newTag(s.ETag).match(r, compress)
 		h["Etag"] = []string{shown}

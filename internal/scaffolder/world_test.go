@@ -31,6 +31,7 @@ import (
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/httpd"
 	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/test/database"
@@ -175,7 +176,7 @@ func newWorldOf(t *testing.T, limits task.Limits, change func(*Options), rules .
 		change(&opts)
 	}
 	w.scaffer = New(opts)
-	srv := rest.New(rest.Options{
+	srv := httpd.New(httpd.Options{
 		Plugins: []rest.Plugin{w.scaffer.Plugin()}, Log: log, Now: time.Now, Registry: prometheus.NewRegistry(),
 		Authenticate: func(r *http.Request) (context.Context, error) {
 			c, ok := callers[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]

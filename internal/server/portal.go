@@ -38,6 +38,7 @@ import (
 	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/httpd"
 	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/scaffolder/workspace"
@@ -74,7 +75,7 @@ type Portal struct {
 	ingestion *ingestion.Ingestion
 	generated *definition.Folder
 	tasks     *task.Tasks
-	server    *rest.Server
+	server    *httpd.Server
 	routes    []rest.Plugin
 	audit     *recorder
 }
@@ -179,7 +180,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		{Names: []string{"catalog"}, Routes: slices.Concat(cat.Routes(), in.Routes())},
 		scaffold.Plugin(),
 	}, p.ingestion.Plugins()...)
-	p.server = rest.New(rest.Options{
+	p.server = httpd.New(httpd.Options{
 		Plugins: p.routes,
 		Authenticate: func(r *http.Request) (context.Context, error) {
 			caller, err := who.Authenticate(r)
@@ -211,7 +212,7 @@ func (p *Portal) ready(ctx context.Context) error {
 	}
 	err := p.tasks.Ready()
 	if e, ok := errors.AsType[*workspace.Unusable](err); ok {
-		return &rest.NotReady{Reason: e.Public(), Err: err}
+		return &httpd.NotReady{Reason: e.Public(), Err: err}
 	}
 	return err
 }

@@ -61,3 +61,11 @@ func Distance(a, b string) int {
 	}
 	return old[len(b)]
 }
+
+// Enumerate joins words as in a sentence, with a conjunction before the last one.
+func Enumerate(words []string, conjunction string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " " + conjunction + " " + words[len(words)-1]
+}

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -35,19 +36,29 @@ func TestShorten(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	words := []string{"properties", "required", "type", "x-kubernetes-map-type"}
-	cases := map[string]struct{ reason, in, want string }{
-		"Typo":    {"One additional letter is a typo.", "propertiess", "properties"},
-		"Swapped": {"Two swapped letters are a typo.", "requierd", "required"},
-		"Case":    {"A difference in case is a typo.", "TYPE", "type"},
-		"Short":   {"A short word allows one edit.", "tpe", "type"},
-		"Far":     {"Another word is no typo.", "tax", ""},
-		"Empty":   {"An empty word is no typo.", "", ""},
+	words := []string{"composerIngestor", "crossplaneIngestor", "orchestrator", "ttl", "url", "enabled", "clientId"}
+	cases := map[string]struct {
+		reason string
+		word   string
+		want   string
+	}{
+		"Change":    {"One changed letter is near.", "composerIngester", "composerIngestor"},
+		"Two":       {"Two changed letters are near.", "compserIngester", "composerIngestor"},
+		"Three":     {"Three changed letters are too many.", "cmpserIngester", ""},
+		"Swap":      {"Two swapped letters are near.", "orchestartor", "orchestrator"},
+		"Case":      {"A difference in case is near.", "CLIENTID", "clientId"},
+		"Short":     {"In a short word one letter is near.", "tll", "ttl"},
+		"ShortFar":  {"In a short word two letters are too many.", "tl1", ""},
+		"Longer":    {"An additional letter is near.", "enabledd", "enabled"},
+		"Nothing":   {"An empty word is near nothing.", "", ""},
+		"Unrelated": {"Another word is not near.", "backend", ""},
+		"Long":      {"A very long word is near nothing.", strings.Repeat("x", 1000), ""},
+		"Umlaut":    {"A letter of several bytes counts as several edits.", "ürl", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := Nearest(tc.in, words); got != tc.want {
-				t.Errorf("%s: nearest word is %q, want %q", tc.reason, got, tc.want)
+			if got := Nearest(tc.word, words); got != tc.want {
+				t.Errorf("%s\nNearest(%q) = %q, want %q", tc.reason, tc.word, got, tc.want)
 			}
 		})
 	}
@@ -69,4 +80,12 @@ func TestDistance(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestEnumerate(t *testing.T) {
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := Enumerate(words, "or"); got != want {
+			t.Errorf("Enumerate(%q) = %q, want %q", words, got, want)
+		}
+	}
 }

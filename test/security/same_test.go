@@ -35,6 +35,7 @@ import (
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/httpd"
 	"example.dev/ingestor/internal/scaffolder"
 	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
@@ -189,7 +190,7 @@ func (c *changing) under(rules []config.PermissionRule) *ruled {
 		Tasks: c.tasks, TaskStore: taskstore.New(c.store.DB), Policy: policy, Catalog: configured{catalog: r.catalog}, Log: log,
 		Templates: r.catalog.OfKind(entity.KindTemplate),
 	})
-	r.handler = rest.New(rest.Options{
+	r.handler = httpd.New(httpd.Options{
 		Plugins: []rest.Plugin{s.Plugin(), policy.Plugin(r.catalog.Resource, s.Resource), {Names: []string{"catalog"}, Routes: r.catalog.Routes()}},
 		Log:     log, Now: time.Now, Registry: prometheus.NewRegistry(),
 		Authenticate: func(r *http.Request) (context.Context, error) {

@@ -27,6 +27,7 @@ import (
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/httpd"
 	"example.dev/ingestor/test/postgres"
 )
 
@@ -159,7 +160,7 @@ func openHarness(t *testing.T, path string, opts Options, rules ...config.Permis
 		opts.Config.LocationTypes = []string{"url"}
 	}
 	f.intake = New(opts)
-	f.handler = rest.New(rest.Options{
+	f.handler = httpd.New(httpd.Options{
 		Plugins: []rest.Plugin{{Names: []string{"catalog"}, Routes: f.intake.Routes()}}, Authenticate: authenticate,
 		Log: opts.Log, Now: time.Now, Registry: prometheus.NewRegistry(), MaxBody: 1 << 20, AllowedHosts: []string{"example.com"},
 	}).Handler()

@@ -13,6 +13,8 @@ import (
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/config/production"
+	"example.dev/ingestor/internal/config/rule"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
 )
@@ -131,16 +133,16 @@ func load(v *output.Output, paths []string) (*config.Config, error) {
 	return c, v.Misconfigured(found)
 }
 
-func check(v *output.Output, paths []string, format string, production bool) error {
+func check(v *output.Output, paths []string, format string, strict bool) error {
 	if _, err := report.ParseFormat(format); err != nil {
 		return flags.Usage(err, "see "+Name+" config check --help")
 	}
 	c, found, files := read(v, paths)
-	rules := config.Rules
-	if production {
-		rules = slices.Concat(rules, config.ProductionRules)
+	rules := rule.All
+	if strict {
+		rules = slices.Concat(rules, production.Rules)
 		if !output.Failed(found, false) {
-			found = append(found, c.Production()...)
+			found = append(found, production.Check(c)...)
 		}
 	}
 	err := report.Write(v.Env.Stdout, format, found, report.Options{
@@ -158,7 +160,7 @@ func check(v *output.Output, paths []string, format string, production bool) err
 	if len(files) > 0 {
 		what = term.Safe(strings.Join(files, ", "))
 	}
-	if production {
+	if strict {
 		what += "; nothing is too weak for production"
 	}
 	return write(v, []byte(v.Out().Green("ok")+": "+what+"\n"))

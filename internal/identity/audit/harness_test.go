@@ -18,6 +18,7 @@ import (
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/httpd"
 )
 
 // noon is the time at which tests begin.
@@ -121,7 +122,7 @@ func read(t *testing.T, path string) string {
 // as calls f in the context of a request of a caller.
 func as(t *testing.T, c auth.Caller, remote, id string, f func(ctx context.Context)) {
 	t.Helper()
-	s := rest.New(rest.Options{
+	s := httpd.New(httpd.Options{
 		Now: time.Now, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 		Authenticate: func(r *http.Request) (context.Context, error) { return auth.With(r.Context(), c), nil },
 		Plugins: []rest.Plugin{{Names: []string{"test"}, Routes: []rest.Route{{

@@ -12,18 +12,14 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/identity/keyring"
 	"example.dev/ingestor/internal/rest"
 )
 
 // KeyStore is where replicas share their public keys and a secret. It must be safe
 // for concurrent use; *Storage is one.
 type KeyStore interface {
-	// AddKey publishes a key until it expires.
-	AddKey(ctx context.Context, k Key) error
-	// Keys returns the published keys.
-	Keys(ctx context.Context) ([]Key, error)
-	// DropKeys removes the keys that have expired.
-	DropKeys(ctx context.Context) error
+	keyring.Store
 	// Secret returns the secret with that name, which is created on first use.
 	Secret(ctx context.Context, name string) ([]byte, error)
 }
@@ -83,7 +79,7 @@ type Auth struct {
 	guests   bool
 	guest    identity
 	services services
-	ring     *ring
+	ring     *keyring.Ring
 	seen     *memory[Caller]
 	sessions SessionStore
 	// sessionsDropped is when expired sessions were last removed from the store.
@@ -122,7 +118,7 @@ func New(ctx context.Context, opts Options) (*Auth, error) {
 			return nil, err
 		}
 	}
-	a.ring, err = newRing(ctx, opts.Keys, opts.Now, opts.Rotation, a.lifetime)
+	a.ring, err = keyring.New(ctx, opts.Keys, tokenType, opts.Now, opts.Rotation, a.lifetime)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +134,7 @@ func (a *Auth) Run(ctx context.Context) {
 	// A repeated failure is logged once.
 	keysFail, issuerFails := false, false
 	for {
-		err := a.ring.tend(ctx)
+		err := a.ring.Tend(ctx)
 		if err == nil {
 			err = a.dropSessions(ctx)
 		}

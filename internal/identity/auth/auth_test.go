@@ -150,7 +150,7 @@ func TestPeers(t *testing.T) {
 					}
 				}
 			}
-			if got := len(a.ring.public(t.Context())); got != 3 {
+			if got := len(a.ring.Public(t.Context())); got != 3 {
 				t.Errorf("%d keys are public, want those of all three", got)
 			}
 			stranger := newAuth(t, Options{Config: guests})

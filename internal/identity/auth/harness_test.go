@@ -19,7 +19,9 @@ import (
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/identity/keyring"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/httpd"
 )
 
 // base is the base URL of the portal.
@@ -29,7 +31,7 @@ const base = "http://127.0.0.1:7007"
 type shelf struct {
 	mu      sync.Mutex
 	now     func() time.Time
-	keys    map[string]Key
+	keys    map[string]keyring.Key
 	secrets map[string][]byte
 	// revoked are the revoked sessions with their expiry.
 	revoked map[string]time.Time
@@ -39,10 +41,10 @@ type shelf struct {
 }
 
 func newShelf(now func() time.Time) *shelf {
-	return &shelf{now: now, keys: map[string]Key{}, secrets: map[string][]byte{}, revoked: map[string]time.Time{}}
+	return &shelf{now: now, keys: map[string]keyring.Key{}, secrets: map[string][]byte{}, revoked: map[string]time.Time{}}
 }
 
-func (s *shelf) AddKey(_ context.Context, k Key) error {
+func (s *shelf) AddKey(_ context.Context, k keyring.Key) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
@@ -51,11 +53,11 @@ func (s *shelf) AddKey(_ context.Context, k Key) error {
 	return s.err
 }
 
-func (s *shelf) Keys(context.Context) ([]Key, error) {
+func (s *shelf) Keys(context.Context) ([]keyring.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reads++
-	var out []Key
+	var out []keyring.Key
 	for _, k := range s.keys {
 		out = append(out, k)
 	}
@@ -207,7 +209,7 @@ func statusOf(tb testing.TB, err error) int {
 // serve returns the endpoints of an Auth.
 func serve(tb testing.TB, a *Auth) http.Handler {
 	tb.Helper()
-	return rest.New(rest.Options{
+	return httpd.New(httpd.Options{
 		Plugins: []rest.Plugin{a.Plugin()}, AllowedHosts: []string{"example.com"}, Now: time.Now, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 	}).Handler()
 }
@@ -250,4 +252,14 @@ func (d *diary) String() string {
 
 func (d *diary) log() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(d, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// signingKey returns the id of the key that signs now.
+func signingKey(t *testing.T, a *Auth) string {
+	t.Helper()
+	s, err := a.ring.Signer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.ID
 }

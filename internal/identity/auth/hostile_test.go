@@ -386,7 +386,7 @@ func TestIssuerKeys(t *testing.T) {
 			}
 		}
 	}
-	if n := r.keyReads.Load(); n > readBurst {
+	if n := r.keyReads.Load(); n > 3 {
 		t.Errorf("keys of the issuer were read %d times", n)
 	}
 }

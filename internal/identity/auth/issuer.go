@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/identity/keyring"
 	"example.dev/ingestor/internal/rest"
 )
 
@@ -57,7 +58,7 @@ type found struct {
 	provider   *oidc.Provider
 	oauth      *oauth2.Config
 	algorithms []jose.SignatureAlgorithm
-	keys       *keySet
+	keys       *keyring.Set
 }
 
 func newIssuer(settings config.OIDCProvider, callback string, now func() time.Time) (*issuer, error) {
@@ -92,7 +93,7 @@ func newIssuer(settings config.OIDCProvider, callback string, now func() time.Ti
 	return &issuer{
 		settings: settings, callback: callback, now: now,
 		client: &http.Client{
-			Transport: bounded{transport}, Timeout: patience,
+			Transport: bounded{transport}, Timeout: keyring.Timeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
@@ -123,7 +124,7 @@ func (i *issuer) discover(ctx context.Context) (*found, error) {
 		if f, err := i.known(); f != nil || err != nil {
 			return f, err
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyring.Timeout)
 		defer cancel()
 		f, err := i.ask(ctx)
 		i.mu.Lock()
@@ -171,7 +172,7 @@ func (i *issuer) ask(ctx context.Context) (*found, error) {
 			ClientID: i.settings.ClientID, ClientSecret: i.settings.ClientSecret.Reveal(),
 			Endpoint: provider.Endpoint(), RedirectURL: i.callback, Scopes: i.settings.Scopes,
 		},
-		keys: newKeySet(i.now, func(ctx context.Context) ([]publicKey, error) { return i.readKeys(ctx, more.Keys) }),
+		keys: keyring.NewSet(i.now, func(ctx context.Context) ([]keyring.PublicKey, error) { return i.readKeys(ctx, more.Keys) }),
 	}
 	if i.settings.ClientSecret == "" {
 		// A public client sends only its id.
@@ -195,7 +196,7 @@ var asymmetric = []jose.SignatureAlgorithm{
 }
 
 // readKeys reads the issuer's keys. Unsupported kinds of keys are ignored.
-func (i *issuer) readKeys(ctx context.Context, at string) ([]publicKey, error) {
+func (i *issuer) readKeys(ctx context.Context, at string) ([]keyring.PublicKey, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return nil, err
@@ -214,9 +215,9 @@ func (i *issuer) readKeys(ctx context.Context, at string) ([]publicKey, error) {
 	if err := json.NewDecoder(resp.Body).Decode(&set); err != nil {
 		return nil, fmt.Errorf("cannot read keys of the issuer: %w", err)
 	}
-	var out []publicKey
+	var out []keyring.PublicKey
 	for _, raw := range set.Keys {
-		var k publicKey
+		var k keyring.PublicKey
 		if k.UnmarshalJSON(raw) == nil && k.IsPublic() && k.Use != "enc" {
 			out = append(out, k)
 		}
@@ -230,16 +231,16 @@ func (i *issuer) tend(ctx context.Context) error {
 	if err != nil {
 		return cause(err)
 	}
-	if f.keys.age() < readIssuer {
+	if f.keys.Age() < readIssuer {
 		return nil
 	}
-	return f.keys.read(ctx, nil)
+	return f.keys.Read(ctx)
 }
 
 // verify verifies a token of the issuer for an audience.
 func (i *issuer) verify(ctx context.Context, f *found, raw, audience string) (*oidc.IDToken, error) {
-	_, payload, err := f.keys.verify(ctx, raw, f.algorithms)
-	if errors.Is(err, errForged) {
+	_, payload, err := f.keys.Verify(ctx, raw, f.algorithms)
+	if errors.Is(err, keyring.ErrForged) {
 		return nil, unverified(err)
 	}
 	if err != nil {

@@ -133,7 +133,7 @@ func (a *Auth) welcome(w http.ResponseWriter, r *http.Request, who identity, p p
 }
 
 func (a *Auth) keys(w http.ResponseWriter, r *http.Request) error {
-	return rest.WriteJSON(w, r, http.StatusOK, jose.JSONWebKeySet{Keys: a.ring.public(r.Context())})
+	return rest.WriteJSON(w, r, http.StatusOK, jose.JSONWebKeySet{Keys: a.ring.Public(r.Context())})
 }
 
 // discovery describes the portal as an issuer. Other applications cannot use the

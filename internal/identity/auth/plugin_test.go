@@ -53,7 +53,7 @@ func TestGuest(t *testing.T) {
 			}
 			at := float64(c.now().Unix())
 			if diff := cmp.Diff([]map[string]any{
-				{"typ": "vnd.backstage.user", "alg": "ES256", "kid": a.ring.current.Load().id},
+				{"typ": "vnd.backstage.user", "alg": "ES256", "kid": signingKey(t, a)},
 				{
 					"iss": base + "/api/auth", "sub": "user:development/guest", "aud": "backstage", "iat": at, "exp": at + 3600,
 					"ent": []any{"user:development/guest"}, "guest": true,

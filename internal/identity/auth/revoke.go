@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"example.dev/ingestor/internal/identity/keyring"
 )
 
 // SessionStore is where replicas share the sessions that a logout has ended. It must
@@ -35,7 +37,7 @@ func (a *Auth) revoke(ctx context.Context, s session) error {
 	if s.ID == "" || !a.now().Before(expires) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyring.Timeout)
 	defer cancel()
 	if err := a.sessions.RevokeSession(ctx, s.ID, expires); err != nil {
 		return unavailable(err)
@@ -65,7 +67,7 @@ func (a *Auth) dropSessions(ctx context.Context) error {
 	if now.Before(a.sessionsDropped.Add(dropSessionsEvery)) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, keyring.Timeout)
 	defer cancel()
 	if err := a.sessions.DropSessions(ctx); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 
+	"example.dev/ingestor/internal/identity/keyring"
 	"example.dev/ingestor/internal/rest"
 )
 
@@ -191,7 +192,7 @@ func (u *users) ask(ctx context.Context, s session) (session, error) {
 	if err != nil {
 		return session{}, err
 	}
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, u.issuer.client), patience)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, u.issuer.client), keyring.Timeout)
 	defer cancel()
 	got, err := f.oauth.TokenSource(ctx, &oauth2.Token{RefreshToken: s.Refresh}).Token()
 	if err != nil {

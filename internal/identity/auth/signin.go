@@ -16,6 +16,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"example.dev/ingestor/internal/identity/keyring"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/secret"
 )
@@ -203,7 +204,7 @@ func (u *users) exchange(ctx context.Context, code string, try attempt, now time
 	if err != nil {
 		return session{}, err
 	}
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, u.issuer.client), patience)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, u.issuer.client), keyring.Timeout)
 	defer cancel()
 	got, err := f.oauth.Exchange(ctx, code, oauth2.VerifierOption(try.Verifier))
 	if err != nil {

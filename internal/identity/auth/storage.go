@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/identity/keyring"
 )
 
 // Storage stores signing keys and revoked sessions. All methods may be called
@@ -16,15 +17,6 @@ type Storage struct{ *db.DB }
 
 // NewStorage returns the storage in a database.
 func NewStorage(d *db.DB) *Storage { return &Storage{d} }
-
-// Key is the public half of a signing key.
-type Key struct {
-	ID string
-	// JWK is the key as JSON.
-	JWK []byte
-	// Expires is when nothing signed by it is valid any more.
-	Expires time.Time
-}
 
 // RevokeSession records that a session has ended, until it expires. Revoking it again
 // only changes the expiry, if that is later.
@@ -52,7 +44,7 @@ func (s *Storage) DropSessions(ctx context.Context) error {
 }
 
 // AddKey stores the public half of a signing key, or updates an existing one.
-func (s *Storage) AddKey(ctx context.Context, k Key) error {
+func (s *Storage) AddKey(ctx context.Context, k keyring.Key) error {
 	_, err := s.Write.ExecContext(ctx, `INSERT INTO signing_keys (id, jwk, expires) VALUES ($1, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET jwk = excluded.jwk, expires = excluded.expires`,
 		k.ID, k.JWK, k.Expires.UnixMilli())
@@ -60,7 +52,7 @@ func (s *Storage) AddKey(ctx context.Context, k Key) error {
 }
 
 // Keys returns the unexpired keys, sorted by id.
-func (s *Storage) Keys(ctx context.Context) ([]Key, error) {
+func (s *Storage) Keys(ctx context.Context) ([]keyring.Key, error) {
 	const doing = "read signing keys"
 	rows, err := s.Read.QueryContext(ctx,
 		"SELECT id, jwk, expires FROM signing_keys WHERE expires > $1 ORDER BY id", s.Now().UnixMilli())
@@ -68,9 +60,9 @@ func (s *Storage) Keys(ctx context.Context) ([]Key, error) {
 		return nil, db.Fail(doing, err)
 	}
 	defer func() { _ = rows.Close() }()
-	var keys []Key
+	var keys []keyring.Key
 	for rows.Next() {
-		var k Key
+		var k keyring.Key
 		var expires int64
 		if err := rows.Scan(&k.ID, &k.JWK, &expires); err != nil {
 			return nil, db.Fail(doing, err)

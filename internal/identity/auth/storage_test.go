@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/identity/keyring"
 	"example.dev/ingestor/test/database"
 )
 
@@ -61,14 +62,14 @@ func TestKeys(t *testing.T) {
 		s := open()
 		now := time.UnixMilli(1_000_000).UTC()
 		s.Now = func() time.Time { return now }
-		b := Key{ID: "b", JWK: []byte(`{"kty":"EC"}`), Expires: now.Add(time.Hour)}
-		a := Key{ID: "a", JWK: []byte(`{}`), Expires: now.Add(time.Minute)}
-		for _, k := range []Key{b, a, a} {
+		b := keyring.Key{ID: "b", JWK: []byte(`{"kty":"EC"}`), Expires: now.Add(time.Hour)}
+		a := keyring.Key{ID: "a", JWK: []byte(`{}`), Expires: now.Add(time.Minute)}
+		for _, k := range []keyring.Key{b, a, a} {
 			if err := s.AddKey(t.Context(), k); err != nil {
 				t.Fatal(err)
 			}
 		}
-		want := func(keys ...Key) {
+		want := func(keys ...keyring.Key) {
 			t.Helper()
 			got, err := s.Keys(t.Context())
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"example.dev/ingestor/internal/identity/keyring"
 	"example.dev/ingestor/internal/rest"
 )
 
@@ -57,7 +58,7 @@ type identity struct {
 
 // issue returns a token for an identity.
 func (a *Auth) issue(ctx context.Context, who identity) (string, error) {
-	s, err := a.ring.signer(ctx)
+	s, err := a.ring.Signer(ctx)
 	if err != nil {
 		return "", unavailable(err)
 	}
@@ -80,8 +81,8 @@ func (a *Auth) issue(ctx context.Context, who identity) (string, error) {
 // verifyOwn verifies a token that claims to be the portal's.
 func (a *Auth) verifyOwn(ctx context.Context, raw string) (Caller, time.Time, error) {
 	none := func(err error) (Caller, time.Time, error) { return Caller{}, time.Time{}, err }
-	header, payload, err := a.ring.keys.verify(ctx, raw, []jose.SignatureAlgorithm{jose.ES256})
-	if errors.Is(err, errForged) {
+	header, payload, err := a.ring.Verify(ctx, raw)
+	if errors.Is(err, keyring.ErrForged) {
 		return none(unverified(err))
 	}
 	if err != nil {

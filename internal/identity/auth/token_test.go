@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"example.dev/ingestor/internal/identity/keyring"
 )
 
 // sign returns a token with any claims, signed by any key.
@@ -57,7 +59,7 @@ func publish(tb testing.TB, s KeyStore, id string, key any, expires time.Time) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := s.AddKey(context.Background(), Key{ID: id, JWK: jwk, Expires: expires}); err != nil {
+	if err := s.AddKey(context.Background(), keyring.Key{ID: id, JWK: jwk, Expires: expires}); err != nil {
 		tb.Fatal(err)
 	}
 }

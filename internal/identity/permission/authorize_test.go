@@ -18,6 +18,7 @@ import (
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/httpd"
 )
 
 var callers = map[string]auth.Caller{"guest": guest, "ada": ada, "pusher": pusher}
@@ -39,7 +40,7 @@ func start(t *testing.T, c config.Permission) *httptest.Server {
 	tasks := func(_ context.Context, id string) (*Resource, error) {
 		return map[string]*Resource{"42": byAda, "43": byBob}[id], nil
 	}
-	s := rest.New(rest.Options{
+	s := httpd.New(httpd.Options{
 		Plugins: []rest.Plugin{New(c).Plugin(resolve, tasks)},
 		Authenticate: func(r *http.Request) (context.Context, error) {
 			c, ok := callers[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]

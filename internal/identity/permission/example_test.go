@@ -5,6 +5,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/config/production"
 	"example.dev/ingestor/internal/identity/auth"
 )
 
@@ -19,7 +20,7 @@ func TestSeveralTeams(t *testing.T) {
 		value, ok := variables[name]
 		return value, ok
 	}})
-	for _, f := range append(found, c.Production()...) {
+	for _, f := range append(found, production.Check(c)...) {
 		if f.Severity == finding.Error {
 			t.Fatalf("example has an error: %v", f)
 		}
