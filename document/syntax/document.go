@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// docError describes why a document cannot be read: where, why, and how to fix it.
+// Error describes why a document cannot be read: where, why, and how to fix it.
 type Error struct {
 	Pos  tree.Pos
 	Msg  string
@@ -25,7 +25,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Pos.Line, e.Pos.Column, e.Msg)
 }
 
-// docLimits limit what is accepted in a document.
+// Limits limit what is accepted in a document.
 type Limits struct {
 	// Depth is the maximum nesting depth of maps and lists.
 	Depth int
@@ -40,7 +40,7 @@ type Limits struct {
 
 func (l Limits) more(line int) bool { return l.More == nil || l.More(line) }
 
-// decodeDocument parses a document that begins on a line, and calls yield for each value
+// Document parses a document that begins on a line, and calls yield for each value
 // in it and for its error. It returns false once yield does. It may change doc.
 func Document(doc []byte, line int, limits Limits, yield func(*tree.Node, *Error) bool) bool {
 	text := bytes.TrimLeft(doc, " \t\r\n")
@@ -72,7 +72,7 @@ func Document(doc []byte, line int, limits Limits, yield func(*tree.Node, *Error
 	return YieldAll(nodes, err, yield)
 }
 
-// yieldAll yields the nodes that are not null, then the error if there is one.
+// YieldAll yields the nodes that are not null, then the error if there is one.
 func YieldAll(nodes []*tree.Node, err *Error, yield func(*tree.Node, *Error) bool) bool {
 	for _, n := range nodes {
 		if n.Kind != tree.Null && !yield(n, nil) {
@@ -137,7 +137,7 @@ func allowVersion(doc []byte) {
 	}
 }
 
-// isMarker reports whether line is the document marker, alone or followed by white
+// IsMarker reports whether line is the document marker, alone or followed by white
 // space. YAML does not allow it anywhere else at the start of a line, not even inside
 // quotes.
 func IsMarker(line []byte, marker string) bool {
@@ -148,12 +148,12 @@ func IsMarker(line []byte, marker string) bool {
 	return len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n' || rest[0] == '\r'
 }
 
-// place returns a Pos. Lines and columns are clamped to the range of int32.
+// Place returns a Pos. Lines and columns are clamped to the range of int32.
 func Place(line, column int) tree.Pos {
 	return tree.Pos{Line: int32(min(line, math.MaxInt32)), Column: int32(min(column, math.MaxInt32))}
 }
 
-// size returns a number of bytes for messages.
+// Size returns a number of bytes for messages.
 func Size(bytes int) string {
 	if bytes%(1<<20) == 0 {
 		return fmt.Sprintf("%d MiB", bytes>>20)

@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// decodeJSON parses the JSON values in doc, which begins at a line and column. It
+// JSON parses the JSON values in doc, which begins at a line and column. It
 // returns the values before an error together with the error, or all values together
 // with the error about a duplicate key. If verdict is false, doc is not JSON but may be
 // YAML.

@@ -103,7 +103,7 @@ func firstForbidden(doc []byte) int {
 	return -1
 }
 
-// lineColumn returns the line and column of the byte at i.
+// LineColumn returns the line and column of the byte at i.
 func LineColumn(doc []byte, i int) (line, column int) {
 	start := bytes.LastIndexByte(doc[:i], '\n') + 1
 	return bytes.Count(doc[:i], []byte("\n")) + 1, utf8.RuneCount(doc[start:i]) + 1

@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// decodeYAML parses the YAML in doc, whose first line is line. doc is one document, or
+// YAML parses the YAML in doc, whose first line is line. doc is one document, or
 // several only if its lines end with something other than a newline. Documents without
 // content are left out. A document with a duplicate key is among the nodes, and its
 // error is returned with them.

@@ -5,6 +5,7 @@ package changelog
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 
 	"example.dev/ingestor/internal/db"
@@ -24,8 +25,12 @@ const (
 )
 
 // Revision returns the revision that a db.Asker sees.
-func Revision(ctx context.Context, ask db.Asker) (n int64, err error) {
-	err = db.Each(ctx, ask, "SELECT n FROM revision", nil, func(rows *db.Rows) error { return rows.Scan(&n) })
+func Revision(ctx context.Context, ask db.Asker) (int64, error) {
+	n := int64(-1)
+	err := db.Each(ctx, ask, "SELECT n FROM revision", nil, func(rows *db.Rows) error { return rows.Scan(&n) })
+	if err == nil && n < 0 {
+		err = errors.New("cannot read the revision of the catalog: its table has no row")
+	}
 	return n, err
 }
 
