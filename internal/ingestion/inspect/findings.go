@@ -57,7 +57,8 @@ type FindingsQuery struct {
 	Limit, Offset int
 }
 
-// Findings returns the findings of the last inspection, the most severe first.
+// Findings returns the findings of the last inspection, the most severe first, and among
+// equally severe ones those about sources first.
 func (in *Inspector) Findings(ctx context.Context, q FindingsQuery) (Findings, error) {
 	out := Findings{Items: []Found{}, Rules: []RuleCount{}}
 	want := mirror.Wanted{Rule: q.Rule}
@@ -93,20 +94,22 @@ func (in *Inspector) Findings(ctx context.Context, q FindingsQuery) (Findings, e
 	if out.Pending, err = in.opts.Mirror.CountUnchecked(ctx); err != nil || q.Limit == 0 {
 		return out, err
 	}
-	// Findings about sources come first.
-	first := general[min(q.Offset, len(general)):]
-	first = first[:min(len(first), q.Limit)]
-	out.Items = append(out.Items, first...)
-	if len(first) == q.Limit {
-		return out, nil
-	}
-	known, err := in.opts.Mirror.Findings(ctx, want, q.Limit-len(first), max(0, q.Offset-len(general)))
+	// Both lists are sorted by severity. A page of the merged list holds no finding that
+	// is further forward in the second list than the first is long.
+	from := max(0, q.Offset-len(general))
+	known, err := in.opts.Mirror.Findings(ctx, want, q.Limit+len(general), from)
 	if err != nil {
 		return out, err
 	}
 	placed, err := in.placed(ctx, known)
-	out.Items = append(out.Items, placed...)
-	return out, err
+	if err != nil {
+		return out, err
+	}
+	merged := append(general, placed...)
+	slices.SortStableFunc(merged, bySeverity)
+	page := merged[min(q.Offset-from, len(merged)):]
+	out.Items = append(out.Items, page[:min(q.Limit, len(page))]...)
+	return out, nil
 }
 
 // placed adds the sources and clusters to findings.

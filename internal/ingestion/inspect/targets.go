@@ -44,7 +44,7 @@ func (in *Inspector) general(ctx context.Context, q FindingsQuery) ([]Found, err
 	out = slices.DeleteFunc(out, func(f Found) bool {
 		return q.Rule != "" && f.Rule != q.Rule || q.Severity != nil && f.Severity != q.Severity.String()
 	})
-	slices.SortStableFunc(out, func(a, b Found) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	slices.SortStableFunc(out, bySeverity)
 	return out, nil
 }
 
@@ -56,6 +56,8 @@ func foundIn(p status.Target, n noted) Found {
 	}
 	return f
 }
+
+func bySeverity(a, b Found) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) }
 
 // rank orders severities, the most severe first.
 func rank(severity string) int {
