@@ -37,7 +37,7 @@ endif
 # Pictures of the pages that the tests take.
 export INGESTOR_SCREENSHOTS ?= $(abspath data/screenshots)
 
-.PHONY: help run run-cluster build web web-packages check test test-long chaos lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster tour clean
+.PHONY: help image release manifests run run-cluster build web web-packages check test test-long chaos lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster tour clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,17 @@ run-cluster: build ## The same, with the examples in a real API server that the 
 build: web ## Build the programs into bin/
 	@mkdir -p bin
 	go build -trimpath -ldflags "-X example.dev/ingestor/internal/app.Version=$(VERSION)" -o bin/ ./cmd/...
+
+image: web ## Build the container image into data/image, as an OCI layout, without a container engine
+	@rm -rf data/image
+	go -C tools/release run . image -out $(abspath data/image)
+
+release: web ## Build archives, packages, chart, SBOMs and checksums into data/release (VERSION=v1.2.3, PLATFORMS=linux/amd64,…)
+	@rm -rf data/release
+	go -C tools/release run . archives -out $(abspath data/release) -version "$(if $(filter command,$(firstword $(origin VERSION))),$(VERSION))" -platforms "$(PLATFORMS)"
+
+manifests: ## Render deploy/manifests from the chart
+	go -C test/chart test -run TestRender -count=1 . -update
 
 # What the page is made of: it is built again when one of these is newer.
 WEB := $(shell find web -name node_modules -prune -o -name dist -prune -o -name e2e -prune -o -type f ! -name '*.go' ! -name schema.d.ts -print) api/openapi.yaml

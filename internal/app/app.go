@@ -12,14 +12,45 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 )
 
-// Version is the version of the build, set by the linker.
-var Version = ""
+// A release sets these with the linker.
+var (
+	// Version is the version of the build.
+	Version = ""
+	// Commit is the commit that it was built from, and Date the day of the commit.
+	Commit = ""
+	Date   = ""
+)
+
+// BuildText returns version, commit and date, as --version prints them: "v1.2.3 (commit
+// 0123456789ab, 2026-01-31)". Commit and date are left out if they are unknown.
+func BuildText() string {
+	commit, date := Commit, Date
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision" && commit == "":
+				commit = s.Value
+			case s.Key == "vcs.time" && date == "":
+				date, _, _ = strings.Cut(s.Value, "T")
+			}
+		}
+	}
+	if commit == "" {
+		return BuildVersion()
+	}
+	text := BuildVersion() + " (commit " + commit[:min(12, len(commit))]
+	if date != "" {
+		text += ", " + date
+	}
+	return text + ")"
+}
 
 // BuildVersion returns the version of the build, or "unknown".
 func BuildVersion() string {

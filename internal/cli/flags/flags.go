@@ -21,6 +21,9 @@ func Execute(ctx context.Context, env *app.Env, cmd *cobra.Command) error {
 	cmd.SetIn(env.Stdin)
 	cmd.SetOut(env.Stdout)
 	cmd.SetErr(env.Stderr)
+	if len(env.Args) == 2 && env.Args[0] == manual {
+		return writeManual(cmd, env.Args[1])
+	}
 	return cmd.ExecuteContext(ctx)
 }
 
@@ -28,7 +31,7 @@ func Execute(ctx context.Context, env *app.Env, cmd *cobra.Command) error {
 // flags are listed in the order in which they were declared, and errors are left to the
 // caller.
 func Program(root *cobra.Command) *cobra.Command {
-	root.Version = app.BuildVersion()
+	root.Version = app.BuildText()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return Usage(err, Help(cmd)) })
