@@ -28,7 +28,10 @@ override earlier ones.
 
 Exit codes: 0 stopped on request, 1 failure, 4 invalid flags or configuration.`
 
-const examples = `  # Start it
+const examples = `  # Look at the cluster of your kubeconfig, without a configuration
+  portal-backend demo
+
+  # Start it with app-config.yaml
   portal-backend
 
   # Check and show the configuration
@@ -75,6 +78,6 @@ func newCommand(env *app.Env, s *serving) *cobra.Command {
 	own := root.Flags()
 	own.StringVar(&s.level, "log-level", "", "log level: "+strings.Join(levels, ", ")+" (default: backend.logger.level of the configuration, else info)")
 	own.StringVar(&s.format, "log-format", "auto", "log format: "+strings.Join(formats, ", ")+"; auto is text on a terminal, else json")
-	root.AddCommand(newConfig(v, &s.config), newBackup(v, &s.config), newDoctor(v, &s.config))
+	root.AddCommand(newConfig(v, &s.config), newBackup(v, &s.config), newDoctor(v, &s.config), newDemo(s))
 	return flags.Program(root)
 }
