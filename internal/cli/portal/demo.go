@@ -35,6 +35,10 @@ const demoExamples = `  # The current context
   # Another context, where Templates may create resources
   portal-backend demo --context kind-dev --allow-writes`
 
+// demoHeader is how the configuration begins: a file that begins otherwise is not
+// overwritten.
+const demoHeader = "# Written by portal-backend demo at each start."
+
 // demo is the subcommand demo.
 type demo struct {
 	*serving
@@ -69,6 +73,9 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	file := filepath.Join(d.dir, "app-config.yaml")
+	if old, err := os.ReadFile(file); err == nil && !strings.HasPrefix(string(old), demoHeader) {
+		return flags.Usagef("choose another folder with --data, or start portal-backend in that folder without demo", "cannot overwrite %s: portal-backend demo did not write it", file)
+	}
 	err := os.MkdirAll(d.dir, 0o700)
 	if err == nil {
 		err = os.WriteFile(file, []byte(d.text()), 0o600)
@@ -146,7 +153,7 @@ func (d *demo) text() string {
 	if d.writes {
 		permissions += `, "scaffolder.*", "cluster.*"`
 	}
-	return fmt.Sprintf(`# Written by portal-backend demo at each start. Copy it to start your own; docs/configuration.md lists all keys.
+	return demoHeader + fmt.Sprintf(` Copy it to start your own; docs/configuration.md lists all keys.
 backend:
   baseUrl: %s
   listen: %s

@@ -125,11 +125,17 @@ func TestDemoRefused(t *testing.T) {
 	if err := os.WriteFile(kubeconfig, []byte("apiVersion: v1\nkind: Config\ncontexts: [{ name: dev, context: { cluster: c, user: u } }]\ncurrent-context: dev\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	own := t.TempDir()
+	const text = "backend: { listen: localhost:7008 }\n"
+	if err := os.WriteFile(filepath.Join(own, "app-config.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cases := map[string]struct {
 		reason string
 		args   []string
 		want   string
 	}{
+		"Own":          {"A configuration that the demo did not write is not overwritten.", []string{"--kubeconfig", kubeconfig, "--data", own}, "cannot overwrite"},
 		"Open":         {"A demo needs no sign-in, so it stays on this machine.", []string{"--listen", ":7007"}, "must stay on this machine"},
 		"Address":      {"An address of the network is refused.", []string{"--listen", "10.0.0.1:7007"}, "must stay on this machine"},
 		"Config":       {"A demo has its own configuration.", []string{"--config", "app-config.yaml"}, "cannot use --config with demo"},
@@ -147,5 +153,8 @@ func TestDemoRefused(t *testing.T) {
 				t.Errorf("%s Exit code is %d, output:\n%s", tc.reason, code, out.String())
 			}
 		})
+	}
+	if got, err := os.ReadFile(filepath.Join(own, "app-config.yaml")); err != nil || string(got) != text {
+		t.Errorf("configuration is %q, %v; want %q", got, err, text)
 	}
 }

@@ -33,7 +33,7 @@ func dryActions() []action.Action {
 		return c.Workspace.Write("out.txt", append(data, c.Input.Get("text").Str()...))
 	})
 	write.DryRun = true
-	deploy := newAction("test:deploy", func(context.Context, *action.Call) error { return errors.New("it was done") })
+	deploy := newAction("test:deploy", func(context.Context, *action.Call) error { return errors.New("action was executed") })
 	deploy.Output = tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", tree.Obj(
 		tree.F("url", tree.Obj(tree.F("type", tree.Str("string")))), tree.F("list", tree.Obj(tree.F("type", tree.Str("array")),
 			tree.F("items", tree.Obj(tree.F("type", tree.Str("integer")))))), tree.F("sure", tree.Obj(tree.F("type", tree.Str("boolean")))))))

@@ -21,9 +21,9 @@ import (
 func TestEnds(t *testing.T) {
 	w := start(t, onSQLite(t), Options{Key: key, Actions: []action.Action{
 		echoAction(),
-		newAction("test:fail", func(context.Context, *action.Call) error { return errors.New("it broke") }),
+		newAction("test:fail", func(context.Context, *action.Call) error { return errors.New("action broke") }),
 		newAction("test:hint", func(context.Context, *action.Call) error {
-			return &action.Error{Err: errors.New("it broke"), Hint: "mend it"}
+			return &action.Error{Err: errors.New("action broke"), Hint: "mend it"}
 		}),
 		newAction("test:panic", func(context.Context, *action.Call) error { panic("oh") }),
 		newAction("test:large", func(_ context.Context, c *action.Call) error {
@@ -102,15 +102,15 @@ func TestEnds(t *testing.T) {
 			reason: "Steps after a failure are not run.",
 			spec:   `{steps: [{id: a, action: test:fail}, {id: b, action: test:say, input: {text: b}}]}`,
 			values: `{}`, status: taskstore.TaskFailed,
-			want: []string{"log|||Starting up task with 2 steps", "log|a|processing|Beginning step test:fail", "log|a|failed|it broke",
-				"log|b|skipped|Skipping step b because a previous step failed", "completion|||Run completed with status: failed|Error|it broke"},
+			want: []string{"log|||Starting up task with 2 steps", "log|a|processing|Beginning step test:fail", "log|a|failed|action broke",
+				"log|b|skipped|Skipping step b because a previous step failed", "completion|||Run completed with status: failed|Error|action broke"},
 			output: `{}`,
 		},
 		"Hint": {
 			reason: "The hint of an error is shown.",
 			spec:   `{steps: [{id: a, action: test:hint}]}`, values: `{}`, status: taskstore.TaskFailed,
-			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:hint", "log|a|failed|it broke", "log|a||mend it",
-				"completion|||Run completed with status: failed|Error|it broke"},
+			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:hint", "log|a|failed|action broke", "log|a||mend it",
+				"completion|||Run completed with status: failed|Error|action broke"},
 			output: `{}`,
 		},
 		"Always": {
@@ -118,11 +118,11 @@ func TestEnds(t *testing.T) {
 			spec: `{steps: [{id: a, action: test:fail}, {id: b, action: test:say, input: {text: b}},
 				{id: c, action: test:say, if: "${{ always() }}", input: {text: c}}, {id: d, action: test:say, if: "${{ failure() and parameters.on }}", input: {text: d}}]}`,
 			values: `{on: true}`, status: taskstore.TaskFailed,
-			want: []string{"log|||Starting up task with 4 steps", "log|a|processing|Beginning step test:fail", "log|a|failed|it broke",
+			want: []string{"log|||Starting up task with 4 steps", "log|a|processing|Beginning step test:fail", "log|a|failed|action broke",
 				"log|b|skipped|Skipping step b because a previous step failed",
 				"log|c|processing|Beginning step test:say", "log|c||c", "log|c|completed|Finished step test:say",
 				"log|d|processing|Beginning step test:say", "log|d||d", "log|d|completed|Finished step test:say",
-				"completion|||Run completed with status: failed|Error|it broke"},
+				"completion|||Run completed with status: failed|Error|action broke"},
 			output: `{}`,
 		},
 		"NoFailure": {
