@@ -1,6 +1,9 @@
 // Package engine turns definitions into catalog entities. It is a pure function: the
 // same input gives the same entities and findings. It reads no clock, file, network or
 // environment, and it does not log.
+//
+// It is one package because all entities of a definition are made by one transformation,
+// and refer to each other.
 package engine
 
 import (

@@ -1,5 +1,8 @@
 // Package entity defines the output: the entities of a developer portal's catalog, their
 // references, the catalog's rules for them, and how they are written.
+//
+// It is one package because these are the types of one output document, the rules for them
+// and how they are written.
 package entity
 
 import (

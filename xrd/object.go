@@ -2,6 +2,9 @@
 // resources and claims, read from YAML or JSON, selected, and ready for the engine. It
 // reads what is present and never fails on missing fields; package xrd/lint reports what
 // is wrong.
+//
+// It is one package because these are the types of one input document and how they are
+// read, merged and pruned.
 package xrd
 
 import (

@@ -1,6 +1,9 @@
 // Package publish writes the results of a task to Git repositories: as a commit,
 // or as a branch with a change request at GitHub, GitLab, Gitea or Forgejo. A step
 // that is run again reuses its branch and its change request.
+//
+// It is one package because every action of it makes the same files and ends in the same
+// commit.
 package publish
 
 import (

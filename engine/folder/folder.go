@@ -4,6 +4,9 @@
 // The portal file outputs the documents. It includes a wizard file, a list of the form's
 // pages, and a steps file, a list of the steps run with the form's values. Folders are
 // layered: a user's folder holds only what differs from the layer below.
+//
+// It is one package because metadata, choice, functions and output of a folder are checked
+// and rendered together.
 package folder
 
 import (

@@ -4,6 +4,9 @@
 // A form is a list of pages, each a JSON Schema with UI hints. Parameters are flat on a
 // page; the manifest refers to each of them in an expression, and an expression whose
 // parameter is empty is omitted.
+//
+// It is one package because the schema is walked once, and every file adds its share to
+// the fields that this walk makes.
 package form
 
 import (

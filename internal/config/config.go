@@ -37,6 +37,9 @@
 // checks that involve several keys (one of two, both or none) must call m.Given and
 // m.Has first. A value is only stored if it is valid. Secrets are read with m.Secret,
 // which never shows them. A new kind of error gets an id in the package rule.
+//
+// It is one package because sections refer to each other and are resolved together; each
+// file has the types, defaults and checks of one section.
 package config
 
 import (

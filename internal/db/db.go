@@ -2,6 +2,9 @@
 // provides queries, transactions, locks and fences to all other packages, with the same
 // SQL for both engines. The contents of the tables are defined by the packages that use
 // them.
+//
+// It is one package because it hides how two database engines differ, and every file needs
+// both.
 package db
 
 import (

@@ -6,6 +6,9 @@
 // A job runs at least once. If its process is killed before the job ends, another
 // process runs the job from the beginning, some seconds later. Tasks share the workers
 // of a process, unless they have dedicated ones: a lane.
+//
+// It is one package because the queue in the database and the queue in the process have
+// the same semantics, which are written once.
 package jobs
 
 import (

@@ -13,6 +13,9 @@
 // permissions scaffolder.task.create, scaffolder.template.parameter.read and
 // scaffolder.template.step.read, and scaffolder.action.execute for each step. What a
 // step does in clusters and repositories requires further permissions.
+//
+// It is one package because it is one HTTP API, with one file per resource, all of which
+// check access in the same way.
 package scaffolder
 
 import (

@@ -5,6 +5,9 @@
 // A Cluster is one API server; a Source reads several concurrently, and a failure of
 // one does not affect the others. Every failure is an *Error that names the cluster
 // and has a hint.
+//
+// It is one package because everything that is read from a cluster shares its connection,
+// its discovery and its classification of errors.
 package cluster
 
 import (

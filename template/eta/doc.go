@@ -61,4 +61,7 @@
 // A render that still does not stop is abandoned: Render returns in time, and its
 // goroutine ends when it can. The limits are meant for mistakes and for text of unknown
 // origin; a malicious template can still waste CPU time.
+//
+// It is one package because the parts of a language call each other: compiler, values and
+// limits share the JavaScript runtime of a render.
 package eta

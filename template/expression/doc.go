@@ -48,4 +48,7 @@
 //	host in the configuration
 //	projectSlug without an owner is            an error
 //	"undefined/name"
+//
+// It is one package because the parts of a language call each other: its values, filters
+// and methods evaluate expressions, and expressions are made of them.
 package expression

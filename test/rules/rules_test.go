@@ -31,6 +31,9 @@ const (
 	module   = "example.dev/ingestor"
 	root     = "../.."
 	maxLines = 500
+	// A package of more than largeLines lines explains in its comment why it is one package.
+	largeLines = 1500
+	whyLarge   = "It is one package because "
 )
 
 // A room is a folder of the plan with everything below it. Packages of one room
@@ -412,6 +415,24 @@ func TestFileLength(t *testing.T) {
 			if n := fset.File(f.Pos()).LineCount(); n > maxLines && !ast.IsGenerated(f) {
 				t.Errorf("%s has %d lines, want at most %d: split it by topic", path.Join(p.dir(), name), n, maxLines)
 			}
+		}
+	}
+}
+
+func TestPackageSize(t *testing.T) {
+	for _, p := range packages(t) {
+		fset := token.NewFileSet()
+		lines, comment := 0, ""
+		for _, name := range p.sources() {
+			f := p.parse(t, fset, name)
+			lines += fset.File(f.Pos()).LineCount()
+			comment += strings.Join(strings.Fields(f.Doc.Text()), " ")
+		}
+		switch explained := strings.Contains(comment, whyLarge); {
+		case lines > largeLines && !explained:
+			t.Errorf("%s has %d lines: split it, or add to its comment %q and the reason", p.dir(), lines, whyLarge)
+		case lines < largeLines*9/10 && explained:
+			t.Errorf("%s has %d lines, so its comment need not say %q", p.dir(), lines, whyLarge)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 // Package lint reports what is wrong with a definition or a Composition: what Kubernetes
 // or Crossplane would reject, what would not reach the developer, and minor issues. It
 // changes nothing, and handles broken objects of any kind.
+//
+// It is one package because the rules share one walk over the schema; each file has the
+// rules of one part of a definition.
 package lint
 
 import (

@@ -1,6 +1,9 @@
 // Package provider brings entities into the portal's catalog: from locations that are
 // registered or configured and read periodically, and from providers that push. It also
 // validates entities that are not in the catalog yet.
+//
+// It is one package because registered locations and pushes replace each other's entities,
+// and share schedules, limits and validation.
 package provider
 
 import (

@@ -2,6 +2,9 @@
 // from. It uses the same SQL for two engines, SQLite and PostgreSQL. It has the whole path
 // of a query, because planning, counting and reading call each other; how entities are
 // written, indexed, counted in memory and cached is in the packages below it.
+//
+// It is one package because filters, pages, counts and facets are one query language: each
+// is parsed, planned and written as SQL from the same conditions.
 package store
 
 import (

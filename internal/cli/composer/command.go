@@ -4,6 +4,8 @@
 //
 // It is large because its six subcommands share one session: the same flags, clusters
 // and ingestors.
+//
+// It is one package because it is one program, with one file per subcommand.
 package composer
 
 import (

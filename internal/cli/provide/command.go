@@ -1,5 +1,7 @@
 // Package provide implements the command portal-provide, which delivers entities
 // to a portal by a push, by a URL that the portal reads, or by a repository.
+//
+// It is one package because it is one program, with one file per way of delivery.
 package provide
 
 import (

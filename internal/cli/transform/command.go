@@ -1,5 +1,7 @@
 // Package transform implements the command xrd-transform, which converts extract
 // records into catalog entities with template files.
+//
+// It is one package because it is one program, with one file per mode.
 package transform
 
 import (

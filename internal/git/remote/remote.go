@@ -3,6 +3,9 @@
 // references, fetches one commit, and moves a branch. Everything has limits, and
 // errors have hints and contain no secrets. The SSH configuration of the user
 // (~/.ssh, agents) is not used, and no git program is run.
+//
+// It is one package because all transports share authentication, limits and errors that
+// hide credentials.
 package remote
 
 import (

@@ -1,5 +1,8 @@
 // Package auth authenticates callers: guests, users of an OpenID Connect issuer, and
 // services with a static token. It issues and verifies the portal's tokens.
+//
+// It is one package because sign-in, session, cookie and token are one security boundary,
+// and a reviewer has to see all of it.
 package auth
 
 import who "example.dev/ingestor/internal/identity"

@@ -8,6 +8,9 @@
 //
 // A run whose task was taken over by another run can no longer write: the store
 // rejects its writes.
+//
+// It is one package because the files are the transitions of one state machine, and the
+// rows and jobs that it must keep consistent.
 package task
 
 import (

@@ -28,6 +28,8 @@
 //	(toString) are treated as present
 //	a pattern may run forever                  it is stopped, which is a Problem
 //	a schema may take forever                  the form is refused, see Budget
+//
+// It is one package because the keywords of a JSON Schema contain each other.
 package validation
 
 import (

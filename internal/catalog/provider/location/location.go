@@ -1,6 +1,8 @@
 // Package location reads entities from files and URLs, and from the files and URLs that
 // Location entities among them name. It reads only within limits: files below
 // configured folders, hosts on an allow list, with a maximum size and a timeout.
+//
+// It is one package because one walk follows files and URLs, which refer to each other.
 package location
 
 import (

@@ -1,6 +1,8 @@
 // Package write writes the changes of providers into the tables of the catalog. Planning
 // and writing a change are one algorithm, which is why the package is large: a plan is
 // computed before its transaction, and checked or computed again in it.
+//
+// It is one package because the files are the steps of one transaction.
 package write
 
 import (
