@@ -63,11 +63,13 @@ image: web ## Build the container image into data/image, as an OCI layout, witho
 	go -C tools/release run . image -out $(abspath data/image)
 
 release: web ## Build archives, packages, chart, SBOMs and checksums into data/release (VERSION=v1.2.3, PLATFORMS=linux/amd64,…)
-	@rm -rf data/release
-	go -C tools/release run . archives -out $(abspath data/release) -version "$(if $(filter command,$(firstword $(origin VERSION))),$(VERSION))" -platforms "$(PLATFORMS)"
+	@rm -rf data/release.new
+	go -C tools/release run . archives -out $(abspath data/release.new) -version "$(if $(filter command,$(firstword $(origin VERSION))),$(VERSION))" -platforms "$(PLATFORMS)"
+	@rm -rf data/release && mv data/release.new data/release
 
-manifests: ## Render deploy/manifests from the chart
+manifests: ## Render deploy/manifests from the chart, and the GitLab template
 	go -C test/chart test -run TestRender -count=1 . -update
+	go -C tools/release test -run TestGitLab -count=1 . -update
 
 # What the page is made of: it is built again when one of these is newer.
 WEB := $(shell find web -name node_modules -prune -o -name dist -prune -o -name e2e -prune -o -type f ! -name '*.go' ! -name schema.d.ts -print) api/openapi.yaml
@@ -96,7 +98,7 @@ check: $(LINT) web-packages ## The inner loop: lint what differs from BASE (HEAD
 	cd web && npm run --silent check
 	INGESTOR_NO_CLUSTER=1 INGESTOR_NO_POSTGRES=1 INGESTOR_NO_REDIS=1 go test -short ./test/rules $$(go list ./... | grep -v /test/)
 
-test: lint web oracle issuer postgres redis jq chromium devcluster ## Lint, then run every test
+test: lint web oracle issuer postgres redis jq pre-commit chromium devcluster ## Lint, then run every test
 	cd web && npm run --silent check && npm test --silent
 	@# A browser takes its time where others work too; it begins first, because it ends last. Many tests
 	@# wait for a server much of the time: one package more than there are processors.
@@ -166,6 +168,13 @@ jq: ## Install jq, and the yq that hands YAML to it, which tests put into pipes,
 	@command -v jq >/dev/null && command -v yq >/dev/null || { \
 		echo "jq: installing Debian's packages jq and yq"; \
 		sudo=$$([ $$(id -u) = 0 ] || echo sudo); $$sudo apt-get install -y --no-install-recommends jq yq >/dev/null; \
+	}
+
+pre-commit: ## Install the program that runs hooks before a commit, which a test uses, if it is missing
+	@command -v pre-commit >/dev/null || { \
+		echo "pre-commit: installing Debian's package"; \
+		sudo=$$([ $$(id -u) = 0 ] || echo sudo); $$sudo apt-get install -y --no-install-recommends pre-commit >/dev/null || \
+		echo "pre-commit: cannot install it; the test of the hook is skipped"; \
 	}
 
 chromium: ## Install the browser that tests drive, if it is missing

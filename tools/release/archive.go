@@ -133,12 +133,12 @@ func writePlatform(ctx context.Context, r release, p platform, bin string, manua
 			return err
 		}
 	}
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "api/config.schema.json", "api/annotations.schema.json"} {
 		text, err := os.ReadFile(filepath.Join(r.Root, name))
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", name, err)
 		}
-		files = append(files, file{name: name, mode: 0o644, text: text})
+		files = append(files, file{name: strings.Replace(name, "api/", "schemas/", 1), mode: 0o644, text: text})
 	}
 	files = within(archiveName(r, p), slices.Concat(files, manual))
 	if p.OS == "windows" {

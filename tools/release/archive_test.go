@@ -63,6 +63,14 @@ func TestArchives(t *testing.T) {
 			}
 		}
 	})
+	t.Run("Schemas", func(t *testing.T) {
+		for _, name := range []string{"config", "annotations"} {
+			text := read(filepath.Join(archiveName(r, host), "schemas", name+".schema.json"))
+			if !json.Valid([]byte(text)) || !strings.Contains(text, `"$schema"`) {
+				t.Errorf("schema %s is %.100s", name, text)
+			}
+		}
+	})
 	t.Run("Debian", func(t *testing.T) {
 		if _, err := exec.LookPath("dpkg-deb"); err != nil {
 			t.Skip(err)

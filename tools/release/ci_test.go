@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
+	"flag"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -13,8 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// validates runs the steps of the GitHub Action and of the GitLab job in a repository
-// with a mistake. They download the release from a server.
+// validates runs the steps of the GitHub Action, of the GitLab job and of the pre-commit
+// hook in a repository with a mistake. They download the release from a server.
 func validates(t *testing.T, r release, dir string) {
 	hs := httptest.NewServer(http.StripPrefix("/"+r.Version, http.FileServer(http.Dir(dir))))
 	defer hs.Close()
@@ -38,14 +41,7 @@ func validates(t *testing.T, r release, dir string) {
 		Variables map[string]string
 	}
 	read("gitlab.yml", &jobs)
-	script, err := os.ReadFile(filepath.Join(ci, "validate.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	job := jobs["validate-xrds"]
-	if diff := cmp.Diff(string(script), strings.Join(job.Script, "")); diff != "" {
-		t.Errorf("script of the GitLab job differs from validate.sh (-want +got):\n%s", diff)
-	}
 	cases := map[string]struct {
 		reason, shell, script string
 		env                   []string
@@ -53,7 +49,7 @@ func validates(t *testing.T, r release, dir string) {
 	}{
 		"GitHub": {"The action writes SARIF.", "bash", action.Runs.Steps[0].Run,
 			[]string{"GITHUB_ACTION_PATH=" + filepath.Join(ci, "github"), "GITHUB_OUTPUT=output"}, "findings.sarif", `"ruleId": "XRD072"`},
-		"GitLab": {"The job writes JUnit.", "sh", job.Script[0], []string{"INGESTOR_FORMAT=" + job.Variables["INGESTOR_FORMAT"]}, "report.xml", "XRD072"},
+		"GitLab": {"The job writes JUnit.", "sh", job.Script[0], []string{"INGESTOR_FORMAT=" + job.Variables["INGESTOR_FORMAT"], "INGESTOR_REPOSITORY=" + job.Variables["INGESTOR_REPOSITORY"]}, "report.xml", "XRD072"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +59,7 @@ func validates(t *testing.T, r release, dir string) {
 			}
 			cmd := exec.CommandContext(t.Context(), tc.shell, "-e", "-c", tc.script)
 			cmd.Dir = repository
-			cmd.Env = append(tc.env, "PATH="+os.Getenv("PATH"), "INGESTOR_VERSION="+r.Version, "INGESTOR_DOWNLOADS="+hs.URL, "INGESTOR_REPORT="+tc.report)
+			cmd.Env = append(tc.env, "HOME="+t.TempDir(), "PATH="+os.Getenv("PATH"), "INGESTOR_VERSION="+r.Version, "INGESTOR_DOWNLOADS="+hs.URL, "INGESTOR_REPORT="+tc.report)
 			out, err := cmd.CombinedOutput()
 			if code := cmd.ProcessState.ExitCode(); code != 2 {
 				t.Fatalf("%s It exits with %d: %v\n%s", tc.reason, code, err, out)
@@ -77,6 +73,7 @@ func validates(t *testing.T, r release, dir string) {
 			}
 		})
 	}
+	t.Run("PreCommit", func(t *testing.T) { preCommit(t, r, hs.URL) })
 	t.Run("Tampered", func(t *testing.T) {
 		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			if strings.HasSuffix(q.URL.Path, ".tar.gz") {
@@ -88,11 +85,110 @@ func validates(t *testing.T, r release, dir string) {
 		defer other.Close()
 		cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(ci, "validate.sh"))
 		cmd.Dir = t.TempDir()
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "INGESTOR_VERSION=" + r.Version, "INGESTOR_DOWNLOADS=" + other.URL}
+		cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "INGESTOR_VERSION=" + r.Version, "INGESTOR_DOWNLOADS=" + other.URL}
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "did NOT match") {
 			t.Errorf("archive with another checksum is used: %v\n%s", err, out)
 		}
 	})
+}
+
+// preCommit runs the hook in a repository, with the program pre-commit. The hook
+// downloads the release of the tag that the repository names.
+func preCommit(t *testing.T, r release, downloads string) {
+	if _, err := exec.LookPath("pre-commit"); err != nil {
+		t.Skip(err)
+	}
+	home, hooks, repository := t.TempDir(), t.TempDir(), t.TempDir()
+	run := func(dir, name string, args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = dir
+		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "INGESTOR_DOWNLOADS=" + downloads,
+			"GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@example.org", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@example.org"}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	must := func(dir, name string, args ...string) {
+		t.Helper()
+		if out, err := run(dir, name, args...); err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		}
+	}
+	write := func(dir, name, text string) {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The repository of the hook has what a tag of this one has.
+	for _, name := range []string{".pre-commit-hooks.yaml", "deploy/ci/validate.sh", "deploy/chart/product.yaml"} {
+		text, err := os.ReadFile(filepath.Join(r.Root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(hooks, name, string(text))
+	}
+	for _, dir := range []string{hooks, repository} {
+		must(dir, "git", "init", "--quiet")
+	}
+	must(hooks, "git", "add", ".")
+	must(hooks, "git", "commit", "--quiet", "--message", "hooks")
+	must(hooks, "git", "tag", r.Version)
+
+	write(repository, ".pre-commit-config.yaml", "repos: [{repo: "+hooks+", rev: "+r.Version+", hooks: [{id: validate-xrds}]}]\n")
+	write(repository, "service.yaml", "kind: Service\nmetadata: {name: a}\n")
+	must(repository, "pre-commit", "install")
+	must(repository, "git", "add", ".")
+	must(repository, "git", "commit", "--message", "a file that is not an XRD")
+	write(repository, "definition.yaml", broken)
+	must(repository, "git", "add", ".")
+	out, err := run(repository, "git", "commit", "--message", "a mistake")
+	if err == nil || !strings.Contains(out, "definition.yaml:13:") {
+		t.Errorf("commit with a mistake returned %v\n%s", err, out)
+	}
+	write(repository, "definition.yaml", strings.Replace(broken, "required: [size]", "description: Its settings.", 1))
+	must(repository, "git", "add", ".")
+	must(repository, "git", "commit", "--message", "the mistake is fixed")
+}
+
+var update = flag.Bool("update", false, "rewrite deploy/ci/gitlab.yml")
+
+// TestGitLab checks that the template has the script and the repository: GitLab includes
+// one file.
+func TestGitLab(t *testing.T) {
+	r := checkout(t)
+	script, err := os.ReadFile(filepath.Join(r.Root, "deploy", "ci", "validate.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(r.Root, "deploy", "ci", "gitlab.yml")
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := regexp.MustCompile(`INGESTOR_REPOSITORY: .*`).ReplaceAllLiteralString(string(got), "INGESTOR_REPOSITORY: "+r.Repository)
+	before, rest, _ := strings.Cut(want, "    - |\n")
+	_, after, ok := strings.Cut(rest, "\n  artifacts:")
+	if !ok {
+		t.Fatalf("%s has no script", file)
+	}
+	var text strings.Builder
+	for line := range strings.Lines(string(script)) {
+		if line != "\n" {
+			line = "      " + line
+		}
+		text.WriteString(line)
+	}
+	want = before + "    - |\n" + strings.TrimSuffix(text.String(), "\n") + "\n  artifacts:" + after
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("%s differs from validate.sh and product.yaml; run make manifests (-want +got):\n%s", file, diff)
+	}
 }
 
 // broken is a definition with a mistake in line 13.

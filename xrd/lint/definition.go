@@ -194,15 +194,8 @@ func (l *linter) bookkeeping(meta *tree.Node) {
 // ownLabels and ownAnnotations are the keys on definitions that the programs of this
 // project use.
 var (
-	ownLabels = []string{
-		words.LabelIngest, words.LabelVersion, words.LabelGenerateForm, words.LabelTemplateType, words.LabelClusterID,
-	}
-	ownAnnotations = []string{
-		words.AnnotationTitle, words.AnnotationDescription, words.AnnotationOwner, words.AnnotationSystem, words.AnnotationTags,
-		words.AnnotationDefaultNamespace, words.AnnotationAPIVersion, words.AnnotationAPIKind, words.AnnotationGitOpsRepo,
-		words.AnnotationGitOpsPath, words.AnnotationPlainDescription, words.AnnotationTemplate, words.AnnotationWizard,
-		words.AnnotationSteps, words.AnnotationOtherTags, words.AnnotationOtherOwner, words.AnnotationOtherSystem, words.AnnotationLifecycle,
-	}
+	ownLabels      = append(words.DefinitionLabels(), words.LabelClusterID)
+	ownAnnotations = words.DefinitionAnnotations()
 	// switches are the labels that count only if they are exactly "true".
 	switches = []string{words.LabelIngest, words.LabelGenerateForm}
 )
