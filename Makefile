@@ -99,10 +99,11 @@ check: $(LINT) web-packages ## The inner loop: lint what differs from BASE (HEAD
 	INGESTOR_NO_CLUSTER=1 INGESTOR_NO_POSTGRES=1 INGESTOR_NO_REDIS=1 go test -short ./test/rules $$(go list ./... | grep -v /test/)
 
 test: lint web oracle issuer postgres redis jq pre-commit chromium devcluster ## Lint, then run every test
-	cd web && npm run --silent check && npm test --silent
-	@# A browser takes its time where others work too; it begins first, because it ends last. Many tests
-	@# wait for a server much of the time: one package more than there are processors.
-	go test -timeout 80m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./test/web ./...
+	@# What takes longest begins first: browsers, replicas and API servers. Many tests wait for a server much
+	@# of the time, so there is one package more than there are processors, and the page's own tests beside.
+	@mkdir -p data; (cd web && npm run --silent check && npm test --silent) >data/web.log 2>&1 & web=$$!; status=0; set -x; \
+	go test -timeout 80m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./test/web ./test/service ./test/portal ./test/chaos ./... || status=$$?; \
+	set +x; wait $$web || status=$$?; cat data/web.log; exit $$status
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
 

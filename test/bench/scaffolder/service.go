@@ -15,6 +15,7 @@ type service struct{ *backend.Backend }
 // begin starts a program with a database and a number of workers.
 func (b *bench) begin(program, database string, workers int) (*service, error) {
 	opts := backend.Options{Dir: b.tmp, Program: program, Database: database, Config: fmt.Sprintf(`scaffolder: { concurrentTasksLimit: %d, secretKey: a-key-of-the-benchmark-7c1e, limits: { openTasks: 1000000, runningTasks: 1000, eventStreams: 1000000 }, workingDirectory: %q }
+permission: { rules: [{ permissions: [scaffolder.action.execute], actions: ["bench:talk"], providers: ["push:bench"], result: allow }] }
 composerIngestor: { sources: [{ name: definitions, type: file, path: %q }] }
 orchestrator:
   serviceLocatorMethod: { type: multiTenant }
