@@ -8,7 +8,7 @@
 #   INGESTOR_STRICT      "true" (default) fails on warnings too
 #   INGESTOR_REPORT      file of the report (default: none, findings are printed)
 #   INGESTOR_FORMAT      sarif (default), junit or json
-#   INGESTOR_VERSION     release to download, if ingestor-cli is not installed (default: the tag of this checkout)
+#   INGESTOR_VERSION     release to download, if ingestor-cli is not installed (default: the last in CHANGELOG.md)
 #   INGESTOR_REPOSITORY  repository with the releases, without https:// (default: that of this checkout)
 #   INGESTOR_DOWNLOADS   where releases are (default: https://<repository>/releases/download)
 #
@@ -18,7 +18,7 @@ set -eu
 program=ingestor-cli
 if ! command -v "$program" >/dev/null; then
 	here=$(dirname "$0")
-	version=${INGESTOR_VERSION:-$(git -C "$here" describe --tags --exact-match --match 'v*' 2>/dev/null || true)}
+	version=${INGESTOR_VERSION:-$(sed -n 's/^## \[\([0-9][^]]*\)\].*/v\1/p' "$here/../../CHANGELOG.md" 2>/dev/null | head -n 1)}
 	: "${version:?ingestor-cli is not installed: set INGESTOR_VERSION to a release, such as v1.2.3}"
 	repository=${INGESTOR_REPOSITORY:-$(sed -n 's/^repository: *//p' "$here/../chart/product.yaml" 2>/dev/null || true)}
 	: "${repository:?ingestor-cli is not installed: set INGESTOR_REPOSITORY to where its releases are}"

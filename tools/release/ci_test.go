@@ -93,7 +93,7 @@ func validates(t *testing.T, r release, dir string) {
 }
 
 // preCommit runs the hook in a repository, with the program pre-commit. The hook
-// downloads the release of the tag that the repository names.
+// downloads the release that the changelog names, because pre-commit fetches no tags.
 func preCommit(t *testing.T, r release, downloads string) {
 	if _, err := exec.LookPath("pre-commit"); err != nil {
 		t.Skip(err)
@@ -128,6 +128,7 @@ func preCommit(t *testing.T, r release, downloads string) {
 		}
 		write(hooks, name, string(text))
 	}
+	write(hooks, "CHANGELOG.md", "# Changelog\n\n## ["+r.plain()+"] - 2026-01-31\n\n## [0.1.0] - 2026-01-01\n")
 	for _, dir := range []string{hooks, repository} {
 		must(dir, "git", "init", "--quiet")
 	}
