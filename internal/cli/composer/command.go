@@ -2,10 +2,8 @@
 // service finds in clusters, which entities it makes and why not, without running
 // the service.
 //
-// It is large because its six subcommands share one session: the same flags, clusters
+// It is one package because its subcommands share one session: the same flags, clusters
 // and ingestors.
-//
-// It is one package because it is one program, with one file per subcommand.
 package composer
 
 import (
