@@ -17,7 +17,7 @@ import (
 func TestConfigurations(t *testing.T) {
 	block := regexp.MustCompile("(?s)```yaml\n(.*?)```")
 	other := regexp.MustCompile(`^\s*# (\S+\.ya?ml)\n`)
-	for _, page := range []string{"ingest", "migration", "production", "sign-in", "sign-in-providers", "troubleshoot"} {
+	for _, page := range []string{"five-minutes", "ingest", "migration", "production", "sign-in", "sign-in-providers", "several-teams", "troubleshoot"} {
 		for i, m := range block.FindAllStringSubmatch(read(t, filepath.Join(top, "docs", page+".md")), -1) {
 			if name := other.FindStringSubmatch(m[1]); name != nil && name[1] != "app-config.yaml" {
 				continue
