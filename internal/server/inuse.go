@@ -56,20 +56,22 @@ func Acquire(db config.Database) (release func() error, err error) {
 	if db.Client != config.ClientSQLite {
 		return func() error { return nil }, nil
 	}
-	doing := "lock the database " + db.Path
+	fail := func(err error) (func() error, error) {
+		return nil, fmt.Errorf("cannot lock the database %s: %w", db.Path, err)
+	}
 	if err := os.MkdirAll(filepath.Dir(db.Path), 0o750); err != nil {
-		return nil, fmt.Errorf("cannot %s: %w", doing, err)
+		return fail(err)
 	}
 	path, err := lockPath(db.Path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot %s: %w", doing, err)
+		return fail(err)
 	}
 	l, err := lock.Acquire(path, 0o600)
 	if held, ok := errors.AsType[*lock.Held](err); ok {
 		return nil, &InUse{Path: db.Path, Held: held}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot %s: %w", doing, err)
+		return fail(err)
 	}
 	return l.Release, nil
 }

@@ -40,6 +40,8 @@ type Options struct {
 	// Groups is the groups claim in ID tokens, People overrides it by subject.
 	Groups []string
 	People map[string][]string
+	// Claims are further claims of all users, or override those that they have.
+	Claims map[string]any
 	// Redirect is the callback URL of the client; the default has no server.
 	Redirect string
 }
@@ -98,6 +100,9 @@ func Run(opts Options) (*Issuer, error) {
 	if opts.Redirect == "" {
 		opts.Redirect = redirect
 	}
+	if opts.Claims == nil {
+		opts.Claims = map[string]any{}
+	}
 	node, modules, err := Install()
 	if err != nil {
 		return nil, err
@@ -135,7 +140,7 @@ func Run(opts Options) (*Issuer, error) {
 	settings, err := json.Marshal(map[string]any{
 		"key": string(own.key), "cert": string(own.cert), "clientId": i.ClientID, "clientSecret": i.ClientSecret,
 		"authMethod": opts.AuthMethod, "audience": i.Audience, "redirect": opts.Redirect, "groups": append([]string{}, opts.Groups...),
-		"people": opts.People, "lifetime": int(opts.Lifetime.Seconds()),
+		"people": opts.People, "claims": opts.Claims, "lifetime": int(opts.Lifetime.Seconds()),
 	})
 	if err == nil {
 		err = i.run(exec.Command(node, at), settings, clean)

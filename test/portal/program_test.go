@@ -45,7 +45,7 @@ func pg(t *testing.T, s interface{ Database(testing.TB) string }) map[string]any
 	return map[string]any{"client": "pg", "connection": s.Database(t)}
 }
 
-// build builds portal-backend once.
+// build builds portal-backend, and composer-ingestor beside it, once.
 var build = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "portal-backend-*")
 	if err != nil {
@@ -53,7 +53,7 @@ var build = sync.OnceValues(func() (string, error) {
 	}
 	built = dir
 	path := filepath.Join(dir, "portal-backend")
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/portal-backend").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/portal-backend", "../../cmd/composer-ingestor").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("cannot build portal-backend: %w\n%s", err, out)
 	}

@@ -151,3 +151,55 @@ func anchors(page string) map[string]bool {
 	}
 	return out
 }
+
+// TestMessages checks that the messages that docs/troubleshoot.md shows as symptoms are messages of
+// the programs or of the chart, so that users find them by searching. A … in a message
+// stands for a value.
+func TestMessages(t *testing.T) {
+	sources := messages(t)
+	row := regexp.MustCompile(`(?m)^\| ([^|]*) \|`)
+	code := regexp.MustCompile("`([^`]+)`")
+	checked := 0
+	for _, m := range row.FindAllStringSubmatch(read(t, filepath.Join(top, "docs", "troubleshoot.md")), -1) {
+		for _, span := range code.FindAllStringSubmatch(m[1], -1) {
+			// Words, commands, endpoints and keys are not messages.
+			if strings.Count(span[1], " ") < 2 || strings.HasPrefix(span[1], "composer-ingestor ") || strings.HasPrefix(span[1], "portal-backend ") {
+				continue
+			}
+			checked++
+			for part := range strings.SplitSeq(span[1], "…") {
+				if part = strings.Trim(part, " :"); part != "" && !strings.Contains(sources, part) {
+					t.Errorf("docs/troubleshoot.md shows %q, and no program says %q", span[1], part)
+				}
+			}
+		}
+	}
+	if checked < 10 {
+		t.Errorf("page has %d messages, want more", checked)
+	}
+}
+
+// messages returns the sources of the programs and of the chart.
+func messages(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, dir := range []string{"internal", "source", "sink", "action", "engine", "web", "deploy/chart/templates"} {
+		err := filepath.WalkDir(filepath.Join(top, dir), func(path string, d os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if name := d.Name(); d.IsDir() && (name == "node_modules" || name == "dist" || name == "testdata") {
+				return filepath.SkipDir
+			}
+			if ext := filepath.Ext(path); d.IsDir() || ext != ".go" && ext != ".tpl" || strings.HasSuffix(path, "_test.go") {
+				return nil
+			}
+			all.WriteString(read(t, path))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}

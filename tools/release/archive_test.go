@@ -50,6 +50,22 @@ func TestArchives(t *testing.T) {
 			t.Errorf("%d of %d files have a checksum", lines, len(entries)-1)
 		}
 	})
+	t.Run("Page", func(t *testing.T) {
+		page, err := os.ReadFile(filepath.Join(r.Root, "docs", "install.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := strings.NewReplacer("1.2.3-rc.1", "1.2.3", "1.2.3~rc.1", "1.2.3", host.OS+"_"+host.Arch, "linux_amd64", "_"+host.Arch+".deb", "_amd64.deb")
+		for _, e := range entries {
+			if name := shown.Replace(e.Name()); !e.IsDir() && !strings.Contains(string(page), "`"+name+"`") {
+				t.Errorf("docs/install.md does not name %s", name)
+			}
+		}
+	})
 	t.Run("Programs", func(t *testing.T) {
 		run("tar", "-xzf", archiveName(r, host)+".tar.gz")
 		for _, p := range programs {
