@@ -1,6 +1,7 @@
 package composed
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -76,7 +77,7 @@ func (n *Node) ownSeverity() int {
 	switch {
 	case n.State == Present && s != nil && s.Status == "False":
 		return 6
-	case n.State == Present && n.Readiness == NotReady && n.warning != nil:
+	case n.State == Present && n.Readiness == NotReady && (n.warning != nil || n.hasMessage()):
 		return 5
 	case n.State == Missing:
 		return 4
@@ -88,6 +89,13 @@ func (n *Node) ownSeverity() int {
 		return 2
 	}
 	return 0
+}
+
+// hasMessage reports whether a condition about readiness has a message.
+func (n *Node) hasMessage() bool {
+	return slices.ContainsFunc(n.Conditions, func(c Condition) bool {
+		return c.Status == "False" && c.Message != "" && slices.Contains(readinessTypes, c.Type)
+	})
 }
 
 // says returns what an object says about its problem.
