@@ -22,6 +22,8 @@ type Call struct {
 	// Body is sent if it is not nil, and Type is its media type; empty means JSON.
 	Body []byte
 	Type string
+	// Accept is the requested media type; empty means JSON.
+	Accept string
 	// Needs are the required permissions, for the message when they are missing.
 	Needs Rule
 }
@@ -32,7 +34,7 @@ type Call struct {
 func (c *Cluster) Do(ctx context.Context, call Call) (answer *tree.Node, err error) {
 	r := request{
 		doing: call.Doing, method: call.Method, path: call.Path, query: call.Query,
-		body: call.Body, media: call.Type, needs: call.Needs,
+		body: call.Body, media: call.Type, accept: call.Accept, needs: call.Needs,
 	}
 	r.read = func(data []byte) error {
 		n, err := wire.Decoder{}.Decode(data)

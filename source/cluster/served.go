@@ -23,9 +23,9 @@ func (s Served) Has(r Resource) bool {
 // Len returns the number of kinds.
 func (s Served) Len() int { return len(s.all) }
 
-// allGroups requests aggregated discovery. A server that does not support it returns
-// the plain list of groups.
-const allGroups = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+// AllGroups is the media type that requests aggregated discovery. A server that does not
+// support it returns the plain list of groups.
+const AllGroups = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
 // Served returns the kinds that the server serves, with one call if the server
 // supports that, otherwise with one for each version of each group. A kind may be
@@ -33,7 +33,7 @@ const allGroups = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscov
 // could be discovered.
 func (c *Cluster) Served(ctx context.Context) (Served, error) {
 	out := Served{all: map[Resource]bool{}}
-	r := request{doing: "list API groups", path: "/apis", accept: allGroups, needs: Rule{URLs: []string{"/apis", "/apis/*"}, Verbs: []string{"get"}}}
+	r := request{doing: "list API groups", path: "/apis", accept: AllGroups, needs: Rule{URLs: []string{"/apis", "/apis/*"}, Verbs: []string{"get"}}}
 	answer, err := c.ask(ctx, r)
 	if err != nil {
 		return out, err

@@ -1,0 +1,378 @@
+// Package live reads objects of a cluster by their references, with few requests: one
+// for each kind and namespace, and one for the events of each namespace.
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/xrd/composed"
+)
+
+const (
+	// atOnce is how many requests are made at once.
+	atOnce = 8
+	// pageSize and mostPages limit a list.
+	pageSize  = "500"
+	mostPages = 20
+	// mostEventPages limits the events of a namespace.
+	mostEventPages = 4
+	// kindsFor is how long the kinds of an API version are remembered.
+	kindsFor = time.Minute
+	// mostComposites limits the length of a label selector, and longestLabel is the length
+	// of a label value.
+	mostComposites = 50
+	longestLabel   = 63
+	// compositeLabel is the label that Crossplane sets on everything that belongs to a
+	// composite.
+	compositeLabel = "crossplane.io/composite"
+)
+
+// Kinds remembers how clusters serve kinds. It is safe for concurrent use, and for several
+// clusters.
+type Kinds struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	known map[kindKey]*served
+}
+
+// NewKinds returns an empty Kinds.
+func NewKinds(now func() time.Time) *Kinds {
+	return &Kinds{now: now, known: map[kindKey]*served{}}
+}
+
+type kindKey struct {
+	account    *cluster.Cluster
+	apiVersion string
+}
+
+// served are the kinds of an API version.
+type served struct {
+	until time.Time
+	kinds map[string]kind
+}
+
+type kind struct {
+	plural     string
+	namespaced bool
+}
+
+// Reader reads objects of a cluster, as the user of the cluster value. It is for one
+// tree: events are read once.
+type Reader struct {
+	on    *cluster.Cluster
+	kinds *Kinds
+	// composites are the names of the composites whose parts are read, the root first.
+	composites []string
+	// events are those of each namespace, by the uid of the object.
+	events map[string]map[string][]composed.Event
+}
+
+// NewReader returns a Reader.
+func NewReader(on *cluster.Cluster, kinds *Kinds) *Reader {
+	return &Reader{on: on, kinds: kinds, events: map[string]map[string][]composed.Event{}}
+}
+
+// group are references to objects of one kind in one namespace.
+type group struct {
+	apiVersion, kind, namespace string
+	served                      kind
+	// at are the indices of the references.
+	at []int
+}
+
+// Read implements composed.Reader. What the server refuses or does not know becomes the
+// state of its objects; a server that does not answer is an error.
+func (r *Reader) Read(ctx context.Context, refs []composed.Ref) ([]composed.Object, error) {
+	out := make([]composed.Object, len(refs))
+	groups, err := r.groups(ctx, refs, out)
+	if err != nil {
+		return nil, err
+	}
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	for _, g := range groups {
+		all.Go(func() error { return r.readGroup(ctx, g, refs, out) })
+	}
+	if err := all.Wait(); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		// What this object composes has its name as a label.
+		name := out[i].Ref.Name
+		if len(r.composites) < mostComposites && len(name) <= longestLabel && len(composed.References(out[i])) > 0 && !slices.Contains(r.composites, name) {
+			r.composites = append(r.composites, name)
+		}
+	}
+	return out, r.addEvents(ctx, out)
+}
+
+// groups finds out how the kinds are served, and groups the references. Those whose kind
+// is not served are entered into out.
+func (r *Reader) groups(ctx context.Context, refs []composed.Ref, out []composed.Object) ([]*group, error) {
+	byKey := map[composed.Ref]*group{}
+	var groups []*group
+	for i, ref := range refs {
+		k, err := r.kind(ctx, ref)
+		if err != nil {
+			if out[i], err = unread(ref, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if !k.namespaced {
+			ref.Namespace = ""
+		}
+		out[i] = composed.Object{Ref: ref, State: composed.Missing}
+		key := composed.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace}
+		g := byKey[key]
+		if g == nil {
+			g = &group{apiVersion: ref.APIVersion, kind: ref.Kind, namespace: ref.Namespace, served: k}
+			byKey[key], groups = g, append(groups, g)
+		}
+		g.at = append(g.at, i)
+	}
+	return groups, nil
+}
+
+// kind returns how the kind of a reference is served.
+func (r *Reader) kind(ctx context.Context, ref composed.Ref) (kind, error) {
+	key := kindKey{r.on.Account(), ref.APIVersion}
+	r.kinds.mu.Lock()
+	s := r.kinds.known[key]
+	r.kinds.mu.Unlock()
+	if s == nil || r.kinds.now().After(s.until) {
+		var err error
+		if s, err = r.discover(ctx, ref); err != nil {
+			return kind{}, err
+		}
+		r.kinds.mu.Lock()
+		r.kinds.known[key] = s
+		r.kinds.mu.Unlock()
+	}
+	k, ok := s.kinds[ref.Kind]
+	if !ok {
+		return kind{}, &cluster.Error{Cluster: r.on.Name(), Doing: "read " + ref.String(), Reason: cluster.Absent,
+			Err: errors.New("the cluster does not serve kind " + ref.Kind + " of " + ref.APIVersion), Hint: "check that its definition or provider is installed"}
+	}
+	return k, nil
+}
+
+// discover lists the kinds of an API version. The account of the portal does that, because
+// it is the same for everyone.
+func (r *Reader) discover(ctx context.Context, ref composed.Ref) (*served, error) {
+	answer, err := r.on.Account().Do(ctx, cluster.Call{
+		Doing: "find the kinds of " + ref.APIVersion, Path: versionPath(ref.APIVersion),
+		Needs: cluster.Rule{URLs: []string{"/api", "/api/*", "/apis", "/apis/*"}, Verbs: []string{"get"}},
+	})
+	s := &served{until: r.kinds.now().Add(kindsFor), kinds: map[string]kind{}}
+	if reasonOf(err) == cluster.Absent {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, res := range answer.Get("resources").List() {
+		if plural := res.Get("name").Str(); !strings.Contains(plural, "/") {
+			s.kinds[res.Get("kind").Str()] = kind{plural: plural, namespaced: res.Get("namespaced").IsTrue()}
+		}
+	}
+	return s, nil
+}
+
+// readGroup reads the objects of a group: one with get, several with a list of what
+// belongs to the composites, and what that list does not have with get.
+func (r *Reader) readGroup(ctx context.Context, g *group, refs []composed.Ref, out []composed.Object) error {
+	left := g.at
+	if len(left) > 1 && len(r.composites) > 0 {
+		found, err := r.list(ctx, g)
+		if err != nil {
+			return g.refuse(out, left, err)
+		}
+		left = slices.DeleteFunc(slices.Clone(left), func(i int) bool {
+			n := found[refs[i].Name]
+			if n != nil {
+				out[i].State, out[i].Node = composed.Present, n
+			}
+			return n != nil
+		})
+	}
+	for _, i := range left {
+		n, err := r.get(ctx, g, refs[i].Name)
+		if err != nil {
+			return g.refuse(out, left, err)
+		}
+		if n != nil {
+			out[i].State, out[i].Node = composed.Present, n
+		}
+	}
+	return nil
+}
+
+// refuse enters an error into the objects that it concerns.
+func (g *group) refuse(out []composed.Object, at []int, err error) error {
+	for _, i := range at {
+		if out[i].State == composed.Present {
+			continue
+		}
+		o, down := unread(out[i].Ref, err)
+		if down != nil {
+			return down
+		}
+		out[i] = o
+	}
+	return nil
+}
+
+// unread returns the object for an error. An error that concerns the whole cluster is
+// returned.
+func unread(ref composed.Ref, err error) (composed.Object, error) {
+	o := composed.Object{Ref: ref, State: composed.Unreadable, Problem: err.Error()}
+	e, ok := errors.AsType[*cluster.Error](err)
+	if !ok {
+		return o, err
+	}
+	o.Problem = e.Err.Error()
+	if e.Hint != "" {
+		o.Problem += "; " + e.Hint
+	}
+	switch e.Reason {
+	case cluster.Forbidden:
+		o.State = composed.Forbidden
+	case cluster.Absent, cluster.Unreadable:
+	default:
+		return o, err
+	}
+	return o, nil
+}
+
+func reasonOf(err error) cluster.Reason {
+	if e, ok := errors.AsType[*cluster.Error](err); ok {
+		return e.Reason
+	}
+	return ""
+}
+
+// list returns the objects of a group that belong to the composites, by name.
+func (r *Reader) list(ctx context.Context, g *group) (map[string]*tree.Node, error) {
+	found := map[string]*tree.Node{}
+	err := r.pages(ctx, cluster.Call{
+		Doing: "list " + g.served.plural, Path: g.path(), Query: url.Values{"labelSelector": {compositeLabel + " in (" + strings.Join(r.composites, ",") + ")"}},
+		Needs: g.needs("list"),
+	}, mostPages, func(n *tree.Node) { found[n.Get("metadata", "name").Str()] = n })
+	return found, err
+}
+
+// pages makes a call for each page of a list.
+func (r *Reader) pages(ctx context.Context, call cluster.Call, most int, each func(*tree.Node)) error {
+	call.Query.Set("limit", pageSize)
+	for range most {
+		answer, err := r.on.Do(ctx, call)
+		if err != nil {
+			return err
+		}
+		for _, n := range answer.Get("items").List() {
+			each(n)
+		}
+		next := answer.Get("metadata", "continue").Str()
+		if next == "" {
+			return nil
+		}
+		call.Query.Set("continue", next)
+	}
+	return nil
+}
+
+// get returns an object, nil if it does not exist.
+func (r *Reader) get(ctx context.Context, g *group, name string) (*tree.Node, error) {
+	n, err := r.on.Do(ctx, cluster.Call{Doing: "read " + g.kind + " " + name, Path: g.path() + "/" + url.PathEscape(name), Needs: g.needs("get")})
+	if refusal, ok := cluster.RefusalOf(err); ok && refusal.Code == 404 && refusal.Name == name {
+		return nil, nil
+	}
+	return n, err
+}
+
+func (g *group) path() string {
+	p := versionPath(g.apiVersion)
+	if g.namespace != "" {
+		p += "/namespaces/" + url.PathEscape(g.namespace)
+	}
+	return p + "/" + g.served.plural
+}
+
+func (g *group) needs(verb string) cluster.Rule {
+	apiGroup, _, ok := strings.Cut(g.apiVersion, "/")
+	if !ok {
+		apiGroup = ""
+	}
+	return cluster.Rule{Groups: []string{apiGroup}, Resources: []string{g.served.plural}, Verbs: []string{verb}}
+}
+
+// versionPath is the path of an API version.
+func versionPath(apiVersion string) string {
+	if !strings.Contains(apiVersion, "/") {
+		return "/api/" + url.PathEscape(apiVersion)
+	}
+	group, version, _ := strings.Cut(apiVersion, "/")
+	return "/apis/" + url.PathEscape(group) + "/" + url.PathEscape(version)
+}
+
+// eventNamespace is where the events about objects without a namespace are.
+const eventNamespace = "default"
+
+// addEvents adds the events about objects. A caller who may not list events sees the
+// objects without them.
+func (r *Reader) addEvents(ctx context.Context, objects []composed.Object) error {
+	for i := range objects {
+		o := &objects[i]
+		if o.State != composed.Present {
+			continue
+		}
+		ns := cmp.Or(o.Ref.Namespace, eventNamespace)
+		if _, ok := r.events[ns]; !ok {
+			all, err := r.eventsOf(ctx, ns)
+			if err != nil && reasonOf(err) != cluster.Forbidden {
+				return err
+			}
+			r.events[ns] = all
+		}
+		o.Events = r.events[ns][o.Node.Get("metadata", "uid").Str()]
+	}
+	return nil
+}
+
+// eventsOf returns the events of a namespace, by the uid of the object.
+func (r *Reader) eventsOf(ctx context.Context, namespace string) (map[string][]composed.Event, error) {
+	out := map[string][]composed.Event{}
+	err := r.pages(ctx, cluster.Call{
+		Doing: "list events", Path: "/api/v1/namespaces/" + url.PathEscape(namespace) + "/events", Query: url.Values{},
+		Needs: cluster.Rule{Groups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list"}},
+	}, mostEventPages, func(n *tree.Node) {
+		uid := n.Get("involvedObject", "uid").Str()
+		out[uid] = append(out[uid], eventOf(n))
+	})
+	return out, err
+}
+
+// eventOf reads an event.
+func eventOf(n *tree.Node) composed.Event {
+	e := composed.Event{Type: n.Get("type").Str(), Reason: n.Get("reason").Str(), Message: n.Get("message").Str(), Count: 1}
+	for _, at := range []*tree.Node{n.Get("series", "lastObservedTime"), n.Get("lastTimestamp"), n.Get("eventTime"), n.Get("firstTimestamp")} {
+		if t, err := time.Parse(time.RFC3339, at.Str()); err == nil {
+			e.Last = t
+			break
+		}
+	}
+	return e
+}

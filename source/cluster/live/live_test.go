@@ -1,0 +1,144 @@
+package live_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/source/cluster/live"
+	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/xrd/composed"
+)
+
+// crd returns a CustomResourceDefinition whose objects may have any fields.
+func crd(kind, plural, scope string) string {
+	return fmt.Sprintf(`---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[2]s.platform.example.org}
+spec:
+  group: platform.example.org
+  scope: %[3]s
+  names: {kind: %[1]s, plural: %[2]s, singular: %[4]s, listKind: %[1]sList}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`, kind, plural, scope, strings.ToLower(kind))
+}
+
+// parts is how many ConfigMaps the composite composes.
+const parts = 500
+
+// objects are a composite that composes many ConfigMaps, a nested composite, a kind that
+// is not served, an object that does not exist and a Secret.
+func objects() string {
+	var refs, b strings.Builder
+	for i := range parts {
+		fmt.Fprintf(&refs, "      - {apiVersion: v1, kind: ConfigMap, name: part-%03d}\n", i)
+		fmt.Fprintf(&b, "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: part-%03d, namespace: team-a, labels: {crossplane.io/composite: invoices}}}\n", i)
+	}
+	return `---
+{apiVersion: v1, kind: Namespace, metadata: {name: team-a}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: credentials, namespace: team-a}, stringData: {password: hunter2}}
+---
+{apiVersion: platform.example.org/v1, kind: Network, metadata: {name: shared}, spec: {resourceRefs: []}, status: {conditions: [{type: Ready, status: "False", reason: Creating, message: no free range}]}}
+---
+{apiVersion: platform.example.org/v1, kind: Database, metadata: {name: db, namespace: team-a}, spec: {crossplane: {resourceRefs: [{apiVersion: platform.example.org/v1, kind: Network, name: shared}]}}}
+---
+apiVersion: platform.example.org/v1
+kind: Shop
+metadata: {name: invoices, namespace: team-a}
+spec:
+  crossplane:
+    resourceRefs:
+      - {apiVersion: platform.example.org/v1, kind: Database, name: db}
+      - {apiVersion: platform.example.org/v1, kind: Gone, name: g}
+      - {apiVersion: v1, kind: Secret, name: credentials}
+      - {apiVersion: v1, kind: ConfigMap, name: not-yet}
+` + refs.String() + b.String()
+}
+
+func TestReader(t *testing.T) {
+	s := apiserver.Start(t, apiserver.Options{CRDs: "none"})
+	s.Apply(t, crd("Shop", "shops", "Namespaced")+crd("Database", "databases", "Namespaced")+crd("Network", "networks", "Cluster"))
+	s.Apply(t, objects())
+	root := composed.Ref{APIVersion: "platform.example.org/v1", Kind: "Shop", Namespace: "team-a", Name: "invoices"}
+
+	connect := func(t *testing.T, c source.Cluster) (*cluster.Cluster, *bytes.Buffer) {
+		t.Helper()
+		var log bytes.Buffer
+		c.Name = "test"
+		on, err := cluster.Connect(c, cluster.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return on, &log
+	}
+	t.Run("Tree", func(t *testing.T) {
+		on, log := connect(t, source.Cluster{Kubeconfig: s.Kubeconfig})
+		n, err := composed.Build(t.Context(), live.NewReader(on, live.NewKinds(time.Now)), root, composed.Options{Most: 2 * parts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		states := map[string]int{}
+		for _, c := range n.Children {
+			states[c.Ref.Kind+" "+string(c.State)]++
+		}
+		want := map[string]int{"ConfigMap present": parts, "ConfigMap missing": 1, "Database present": 1, "Gone unreadable": 1, "Secret present": 1}
+		if diff := cmp.Diff(want, states); diff != "" {
+			t.Errorf("states of the parts (-want +got):\n%s", diff)
+		}
+		if got, want := n.Why().String(), "Database db → Network shared: no free range"; got != want {
+			t.Errorf("reason is %q, want %q", got, want)
+		}
+		// One request for each version, kind and namespace, and for the events of each
+		// namespace; and one for the ConfigMap that the list does not have.
+		if calls := strings.Count(log.String(), "msg=call "); calls > 11 {
+			t.Errorf("made %d calls:\n%s", calls, log)
+		}
+	})
+	t.Run("Forbidden", func(t *testing.T) {
+		s.Apply(t, `---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: reader, namespace: team-a}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reader, namespace: team-a}
+rules: [{apiGroups: [platform.example.org], resources: [shops], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: reader, namespace: team-a}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader}
+subjects: [{kind: ServiceAccount, name: reader, namespace: team-a}]
+`)
+		on, _ := connect(t, source.Cluster{URL: s.URL, CAData: s.CA, Token: source.Secret(s.Token(t, "team-a", "reader"))})
+		n, err := composed.Build(t.Context(), live.NewReader(on, live.NewKinds(time.Now)), root, composed.Options{Most: 2 * parts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range n.Children {
+			if c.Ref.Kind != "Gone" && (c.State != composed.Forbidden || !strings.Contains(c.Problem, "resources: [")) {
+				t.Fatalf("%s is %s: %s", c.Ref, c.State, c.Problem)
+			}
+		}
+	})
+	t.Run("Down", func(t *testing.T) {
+		on, _ := connect(t, source.Cluster{URL: "https://127.0.0.1:1", CAData: s.CA, Token: "x"})
+		_, err := composed.Build(t.Context(), live.NewReader(on, live.NewKinds(time.Now)), root, composed.Options{})
+		if e, ok := errors.AsType[*cluster.Error](err); !ok || e.Reason != cluster.Unreachable {
+			t.Errorf("got %v, want an unreachable cluster", err)
+		}
+	})
+}

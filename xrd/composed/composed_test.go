@@ -1,0 +1,288 @@
+package composed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"example.dev/ingestor/document/parser"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/xrd/composed"
+)
+
+// world is a cluster: its objects, what cannot be read, and how often it was asked.
+type world struct {
+	objects   map[string]*tree.Node
+	events    map[string][]composed.Event
+	forbidden map[string]bool
+	reads     int
+	err       error
+}
+
+func (w *world) Read(_ context.Context, refs []composed.Ref) ([]composed.Object, error) {
+	w.reads++
+	out := make([]composed.Object, len(refs))
+	for i, r := range refs {
+		key := r.Kind + "/" + r.Name
+		o := composed.Object{Ref: r, State: composed.Present, Node: w.objects[key], Events: w.events[key]}
+		switch {
+		case w.forbidden[r.Kind]:
+			o.State, o.Node, o.Problem = composed.Forbidden, nil, "you may not get "+r.Kind
+		case o.Node == nil:
+			o.State = composed.Missing
+		case o.Node.Get("metadata", "namespace").Str() == "":
+			o.Ref.Namespace = ""
+		}
+		out[i] = o
+	}
+	return out, w.err
+}
+
+// newWorld reads objects from YAML documents.
+func newWorld(t *testing.T, text string) *world {
+	t.Helper()
+	w := &world{objects: map[string]*tree.Node{}}
+	docs, errs := parser.DecodeBytes([]byte(text))
+	if len(errs) > 0 {
+		t.Fatal(errs[0])
+	}
+	for _, d := range docs {
+		w.objects[d.Get("kind").Str()+"/"+d.Get("metadata", "name").Str()] = d
+	}
+	return w
+}
+
+const root = `
+apiVersion: platform.example.org/v1
+kind: Shop
+metadata: {name: invoices, namespace: team-a, uid: u1, creationTimestamp: "2026-11-01T08:00:00Z"}
+spec:
+  crossplane:
+    resourceRefs:
+      - {apiVersion: rds.example.org/v1, kind: Database, name: invoices-db}
+      - {apiVersion: v1, kind: ConfigMap, name: invoices-config}
+      - {apiVersion: rds.example.org/v1, kind: Unnamed}
+status:
+  conditions:
+    - {type: Ready, status: "False", reason: Creating, message: "Unready resources: db", lastTransitionTime: "2026-11-01T08:00:05Z"}
+    - {type: Synced, status: "True", reason: ReconcileSuccess, lastTransitionTime: "2026-11-01T08:00:01Z"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: invoices-config, namespace: team-a}
+---
+`
+
+func TestWhy(t *testing.T) {
+	shop := composed.Ref{APIVersion: "platform.example.org/v1", Kind: "Shop", Namespace: "team-a", Name: "invoices"}
+	claim := composed.Ref{APIVersion: "platform.example.org/v1", Kind: "ShopClaim", Namespace: "team-a", Name: "invoices"}
+	at := func(s string) time.Time {
+		v, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	tests := map[string]struct {
+		reason    string
+		objects   string
+		from      composed.Ref
+		events    map[string][]composed.Event
+		forbidden map[string]bool
+		want      string
+		source    string
+	}{
+		"Synced": {
+			reason:  "A failed reconciliation says more than the condition Ready.",
+			objects: root + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, status: {conditions: [{type: Ready, status: "False", reason: Creating}, {type: Synced, status: "False", reason: ReconcileError, message: "cannot create: DBSubnetGroup\n not found"}]}}`,
+			want:    "Database invoices-db: cannot create: DBSubnetGroup not found", source: "Synced",
+		},
+		"Event": {
+			reason:  "A condition without a message is explained by the last warning.",
+			objects: root + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, status: {conditions: [{type: Ready, status: "False", reason: Creating}]}}`,
+			events: map[string][]composed.Event{"Database/invoices-db": {
+				{Type: "Warning", Message: "old", Last: at("2026-11-01T08:00:00Z")},
+				{Type: "Warning", Message: "quota exceeded", Last: at("2026-11-01T09:00:00Z")},
+				{Type: "Normal", Message: "tried", Last: at("2026-11-01T10:00:00Z")},
+			}},
+			want: "Database invoices-db: quota exceeded", source: "event",
+		},
+		"Waiting": {
+			reason:  "Without message and event, the condition itself is named.",
+			objects: root + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, status: {conditions: [{type: Ready, status: "False", reason: Creating}]}}`,
+			want:    "Database invoices-db: Ready is False: Creating", source: "Ready",
+		},
+		"Missing": {
+			reason:  "An object that does not exist is the cause.",
+			objects: root,
+			want:    "Database invoices-db: it does not exist", source: "missing",
+		},
+		"Forbidden": {
+			reason:    "An object that cannot be read is named with the reason.",
+			objects:   root + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}}`,
+			forbidden: map[string]bool{"Database": true},
+			want:      "Database invoices-db: you may not get Database", source: "forbidden",
+		},
+		"Own": {
+			reason:  "If everything below is ready, the composite speaks for itself.",
+			objects: root + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, status: {conditions: [{type: Ready, status: "True"}]}}`,
+			want:    "Unready resources: db", source: "Ready",
+		},
+		"Paused": {
+			reason:  "A paused object does not change.",
+			objects: root + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db, annotations: {crossplane.io/paused: "true"}}, status: {conditions: [{type: Ready, status: "False"}]}}`,
+			want:    "Database invoices-db: reconciliation is paused by the annotation crossplane.io/paused", source: "paused",
+		},
+		"Deepest": {
+			reason: "A claim leads to its composite, and that to a nested one.",
+			from:   claim,
+			objects: root + `{apiVersion: platform.example.org/v1, kind: ShopClaim, metadata: {name: invoices, namespace: team-a}, spec: {resourceRef: {apiVersion: platform.example.org/v1, kind: Shop, name: invoices}}, status: {conditions: [{type: Ready, status: "False", reason: Waiting}]}}
+---
+{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, spec: {resourceRefs: [{apiVersion: a/v1, kind: Instance, name: x7k}, {apiVersion: a/v1, kind: Subnet, name: s}]}, status: {conditions: [{type: Ready, status: "False"}]}}
+---
+{apiVersion: a/v1, kind: Instance, metadata: {name: x7k}, status: {conditions: [{type: Ready, status: "False", message: waiting}]}}
+---
+{apiVersion: a/v1, kind: Subnet, metadata: {name: s}, status: {conditions: [{type: Synced, status: "False", message: no permission}]}}`,
+			want: "Shop invoices → Database invoices-db → Subnet s: no permission", source: "Synced",
+		},
+		"Ready": {
+			reason:  "There is no reason if it is ready.",
+			objects: strings.Replace(root, `{type: Ready, status: "False"`, `{type: Ready, status: "True"`, 1),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, tc.objects)
+			w.events, w.forbidden = tc.events, tc.forbidden
+			from := tc.from
+			if from.Kind == "" {
+				from = shop
+			}
+			n, err := composed.Build(t.Context(), w, from, composed.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			why, got := n.Why(), ""
+			if why != nil {
+				got = why.String()
+			}
+			if got != tc.want {
+				t.Errorf("%s\ngot  %s\nwant %s", tc.reason, got, tc.want)
+			}
+			if why != nil && why.Source != tc.source {
+				t.Errorf("%s The source is %s, want %s", tc.reason, why.Source, tc.source)
+			}
+		})
+	}
+}
+
+// TestTree checks the fields of a node.
+func TestTree(t *testing.T) {
+	w := newWorld(t, root+`{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db, uid: u2, deletionTimestamp: "2026-11-01T09:00:00Z", annotations: {crossplane.io/external-name: db-7}}, spec: {forProvider: {}}}`)
+	n, err := composed.Build(t.Context(), w, composed.Ref{APIVersion: "platform.example.org/v1", Kind: "Shop", Namespace: "team-a", Name: "invoices"}, composed.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range n.Children {
+		got = append(got, fmt.Sprintf("%s %q %s %s external=%s deleted=%t", c.Ref, c.Ref.Namespace, c.State, c.Readiness, c.External, !c.Deleted.IsZero()))
+	}
+	want := []string{
+		`ConfigMap invoices-config "team-a" present none external= deleted=false`,
+		`Database invoices-db "" present unknown external=db-7 deleted=true`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("children (-want +got):\n%s", diff)
+	}
+	if w.reads != 2 {
+		t.Errorf("read %d times, want once per level", w.reads)
+	}
+	w.err = errors.New("cluster does not answer")
+	if _, err := composed.Build(t.Context(), w, n.Ref, composed.Options{}); !errors.Is(err, w.err) {
+		t.Errorf("got %v, want the error of the cluster", err)
+	}
+}
+
+// TestBounds builds trees of random shape, with loops, and checks that they are bounded
+// and complete.
+func TestBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(1, 60).Draw(t, "objects")
+		most := rapid.IntRange(1, 40).Draw(t, "most")
+		w := &world{objects: map[string]*tree.Node{}}
+		children := map[string]int{}
+		for i := range count {
+			refs := tree.Arr()
+			targets := rapid.SliceOfNDistinct(rapid.IntRange(0, count-1), 0, min(count, 6), rapid.ID).Draw(t, "references")
+			for _, to := range targets {
+				refs.Items = append(refs.Items, tree.Obj(tree.F("apiVersion", tree.Str("a/v1")), tree.F("kind", tree.Str("X")), tree.F("name", tree.Str(fmt.Sprint(to)))))
+			}
+			name := fmt.Sprint(i)
+			children[name] = len(targets)
+			w.objects["X/"+name] = tree.Obj(tree.F("kind", tree.Str("X")), tree.F("metadata", tree.Obj(tree.F("name", tree.Str(name)))),
+				tree.F("spec", tree.Obj(tree.F("resourceRefs", refs))))
+		}
+		n, err := composed.Build(context.Background(), w, composed.Ref{APIVersion: "a/v1", Kind: "X", Name: "0"}, composed.Options{Most: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		var walk func(n *composed.Node, above map[string]bool)
+		walk = func(n *composed.Node, above map[string]bool) {
+			seen++
+			if n.Loop != above[n.Ref.Name] {
+				t.Fatalf("object %s is a loop: %t, want %t", n.Ref.Name, n.Loop, above[n.Ref.Name])
+			}
+			if n.Loop {
+				return
+			}
+			if got := len(n.Children) + n.More; got != children[n.Ref.Name] {
+				t.Fatalf("object %s has %d children, want %d", n.Ref.Name, got, children[n.Ref.Name])
+			}
+			inside := map[string]bool{n.Ref.Name: true}
+			for k := range above {
+				inside[k] = true
+			}
+			for _, c := range n.Children {
+				walk(c, inside)
+			}
+		}
+		walk(n, map[string]bool{})
+		if seen > most {
+			t.Fatalf("tree has %d objects, want at most %d", seen, most)
+		}
+		_ = n.Why()
+	})
+}
+
+// TestSkip reads the children of a large composite page by page.
+func TestSkip(t *testing.T) {
+	var b strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&b, "{apiVersion: a/v1, kind: X, name: n%04d},", i)
+	}
+	w := newWorld(t, `{apiVersion: a/v1, kind: Root, metadata: {name: r}, spec: {resourceRefs: [`+b.String()+`]}}`)
+	seen := map[string]bool{}
+	for skip := 0; ; {
+		n, err := composed.Build(t.Context(), w, composed.Ref{APIVersion: "a/v1", Kind: "Root", Name: "r"}, composed.Options{Skip: skip})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range n.Children {
+			seen[c.Ref.Name] = true
+		}
+		skip += len(n.Children)
+		if n.More == 0 {
+			break
+		}
+	}
+	if len(seen) != 2000 {
+		t.Errorf("saw %d children, want 2000", len(seen))
+	}
+}
