@@ -42,8 +42,8 @@ const demoHeader = "# Written by portal-backend demo at each start."
 // demo is the subcommand demo.
 type demo struct {
 	*serving
-	kubeconfig, context, dir, listen string
-	writes                           bool
+	kubeconfig, context, dir, listen, logLevel string
+	writes                                     bool
 }
 
 func newDemo(s *serving) *cobra.Command {
@@ -62,6 +62,7 @@ func newDemo(s *serving) *cobra.Command {
 	f.BoolVar(&d.writes, "allow-writes", false, "let forms create, change and delete resources in the cluster")
 	f.StringVar(&d.listen, "listen", "localhost:7007", "address to listen on, of this machine")
 	f.StringVar(&d.dir, "data", "", "`folder` for the database and the configuration (default: in the cache directory)")
+	f.StringVar(&d.logLevel, "log-level", "warn", "log level: "+strings.Join(levels, ", "))
 	return cmd
 }
 
@@ -88,7 +89,7 @@ func (d *demo) run(ctx context.Context) error {
 		mode = "Forms may change the cluster with your permissions."
 	}
 	fmt.Fprintf(d.voice.Env.Stdout, "Context %s. %s\nThe configuration is %s.\n", d.context, mode, file)
-	d.config = []string{file}
+	d.config, d.level = []string{file}, d.logLevel
 	return d.serving.run(ctx)
 }
 
