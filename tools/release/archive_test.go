@@ -166,6 +166,23 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// TestClean checks that a release is not built from changes that are in no commit.
+func TestClean(t *testing.T) {
+	r := release{Root: t.TempDir(), Version: "v1.2.3"}
+	if _, err := git(t.Context(), r.Root, "init", "--quiet"); err != nil {
+		t.Fatal(err)
+	}
+	if err := isClean(t.Context(), r); err != nil {
+		t.Errorf("empty checkout: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(r.Root, "x.go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := isClean(t.Context(), r); err == nil || !strings.Contains(err.Error(), "x.go") {
+		t.Errorf("checkout with a new file: %v", err)
+	}
+}
+
 func TestSection(t *testing.T) {
 	const text = "# Changelog\n\n## [Unreleased]\n\n- new\n\n## [1.2.0] - 2026-01-31\n\n### Added\n\n- old\n"
 	cases := map[string]struct {

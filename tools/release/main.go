@@ -46,6 +46,11 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if *version != "" {
+		if err := isClean(ctx, r); err != nil {
+			return err
+		}
+	}
 	switch args[0] {
 	case "image":
 		ps, err := platforms(cmp.Or(*list, "linux/amd64,linux/arm64"))

@@ -106,6 +106,19 @@ func described(ctx context.Context, root string) (string, error) {
 	return "v0.0.0-dev." + commit, nil
 }
 
+// isClean returns an error if the checkout differs from its commit: a release says which
+// commit it was built from.
+func isClean(ctx context.Context, r release) error {
+	changed, err := git(ctx, r.Root, "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		return fmt.Errorf("cannot release %s: the checkout has changes that are not committed:\n%s", r.Version, changed)
+	}
+	return nil
+}
+
 func git(ctx context.Context, root string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
 	out, err := cmd.Output()
