@@ -42,6 +42,7 @@ type Backend struct {
 	// ShutdownDelay is how long requests are still accepted after the program was told to
 	// stop.
 	ShutdownDelay time.Duration
+	Telemetry     Telemetry
 }
 
 // CORS defines which origins may send requests. Without origins, none may.
@@ -117,6 +118,7 @@ func (b *Backend) read(m *keys.Map, first input.Place) {
 		m.Duration("serverShutdownDelay", &b.ShutdownDelay, 0)
 		m.NoEffect("startupRequestPauseTimeout")
 	})
+	m.Map("telemetry", b.Telemetry.read)
 	m.NoEffect("trustProxy", "server", "auditor", "actions", "health", "metrics", "tracing", "workingDirectory", "packages")
 }
 

@@ -41,6 +41,7 @@ func defaults() *Config {
 			RateLimit: RateLimit{Enabled: true, Requests: 1000, Window: 10 * time.Second, AllowIPs: []string{"127.0.0.0/8", "::1"}},
 			MaxBody:   4 << 20,
 			MaxPush:   256 << 20,
+			Telemetry: Telemetry{Traces: true, Metrics: true, SampleRatio: 1, Interval: time.Minute, ServiceName: "portal-backend"},
 		},
 		Auth: Auth{
 			Guest:         GuestProvider{UserRef: "user:development/guest"},

@@ -14,7 +14,7 @@ import (
 // TestEffective checks that the printed configuration is equivalent, apart from
 // secrets.
 func TestEffective(t *testing.T) {
-	env := vars{"PG": "postgres://me:s3cr3t4@db/portal", "PASSWORD": "s3cr3t5 x", "CI": "s3cr3t6-0123456789", "OIDC": "s3cr3t7", "SESSION": "s3cr3t8-0123456789", "REDIS": "rediss://me:s3cr3t9@redis/2", "ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3", "ORCHESTRATOR_CA_FILE": "/six.pem", "KEY": "s3cr3t10-0123456789"}
+	env := vars{"PG": "postgres://me:s3cr3t4@db/portal", "PASSWORD": "s3cr3t5 x", "CI": "s3cr3t6-0123456789", "OIDC": "s3cr3t7", "SESSION": "s3cr3t8-0123456789", "REDIS": "rediss://me:s3cr3t9@redis/2", "ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3", "ORCHESTRATOR_CA_FILE": "/six.pem", "KEY": "s3cr3t10-0123456789", "OTLP": "s3cr3t11"}
 	for name, text := range map[string]string{"Defaults": "", "Everything": everything, "Upstream": upstream(everything), "Portal": portal, "PortalURL": portalURL, "Making": making, "NobodySignsIn": "auth: { providers: {} }"} {
 		t.Run(name, func(t *testing.T) {
 			first := mustLoad(t, text, env)
@@ -44,6 +44,9 @@ func masked(c *Config) *Config {
 	}
 	for i := range c.Backend.ExternalAccess {
 		hide(&c.Backend.ExternalAccess[i].Token)
+	}
+	for name := range c.Backend.Telemetry.Headers {
+		c.Backend.Telemetry.Headers[name] = "hidden"
 	}
 	for i := range c.Integrations.Hosts {
 		hide(&c.Integrations.Hosts[i].Token, &c.Integrations.Hosts[i].Passphrase)

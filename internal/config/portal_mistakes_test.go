@@ -19,7 +19,7 @@ func TestPortalMistakes(t *testing.T) {
 			text:   "app: { titel: x, support: {} }\nbackend: { databse: {} }\ncatalog: { providers: { xrdTemplate: {}, github: {} } }\n",
 			want: []string{
 				`a.yaml:1:8: CONF003 app has no key "titel" | did you mean title? known keys: title and baseUrl`,
-				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? known keys: listen, https, baseUrl, allowedHosts, cors, database, cache, auth, reading, rateLimit, maxBody, maxPush, logger and lifecycle`,
+				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? known keys: listen, https, baseUrl, allowedHosts, cors, database, cache, auth, reading, rateLimit, maxBody, maxPush, logger, lifecycle and telemetry`,
 				`a.yaml:3:25: CONF003 catalog.providers has no key "xrdTemplate" | did you mean xrdTemplates? known keys: xrdTemplates`,
 				"a.yaml:3:42: CONF013 catalog.providers.github has no effect here | remove it, unless a portal that shares the file uses it",
 			},
@@ -320,6 +320,26 @@ func TestPortalMistakes(t *testing.T) {
 				`a.yaml:2:67: CONF005 backend.rateLimit.ipAllowList[0]: want an address or a network, such as 10.0.0.1 or 10.0.0.0/8, found "me"`,
 				"a.yaml:3:12: CONF005 backend.maxBody: want a size from 1KiB to 1GiB, found 1",
 				`a.yaml:4:12: CONF005 backend.maxPush: want a size from 1KiB to 64GiB, found "99999999999999 GB"`,
+			},
+		},
+		"Telemetry": {
+			reason: "An address that is no URL, an invalid header name and values out of range are reported, and no value of a header is shown.",
+			text:   "backend:\n  telemetry:\n    endpoint: collector:4318\n    headers: { 'a b': s3cr3t, B: 7 }\n    sampleRatio: 2\n    interval: 10ms\n    trace: true\n",
+			want: []string{
+				"a.yaml:3:15: CONF005 backend.telemetry.endpoint: want an address that begins with https:// or http://, and a host | write it as in https://10.0.0.1:6443",
+				"a.yaml:4:16: CONF005 backend.telemetry.headers.a b: invalid header name | write the name of an HTTP header, such as Authorization",
+				"a.yaml:4:34: CONF004 backend.telemetry.headers.B: want text, found a number | put it in quotes",
+				"a.yaml:5:18: CONF005 backend.telemetry.sampleRatio: want a number from 0 to 1, found 2",
+				"a.yaml:6:15: CONF005 backend.telemetry.interval: want at least 1s, found less",
+				`a.yaml:7:5: CONF003 backend.telemetry has no key "trace" | did you mean traces? known keys: endpoint, headers, traces, metrics, sampleRatio, interval and serviceName`,
+			},
+		},
+		"TelemetryRatio": {
+			reason: "A ratio is a number, and an address has no credentials.",
+			text:   "backend:\n  telemetry: { endpoint: 'https://me:pw@collector', sampleRatio: half }\n",
+			want: []string{
+				"a.yaml:2:26: CONF011 backend.telemetry.endpoint contains credentials, which would be logged | remove everything before the @, and write the credentials under their own keys",
+				`a.yaml:2:66: CONF004 backend.telemetry.sampleRatio: want a number from 0 to 1, found "half" | write the number alone, such as 0.1`,
 			},
 		},
 		"RateLimitType": {

@@ -48,6 +48,14 @@ backend:
   maxBody: 2MB
   maxPush: 1073741824
   logger: { level: warn }
+  telemetry:
+    endpoint: http://collector:4318/
+    headers: { Authorization: "Bearer ${OTLP}", X-Tenant: one }
+    traces: false
+    metrics: false
+    sampleRatio: 0.25
+    interval: 10s
+    serviceName: portal-staging
 auth:
   environment: production
   session: { secret: "${SESSION}" }
@@ -100,7 +108,7 @@ auth: { providers: { oidc: { issuer: "https://login.example.org", clientId: port
 catalog: { locationTypes: [] }
 `
 
-var portalSecrets = vars{"PASSWORD": "p@ss word/?#", "CI": "0123456789abcdef", "OIDC": "s-oidc", "SESSION": "s-session-0123456", "REDIS": "rediss://me:pw@redis:6380/2", "PG": "postgres://me:pw@db/portal?sslmode=disable"}
+var portalSecrets = vars{"PASSWORD": "p@ss word/?#", "CI": "0123456789abcdef", "OIDC": "s-oidc", "SESSION": "s-session-0123456", "OTLP": "s-otlp", "REDIS": "rediss://me:pw@redis:6380/2", "PG": "postgres://me:pw@db/portal?sslmode=disable"}
 
 // absolute returns a path relative to the working directory.
 func absolute(t *testing.T, path string) string {
@@ -144,6 +152,10 @@ func TestPortal(t *testing.T) {
 		},
 		RateLimit: RateLimit{Enabled: true, Requests: 60, Window: time.Minute, AllowIPs: []string{"10.0.0.0/8"}},
 		MaxBody:   2_000_000, MaxPush: 1 << 30, LogLevel: slog.LevelWarn,
+		Telemetry: Telemetry{
+			Endpoint: "http://collector:4318", Headers: map[string]source.Secret{"Authorization": "Bearer s-otlp", "X-Tenant": "one"},
+			SampleRatio: 0.25, Interval: 10 * time.Second, ServiceName: "portal-staging",
+		},
 	}
 	want.Auth = Auth{
 		Guest: GuestProvider{Enabled: true, AllowOutside: true, UserRef: "user:default/visitor", OwnershipRefs: []string{"group:default/visitors", "user:default/visitor"}},
@@ -208,6 +220,7 @@ func TestPortalDefaults(t *testing.T) {
 		"Upstream":  {"With the keys of Backstage only URLs can be registered.", upstream.Catalog.LocationTypes, []string{"url"}},
 		"Allowed":   {"With the keys of Backstage files can be allowed.", allowed.Catalog.LocationTypes, []string{"url", "file"}},
 		"Provider":  {"A provider that is not configured is disabled.", c.Catalog.XRDTemplates.Enabled, false},
+		"Telemetry": {"Nothing is sent to a collector.", []bool{c.Backend.Telemetry.HasTraces(), c.Backend.Telemetry.HasMetrics()}, []bool{false, false}},
 		"Effective": {"The printed configuration is complete.", c.Effective().Get("backend", "listen").Str(), "127.0.0.1:7007"},
 	}
 	for name, tc := range cases {

@@ -6,6 +6,7 @@ package ingestion
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -23,8 +24,8 @@ import (
 	"example.dev/ingestor/internal/jobs"
 )
 
-// Options are the options of New. All are required except Redis, Extension, Registry
-// and Audit.
+// Options are the options of New. All are required except Redis, Extension, Registry,
+// Wrap and Audit.
 type Options struct {
 	Config *config.Config
 	// Catalog receives the entities, and Entities reads them.
@@ -42,6 +43,8 @@ type Options struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 	Registry  prometheus.Registerer
+	// Wrap, if not nil, wraps the transport of calls to clusters.
+	Wrap func(cluster string, next http.RoundTripper) http.RoundTripper
 	// Audit records requested scans; nil records nothing.
 	Audit *audit.Log
 }
@@ -75,7 +78,7 @@ func New(opts Options) *Ingestion {
 		Caching:    opts.caching(),
 		Build:      strings.TrimSpace(opts.Build + " " + opts.Extension.Version), Replica: opts.Replica, Sole: c.Backend.Database.Client == config.ClientSQLite,
 		Now: opts.Now, Log: opts.log(), Registry: opts.Registry,
-		Queue: opts.Queue,
+		Queue: opts.Queue, Wrap: opts.Wrap,
 	})
 	if opts.Registry != nil {
 		opts.Registry.MustRegister(&staleness{in: in.ingest})

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Defaults for zero values of Options and How.
@@ -51,6 +52,8 @@ type Options struct {
 	Now func() time.Time
 	// Registry, if not nil, gets the metrics of the queue.
 	Registry prometheus.Registerer
+	// Tracer, if not nil, makes a span of every attempt at a job.
+	Tracer trace.Tracer
 
 	// grace is how long after its timeout a running job is taken over, absence how long a
 	// process must have no session before its jobs are taken over, and look the interval

@@ -20,6 +20,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
+	"go.opentelemetry.io/otel/trace/noop"
 	_ "modernc.org/sqlite" // The SQLite driver.
 
 	"example.dev/ingestor/internal/db"
@@ -92,6 +93,9 @@ func Open(ctx context.Context, opts Options) (*Queue, error) {
 	}
 	if opts.look <= 0 {
 		opts.look = look
+	}
+	if opts.Tracer == nil {
+		opts.Tracer = noop.NewTracerProvider().Tracer("")
 	}
 	q := &Queue{opts: opts, id: rand.Text(), log: opts.Log, tasks: map[string]Task{}, requests: newRequests(),
 		schedule: map[string]schedule{}, running: map[string]bool{}, failing: map[string]string{}, close: func() {}}

@@ -107,7 +107,9 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	job := Job{ID: j.ID, Task: w.Task, Key: w.Key, Attempt: j.Attempt + w.Tried, Attempts: w.Attempts,
 		Trigger: w.Trigger, Args: w.Args}
 	began := q.opts.Now()
-	err := q.try(ctx, task, job, w.timeout())
+	traced, span := q.startSpan(ctx, job)
+	err := q.try(traced, task, job, w.timeout())
+	endSpan(span, err, ctx.Err() != nil)
 	took := q.opts.Now().Sub(began)
 	// From here on the next job may start, which settle queues.
 	q.end(w)
@@ -131,7 +133,7 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	if q.news(w, err.Error()) {
 		level = slog.LevelWarn
 	}
-	q.log.Log(ctx, level, "job failed", "task", w.Task, "key", w.Key, "attempt", job.Attempt, "attempts", job.Attempts, "last", last, "error", err)
+	q.log.Log(traced, level, "job failed", "task", w.Task, "key", w.Key, "attempt", job.Attempt, "attempts", job.Attempts, "last", last, "error", err)
 	if last {
 		q.settle(ctx, j, riverdriver.JobSetStateDiscarded(j.ID, q.opts.Now(), attemptError(j.JobRow, began, err), nil))
 		return nil
@@ -220,7 +222,7 @@ func (q *Queue) try(ctx context.Context, t Task, j Job, timeout time.Duration) (
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
-			q.log.Error("job panicked", "task", j.Task, "key", j.Key, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			q.log.ErrorContext(ctx, "job panicked", "task", j.Task, "key", j.Key, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
 	if err = t.Run(ctx, j); err != nil && errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), late) {

@@ -42,6 +42,7 @@ import (
 	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/scaffolder/workspace"
+	"example.dev/ingestor/internal/telemetry"
 	"example.dev/ingestor/web"
 )
 
@@ -78,6 +79,9 @@ type Portal struct {
 	server    *httpd.Server
 	routes    []rest.Plugin
 	audit     *recorder
+	telemetry *telemetry.Telemetry
+	// replica is the name of this process, unique among the replicas.
+	replica string
 }
 
 // New opens the database and assembles the portal. The caller must call Close. A
@@ -91,7 +95,7 @@ func New(ctx context.Context, opts Options) (*Portal, error) {
 	}
 	p := &Portal{
 		db: d, store: store.New(d, store.Options{UIDRetention: c.Catalog.UIDRetention}),
-		mirror: mirror.New(d), taskStore: taskstore.New(d),
+		mirror: mirror.New(d), taskStore: taskstore.New(d), replica: replica(),
 	}
 	if err := p.assemble(ctx, opts); err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -104,6 +108,7 @@ func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Re
 	at := opts.Config.Backend.Database
 	p.queue, err = jobs.Open(ctx, jobs.Options{
 		Client: at.Client, Path: at.JobsPath(), URL: at.URL.Reveal(), Log: opts.Log, Now: opts.Now, Registry: registry,
+		Tracer: p.telemetry.Tracer(),
 	})
 	if err != nil {
 		return err
@@ -141,6 +146,11 @@ func Hint(err error, c *config.Config) string {
 func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	c := opts.Config
 	registry := prometheus.NewRegistry()
+	log, err := p.openTelemetry(ctx, opts, registry)
+	if err != nil {
+		return err
+	}
+	opts.Log = log
 	if err := p.open(ctx, opts, registry); err != nil {
 		return err
 	}
@@ -163,7 +173,8 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	p.auth = who
 	p.ingestion = ingestion.New(ingestion.Options{
 		Config: c, Catalog: ingested{p.store}, Entities: ingested{p.store}, Mirror: p.mirror, Queue: p.queue, Redis: p.redis, Policy: policy,
-		Build: opts.Build, Extension: opts.Extension, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
+		Build: opts.Build, Extension: opts.Extension, Replica: p.replica, Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
+		Wrap: p.telemetry.Transport,
 	})
 	cat.Deleted = func(ctx context.Context, e *store.Entity) error { return p.ingestion.Restore(ctx, e.Provider) }
 	p.generated = definition.New(definition.Options{
@@ -193,7 +204,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		Caller: func(ctx context.Context) string { return auth.From(ctx).Subject },
 		CORS:   c.Backend.CORS, RateLimit: c.Backend.RateLimit, HTTPS: c.Backend.HTTPS,
 		BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL, AllowedHosts: c.Backend.AllowedHosts, MaxBody: c.Backend.MaxBody,
-		Log: opts.Log, Now: opts.Now, Registry: registry, Ready: p.ready,
+		Log: opts.Log, Now: opts.Now, Registry: registry, Ready: p.ready, Tracer: p.requestTracer(),
 		ShutdownDelay: c.Backend.ShutdownDelay,
 		Page:          web.Handler(web.Options{Title: c.App.Title}),
 	})
@@ -266,6 +277,10 @@ func (p *Portal) Plugins() []rest.Plugin { return p.routes }
 // context ends; then it finishes running work.
 func (p *Portal) Run(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := p.telemetry.Run(ctx); err != nil {
+		return err
+	}
 	var background sync.WaitGroup
 	background.Go(func() { p.auth.Run(ctx) })
 	background.Go(func() { p.ingestion.Run(ctx) })
@@ -287,9 +302,14 @@ func (p *Portal) Run(ctx context.Context, l net.Listener) error {
 	return queue
 }
 
-// Close closes the databases. Run must have returned before.
+// Close sends the last traces and metrics, and closes the databases. Run must have
+// returned before.
 func (p *Portal) Close() error {
 	var err error
+	if p.telemetry != nil {
+		// It also collects the metrics of the queue.
+		p.telemetry.Shutdown(context.Background())
+	}
 	if p.queue != nil {
 		err = p.queue.Close()
 	}

@@ -46,7 +46,7 @@ import (
 func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.Catalog, in *provider.Providers, registry *prometheus.Registry) (*scaffolder.Scaffolder, error) {
 	c := opts.Config.Scaffolder
 	env := expression.Default()
-	clusters := clusteractions.NewFleet(opts.Config.WritableClusters(), cluster.Options{Agent: "portal-backend/" + opts.Build})
+	clusters := clusteractions.NewFleet(opts.Config.WritableClusters(), cluster.Options{Agent: "portal-backend/" + opts.Build, Wrap: p.telemetry.Transport})
 	choices := clusteractions.Options{Default: c.DefaultCluster, Namespace: c.DefaultNamespace, Wait: c.WaitTimeout}
 	hosts := integration.Hosts(opts.Config.Integrations)
 	key, err := secretKey(opts.Config)
@@ -57,7 +57,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 		Store: p.taskStore, Queue: p.queue, Env: env, Key: key,
 		Dir:     workDir(opts.Config),
 		Workers: c.Workers, Limits: task.Limits{OpenTasks: c.Limits.OpenTasks, RunningTasks: c.Limits.RunningTasks}, Timeout: c.TaskTimeout, Keep: c.KeepTasks,
-		Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.tasks(), Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
+		Now: opts.Now, Log: opts.Log, Registry: registry, Tracer: p.telemetry.Tracer(), Audit: p.audit.tasks(), Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
 		Actions: slices.Concat(
 			clusteractions.Actions(clusters, choices),
 			publish.Actions(publish.Options{Hosts: hosts, Author: c.Author, Email: c.Email, Prefix: c.BranchPrefix, Now: opts.Now}),

@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,10 @@ type Options struct {
 	// Decoding, if not nil, limits how many pages of whole objects are in memory at
 	// once, for all clusters that share it.
 	Decoding Gate
+	// Wrap, if not nil, returns the transport of a cluster's calls, given its name and
+	// the transport without it; for tracing, for example. It sees requests without the
+	// credentials of the settings.
+	Wrap func(cluster string, next http.RoundTripper) http.RoundTripper
 	// Agent is the user agent of this program.
 	Agent string
 	// Log receives every call; nil logs nothing.
@@ -79,6 +84,9 @@ func Connect(c source.Cluster, opts Options) (*Cluster, error) {
 	way, err := access.Open(c, opts.Agent)
 	if err != nil {
 		return nil, settingsError(c.Name, err)
+	}
+	if opts.Wrap != nil {
+		way.Client.Transport = opts.Wrap(c.Name, cmp.Or(way.Client.Transport, http.DefaultTransport))
 	}
 	opts.Log = opts.Log.With("cluster", c.Name)
 	return &Cluster{name: c.Name, way: way, opts: opts, settings: c, answered: &atomic.Bool{}}, nil

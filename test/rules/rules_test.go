@@ -97,6 +97,8 @@ var plan = map[string]room{
 	"internal/db": {},
 	// The only coordinator.
 	"internal/jobs": {ours: []string{"internal/db"}},
+	// Traces and metrics to a collector.
+	"internal/telemetry": {ours: []string{"internal/config", "internal/text"}},
 	// Building blocks of request handlers.
 	"internal/rest": {ours: []string{"document", "internal/config", "internal/db", "internal/text"}},
 
@@ -117,7 +119,7 @@ var plan = map[string]room{
 		despite: []string{"time"}},
 	// The only room that knows all slices.
 	"internal/server": {ours: slices.Concat(public, []string{"web", "internal/catalog", "internal/config", "internal/db", "internal/git", "internal/identity",
-		"internal/ingestion", "internal/jobs", "internal/lock", "internal/rest", "internal/scaffolder", "internal/secret"})},
+		"internal/ingestion", "internal/jobs", "internal/lock", "internal/rest", "internal/scaffolder", "internal/secret", "internal/telemetry"})},
 
 	"internal/pipeline": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "sink", "internal/spool"}},
 	"internal/cli": {ours: slices.Concat(public, []string{
@@ -136,28 +138,43 @@ var plan = map[string]room{
 // package with an empty list may not be imported at all. The depguard rules of
 // .golangci.yml are the same.
 var homes = map[string][]string{
-	"k8s.io":                      {"source/cluster", "action/cluster", "xrd/structural"},
-	"github.com/go-git":           {"internal/git/remote", "source/git", "sink/git"},
-	"github.com/grafana/sobek":    {"template/eta"},
-	"github.com/spf13/cobra":      {"internal/cli"},
-	"github.com/spf13/pflag":      {"internal/cli"},
-	"database/sql":                {"internal/db", "internal/jobs", "internal/catalog/store", "internal/identity/auth", "internal/ingestion/mirror", "internal/scaffolder/taskstore", "test/database"},
-	"github.com/jackc/pgx":        {"internal/db", "internal/jobs"},
-	"modernc.org/sqlite":          {"internal/db", "internal/jobs"},
-	"github.com/riverqueue":       {"internal/jobs"},
-	"github.com/redis":            {"internal/ingestion/marks"},
-	"github.com/stretchr/testify": nil,
-	"github.com/onsi/gomega":      nil,
-	"sigs.k8s.io/yaml":            nil,
-	"gopkg.in/yaml.v2":            nil,
-	"gopkg.in/yaml.v3":            nil,
+	"k8s.io":                   {"source/cluster", "action/cluster", "xrd/structural"},
+	"github.com/go-git":        {"internal/git/remote", "source/git", "sink/git"},
+	"github.com/grafana/sobek": {"template/eta"},
+	"github.com/spf13/cobra":   {"internal/cli"},
+	"github.com/spf13/pflag":   {"internal/cli"},
+	"database/sql":             {"internal/db", "internal/jobs", "internal/catalog/store", "internal/identity/auth", "internal/ingestion/mirror", "internal/scaffolder/taskstore", "test/database"},
+	"github.com/jackc/pgx":     {"internal/db", "internal/jobs"},
+	"modernc.org/sqlite":       {"internal/db", "internal/jobs"},
+	"github.com/riverqueue":    {"internal/jobs"},
+	"github.com/redis":         {"internal/ingestion/marks"},
+	// Other packages get a trace.Tracer, and count with Prometheus.
+	"go.opentelemetry.io/otel/sdk":       {"internal/telemetry"},
+	"go.opentelemetry.io/otel/exporters": {"internal/telemetry"},
+	"go.opentelemetry.io/otel/metric":    nil,
+	"go.opentelemetry.io/contrib":        {"internal/telemetry"},
+	"go.opentelemetry.io/proto":          {"test/collector"},
+	"github.com/stretchr/testify":        nil,
+	"github.com/onsi/gomega":             nil,
+	"sigs.k8s.io/yaml":                   nil,
+	"gopkg.in/yaml.v2":                   nil,
+	"gopkg.in/yaml.v3":                   nil,
 }
 
 // without has programs that must not link a package, even indirectly.
 var without = map[string][]string{
-	"cmd/xrd-transform": {"k8s.io/client-go"},
-	"cmd/ingestor-cli":  {"k8s.io/client-go"},
+	"cmd/xrd-transform":     {"k8s.io/client-go", exporters, grpc},
+	"cmd/ingestor-cli":      {"k8s.io/client-go", exporters, grpc},
+	"cmd/xrd-extract":       {exporters, grpc},
+	"cmd/composer-ingestor": {exporters, grpc},
+	"cmd/portal-provide":    {exporters, grpc},
 }
+
+// exporters and grpc are what the export of traces and metrics links.
+const (
+	exporters = "go.opentelemetry.io/otel/exporters"
+	grpc      = "google.golang.org/grpc"
+)
 
 // sideEffects are packages that access the machine, the network, the clock or
 // random numbers.
@@ -262,6 +279,8 @@ func TestJudge(t *testing.T) {
 		"HeavyStandard":   {"Packages of the standard library can be heavy.", "internal/server", "database/sql", "internal/db and internal/jobs"},
 		"HeavyInTests":    {"Test programs may not import heavy packages either.", "test/bench", "github.com/spf13/cobra", "lives only in internal/cli"},
 		"LightBeginning":  {"A package whose path only begins alike is not heavy.", "source/git", "github.com/go-git-like/x", ""},
+		"LightTrace":      {"The API of traces is light.", "internal/jobs", "go.opentelemetry.io/otel/trace", ""},
+		"HeavyTrace":      {"The SDK of traces is not, in tests either.", "internal/jobs", "go.opentelemetry.io/otel/sdk/trace", "lives only in internal/telemetry"},
 		"Nowhere":         {"Assertion libraries are not used.", "test/script", "github.com/stretchr/testify/assert", "not used in this project"},
 		"PureStandard":    {"A pure room may import packages that only compute.", "words", "strings", ""},
 		"PureURL":         {"A pure room may import net/url, which only handles text.", "entity", "net/url", ""},

@@ -48,7 +48,7 @@ var tables = map[string]map[string]keyed{
 // keySections are the sections whose keys must be in a table.
 var keySections = []string{
 	"words", "composerIngestor", "crossplaneIngestor", "clusterIngestor", "kubernetesIngestor", "orchestrator", "kubernetes",
-	"backend.cache", "catalog.providers.xrdTemplates",
+	"backend.cache", "backend.telemetry", "catalog.providers.xrdTemplates",
 }
 
 // connection has the keys for connecting to a cluster, with the tests of what
@@ -97,6 +97,13 @@ var elsewhere = map[string][]string{
 	"composerIngestor.massRemoval.wait":             {"internal/ingestion/ingest TestMassRemoval", "internal/ingestion TestParts"},
 	"clusterIngestor.compositions.enabled":          {"internal/ingestion/ingest TestNeverGranted", "internal/ingestion TestParts"},
 	"clusterIngestor.composites.enabled":            {"internal/ingestion/kube TestNoKinds", "internal/ingestion TestParts"},
+	"backend.telemetry.endpoint":                    {"test/service TestTelemetry"},
+	"backend.telemetry.headers.<name>":              {"test/service TestTelemetry"},
+	"backend.telemetry.serviceName":                 {"test/service TestTelemetry"},
+	"backend.telemetry.interval":                    {"test/service TestTelemetry"},
+	"backend.telemetry.traces":                      {"test/service TestTelemetryParts", "internal/telemetry TestSwitches"},
+	"backend.telemetry.metrics":                     {"test/service TestTelemetryParts", "internal/telemetry TestSwitches"},
+	"backend.telemetry.sampleRatio":                 {"test/service TestTelemetryParts", "internal/telemetry TestParent"},
 	"orchestrator.serviceLocatorMethod.type":        {"internal/config TestOrchestratorMistakes"},
 	"orchestrator.clusterLocatorMethods[].type":     {"internal/config TestOrchestratorMistakes"},
 	"orchestrator.clusterLocatorMethods[].clusters": {"internal/config TestOrchestratorMistakes"},

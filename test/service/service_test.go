@@ -48,6 +48,8 @@ type setup struct {
 	database any
 	// redis is the address of a Redis server, if there is one.
 	redis string
+	// telemetry is the section backend.telemetry; nil means none.
+	telemetry sections
 	// sections has further sections of the configuration.
 	sections sections
 	// build names the version of the program.
@@ -77,6 +79,9 @@ func (s *setup) write(t *testing.T, address string) string {
 	}
 	if s.redis != "" {
 		backend["cache"] = sections{"store": "redis", "connection": s.redis}
+	}
+	if s.telemetry != nil {
+		backend["telemetry"] = s.telemetry
 	}
 	all := sections{"backend": backend, "auth": sections{"providers": sections{"guest": sections{}}}}
 	maps.Copy(all, s.sections)

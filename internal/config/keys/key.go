@@ -17,6 +17,9 @@ type Key struct {
 // TypeIdle is the type of keys that are accepted and not read.
 const TypeIdle = "any; not used"
 
+// TypeRatio is the type of numbers from 0 to 1.
+const TypeRatio = "number from 0 to 1"
+
 // Keys returns the keys that were described, in the order in which they are read, and
 // the required keys of maps by the path of the map.
 func (m *Map) Keys() (all []Key, required map[string][]string) { return m.keys, m.required }

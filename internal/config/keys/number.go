@@ -45,6 +45,22 @@ func (m *Map) whole(key, kind, of string, to *int64, least, most int64) {
 	m.bounds(least, most)
 }
 
+// Ratio reads a number from 0 to 1.
+func (m *Map) Ratio(key string, to *float64) {
+	if v := m.Get(key); v.Node != nil {
+		const want = "a number from 0 to 1"
+		switch n, ok := v.Number(); {
+		case !ok:
+			v.WrongType(want, "write the number alone, such as 0.1")
+		case n < 0 || n > 1:
+			v.Wrong(want, "")
+		default:
+			*to = n
+		}
+	}
+	m.Done(key, TypeRatio, &tree.Node{Kind: tree.Float, Text: strconv.FormatFloat(*to, 'f', -1, 64)})
+}
+
 var (
 	sizeText = regexp.MustCompile(`^(\d{1,15})\s*([A-Za-z]*)$`)
 	// sizeUnits are in lower case.

@@ -31,6 +31,7 @@ const (
 	PlainIssuer = "PROD011"
 	NoTaskKey   = "PROD012"
 	NoAudit     = "PROD013"
+	Collector   = "PROD014"
 )
 
 // Rules are the rules that Check checks, in the order of their ids.
@@ -61,6 +62,8 @@ var Rules = []finding.Rule{
 		Why: "Without scaffolder.secretKey a portal on PostgreSQL refuses tasks with secrets."},
 	{ID: NoAudit, Severity: finding.Error, Title: "audit log is off",
 		Why: "Sign-ins, refusals and changes are not recorded."},
+	{ID: Collector, Severity: finding.Error, Title: "credentials are sent to the collector over plain HTTP",
+		Why: "The headers of backend.telemetry can be read in transit."},
 }
 
 // Check returns the settings that are too weak for a portal that several teams use, in
@@ -148,7 +151,7 @@ func (p *checker) secrets() {
 	}
 }
 
-// connections checks the connections to the database and the cache.
+// connections checks the connections to the database, the cache and the collector.
 func (p *checker) connections() {
 	b := p.c.Backend
 	if b.Database.Client == config.ClientPostgres && !isEncrypted(b.Database.URL.Reveal()) {
@@ -157,6 +160,9 @@ func (p *checker) connections() {
 	}
 	if u, err := url.Parse(b.Cache.Connection.Reveal()); err == nil && u.Scheme == "redis" && !keys.IsThisMachine(u.Hostname()) {
 		p.report(RedisTLS, "backend.cache.connection", "write rediss:// in place of redis://", "backend.cache.connection is not encrypted")
+	}
+	if len(b.Telemetry.Headers) > 0 && keys.IsPlain(b.Telemetry.Endpoint) {
+		p.report(Collector, "backend.telemetry.endpoint", "write https:// in place of http://, or remove headers", "backend.telemetry.headers are sent over plain HTTP")
 	}
 }
 

@@ -105,7 +105,15 @@ func TestProduction(t *testing.T) {
 			reason: "A Redis connection without TLS is reported.", env: map[string]string{"REDIS": "redis://:pw@redis:6379"},
 			want: []string{"a.yaml:5:38: PROD010 backend.cache.connection is not encrypted | write rediss:// in place of redis://"},
 		},
-		"RedisHere": {reason: "A local Redis connection is not reported.", env: map[string]string{"REDIS": "redis://localhost"}},
+		"Collector": {
+			reason: "Headers for a collector on another machine are not sent over plain HTTP.", number: 3,
+			line: "  telemetry: { endpoint: 'http://collector:4318', headers: { Authorization: x } }",
+			want: []string{"a.yaml:3:26: PROD014 backend.telemetry.headers are sent over plain HTTP | write https:// in place of http://, or remove headers"},
+		},
+		"CollectorOpen": {reason: "A collector without credentials may be reached over plain HTTP.", number: 3, line: "  telemetry: { endpoint: 'http://collector:4318' }"},
+		"CollectorHere": {reason: "A collector on this machine may be reached over plain HTTP.", number: 3, line: "  telemetry: { endpoint: 'http://localhost:4318', headers: { Authorization: x } }"},
+		"CollectorTLS":  {reason: "encrypted", number: 3, line: "  telemetry: { endpoint: 'https://collector:4318', headers: { Authorization: x } }"},
+		"RedisHere":     {reason: "A local Redis connection is not reported.", env: map[string]string{"REDIS": "redis://localhost"}},
 		"Permission": {
 			reason: "Disabled permissions are reported.", number: 12, line: "  enabled: false",
 			want: []string{"a.yaml:12:12: PROD006 permission.enabled is false | remove it, or write true"},

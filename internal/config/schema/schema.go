@@ -41,12 +41,21 @@ type shape struct {
 	open bool
 	// again reports that each further key holds a map like this one.
 	again bool
+	// each is the type of the further keys, nil if they have none of their own.
+	each *shape
 }
 
 // add inserts a key at its path.
 func (s *shape) add(path []string, k keys.Key) {
 	if name := path[0]; strings.HasPrefix(name, "<") {
-		s.open, s.again = k.Type == keys.TypeIdle, k.Type != keys.TypeIdle
+		switch {
+		case k.Type == keys.TypeIdle:
+			s.open = true
+		case strings.HasPrefix(k.Type, "as `"):
+			s.again = true
+		default:
+			s.each = &shape{key: k}
+		}
 		return
 	}
 	name := strings.TrimSuffix(path[0], "[]")
@@ -77,6 +86,8 @@ func (w writer) object(s *shape, doc, pointer string) *tree.Node {
 	}
 	n := tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", properties))
 	switch {
+	case s.each != nil:
+		n.Set("additionalProperties", w.value(s.each, doc, pointer, ""))
 	case s.again:
 		n.Set("additionalProperties", tree.Obj(tree.F("$ref", tree.Str(pointer))))
 	case !s.open:
@@ -122,7 +133,7 @@ func (w writer) value(s *shape, doc, in, name string) *tree.Node {
 
 // preset returns the default as a typed value.
 func preset(k keys.Key) *tree.Node {
-	if k.Type == "boolean" || k.Least != nil || strings.Contains(k.Type, "list of") {
+	if k.Type == "boolean" || k.Type == keys.TypeRatio || k.Least != nil || strings.Contains(k.Type, "list of") {
 		if n, err := (wire.Decoder{}).DecodeText(k.Default); err == nil {
 			return n
 		}
@@ -177,6 +188,8 @@ func (w writer) forms(k keys.Key) []*tree.Node {
 		return []*tree.Node{typed("boolean")}
 	case "integer", "seconds", "milliseconds":
 		return []*tree.Node{whole(*k.Least, *k.Most)}
+	case keys.TypeRatio:
+		return []*tree.Node{tree.Obj(tree.F("type", tree.Str("number")), tree.F("minimum", tree.Number(0)), tree.F("maximum", tree.Number(1)))}
 	case "port", "address":
 		return []*tree.Node{whole(0, math.MaxUint16), textMatching(`^\d+$|:\d+$`)}
 	case "size":

@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -61,6 +62,8 @@ type Options struct {
 	// Queue runs scans, builds and inspections. Tests leave it nil: then nothing runs
 	// unless it is called.
 	Queue *jobs.Queue
+	// Wrap, if not nil, wraps the transport of calls to clusters.
+	Wrap func(cluster string, next http.RoundTripper) http.RoundTripper
 
 	// reached, if not nil, is called before certain steps. Tests intervene there.
 	reached func(step, detail string)

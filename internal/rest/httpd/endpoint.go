@@ -55,6 +55,7 @@ func (s *Server) extra(pattern string, h http.Handler) *endpoint {
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res := w.(*response)
 	res.endpoint = e
+	r = e.server.trace(res, r)
 	if !e.quiet && !e.admit(res, r) {
 		return
 	}

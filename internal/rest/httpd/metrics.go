@@ -48,6 +48,9 @@ func (m *metrics) count(res *response, took time.Duration) {
 	m.requests.WithLabelValues(plugin, route, methodLabel(res.Original.Method), statusLabel(res.status)).Inc()
 }
 
+// otherMethod is the label of methods that are not standard ones.
+const otherMethod = "other"
+
 // methodLabel returns the method, if it is a standard one: clients may send any number
 // of others.
 func methodLabel(method string) string {
@@ -55,7 +58,7 @@ func methodLabel(method string) string {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return method
 	}
-	return "other"
+	return otherMethod
 }
 
 func statusLabel(status int) string {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"example.dev/ingestor/internal/rest"
 )
 
@@ -25,6 +27,8 @@ type response struct {
 	// said is the status of the mux itself, for a path or method it does not know. The
 	// mux's response is not sent; the client gets a Fault instead.
 	said int
+	// span is that of the request, nil if it is not traced.
+	span trace.Span
 	// lost is why a write to the client failed.
 	lost error
 }

@@ -88,6 +88,7 @@ func (s *Server) miss(res *response, r *http.Request) {
 		e = p.none
 	}
 	res.endpoint = e
+	r = s.trace(res, r)
 	if !e.admit(res, r) {
 		return
 	}
@@ -191,6 +192,7 @@ func (s *Server) finish(res *response) {
 	took := s.opts.Now().Sub(res.start)
 	s.metrics.count(res, took)
 	s.logAccess(res, took, aborted)
+	res.endSpan(took, aborted)
 	if aborted {
 		panic(http.ErrAbortHandler)
 	}

@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.dev/ingestor/internal/rest/cors"
-
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/rest/cors"
 )
 
 // Options configure a Server. Log, Now and Registry are required.
@@ -55,6 +55,9 @@ type Options struct {
 	// PublicMetrics serves /metrics to all clients. Otherwise clients on other machines
 	// need a token, as for any endpoint.
 	PublicMetrics bool
+	// Tracer makes a span of every request, except of probes, monitoring and pages. Nil
+	// means none.
+	Tracer trace.Tracer
 	// ShutdownDelay is how long the server continues to serve after it was told to stop,
 	// while it reports not ready, so that load balancers can notice.
 	ShutdownDelay time.Duration

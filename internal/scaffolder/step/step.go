@@ -14,6 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
@@ -116,14 +119,19 @@ type Runner struct {
 	env, failed *expression.Env
 	now         func() time.Time
 	log         *slog.Logger
+	tracer      trace.Tracer
 }
 
-// NewRunner returns a Runner with actions. A nil env is the default.
-func NewRunner(actions []action.Action, env *expression.Env, now func() time.Time, log *slog.Logger) (*Runner, error) {
+// NewRunner returns a Runner with actions. A nil env is the default, and a nil tracer
+// makes no spans.
+func NewRunner(actions []action.Action, env *expression.Env, now func() time.Time, log *slog.Logger, tracer trace.Tracer) (*Runner, error) {
 	if env == nil {
 		env = expression.Default()
 	}
-	r := &Runner{byName: map[string]*action.Action{}, all: slices.Clone(actions), now: now, log: log,
+	if tracer == nil {
+		tracer = noop.NewTracerProvider().Tracer("")
+	}
+	r := &Runner{byName: map[string]*action.Action{}, all: slices.Clone(actions), now: now, log: log, tracer: tracer,
 		env: knowing(env, false), failed: knowing(env, true)}
 	slices.SortFunc(r.all, func(a, b action.Action) int { return strings.Compare(a.ID, b.ID) })
 	for i := range r.all {
@@ -156,16 +164,10 @@ func (r *Runner) Step(ctx context.Context, t *Task, s *State) []Event {
 	}
 	t.Log(Event{id, Processing, "Beginning step " + name})
 	began := r.now()
-	c := &call{r: r, t: t, s: s, at: at, id: id}
-	output, err := c.run(ctx)
-	outcome := Completed
-	switch {
-	case errors.Is(err, errSkipped):
-		outcome = Skipped
-	case err != nil && ctx.Err() != nil:
+	c := &call{r: r, t: t, s: s, at: at, id: id, action: r.byName[at.Get("action").Str()]}
+	output, outcome, err := c.traced(ctx)
+	if outcome == Cancelled {
 		return nil
-	case err != nil:
-		outcome = Failed
 	}
 	if t.Ended != nil {
 		t.Ended(c.actionID(), outcome, r.now().Sub(began))
@@ -226,7 +228,6 @@ func (c *call) run(ctx context.Context) (output *tree.Node, err error) {
 		return nil, err
 	}
 	name, each := c.at.Get("action").Str(), c.at.Get("each")
-	c.action = c.r.byName[name]
 	if c.at.Has("if") && each.IsNull() {
 		if ok, err := c.wanted(c.scope(false)); err != nil || !ok {
 			if err == nil {

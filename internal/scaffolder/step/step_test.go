@@ -15,7 +15,7 @@ import (
 )
 
 func runner(actions ...action.Action) (*Runner, error) {
-	return NewRunner(actions, nil, time.Now, slog.New(slog.DiscardHandler))
+	return NewRunner(actions, nil, time.Now, slog.New(slog.DiscardHandler), nil)
 }
 
 func nothing(id string, aliases ...string) action.Action {
@@ -151,7 +151,7 @@ func TestOutputs(t *testing.T) {
 // TestOutputLinks checks that links that pages must not show are dropped from
 // the output and reported.
 func TestOutputLinks(t *testing.T) {
-	r, err := NewRunner([]action.Action{nothing("a")}, nil, time.Now, slog.New(slog.DiscardHandler))
+	r, err := NewRunner([]action.Action{nothing("a")}, nil, time.Now, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

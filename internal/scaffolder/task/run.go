@@ -81,7 +81,7 @@ func (t *Tasks) run(ctx context.Context, j jobs.Job) error {
 	t.mu.Unlock()
 	t.metrics.began()
 	beating := make(chan struct{})
-	go func() { defer close(beating); r.beat() }()
+	go func(ctx context.Context) { defer close(beating); r.beat(ctx) }(r.ctx)
 	defer func() {
 		r.stop(nil)
 		<-beating
@@ -97,20 +97,21 @@ func (t *Tasks) run(ctx context.Context, j jobs.Job) error {
 	return r.all()
 }
 
-// beat writes the heartbeat of the task until the run ends.
-func (r *run) beat() {
+// beat writes the heartbeat of the task until ctx, which is that of the run, ends. It
+// runs while open replaces the field.
+func (r *run) beat(ctx context.Context) {
 	for missed := false; ; {
-		wait(r.ctx, r.tasks.opts.beat)
-		if r.ctx.Err() != nil {
+		wait(ctx, r.tasks.opts.beat)
+		if ctx.Err() != nil {
 			return
 		}
-		once, done := context.WithTimeout(r.ctx, writeWithin)
+		once, done := context.WithTimeout(ctx, writeWithin)
 		cancel, err := r.tasks.opts.Store.BeatTask(once, r.stored.ID, r.stored.Run)
 		done()
 		switch {
 		case errors.Is(err, taskstore.ErrTaskLost):
 			r.stop(taskstore.ErrTaskLost)
-		case err != nil && r.ctx.Err() == nil && !missed:
+		case err != nil && ctx.Err() == nil && !missed:
 			missed = true
 			r.tasks.log.Warn("task heartbeat failed", "task", r.stored.ID, "error", err)
 		case cancel:

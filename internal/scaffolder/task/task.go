@@ -25,6 +25,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/internal/jobs"
@@ -79,6 +80,8 @@ type Options struct {
 	Log *slog.Logger
 	// Registry receives the metrics, unless it is nil.
 	Registry prometheus.Registerer
+	// Tracer, if not nil, makes a span of every step.
+	Tracer trace.Tracer
 	// Audit receives the task events that the audit log records.
 	Audit Audit
 
@@ -159,7 +162,7 @@ func New(opts Options) (*Tasks, error) {
 	opts.setDefaults()
 	t := &Tasks{opts: opts, log: opts.Log, running: map[string]*run{}, requeued: map[string]time.Time{}, drying: make(chan struct{}, mostDry), slots: newSlots(opts.Limits.RunningTasks)}
 	var err error
-	if t.runner, err = step.NewRunner(opts.Actions, opts.Env, opts.Now, opts.Log); err != nil {
+	if t.runner, err = step.NewRunner(opts.Actions, opts.Env, opts.Now, opts.Log, opts.Tracer); err != nil {
 		return nil, err
 	}
 	if t.key, err = seal.New(opts.Key); err != nil {
