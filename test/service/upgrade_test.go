@@ -75,17 +75,7 @@ func TestUpgrade(t *testing.T) {
 
 // upgrade starts this program on a database of an earlier version, twice.
 func upgrade(t *testing.T, name string, ingests bool, before recorded, database sections) {
-	s := setup{database: database, sections: sections{
-		// The recorded folder does not exist here. What cannot be read stays.
-		"catalog": sections{"locations": []any{sections{"type": "file", "target": "/srv/portal/examples/catalog/*.yaml"}}},
-		// Years may have passed since the tasks were recorded.
-		"scaffolder": sections{"keepTasks": "0s"},
-	}}
-	if ingests {
-		folder := t.TempDir()
-		unpackExamples(t, name, folder)
-		s.sections["composerIngestor"] = sections{"sources": []any{sections{"name": "examples", "type": "file", "path": folder, "recursive": false}}}
-	}
+	s := earlierSetup(t, name, ingests, database)
 	config := s.write(t, "127.0.0.1:1")
 	if _, found := examined(t, config, "database"); found[0].Status != doctor.Warning || !strings.HasPrefix(found[0].Hint, "back up the database, then start") {
 		t.Errorf("doctor reports %+v about the old database, want a warning", found[0])
@@ -125,6 +115,23 @@ func upgrade(t *testing.T, name string, ingests bool, before recorded, database 
 	if diff := gocmp.Diff(tasks, second.tasks()); diff != "" {
 		t.Errorf("tasks after a second start (-first +second):\n%s", diff)
 	}
+}
+
+// earlierSetup returns the setup of an earlier version on a database.
+func earlierSetup(t *testing.T, name string, ingests bool, database sections) setup {
+	t.Helper()
+	s := setup{database: database, sections: sections{
+		// The recorded folder does not exist here. What cannot be read stays.
+		"catalog": sections{"locations": []any{sections{"type": "file", "target": "/srv/portal/examples/catalog/*.yaml"}}},
+		// Years may have passed since the tasks were recorded.
+		"scaffolder": sections{"keepTasks": "0s"},
+	}}
+	if ingests {
+		folder := t.TempDir()
+		unpackExamples(t, name, folder)
+		s.sections["composerIngestor"] = sections{"sources": []any{sections{"name": "examples", "type": "file", "path": folder, "recursive": false}}}
+	}
+	return s
 }
 
 // uids returns the uids of all entities by reference.
