@@ -90,6 +90,7 @@ func upgrade(t *testing.T, name string, ingests bool, before recorded, database 
 		first.ran("composerIngestor/sources/examples", upgraded)
 		first.wantHealth("healthy", nil)
 	}
+	first.locationsRead()
 	settled := first.waitUntilStable()
 	if diff := gocmp.Diff(before.Entities, first.uids()); diff != "" {
 		t.Errorf("entities after ingestion (-before +after):\n%s", diff)
@@ -109,6 +110,7 @@ func upgrade(t *testing.T, name string, ingests bool, before recorded, database 
 		wroteNothing(t, "second start", second.ran("composerIngestor/sources/examples", began), 0)
 		second.wantHealth("healthy", nil)
 	}
+	second.locationsRead()
 	if diff := gocmp.Diff(settled, second.waitUntilStable()); diff != "" {
 		t.Errorf("entities after a second start (-first +second):\n%s", diff)
 	}
@@ -132,6 +134,18 @@ func earlierSetup(t *testing.T, name string, ingests bool, database sections) se
 		s.sections["composerIngestor"] = sections{"sources": []any{sections{"name": "examples", "type": "file", "path": folder, "recursive": false}}}
 	}
 	return s
+}
+
+// locationsRead waits until both recorded locations were read, which fails and
+// is noted on their entities.
+func (p *program) locationsRead() {
+	p.t.Helper()
+	p.until("locations are read", func() error {
+		if n := p.warnings("location has problems"); n < 2 {
+			return fmt.Errorf("%d were", n)
+		}
+		return nil
+	})
 }
 
 // uids returns the uids of all entities by reference.
