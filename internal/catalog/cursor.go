@@ -28,6 +28,13 @@ func (c *Catalog) Unseal(ctx context.Context, purpose, text string, v any) error
 	return query.Unseal(key, purpose, text, v)
 }
 
+// Prepare loads the key that cursors are signed with, and stores one if there is none:
+// later a read must not have to write, because the disk may be full.
+func (c *Catalog) Prepare(ctx context.Context) error {
+	_, err := c.sealKey(ctx)
+	return err
+}
+
 // sealKey returns the key that texts are signed with: one for all replicas, which the
 // database holds. It never changes, so it is loaded once.
 func (c *Catalog) sealKey(ctx context.Context) ([]byte, error) {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,6 +48,8 @@ var (
 	// ErrUnavailable is a database that is gone, locked, full or read-only: nothing was
 	// changed, and a later retry may succeed.
 	ErrUnavailable = errors.New("the database is not available")
+	// ErrFull is an ErrUnavailable: the disk of the database is full.
+	ErrFull = fmt.Errorf("%w: the disk is full", ErrUnavailable)
 	// ErrSuperseded is returned by a write whose fence was raised by another caller.
 	ErrSuperseded = errors.New("superseded by another process")
 )
@@ -64,7 +67,9 @@ type DB struct {
 	// config is the configuration of connections to PostgreSQL.
 	config *pgx.ConnConfig
 	// file is SQLite's file as it was opened.
-	file       fs.FileInfo
+	file fs.FileInfo
+	// full reports that the last change failed because the disk is full.
+	full       atomic.Bool
 	statements statements
 	// lists limits the snapshots of long reads, and pages those of short ones.
 	lists, pages snapshots

@@ -35,6 +35,8 @@ func Fail(doing string, err error) error {
 		f.cause, f.text = ErrNotFound, ErrNotFound.Error()
 	case errors.Is(err, ErrExists):
 		f.text = ErrExists.Error()
+	case isFull(err):
+		f.is = ErrFull
 	case isUnavailable(err):
 		f.is = ErrUnavailable
 	}

@@ -23,7 +23,7 @@ func TestFail(t *testing.T) {
 		"NoRows":      {reason: "A missing row is not found.", err: sql.ErrNoRows, is: ErrNotFound, want: "cannot x: " + ErrNotFound.Error()},
 		"Exists":      {reason: "An existing row is a conflict.", err: ErrExists, is: ErrExists, want: "cannot x: " + ErrExists.Error()},
 		"Connections": {reason: "Too many connections are temporary.", err: state("53300"), is: ErrUnavailable, want: "cannot x: the database is not available: FATAL: m (SQLSTATE 53300)"},
-		"Disk":        {reason: "A full disk is temporary.", err: state("53100"), is: ErrUnavailable, want: "cannot x: the database is not available: FATAL: m (SQLSTATE 53100)"},
+		"Disk":        {reason: "A full disk is temporary.", err: state("53100"), is: ErrFull, want: "cannot x: the database is not available: the disk is full: FATAL: m (SQLSTATE 53100)"},
 		"Stopping":    {reason: "A stopping server is temporary.", err: fmt.Errorf("w: %w", state("57P01")), is: ErrUnavailable, want: "cannot x: the database is not available: w: FATAL: m (SQLSTATE 57P01)"},
 		"Mistake":     {reason: "A SQL mistake is permanent.", err: state("42601"), want: "cannot x: FATAL: m (SQLSTATE 42601)"},
 		"CutOff":      {reason: "A broken connection is temporary.", err: io.ErrUnexpectedEOF, is: ErrUnavailable, want: "cannot x: the database is not available: unexpected EOF"},
@@ -43,7 +43,7 @@ func TestFail(t *testing.T) {
 			if err.Error() != tc.want {
 				t.Errorf("%s: error is %q, want %q", tc.reason, err, tc.want)
 			}
-			for _, is := range []error{ErrNotFound, ErrExists, ErrUnavailable} {
+			for _, is := range []error{ErrNotFound, ErrExists, ErrUnavailable, ErrFull} {
 				if got := errors.Is(err, is); got != errors.Is(tc.is, is) {
 					t.Errorf("%s: error is %q: %v", tc.reason, is, got)
 				}

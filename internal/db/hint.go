@@ -30,7 +30,7 @@ func Hint(err error) string {
 	case code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB:
 		return "the file is damaged or not a database: stop the server and restore a backup, without files that end in -wal or -shm; " +
 			"run portal-backend doctor to see the damage; ingested entities are also rebuilt from an empty database"
-	case code == sqlite3.SQLITE_FULL || is(syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT):
+	case is(ErrFull) || code == sqlite3.SQLITE_FULL || is(syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT):
 		return "free disk space, or raise the file size limit (ulimit -f): nothing was lost; a running server recovers by itself, and one that did not start can be restarted"
 	case code == sqlite3.SQLITE_READONLY || is(syscall.EROFS):
 		return "make the file and its folder writable for the user of the server, and check whether the disk is mounted read-only (dmesg shows why)"

@@ -74,7 +74,7 @@ func readPostgres(connection string) (*sql.DB, error) {
 // Versions returns the version of the database, zero if it has no tables, and the
 // latest version that this program supports.
 func (i *Inspection) Versions(ctx context.Context) (has, known int64, err error) {
-	steps, err := migrationSteps(sqliteDialect)
+	steps, err := migrationSteps(sqliteDialect, nil)
 	if err != nil {
 		return 0, 0, err
 	}

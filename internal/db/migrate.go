@@ -48,8 +48,12 @@ var (
 
 // migrate migrates the database to the latest version that this program supports, and
 // refuses a newer one, since the meaning of its rows is unknown.
-func migrate(ctx context.Context, db *sql.DB, d dialect) error {
-	p, err := newMigrator(db, d)
+func migrate(ctx context.Context, db *sql.DB, d dialect) error { return migrateWith(ctx, db, d, nil) }
+
+// migrateWith is migrate with a function, nil for none, that is called at the end of
+// each step, in its transaction.
+func migrateWith(ctx context.Context, db *sql.DB, d dialect, during func(version int64)) error {
+	p, err := newMigrator(db, d, during)
 	if err != nil {
 		return err
 	}
@@ -74,8 +78,8 @@ func migrate(ctx context.Context, db *sql.DB, d dialect) error {
 	}
 }
 
-func newMigrator(db *sql.DB, d dialect) (*goose.Provider, error) {
-	steps, err := migrationSteps(d)
+func newMigrator(db *sql.DB, d dialect, during func(version int64)) (*goose.Provider, error) {
+	steps, err := migrationSteps(d, during)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +97,7 @@ func newMigrator(db *sql.DB, d dialect) (*goose.Provider, error) {
 }
 
 // migrationSteps renders the embedded files. The version of NNNN_name.sql is NNNN.
-func migrationSteps(d dialect) ([]*goose.Migration, error) {
+func migrationSteps(d dialect, during func(version int64)) ([]*goose.Migration, error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return nil, err
@@ -115,6 +119,9 @@ func migrationSteps(d dialect) ([]*goose.Migration, error) {
 		}
 		steps[i] = goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, text.String())
+			if err == nil && during != nil {
+				during(version)
+			}
 			return err
 		}}, nil)
 	}

@@ -20,8 +20,9 @@ func TestOpenRefusesNewer(t *testing.T) {
 		}
 		_, err := Open(t.Context(), s.Options)
 		want := strings.TrimSpace("cannot open the database "+s.Path) + ": database has version 999, and this program supports "
-		if err == nil || !strings.HasPrefix(err.Error(), want) || errors.Is(err, ErrUnavailable) {
-			t.Errorf("Open returned %v, want %s", err, want)
+		const hint = ": use a newer program, or restore a backup from before the upgrade"
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), hint) || errors.Is(err, ErrUnavailable) {
+			t.Errorf("Open returned %v, want %s%s", err, want, hint)
 		}
 	})
 }

@@ -68,7 +68,8 @@ func (d *DB) wait(ctx context.Context, w Writers) (end func(), err error) {
 // row, whose row lock serializes the transactions of all replicas. Readers see all of
 // the transaction or nothing. It fails with ErrSuperseded if a fence of the context was
 // raised.
-func (d *DB) Transact(ctx context.Context, w Writers, table string, do func(*Tx) error) error {
+func (d *DB) Transact(ctx context.Context, w Writers, table string, do func(*Tx) error) (err error) {
+	defer func() { d.wrote(err) }()
 	if err := d.Present(); err != nil {
 		return err
 	}
@@ -107,7 +108,8 @@ func (d *DB) Transact(ctx context.Context, w Writers, table string, do func(*Tx)
 
 // InTx runs do in a transaction that does not wait for Transact, except with SQLite,
 // which has one writer.
-func (d *DB) InTx(ctx context.Context, do func(*Tx) error) error {
+func (d *DB) InTx(ctx context.Context, do func(*Tx) error) (err error) {
+	defer func() { d.wrote(err) }()
 	tx, err := d.begin(ctx)
 	if err != nil {
 		return err

@@ -67,8 +67,8 @@ func inspect(ctx context.Context, opts Options) (c Condition, err error) {
 		{&c.Waiting, []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStateRetryable, rivertype.JobStateScheduled}, func(row *rivertype.JobRow, _ work) bool {
 			return row.ScheduledAt.Before(now.Add(-waitsLong))
 		}},
-		{&c.Failed, []rivertype.JobState{rivertype.JobStateDiscarded}, func(row *rivertype.JobRow, _ work) bool {
-			return row.FinalizedAt != nil && row.FinalizedAt.After(now.Add(-failedFor))
+		{&c.Failed, []rivertype.JobState{rivertype.JobStateDiscarded}, func(row *rivertype.JobRow, w work) bool {
+			return row.FinalizedAt != nil && row.FinalizedAt.After(now.Add(-failedFor)) && !isReplaced(row, w)
 		}},
 	} {
 		rows, err := e.list(ctx, q.states...)
@@ -87,6 +87,13 @@ func inspect(ctx context.Context, opts Options) (c Condition, err error) {
 		}
 	}
 	return c, nil
+}
+
+// isReplaced reports whether a job was discarded because its process was gone, and
+// replaced with a new one.
+func isReplaced(row *rivertype.JobRow, w work) bool {
+	n := len(row.Errors)
+	return n > 0 && row.Errors[n-1].Error == errLost.Error() && w.Lost < mostLost
 }
 
 // open opens the database read-only, and checks the file of SQLite.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/riverqueue/river/rivertype"
 
 	"example.dev/ingestor/internal/db"
 )
@@ -48,6 +49,39 @@ func TestInspect(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" || got.Known == 0 {
 			t.Errorf("-want +got\n%s", diff)
+		}
+	})
+}
+
+// TestInspectReplaced checks that a job counts as failed only when it is no longer
+// replaced after its process was killed.
+func TestInspectReplaced(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, opts Options) {
+		q := open(t, opts)
+		add(t, q, "build", "a", How{})
+		for n := range mostLost + 1 {
+			if _, err := q.db.ExecContext(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1 WHERE state = 'available'"); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := q.engine.list(t.Context(), rivertype.JobStateRunning)
+			if err != nil || len(rows) != 1 {
+				t.Fatalf("%d jobs are running, want 1: %v", len(rows), err)
+			}
+			if _, err := q.takeOver(t.Context(), rows, func(*rivertype.JobRow) bool { return true }); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Inspect(t.Context(), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]int{}
+			if n == mostLost {
+				want["build"] = 1
+			}
+			if diff := cmp.Diff(want, got.Failed); diff != "" {
+				t.Errorf("failed jobs after process %d was killed (-want +got):\n%s", n+1, diff)
+			}
 		}
 	})
 }

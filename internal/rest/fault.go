@@ -103,6 +103,9 @@ func FaultOf(err error) *Fault {
 	if tooBig, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return TooLarge("The body has more than %d bytes", tooBig.Limit)
 	}
+	if errors.Is(err, db.ErrFull) {
+		return Unavailable(err, "The disk of the database is full, and nothing was stored; free disk space, then try again")
+	}
 	if errors.Is(err, db.ErrUnavailable) {
 		return Unavailable(err, "The database is not available, try again later")
 	}

@@ -165,6 +165,9 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	policy := permission.New(c.Permission, c.Auth.Membership...)
 	policy.Refused = p.audit.refused
 	cat := catalog.New(p.store, policy)
+	if err := cat.Prepare(ctx); err != nil {
+		return err
+	}
 	cat.Audit, cat.Origin = p.audit.log, originOf
 	in := provider.New(provider.Options{
 		Store: p.store, Queue: p.queue, Policy: policy, Catalog: cat, Now: opts.Now, Log: opts.Log,
@@ -212,7 +215,8 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 }
 
 // ready returns an error if requests should not be sent here: the database is
-// unavailable, entities cannot be listed, or tasks have no usable workspace folder.
+// unavailable or its disk is full, entities cannot be listed, or tasks have no usable
+// workspace folder.
 func (p *Portal) ready(ctx context.Context) error {
 	if err := p.store.Ping(ctx); err != nil {
 		return err
@@ -220,6 +224,9 @@ func (p *Portal) ready(ctx context.Context) error {
 	// A damaged file may have a revision, but no readable entities.
 	if _, err := p.store.Query(ctx, store.Query{Limit: 1}); err != nil {
 		return err
+	}
+	if err := p.db.Full(ctx); err != nil {
+		return &httpd.NotReady{Reason: "the disk of the database is full", Err: fmt.Errorf("%w; %s", err, db.Hint(err))}
 	}
 	err := p.tasks.Ready()
 	if e, ok := errors.AsType[*workspace.Unusable](err); ok {

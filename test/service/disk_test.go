@@ -13,22 +13,29 @@ import (
 	"time"
 )
 
-// onDisk starts a service whose database is on a file system of its own. The
-// command prepare mounts it at $DISK.
-func onDisk(t *testing.T, prepare string) (p *program, disk string) {
+// mounting returns the command that runs a program with file systems of its
+// own, which the command prepare mounts.
+func mounting(t *testing.T, prepare string) []string {
 	t.Helper()
 	unshare := []string{"--user", "--map-root-user", "--mount", "sh", "-ec"}
 	if out, err := exec.Command("unshare", append(unshare, "mount -t tmpfs -o size=1m tmpfs /tmp")...).CombinedOutput(); err != nil {
 		t.Skipf("cannot mount a file system for a single process: %v\n%s", err, out)
 	}
+	return slices.Concat([]string{"unshare"}, unshare, []string{prepare + `; exec "$0" "$@"`})
+}
+
+// onDisk starts a service whose database is on a file system of its own. The
+// command prepare mounts it at $DISK.
+func onDisk(t *testing.T, prepare string, more sections) (p *program, disk string) {
+	t.Helper()
+	wrapper := mounting(t, prepare)
 	disk = filepath.Join(t.TempDir(), "disk")
 	if err := os.Mkdir(disk, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	p = launch(t, setup{
 		database:    sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(disk, "portal.sqlite")}},
-		environment: []string{"DISK=" + disk},
-		wrapper:     slices.Concat([]string{"unshare"}, unshare, []string{prepare + `; exec "$0" "$@"`}),
+		environment: []string{"DISK=" + disk}, wrapper: wrapper, sections: more,
 	})
 	return p, fmt.Sprintf("/proc/%d/root%s", p.PID(), disk)
 }
@@ -43,7 +50,7 @@ func TestBadDiskAtStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, _ := onDisk(t, c.prepare)
+			p, _ := onDisk(t, c.prepare, nil)
 			select {
 			case <-p.Ended():
 			case <-time.After(time.Minute):
@@ -60,8 +67,11 @@ func TestBadDiskAtStart(t *testing.T) {
 // work, writes fail with 503, and writes work again once there is space.
 func TestDiskFills(t *testing.T) {
 	t.Parallel()
-	p, disk := onDisk(t, `mount -t tmpfs -o size=40m tmpfs "$DISK"`)
+	source := t.TempDir()
+	put(t, filepath.Join(source, "alphas.yaml"), definition("alphas", "one"))
+	p, disk := onDisk(t, `mount -t tmpfs -o size=40m tmpfs "$DISK"`, composer(sections{"sources": []any{sections{"name": "files", "type": "file", "path": source}}}))
 	p.ready()
+	p.waitForRefs("", entities("alphas")...)
 	pushed := func(name string) (string, error) {
 		said := p.push(fmt.Appendf(nil, `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":%q,"description":%q},"spec":{"type":"service","lifecycle":"production","owner":"team-a"}}`+"\n",
 			name, strings.Repeat(name+" ", 200)))
@@ -93,12 +103,25 @@ func TestDiskFills(t *testing.T) {
 			refused = said
 		}
 	}
-	if !strings.Contains(refused, "503") {
-		t.Errorf("write to a full disk returned %s, want 503", refused)
+	if !strings.Contains(refused, "503") || !strings.Contains(refused, "The disk of the database is full, and nothing was stored; free disk space, then try again") {
+		t.Errorf("write to a full disk returned %s, want 503 and what to do", refused)
 	}
-	if status, err := p.get("/api/catalog/entities?limit=1", nil); err != nil || status != http.StatusOK {
-		t.Errorf("read with a full disk returned %d (%v), want 200", status, err)
+	if status, err := p.get("/health/ready", nil); status != http.StatusServiceUnavailable || !strings.Contains(err.Error(), "The portal is not ready: the disk of the database is full") {
+		t.Errorf("readiness with a full disk is %d (%v), want 503 and the reason", status, err)
 	}
+	p.until("a message with a hint in the log", func() error {
+		if p.warnings("the database is not available: the disk is full") == 0 || p.warnings("nothing was lost; a running server recovers by itself") == 0 {
+			return errors.New("no message")
+		}
+		return nil
+	})
+	for _, path := range []string{"/api/catalog/entities?limit=1", "/api/catalog/entities/by-name/template/default/alphas.platform.example.org", "/api/composer-ingestor/health", "/api/scaffolder/v2/tasks", "/health/live"} {
+		if status, err := p.get(path, nil); err != nil || status != http.StatusOK {
+			t.Errorf("read of %s with a full disk returned %d (%v), want 200", path, status, err)
+		}
+	}
+	// Ingestion cannot store this yet.
+	put(t, filepath.Join(source, "betas.yaml"), definition("betas", "one"))
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +129,55 @@ func TestDiskFills(t *testing.T) {
 		_, err := pushed("after")
 		return err
 	})
+	p.ready()
+	p.until("the definition of before", func() error {
+		if p.entity(template("betas")) == nil {
+			return errors.New("definition that was written while the disk was full is missing")
+		}
+		return nil
+	})
+}
+
+// TestTemporaryFolderFills fills the temporary folder of a service, which is on
+// a file system of its own. It checks that only a push that needs the folder
+// fails, with a hint, and that it succeeds once there is space.
+func TestTemporaryFolderFills(t *testing.T) {
+	t.Parallel()
+	tmp := filepath.Join(t.TempDir(), "tmp")
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, setup{
+		database: inFile(t), environment: []string{"TMPDIR=" + tmp},
+		wrapper: mounting(t, `mount -t tmpfs -o size=12m tmpfs "$TMPDIR"`),
+	}).ready()
+	filler := fmt.Sprintf("/proc/%d/root%s", p.PID(), filepath.Join(tmp, "filler"))
+	if err := os.WriteFile(filler, make([]byte, 10<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	push := func(n int) string { return p.push(largeComponents(n)) }
+	if said := push(2000); !strings.Contains(said, "503") || !strings.Contains(said, "set TMPDIR of portal-backend") {
+		t.Errorf("large push with a full temporary folder returned %s, want 503 and a hint", said)
+	}
+	if said := push(10); !strings.Contains(said, `"added":10`) {
+		t.Errorf("small push returned %s, want 10 entities added", said)
+	}
+	p.ready()
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if said := push(1000); !strings.Contains(said, `"added":990`) {
+		t.Errorf("large push with space in the temporary folder returned %s, want 990 entities added", said)
+	}
+}
+
+// largeComponents returns n entities of 10 kB.
+func largeComponents(n int) (body []byte) {
+	for i := range n {
+		body = fmt.Appendf(body, `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"c%d","description":%q},"spec":{"type":"service","lifecycle":"production","owner":"team-a"}}`+"\n",
+			i, strings.Repeat("x", 10_000))
+	}
+	return body
 }
 
 // TestNowhereToBuffer removes the temporary directory of a service. It checks
@@ -124,14 +196,7 @@ func TestNowhereToBuffer(t *testing.T) {
 	if err := os.RemoveAll(tmp); err != nil {
 		t.Fatal(err)
 	}
-	push := func(n int) string {
-		var body []byte
-		for i := range n {
-			body = fmt.Appendf(body, `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"c%d","description":%q},"spec":{"type":"service","lifecycle":"production","owner":"team-a"}}`+"\n",
-				i, strings.Repeat("x", 10_000))
-		}
-		return p.push(body)
-	}
+	push := func(n int) string { return p.push(largeComponents(n)) }
 	if said := push(10); !strings.Contains(said, `"added":10`) {
 		t.Errorf("small push returned %s, want 10 entities added", said)
 	}

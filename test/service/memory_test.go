@@ -81,22 +81,28 @@ func TestPushMemory(t *testing.T) {
 // push pushes all entities of a provider and returns the response.
 func (s *service) push(body []byte) string {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPut, s.base+"/api/catalog/providers/tests/entities", bytes.NewReader(body))
+	said, err := s.pushTo("tests", body)
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	return said
+}
+
+// pushTo pushes all entities of a provider, and returns the response.
+func (s *service) pushTo(provider string, body []byte) (string, error) {
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPut, s.base+"/api/catalog/providers/"+provider+"/entities", bytes.NewReader(body))
+	if err != nil {
+		return "", err
 	}
 	req.Header.Set("Authorization", "Bearer "+theToken)
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		s.t.Fatal(err)
+		return "", err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	said, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return string(said)
+	return string(said), err
 }
 
 // writeDefinitions writes definitions in JSON, one per file.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 )
 
 // The minimum free space of a disk.
@@ -44,7 +45,7 @@ func (e *examination) folder(what, dir, hint string) {
 		e.add(check, Error, "give the user of the server write permission, or mount it writable", "%s: cannot write to %s: %v", what, at, err)
 		return
 	}
-	free, err := freeSpace(at)
+	free, err := db.FreeSpace(at)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		e.add(check, OK, "", "%s: %s is writable", what, dir)

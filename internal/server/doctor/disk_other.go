@@ -2,13 +2,7 @@
 
 package doctor
 
-import (
-	"errors"
-	"os"
-)
-
-// freeSpace is not supported on this system.
-func freeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }
+import "os"
 
 // writable returns an error if a path does not exist; permissions cannot be checked on
 // this system.
