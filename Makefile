@@ -102,7 +102,7 @@ test: lint web oracle issuer postgres redis jq pre-commit chromium devcluster ##
 	@# What takes longest begins first: browsers, replicas and API servers. Many tests wait for a server much
 	@# of the time, so there is one package more than there are processors, and the page's own tests beside.
 	@mkdir -p data; (cd web && npm run --silent check && npm test --silent) >data/web.log 2>&1 & web=$$!; status=0; set -x; \
-	go test -timeout 80m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./test/web ./test/service ./test/portal ./test/chaos ./... || status=$$?; \
+	go test -timeout 80m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./test/web ./test/service ./test/portal ./test/chaos ./test/scaffolder/... ./... || status=$$?; \
 	set +x; wait $$web || status=$$?; cat data/web.log; exit $$status
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
