@@ -45,6 +45,16 @@ func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, 
 	return a.before[d], nil
 }
 
+// Cluster returns a cluster for the calls of a caller: with the identity of the user, if
+// the cluster impersonates, and otherwise with the portal's account.
+func (r *Reader) Cluster(name string, who action.Caller) (*cluster.Cluster, error) {
+	on, err := r.choose(name)
+	if err != nil {
+		return nil, err
+	}
+	return actAs(on, who)
+}
+
 // live returns the live object; nil if it does not exist.
 func live(ctx context.Context, c *cluster.Cluster, d *manifest.Document) (*tree.Node, error) {
 	n, err := c.Do(ctx, cluster.Call{Doing: d.Doing(), Path: d.Served.Path(d.Namespace, d.Name), Needs: d.Served.Needs("get")})

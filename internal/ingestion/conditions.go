@@ -20,7 +20,7 @@ import (
 // composite that an entity represents, for callers who may read the entity.
 func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
-	c, err := in.composite(r.Context(), ref.String())
+	c, err := in.Composite(r.Context(), ref.String())
 	if errors.Is(err, db.ErrNotFound) {
 		return rest.NotFound("No cluster resource found for %s", rest.Short(ref.String()))
 	}
@@ -37,10 +37,10 @@ func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, map[string]any{"items": items})
 }
 
-// composite returns the composite that an entity represents. The error is
+// Composite returns the composite that an entity represents. The error is
 // db.ErrNotFound if there is no such entity, the caller may not read it, or it belongs
 // to another provider: annotations that others write into an entity give no access.
-func (in *Ingestion) composite(ctx context.Context, ref string) (object.Composite, error) {
+func (in *Ingestion) Composite(ctx context.Context, ref string) (object.Composite, error) {
 	if !rest.IsText(ref) {
 		return object.Composite{}, db.ErrNotFound
 	}

@@ -87,6 +87,8 @@ func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation
 		{"getConditions" + suffix, call{path: at + "/conditions/resource/default/photos-ac4740c5"}, 200, `^{"items":\[{"type":"Synced",.*"message":"cannot reach https://example.org/photos","lastTransitionTime":"2026-01-02T02:04:06Z"}\]}`},
 		{"previewDefinitions" + suffix, call{method: "POST", path: at + "/preview?profile=cli", body: "kind: x\n---\na: [", header: yamlBody}, 200, `^{"definitions":\[\],"findings":\[.*"line":3`},
 		{"listClusters" + suffix, call{path: "/api/" + orchestrator + "/clusters"}, 200, `^{"items":\[{"name":"away",.*{"name":"unread",`},
+		// test/service reads one from a cluster.
+		{"getResourceStatus", call{path: "/api/resources/by-name/resource/default/photos-ac4740c5/status"}, 404, `"message":"resource:default/photos-ac4740c5 was not read from a cluster"`},
 	}
 }
 

@@ -119,6 +119,21 @@ test("a resource: overview, status, explanation and YAML", async ({ page, pageEr
   expect(pageErrors).toEqual([]);
 });
 
+test("why a resource is not ready, and its objects", async ({ page, pageErrors }) => {
+  await page.goto(await pathOf("reports"));
+  const why = page.getByRole("alert").filter({ hasText: "Not ready" });
+  await expect(why).toContainText(waiting.message!);
+  await page.goto(`${await pathOf("reports")}?tab=objects`);
+  const objects = page.getByRole("region", { name: "Objects" });
+  await expect(objects).toContainText("not ready");
+  await expect(objects).toContainText(waiting.message!);
+  await show(page, "entity-objects");
+  await setConditions("reports", synced, { ...waiting, message: "<b>2 of 3</b> resources are ready" });
+  await expect(objects).toContainText("<b>2 of 3</b> resources are ready", { timeout: 10_000 });
+  await setConditions("reports", synced, waiting);
+  expect(pageErrors).toEqual([]);
+});
+
 test("conditions refresh while the page is open", async ({ page, pageErrors }) => {
   await page.goto(`${await pathOf("reports")}?tab=conditions`);
   const table = page.getByRole("region", { name: "Conditions" });

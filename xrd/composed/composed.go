@@ -96,7 +96,7 @@ type Condition struct {
 	Status  string    `json:"status"`
 	Reason  string    `json:"reason,omitempty"`
 	Message string    `json:"message,omitempty"`
-	Since   time.Time `json:"since,omitzero"`
+	Since   time.Time `json:"lastTransitionTime,omitzero"`
 }
 
 // Node is an object in the tree.

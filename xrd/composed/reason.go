@@ -28,7 +28,7 @@ func (n *Node) Why() *Reason {
 		return nil
 	}
 	at := n
-	var path []Ref
+	path := []Ref{}
 	for {
 		next := at.worstChild()
 		if next == nil {

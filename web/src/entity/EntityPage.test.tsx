@@ -55,11 +55,13 @@ const identity = { token: "t", expiresInSeconds: 3600, identity: { type: "user",
 let entity: unknown;
 let allowed: boolean;
 let conditions: unknown[] | undefined;
+let status: { code: number; body: unknown } | undefined;
 
 beforeEach(() => {
   entity = structuredClone(photos);
   allowed = true;
   conditions = undefined;
+  status = undefined;
   vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
     const answer = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
     if (url.startsWith("/api/auth/providers")) {
@@ -84,6 +86,9 @@ beforeEach(() => {
     }
     if (url.startsWith("/api/composer-ingestor/conditions/")) {
       return conditions ? answer({ items: conditions }) : answer({ error: { name: "NotFoundError", message: "none" } }, 404);
+    }
+    if (url.startsWith("/api/resources/by-name/")) {
+      return status ? answer(status.body, status.code) : answer({ error: { name: "NotFoundError", message: "none" } }, 404);
     }
     if (url.startsWith("/api/composer-ingestor/explain/")) {
       return answer(explanation);
@@ -124,6 +129,29 @@ describe("EntityPage", () => {
     const why = await screen.findByRole("note", { name: /Guests cannot do this/ });
     expect(within(why).getByRole("button", { name: "Update" }).hasAttribute("disabled")).toBe(true);
     expect(screen.queryByRole("link", { name: "Update" })).toBeNull();
+  });
+
+  it("says why a resource is not ready, and shows its objects", async () => {
+    const child = { ref: { apiVersion: "a/v1", kind: "Instance", name: "x7k" }, state: "present", readiness: "not ready", conditions: [{ type: "Synced", status: "False", reason: "ReconcileError", message: "no subnet" }] };
+    const hidden = { ref: { apiVersion: "v1", kind: "Secret", name: "s" }, state: "forbidden", readiness: "unknown", problem: "add this rule" };
+    const tree = { ref: { apiVersion: "a/v1", kind: "Bucket", name: "photos" }, state: "present", readiness: "not ready", children: [child, hidden], more: 7 };
+    const reason = { path: [child.ref], object: child.ref, message: "no subnet", source: "Synced", sentence: "Instance x7k: no subnet" };
+    status = { code: 200, body: { cluster: "production", ready: false, reason, tree, read: "2026-01-02T03:04:05Z" } };
+    open();
+    expect(await screen.findByText("Instance x7k: no subnet")).toBeTruthy();
+    await userEvent.click(screen.getByRole("link", { name: "Show all objects" }));
+    const objects = within(await screen.findByRole("region", { name: "Objects" }));
+    expect(objects.getByText("ReconcileError: no subnet")).toBeTruthy();
+    expect(objects.getByText("forbidden")).toBeTruthy();
+    expect(objects.getByText("add this rule")).toBeTruthy();
+    expect(objects.getByText("7 more")).toBeTruthy();
+  });
+
+  it("says that the cluster cannot be read", async () => {
+    status = { code: 503, body: { error: { name: "ServiceUnavailableError", message: "Cluster production cannot be reached" } } };
+    open();
+    expect(await screen.findByText(/Cluster production cannot be reached/)).toBeTruthy();
+    expect(screen.getByText("The current state is not known")).toBeTruthy();
   });
 
   it("keeps the tab in the URL", async () => {

@@ -18,6 +18,7 @@ const YamlTab = lazy(() => import("./YamlTab"));
 const ApiTab = lazy(() => import("./document/ApiTab"));
 const VersionsTab = lazy(() => import("./versions/VersionsTab"));
 const ConditionsTab = lazy(() => import("./ConditionsTab"));
+const ObjectsTab = lazy(() => import("./objects/ObjectsTab"));
 const ExplainTab = lazy(() => import("./ExplainTab"));
 
 type TabOf = { name: string; title: string; show: (entity: Entity) => ReactNode };
@@ -29,6 +30,7 @@ function tabsOf(entity: Entity): TabOf[] {
   const tabs: (TabOf | false)[] = [
     { name: "overview", title: "Overview", show: (e) => <Overview entity={e} /> },
     { name: "graph", title: "Graph", show: (e) => <GraphTab entity={e} /> },
+    made === "resource" && { name: "objects", title: "Objects", show: (e) => <ObjectsTab entity={e} /> },
     made === "resource" && { name: "conditions", title: "Conditions", show: (e) => <ConditionsTab entity={e} /> },
     entity.kind === "API" && { name: "api", title: "API", show: (e) => <ApiTab entity={e} /> },
     definition !== "" && { name: "versions", title: "Versions", show: (e) => <VersionsTab entity={e} /> },

@@ -11,6 +11,7 @@ import { roleOf, objectOf, toneOf, conditionTitle } from "./facts";
 import { definitionOf, useConditions, useDefinitionEntities, useMissing, versionOf } from "./queries";
 import { Absent, Relations } from "./Relations";
 import { Warning } from "./Warning";
+import { Why } from "./Why";
 import styles from "./Entity.module.css";
 
 // Overview is the first tab of an entity.
@@ -26,6 +27,7 @@ export function Overview({ entity }: { entity: Entity }) {
           </Text>
         </Warning>
       )}
+      {roleOf(entity) === "resource" && <Why entity={entity} linked />}
       <div className={styles.columns}>
         <Stack gap="md">
           <About entity={entity} />

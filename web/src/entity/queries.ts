@@ -31,10 +31,28 @@ export function useConditions(entity: Entity): Condition[] {
     queryKey: ["conditions", namespace, entity.kind, name],
     queryFn: ({ signal }) => fetchJson<{ items: Schemas["Condition"][] }>(path("/api/composer-ingestor/conditions", entity.kind, namespace, name), { signal }),
     // Some resources have no cluster object.
-    refetchInterval: ({ state }) => (state.error instanceof ApiError && state.error.status === 404 ? false : live),
+    refetchInterval: ({ state }) => (isMissing(state.error) ? false : live),
     retry: false,
   });
   return data ? inOrder(data.items.map(conditionOf)) : conditionsOf(entity);
+}
+
+// useResourceStatus loads what a resource consists of, and why it is not ready, every few seconds.
+export function useResourceStatus(entity: Entity) {
+  const { namespace = "default", name } = entity.metadata;
+  return useQuery({
+    queryKey: ["status", namespace, entity.kind, name],
+    queryFn: ({ signal }) => fetchJson<Schemas["ResourceStatus"]>(`${path("/api/resources/by-name", entity.kind, namespace, name)}/status`, { signal }),
+    // A resource from a folder has no cluster.
+    enabled: annotation(entity, annotations.discoveredFrom) !== "",
+    refetchInterval: ({ state }) => (isMissing(state.error) ? false : state.data?.ready ? calm : live),
+    retry: false,
+  });
+}
+
+// isMissing reports whether a resource has no object in a cluster.
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
 }
 
 function conditionOf({ type, status, reason = "", message, lastTransitionTime }: Schemas["Condition"]): Condition {

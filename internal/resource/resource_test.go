@@ -1,0 +1,213 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/identity"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/xrd/composed"
+)
+
+// manifests are a composite with one part, and a user who may read the composite only.
+const manifests = `---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: shops.platform.example.org}
+spec:
+  group: platform.example.org
+  scope: Namespaced
+  names: {kind: Shop, plural: shops, singular: shop, listKind: ShopList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: team-a}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: credentials, namespace: team-a}, stringData: {password: hunter2}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: shops, namespace: team-a}
+rules: [{apiGroups: [platform.example.org], resources: [shops], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: shops, namespace: team-a}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: shops}
+subjects: [{kind: User, name: ada, apiGroup: rbac.authorization.k8s.io}]
+`
+
+const shop = `---
+apiVersion: platform.example.org/v1
+kind: Shop
+metadata: {name: invoices, namespace: team-a}
+spec: {crossplane: {resourceRefs: [{apiVersion: v1, kind: Secret, name: credentials}]}}
+status: {conditions: [{type: Ready, status: "False", reason: Creating, message: waiting for the network}]}
+`
+
+// calls counts requests to a cluster.
+type calls struct {
+	next http.RoundTripper
+	n    *atomic.Int64
+}
+
+func (c calls) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.n.Add(1)
+	return c.next.RoundTrip(r)
+}
+
+func TestStatus(t *testing.T) {
+	server := apiserver.Start(t, apiserver.Options{CRDs: "none"})
+	server.Apply(t, manifests)
+	server.Apply(t, shop)
+	var made atomic.Int64
+	connect := func(c source.Cluster) *cluster.Cluster {
+		t.Helper()
+		on, err := cluster.Connect(c, cluster.Options{Patience: time.Millisecond, Log: slog.New(slog.DiscardHandler),
+			Wrap: func(_ string, next http.RoundTripper) http.RoundTripper { return calls{next, &made} }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return on
+	}
+	clusters := map[string]*cluster.Cluster{
+		"plain":  connect(source.Cluster{Name: "plain", Kubeconfig: server.Kubeconfig}),
+		"strict": connect(source.Cluster{Name: "strict", Kubeconfig: server.Kubeconfig, Impersonate: true}),
+		"down":   connect(source.Cluster{Name: "down", URL: "https://127.0.0.1:1", CAData: server.CA, Token: "x"}),
+	}
+	s := New(Options{
+		Now: time.Now,
+		Object: func(_ context.Context, ref string) (Object, error) {
+			name, ok := strings.CutPrefix(ref, "resource:default/")
+			if !ok {
+				return Object{}, db.ErrNotFound
+			}
+			return Object{Cluster: name, Ref: composed.Ref{APIVersion: "platform.example.org/v1", Kind: "Shop", Namespace: "team-a", Name: "invoices"}}, nil
+		},
+		Cluster: func(ctx context.Context, name string) (*cluster.Cluster, error) {
+			on := clusters[name]
+			if on == nil || !on.Impersonates() {
+				return on, nil
+			}
+			return on.As(identity.From(ctx).Login, nil)
+		},
+	})
+	get := func(who, kind, name, query string) (int, string) {
+		r := httptest.NewRequest(http.MethodGet, "/x?"+query, nil)
+		r = r.WithContext(identity.With(r.Context(), identity.Caller{Kind: identity.User, Subject: "user:default/" + who, Login: who}))
+		for k, v := range map[string]string{"kind": kind, "namespace": "default", "name": name} {
+			r.SetPathValue(k, v)
+		}
+		w := httptest.NewRecorder()
+		if err := s.status(w, r); err != nil {
+			f, ok := errors.AsType[*rest.Fault](err)
+			if !ok {
+				t.Fatal(err)
+			}
+			return f.Status, f.Message
+		}
+		return w.Code, w.Body.String()
+	}
+	tests := map[string]struct {
+		reason                 string
+		who, kind, name, query string
+		status                 int
+		want                   []string
+	}{
+		"NotReady":   {reason: "The tree and the sentence are returned.", who: "ada", kind: "resource", name: "plain", status: 200, want: []string{`"sentence":"waiting for the network"`, `"name":"credentials"`, `"state":"present"`}},
+		"As":         {reason: "A cluster that impersonates shows what the caller may read.", who: "ada", kind: "resource", name: "strict", status: 200, want: []string{`"state":"forbidden"`, "secrets"}},
+		"AsOther":    {reason: "The composite itself may be forbidden too.", who: "bob", kind: "resource", name: "strict", status: 200, want: []string{`"ready":false`, `"name":"invoices"},"state":"forbidden"`}},
+		"Down":       {reason: "A cluster that does not answer is an error without its address.", who: "ada", kind: "resource", name: "down", status: 503, want: []string{"Cluster down cannot be reached"}},
+		"NoEntity":   {reason: "An entity that the caller may not read does not exist.", who: "ada", kind: "component", name: "x", status: 404, want: []string{"No cluster resource found for component:default/x"}},
+		"Skip":       {reason: "Parts of an earlier response are left out.", who: "ada", kind: "resource", name: "plain", query: "skip=1", status: 200, want: []string{`"skipped":1`}},
+		"SkipNumber": {reason: "skip is a number.", who: "ada", kind: "resource", name: "plain", query: "skip=-1", status: 400, want: []string{"Parameter skip"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			status, body := get(tc.who, tc.kind, tc.name, tc.query)
+			if status != tc.status {
+				t.Errorf("%s Got %d %s", tc.reason, status, body)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(body, want) {
+					t.Errorf("%s Response has no %s:\n%s", tc.reason, want, body)
+				}
+			}
+			for _, secret := range []string{"hunter2", "aHVudGVyMg", "127.0.0.1"} {
+				if strings.Contains(body, secret) {
+					t.Errorf("%s Response contains %s:\n%s", tc.reason, secret, body)
+				}
+			}
+		})
+	}
+	t.Run("Shared", func(t *testing.T) {
+		one := countCalls(t, s, &made, func() { get("ada", "resource", "plain", "") })
+		ten := countCalls(t, s, &made, func() {
+			var all sync.WaitGroup
+			for i := range 10 {
+				all.Go(func() {
+					if status, body := get(fmt.Sprint("user", i), "resource", "plain", ""); status != 200 {
+						t.Errorf("got %d %s", status, body)
+					}
+				})
+			}
+			all.Wait()
+		})
+		if ten > one {
+			t.Errorf("ten requests at once cost %d calls, and one %d", ten, one)
+		}
+	})
+}
+
+// countCalls returns how many requests to clusters do makes, with nothing kept from before.
+func countCalls(t *testing.T, s *Resources, made *atomic.Int64, do func()) int64 {
+	t.Helper()
+	s.trees = newTrees(time.Now)
+	before := made.Load()
+	do()
+	return made.Load() - before
+}
+
+// TestTrees checks that callers with other identities do not share trees, and that one is
+// read again after a second.
+func TestTrees(t *testing.T) {
+	now := time.Now()
+	trees := newTrees(func() time.Time { return now })
+	reads := 0
+	get := func(identity string) {
+		t.Helper()
+		if _, err := trees.get(t.Context(), treeKey{identity: identity}, func(context.Context) (Status, error) {
+			reads++
+			return Status{Read: now}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		reason, identity string
+		wait             time.Duration
+		want             int
+	}{
+		{"The first is read.", "a", 0, 1},
+		{"The same is kept.", "a", keepFor - 1, 1},
+		{"That of another caller is not.", "b", 0, 2},
+		{"After a second it is read again.", "a", 1, 3},
+	} {
+		now = now.Add(step.wait)
+		if get(step.identity); reads != step.want {
+			t.Errorf("%s It was read %d times, want %d", step.reason, reads, step.want)
+		}
+	}
+}
