@@ -204,6 +204,8 @@ test("a new user does the same by keyboard alone", async ({ page, pageErrors }) 
   await press("Shift+Tab");
   await tabTo(page, page.getByRole("tab", { name: "Graph" }));
   await press("ArrowRight");
+  await expect(page.getByRole("tab", { name: "Objects" })).toBeFocused();
+  await press("ArrowRight");
   await expect(page.getByRole("tab", { name: "Conditions" })).toBeFocused();
   await expect(page.getByRole("row", { name: /^Ready True/ })).toBeVisible();
   expect(pageErrors).toEqual([]);
