@@ -125,7 +125,7 @@ func identityOf(ctx context.Context, on *cluster.Cluster) string {
 
 // read reads the tree of an object.
 func (s *Resources) read(ctx context.Context, on *cluster.Cluster, o Object, skip int) (Status, error) {
-	tree, err := composed.Build(ctx, live.NewReader(on, s.kinds), o.Ref, composed.Options{Skip: skip})
+	tree, err := composed.Build(ctx, live.NewReader(on, s.kinds), o.Ref, composed.Options{Skip: skip, Owned: !on.Impersonates()})
 	if err != nil {
 		return Status{}, err
 	}

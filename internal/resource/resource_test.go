@@ -126,7 +126,7 @@ func TestStatus(t *testing.T) {
 		status                 int
 		want                   []string
 	}{
-		"NotReady":   {reason: "The tree and the sentence are returned.", who: "ada", kind: "resource", name: "plain", status: 200, want: []string{`"sentence":"waiting for the network"`, `"name":"credentials"`, `"state":"present"`}},
+		"NotReady":   {reason: "The tree and the sentence are returned.", who: "ada", kind: "resource", name: "plain", status: 200, want: []string{`"sentence":"waiting for the network"`, `"name":"credentials"`, "the object does not belong to Shop invoices"}},
 		"As":         {reason: "A cluster that impersonates shows what the caller may read.", who: "ada", kind: "resource", name: "strict", status: 200, want: []string{`"state":"forbidden"`, "secrets"}},
 		"AsOther":    {reason: "The composite itself may be forbidden too.", who: "bob", kind: "resource", name: "strict", status: 200, want: []string{`"ready":false`, `"name":"invoices"},"state":"forbidden"`}},
 		"Down":       {reason: "A cluster that does not answer is an error without its address.", who: "ada", kind: "resource", name: "down", status: 503, want: []string{"Cluster down cannot be reached"}},

@@ -36,10 +36,10 @@ func TestResourceStatus(t *testing.T) {
 		}
 		return nil
 	})
-	if len(got.Tree.Children) != 2 || got.Tree.Children[0].State != live.Missing || got.Tree.Children[1].State != live.Present {
+	if len(got.Tree.Children) != 2 || got.Tree.Children[0].State != live.Missing || got.Tree.Children[1].State != live.Forbidden {
 		t.Errorf("tree is %+v", got.Tree)
 	}
-	if got.Ready || got.Reason == nil || got.Reason.Sentence != "ConfigMap other: it does not exist" || got.Cluster != "prod" {
+	if got.Ready || got.Reason == nil || got.Reason.Sentence != "ConfigMap other: the object does not exist" || got.Cluster != "prod" {
 		t.Errorf("state is %+v, reason %+v", got, got.Reason)
 	}
 	c.Kill()

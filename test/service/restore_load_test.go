@@ -167,7 +167,7 @@ func restoreUnderLoad(t *testing.T, s setup, backUp func(*testing.T, setup) func
 	})
 	again.until("the definition that was added later", func() error {
 		if again.entity(template("betas")) == nil {
-			return errors.New("it is missing")
+			return errors.New("an acknowledged entity is missing")
 		}
 		return nil
 	})

@@ -72,7 +72,7 @@ func (s *service) has(name string) error {
 // completed returns an error unless there are n tasks, all of them completed.
 func completed(tasks map[string]string, n int) error {
 	if len(tasks) != n {
-		return fmt.Errorf("there are %d tasks, want %d", len(tasks), n)
+		return fmt.Errorf("portal lists %d tasks, want %d", len(tasks), n)
 	}
 	for id, status := range tasks {
 		if status != "completed" {

@@ -15,6 +15,10 @@ type Options struct {
 	// Skip is how many children of the root are left out, because an earlier tree has
 	// them.
 	Skip int
+	// Owned hides the details of an object that does not name its parent as its owner. It is
+	// for readers that may see more than the caller: the author of a composite could refer
+	// to the objects of others.
+	Owned bool
 }
 
 const defaultMost = 500
@@ -33,7 +37,7 @@ func Build(ctx context.Context, r Reader, root Ref, opts Options) (*Node, error)
 	left := opts.Most - 1
 	level := []branch{{node: top, object: found[0], skip: opts.Skip}}
 	for len(level) > 0 {
-		if level, err = descend(ctx, r, level, &left); err != nil {
+		if level, err = descend(ctx, r, level, &left, opts.Owned); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +64,7 @@ func (b *branch) isAncestor(r Ref) bool {
 
 // descend reads the children of a level at once, and returns those that may have children
 // themselves.
-func descend(ctx context.Context, r Reader, level []branch, left *int) ([]branch, error) {
+func descend(ctx context.Context, r Reader, level []branch, left *int, owned bool) ([]branch, error) {
 	var refs []Ref
 	var parents []*branch
 	for i := range level {
@@ -84,7 +88,11 @@ func descend(ctx context.Context, r Reader, level []branch, left *int) ([]branch
 	}
 	var next []branch
 	for i, o := range found {
-		n, parent := newNode(o), parents[i]
+		parent := parents[i]
+		if owned && o.State == Present && !owns(parent.object, o) {
+			o = Object{Ref: o.Ref, State: Forbidden, Problem: "the object does not belong to " + parent.node.Ref.String()}
+		}
+		n := newNode(o)
 		parent.node.Children = append(parent.node.Children, n)
 		if parent.isAncestor(o.Ref) {
 			n.Loop = true
@@ -95,6 +103,18 @@ func descend(ctx context.Context, r Reader, level []branch, left *int) ([]branch
 		}
 	}
 	return next, nil
+}
+
+// owns reports whether a part names its parent as an owner, or as the claim it is for.
+func owns(parent, part Object) bool {
+	uid := parent.Node.Get("metadata", "uid").Str()
+	for _, owner := range part.Node.Get("metadata", "ownerReferences").List() {
+		if uid != "" && owner.Get("uid").Str() == uid {
+			return true
+		}
+	}
+	claim := part.Node.Get("spec", "claimRef")
+	return claim.Get("kind").Str() == parent.Ref.Kind && claim.Get("name").Str() == parent.Ref.Name && claim.Get("namespace").Str() == parent.Ref.Namespace
 }
 
 // References returns the objects that an object refers to as its parts: what a composite

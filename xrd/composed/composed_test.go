@@ -121,13 +121,19 @@ func TestWhy(t *testing.T) {
 		"Missing": {
 			reason:  "An object that does not exist is the cause.",
 			objects: root,
-			want:    "Database invoices-db: it does not exist", source: "missing",
+			want:    "Database invoices-db: the object does not exist", source: "missing",
 		},
 		"Forbidden": {
 			reason:    "An object that cannot be read is named with the reason.",
-			objects:   root + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}}`,
+			objects:   strings.Replace(root, `message: "Unready resources: db", `, "", 1) + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}}`,
 			forbidden: map[string]bool{"Database": true},
 			want:      "Database invoices-db: you may not get Database", source: "forbidden",
+		},
+		"ForbiddenBelow": {
+			reason:    "A parent that knows the reason says more than an object that cannot be read.",
+			objects:   root + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}}`,
+			forbidden: map[string]bool{"Database": true},
+			want:      "Unready resources: db", source: "Ready",
 		},
 		"Own": {
 			reason:  "If everything below is ready, the composite speaks for itself.",
@@ -259,6 +265,26 @@ func TestBounds(t *testing.T) {
 		}
 		_ = n.Why()
 	})
+}
+
+// TestOwned checks that only parts that name their parent as owner are shown, if the
+// caller may see less than the reader.
+func TestOwned(t *testing.T) {
+	w := newWorld(t, `{apiVersion: a/v1, kind: Claim, metadata: {name: c, namespace: n, uid: u0}, spec: {resourceRef: {apiVersion: a/v1, kind: Root, name: r}}}
+---
+{apiVersion: a/v1, kind: Root, metadata: {name: r, uid: u1}, spec: {claimRef: {kind: Claim, name: c, namespace: n}, resourceRefs: [{apiVersion: a/v1, kind: X, name: own}, {apiVersion: a/v1, kind: X, name: foreign}]}}
+---
+{apiVersion: a/v1, kind: X, metadata: {name: own, ownerReferences: [{uid: u1}]}}
+---
+{apiVersion: a/v1, kind: X, metadata: {name: foreign, uid: u9, annotations: {crossplane.io/external-name: secret}, ownerReferences: [{uid: other}]}}`)
+	n, err := composed.Build(t.Context(), w, composed.Ref{APIVersion: "a/v1", Kind: "Claim", Namespace: "n", Name: "c"}, composed.Options{Owned: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := n.Children[0].Children
+	if len(parts) != 2 || parts[1].State != composed.Present || parts[0].State != composed.Forbidden || parts[0].External != "" || parts[0].UID != "" {
+		t.Errorf("parts are %+v and %+v", parts[0], parts[1])
+	}
 }
 
 // TestSkip reads the children of a large composite page by page.

@@ -31,7 +31,8 @@ func (n *Node) Why() *Reason {
 	path := []Ref{}
 	for {
 		next := at.worstChild()
-		if next == nil {
+		// An object that cannot be read says less than a parent that knows the reason.
+		if next == nil || next.severity() == unreadSeverity && at.hasMessage() {
 			break
 		}
 		path = append(path, next.Ref)
@@ -72,6 +73,9 @@ func (n *Node) severity() int {
 	return max(below, n.ownSeverity())
 }
 
+// unreadSeverity is the severity of an object that cannot be read.
+const unreadSeverity = 1
+
 func (n *Node) ownSeverity() int {
 	s := find(n.Conditions, synced)
 	switch {
@@ -82,7 +86,7 @@ func (n *Node) ownSeverity() int {
 	case n.State == Missing:
 		return 4
 	case n.State == Forbidden, n.State == Unreadable:
-		return 1
+		return unreadSeverity
 	case n.Readiness == NotReady, !n.Deleted.IsZero():
 		return 3
 	case n.Readiness == Unknown:
@@ -119,9 +123,9 @@ func (n *Node) says() Reason {
 		return Reason{Message: oneLine(n.warning.Message), Source: "event", Since: n.warning.Last}
 	}
 	if !n.Deleted.IsZero() {
-		return Reason{Message: "it is being deleted", Source: "deleted", Since: n.Deleted}
+		return Reason{Message: "the object is being deleted", Source: "deleted", Since: n.Deleted}
 	}
-	return Reason{Message: "its controller has not reported its state so far", Source: "unknown", Since: n.Created}
+	return Reason{Message: "the controller has not reported a state so far", Source: "unknown", Since: n.Created}
 }
 
 // told returns the message of a condition, or that of the last event about a problem if
@@ -133,7 +137,7 @@ func (n *Node) told(c *Condition) Reason {
 	case n.warning != nil && n.warning.Message != "":
 		return Reason{Message: oneLine(n.warning.Message), Source: "event", Since: n.warning.Last}
 	case !n.Deleted.IsZero():
-		return Reason{Message: "it is being deleted", Source: "deleted", Since: n.Deleted}
+		return Reason{Message: "the object is being deleted", Source: "deleted", Since: n.Deleted}
 	case c.Reason != "":
 		return Reason{Message: c.Type + " is " + c.Status + ": " + c.Reason, Source: c.Type, Since: c.Since}
 	}
@@ -146,11 +150,11 @@ func stateMessage(n *Node) string {
 	}
 	switch n.State {
 	case Missing:
-		return "it does not exist"
+		return "the object does not exist"
 	case Forbidden:
-		return "you may not read it"
+		return "you may not read the object"
 	}
-	return "it cannot be read"
+	return "the object cannot be read"
 }
 
 // oneLine joins the lines of a message.

@@ -99,7 +99,7 @@ function said(node: Node): string {
     return node.problem;
   }
   if (node.state === "missing") {
-    return "It does not exist.";
+    return "The object does not exist.";
   }
   if (node.loop) {
     return "Already above: the references form a loop.";
