@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity"
+	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/source/cluster/live"
@@ -35,25 +37,42 @@ type Options struct {
 	// user, if the cluster impersonates, and otherwise by the portal's account. The error is
 	// a *rest.Fault if the caller may not use the cluster.
 	Cluster func(ctx context.Context, name string) (*cluster.Cluster, error)
-	Now     func() time.Time
+	// Read returns an object as its cluster has it, nil if it does not exist. The error is a
+	// *rest.Fault if the caller of the context may not read it.
+	Read func(ctx context.Context, o Object) (*tree.Node, error)
+	Now  func() time.Time
+	// Streams is how many event streams each caller may have open; zero means no limit.
+	Streams int
 }
 
 // Resources is the API.
 type Resources struct {
-	opts  Options
-	kinds *live.Kinds
-	trees *trees
+	opts     Options
+	kinds    *live.Kinds
+	watches  *live.Watches
+	trees    *trees
+	sessions sessions
+	streams  auth.Quota
+	// ping is the interval of pings of event streams, and streamFor their longest duration.
+	ping, streamFor time.Duration
 }
 
 // New returns the API.
 func New(opts Options) *Resources {
-	return &Resources{opts: opts, kinds: live.NewKinds(opts.Now), trees: newTrees(opts.Now)}
+	kinds := live.NewKinds(opts.Now)
+	return &Resources{
+		opts: opts, kinds: kinds, watches: live.NewWatches(kinds), trees: newTrees(opts.Now),
+		sessions: sessions{open: map[treeKey]*session{}}, streams: auth.Quota{Most: opts.Streams}, ping: pingEvery, streamFor: streamFor,
+	}
 }
 
 // Plugin returns the endpoints below /api/resources.
 func (s *Resources) Plugin() rest.Plugin {
+	const resource = "/by-name/{kind}/{namespace}/{name}"
 	return rest.Plugin{Names: []string{"resources"}, Routes: []rest.Route{
-		{Method: http.MethodGet, Path: "/by-name/{kind}/{namespace}/{name}/status", Handle: s.status},
+		{Method: http.MethodGet, Path: resource + "/status", Handle: s.status},
+		{Method: http.MethodGet, Path: resource + "/eventstream", Handle: s.eventStream},
+		{Method: http.MethodGet, Path: resource + "/object", Handle: s.object},
 	}}
 }
 
@@ -66,6 +85,8 @@ type Status struct {
 	Reason *Reason `json:"reason,omitempty"`
 	// Tree is the object and what it composes.
 	Tree *composed.Node `json:"tree"`
+	// Events are the latest events about the objects of the tree, the last one first.
+	Events []composed.ObjectEvent `json:"events"`
 	// Read is when the cluster was read.
 	Read time.Time `json:"read"`
 }
@@ -76,42 +97,68 @@ type Reason struct {
 	Sentence string `json:"sentence"`
 }
 
-// mostSkipped is the maximum of skip.
-const mostSkipped = 1_000_000
+// mostSkipped is the maximum of skip, and mostEvents that of events.
+const (
+	mostSkipped = 1_000_000
+	mostEvents  = 100
+)
+
+// target is the tree that a request is about.
+type target struct {
+	Object
+	on   *cluster.Cluster
+	skip int
+}
+
+// key identifies the tree, and the callers who may see it.
+func (t target) key(ctx context.Context) treeKey {
+	return treeKey{t.Cluster, identityOf(ctx, t.on), t.Ref, t.skip}
+}
 
 // status answers GET /by-name/{kind}/{namespace}/{name}/status.
 func (s *Resources) status(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
-	skip := 0
+	t, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	st, err := s.trees.get(ctx, t.key(ctx), func(ctx context.Context) (Status, error) { return s.read(ctx, t) })
+	if err != nil {
+		return told(t.Object, err)
+	}
+	return rest.WriteJSON(w, r, http.StatusOK, st)
+}
+
+// target finds the tree of a request, if the caller may read it.
+func (s *Resources) target(r *http.Request) (target, error) {
+	ctx := r.Context()
+	t := target{}
 	if text := r.URL.Query().Get("skip"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 || n > mostSkipped {
-			return rest.Input("Parameter skip is %q, but must be a number from 0 to %d", rest.Short(text), mostSkipped)
+			return t, rest.Input("Parameter skip is %q, but must be a number from 0 to %d", rest.Short(text), mostSkipped)
 		}
-		skip = n
+		t.skip = n
 	}
-	o, err := s.opts.Object(ctx, ref.String())
+	var err error
+	if t.Object, err = s.find(r); err != nil {
+		return t, err
+	}
+	t.on, err = s.opts.Cluster(ctx, t.Cluster)
+	return t, err
+}
+
+// find returns the object of the entity of a request.
+func (s *Resources) find(r *http.Request) (Object, error) {
+	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
+	o, err := s.opts.Object(r.Context(), ref.String())
 	if errors.Is(err, db.ErrNotFound) {
-		return rest.NotFound("No cluster resource found for %s", rest.Short(ref.String()))
+		return o, rest.NotFound("No cluster resource found for %s", rest.Short(ref.String()))
 	}
-	if err != nil {
-		return err
+	if err == nil && o.Cluster == "" {
+		err = rest.NotFound("%s was not read from a cluster", rest.Short(ref.String()))
 	}
-	if o.Cluster == "" {
-		return rest.NotFound("%s was not read from a cluster", rest.Short(ref.String()))
-	}
-	on, err := s.opts.Cluster(ctx, o.Cluster)
-	if err != nil {
-		return err
-	}
-	st, err := s.trees.get(ctx, treeKey{o.Cluster, identityOf(ctx, on), o.Ref, skip}, func(ctx context.Context) (Status, error) {
-		return s.read(ctx, on, o, skip)
-	})
-	if err != nil {
-		return told(o, err)
-	}
-	return rest.WriteJSON(w, r, http.StatusOK, st)
+	return o, err
 }
 
 // identityOf distinguishes callers who may see different objects.
@@ -124,13 +171,17 @@ func identityOf(ctx context.Context, on *cluster.Cluster) string {
 }
 
 // read reads the tree of an object.
-func (s *Resources) read(ctx context.Context, on *cluster.Cluster, o Object, skip int) (Status, error) {
-	tree, err := composed.Build(ctx, live.NewReader(on, s.kinds), o.Ref, composed.Options{Skip: skip, Owned: !on.Impersonates()})
+func (s *Resources) read(ctx context.Context, t target) (Status, error) {
+	reader := live.NewReader(t.on, s.kinds)
+	tree, err := composed.Build(ctx, reader, t.Ref, composed.Options{Skip: t.skip, Owned: !t.on.Impersonates()})
 	if err != nil {
 		return Status{}, err
 	}
-	st := Status{Cluster: o.Cluster, Ready: tree.Readiness == composed.Ready, Tree: tree, Read: s.opts.Now().UTC()}
+	st := Status{Cluster: t.Cluster, Ready: tree.Readiness == composed.Ready, Tree: tree, Events: tree.Events(mostEvents), Read: s.opts.Now().UTC()}
 	if why := tree.Why(); why != nil {
+		if err := composed.AddField(ctx, reader, tree, why); err != nil {
+			return Status{}, err
+		}
 		st.Reason = &Reason{*why, why.String()}
 	}
 	return st, nil
@@ -143,11 +194,25 @@ func told(o Object, err error) error {
 	if !ok || e.Reason == cluster.Canceled {
 		return err
 	}
+	switch e.Reason {
+	case cluster.Forbidden:
+		return rest.NotAllowed("%s", explained(e))
+	case cluster.Absent:
+		return rest.NotFound("%s", explained(e))
+	}
 	what, ok := problems[e.Reason]
 	if !ok {
 		what = "cannot be read"
 	}
 	return rest.Unavailable(err, "Cluster %s %s", o.Cluster, what)
+}
+
+// explained returns what the cluster says about an object, and what to do.
+func explained(e *cluster.Error) string {
+	if e.Hint == "" {
+		return e.Err.Error()
+	}
+	return e.Err.Error() + "; " + e.Hint
 }
 
 var problems = map[cluster.Reason]string{

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/rest"
@@ -46,7 +47,9 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: shops, namespace: team-a}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: shops}
-subjects: [{kind: User, name: ada, apiGroup: rbac.authorization.k8s.io}]
+subjects: [{kind: User, name: ada, apiGroup: rbac.authorization.k8s.io}, {kind: ServiceAccount, name: poor, namespace: team-a}]
+---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: poor, namespace: team-a}}
 `
 
 const shop = `---
@@ -68,27 +71,42 @@ func (c calls) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-func TestStatus(t *testing.T) {
-	server := apiserver.Start(t, apiserver.Options{CRDs: "none"})
-	server.Apply(t, manifests)
-	server.Apply(t, shop)
-	var made atomic.Int64
+// world is an API of a cluster under several names.
+type world struct {
+	*Resources
+	t      *testing.T
+	server *apiserver.Server
+	made   atomic.Int64
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, server: apiserver.Start(t, apiserver.Options{CRDs: "none"})}
+	w.server.Apply(t, manifests)
+	w.server.Apply(t, shop)
 	connect := func(c source.Cluster) *cluster.Cluster {
 		t.Helper()
 		on, err := cluster.Connect(c, cluster.Options{Patience: time.Millisecond, Log: slog.New(slog.DiscardHandler),
-			Wrap: func(_ string, next http.RoundTripper) http.RoundTripper { return calls{next, &made} }})
+			Wrap: func(_ string, next http.RoundTripper) http.RoundTripper { return calls{next, &w.made} }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return on
 	}
 	clusters := map[string]*cluster.Cluster{
-		"plain":  connect(source.Cluster{Name: "plain", Kubeconfig: server.Kubeconfig}),
-		"strict": connect(source.Cluster{Name: "strict", Kubeconfig: server.Kubeconfig, Impersonate: true}),
-		"down":   connect(source.Cluster{Name: "down", URL: "https://127.0.0.1:1", CAData: server.CA, Token: "x"}),
+		"plain":  connect(source.Cluster{Name: "plain", Kubeconfig: w.server.Kubeconfig}),
+		"strict": connect(source.Cluster{Name: "strict", Kubeconfig: w.server.Kubeconfig, Impersonate: true}),
+		"poor":   connect(source.Cluster{Name: "poor", URL: w.server.URL, CAData: w.server.CA, Token: source.Secret(w.server.Token(t, "team-a", "poor"))}),
+		"down":   connect(source.Cluster{Name: "down", URL: "https://127.0.0.1:1", CAData: w.server.CA, Token: "x"}),
 	}
-	s := New(Options{
-		Now: time.Now,
+	choose := func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		on := clusters[name]
+		if on == nil || !on.Impersonates() {
+			return on, nil
+		}
+		return on.As(identity.From(ctx).Login, nil)
+	}
+	w.Resources = New(Options{
+		Now: time.Now, Streams: 20, Cluster: choose,
 		Object: func(_ context.Context, ref string) (Object, error) {
 			name, ok := strings.CutPrefix(ref, "resource:default/")
 			if !ok {
@@ -96,29 +114,45 @@ func TestStatus(t *testing.T) {
 			}
 			return Object{Cluster: name, Ref: composed.Ref{APIVersion: "platform.example.org/v1", Kind: "Shop", Namespace: "team-a", Name: "invoices"}}, nil
 		},
-		Cluster: func(ctx context.Context, name string) (*cluster.Cluster, error) {
-			on := clusters[name]
-			if on == nil || !on.Impersonates() {
-				return on, nil
+		Read: func(ctx context.Context, o Object) (*tree.Node, error) {
+			on, err := choose(ctx, o.Cluster)
+			if err != nil {
+				return nil, err
 			}
-			return on.As(identity.From(ctx).Login, nil)
+			return on.Do(ctx, cluster.Call{Doing: "read " + o.Ref.String(), Path: "/apis/platform.example.org/v1/namespaces/team-a/shops/" + o.Ref.Name})
 		},
 	})
+	return w
+}
+
+// request returns a request of a user about the object of a cluster.
+func request(ctx context.Context, who, kind, name, query string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/x?"+query, nil)
+	r = r.WithContext(identity.With(ctx, identity.Caller{Kind: identity.User, Subject: "user:default/" + who, Login: who}))
+	for k, v := range map[string]string{"kind": kind, "namespace": "default", "name": name} {
+		r.SetPathValue(k, v)
+	}
+	return r
+}
+
+// get returns the status and body, or the message, of a response.
+func get(t *testing.T, handle rest.Handler, r *http.Request) (int, string) {
+	w := httptest.NewRecorder()
+	if err := handle(w, r); err != nil {
+		f, ok := errors.AsType[*rest.Fault](err)
+		if !ok {
+			t.Error(err)
+			return 0, ""
+		}
+		return f.Status, f.Message
+	}
+	return w.Code, w.Body.String()
+}
+
+func TestStatus(t *testing.T) {
+	s := newWorld(t)
 	get := func(who, kind, name, query string) (int, string) {
-		r := httptest.NewRequest(http.MethodGet, "/x?"+query, nil)
-		r = r.WithContext(identity.With(r.Context(), identity.Caller{Kind: identity.User, Subject: "user:default/" + who, Login: who}))
-		for k, v := range map[string]string{"kind": kind, "namespace": "default", "name": name} {
-			r.SetPathValue(k, v)
-		}
-		w := httptest.NewRecorder()
-		if err := s.status(w, r); err != nil {
-			f, ok := errors.AsType[*rest.Fault](err)
-			if !ok {
-				t.Fatal(err)
-			}
-			return f.Status, f.Message
-		}
-		return w.Code, w.Body.String()
+		return get(t, s.status, request(t.Context(), who, kind, name, query))
 	}
 	tests := map[string]struct {
 		reason                 string
@@ -153,8 +187,8 @@ func TestStatus(t *testing.T) {
 		})
 	}
 	t.Run("Shared", func(t *testing.T) {
-		one := countCalls(t, s, &made, func() { get("ada", "resource", "plain", "") })
-		ten := countCalls(t, s, &made, func() {
+		one := s.calls(func() { get("ada", "resource", "plain", "") })
+		ten := s.calls(func() {
 			var all sync.WaitGroup
 			for i := range 10 {
 				all.Go(func() {
@@ -171,13 +205,12 @@ func TestStatus(t *testing.T) {
 	})
 }
 
-// countCalls returns how many requests to clusters do makes, with nothing kept from before.
-func countCalls(t *testing.T, s *Resources, made *atomic.Int64, do func()) int64 {
-	t.Helper()
-	s.trees = newTrees(time.Now)
-	before := made.Load()
+// calls returns how many requests to clusters do makes, with nothing kept from before.
+func (w *world) calls(do func()) int64 {
+	w.trees = newTrees(time.Now)
+	before := w.made.Load()
 	do()
-	return made.Load() - before
+	return w.made.Load() - before
 }
 
 // TestTrees checks that callers with other identities do not share trees, and that one is

@@ -152,7 +152,7 @@ func (s *Scaffolder) events(w http.ResponseWriter, r *http.Request) error {
 
 // next waits for events until the poll timeout.
 func (s *Scaffolder) next(r *http.Request, id string, from int64) (events []taskstore.TaskEvent, err error) {
-	done, err := s.followers.add(r)
+	done, err := s.follow(r)
 	if err != nil {
 		return nil, err
 	}

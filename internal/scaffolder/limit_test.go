@@ -3,12 +3,10 @@ package scaffolder
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/scaffolder/task"
 )
 
@@ -43,9 +41,7 @@ func TestStreamLimit(t *testing.T) {
 	follow := func(n int) {
 		t.Helper()
 		for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-			w.scaffer.followers.mu.Lock()
-			got := w.scaffer.followers.all["user user:default/ada"]
-			w.scaffer.followers.mu.Unlock()
+			got := w.scaffer.followers.Open()
 			if got == n {
 				return
 			}
@@ -79,51 +75,6 @@ func TestStreamLimit(t *testing.T) {
 	close(w.released)
 	if r := w.do("ada", "GET", "/tasks/"+id+"/eventstream", ""); r.status != 200 {
 		t.Errorf("response is %d %s, want 200", r.status, r.body)
-	}
-}
-
-// TestGuestStreams checks that guests, who are all the same user, are counted by
-// address.
-func TestGuestStreams(t *testing.T) {
-	f := followers{most: 2}
-	follow := func(kind auth.Kind, subject, remote string) (func(), error) {
-		r := httptest.NewRequest("GET", "/", nil)
-		r.RemoteAddr = remote
-		return f.add(r.WithContext(auth.With(r.Context(), auth.Caller{Kind: kind, Subject: subject})))
-	}
-	steps := []struct {
-		reason          string
-		kind            auth.Kind
-		subject, remote string
-		ok              bool
-	}{
-		{"A guest may follow a task.", auth.Guest, "g", "192.0.2.1:1", true},
-		{"A guest may follow two tasks.", auth.Guest, "g", "192.0.2.1:2", true},
-		{"A guest may not follow three tasks.", auth.Guest, "g", "192.0.2.1:3", false},
-		{"A guest with another address is counted separately.", auth.Guest, "g", "192.0.2.2:1", true},
-		{"A guest with an IPv6 address may follow a task.", auth.Guest, "g", "[2001:db8::1]:1", true},
-		{"Addresses of one IPv6 network count as one client.", auth.Guest, "g", "[2001:db8::2]:1", true},
-		{"together", auth.Guest, "g", "[2001:db8::3]:1", false},
-		{"A user may follow a task from any address.", auth.User, "u", "192.0.2.1:1", true},
-		{"A user is counted by name, not by address.", auth.User, "u", "192.0.2.2:1", true},
-		{"alone", auth.User, "u", "192.0.2.3:1", false},
-		{"A service with the name of a user is counted separately.", auth.Service, "u", "192.0.2.3:1", true},
-	}
-	var all []func()
-	for _, s := range steps {
-		done, err := follow(s.kind, s.subject, s.remote)
-		if (err == nil) != s.ok {
-			t.Errorf("%s: open returned %v", s.reason, err)
-		}
-		if err == nil {
-			all = append(all, done)
-		}
-	}
-	for _, done := range all {
-		done()
-	}
-	if len(f.all) != 0 {
-		t.Errorf("callers are left after all streams ended: %v", f.all)
 	}
 }
 

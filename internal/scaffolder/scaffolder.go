@@ -30,6 +30,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/identity/audit"
+	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
@@ -85,7 +86,7 @@ type Scaffolder struct {
 	actions, extensions rest.Content
 	// ping and poll are pingEvery and pollFor, except in tests.
 	ping, poll time.Duration
-	followers  followers
+	followers  auth.Quota
 }
 
 // New returns the scaffolder that the options describe.
@@ -96,7 +97,7 @@ func New(opts Options) *Scaffolder {
 	return &Scaffolder{
 		Options: opts,
 		actions: content(listed(opts.Tasks.Actions())), extensions: content(extensionsOf(opts.Env)),
-		ping: pingEvery, poll: pollFor, followers: followers{most: opts.EventStreams},
+		ping: pingEvery, poll: pollFor, followers: auth.Quota{Most: opts.EventStreams},
 	}
 }
 

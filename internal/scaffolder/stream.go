@@ -2,10 +2,11 @@ package scaffolder
 
 import (
 	"context"
+	"io"
 	"net/http"
-	"sync"
 	"time"
 
+	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
@@ -23,121 +24,61 @@ func (s *Scaffolder) eventStream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.followers.add(r)
+	done, err := s.follow(r)
 	if err != nil {
 		return err
 	}
 	defer done()
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache")
-	// Buffering proxies would hold events back.
-	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
+	rest.WriteEventHeader(w)
 	if r.Method == http.MethodHead {
 		return nil
 	}
 	out := newStream(w, t.ID, s.ping, cancel)
-	defer out.close()
-	if err := out.begin(); err != nil {
+	defer out.Close()
+	if err := out.Send(nil); err != nil {
 		return err
 	}
 	if err := s.Tasks.Follow(ctx, t.ID, from, out.write); err != nil {
 		return err
 	}
 	// If no event was sent, the client asked for events after the end.
-	var rest []taskstore.TaskEvent
+	var ending []taskstore.TaskEvent
 	if out.silent() {
-		if rest, err = s.ending(ctx, t.ID); err != nil {
+		if ending, err = s.ending(ctx, t.ID); err != nil {
 			return err
 		}
 	}
-	return out.end(rest)
+	return out.end(ending)
 }
 
-// stream sends events to a client.
+// stream sends the events of a task to a client.
 type stream struct {
-	mu     sync.Mutex
+	*rest.Events
 	events *writer
-	flush  func() error
-	every  time.Duration
-	// timer sends a ping when nothing was sent for a while. A waiting timer needs no
-	// goroutine, which allows many followers.
-	timer  *time.Timer
-	closed bool
 }
 
 // newStream returns a stream that calls lost when a ping fails because its client is
 // gone.
 func newStream(w http.ResponseWriter, task string, every time.Duration, lost func(error)) *stream {
-	s := &stream{flush: http.NewResponseController(w).Flush, every: every}
-	s.events = &writer{to: w, task: task, behind: "\n\n", before: func(e *taskstore.TaskEvent) string {
+	return &stream{rest.NewEvents(w, every, lost), &writer{to: w, task: task, behind: "\n\n", before: func(e *taskstore.TaskEvent) string {
 		return "event: " + e.Type + "\ndata: "
-	}}
-	s.timer = time.AfterFunc(every, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.closed {
-			return
-		}
-		_, err := w.Write([]byte(": ping\n\n"))
-		if err == nil {
-			err = s.sent()
-		}
-		if err != nil {
-			lost(err)
-		}
-	})
-	return s
-}
-
-// sent flushes what was written, and restarts the ping timer.
-func (s *stream) sent() error {
-	s.timer.Reset(s.every)
-	return s.flush()
-}
-
-// begin sends the response header.
-func (s *stream) begin() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sent()
+	}}}
 }
 
 // write sends events.
 func (s *stream) write(events []taskstore.TaskEvent) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.events.write(events); err != nil {
-		return err
-	}
-	return s.sent()
+	return s.Send(func(io.Writer) error { return s.events.write(events) })
 }
 
 // end sends the last events, including those held back.
 func (s *stream) end(events []taskstore.TaskEvent) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.events.write(events); err != nil {
-		return err
-	}
-	if err := s.events.end(); err != nil {
-		return err
-	}
-	return s.sent()
+	return s.Send(func(io.Writer) error {
+		if err := s.events.write(events); err != nil {
+			return err
+		}
+		return s.events.end()
+	})
 }
 
 // silent reports whether there was no event.
-func (s *stream) silent() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.events.count == 0 && len(s.events.kept) == 0
-}
-
-// close stops the pings: the response must not be written to any more.
-func (s *stream) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	s.timer.Stop()
-}
+func (s *stream) silent() bool { return s.events.count == 0 && len(s.events.kept) == 0 }

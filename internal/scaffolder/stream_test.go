@@ -234,7 +234,7 @@ func (deaf) Write([]byte) (int, error) { return 0, net.ErrClosed }
 func TestDeaf(t *testing.T) {
 	lost := make(chan error, 1)
 	s := newStream(deaf{httptest.NewRecorder()}, "x", time.Millisecond, func(err error) { lost <- err })
-	defer s.close()
+	defer s.Close()
 	select {
 	case err := <-lost:
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/document/wire"
+	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
@@ -72,7 +73,8 @@ const untitled = "Please enter the following information"
 
 // parameterSchema answers GET
 // /v2/templates/{namespace}/{kind}/{name}/parameter-schema with the form and, if a
-// resource is named, the values of that resource.
+// resource is named, the values of that resource. If a field of the resource is named, it
+// says where the form has it.
 func (s *Scaffolder) parameterSchema(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	params, err := rest.Params(r.URL.RawQuery)
@@ -92,7 +94,11 @@ func (s *Scaffolder) parameterSchema(w http.ResponseWriter, r *http.Request) err
 			return err
 		}
 	}
-	body := tree.AppendJSON(nil, formOf(t.Node, live, t.resource.Origin), "")
+	opened := formOf(t.Node, live, t.resource.Origin)
+	if at := form.Locate(t.Node.Get("spec"), params.Get("field")); at != nil {
+		opened.Set("focus", tree.Strs(at))
+	}
+	body := tree.AppendJSON(nil, opened, "")
 	return rest.Write(w, r, rest.Content{ETag: rest.ETagOf(body), Body: body})
 }
 

@@ -7,11 +7,15 @@ import (
 
 	"example.dev/ingestor/action"
 	clusteractions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/resource"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/scaffolder"
 	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd/composed"
 )
 
@@ -22,11 +26,12 @@ const (
 )
 
 // resources assembles the API of running resources.
-func (p *Portal) resources(opts Options) *resource.Resources {
+func (p *Portal) resources(opts Options, policy *permission.Policy) *resource.Resources {
 	clusters := clusteractions.NewFleet(opts.Config.Clusters(), cluster.Options{
 		Agent: "portal-backend/" + opts.Build, Wrap: p.telemetry.Transport, Timeout: resourceTimeout, Patience: resourcePatience,
 	})
 	reader := clusteractions.NewReader(clusters, clusteractions.Options{})
+	authorize := scaffolder.Authorizer(policy, "")
 	return resource.New(resource.Options{
 		Object: func(ctx context.Context, ref string) (resource.Object, error) {
 			c, err := p.ingestion.Composite(ctx, ref)
@@ -36,15 +41,27 @@ func (p *Portal) resources(opts Options) *resource.Resources {
 			on, err := reader.Cluster(name, task.Requester{Caller: auth.From(ctx)}.Actor())
 			return on, clusterFault(name, err)
 		},
-		Now: opts.Now,
+		Read: func(ctx context.Context, o resource.Object) (*tree.Node, error) {
+			// The portal itself asks, as a Template that it generates would.
+			by := task.Requester{Caller: auth.From(ctx), Origin: permission.OriginDefinition}
+			call := &action.Call{Caller: by.Actor(), Authorize: func(ctx context.Context, name string, t action.Target) error {
+				return authorize(ctx, by, words.ActionApply, name, t)
+			}}
+			n, err := reader.Read(ctx, call, o.Cluster, o.Ref.APIVersion, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name)
+			return n, clusterFault(o.Cluster, err)
+		},
+		Now: opts.Now, Streams: opts.Config.Scaffolder.Limits.EventStreams,
 	})
 }
 
 // clusterFault converts the error of choosing a cluster to the fault that the caller
-// sees.
+// sees. Errors of the cluster itself are left to the API.
 func clusterFault(name string, err error) error {
 	if denied, ok := errors.AsType[*action.Denied](err); ok {
 		return rest.NotAllowed("%s", denied.Message)
+	}
+	if _, ok := errors.AsType[*cluster.Error](err); ok {
+		return err
 	}
 	if _, ok := errors.AsType[*action.Error](err); ok {
 		return rest.NotFound("Cluster %s is not configured", rest.Short(name))

@@ -102,7 +102,7 @@ func (c *Cluster) URL() string { return c.way.URL }
 // and are not used here.
 var responses = wire.Decoder{Omit: [][]string{{"managedFields"}}}
 
-// Resource is a kind of object as a server serves it.
+// Resource is a kind of object as a server serves it. Group is empty for the core kinds.
 type Resource struct {
 	Group, Version, Plural string
 	// Namespace, if not empty, is the only namespace that is read.
@@ -112,6 +112,9 @@ type Resource struct {
 // path returns the path of the list.
 func (r Resource) path() string {
 	p := fmt.Sprintf("/apis/%s/%s", r.Group, r.Version)
+	if r.Group == "" {
+		p = "/api/" + r.Version
+	}
 	if r.Namespace != "" {
 		p += "/namespaces/" + r.Namespace
 	}
@@ -120,7 +123,10 @@ func (r Resource) path() string {
 
 // String returns the name that permissions use.
 func (r Resource) String() string {
-	s := r.Plural + "." + r.Group
+	s := r.Plural
+	if r.Group != "" {
+		s += "." + r.Group
+	}
 	if r.Namespace != "" {
 		s += " in namespace " + r.Namespace
 	}

@@ -49,6 +49,9 @@ type Event struct {
 
 // WatchOptions configure a watch. The zero value is ready for use.
 type WatchOptions struct {
+	// ChangesOnly omits the objects: each Listed is empty, and only says that any of them
+	// may have changed. That costs as little for a million objects as for one.
+	ChangesOnly bool
 	// OnError, if not nil, receives failures while the watch continues. Watch handles
 	// them itself; a kind that is not served has the reason Absent, and is requested
 	// until it is served.
@@ -125,7 +128,7 @@ func (f *watch) tell(n Event) error {
 // asks for a pause before the next round.
 func (f *watch) round(ctx context.Context) (wait bool, err error) {
 	if f.version == "" {
-		all, err := f.Cluster.list(ctx, f.list)
+		all, err := f.begin(ctx)
 		if err != nil {
 			return true, err
 		}
@@ -136,6 +139,15 @@ func (f *watch) round(ctx context.Context) (wait bool, err error) {
 		f.version = all.version
 	}
 	return f.stream(ctx)
+}
+
+// begin returns the objects, with the version to continue from.
+func (f *watch) begin(ctx context.Context) (page, error) {
+	if !f.opts.ChangesOnly {
+		return f.Cluster.list(ctx, f.list)
+	}
+	first, err := f.Cluster.page(ctx, f.list, 1, "")
+	return page{version: first.version}, err
 }
 
 // stream reads changes until the server ends the stream. wait asks for a pause before

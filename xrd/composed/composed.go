@@ -120,8 +120,13 @@ type Node struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 	// Event is the last event.
 	Event *Event `json:"event,omitempty"`
-	// warning is the last event about a problem.
+	// warning is the last event about a problem, and events are all.
 	warning *Event
+	events  []Event
+	// part is the name of the object in the Composition of its composite, and composition is
+	// the Composition of the object itself.
+	part        string
+	composition *Ref
 
 	Children []*Node `json:"children,omitempty"`
 	// Skipped is how many children come before Children, and More how many after them.
@@ -154,8 +159,10 @@ func newNode(o Object) *Node {
 	annotations := meta.Get("annotations")
 	n.External = shorten(annotations.Get(externalName).Str(), longestWord)
 	n.Paused = annotations.Get(paused).Str() == "true"
+	n.part, n.composition = annotations.Get(resourceName).Str(), compositionOf(o.Node)
 	n.Conditions = conditions(o.Node)
 	n.Readiness, n.Since = readiness(o.Node, n.Conditions)
+	n.events = o.Events
 	n.Event, n.warning = lastEvents(o.Events)
 	return n
 }

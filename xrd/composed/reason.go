@@ -19,6 +19,9 @@ type Reason struct {
 	Source string `json:"source"`
 	// Since is when it began; zero if that is unknown.
 	Since time.Time `json:"since,omitzero"`
+	// Field is the field of the root that Message is about, such as spec.region; empty if
+	// that is unknown. See AddField.
+	Field string `json:"field,omitempty"`
 }
 
 // Why returns why the root of a tree is not ready, and nil if it is ready. It descends to

@@ -124,7 +124,7 @@ func (r *Reader) groups(ctx context.Context, refs []composed.Ref, out []composed
 	byKey := map[composed.Ref]*group{}
 	var groups []*group
 	for i, ref := range refs {
-		k, err := r.kind(ctx, ref)
+		k, err := r.kinds.find(ctx, r.on, ref)
 		if err != nil {
 			if out[i], err = unread(ref, err); err != nil {
 				return nil, err
@@ -146,24 +146,24 @@ func (r *Reader) groups(ctx context.Context, refs []composed.Ref, out []composed
 	return groups, nil
 }
 
-// kind returns how the kind of a reference is served.
-func (r *Reader) kind(ctx context.Context, ref composed.Ref) (kind, error) {
-	key := kindKey{r.on.Account(), ref.APIVersion}
-	r.kinds.mu.Lock()
-	s := r.kinds.known[key]
-	r.kinds.mu.Unlock()
-	if s == nil || r.kinds.now().After(s.until) {
+// find returns how the kind of a reference is served.
+func (ks *Kinds) find(ctx context.Context, on *cluster.Cluster, ref composed.Ref) (kind, error) {
+	key := kindKey{on.Account(), ref.APIVersion}
+	ks.mu.Lock()
+	s := ks.known[key]
+	ks.mu.Unlock()
+	if s == nil || ks.now().After(s.until) {
 		var err error
-		if s, err = r.discover(ctx, ref); err != nil {
+		if s, err = ks.discover(ctx, key); err != nil {
 			return kind{}, err
 		}
-		r.kinds.mu.Lock()
-		r.kinds.known[key] = s
-		r.kinds.mu.Unlock()
+		ks.mu.Lock()
+		ks.known[key] = s
+		ks.mu.Unlock()
 	}
 	k, ok := s.kinds[ref.Kind]
 	if !ok {
-		return kind{}, &cluster.Error{Cluster: r.on.Name(), Doing: "read " + ref.String(), Reason: cluster.Absent,
+		return kind{}, &cluster.Error{Cluster: on.Name(), Doing: "read " + ref.String(), Reason: cluster.Absent,
 			Err: errors.New("the cluster does not serve kind " + ref.Kind + " of " + ref.APIVersion), Hint: "check that its definition or provider is installed"}
 	}
 	return k, nil
@@ -171,12 +171,12 @@ func (r *Reader) kind(ctx context.Context, ref composed.Ref) (kind, error) {
 
 // discover lists the kinds of an API version. The account of the portal does that, because
 // it is the same for everyone.
-func (r *Reader) discover(ctx context.Context, ref composed.Ref) (*served, error) {
-	answer, err := r.on.Account().Do(ctx, cluster.Call{
-		Doing: "find the kinds of " + ref.APIVersion, Path: versionPath(ref.APIVersion),
+func (ks *Kinds) discover(ctx context.Context, key kindKey) (*served, error) {
+	answer, err := key.account.Do(ctx, cluster.Call{
+		Doing: "find the kinds of " + key.apiVersion, Path: versionPath(key.apiVersion),
 		Needs: cluster.Rule{URLs: []string{"/api", "/api/*", "/apis", "/apis/*"}, Verbs: []string{"get"}},
 	})
-	s := &served{until: r.kinds.now().Add(kindsFor), kinds: map[string]kind{}}
+	s := &served{until: ks.now().Add(kindsFor), kinds: map[string]kind{}}
 	if reasonOf(err) == cluster.Absent {
 		return s, nil
 	}

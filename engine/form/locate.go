@@ -1,0 +1,39 @@
+package form
+
+import (
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/document/tree"
+)
+
+// Locate returns where the form of a Template asks for a field of the resource, given as a
+// path such as spec.network.region; nil if it does not. If the form asks for the field as
+// part of a larger one, or only for its parts, that is returned.
+func Locate(template *tree.Node, field string) []string {
+	steps := strings.Split(field, ".")
+	// The resource that has nothing but this field is filled into the form, to see where it
+	// appears.
+	marker := tree.Str("x")
+	n := marker
+	for _, key := range slices.Backward(steps) {
+		n = tree.Obj(tree.F(key, n))
+	}
+	return pathTo(Fill(template, n), marker.Text)
+}
+
+// pathTo returns the keys that lead to a text.
+func pathTo(n *tree.Node, text string) []string {
+	if !n.IsMap() {
+		return nil
+	}
+	for _, f := range n.Fields {
+		if f.Value.Str() == text {
+			return []string{f.Key}
+		}
+		if rest := pathTo(f.Value, text); rest != nil {
+			return append([]string{f.Key}, rest...)
+		}
+	}
+	return nil
+}

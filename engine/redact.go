@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"slices"
+
+	"example.dev/ingestor/document/tree"
+)
+
+// Hidden replaces a value that may be secret.
+const Hidden = "(hidden)"
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+var (
+	// secretEnds are the last words in the names of fields that hold a secret.
+	secretEnds = []string{"password", "passwords", "passwd", "pwd", "passphrase", "token", "tokens", "secret", "secrets", "credential", "credentials", "apikey", "jwt"}
+	// referring are the last words in the names of fields of a reference to a Secret.
+	referring = []string{"name", "namespace", "key", "kind", "version", "ref"}
+	// keyOwners are the words before "key" in the names of fields that hold a secret.
+	keyOwners = []string{"api", "access", "private", "secret", "signing", "encryption"}
+)
+
+// Redact returns an object in which values are hidden if the name of their field says that
+// they are secret. References to Secrets are kept, and kubectl's copy of the object is removed.
+func Redact(object *tree.Node) *tree.Node {
+	out := redact(object, false)
+	if annotations := out.Get("metadata", "annotations"); annotations.IsMap() {
+		annotations.Delete(lastApplied)
+	}
+	return out
+}
+
+// redact copies a node. If it is secret, its values are hidden.
+func redact(n *tree.Node, secret bool) *tree.Node {
+	switch {
+	case n.IsMap():
+		out := tree.Obj()
+		for _, f := range n.Fields {
+			out.Fields = append(out.Fields, tree.F(f.Key, redact(f.Value, isSecret(f.Key) || secret && !slices.Contains(referring, lastWord(f.Key)))))
+		}
+		return out
+	case n.IsList():
+		out := tree.Arr()
+		for _, item := range n.Items {
+			out.Items = append(out.Items, redact(item, secret))
+		}
+		return out
+	case secret && (n.Str() != "" || n.Kind == tree.Int || n.Kind == tree.Float):
+		return tree.Str(Hidden)
+	}
+	return n
+}
+
+// isSecret reports whether the name of a field says that its value is secret. In
+// passwordSecretRef and secretName it is a name.
+func isSecret(key string) bool {
+	all := keyWords(key)
+	last := len(all) - 1
+	return last >= 0 && (slices.Contains(secretEnds, all[last]) || last > 0 && all[last] == "key" && slices.Contains(keyOwners, all[last-1]))
+}
