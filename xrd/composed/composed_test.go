@@ -79,6 +79,11 @@ metadata: {name: invoices-config, namespace: team-a}
 ---
 `
 
+// unsynced returns objects whose composite could not apply what it composes.
+func unsynced(objects string) string {
+	return strings.Replace(objects, `{type: Synced, status: "True", reason: ReconcileSuccess`, `{type: Synced, status: "False", message: "Unsynced resources: db", reason: ReconcileError`, 1)
+}
+
 func TestWhy(t *testing.T) {
 	shop := composed.Ref{APIVersion: "platform.example.org/v1", Kind: "Shop", Namespace: "team-a", Name: "invoices"}
 	claim := composed.Ref{APIVersion: "platform.example.org/v1", Kind: "ShopClaim", Namespace: "team-a", Name: "invoices"}
@@ -117,6 +122,33 @@ func TestWhy(t *testing.T) {
 			reason:  "Without message and event, the condition itself is named.",
 			objects: root + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, status: {conditions: [{type: Ready, status: "False", reason: Creating}]}}`,
 			want:    "Database invoices-db: Ready is False: Creating", source: "Ready",
+		},
+		"Refused": {
+			reason:  "A composite whose object was refused knows more than the object that does not exist, and refers to an event.",
+			objects: unsynced(root),
+			events: map[string][]composed.Event{"Shop/invoices": {
+				{Type: "Warning", Message: `cannot apply composed resource "db": Database "invoices-db" is invalid: spec.size: must be positive`, Last: at("2026-11-01T09:00:00Z")},
+				{Type: "Normal", Message: `Composed resource "db" is not yet valid`, Last: at("2026-11-01T09:00:01Z")},
+			}},
+			want: `cannot apply composed resource "db": Database "invoices-db" is invalid: spec.size: must be positive`, source: "event",
+		},
+		"RefusedLongAgo": {
+			reason:  "Events expire; the condition stays.",
+			objects: unsynced(root),
+			want:    "Unsynced resources: db", source: "Synced",
+		},
+		"FailedWhileWaiting": {
+			reason:  "A composite that failed says more than an object that only waits.",
+			objects: strings.Replace(unsynced(root), "Unsynced resources: db", "cannot compose resources: no such step", 1) + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, status: {conditions: [{type: Ready, status: "False", reason: Creating}]}}`,
+			events: map[string][]composed.Event{"Shop/invoices": {
+				{Type: "Warning", Message: "an earlier problem", Last: at("2026-11-01T07:00:00Z")},
+			}},
+			want: "cannot compose resources: no such step", source: "Synced",
+		},
+		"FailedAboveExplained": {
+			reason:  "An object that says why it is not ready is deeper than a composite that failed.",
+			objects: unsynced(root) + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, status: {conditions: [{type: Ready, status: "False", message: quota exceeded}]}}`,
+			want:    "Database invoices-db: quota exceeded", source: "Ready",
 		},
 		"Missing": {
 			reason:  "An object that does not exist is the cause.",

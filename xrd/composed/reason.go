@@ -34,8 +34,7 @@ func (n *Node) Why() *Reason {
 	path := []Ref{}
 	for {
 		next := at.worstChild()
-		// An object that cannot be read says less than a parent that knows the reason.
-		if next == nil || next.severity() == unreadSeverity && at.hasMessage() {
+		if next == nil || at.knowsMoreThan(next) {
 			break
 		}
 		path = append(path, next.Ref)
@@ -76,26 +75,49 @@ func (n *Node) severity() int {
 	return max(below, n.ownSeverity())
 }
 
-// unreadSeverity is the severity of an object that cannot be read.
-const unreadSeverity = 1
+// The severities of objects.
+const (
+	// unread is an object that cannot be read.
+	unread = iota + 1
+	// silent is an object whose controller has not reported a state.
+	silent
+	// waiting is an object that is not ready, or being deleted, and does not say why.
+	waiting
+	// missing is an object that does not exist.
+	missing
+	// explained is an object that says why it is not ready.
+	explained
+	// failed is an object whose reconciliation failed.
+	failed
+)
 
 func (n *Node) ownSeverity() int {
 	s := find(n.Conditions, synced)
 	switch {
 	case n.State == Present && s != nil && s.Status == "False":
-		return 6
+		return failed
 	case n.State == Present && n.Readiness == NotReady && (n.warning != nil || n.hasMessage()):
-		return 5
+		return explained
 	case n.State == Missing:
-		return 4
+		return missing
 	case n.State == Forbidden, n.State == Unreadable:
-		return unreadSeverity
+		return unread
 	case n.Readiness == NotReady, !n.Deleted.IsZero():
-		return 3
+		return waiting
 	case n.Readiness == Unknown:
-		return 2
+		return silent
 	}
 	return 0
+}
+
+// knowsMoreThan reports whether an object says more about its problem than a child: one
+// whose reconciliation failed knows why the child does not exist or only waits, and one
+// with a message says more than a child that cannot be read.
+func (n *Node) knowsMoreThan(child *Node) bool {
+	if n.ownSeverity() == failed {
+		return child.severity() < explained
+	}
+	return child.severity() == unread && n.hasMessage()
 }
 
 // hasMessage reports whether a condition about readiness has a message.
@@ -132,12 +154,13 @@ func (n *Node) says() Reason {
 }
 
 // told returns the message of a condition, or that of the last event about a problem if
-// the condition has none.
+// the condition has none, or refers to events.
 func (n *Node) told(c *Condition) Reason {
+	hasEvent := n.warning != nil && n.warning.Message != ""
 	switch {
-	case c.Message != "":
+	case c.Message != "" && !(hasEvent && refersToEvents(c.Message)):
 		return Reason{Message: oneLine(c.Message), Source: c.Type, Since: c.Since}
-	case n.warning != nil && n.warning.Message != "":
+	case hasEvent:
 		return Reason{Message: oneLine(n.warning.Message), Source: "event", Since: n.warning.Last}
 	case !n.Deleted.IsZero():
 		return Reason{Message: "the object is being deleted", Source: "deleted", Since: n.Deleted}
@@ -145,6 +168,13 @@ func (n *Node) told(c *Condition) Reason {
 		return Reason{Message: c.Type + " is " + c.Status + ": " + c.Reason, Source: c.Type, Since: c.Since}
 	}
 	return Reason{Message: c.Type + " is " + c.Status, Source: c.Type, Since: c.Since}
+}
+
+// refersToEvents reports whether a condition of a composite says only that objects could
+// not be applied. Why the API server refused them is in an event: Crossplane keeps it out
+// of the condition, because it may differ each time.
+func refersToEvents(message string) bool {
+	return strings.HasPrefix(message, "Unsynced resources: ") || strings.Contains(message, "some resources were invalid, check events")
 }
 
 func stateMessage(n *Node) string {

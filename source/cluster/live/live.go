@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -34,7 +35,7 @@ const (
 	mostComposites = 50
 	longestLabel   = 63
 	// compositeLabel is the label that Crossplane sets on everything that belongs to a
-	// composite.
+	// composite: the name of the outermost one, also on what nested ones compose.
 	compositeLabel = "crossplane.io/composite"
 )
 
@@ -73,7 +74,8 @@ type kind struct {
 type Reader struct {
 	on    *cluster.Cluster
 	kinds *Kinds
-	// composites are the names of the composites whose parts are read, the root first.
+	// composites are the labels of the composites whose parts are read, that of the root
+	// first.
 	composites []string
 	// events are those of each namespace, by the uid of the object.
 	events map[string]map[string][]composed.Event
@@ -108,11 +110,15 @@ func (r *Reader) Read(ctx context.Context, refs []composed.Ref) ([]composed.Obje
 	if err := all.Wait(); err != nil {
 		return nil, err
 	}
-	for i := range out {
-		// What this object composes has its name as a label.
-		name := out[i].Ref.Name
-		if len(r.composites) < mostComposites && len(name) <= longestLabel && len(composed.References(out[i])) > 0 && !slices.Contains(r.composites, name) {
-			r.composites = append(r.composites, name)
+	for _, o := range out {
+		if len(composed.References(o)) == 0 {
+			continue
+		}
+		// What this object composes has the same label. A claim, and what Crossplane has not
+		// labelled so far, counts by its name.
+		label := cmp.Or(o.Node.Get("metadata", "labels", compositeLabel).Str(), o.Ref.Name)
+		if len(r.composites) < mostComposites && len(label) <= longestLabel && !slices.Contains(r.composites, label) {
+			r.composites = append(r.composites, label)
 		}
 	}
 	return out, r.addEvents(ctx, out)
@@ -368,6 +374,12 @@ func (r *Reader) eventsOf(ctx context.Context, namespace string) (map[string][]c
 // eventOf reads an event.
 func eventOf(n *tree.Node) composed.Event {
 	e := composed.Event{Type: n.Get("type").Str(), Reason: n.Get("reason").Str(), Message: n.Get("message").Str(), Count: 1}
+	for _, count := range []*tree.Node{n.Get("series", "count"), n.Get("count")} {
+		if times, err := strconv.Atoi(count.Scalar()); err == nil && times > 0 {
+			e.Count = times
+			break
+		}
+	}
 	for _, at := range []*tree.Node{n.Get("series", "lastObservedTime"), n.Get("lastTimestamp"), n.Get("eventTime"), n.Get("firstTimestamp")} {
 		if t, err := time.Parse(time.RFC3339, at.Str()); err == nil {
 			e.Last = t

@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,6 +58,11 @@ func objects() string {
 {apiVersion: platform.example.org/v1, kind: Database, metadata: {name: db, namespace: team-a}, spec: {crossplane: {resourceRefs: [{apiVersion: platform.example.org/v1, kind: Network, name: shared}]}}}
 ---
 apiVersion: platform.example.org/v1
+kind: Database
+metadata: {name: invoices-x7k, namespace: team-a, labels: {crossplane.io/composite: invoices}}
+spec: {crossplane: {resourceRefs: [{apiVersion: v1, kind: ConfigMap, name: part-000}, {apiVersion: v1, kind: ConfigMap, name: part-001}, {apiVersion: v1, kind: ConfigMap, name: part-002}]}}
+---
+apiVersion: platform.example.org/v1
 kind: Shop
 metadata: {name: invoices, namespace: team-a}
 spec:
@@ -67,6 +73,21 @@ spec:
       - {apiVersion: v1, kind: Secret, name: credentials}
       - {apiVersion: v1, kind: ConfigMap, name: not-yet}
 ` + refs.String() + b.String()
+}
+
+// uid returns the uid of an object.
+func uid(t *testing.T, s *apiserver.Server, ref composed.Ref) string {
+	t.Helper()
+	resp, err := s.Client().Get(s.URL + "/apis/" + ref.APIVersion + "/namespaces/" + ref.Namespace + "/" + strings.ToLower(ref.Kind) + "s/" + ref.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var o struct{ Metadata struct{ UID string } }
+	if err := json.NewDecoder(resp.Body).Decode(&o); err != nil || o.Metadata.UID == "" {
+		t.Fatalf("cannot read %s: %s %v", ref, resp.Status, err)
+	}
+	return o.Metadata.UID
 }
 
 func TestReader(t *testing.T) {
@@ -106,6 +127,34 @@ func TestReader(t *testing.T) {
 		// namespace; and one for the ConfigMap that the list does not have.
 		if calls := strings.Count(log.String(), "msg=call "); calls > 11 {
 			t.Errorf("made %d calls:\n%s", calls, log)
+		}
+	})
+	t.Run("Nested", func(t *testing.T) {
+		nested := composed.Ref{APIVersion: "platform.example.org/v1", Kind: "Database", Namespace: "team-a", Name: "invoices-x7k"}
+		s.Apply(t, fmt.Sprintf(`
+apiVersion: v1
+kind: Event
+metadata: {name: invoices-x7k.1, namespace: team-a}
+involvedObject: {apiVersion: platform.example.org/v1, kind: Database, name: invoices-x7k, namespace: team-a, uid: %s}
+type: Warning
+reason: ComposeResources
+message: quota exceeded
+count: 4
+firstTimestamp: "2026-11-01T08:00:00Z"
+lastTimestamp: "2026-11-01T09:00:00Z"
+`, uid(t, s, nested)))
+		on, log := connect(t, source.Cluster{Kubeconfig: s.Kubeconfig})
+		n, err := composed.Build(t.Context(), live.NewReader(on, live.NewKinds(time.Now)), nested, composed.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What a nested composite composes has the label of the outermost one.
+		if gets := strings.Count(log.String(), "/configmaps/"); gets > 0 || len(n.Children) != 3 {
+			t.Errorf("read %d of %d parts one by one:\n%s", gets, len(n.Children), log)
+		}
+		want := &composed.Event{Type: "Warning", Reason: "ComposeResources", Message: "quota exceeded", Count: 4, Last: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)}
+		if diff := cmp.Diff(want, n.Event); diff != "" {
+			t.Errorf("last event (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("Forbidden", func(t *testing.T) {
