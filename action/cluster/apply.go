@@ -245,7 +245,7 @@ func (a *applying) write(ctx context.Context, docs []*manifest.Document, before 
 			// The object was written, but not as requested.
 			err = refusal.InvalidFields(a.on, d, gone)
 		}
-		a.record(d, before[i], err)
+		a.record(d, before[i], after, err)
 		if err != nil {
 			return nil, partly(err, docs[:i])
 		}

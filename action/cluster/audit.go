@@ -3,8 +3,10 @@ package cluster
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/cluster/internal/fields"
 	"example.dev/ingestor/action/cluster/internal/manifest"
 	"example.dev/ingestor/action/cluster/internal/refusal"
 	"example.dev/ingestor/document/tree"
@@ -12,8 +14,8 @@ import (
 )
 
 // record writes to the audit log that a document was applied or deleted, or why it
-// was not. before is the previous object; nil if there was none.
-func (a *applying) record(d *manifest.Document, before *tree.Node, err error) {
+// was not. before is the previous object, after the new one; nil if there is none.
+func (a *applying) record(d *manifest.Document, before, after *tree.Node, err error) {
 	operation := "update"
 	switch {
 	case d.Verb == manifest.VerbDelete:
@@ -21,7 +23,7 @@ func (a *applying) record(d *manifest.Document, before *tree.Node, err error) {
 	case before == nil:
 		operation = "create"
 	}
-	a.event(d, operation, err)
+	a.event(d, operation, fields.Changed(before, after), err)
 }
 
 // refused writes to the audit log that a document was refused before anything was
@@ -36,13 +38,13 @@ func (a *applying) refused(docs []*manifest.Document, err error) error {
 		}
 	}
 	if !errors.Is(err, context.Canceled) {
-		a.event(at, "", err)
+		a.event(at, "", nil, err)
 	}
 	return err
 }
 
 // event writes an audit event about a document, except in a dry run.
-func (a *applying) event(d *manifest.Document, operation string, err error) {
+func (a *applying) event(d *manifest.Document, operation string, changed []string, err error) {
 	if a.audit == nil || a.Dry {
 		return
 	}
@@ -50,9 +52,13 @@ func (a *applying) event(d *manifest.Document, operation string, err error) {
 	if d.Verb == manifest.VerbDelete {
 		name = action.EventClusterDelete
 	}
-	a.audit(name, map[string]string{
+	target := map[string]string{
 		"cluster": a.on.Name(), "namespace": d.Namespace, "apiVersion": d.APIVersion, "kind": d.Kind, "name": d.Name, "operation": operation,
-	}, classified(err))
+	}
+	if len(changed) > 0 {
+		target["fields"] = strings.Join(changed, " ")
+	}
+	a.audit(name, target, classified(err))
 }
 
 // classified returns only the class of an error, because the message of a cluster

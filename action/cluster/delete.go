@@ -83,7 +83,7 @@ func (a *applying) delete(ctx context.Context, d *manifest.Document, n *tree.Nod
 		err = nil
 	}
 	err = a.explain(ctx, d, err)
-	a.record(d, n, err)
+	a.record(d, n, nil, err)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,9 @@ type Options struct {
 	// Read returns an object as its cluster has it, nil if it does not exist. The error is a
 	// *rest.Fault if the caller of the context may not read it.
 	Read func(ctx context.Context, o Object) (*tree.Node, error)
-	Now  func() time.Time
+	// History returns what tasks have done to an object, the latest first.
+	History func(ctx context.Context, o Object) ([]Change, error)
+	Now     func() time.Time
 	// Streams is how many event streams each caller may have open; zero means no limit.
 	Streams int
 }
@@ -73,6 +75,7 @@ func (s *Resources) Plugin() rest.Plugin {
 		{Method: http.MethodGet, Path: resource + "/status", Handle: s.status},
 		{Method: http.MethodGet, Path: resource + "/eventstream", Handle: s.eventStream},
 		{Method: http.MethodGet, Path: resource + "/object", Handle: s.object},
+		{Method: http.MethodGet, Path: resource + "/history", Handle: s.history},
 	}}
 }
 

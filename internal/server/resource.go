@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"example.dev/ingestor/action"
@@ -14,6 +15,7 @@ import (
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder"
 	"example.dev/ingestor/internal/scaffolder/task"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd/composed"
@@ -23,6 +25,8 @@ import (
 const (
 	resourceTimeout  = 10 * time.Second
 	resourcePatience = 2 * time.Second
+	// mostChanges is how many changes of the history of a resource are shown.
+	mostChanges = 50
 )
 
 // resources assembles the API of running resources.
@@ -49,6 +53,15 @@ func (p *Portal) resources(opts Options, policy *permission.Policy) *resource.Re
 			}}
 			n, err := reader.Read(ctx, call, o.Cluster, o.Ref.APIVersion, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name)
 			return n, clusterFault(o.Cluster, err)
+		},
+		History: func(ctx context.Context, o resource.Object) ([]resource.Change, error) {
+			group, _, _ := strings.Cut(o.Ref.APIVersion, "/")
+			found, err := p.taskStore.ObjectChanges(ctx, taskstore.Object{Cluster: o.Cluster, Group: group, Kind: o.Ref.Kind, Namespace: o.Ref.Namespace, Name: o.Ref.Name}, mostChanges)
+			var out []resource.Change
+			for _, c := range found {
+				out = append(out, resource.Change{Task: c.Task, Template: c.Template, By: c.CreatedBy, At: c.At.UTC(), Operation: c.Operation, Fields: c.Fields})
+			}
+			return out, err
 		},
 		Now: opts.Now, Streams: opts.Config.Scaffolder.Limits.EventStreams,
 	})

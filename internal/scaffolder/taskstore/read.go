@@ -360,10 +360,12 @@ func (s *Store) dropSome(ctx context.Context, before time.Time) (n int, err erro
 			return err
 		}
 		n = len(ids)
-		if err := tx.DeleteIn(ctx, "task_events", "task", ids); err != nil {
-			return err
+		for _, table := range []string{"task_events", "task_objects", "task_specs"} {
+			if err := tx.DeleteIn(ctx, table, "task", ids); err != nil {
+				return err
+			}
 		}
-		return tx.DeleteIn(ctx, "task_specs", "task", ids)
+		return nil
 	})
 	return n, err
 }
