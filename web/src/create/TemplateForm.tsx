@@ -41,7 +41,8 @@ export function TemplateForm({ namespace, name, prefill, first, template }: { na
   const navigate = useNavigate();
   const access = usePermission("scaffolder.task.create", ref);
   const canDryRun = usePermission("scaffolder.template.dry-run");
-  const asked = Number(params.get("step") ?? 1) - 1;
+  const focus = opened.form.focus;
+  const asked = params.has("step") ? Number(params.get("step")) - 1 : focus ? pageOf(pages, { path: focus }) : 0;
   const at = Number.isInteger(asked) && asked >= 0 && asked <= pages.length ? asked : 0;
   const [been, setBeen] = useState(at);
   const [problems, setProblems] = useState<Problem[]>(none);
@@ -176,6 +177,7 @@ export function TemplateForm({ namespace, name, prefill, first, template }: { na
             values={values}
             secrets={secrets}
             problems={here}
+            focus={params.has("step") ? undefined : focus}
             onChange={(next) => {
               form.setValues(next);
               if (problems.length > 0) {

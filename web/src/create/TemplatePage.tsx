@@ -8,7 +8,8 @@ import { useForm, useTemplate, type Prefill } from "./queries";
 export default function TemplatePage() {
   const { namespace = "default", name = "" } = useParams();
   const [params] = useSearchParams();
-  const prefill: Prefill = { name: params.get("name") ?? undefined, namespace: params.get("namespace") ?? undefined, cluster: params.get("cluster") ?? undefined };
+  const get = (key: string) => params.get(key) ?? undefined;
+  const prefill: Prefill = { name: get("name"), namespace: get("namespace"), cluster: get("cluster"), field: get("field") };
   const opened = useForm(namespace, name, prefill);
   const template = useTemplate(namespace, name);
   if (opened.isPending) {

@@ -8,8 +8,8 @@ const base = "/api/scaffolder/v2";
 // Opened is a form and its ETag.
 export type Opened = { form: Form; etag: string };
 
-// Prefill names the resource that prefills a form.
-export type Prefill = { name?: string; namespace?: string; cluster?: string };
+// Prefill names the resource that prefills a form, and the field of the resource to begin with.
+export type Prefill = { name?: string; namespace?: string; cluster?: string; field?: string };
 
 // openForm loads the form of a Template. A Template that does not support prefilling is loaded without it.
 export async function openForm(namespace: string, name: string, prefill: Prefill, signal?: AbortSignal): Promise<Opened> {

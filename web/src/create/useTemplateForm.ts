@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { withQuery } from "../api/client";
 import { allProperties, pagesOf, withDefaults, type Page } from "./form/pages";
 import { draftKey, dropDraft, readDraft, saveDraft, withoutSecrets } from "./form/draft";
 import { applyFormUpdate, type FormUpdate } from "./form/formUpdate";
@@ -8,10 +9,10 @@ import type { Prefill, Opened } from "./queries";
 type State = { opened: Opened; pages: Page[]; values: Values; restored: boolean; changed?: FormUpdate };
 
 // given returns values from the URL for a form that the server does not prefill, such as a delete form.
-function given(pages: Page[], prefill: Prefill): Values {
+function given(pages: Page[], { name, namespace, cluster }: Prefill): Values {
   const known = allProperties(pages);
   const out: Values = {};
-  for (const [key, value] of Object.entries({ ...prefill, deliveryCluster: prefill.cluster })) {
+  for (const [key, value] of Object.entries({ name, namespace, cluster, deliveryCluster: cluster })) {
     if (value !== undefined && known.has(key)) {
       out[key] = value;
     }
@@ -56,7 +57,8 @@ function begin(opened: Opened, prefill: Prefill, key: string): State {
 // useTemplateForm holds the input of a form. It is stored in this tab until the task is created, so that a reload, an
 // expired session or an outage loses nothing.
 export function useTemplateForm(ref: string, prefill: Prefill, first: Opened) {
-  const key = draftKey(ref, new URLSearchParams(Object.entries(prefill).filter((e): e is [string, string] => e[1] !== undefined)).toString());
+  const { name, namespace, cluster } = prefill;
+  const key = draftKey(ref, withQuery("", { name, namespace, cluster }).slice(1));
   const [state, setState] = useState(() => begin(first, prefill, key));
   const [kept, setKept] = useState(true);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -18,17 +18,31 @@ export function Actions({ entity }: { entity: EntityPart }) {
   return object ? <DayTwo entity={entity} /> : null;
 }
 
-// DayTwo offers the update and delete Templates of a resource's definition.
-function DayTwo({ entity }: { entity: EntityPart }) {
+// useDayTwo returns the path of the Template for a purpose, filled with a resource.
+function useDayTwo(entity: EntityPart, purpose: string): ((more?: { field?: string }) => string) | undefined {
   const family = useDefinitionEntities(definitionOf(entity));
   const object = objectOf(entity);
-  const with_ = { name: object?.name, namespace: object?.namespace, cluster: object?.cluster };
-  const find = (purpose: string) => dayTwo(family.data ?? [], purpose, versionOf(entity));
-  const [update, remove] = [find("update"), find("delete")];
+  const template = dayTwo(family.data ?? [], purpose, versionOf(entity));
+  if (!object || !template) {
+    return undefined;
+  }
+  return (more) => withQuery(templatePath(refOf(template)), { name: object.name, namespace: object.namespace, cluster: object.cluster, ...more });
+}
+
+// useUpdatePath returns the path of the update form of a resource, with a field in focus.
+export function useUpdatePath(entity: EntityPart): ((more: { field: string }) => string) | undefined {
+  const access = usePermission("scaffolder.task.create");
+  const to = useDayTwo(entity, "update");
+  return access.allowed ? to : undefined;
+}
+
+// DayTwo offers the update and delete Templates of a resource's definition.
+function DayTwo({ entity }: { entity: EntityPart }) {
+  const [update, remove] = [useDayTwo(entity, "update"), useDayTwo(entity, "delete")];
   return (
     <>
-      {update && <Go to={withQuery(templatePath(refOf(update)), with_)} label="Update" icon="edit" />}
-      {remove && <Go to={withQuery(templatePath(refOf(remove)), with_)} label="Delete" icon="trash" />}
+      {update && <Go to={update()} label="Update" icon="edit" />}
+      {remove && <Go to={remove()} label="Delete" icon="trash" />}
     </>
   );
 }

@@ -10,7 +10,7 @@ import { Tag } from "../components/Tag";
 import { Actions } from "./Actions";
 import { roleOf, readinessOf, objectOf, tones } from "./facts";
 import { Overview } from "./Overview";
-import { definitionOf, useEntity } from "./queries";
+import { definitionOf, hasObject, useEntity, useResourceStream } from "./queries";
 import styles from "./Entity.module.css";
 
 const GraphTab = lazy(() => import("./graph/GraphTab"));
@@ -19,6 +19,7 @@ const ApiTab = lazy(() => import("./document/ApiTab"));
 const VersionsTab = lazy(() => import("./versions/VersionsTab"));
 const ConditionsTab = lazy(() => import("./ConditionsTab"));
 const ObjectsTab = lazy(() => import("./objects/ObjectsTab"));
+const HistoryTab = lazy(() => import("./HistoryTab"));
 const ExplainTab = lazy(() => import("./ExplainTab"));
 
 type TabOf = { name: string; title: string; show: (entity: Entity) => ReactNode };
@@ -32,6 +33,7 @@ function tabsOf(entity: Entity): TabOf[] {
     { name: "graph", title: "Graph", show: (e) => <GraphTab entity={e} /> },
     made === "resource" && { name: "objects", title: "Objects", show: (e) => <ObjectsTab entity={e} /> },
     made === "resource" && { name: "conditions", title: "Conditions", show: (e) => <ConditionsTab entity={e} /> },
+    hasObject(entity) && { name: "history", title: "History", show: (e) => <HistoryTab entity={e} /> },
     entity.kind === "API" && { name: "api", title: "API", show: (e) => <ApiTab entity={e} /> },
     definition !== "" && { name: "versions", title: "Versions", show: (e) => <VersionsTab entity={e} /> },
     definition !== "" && { name: "explain", title: "Explain", show: (e) => <ExplainTab entity={e} /> },
@@ -47,6 +49,7 @@ export default function EntityPage() {
   const query = useEntity({ namespace, kind, name }, asked === "conditions");
 
   const entity = query.data;
+  useResourceStream(entity);
   // A removed entity is shown as removed; after other errors the last data stays.
   const gone = query.error instanceof ApiError && query.error.status === 404;
   if (entity && gone) {

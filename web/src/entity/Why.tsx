@@ -1,25 +1,29 @@
-import { Anchor, Text } from "@mantine/core";
+import { Anchor, Button, Group, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { Entity } from "../api/types";
+import { Icon } from "../components/Icon";
 import { messageOf } from "../components/State";
 import { Time } from "../components/Time";
+import { useUpdatePath } from "./Actions";
 import { isMissing, useResourceStatus } from "./queries";
 import { Warning } from "./Warning";
 
 // Why says in one sentence why a resource is not ready, or that its cluster cannot be read. If linked, it links to all objects.
 export function Why({ entity, linked = false }: { entity: Entity; linked?: boolean }) {
-  const { data, error, dataUpdatedAt } = useResourceStatus(entity);
+  const { data, error, dataUpdatedAt, problem } = useResourceStatus(entity);
+  const update = useUpdatePath(entity);
   if (isMissing(error)) {
     return null;
   }
-  if (error) {
+  if (error || problem) {
+    const lastRead = problem?.lastRead ?? (dataUpdatedAt > 0 ? dataUpdatedAt : undefined);
     return (
       <Warning title="The current state is not known">
-        <Text size="sm">
-          {`${messageOf(error)}. `}
-          {dataUpdatedAt > 0 ? (
+        <Text size="sm" role="status">
+          {`${problem?.message ?? messageOf(error)}. `}
+          {lastRead !== undefined ? (
             <>
-              Last read <Time at={dataUpdatedAt} />.
+              Last read <Time at={lastRead} />.
             </>
           ) : (
             "This page shows what was read last."
@@ -31,7 +35,7 @@ export function Why({ entity, linked = false }: { entity: Entity; linked?: boole
   if (!data?.reason) {
     return null;
   }
-  const { sentence, since, path } = data.reason;
+  const { sentence, since, path, field } = data.reason;
   // A part that fails is a reason even if the resource itself has not reported it yet.
   const unknown = data.tree.readiness === "unknown" && path.length === 0;
   return (
@@ -45,11 +49,18 @@ export function Why({ entity, linked = false }: { entity: Entity; linked?: boole
           </>
         )}
       </Text>
-      {linked && (data.tree.children ?? []).length > 0 && (
-        <Anchor component={Link} to="?tab=objects" size="sm">
-          Show all objects
-        </Anchor>
-      )}
+      <Group gap="md" mt={4}>
+        {field && update && (
+          <Button component={Link} to={update({ field })} size="xs" variant="default" leftSection={<Icon name="edit" size={14} />}>
+            {`Change ${field.replace(/^spec\./, "")}`}
+          </Button>
+        )}
+        {linked && (data.tree.children ?? []).length > 0 && (
+          <Anchor component={Link} to="?tab=objects" size="sm">
+            Show all objects
+          </Anchor>
+        )}
+      </Group>
     </Warning>
   );
 }

@@ -1,8 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
-import { ApiError, fetchJson, path } from "../api/client";
+import { useEffect } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ApiError, fetchJson, fetchRaw, path, withQuery } from "../api/client";
 import { annotation, annotations, spellings, type Ref } from "../api/entity";
+import { pause, readFrames, type Frame } from "../api/eventStream";
 import type { Entity, EntityPart, Schemas } from "../api/types";
-import { conditionsOf, inOrder, readinessOf, type Condition, type State } from "./facts";
+import { conditionsOf, inOrder, readinessOf, roleOf, type Condition, type State } from "./facts";
 
 // Refresh intervals in milliseconds: while a resource is expected to change, and otherwise.
 export const live = 3_000;
@@ -37,17 +39,126 @@ export function useConditions(entity: Entity): Condition[] {
   return data ? inOrder(data.items.map(conditionOf)) : conditionsOf(entity);
 }
 
-// useResourceStatus loads what a resource consists of, and why it is not ready, every few seconds.
+// resourcePath returns the path of the API of a resource.
+function resourcePath(entity: Entity): string {
+  return path("/api/resources/by-name", entity.kind, entity.metadata.namespace ?? "default", entity.metadata.name);
+}
+
+function resourceKey(of: string, entity: Entity): string[] {
+  return [of, entity.metadata.namespace ?? "default", entity.kind, entity.metadata.name];
+}
+
+// hasObject reports whether a resource was read from a cluster; one from a folder was not.
+export function hasObject(entity: Entity): boolean {
+  return roleOf(entity) === "resource" && annotation(entity, annotations.discoveredFrom) !== "";
+}
+
+// Following says whether the status arrives by itself, and why it is not known.
+export type Following = { connected: boolean; problem?: { message: string; lastRead?: string } };
+
+// useResourceStatus loads what a resource consists of, and why it is not ready. It polls unless useResourceStream is connected.
 export function useResourceStatus(entity: Entity) {
-  const { namespace = "default", name } = entity.metadata;
-  return useQuery({
-    queryKey: ["status", namespace, entity.kind, name],
-    queryFn: ({ signal }) => fetchJson<Schemas["ResourceStatus"]>(`${path("/api/resources/by-name", entity.kind, namespace, name)}/status`, { signal }),
-    // A resource from a folder has no cluster.
-    enabled: annotation(entity, annotations.discoveredFrom) !== "",
-    refetchInterval: ({ state }) => (isMissing(state.error) ? false : state.data?.ready ? calm : live),
+  const { data: following } = useQuery<Following>({ queryKey: resourceKey("following", entity), enabled: false, initialData: { connected: false } });
+  const query = useQuery({
+    queryKey: resourceKey("status", entity),
+    queryFn: ({ signal }) => fetchJson<Schemas["ResourceStatus"]>(`${resourcePath(entity)}/status`, { signal }),
+    enabled: hasObject(entity) && !following.connected,
+    refetchInterval: ({ state }) => (following.connected || isMissing(state.error) ? false : state.data?.ready ? calm : live),
     retry: false,
   });
+  return { ...query, problem: following.problem, connected: following.connected };
+}
+
+// useResourceStream follows the status of a resource while the page is visible: browsers limit the connections to a host, so
+// hidden pages must not hold one.
+export function useResourceStream(entity: Entity | undefined) {
+  const client = useQueryClient();
+  const at = entity && hasObject(entity) ? resourcePath(entity) : undefined;
+  useEffect(() => {
+    if (!entity || at === undefined) {
+      return;
+    }
+    const set = (following: Following) => client.setQueryData(resourceKey("following", entity), following);
+    const take = (frames: Frame[]) => {
+      for (const { event, data } of frames) {
+        if (event === "problem") {
+          set({ connected: true, problem: data as Following["problem"] });
+        } else if (event === "status") {
+          set({ connected: true });
+          client.setQueryData(resourceKey("status", entity), data);
+          for (const of of ["object", "history"]) {
+            void client.invalidateQueries({ queryKey: resourceKey(of, entity) });
+          }
+        }
+      }
+    };
+    let open: AbortController | undefined;
+    const change = () => {
+      open?.abort();
+      set({ connected: false });
+      if (document.visibilityState === "visible") {
+        open = new AbortController();
+        void followStream(at, open.signal, take, () => set({ connected: false }));
+      }
+    };
+    change();
+    document.addEventListener("visibilitychange", change);
+    return () => {
+      document.removeEventListener("visibilitychange", change);
+      open?.abort();
+      set({ connected: false });
+    };
+    // The entity itself is loaded again and again.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [client, at]);
+}
+
+// followStream reads a stream and opens it again when it ends. onLost is called when it cannot be read.
+async function followStream(at: string, signal: AbortSignal, take: (frames: Frame[]) => void, onLost: () => void): Promise<void> {
+  let wait = 500;
+  while (!signal.aborted) {
+    try {
+      const answer = await fetchRaw(`${at}/eventstream`, { headers: { Accept: "text/event-stream" }, signal });
+      wait = 500;
+      await readFrames(answer, take);
+    } catch (err) {
+      if (signal.aborted || (err instanceof ApiError && [403, 404].includes(err.status))) {
+        return;
+      }
+      onLost();
+      wait = Math.min(wait * 2, 30_000);
+    }
+    await pause(wait, signal);
+  }
+}
+
+// useResourceObject loads the object of a resource as its cluster has it.
+export function useResourceObject(entity: Entity) {
+  return useQuery({
+    queryKey: resourceKey("object", entity),
+    queryFn: ({ signal }) => fetchJson<{ cluster: string; object: ClusterManifest }>(`${resourcePath(entity)}/object`, { signal }),
+    enabled: hasObject(entity),
+    refetchInterval: ({ state }) => (state.error ? false : calm),
+    retry: false,
+  });
+}
+
+// ClusterManifest is an object of a cluster. It is untrusted: check every value.
+export type ClusterManifest = { [key: string]: unknown };
+
+// useResourceHistory loads what tasks have done to a resource.
+export function useResourceHistory(entity: Entity) {
+  return useQuery({
+    queryKey: resourceKey("history", entity),
+    queryFn: ({ signal }) => fetchJson<{ items: Schemas["ResourceChange"][] }>(`${resourcePath(entity)}/history`, { signal }),
+    enabled: hasObject(entity),
+    refetchInterval: calm,
+  });
+}
+
+// fetchMoreObjects loads the children of a resource's tree after the first ones.
+export async function fetchMoreObjects(entity: Entity, skip: number): Promise<Schemas["ResourceNode"]> {
+  return (await fetchJson<Schemas["ResourceStatus"]>(withQuery(`${resourcePath(entity)}/status`, { skip }))).tree;
 }
 
 // isMissing reports whether a resource has no object in a cluster.

@@ -14,6 +14,7 @@ import { errorsOf, validator } from "./validator";
 import styles from "./Form.module.css";
 
 const off = { norender: true };
+const focusable = "input:not([type=hidden]), select, textarea, button";
 
 export type PageFormProps = {
   // id lets buttons outside of the form submit it.
@@ -23,13 +24,15 @@ export type PageFormProps = {
   secrets: Record<string, string>;
   // problems are the validation errors from the server.
   problems: Problem[];
+  // focus is the path of the field to begin with.
+  focus?: string[];
   onChange: (values: Values) => void;
   onSecret: (name: string, value: string) => void;
   onDone: () => void;
 };
 
 // PageForm is one page of a form.
-export function PageForm({ id, page, values, secrets, problems, onChange, onSecret, onDone }: PageFormProps) {
+export function PageForm({ id, page, values, secrets, problems, focus, onChange, onSecret, onDone }: PageFormProps) {
   const { schema, ui, fields: count } = useMemo(() => split(page), [page]);
   const [broken, setBroken] = useState<Record<string, string>>({});
   const [found, setFound] = useState<Problem[]>([]);
@@ -63,6 +66,21 @@ export function PageForm({ id, page, values, secrets, problems, onChange, onSecr
       box.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
     }
   }, [tries, problems]);
+
+  // Begin with the field that was asked for, or with the closest one around it.
+  const begin = useRef(focus);
+  useEffect(() => {
+    for (let path = begin.current ?? []; path.length > 0; path = path.slice(0, -1)) {
+      const field = document.getElementById(["root", ...path].join("_"));
+      const input = field?.matches(focusable) ? field : field?.querySelector<HTMLElement>(focusable);
+      if (input && box.current?.contains(input)) {
+        begin.current = undefined;
+        input.scrollIntoView({ block: "center" });
+        input.focus({ preventScroll: true });
+        return;
+      }
+    }
+  }, []);
 
   const submit = (now: Values) => {
     const wrong = check(schema, prune(now, schema) ?? {});

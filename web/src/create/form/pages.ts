@@ -60,7 +60,7 @@ export function problemsIn(pages: Page[], values: Values): Problem[][] {
 }
 
 // pageOf returns the page of a problem, or the first page.
-export function pageOf(pages: Page[], problem: Problem): number {
+export function pageOf(pages: Page[], problem: Partial<Problem> & Pick<Problem, "path">): number {
   const at = pages.findIndex((page) => propertiesOf(page.schema).schemas.has(String(problem.path[0])));
   return at < 0 ? 0 : at;
 }

@@ -1,25 +1,13 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Task, TaskEvent } from "../../api/types";
 import { TaskLog } from "./taskLog";
-import { follow, Frames } from "./stream";
+import { follow } from "./stream";
 
 function event(id: number, body: Partial<TaskEvent["body"]>, type: TaskEvent["type"] = "log"): TaskEvent {
   return { id, isTaskRecoverable: false, taskId: "t", type, createdAt: new Date(id * 1000).toISOString(), body: { message: "", ...body } };
 }
 
 const frame = (e: TaskEvent) => `event: ${e.type}\ndata: ${JSON.stringify(e)}\n\n`;
-
-test("Frames parses chunks of any size", () => {
-  const text = `: ping\n\n${frame(event(1, { message: "a\nb" }))}${frame(event(2, { message: "c" }))}`;
-  for (const size of [1, 7, text.length]) {
-    const frames = new Frames();
-    const found: TaskEvent[] = [];
-    for (let i = 0; i < text.length; i += size) {
-      found.push(...frames.add(text.slice(i, i + size)));
-    }
-    expect(found.map((e) => e.body.message)).toEqual(["a\nb", "c"]);
-  }
-});
 
 describe("TaskLog", () => {
   test("tracks the status and duration of steps", () => {
