@@ -16,7 +16,7 @@ VULN := $(CACHE)/bin/govulncheck-$(call pinned,golang.org/x/vuln)
 
 # Modules beside the main one, each with tests of its own. `each` runs a command in every one of them, compiling as
 # `make devcluster` does: otherwise lint would compile a whole API server a second time.
-MODULES := $(filter-out test/tools,$(patsubst %/go.mod,%,$(wildcard */go.mod */*/go.mod)))
+MODULES := $(filter-out test/tools,$(patsubst %/go.mod,%,$(wildcard */go.mod */*/go.mod test/*/*/go.mod)))
 each = @export CGO_ENABLED=0; for m in $(MODULES); do echo "== $$m"; (cd $$m && $(1)); done
 
 # Real definitions and real judges, when they lie beside the checkout; tests that need them are skipped without.
@@ -37,7 +37,7 @@ endif
 # Pictures of the pages that the tests take.
 export INGESTOR_SCREENSHOTS ?= $(abspath data/screenshots)
 
-.PHONY: help image release manifests run run-cluster build web web-packages check test test-long chaos lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster tour clean
+.PHONY: help image release manifests run run-cluster build web web-packages check test test-long chaos lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster crossplane cluster tour clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,7 +98,7 @@ check: $(LINT) web-packages ## The inner loop: lint what differs from BASE (HEAD
 	cd web && npm run --silent check
 	INGESTOR_NO_CLUSTER=1 INGESTOR_NO_POSTGRES=1 INGESTOR_NO_REDIS=1 go test -short ./test/rules $$(go list ./... | grep -v /test/)
 
-test: lint web oracle issuer postgres redis jq pre-commit chromium devcluster ## Lint, then run every test
+test: lint web oracle issuer postgres redis jq pre-commit chromium devcluster crossplane ## Lint, then run every test
 	@# What takes longest begins first: browsers, replicas and API servers. Many tests wait for a server much
 	@# of the time, so there is one package more than there are processors, and the page's own tests beside.
 	@mkdir -p data; (cd web && npm run --silent check && npm test --silent) >data/web.log 2>&1 & web=$$!; status=0; set -x; \
@@ -119,7 +119,7 @@ lint: $(LINT) ## Check formatting, imports, comments, language, vet, and that go
 	go mod tidy -diff
 	$(call each,$(LINT) run ./... && go mod tidy -diff)
 
-race: web oracle issuer postgres redis jq chromium devcluster ## Run every test under the race detector (needs a C compiler)
+race: web oracle issuer postgres redis jq chromium devcluster crossplane ## Run every test under the race detector (needs a C compiler)
 	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 go test -race -timeout 60m ./...
 
@@ -196,6 +196,9 @@ devcluster: ## Build the API server that tests start, once; it takes minutes
 	else \
 		go run ./test/apiserver/prepare >/dev/null; \
 	fi
+
+crossplane: ## Build the core of Crossplane and the function that tests start, once; it takes minutes
+	@go run ./test/crossplane/prepare
 
 # How `make cluster` and `make run-cluster` serve: the same cluster.
 SERVE = serve --dir data/cluster --crds both --xr-crds --ready-after 5s $(addprefix --apply ,$(wildcard examples/*.yaml))

@@ -2,7 +2,7 @@
 // separate process, empty at first, ready in seconds, on the loopback
 // interface. It ends with the test, and also if the test process dies. No pods
 // are scheduled and no Crossplane runs; Options select which of its effects are
-// simulated.
+// simulated, and test/crossplane runs a real one.
 //
 // The server is the program in test/devcluster, which this package builds on
 // demand. Make builds it before it runs any test, because the first build takes
