@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,12 @@ import (
 // through. The group is in the contract's vocabulary.
 type CompositeKey struct {
 	Cluster, Group, Kind, Namespace, Name string
+}
+
+// Compare orders keys.
+func (k CompositeKey) Compare(o CompositeKey) int {
+	return cmp.Or(strings.Compare(k.Cluster, o.Cluster), strings.Compare(k.Group, o.Group), strings.Compare(k.Kind, o.Kind),
+		strings.Compare(k.Namespace, o.Namespace), strings.Compare(k.Name, o.Name))
 }
 
 // KeyOf returns the key of a composite.
@@ -34,6 +41,11 @@ type Part struct {
 // PartsOf returns the references of a composite to the objects that it composes, as far as
 // xrd.Prune keeps them.
 func PartsOf(n *tree.Node, cluster string) []Part {
+	spec := n.Get("spec")
+	if !spec.Has("resourceRefs") && !spec.Get(xrd.MachineryV2).Has("resourceRefs") {
+		// Pruning costs more than this check, and most objects have no parts.
+		return nil
+	}
 	o := composed.Object{
 		Ref:   composed.Ref{Namespace: n.Get("metadata", "namespace").Str()},
 		State: composed.Present, Node: xrd.Prune(n, xrd.RoleComposite),

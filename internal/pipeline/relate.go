@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"example.dev/ingestor/engine"
 )
@@ -39,9 +37,6 @@ func related(in *engine.Input, known map[engine.CompositeKey]bool) []engine.Comp
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b engine.CompositeKey) int {
-		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), strings.Compare(a.Group, b.Group), strings.Compare(a.Kind, b.Kind),
-			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(out, engine.CompositeKey.Compare)
 	return slices.Compact(out)
 }
