@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/object"
+	"example.dev/ingestor/internal/ingestion/unit"
 	"example.dev/ingestor/xrd"
 )
 
@@ -87,7 +89,7 @@ func TestParts(t *testing.T) {
 		{"The definition is ingested again.", "b", "definitions x", "smalls.example.org", definition("smalls", "x"), []string{"part"}},
 		{"The composite no longer composes the part.", "a", "composites bigs", "shop/shop", aComposite("shop", "bigs"), []string{}},
 	}
-	b := newHarness(t, nil, nil)
+	b := newHarness(t, nil, func(o *Options) { o.Caching = unit.Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
 	for i, s := range steps {
 		b.sees(t, s.cluster, s.list, s.key, s.text, int64(i+1))
 		b.works(t)
