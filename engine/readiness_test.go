@@ -45,7 +45,7 @@ func TestReadiness(t *testing.T) {
 		"zone":        {"Times are in UTC, in whole seconds.", running("a"), object{"conditions": []any{local}}, []string{"ready", since}},
 		"new":         {"A composite in a cluster that has no status yet is unknown.", running("a"), nil, []string{"unknown"}},
 		"odd":         {"An invalid status is unknown.", running("a"), "x", []string{"unknown"}},
-		"file":        {"A composite that is only described in a file does not run.", xrd.Origin{File: "x.yaml"}, nil, []string{}},
+		"file":        {"A composite in a file is what it becomes in a cluster: unknown at first.", xrd.Origin{File: "x.yaml"}, nil, []string{"unknown"}},
 		"export":      {"A composite in a file with a status was exported from a cluster.", xrd.Origin{File: "x.yaml"}, object{"conditions": []any{condition("Ready", "True", "")}}, []string{"ready", since}},
 		"last counts": {"Of several conditions of a type the last one counts.", running("a"), object{"conditions": []any{wrong, condition("Ready", "False", "")}}, []string{"not ready", since}},
 	}

@@ -53,14 +53,12 @@ func writeConditions(a map[string]string, conditions []xrd.Condition) {
 }
 
 // readiness returns the fields of a spec that say whether a composite is ready, and since
-// when. A composite that is only described in a file has none: nothing runs there.
+// when.
 func readiness(c *xrd.Composite) []tree.Field {
 	is, deciding := composed.ReadinessOf(c.Node)
-	if c.Origin.Cluster == "" && !c.Node.Get("status").IsMap() {
-		return nil
-	}
 	if is == composed.None {
-		// Its controller has not said so far.
+		// A composite has a readiness, but nothing has said which: it is new, or described in
+		// a file.
 		is = composed.Unknown
 	}
 	out := []tree.Field{tree.F("readiness", tree.Str(string(is)))}
