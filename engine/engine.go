@@ -22,6 +22,9 @@ type Input struct {
 	// and claims. Both may be empty.
 	Compositions []*xrd.Composition
 	Composites   []*xrd.Composite
+	// Related are composites of other definitions that have a Resource and that Composites
+	// refer to as their parts.
+	Related []CompositeKey
 	// Untracked holds the names of Compositions that get no Resource. They can still be
 	// selected in the form.
 	Untracked map[string]bool

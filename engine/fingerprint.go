@@ -58,6 +58,10 @@ func Fingerprint(in Input) string {
 		h.buf.object(&c.Object, xrd.RoleComposite)
 		h.flush()
 	}
+	h.buf.size(len(in.Related))
+	for _, k := range in.Related {
+		h.buf.strings(k.Cluster, k.Group, k.Kind, k.Namespace, k.Name)
+	}
 	return h.hex()
 }
 

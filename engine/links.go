@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/xrd/composed"
 )
 
 const (
@@ -63,18 +65,23 @@ func Telling(status *tree.Node) *tree.Node {
 	return out
 }
 
-// conditionsOf keeps the fields of conditions that do not change on every read.
+// conditionsOf keeps the fields of conditions that do not change on every read. The time is
+// kept only of the condition that decides the readiness.
 func conditionsOf(n *tree.Node) *tree.Node {
 	if !n.IsList() {
 		return n
 	}
 	out := tree.Arr()
+	_, deciding := composed.ReadinessOf(tree.Obj(tree.F("status", tree.Obj(tree.F("conditions", n)))))
 	for _, c := range n.Items {
 		kept := tree.Obj()
 		for _, key := range []string{"type", "status", "reason"} {
 			if f := c.Field(key); f != nil {
 				kept.Fields = append(kept.Fields, *f)
 			}
+		}
+		if deciding != nil && !deciding.Since.IsZero() && c.Get("type").Str() == deciding.Type {
+			kept.Set("lastTransitionTime", tree.Str(deciding.Since.UTC().Format(time.RFC3339)))
 		}
 		out.Items = append(out.Items, kept)
 	}

@@ -144,13 +144,13 @@ func (t *transformation) compositeResources() {
 
 // compositeSuffix returns a suffix that makes the name of a composite's Resource unique
 // across clusters, namespaces and kinds.
-func compositeSuffix(c *xrd.Composite) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{c.Origin.Cluster, c.Namespace, c.Group(), c.Kind, c.Name}, "\x00")))
+func compositeSuffix(k CompositeKey) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{k.Cluster, k.Namespace, k.Group, k.Kind, k.Name}, "\x00")))
 	return "-" + hex.EncodeToString(sum[:4])
 }
 
 func (t *transformation) composite(c *xrd.Composite, compositions []string) *entity.Entity {
-	e := t.entity(entity.KindResource, c.Name, compositeSuffix(c))
+	e := t.entity(entity.KindResource, c.Name, compositeSuffix(KeyOf(c)))
 	e.Metadata.Title = c.Name
 	e.Metadata.Description = c.Kind
 	if c.Unnamed {
@@ -191,12 +191,13 @@ func (t *transformation) composite(c *xrd.Composite, compositions []string) *ent
 		}
 	}
 	if bound := t.bound(c); bound != nil {
-		name, _ := entity.NameWithSuffix(bound.Name, compositeSuffix(bound))
-		dependsOn = append(dependsOn, "resource:"+t.namespace+"/"+name)
+		dependsOn = append(dependsOn, t.compositeRef(KeyOf(bound)))
 	}
+	dependsOn = append(dependsOn, t.partRefs(c)...)
 	e.Metadata.Annotations = a
 	e.Metadata.Links = links(c.Node.Get("status"))
 	e.Spec = t.resourceSpec(words.TypeXR, t.ownerOf(&c.Object), dependsOn, nil)
+	e.Spec.Fields = append(e.Spec.Fields, readiness(c)...)
 	return e
 }
 

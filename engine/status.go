@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/composed"
 )
 
 const (
@@ -47,6 +50,22 @@ func writeConditions(a map[string]string, conditions []xrd.Condition) {
 			a[key] += " (" + x.Reason + ")"
 		}
 	}
+}
+
+// readiness returns the fields of a spec that say whether a composite is ready, and since
+// when.
+func readiness(c *xrd.Composite) []tree.Field {
+	is, deciding := composed.ReadinessOf(c.Node)
+	if is == composed.None {
+		// A composite has a readiness, but nothing has said which: it is new, or described in
+		// a file.
+		is = composed.Unknown
+	}
+	out := []tree.Field{tree.F("readiness", tree.Str(string(is)))}
+	if deciding != nil && !deciding.Since.IsZero() {
+		out = append(out, tree.F("readinessSince", tree.Str(deciding.Since.UTC().Format(time.RFC3339))))
+	}
+	return out
 }
 
 func conditionRank(typ string) int {

@@ -128,6 +128,8 @@ type transformation struct {
 	allTags   []string
 	// composites and claimed are the indexes built by bind.
 	composites, claimed map[binding]*xrd.Composite
+	// known is the index built by know.
+	known map[CompositeKey]bool
 	// fixed is true if nothing in the spec of the last version can be changed.
 	fixed bool
 

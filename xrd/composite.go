@@ -61,6 +61,7 @@ const (
 	refComposition = "compositionRef"
 	refClaim       = "claimRef"
 	refResource    = "resourceRef"
+	refResources   = "resourceRefs"
 )
 
 // apart is the field of spec in which v2 composites keep Crossplane's fields separate

@@ -72,6 +72,9 @@ var referring = []string{"apiVersion", "kind", "namespace", "name"}
 func pruneSpec(n *tree.Node, top bool) *tree.Node {
 	return only(n, func(f *tree.Field) bool {
 		switch {
+		case f.Key == refResources && f.Value.IsList():
+			f.Value = pruneReferences(f.Value)
+			return f.Value.Len() > 0
 		case !f.Value.IsMap():
 			return false
 		case f.Key == apart && top:
@@ -80,11 +83,28 @@ func pruneSpec(n *tree.Node, top bool) *tree.Node {
 		case f.Key != refComposition && f.Key != refClaim && f.Key != refResource:
 			return false
 		}
-		f.Value = only(f.Value, func(f *tree.Field) bool {
-			return slices.Contains(referring, f.Key) && f.Value.IsString()
-		})
+		f.Value = pruneReference(f.Value)
 		return true
 	})
+}
+
+func pruneReference(n *tree.Node) *tree.Node {
+	return only(n, func(f *tree.Field) bool { return slices.Contains(referring, f.Key) && f.Value.IsString() })
+}
+
+// mostReferences is how many references to composed objects are kept of a composite.
+const mostReferences = 500
+
+// pruneReferences keeps the references to composed objects that have a name.
+func pruneReferences(n *tree.Node) *tree.Node {
+	out := *n
+	out.Items = nil
+	for _, it := range n.Items {
+		if len(out.Items) < mostReferences && it.Get("name").Str() != "" {
+			out.Items = append(out.Items, pruneReference(it))
+		}
+	}
+	return &out
 }
 
 // only returns a copy of a map with the fields for which keep returns true; keep may

@@ -55,6 +55,12 @@ func TestPrune(t *testing.T) {
 			`{spec: {crossplane: {compositionRef: {name: c}, compositionUpdatePolicy: Manual, crossplane: {x: 1}}, resourceRef: hunter2, claimRef: {name: {password: hunter2}, x: 1}}}`,
 			`{spec: {crossplane: {compositionRef: {name: c}}, claimRef: {}}}`,
 		},
+		"Parts": {
+			"References to composed objects are kept without other fields; those without a name and what is no reference are removed.", RoleComposite,
+			`{spec: {resourceRefs: [{apiVersion: v, kind: k, name: n, namespace: s, password: hunter2}, {apiVersion: v, kind: k}, hunter2, {name: {x: hunter2}}], crossplane: {resourceRefs: [{name: m}, 7]}}}`,
+			`{spec: {resourceRefs: [{apiVersion: v, kind: k, name: n, namespace: s}], crossplane: {resourceRefs: [{name: m}]}}}`,
+		},
+		"OddRefs":  {"A value that is no list of references is removed.", RoleComposite, `{spec: {resourceRefs: {name: hunter2}, crossplane: {resourceRefs: hunter2}}}`, `{spec: {crossplane: {}}}`},
 		"OddSpec":  {"An invalid spec may have been written by a developer and is removed.", RoleComposite, `{spec: hunter2, kind: k}`, `{kind: k}`},
 		"Workload": {"A workload keeps only its metadata, because the rest may contain secrets.", RoleWorkload, `{kind: Deployment, metadata: {name: n, ownerReferences: [{kind: CronJob}], ` + notes + `}, spec: {env: x}, status: {x: 1}, data: x}`, `{kind: Deployment, metadata: {name: n, ownerReferences: [{kind: CronJob}], annotations: {a: b}}}`},
 		"NoObject": {"A value that is not an object is unchanged.", RoleComposite, `[1]`, `[1]`},
@@ -80,5 +86,20 @@ func TestPrune(t *testing.T) {
 	at := document(t, "\n\nmetadata:\n  name: n\n")
 	if got := Prune(at, RoleDefinition).Get("metadata"); got.Pos != (tree.Pos{Line: 4, Column: 3}) {
 		t.Errorf("position is %v", got.Pos)
+	}
+}
+
+// TestPruneManyParts checks that the number of references that are kept has a limit.
+func TestPruneManyParts(t *testing.T) {
+	refs := tree.Arr()
+	for range mostReferences + 1 {
+		refs.Items = append(refs.Items, tree.Obj(tree.F("name", tree.Str("n"))))
+	}
+	kept := Prune(tree.Obj(tree.F("spec", tree.Obj(tree.F(refResources, refs)))), RoleComposite)
+	if got := kept.Get("spec", refResources).Len(); got != mostReferences {
+		t.Errorf("%d references are kept, want %d", got, mostReferences)
+	}
+	if refs.Len() != mostReferences+1 {
+		t.Error("the original was changed")
 	}
 }

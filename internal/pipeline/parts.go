@@ -40,6 +40,10 @@ func RunParts(ctx context.Context, parts []Part, to sink.Sink) (*Report, error) 
 	}
 	c.settle(runs)
 	for _, r := range runs {
+		r.selects()
+	}
+	relate(runs)
+	for _, r := range runs {
 		if err := r.work(ctx); err != nil {
 			return merged(runs), err
 		}

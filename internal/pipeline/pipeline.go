@@ -54,6 +54,8 @@ type Options struct {
 	// the entities once they are checked: those in the Report are loaded with their
 	// method Whole, until the Spill is closed. Sources are not reported.
 	Spill *Spill
+	// Related are the composites of definitions outside of the Source that have a Resource.
+	Related []engine.CompositeKey
 	// Chooser selects among the definitions; nil means the engine's profile.
 	Chooser *engine.Profile
 	// Filter selects among the definitions, after the profile.
@@ -153,7 +155,10 @@ type run struct {
 	// variants share it.
 	holder map[string]string
 	set    *xrd.Set
-	report *Report
+	// inputs and workloads are what entities are built from.
+	inputs    []engine.Input
+	workloads []*xrd.Object
+	report    *Report
 }
 
 func newRun(p Part, index int, c *claims, holder map[string]string) *run {
@@ -184,11 +189,17 @@ func (r *run) read(ctx context.Context) error {
 	return nil
 }
 
+// selects selects the inputs of the variant.
+func (r *run) selects() {
+	r.workloads, r.inputs = r.set.Workloads, r.choose(r.set)
+	r.set = nil
+}
+
 // work builds the entities of the variant.
 func (r *run) work(ctx context.Context) error {
-	workloads, inputs := r.set.Workloads, r.choose(r.set)
+	workloads, inputs := r.workloads, r.inputs
 	// Definitions are large, and are released one by one.
-	r.set = nil
+	r.workloads, r.inputs = nil, nil
 	if err := r.transform(ctx, inputs); err != nil {
 		return err
 	}

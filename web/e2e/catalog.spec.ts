@@ -1,4 +1,4 @@
-import { expect, catalogReady, show, signIn, test } from "./journey";
+import { expect, catalogReady, service, show, signIn, tabTo, test } from "./journey";
 
 test.beforeAll(catalogReady);
 
@@ -107,4 +107,76 @@ test("sign-in returns to the same page", async ({ browser, baseURL }) => {
   await page.getByRole("button", { name: "Continue as guest" }).click();
   await expect(page.getByRole("grid", { name: "Entities" })).toBeVisible();
   await context.close();
+});
+
+test.describe("status", () => {
+  const provider = "journey-status";
+  test.beforeAll(async () => {
+    const lines = Object.entries({
+      "status-fine": { readiness: "ready", owner: "user:default/ann", since: "2026-01-01T00:00:00Z" },
+      "status-broken": { readiness: "not ready", owner: "user:default/ann" },
+      "status-foreign": { readiness: "not ready", owner: "group:default/strangers" },
+      "status-lost": { readiness: "ready", owner: "user:default/ann", stale: "prod/composites" },
+    }).map(([name, { readiness, owner, since, stale }]: [string, { readiness: string; owner: string; since?: string; stale?: string }]) =>
+      JSON.stringify({
+        apiVersion: "backstage.io/v1alpha1",
+        kind: "Resource",
+        metadata: { name, annotations: stale === undefined ? {} : { "backstage.io/stale": stale } },
+        spec: { type: "status", owner, readiness, ...(since === undefined ? {} : { readinessSince: since }) },
+      }),
+    );
+    await service(`/api/catalog/providers/${provider}/entities`, { method: "PUT", body: lines.join("\n"), headers: { "Content-Type": "application/x-ndjson" } });
+  });
+  test.afterAll(() => service(`/api/catalog/providers/${provider}`, { method: "DELETE" }));
+
+  test("what is not ready, and what is not known", async ({ page, pageErrors }) => {
+    await page.goto("/catalog?type=status");
+    const table = page.getByRole("grid", { name: "Entities" });
+    const row = (name: string) => table.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+    await expect(row("status-fine").getByRole("gridcell").nth(3)).toHaveText("Ready");
+    await expect(row("status-broken").getByRole("gridcell").nth(3)).toHaveText("Not ready");
+    // A cluster that is down says nothing about what runs in it.
+    await expect(row("status-lost").getByRole("gridcell").nth(3)).toHaveText("Unknown, last known: ready");
+    await expect(row("status-lost").getByTitle("last known: ready").last()).toBeVisible();
+    await show(page, "catalog-status");
+
+    const status = page.getByRole("group", { name: "Status" });
+    await status.getByLabel("Ready", { exact: true }).check();
+    await expect(page).toHaveURL(/status=ready/);
+    await expect(table.getByRole("link")).toHaveText(["status-fine"]);
+    await status.getByLabel("Ready", { exact: true }).uncheck();
+    await status.getByLabel("Unknown").check();
+    await expect(table.getByRole("link")).toHaveText(["status-lost"]);
+    await expect(page.getByRole("button", { name: "Not ready, mine" })).toHaveCount(0);
+    expect(pageErrors).toEqual([]);
+  });
+
+  test("what is not ready and mine, by keyboard and on a narrow screen", async ({ browser, baseURL }) => {
+    // The issuer uses a self-signed certificate.
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, baseURL });
+    const page = await context.newPage();
+    await page.goto("/catalog?type=status");
+    await signIn(page);
+    const table = page.getByRole("grid", { name: "Entities" });
+    await expect(table.getByRole("link")).toHaveCount(4);
+    const mine = page.getByRole("button", { name: "Not ready, mine" });
+    await tabTo(page, mine);
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(/status=not\+ready&mine=true/);
+    await expect(table.getByRole("link")).toHaveText(["status-broken"]);
+    await expect(mine).toHaveAttribute("aria-pressed", "true");
+    await show(page, "catalog-mine");
+    await page.reload();
+    await expect(table.getByRole("link")).toHaveText(["status-broken"]);
+
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expect(table.getByRole("row").nth(1)).toContainText("Not ready");
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+    expect(wide, "the page scrolls sideways").toBe(false);
+    await show(page, "catalog-mine-narrow");
+    await mine.click();
+    await expect(page).toHaveURL(/\/catalog\?type=status$/);
+    await expect(table.getByRole("link")).toHaveCount(4);
+    await context.close();
+  });
 });

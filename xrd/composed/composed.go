@@ -161,7 +161,10 @@ func newNode(o Object) *Node {
 	n.Paused = annotations.Get(paused).Str() == "true"
 	n.part, n.composition = annotations.Get(resourceName).Str(), compositionOf(o.Node)
 	n.Conditions = conditions(o.Node)
-	n.Readiness, n.Since = readiness(o.Node, n.Conditions)
+	deciding := (*Condition)(nil)
+	if n.Readiness, deciding = readiness(o.Node, n.Conditions); deciding != nil {
+		n.Since = deciding.Since
+	}
 	n.events = o.Events
 	n.Event, n.warning = lastEvents(o.Events)
 	return n
@@ -194,21 +197,26 @@ func conditions(n *tree.Node) []Condition {
 // that an object has counts.
 var readinessTypes = []string{"Ready", "Available", "Healthy", "Established", "Complete"}
 
-// readiness returns whether an object is ready, and since when.
-func readiness(n *tree.Node, all []Condition) (Readiness, time.Time) {
+// ReadinessOf returns whether an object is ready, and the condition that decides it; nil if
+// none does.
+func ReadinessOf(n *tree.Node) (Readiness, *Condition) { return readiness(n, conditions(n)) }
+
+// readiness is ReadinessOf for an object whose conditions are known.
+func readiness(n *tree.Node, all []Condition) (Readiness, *Condition) {
 	for _, typ := range readinessTypes {
 		if c := find(all, typ); c != nil {
-			return readinessOf(c.Status), c.Since
+			return readinessOf(c.Status), c
 		}
 	}
-	if c := find(all, synced); c != nil && c.Status == "False" {
-		return NotReady, c.Since
+	c := find(all, synced)
+	if c != nil && c.Status == "False" {
+		return NotReady, c
 	}
 	// A composite, or a resource that Crossplane manages, gets its conditions soon.
-	if isComposite(n) || n.Get("spec", "forProvider") != nil || find(all, synced) != nil {
-		return Unknown, time.Time{}
+	if isComposite(n) || n.Get("spec", "forProvider") != nil || c != nil {
+		return Unknown, nil
 	}
-	return None, time.Time{}
+	return None, nil
 }
 
 // synced is the condition that says whether the last reconciliation succeeded.

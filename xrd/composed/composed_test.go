@@ -150,6 +150,11 @@ func TestWhy(t *testing.T) {
 			objects: unsynced(root) + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, status: {conditions: [{type: Ready, status: "False", message: quota exceeded}]}}`,
 			want:    "Database invoices-db: quota exceeded", source: "Ready",
 		},
+		"ReadyButFailed": {
+			reason:  "A change that was not applied is a problem, although the composite is still ready.",
+			objects: strings.Replace(root, `{type: Ready, status: "False"`, `{type: Ready, status: "True"`, 1) + `{apiVersion: rds.example.org/v1, kind: Database, metadata: {name: invoices-db}, status: {conditions: [{type: Ready, status: "True"}, {type: Synced, status: "False", message: size is negative}]}}`,
+			want:    "Database invoices-db: size is negative", source: "Synced",
+		},
 		"Missing": {
 			reason:  "An object that does not exist is the cause.",
 			objects: root,

@@ -24,10 +24,12 @@ type Reason struct {
 	Field string `json:"field,omitempty"`
 }
 
-// Why returns why the root of a tree is not ready, and nil if it is ready. It descends to
-// the deepest object that fails: its ancestors wait for it, and only repeat that.
+// Why returns why the root of a tree is not ready, and nil if it is ready. A root that is
+// ready also has a reason if the last reconciliation of an object failed: Crossplane keeps
+// it ready, but a change was not applied. Why descends to the deepest object that fails: its
+// ancestors wait for it, and only repeat that.
 func (n *Node) Why() *Reason {
-	if n.Readiness == Ready && n.Deleted.IsZero() {
+	if n.Readiness == Ready && n.Deleted.IsZero() && n.severity() < failed {
 		return nil
 	}
 	at := n

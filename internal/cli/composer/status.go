@@ -191,7 +191,8 @@ func (s *session) watchStatus(ctx context.Context, read func(context.Context) ([
 	}
 }
 
-// statusVerdict returns the exit code: 2 if an object is not ready.
+// statusVerdict returns the exit code: 2 if an object is not ready, or a change was not
+// applied.
 func statusVerdict(found []status.Result) error {
 	for _, r := range found {
 		if r.Reason != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/internal/ingestion/batch"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/object"
@@ -15,7 +16,7 @@ import (
 )
 
 // TestConditions checks that conditions of a composite are stored and returned,
-// and do not change the catalog.
+// and that messages and heartbeats do not change the catalog.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	const source, secret = "composerIngestor/a", "a-password-0815"
@@ -54,17 +55,19 @@ func TestConditions(t *testing.T) {
 		}
 		return tally
 	}
+	beats := 0
 	composite := func(status, message, since string) string {
+		beats++
 		return fmt.Sprintf(`apiVersion: example.org/v1
 kind: Xbuckets
 metadata: {name: photos, namespace: shop}
 status:
   password: %s
   conditions:
-    - {type: Ready, status: %q, reason: Creating, message: %q, lastTransitionTime: %q}
+    - {type: Ready, status: %q, reason: Creating, message: %q, lastTransitionTime: %q, lastHeartbeatTime: "2026-01-02T04:04:%02dZ"}
     - {type: Odd, status: "True", message: %q}
     - {status: "True"}
-`, secret, status, message, since, strings.Repeat("ä", 2048))
+`, secret, status, message, since, beats, strings.Repeat("ä", 2048))
 	}
 	named := object.Composite{Cluster: "a", APIVersion: "example.org/v1", Kind: "Xbuckets", Namespace: "shop", Name: "photos"}
 	told := func() []object.Condition {
@@ -87,19 +90,36 @@ status:
 		t.Errorf("first conditions (-want +got):\n%s", diff)
 	}
 
-	see("composites x", composite("False", "2 of 3", "2026-01-02T04:04:05Z"))
+	see("composites x", composite("False", "2 of 3", "2026-01-02T03:04:05Z"))
 	if tally := work(); tally.Changed() {
 		t.Errorf("changed message wrote to the catalog: %+v", tally)
 	}
-	want[0].Message, want[0].Since = "2 of 3", want[0].Since.Add(time.Hour)
+	want[0].Message = "2 of 3"
 	if diff := cmp.Diff(want, told()); diff != "" {
 		t.Errorf("second conditions (-want +got):\n%s", diff)
 	}
+	wantReadiness := func(want ...string) {
+		t.Helper()
+		for ref, text := range b.catalog.entries() {
+			if !strings.Contains(ref, "photos") {
+				continue
+			}
+			n, err := wire.Decoder{}.Decode([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, []string{n.Get("spec", "readiness").Str(), n.Get("spec", "readinessSince").Str()}); diff != "" {
+				t.Errorf("readiness (-want +got):\n%s", diff)
+			}
+		}
+	}
+	wantReadiness("not ready", "2026-01-02T03:04:05Z")
 
 	see("composites x", composite("True", "", "no time"))
 	if tally := work(); !tally.Changed() {
 		t.Error("catalog was not updated, want the ready state")
 	}
+	wantReadiness("ready", "")
 	want[0] = object.Condition{Type: "Ready", Status: "True", Reason: "Creating"}
 	if diff := cmp.Diff(want, told()); diff != "" {
 		t.Errorf("last conditions (-want +got):\n%s", diff)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,8 +104,13 @@ func (c *truth) change(p *variant.Variant, source string, random *rand.Rand) {
 	c.version++
 	which := fmt.Sprintf("d%d", random.IntN(3))
 	text, list, key := definition(which, fmt.Sprintf("field%d", random.IntN(4))), "definitions x", which+".example.org"
-	if random.IntN(3) == 0 {
+	switch random.IntN(4) {
+	case 0:
 		text, list, key = aComposition(which+"-one", which), "compositions x", which+"-one"
+	case 1:
+		// Composites compose others, of their own kind and of other kinds.
+		name, part := fmt.Sprintf("c%d", random.IntN(3)), fmt.Sprintf("{apiVersion: example.org/v1, kind: Xd%d, name: c%d}", random.IntN(3), random.IntN(3))
+		text, list, key = aComposite(name, which, part), "composites "+which, object.Key("shop", name)
 	}
 	if _, there := c.objects[list+key]; there && random.IntN(3) == 0 {
 		delete(c.objects, list+key)
@@ -122,6 +128,9 @@ func (c *truth) change(p *variant.Variant, source string, random *rand.Rand) {
 	}
 	for _, c := range set.Compositions {
 		o = object.FromComposition(c.Node, origin)
+	}
+	for _, c := range set.Others {
+		o = object.FromComposite(c.Node, origin)
 	}
 	o.Source, o.List, o.Key, o.Version = source, list, key, c.version
 	c.objects[list+key] = o
@@ -146,7 +155,7 @@ func (c *truth) listed(source, list string) mirror.Observation {
 func TestClustersConverge(t *testing.T) {
 	t.Parallel()
 	sources := []string{"composerIngestor/a", "composerIngestor/b"}
-	lists := []string{"definitions x", "compositions x"}
+	lists := []string{"definitions x", "compositions x", "composites d0", "composites d1", "composites d2"}
 	observe := func(t *testing.T, b *harness, o mirror.Observation) {
 		t.Helper()
 		if _, err := b.Mirror.Observe(t.Context(), o); err != nil {
@@ -161,14 +170,21 @@ func TestClustersConverge(t *testing.T) {
 		}
 		return tally
 	}
-	for seed := range uint64(8) {
+	related := atomic.Int64{}
+	t.Cleanup(func() {
+		if !t.Failed() && related.Load() == 0 {
+			t.Error("no composite is related to another, want some")
+		}
+	})
+	for seed := range uint64(16) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 2))
 			b := newHarness(t, nil, nil)
 			clusters := map[string]*truth{}
 			for _, source := range sources {
-				clusters[source] = &truth{objects: map[string]mirror.Object{}}
+				// A list without a version would always win.
+				clusters[source] = &truth{version: 1, objects: map[string]mirror.Object{}}
 			}
 			var late []mirror.Observation
 			for range 60 {
@@ -183,7 +199,7 @@ func TestClustersConverge(t *testing.T) {
 						observe(t, b, c.past[random.IntN(len(c.past))])
 					}
 				case 4:
-					o := c.listed(source, lists[random.IntN(2)])
+					o := c.listed(source, lists[random.IntN(len(lists))])
 					if random.IntN(2) == 0 {
 						late = append(late, o)
 						continue
@@ -213,6 +229,11 @@ func TestClustersConverge(t *testing.T) {
 			}
 			if diff := cmp.Diff(settled(fresh.catalog.entries()), settled(b.catalog.entries())); diff != "" {
 				t.Errorf("catalog differs from a fresh one: %s", diff)
+			}
+			for _, text := range fresh.catalog.entries() {
+				if strings.Contains(text, `"dependsOn"`) && strings.Contains(text, `"resource:default/c`) {
+					related.Add(1)
+				}
 			}
 			for _, o := range late {
 				observe(t, b, o)

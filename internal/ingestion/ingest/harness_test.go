@@ -58,6 +58,15 @@ spec: {compositeTypeRef: {apiVersion: example.org/v1, kind: X%s}, mode: Pipeline
 `, name, plural)
 }
 
+// aComposite returns a composite of a definition, which refers to its parts.
+func aComposite(name, plural string, parts ...string) string {
+	return fmt.Sprintf(`apiVersion: example.org/v1
+kind: X%s
+metadata: {name: %s, namespace: shop}
+spec: {crossplane: {resourceRefs: [%s]}}
+`, plural, name, strings.Join(parts, ", "))
+}
+
 // fakeSource is a source of documents by name. If fails is set, Read returns it
 // after the documents.
 type fakeSource struct {

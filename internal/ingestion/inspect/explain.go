@@ -60,7 +60,7 @@ func (in *Inspector) Explain(ctx context.Context, name string) (Explanation, boo
 	if err != nil {
 		return x, false, err
 	}
-	objects := loaded[name]
+	objects := loaded[name].Objects
 	for i := range objects {
 		o := &objects[i]
 		switch {
@@ -79,7 +79,7 @@ func (in *Inspector) Explain(ctx context.Context, name string) (Explanation, boo
 	if err != nil {
 		return x, false, err
 	}
-	entities, m := pass.Transform(ctx, name, objects, pass.At)
+	entities, m := pass.Transform(ctx, name, loaded[name], pass.At)
 	x.Stale, x.StaleSince = pass.Stale(objects)
 	x.TakenBy, x.LeftBy, x.Withheld, x.Failure = m.Variant, m.Left, m.Withheld, m.Failed
 	for _, e := range entities {

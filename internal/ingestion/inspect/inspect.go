@@ -100,11 +100,11 @@ type noted struct {
 }
 
 // inspectOne returns the findings about a unit.
-func inspectOne(ctx context.Context, pass *unit.Pass, name string, objects []mirror.Object) (out []mirror.Finding, err error) {
-	if len(objects) == 0 {
+func inspectOne(ctx context.Context, pass *unit.Pass, name string, from unit.Loaded) (out []mirror.Finding, err error) {
+	if len(from.Objects) == 0 {
 		return nil, nil
 	}
-	entities, m := transform(ctx, pass, name, objects)
+	entities, m := transform(ctx, pass, name, from)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -120,14 +120,14 @@ func inspectOne(ctx context.Context, pass *unit.Pass, name string, objects []mir
 }
 
 // transform calls Transform and recovers from a panic.
-func transform(ctx context.Context, pass *unit.Pass, name string, objects []mirror.Object) (entities []*entity.Entity, m unit.Result) {
+func transform(ctx context.Context, pass *unit.Pass, name string, from unit.Loaded) (entities []*entity.Entity, m unit.Result) {
 	defer func() {
 		if p := recover(); p != nil {
 			// The worker reports the failure.
 			entities, m = nil, unit.Result{Failed: fmt.Sprint(p)}
 		}
 	}()
-	return pass.Transform(ctx, name, objects, pass.At)
+	return pass.Transform(ctx, name, from, pass.At)
 }
 
 // about returns the reference of the entity that a finding is about: the one it names,

@@ -11,10 +11,21 @@ import (
 )
 
 // touched is the set of units that a change makes dirty: the named units, and those
-// with an object that defines one of the kinds.
-type touched struct{ units, kinds map[string]bool }
+// with an object that defines one of the kinds. moved are the kinds of which objects or
+// definitions appeared or disappeared: the units with composites that compose them are
+// dirty, too.
+type touched struct{ units, kinds, moved map[string]bool }
 
-func newTouched() touched { return touched{map[string]bool{}, map[string]bool{}} }
+func newTouched() touched { return touched{map[string]bool{}, map[string]bool{}, map[string]bool{}} }
+
+// move adds the kinds that are not empty to moved.
+func (t touched) move(kinds ...string) {
+	for _, kind := range kinds {
+		if kind != "" {
+			t.moved[kind] = true
+		}
+	}
+}
 
 func (t touched) add(unit, kind string) {
 	if unit != "" {
@@ -28,6 +39,9 @@ func (t touched) add(unit, kind string) {
 // touch marks units dirty and returns how many. Units that are dirty already keep their
 // place in the queue, unless last moves them to its end.
 func (w *writer) touch(ctx context.Context, t touched, last bool) (int, error) {
+	if err := w.composing(ctx, t); err != nil {
+		return 0, err
+	}
 	units := maps.Clone(t.units)
 	for _, column := range []string{"kind", "claim"} {
 		query := fmt.Sprintf("SELECT DISTINCT unit FROM objects WHERE gone = 0 AND unit <> '' AND %s <> '' AND %[1]s IN ", column)

@@ -11,6 +11,9 @@ type Object struct {
 	// Kind and Claim are the kinds that the object defines, empty for none. Of is the kind
 	// that it is an instance of. All have the form group/Kind.
 	Kind, Claim, Of string
+	// Parts are the kinds, in the same form, of the objects that it refers to as its parts.
+	// They are not returned: reading an object needs its body to know them.
+	Parts []string
 	// Version is the version in the source; 0 if the source has none.
 	Version int64
 	// Note is small JSON that is stored with the object.

@@ -226,8 +226,18 @@ func (w *writer) dropObjects(ctx context.Context, t touched, where string, args 
 	}
 	for kind := range belong.kinds {
 		t.add("", kind)
+		t.move(kind)
 	}
-	for _, table := range []string{"objects", "object_bodies"} {
+	err = db.Each(ctx, w.Ask, "SELECT DISTINCT kind, claim FROM objects WHERE gone = 0 AND (kind <> '' OR claim <> '') AND "+where, args, func(rows *db.Rows) error {
+		var kind, claim string
+		err := rows.Scan(&kind, &claim)
+		t.move(kind, claim)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, table := range []string{"objects", "object_bodies", "parts"} {
 		if _, err := w.Tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE "+where, args...); err != nil {
 			return err
 		}

@@ -239,6 +239,7 @@ func (w *writer) record(ctx context.Context, o *sighting, out *outcome) (int, er
 		if was != nil && !was.gone && !same {
 			changed.add(was.unit, was.of)
 		}
+		changed.moveBetween(was, k, there)
 		if there && !k.gone && (!same || o.Look && k.version != was.version) {
 			changed.add(k.unit, k.of)
 		}
@@ -287,5 +288,25 @@ func (w *writer) record(ctx context.Context, o *sighting, out *outcome) (int, er
 	if err != nil {
 		return 0, err
 	}
+	if err := w.addParts(ctx, o, written); err != nil {
+		return 0, err
+	}
 	return w.touch(ctx, changed, false)
+}
+
+// moveBetween adds the kinds that only one of two states of an object belongs to or
+// defines.
+func (t touched) moveBetween(was *seen, k seen, there bool) {
+	before := seen{}
+	if was != nil && !was.gone {
+		before = *was
+	}
+	if !there || k.gone {
+		k = seen{}
+	}
+	for _, pair := range [][2]string{{before.of, k.of}, {before.kind, k.kind}, {before.claim, k.claim}} {
+		if pair[0] != pair[1] {
+			t.move(pair[0], pair[1])
+		}
+	}
 }

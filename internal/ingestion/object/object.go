@@ -103,8 +103,23 @@ func FromComposite(n *tree.Node, origin xrd.Origin) mirror.Object {
 		// Prune has copied the fields, so the original is not modified.
 		status.Value = engine.Telling(status.Value)
 	}
-	return mirror.Object{Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept), Status: storedStatus(n)}
+	return mirror.Object{
+		Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept), Status: storedStatus(n), Parts: partKinds(kept),
+	}
 }
+
+// partKinds returns the kinds of the objects that a composite composes, without duplicates.
+func partKinds(n *tree.Node) []string {
+	var out []string
+	for _, p := range engine.PartsOf(n, "") {
+		out = append(out, PartKind(p))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// PartKind returns the kind of an object that a composite composes.
+func PartKind(p engine.Part) string { return kindKey(p.Group, p.Key.Kind) }
 
 // FromDefinition converts a definition to a mirror object. refused is why it is not
 // ingested; empty if it is. namespaces are those whose composites are read.

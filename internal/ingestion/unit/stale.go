@@ -47,14 +47,15 @@ func (b *Builder) called(source, list string) string {
 }
 
 // fingerprint returns a hash of everything that a unit's entities depend on.
-func (p *Pass) fingerprint(unit string, objects []mirror.Object, stale string, since time.Time) string {
+func (p *Pass) fingerprint(unit string, from Loaded, stale string, since time.Time) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%d\x00", unit, stale, since.UnixMilli())
 	for _, v := range p.Variants {
 		fmt.Fprintf(h, "%s\x00", v.Seal)
 	}
-	for i := range objects {
-		o := &objects[i]
+	fmt.Fprintf(h, "%q\x00", from.Parts)
+	for i := range from.Objects {
+		o := &from.Objects[i]
 		fmt.Fprintf(h, "%s\x00%s\x00%d %d\x00", o.Source, o.Key, len(o.Note), len(o.Body))
 		if o.Unit == unit {
 			at := p.statuses[o.Source]

@@ -35,11 +35,11 @@ type Result struct {
 
 // Transform lets the first variant that selects a unit build its entities, as found at
 // the given time.
-func (p *Pass) Transform(ctx context.Context, unit string, objects []mirror.Object, found time.Time) ([]*entity.Entity, Result) {
+func (p *Pass) Transform(ctx context.Context, unit string, from Loaded, found time.Time) ([]*entity.Entity, Result) {
 	if strings.HasPrefix(unit, object.UnitWorkload) {
-		return p.component(strings.TrimPrefix(unit, object.UnitWorkload), objects, found)
+		return p.component(strings.TrimPrefix(unit, object.UnitWorkload), from.Objects, found)
 	}
-	parts, err := p.variantsOf(unit, objects, found)
+	parts, err := p.variantsOf(unit, from, found)
 	if err != nil {
 		return nil, Result{Failed: err.Error()}
 	}
@@ -64,10 +64,10 @@ func (p *Pass) Transform(ctx context.Context, unit string, objects []mirror.Obje
 
 // variantsOf returns the variants that have seen a unit's definition, each with the
 // objects it has seen.
-func (p *Pass) variantsOf(unit string, objects []mirror.Object, found time.Time) ([]pipeline.Part, error) {
+func (p *Pass) variantsOf(unit string, from Loaded, found time.Time) ([]pipeline.Part, error) {
 	var out []pipeline.Part
 	for _, v := range p.Variants {
-		set, err := p.set(v, objects)
+		set, err := p.set(v, from.Objects)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func (p *Pass) variantsOf(unit string, objects []mirror.Object, found time.Time)
 		out = append(out, pipeline.Part{Name: v.Name, Options: pipeline.Options{
 			Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
 			Engine: maker, Transformer: transformer, Filter: v.Filter, Words: v.Engine.Words, Parallelism: 1, Panicked: p.panicked(v),
-			SkipLint: !p.Lint,
+			SkipLint: !p.Lint, Related: from.Parts,
 		}})
 	}
 	return out, nil

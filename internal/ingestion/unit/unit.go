@@ -118,8 +118,34 @@ type Built struct {
 	Waited time.Duration
 }
 
-// Load loads all objects of units.
-func (b *Builder) Load(ctx context.Context, names []string) (map[string][]mirror.Object, error) {
+// Loaded is what a unit is built from.
+type Loaded struct {
+	// Objects are the objects of the unit.
+	Objects []mirror.Object
+	// Parts are composites of other units that composites of the unit compose, and that
+	// have entities. They are sorted.
+	Parts []engine.CompositeKey
+}
+
+// Load loads units: all objects of each, and what they depend on.
+func (b *Builder) Load(ctx context.Context, names []string) (map[string]Loaded, error) {
+	objects, err := b.objects(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := b.parts(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Loaded, len(objects))
+	for name, all := range objects {
+		out[name] = Loaded{Objects: all, Parts: parts[name]}
+	}
+	return out, nil
+}
+
+// objects loads all objects of units.
+func (b *Builder) objects(ctx context.Context, names []string) (map[string][]mirror.Object, error) {
 	b.Reached("load", strconv.Itoa(len(names)))
 	objects, err := b.Mirror.UnitObjects(ctx, names)
 	b.Reached("loaded", strconv.Itoa(len(names)))
@@ -151,8 +177,8 @@ func (b *Builder) Load(ctx context.Context, names []string) (map[string][]mirror
 	return out, nil
 }
 
-// Build builds the entities of a unit from its objects.
-func (p *Pass) Build(ctx context.Context, u mirror.Unit, objects []mirror.Object) (d Built) {
+// Build builds the entities of a unit.
+func (p *Pass) Build(ctx context.Context, u mirror.Unit, from Loaded) (d Built) {
 	d = Built{Unit: u, Build: Build{Provider: provider(u.Name)}}
 	defer func() {
 		if v := recover(); v != nil {
@@ -160,13 +186,13 @@ func (p *Pass) Build(ctx context.Context, u mirror.Unit, objects []mirror.Object
 			d.Failed = fmt.Sprintf("cannot build unit: %v", v)
 		}
 	}()
-	stale, since := p.Stale(objects)
+	stale, since := p.Stale(from.Objects)
 	found := p.At
 	if stale != "" {
 		// Stale objects were last found earlier.
 		found = since
 	}
-	key := p.fingerprint(u.Name, objects, stale, since)
+	key := p.fingerprint(u.Name, from, stale, since)
 	if kept, ok := p.caches.made(ctx, key); ok {
 		d.Build.Entities, d.Build.Keep = kept.Entities, kept.Keep
 		return d
@@ -174,7 +200,7 @@ func (p *Pass) Build(ctx context.Context, u mirror.Unit, objects []mirror.Object
 	var free func()
 	d.Waited, free = p.processor()
 	defer free()
-	entities, made := p.Transform(ctx, u.Name, objects, found)
+	entities, made := p.Transform(ctx, u.Name, from, found)
 	if made.Failed != "" {
 		d.Failed = made.Failed
 		return d

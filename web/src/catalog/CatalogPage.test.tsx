@@ -13,10 +13,15 @@ function json(body: unknown, status = 200) {
   return new Response(JSON.stringify(body), { status });
 }
 
-const identity = { token: "t", expiresInSeconds: 3600, identity: { type: "user", userEntityRef: "user:development/guest", ownershipEntityRefs: [] } };
+const identityOf = (ref: string, own: string[]) => ({ token: "t", expiresInSeconds: 3600, identity: { type: "user", userEntityRef: ref, ownershipEntityRefs: own } });
+const identity = identityOf("user:development/guest", []);
+const ann = identityOf("user:default/ann", ["user:default/ann", "group:default/red"]);
+// signedIn is whether ann is signed in; otherwise a guest is.
+let signedIn: boolean;
 
 beforeEach(() => {
   asked = [];
+  signedIn = false;
   answer = () => json({ items: [], totalItems: 0, pageInfo: {} });
   // Give elements a size: without one the virtualizer renders no rows.
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
@@ -24,10 +29,13 @@ beforeEach(() => {
   Element.prototype.scrollTo = () => undefined;
   vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
     if (path === "/api/auth/providers") {
-      return json({ guest: true, oidc: false });
+      return json({ guest: !signedIn, oidc: signedIn });
     }
     if (path === "/api/auth/guest/refresh") {
       return json({ profile: {}, portalIdentity: identity, backstageIdentity: identity });
+    }
+    if (path === "/api/auth/oidc/refresh") {
+      return json({ profile: {}, portalIdentity: ann, backstageIdentity: ann });
     }
     const body = JSON.parse(String(init?.body)) as Body;
     asked.push({ path, body });
@@ -113,4 +121,54 @@ test("shows an error and retries", async () => {
   answer = rows(1);
   await userEvent.click(screen.getByRole("button", { name: "Retry" }));
   expect(await screen.findByRole("link", { name: "Title 0" })).toBeTruthy();
+});
+
+test("shows the status with icon and word, and never says ready about a stale entity", async () => {
+  const resource = (name: string, spec: object, annotations: object = {}) => ({ kind: "Resource", metadata: { name, namespace: "default", annotations }, spec });
+  answer = () =>
+    json({
+      items: [
+        resource("a", { readiness: "ready", readinessSince: "2026-01-01T00:00:00Z" }),
+        resource("b", { readiness: "not ready" }),
+        resource("c", { readiness: "ready" }, { "backstage.io/stale": "prod/composites" }),
+        resource("d", {}),
+      ],
+      totalItems: 4,
+      pageInfo: {},
+    });
+  page("/catalog");
+  await screen.findByRole("link", { name: "a" });
+  const status = (row: number) => screen.getAllByRole("row")[row]!.querySelectorAll("[role=gridcell]")[3]!;
+  expect(screen.getAllByRole("columnheader")[3]!.textContent).toBe("Status");
+  expect([1, 2, 3, 4].map((row) => status(row).textContent)).toEqual(["Ready", "Not ready", "Unknown, last known: ready", ""]);
+  expect(status(1).querySelector("svg")).toBeTruthy();
+  expect(status(1).querySelector("span")?.title).toMatch(/^since .*2026|^since .*2025/);
+  expect(status(3).querySelector("span")?.title).toBe("last known: ready");
+});
+
+test("one click shows what is not ready and mine", async () => {
+  signedIn = true;
+  answer = rows(3);
+  page("/catalog?kind=Resource");
+  const button = await screen.findByRole("button", { name: "Not ready, mine" });
+  expect(button.getAttribute("aria-pressed")).toBe("false");
+  await userEvent.click(button);
+  await waitFor(() => expect(JSON.stringify(asked.at(-1)?.body.query)).toContain("not ready"));
+  expect(button.getAttribute("aria-pressed")).toBe("true");
+  expect((screen.getByRole("checkbox", { name: "Owned by me" }) as HTMLInputElement).checked).toBe(true);
+  await waitFor(() => {
+    const all = JSON.stringify(asked.filter((a) => a.path.endsWith("by-query")).at(-1)?.body.query);
+    expect(all).toContain('"relations.ownedBy":{"$in":["user:default/ann","group:default/red"]}');
+    expect(all).toContain('"kind":{"$in":["Resource"]}');
+  });
+  await userEvent.click(button);
+  await waitFor(() => expect(asked.filter((a) => a.path.endsWith("by-query")).at(-1)?.body.query).toEqual({ $all: [{ kind: { $in: ["Resource"] } }] }));
+});
+
+test("guests own nothing, so they are not asked", async () => {
+  answer = rows(3);
+  page("/catalog");
+  await screen.findByRole("link", { name: "Title 0" });
+  expect(screen.queryByRole("button", { name: "Not ready, mine" })).toBeNull();
+  expect(screen.queryByRole("checkbox", { name: "Owned by me" })).toBeNull();
 });

@@ -1,12 +1,13 @@
 import { useMemo } from "react";
-import { Button, Group, Text } from "@mantine/core";
+import { Button, Checkbox, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useSearchParams } from "react-router";
+import { useSession } from "../app/session";
 import { Facet } from "../components/Facet";
 import { Icon } from "../components/Icon";
 import { Page } from "../components/Page";
 import { Empty, ErrorAlert, Loading } from "../components/State";
-import { facetNames, facets, isFiltered, parseFilter, formatFilter, type CatalogFilter, type FacetName } from "./filter";
+import { facetNames, facets, isFiltered, isNotReadyMine, notReadyMine, parseFilter, formatFilter, type CatalogFilter, type FacetName } from "./filter";
 import { useFacets, useFirst } from "./queries";
 import { SearchField } from "./SearchField";
 import { Table } from "./Table";
@@ -14,12 +15,16 @@ import styles from "./Catalog.module.css";
 
 export default function CatalogPage() {
   const [params, setParams] = useSearchParams();
-  const filter = useMemo(() => parseFilter(params), [params]);
+  const { guest, ownershipRefs } = useSession();
+  const filter = useMemo(() => parseFilter(params, ownershipRefs), [params, ownershipRefs]);
+  // Guests own nothing.
+  const owner = !guest && ownershipRefs.length > 0;
+  const onlyNotReadyMine = isNotReadyMine(filter);
   const [open, { toggle }] = useDisclosure(false);
   const change = (part: Partial<CatalogFilter>, replace = false) => setParams(formatFilter({ ...filter, ...part }), { replace });
   const first = useFirst(filter);
   const total = first.data?.totalItems ?? 0;
-  const count = facetNames.reduce((sum, name) => sum + filter.chosen[name].length, 0);
+  const count = facetNames.reduce((sum, name) => sum + filter.chosen[name].length, Number(filter.mine));
 
   return (
     <Page title="Catalog" lead="What your platform offers and what runs on it.">
@@ -28,6 +33,16 @@ export default function CatalogPage() {
         <Button className={styles.toggle} variant="default" leftSection={<Icon name="filter" />} onClick={toggle} aria-expanded={open}>
           {count === 0 ? "Filters" : `Filters (${count})`}
         </Button>
+        {(owner || onlyNotReadyMine) && (
+          <Button
+            variant={onlyNotReadyMine ? "filled" : "default"}
+            leftSection={<Icon name={onlyNotReadyMine ? "check" : "error"} />}
+            aria-pressed={onlyNotReadyMine}
+            onClick={() => change(notReadyMine(filter, !onlyNotReadyMine))}
+          >
+            Not ready, mine
+          </Button>
+        )}
         {isFiltered(filter) && (
           <Button variant="subtle" c="var(--mantine-color-anchor)" onClick={() => setParams(formatFilter({ ...parseFilter(new URLSearchParams()), sort: filter.sort, descending: filter.descending }))}>
             Clear filters
@@ -39,6 +54,9 @@ export default function CatalogPage() {
       </Group>
       <div className={styles.columns}>
         <aside className={open ? styles.facetsOpen : styles.facets} aria-label="Filters">
+          {(owner || filter.mine) && (
+            <Checkbox size="xs" label="Owned by me" checked={filter.mine} onChange={(e) => change({ mine: e.currentTarget.checked })} />
+          )}
           <Facets filter={filter} onChange={(chosen) => change({ chosen })} />
         </aside>
         <div className={styles.rows}>

@@ -5,6 +5,7 @@ import { annotation, annotations, entityPath, refOf, specText, titleOf } from ".
 import type { EntityPart } from "../api/types";
 import { Tag } from "../components/Tag";
 import { shortRef } from "./filter";
+import { Status } from "./Status";
 import styles from "./Catalog.module.css";
 
 // inOrder moves source tags, which say where an entity comes from, to the end.
@@ -35,12 +36,17 @@ export const Row = memo(function Row({ entity, reachable }: { entity: EntityPart
           {title}
         </Anchor>
         <Text size="xs" c="dimmed" className={styles.text} title={under}>
-          <span className={styles.narrow}>{[entity.kind, type].filter(Boolean).join(" · ")}</span>
+          <span className={styles.narrow}>
+            {[entity.kind, type].filter(Boolean).join(" · ")} <Status entity={entity} />
+          </span>
           <span className={styles.wide}>{under}</span>
         </Text>
       </div>
       <Cell text={entity.kind ?? ""} />
       <Cell text={type} />
+      <div role="gridcell" className={styles.cell}>
+        <Status entity={entity} />
+      </div>
       <Cell text={shortRef(specText(entity, "owner"))} />
       <Cell text={shortRef(specText(entity, "system"))} />
       <Cell text={inOrder(tags).join(", ")} />

@@ -14,6 +14,7 @@ const heads: { title: string; column?: Column }[] = [
   { title: "Name", column: "name" },
   { title: "Kind", column: "kind" },
   { title: "Type", column: "type" },
+  { title: "Status" },
   { title: "Owner", column: "owner" },
   { title: "System", column: "system" },
   { title: "Tags" },

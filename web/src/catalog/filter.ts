@@ -1,12 +1,15 @@
 import { annotations, spellings } from "../api/entity";
+import { readinessTitle } from "../api/readiness";
 
 // FacetName is the name of a field that can be filtered by value.
-export type FacetName = "kind" | "type" | "owner" | "system" | "tag" | "cluster";
+export type FacetName = "kind" | "type" | "status" | "owner" | "system" | "tag" | "cluster";
 
 type FacetOf = {
   title: string;
   // fields are the entity fields that may hold the value.
   fields: string[];
+  // where selects the entities with one of the values; by default those with one of them in a field.
+  where?: (values: string[]) => Predicate;
   show?: (value: string) => string;
 };
 
@@ -15,9 +18,31 @@ export function shortRef(ref: string): string {
   return ref.replace(/^[a-z]+:/i, "").replace(/^default\//, "");
 }
 
+type Predicate = Record<string, unknown>;
+
+// readiness is the field with the readiness of an entity.
+export const readiness = "spec.readiness";
+
+// stale selects the entities that could not be read lately.
+export const stale: Predicate = { $any: spellings(annotations.stale).map((key) => ({ [`metadata.annotations.${key}`]: { $exists: true } })) };
+
+// statusIn selects entities by the status that the table shows: that of a stale entity is unknown.
+function statusIn(values: string[]): Predicate {
+  const any: Predicate[] = [];
+  const known = values.filter((value) => value !== "unknown");
+  if (known.length > 0) {
+    any.push({ $all: [{ [readiness]: { $in: known } }, { $not: stale }] });
+  }
+  if (known.length < values.length) {
+    any.push({ [readiness]: "unknown" }, { $all: [{ [readiness]: { $exists: true } }, stale] });
+  }
+  return { $any: any };
+}
+
 export const facets: Record<FacetName, FacetOf> = {
   kind: { title: "Kind", fields: ["kind"] },
   type: { title: "Type", fields: ["spec.type"] },
+  status: { title: "Status", fields: [readiness], where: statusIn, show: readinessTitle },
   owner: { title: "Owner", fields: ["relations.ownedBy"], show: shortRef },
   system: { title: "System", fields: ["spec.system"], show: shortRef },
   tag: { title: "Tags", fields: ["metadata.tags"] },
@@ -41,16 +66,21 @@ export type Column = keyof typeof columns;
 export type CatalogFilter = {
   text: string;
   chosen: Record<FacetName, string[]>;
+  // mine selects the entities that the user owns: own are the references of the user and of the user's groups.
+  mine: boolean;
+  own: string[];
   sort: Column;
   descending: boolean;
 };
 
-export function parseFilter(params: URLSearchParams): CatalogFilter {
+export function parseFilter(params: URLSearchParams, own: string[] = []): CatalogFilter {
   const sort = params.get("sort") ?? "name";
   const known = Object.hasOwn(columns, sort);
   return {
     text: params.get("q") ?? "",
     chosen: Object.fromEntries(facetNames.map((name) => [name, params.getAll(name)])) as CatalogFilter["chosen"],
+    mine: params.get("mine") === "true",
+    own,
     sort: known ? (sort as Column) : "name",
     descending: known && params.get("order") === "desc",
   };
@@ -66,6 +96,9 @@ export function formatFilter(filter: CatalogFilter): URLSearchParams {
       params.append(name, value);
     }
   }
+  if (filter.mine) {
+    params.set("mine", "true");
+  }
   if (filter.sort !== "name" || filter.descending) {
     params.set("sort", filter.sort);
   }
@@ -77,21 +110,37 @@ export function formatFilter(filter: CatalogFilter): URLSearchParams {
 
 // isFiltered reports whether a search text or facet value is set.
 export function isFiltered(filter: CatalogFilter): boolean {
-  return filter.text.trim() !== "" || facetNames.some((name) => filter.chosen[name].length > 0);
+  return filter.text.trim() !== "" || filter.mine || facetNames.some((name) => filter.chosen[name].length > 0);
 }
 
-type Predicate = Record<string, unknown>;
-
 // predicate returns the filter as a catalog query. Leaving out one facet gives the counts of its other values.
-export function predicate(filter: CatalogFilter, without?: FacetName): Predicate | undefined {
+export function predicate(filter: CatalogFilter, without?: FacetName): { $all: Predicate[] } | undefined {
   const all: Predicate[] = [];
   for (const name of facetNames) {
     const values = filter.chosen[name];
     if (name === without || values.length === 0) {
       continue;
     }
+    const where = facets[name].where;
+    if (where) {
+      all.push(where(values));
+      continue;
+    }
     const any = facets[name].fields.map((field) => ({ [field]: { $in: values } }));
     all.push(any.length === 1 ? any[0]! : { $any: any });
   }
+  if (filter.mine) {
+    all.push({ "relations.ownedBy": { $in: filter.own } });
+  }
   return all.length === 0 ? undefined : { $all: all };
+}
+
+// isNotReadyMine reports whether a filter selects what the user owns and is not ready.
+export function isNotReadyMine(filter: CatalogFilter): boolean {
+  return filter.mine && filter.chosen.status.length === 1 && filter.chosen.status[0] === "not ready";
+}
+
+// notReadyMine returns the part of a filter that selects what the user owns and is not ready, or that no longer does.
+export function notReadyMine(filter: CatalogFilter, on: boolean): Pick<CatalogFilter, "mine" | "chosen"> {
+  return { mine: on, chosen: { ...filter.chosen, status: on ? ["not ready"] : [] } };
 }

@@ -3,7 +3,7 @@ import { fetchJson } from "../api/client";
 import { annotations, spellings } from "../api/entity";
 import type { EntityPage, EntityPart } from "../api/types";
 import type { FacetValue } from "../components/Facet";
-import { columns, facetNames, facets, predicate, type CatalogFilter, type FacetName } from "./filter";
+import { columns, facetNames, facets, predicate, readiness, stale, type CatalogFilter, type FacetName } from "./filter";
 
 // pageSize is the number of rows per request.
 export const pageSize = 100;
@@ -17,6 +17,8 @@ const fields = [
   "metadata.description",
   "metadata.tags",
   "spec.type",
+  readiness,
+  "spec.readinessSince",
   "spec.owner",
   "spec.system",
   ...[annotations.discoveredFrom, annotations.stale].flatMap(spellings).map((key) => `metadata.annotations.${key}`),
@@ -41,7 +43,7 @@ function search(filter: CatalogFilter) {
 
 // queryKeyOf returns the cache key of a filter.
 function queryKeyOf(filter: CatalogFilter) {
-  return ["catalog", filter.text.trim(), filter.chosen, filter.sort, filter.descending] as const;
+  return ["catalog", filter.text.trim(), filter.chosen, filter.mine && filter.own, filter.sort, filter.descending] as const;
 }
 
 function pageQuery(filter: CatalogFilter, page: number) {
@@ -75,13 +77,18 @@ type Counted = { facets: Record<string, FacetValue[]> };
 export function useFacets(filter: CatalogFilter): { values: (name: FacetName) => FacetValue[] | undefined; failed: boolean } {
   const chosen = facetNames.filter((name) => filter.chosen[name].length > 0);
   const rest = facetNames.filter((name) => filter.chosen[name].length === 0);
-  const asked: { names: FacetName[]; without?: FacetName }[] = [{ names: rest }, ...chosen.map((name) => ({ names: [name], without: name }))];
+  const asked: { names: FacetName[]; query: Record<string, unknown> | undefined }[] = [
+    { names: rest, query: predicate(filter) },
+    ...chosen.map((name) => ({ names: [name], query: predicate(filter, name) })),
+    // The last one counts what of the status is stale.
+    { names: ["status"], query: { $all: [...(predicate(filter, "status")?.$all ?? []), stale] } },
+  ];
   return useQueries({
-    queries: asked.map(({ names, without }) => ({
-      queryKey: ["facets", filter.text.trim(), names, predicate(filter, without) ?? null],
+    queries: asked.map(({ names, query }) => ({
+      queryKey: ["facets", filter.text.trim(), names, query ?? null],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         fetchJson<Counted>("/api/catalog/entity-facets", {
-          json: { facets: names.flatMap((name) => facets[name].fields), query: predicate(filter, without), fullTextFilter: search(filter) },
+          json: { facets: names.flatMap((name) => facets[name].fields), query, fullTextFilter: search(filter) },
           signal,
         }),
       enabled: names.length > 0,
@@ -92,10 +99,26 @@ export function useFacets(filter: CatalogFilter): { values: (name: FacetName) =>
       values: (name: FacetName) => {
         const at = asked.findIndex((a) => a.names.includes(name));
         const data = results[at]?.data;
-        return data && merge(facets[name].fields.map((field) => data.facets[field] ?? []));
+        const counted = data && merge(facets[name].fields.map((field) => data.facets[field] ?? []));
+        if (name !== "status" || !counted) {
+          return counted;
+        }
+        const last = results.at(-1)?.data;
+        return last && shownStatus(counted, last.facets[readiness] ?? []);
       },
     }),
   });
+}
+
+// shownStatus counts the values of the status as the table shows them: those of stale entities are unknown.
+export function shownStatus(all: FacetValue[], ofStale: FacetValue[]): FacetValue[] {
+  const known = all
+    .filter((v) => v.value !== "unknown")
+    .map((v) => ({ value: v.value, count: v.count - (ofStale.find((s) => s.value === v.value)?.count ?? 0) }))
+    .filter((v) => v.count > 0);
+  const total = (values: FacetValue[]) => values.reduce((sum, v) => sum + v.count, 0);
+  const unknown = total(all) - total(known);
+  return unknown > 0 ? [...known, { value: "unknown", count: unknown }] : known;
 }
 
 // merge adds up the counts of fields with the same meaning.

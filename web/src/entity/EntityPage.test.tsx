@@ -56,12 +56,17 @@ let entity: unknown;
 let allowed: boolean;
 let conditions: unknown[] | undefined;
 let status: { code: number; body: unknown } | undefined;
+// streamed is what the event stream sends, and parts are the bodies of object and history.
+let streamed: string | undefined;
+let parts: Record<string, unknown>;
 
 beforeEach(() => {
   entity = structuredClone(photos);
   allowed = true;
   conditions = undefined;
   status = undefined;
+  streamed = undefined;
+  parts = {};
   vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
     const answer = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
     if (url.startsWith("/api/auth/providers")) {
@@ -86,6 +91,11 @@ beforeEach(() => {
     }
     if (url.startsWith("/api/composer-ingestor/conditions/")) {
       return conditions ? answer({ items: conditions }) : answer({ error: { name: "NotFoundError", message: "none" } }, 404);
+    }
+    const part = /^\/api\/resources\/by-name\/.*\/(eventstream|object|history)$/.exec(url)?.[1];
+    if (part) {
+      const stream = part === "eventstream" && streamed !== undefined;
+      return stream ? new Response(streamed, { headers: { "Content-Type": "text/event-stream" } }) : answer(parts[part] ?? { error: { name: "NotFoundError", message: "none" } }, parts[part] ? 200 : 404);
     }
     if (url.startsWith("/api/resources/by-name/")) {
       return status ? answer(status.body, status.code) : answer({ error: { name: "NotFoundError", message: "none" } }, 404);
@@ -136,7 +146,7 @@ describe("EntityPage", () => {
     const hidden = { ref: { apiVersion: "v1", kind: "Secret", name: "s" }, state: "forbidden", readiness: "unknown", problem: "add this rule" };
     const tree = { ref: { apiVersion: "a/v1", kind: "Bucket", name: "photos" }, state: "present", readiness: "not ready", children: [child, hidden], more: 7 };
     const reason = { path: [child.ref], object: child.ref, message: "no subnet", source: "Synced", sentence: "Instance x7k: no subnet" };
-    status = { code: 200, body: { cluster: "production", ready: false, reason, tree, read: "2026-01-02T03:04:05Z" } };
+    status = { code: 200, body: { cluster: "production", ready: false, reason, tree, events: [], read: "2026-01-02T03:04:05Z" } };
     open();
     expect(await screen.findByText("Instance x7k: no subnet")).toBeTruthy();
     await userEvent.click(screen.getByRole("link", { name: "Show all objects" }));
@@ -145,6 +155,43 @@ describe("EntityPage", () => {
     expect(objects.getByText("forbidden")).toBeTruthy();
     expect(objects.getByText("add this rule")).toBeTruthy();
     expect(objects.getByText("7 more")).toBeTruthy();
+  });
+
+  it("offers to change the field that a reason is about", async () => {
+    const root = { apiVersion: "a/v1", kind: "Bucket", name: "photos" };
+    const reason = { path: [], object: root, message: "spec.region: no", source: "Synced", sentence: "spec.region: no", field: "spec.region" };
+    const body = { cluster: "production", ready: false, reason, events: [], tree: { ref: root, state: "present", readiness: "not ready" }, read: "2026-01-02T03:04:05Z" };
+    streamed = `event: status\ndata: ${JSON.stringify(body)}\n\n`;
+    open();
+    const button = await screen.findByRole("link", { name: "Change region" });
+    expect(button.getAttribute("href")).toBe("/create/default/bucket-update?name=photos&namespace=shop&cluster=production&field=spec.region");
+  });
+
+  it("shows specification, status, and the name of the connection secret", async () => {
+    parts["object"] = {
+      cluster: "production",
+      object: { metadata: { namespace: "shop" }, spec: { size: "small", writeConnectionSecretToRef: { name: "photos-conn" } }, status: { url: "https://photos.example.org/x", odd: "javascript:alert(1)", conditions: [] } },
+    };
+    open();
+    const spec = within(await screen.findByRole("region", { name: "Specification" }));
+    expect(spec.getByText("small")).toBeTruthy();
+    const reported = within(screen.getByRole("region", { name: "Reported by the cluster" }));
+    expect(reported.getByRole("link").getAttribute("href")).toBe("https://photos.example.org/x");
+    expect(screen.getByText(/^kubectl get secret photos-conn --namespace shop /)).toBeTruthy();
+  });
+
+  it("lists what tasks have done", async () => {
+    parts["history"] = { items: [{ task: "t1", template: "template:default/bucket-update", by: "user:default/ada", at: "2026-01-02T03:04:05Z", operation: "update", fields: ["spec.size"] }] };
+    open("?tab=history");
+    const table = within(await screen.findByRole("region", { name: "History" }));
+    expect(table.getByText("spec.size")).toBeTruthy();
+    expect(table.getByRole("link", { name: "View task" }).getAttribute("href")).toBe("/tasks/t1");
+  });
+
+  it("says since when the cluster cannot be read", async () => {
+    streamed = 'event: problem\ndata: {"message":"Cluster production cannot be reached","lastRead":"2026-01-02T03:04:05Z"}\n\n';
+    open();
+    expect((await screen.findByText(/Cluster production cannot be reached/)).textContent).toMatch(/Last read .* ago/);
   });
 
   it("says that the cluster cannot be read", async () => {

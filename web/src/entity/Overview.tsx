@@ -7,8 +7,9 @@ import { RefLink } from "../components/RefLink";
 import { Tag } from "../components/Tag";
 import { Time } from "../components/Time";
 import { Box } from "./Box";
+import { Details } from "./Details";
 import { roleOf, objectOf, toneOf, conditionTitle } from "./facts";
-import { definitionOf, useConditions, useDefinitionEntities, useMissing, versionOf } from "./queries";
+import { definitionOf, hasObject, useConditions, useDefinitionEntities, useMissing, versionOf } from "./queries";
 import { Absent, Relations } from "./Relations";
 import { Warning } from "./Warning";
 import { Why } from "./Why";
@@ -32,6 +33,7 @@ export function Overview({ entity }: { entity: Entity }) {
         <Stack gap="md">
           <About entity={entity} />
           <Links entity={entity} />
+          {hasObject(entity) && <Details entity={entity} />}
         </Stack>
         <Stack gap="md">
           {roleOf(entity) === "resource" && <Status entity={entity} />}

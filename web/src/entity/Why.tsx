@@ -38,8 +38,9 @@ export function Why({ entity, linked = false }: { entity: Entity; linked?: boole
   const { sentence, since, path, field } = data.reason;
   // A part that fails is a reason even if the resource itself has not reported it yet.
   const unknown = data.tree.readiness === "unknown" && path.length === 0;
+  const title = data.ready && !data.tree.deleted ? "Ready, but a change was not applied" : unknown ? "Readiness is not known yet" : "Not ready";
   return (
-    <Warning title={unknown ? "Readiness is not known yet" : "Not ready"}>
+    <Warning title={title}>
       <Text size="sm" role="status" style={{ overflowWrap: "anywhere" }}>
         {sentence}
         {since && (

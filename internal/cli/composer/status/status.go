@@ -42,9 +42,11 @@ func (r Result) Text(now time.Time, style term.Style) string {
 	return b.String()
 }
 
-// word says in which state an object is that is not ready.
+// word says in which state an object is that has a reason.
 func (r Result) word() string {
 	switch {
+	case r.Ready && r.Tree.Deleted.IsZero():
+		return "ready, but a change was not applied"
 	case !r.Tree.Deleted.IsZero():
 		return "being deleted"
 	case r.Tree.Readiness == composed.Unknown:

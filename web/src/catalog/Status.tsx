@@ -1,0 +1,26 @@
+import { VisuallyHidden } from "@mantine/core";
+import type { EntityPart } from "../api/types";
+import { readinessOf, readinessTitle } from "../api/readiness";
+import { Icon, type IconName } from "../components/Icon";
+import styles from "./Status.module.css";
+
+const icons: Record<string, IconName> = { ready: "check", "not ready": "error", unknown: "unknown" };
+
+// Status shows whether an entity is ready, with icon and word. It is empty for entities that have no readiness.
+export function Status({ entity }: { entity: EntityPart }) {
+  const readiness = readinessOf(entity);
+  if (!readiness) {
+    return null;
+  }
+  const { value, since, lastKnown } = readiness;
+  const last = lastKnown === "" ? "" : `last known: ${lastKnown}`;
+  const at = new Date(since);
+  const tooltip = last || (Number.isNaN(at.getTime()) ? undefined : `since ${at.toLocaleString()}`);
+  return (
+    <span className={styles.status} data-value={value} title={tooltip}>
+      <Icon name={icons[value]!} size={14} />
+      {readinessTitle(value)}
+      {last !== "" && <VisuallyHidden>, {last}</VisuallyHidden>}
+    </span>
+  );
+}
