@@ -12,7 +12,7 @@ import { Warning } from "./Warning";
 export function Why({ entity, linked = false }: { entity: Entity; linked?: boolean }) {
   const { data, error, dataUpdatedAt, problem } = useResourceStatus(entity);
   const update = useUpdatePath(entity);
-  if (isMissing(error)) {
+  if (!problem && isMissing(error)) {
     return null;
   }
   if (error || problem) {
