@@ -16,11 +16,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/test/crossplane"
 	"example.dev/ingestor/test/issuer"
 )
 
@@ -42,7 +44,11 @@ const (
 var worlds = map[string][]string{
 	"Developer": {"outage", "catalog", "create", "daytwo", "form", "newcomer", "session"},
 	"Engineer":  {"corpus", "engineer", "entity", "markup", "operator", "scale"},
+	living:      {"living"},
 }
+
+// living is the world whose cluster has the real Crossplane.
+const living = "Living"
 
 func TestJourneys(t *testing.T) {
 	playwright, err := filepath.Abs(filepath.Join(sources, "node_modules", ".bin", "playwright"))
@@ -60,7 +66,11 @@ func TestJourneys(t *testing.T) {
 	}
 	readJourneys(t)
 	if named := strings.Fields(os.Getenv(only)); len(named) > 0 {
-		runJourneys(t, playwright, named)
+		ofLiving := slices.Contains(named, worlds[living][0]+".spec.ts")
+		if ofLiving && len(named) > 1 {
+			t.Fatalf("%s has clusters of its own: run it alone", named)
+		}
+		runJourneys(t, playwright, named, ofLiving)
 		return
 	}
 	for name, specs := range worlds {
@@ -70,13 +80,13 @@ func TestJourneys(t *testing.T) {
 			for i, spec := range specs {
 				files[i] = spec + ".spec.ts"
 			}
-			runJourneys(t, playwright, files)
+			runJourneys(t, playwright, files, name == living)
 		})
 	}
 }
 
 // runJourneys starts a world and runs the named journeys in it.
-func runJourneys(t *testing.T, playwright string, named []string) {
+func runJourneys(t *testing.T, playwright string, named []string, withCrossplane bool) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,15 +94,8 @@ func runJourneys(t *testing.T, playwright string, named []string) {
 	}
 	base := "http://" + l.Addr().String()
 	i := issuer.Start(t, issuer.Options{Groups: []string{"platform-team"}, Redirect: base + "/api/auth/oidc/handler/frame"})
-	examples, err := filepath.Glob("../../examples/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	git := repositories(t)
-	w := &world{t: t, clusters: startClusters(t, map[string]apiserver.Options{
-		usual:  {CRDs: "both", XRCRDs: true, ReadyAfter: 2 * time.Second, Apply: append(examples, "../../examples/cluster")},
-		"prod": {XRCRDs: true, Apply: []string{"testdata/prod.yaml"}},
-	}), address: l.Addr().String(), log: &tail{}, away: map[string]bool{}}
+	w := &world{t: t, clusters: clustersFor(t, withCrossplane), address: l.Addr().String(), log: &tail{}, away: map[string]bool{}}
 	w.config, w.file = configure(t, base, w.clusters, i, git)
 	w.up(l)
 	t.Cleanup(w.down)
@@ -131,6 +134,26 @@ func runJourneys(t *testing.T, playwright string, named []string) {
 			return
 		}
 	}
+}
+
+// clustersFor starts the clusters of a world.
+func clustersFor(t *testing.T, withCrossplane bool) map[string]*apiserver.Server {
+	t.Helper()
+	if withCrossplane {
+		all := startClusters(t, map[string]apiserver.Options{usual: {CRDs: "none"}})
+		core := crossplane.Start(t, all[usual])
+		core.Define(t, crossplane.Definitions)
+		all[usual].Apply(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shops}}\n")
+		return all
+	}
+	examples, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startClusters(t, map[string]apiserver.Options{
+		usual:  {CRDs: "both", XRCRDs: true, ReadyAfter: 2 * time.Second, Apply: append(examples, "../../examples/cluster")},
+		"prod": {XRCRDs: true, Apply: []string{"testdata/prod.yaml"}},
+	})
 }
 
 // readJourneys reads the journeys, so that go test does not use a cached result

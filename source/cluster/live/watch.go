@@ -97,7 +97,7 @@ func eventsIn(namespace string) cluster.Resource {
 	return cluster.Resource{Version: "v1", Plural: "events", Namespace: namespace}
 }
 
-// Close ends the watches that nobody else needs.
+// Close ends the watches that no other follower needs.
 func (f *Follower) Close() { f.of.replace(context.Background(), f, nil) }
 
 // IsComplete reports whether all changes are seen. If not, for example because the account

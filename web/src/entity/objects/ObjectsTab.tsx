@@ -28,8 +28,14 @@ export default function ObjectsTab({ entity }: { entity: Entity }) {
         </ul>
       </div>
       <Text size="sm" c="dimmed">
-        {`Cluster ${cluster}, read `}
-        <Time at={read} />.
+        {query.connected ? (
+          `Cluster ${cluster}, live.`
+        ) : (
+          <>
+            {`Cluster ${cluster}, read `}
+            <Time at={read} />.
+          </>
+        )}
       </Text>
     </Stack>
   );

@@ -1,0 +1,180 @@
+import type { Page } from "@playwright/test";
+import { formOf, test } from "./ann";
+import { control, expect, atMost, service, show, tabTo, toReview } from "./journey";
+
+// These journeys run in a cluster with the real Crossplane; see test/crossplane for the definitions.
+const template = "shops.shops.example.org";
+const shops = "/apis/shops.example.org/v1/namespaces/shops/shops";
+
+type Part = { kind: string; metadata: { name: string; annotations?: Record<string, string> }; spec?: { type?: string } };
+
+// entityOf waits for the entity of a composite and returns the path of its page.
+async function entityOf(kind: string, name: string): Promise<string> {
+  let found: Part | undefined;
+  await expect
+    .poll(
+      async () => {
+        const answer = await service("/api/catalog/entities/by-query?filter=kind=resource&fields=kind,metadata.name,metadata.annotations,spec.type&limit=500");
+        const { items } = (await answer.json()) as { items: Part[] };
+        found = items.find((e) => /-xr$/.test(e.spec?.type ?? "") && Object.entries(e.metadata.annotations ?? {}).some(([k, v]) => k.endsWith("/xr-name") && v === name) && Object.entries(e.metadata.annotations ?? {}).some(([k, v]) => k.endsWith("/xr-kind") && v === kind));
+        return found?.metadata.name;
+      },
+      { timeout: 60_000, message: `the entity of ${kind} ${name}` },
+    )
+    .toBeTruthy();
+  return `/catalog/default/resource/${found!.metadata.name}`;
+}
+
+// spec returns the spec of a Shop as the API server has it.
+async function spec(name: string): Promise<Record<string, unknown>> {
+  const shop = JSON.parse(await control("/cluster/request", "", { method: "GET", path: `${shops}/${name}` })) as { spec: Record<string, unknown> };
+  return shop.spec;
+}
+
+async function remove(name: string) {
+  await control("/cluster/request", "", { method: "DELETE", path: `${shops}/${name}` });
+}
+
+// create creates a Shop with a task.
+async function create(name: string, pods: number) {
+  const values = { name, namespace: "shops", owner: "group:default/shop-team", title: "Things", pods };
+  const answer = await service("/api/scaffolder/v2/tasks", { method: "POST", body: JSON.stringify({ templateRef: `template:default/${template}`, values }), headers: { "Content-Type": "application/json" } });
+  const { id } = (await answer.json()) as { id: string };
+  await expect.poll(async () => ((await (await service(`/api/scaffolder/v2/tasks/${id}`)).json()) as { status: string }).status, { timeout: 60_000 }).toBe("completed");
+}
+
+// refused is what the API server says about a negative number of pods, in the words of the page.
+const refused = /Quota .*cannot apply composed resource.*must be greater than or equal to 0/;
+
+function reason(page: Page) {
+  return page.getByRole("status").filter({ hasText: refused });
+}
+
+test.beforeAll(async () => {
+  await formOf(`${template}-update`);
+});
+
+test("a developer finds out why a shop is not ready, changes the field, and sees it become ready", async ({ page }) => {
+  await page.goto(`/create/default/${template}`);
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("posters");
+  await page.getByRole("textbox", { name: "Namespace" }).fill("shops");
+  const next = page.getByRole("button", { name: "Next" });
+  if (await next.isVisible()) {
+    await next.click();
+  }
+  await page.getByLabel("Title").fill("Posters");
+  await page.getByLabel("Pods").fill("-1");
+  await toReview(page);
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+
+  const at = await entityOf("Shop", "posters");
+  await page.goto(at);
+  await expect(page.getByText("Not ready", { exact: true })).toBeVisible({ timeout: 30_000 });
+  await expect(reason(page)).toBeVisible();
+  await expect(page.getByRole("region", { name: "Specification" })).toContainText("Posters");
+  await show(page, "resource-not-ready");
+
+  await page.getByRole("link", { name: "Show all objects" }).click();
+  const objects = page.getByRole("region", { name: "Objects" });
+  await expect(objects).toContainText("ResourceQuota");
+  await expect(objects).toContainText("missing");
+  await show(page, "resource-objects");
+
+  // The refused field is pods of a ResourceQuota: two patches lead back to pods of the shop.
+  await page.getByRole("link", { name: "Change pods" }).click();
+  await expect(page.getByLabel("Pods")).toBeFocused();
+  await expect(page.getByLabel("Pods")).toHaveValue("-1");
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("3");
+  await toReview(page);
+  await page.getByRole("button", { name: "Update" }).click();
+  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  expect((await spec("posters"))["pods"]).toBe(3);
+
+  await page.goto(at);
+  await expect(page.getByText("Not ready", { exact: true })).toBeHidden({ timeout: 30_000 });
+  await page.getByRole("tab", { name: "History" }).click();
+  const history = page.getByRole("region", { name: "History" });
+  await expect(history).toContainText("Updated");
+  await expect(history).toContainText("spec.pods");
+  await expect(history).toContainText("Created");
+  await show(page, "resource-history");
+  await remove("posters");
+});
+
+test("a change in the cluster is on the page within a second", async ({ page }) => {
+  await create("maps", 2);
+  await page.goto(`${await entityOf("Shop", "maps")}?tab=objects`);
+  const objects = page.getByRole("region", { name: "Objects" });
+  await expect(objects.getByText("ready", { exact: true }).first()).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText("Cluster dev, live.")).toBeVisible();
+  // The API server refuses the change; Crossplane calls the shop ready nevertheless.
+  const began = Date.now();
+  await control("/cluster/request", JSON.stringify({ metadata: { annotations: { "crossplane.io/paused": "true" } } }), { method: "PATCH", path: `${shops}/maps` });
+  await expect(objects.getByText("paused").first()).toBeVisible({ timeout: atMost(1000) });
+  test.info().annotations.push({ type: "change to page", description: `${Date.now() - began} ms` });
+  await control("/cluster/request", JSON.stringify({ metadata: { annotations: { "crossplane.io/paused": null } }, spec: { pods: -4 } }), { method: "PATCH", path: `${shops}/maps` });
+  await expect(page.getByText("Ready, but a change was not applied")).toBeVisible({ timeout: 30_000 });
+  await expect(reason(page)).toBeVisible();
+
+  // The object is deleted while it is shown.
+  await remove("maps");
+  await expect(page.getByText("has been removed")).toBeVisible({ timeout: 60_000 });
+});
+
+test("the way from the reason to the field works with the keyboard", async ({ page }) => {
+  await create("globes", -2);
+  await page.goto(await entityOf("Shop", "globes"));
+  const change = page.getByRole("link", { name: "Change pods" });
+  await expect(change).toBeVisible({ timeout: 30_000 });
+  await tabTo(page, change);
+  await page.keyboard.press("Enter");
+  await expect(page.getByLabel("Pods")).toBeFocused();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("1");
+  await page.keyboard.press("Enter");
+  const update = page.getByRole("button", { name: "Update", exact: true });
+  await tabTo(page, update);
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  expect((await spec("globes"))["pods"]).toBe(1);
+  await remove("globes");
+});
+
+test("an operator sees an outage, not that everything is ready", async ({ page, pageErrors }) => {
+  await create("atlases", 2);
+  const at = await entityOf("Shop", "atlases");
+  await page.goto(at);
+  await expect(page.getByRole("region", { name: "Specification" })).toContainText("Things");
+  await control("/cluster/down");
+  try {
+    const unknown = page.getByRole("status").filter({ hasText: "Cluster dev" });
+    await expect(page.getByText("The current state is not known")).toBeVisible({ timeout: 60_000 });
+    await expect(unknown).toContainText(/Last read (just now|.* ago)/);
+    await show(page, "resource-cluster-down");
+    await page.reload();
+    await expect(page.getByText("The current state is not known")).toBeVisible({ timeout: 60_000 });
+  } finally {
+    await control("/cluster/up");
+  }
+  await expect(page.getByText("The current state is not known")).toBeHidden({ timeout: 60_000 });
+  await remove("atlases");
+  // The browser reports responses of a cluster that is away.
+  pageErrors.splice(0, pageErrors.length, ...pageErrors.filter((e) => !/status of 503/.test(e)));
+});
+
+test("the page of a resource fits a phone", async ({ page }) => {
+  await create("plans", -3);
+  const at = await entityOf("Shop", "plans");
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(at);
+  await expect(reason(page)).toBeVisible({ timeout: 30_000 });
+  for (const tab of ["overview", "objects", "history"]) {
+    await page.goto(`${at}?tab=${tab}`);
+    await expect(page.getByRole("tab", { selected: true })).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), `width of ${tab}`).toBeLessThanOrEqual(390);
+    await show(page, `resource-phone-${tab}`);
+  }
+  await remove("plans");
+});
