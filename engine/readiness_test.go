@@ -190,3 +190,14 @@ func refOf(all []*entity.Entity, title string) string {
 	}
 	return ""
 }
+
+// TestFingerprintRelated checks that composites of other definitions are part of the
+// fingerprint.
+func TestFingerprintRelated(t *testing.T) {
+	in := engine.Input{Definition: define(t, words.Portal)}
+	before := engine.Fingerprint(in)
+	in.Related = []engine.CompositeKey{{Cluster: "a", Group: "g", Kind: "k", Name: "n"}}
+	if engine.Fingerprint(in) == before {
+		t.Error("a related composite does not change the fingerprint")
+	}
+}
