@@ -1,9 +1,12 @@
 import { annotation, annotations, specText } from "./entity";
 import type { EntityPart } from "./types";
 
+// Ready says whether something is ready.
+export type Ready = "ready" | "not ready" | "unknown";
+
 // Readiness is the readiness of an entity as pages show it.
 export type Readiness = {
-  value: "ready" | "not ready" | "unknown";
+  value: Ready;
   // since is when the value last changed; empty if that is unknown.
   since: string;
   // lastKnown is the value before the entity became stale; empty if it is not stale, or if the value was unknown.

@@ -26,7 +26,7 @@ const photos = {
     } as Record<string, string>,
     links: [{ url: "javascript:alert(1)", title: "Run" }, { url: "https://photos.example.org", title: "Open" }],
   },
-  spec: { type: "composer-xr", owner: "team", system: "shop" },
+  spec: { type: "composer-xr", owner: "team", system: "shop", readiness: "not ready" },
   relations: [
     { type: "dependsOn", targetRef: "resource:default/buckets-xrd" },
     { type: "ownedBy", targetRef: "group:default/team" },

@@ -3,14 +3,15 @@ import { Anchor, Group, Tabs } from "@mantine/core";
 import { Link, useParams, useSearchParams } from "react-router";
 import { ApiError } from "../api/client";
 import { annotation, annotations, specText, titleOf } from "../api/entity";
+import { readinessOf } from "../api/readiness";
 import type { Entity } from "../api/types";
 import { Page } from "../components/Page";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { Tag } from "../components/Tag";
 import { Actions } from "./Actions";
-import { roleOf, readinessOf, objectOf, tones } from "./facts";
+import { roleOf, objectOf, tones } from "./facts";
 import { Overview } from "./Overview";
-import { definitionOf, hasObject, useEntity, useResourceStream } from "./queries";
+import { definitionOf, hasObject, isMissing, useEntity, useResourceStatus, useResourceStream } from "./queries";
 import styles from "./Entity.module.css";
 
 const GraphTab = lazy(() => import("./graph/GraphTab"));
@@ -95,7 +96,7 @@ export default function EntityPage() {
 
 // Lead shows kind, type, readiness and staleness.
 function Lead({ entity }: { entity: Entity }) {
-  const readiness = readinessOf(entity);
+  const readiness = useShownReadiness(entity);
   const stale = annotation(entity, annotations.stale);
   const type = specText(entity, "type");
   return (
@@ -111,7 +112,7 @@ function Lead({ entity }: { entity: Entity }) {
           </Anchor>
         )}
       </span>
-      {readiness && <Tag tone={tones[readiness]}>{readiness}</Tag>}
+      {readiness && <Tag tone={tones[readiness.value]}>{readiness.lastKnown === "" ? readiness.value : `${readiness.value}, last known: ${readiness.lastKnown}`}</Tag>}
       {stale !== "" && (
         <Tag tone="warning" title={stale}>
           stale
@@ -119,6 +120,20 @@ function Lead({ entity }: { entity: Entity }) {
       )}
     </Group>
   );
+}
+
+// useShownReadiness returns the readiness of a resource as its cluster reports it now, or as the catalog has it. While the
+// cluster does not answer, it is unknown.
+function useShownReadiness(entity: Entity) {
+  const known = readinessOf(entity);
+  const { data, error, problem, connected } = useResourceStatus(entity);
+  if (!known || problem || (error && !isMissing(error))) {
+    return known && { value: "unknown" as const, lastKnown: known.value === "unknown" ? known.lastKnown : known.value };
+  }
+  if (connected && data && data.tree.readiness !== "none") {
+    return { value: data.tree.readiness, lastKnown: "" };
+  }
+  return known;
 }
 
 // listed returns the catalog path for a kind and type.

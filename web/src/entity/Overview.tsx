@@ -9,7 +9,7 @@ import { Time } from "../components/Time";
 import { Box } from "./Box";
 import { Details } from "./Details";
 import { roleOf, objectOf, toneOf, conditionTitle } from "./facts";
-import { definitionOf, hasObject, useConditions, useDefinitionEntities, useMissing, versionOf } from "./queries";
+import { definitionOf, hasObject, isMissing, useConditions, useDefinitionEntities, useMissing, useResourceStatus, versionOf } from "./queries";
 import { Absent, Relations } from "./Relations";
 import { Warning } from "./Warning";
 import { Why } from "./Why";
@@ -18,9 +18,11 @@ import styles from "./Entity.module.css";
 // Overview is the first tab of an entity.
 export function Overview({ entity }: { entity: Entity }) {
   const stale = annotation(entity, annotations.stale);
+  const status = useResourceStatus(entity);
+  const unknown = status.problem !== undefined || (status.isError && !isMissing(status.error));
   return (
     <Stack gap="md">
-      {stale !== "" && (
+      {stale !== "" && !unknown && (
         <Warning title="This may be out of date">
           <Text size="sm">
             {`Cannot read ${stale}. Last read `}
@@ -36,7 +38,7 @@ export function Overview({ entity }: { entity: Entity }) {
           {hasObject(entity) && <Details entity={entity} />}
         </Stack>
         <Stack gap="md">
-          {roleOf(entity) === "resource" && <Status entity={entity} />}
+          {roleOf(entity) === "resource" && <Status entity={entity} lastKnown={unknown || stale !== ""} />}
           <Relations entity={entity} />
         </Stack>
       </div>
@@ -46,10 +48,10 @@ export function Overview({ entity }: { entity: Entity }) {
 }
 
 // Status shows the conditions of a resource.
-function Status({ entity }: { entity: Entity }) {
+function Status({ entity, lastKnown }: { entity: Entity; lastKnown: boolean }) {
   const conditions = useConditions(entity);
   return (
-    <Box title="Status">
+    <Box title={lastKnown ? "Last known status" : "Status"}>
       {conditions.length === 0 ? (
         <Text size="sm" c="dimmed">
           The cluster has not reported a status yet.
@@ -58,7 +60,7 @@ function Status({ entity }: { entity: Entity }) {
         <ul className={styles.list}>
           {conditions.map((c) => (
             <li key={c.type} className={styles.status}>
-              <Tag tone={toneOf[c.state]}>{`${conditionTitle(c.type)}: ${c.state}`}</Tag>
+              <Tag tone={lastKnown ? "plain" : toneOf[c.state]}>{`${conditionTitle(c.type)}: ${c.state}`}</Tag>
               <span>{c.state !== "True" && c.reason}</span>
               {c.since && (
                 <Text component="span" size="xs" c="dimmed">

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EntityPart } from "../api/types";
-import { conditionsOf, roleOf, readinessOf, objectOf, conditionTitle } from "./facts";
+import { conditionsOf, roleOf, objectOf, conditionTitle } from "./facts";
 
 function resource(annotations: Record<string, string>, type = "composer-xr"): EntityPart {
   return { kind: "Resource", metadata: { name: "r", annotations }, spec: { type } } as unknown as EntityPart;
@@ -22,17 +22,6 @@ describe("conditionsOf", () => {
     ]);
     expect(["last-async-operation", "LastAsyncOperation", "ready", "SSLReady"].map(conditionTitle)).toEqual(["Last async operation", "Last async operation", "Ready", "SSLReady"]);
   });
-});
-
-describe("readinessOf", () => {
-  it.each([
-    ["ready", resource({ "composer.io/condition-ready": "True" })],
-    ["not ready", resource({ "composer.io/condition-ready": "False (Creating)" })],
-    ["unknown", resource({ "composer.io/condition-ready": "Unknown" })],
-    ["unknown", resource({})],
-    [undefined, resource({}, "composer-composition")],
-    [undefined, resource({}, "database")],
-  ])("is %s", (want, entity) => expect(readinessOf(entity)).toBe(want));
 });
 
 describe("objectOf", () => {

@@ -1,4 +1,5 @@
 import { annotation, spellings } from "../api/entity";
+import type { Ready } from "../api/readiness";
 import type { EntityPart } from "../api/types";
 import type { Tone } from "../components/Tag";
 import { lookup } from "../components/lookup";
@@ -51,17 +52,11 @@ export function conditionTitle(type: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-// Readiness is whether a resource is ready. Only resources have one.
-export type Readiness = "ready" | "not ready" | "unknown";
-
-// readinessOf returns the readiness of a resource, unknown without a Ready condition; undefined for other entities.
-export function readinessOf(entity: EntityPart): Readiness | undefined {
-  const conditions = conditionsOf(entity);
-  return conditions.length > 0 || roleOf(entity) === "resource" ? readyIn(conditions) : undefined;
-}
+// Readiness is whether a resource is ready.
+export type Readiness = Ready;
 
 // readyIn returns the readiness according to conditions.
-export function readyIn(conditions: Condition[]): Readiness {
+export function readyIn(conditions: Condition[]): Ready {
   const ready = conditions.find((c) => c.type.toLowerCase() === "ready");
   if (!ready) {
     return "unknown";
@@ -69,7 +64,7 @@ export function readyIn(conditions: Condition[]): Readiness {
   return ready.state === "True" ? "ready" : ready.state === "False" ? "not ready" : "unknown";
 }
 
-export const tones: Record<Readiness, Tone> = { ready: "success", "not ready": "error", unknown: "warning" };
+export const tones: Record<Ready, Tone> = { ready: "success", "not ready": "error", unknown: "warning" };
 export const toneOf: Record<State, Tone> = { True: "success", False: "error", Unknown: "warning" };
 
 // vendor returns a vendor annotation of a resource, in either vocabulary.

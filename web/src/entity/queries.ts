@@ -3,8 +3,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ApiError, fetchJson, fetchRaw, path, withQuery } from "../api/client";
 import { annotation, annotations, spellings, type Ref } from "../api/entity";
 import { pause, readFrames, type Frame } from "../api/eventStream";
+import { readinessOf } from "../api/readiness";
 import type { Entity, EntityPart, Schemas } from "../api/types";
-import { conditionsOf, inOrder, readinessOf, roleOf, type Condition, type State } from "./facts";
+import { conditionsOf, inOrder, roleOf, type Condition, type State } from "./facts";
 
 // Refresh intervals in milliseconds: while a resource is expected to change, and otherwise.
 export const live = 3_000;
@@ -21,7 +22,7 @@ export function useEntity(ref: Ref, watching: boolean) {
 
 // isComing reports whether an entity is likely to change soon: a resource that is not ready.
 function isComing(entity: Entity | undefined): boolean {
-  const readiness = entity && readinessOf(entity);
+  const readiness = entity && readinessOf(entity)?.value;
   return readiness !== undefined && readiness !== "ready";
 }
 

@@ -22,7 +22,7 @@ const task = (more: object = {}) =>
 const bucket = (name: string, namespace: string, ready: string) => ({
   kind: "Resource",
   metadata: { name, title: `invoices in ${namespace}`, annotations: { "crossplane.terasky.io/xr-name": "invoices", "crossplane.terasky.io/xr-kind": "Bucket", "backstage.io/kubernetes-namespace": namespace, "crossplane.io/condition-ready": ready } },
-  spec: { type: "crossplane-xr" },
+  spec: { type: "crossplane-xr", readiness: ready === "True" ? "ready" : "not ready" },
 }) as unknown as EntityPart;
 
 let items: EntityPart[];

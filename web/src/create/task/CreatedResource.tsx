@@ -5,7 +5,8 @@ import { Link } from "react-router";
 import { fetchJson } from "../../api/client";
 import { annotation, annotations, entityPath, formatRef, refOf, titleOf } from "../../api/entity";
 import type { EntityPage, EntityPart, Task } from "../../api/types";
-import { conditionsOf, readinessOf, objectOf, tones } from "../../entity/facts";
+import { readinessOf } from "../../api/readiness";
+import { conditionsOf, objectOf, tones } from "../../entity/facts";
 import { Icon } from "../../components/Icon";
 import { RefLink } from "../../components/RefLink";
 import { Tag } from "../../components/Tag";
@@ -50,7 +51,7 @@ export function CreatedResource({ task, log }: { task: Task; log: TaskLog }) {
       fetchJson<EntityPage>("/api/catalog/entities/by-query", {
         json: {
           limit: 50,
-          fields: ["kind", "metadata.name", "metadata.namespace", "metadata.title", "metadata.annotations", "spec.type"],
+          fields: ["kind", "metadata.name", "metadata.namespace", "metadata.title", "metadata.annotations", "spec.type", "spec.readiness"],
           query: { $any: prefixes.map((p) => ({ [`metadata.annotations.${p}/xr-name`]: { $in: [name] }, [`metadata.annotations.${p}/xr-kind`]: { $in: kinds } })) },
         },
         signal,
@@ -58,7 +59,7 @@ export function CreatedResource({ task, log }: { task: Task; log: TaskLog }) {
     enabled: name !== "" && kinds.length > 0,
     refetchInterval: (q) => {
       const entity = there(q.state.data?.items);
-      return (entity && readinessOf(entity) === "ready") || Date.now() - since > patience ? false : 2_000;
+      return (entity && readinessOf(entity)?.value === "ready") || Date.now() - since > patience ? false : 2_000;
     },
   });
   const entity = there(found.data?.items);
@@ -90,7 +91,7 @@ export function CreatedResource({ task, log }: { task: Task; log: TaskLog }) {
 
 // ResourceCard shows the created resource with its status and a link.
 function ResourceCard({ entity }: { entity: EntityPart }) {
-  const readiness = readinessOf(entity) ?? "unknown";
+  const readiness = readinessOf(entity)?.value ?? "unknown";
   const reason = conditionsOf(entity).find((c) => c.type === "ready")?.reason ?? "";
   const says = { ready: "The resource is ready.", "not ready": `Status: ${reason || "not ready yet"}. Refreshes every 2 s.`, unknown: "The cluster has not reported a status yet. Refreshes every 2 s." };
   return (

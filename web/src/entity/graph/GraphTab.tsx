@@ -22,8 +22,9 @@ const fields = [
   "metadata.namespace",
   "metadata.title",
   "spec.type",
+  "spec.readiness",
   "relations",
-  ...["composer.io/condition-ready", "composer.io/xrd-name", "portal.io/stale"].flatMap(annotationFields),
+  ...["composer.io/xrd-name", "portal.io/stale"].flatMap(annotationFields),
 ];
 
 // batch is the number of entities per request.

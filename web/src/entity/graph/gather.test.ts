@@ -4,7 +4,7 @@ import { gather, type Fetch, type GraphOptions } from "./gather";
 
 type Relation = [type: string, target: string];
 
-function entity(ref: string, type: string, relations: Relation[], notes: Record<string, string> = {}): [string, EntityPart] {
+function entity(ref: string, type: string, relations: Relation[], notes: Record<string, string> = {}, readiness?: string): [string, EntityPart] {
   const [kind, rest] = ref.split(":") as [string, string];
   const [namespace, name] = rest.split("/") as [string, string];
   const kinds: Record<string, string> = { api: "API", resource: "Resource", template: "Template", component: "Component", group: "Group" };
@@ -13,7 +13,7 @@ function entity(ref: string, type: string, relations: Relation[], notes: Record<
     {
       kind: kinds[kind],
       metadata: { namespace, name, annotations: notes },
-      spec: { type },
+      spec: { type, readiness },
       relations: relations.map(([t, targetRef]) => ({ type: t, targetRef })),
     } as unknown as EntityPart,
   ];
@@ -37,7 +37,7 @@ function world(buckets: number): Map<string, EntityPart> {
     entity(composition, "composer-composition", [["dependsOn", definition], ["dependsOn", api], ...all.map((ref): Relation => ["dependencyOf", ref]), owner], ofDefinition),
     entity(api, "openapi", [["dependencyOf", definition], ["dependencyOf", composition], owner], ofDefinition),
     entity("template:default/bucket", "infrastructure", [owner], ofDefinition),
-    ...all.map((ref, i) => entity(ref, "composer-xr", [["dependsOn", composition], owner], { ...ofDefinition, "composer.io/condition-ready": i % 2 === 0 ? "True" : "False (Creating)" })),
+    ...all.map((ref, i) => entity(ref, "composer-xr", [["dependsOn", composition], owner], ofDefinition, i % 2 === 0 ? "ready" : "not ready")),
   ]);
 }
 

@@ -1,6 +1,7 @@
 import { formatRef, parseRef, refOf, titleOf } from "../../api/entity";
 import type { EntityPart } from "../../api/types";
-import { roleOf, readinessOf, type Role, type Readiness } from "../facts";
+import { readinessOf, type Ready } from "../../api/readiness";
+import { roleOf, type Role } from "../facts";
 import { definitionOf } from "../queries";
 
 // Node is an entity in the graph.
@@ -9,7 +10,7 @@ export type Node = {
   title: string;
   kind: string;
   role?: Role;
-  readiness?: Readiness;
+  readiness?: Ready;
   stale: boolean;
   // missing tells that the entity is referenced but not in the catalog.
   missing: boolean;
@@ -168,7 +169,7 @@ function nodeOf(ref: string, entity: EntityPart | undefined, more: number): Node
     return { ref, title: name, kind, stale: false, missing: true, more: 0 };
   }
   const stale = Object.keys(entity.metadata?.annotations ?? {}).some((key) => key.endsWith("/stale"));
-  return { ref, title: titleOf(entity), kind: entity.kind ?? "", role: roleOf(entity), readiness: readinessOf(entity), stale, missing: false, more };
+  return { ref, title: titleOf(entity), kind: entity.kind ?? "", role: roleOf(entity), readiness: readinessOf(entity)?.value, stale, missing: false, more };
 }
 
 // normal writes a full reference in lower case.
