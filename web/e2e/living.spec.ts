@@ -133,8 +133,13 @@ test("the way from the reason to the field works with the keyboard", async ({ pa
   await expect(page.getByLabel("Pods")).toBeFocused();
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.type("1");
-  await tabTo(page, page.getByRole("button", { name: "Review" }).last());
-  await page.keyboard.press("Enter");
+  const planned = page.getByRole("heading", { name: "Planned changes" });
+  while (!(await planned.isVisible())) {
+    const step = page.url();
+    await tabTo(page, page.getByRole("button", { name: /^(Next|Review)$/ }).last());
+    await page.keyboard.press("Enter");
+    await expect(page).not.toHaveURL(step);
+  }
   const update = page.getByRole("button", { name: "Update", exact: true });
   await tabTo(page, update);
   await page.keyboard.press("Enter");
