@@ -63,7 +63,8 @@ type unreadable struct {
 	err  error
 }
 
-const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+// MetadataOnly is the media type of a list without anything but metadata.
+const MetadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
 // list reads a whole list. If there is an error, it returns what was read before it.
 func (c *Cluster) list(ctx context.Context, l listing) (whole page, err error) {
@@ -131,7 +132,7 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 		r.query.Set("fieldSelector", "metadata.name="+l.name)
 	}
 	if l.metadata {
-		r.accept = metadataOnly
+		r.accept = MetadataOnly
 	}
 	var p page
 	r.read = func(data []byte) (err error) {

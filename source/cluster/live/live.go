@@ -26,6 +26,9 @@ const (
 	// pageSize and mostPages limit a list.
 	pageSize  = "500"
 	mostPages = 20
+	// mostGets is how many objects of a kind are read one by one without asking first which
+	// of them exist.
+	mostGets = 5
 	// mostEventPages limits the events of a namespace.
 	mostEventPages = 4
 	// kindsFor is how long the kinds of an API version are remembered.
@@ -198,7 +201,9 @@ func (ks *Kinds) discover(ctx context.Context, key kindKey) (*served, error) {
 }
 
 // readGroup reads the objects of a group: one with get, several with a list of what
-// belongs to the composites, and what that list does not have with get.
+// belongs to the composites, and what that list does not have with get. If that would be
+// many, for example because Crossplane has not created them so far, a list of the names
+// says first which of them exist.
 func (r *Reader) readGroup(ctx context.Context, g *group, refs []composed.Ref, out []composed.Object) error {
 	left := g.at
 	if len(left) > 1 && len(r.composites) > 0 {
@@ -214,6 +219,15 @@ func (r *Reader) readGroup(ctx context.Context, g *group, refs []composed.Ref, o
 			return n != nil
 		})
 	}
+	if len(left) > mostGets {
+		exist, complete, err := r.names(ctx, g)
+		if err != nil {
+			return g.refuse(out, left, err)
+		}
+		if complete {
+			left = slices.DeleteFunc(slices.Clone(left), func(i int) bool { return !exist[refs[i].Name] })
+		}
+	}
 	for _, i := range left {
 		n, err := r.get(ctx, g, refs[i].Name)
 		if err != nil {
@@ -224,6 +238,16 @@ func (r *Reader) readGroup(ctx context.Context, g *group, refs []composed.Ref, o
 		}
 	}
 	return nil
+}
+
+// names returns the names of all objects of a kind and namespace. It is not complete if
+// there are very many.
+func (r *Reader) names(ctx context.Context, g *group) (exist map[string]bool, complete bool, err error) {
+	exist = map[string]bool{}
+	complete, err = r.pages(ctx, cluster.Call{
+		Doing: "list " + g.served.plural, Path: g.path(), Query: url.Values{}, Accept: cluster.MetadataOnly, Needs: g.needs("list"),
+	}, mostPages, func(n *tree.Node) { exist[n.Get("metadata", "name").Str()] = true })
+	return exist, complete, err
 }
 
 // refuse enters an error into the objects that it concerns.
@@ -273,31 +297,32 @@ func reasonOf(err error) cluster.Reason {
 // list returns the objects of a group that belong to the composites, by name.
 func (r *Reader) list(ctx context.Context, g *group) (map[string]*tree.Node, error) {
 	found := map[string]*tree.Node{}
-	err := r.pages(ctx, cluster.Call{
+	_, err := r.pages(ctx, cluster.Call{
 		Doing: "list " + g.served.plural, Path: g.path(), Query: url.Values{"labelSelector": {compositeLabel + " in (" + strings.Join(r.composites, ",") + ")"}},
 		Needs: g.needs("list"),
 	}, mostPages, func(n *tree.Node) { found[n.Get("metadata", "name").Str()] = n })
 	return found, err
 }
 
-// pages makes a call for each page of a list.
-func (r *Reader) pages(ctx context.Context, call cluster.Call, most int, each func(*tree.Node)) error {
+// pages makes a call for each page of a list. It is not complete if the list has more
+// pages.
+func (r *Reader) pages(ctx context.Context, call cluster.Call, most int, each func(*tree.Node)) (complete bool, err error) {
 	call.Query.Set("limit", pageSize)
 	for range most {
 		answer, err := r.on.Do(ctx, call)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, n := range answer.Get("items").List() {
 			each(n)
 		}
 		next := answer.Get("metadata", "continue").Str()
 		if next == "" {
-			return nil
+			return true, nil
 		}
 		call.Query.Set("continue", next)
 	}
-	return nil
+	return false, nil
 }
 
 // get returns an object, nil if it does not exist.
@@ -361,7 +386,7 @@ func (r *Reader) addEvents(ctx context.Context, objects []composed.Object) error
 // eventsOf returns the events of a namespace, by the uid of the object.
 func (r *Reader) eventsOf(ctx context.Context, namespace string) (map[string][]composed.Event, error) {
 	out := map[string][]composed.Event{}
-	err := r.pages(ctx, cluster.Call{
+	_, err := r.pages(ctx, cluster.Call{
 		Doing: "list events", Path: "/api/v1/namespaces/" + url.PathEscape(namespace) + "/events", Query: url.Values{},
 		Needs: cluster.Rule{Groups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list"}},
 	}, mostEventPages, func(n *tree.Node) {

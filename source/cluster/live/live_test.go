@@ -157,6 +157,30 @@ lastTimestamp: "2026-11-01T09:00:00Z"
 			t.Errorf("last event (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("NotCreated", func(t *testing.T) {
+		var refs strings.Builder
+		for i := range parts {
+			fmt.Fprintf(&refs, "{apiVersion: v1, kind: ConfigMap, name: later-%03d}, ", i)
+		}
+		s.Apply(t, "{apiVersion: platform.example.org/v1, kind: Shop, metadata: {name: coming, namespace: team-a}, spec: {crossplane: {resourceRefs: ["+refs.String()+"{apiVersion: v1, kind: ConfigMap, name: part-000}]}}}\n")
+		on, log := connect(t, source.Cluster{Kubeconfig: s.Kubeconfig})
+		coming := root
+		coming.Name = "coming"
+		n, err := composed.Build(t.Context(), live.NewReader(on, live.NewKinds(time.Now)), coming, composed.Options{Most: 2 * parts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		states := map[composed.State]int{}
+		for _, c := range n.Children {
+			states[c.State]++
+		}
+		if diff := cmp.Diff(map[composed.State]int{composed.Present: 1, composed.Missing: parts}, states); diff != "" {
+			t.Errorf("states of the parts (-want +got):\n%s", diff)
+		}
+		if calls := strings.Count(log.String(), "msg=call "); calls > 8 {
+			t.Errorf("made %d calls:\n%s", calls, log)
+		}
+	})
 	t.Run("Forbidden", func(t *testing.T) {
 		s.Apply(t, `---
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: reader, namespace: team-a}}
