@@ -23,21 +23,25 @@ const (
 
 // resources assembles the API of running resources.
 func (p *Portal) resources(opts Options) *resource.Resources {
-	clusters := clusteractions.NewFleet(opts.Config.Clusters(), cluster.Options{
-		Agent: "portal-backend/" + opts.Build, Wrap: p.telemetry.Transport, Timeout: resourceTimeout, Patience: resourcePatience,
-	})
-	reader := clusteractions.NewReader(clusters, clusteractions.Options{})
 	return resource.New(resource.Options{
 		Object: func(ctx context.Context, ref string) (resource.Object, error) {
 			c, err := p.ingestion.Composite(ctx, ref)
 			return resource.Object{Cluster: c.Cluster, Ref: composed.Ref{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name}}, err
 		},
-		Cluster: func(ctx context.Context, name string) (*cluster.Cluster, error) {
-			on, err := reader.Cluster(name, task.Requester{Caller: auth.From(ctx)}.Actor())
-			return on, clusterFault(name, err)
-		},
-		Now: opts.Now,
+		Cluster: p.liveClusters(opts), Now: opts.Now,
 	})
+}
+
+// liveClusters returns a function that returns a cluster for the calls of the caller of a
+// context.
+func (p *Portal) liveClusters(opts Options) func(ctx context.Context, name string) (*cluster.Cluster, error) {
+	reader := clusteractions.NewReader(clusteractions.NewFleet(opts.Config.Clusters(), cluster.Options{
+		Agent: "portal-backend/" + opts.Build, Wrap: p.telemetry.Transport, Timeout: resourceTimeout, Patience: resourcePatience,
+	}), clusteractions.Options{})
+	return func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		on, err := reader.Cluster(name, task.Requester{Caller: auth.From(ctx)}.Actor())
+		return on, clusterFault(name, err)
+	}
 }
 
 // clusterFault converts the error of choosing a cluster to the fault that the caller
