@@ -62,8 +62,7 @@ func isName(s string) bool { return len(s) <= mostName && dnsName.MatchString(s)
 func selectionOf(e Entity) (selection, error) {
 	notes := words.KeysIn(e.Annotations)
 	wrong := func(key, want string) error {
-		spellings := words.Spellings(words.Key, key)
-		return rest.Input("Annotation %s of %s is %q, but must be %s", spellings[len(spellings)-1], e.Resource.Ref, rest.Short(notes[key]), want)
+		return rest.Input("Annotation %s of %s is %q, but must be %s", words.Upstream.Out(words.Key, key), e.Resource.Ref, rest.Short(notes[key]), want)
 	}
 	s := selection{namespace: notes[words.AnnotationClusterNamespace], cluster: notes[words.AnnotationWorkloadCluster]}
 	if s.namespace != "" && !dnsLabel.MatchString(s.namespace) {
@@ -84,11 +83,7 @@ func selectionOf(e Entity) (selection, error) {
 		if !labelValue.MatchString(id) {
 			return s, wrong(words.AnnotationClusterID, "the value of a label")
 		}
-		for _, key := range words.Spellings(words.Key, words.LabelClusterID) {
-			s.labels = append(s.labels, key+"="+id)
-		}
-		// Most objects have the label of Backstage.
-		slices.Reverse(s.labels)
+		s.labels = []string{words.Upstream.Out(words.Key, words.LabelClusterID) + "=" + id, words.LabelClusterID + "=" + id}
 	}
 	return s, nil
 }
