@@ -11,6 +11,7 @@ import { Actions } from "./Actions";
 import { roleOf, readinessOf, objectOf, tones } from "./facts";
 import { Overview } from "./Overview";
 import { definitionOf, useEntity } from "./queries";
+import { hasWorkloads } from "./workloads/queries";
 import styles from "./Entity.module.css";
 
 const GraphTab = lazy(() => import("./graph/GraphTab"));
@@ -19,6 +20,7 @@ const ApiTab = lazy(() => import("./document/ApiTab"));
 const VersionsTab = lazy(() => import("./versions/VersionsTab"));
 const ConditionsTab = lazy(() => import("./ConditionsTab"));
 const ObjectsTab = lazy(() => import("./objects/ObjectsTab"));
+const WorkloadsTab = lazy(() => import("./workloads/WorkloadsTab"));
 const ExplainTab = lazy(() => import("./ExplainTab"));
 
 type TabOf = { name: string; title: string; show: (entity: Entity) => ReactNode };
@@ -32,6 +34,7 @@ function tabsOf(entity: Entity): TabOf[] {
     { name: "graph", title: "Graph", show: (e) => <GraphTab entity={e} /> },
     made === "resource" && { name: "objects", title: "Objects", show: (e) => <ObjectsTab entity={e} /> },
     made === "resource" && { name: "conditions", title: "Conditions", show: (e) => <ConditionsTab entity={e} /> },
+    hasWorkloads(entity) && { name: "workloads", title: "Workloads", show: (e) => <WorkloadsTab entity={e} /> },
     entity.kind === "API" && { name: "api", title: "API", show: (e) => <ApiTab entity={e} /> },
     definition !== "" && { name: "versions", title: "Versions", show: (e) => <VersionsTab entity={e} /> },
     definition !== "" && { name: "explain", title: "Explain", show: (e) => <ExplainTab entity={e} /> },
