@@ -37,7 +37,10 @@ const items = [
       { type: "deployments", resources: [{ metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3 }, status: { readyReplicas: 1 } }] },
     ],
     podMetrics: [],
-    errors: [{ errorType: "UNKNOWN_ERROR", statusCode: 403, resourcePath: "/apis/apps/v1/daemonsets", message: "Missing RBAC rule" }],
+    errors: [
+      { errorType: "UNKNOWN_ERROR", statusCode: 403, resourcePath: "/apis/apps/v1/daemonsets", message: "Missing RBAC rule" },
+      { errorType: "UNKNOWN_ERROR", statusCode: 403, resourcePath: "/api/v1/configmaps", message: "Missing RBAC rule" },
+    ],
   },
   { cluster: { name: "edge" }, resources: [], podMetrics: [], errors: [{ errorType: "FETCH_ERROR", message: "Cluster edge cannot be reached" }] },
 ];
@@ -90,6 +93,7 @@ describe("WorkloadsTab", () => {
     expect(within(pods).getByText("8")).toBeTruthy();
     expect(screen.getByText("Cluster edge cannot be reached")).toBeTruthy();
     expect(screen.getByText("Cannot read daemonsets (403). Missing RBAC rule")).toBeTruthy();
+    expect(screen.queryByText(/configmaps/)).toBeNull();
     expect(container.querySelector("b")).toBeNull();
     expect(asked).toEqual([`/api/orchestrator/resources/workloads/query {"entityRef":"component:default/shop","auth":{}}`]);
   });

@@ -136,10 +136,16 @@ function stateOf(o: unknown, statuses: unknown[]): Pick<Pod, "state" | "tone" | 
 
 const tones: Record<string, Tone> = { Succeeded: "success", Pending: "progress", Failed: "error" };
 
+// isShown reports whether an error is about something that the page shows.
+function isShown({ resourcePath }: Schemas["FetchError"]): boolean {
+  const type = resourcePath?.split("/").at(-1);
+  return type === undefined || type === "pods" || kinds[type] !== undefined;
+}
+
 // problemsOf returns what could not be read, each once.
 export function problemsOf(all: Schemas["ClusterObjects"][]): Problem[] {
   return all.flatMap((c) => {
-    const said = c.errors.map((e) => {
+    const said = c.errors.filter(isShown).map((e) => {
       const what = e.resourcePath ? `Cannot read ${e.resourcePath.split("/").at(-1)} (${e.statusCode ?? e.errorType})` : "";
       return [what, e.message].filter(Boolean).join(". ") || e.errorType;
     });
