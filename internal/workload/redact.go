@@ -14,7 +14,7 @@ const hidden = "***"
 // copy of the object with its secrets.
 const mostAnnotation = 512
 
-// redact removes what may be secret from an object, and what nobody reads: values of
+// redact removes values that may be secret from an object, and managedFields: values of
 // environment variables, ConfigMaps and HTTP headers, command lines, fields that are named
 // like a secret, and annotations that contain documents. Names of variables and keys stay.
 // It changes n.

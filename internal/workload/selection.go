@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd/selector"
@@ -20,6 +21,9 @@ type selection struct {
 	namespace string
 	// cluster is the only cluster; empty means all.
 	cluster string
+	// found are the clusters that an ingested entity was found in; nil means all. The
+	// author of an object in one cluster selects nothing in another.
+	found []string
 }
 
 // empty reports whether the entity has no workloads.
@@ -30,13 +34,9 @@ func (s selection) String() string { return fmt.Sprintf("%q %q", s.labels, s.nam
 
 // clusters returns the names of the clusters to read.
 func (s selection) clusters(all []string) []string {
-	if s.cluster == "" {
-		return all
-	}
-	if slices.Contains(all, s.cluster) {
-		return []string{s.cluster}
-	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(all), func(name string) bool {
+		return s.cluster != "" && s.cluster != name || s.found != nil && !slices.Contains(s.found, name)
+	})
 }
 
 // has reports whether the objects of a namespace of a cluster can be selected.
@@ -65,6 +65,9 @@ func selectionOf(e Entity) (selection, error) {
 		return rest.Input("Annotation %s of %s is %q, but must be %s", words.Upstream.Out(words.Key, key), e.Resource.Ref, rest.Short(notes[key]), want)
 	}
 	s := selection{namespace: notes[words.AnnotationClusterNamespace], cluster: notes[words.AnnotationWorkloadCluster]}
+	if from := notes[words.AnnotationDiscoveredFrom]; from != "" && e.Resource.Origin == permission.OriginDefinition {
+		s.found = strings.Split(from, ",")
+	}
 	if s.namespace != "" && !dnsLabel.MatchString(s.namespace) {
 		return s, wrong(words.AnnotationClusterNamespace, "the name of a namespace")
 	}

@@ -104,6 +104,8 @@ var entities = map[string]Entity{
 	"component:default/strict":     stored(permission.OriginRegistered, "backstage.io/kubernetes-id", "shop", "backstage.io/kubernetes-namespace", "shop", "backstage.io/kubernetes-cluster", "strict"),
 	"component:default/down":       stored(permission.OriginDefinition, "backstage.io/kubernetes-id", "shop", "backstage.io/kubernetes-cluster", "down"),
 	"component:default/gone":       stored(permission.OriginDefinition, "backstage.io/kubernetes-id", "shop", "backstage.io/kubernetes-cluster", "nowhere"),
+	"component:default/found":      stored(permission.OriginDefinition, "backstage.io/kubernetes-id", "shop", "backstage.io/discovered-from", "plain,former"),
+	"component:default/claims":     stored(permission.OriginConfig, "backstage.io/kubernetes-id", "shop", "backstage.io/discovered-from", "down"),
 	"component:default/many":       stored(permission.OriginDefinition, "backstage.io/kubernetes-label-selector", "many=yes", "backstage.io/kubernetes-cluster", "plain"),
 	"component:default/plain":      stored(permission.OriginDefinition),
 	"component:default/registered": stored(permission.OriginRegistered, "backstage.io/kubernetes-id", "shop", "backstage.io/kubernetes-cluster", "plain"),
@@ -269,12 +271,14 @@ func TestQuery(t *testing.T) {
 			[]string{`theirs`, "managedFields", `"type":"secrets"`, `"copy"`, `"command"`}},
 		"Workloads":  {"A query by reference returns the same.", ada, queryPath, query("selector"), 200, []string{`"name":"web-1"`}, []string{`old-1`, `"down"`, `"strict"`}},
 		"Everywhere": {"Without a namespace all are read.", ada, queryPath, query("everywhere"), 200, []string{`"name":"web-1"`, `"name":"old-1"`}, []string{"theirs"}},
-		"As":         {"A cluster that impersonates shows what the caller may read, whoever wrote the entity.", ada, queryPath, query("strict"), 200, []string{`"name":"web-1"`, `"statusCode":403`}, []string{`"type":"deployments"`}},
+		"As":         {"A cluster that impersonates shows what the caller may read, of any origin.", ada, queryPath, query("strict"), 200, []string{`"name":"web-1"`, `"statusCode":403`}, []string{`"type":"deployments"`}},
 		"AsOther":    {"Another user may read nothing there.", bob, queryPath, query("strict"), 200, []string{`"resourcePath":"/api/v1/namespaces/shop/pods"`}, []string{"web-1"}},
 		"Guest":      {"Guests read what the portal's account reads, without values.", guest, queryPath, query("selector"), 200, []string{`"name":"web-1"`}, nil},
 		"GuestAs":    {"A cluster that impersonates knows no guests.", guest, queryPath, query("strict"), 200, []string{`"message":"Cannot act as a guest"`}, []string{"web-1"}},
 		"Registered": {"An entity that anyone could register selects nothing with the portal's account.", ada, queryPath, query("registered"), 403, []string{"kubernetes.resources.read", `the entity comes from registered`, `providers: [\"registered\"]`}, []string{"web-1"}},
 		"Down":       {"A cluster that does not answer is a problem without its address.", ada, queryPath, query("down"), 200, []string{"Cluster down cannot be reached"}, nil},
+		"Found":      {"An ingested entity selects nothing in clusters that it was not found in.", ada, queryPath, query("found"), 200, []string{`"name":"web-1"`}, []string{`"down"`, `"strict"`}},
+		"Claims":     {"In other entities the annotation of ingestion means nothing.", ada, queryPath, query("claims"), 200, []string{`"name":"web-1"`, `"name":"down"`}, nil},
 		"Gone":       {"A cluster that is not configured has nothing.", ada, queryPath, query("gone"), 200, []string{`{"items":[]}`}, nil},
 		"Plain":      {"An entity without annotations has no workloads.", ada, queryPath, query("plain"), 200, []string{`{"items":[]}`}, nil},
 		"NoEntity":   {"An entity that the caller may not read does not exist.", ada, queryPath, query("hidden"), 404, []string{"No entity component:default/hidden found"}, nil},
@@ -358,7 +362,7 @@ func TestQuery(t *testing.T) {
 	})
 }
 
-// check compares a response. What is secret is in none.
+// check compares a response, which must not contain secrets.
 func check(t *testing.T, reason string, status, wantStatus int, body string, want, not []string) {
 	t.Helper()
 	if status != wantStatus {

@@ -55,9 +55,20 @@ func TestStockClient(t *testing.T) {
 	}
 	section := both(sections{"name": "prod", "url": c.URL, "caFile": ca, "authProvider": "token", "token": c.Token(t, "composer-ingestor", "composer-ingestor")},
 		everySecond(sections{}), sections{"permission": sections{"rules": []any{sections{"who": []any{"tests"}, "permissions": []any{"kubernetes.proxy"}, "result": "allow"}}}})
+	described := filepath.Join(t.TempDir(), "web.yaml")
+	if err := os.WriteFile(described, []byte(describedShop), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	section["catalog"] = sections{"locations": []any{sections{"type": "file", "target": described}}}
 	section["composerIngestor"] = sections{"clusters": []any{sections{"name": "gone", "url": "https://127.0.0.1:1", "authProvider": "token", "token": "x"}}}
 	s := start(t, setup{sections: section})
-	s.waitForRefs("kind=component", "component:default/shop")
+	s.waitForRefs("kind=component", "component:default/shop", "component:default/web")
+	var found struct {
+		Items []struct{ Cluster struct{ Name string } }
+	}
+	if _, err := s.ask(http.MethodPost, "/api/kubernetes/resources/workloads/query", strings.NewReader(`{"entityRef":"component:default/shop"}`), &found); err != nil || len(found.Items) != 1 || found.Items[0].Cluster.Name != "prod" {
+		t.Errorf("an ingested Component has %+v (error %v), want only the cluster that it was found in", found, err)
+	}
 
 	got := s.stock(t)
 	if diff := cmp.Diff([]map[string]any{
@@ -117,6 +128,14 @@ func decodeCluster(t *testing.T, all map[string]json.RawMessage, name string) (o
 	}
 	return out
 }
+
+// describedShop is an entity that describes the same workloads, in any cluster.
+const describedShop = `
+apiVersion: backstage.io/v1alpha1
+kind: Component
+metadata: {name: web, annotations: {backstage.io/kubernetes-id: shop, backstage.io/kubernetes-namespace: shop}}
+spec: {type: service, lifecycle: production, owner: team}
+`
 
 // runningShop are a Deployment with a pod, on a node whose kubelet has logs.
 func runningShop(t *testing.T) string {
@@ -200,7 +219,7 @@ func (s *service) stock(t *testing.T) (out stockResults) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"shop","namespace":"default","annotations":{"backstage.io/kubernetes-label-selector":"app=other"}}}`
+	forged := `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"web","namespace":"default","annotations":{"backstage.io/kubernetes-label-selector":"app=other"}}}`
 	var notes, result bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), node, filepath.Join(dir, "client.mjs"), modules, s.base, theToken, forged)
 	cmd.Stdout, cmd.Stderr = &result, &notes

@@ -7,9 +7,8 @@ import "example.dev/ingestor/internal/identity/auth"
 var ofWorkloads = map[string]bool{KubernetesResources: true, KubernetesLogs: true, KubernetesProxy: true}
 
 // ofWorkload is the default policy for workloads. A cluster that impersonates decides
-// itself. In the others the portal's account may read more than the caller, and whoever
-// writes the annotations of an entity selects what it reads: only entities of a trusted
-// origin may.
+// itself. In the others the portal's account may read more than the caller, and the
+// author of an entity selects what it reads: only entities of a trusted origin may.
 func ofWorkload(c auth.Caller, permission string, r *Resource) bool {
 	switch {
 	case c.Kind == auth.Guest && !guestMay[permission]:
