@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -44,10 +45,11 @@ func (s *Workloads) logs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	on, pod, err := s.object(ctx, r, pods, at, permission.KubernetesLogs)
+	on, pod, leave, err := s.object(ctx, r, pods, at, permission.KubernetesLogs)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	container, err := containerOf(pod, q.Get("container"))
 	if err != nil {
 		return err
@@ -70,24 +72,37 @@ func placeOf(q url.Values, name string) (place, error) {
 }
 
 // object returns an object that the entity of a request selects, if the caller has the
-// permission. An object that the entity does not select does not exist.
-func (s *Workloads) object(ctx context.Context, r *http.Request, k kind, at place, needed string) (*cluster.Cluster, *tree.Node, error) {
+// permission. An object that the entity does not select does not exist. The caller calls
+// leave when it has read from the cluster.
+func (s *Workloads) object(ctx context.Context, r *http.Request, k kind, at place, needed string) (on *cluster.Cluster, object *tree.Node, leave func(), err error) {
 	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}.String()
 	e, sel, err := s.find(ctx, ref)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	missing := rest.NotFound("%s has no %s %s in namespace %s of cluster %s", rest.Short(ref), strings.TrimSuffix(k.plural, "s"), at.name, at.namespace, rest.Short(at.cluster))
 	if !sel.has(s.opts.Clusters, at.cluster, at.namespace) {
-		return nil, nil, missing
+		return nil, nil, nil, missing
 	}
-	on, err := s.opts.Cluster(ctx, at.cluster)
-	if err != nil {
-		return nil, nil, fault(at.cluster, err)
+	if on, err = s.opts.Cluster(ctx, at.cluster); err != nil {
+		return nil, nil, nil, fault(at.cluster, err)
 	}
 	if err := s.opts.Policy.Require(ctx, needed, within(e, on)); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
+	if leave, err = s.readings.enter(ctx, at.cluster); err != nil {
+		return nil, nil, nil, err
+	}
+	object, err = selected(ctx, on, k, at, sel)
+	if object == nil {
+		leave()
+		return nil, nil, nil, cmp.Or(err, error(missing))
+	}
+	return on, object, leave, nil
+}
+
+// selected returns an object if it is selected; nil if not.
+func selected(ctx context.Context, on *cluster.Cluster, k kind, at place, sel selection) (*tree.Node, error) {
 	for _, labels := range sel.labels {
 		var found *tree.Node
 		query := url.Values{"labelSelector": {labels}, "fieldSelector": {"metadata.name=" + at.name}}
@@ -95,14 +110,14 @@ func (s *Workloads) object(ctx context.Context, r *http.Request, k kind, at plac
 			found = n
 			return false
 		}); err != nil {
-			return nil, nil, fault(at.cluster, err)
+			return nil, fault(at.cluster, err)
 		}
 		// The server has selected it; a server that ignores selectors is not trusted.
 		if found.Get("metadata", "name").Str() == at.name && found.Get("metadata", "namespace").Str() == at.namespace {
-			return on, found, nil
+			return found, nil
 		}
 	}
-	return nil, nil, missing
+	return nil, nil
 }
 
 // fault converts the error of a cluster to the fault that the caller sees.
@@ -216,10 +231,11 @@ func (s *Workloads) events(w http.ResponseWriter, r *http.Request) error {
 	if i < 0 {
 		return rest.Input("Parameter type must be a type of objects, such as pods")
 	}
-	on, object, err := s.object(ctx, r, usualKinds[i], at, permission.KubernetesResources)
+	on, object, leave, err := s.object(ctx, r, usualKinds[i], at, permission.KubernetesResources)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	items := []Event{}
 	query := url.Values{"fieldSelector": {"involvedObject.uid=" + object.Get("metadata", "uid").Str()}}
 	if _, err := list(ctx, on, eventKind, at.namespace, query, mostObjects, func(n *tree.Node, _ string) bool {

@@ -28,10 +28,11 @@ func (s *Workloads) proxyLogs(w http.ResponseWriter, r *http.Request) error {
 		return rest.Input("Parameter container must be the name of a container")
 	}
 	at := place{cluster: r.Header.Get(clusterHeader), namespace: r.PathValue("namespace"), name: r.PathValue("pod")}
-	on, err := s.proxied(r, at, "Pod")
+	on, leave, err := s.proxied(r, at, "Pod")
 	if err != nil {
 		return err
 	}
+	defer leave()
 	return writeLog(w, r, on, at, container, lines)
 }
 
@@ -45,10 +46,11 @@ func (s *Workloads) proxyEvents(w http.ResponseWriter, r *http.Request) error {
 		return rest.Input("Parameter fieldSelector must be %s and the name of an object", involved)
 	}
 	at := place{cluster: r.Header.Get(clusterHeader), namespace: r.PathValue("namespace"), name: name}
-	on, err := s.proxied(r, at, "Event")
+	on, leave, err := s.proxied(r, at, "Event")
 	if err != nil {
 		return err
 	}
+	defer leave()
 	items := []json.RawMessage{}
 	if _, err := list(r.Context(), on, eventKind, at.namespace, url.Values{"fieldSelector": {involved + name}}, mostObjects, func(n *tree.Node, _ string) bool {
 		items = append(items, tree.AppendJSON(nil, redact(n), ""))
@@ -60,22 +62,26 @@ func (s *Workloads) proxyEvents(w http.ResponseWriter, r *http.Request) error {
 }
 
 // proxied returns the cluster of a request that names no entity, if the caller may read
-// any object of it, or the cluster itself decides what the caller may read.
-func (s *Workloads) proxied(r *http.Request, at place, kind string) (*cluster.Cluster, error) {
+// any object of it, or the cluster itself decides what the caller may read. The caller
+// calls leave when it has read from the cluster.
+func (s *Workloads) proxied(r *http.Request, at place, kind string) (on *cluster.Cluster, leave func(), err error) {
 	ctx := r.Context()
 	switch {
 	case at.cluster == "":
-		return nil, rest.Input("Header %s must be the name of a cluster", clusterHeader)
+		return nil, nil, rest.Input("Header %s must be the name of a cluster", clusterHeader)
 	case !slices.Contains(s.opts.Clusters, at.cluster):
-		return nil, rest.NotFound("Cluster %s is not configured", rest.Short(at.cluster))
+		return nil, nil, rest.NotFound("Cluster %s is not configured", rest.Short(at.cluster))
 	case !dnsLabel.MatchString(at.namespace) || !isName(at.name):
-		return nil, rest.NotFound("No such object")
+		return nil, nil, rest.NotFound("No such object")
 	}
-	on, err := s.opts.Cluster(ctx, at.cluster)
-	if err != nil {
-		return nil, fault(at.cluster, err)
+	if on, err = s.opts.Cluster(ctx, at.cluster); err != nil {
+		return nil, nil, fault(at.cluster, err)
 	}
-	return on, s.opts.Policy.Require(ctx, permission.KubernetesProxy, &permission.Resource{
+	if err := s.opts.Policy.Require(ctx, permission.KubernetesProxy, &permission.Resource{
 		Ref: kind + " " + at.namespace + "/" + at.name, Kind: kind, Namespace: at.namespace, Cluster: at.cluster, Impersonated: on.Impersonates(),
-	})
+	}); err != nil {
+		return nil, nil, err
+	}
+	leave, err = s.readings.enter(ctx, at.cluster)
+	return on, leave, err
 }

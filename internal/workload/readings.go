@@ -20,19 +20,20 @@ const (
 	keepFor = time.Second
 	// mostKept is the size limit of all readings that are kept.
 	mostKept = 32 << 20
-	// mostReadings is how many readings are made concurrently, for all requests.
-	mostReadings = 16
+	// mostReadings is how many requests read from a cluster concurrently. Each cluster has
+	// its own limit, so that one that does not answer delays no other.
+	mostReadings = 8
 )
 
 // readings reads each cluster once for all who ask for the same at the same time.
 type readings struct {
 	now    func() time.Time
 	flight singleflight.Group
-	slots  chan struct{}
 
-	mu   sync.Mutex
-	kept map[readingKey]reading
-	size int
+	mu    sync.Mutex
+	slots map[string]chan struct{}
+	kept  map[readingKey]reading
+	size  int
 }
 
 // reading is what was read of a cluster, and when.
@@ -45,7 +46,25 @@ type reading struct {
 type readingKey struct{ cluster, identity, selection, kinds string }
 
 func newReadings(now func() time.Time) *readings {
-	return &readings{now: now, kept: map[readingKey]reading{}, slots: make(chan struct{}, mostReadings)}
+	return &readings{now: now, kept: map[readingKey]reading{}, slots: map[string]chan struct{}{}}
+}
+
+// enter waits until another request may read from a cluster, and returns the function
+// that ends it.
+func (r *readings) enter(ctx context.Context, cluster string) (leave func(), err error) {
+	r.mu.Lock()
+	slots := r.slots[cluster]
+	if slots == nil {
+		slots = make(chan struct{}, mostReadings)
+		r.slots[cluster] = slots
+	}
+	r.mu.Unlock()
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // identityOf distinguishes callers who may see different objects.
@@ -66,12 +85,11 @@ func (r *readings) get(ctx context.Context, key readingKey, read func(context.Co
 		// The first who asks may leave while others wait.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readFor)
 		defer cancel()
-		select {
-		case r.slots <- struct{}{}:
-			defer func() { <-r.slots }()
-		case <-ctx.Done():
-			return Cluster{}, context.Cause(ctx)
+		leave, err := r.enter(ctx, key.cluster)
+		if err != nil {
+			return Cluster{}, err
 		}
+		defer leave()
 		c, err := read(ctx)
 		if err == nil {
 			r.keep(key, c)
