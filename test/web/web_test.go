@@ -41,7 +41,7 @@ const (
 // concurrently: a browser waits most of the time.
 var worlds = map[string][]string{
 	"Developer": {"outage", "catalog", "create", "daytwo", "form", "newcomer", "session"},
-	"Engineer":  {"corpus", "engineer", "entity", "markup", "operator", "scale"},
+	"Engineer":  {"corpus", "engineer", "entity", "markup", "operator", "scale", "workloads"},
 }
 
 func TestJourneys(t *testing.T) {

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Alert, Button, Drawer, Group, Stack, Text, Title } from "@mantine/core";
+import { Alert, Button, Drawer, Group, Stack, Text, Title, VisuallyHidden } from "@mantine/core";
 import type { Entity } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { Empty, ErrorAlert, Loading } from "../../components/State";
@@ -92,7 +92,9 @@ function Workloads({ workloads, open }: { workloads: Workload[]; open: (o: Opene
               <th scope="col">Ready</th>
               <th scope="col">State</th>
               <th scope="col">Created</th>
-              <th scope="col" aria-label="Actions" />
+              <th scope="col">
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -139,7 +141,9 @@ function Pods({ pods, open }: { pods: Pod[]; open: (o: Opened) => void }) {
               <th scope="col">State</th>
               <th scope="col">Restarts</th>
               <th scope="col">Created</th>
-              <th scope="col" aria-label="Actions" />
+              <th scope="col">
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -185,9 +189,19 @@ function Pods({ pods, open }: { pods: Pod[]; open: (o: Opened) => void }) {
 function Panel({ entity, opened, close }: { entity: Entity; opened: Opened | undefined; close: () => void }) {
   const of = opened?.what === "log" ? opened.pod : opened?.of;
   return (
-    <Drawer opened={opened !== undefined} onClose={close} position="right" size="xl" title={of?.name} closeButtonProps={{ "aria-label": "Close" }}>
-      {opened?.what === "log" && <Log entity={entity} pod={opened.pod} />}
-      {opened?.what === "events" && <Events entity={entity} of={opened.of} />}
-    </Drawer>
+    <Drawer.Root opened={opened !== undefined} onClose={close} position="right" size="xl">
+      <Drawer.Overlay />
+      <Drawer.Content>
+        {/* Outside of the main content a header would be a second banner. */}
+        <Drawer.Header role="presentation">
+          <Drawer.Title>{of?.name}</Drawer.Title>
+          <Drawer.CloseButton aria-label="Close" />
+        </Drawer.Header>
+        <Drawer.Body>
+          {opened?.what === "log" && <Log entity={entity} pod={opened.pod} />}
+          {opened?.what === "events" && <Events entity={entity} of={opened.of} />}
+        </Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
   );
 }
