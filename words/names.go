@@ -68,6 +68,11 @@ const (
 	AnnotationClusterID        = "portal.io/cluster-id"
 	AnnotationClusterNamespace = "portal.io/cluster-namespace"
 
+	// AnnotationWorkloadSelector selects the workloads of an entity by their labels, instead
+	// of AnnotationClusterID. AnnotationWorkloadCluster is the only cluster they are in.
+	AnnotationWorkloadSelector = "portal.io/kubernetes-label-selector"
+	AnnotationWorkloadCluster  = "portal.io/kubernetes-cluster"
+
 	// AnnotationConditionPrefix is the prefix of a key that ends in the type of a condition
 	// of a composite or a definition, such as composer.io/condition-ready.
 	AnnotationConditionPrefix = "composer.io/condition-"

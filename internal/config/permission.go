@@ -51,6 +51,7 @@ var Permissions = []string{
 	"catalog.provider.push", "catalog.identity.write",
 	"cluster.resource.read", "cluster.resource.create", "cluster.resource.update", "cluster.resource.delete", "cluster.resource.take-over",
 	"git.repository.read", "git.repository.write", "git.pipeline.write",
+	"kubernetes.clusters.read", "kubernetes.resources.read", "kubernetes.logs.read", "kubernetes.proxy",
 }
 
 // The permissions to which the keys of a rule other than kinds, namespaces and owners
@@ -59,12 +60,14 @@ var (
 	ofTemplates    = []string{"scaffolder.action.execute", "scaffolder.task.create", "scaffolder.template.parameter.read", "scaffolder.template.step.read"}
 	ofClusters     = []string{"cluster.resource.read", "cluster.resource.create", "cluster.resource.update", "cluster.resource.delete", "cluster.resource.take-over"}
 	ofRepositories = []string{"git.repository.read", "git.repository.write", "git.pipeline.write"}
+	ofWorkloads    = []string{"kubernetes.resources.read", "kubernetes.logs.read"}
+	ofPods         = []string{"kubernetes.proxy"}
 	ofSteps        = slices.Concat([]string{"scaffolder.action.execute"}, ofClusters, ofRepositories)
 	knowing        = map[string][]string{
 		"actions":      ofSteps,
 		"templates":    slices.Concat(ofTemplates, ofClusters, ofRepositories),
-		"providers":    slices.Concat(ofTemplates, ofClusters, ofRepositories, []string{"catalog.provider.push", "catalog.identity.write"}),
-		"clusters":     ofClusters,
+		"providers":    slices.Concat(ofTemplates, ofClusters, ofRepositories, ofWorkloads, []string{"catalog.provider.push", "catalog.identity.write"}),
+		"clusters":     slices.Concat(ofClusters, ofWorkloads, ofPods),
 		"repositories": ofRepositories,
 		"branches":     ofRepositories,
 	}
@@ -109,7 +112,7 @@ func (p *Permission) read(m *keys.Map, subjects []string) {
 		readPermissions(m, "permissions", &r.Permissions)
 		m.Strings("kinds", &r.Kinds, wantKind)
 		m.Strings("namespaces", &r.Namespaces, func(s string) string {
-			if strings.Contains(s, "*") && within(r.Permissions, ofClusters) {
+			if strings.Contains(s, "*") && within(r.Permissions, slices.Concat(ofClusters, ofPods)) {
 				return ""
 			}
 			return wantNamespace(s)

@@ -277,6 +277,9 @@ func (in *Ingestion) explain(w http.ResponseWriter, r *http.Request) error {
 // clusters answers GET /clusters. URLs require the permission to read ingestion;
 // credentials are never shown.
 func (in *Ingestion) clusters(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.KubernetesClusters, nil); err != nil {
+		return err
+	}
 	items := in.ingest.Clusters()
 	if !in.policy.Decide(auth.From(r.Context()), permission.IngestionRead, nil) {
 		for i := range items {

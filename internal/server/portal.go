@@ -192,7 +192,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	p.routes = append([]rest.Plugin{
 		who.Plugin(), policy.Plugin(cat.Resource, scaffold.Resource),
 		{Names: []string{"catalog"}, Routes: slices.Concat(cat.Routes(), in.Routes())},
-		scaffold.Plugin(), p.resources(opts, policy).Plugin(),
+		scaffold.Plugin(), p.resources(opts, policy).Plugin(), p.workloads(opts, cat, policy).Plugin(),
 	}, p.ingestion.Plugins()...)
 	p.server = httpd.New(httpd.Options{
 		Plugins: p.routes,

@@ -31,20 +31,14 @@ const (
 
 // resources assembles the API of running resources.
 func (p *Portal) resources(opts Options, policy *permission.Policy) *resource.Resources {
-	clusters := clusteractions.NewFleet(opts.Config.Clusters(), cluster.Options{
-		Agent: "portal-backend/" + opts.Build, Wrap: p.telemetry.Transport, Timeout: resourceTimeout, Patience: resourcePatience,
-	})
-	reader := clusteractions.NewReader(clusters, clusteractions.Options{})
+	reader := p.liveReader(opts)
 	authorize := scaffolder.Authorizer(policy, "")
 	return resource.New(resource.Options{
 		Object: func(ctx context.Context, ref string) (resource.Object, error) {
 			c, err := p.ingestion.Composite(ctx, ref)
 			return resource.Object{Cluster: c.Cluster, Ref: composed.Ref{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name}}, err
 		},
-		Cluster: func(ctx context.Context, name string) (*cluster.Cluster, error) {
-			on, err := reader.Cluster(name, task.Requester{Caller: auth.From(ctx)}.Actor())
-			return on, clusterFault(name, err)
-		},
+		Cluster: clusterOf(reader),
 		Read: func(ctx context.Context, o resource.Object) (*tree.Node, error) {
 			// The portal itself asks, as a Template that it generates would.
 			by := task.Requester{Caller: auth.From(ctx), Origin: permission.OriginDefinition}
@@ -65,6 +59,22 @@ func (p *Portal) resources(opts Options, policy *permission.Policy) *resource.Re
 		},
 		Now: opts.Now, Streams: opts.Config.Scaffolder.Limits.EventStreams,
 	})
+}
+
+// liveReader returns a reader of clusters for people who wait.
+func (p *Portal) liveReader(opts Options) *clusteractions.Reader {
+	return clusteractions.NewReader(clusteractions.NewFleet(opts.Config.Clusters(), cluster.Options{
+		Agent: "portal-backend/" + opts.Build, Wrap: p.telemetry.Transport, Timeout: resourceTimeout, Patience: resourcePatience,
+	}), clusteractions.Options{})
+}
+
+// clusterOf returns a function that returns a cluster for the calls of the caller of a
+// context.
+func clusterOf(reader *clusteractions.Reader) func(ctx context.Context, name string) (*cluster.Cluster, error) {
+	return func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		on, err := reader.Cluster(name, task.Requester{Caller: auth.From(ctx)}.Actor())
+		return on, clusterFault(name, err)
+	}
 }
 
 // clusterFault converts the error of choosing a cluster to the fault that the caller

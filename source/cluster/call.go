@@ -38,6 +38,10 @@ type request struct {
 	once bool
 	// needs are the required permissions, for the message when they are missing.
 	needs Rule
+	// most is the size limit of the response; 0 means mostBytes.
+	most int64
+	// text accepts a response of any type, and cuts it off at the size limit.
+	text bool
 	// read, if not nil, decodes the response, and returns an error if it is incomplete,
 	// or a foreignError if it is not what was expected.
 	read func(data []byte) error
@@ -191,7 +195,7 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 		return err
 	}
 	defer resp.Body.Close()
-	most := int64(mostBytes)
+	most := cmp.Or(r.most, mostBytes)
 	if resp.StatusCode >= 300 {
 		most = mostWords
 	}
@@ -208,8 +212,10 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 		return slow(ctx, err)
 	case err != nil:
 		return &cutError{err}
-	case len(data) > mostBytes:
-		return &foreignError{fmt.Sprintf("response is larger than %d bytes", mostBytes)}
+	case r.text:
+		return r.read(data[:min(int64(len(data)), most)])
+	case int64(len(data)) > most:
+		return &foreignError{fmt.Sprintf("response is larger than %d bytes", most)}
 	}
 	if err := isJSON(resp); err != nil {
 		return err

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -26,6 +28,8 @@ type Call struct {
 	Accept string
 	// Needs are the required permissions, for the message when they are missing.
 	Needs Rule
+	// Most is the size limit of the response, in bytes; 0 means 512 MiB.
+	Most int64
 }
 
 // Do makes a call and returns the response, including managedFields. Temporary
@@ -34,7 +38,7 @@ type Call struct {
 func (c *Cluster) Do(ctx context.Context, call Call) (answer *tree.Node, err error) {
 	r := request{
 		doing: call.Doing, method: call.Method, path: call.Path, query: call.Query,
-		body: call.Body, media: call.Type, accept: call.Accept, needs: call.Needs,
+		body: call.Body, media: call.Type, accept: call.Accept, needs: call.Needs, most: call.Most,
 	}
 	r.read = func(data []byte) error {
 		n, err := wire.Decoder{}.Decode(data)
@@ -43,6 +47,20 @@ func (c *Cluster) Do(ctx context.Context, call Call) (answer *tree.Node, err err
 	}
 	err = c.call(ctx, r)
 	return answer, err
+}
+
+// Text makes a call whose response is text, such as the log of a container. The text is
+// cut off after call.Most bytes.
+func (c *Cluster) Text(ctx context.Context, call Call) (text []byte, err error) {
+	err = c.call(ctx, request{
+		doing: call.Doing, method: call.Method, path: call.Path, query: call.Query, accept: cmp.Or(call.Accept, "*/*"), needs: call.Needs,
+		most: call.Most, text: true,
+		read: func(data []byte) error {
+			text = bytes.Clone(data)
+			return nil
+		},
+	})
+	return text, err
 }
 
 // Refusal is the server's error response to a call.

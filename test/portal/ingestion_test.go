@@ -87,7 +87,14 @@ func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation
 		{"getConditions" + suffix, call{path: at + "/conditions/resource/default/photos-ac4740c5"}, 200, `^{"items":\[{"type":"Synced",.*"message":"cannot reach https://example.org/photos","lastTransitionTime":"2026-01-02T02:04:06Z"}\]}`},
 		{"previewDefinitions" + suffix, call{method: "POST", path: at + "/preview?profile=cli", body: "kind: x\n---\na: [", header: yamlBody}, 200, `^{"definitions":\[\],"findings":\[.*"line":3`},
 		{"listClusters" + suffix, call{path: "/api/" + orchestrator + "/clusters"}, 200, `^{"items":\[{"name":"away",.*{"name":"unread",`},
-		// test/service reads one from a cluster.
+		// test/service reads these from a cluster.
+		{"getServiceObjects" + suffix, call{method: "POST", path: "/api/" + orchestrator + "/services/a", body: `{"entity":{"kind":"Component","metadata":{"name":"a"}},"auth":{}}`}, 200, `^{"items":\[\]}$`},
+		{"queryWorkloads" + suffix, call{method: "POST", path: "/api/" + orchestrator + "/resources/workloads/query", body: `{"entityRef":"component:default/a","auth":{}}`}, 200, `^{"items":\[\]}$`},
+		{"queryCustomResources" + suffix, call{method: "POST", path: "/api/" + orchestrator + "/resources/custom/query", body: `{"entityRef":"component:default/a","customResources":[{"group":"argoproj.io","apiVersion":"v1alpha1","plural":"rollouts"}]}`}, 200, `^{"items":\[\]}$`},
+		{"getContainerLog" + suffix, call{path: "/api/" + orchestrator + "/logs/by-name/component/default/a?cluster=away&namespace=shop&pod=a-1"}, 404, `"message":"component:default/a has no pod a-1 in namespace shop of cluster away"`},
+		{"listWorkloadEvents" + suffix, call{path: "/api/" + orchestrator + "/events/by-name/component/default/a?cluster=away&namespace=shop&type=pods&object=a-1"}, 404, `has no pod a-1`},
+		{"proxyContainerLog" + suffix, call{path: "/api/" + orchestrator + "/proxy/api/v1/namespaces/shop/pods/a-1/log?container=a", header: http.Header{"Backstage-Kubernetes-Cluster": {"away"}}}, 403, `Missing permission kubernetes.proxy`},
+		{"proxyEvents" + suffix, call{path: "/api/" + orchestrator + "/proxy/api/v1/namespaces/shop/events?fieldSelector=involvedObject.name=a-1", header: http.Header{"Backstage-Kubernetes-Cluster": {"away"}}}, 403, `Missing permission kubernetes.proxy`},
 		{"getResourceStatus", call{path: "/api/resources/by-name/resource/default/photos-ac4740c5/status"}, 404, `"message":"resource:default/photos-ac4740c5 was not read from a cluster"`},
 	}
 }

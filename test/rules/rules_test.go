@@ -118,9 +118,10 @@ var plan = map[string]room{
 		// Matching a pattern has a timeout.
 		despite: []string{"time"}},
 	"internal/resource": {ours: slices.Concat(public, []string{"internal/db", "internal/identity", "internal/rest"})},
+	"internal/workload": {ours: slices.Concat(public, []string{"internal/db", "internal/identity", "internal/rest"})},
 	// The only room that knows all slices.
 	"internal/server": {ours: slices.Concat(public, []string{"web", "internal/catalog", "internal/config", "internal/db", "internal/git", "internal/identity",
-		"internal/ingestion", "internal/jobs", "internal/lock", "internal/resource", "internal/rest", "internal/scaffolder", "internal/secret", "internal/telemetry"})},
+		"internal/ingestion", "internal/jobs", "internal/lock", "internal/resource", "internal/rest", "internal/scaffolder", "internal/secret", "internal/telemetry", "internal/workload"})},
 
 	"internal/pipeline": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "sink", "internal/spool"}},
 	"internal/cli": {ours: slices.Concat(public, []string{

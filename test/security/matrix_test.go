@@ -20,7 +20,7 @@ const matrixFile = "testdata/matrix.txt"
 // fill replaces the wildcards of paths with names that do not exist.
 var fill = strings.NewReplacer(
 	"{kind}", "component", "{namespace}", "default", "{name}", "nothing", "{uid}", "nothing", "{id}", "nothing",
-	"{provider}", "cluster", "{resource}", "clusters", "{xrd}", "nothing",
+	"{provider}", "cluster", "{resource}", "clusters", "{xrd}", "nothing", "{pod}", "nothing",
 )
 
 // bodies are for requests that are only authorized with a valid body. The
@@ -35,6 +35,16 @@ var bodies = map[string]string{
 	"POST /api/permission/authorize":       `[]`,
 	"POST /api/catalog/entities/by-query":  `{}`,
 	"POST /api/catalog/locations/by-query": `{}`,
+
+	"POST /api/orchestrator/services/{id}":             `{"entity":{"kind":"Component","metadata":{"name":"nothing"}}}`,
+	"POST /api/orchestrator/resources/workloads/query": `{"entityRef":"component:default/nothing"}`,
+	"POST /api/orchestrator/resources/custom/query":    `{"entityRef":"component:default/nothing","customResources":[{"group":"","apiVersion":"v1","plural":"pods"}]}`,
+}
+
+// queries are for requests that are only authorized with parameters.
+var queries = map[string]string{
+	"GET /api/orchestrator/logs/by-name/{kind}/{namespace}/{name}":   "?cluster=cluster&namespace=default&pod=nothing",
+	"GET /api/orchestrator/events/by-name/{kind}/{namespace}/{name}": "?cluster=cluster&namespace=default&type=pods&object=nothing",
 }
 
 // beside are the routes of the server itself.
@@ -91,7 +101,7 @@ func TestMatrix(t *testing.T) {
 			if body == "" && method != http.MethodGet && method != http.MethodDelete {
 				body = "{}"
 			}
-			statuses = append(statuses, fmt.Sprint(c.do(method, fill.Replace(path), body).status))
+			statuses = append(statuses, fmt.Sprint(c.do(method, fill.Replace(path)+queries[route], body).status))
 		}
 		line(method, path, statuses)
 	}

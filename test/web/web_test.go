@@ -43,8 +43,8 @@ const (
 // concurrently: a browser waits most of the time.
 var worlds = map[string][]string{
 	"Developer": {"outage", "catalog", "create", "daytwo", "form", "newcomer", "session"},
-	"Engineer":  {"corpus", "engineer", "entity", "markup", "operator", "scale"},
 	living:      {"living"},
+	"Engineer":  {"corpus", "engineer", "entity", "markup", "operator", "scale", "workloads"},
 }
 
 // living is the world whose cluster has the real Crossplane.

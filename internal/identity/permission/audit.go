@@ -27,8 +27,12 @@ func (r *Resource) target() map[string]string {
 			"cluster": r.Cluster, "namespace": r.inCluster(r.Namespace), "kind": r.inCluster(r.Kind),
 			"repository": r.Repository, "branch": r.Branch, "name": r.Ref,
 		}
+	case strings.Contains(r.Ref, ":") && r.Cluster != "":
+		return map[string]string{"entity": r.Ref, "cluster": r.Cluster}
 	case strings.Contains(r.Ref, ":"):
 		return map[string]string{"entity": r.Ref}
+	case r.Cluster != "":
+		return map[string]string{"cluster": r.Cluster, "namespace": r.Namespace, "kind": r.Kind, "name": r.Ref}
 	}
 	// Only references of entities have a colon; everything else that has owners is a
 	// task.

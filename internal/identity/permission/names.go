@@ -43,6 +43,14 @@ const (
 	RepositoryRead   = action.RepositoryRead
 	RepositoryWrite  = action.RepositoryWrite
 	PipelineWrite    = action.PipelineWrite
+
+	// Permissions for what runs in clusters. Three have the names of Backstage: to list
+	// clusters, to read the workloads of an entity, and to read logs and events of any pod.
+	// KubernetesLogs is for the logs of the workloads of an entity.
+	KubernetesClusters  = "kubernetes.clusters.read"
+	KubernetesResources = "kubernetes.resources.read"
+	KubernetesLogs      = "kubernetes.logs.read"
+	KubernetesProxy     = "kubernetes.proxy"
 )
 
 // Names are all names, in the order of the contract.
@@ -55,17 +63,21 @@ var Names = []string{
 	ProviderPush, IdentityWrite,
 	ResourceRead, ResourceCreate, ResourceUpdate, ResourceDelete, ResourceTakeOver,
 	RepositoryRead, RepositoryWrite, PipelineWrite,
+	KubernetesClusters, KubernetesResources, KubernetesLogs, KubernetesProxy,
 }
 
 // guestMay are the permissions of guests: to read, and to validate an entity. Reading
 // tasks is not included, because the form values of other users are not for
-// strangers; nor is analyzing a location, which makes the portal fetch a URL.
+// strangers; nor is analyzing a location, which makes the portal fetch a URL; nor are
+// logs, which may contain anything.
 var guestMay = map[string]bool{
 	EntityRead:            true,
 	EntityValidate:        true,
 	LocationRead:          true,
 	TemplateParameterRead: true,
 	TemplateStepRead:      true,
+	KubernetesClusters:    true,
+	KubernetesResources:   true,
 }
 
 // personal are the permissions that users have only for their own things: form values

@@ -116,6 +116,9 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 	if !p.open && (stepwise[permission] || targeted[permission]) {
 		return p.ofTarget(c, permission, r), 0
 	}
+	if !p.open && ofWorkloads[permission] {
+		return ofWorkload(c, permission, r), 0
+	}
 	return p.byDefault(c, permission), 0
 }
 
@@ -228,7 +231,7 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 	if r != nil && r.Ref != "" {
 		message += " for " + r.Ref
 	}
-	if r != nil && number == 0 && (stepwise[permission] || targeted[permission]) && !p.open {
+	if r != nil && number == 0 && (stepwise[permission] || targeted[permission] || ofWorkloads[permission]) && !p.open {
 		return p.Deny(ctx, permission, r, message+": "+why(c, permission, r))
 	}
 	switch {

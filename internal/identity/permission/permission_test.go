@@ -37,6 +37,54 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// workloads returns an entity of an origin in a cluster.
+func workloads(origin string, impersonated bool) *Resource {
+	return &Resource{Ref: "component:default/ours", Kind: "component", Namespace: "default", Origin: origin, Cluster: "prod", Impersonated: impersonated}
+}
+
+func TestDecideWorkloads(t *testing.T) {
+	pod := &Resource{Ref: "Pod shop/web", Kind: "Pod", Namespace: "shop", Cluster: "prod"}
+	own := *pod
+	own.Impersonated = true
+	users := config.PermissionRule{Who: []string{"user"}, Permissions: []string{"kubernetes.*"}, Allow: true}
+	cases := map[string]struct {
+		reason     string
+		rules      []config.PermissionRule
+		caller     auth.Caller
+		permission string
+		resource   *Resource
+		want       bool
+	}{
+		"Trusted":         {"Entities that the operator chose select workloads.", nil, ada, KubernetesResources, workloads(OriginDefinition, false), true},
+		"TrustedLogs":     {"And their logs.", nil, ada, KubernetesLogs, workloads(OriginConfig, false), true},
+		"Guest":           {"Guests see workloads.", nil, guest, KubernetesResources, workloads(OriginDefinition, false), true},
+		"GuestLogs":       {"But no logs.", nil, guest, KubernetesLogs, workloads(OriginDefinition, false), false},
+		"GuestAs":         {"A cluster that impersonates knows no guests.", nil, guest, KubernetesResources, workloads(OriginDefinition, true), false},
+		"Registered":      {"The author of a registered entity does not select what the portal's account reads.", nil, ada, KubernetesResources, workloads(OriginRegistered, false), false},
+		"RegisteredLogs":  {"Nor its logs.", nil, ada, KubernetesLogs, workloads(OriginRegistered, false), false},
+		"Pushed":          {"Nor does the author of a pushed one.", nil, pusher, KubernetesResources, workloads(OriginPush+"ci", false), false},
+		"NoOrigin":        {"An unknown origin is not trusted.", nil, ada, KubernetesResources, workloads("", false), false},
+		"RegisteredAs":    {"In a cluster that impersonates, the cluster decides.", nil, ada, KubernetesLogs, workloads(OriginRegistered, true), true},
+		"Rule":            {"A rule about users does not consider what others register.", []config.PermissionRule{users}, ada, KubernetesResources, workloads(OriginRegistered, false), false},
+		"RuleOfOrigin":    {"A rule that names the origin does.", []config.PermissionRule{{Permissions: []string{KubernetesResources}, Providers: []string{OriginRegistered}, Allow: true}}, ada, KubernetesResources, workloads(OriginRegistered, false), true},
+		"RuleOfCluster":   {"A rule can deny a cluster.", []config.PermissionRule{{Permissions: []string{KubernetesResources}, Clusters: []string{"pro*"}}}, ada, KubernetesResources, workloads(OriginDefinition, true), false},
+		"Proxy":           {"Any pod requires a rule.", nil, ada, KubernetesProxy, pod, false},
+		"ProxyService":    {"For services too.", nil, pusher, KubernetesProxy, pod, false},
+		"ProxyRule":       {"The rule allows it.", []config.PermissionRule{users}, ada, KubernetesProxy, pod, true},
+		"ProxyAs":         {"In a cluster that impersonates, the cluster decides.", nil, ada, KubernetesProxy, &own, true},
+		"ProxyGuest":      {"Guests may not.", nil, guest, KubernetesProxy, pod, false},
+		"ProxyInGeneral":  {"Pages may show what a cluster may allow.", nil, ada, KubernetesProxy, nil, true},
+		"ClustersOfGuest": {"Guests list clusters.", nil, guest, KubernetesClusters, nil, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := New(config.Permission{Enabled: true, Rules: tc.rules}).Decide(tc.caller, tc.permission, tc.resource); got != tc.want {
+				t.Errorf("%s: decision is %t", tc.reason, got)
+			}
+		})
+	}
+}
+
 // Tasks, which are owned by their creators.
 var (
 	byAda = &Resource{Ref: "42", Owners: []string{"user:default/ada"}}

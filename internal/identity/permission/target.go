@@ -103,11 +103,11 @@ func fits(pattern, value string) bool {
 	return true
 }
 
-// covers reports whether the rule applies to r. What an untrusted Template does is
-// allowed only by a rule that names Templates or their origins: the author of a rule
-// about users does not consider Templates that others wrote for them.
+// covers reports whether the rule applies to r. What an untrusted Template does, or an
+// untrusted entity selects, is allowed only by a rule that names Templates or their
+// origins: the author of a rule about users does not consider what others wrote.
 func (r *rule) covers(permission string, of *Resource) bool {
-	if !r.allow || of == nil || of.Origin == "" || Trusted(of.Origin) || !stepwise[permission] {
+	if !r.allow || of == nil || of.Origin == "" || Trusted(of.Origin) || of.Impersonated && ofWorkloads[permission] || !stepwise[permission] && !ofWorkloads[permission] {
 		return true
 	}
 	return len(r.targets.templates) > 0 || len(r.targets.providers) > 0
@@ -187,6 +187,8 @@ func why(c auth.Caller, permission string, r *Resource) string {
 	switch {
 	case c.Kind == auth.Guest:
 		reason = "guests may only read; sign in"
+	case ofWorkloads[permission]:
+		reason = whyNotWorkload(permission, r)
 	case permission == ProviderPush:
 		reason = "a rule grants permissions to Templates of the provider, so only services may push to it"
 		add("providers", r.Provider)
@@ -217,7 +219,7 @@ func why(c auth.Caller, permission string, r *Resource) string {
 		add("providers", r.Origin)
 	}
 	add("clusters", r.Cluster)
-	if r.Cluster != "" {
+	if r.Cluster != "" && !ofWorkloads[permission] {
 		add("kinds", r.Kind)
 		add("namespaces", r.Namespace)
 	}

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -78,12 +77,18 @@ func (in *Ingest) addCluster(services *scan.Services, v *variant.Variant, settin
 
 // Cluster is a configured cluster.
 type Cluster struct {
-	Name         string `json:"name"`
-	URL          string `json:"url,omitempty"`
+	Name string `json:"name"`
+	URL  string `json:"url,omitempty"`
+	// AuthProvider is how a client gets a credential for the cluster; see withoutCredential.
 	AuthProvider string `json:"authProvider"`
 	// SkipTLSVerify says that TLS certificates are not verified.
 	SkipTLSVerify bool `json:"skipTLSVerify,omitempty"`
 }
+
+// withoutCredential is the provider of clusters for which clients need no credential of
+// their own. The portal authenticates to all of them, however it is configured to; the
+// clients of Backstage refuse providers that they do not know.
+const withoutCredential = "serviceAccount"
 
 // Clusters returns the clusters of all variants without duplicates.
 func (in *Ingest) Clusters() []Cluster {
@@ -97,7 +102,7 @@ func (in *Ingest) Clusters() []Cluster {
 			if i := slices.IndexFunc(in.targets, func(p *scan.Target) bool { return p.Cluster && p.At == c.Name && p.URL != "" }); i >= 0 {
 				url = in.targets[i].URL
 			}
-			out = append(out, Cluster{Name: c.Name, URL: url, AuthProvider: cmp.Or(c.Auth, "serviceAccount"), SkipTLSVerify: c.SkipTLSVerify})
+			out = append(out, Cluster{Name: c.Name, URL: url, AuthProvider: withoutCredential, SkipTLSVerify: c.SkipTLSVerify})
 		}
 	}
 	slices.SortFunc(out, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })

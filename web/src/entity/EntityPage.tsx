@@ -12,6 +12,7 @@ import { Actions } from "./Actions";
 import { roleOf, objectOf, tones } from "./facts";
 import { Overview } from "./Overview";
 import { definitionOf, hasObject, isMissing, useEntity, useResourceStatus, useResourceStream } from "./queries";
+import { hasWorkloads } from "./workloads/queries";
 import styles from "./Entity.module.css";
 
 const GraphTab = lazy(() => import("./graph/GraphTab"));
@@ -21,6 +22,7 @@ const VersionsTab = lazy(() => import("./versions/VersionsTab"));
 const ConditionsTab = lazy(() => import("./ConditionsTab"));
 const ObjectsTab = lazy(() => import("./objects/ObjectsTab"));
 const HistoryTab = lazy(() => import("./HistoryTab"));
+const WorkloadsTab = lazy(() => import("./workloads/WorkloadsTab"));
 const ExplainTab = lazy(() => import("./ExplainTab"));
 
 type TabOf = { name: string; title: string; show: (entity: Entity) => ReactNode };
@@ -35,6 +37,7 @@ function tabsOf(entity: Entity): TabOf[] {
     made === "resource" && { name: "objects", title: "Objects", show: (e) => <ObjectsTab entity={e} /> },
     made === "resource" && { name: "conditions", title: "Conditions", show: (e) => <ConditionsTab entity={e} /> },
     hasObject(entity) && { name: "history", title: "History", show: (e) => <HistoryTab entity={e} /> },
+    hasWorkloads(entity) && { name: "workloads", title: "Workloads", show: (e) => <WorkloadsTab entity={e} /> },
     entity.kind === "API" && { name: "api", title: "API", show: (e) => <ApiTab entity={e} /> },
     definition !== "" && { name: "versions", title: "Versions", show: (e) => <VersionsTab entity={e} /> },
     definition !== "" && { name: "explain", title: "Explain", show: (e) => <ExplainTab entity={e} /> },
