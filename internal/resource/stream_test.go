@@ -3,6 +3,7 @@ package resource
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -205,5 +206,51 @@ func TestObject(t *testing.T) {
 				t.Errorf("%s Got %d %s", tc.reason, status, body)
 			}
 		})
+	}
+}
+
+// TestLarge reads a composite that refers to 2,000 objects and has a status of a megabyte.
+func TestLarge(t *testing.T) {
+	const parts = 2000
+	w := newWorld(t)
+	var refs strings.Builder
+	for i := range parts {
+		fmt.Fprintf(&refs, "{apiVersion: v1, kind: ConfigMap, name: part-%04d}, ", i)
+	}
+	large := strings.NewReplacer("resourceRefs: [", "resourceRefs: ["+refs.String(), "status: {", "status: {report: "+strings.Repeat("x", 1<<20)+", ").Replace(shop)
+	w.server.Apply(t, large)
+	seen := map[string]bool{}
+	for skip, pages := 0, 0; ; pages++ {
+		var st Status
+		calls := w.calls(func() {
+			code, body := get(t, w.status, request(t.Context(), "ada", "resource", "plain", fmt.Sprint("skip=", skip)))
+			if err := json.Unmarshal([]byte(body), &st); err != nil || code != http.StatusOK || len(body) > 1<<20 {
+				t.Fatalf("got %d with %d bytes, %v", code, len(body), err)
+			}
+		})
+		// The kinds of three versions, the Shop, its events, the Secret, and the ConfigMaps by
+		// label and by name: four pages each for all ConfigMaps of the namespace.
+		if calls > 12 {
+			t.Errorf("page %d cost %d calls", pages, calls)
+		}
+		for _, c := range st.Tree.Children {
+			if seen[c.Ref.String()] {
+				t.Fatalf("%s is on two pages", c.Ref)
+			}
+			seen[c.Ref.String()] = true
+		}
+		skip += len(st.Tree.Children)
+		if st.Tree.More == 0 {
+			break
+		}
+		if pages > 10 {
+			t.Fatal("the pages do not end")
+		}
+	}
+	if len(seen) != parts+1 {
+		t.Errorf("the pages have %d objects, want %d", len(seen), parts+1)
+	}
+	if code, body := get(t, w.object, request(t.Context(), "ada", "resource", "plain", "")); code != http.StatusOK || len(body) < 1<<20 {
+		t.Errorf("the object is %d with %d bytes", code, len(body))
 	}
 }

@@ -36,8 +36,8 @@ async function remove(name: string) {
 }
 
 // create creates a Shop with a task.
-async function create(name: string, pods: number) {
-  const values = { name, namespace: "shops", owner: "group:default/shop-team", title: "Things", pods };
+async function create(name: string, pods: number, owner = "group:default/shop-team") {
+  const values = { name, namespace: "shops", owner, title: "Things", pods };
   const answer = await service("/api/scaffolder/v2/tasks", { method: "POST", body: JSON.stringify({ templateRef: `template:default/${template}`, values }), headers: { "Content-Type": "application/json" } });
   const { id } = (await answer.json()) as { id: string };
   await expect.poll(async () => ((await (await service(`/api/scaffolder/v2/tasks/${id}`)).json()) as { status: string }).status, { timeout: 60_000 }).toBe("completed");
@@ -161,6 +161,26 @@ test("the page of a resource fits a phone", async ({ page }) => {
     await show(page, `resource-phone-${tab}`);
   }
   await remove("plans");
+});
+
+test("an operator finds what is not ready with the keyboard, and why", async ({ page }) => {
+  await create("charts", -5, "group:default/platform-team");
+  await entityOf("Shop", "charts");
+  await page.goto("/catalog");
+  const filter = page.getByRole("button", { name: "Not ready, mine" });
+  await tabTo(page, filter);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/status=not(\+|%20)ready/);
+  const shop = page.getByRole("grid", { name: "Entities" }).getByRole("link", { name: "charts", exact: true });
+  await expect(shop).toBeVisible({ timeout: 30_000 });
+  await tabTo(page, shop);
+  await page.keyboard.press("Enter");
+  await expect(reason(page)).toBeVisible({ timeout: 30_000 });
+  await tabTo(page, page.getByRole("tab", { name: "Overview" }));
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await expect(page.getByRole("region", { name: "Objects" })).toContainText("ResourceQuota");
+  await remove("charts");
 });
 
 test("an operator sees an outage, not that everything is ready", async ({ page, pageErrors }) => {
