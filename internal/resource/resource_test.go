@@ -82,6 +82,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, server: apiserver.Start(t, apiserver.Options{CRDs: "none"})}
 	w.server.Apply(t, manifests)
+	w.server.Apply(t, "../../deploy/rbac.yaml", "../../deploy/rbac-composed.yaml")
 	w.server.Apply(t, shop)
 	connect := func(c source.Cluster) *cluster.Cluster {
 		t.Helper()
@@ -96,6 +97,7 @@ func newWorld(t *testing.T) *world {
 		"plain":  connect(source.Cluster{Name: "plain", Kubeconfig: w.server.Kubeconfig}),
 		"strict": connect(source.Cluster{Name: "strict", Kubeconfig: w.server.Kubeconfig, Impersonate: true}),
 		"poor":   connect(source.Cluster{Name: "poor", URL: w.server.URL, CAData: w.server.CA, Token: source.Secret(w.server.Token(t, "team-a", "poor"))}),
+		"role":   connect(source.Cluster{Name: "role", URL: w.server.URL, CAData: w.server.CA, Token: source.Secret(w.server.Token(t, "composer-ingestor", "composer-ingestor"))}),
 		"down":   connect(source.Cluster{Name: "down", URL: "https://127.0.0.1:1", CAData: w.server.CA, Token: "x"}),
 	}
 	choose := func(ctx context.Context, name string) (*cluster.Cluster, error) {

@@ -209,6 +209,40 @@ func TestObject(t *testing.T) {
 	}
 }
 
+// part is an object that the Shop composes, of a kind that the shipped role names.
+const part = `---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: disks.provider.example.org}
+spec:
+  group: provider.example.org
+  scope: Namespaced
+  names: {kind: Disk, plural: disks, singular: disk, listKind: DiskList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`
+
+// TestRole follows a composite with the roles that the project ships.
+func TestRole(t *testing.T) {
+	w := newWorld(t)
+	w.server.Apply(t, part)
+	w.server.Apply(t, strings.Replace(shop, "resourceRefs: [", "resourceRefs: [{apiVersion: provider.example.org/v1, kind: Disk, name: one}, ", 1))
+	owner := "ownerReferences: [{apiVersion: platform.example.org/v1, kind: Shop, name: invoices, uid: " + w.uid(t) + "}]"
+	disk := func(message string) string {
+		return "{apiVersion: provider.example.org/v1, kind: Disk, metadata: {name: one, namespace: team-a, " + owner + "}, status: {conditions: [{type: Ready, status: 'False', message: " + message + "}]}}\n"
+	}
+	w.server.Apply(t, disk("no space"))
+	events := w.stream(t.Context(), t, "ada", "role")
+	await(t, events, "Disk one: no space")
+	w.watching(t, true)
+	w.server.Apply(t, disk("formatting"))
+	if took := await(t, events, "Disk one: formatting"); took > time.Second {
+		t.Errorf("the change was sent after %s: is a kind not watched?", took)
+	}
+	if code, body := get(t, w.status, request(t.Context(), "ada", "resource", "role", "")); code != http.StatusOK || !strings.Contains(body, `resources: [\"secrets\"]`) {
+		t.Errorf("the Secret is not forbidden: %d %s", code, body)
+	}
+}
+
 // TestLarge reads a composite that refers to 2,000 objects and has a status of a megabyte.
 func TestLarge(t *testing.T) {
 	const parts = 2000

@@ -96,6 +96,9 @@ func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation
 		{"proxyContainerLog" + suffix, call{path: "/api/" + orchestrator + "/proxy/api/v1/namespaces/shop/pods/a-1/log?container=a", header: http.Header{"Backstage-Kubernetes-Cluster": {"away"}}}, 403, `Missing permission kubernetes.proxy`},
 		{"proxyEvents" + suffix, call{path: "/api/" + orchestrator + "/proxy/api/v1/namespaces/shop/events?fieldSelector=involvedObject.name=a-1", header: http.Header{"Backstage-Kubernetes-Cluster": {"away"}}}, 403, `Missing permission kubernetes.proxy`},
 		{"getResourceStatus", call{path: "/api/resources/by-name/resource/default/photos-ac4740c5/status"}, 404, `"message":"resource:default/photos-ac4740c5 was not read from a cluster"`},
+		{"streamResourceStatus", call{path: "/api/resources/by-name/resource/default/photos-ac4740c5/eventstream"}, 404, `was not read from a cluster`},
+		{"getResourceObject", call{path: "/api/resources/by-name/resource/default/photos-ac4740c5/object"}, 404, `was not read from a cluster`},
+		{"getResourceHistory", call{path: "/api/resources/by-name/resource/default/photos-ac4740c5/history"}, 404, `was not read from a cluster`},
 	}
 }
 
