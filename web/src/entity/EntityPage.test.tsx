@@ -144,7 +144,7 @@ describe("EntityPage", () => {
     expect(objects.getByText("ReconcileError: no subnet")).toBeTruthy();
     expect(objects.getByText("forbidden")).toBeTruthy();
     expect(objects.getByText("add this rule")).toBeTruthy();
-    expect(objects.getByText("7 more")).toBeTruthy();
+    expect(objects.getByRole("button", { name: "Show 7 more" })).toBeTruthy();
   });
 
   it("says that the cluster cannot be read", async () => {
@@ -159,6 +159,7 @@ describe("EntityPage", () => {
     const table = within(await screen.findByRole("region", { name: "Conditions" }));
     expect(table.getByText("Creating")).toBeTruthy();
     await userEvent.click(screen.getByRole("tab", { name: "YAML" }));
+    await userEvent.click(await screen.findByRole("radio", { name: "Catalog entity" }));
     expect((await screen.findByRole("region", { name: /YAML of/ })).textContent).toContain("kind: Resource");
   });
 
