@@ -99,6 +99,8 @@ test("a resource: overview, status, explanation and YAML", async ({ page, pageEr
 
   // The object of the cluster, without managed fields.
   await tab(page, "YAML");
+  await page.getByText("Live object", { exact: true }).click();
+  await expect(page).toHaveURL(/tab=yaml&view=live/);
   const live = page.getByRole("region", { name: "YAML of the object orders" });
   await expect(live).toContainText("kind: Database");
   await expect(live).not.toContainText("managedFields");
@@ -120,7 +122,7 @@ test("a resource: overview, status, explanation and YAML", async ({ page, pageEr
   const entity = (await (await service(`/api/catalog/entities/by-name${orders.replace("/catalog/default/resource", "/resource/default")}`)).json()) as object;
   expect(parse(saved)).toEqual(entity);
 
-  // The tab is part of the URL.
+  // The tab and what it shows are part of the URL.
   await page.reload();
   await expect(text).toContainText("kind: Resource");
   await page.goBack();

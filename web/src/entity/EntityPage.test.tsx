@@ -159,7 +159,6 @@ describe("EntityPage", () => {
     const table = within(await screen.findByRole("region", { name: "Conditions" }));
     expect(table.getByText("Creating")).toBeTruthy();
     await userEvent.click(screen.getByRole("tab", { name: "YAML" }));
-    await userEvent.click(await screen.findByRole("radio", { name: "Catalog entity" }));
     expect((await screen.findByRole("region", { name: /YAML of/ })).textContent).toContain("kind: Resource");
   });
 

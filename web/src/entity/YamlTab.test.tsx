@@ -70,7 +70,7 @@ describe("YamlTab", () => {
     ["a composition", composition, ["Source", "Catalog entity"], "Source"],
     ["a Template of a definition", entity("Template", "composer-xrd", of), ["Source", "Catalog entity"], "Catalog entity"],
     ["an API of a definition", entity("API", "openapi", of), ["Source", "Catalog entity"], "Catalog entity"],
-    ["a running resource", running, ["Live object", "Catalog entity"], "Live object"],
+    ["a running resource", running, ["Live object", "Catalog entity"], "Catalog entity"],
     ["a resource from a folder", entity("Resource", "composer-xr"), [], ""],
     ["another entity", entity("Component", "service"), [], ""],
   ])("offers the views of %s", async (_, of, labels, chosen) => {
@@ -146,7 +146,7 @@ describe("YamlTab", () => {
     answers["/api/resources/by-name/Resource/default/it/object"] = {
       body: { cluster: "production", object: { kind: "Bucket", metadata: { name: "photos", managedFields: [{ manager: "kubectl" }] }, spec: { size: 3 } } },
     };
-    open(running);
+    open(running, "?tab=yaml&view=live");
     const text = await screen.findByRole("region", { name: "YAML of the object photos" });
     expect(text.textContent).toContain("size: 3");
     expect(text.textContent).not.toContain("managedFields");
@@ -160,7 +160,7 @@ describe("YamlTab", () => {
     [503, "Cluster production cannot be reached"],
   ])("shows the message of a %i, and the catalog entity", async (status, message) => {
     answers["/api/resources/by-name/Resource/default/it/object"] = failed(status, message);
-    open(running);
+    open(running, "?tab=yaml&view=live");
     expect(await screen.findByText(message)).toBeTruthy();
     await userEvent.click(screen.getByRole("radio", { name: "Catalog entity" }));
     expect(screen.getByRole("region", { name: "YAML of it" })).toBeTruthy();

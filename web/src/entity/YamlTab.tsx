@@ -16,7 +16,8 @@ type View = { value: string; label: string; show: () => ReactNode };
 function viewsOf(entity: Entity): View[] {
   const own: View = { value: "entity", label: "Catalog entity", show: () => <CatalogEntity entity={entity} /> };
   if (hasObject(entity)) {
-    return [{ value: "live", label: "Live object", show: () => <LiveObject entity={entity} /> }, own];
+    // Not everyone who may read the entity may read the object, such as guests.
+    return [own, { value: "live", label: "Live object", show: () => <LiveObject entity={entity} /> }];
   }
   if (!hasSource(entity)) {
     return [own];
