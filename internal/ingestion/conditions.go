@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
@@ -41,39 +42,48 @@ func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 // db.ErrNotFound if there is no such entity, the caller may not read it, or it belongs
 // to another provider: annotations that others write into an entity give no access.
 func (in *Ingestion) Composite(ctx context.Context, ref string) (object.Composite, error) {
-	if !rest.IsText(ref) {
-		return object.Composite{}, db.ErrNotFound
-	}
-	provider, entity, err := in.entities.Entity(ctx, ref)
+	_, n, err := in.readable(ctx, ref)
 	if err != nil {
 		return object.Composite{}, err
-	}
-	resource, err := permission.ResourceOf(ref, entity)
-	if err != nil {
-		return object.Composite{}, err
-	}
-	if !unit.Provides(provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
-		return object.Composite{}, db.ErrNotFound
-	}
-	n, err := wire.Decoder{}.Decode(entity)
-	if err != nil {
-		return object.Composite{}, err
-	}
-	notes := n.Get("metadata", "annotations")
-	note := func(key string) string {
-		for _, name := range words.Spellings(words.Key, key) {
-			if text := notes.Get(name).Str(); text != "" {
-				return text
-			}
-		}
-		return ""
 	}
 	c := object.Composite{
-		Cluster: note(words.AnnotationDiscoveredFrom), APIVersion: note(words.AnnotationXRAPIVersion), Kind: note(words.AnnotationXRKind),
-		Namespace: note(words.AnnotationClusterNamespace), Name: note(words.AnnotationXRName),
+		Cluster: noteIn(n, words.AnnotationDiscoveredFrom), APIVersion: noteIn(n, words.AnnotationXRAPIVersion), Kind: noteIn(n, words.AnnotationXRKind),
+		Namespace: noteIn(n, words.AnnotationClusterNamespace), Name: noteIn(n, words.AnnotationXRName),
 	}
 	if c.Kind == "" || c.Name == "" {
 		return c, db.ErrNotFound
 	}
 	return c, nil
+}
+
+// readable returns an entity of the service that the caller may read, and its provider.
+// The error is db.ErrNotFound if there is none.
+func (in *Ingestion) readable(ctx context.Context, ref string) (provider string, n *tree.Node, err error) {
+	if !rest.IsText(ref) {
+		return "", nil, db.ErrNotFound
+	}
+	provider, entity, err := in.entities.Entity(ctx, ref)
+	if err != nil {
+		return "", nil, err
+	}
+	resource, err := permission.ResourceOf(ref, entity)
+	if err != nil {
+		return "", nil, err
+	}
+	if !unit.Provides(provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
+		return "", nil, db.ErrNotFound
+	}
+	n, err = wire.Decoder{}.Decode(entity)
+	return provider, n, err
+}
+
+// noteIn returns an annotation of an entity, in either vocabulary.
+func noteIn(entity *tree.Node, key string) string {
+	notes := entity.Get("metadata", "annotations")
+	for _, name := range words.Spellings(words.Key, key) {
+		if text := notes.Get(name).Str(); text != "" {
+			return text
+		}
+	}
+	return ""
 }

@@ -35,6 +35,7 @@ func (in *Ingestion) Plugins() []rest.Plugin {
 			{Method: http.MethodGet, Path: "/definitions", Handle: in.definitions},
 			{Method: http.MethodGet, Path: "/explain/{xrd}", Handle: in.explain},
 			{Method: http.MethodGet, Path: "/conditions/{kind}/{namespace}/{name}", Handle: in.conditions},
+			{Method: http.MethodGet, Path: "/source/{kind}/{namespace}/{name}", Handle: in.source},
 			in.previews.Route(),
 		}},
 		{Names: names("/api/orchestrator/"), Routes: []rest.Route{

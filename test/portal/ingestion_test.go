@@ -85,6 +85,7 @@ func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation
 		{"listDefinitions" + suffix, call{path: at + "/definitions?limit=5"}, 200, `^{"items":\[.*"name":"` + ingested + `".*"selected":true`},
 		{"explainDefinition" + suffix, call{path: at + "/explain/" + ingested}, 200, `"takenBy":"composerIngestor".*"entities":\["template:default/` + ingested},
 		{"getConditions" + suffix, call{path: at + "/conditions/resource/default/photos-ac4740c5"}, 200, `^{"items":\[{"type":"Synced",.*"message":"cannot reach https://example.org/photos","lastTransitionTime":"2026-01-02T02:04:06Z"}\]}`},
+		{"getSource" + suffix, call{path: at + "/source/template/default/" + ingested}, 200, `^{"source":"composerIngestor/sources/examples","object":{.*"kind":"CompositeResourceDefinition"`},
 		{"previewDefinitions" + suffix, call{method: "POST", path: at + "/preview?profile=cli", body: "kind: x\n---\na: [", header: yamlBody}, 200, `^{"definitions":\[\],"findings":\[.*"line":3`},
 		{"listClusters" + suffix, call{path: "/api/" + orchestrator + "/clusters"}, 200, `^{"items":\[{"name":"away",.*{"name":"unread",`},
 		// test/service reads these from a cluster.
@@ -495,6 +496,64 @@ func TestConditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := w.in(t).send(call{path: "/api/composer-ingestor/conditions/" + tc.path, token: tc.token})
 			if r.status != tc.status || !strings.Contains(string(r.body), tc.says) || strings.Contains(string(r.body), "password") {
+				t.Errorf("got %d %s, want %d with %q: %s", r.status, brief(r.body), tc.status, tc.says, tc.reason)
+			}
+		})
+	}
+}
+
+// fastBuckets is a Composition of the ingested definition, as an API server returns it.
+const fastBuckets = `
+---
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata:
+  name: fast-buckets
+  uid: a-uid-0815
+  managedFields: [{ manager: kubectl }]
+  annotations: { kubectl.kubernetes.io/last-applied-configuration: '{"spec":"a-copy-0815"}' }
+spec:
+  compositeTypeRef: { apiVersion: storage.example.org/v1, kind: Bucket }
+  mode: Pipeline
+  pipeline: [{ step: one, functionRef: { name: function-one }, input: { kind: Resources } }]
+`
+
+// TestSource checks that callers who may read an entity, and no others, see the XRD or
+// Composition that it was built from, and no other object.
+func TestSource(t *testing.T) {
+	sections := ingesting(t)
+	folder := sections["composerIngestor"].(map[string]any)["sources"].([]any)[0].(map[string]any)["path"].(string)
+	if err := os.WriteFile(filepath.Join(folder, "fast.yaml"), []byte(fastBuckets), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sections["permission"] = map[string]any{"rules": []any{
+		map[string]any{"who": []string{"guest"}, "permissions": []string{"catalog.entity.read"}, "kinds": []string{"Resource"}, "result": "deny"},
+	}}
+	w := start(t, setup{sections: sections})
+	w.until("the Composition is in the catalog", func() bool { return w.exists("resource/default/fast-buckets-composition") })
+	w.push("other", strings.Replace(component("copy"), `"name":"copy"`, `"name":"copy","annotations":{"crossplane.io/xrd-name":"`+ingested+`"}`, 1))
+	guest := w.guest()
+	const definition, composition = `"kind":"CompositeResourceDefinition"`, `"kind":"Composition","metadata":{"name":"fast-buckets"`
+	for name, tc := range map[string]struct {
+		reason, path, token string
+		status              int
+		says                string
+	}{
+		"Definition":  {"The Resource of an XRD has the XRD.", "resource/default/" + ingested + "-xrd", "", 200, definition},
+		"Template":    {"A Template is built from an XRD.", "template/default/" + ingested, "", 200, definition},
+		"API":         {"An API is built from an XRD.", "api/default/" + ingested + "-api", "", 200, definition},
+		"Composition": {"The Resource of a Composition has the Composition.", "resource/default/fast-buckets-composition", "", 200, composition},
+		"Case":        {"References are case-insensitive.", "Resource/Default/FAST-buckets-composition", "", 200, composition},
+		"Reader":      {"A guest who may read the Template may read its XRD.", "template/default/" + ingested, guest, 200, definition},
+		"Guest":       {"An entity that a guest may not read is not found.", "resource/default/" + ingested + "-xrd", guest, 404, "NotFoundError"},
+		"Composite":   {"A composite is no source.", "resource/default/photos-ac4740c5", "", 404, "NotFoundError"},
+		"Copied":      {"Copied annotations in another entity reveal nothing.", "component/default/copy", "", 404, "NotFoundError"},
+		"None":        {"An unknown entity is not found.", "resource/default/nosuch", "", 404, "nosuch"},
+		"Strange":     {"An invalid name is not found.", "resource/default/a%00b", "", 404, "NotFoundError"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := w.in(t).send(call{path: "/api/composer-ingestor/source/" + tc.path, token: tc.token})
+			if r.status != tc.status || !strings.Contains(string(r.body), tc.says) || strings.Contains(string(r.body), "0815") {
 				t.Errorf("got %d %s, want %d with %q: %s", r.status, brief(r.body), tc.status, tc.says, tc.reason)
 			}
 		})

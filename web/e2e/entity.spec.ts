@@ -97,7 +97,18 @@ test("a resource: overview, status, explanation and YAML", async ({ page, pageEr
   await expect(values.getByRole("row", { name: /^title/ })).toContainText("an annotation of the definition");
   await show(page, "entity-explain");
 
+  // The object of the cluster, without managed fields.
   await tab(page, "YAML");
+  await page.getByText("Live object", { exact: true }).click();
+  await expect(page).toHaveURL(/tab=yaml&view=live/);
+  const live = page.getByRole("region", { name: "YAML of the object orders" });
+  await expect(live).toContainText("kind: Database");
+  await expect(live).not.toContainText("managedFields");
+  await show(page, "entity-live");
+  await page.getByRole("switch", { name: "Show managed fields" }).click();
+  await expect(live).toContainText("managedFields");
+
+  await page.getByText("Catalog entity", { exact: true }).click();
   const text = page.getByRole("region", { name: /^YAML of orders/ });
   await expect(text).toContainText("kind: Resource");
   await show(page, "entity-yaml");
@@ -111,7 +122,7 @@ test("a resource: overview, status, explanation and YAML", async ({ page, pageEr
   const entity = (await (await service(`/api/catalog/entities/by-name${orders.replace("/catalog/default/resource", "/resource/default")}`)).json()) as object;
   expect(parse(saved)).toEqual(entity);
 
-  // The tab is part of the URL.
+  // The tab and what it shows are part of the URL.
   await page.reload();
   await expect(text).toContainText("kind: Resource");
   await page.goBack();
@@ -131,6 +142,75 @@ test("why a resource is not ready, and its objects", async ({ page, pageErrors }
   await setConditions("reports", synced, { ...waiting, message: "<b>2 of 3</b> resources are ready" });
   await expect(objects).toContainText("<b>2 of 3</b> resources are ready", { timeout: 10_000 });
   await setConditions("reports", synced, waiting);
+  expect(pageErrors).toEqual([]);
+});
+
+test("the objects of a resource as a tree and a graph, and their events", async ({ page, pageErrors }) => {
+  // No Crossplane runs in the cluster: the composite does not exist.
+  const resourceRef = { apiVersion: "platform.example.org/v1alpha1", kind: "XDatabase", name: "legacy-x7k" };
+  const path = `${databases}/legacy`;
+  await control("/cluster/request", JSON.stringify({ spec: { resourceRef } }), { method: "PATCH", path });
+  await page.goto(`${await pathOf("legacy")}?tab=objects`);
+  const objects = page.getByRole("region", { name: "Objects" });
+  await expect(objects).toContainText("legacy-x7k", { timeout: 10_000 });
+  await expect(page.getByText("By default, Kubernetes keeps events for about an hour.")).toBeVisible();
+  const { uid } = (JSON.parse(await control("/cluster/request", "", { method: "GET", path })) as { metadata: { uid: string } }).metadata;
+  const event = {
+    metadata: { name: "legacy.1", namespace: "shop" },
+    involvedObject: { apiVersion: "platform.example.org/v1alpha1", kind: "Database", namespace: "shop", name: "legacy", uid },
+    type: "Warning",
+    reason: "BindCompositeResource",
+    message: "cannot bind <b>composite</b>",
+    count: 4,
+    lastTimestamp: since,
+  };
+  await control("/cluster/request", JSON.stringify(event), { method: "POST", path: "/api/v1/namespaces/shop/events" });
+  const row = page.getByRole("region", { name: "Events about the objects" }).getByRole("row", { name: /BindCompositeResource/ });
+  await expect(row).toContainText("cannot bind <b>composite</b>", { timeout: 30_000 });
+  await expect(row).toContainText("Database legacy");
+  await show(page, "entity-objects-tree");
+
+  await page.getByText("Graph", { exact: true }).last().click();
+  await expect(page).toHaveURL(/tab=objects&view=graph/);
+  const graph = page.getByRole("group", { name: /^Graph of the objects/ });
+  const root = graph.getByRole("button", { name: /^legacy, Database, unknown, this resource$/ });
+  const missing = graph.getByRole("button", { name: /^legacy-x7k, XDatabase, missing$/ });
+  await expect(missing).toBeVisible();
+  await show(page, "entity-objects-graph");
+  await tabTo(page, root);
+  await page.keyboard.press("ArrowRight");
+  await expect(missing).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("status", { name: "Chosen object" })).toContainText("The object does not exist.");
+  await page.reload();
+  await expect(missing).toBeVisible();
+  await control("/cluster/request", JSON.stringify({ spec: { resourceRef: null } }), { method: "PATCH", path });
+  await expect(missing).toHaveCount(0, { timeout: 30_000 });
+  expect(pageErrors).toEqual([]);
+});
+
+test("the source of a definition and of a composition opens in the playground", async ({ page, pageErrors }) => {
+  await page.goto(definition);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await tab(page, "YAML");
+  const source = page.getByRole("region", { name: /^Source of/ });
+  await expect(source).toContainText("kind: CompositeResourceDefinition");
+  await expect(source).not.toContainText("managedFields");
+  await show(page, "entity-source");
+  await page.getByRole("button", { name: "Open in playground" }).click();
+  await expect(page).toHaveURL(/\/playground#xrd=/);
+  const result = page.getByRole("region", { name: "Result" });
+  await expect(result.getByRole("textbox", { name: "Name", exact: true })).toBeVisible();
+  await expect(result.getByText(/^xdatabases\.platform\.example\.org: \d+ entities/)).toBeVisible();
+  await page.goBack();
+  await expect(source).toBeVisible();
+
+  await page.goto("/catalog/default/resource/database-postgres-composition?tab=yaml");
+  await expect(source).toContainText("kind: Composition");
+  await page.getByRole("button", { name: "Open in playground" }).click();
+  await expect(result.getByRole("textbox", { name: "Name", exact: true })).toBeVisible();
+  await result.getByRole("tab", { name: "Entities" }).click();
+  await expect(result.getByText("database-postgres-composition").first()).toBeVisible();
   expect(pageErrors).toEqual([]);
 });
 
@@ -270,6 +350,12 @@ test("a narrow screen", async ({ page, pageErrors }) => {
   await page.goto(`${definition}?tab=graph`);
   await expect(page.getByRole("group", { name: /^Graph of relations/ }).getByRole("link", { name: /this entity$/ })).toBeVisible();
   await show(page, "entity-graph-narrow");
+  await fits(page);
+  await page.goto(`${orders}?tab=objects`);
+  await expect(page.getByRole("region", { name: "Objects" })).toBeVisible();
+  await fits(page);
+  await page.goto(`${definition}?tab=yaml`);
+  await expect(page.getByRole("region", { name: /^Source of/ })).toBeVisible();
   await fits(page);
   expect(pageErrors).toEqual([]);
 });

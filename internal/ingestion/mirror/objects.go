@@ -86,6 +86,22 @@ func (s *Mirror) KindObjects(ctx context.Context, kinds []string) ([]Object, err
 	return objects, db.Fail("read the objects of kinds", err)
 }
 
+// KindObjectsIn returns those objects of a kind, with their bodies, whose list has one
+// prefix or whose key has the other. A kind may have thousands of others.
+func (s *Mirror) KindObjectsIn(ctx context.Context, kind, listPrefix, keyPrefix string) ([]Object, error) {
+	var all []Object
+	listPrefix, keyPrefix = db.Storable(listPrefix), db.Storable(keyPrefix)
+	err := db.Each(ctx, s.Query, selectBodies+`o.of_kind <> '' AND o.of_kind = $1
+		AND (o.list >= $2 AND o.list < $3 OR o.key >= $4 AND o.key < $5)`,
+		[]any{db.Storable(kind), listPrefix, db.After(listPrefix), keyPrefix, db.After(keyPrefix)}, func(rows *db.Rows) error {
+			o, err := scanObject(rows, true)
+			all = append(all, o)
+			return err
+		})
+	slices.SortFunc(all, compareObjects)
+	return all, db.Fail(fmt.Sprintf("read some objects of the kind %q", kind), err)
+}
+
 func (s *Mirror) objectsIn(ctx context.Context, column string, values []string) ([]Object, error) {
 	in := make([]string, 0, len(values))
 	for _, v := range values {

@@ -56,6 +56,27 @@ func TestObjects(t *testing.T) {
 			},
 			want: []string{"s x x1 x1", "s x x2 x2"},
 		},
+		"KindByList": {
+			reason: "The objects of a kind can be limited to lists.",
+			ask: func(s *Mirror) (any, error) {
+				return summarizeObjects(s.KindObjectsIn(t.Context(), a.Kind, "x", "none"))
+			},
+			want: []string{"s x x1 x1"},
+		},
+		"KindByKey": {
+			reason: "Or to keys.",
+			ask: func(s *Mirror) (any, error) {
+				return summarizeObjects(s.KindObjectsIn(t.Context(), a.Claim, "none", "x2"))
+			},
+			want: []string{"s x x2 x2"},
+		},
+		"KindByNeither": {
+			reason: "Others are left out.",
+			ask: func(s *Mirror) (any, error) {
+				return summarizeObjects(s.KindObjectsIn(t.Context(), a.Kind, "y", "x2\x00"))
+			},
+			want: []string(nil),
+		},
 		"None": {
 			reason: "An empty request returns nothing.",
 			ask:    func(s *Mirror) (any, error) { return summarizeObjects(s.UnitObjects(t.Context(), nil)) }, want: []string(nil),

@@ -102,6 +102,23 @@ func (c *caches) node(o *mirror.Object) (*tree.Node, error) {
 	return n, err
 }
 
+// placed returns the decoded object at its position in its file, and its note. Callers
+// must not modify the node.
+func (c *caches) placed(o *mirror.Object) (*tree.Node, object.Note, error) {
+	n, err := c.node(o)
+	if err != nil {
+		return nil, object.Note{}, fmt.Errorf("cannot read mirrored object %s %s: %w", o.Source, o.Key, err)
+	}
+	kept := object.NoteOf(o)
+	if kept.At == (tree.Pos{}) {
+		return n, kept, nil
+	}
+	// Copy the node: the cached one is shared and has no position.
+	placed := *n
+	placed.Pos = kept.At
+	return &placed, kept, nil
+}
+
 // made returns the cached build of a unit, made by this or another replica.
 func (c *caches) made(ctx context.Context, key string) (Build, bool) {
 	if c.transforms == nil {

@@ -3,12 +3,10 @@ package unit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"example.dev/ingestor/document/finding"
-	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/ingestion/mirror"
@@ -105,16 +103,9 @@ func (p *Pass) set(v *variant.Variant, objects []mirror.Object) (*xrd.Set, error
 		if !v.Owns(o.Source) || len(o.Body) == 0 {
 			continue
 		}
-		n, err := p.caches.node(o)
+		n, kept, err := p.caches.placed(o)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read mirrored object %s %s: %w", o.Source, o.Key, err)
-		}
-		kept := object.NoteOf(o)
-		if kept.At != (tree.Pos{}) {
-			// Copy the node: the cached one is shared and has no position.
-			placed := *n
-			placed.Pos = kept.At
-			n = &placed
+			return nil, err
 		}
 		before := len(set.Definitions)
 		set.Add(n, kept.Origin)

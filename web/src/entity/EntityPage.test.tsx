@@ -154,7 +154,7 @@ describe("EntityPage", () => {
     expect(objects.getByText("ReconcileError: no subnet")).toBeTruthy();
     expect(objects.getByText("forbidden")).toBeTruthy();
     expect(objects.getByText("add this rule")).toBeTruthy();
-    expect(objects.getByText("7 more")).toBeTruthy();
+    expect(objects.getByRole("button", { name: "Show 7 more" })).toBeTruthy();
   });
 
   it("offers to change the field that a reason is about", async () => {

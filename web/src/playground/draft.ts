@@ -20,11 +20,13 @@ function remembered(): string | undefined {
   return sessionStorage.getItem(kept) ?? undefined;
 }
 
-function remember(text: string) {
+// rememberDraft stores a text that the playground opens if its URL holds none. It returns false if the storage is full.
+export function rememberDraft(text: string): boolean {
   try {
     sessionStorage.setItem(kept, text);
+    return true;
   } catch {
-    // Storage is full; the URL holds the text, or the page reports that it is too long.
+    return false;
   }
 }
 
@@ -98,7 +100,8 @@ export function useDraft(setHash: (hash: string) => void): Draft {
     if (settled === undefined || !typed.current) {
       return;
     }
-    remember(settled);
+    // If the storage is full, the URL holds the text, or the page reports that it is too long.
+    rememberDraft(settled);
     let gone = false;
     pack(settled)
       .then((packed) => {

@@ -1,53 +1,72 @@
 import { createContext, memo, useContext, useEffect, useRef, type RefObject } from "react";
 import { Handle, Position, type Node as FlowNode, type NodeProps } from "@xyflow/react";
 import { Link } from "react-router";
-import { entityPath, parseRef } from "../../api/entity";
 import type { Node } from "./gather";
 import { kindOf } from "./List";
 import { Mark } from "./Mark";
 import type { Marks } from "./marks";
 import styles from "./Graph.module.css";
 
-export type EntityNode = FlowNode<{ node: Node; root: boolean; inBlock: boolean }, "entity">;
+// EntityNode is a node of the graph. root is what the root is called, and empty for other nodes.
+export type EntityNode = FlowNode<{ node: Node; root: string; inBlock: boolean }, "entity">;
 export type BlockNode = FlowNode<{ title: string; marks: Marks | undefined }, "block">;
 
-// GraphContext holds the active node and the actions of nodes.
-type GraphActions = { active: string; wanted: RefObject<string | undefined>; setActive: (ref: string) => void; onOpen: (ref: string) => void };
-export const GraphContext = createContext<GraphActions>({ active: "", wanted: { current: undefined }, setActive: () => undefined, onOpen: () => undefined });
+// GraphContext holds the active node and the actions of nodes: onOpen shows more neighbors, onChoose is called for nodes
+// without a page.
+type GraphActions = {
+  active: string;
+  wanted: RefObject<string | undefined>;
+  setActive: (ref: string) => void;
+  onOpen: (ref: string) => void;
+  onChoose: (ref: string) => void;
+};
+export const GraphContext = createContext<GraphActions>({
+  active: "",
+  wanted: { current: undefined },
+  setActive: () => undefined,
+  onOpen: () => undefined,
+  onChoose: () => undefined,
+});
 
 const markStyles = { ready: styles.ready, "not ready": styles.notReady, unknown: styles.unknown, none: styles.none };
 
 const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
   const { node, root, inBlock } = data;
-  const { active, wanted, setActive, onOpen } = useContext(GraphContext);
-  const link = useRef<HTMLAnchorElement>(null);
+  const { active, wanted, setActive, onOpen, onChoose } = useContext(GraphContext);
+  const box = useRef<HTMLElement>(null);
   const here = active === node.ref;
   useEffect(() => {
     if (here && wanted.current === node.ref) {
       wanted.current = undefined;
-      link.current?.focus({ preventScroll: true });
+      box.current?.focus({ preventScroll: true });
     }
   }, [here, wanted, node.ref]);
   const kind = kindOf(node);
-  const label = [node.title, kind, node.readiness, node.stale && "stale", node.missing && "not in the catalog", root && "this entity"].filter(Boolean).join(", ");
+  const state = node.state ?? node.readiness;
+  const notes = [node.note, node.stale && "stale", node.missing && "not in the catalog"];
+  const label = [node.title, kind, state, ...notes, root].filter(Boolean).join(", ");
+  const common = { className: `${styles.link} nopan`, tabIndex: here ? 0 : -1, "aria-label": label, title: label, onFocus: () => setActive(node.ref) };
+  const inside = (
+    <>
+      <span className={styles.title}>{node.title}</span>
+      <span className={styles.under}>
+        {node.readiness && <Mark readiness={node.readiness} />}
+        {[state, kind, ...notes].filter(Boolean).join(" · ")}
+      </span>
+    </>
+  );
   return (
     <div className={`${styles.box} ${root ? styles.root : ""} ${node.missing ? styles.missing : ""} ${node.readiness ? `${styles.bar} ${markStyles[node.readiness]}` : ""}`}>
       {!inBlock && <Ends />}
-      <Link
-        ref={link}
-        to={`${entityPath(parseRef(node.ref))}?tab=graph`}
-        className={`${styles.link} nopan`}
-        tabIndex={here ? 0 : -1}
-        aria-label={label}
-        title={label}
-        onFocus={() => setActive(node.ref)}
-      >
-        <span className={styles.title}>{node.title}</span>
-        <span className={styles.under}>
-          {node.readiness && <Mark readiness={node.readiness} />}
-          {[node.readiness, kind, node.stale && "stale", node.missing && "not in the catalog"].filter(Boolean).join(" · ")}
-        </span>
-      </Link>
+      {node.to === undefined ? (
+        <button ref={box as RefObject<HTMLButtonElement | null>} type="button" {...common} onClick={() => onChoose(node.ref)}>
+          {inside}
+        </button>
+      ) : (
+        <Link ref={box as RefObject<HTMLAnchorElement | null>} to={node.to} {...common}>
+          {inside}
+        </Link>
+      )}
       {node.more > 0 && (
         <button type="button" className={`${styles.more} nopan`} tabIndex={here ? 0 : -1} onClick={() => onOpen(node.ref)} aria-label={`Show ${node.more} more related to ${node.title}`}>
           {`+${node.more}`}

@@ -13,10 +13,19 @@ import { size } from "./sizes";
 import { useLayout } from "./useLayout";
 import styles from "./Graph.module.css";
 
-type Props = { graph: Graph; root: string; onOpen: (ref: string) => void };
+type Props = {
+  graph: Graph;
+  root: string;
+  // label names the graph for screen readers.
+  label?: string;
+  // onOpen shows more neighbors of a node; onChoose is called when a node without a page is clicked.
+  onOpen: (ref: string) => void;
+  onChoose?: (ref: string) => void;
+};
 
 // Canvas draws a graph that can be panned, zoomed and navigated with the arrow keys.
-export function Canvas({ graph, root, onOpen }: Props) {
+export function Canvas(props: Props) {
+  const { graph, root } = props;
   const { arranged, error } = useLayout(graph, root);
   if (error) {
     return <ErrorAlert error={error} title="Cannot draw the graph. Use the list instead" />;
@@ -26,7 +35,7 @@ export function Canvas({ graph, root, onOpen }: Props) {
   }
   return (
     <ReactFlowProvider>
-      <Drawing graph={graph} root={root} onOpen={onOpen} arranged={arranged} />
+      <Drawing {...props} arranged={arranged} />
     </ReactFlowProvider>
   );
 }
@@ -40,7 +49,9 @@ const readable = 0.5;
 // distant is the zoom below which nodes in blocks are drawn as marks.
 const distant = 0.4;
 
-function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged }) {
+const ignore = () => undefined;
+
+function Drawing({ graph, root, label = "Graph of relations; also available as a list", onOpen, onChoose = ignore, arranged }: Props & { arranged: Arranged }) {
   const flow = useReactFlow();
   const away = useStore((state) => state.transform[2] < distant);
   const [leaving, setLeaving] = useState(false);
@@ -151,8 +162,8 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
   }, [arranged, active, root]);
 
   return (
-    <div ref={holder} className={styles.canvas} role="group" aria-label="Graph of relations; also available as a list" onKeyDown={press} data-scheme={scheme}>
-      <GraphContext.Provider value={{ active, wanted, setActive, onOpen }}>
+    <div ref={holder} className={styles.canvas} role="group" aria-label={label} onKeyDown={press} data-scheme={scheme}>
+      <GraphContext.Provider value={{ active, wanted, setActive, onOpen, onChoose }}>
         <ReactFlow
           nodes={nodes}
           edges={edges}
@@ -172,17 +183,17 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
           proOptions={{ hideAttribution: true }}
         />
       </GraphContext.Provider>
-      <Controls onFit={() => fit(0)} onZoom={(by) => void flow.zoomTo(flow.getZoom() * by)} onHome={() => show(root, 1)} />
+      <Controls root={graph.names?.root ?? "this entity"} onFit={() => fit(0)} onZoom={(by) => void flow.zoomTo(flow.getZoom() * by)} onHome={() => show(root, 1)} />
     </div>
   );
 }
 
-function Controls({ onFit, onZoom, onHome }: { onFit: () => void; onZoom: (by: number) => void; onHome: () => void }) {
+function Controls({ root, onFit, onZoom, onHome }: { root: string; onFit: () => void; onZoom: (by: number) => void; onHome: () => void }) {
   const buttons: [string, IconName, () => void][] = [
     ["Zoom in", "plus", () => onZoom(1.4)],
     ["Zoom out", "minus", () => onZoom(1 / 1.4)],
     ["Fit to view", "fit", onFit],
-    ["Center on this entity", "refresh", onHome],
+    [`Center on ${root}`, "refresh", onHome],
   ];
   return (
     <Group gap={4} className={styles.controls} role="toolbar" aria-label="Graph view">

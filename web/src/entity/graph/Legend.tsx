@@ -2,8 +2,10 @@ import { Group, Text } from "@mantine/core";
 import { Mark } from "./Mark";
 import styles from "./Graph.module.css";
 
-// Legend explains the marks and the keyboard.
-export function Legend({ drawn }: { drawn: boolean }) {
+const help = "Dependencies are on the left. Use the arrow keys to move, Enter to open and + to expand.";
+
+// Legend explains the marks and, if the graph is drawn, the keyboard.
+export function Legend({ drawn, hint = help }: { drawn: boolean; hint?: string }) {
   return (
     <Group gap="lg" className={styles.legend}>
       {(["ready", "not ready", "unknown"] as const).map((readiness) => (
@@ -14,7 +16,7 @@ export function Legend({ drawn }: { drawn: boolean }) {
       ))}
       {drawn && (
         <Text size="xs" c="dimmed">
-          Dependencies are on the left. Use the arrow keys to move, Enter to open and + to expand.
+          {hint}
         </Text>
       )}
     </Group>

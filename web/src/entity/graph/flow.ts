@@ -20,7 +20,7 @@ export function nodesOf(graph: Graph, arranged: Arranged, root: string, far: boo
     const inside = b.refs.flatMap((ref) => known.get(ref) ?? []);
     const count = (readiness: string) => inside.filter((n) => n.readiness === readiness).length;
     const parts = (["ready", "not ready", "unknown"] as const).map((r) => [count(r), r] as const).filter(([n]) => n > 0);
-    const what = inside.every((n) => n.role === "resource") ? "resources" : "entities";
+    const what = graph.names?.nodes ?? (inside.every((n) => n.role === "resource") ? "resources" : "entities");
     const title = `${inside.length.toLocaleString("en")} ${what}${parts.length > 0 ? `: ${parts.map(([n, r]) => `${n.toLocaleString("en")} ${r}`).join(", ")}` : ""}`;
     const marks = far ? marksOf(inside, arranged.points, b) : undefined;
     return { id: b.id, type: "block", position: { x: b.x, y: b.y }, width: b.width, height: b.height, handles: handles(b.width, b.height), zIndex: -1, data: { title, marks } };
@@ -29,7 +29,7 @@ export function nodesOf(graph: Graph, arranged: Arranged, root: string, far: boo
   const entities = graph.nodes.flatMap((n): EntityNode[] => {
     const at = arranged.points[n.ref];
     const drawn = at && !(far && inBlock.has(n.ref));
-    return drawn ? [{ id: n.ref, type: "entity", position: at, ...size, handles: inBlock.has(n.ref) ? [] : handles(size.width, size.height), data: { node: n, root: n.ref === root, inBlock: inBlock.has(n.ref) } }] : [];
+    return drawn ? [{ id: n.ref, type: "entity", position: at, ...size, handles: inBlock.has(n.ref) ? [] : handles(size.width, size.height), data: { node: n, root: n.ref === root ? (graph.names?.root ?? "this entity") : "", inBlock: inBlock.has(n.ref) } }] : [];
   });
   return [...blocks, ...entities];
 }

@@ -1,16 +1,22 @@
-import { formatRef, parseRef, refOf, titleOf } from "../../api/entity";
+import { entityPath, formatRef, parseRef, refOf, titleOf } from "../../api/entity";
 import type { EntityPart } from "../../api/types";
 import { readinessOf, type Ready } from "../../api/readiness";
 import { roleOf, type Role } from "../facts";
 import { definitionOf } from "../queries";
 
-// Node is an entity in the graph.
+// Node is an entity in the graph, or an object of a cluster.
 export type Node = {
+  // ref identifies the node.
   ref: string;
   title: string;
   kind: string;
   role?: Role;
   readiness?: Ready;
+  // state is shown instead of the readiness, and note after the kind.
+  state?: string;
+  note?: string;
+  // to is the page of the node. A node without one is a button.
+  to?: string;
   stale: boolean;
   // missing tells that the entity is referenced but not in the catalog.
   missing: boolean;
@@ -21,7 +27,9 @@ export type Node = {
 // Edge leads from a dependency to its dependent.
 export type Edge = { from: string; to: string };
 
-export type Graph = { nodes: Node[]; edges: Edge[]; full: boolean };
+// Graph has nodes and edges. full tells that nodes were left out; names are what its nodes and its root are called, by
+// default entities.
+export type Graph = { nodes: Node[]; edges: Edge[]; full: boolean; names?: { nodes: string; root: string } };
 
 // Fetch loads entities by reference; undefined for missing ones.
 export type Fetch = (refs: string[]) => Promise<(EntityPart | undefined)[]>;
@@ -164,12 +172,13 @@ function assemble(seen: Map<string, Visit>, entities: Map<string, EntityPart | u
 }
 
 function nodeOf(ref: string, entity: EntityPart | undefined, more: number): Node {
+  const to = `${entityPath(parseRef(ref))}?tab=graph`;
   if (!entity) {
     const { kind, name } = parseRef(ref);
-    return { ref, title: name, kind, stale: false, missing: true, more: 0 };
+    return { ref, title: name, kind, to, stale: false, missing: true, more: 0 };
   }
   const stale = Object.keys(entity.metadata?.annotations ?? {}).some((key) => key.endsWith("/stale"));
-  return { ref, title: titleOf(entity), kind: entity.kind ?? "", role: roleOf(entity), readiness: readinessOf(entity)?.value, stale, missing: false, more };
+  return { ref, title: titleOf(entity), kind: entity.kind ?? "", to, role: roleOf(entity), readiness: readinessOf(entity)?.value, stale, missing: false, more };
 }
 
 // normal writes a full reference in lower case.

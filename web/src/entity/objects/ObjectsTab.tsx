@@ -1,32 +1,53 @@
-import { Stack, Text } from "@mantine/core";
-import type { Entity, Schemas } from "../../api/types";
+import { lazy, Suspense } from "react";
+import { Button, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useSearchParams } from "react-router";
+import type { Entity } from "../../api/types";
 import { Empty, ErrorAlert, Loading } from "../../components/State";
-import { Tag, type Tone } from "../../components/Tag";
 import { Time } from "../../components/Time";
 import { isMissing, useResourceStatus } from "../queries";
 import { Why } from "../Why";
-import styles from "./Objects.module.css";
+import { Events } from "./Events";
+import { Tree } from "./Tree";
+import { useMoreObjects, type MoreObjects } from "./useMoreObjects";
 
-type Node = Schemas["ResourceNode"];
+// The graph library is large.
+const ObjectGraph = lazy(() => import("./ObjectGraph"));
 
-// ObjectsTab shows the objects that a resource composes as a tree, and refreshes it.
+// ObjectsTab shows the objects that a resource composes as a tree or a graph, and their events. It refreshes them.
 export default function ObjectsTab({ entity }: { entity: Entity }) {
   const query = useResourceStatus(entity);
-  if (!query.data) {
+  const objects = useMoreObjects(entity, query.data?.tree);
+  const [params, setParams] = useSearchParams();
+  if (!query.data || !objects) {
     if (isMissing(query.error) || query.fetchStatus === "idle") {
       return <Empty title="No objects">This resource was not read from a cluster.</Empty>;
     }
     return query.error ? <ErrorAlert error={query.error} retry={() => void query.refetch()} /> : <Loading label="Loading objects" />;
   }
-  const { tree, cluster, read } = query.data;
+  const { cluster, read, events } = query.data;
+  // On every screen the tree comes first: it has the messages, and a graph needs a wide one.
+  const drawn = params.get("view") === "graph";
   return (
     <Stack gap="md">
       <Why entity={entity} />
-      <div className={styles.scroll} tabIndex={0} role="region" aria-label="Objects">
-        <ul className={styles.tree}>
-          <Item node={tree} />
-        </ul>
-      </div>
+      <SegmentedControl
+        aria-label="Objects view"
+        style={{ alignSelf: "flex-start" }}
+        data={[
+          { value: "tree", label: "Tree" },
+          { value: "graph", label: "Graph" },
+        ]}
+        value={drawn ? "graph" : "tree"}
+        onChange={(value) => setParams(value === "graph" ? { tab: "objects", view: "graph" } : { tab: "objects" }, { replace: true })}
+      />
+      {drawn ? (
+        <Suspense fallback={<Loading label="Loading graph" lines={8} />}>
+          <ObjectGraph tree={objects.tree} onMore={objects.load} />
+          <More objects={objects} />
+        </Suspense>
+      ) : (
+        <Tree tree={objects.tree} more={objects.left > 0 && <More objects={objects} />} />
+      )}
       <Text size="sm" c="dimmed">
         {query.connected ? (
           `Cluster ${cluster}, live.`
@@ -37,84 +58,21 @@ export default function ObjectsTab({ entity }: { entity: Entity }) {
           </>
         )}
       </Text>
+      <Events events={events ?? []} />
     </Stack>
   );
 }
 
-const tones: Record<Node["readiness"], Tone> = { ready: "success", "not ready": "error", unknown: "warning", none: "plain" };
-
-// Item is an object with those below it.
-function Item({ node }: { node: Node }) {
-  const children = node.children ?? [];
+// More loads further objects.
+function More({ objects: { left, loading, error, load } }: { objects: MoreObjects }) {
   return (
-    <li>
-      <div className={styles.row}>
-        <span className={styles.name}>
-          <strong>{node.ref.kind}</strong> {node.ref.name}
-          {node.ref.namespace && <Text component="span" size="xs" c="dimmed">{` in ${node.ref.namespace}`}</Text>}
-        </span>
-        <State node={node} />
-        {node.externalName && (
-          <Text component="span" size="xs" c="dimmed" title="External name">
-            {node.externalName}
-          </Text>
-        )}
-        {node.created && (
-          <Text component="span" size="xs" c="dimmed">
-            created <Time at={node.created} />
-          </Text>
-        )}
-        {said(node) && (
-          <Text size="sm" c="dimmed" className={styles.message}>
-            {said(node)}
-          </Text>
-        )}
-      </div>
-      {(children.length > 0 || node.more) && (
-        <ul className={styles.tree}>
-          {children.map((c) => (
-            <Item key={`${c.ref.apiVersion} ${c.ref.kind} ${c.ref.namespace ?? ""} ${c.ref.name}`} node={c} />
-          ))}
-          {node.more && (
-            <li>
-              <Text size="sm" c="dimmed">{`${node.more} more`}</Text>
-            </li>
-          )}
-        </ul>
+    <Stack gap="xs" align="flex-start">
+      {error !== null && error !== undefined && <ErrorAlert title="Cannot load more objects" error={error} />}
+      {left > 0 && (
+        <Button size="xs" variant="default" loading={loading} onClick={load}>
+          {`Show ${left.toLocaleString("en")} more`}
+        </Button>
       )}
-    </li>
+    </Stack>
   );
-}
-
-function State({ node }: { node: Node }) {
-  if (node.state !== "present") {
-    return <Tag tone={node.state === "missing" ? "error" : "warning"}>{node.state}</Tag>;
-  }
-  if (node.deleted) {
-    return <Tag tone="progress">being deleted</Tag>;
-  }
-  if (node.paused) {
-    return <Tag tone="warning">paused</Tag>;
-  }
-  return node.readiness === "none" ? null : <Tag tone={tones[node.readiness]}>{node.readiness}</Tag>;
-}
-
-// said returns what is worth knowing about an object: why it cannot be read, what a condition says, or the last warning.
-function said(node: Node): string {
-  if (node.problem) {
-    return node.problem;
-  }
-  if (node.state === "missing") {
-    return "The object does not exist.";
-  }
-  if (node.loop) {
-    return "Already above: the references form a loop.";
-  }
-  for (const type of ["Synced", "Ready"]) {
-    const c = node.conditions?.find((c) => c.type === type && c.status !== "True");
-    if (c) {
-      return [c.reason, c.message].filter(Boolean).join(": ");
-    }
-  }
-  return node.event?.type === "Warning" ? (node.event.message ?? "") : "";
 }

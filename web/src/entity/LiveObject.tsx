@@ -1,0 +1,35 @@
+import { useMemo, useState } from "react";
+import { Group, Stack, Switch, Text } from "@mantine/core";
+import type { Entity } from "../api/types";
+import { ErrorAlert, Loading } from "../components/State";
+import { toYaml } from "../components/toYaml";
+import { Yaml } from "../components/Yaml";
+import { objectOf } from "./facts";
+import { useResourceObject } from "./queries";
+import { hasManagedFields, withoutManagedFields } from "./source";
+import { yamlHeight } from "./yamlHeight";
+
+// LiveObject shows the object of a resource as its cluster has it. Managed fields, often most of the text, are hidden.
+export function LiveObject({ entity }: { entity: Entity }) {
+  const query = useResourceObject(entity);
+  const [all, setAll] = useState(false);
+  const object = query.data?.object;
+  const managed = object !== undefined && hasManagedFields(object);
+  const text = useMemo(() => (object === undefined ? "" : toYaml(all ? object : withoutManagedFields(object))), [object, all]);
+  const name = objectOf(entity)?.name ?? entity.metadata.name;
+  return (
+    <Stack gap="xs">
+      {query.error && <ErrorAlert error={query.error} retry={() => void query.refetch()} />}
+      {!object && !query.error && <Loading label="Loading object" lines={8} />}
+      {query.data && (
+        <>
+          <Group gap="md">
+            <Text size="sm" c="dimmed">{`In cluster ${query.data.cluster}. Refreshes while it is shown.`}</Text>
+            {managed && <Switch size="sm" ml="auto" label="Show managed fields" checked={all} onChange={(e) => setAll(e.currentTarget.checked)} />}
+          </Group>
+          <Yaml text={text} label={`YAML of the object ${name}`} file={`${name}.yaml`} height={yamlHeight} />
+        </>
+      )}
+    </Stack>
+  );
+}

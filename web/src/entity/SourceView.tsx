@@ -1,0 +1,85 @@
+import { useMemo, useState } from "react";
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "react-router";
+import type { Entity } from "../api/types";
+import { Icon } from "../components/Icon";
+import { Empty, ErrorAlert, Loading } from "../components/State";
+import { toYaml } from "../components/toYaml";
+import { Yaml } from "../components/Yaml";
+import { playgroundPath } from "../playground/handover";
+import { roleOf } from "./facts";
+import { definitionOf, isMissing, useDefinitionEntities } from "./queries";
+import { asWritten, profileOf, sourceQuery, type Source } from "./source";
+import { yamlHeight } from "./yamlHeight";
+
+// SourceView shows the XRD or Composition behind an entity, and opens it in the playground.
+export function SourceView({ entity }: { entity: Entity }) {
+  const { data, error, refetch } = useQuery(sourceQuery(entity));
+  const text = useMemo(() => (data ? toYaml(data.object) : ""), [data]);
+  if (!data && isMissing(error)) {
+    return <Empty title="No source">The portal has not read this from a cluster, folder or repository: another program pushed it, or its source was removed.</Empty>;
+  }
+  if (!data) {
+    return error ? <ErrorAlert error={error} retry={() => void refetch()} /> : <Loading label="Loading source" lines={8} />;
+  }
+  const name = nameOf(data) ?? entity.metadata.name;
+  return (
+    <Stack gap="xs">
+      <Open entity={entity} source={data} />
+      <Yaml text={text} label={`Source of ${entity.metadata.name}`} file={`${name}.yaml`} height={yamlHeight} />
+    </Stack>
+  );
+}
+
+function nameOf({ object }: Source): string | undefined {
+  const metadata: unknown = object["metadata"];
+  const name = typeof metadata === "object" && metadata !== null && "name" in metadata ? metadata.name : undefined;
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+// Open opens the source in the playground. A Composition needs its XRD there.
+function Open({ entity, source }: { entity: Entity; source: Source }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const composition = roleOf(entity) === "composition";
+  const family = useDefinitionEntities(composition ? definitionOf(entity) : "");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>();
+  const open = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const documents = [source.object];
+      if (composition) {
+        const definition = family.data?.find((e) => roleOf(e) === "definition");
+        if (!definition) {
+          throw new Error("The XRD of this Composition is not in the catalog, or you may not read it.");
+        }
+        documents.unshift((await client.fetchQuery(sourceQuery(definition))).object);
+      }
+      void navigate(await playgroundPath(documents.map((d) => toYaml(asWritten(d))).join("---\n"), profileOf(source.source)));
+    } catch (err) {
+      setProblem(err);
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Group gap="md">
+        <Text size="sm" c="dimmed">{`As last read from ${source.source}, without managed fields.`}</Text>
+        <Button
+          ml="auto"
+          size="xs"
+          variant="default"
+          leftSection={<Icon name="playground" size={14} />}
+          loading={busy || (composition && family.isPending)}
+          onClick={() => void open()}
+        >
+          Open in playground
+        </Button>
+      </Group>
+      {problem !== undefined && <ErrorAlert title="Cannot open the playground" error={problem} />}
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import type { Schemas } from "../../api/types";
+import type { Readiness } from "../facts";
+
+// ObjectNode is an object in the tree of a resource.
+export type ObjectNode = Schemas["ResourceNode"];
+
+// keyOf identifies an object.
+export function keyOf({ apiVersion, kind, namespace = "", name }: ObjectNode["ref"]): string {
+  return `object ${apiVersion} ${kind} ${namespace} ${name}`;
+}
+
+// stateOf returns the state of an object in a word or two, if it is not its readiness.
+export function stateOf(node: ObjectNode): string | undefined {
+  if (node.state !== "present") {
+    return node.state;
+  }
+  return node.deleted ? "being deleted" : node.paused ? "paused" : undefined;
+}
+
+// readinessOf returns the readiness of an object: one that does not exist is not ready, one that cannot be read is
+// unknown. It returns undefined for an object that has none, such as a ConfigMap.
+export function readinessOf(node: ObjectNode): Readiness | undefined {
+  if (node.state !== "present") {
+    return node.state === "missing" ? "not ready" : "unknown";
+  }
+  return node.readiness === "none" ? undefined : node.readiness;
+}
+
+// said returns what is worth knowing about an object: why it cannot be read, what a condition says, or the last warning.
+export function said(node: ObjectNode): string {
+  if (node.problem) {
+    return node.problem;
+  }
+  if (node.state === "missing") {
+    return "The object does not exist.";
+  }
+  if (node.loop) {
+    return "Already above: the references form a loop.";
+  }
+  for (const type of ["Synced", "Ready"]) {
+    const c = node.conditions?.find((c) => c.type === type && c.status !== "True");
+    if (c) {
+      return [c.reason, c.message].filter(Boolean).join(": ");
+    }
+  }
+  return node.event?.type === "Warning" ? (node.event.message ?? "") : "";
+}
