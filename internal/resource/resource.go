@@ -73,7 +73,7 @@ func (s *Resources) Plugin() rest.Plugin {
 	const resource = "/by-name/{kind}/{namespace}/{name}"
 	return rest.Plugin{Names: []string{"resources"}, Routes: []rest.Route{
 		{Method: http.MethodGet, Path: resource + "/status", Handle: s.status},
-		{Method: http.MethodGet, Path: resource + "/eventstream", Handle: s.eventStream},
+		{Method: http.MethodGet, Path: resource + "/eventstream", Handle: s.eventStream, Timeout: -1},
 		{Method: http.MethodGet, Path: resource + "/object", Handle: s.object},
 		{Method: http.MethodGet, Path: resource + "/history", Handle: s.history},
 	}}

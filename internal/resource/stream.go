@@ -60,7 +60,7 @@ func (s *Resources) eventStream(w http.ResponseWriter, r *http.Request) error {
 			err = out.Send(u.write)
 		}
 	}
-	if errors.Is(err, errOver) {
+	if errors.Is(err, errOver) || r.Context().Err() != nil {
 		return nil
 	}
 	return err

@@ -243,6 +243,15 @@ func TestRole(t *testing.T) {
 	}
 }
 
+// TestStreamTimeout checks that the server does not end streams like other requests.
+func TestStreamTimeout(t *testing.T) {
+	for _, route := range New(Options{Now: time.Now}).Plugin().Routes {
+		if got, want := route.Timeout < 0, strings.HasSuffix(route.Path, "/eventstream"); got != want {
+			t.Errorf("%s has the timeout %s", route.Path, route.Timeout)
+		}
+	}
+}
+
 // TestLarge reads a composite that refers to 2,000 objects and has a status of a megabyte.
 func TestLarge(t *testing.T) {
 	const parts = 2000

@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ApiError, fetchJson, fetchRaw, path, withQuery } from "../api/client";
 import { annotation, annotations, spellings, type Ref } from "../api/entity";
 import { pause, readFrames, type Frame } from "../api/eventStream";
@@ -57,9 +57,11 @@ export function hasObject(entity: Entity): boolean {
 // Following says whether the status arrives by itself, and why it is not known.
 export type Following = { connected: boolean; problem?: { message: string; lastRead?: string } };
 
+const disconnected: Following = { connected: false };
+
 // useResourceStatus loads what a resource consists of, and why it is not ready. It polls unless useResourceStream is connected.
 export function useResourceStatus(entity: Entity) {
-  const { data: following } = useQuery<Following>({ queryKey: resourceKey("following", entity), enabled: false, initialData: { connected: false } });
+  const { data: following = disconnected } = useQuery<Following>({ queryKey: resourceKey("following", entity), queryFn: skipToken, initialData: disconnected });
   const query = useQuery({
     queryKey: resourceKey("status", entity),
     queryFn: ({ signal }) => fetchJson<Schemas["ResourceStatus"]>(`${resourcePath(entity)}/status`, { signal }),
