@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"example.dev/ingestor/document/tree"
 )
@@ -12,12 +13,16 @@ const Hidden = "(hidden)"
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 var (
-	// secretEnds are the last words in the names of fields that hold a secret.
-	secretEnds = []string{"password", "passwords", "passwd", "pwd", "passphrase", "token", "tokens", "secret", "secrets", "credential", "credentials", "apikey", "jwt"}
-	// referring are the last words in the names of fields of a reference to a Secret.
-	referring = []string{"name", "namespace", "key", "kind", "version", "ref"}
+	// secretNames are words in the names of fields that hold a secret.
+	secretNames = []string{"password", "passwords", "passwd", "pwd", "passphrase", "token", "tokens", "secret", "secrets", "credential", "credentials", "apikey", "jwt"}
 	// keyOwners are the words before "key" in the names of fields that hold a secret.
 	keyOwners = []string{"api", "access", "private", "secret", "signing", "encryption"}
+	// plainEnds are the last words in the names of fields that are about a secret, but do not
+	// hold it: they refer to one, or say how it is made.
+	plainEnds = []string{
+		"name", "names", "namespace", "key", "kind", "version", "ref", "refs", "path", "type", "policy",
+		"seconds", "days", "ttl", "lifetime", "expiry", "length", "size", "count", "rotation", "enabled",
+	}
 )
 
 // Redact returns an object in which values are hidden if the name of their field says that
@@ -36,7 +41,7 @@ func redact(n *tree.Node, secret bool) *tree.Node {
 	case n.IsMap():
 		out := tree.Obj()
 		for _, f := range n.Fields {
-			out.Fields = append(out.Fields, tree.F(f.Key, redact(f.Value, isSecret(f.Key) || secret && !slices.Contains(referring, lastWord(f.Key)))))
+			out.Fields = append(out.Fields, tree.F(f.Key, redact(f.Value, isSecret(f.Key) || secret && !slices.Contains(plainEnds, lastWord(f.Key)))))
 		}
 		return out
 	case n.IsList():
@@ -56,5 +61,8 @@ func redact(n *tree.Node, secret bool) *tree.Node {
 func isSecret(key string) bool {
 	all := keyWords(key)
 	last := len(all) - 1
-	return last >= 0 && (slices.Contains(secretEnds, all[last]) || last > 0 && all[last] == "key" && slices.Contains(keyOwners, all[last-1]))
+	if last > 0 && all[last] == "key" && slices.Contains(keyOwners, all[last-1]) || strings.HasSuffix(strings.Join(all, ""), "connectionstring") {
+		return true
+	}
+	return last >= 0 && !slices.Contains(plainEnds, all[last]) && hasWord(key, secretNames)
 }

@@ -19,6 +19,7 @@ func TestRedact(t *testing.T) {
 		"Map":         {"The values of a map are hidden.", `{"credentials":{"ci":"x","nested":{"y":"z"}}}`, `{"credentials":{"ci":"(hidden)","nested":{"y":"(hidden)"}}}`},
 		"Key":         {"A key is secret depending on what it is for.", `{"accessKey":"x","partitionKey":"y"}`, `{"accessKey":"(hidden)","partitionKey":"y"}`},
 		"Reference":   {"A reference to a Secret is a name.", `{"passwordSecretRef":{"name":"a","key":"b"},"secret":{"secretName":"a","namespace":"b"},"secretName":"c"}`, `{"passwordSecretRef":{"name":"a","key":"b"},"secret":{"secretName":"a","namespace":"b"},"secretName":"c"}`},
+		"Within":      {"The word may be within the name.", `{"credentialsJson":"x","connectionString":"y"}`, `{"credentialsJson":"(hidden)","connectionString":"(hidden)"}`},
 		"Setting":     {"A setting of a token is not the token.", `{"tokenLifetime":"5m","passwordLength":20}`, `{"tokenLifetime":"5m","passwordLength":20}`},
 		"LastApplied": {"kubectl's copy would show it.", `{"metadata":{"annotations":{"a":"b","kubectl.kubernetes.io/last-applied-configuration":"{\"password\":1}"}}}`, `{"metadata":{"annotations":{"a":"b"}}}`},
 		"Empty":       {"An empty value says that there is none.", `{"password":"","token":null,"secret":true}`, `{"password":"","token":null,"secret":true}`},

@@ -5,10 +5,8 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/engine"
 )
-
-// hidden replaces a value that may be secret.
-const hidden = "***"
 
 // mostAnnotation is the length limit of an annotation: longer ones are documents, often a
 // copy of the object with its secrets.
@@ -17,7 +15,7 @@ const mostAnnotation = 512
 // redact removes values that may be secret from an object, and managedFields: values of
 // environment variables, ConfigMaps and HTTP headers, command lines, fields that are named
 // like a secret, and annotations that contain documents. Names of variables and keys stay.
-// It changes n.
+// It changes n, and returns a copy.
 func redact(n *tree.Node) *tree.Node {
 	meta := n.Get("metadata")
 	if meta.IsMap() {
@@ -35,22 +33,22 @@ func redact(n *tree.Node) *tree.Node {
 		}
 	}
 	hide(n)
-	return n
+	return engine.Redact(n)
 }
 
 // hideValues returns a map with its values hidden.
 func hideValues(n *tree.Node) *tree.Node {
 	if !n.IsMap() {
-		return tree.Str(hidden)
+		return tree.Str(engine.Hidden)
 	}
 	out := tree.Obj()
 	for _, f := range n.Fields {
-		out.Fields = append(out.Fields, tree.F(f.Key, tree.Str(hidden)))
+		out.Fields = append(out.Fields, tree.F(f.Key, tree.Str(engine.Hidden)))
 	}
 	return out
 }
 
-// hide hides values at any depth.
+// hide hides command lines and the values of variables and headers, at any depth.
 func hide(n *tree.Node) {
 	for _, item := range n.List() {
 		hide(item)
@@ -59,13 +57,9 @@ func hide(n *tree.Node) {
 		return
 	}
 	n.Fields = slices.DeleteFunc(n.Fields, func(f tree.Field) bool { return (f.Key == "command" || f.Key == "args") && !f.Value.IsMap() })
-	for i, f := range n.Fields {
-		switch {
-		case f.Key == "env" || f.Key == "httpHeaders":
+	for _, f := range n.Fields {
+		if f.Key == "env" || f.Key == "httpHeaders" {
 			hideNamed(f.Value)
-		case namesSecret(f.Key) && !f.Value.IsNull() && (f.Value.IsString() || f.Value.Kind == tree.Int || f.Value.Kind == tree.Float):
-			n.Fields[i].Value = tree.Str(hidden)
-			continue
 		}
 		hide(f.Value)
 	}
@@ -75,24 +69,10 @@ func hide(n *tree.Node) {
 func hideNamed(n *tree.Node) {
 	for _, item := range n.List() {
 		if item.IsMap() && item.Has("value") {
-			item.Set("value", tree.Str(hidden))
+			item.Set("value", tree.Str(engine.Hidden))
 		}
 	}
 	if n.IsMap() {
 		*n = *hideValues(n)
 	}
-}
-
-// secretWords are parts of names of fields with secrets, and referenceWords the ends of
-// names of fields that say where a secret is.
-var (
-	secretWords    = []string{"password", "passwd", "passphrase", "token", "apikey", "accesskey", "privatekey", "credential", "secret", "connectionstring"}
-	referenceWords = []string{"name", "ref", "path", "namespace", "seconds", "type", "policy"}
-)
-
-// namesSecret reports whether a field is named like a secret.
-func namesSecret(key string) bool {
-	key = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(key))
-	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(key, w) }) &&
-		!slices.ContainsFunc(referenceWords, func(w string) bool { return strings.HasSuffix(key, w) })
 }
