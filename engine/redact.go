@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"example.dev/ingestor/document/tree"
 )
@@ -21,11 +22,17 @@ var (
 )
 
 // Redact returns an object in which values are hidden if the name of their field says that
-// they are secret. References to Secrets are kept, and kubectl's copy of the object is removed.
+// they are secret. References to Secrets are kept, kubectl's copy of the object is removed,
+// and annotations that contain a document are hidden: many tools keep a copy there.
 func Redact(object *tree.Node) *tree.Node {
 	out := redact(object, false)
 	if annotations := out.Get("metadata", "annotations"); annotations.IsMap() {
 		annotations.Delete(lastApplied)
+		for i, f := range annotations.Fields {
+			if text := strings.TrimSpace(f.Value.Str()); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+				annotations.Fields[i].Value = tree.Str(Hidden)
+			}
+		}
 	}
 	return out
 }

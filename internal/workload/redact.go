@@ -34,7 +34,7 @@ func redact(n *tree.Node) *tree.Node {
 			n.Set(key, hideValues(values))
 		}
 	}
-	hide(n)
+	hide(n, false)
 	return n
 }
 
@@ -50,25 +50,36 @@ func hideValues(n *tree.Node) *tree.Node {
 	return out
 }
 
-// hide hides values at any depth.
-func hide(n *tree.Node) {
-	for _, item := range n.List() {
-		hide(item)
+// hide hides values at any depth. If the node is within a field that is named like a secret,
+// its texts are hidden too, except those that say where the secret is.
+func hide(n *tree.Node, within bool) {
+	for i, item := range n.List() {
+		if within && isPlain(item) {
+			n.Items[i] = tree.Str(hidden)
+			continue
+		}
+		hide(item, within)
 	}
 	if !n.IsMap() {
 		return
 	}
 	n.Fields = slices.DeleteFunc(n.Fields, func(f tree.Field) bool { return (f.Key == "command" || f.Key == "args") && !f.Value.IsMap() })
 	for i, f := range n.Fields {
+		secret := namesSecret(f.Key)
 		switch {
 		case f.Key == "env" || f.Key == "httpHeaders":
 			hideNamed(f.Value)
-		case namesSecret(f.Key) && !f.Value.IsNull() && (f.Value.IsString() || f.Value.Kind == tree.Int || f.Value.Kind == tree.Float):
+		case secret && isPlain(f.Value), within && f.Value.IsString() && !refers(f.Key):
 			n.Fields[i].Value = tree.Str(hidden)
 			continue
 		}
-		hide(f.Value)
+		hide(f.Value, secret || within && !refers(f.Key))
 	}
+}
+
+// isPlain reports whether a node is a text or a number.
+func isPlain(n *tree.Node) bool {
+	return !n.IsNull() && (n.IsString() || n.Kind == tree.Int || n.Kind == tree.Float)
 }
 
 // hideNamed hides the values of a list of names and values.
@@ -88,11 +99,25 @@ func hideNamed(n *tree.Node) {
 var (
 	secretWords    = []string{"password", "passwd", "passphrase", "token", "apikey", "accesskey", "privatekey", "credential", "secret", "connectionstring"}
 	referenceWords = []string{"name", "ref", "path", "namespace", "seconds", "type", "policy"}
+	// volumeWords are other fields of references to Secrets, such as those of volumes.
+	volumeWords = []string{"key", "kind", "audience", "apiVersion"}
 )
 
 // namesSecret reports whether a field is named like a secret.
 func namesSecret(key string) bool {
-	key = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(key))
-	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(key, w) }) &&
-		!slices.ContainsFunc(referenceWords, func(w string) bool { return strings.HasSuffix(key, w) })
+	key = plain(key)
+	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(key, w) }) && !isReference(key)
+}
+
+// refers reports whether a field within one that is named like a secret says where the
+// secret is.
+func refers(key string) bool { return slices.Contains(volumeWords, key) || isReference(plain(key)) }
+
+func isReference(key string) bool {
+	return slices.ContainsFunc(referenceWords, func(w string) bool { return strings.HasSuffix(key, w) })
+}
+
+// plain returns a name in lower case, without separators.
+func plain(key string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(key))
 }
