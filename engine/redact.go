@@ -20,17 +20,23 @@ var (
 	// plainEnds are the last words in the names of fields that are about a secret, but do not
 	// hold it: they refer to one, or say how it is made.
 	plainEnds = []string{
-		"name", "names", "namespace", "key", "kind", "version", "ref", "refs", "path", "type", "policy",
+		"name", "names", "namespace", "key", "kind", "version", "ref", "refs", "path", "type", "policy", "audience", "mode",
 		"seconds", "days", "ttl", "lifetime", "expiry", "length", "size", "count", "rotation", "enabled",
 	}
 )
 
 // Redact returns an object in which values are hidden if the name of their field says that
-// they are secret. References to Secrets are kept, and kubectl's copy of the object is removed.
+// they are secret. References to Secrets are kept, kubectl's copy of the object is removed,
+// and annotations that contain a document are hidden: many tools keep a copy there.
 func Redact(object *tree.Node) *tree.Node {
 	out := redact(object, false)
 	if annotations := out.Get("metadata", "annotations"); annotations.IsMap() {
 		annotations.Delete(lastApplied)
+		for i, f := range annotations.Fields {
+			if text := strings.TrimSpace(f.Value.Str()); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+				annotations.Fields[i].Value = tree.Str(Hidden)
+			}
+		}
 	}
 	return out
 }

@@ -22,6 +22,7 @@ func TestRedact(t *testing.T) {
 		"Within":      {"The word may be within the name.", `{"credentialsJson":"x","connectionString":"y"}`, `{"credentialsJson":"(hidden)","connectionString":"(hidden)"}`},
 		"Setting":     {"A setting of a token is not the token.", `{"tokenLifetime":"5m","passwordLength":20}`, `{"tokenLifetime":"5m","passwordLength":20}`},
 		"LastApplied": {"kubectl's copy would show it.", `{"metadata":{"annotations":{"a":"b","kubectl.kubernetes.io/last-applied-configuration":"{\"password\":1}"}}}`, `{"metadata":{"annotations":{"a":"b"}}}`},
+		"Document":    {"Other tools keep copies too.", `{"metadata":{"annotations":{"kapp.k14s.io/original":" {\"spec\":{\"password\":1}}","list":"[1]","a":"b"}}}`, `{"metadata":{"annotations":{"kapp.k14s.io/original":"(hidden)","list":"(hidden)","a":"b"}}}`},
 		"Empty":       {"An empty value says that there is none.", `{"password":"","token":null,"secret":true}`, `{"password":"","token":null,"secret":true}`},
 	}
 	for name, tc := range tests {

@@ -7,11 +7,17 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
+// deepestField is how many names the path of a field has at most: the path comes from a URL.
+const deepestField = 64
+
 // Locate returns where the form of a Template asks for a field of the resource, given as a
 // path such as spec.network.region; nil if it does not. If the form asks for the field as
 // part of a larger one, or only for its parts, that is returned.
 func Locate(template *tree.Node, field string) []string {
 	steps := strings.Split(field, ".")
+	if len(steps) > deepestField {
+		return nil
+	}
 	// The resource that has nothing but this field is filled into the form, to see where it
 	// appears.
 	marker := tree.Str("x")

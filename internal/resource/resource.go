@@ -175,6 +175,11 @@ func identityOf(ctx context.Context, on *cluster.Cluster) string {
 
 // read reads the tree of an object.
 func (s *Resources) read(ctx context.Context, t target) (Status, error) {
+	leave, err := s.trees.enter(ctx, t.Cluster)
+	if err != nil {
+		return Status{}, err
+	}
+	defer leave()
 	reader := live.NewReader(t.on, s.kinds)
 	tree, err := composed.Build(ctx, reader, t.Ref, composed.Options{Skip: t.skip, Owned: !t.on.Impersonates()})
 	if err != nil {

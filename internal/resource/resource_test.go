@@ -246,3 +246,56 @@ func TestTrees(t *testing.T) {
 		}
 	}
 }
+
+// TestReadings checks that a cluster that does not answer has few requests open, however
+// many trees are requested.
+func TestReadings(t *testing.T) {
+	var open atomic.Int64
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		open.Add(1)
+		defer open.Add(-1)
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	defer close(release)
+	on, err := cluster.Connect(source.Cluster{Name: "slow", URL: server.URL, Token: "x"}, cluster.Options{Patience: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{
+		Now:     time.Now,
+		Cluster: func(context.Context, string) (*cluster.Cluster, error) { return on, nil },
+		Object: func(context.Context, string) (Object, error) {
+			return Object{Cluster: "slow", Ref: composed.Ref{APIVersion: "a/v1", Kind: "Shop", Name: "a"}}, nil
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	const requests = 50
+	arrived := make(chan struct{}, requests)
+	for i := range requests {
+		all.Go(func() {
+			r := httptest.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("/status?skip=%d", i), nil)
+			arrived <- struct{}{}
+			_ = s.status(httptest.NewRecorder(), r)
+		})
+	}
+	for range requests {
+		<-arrived
+	}
+	for deadline := time.Now().Add(10 * time.Second); open.Load() < mostReadings && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	all.Wait()
+	// All requests have been made, and those that wait for the cluster go on without the
+	// callers.
+	if n := open.Load(); n != mostReadings {
+		t.Errorf("%d requests are open, want %d", n, mostReadings)
+	}
+}

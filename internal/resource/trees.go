@@ -19,6 +19,9 @@ const (
 	keepFor = time.Second
 	// mostTrees is how many trees are kept.
 	mostTrees = 200
+	// mostReadings is how many trees of a cluster are read at once, for all callers. Each
+	// cluster has its own limit, so that one that does not answer delays no other.
+	mostReadings = 8
 )
 
 // trees reads each tree once for all who ask for it at the same time.
@@ -26,8 +29,9 @@ type trees struct {
 	now    func() time.Time
 	flight singleflight.Group
 
-	mu   sync.Mutex
-	kept map[treeKey]Status
+	mu    sync.Mutex
+	kept  map[treeKey]Status
+	slots map[string]chan struct{}
 }
 
 // treeKey identifies a tree, and the callers who may see it.
@@ -37,7 +41,27 @@ type treeKey struct {
 	skip              int
 }
 
-func newTrees(now func() time.Time) *trees { return &trees{now: now, kept: map[treeKey]Status{}} }
+func newTrees(now func() time.Time) *trees {
+	return &trees{now: now, kept: map[treeKey]Status{}, slots: map[string]chan struct{}{}}
+}
+
+// enter waits until another tree of a cluster may be read, and returns the function that
+// ends it.
+func (t *trees) enter(ctx context.Context, cluster string) (leave func(), err error) {
+	t.mu.Lock()
+	slots := t.slots[cluster]
+	if slots == nil {
+		slots = make(chan struct{}, mostReadings)
+		t.slots[cluster] = slots
+	}
+	t.mu.Unlock()
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 // get returns a tree that was read within the last second, or reads it.
 func (t *trees) get(ctx context.Context, key treeKey, read func(context.Context) (Status, error)) (Status, error) {

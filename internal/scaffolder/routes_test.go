@@ -367,3 +367,28 @@ spec: { type: service, owner: platform, steps: [] }
 		})
 	}
 }
+
+// TestFormField checks that the field to begin with does not make another form: drafts of
+// a form are compared by its ETag.
+func TestFormField(t *testing.T) {
+	w := newWorld(t, nil)
+	w.put(`
+apiVersion: scaffolder.backstage.io/v1beta3
+kind: Template
+metadata: { name: change }
+spec:
+  type: service
+  owner: platform
+  parameters: [ { properties: { size: { type: string } } } ]
+  steps: [ { id: apply, action: "cluster:apply", input: { manifest: { spec: { size: "${{ parameters.size }}" } } } } ]
+`)
+	const path = "/templates/default/template/change/parameter-schema"
+	plain := w.do("ada", "GET", path, "")
+	field := w.do("ada", "GET", path+"?field=spec.size", "")
+	if !strings.Contains(field.body, `"focus":["size"]`) || strings.Contains(plain.body, "focus") {
+		t.Errorf("forms are %s and %s", plain.body, field.body)
+	}
+	if one, other := plain.header.Get("ETag"), field.header.Get("ETag"); one == "" || one != other {
+		t.Errorf("ETags are %q and %q, want the same", one, other)
+	}
+}

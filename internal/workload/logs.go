@@ -132,12 +132,12 @@ func fault(name string, err error) error {
 	refusal, answered := cluster.RefusalOf(err)
 	switch {
 	case e.Reason == cluster.Forbidden:
-		return &rest.Fault{Status: http.StatusForbidden, Name: "NotAllowedError", Message: "Cluster " + name + " does not allow it: " + hintOf(e), Err: err}
+		return &rest.Fault{Status: http.StatusForbidden, Name: "NotAllowedError", Message: "Cluster " + name + " does not allow the request: " + hintOf(e), Err: err}
 	case answered && refusal.Code == http.StatusNotFound:
-		return rest.NotFound("Cluster %s does not have it any more", name)
+		return rest.NotFound("The object no longer exists in cluster %s", name)
 	case answered && refusal.Code == http.StatusBadRequest:
 		// Such as: the container is waiting to start.
-		return rest.Input("Cluster %s cannot read it: %s", name, rest.Short(refusal.Message))
+		return rest.Input("Cluster %s rejected the request: %s", name, rest.Short(refusal.Message))
 	}
 	return rest.Unavailable(err, "%s", told(name, err))
 }

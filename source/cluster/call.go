@@ -135,6 +135,23 @@ func (e *statusError) Error() string {
 // error: it has no better status for an applied object that does not fit the schema.
 func (e *statusError) ours() bool { return strings.HasPrefix(e.message, malformed) }
 
+// tooLargeError is a response that exceeds the size limit of its call.
+type tooLargeError struct{ most int64 }
+
+// Error returns the limit.
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("response is larger than %d bytes", e.most)
+}
+
+// Unwrap returns what counts as the cause for a call without a limit of its own.
+func (e *tooLargeError) Unwrap() error { return &foreignError{e.Error()} }
+
+// IsTooLarge reports whether a response exceeded the size limit of its call.
+func IsTooLarge(err error) bool {
+	_, ok := errors.AsType[*tooLargeError](err)
+	return ok
+}
+
 // foreignError is a response that no API server would give.
 type foreignError struct{ what string }
 
@@ -215,7 +232,7 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	case r.text:
 		return r.read(data[:min(int64(len(data)), most)])
 	case int64(len(data)) > most:
-		return &foreignError{fmt.Sprintf("response is larger than %d bytes", most)}
+		return &tooLargeError{most}
 	}
 	if err := isJSON(resp); err != nil {
 		return err

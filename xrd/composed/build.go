@@ -3,6 +3,7 @@ package composed
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
@@ -114,7 +115,20 @@ func owns(parent, part Object) bool {
 		}
 	}
 	claim := part.Node.Get("spec", "claimRef")
+	// Kinds of other groups may have the same name. A composite may refer to another version.
+	if of := claim.Get("apiVersion").Str(); of != "" && groupOf(of) != groupOf(parent.Ref.APIVersion) {
+		return false
+	}
 	return claim.Get("kind").Str() == parent.Ref.Kind && claim.Get("name").Str() == parent.Ref.Name && claim.Get("namespace").Str() == parent.Ref.Namespace
+}
+
+// groupOf returns the group of an API version.
+func groupOf(apiVersion string) string {
+	group, _, ok := strings.Cut(apiVersion, "/")
+	if !ok {
+		return ""
+	}
+	return group
 }
 
 // References returns the objects that an object refers to as its parts: what a composite

@@ -149,7 +149,7 @@ const (
 
 // newNode describes an object.
 func newNode(o Object) *Node {
-	n := &Node{Ref: o.Ref, State: o.State, Problem: o.Problem, Readiness: Unknown}
+	n := &Node{Ref: o.Ref, State: o.State, Problem: shorten(o.Problem, longestMessage), Readiness: Unknown}
 	if o.State != Present {
 		return n
 	}
@@ -165,8 +165,8 @@ func newNode(o Object) *Node {
 	if n.Readiness, deciding = readiness(o.Node, n.Conditions); deciding != nil {
 		n.Since = deciding.Since
 	}
-	n.events = o.Events
-	n.Event, n.warning = lastEvents(o.Events)
+	n.events = shortEvents(o.Events)
+	n.Event, n.warning = lastEvents(n.events)
 	return n
 }
 
@@ -238,6 +238,17 @@ func find(all []Condition, typ string) *Condition {
 		return nil
 	}
 	return &all[i]
+}
+
+// shortEvents returns events with texts that are short enough to be shown: anyone who may
+// create events decides how long they are.
+func shortEvents(all []Event) []Event {
+	out := slices.Clone(all)
+	for i := range out {
+		e := &out[i]
+		e.Type, e.Reason, e.Message = shorten(e.Type, longestWord), shorten(e.Reason, longestWord), shorten(e.Message, longestMessage)
+	}
+	return out
 }
 
 // lastEvents returns the last event, and the last one about a problem.

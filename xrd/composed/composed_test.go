@@ -2,6 +2,7 @@ package composed_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -321,6 +322,44 @@ func TestOwned(t *testing.T) {
 	parts := n.Children[0].Children
 	if len(parts) != 2 || parts[1].State != composed.Present || parts[0].State != composed.Forbidden || parts[0].External != "" || parts[0].UID != "" {
 		t.Errorf("parts are %+v and %+v", parts[0], parts[1])
+	}
+}
+
+// TestOwnedClaim checks that a kind of another group is not taken for the claim of a
+// composite.
+func TestOwnedClaim(t *testing.T) {
+	w := newWorld(t, `{apiVersion: evil/v1, kind: Claim, metadata: {name: c, namespace: n, uid: u0}, spec: {resourceRef: {apiVersion: a/v1, kind: Root, name: r}}}
+---
+{apiVersion: a/v1, kind: Claim, metadata: {name: c, namespace: n, uid: u2}, spec: {resourceRef: {apiVersion: a/v1, kind: Root, name: r}}}
+---
+{apiVersion: a/v1, kind: Root, metadata: {name: r, uid: u1}, spec: {claimRef: {apiVersion: a/v1beta1, kind: Claim, name: c, namespace: n}}}`)
+	for version, want := range map[string]composed.State{"a/v1": composed.Present, "evil/v1": composed.Forbidden} {
+		n, err := composed.Build(t.Context(), w, composed.Ref{APIVersion: version, Kind: "Claim", Namespace: "n", Name: "c"}, composed.Options{Owned: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Children[0].State; got != want {
+			t.Errorf("the composite of the claim of %s is %s, want %s", version, got, want)
+		}
+	}
+}
+
+// TestLongTexts checks that what others write about an object is truncated.
+func TestLongTexts(t *testing.T) {
+	w := newWorld(t, `{apiVersion: a/v1, kind: Root, metadata: {name: r}, status: {conditions: [{type: Ready, status: "False"}]}}`)
+	long := strings.Repeat("x", 1<<20)
+	ref := composed.Ref{APIVersion: "a/v1", Kind: "Root", Name: "r"}
+	w.events = map[string][]composed.Event{"Root/r": {{Type: "Warning", Reason: long, Message: long}}}
+	n, err := composed.Build(t.Context(), w, ref, composed.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal([]any{n, n.Why(), n.Events(10)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) > 10_000 {
+		t.Errorf("tree, reason and events have %d bytes", len(text))
 	}
 }
 

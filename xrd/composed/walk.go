@@ -38,7 +38,6 @@ func (n *Node) Events(most int) []ObjectEvent {
 			continue
 		}
 		for _, e := range at.events {
-			e.Message, e.Reason = shorten(e.Message, longestMessage), shorten(e.Reason, longestWord)
 			out = append(out, ObjectEvent{at.Ref, e})
 		}
 	}

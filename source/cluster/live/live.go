@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,8 +29,10 @@ const (
 	// mostGets is how many objects of a kind are read one by one without asking first which
 	// of them exist.
 	mostGets = 5
-	// mostEventPages limits the events of a namespace.
+	// mostEventPages limits the events of a namespace, and mostBytes a response: the author of
+	// a composite can make its parts as large as the cluster allows.
 	mostEventPages = 4
+	mostBytes      = 64 << 20
 	// kindsFor is how long the kinds of an API version are remembered.
 	kindsFor = time.Minute
 	// mostComposites limits the length of a label selector, and longestLabel is the length
@@ -133,6 +135,10 @@ func (r *Reader) groups(ctx context.Context, refs []composed.Ref, out []composed
 	byKey := map[composed.Ref]*group{}
 	var groups []*group
 	for i, ref := range refs {
+		if what := malformed(ref); what != "" {
+			out[i] = composed.Object{Ref: shortened(ref), State: composed.Unreadable, Problem: "the reference has no valid " + what}
+			continue
+		}
 		k, err := r.kinds.find(ctx, r.on, ref)
 		if err != nil {
 			if out[i], err = unread(ref, err); err != nil {
@@ -140,8 +146,13 @@ func (r *Reader) groups(ctx context.Context, refs []composed.Ref, out []composed
 			}
 			continue
 		}
-		if !k.namespaced {
+		switch {
+		case !k.namespaced:
 			ref.Namespace = ""
+		case ref.Namespace == "":
+			// Without a namespace, the objects of all namespaces would be listed.
+			out[i] = composed.Object{Ref: ref, State: composed.Unreadable, Problem: "the reference has no namespace, and " + ref.Kind + " is a namespaced kind"}
+			continue
 		}
 		out[i] = composed.Object{Ref: ref, State: composed.Missing}
 		key := composed.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace}
@@ -167,6 +178,8 @@ func (ks *Kinds) find(ctx context.Context, on *cluster.Cluster, ref composed.Ref
 			return kind{}, err
 		}
 		ks.mu.Lock()
+		// Composites may refer to any number of API versions.
+		maps.DeleteFunc(ks.known, func(_ kindKey, old *served) bool { return ks.now().After(old.until) })
 		ks.known[key] = s
 		ks.mu.Unlock()
 	}
@@ -182,7 +195,7 @@ func (ks *Kinds) find(ctx context.Context, on *cluster.Cluster, ref composed.Ref
 // it is the same for everyone.
 func (ks *Kinds) discover(ctx context.Context, key kindKey) (*served, error) {
 	answer, err := key.account.Do(ctx, cluster.Call{
-		Doing: "find the kinds of " + key.apiVersion, Path: versionPath(key.apiVersion),
+		Doing: "find the kinds of " + key.apiVersion, Path: versionPath(key.apiVersion), Most: mostBytes,
 		Needs: cluster.Rule{URLs: []string{"/api", "/api/*", "/apis", "/apis/*"}, Verbs: []string{"get"}},
 	})
 	s := &served{until: ks.now().Add(kindsFor), kinds: map[string]kind{}}
@@ -207,7 +220,7 @@ func (ks *Kinds) discover(ctx context.Context, key kindKey) (*served, error) {
 func (r *Reader) readGroup(ctx context.Context, g *group, refs []composed.Ref, out []composed.Object) error {
 	left := g.at
 	if len(left) > 1 && len(r.composites) > 0 {
-		found, err := r.list(ctx, g)
+		found, err := r.list(ctx, g, refs)
 		if err != nil {
 			return g.refuse(out, left, err)
 		}
@@ -277,10 +290,12 @@ func unread(ref composed.Ref, err error) (composed.Object, error) {
 	if e.Hint != "" {
 		o.Problem += "; " + e.Hint
 	}
-	switch e.Reason {
-	case cluster.Forbidden:
+	switch {
+	case e.Reason == cluster.Forbidden:
 		o.State = composed.Forbidden
-	case cluster.Absent, cluster.Unreadable:
+	case e.Reason == cluster.Absent, e.Reason == cluster.Unreadable:
+	case cluster.IsTooLarge(err):
+		o.Problem = "the response of the cluster is too large"
 	default:
 		return o, err
 	}
@@ -294,13 +309,21 @@ func reasonOf(err error) cluster.Reason {
 	return ""
 }
 
-// list returns the objects of a group that belong to the composites, by name.
-func (r *Reader) list(ctx context.Context, g *group) (map[string]*tree.Node, error) {
-	found := map[string]*tree.Node{}
+// list returns the objects of a group that belong to the composites, by name. Others that
+// have the label are not kept.
+func (r *Reader) list(ctx context.Context, g *group, refs []composed.Ref) (map[string]*tree.Node, error) {
+	found, wanted := map[string]*tree.Node{}, map[string]bool{}
+	for _, i := range g.at {
+		wanted[refs[i].Name] = true
+	}
 	_, err := r.pages(ctx, cluster.Call{
 		Doing: "list " + g.served.plural, Path: g.path(), Query: url.Values{"labelSelector": {compositeLabel + " in (" + strings.Join(r.composites, ",") + ")"}},
 		Needs: g.needs("list"),
-	}, mostPages, func(n *tree.Node) { found[n.Get("metadata", "name").Str()] = n })
+	}, mostPages, func(n *tree.Node) {
+		if name := n.Get("metadata", "name").Str(); wanted[name] {
+			found[name] = n
+		}
+	})
 	return found, err
 }
 
@@ -308,6 +331,7 @@ func (r *Reader) list(ctx context.Context, g *group) (map[string]*tree.Node, err
 // pages.
 func (r *Reader) pages(ctx context.Context, call cluster.Call, most int, each func(*tree.Node)) (complete bool, err error) {
 	call.Query.Set("limit", pageSize)
+	call.Most = mostBytes
 	for range most {
 		answer, err := r.on.Do(ctx, call)
 		if err != nil {
@@ -327,7 +351,7 @@ func (r *Reader) pages(ctx context.Context, call cluster.Call, most int, each fu
 
 // get returns an object, nil if it does not exist.
 func (r *Reader) get(ctx context.Context, g *group, name string) (*tree.Node, error) {
-	n, err := r.on.Do(ctx, cluster.Call{Doing: "read " + g.kind + " " + name, Path: g.path() + "/" + url.PathEscape(name), Needs: g.needs("get")})
+	n, err := r.on.Do(ctx, cluster.Call{Doing: "read " + g.kind + " " + name, Path: g.path() + "/" + url.PathEscape(name), Needs: g.needs("get"), Most: mostBytes})
 	if refusal, ok := cluster.RefusalOf(err); ok && refusal.Code == 404 && refusal.Name == name {
 		return nil, nil
 	}
@@ -357,59 +381,4 @@ func versionPath(apiVersion string) string {
 	}
 	group, version, _ := strings.Cut(apiVersion, "/")
 	return "/apis/" + url.PathEscape(group) + "/" + url.PathEscape(version)
-}
-
-// eventNamespace is where the events about objects without a namespace are.
-const eventNamespace = "default"
-
-// addEvents adds the events about objects. A caller who may not list events sees the
-// objects without them.
-func (r *Reader) addEvents(ctx context.Context, objects []composed.Object) error {
-	for i := range objects {
-		o := &objects[i]
-		if o.State != composed.Present {
-			continue
-		}
-		ns := cmp.Or(o.Ref.Namespace, eventNamespace)
-		if _, ok := r.events[ns]; !ok {
-			all, err := r.eventsOf(ctx, ns)
-			if err != nil && reasonOf(err) != cluster.Forbidden {
-				return err
-			}
-			r.events[ns] = all
-		}
-		o.Events = r.events[ns][o.Node.Get("metadata", "uid").Str()]
-	}
-	return nil
-}
-
-// eventsOf returns the events of a namespace, by the uid of the object.
-func (r *Reader) eventsOf(ctx context.Context, namespace string) (map[string][]composed.Event, error) {
-	out := map[string][]composed.Event{}
-	_, err := r.pages(ctx, cluster.Call{
-		Doing: "list events", Path: "/api/v1/namespaces/" + url.PathEscape(namespace) + "/events", Query: url.Values{},
-		Needs: cluster.Rule{Groups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list"}},
-	}, mostEventPages, func(n *tree.Node) {
-		uid := n.Get("involvedObject", "uid").Str()
-		out[uid] = append(out[uid], eventOf(n))
-	})
-	return out, err
-}
-
-// eventOf reads an event.
-func eventOf(n *tree.Node) composed.Event {
-	e := composed.Event{Type: n.Get("type").Str(), Reason: n.Get("reason").Str(), Message: n.Get("message").Str(), Count: 1}
-	for _, count := range []*tree.Node{n.Get("series", "count"), n.Get("count")} {
-		if times, err := strconv.Atoi(count.Scalar()); err == nil && times > 0 {
-			e.Count = times
-			break
-		}
-	}
-	for _, at := range []*tree.Node{n.Get("series", "lastObservedTime"), n.Get("lastTimestamp"), n.Get("eventTime"), n.Get("firstTimestamp")} {
-		if t, err := time.Parse(time.RFC3339, at.Str()); err == nil {
-			e.Last = t
-			break
-		}
-	}
-	return e
 }

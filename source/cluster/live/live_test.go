@@ -181,6 +181,60 @@ lastTimestamp: "2026-11-01T09:00:00Z"
 			t.Errorf("made %d calls:\n%s", calls, log)
 		}
 	})
+	t.Run("Hostile", func(t *testing.T) {
+		long := strings.Repeat("x", 10_000)
+		s.Apply(t, `
+apiVersion: platform.example.org/v1
+kind: Shop
+metadata: {name: hostile, namespace: team-a}
+spec:
+  crossplane:
+    resourceRefs:
+      - {apiVersion: v1, kind: Service, name: web/proxy/delete}
+      - {apiVersion: v1, kind: Service, name: "web%2Fproxy"}
+      - {apiVersion: v1, kind: ConfigMap, name: ..}
+      - {apiVersion: v1, kind: ConfigMap, namespace: "team-a/services/web/proxy?x=", name: a}
+      - {apiVersion: v1/../.., kind: ConfigMap, name: a}
+      - {apiVersion: ../v1, kind: ConfigMap, name: a}
+      - {apiVersion: v1, kind: `+long+`, name: a}
+      - {apiVersion: v1, kind: ConfigMap, name: `+long+`}
+`)
+		on, log := connect(t, source.Cluster{Kubeconfig: s.Kubeconfig})
+		hostile := root
+		hostile.Name = "hostile"
+		n, err := composed.Build(t.Context(), live.NewReader(on, live.NewKinds(time.Now)), hostile, composed.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(n.Children) != 8 {
+			t.Errorf("tree has %d parts, want 8", len(n.Children))
+		}
+		for _, c := range n.Children {
+			if c.State != composed.Unreadable || !strings.Contains(c.Problem, "no valid") || len(c.Ref.Kind)+len(c.Ref.Name) > 600 {
+				t.Errorf("%.80s is %s: %s", c.Ref, c.State, c.Problem)
+			}
+		}
+		// Nothing but the composite, its kind and its events is read.
+		if calls := strings.Count(log.String(), "msg=call "); calls > 3 {
+			t.Errorf("made %d calls:\n%s", calls, log)
+		}
+	})
+	t.Run("WithoutNamespace", func(t *testing.T) {
+		s.Apply(t, "{apiVersion: platform.example.org/v1, kind: Network, metadata: {name: global}, spec: {resourceRefs: [{apiVersion: v1, kind: ConfigMap, name: part-000}, {apiVersion: v1, kind: ConfigMap, name: part-001}]}}\n")
+		on, log := connect(t, source.Cluster{Kubeconfig: s.Kubeconfig})
+		n, err := composed.Build(t.Context(), live.NewReader(on, live.NewKinds(time.Now)), composed.Ref{APIVersion: "platform.example.org/v1", Kind: "Network", Name: "global"}, composed.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range n.Children {
+			if c.State != composed.Unreadable {
+				t.Errorf("%s is %s: %s", c.Ref, c.State, c.Problem)
+			}
+		}
+		if strings.Contains(log.String(), "/configmaps") {
+			t.Errorf("the ConfigMaps of all namespaces were listed:\n%s", log)
+		}
+	})
 	t.Run("Forbidden", func(t *testing.T) {
 		s.Apply(t, `---
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: reader, namespace: team-a}}

@@ -26,6 +26,11 @@ func NewWatches(kinds *Kinds) *Watches {
 	return &Watches{kinds: kinds, open: map[watchKey]*watch{}}
 }
 
+// mostWatches is how many watches a Follower needs at most. The objects of others must be
+// read again from time to time: the author of a composite can refer to any number of kinds
+// and namespaces.
+const mostWatches = 40
+
 type watchKey struct {
 	account  *cluster.Cluster
 	resource cluster.Resource
@@ -47,6 +52,8 @@ type Follower struct {
 	// objects are those to follow, by the watch that sees them. They are guarded by the
 	// mutex of Watches.
 	objects map[watchKey]map[cluster.NamespacedName]bool
+	// partial says that some objects are not followed, also guarded by it.
+	partial bool
 }
 
 // Follow returns a Follower that follows nothing yet.
@@ -68,10 +75,14 @@ func (f *Follower) signal() {
 // Set replaces the objects to follow. If there are new ones, it signals a change, because
 // they may have changed since they were read.
 func (f *Follower) Set(ctx context.Context, refs []composed.Ref) {
-	want := map[watchKey]map[cluster.NamespacedName]bool{}
+	want, partial := map[watchKey]map[cluster.NamespacedName]bool{}, false
 	add := func(res cluster.Resource, namespace, name string) {
 		key := watchKey{f.on, res}
 		if want[key] == nil {
+			if len(want) >= mostWatches {
+				partial = true
+				return
+			}
 			want[key] = map[cluster.NamespacedName]bool{}
 		}
 		want[key][cluster.NamespacedName{Namespace: namespace, Name: name}] = true
@@ -90,7 +101,7 @@ func (f *Follower) Set(ctx context.Context, refs []composed.Ref) {
 		namespace := cmp.Or(ref.Namespace, eventNamespace)
 		add(eventsIn(namespace), namespace, ref.Name)
 	}
-	f.of.replace(context.WithoutCancel(ctx), f, want)
+	f.of.replace(context.WithoutCancel(ctx), f, want, partial)
 }
 
 func eventsIn(namespace string) cluster.Resource {
@@ -98,7 +109,7 @@ func eventsIn(namespace string) cluster.Resource {
 }
 
 // Close ends the watches that no other follower needs.
-func (f *Follower) Close() { f.of.replace(context.Background(), f, nil) }
+func (f *Follower) Close() { f.of.replace(context.Background(), f, nil, false) }
 
 // IsComplete reports whether all changes are seen. If not, for example because the account
 // may not watch a kind, the objects must be read again from time to time.
@@ -110,11 +121,11 @@ func (f *Follower) IsComplete() bool {
 			return false
 		}
 	}
-	return true
+	return !f.partial
 }
 
 // replace begins and ends watches for the new objects of a follower.
-func (w *Watches) replace(ctx context.Context, f *Follower, want map[watchKey]map[cluster.NamespacedName]bool) {
+func (w *Watches) replace(ctx context.Context, f *Follower, want map[watchKey]map[cluster.NamespacedName]bool, partial bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key := range f.objects {
@@ -141,7 +152,7 @@ func (w *Watches) replace(ctx context.Context, f *Follower, want map[watchKey]ma
 			}
 		}
 	}
-	f.objects = want
+	f.objects, f.partial = want, partial
 }
 
 // run watches a kind until its context ends.

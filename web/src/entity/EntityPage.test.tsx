@@ -194,6 +194,19 @@ describe("EntityPage", () => {
     expect((await screen.findByText(/Cluster production cannot be reached/)).textContent).toMatch(/Last read .* ago/);
   });
 
+  it("does not show the last state as the current one if the permission is lost", async () => {
+    const root = { apiVersion: "a/v1", kind: "Bucket", name: "photos" };
+    const reason = { path: [], object: root, message: "no subnet", source: "Synced", sentence: "no subnet" };
+    const body = { cluster: "production", ready: false, reason, events: [], tree: { ref: root, state: "present", readiness: "not ready" }, read: "2026-01-02T03:04:05Z" };
+    streamed = `event: status\ndata: ${JSON.stringify(body)}\n\n`;
+    open();
+    await screen.findByText("no subnet");
+    // The stream has ended; the next one is refused, as is the status.
+    streamed = undefined;
+    status = { code: 403, body: { error: { name: "NotAllowedError", message: "You may not read it" } } };
+    expect(await screen.findByText(/You may not read it/, undefined, { timeout: 5_000 })).toBeTruthy();
+  });
+
   it("says that the cluster cannot be read", async () => {
     status = { code: 503, body: { error: { name: "ServiceUnavailableError", message: "Cluster production cannot be reached" } } };
     open();

@@ -125,10 +125,14 @@ async function followStream(at: string, signal: AbortSignal, take: (frames: Fram
       wait = 500;
       await readFrames(answer, take);
     } catch (err) {
-      if (signal.aborted || (err instanceof ApiError && [403, 404].includes(err.status))) {
+      if (signal.aborted) {
         return;
       }
+      // Also if the caller lost the permission, or the resource is gone: the page must not show the last state as the current one.
       onLost();
+      if (err instanceof ApiError && [403, 404].includes(err.status)) {
+        return;
+      }
       wait = Math.min(wait * 2, 30_000);
     }
     await pause(wait, signal);
