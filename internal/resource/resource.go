@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -43,6 +44,7 @@ type Options struct {
 	// History returns what tasks have done to an object, the latest first.
 	History func(ctx context.Context, o Object) ([]Change, error)
 	Now     func() time.Time
+	Log     *slog.Logger
 	// Streams is how many event streams each caller may have open; zero means no limit.
 	Streams int
 }
@@ -208,11 +210,7 @@ func told(o Object, err error) error {
 	case cluster.Absent:
 		return rest.NotFound("%s", explained(e))
 	}
-	what, ok := problems[e.Reason]
-	if !ok {
-		what = "cannot be read"
-	}
-	return rest.Unavailable(err, "Cluster %s %s", o.Cluster, what)
+	return rest.Unavailable(err, "Cluster %s %s", o.Cluster, e.Reason.Describe())
 }
 
 // explained returns what the cluster says about an object, and what to do.
@@ -221,13 +219,4 @@ func explained(e *cluster.Error) string {
 		return e.Err.Error()
 	}
 	return e.Err.Error() + "; " + e.Hint
-}
-
-var problems = map[cluster.Reason]string{
-	cluster.Unreachable:  "cannot be reached",
-	cluster.Timeout:      "did not answer in time",
-	cluster.Certificate:  "has a certificate that is not trusted",
-	cluster.Unauthorized: "refuses the portal's credential",
-	cluster.Server:       "answers with an error",
-	cluster.Settings:     "cannot be used with its settings",
 }

@@ -108,7 +108,7 @@ func newWorld(t *testing.T) *world {
 		return on.As(identity.From(ctx).Login, nil)
 	}
 	w.Resources = New(Options{
-		Now: time.Now, Streams: 20, Cluster: choose,
+		Now: time.Now, Log: slog.New(slog.DiscardHandler), Streams: 20, Cluster: choose,
 		Object: func(_ context.Context, ref string) (Object, error) {
 			name, ok := strings.CutPrefix(ref, "resource:default/")
 			if !ok {

@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -124,35 +125,47 @@ func (s *Resources) follow(ctx context.Context, at *session, t target) {
 	shown := ""
 	for ctx.Err() == nil {
 		began := s.opts.Now()
-		u, refs := s.look(ctx, at.key, t)
+		st, err := s.look(ctx, at.key, t)
 		if ctx.Err() != nil {
 			return
 		}
-		if u.status != nil {
-			lastRead = u.status.Read
-			follower.Set(ctx, refs)
+		u := update{status: &st}
+		if err == nil {
+			lastRead = st.Read
+			follower.Set(ctx, refsOf(st.Tree))
 		} else {
-			u.problem.LastRead = lastRead
+			u = update{problem: &Problem{Message: messageOf(t.Object, err), LastRead: lastRead}}
 		}
 		if now := u.fingerprint(); now != shown {
 			shown = now
 			at.publish(u)
+			if err != nil {
+				s.opts.Log.Warn("cannot follow a resource", "cluster", t.Cluster, "kind", t.Ref.Kind, "namespace", t.Ref.Namespace, "name", t.Ref.Name, "error", err)
+			}
 		}
 		// Reading takes at most half of the time, however large the tree is.
-		wait(ctx, follower, u.status != nil, max(settleFor, s.opts.Now().Sub(began)))
+		wait(ctx, follower, err == nil, max(settleFor, s.opts.Now().Sub(began)))
 	}
 }
 
 // look reads the tree of a session.
-func (s *Resources) look(ctx context.Context, key treeKey, t target) (update, []composed.Ref) {
+func (s *Resources) look(ctx context.Context, key treeKey, t target) (Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, readFor)
 	defer cancel()
 	st, err := s.read(ctx, t)
-	if err != nil {
-		return update{problem: &Problem{Message: rest.FaultOf(told(t.Object, err)).Message}}, nil
+	if err == nil {
+		s.trees.keep(key, st)
 	}
-	s.trees.keep(key, st)
-	return update{status: &st}, refsOf(st.Tree)
+	return st, err
+}
+
+// messageOf returns what the readers of a stream see of an error. The text of other errors
+// than those of the cluster is only logged.
+func messageOf(o Object, err error) string {
+	if f, ok := errors.AsType[*rest.Fault](told(o, err)); ok {
+		return f.Message
+	}
+	return "The state cannot be read; the portal's log says why"
 }
 
 // wait returns when a tree should be read again.

@@ -41,6 +41,11 @@ type treeKey struct {
 	skip              int
 }
 
+// String returns a text that no other key has.
+func (k treeKey) String() string {
+	return fmt.Sprintf("%q %q %q %q %q %q %d", k.cluster, k.identity, k.ref.APIVersion, k.ref.Kind, k.ref.Namespace, k.ref.Name, k.skip)
+}
+
 func newTrees(now func() time.Time) *trees {
 	return &trees{now: now, kept: map[treeKey]Status{}, slots: map[string]chan struct{}{}}
 }
@@ -68,7 +73,7 @@ func (t *trees) get(ctx context.Context, key treeKey, read func(context.Context)
 	if st, ok := t.recent(key); ok {
 		return st, nil
 	}
-	answer := t.flight.DoChan(fmt.Sprintf("%+v", key), func() (any, error) {
+	answer := t.flight.DoChan(key.String(), func() (any, error) {
 		// The first who asks may leave while others wait.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readFor)
 		defer cancel()

@@ -57,7 +57,7 @@ func (p *Portal) resources(opts Options, policy *permission.Policy) *resource.Re
 			}
 			return out, err
 		},
-		Now: opts.Now, Streams: opts.Config.Scaffolder.Limits.EventStreams,
+		Now: opts.Now, Log: opts.Log, Streams: opts.Config.Scaffolder.Limits.EventStreams,
 	})
 }
 

@@ -268,18 +268,9 @@ func errorType(status int) string {
 // told returns what callers are told about an error of a cluster. The text of the error
 // is not shown: it may contain the address of the cluster.
 func told(name string, err error) string {
-	what := "cannot be read"
-	if e, ok := errors.AsType[*cluster.Error](err); ok && troubles[e.Reason] != "" {
-		what = troubles[e.Reason]
+	e, ok := errors.AsType[*cluster.Error](err)
+	if !ok {
+		e = &cluster.Error{}
 	}
-	return "Cluster " + name + " " + what
-}
-
-var troubles = map[cluster.Reason]string{
-	cluster.Unreachable:  "cannot be reached",
-	cluster.Timeout:      "did not answer in time",
-	cluster.Certificate:  "has a certificate that is not trusted",
-	cluster.Unauthorized: "refuses the portal's credential",
-	cluster.Server:       "answers with an error",
-	cluster.Settings:     "cannot be used with its settings",
+	return "Cluster " + name + " " + e.Reason.Describe()
 }

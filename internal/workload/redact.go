@@ -65,11 +65,6 @@ func hide(n *tree.Node) {
 	}
 }
 
-// isPlain reports whether a node is a text or a number.
-func isPlain(n *tree.Node) bool {
-	return !n.IsNull() && (n.IsString() || n.Kind == tree.Int || n.Kind == tree.Float)
-}
-
 // hideNamed hides the values of a list of names and values.
 func hideNamed(n *tree.Node) {
 	for _, item := range n.List() {

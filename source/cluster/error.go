@@ -18,6 +18,25 @@ import (
 	"example.dev/ingestor/source/cluster/access"
 )
 
+// descriptions complete "Cluster production …".
+var descriptions = map[Reason]string{
+	Unreachable:  "cannot be reached",
+	Timeout:      "did not answer in time",
+	Certificate:  "has a certificate that is not trusted",
+	Unauthorized: "refuses the portal's credential",
+	Server:       "answers with an error",
+	Settings:     "cannot be used with its settings",
+}
+
+// Describe completes "Cluster production …", for people who must not see the address of the
+// cluster.
+func (r Reason) Describe() string {
+	if what, ok := descriptions[r]; ok {
+		return what
+	}
+	return "cannot be read"
+}
+
 // Reason is the kind of failure of an Error.
 type Reason string
 

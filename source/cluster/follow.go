@@ -156,7 +156,7 @@ func (f *watch) stream(ctx context.Context) (wait bool, err error) {
 	seconds := streamSeconds + rand.IntN(streamSeconds)
 	r := request{
 		doing: "watch " + f.list.String(), path: f.list.path(), needs: permission(f.list.Resource, "watch"),
-		accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+		accept: ObjectMetadataOnly,
 		query: url.Values{
 			"watch": {"true"}, "allowWatchBookmarks": {"true"}, "resourceVersion": {f.version}, "timeoutSeconds": {strconv.Itoa(seconds)},
 		},

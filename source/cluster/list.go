@@ -63,8 +63,12 @@ type unreadable struct {
 	err  error
 }
 
-// MetadataOnly is the media type of a list without anything but metadata.
-const MetadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+// MetadataOnly and ObjectMetadataOnly are the media types of a list, and of an object, with
+// nothing but metadata.
+const (
+	MetadataOnly       = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	ObjectMetadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+)
 
 // list reads a whole list. If there is an error, it returns what was read before it.
 func (c *Cluster) list(ctx context.Context, l listing) (whole page, err error) {

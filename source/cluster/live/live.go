@@ -241,10 +241,10 @@ func (r *Reader) readGroup(ctx context.Context, g *group, refs []composed.Ref, o
 			left = slices.DeleteFunc(slices.Clone(left), func(i int) bool { return !exist[refs[i].Name] })
 		}
 	}
-	for _, i := range left {
+	for at, i := range left {
 		n, err := r.get(ctx, g, refs[i].Name)
 		if err != nil {
-			return g.refuse(out, left, err)
+			return g.refuse(out, left[at:], err)
 		}
 		if n != nil {
 			out[i].State, out[i].Node = composed.Present, n
@@ -318,7 +318,7 @@ func (r *Reader) list(ctx context.Context, g *group, refs []composed.Ref) (map[s
 	}
 	_, err := r.pages(ctx, cluster.Call{
 		Doing: "list " + g.served.plural, Path: g.path(), Query: url.Values{"labelSelector": {compositeLabel + " in (" + strings.Join(r.composites, ",") + ")"}},
-		Needs: g.needs("list"),
+		Needs: g.needs("list"), Accept: g.accept(cluster.MetadataOnly),
 	}, mostPages, func(n *tree.Node) {
 		if name := n.Get("metadata", "name").Str(); wanted[name] {
 			found[name] = n
@@ -351,11 +351,19 @@ func (r *Reader) pages(ctx context.Context, call cluster.Call, most int, each fu
 
 // get returns an object, nil if it does not exist.
 func (r *Reader) get(ctx context.Context, g *group, name string) (*tree.Node, error) {
-	n, err := r.on.Do(ctx, cluster.Call{Doing: "read " + g.kind + " " + name, Path: g.path() + "/" + url.PathEscape(name), Needs: g.needs("get"), Most: mostBytes})
+	n, err := r.on.Do(ctx, cluster.Call{Doing: "read " + g.kind + " " + name, Path: g.path() + "/" + url.PathEscape(name), Needs: g.needs("get"), Most: mostBytes, Accept: g.accept(cluster.ObjectMetadataOnly)})
 	if refusal, ok := cluster.RefusalOf(err); ok && refusal.Code == 404 && refusal.Name == name {
 		return nil, nil
 	}
 	return n, err
+}
+
+// accept returns the media type of the objects: of Secrets nothing but the metadata is read.
+func (g *group) accept(metadataOnly string) string {
+	if g.apiVersion == "v1" && g.kind == "Secret" {
+		return metadataOnly
+	}
+	return ""
 }
 
 func (g *group) path() string {

@@ -91,6 +91,7 @@ func (f *Follower) Set(ctx context.Context, refs []composed.Ref) {
 		k, err := f.of.kinds.find(ctx, f.on, ref)
 		if err != nil {
 			// The tree says why its objects cannot be read.
+			partial = partial || reasonOf(err) != cluster.Absent
 			continue
 		}
 		group, version, ok := strings.Cut(ref.APIVersion, "/")
