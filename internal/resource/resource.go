@@ -15,8 +15,8 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
-	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/reading"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/source/cluster/live"
@@ -54,7 +54,7 @@ type Resources struct {
 	opts     Options
 	kinds    *live.Kinds
 	watches  *live.Watches
-	trees    *trees
+	trees    *reading.Readings[Status]
 	sessions sessions
 	streams  auth.Quota
 	// ping is the interval of pings of event streams, and streamFor their longest duration.
@@ -66,8 +66,15 @@ func New(opts Options) *Resources {
 	kinds := live.NewKinds(opts.Now)
 	return &Resources{
 		opts: opts, kinds: kinds, watches: live.NewWatches(kinds), trees: newTrees(opts.Now),
-		sessions: sessions{open: map[treeKey]*session{}}, streams: auth.Quota{Most: opts.Streams}, ping: pingEvery, streamFor: streamFor,
+		sessions: sessions{open: map[reading.Key]*session{}}, streams: auth.Quota{Most: opts.Streams}, ping: pingEvery, streamFor: streamFor,
 	}
+}
+
+// mostTrees is how many trees are kept.
+const mostTrees = 200
+
+func newTrees(now func() time.Time) *reading.Readings[Status] {
+	return reading.New(now, mostTrees, func(Status) int { return 1 })
 }
 
 // Plugin returns the endpoints below /api/resources.
@@ -116,8 +123,9 @@ type target struct {
 }
 
 // key identifies the tree, and the callers who may see it.
-func (t target) key(ctx context.Context) treeKey {
-	return treeKey{t.Cluster, identityOf(ctx, t.on), t.Ref, t.skip}
+func (t target) key(ctx context.Context) reading.Key {
+	r := t.Ref
+	return reading.Key{Cluster: t.Cluster, Identity: reading.IdentityOf(ctx, t.on), What: fmt.Sprintf("%q %q %q %q %d", r.APIVersion, r.Kind, r.Namespace, r.Name, t.skip)}
 }
 
 // status answers GET /by-name/{kind}/{namespace}/{name}/status.
@@ -127,7 +135,7 @@ func (s *Resources) status(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	st, err := s.trees.get(ctx, t.key(ctx), func(ctx context.Context) (Status, error) { return s.read(ctx, t) })
+	st, err := s.trees.Get(ctx, t.key(ctx), func(ctx context.Context) (Status, error) { return s.read(ctx, t) })
 	if err != nil {
 		return told(t.Object, err)
 	}
@@ -166,22 +174,8 @@ func (s *Resources) find(r *http.Request) (Object, error) {
 	return o, err
 }
 
-// identityOf distinguishes callers who may see different objects.
-func identityOf(ctx context.Context, on *cluster.Cluster) string {
-	if !on.Impersonates() {
-		return ""
-	}
-	c := identity.From(ctx)
-	return fmt.Sprintf("%d %q %q %q", c.Kind, c.Subject, c.Login, c.Groups)
-}
-
 // read reads the tree of an object.
 func (s *Resources) read(ctx context.Context, t target) (Status, error) {
-	leave, err := s.trees.enter(ctx, t.Cluster)
-	if err != nil {
-		return Status{}, err
-	}
-	defer leave()
 	reader := live.NewReader(t.on, s.kinds)
 	tree, err := composed.Build(ctx, reader, t.Ref, composed.Options{Skip: t.skip, Owned: !t.on.Impersonates()})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity"
+	"example.dev/ingestor/internal/reading"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
@@ -215,38 +216,6 @@ func (w *world) calls(do func()) int64 {
 	return w.made.Load() - before
 }
 
-// TestTrees checks that callers with other identities do not share trees, and that one is
-// read again after a second.
-func TestTrees(t *testing.T) {
-	now := time.Now()
-	trees := newTrees(func() time.Time { return now })
-	reads := 0
-	get := func(identity string) {
-		t.Helper()
-		if _, err := trees.get(t.Context(), treeKey{identity: identity}, func(context.Context) (Status, error) {
-			reads++
-			return Status{Read: now}, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, step := range []struct {
-		reason, identity string
-		wait             time.Duration
-		want             int
-	}{
-		{"The first is read.", "a", 0, 1},
-		{"The same is kept.", "a", keepFor - 1, 1},
-		{"That of another caller is not.", "b", 0, 2},
-		{"After a second it is read again.", "a", 1, 3},
-	} {
-		now = now.Add(step.wait)
-		if get(step.identity); reads != step.want {
-			t.Errorf("%s It was read %d times, want %d", step.reason, reads, step.want)
-		}
-	}
-}
-
 // TestReadings checks that a cluster that does not answer has few requests open, however
 // many trees are requested.
 func TestReadings(t *testing.T) {
@@ -288,14 +257,14 @@ func TestReadings(t *testing.T) {
 	for range requests {
 		<-arrived
 	}
-	for deadline := time.Now().Add(10 * time.Second); open.Load() < mostReadings && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(10 * time.Second); open.Load() < reading.AtOnce && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
 	all.Wait()
 	// All requests have been made, and those that wait for the cluster go on without the
 	// callers.
-	if n := open.Load(); n != mostReadings {
-		t.Errorf("%d requests are open, want %d", n, mostReadings)
+	if n := open.Load(); n != reading.AtOnce {
+		t.Errorf("%d requests are open, want %d", n, reading.AtOnce)
 	}
 }

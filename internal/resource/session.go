@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"example.dev/ingestor/internal/reading"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/source/cluster/live"
 	"example.dev/ingestor/xrd/composed"
@@ -43,13 +44,13 @@ type update struct {
 // may see the same, share a session.
 type sessions struct {
 	mu   sync.Mutex
-	open map[treeKey]*session
+	open map[reading.Key]*session
 }
 
 // session keeps a tree up to date while it has readers.
 type session struct {
 	of   *sessions
-	key  treeKey
+	key  reading.Key
 	stop context.CancelFunc
 
 	// The fields below are guarded by the mutex of sessions.
@@ -61,7 +62,7 @@ type session struct {
 
 // join returns the session of a tree, and begins it if there is none. Each reader must
 // leave it.
-func (s *sessions) join(ctx context.Context, key treeKey, run func(context.Context, *session)) (*session, error) {
+func (s *sessions) join(ctx context.Context, key reading.Key, run func(context.Context, *session)) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.open[key]
@@ -125,7 +126,7 @@ func (s *Resources) follow(ctx context.Context, at *session, t target) {
 	shown := ""
 	for ctx.Err() == nil {
 		began := s.opts.Now()
-		st, err := s.look(ctx, at.key, t)
+		st, err := s.trees.Read(ctx, at.key, func(ctx context.Context) (Status, error) { return s.read(ctx, t) })
 		if ctx.Err() != nil {
 			return
 		}
@@ -146,17 +147,6 @@ func (s *Resources) follow(ctx context.Context, at *session, t target) {
 		// Reading takes at most half of the time, however large the tree is.
 		wait(ctx, follower, err == nil, max(settleFor, s.opts.Now().Sub(began)))
 	}
-}
-
-// look reads the tree of a session.
-func (s *Resources) look(ctx context.Context, key treeKey, t target) (Status, error) {
-	ctx, cancel := context.WithTimeout(ctx, readFor)
-	defer cancel()
-	st, err := s.read(ctx, t)
-	if err == nil {
-		s.trees.keep(key, st)
-	}
-	return st, err
 }
 
 // messageOf returns what the readers of a stream see of an error. The text of other errors

@@ -90,7 +90,7 @@ func (s *Workloads) object(ctx context.Context, r *http.Request, k kind, at plac
 	if err := s.opts.Policy.Require(ctx, needed, within(e, on)); err != nil {
 		return nil, nil, nil, err
 	}
-	if leave, err = s.readings.enter(ctx, at.cluster); err != nil {
+	if leave, err = s.readings.Enter(ctx, at.cluster); err != nil {
 		return nil, nil, nil, err
 	}
 	object, err = selected(ctx, on, k, at, sel)

@@ -82,6 +82,6 @@ func (s *Workloads) proxied(r *http.Request, at place, kind string) (on *cluster
 	}); err != nil {
 		return nil, nil, err
 	}
-	leave, err = s.readings.enter(ctx, at.cluster)
+	leave, err = s.readings.Enter(ctx, at.cluster)
 	return on, leave, err
 }

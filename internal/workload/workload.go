@@ -20,6 +20,7 @@ import (
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/reading"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/source/cluster"
 )
@@ -52,12 +53,19 @@ type Options struct {
 // Workloads is the API.
 type Workloads struct {
 	opts     Options
-	readings *readings
+	readings *reading.Readings[Cluster]
 }
 
 // New returns the API.
 func New(opts Options) *Workloads {
 	return &Workloads{opts: opts, readings: newReadings(opts.Now)}
+}
+
+// mostKept is the size limit of the readings that are kept.
+const mostKept = 32 << 20
+
+func newReadings(now func() time.Time) *reading.Readings[Cluster] {
+	return reading.New(now, mostKept, func(c Cluster) int { return len(c.body) })
 }
 
 // Plugin returns the endpoints. Of the proxy of Backstage's plugin there are only the
@@ -213,8 +221,8 @@ func (s *Workloads) cluster(ctx context.Context, name string, e Entity, sel sele
 	if !s.opts.Policy.Decide(identity.From(ctx), permission.KubernetesResources, in) {
 		return failed(name, "You do not have the permission "+permission.KubernetesResources+" for this cluster"), in, nil
 	}
-	key := readingKey{cluster: name, identity: identityOf(ctx, on), selection: sel.String(), kinds: keyOf(kinds)}
-	c, err = s.readings.get(ctx, key, func(ctx context.Context) (Cluster, error) { return read(ctx, on, sel, kinds), nil })
+	key := reading.Key{Cluster: name, Identity: reading.IdentityOf(ctx, on), What: sel.String() + keyOf(kinds)}
+	c, err = s.readings.Get(ctx, key, func(ctx context.Context) (Cluster, error) { return read(ctx, on, sel, kinds), nil })
 	return c, nil, err
 }
 

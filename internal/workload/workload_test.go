@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity"
@@ -466,44 +464,4 @@ func uid(t *testing.T, w *world, namespace, pod string) string {
 		t.Fatalf("pod has no uid: %v %s", err, data)
 	}
 	return got.Metadata.UID
-}
-
-// TestReadings checks that callers with other identities do not share readings, that one
-// is made again after a second, and that the memory of those that are kept is bounded.
-func TestReadings(t *testing.T) {
-	now := time.Now()
-	r := newReadings(func() time.Time { return now })
-	made := 0
-	get := func(identity string, size int) {
-		t.Helper()
-		if _, err := r.get(t.Context(), readingKey{identity: identity}, func(context.Context) (Cluster, error) {
-			made++
-			return Cluster{body: make([]byte, size)}, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, step := range []struct {
-		reason, identity string
-		size             int
-		wait             time.Duration
-		want             int
-	}{
-		{"The first is read.", "a", 1, 0, 1},
-		{"The same is kept.", "a", 1, keepFor - 1, 1},
-		{"That of another caller is not.", "b", 1, 0, 2},
-		{"After a second it is read again.", "a", 1, 1, 3},
-		{"One that is too large is returned.", "c", mostKept, 0, 4},
-		{"But it is not kept.", "c", mostKept, 0, 5},
-	} {
-		now = now.Add(step.wait)
-		if get(step.identity, step.size); made != step.want {
-			t.Errorf("%s It was read %d times, want %d", step.reason, made, step.want)
-		}
-	}
-	now = now.Add(keepFor)
-	r.recent(readingKey{})
-	if diff := cmp.Diff(0, r.size+len(r.kept)); diff != "" {
-		t.Errorf("readings that are too old are kept (-want +got):\n%s", diff)
-	}
 }

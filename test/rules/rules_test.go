@@ -117,8 +117,9 @@ var plan = map[string]room{
 	"internal/scaffolder/validation": {pure: true, ours: []string{"document"}, outside: []string{"github.com/dlclark/regexp2"},
 		// Matching a pattern has a timeout.
 		despite: []string{"time"}},
-	"internal/resource": {ours: slices.Concat(public, []string{"internal/db", "internal/identity", "internal/rest"})},
-	"internal/workload": {ours: slices.Concat(public, []string{"internal/db", "internal/identity", "internal/rest"})},
+	"internal/reading":  {ours: slices.Concat(public, []string{"internal/identity"})},
+	"internal/resource": {ours: slices.Concat(public, []string{"internal/db", "internal/identity", "internal/reading", "internal/rest"})},
+	"internal/workload": {ours: slices.Concat(public, []string{"internal/db", "internal/identity", "internal/reading", "internal/rest"})},
 	// The only room that knows all slices.
 	"internal/server": {ours: slices.Concat(public, []string{"web", "internal/catalog", "internal/config", "internal/db", "internal/git", "internal/identity",
 		"internal/ingestion", "internal/jobs", "internal/lock", "internal/resource", "internal/rest", "internal/scaffolder", "internal/secret", "internal/telemetry", "internal/workload"})},
