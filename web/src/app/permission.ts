@@ -9,6 +9,7 @@ export type Permission =
   | "catalog.location.create"
   | "catalog.ingestion.read"
   | "catalog.ingestion.manage"
+  | "cluster.resource.read"
   | "scaffolder.template.parameter.read"
   | "scaffolder.template.dry-run"
   | "scaffolder.task.create"

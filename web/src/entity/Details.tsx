@@ -10,13 +10,14 @@ import styles from "./Entity.module.css";
 
 // Details shows spec, status and connection secrets of a resource, as its cluster has them.
 export function Details({ entity }: { entity: Entity }) {
-  const { data, error } = useResourceObject(entity);
+  const { data, error, denied } = useResourceObject(entity);
   if (!data) {
     // The cluster's absence is reported above.
-    return error && !isMissing(error) ? (
+    const why = denied ?? (error && !isMissing(error) ? messageOf(error) : undefined);
+    return why !== undefined ? (
       <Box title="Specification">
         <Text size="sm" c="dimmed" className={styles.message}>
-          {messageOf(error)}
+          {why}
         </Text>
       </Box>
     ) : null;

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 import { Group, Stack, Switch, Text } from "@mantine/core";
 import type { Entity } from "../api/types";
-import { ErrorAlert, Loading } from "../components/State";
+import { Empty, ErrorAlert, Loading } from "../components/State";
 import { toYaml } from "../components/toYaml";
 import { Yaml } from "../components/Yaml";
 import { objectOf } from "./facts";
@@ -20,7 +20,8 @@ export function LiveObject({ entity }: { entity: Entity }) {
   return (
     <Stack gap="xs">
       {query.error && <ErrorAlert error={query.error} retry={() => void query.refetch()} />}
-      {!object && !query.error && <Loading label="Loading object" lines={8} />}
+      {query.denied && <Empty title="Permission required">{query.denied}</Empty>}
+      {!object && !query.error && !query.denied && <Loading label="Loading object" lines={8} />}
       {query.data && (
         <>
           <Group gap="md">

@@ -1,6 +1,8 @@
 import { useEffect } from "react";
 import { skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ApiError, fetchJson, fetchRaw, path, withQuery } from "../api/client";
+import { usePermission } from "../app/permission";
+import { useSession } from "../app/session";
 import { annotation, annotations, spellings, type Ref } from "../api/entity";
 import { pause, readFrames, type Frame } from "../api/eventStream";
 import { readinessOf } from "../api/readiness";
@@ -139,15 +141,20 @@ async function followStream(at: string, signal: AbortSignal, take: (frames: Fram
   }
 }
 
-// useResourceObject loads the object of a resource as its cluster has it.
+// useResourceObject loads the object of a resource as its cluster has it. The owner of the object decides whether a user may
+// read it, so that only the response tells; guests own nothing, and are not asked for.
 export function useResourceObject(entity: Entity) {
-  return useQuery({
+  const { guest } = useSession();
+  const access = usePermission("cluster.resource.read");
+  const denied = guest && access.known && !access.allowed ? access.reason : undefined;
+  const query = useQuery({
     queryKey: resourceKey("object", entity),
     queryFn: ({ signal }) => fetchJson<{ cluster: string; object: ClusterManifest }>(`${resourcePath(entity)}/object`, { signal }),
-    enabled: hasObject(entity),
+    enabled: hasObject(entity) && (!guest || access.allowed),
     refetchInterval: ({ state }) => (state.error ? false : calm),
     retry: false,
   });
+  return { ...query, denied };
 }
 
 // ClusterManifest is an object of a cluster. It is untrusted: check every value.

@@ -18,6 +18,9 @@ export default function ObjectsTab({ entity }: { entity: Entity }) {
   const query = useResourceStatus(entity);
   const objects = useMoreObjects(entity, query.data?.tree);
   const [params, setParams] = useSearchParams();
+  if (!query.data && query.problem) {
+    return <Why entity={entity} />;
+  }
   if (!query.data || !objects) {
     if (isMissing(query.error) || query.fetchStatus === "idle") {
       return <Empty title="No objects">This resource was not read from a cluster.</Empty>;
