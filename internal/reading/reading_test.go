@@ -7,7 +7,7 @@ import (
 )
 
 // TestReadings checks that callers with other identities do not share readings, that one
-// is made again after a second, and that what is kept is limited.
+// is made again after a second, and that the weight of kept readings is limited.
 func TestReadings(t *testing.T) {
 	const most = 10
 	now := time.Now()
