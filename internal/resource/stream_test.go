@@ -83,8 +83,9 @@ func TestEventStream(t *testing.T) {
 		await(t, events, "waiting for the network")
 		w.watching(t, true)
 		w.server.Apply(t, says("almost there"))
-		if took := await(t, events, "almost there"); took > time.Second {
-			t.Errorf("the change was sent after %s", took)
+		took := await(t, events, "almost there")
+		if t.Logf("the change was sent after %s", took); took > time.Second {
+			t.Error("that is more than a second")
 		}
 		w.server.Apply(t, `---
 apiVersion: v1
