@@ -135,7 +135,7 @@ test("why a resource is not ready, and its objects", async ({ page, pageErrors }
   const why = page.getByRole("alert").filter({ hasText: "Not ready" });
   await expect(why).toContainText(waiting.message!);
   await page.goto(`${await pathOf("reports")}?tab=objects`);
-  const objects = page.getByRole("region", { name: "Objects" });
+  const objects = page.getByRole("region", { name: "Objects", exact: true });
   await expect(objects).toContainText("not ready");
   await expect(objects).toContainText(waiting.message!);
   await show(page, "entity-objects");
@@ -151,7 +151,7 @@ test("the objects of a resource as a tree and a graph, and their events", async 
   const path = `${databases}/legacy`;
   await control("/cluster/request", JSON.stringify({ spec: { resourceRef } }), { method: "PATCH", path });
   await page.goto(`${await pathOf("legacy")}?tab=objects`);
-  const objects = page.getByRole("region", { name: "Objects" });
+  const objects = page.getByRole("region", { name: "Objects", exact: true });
   await expect(objects).toContainText("legacy-x7k", { timeout: 10_000 });
   await expect(page.getByText("By default, Kubernetes keeps events for about an hour.")).toBeVisible();
   const { uid } = (JSON.parse(await control("/cluster/request", "", { method: "GET", path })) as { metadata: { uid: string } }).metadata;
@@ -352,7 +352,7 @@ test("a narrow screen", async ({ page, pageErrors }) => {
   await show(page, "entity-graph-narrow");
   await fits(page);
   await page.goto(`${orders}?tab=objects`);
-  await expect(page.getByRole("region", { name: "Objects" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Objects", exact: true })).toBeVisible();
   await fits(page);
   await page.goto(`${definition}?tab=yaml`);
   await expect(page.getByRole("region", { name: /^Source of/ })).toBeVisible();

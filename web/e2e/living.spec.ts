@@ -76,7 +76,7 @@ test("a developer finds out why a shop is not ready, changes the field, and sees
   await show(page, "resource-not-ready");
 
   await page.getByRole("link", { name: "Show all objects" }).click();
-  const objects = page.getByRole("region", { name: "Objects" });
+  const objects = page.getByRole("region", { name: "Objects", exact: true });
   await expect(objects).toContainText("ResourceQuota");
   await expect(objects).toContainText("missing");
   await show(page, "resource-objects");
@@ -106,7 +106,7 @@ test("a developer finds out why a shop is not ready, changes the field, and sees
 test("a change in the cluster is on the page within a second", async ({ page }) => {
   await create("maps", 2);
   await page.goto(`${await entityOf("Shop", "maps")}?tab=objects`);
-  const objects = page.getByRole("region", { name: "Objects" });
+  const objects = page.getByRole("region", { name: "Objects", exact: true });
   await expect(objects.getByText("ready", { exact: true }).first()).toBeVisible({ timeout: 30_000 });
   await expect(page.getByText("Cluster dev, live.")).toBeVisible();
   const began = Date.now();
@@ -184,7 +184,7 @@ test("an operator finds what is not ready with the keyboard, and why", async ({ 
   await tabTo(page, page.getByRole("tab", { name: "Overview" }));
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  await expect(page.getByRole("region", { name: "Objects" })).toContainText("ResourceQuota");
+  await expect(page.getByRole("region", { name: "Objects", exact: true })).toContainText("ResourceQuota");
   await remove("charts");
 });
 
