@@ -8,14 +8,14 @@ const last = many - 1;
 const thousands = many / 1000;
 const count = (n: number) => `${n.toLocaleString("en-US")} entities`;
 
-type Described = { kind: string; name: string; title?: string; type: string; owner?: string; annotations?: Record<string, string>; tags?: string[]; dependsOn?: string[] };
+type Described = { kind: string; name: string; title?: string; type: string; owner?: string; annotations?: Record<string, string>; tags?: string[]; dependsOn?: string[]; readiness?: string };
 
-function line({ kind, name, title, type, owner, annotations, tags, dependsOn }: Described): string {
+function line({ kind, name, title, type, owner, annotations, tags, dependsOn, readiness }: Described): string {
   return JSON.stringify({
     apiVersion: "backstage.io/v1alpha1",
     kind,
     metadata: { name, title, annotations, tags },
-    spec: { type, lifecycle: "production", owner: owner ?? "group:default/platform-team", dependsOn },
+    spec: { type, lifecycle: "production", owner: owner ?? "group:default/platform-team", dependsOn, readiness },
   });
 }
 
@@ -142,13 +142,13 @@ test.describe("a graph of two thousand nodes", () => {
   const each = 48;
 
   test.beforeAll(async () => {
-    const made = (name: string, type: string, dependsOn?: string[], ready?: string) =>
-      line({ kind: "Resource", name, type, dependsOn, annotations: { "composer.io/xrd-name": "big.example.org", ...(ready ? { "composer.io/condition-ready": ready } : {}) } });
+    const made = (name: string, type: string, dependsOn?: string[], readiness?: string) =>
+      line({ kind: "Resource", name, type, dependsOn, readiness, annotations: { "composer.io/xrd-name": "big.example.org" } });
     const lines = [made("big-xrd", "composer-xrd")];
     for (let c = 0; c < compositions; c++) {
       lines.push(made(`big-${c}-composition`, "composer-composition", ["resource:default/big-xrd"]));
       for (let i = 0; i < each; i++) {
-        lines.push(made(`big-${c}-${i}`, "composer-xr", [`resource:default/big-${c}-composition`], i % 2 === 0 ? "True" : "False (Creating)"));
+        lines.push(made(`big-${c}-${i}`, "composer-xr", [`resource:default/big-${c}-composition`], i % 2 === 0 ? "ready" : "not ready"));
       }
     }
     await put("scale-graph", lines);
