@@ -191,7 +191,9 @@ test("an operator finds what is not ready with the keyboard, and why", async ({ 
 test("an operator sees an outage, not that everything is ready", async ({ page, pageErrors }) => {
   await create("atlases", 2);
   const at = await entityOf("Shop", "atlases");
-  await page.goto(at);
+  await page.goto(`${at}?tab=objects`);
+  await expect(page.getByText("Cluster dev, live.")).toBeVisible({ timeout: 30_000 });
+  await page.getByRole("tab", { name: "Overview" }).click();
   await expect(page.getByRole("region", { name: "Specification" })).toContainText("Things");
   await control("/cluster/down");
   try {

@@ -1,5 +1,6 @@
 import { Anchor, Button, Group, Text } from "@mantine/core";
 import { Link } from "react-router";
+import { annotation, annotations } from "../api/entity";
 import type { Entity } from "../api/types";
 import { Icon } from "../components/Icon";
 import { messageOf } from "../components/State";
@@ -16,7 +17,9 @@ export function Why({ entity, linked = false }: { entity: Entity; linked?: boole
     return null;
   }
   if (error || problem) {
-    const lastRead = problem?.lastRead ?? (dataUpdatedAt > 0 ? dataUpdatedAt : undefined);
+    // A page that has not read anything itself knows from the catalog when the cluster was last read.
+    const stale = annotation(entity, annotations.staleSince);
+    const lastRead = problem?.lastRead ?? (dataUpdatedAt > 0 ? dataUpdatedAt : stale !== "" ? stale : undefined);
     return (
       <Warning title="The current state is not known">
         <Text size="sm" role="status">
