@@ -281,7 +281,7 @@ func TestQuery(t *testing.T) {
 		"Plain":      {"An entity without annotations has no workloads.", ada, queryPath, query("plain"), 200, []string{`{"items":[]}`}, nil},
 		"NoEntity":   {"An entity that the caller may not read does not exist.", ada, queryPath, query("hidden"), 404, []string{"No entity component:default/hidden found"}, nil},
 		"NoService":  {"The same with the entity in the body.", ada, "/services/shop", `{"entity":{"kind":"Component","metadata":{"name":"hidden","annotations":{"backstage.io/kubernetes-id":"shop"}}}}`, 404, []string{"No entity"}, nil},
-		"NoBody":     {"An entity is required.", ada, "/services/shop", `{}`, 400, []string{"entity"}, nil},
+		"EmptyBody":  {"An entity is required.", ada, "/services/shop", `{}`, 400, []string{"entity"}, nil},
 		"NoRef":      {"A reference is required.", ada, queryPath, `{}`, 400, []string{"entityRef"}, nil},
 		"BadRef":     {"A reference must be one.", ada, queryPath, `{"entityRef":"::/"}`, 400, []string{"entityRef"}, nil},
 		"Comma":      {"An id does not become several terms.", ada, queryPath, query("comma"), 400, []string{"backstage.io/kubernetes-id"}, nil},

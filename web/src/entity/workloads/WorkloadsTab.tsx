@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { Alert, Button, Drawer, Group, Stack, Text, Title, VisuallyHidden } from "@mantine/core";
 import type { Entity } from "../../api/types";
 import { Icon } from "../../components/Icon";
@@ -77,48 +77,29 @@ function Where({ of }: { of: Place }) {
   return <Text component="span" size="xs" c="dimmed" display="block">{`${of.namespace} · ${of.cluster}`}</Text>;
 }
 
-function Workloads({ workloads, open }: { workloads: Workload[]; open: (o: Opened) => void }) {
+// ObjectTable is a table of objects with a title. Its last column has buttons.
+function ObjectTable({ title, columns, children }: { title: string; columns: string[]; children: ReactNode }) {
   return (
     <div>
       <Title order={2} size="h4" mb="xs">
-        Workloads
+        {title}
       </Title>
-      <div className={tables.scroll} tabIndex={0} role="region" aria-label="Workloads">
+      <div className={tables.scroll} tabIndex={0} role="region" aria-label={title}>
         <table className={`${tables.table} ${styles.table}`}>
           <thead>
             <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Kind</th>
-              <th scope="col">Ready</th>
-              <th scope="col">State</th>
-              <th scope="col">Created</th>
+              {columns.map((c) => (
+                <th key={c} scope="col">
+                  {c}
+                </th>
+              ))}
               <th scope="col">
                 <VisuallyHidden>Actions</VisuallyHidden>
               </th>
             </tr>
           </thead>
           <tbody>
-            {workloads.map((w) => (
-              <tr key={keyOf(w)}>
-                <th scope="row">
-                  {w.name}
-                  <Where of={w} />
-                </th>
-                <td>{w.kind}</td>
-                <td>{w.wanted === undefined ? "–" : `${w.ready}/${w.wanted}`}</td>
-                <td>
-                  <Tag tone={w.tone}>{w.state}</Tag>
-                </td>
-                <td>
-                  <Time at={w.created} />
-                </td>
-                <td>
-                  <Button size="compact-xs" variant="default" aria-label={`Events of ${w.kind} ${w.name}`} onClick={() => open({ what: "events", of: w })}>
-                    Events
-                  </Button>
-                </td>
-              </tr>
-            ))}
+            {children}
           </tbody>
         </table>
       </div>
@@ -126,62 +107,69 @@ function Workloads({ workloads, open }: { workloads: Workload[]; open: (o: Opene
   );
 }
 
+function Workloads({ workloads, open }: { workloads: Workload[]; open: (o: Opened) => void }) {
+  return (
+    <ObjectTable title="Workloads" columns={["Name", "Kind", "Ready", "State", "Created"]}>
+      {workloads.map((w) => (
+        <tr key={keyOf(w)}>
+          <th scope="row">
+            {w.name}
+            <Where of={w} />
+          </th>
+          <td>{w.kind}</td>
+          <td>{w.wanted === undefined ? "–" : `${w.ready}/${w.wanted}`}</td>
+          <td>
+            <Tag tone={w.tone}>{w.state}</Tag>
+          </td>
+          <td>
+            <Time at={w.created} />
+          </td>
+          <td>
+            <Button size="compact-xs" variant="default" aria-label={`Events of ${w.kind} ${w.name}`} onClick={() => open({ what: "events", of: w })}>
+              Events
+            </Button>
+          </td>
+        </tr>
+      ))}
+    </ObjectTable>
+  );
+}
+
 function Pods({ pods, open }: { pods: Pod[]; open: (o: Opened) => void }) {
   return (
-    <div>
-      <Title order={2} size="h4" mb="xs">
-        Pods
-      </Title>
-      <div className={tables.scroll} tabIndex={0} role="region" aria-label="Pods">
-        <table className={`${tables.table} ${styles.table}`}>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Ready</th>
-              <th scope="col">State</th>
-              <th scope="col">Restarts</th>
-              <th scope="col">Created</th>
-              <th scope="col">
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {pods.map((p) => (
-              <tr key={keyOf(p)}>
-                <th scope="row">
-                  {p.name}
-                  <Where of={p} />
-                </th>
-                <td>{`${p.ready}/${p.containers.length}`}</td>
-                <td>
-                  <Tag tone={p.tone}>{p.state}</Tag>
-                  {p.message && (
-                    <Text size="sm" c="dimmed" className={tables.message}>
-                      {p.message}
-                    </Text>
-                  )}
-                </td>
-                <td>{p.restarts}</td>
-                <td>
-                  <Time at={p.created} />
-                </td>
-                <td>
-                  <Group gap={6} wrap="nowrap">
-                    <Button size="compact-xs" variant="default" aria-label={`Logs of pod ${p.name}`} onClick={() => open({ what: "log", pod: p })}>
-                      Logs
-                    </Button>
-                    <Button size="compact-xs" variant="default" aria-label={`Events of pod ${p.name}`} onClick={() => open({ what: "events", of: p })}>
-                      Events
-                    </Button>
-                  </Group>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </div>
+    <ObjectTable title="Pods" columns={["Name", "Ready", "State", "Restarts", "Created"]}>
+      {pods.map((p) => (
+        <tr key={keyOf(p)}>
+          <th scope="row">
+            {p.name}
+            <Where of={p} />
+          </th>
+          <td>{`${p.ready}/${p.containers.length}`}</td>
+          <td>
+            <Tag tone={p.tone}>{p.state}</Tag>
+            {p.message && (
+              <Text size="sm" c="dimmed" className={tables.message}>
+                {p.message}
+              </Text>
+            )}
+          </td>
+          <td>{p.restarts}</td>
+          <td>
+            <Time at={p.created} />
+          </td>
+          <td>
+            <Group gap={6} wrap="nowrap">
+              <Button size="compact-xs" variant="default" aria-label={`Logs of pod ${p.name}`} onClick={() => open({ what: "log", pod: p })}>
+                Logs
+              </Button>
+              <Button size="compact-xs" variant="default" aria-label={`Events of pod ${p.name}`} onClick={() => open({ what: "events", of: p })}>
+                Events
+              </Button>
+            </Group>
+          </td>
+        </tr>
+      ))}
+    </ObjectTable>
   );
 }
 
