@@ -121,6 +121,6 @@ func (c *Condition) open(ctx context.Context, opts Options) (e engine, closing f
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err = newEngine(riverpgxv5.New(pool), &river.Config{}, opts.Now, nil)
+	e, err = newEngine(postgresDriver{riverpgxv5.New(pool)}, &river.Config{}, opts.Now, nil)
 	return e, pool.Close, err
 }

@@ -196,7 +196,7 @@ func (q *Queue) openPostgres(ctx context.Context) error {
 	}
 	q.db = stdlib.OpenDBFromPool(pool)
 	q.close = func() { _ = q.db.Close(); pool.Close() }
-	if q.engine, err = newEngine(riverpgxv5.New(pool), q.config(), q.opts.Now, nil); err != nil {
+	if q.engine, err = newEngine(postgresDriver{riverpgxv5.New(pool)}, q.config(), q.opts.Now, nil); err != nil {
 		return err
 	}
 	// Replicas may open an empty database at the same time.
