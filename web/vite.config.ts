@@ -31,6 +31,8 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/app/testing.ts"],
     restoreMocks: true,
+    // One browser environment for all files of a worker: creating one for each takes longer than the tests.
+    isolate: false,
     // The form library imports a validator that is not installed, for its own tests; Vite drops the import, Node does not.
     server: { deps: { inline: [/@rjsf\//] } },
     testTimeout: 20_000,

@@ -1,4 +1,4 @@
-import { configure, fireEvent, render, screen } from "@testing-library/react";
+import { configure, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Testbed } from "../app/Testbed";
@@ -117,11 +117,11 @@ it("keeps the last data while the portal is unreachable", async () => {
 it("requests scans of all sources or one", async () => {
   open();
   const all = await screen.findByRole("button", { name: "Run all now" });
-  await vi.waitFor(() => expect(all).toHaveProperty("disabled", false));
+  await waitFor(() => expect(all).toHaveProperty("disabled", false));
   await userEvent.click(all);
   await screen.findByText(/Scan requested: one\./);
   await userEvent.click(await screen.findByRole("button", { name: "Run one now" }));
-  await vi.waitFor(() => expect(started).toEqual([{}, { source: "composerIngestor/one" }]));
+  await waitFor(() => expect(started).toEqual([{}, { source: "composerIngestor/one" }]));
 });
 
 it("disables actions without permission and explains why", async () => {
@@ -144,9 +144,9 @@ it("shows the latest changes and the runs as a table", async () => {
   expect(screen.queryByRole("link", { name: "gone" })).toBeNull();
   expect(screen.getByText("6 more were not recorded.")).toBeTruthy();
   fireEvent.click(rows[1]!.querySelector("button")!);
-  await vi.waitFor(() => expect(screen.getByTestId("run").textContent).toContain("3 unchanged"));
+  await waitFor(() => expect(screen.getByTestId("run").textContent).toContain("3 unchanged"));
   fireEvent.click(screen.getByRole("button", { name: "Show latest changes" }));
-  await vi.waitFor(() => expect(screen.getByTestId("run").textContent).toContain("7 added"));
+  await waitFor(() => expect(screen.getByTestId("run").textContent).toContain("7 added"));
 });
 
 it("lists findings by rule and page, with links to entity and explanation", async () => {
