@@ -23,6 +23,11 @@ func TestRedact(t *testing.T) {
 		"Setting":     {"A setting of a token is not the token.", `{"tokenLifetime":"5m","passwordLength":20}`, `{"tokenLifetime":"5m","passwordLength":20}`},
 		"LastApplied": {"kubectl's copy would show it.", `{"metadata":{"annotations":{"a":"b","kubectl.kubernetes.io/last-applied-configuration":"{\"password\":1}"}}}`, `{"metadata":{"annotations":{"a":"b"}}}`},
 		"Document":    {"Other tools keep copies too.", `{"metadata":{"annotations":{"kapp.k14s.io/original":" {\"spec\":{\"password\":1}}","list":"[1]","a":"b"}}}`, `{"metadata":{"annotations":{"kapp.k14s.io/original":"(hidden)","list":"(hidden)","a":"b"}}}`},
+		"MapOfLists":  {"The values of a map are hidden at any depth.", `{"credentials":{"user":"x","more":[{"value":"y"}]},"ports":["b"]}`, `{"credentials":{"user":"(hidden)","more":[{"value":"(hidden)"}]},"ports":["b"]}`},
+		"Volume":      {"The name of a Secret and where it is mounted are shown.", `{"secret":{"secretName":"a","defaultMode":420,"items":[{"key":"b","path":"c"}]}}`, `{"secret":{"secretName":"a","defaultMode":420,"items":[{"key":"b","path":"c"}]}}`},
+		"Projected":   {"The description of a token is shown.", `{"serviceAccountToken":{"audience":"a","expirationSeconds":3607,"path":"token"}}`, `{"serviceAccountToken":{"audience":"a","expirationSeconds":3607,"path":"token"}}`},
+		"PullSecret":  {"The names in a list of Secrets are shown.", `{"imagePullSecrets":[{"name":"a"}]}`, `{"imagePullSecrets":[{"name":"a"}]}`},
+		"Mixed":       {"The items of a list may be texts and numbers.", `{"apiTokens":["a",1]}`, `{"apiTokens":["(hidden)","(hidden)"]}`},
 		"Empty":       {"An empty value says that there is none.", `{"password":"","token":null,"secret":true}`, `{"password":"","token":null,"secret":true}`},
 	}
 	for name, tc := range tests {

@@ -26,15 +26,6 @@ import (
 
 // manifests are a composite with one part, and a user who may read the composite only.
 const manifests = `---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: shops.platform.example.org}
-spec:
-  group: platform.example.org
-  scope: Namespaced
-  names: {kind: Shop, plural: shops, singular: shop, listKind: ShopList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
----
 {apiVersion: v1, kind: Namespace, metadata: {name: team-a}}
 ---
 {apiVersion: v1, kind: Secret, metadata: {name: credentials, namespace: team-a}, stringData: {password: hunter2}}
@@ -82,7 +73,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, server: apiserver.Start(t, apiserver.Options{CRDs: "none"})}
-	w.server.Apply(t, manifests)
+	w.server.Apply(t, apiserver.CRD("platform.example.org", "Shop", "shops", "Namespaced"), manifests)
 	w.server.Apply(t, "../../deploy/rbac.yaml", "../../deploy/rbac-composed.yaml")
 	w.server.Apply(t, shop)
 	connect := func(c source.Cluster) *cluster.Cluster {

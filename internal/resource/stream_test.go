@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/test/apiserver"
 )
 
 // event is an event of a stream, or the message of the fault instead of a stream.
@@ -211,22 +212,10 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// part is an object that the Shop composes, of a kind that the shipped role names.
-const part = `---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: disks.provider.example.org}
-spec:
-  group: provider.example.org
-  scope: Namespaced
-  names: {kind: Disk, plural: disks, singular: disk, listKind: DiskList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-`
-
 // TestRole follows a composite with the roles that the project ships.
 func TestRole(t *testing.T) {
 	w := newWorld(t)
-	w.server.Apply(t, part)
+	w.server.Apply(t, apiserver.CRD("provider.example.org", "Disk", "disks", "Namespaced"))
 	w.server.Apply(t, strings.Replace(shop, "resourceRefs: [", "resourceRefs: [{apiVersion: provider.example.org/v1, kind: Disk, name: one}, ", 1))
 	owner := "ownerReferences: [{apiVersion: platform.example.org/v1, kind: Shop, name: invoices, uid: " + w.uid(t) + "}]"
 	disk := func(message string) string {

@@ -13,13 +13,12 @@ func TestRedact(t *testing.T) {
 	tests := map[string]struct {
 		reason, give, want string
 	}{
-		"Text":       {"A field that is named like a secret is hidden.", `{"spec":{"adminPassword":"x","user":"y"}}`, `{"spec":{"adminPassword":"(hidden)","user":"y"}}`},
-		"List":       {"So are the items of a list.", `{"spec":{"apiTokens":["a",1],"ports":["b"]}}`, `{"spec":{"apiTokens":["(hidden)","(hidden)"],"ports":["b"]}}`},
-		"Map":        {"So are the texts of a map, at any depth.", `{"spec":{"credentials":{"user":"x","more":[{"value":"y"}]}}}`, `{"spec":{"credentials":{"user":"(hidden)","more":[{"value":"(hidden)"}]}}}`},
-		"Volume":     {"What says where a secret is stays.", `{"secret":{"secretName":"a","defaultMode":420,"items":[{"key":"b","path":"c"}]}}`, `{"secret":{"secretName":"a","defaultMode":420,"items":[{"key":"b","path":"c"}]}}`},
-		"Projected":  {"So does the description of a token.", `{"serviceAccountToken":{"audience":"a","expirationSeconds":3607,"path":"token"}}`, `{"serviceAccountToken":{"audience":"a","expirationSeconds":3607,"path":"token"}}`},
-		"PullSecret": {"A list of Secrets has names.", `{"imagePullSecrets":[{"name":"a"}]}`, `{"imagePullSecrets":[{"name":"a"}]}`},
-		"Reference":  {"A reference has a name and a key.", `{"passwordSecretRef":{"name":"a","key":"b"}}`, `{"passwordSecretRef":{"name":"a","key":"b"}}`},
+		"Named":       {"A field that is named like a secret is hidden.", `{"spec":{"adminPassword":"x","user":"y"}}`, `{"spec":{"adminPassword":"(hidden)","user":"y"}}`},
+		"Data":        {"The values of a ConfigMap are hidden, its keys are not.", `{"data":{"a":"x"},"binaryData":{"b":"eA=="}}`, `{"data":{"a":"(hidden)"},"binaryData":{"b":"(hidden)"}}`},
+		"Environment": {"So are the values of variables.", `{"env":[{"name":"A","value":"x"},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"y"}}}]}`, `{"env":[{"name":"A","value":"(hidden)"},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"y"}}}]}`},
+		"Command":     {"A command line is left out.", `{"containers":[{"name":"a","command":["run"],"args":["--password=x"]}]}`, `{"containers":[{"name":"a"}]}`},
+		"Header":      {"The values of headers are hidden.", `{"httpGet":{"httpHeaders":[{"name":"Authorization","value":"x"}]}}`, `{"httpGet":{"httpHeaders":[{"name":"Authorization","value":"(hidden)"}]}}`},
+		"Annotation":  {"An annotation that is a document may be a copy of the object.", `{"metadata":{"annotations":{"a":"{}","b":" [1]","c":"d"},"managedFields":[{"manager":"e"}]}}`, `{"metadata":{"annotations":{"c":"d"}}}`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

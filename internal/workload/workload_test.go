@@ -73,15 +73,6 @@ spec: {nodeName: node, containers: [{name: theirs, image: theirs:1}]}
 ---
 {apiVersion: v1, kind: Secret, metadata: {name: credentials, namespace: shop, labels: {backstage.io/kubernetes-id: shop}}, stringData: {password: hunter2}}
 ---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: rollouts.platform.example.org}
-spec:
-  group: platform.example.org
-  scope: Namespaced
-  names: {kind: Rollout, plural: rollouts, singular: rollout, listKind: RolloutList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
----
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: pods, namespace: shop}
@@ -148,7 +139,7 @@ func newWorld(t *testing.T, rules ...config.PermissionRule) *world {
 	t.Helper()
 	w := &world{server: apiserver.Start(t, apiserver.Options{CRDs: "none"})}
 	w.server.Apply(t, kubelet(t))
-	w.server.Apply(t, manifests)
+	w.server.Apply(t, apiserver.CRD("platform.example.org", "Rollout", "rollouts", "Namespaced"), manifests)
 	w.server.Apply(t, `---
 {apiVersion: platform.example.org/v1, kind: Rollout, metadata: {name: web, namespace: shop, labels: {backstage.io/kubernetes-id: shop}}, spec: {adminPassword: hunter2, passwordSecretRef: {name: credentials}, env: {A: hunter2}}}`)
 	connect := func(c source.Cluster) *cluster.Cluster {

@@ -36,18 +36,6 @@ type expected struct {
 	says string
 }
 
-// snapshots is the kind that backups compose.
-const snapshots = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: snapshots.disks.example.org}
-spec:
-  group: disks.example.org
-  scope: Namespaced
-  names: {kind: Snapshot, plural: snapshots, singular: snapshot, listKind: SnapshotList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-`
-
 // TestLiving compares the tree of composites, and why they are not ready, with what the
 // real Crossplane writes into the cluster.
 func TestLiving(t *testing.T) {
@@ -82,7 +70,7 @@ func TestLiving(t *testing.T) {
 		t.Run(name, func(t *testing.T) { w.await(t, tc) })
 	}
 
-	s.Apply(t, snapshots)
+	s.Apply(t, apiserver.CRD("disks.example.org", "Snapshot", "snapshots", "Namespaced"))
 	w.change("websites/untitled", "title", "Titled")
 	w.change("quotas/negative", "pods", 3)
 	w.change("shops/records", "pods", 3)

@@ -170,16 +170,7 @@ spec: {nodeName: node, containers: [{name: web, image: web:1}]}
 {apiVersion: v1, kind: Pod, metadata: {name: other, namespace: shop, labels: {app: other}}, spec: {nodeName: node, containers: [{name: other, image: other:1}]}}
 ---
 {apiVersion: v1, kind: Event, metadata: {name: a, namespace: shop}, involvedObject: {kind: Pod, namespace: shop, name: web-1}, type: Warning, reason: BackOff, message: restarting}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: rollouts.platform.example.org}
-spec:
-  group: platform.example.org
-  scope: Namespaced
-  names: {kind: Rollout, plural: rollouts, singular: rollout, listKind: RolloutList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-`, port)
+`, port) + apiserver.CRD("platform.example.org", "Rollout", "rollouts", "Namespaced")
 }
 
 // crash sets the status of the pod, as its kubelet would.

@@ -16,27 +16,6 @@ import (
 	"example.dev/ingestor/xrd/composed"
 )
 
-// shopKinds are the kinds of a shop, whose objects may have any fields.
-const shopKinds = `---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: shops.platform.example.org}
-spec:
-  group: platform.example.org
-  scope: Namespaced
-  names: {kind: Shop, plural: shops, singular: shop, listKind: ShopList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: instances.rds.example.org}
-spec:
-  group: rds.example.org
-  scope: Cluster
-  names: {kind: Instance, plural: instances, singular: instance, listKind: InstanceList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-`
-
 const shopObjects = `---
 {apiVersion: v1, kind: Namespace, metadata: {name: team-a}}
 ---
@@ -60,7 +39,7 @@ status: {conditions: [{type: Ready, status: "False", reason: Creating, message: 
 
 func TestStatus(t *testing.T) {
 	s := apiserver.Start(t, apiserver.Options{CRDs: "none"})
-	s.Apply(t, shopKinds)
+	s.Apply(t, apiserver.CRD("platform.example.org", "Shop", "shops", "Namespaced"), apiserver.CRD("rds.example.org", "Instance", "instances", "Cluster"))
 	s.Apply(t, shopObjects)
 	ages := regexp.MustCompile(` \d+s`)
 	spaces := regexp.MustCompile(` +`)

@@ -19,24 +19,6 @@ import (
 	"example.dev/ingestor/xrd/composed"
 )
 
-// crd returns a CustomResourceDefinition whose objects may have any fields.
-func crd(kind, plural, scope string) string {
-	return fmt.Sprintf(`---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: %[2]s.platform.example.org}
-spec:
-  group: platform.example.org
-  scope: %[3]s
-  names: {kind: %[1]s, plural: %[2]s, singular: %[4]s, listKind: %[1]sList}
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`, kind, plural, scope, strings.ToLower(kind))
-}
-
 // parts is how many ConfigMaps the composite composes.
 const parts = 500
 
@@ -92,7 +74,8 @@ func uid(t *testing.T, s *apiserver.Server, ref composed.Ref) string {
 
 func TestReader(t *testing.T) {
 	s := apiserver.Start(t, apiserver.Options{CRDs: "none"})
-	s.Apply(t, crd("Shop", "shops", "Namespaced")+crd("Database", "databases", "Namespaced")+crd("Network", "networks", "Cluster"))
+	const group = "platform.example.org"
+	s.Apply(t, apiserver.CRD(group, "Shop", "shops", "Namespaced"), apiserver.CRD(group, "Database", "databases", "Namespaced"), apiserver.CRD(group, "Network", "networks", "Cluster"))
 	s.Apply(t, objects())
 	root := composed.Ref{APIVersion: "platform.example.org/v1", Kind: "Shop", Namespace: "team-a", Name: "invoices"}
 
