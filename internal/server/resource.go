@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func (p *Portal) resources(opts Options, policy *permission.Policy) *resource.Re
 				return authorize(ctx, by, words.ActionApply, name, t)
 			}}
 			n, err := reader.Read(ctx, call, o.Cluster, o.Ref.APIVersion, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name)
-			return n, clusterFault(o.Cluster, err)
+			return n, readFault(o, err)
 		},
 		History: func(ctx context.Context, o resource.Object) ([]resource.Change, error) {
 			group, _, _ := strings.Cut(o.Ref.APIVersion, "/")
@@ -80,6 +81,19 @@ func clusterOf(reader *clusteractions.Reader) func(ctx context.Context, name str
 // clusterFault converts the error of choosing a cluster to the fault that the caller
 // sees. Errors of the cluster itself are left to the API.
 func clusterFault(name string, err error) error {
+	return actionFault(err, "Cluster "+rest.Short(name)+" is not configured")
+}
+
+// readFault converts the error of reading an object to the fault that the caller sees. An
+// object that the cluster cannot have is not found: the scope of its kind may have changed
+// since it was ingested.
+func readFault(o resource.Object, err error) error {
+	return actionFault(err, fmt.Sprintf("Cannot read %s in cluster %s: %v", o.Ref, rest.Short(o.Cluster), err))
+}
+
+// actionFault converts the error of an action; notFound is the message for an error that
+// is neither a denied permission nor an error of the cluster.
+func actionFault(err error, notFound string) error {
 	if denied, ok := errors.AsType[*action.Denied](err); ok {
 		return rest.NotAllowed("%s", denied.Message)
 	}
@@ -87,7 +101,7 @@ func clusterFault(name string, err error) error {
 		return err
 	}
 	if _, ok := errors.AsType[*action.Error](err); ok {
-		return rest.NotFound("Cluster %s is not configured", rest.Short(name))
+		return rest.NotFound("%s", notFound)
 	}
 	return err
 }
