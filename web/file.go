@@ -29,12 +29,13 @@ type content struct {
 
 // kinds maps file extensions to the media types of a build's files.
 var kinds = map[string]string{
-	".js":   "text/javascript; charset=utf-8",
-	".css":  "text/css; charset=utf-8",
-	".svg":  "image/svg+xml",
-	".png":  "image/png",
-	".json": "application/json; charset=utf-8",
-	".txt":  "text/plain; charset=utf-8",
+	".js":    "text/javascript; charset=utf-8",
+	".css":   "text/css; charset=utf-8",
+	".svg":   "image/svg+xml",
+	".png":   "image/png",
+	".json":  "application/json; charset=utf-8",
+	".txt":   "text/plain; charset=utf-8",
+	".woff2": "font/woff2",
 }
 
 func newFile(files fs.FS, name string) *file {

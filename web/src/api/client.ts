@@ -1,4 +1,6 @@
 import { token, renewToken } from "./token";
+import { isProxyError, noteContact } from "./connection";
+import { texts } from "../text";
 
 // ApiError is an error response. Its message is shown to users.
 export class ApiError extends Error {
@@ -66,12 +68,15 @@ async function send(path: string, options: RequestOptions, bearer: string | unde
   }
   const method = options.method ?? (body === undefined ? "GET" : "POST");
   try {
-    return await fetch(path, { method, headers, body, signal: options.signal, credentials: "same-origin" });
+    const answer = await fetch(path, { method, headers, body, signal: options.signal, credentials: "same-origin" });
+    noteContact(!isProxyError(answer));
+    return answer;
   } catch (err) {
     if (options.signal?.aborted) {
       throw err;
     }
-    throw new ApiError(0, "Unreachable", "Cannot reach the portal. Check that it is running and that you are online, then try again.");
+    noteContact(false);
+    throw new ApiError(0, "Unreachable", texts.api.unreachable);
   }
 }
 
@@ -94,11 +99,11 @@ export async function readError(answer: Response): Promise<ApiError> {
     body = await answer.json();
   } catch {
     // A proxy responded, not the portal.
-    return new ApiError(answer.status, "Error", `The portal returned status ${answer.status}. Try again in a moment.`);
+    return new ApiError(answer.status, "Error", texts.api.statusRetry(answer.status));
   }
   const said = (body as { error?: { name?: unknown; message?: unknown } } | null)?.error;
   const name = typeof said?.name === "string" ? said.name : "Error";
-  const message = typeof said?.message === "string" ? said.message : `The portal returned status ${answer.status}.`;
+  const message = typeof said?.message === "string" ? said.message : texts.api.status(answer.status);
   return new ApiError(answer.status, name, message, body);
 }
 

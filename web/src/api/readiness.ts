@@ -1,5 +1,6 @@
 import { annotation, annotations, specText } from "./entity";
 import type { EntityPart } from "./types";
+import { texts } from "../text";
 
 // Ready says whether something is ready.
 export type Ready = "ready" | "not ready" | "unknown";
@@ -13,11 +14,11 @@ export type Readiness = {
   lastKnown: string;
 };
 
-const titles = { ready: "Ready", "not ready": "Not ready", unknown: "Unknown" } as const;
+const titles = texts.api.readiness;
 
 // readinessTitle returns a readiness as pages write it.
 export function readinessTitle(value: string): string {
-  return Object.hasOwn(titles, value) ? titles[value as keyof typeof titles] : value;
+  return Object.hasOwn(titles, value) ? titles[value as Ready] : value;
 }
 
 // readinessOf returns the readiness of an entity, or undefined if it has none. A stale entity has its last known value, which

@@ -1,4 +1,5 @@
 import type { Session } from "./types";
+import { texts } from "../text";
 
 // SignInMethod is how a user is signed in: as a guest, or at the configured OpenID Connect issuer.
 export type SignInMethod = "guest" | "oidc";
@@ -39,7 +40,7 @@ function notify(why?: Error) {
 export async function fetchSignInMethods(signal?: AbortSignal): Promise<SignInMethods> {
   const answer = await fetch("/api/auth/providers", { signal, headers: { Accept: "application/json" } });
   if (!answer.ok) {
-    throw new SignInError(answer.status, "Cannot load the sign-in methods. Try again in a moment.");
+    throw new SignInError(answer.status, texts.api.signInMethods);
   }
   return (await answer.json()) as SignInMethods;
 }
@@ -59,7 +60,7 @@ async function fetchSession(method: SignInMethod): Promise<ActiveSession> {
     credentials: "same-origin",
   });
   if (!answer.ok) {
-    let message = `The portal returned status ${answer.status}.`;
+    let message = texts.api.status(answer.status);
     try {
       message = ((await answer.json()) as { error: { message: string } }).error.message;
     } catch {
@@ -78,7 +79,7 @@ export async function endSession(): Promise<void> {
   if (active?.method === "oidc") {
     const answer = await fetch("/api/auth/oidc/logout", { method: "POST", headers: { "X-Requested-With": "XMLHttpRequest" }, credentials: "same-origin" });
     if (!answer.ok) {
-      throw new SignInError(answer.status, "Sign-out failed: you are still signed in. Try again in a moment.");
+      throw new SignInError(answer.status, texts.api.signOutFailed);
     }
   }
   active = undefined;

@@ -7,7 +7,7 @@ import { Frame } from "./Frame";
 import { createQueryClient } from "./queries";
 import { Pages } from "./routes";
 import { SessionProvider } from "./session";
-import { colors, nonce, theme, variables } from "./theme";
+import { colors, nonce, theme, variables } from "../design/theme";
 
 export function App() {
   const [queries] = useState(createQueryClient);

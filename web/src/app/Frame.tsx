@@ -1,9 +1,12 @@
 import { useEffect, useRef, type ReactNode } from "react";
-import { Anchor, AppShell, Box, Burger, Container, Group, Text } from "@mantine/core";
+import { AppShell, Box, Burger, Container, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { Link, NavLink, useLocation } from "react-router";
-import { Icon, type IconName } from "../components/Icon";
+import { useLocation } from "react-router";
 import { Loading } from "../components/State";
+import { texts } from "../text";
+import { Brand } from "./Brand";
+import { NavLinks } from "./NavLinks";
+import { Offline } from "./Offline";
 import { ThemeToggle } from "./ThemeToggle";
 import { Search } from "./Search";
 import { SignIn } from "./SignIn";
@@ -11,33 +14,8 @@ import { useSession } from "./session";
 import { UserMenu } from "./UserMenu";
 import styles from "./Frame.module.css";
 
-// also is another path for which the item is active.
-const navItems: { to: string; also?: string; label: string; icon: IconName }[] = [
-  { to: "/catalog", label: "Catalog", icon: "catalog" },
-  { to: "/create", also: "/tasks", label: "Create", icon: "create" },
-  { to: "/ingestion", label: "Ingestion", icon: "ingestion" },
-  { to: "/playground", label: "Playground", icon: "playground" },
-];
-
-// title is the title of the portal, which the server wrote into the page.
-const title = document.title;
-
-function NavLinks({ onGo }: { onGo?: () => void }) {
-  const { pathname } = useLocation();
-  const within = (to: string | undefined) => to !== undefined && (pathname === to || pathname.startsWith(`${to}/`));
-  return (
-    <>
-      {navItems.map((p) => (
-        <NavLink key={p.to} to={p.to} className={({ isActive }) => `${styles.navLink ?? ""} ${isActive || within(p.also) ? "active" : ""}`} onClick={onGo}>
-          <Icon name={p.icon} />
-          {p.label}
-        </NavLink>
-      ))}
-    </>
-  );
-}
-
-// Frame is the layout around every page: header, navigation and content.
+// Frame is the layout around every page: navigation, header and content. The navigation is a sidebar on wide screens, a
+// rail of icons on medium ones, and opens from the header on narrow ones.
 export function Frame({ children }: { children: ReactNode }) {
   const [open, { toggle, close }] = useDisclosure(false);
   const session = useSession();
@@ -56,32 +34,37 @@ export function Frame({ children }: { children: ReactNode }) {
   }, [pathname]);
 
   return (
-    <AppShell header={{ height: 56 }} navbar={{ width: 240, breakpoint: "sm", collapsed: { desktop: true, mobile: !open } }} padding="md">
+    <AppShell
+      layout="alt"
+      header={{ height: 52 }}
+      navbar={{ width: { base: "100%", sm: 60, lg: 224 }, breakpoint: "sm", collapsed: { mobile: !open } }}
+      padding={{ base: "md", lg: "lg" }}
+    >
       <a href="#main" className={styles.skip}>
-        Skip to content
+        {texts.app.skip}
       </a>
-      <AppShell.Header>
-        <Group h="100%" px="md" gap="md" wrap="nowrap">
-          <Burger opened={open} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={open ? "Close navigation" : "Open navigation"} />
-          <Anchor component={Link} to="/catalog" underline="never" c="inherit" className={styles.title}>
-            <Text component="span" fw={700} truncate>
-              {title}
-            </Text>
-          </Anchor>
-          <Group component="nav" gap={4} visibleFrom="sm" wrap="nowrap" aria-label="Main navigation">
-            <NavLinks />
-          </Group>
-          <Box flex={1} />
+      <AppShell.Navbar className={`${styles.navbar ?? ""} ${open ? "" : (styles.closed ?? "")}`} aria-label={texts.app.navigation}>
+        <Group className={styles.brandRow} justify="space-between" wrap="nowrap">
+          <Brand onGo={close} />
+          <Burger opened onClick={close} hiddenFrom="sm" size="sm" aria-label={texts.app.closeNavigation} />
+        </Group>
+        <NavLinks onGo={close} />
+      </AppShell.Navbar>
+      <AppShell.Header className={styles.header}>
+        <Group h="100%" px={{ base: "md", lg: "lg" }} gap="xs" wrap="nowrap">
+          <Burger opened={false} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={texts.app.openNavigation} aria-expanded={open} />
+          <Box hiddenFrom="sm" miw={0} flex="0 1 auto">
+            <Brand />
+          </Box>
           <Search />
+          <Box flex={1} />
           <ThemeToggle />
           <UserMenu />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label="Main navigation" hiddenFrom="sm">
-        {open && <NavLinks onGo={close} />}
-      </AppShell.Navbar>
       <AppShell.Main id="main" ref={main} tabIndex={-1} className={styles.main}>
-        <Container size={1600} px={0}>
+        <Container size={1440} px={0}>
+          <Offline />
           <Content key={session.generation} state={session.state}>{children}</Content>
         </Container>
       </AppShell.Main>
@@ -96,7 +79,7 @@ function Content({ state, children }: { state: string; children: ReactNode }) {
     wasSignedIn.current = true;
   }
   if (state === "signing-in" && !wasSignedIn.current) {
-    return <Loading label="Signing in" />;
+    return <Loading label={texts.app.signingIn} />;
   }
   return (
     <>

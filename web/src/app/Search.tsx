@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, type FormEvent } from "react";
 import { Kbd, TextInput } from "@mantine/core";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { Icon } from "../components/Icon";
+import { texts } from "../text";
 
 // Search is the search field on all pages but the catalog. It opens the catalog, which has its own field.
 export function Search() {
@@ -41,8 +42,8 @@ export function Search() {
         ref={field}
         value={text}
         onChange={(e) => setText(e.currentTarget.value)}
-        placeholder="Search the catalog"
-        aria-label="Search the catalog"
+        placeholder={texts.app.notFound.search}
+        aria-label={texts.app.notFound.search}
         leftSection={<Icon name="search" />}
         rightSection={<Kbd aria-hidden>/</Kbd>}
         visibleFrom="xs"

@@ -1,5 +1,6 @@
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useSession } from "./session";
+import { texts } from "../text";
 
 // SignIn is the sign-in form.
 export function SignIn() {
@@ -9,25 +10,25 @@ export function SignIn() {
     <Paper withBorder p="lg" maw={520} mx="auto" my="lg" role="region" aria-labelledby="signin">
       <Stack>
         <Title order={1} size="h3" id="signin">
-          {state === "failed" ? "No connection to the portal" : "Sign in"}
+          {state === "failed" ? texts.components.error.offline : texts.app.signIn.title}
         </Title>
         {error && (
           <Text size="sm" role="alert">
             {error}
           </Text>
         )}
-        {state === "signed-out" && methods.oidc && <Text size="sm">You will return to this page.</Text>}
+        {state === "signed-out" && methods.oidc && <Text size="sm">{texts.app.signIn.returns}</Text>}
         {state === "signed-out" && !methods.oidc && !methods.guest && (
-          <Text size="sm">No sign-in method is configured. Ask your administrator.</Text>
+          <Text size="sm">{texts.app.signIn.none}</Text>
         )}
         <Group>
-          {state === "signed-out" && methods.oidc && <Button onClick={session.signIn}>Sign in</Button>}
+          {state === "signed-out" && methods.oidc && <Button onClick={session.signIn}>{texts.app.signIn.button}</Button>}
           {state === "signed-out" && methods.guest && (
             <Button variant={methods.oidc ? "default" : "filled"} onClick={session.continueAsGuest}>
-              Continue as guest
+              {texts.app.signIn.guest}
             </Button>
           )}
-          {state === "failed" && <Button onClick={session.retry}>Retry</Button>}
+          {state === "failed" && <Button onClick={session.retry}>{texts.components.retry}</Button>}
         </Group>
       </Stack>
     </Paper>

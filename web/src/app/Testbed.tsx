@@ -3,7 +3,7 @@ import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { MemoryRouter, Route, Routes } from "react-router";
 import { SessionProvider } from "./session";
-import { theme, variables } from "./theme";
+import { theme, variables } from "../design/theme";
 
 // Testbed provides theme, query client without retries, session and router for component tests.
 export function Testbed({ path = "/", route = "*", children }: { path?: string; route?: string; children: ReactNode }) {

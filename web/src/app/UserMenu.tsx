@@ -2,11 +2,12 @@ import { ActionIcon, Menu, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { Icon } from "../components/Icon";
 import { useSession } from "./session";
+import { texts } from "../text";
 
 // UserMenu shows the current user with sign-in and sign-out.
 export function UserMenu() {
   const session = useSession();
-  const label = session.state !== "signed-in" ? "Not signed in" : session.guest ? "Browsing as guest" : `Signed in as ${session.name}`;
+  const label = session.state !== "signed-in" ? texts.app.user.notSignedIn : session.guest ? texts.app.user.browsingAsGuest : texts.app.user.signedInAs(session.name);
   return (
     <Menu position="bottom-end" withinPortal={false}>
       <Menu.Target>
@@ -17,7 +18,7 @@ export function UserMenu() {
       <Menu.Dropdown miw={220}>
         <Menu.Label>
           <Text size="sm" c="var(--mantine-color-text)" fw={600}>
-            {session.state === "signed-in" ? (session.guest ? "Guest" : session.name) : "Not signed in"}
+            {session.state === "signed-in" ? (session.guest ? texts.app.user.guest : session.name) : texts.app.user.notSignedIn}
           </Text>
           {session.userRef && (
             <Text size="xs" c="dimmed">
@@ -27,22 +28,22 @@ export function UserMenu() {
         </Menu.Label>
         {session.state === "signed-in" && !session.guest && (
           <Menu.Item component={Link} to="/tasks" leftSection={<Icon name="clock" />}>
-            My tasks
+            {texts.app.user.myTasks}
           </Menu.Item>
         )}
         {session.methods.oidc && (session.guest || session.state !== "signed-in") && (
           <Menu.Item leftSection={<Icon name="right" />} onClick={session.signIn}>
-            Sign in
+            {texts.app.signIn.button}
           </Menu.Item>
         )}
         {session.state === "signed-in" && !session.guest && (
           <Menu.Item leftSection={<Icon name="out" />} onClick={session.signOut}>
-            Sign out
+            {texts.app.user.signOut}
           </Menu.Item>
         )}
         {session.guest && !session.methods.oidc && (
           <Text size="xs" c="dimmed" px="sm" pb="xs" maw={260}>
-            Sign-in is not configured: everyone is a guest.
+            {texts.app.signIn.guestsOnly}
           </Text>
         )}
       </Menu.Dropdown>

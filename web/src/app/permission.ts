@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { fetchJson } from "../api/client";
 import { useSession } from "./session";
+import { texts } from "../text";
 
 // Permission is the name of a permission.
 export type Permission =
@@ -67,15 +68,15 @@ export function usePermission(permission: Permission, resourceRef?: string): Acc
     enabled: session.state === "signed-in",
   });
   if (data === undefined) {
-    return { allowed: false, known: isError, reason: isError ? "Cannot check your permissions. Try again in a moment." : undefined };
+    return { allowed: false, known: isError, reason: isError ? texts.app.permission.unknown : undefined };
   }
   if (data) {
     return { allowed: true, known: true };
   }
   const reason = session.guest
     ? session.methods.oidc
-      ? "Guests cannot do this. Sign in first."
-      : "Guests cannot do this, and sign-in is not configured. Ask your administrator."
-    : `Missing permission ${permission}. Ask your administrator.`;
+      ? texts.app.permission.guest
+      : texts.app.permission.guestOnly
+    : texts.app.permission.missing(permission);
   return { allowed: false, known: true, reason };
 }

@@ -1,8 +1,9 @@
 import { lazy, Suspense } from "react";
 import { Navigate, Route, Routes, useLocation } from "react-router";
+import { NotFound } from "../components/NotFound";
 import { Loading } from "../components/State";
 import { Boundary } from "./Boundary";
-import { NotFound } from "./NotFound";
+import { texts } from "../text";
 
 const CatalogPage = lazy(() => import("../catalog/CatalogPage"));
 const EntityPage = lazy(() => import("../entity/EntityPage"));
@@ -19,7 +20,7 @@ export function Pages() {
   return (
     // Each page has its own boundary, so that an error in one page does not affect the next.
     <Boundary key={pathname}>
-      <Suspense fallback={<Loading label="Loading page" />}>
+      <Suspense fallback={<Loading label={texts.app.loadingPage} />}>
         <Routes>
           <Route path="/" element={<Navigate to="/catalog" replace />} />
           <Route path="/catalog" element={<CatalogPage />} />

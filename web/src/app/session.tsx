@@ -1,6 +1,7 @@
 import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 import { startSession, endSession, SignInError, fetchSignInMethods, onSession, type ActiveSession, type SignInMethods } from "../api/token";
+import { texts } from "../text";
 
 // SessionState is the state of the sign-in; failed means that it could not be determined.
 export type SessionState = "signing-in" | "signed-in" | "signed-out" | "failed";
@@ -116,7 +117,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         }
       } catch (err) {
         if (!cancelled) {
-          setError(err instanceof SignInError ? err.message : "Cannot reach the portal. Check that it is running, then try again.");
+          setError(err instanceof SignInError ? err.message : texts.app.signIn.unreachable);
           setState("failed");
         }
       }

@@ -1,6 +1,7 @@
 import { Anchor, Text } from "@mantine/core";
 import { Icon } from "./Icon";
 import { safeHref } from "./href";
+import { texts } from "../text";
 
 type Props = {
   // url is untrusted: it comes from an entity or from the output of a task.
@@ -17,7 +18,7 @@ export function DataLink({ url, title, relative, size }: Props) {
   const text = typeof url === "string" ? url : "";
   if (href === undefined) {
     return (
-      <Text size={size} component="span" title="Not linked: only http, https and mailto URLs are allowed" style={{ overflowWrap: "anywhere" }}>
+      <Text size={size} component="span" title={texts.components.notLinked} style={{ overflowWrap: "anywhere" }}>
         {[title, text].filter(Boolean).join(": ")}
       </Text>
     );

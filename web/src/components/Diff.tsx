@@ -1,10 +1,11 @@
 import { useMemo, useState } from "react";
 import { Box, Button, Group, VisuallyHidden } from "@mantine/core";
 import { diffLines, hunks, type Line } from "./diffLines";
+import { texts } from "../text";
 import styles from "./Diff.module.css";
 
 const marks: Record<Line["what"], string> = { same: "  ", old: "- ", new: "+ " };
-const words: Record<Line["what"], string> = { same: "", old: "removed: ", new: "added: " };
+const words: Record<Line["what"], string> = { same: "", old: texts.components.diff.removed, new: texts.components.diff.added };
 
 // most is the number of lines shown at first: a file may have a hundred thousand.
 const most = 1_000;
@@ -23,7 +24,7 @@ export function Diff({ before, after, label, height = 420 }: { before?: string; 
         <div className={styles.lines}>
           {shown.map((part, i) => {
             if (part.skipped > 0) {
-              return <span key={i} className={styles.gap}>{`${part.skipped.toLocaleString("en")} unchanged ${part.skipped === 1 ? "line" : "lines"}`}</span>;
+              return <span key={i} className={styles.gap}>{texts.components.diff.unchanged(part.skipped)}</span>;
             }
             const some = part.lines.slice(0, Math.max(0, room));
             room -= part.lines.length;
@@ -40,7 +41,7 @@ export function Diff({ before, after, label, height = 420 }: { before?: string; 
       {(skips || (!whole && rest > 0)) && (
         <Group mt={4}>
           <Button size="xs" variant="subtle" onClick={() => setWhole(true)}>
-            Show all lines
+            {texts.components.diff.showAll}
           </Button>
         </Group>
       )}

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { Icon } from "./Icon";
+import { texts } from "../text";
 
 // save downloads a text as a file.
 export function save(name: string, text: string, type = "application/yaml") {
@@ -13,7 +14,7 @@ export function save(name: string, text: string, type = "application/yaml") {
 }
 
 // Download is a button that saves a text as a file. The text can be computed on click.
-export function Download({ name, text, label = "Download", type }: { name: string; text: string | (() => string); label?: string; type?: string }) {
+export function Download({ name, text, label = texts.components.download, type }: { name: string; text: string | (() => string); label?: string; type?: string }) {
   return (
     <Button
       size="xs"

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button, Checkbox, Fieldset, Group, Stack, Text, TextInput } from "@mantine/core";
+import { number, texts } from "../text";
 import styles from "./Facet.module.css";
 
 export type FacetValue = { value: string; count: number };
@@ -37,7 +38,7 @@ export function Facet({
     <Fieldset legend={title} variant="unstyled" className={styles.facet}>
       <Stack gap={2}>
         {all && sorted.length > 12 && (
-          <TextInput size="xs" value={text} onChange={(e) => setText(e.currentTarget.value)} placeholder="Search" aria-label={`Search in ${title}`} />
+          <TextInput size="xs" value={text} onChange={(e) => setText(e.currentTarget.value)} placeholder={texts.components.facet.search} aria-label={texts.components.facet.searchIn(title)} />
         )}
         {shown.map((v) => {
           const on = chosen.some((c) => same(v.value, c));
@@ -51,29 +52,24 @@ export function Facet({
                 classNames={{ label: styles.label ?? "", root: styles.box ?? "" }}
               />
               <Text size="xs" c="dimmed" className={styles.count}>
-                {v.count.toLocaleString("en")}
+                {number(v.count)}
               </Text>
             </Group>
           );
         })}
         {all && found.length > 200 && (
           <Text size="xs" c="dimmed">
-            {`${found.length - 200} more. Search to narrow the list.`}
+            {texts.components.facet.more(found.length - 200)}
           </Text>
         )}
         {sorted.length > few && (
           <Button size="compact-sm" fz="xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={() => setAll(!all)} className={styles.more} aria-expanded={all}>
-            {all ? `Show fewer ${plural(title)}` : `Show all ${sorted.length} ${plural(title)}`}
+            {all ? texts.components.facet.fewer(title) : texts.components.facet.all(sorted.length, title)}
           </Button>
         )}
       </Stack>
     </Fieldset>
   );
-}
-
-// plural returns the title of a facet as a plural noun: Kind becomes kinds, Tags becomes tags.
-function plural(title: string): string {
-  return title.toLowerCase().replace(/s?$/, "s");
 }
 
 // same compares without case, as the catalog does.

@@ -1,10 +1,12 @@
 import type { ReactNode } from "react";
-import { Alert, Button, Group, Skeleton, Stack, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Group, Skeleton, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { ApiError } from "../api/client";
 import { Icon } from "./Icon";
+import { Notice } from "./Notice";
+import { texts } from "../text";
 
 // Loading is a placeholder while data loads.
-export function Loading({ label = "Loading", lines = 4 }: { label?: string; lines?: number }) {
+export function Loading({ label = texts.components.loading, lines = 4 }: { label?: string; lines?: number }) {
   return (
     <Stack gap="sm" role="status" aria-live="polite">
       <VisuallyHidden>{label}</VisuallyHidden>
@@ -34,7 +36,7 @@ export function Empty({ title, children, action }: { title: string; children?: R
 // ErrorAlert shows an error with a retry button.
 export function ErrorAlert({ error, title, retry }: { error: unknown; title?: string; retry?: () => void }) {
   return (
-    <Alert color="red" variant="outline" icon={<Icon name="warning" />} title={title ?? titleFor(error)} role="alert">
+    <Notice tone="error" title={title ?? titleFor(error)} role="alert">
       <Stack gap="sm" align="flex-start">
         <Text size="sm" style={{ overflowWrap: "anywhere" }}>
           {messageOf(error)}
@@ -42,12 +44,12 @@ export function ErrorAlert({ error, title, retry }: { error: unknown; title?: st
         {retry && (
           <Group>
             <Button size="xs" variant="default" onClick={() => retry()}>
-              Retry
+              {texts.components.retry}
             </Button>
           </Group>
         )}
       </Stack>
-    </Alert>
+    </Notice>
   );
 }
 
@@ -57,22 +59,9 @@ export function messageOf(error: unknown): string {
 }
 
 function titleFor(error: unknown): string {
+  const titles = texts.components.error;
   if (!(error instanceof ApiError)) {
-    return "Something went wrong";
+    return titles.other;
   }
-  switch (error.status) {
-    case 0:
-      return "No connection to the portal";
-    case 401:
-      return "Sign-in required";
-    case 403:
-      return "Permission denied";
-    case 404:
-      return "Not found";
-    case 429:
-      return "Too many requests";
-    case 503:
-      return "Temporarily unavailable";
-  }
-  return "Something went wrong";
+  return error.status === 0 ? titles.offline : ((titles as Record<string, string>)[error.status] ?? titles.other);
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
+import { language, texts } from "../text";
 
-const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const words = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400],
   ["hour", 3_600],
@@ -15,7 +16,7 @@ export function relative(at: number, now: number): string {
       return words.format(Math.trunc(seconds / size), unit);
     }
   }
-  return Math.abs(seconds) < 5 ? "just now" : words.format(seconds, "second");
+  return Math.abs(seconds) < 5 ? texts.components.time.justNow : words.format(seconds, "second");
 }
 
 // Time shows a relative time, with the exact time as tooltip.
@@ -27,7 +28,7 @@ export function Time({ at }: { at: string | number | Date | undefined }) {
   }, []);
   const when = new Date(at ?? NaN);
   if (Number.isNaN(when.getTime())) {
-    return <>never</>;
+    return <>{texts.components.time.never}</>;
   }
   return (
     <time dateTime={when.toISOString()} title={when.toLocaleString()}>
@@ -39,11 +40,11 @@ export function Time({ at }: { at: string | number | Date | undefined }) {
 // duration formats a duration.
 export function duration(milliseconds: number): string {
   if (milliseconds < 1000) {
-    return `${Math.round(milliseconds)} ms`;
+    return texts.components.time.milliseconds(String(Math.round(milliseconds)));
   }
   if (milliseconds < 60_000) {
-    return `${(milliseconds / 1000).toFixed(1)} s`;
+    return texts.components.time.seconds((milliseconds / 1000).toFixed(1));
   }
   const minutes = Math.floor(milliseconds / 60_000);
-  return `${minutes} min ${Math.round((milliseconds % 60_000) / 1000)} s`;
+  return texts.components.time.minutes(String(minutes), String(Math.round((milliseconds % 60_000) / 1000)));
 }

@@ -1,10 +1,9 @@
-import { Alert, Group, Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../api/client";
 import type { Entity } from "../api/types";
 import type { Access } from "../app/permission";
 import { Diff } from "../components/Diff";
-import { Icon } from "../components/Icon";
 import { ErrorAlert, Loading, messageOf } from "../components/State";
 import { Tag } from "../components/Tag";
 import { toYaml } from "../components/toYaml";
@@ -12,6 +11,7 @@ import { Yaml } from "../components/Yaml";
 import type { Values } from "./form/types";
 import { runDryRun } from "./queries";
 import { manifestsOnly, outcomes, type Change, type Manifest, type Outcome } from "./review";
+import { Notice } from "../components/Notice";
 
 // Preview is the result of a dry run: the outcome of each step, or the reason for its failure, and the manifests in both
 // cases.
@@ -65,14 +65,14 @@ export function DryRun({ template, values, access }: { template: Entity; values:
   return (
     <Stack gap="md">
       {why !== undefined && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Dry run failed">
+        <Notice tone="warning" title="Dry run failed">
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
             {why}
           </Text>
           <Text size="sm" mt={4}>
             You can still start the task, but it will probably fail at this point.
           </Text>
-        </Alert>
+        </Notice>
       )}
       {why === undefined && counting.map((o, i) => <Step key={o.step} outcome={o} at={i + 1} />)}
       {why !== undefined && manifests.map((m, i) => <ManifestView key={i} manifest={m} />)}

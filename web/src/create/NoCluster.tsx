@@ -1,10 +1,10 @@
-import { Alert, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Entity } from "../api/types";
 import type { Access } from "../app/permission";
-import { Icon } from "../components/Icon";
 import { isObject } from "./form/types";
 import { writable } from "./queries";
+import { Notice } from "../components/Notice";
 import styles from "./Steps.module.css";
 
 // writes are the actions that need a cluster.
@@ -27,10 +27,10 @@ export function NoCluster({ template, access }: { template: Entity | undefined; 
     return null;
   }
   return (
-    <Alert color="blue" variant="outline" icon={<Icon name="info" />} title="No cluster configured" role="note" className={styles.form}>
+    <Notice tone="progress" title="No cluster configured" role="note" className={styles.form}>
       <Text size="sm">
         You can fill in the form and preview its manifest, but the portal has no cluster to apply it to. Ask your administrator to add one.
       </Text>
-    </Alert>
+    </Notice>
   );
 }

@@ -1,7 +1,7 @@
-import { Alert, Text } from "@mantine/core";
-import { Icon } from "../components/Icon";
+import { Text } from "@mantine/core";
 import { inWords } from "./InputSummary";
 import type { FormUpdate } from "./form/formUpdate";
+import { Notice } from "../components/Notice";
 import styles from "./Steps.module.css";
 
 // most is the maximum number of fields to list.
@@ -45,7 +45,7 @@ function Changed({ update }: { update: FormUpdate }) {
     ...lost.slice(0, most).map((l) => `Your value for ${l.title} was dropped: ${said(l.value)}.`),
   ].filter((p): p is string => typeof p === "string");
   return (
-    <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title={only ? "This resource changed while you were editing" : "This form changed while you were editing"} role="alert">
+    <Notice tone="warning" title={only ? "This resource changed while you were editing" : "This form changed while you were editing"} role="alert">
       {points.length > 0 && (
         <ul className={styles.points}>
           {points.map((p, i) => (
@@ -54,6 +54,6 @@ function Changed({ update }: { update: FormUpdate }) {
         </ul>
       )}
       <Text size="sm">{`No task was started. ${lost.length === 0 ? "All of your input is kept." : "The rest of your input is kept."} Review it again.`}</Text>
-    </Alert>
+    </Notice>
   );
 }

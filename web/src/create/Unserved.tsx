@@ -1,12 +1,12 @@
-import { Alert, List, Text } from "@mantine/core";
+import { List, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { annotation, annotations } from "../api/entity";
 import type { Entity } from "../api/types";
 import { inWords, unservedBy, type Unserved } from "../api/unserved";
-import { Icon } from "../components/Icon";
 import type { Values } from "./form/types";
 import { lockOf } from "./lock";
 import { writable } from "./queries";
+import { Notice } from "../components/Notice";
 import styles from "./Steps.module.css";
 
 // useLock returns why a Template cannot be run with these values; empty if it can.
@@ -31,10 +31,8 @@ export function UnservedNote({ template, lock }: { template: Entity | undefined;
   const clusters = [...new Set((locked ? lock : unserved).map((u) => u.cluster))].join(", ");
   const name = annotation(template, annotations.xrdName);
   return (
-    <Alert
-      color={locked ? "red" : "yellow"}
-      variant="outline"
-      icon={<Icon name="warning" />}
+    <Notice
+      tone={locked ? "error" : "warning"}
       title={locked ? `Form locked: not served by ${clusters}` : `Not served by ${clusters}`}
       role={locked ? "alert" : "note"}
       className={styles.form}
@@ -47,6 +45,6 @@ export function UnservedNote({ template, lock }: { template: Entity | undefined;
       <Text size="sm" mt={4}>
         {locked ? "Your input is kept. The form unlocks as soon as the cluster serves it." : "You can create it in other clusters."}
       </Text>
-    </Alert>
+    </Notice>
   );
 }

@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { Alert, Code, Group, Stack, Text } from "@mantine/core";
+import { Code, Group, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { usePermission } from "../app/permission";
 import { fetchJson, path } from "../api/client";
 import { specText } from "../api/entity";
 import type { Entity, Explanation } from "../api/types";
-import { Icon } from "../components/Icon";
 import { RefLink } from "../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { Tag, type Tone } from "../components/Tag";
@@ -14,7 +13,7 @@ import { Box } from "./Box";
 import { roleOf } from "./facts";
 import { origin } from "./origin";
 import { definitionOf } from "./queries";
-import { Warning } from "./Warning";
+import { Notice } from "../components/Notice";
 import styles from "./Entity.module.css";
 import { lookup } from "../components/lookup";
 
@@ -42,14 +41,14 @@ export default function ExplainTab({ entity }: { entity: Entity }) {
   return (
     <Stack gap="md">
       {explained.failure && (
-        <Alert color="red" variant="outline" icon={<Icon name="warning" />} title="Cannot generate entities from this definition">
+        <Notice tone="error" title="Cannot generate entities from this definition">
           {explained.failure}
-        </Alert>
+        </Notice>
       )}
       {explained.stale && (
-        <Warning title="This may be out of date">
+        <Notice tone="warning" title="This may be out of date">
           {explained.stale}, since <Time at={explained.staleSince} />
-        </Warning>
+        </Notice>
       )}
       <Values values={explained.values} entity={entity} />
       <Findings findings={explained.findings} />

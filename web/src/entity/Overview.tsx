@@ -11,7 +11,7 @@ import { Details } from "./Details";
 import { roleOf, objectOf, toneOf, conditionTitle } from "./facts";
 import { definitionOf, hasObject, isMissing, useConditions, useDefinitionEntities, useMissing, useResourceStatus, versionOf } from "./queries";
 import { Absent, Relations } from "./Relations";
-import { Warning } from "./Warning";
+import { Notice } from "../components/Notice";
 import { Why } from "./Why";
 import styles from "./Entity.module.css";
 
@@ -23,12 +23,12 @@ export function Overview({ entity }: { entity: Entity }) {
   return (
     <Stack gap="md">
       {stale !== "" && !unknown && (
-        <Warning title="This may be out of date">
+        <Notice tone="warning" title="This may be out of date">
           <Text size="sm">
             {`Cannot read ${stale}. Last read `}
             <Time at={annotation(entity, annotations.staleSince)} />. The next successful scan updates this entity.
           </Text>
-        </Warning>
+        </Notice>
       )}
       {roleOf(entity) === "resource" && <Why entity={entity} linked />}
       <div className={styles.columns}>

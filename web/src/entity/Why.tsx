@@ -7,7 +7,7 @@ import { messageOf } from "../components/State";
 import { Time } from "../components/Time";
 import { useUpdatePath } from "./Actions";
 import { isMissing, useResourceStatus } from "./queries";
-import { Warning } from "./Warning";
+import { Notice } from "../components/Notice";
 
 // Why says in one sentence why a resource is not ready, or that its cluster cannot be read. If linked, it links to all objects.
 export function Why({ entity, linked = false }: { entity: Entity; linked?: boolean }) {
@@ -21,7 +21,7 @@ export function Why({ entity, linked = false }: { entity: Entity; linked?: boole
     const stale = annotation(entity, annotations.staleSince);
     const lastRead = problem?.lastRead ?? (dataUpdatedAt > 0 ? dataUpdatedAt : stale !== "" ? stale : undefined);
     return (
-      <Warning title="The current state is not known">
+      <Notice tone="warning" title="The current state is not known">
         <Text size="sm" role="status">
           {`${problem?.message ?? messageOf(error)}. `}
           {lastRead !== undefined ? (
@@ -32,7 +32,7 @@ export function Why({ entity, linked = false }: { entity: Entity; linked?: boole
             "This page shows what was read last."
           )}
         </Text>
-      </Warning>
+      </Notice>
     );
   }
   if (!data?.reason) {
@@ -43,7 +43,7 @@ export function Why({ entity, linked = false }: { entity: Entity; linked?: boole
   const unknown = data.tree.readiness === "unknown" && path.length === 0;
   const title = data.ready && !data.tree.deleted ? "Ready, but a change was not applied" : unknown ? "Readiness is not known yet" : "Not ready";
   return (
-    <Warning title={title}>
+    <Notice tone="warning" title={title}>
       <Text size="sm" role="status" style={{ overflowWrap: "anywhere" }}>
         {sentence}
         {since && (
@@ -65,6 +65,6 @@ export function Why({ entity, linked = false }: { entity: Entity; linked?: boole
           </Anchor>
         )}
       </Group>
-    </Warning>
+    </Notice>
   );
 }

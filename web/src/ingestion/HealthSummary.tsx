@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "react";
-import { Alert, Anchor, Group, Text } from "@mantine/core";
+import { Anchor, Group, Text } from "@mantine/core";
 import { Link } from "react-router";
-import { Icon } from "../components/Icon";
 import { Tag } from "../components/Tag";
 import { Time } from "../components/Time";
 import { joinNames, type Target } from "./target";
+import { Notice } from "../components/Notice";
 
 // isDown reports whether a target cannot be read, completely or in part. A pending removal is not an outage.
 export function isDown(target: Target): boolean {
@@ -65,7 +65,7 @@ export function HealthSummary({ targets, failing, entities }: { targets: Target[
   return (
     <div role="status" aria-live="polite">
       {down.length > 0 ? (
-        <Alert color="red" variant="outline" icon={<Icon name="warning" />} title={titleOf(down)}>
+        <Notice tone="error" title={titleOf(down)}>
           <Text size="sm">
             {down.length === 1 ? "Its" : "Their"} entities stay in the catalog, marked as stale
             {oldest && (
@@ -81,7 +81,7 @@ export function HealthSummary({ targets, failing, entities }: { targets: Target[
               View {down.length === 1 ? "its" : "their"} entities in the catalog
             </Anchor>
           )}
-        </Alert>
+        </Notice>
       ) : (
         <Group gap="sm">
           <Tag tone={degraded ? "warning" : waiting ? "progress" : "success"}>{degraded ? "degraded" : waiting ? "waiting" : "healthy"}</Tag>
@@ -93,9 +93,9 @@ export function HealthSummary({ targets, failing, entities }: { targets: Target[
         </Group>
       )}
       {back.length > 0 && (
-        <Alert color="green" variant="outline" icon={<Icon name="check" />} mt="xs">
+        <Notice tone="success" mt="xs">
           {joinNames(back)} {back.length === 1 ? "is" : "are"} connected again.
-        </Alert>
+        </Notice>
       )}
     </div>
   );

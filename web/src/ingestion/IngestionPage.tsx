@@ -1,4 +1,4 @@
-import { Alert, Button, List, Stack, Text, Title } from "@mantine/core";
+import { Button, List, Stack, Text, Title } from "@mantine/core";
 import { useSearchParams } from "react-router";
 import { usePermission } from "../app/permission";
 import { PermissionTooltip } from "../components/PermissionTooltip";
@@ -15,6 +15,7 @@ import { targetsOf } from "./target";
 import { RuleFindings, ExplainLink } from "./RuleFindings";
 import { Runs } from "./Runs";
 import { changedBy, shortSource } from "./labels";
+import { Notice } from "../components/Notice";
 
 // IngestionPage shows the status of ingestion and refreshes it every few seconds.
 export default function IngestionPage() {
@@ -52,9 +53,9 @@ export default function IngestionPage() {
         {now.isError && <ErrorAlert error={now.error} title="Cannot request the scan" />}
       </div>
       {health.isError && health.data && (
-        <Alert color="red" variant="outline" icon={<Icon name="warning" />} title="No connection to the portal" role="alert">
+        <Notice tone="error" title="No connection to the portal" role="alert">
           {messageOf(health.error)} Last updated <Time at={health.dataUpdatedAt} />. This page updates automatically when the connection is back.
-        </Alert>
+        </Notice>
       )}
       {!health.data ? (
         health.isError ? (

@@ -1,10 +1,10 @@
-import { Alert, Code, List, Stack, Text } from "@mantine/core";
+import { Code, List, Stack, Text } from "@mantine/core";
 import type { IngestionHealth } from "../api/types";
 import { inWords } from "../api/unserved";
-import { Icon } from "../components/Icon";
 import { countOf } from "./target";
 import { ExplainLink } from "./RuleFindings";
 import { shortSource } from "./labels";
+import { Notice } from "../components/Notice";
 
 // Notices shows likely mistakes that are not errors: sources without selected definitions, unreadable files, definitions
 // that are not served, and missing owners and systems. Only users with the permission to read ingestion see them.
@@ -18,13 +18,13 @@ export function Notices({ health }: { health: IngestionHealth }) {
   return (
     <Stack gap="sm">
       {unselected.map((s) => (
-        <Alert key={s.name} color="yellow" variant="outline" icon={<Icon name="warning" />} title={`${shortSource(s.name)}: no definitions selected`}>
+        <Notice key={s.name} tone="warning" title={`${shortSource(s.name)}: no definitions selected`}>
           <Text size="sm">{s.definitions?.message}</Text>
           <Code block>{s.definitions?.hint}</Code>
-        </Alert>
+        </Notice>
       ))}
       {broken.map((s) => (
-        <Alert key={s.name} color="yellow" variant="outline" icon={<Icon name="warning" />} title={`${shortSource(s.name)}: ${countOf(s.problemCount ?? 0, "read errors")}`}>
+        <Notice key={s.name} tone="warning" title={`${shortSource(s.name)}: ${countOf(s.problemCount ?? 0, "read errors")}`}>
           <List size="sm">
             {s.problems?.map((p, i) => (
               <List.Item key={i}>
@@ -32,10 +32,10 @@ export function Notices({ health }: { health: IngestionHealth }) {
               </List.Item>
             ))}
           </List>
-        </Alert>
+        </Notice>
       ))}
       {unserved.length > 0 && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Definitions not served by their cluster">
+        <Notice tone="warning" title="Definitions not served by their cluster">
           <Text size="sm">Forms for them are locked in that cluster until the condition is True.</Text>
           <List size="sm">
             {unserved.map((u) => (
@@ -45,10 +45,10 @@ export function Notices({ health }: { health: IngestionHealth }) {
             ))}
             {more > 0 && <List.Item>{`and ${more} more`}</List.Item>}
           </List>
-        </Alert>
+        </Notice>
       )}
       {missing.length > 0 && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Owners or systems missing from the catalog">
+        <Notice tone="warning" title="Owners or systems missing from the catalog">
           <List size="sm">
             {missing.map((m) => (
               <List.Item key={m.relation + m.ref}>
@@ -56,7 +56,7 @@ export function Notices({ health }: { health: IngestionHealth }) {
               </List.Item>
             ))}
           </List>
-        </Alert>
+        </Notice>
       )}
     </Stack>
   );

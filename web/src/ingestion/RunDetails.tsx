@@ -1,10 +1,11 @@
-import { Alert, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import type { Run } from "../api/types";
 import { duration, Time } from "../components/Time";
 import { Changes } from "./Changes";
 import { shares } from "./plot";
 import { changes, describe, sentence, shortSource, triggers } from "./labels";
+import { Notice } from "../components/Notice";
 import styles from "./Timeline.module.css";
 
 // RunDetails shows the result of one run.
@@ -33,11 +34,11 @@ export function RunDetails({ run }: { run: Run }) {
         </Text>
       )}
       {run.error && (
-        <Alert color="red" variant="outline" title="Error">
+        <Notice tone="error" title="Error">
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
             {run.error}
           </Text>
-        </Alert>
+        </Notice>
       )}
     </Stack>
   );

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { Alert, Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import type { Access } from "../app/permission";
 import { PermissionTooltip } from "../components/PermissionTooltip";
 import { Icon } from "../components/Icon";
@@ -10,6 +10,7 @@ import { type Source, useConfirm } from "./queries";
 import { joinNames, type Target } from "./target";
 import styles from "./Targets.module.css";
 import { sentence, stateLabels, toneOf } from "./labels";
+import { Notice } from "../components/Notice";
 
 type Props = {
   targets: Target[];
@@ -135,7 +136,7 @@ function Removal({ source, access }: { source: Source; access?: Access }) {
     return null;
   }
   return (
-    <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title={`${pending.objects} of ${pending.of} objects are missing`}>
+    <Notice tone="warning" title={`${pending.objects} of ${pending.of} objects are missing`}>
       <Stack gap="xs">
         <Text size="sm">
           Missing since <Time at={pending.since} />. Because so many objects are missing, their entities are kept and removed only if the objects are still missing{" "}
@@ -151,7 +152,7 @@ function Removal({ source, access }: { source: Source; access?: Access }) {
               )}
               <Button
                 size="compact-sm"
-                color="red"
+                color="danger"
                 variant={sure ? "filled" : "outline"}
                 disabled={!access.allowed}
                 loading={confirm.isPending}
@@ -165,7 +166,7 @@ function Removal({ source, access }: { source: Source; access?: Access }) {
         <div role="status">{confirm.isSuccess && <Text size="sm">Confirmed. The scan that starts now removes the entities.</Text>}</div>
         {confirm.isError && <ErrorAlert error={confirm.error} title="Cannot confirm the removal" />}
       </Stack>
-    </Alert>
+    </Notice>
   );
 }
 

@@ -1,11 +1,10 @@
 import { useEffect, useMemo, useRef } from "react";
-import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror, { EditorView, type ReactCodeMirrorRef } from "@uiw/react-codemirror";
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { linter, lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { tags } from "@lezer/highlight";
-import { nonce } from "../app/theme";
+import { nonce } from "../design/theme";
 import type { Finding } from "./preview";
 import { rangeOf } from "./range";
 
@@ -21,25 +20,16 @@ type Props = {
   describedBy: string;
 };
 
-// Colors with enough contrast on both backgrounds; the editor's defaults fail on the dark one.
-const colours = {
-  light: { key: "#0b5394", string: "#8f1d1d", number: "#116644", comment: "#5c636a", keyword: "#6f1d8f" },
-  dark: { key: "#8ab8f5", string: "#f0a48c", number: "#9bd49b", comment: "#a6abb1", keyword: "#d3a6f0" },
-};
-
-function highlighting(scheme: "light" | "dark") {
-  const c = colours[scheme];
-  return syntaxHighlighting(
-    HighlightStyle.define([
-      { tag: [tags.definition(tags.propertyName), tags.propertyName], color: c.key },
-      { tag: [tags.string, tags.content, tags.special(tags.string)], color: "inherit" },
-      { tag: tags.attributeValue, color: c.string },
-      { tag: [tags.number, tags.bool, tags.null], color: c.number },
-      { tag: tags.comment, color: c.comment },
-      { tag: [tags.keyword, tags.meta, tags.labelName, tags.typeName], color: c.keyword },
-    ]),
-  );
-}
+const highlighting = syntaxHighlighting(
+  HighlightStyle.define([
+    { tag: [tags.definition(tags.propertyName), tags.propertyName], color: "var(--code-key)" },
+    { tag: [tags.string, tags.content, tags.special(tags.string)], color: "inherit" },
+    { tag: tags.attributeValue, color: "var(--code-string)" },
+    { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
+    { tag: tags.comment, color: "var(--code-comment)" },
+    { tag: [tags.keyword, tags.meta, tags.labelName, tags.typeName], color: "var(--code-keyword)" },
+  ]),
+);
 
 const look = EditorView.theme({
   "&": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)", height: "100%" },
@@ -74,21 +64,20 @@ const overwriting = EditorView.domEventHandlers({
 
 // Editor is the text editor. It is large and loaded on demand.
 export default function Editor({ text, onChange, findings, jump, describedBy }: Props) {
-  const scheme = useComputedColorScheme("light");
   const editor = useRef<ReactCodeMirrorRef>(null);
   const extensions = useMemo(
     () => [
       yaml(),
-      // Findings come from outside and must survive a change of the color scheme.
+      // Findings come from outside.
       linter(null),
       lintGutter(),
       look,
       overwriting,
-      highlighting(scheme),
+      highlighting,
       EditorView.cspNonce.of(nonce),
       EditorView.contentAttributes.of({ "aria-label": "Definition, as YAML or JSON", "aria-describedby": describedBy, tabindex: "0" }),
     ],
-    [scheme, describedBy],
+    [describedBy],
   );
 
   useEffect(() => {

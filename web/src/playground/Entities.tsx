@@ -1,5 +1,5 @@
 import { Stack, Table, Text, Title } from "@mantine/core";
-import { Warning } from "../entity/Warning";
+import { Notice } from "../components/Notice";
 import { Yaml } from "../components/Yaml";
 import type { Previewed } from "./preview";
 
@@ -8,9 +8,9 @@ export function Entities({ definition }: { definition: Previewed }) {
   return (
     <Stack gap="md">
       {definition.withheld && definition.withheld.length > 0 && (
-        <Warning title="The catalog would reject some entities">
+        <Notice tone="warning" title="The catalog would reject some entities">
           {definition.withheld.join(", ")}. See Findings for details.
-        </Warning>
+        </Notice>
       )}
       <Text size="sm">
         {definition.entities.map((e) => `${e.kind ?? "?"} ${e.metadata?.title ?? e.metadata?.name ?? ""}`).join(" · ") || "No entities are generated."}

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useMemo, useState } from "react";
 import { Group, SegmentedControl, Select, Stack, Text } from "@mantine/core";
-import { Warning } from "../entity/Warning";
+import { Notice } from "../components/Notice";
 import { Empty, Loading } from "../components/State";
 import { ErrorFallback } from "./ErrorFallback";
 import { outline, pagesOf } from "./outline";
@@ -55,9 +55,9 @@ export function FormView({ definition }: { definition: Previewed }) {
           of={text}
           instead={
             <>
-              <Warning title="Cannot show the form">
+              <Notice tone="warning" title="Cannot show the form">
                 The form cannot render this schema. The outline below lists its fields; see Findings for what to fix.
-              </Warning>
+              </Notice>
               {list}
             </>
           }

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState, type DragEvent } from "react";
 import { Button, Code, FileButton, Group, Kbd, Menu, Select, Stack, Tabs, Text } from "@mantine/core";
-import { Warning } from "../entity/Warning";
+import { Notice } from "../components/Notice";
 import { Copy } from "../components/Copy";
 import { Icon } from "../components/Icon";
 import { Page } from "../components/Page";
@@ -106,7 +106,7 @@ export default function PlaygroundPage() {
     >
       {trouble && (
         <div role="status">
-          <Warning>{trouble}</Warning>
+          <Notice tone="warning">{trouble}</Notice>
         </div>
       )}
       <div className={styles.halves}>
@@ -171,9 +171,9 @@ export default function PlaygroundPage() {
             </Text>
             {view.error !== null && view.error !== undefined && <ErrorAlert error={view.error} retry={view.retry} />}
             {definition?.refused && !view.stale && (
-              <Warning title="The service would skip this definition">
+              <Notice tone="warning" title="The service would skip this definition">
                 {definition.refused.charAt(0).toUpperCase() + definition.refused.slice(1)}. The preview below shows what would be generated otherwise.
-              </Warning>
+              </Notice>
             )}
             <Tabs value={tab} onChange={(value) => set("tab", value === "form" ? undefined : (value ?? undefined))} keepMounted={false}>
               <Tabs.List>

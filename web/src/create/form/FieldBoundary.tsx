@@ -1,8 +1,8 @@
 import { Component, type ReactNode } from "react";
-import { Alert, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { getDefaultRegistry } from "@rjsf/core";
 import type { FieldProps } from "@rjsf/utils";
-import { Icon } from "../../components/Icon";
+import { Notice } from "../../components/Notice";
 
 type BoundaryProps = {
   // subject names what cannot be shown, such as "field spec.size".
@@ -32,12 +32,12 @@ export class FieldBoundary extends Component<BoundaryProps, { error?: Error }> {
       return this.props.children;
     }
     return (
-      <Alert color="red" variant="outline" icon={<Icon name="warning" />} title={`Cannot show ${this.props.subject}`} role="alert">
+      <Notice tone="error" title={`Cannot show ${this.props.subject}`} role="alert">
         <Text size="sm" style={{ overflowWrap: "anywhere" }}>
           {shortened(error.message)}
         </Text>
         <Text size="sm">Its value is not changed. Ask the template owner to fix the schema.</Text>
-      </Alert>
+      </Notice>
     );
   }
 }

@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { Alert, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import type { ErrorSchema } from "@rjsf/utils";
-import { Icon } from "../../components/Icon";
 import type { FormContext } from "./context";
 import { FieldBoundary } from "./FieldBoundary";
 import { behaviour } from "./pages";
@@ -11,6 +10,7 @@ import { split } from "./split";
 import { fields, Themed, words } from "./theme";
 import type { Problem, Schema, Values } from "./types";
 import { errorsOf, validator } from "./validator";
+import { Notice } from "../../components/Notice";
 import styles from "./Form.module.css";
 
 const off = { norender: true };
@@ -134,14 +134,14 @@ function Summary({ page, problems, broken, visible }: { page: Schema; problems: 
     return null;
   }
   return (
-    <Alert color="red" variant="outline" icon={<Icon name="warning" />} title={all.length === 1 ? "One field is invalid" : `${all.length} fields are invalid`} role="alert" mb="md">
+    <Notice tone="error" title={all.length === 1 ? "One field is invalid" : `${all.length} fields are invalid`} role="alert" mb="md">
       {all.slice(0, 8).map((text, i) => (
         <Text key={i} size="sm" className={styles.lines}>
           {text}
         </Text>
       ))}
       {all.length > 8 && <Text size="sm">{`and ${all.length - 8} more`}</Text>}
-    </Alert>
+    </Notice>
   );
 }
 

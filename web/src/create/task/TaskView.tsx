@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { Alert, Button, Group, Stack, Text, Title, UnstyledButton } from "@mantine/core";
+import { Button, Group, Stack, Text, Title, UnstyledButton } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 import { fetchJson } from "../../api/client";
@@ -26,6 +26,7 @@ import { LogView } from "./LogView";
 import { OutputView } from "./OutputView";
 import { fetchFullLog } from "./stream";
 import { useTask } from "./useTask";
+import { Notice } from "../../components/Notice";
 import styles from "./Log.module.css";
 
 // TaskView shows a task with its steps, log and output.
@@ -74,7 +75,7 @@ export function TaskView({ id }: { id: string }) {
       )}
       {failed !== undefined && <ErrorAlert error={failed} title="Cannot load the log" retry={again} />}
       {log.error !== undefined && task.data.status === "failed" && (
-        <Alert color="red" variant="outline" icon={<Icon name="error" />} title="Task failed" role="alert">
+        <Notice tone="error" title="Task failed" role="alert">
           <Text size="sm" style={{ whiteSpace: "pre-line", overflowWrap: "anywhere" }}>
             {log.error}
           </Text>
@@ -83,7 +84,7 @@ export function TaskView({ id }: { id: string }) {
               {`Hint: ${log.hint}.`}
             </Text>
           )}
-        </Alert>
+        </Notice>
       )}
       {task.data.status === "completed" && <CreatedResource task={task.data} log={log} />}
       {log.output && <OutputView output={log.output} />}

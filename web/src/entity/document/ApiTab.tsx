@@ -6,7 +6,7 @@ import { Icon } from "../../components/Icon";
 import { Empty } from "../../components/State";
 import { Tag } from "../../components/Tag";
 import { Yaml } from "../../components/Yaml";
-import { Warning } from "../Warning";
+import { Notice } from "../../components/Notice";
 import { operationsOf } from "./operations";
 import { OperationItem } from "./OperationItem";
 import { readDocument } from "./read";
@@ -25,7 +25,7 @@ export default function ApiTab({ entity }: { entity: Entity }) {
   const shown = read.document !== undefined ? view : "text";
   return (
     <Stack gap="md">
-      {read.problem && <Warning title="No preview available">{read.problem}</Warning>}
+      {read.problem && <Notice tone="warning" title="No preview available">{read.problem}</Notice>}
       {read.document !== undefined && (
         <Group>
           <SegmentedControl

@@ -7,7 +7,7 @@ import type { Entity, EntityPart } from "../../api/types";
 import { ErrorAlert, Loading } from "../../components/State";
 import { roleOf } from "../facts";
 import { annotationFields, definitionOf, useDefinitionEntities } from "../queries";
-import { Warning } from "../Warning";
+import { Notice } from "../../components/Notice";
 import { Canvas } from "./Canvas";
 import { gather, keyOf, type Fetch, type Graph, type GraphOptions } from "./gather";
 import { Legend } from "./Legend";
@@ -141,8 +141,8 @@ function Summary({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) 
 
 function Full() {
   return (
-    <Warning>
+    <Notice tone="warning">
       {`The graph is limited to ${most.toLocaleString("en")} entities. Open an entity to see its relations, or search the catalog.`}
-    </Warning>
+    </Notice>
   );
 }

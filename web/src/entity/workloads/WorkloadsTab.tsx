@@ -1,7 +1,6 @@
 import { useState, type ReactNode } from "react";
-import { Alert, Button, Drawer, Group, Stack, Text, Title, VisuallyHidden } from "@mantine/core";
+import { Button, Drawer, Group, Stack, Text, Title, VisuallyHidden } from "@mantine/core";
 import type { Entity } from "../../api/types";
-import { Icon } from "../../components/Icon";
 import { Empty, ErrorAlert, Loading } from "../../components/State";
 import { Tag } from "../../components/Tag";
 import { Time } from "../../components/Time";
@@ -9,6 +8,7 @@ import { podsOf, problemsOf, workloadsOf, type Place, type Pod, type Problem, ty
 import { Events, Log } from "./Panel";
 import { useWorkloads } from "./queries";
 import tables from "../Entity.module.css";
+import { Notice } from "../../components/Notice";
 import styles from "./Workloads.module.css";
 
 // Opened is what the panel shows.
@@ -49,7 +49,7 @@ function Problems({ problems }: { problems: Problem[] }) {
   }
   const clusters = [...new Set(problems.map((p) => p.cluster))];
   return (
-    <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Some objects could not be read" role="status">
+    <Notice tone="warning" title="Some objects could not be read" role="status">
       <Stack gap="xs">
         {clusters.map((cluster) => (
           <div key={cluster}>
@@ -64,7 +64,7 @@ function Problems({ problems }: { problems: Problem[] }) {
           </div>
         ))}
       </Stack>
-    </Alert>
+    </Notice>
   );
 }
 
