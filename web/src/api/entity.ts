@@ -6,6 +6,7 @@ export type Ref = { kind: string; namespace: string; name: string };
 // Annotations that pages read, in the neutral vocabulary. annotation() also finds them in Backstage's vocabulary.
 export const annotations = {
   xrdName: "composer.io/xrd-name",
+  xrdVersion: "composer.io/xrd-version",
   discoveredFrom: "portal.io/discovered-from",
   stale: "portal.io/stale",
   staleSince: "portal.io/stale-since",

@@ -26,6 +26,9 @@ beforeEach(() => {
   // Give elements a size: without one the virtualizer renders no rows.
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
   vi.spyOn(Element.prototype, "clientWidth", "get").mockReturnValue(800);
+  vi.spyOn(HTMLElement.prototype, "offsetHeight", "get").mockImplementation(function (this: HTMLElement) {
+    return this.dataset.index === undefined ? 600 : 56;
+  });
   Element.prototype.scrollTo = () => undefined;
   vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
     if (path === "/api/auth/providers") {

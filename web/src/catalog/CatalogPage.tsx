@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { Button, Checkbox, Group, Text } from "@mantine/core";
+import { Box, Button, Checkbox, Group, Switch, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useSearchParams } from "react-router";
 import { useSession } from "../app/session";
@@ -7,7 +7,9 @@ import { Facet } from "../components/Facet";
 import { Icon } from "../components/Icon";
 import { Page } from "../components/Page";
 import { Empty, ErrorAlert, Loading } from "../components/State";
-import { facetNames, facets, isFiltered, isNotReadyMine, notReadyMine, parseFilter, formatFilter, type CatalogFilter, type FacetName } from "./filter";
+import { texts } from "../text";
+import { facetNames, facets, isFiltered, isFolded, isNotReadyMine, notReadyMine, parseFilter, formatFilter, type CatalogFilter, type FacetName } from "./filter";
+import { useOlderVersions } from "./products";
 import { useFacets, useFirst } from "./queries";
 import { SearchField } from "./SearchField";
 import { Table } from "./Table";
@@ -16,7 +18,8 @@ import styles from "./Catalog.module.css";
 export default function CatalogPage() {
   const [params, setParams] = useSearchParams();
   const { guest, ownershipRefs } = useSession();
-  const filter = useMemo(() => parseFilter(params, ownershipRefs), [params, ownershipRefs]);
+  const older = useOlderVersions(params.get("all") !== "true");
+  const filter = useMemo(() => parseFilter(params, ownershipRefs, older), [params, ownershipRefs, older]);
   // Guests own nothing.
   const owner = !guest && ownershipRefs.length > 0;
   const onlyNotReadyMine = isNotReadyMine(filter);
@@ -27,11 +30,11 @@ export default function CatalogPage() {
   const count = facetNames.reduce((sum, name) => sum + filter.chosen[name].length, Number(filter.mine));
 
   return (
-    <Page title="Catalog" lead="What your platform offers and what runs on it.">
+    <Page title={texts.catalog.title} lead={texts.catalog.lead}>
       <Group gap="sm" align="center">
         <SearchField text={filter.text} onChange={(text) => change({ text }, true)} />
         <Button className={styles.toggle} variant="default" leftSection={<Icon name="filter" />} onClick={toggle} aria-expanded={open}>
-          {count === 0 ? "Filters" : `Filters (${count})`}
+          {count === 0 ? texts.catalog.filters : texts.catalog.filtersChosen(count)}
         </Button>
         {(owner || onlyNotReadyMine) && (
           <Button
@@ -40,22 +43,24 @@ export default function CatalogPage() {
             aria-pressed={onlyNotReadyMine}
             onClick={() => change(notReadyMine(filter, !onlyNotReadyMine))}
           >
-            Not ready, mine
+            {texts.catalog.notReadyMine}
           </Button>
         )}
         {isFiltered(filter) && (
-          <Button variant="subtle" c="var(--mantine-color-anchor)" onClick={() => setParams(formatFilter({ ...parseFilter(new URLSearchParams()), sort: filter.sort, descending: filter.descending }))}>
-            Clear filters
+          <Button variant="subtle" c="var(--mantine-color-anchor)" onClick={() => setParams(formatFilter({ ...parseFilter(new URLSearchParams()), all: filter.all, sort: filter.sort, descending: filter.descending }))}>
+            {texts.catalog.clearFilters}
           </Button>
         )}
+        <Box flex={1} />
+        <Switch label={texts.catalog.showAll} title={texts.catalog.showAllHint} checked={filter.all} onChange={(e) => change({ all: e.currentTarget.checked })} />
         <Text size="sm" c="dimmed" role="status" aria-live="polite">
-          {first.data ? `${total.toLocaleString("en")} ${total === 1 ? "entity" : "entities"}` : ""}
+          {first.data ? texts.catalog.total(total) : ""}
         </Text>
       </Group>
       <div className={styles.columns}>
-        <aside className={open ? styles.facetsOpen : styles.facets} aria-label="Filters">
+        <aside className={open ? styles.facetsOpen : styles.facets} aria-label={texts.catalog.filters}>
           {(owner || filter.mine) && (
-            <Checkbox size="xs" label="Owned by me" checked={filter.mine} onChange={(e) => change({ mine: e.currentTarget.checked })} />
+            <Checkbox size="xs" label={texts.catalog.mine} checked={filter.mine} onChange={(e) => change({ mine: e.currentTarget.checked })} />
           )}
           <Facets filter={filter} onChange={(chosen) => change({ chosen })} />
         </aside>
@@ -72,7 +77,7 @@ function Facets({ filter, onChange }: { filter: CatalogFilter; onChange: (chosen
   if (failed) {
     return (
       <Text size="sm" c="dimmed">
-        Filter counts are unavailable right now. Selected filters still apply.
+        {texts.catalog.countsFailed}
       </Text>
     );
   }
@@ -85,23 +90,21 @@ function Facets({ filter, onChange }: { filter: CatalogFilter; onChange: (chosen
 function Rows({ filter, first, onSort }: { filter: CatalogFilter; first: ReturnType<typeof useFirst>; onSort: (sort: CatalogFilter["sort"], descending: boolean) => void }) {
   // Keep a loaded table and show the error above it.
   if (first.isError && !first.data) {
-    return <ErrorAlert error={first.error} title="Cannot load the catalog" retry={() => void first.refetch()} />;
+    return <ErrorAlert error={first.error} title={texts.catalog.loadFailed} retry={() => void first.refetch()} />;
   }
   if (!first.data) {
-    return <Loading label="Loading catalog" lines={12} />;
+    return <Loading label={texts.catalog.loading} lines={12} />;
   }
   if (first.data.totalItems === 0 && !first.isPlaceholderData) {
     return isFiltered(filter) ? (
-      <Empty title="No results">Search for the beginning of a word, or clear the filters.</Empty>
+      <Empty title={texts.catalog.noResults}>{isFolded(filter) ? texts.catalog.noResultsFolded : texts.catalog.noResultsHint}</Empty>
     ) : (
-      <Empty title="The catalog is empty">
-        Sources are read in the background. See Ingestion for their status.
-      </Empty>
+      <Empty title={texts.catalog.empty}>{texts.catalog.emptyHint}</Empty>
     );
   }
   return (
     <>
-      {first.isError && <ErrorAlert error={first.error} title="This data may be out of date" retry={() => void first.refetch()} />}
+      {first.isError && <ErrorAlert error={first.error} title={texts.catalog.outdated} retry={() => void first.refetch()} />}
       <Table filter={filter} total={first.data.totalItems ?? 0} busy={first.isPlaceholderData} onSort={onSort} />
     </>
   );

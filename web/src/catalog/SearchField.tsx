@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { CloseButton, TextInput } from "@mantine/core";
 import { Icon } from "../components/Icon";
+import { texts } from "../text";
 import styles from "./Catalog.module.css";
 
 // pause is the debounce time of the search in milliseconds.
@@ -39,10 +40,10 @@ export function SearchField({ text, onChange }: { text: string; onChange: (text:
       data-search
       value={written}
       onChange={(e) => setWritten(e.currentTarget.value)}
-      placeholder="Search names, titles, descriptions and tags"
-      aria-label="Search the catalog"
+      placeholder={texts.catalog.searchHint}
+      aria-label={texts.catalog.search}
       leftSection={<Icon name="search" />}
-      rightSection={written !== "" && <CloseButton aria-label="Clear search" onClick={() => setWritten("")} />}
+      rightSection={written !== "" && <CloseButton aria-label={texts.catalog.clearSearch} onClick={() => setWritten("")} />}
       maxLength={400}
     />
   );

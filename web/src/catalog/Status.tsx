@@ -2,6 +2,7 @@ import { VisuallyHidden } from "@mantine/core";
 import type { EntityPart } from "../api/types";
 import { readinessOf, readinessTitle } from "../api/readiness";
 import { Icon, type IconName } from "../components/Icon";
+import { texts } from "../text";
 import styles from "./Status.module.css";
 
 const icons: Record<string, IconName> = { ready: "check", "not ready": "error", unknown: "unknown" };
@@ -13,9 +14,9 @@ export function Status({ entity }: { entity: EntityPart }) {
     return null;
   }
   const { value, since, lastKnown } = readiness;
-  const last = lastKnown === "" ? "" : `last known: ${lastKnown}`;
+  const last = lastKnown === "" ? "" : texts.catalog.lastKnown(lastKnown);
   const at = new Date(since);
-  const tooltip = last || (Number.isNaN(at.getTime()) ? undefined : `since ${at.toLocaleString()}`);
+  const tooltip = last || (Number.isNaN(at.getTime()) ? undefined : texts.catalog.since(at.toLocaleString()));
   return (
     <span className={styles.status} data-value={value} title={tooltip}>
       <Icon name={icons[value]!} size={14} />

@@ -3,23 +3,29 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useNavigate } from "react-router";
 import { entityPath, refOf } from "../api/entity";
 import { Icon } from "../components/Icon";
-import type { CatalogFilter, Column } from "./filter";
+import type { EntityPart } from "../api/types";
+import { texts } from "../text";
+import { isFolded, type CatalogFilter, type Column } from "./filter";
+import { isProduct, useParts } from "./products";
 import { useRows } from "./queries";
 import { Row } from "./Row";
 import styles from "./Catalog.module.css";
 
-const rowHeight = 48;
+// rowHeight is the height of a row before it is measured.
+const rowHeight = 56;
 
-const heads: { title: string; column?: Column }[] = [
-  { title: "Name", column: "name" },
-  { title: "Kind", column: "kind" },
-  { title: "Type", column: "type" },
-  { title: "Status" },
-  { title: "Owner", column: "owner" },
-  { title: "System", column: "system" },
-  { title: "Tags" },
-  { title: "Cluster" },
+const heads: { name: keyof typeof texts.catalog.columns; column?: Column }[] = [
+  { name: "name", column: "name" },
+  { name: "kind", column: "kind" },
+  { name: "type", column: "type" },
+  { name: "status" },
+  { name: "owner", column: "owner" },
+  { name: "system", column: "system" },
+  { name: "tags" },
+  { name: "cluster" },
 ];
+
+const none: EntityPart[] = [];
 
 // Table is a virtualized table: it renders only visible rows and requests only their pages.
 export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; total: number; busy: boolean; onSort: (sort: Column, descending: boolean) => void }) {
@@ -30,7 +36,9 @@ export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; 
   const focus = useRef(false);
   const virtual = useVirtualizer({ count: total, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 12 });
   const items = virtual.getVirtualItems();
-  const row = useRows(filter, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
+  const rows = useRows(filter, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
+  const folded = isFolded(filter);
+  const partsOf = useParts(folded ? rows.pages : []);
   const current = Math.min(active, Math.max(total - 1, 0));
 
   // Start at the top when the filter changes.
@@ -43,7 +51,7 @@ export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; 
     if (!focus.current) {
       return;
     }
-    const link = box.current?.querySelector<HTMLElement>(`[data-index="${current}"] a`);
+    const link = box.current?.querySelector<HTMLElement>(`[data-index="${current}"] a[data-row-link]`);
     if (link) {
       focus.current = false;
       link.focus({ preventScroll: true });
@@ -75,26 +83,27 @@ export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; 
   };
 
   return (
-    <div className={styles.table} role="grid" aria-label="Entities" aria-rowcount={total + 1} aria-busy={busy} data-busy={busy || undefined}>
+    <div className={styles.table} role="grid" aria-label={texts.catalog.table} aria-rowcount={total + 1} aria-busy={busy} data-busy={busy || undefined}>
       <div role="rowgroup" className={styles.head}>
         <div role="row" aria-rowindex={1} className={styles.line}>
           {heads.map((h) => (
-            <Head key={h.title} title={h.title} column={h.column} filter={filter} onSort={onSort} />
+            <Head key={h.name} name={h.name} column={h.column} filter={filter} onSort={onSort} />
           ))}
         </div>
       </div>
       <div ref={box} className={styles.body} role="rowgroup" onKeyDown={press}>
         <div className={styles.space} style={{ height: virtual.getTotalSize() }} role="presentation">
           {items.map((item) => {
-            const entity = row(item.index);
+            const entity = rows.at(item.index);
             return (
               <div
                 key={item.key}
                 role="row"
                 aria-rowindex={item.index + 2}
                 data-index={item.index}
+                ref={virtual.measureElement}
                 className={styles.row}
-                style={{ transform: `translateY(${item.start}px)`, height: rowHeight }}
+                style={{ transform: `translateY(${item.start}px)` }}
                 onFocus={() => setActive(item.index)}
                 // A click anywhere in the row opens the entity, except on links and while selecting text.
                 onClick={(e) => {
@@ -103,7 +112,7 @@ export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; 
                   }
                 }}
               >
-                <Row entity={entity} reachable={item.index === current} />
+                <Row entity={entity} reachable={item.index === current} parts={entity && folded && isProduct(entity) ? partsOf(entity) : none} />
               </div>
             );
           })}
@@ -113,19 +122,19 @@ export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; 
   );
 }
 
-function Head({ title, column, filter, onSort }: { title: string; column?: Column; filter: CatalogFilter; onSort: (sort: Column, descending: boolean) => void }) {
+function Head({ name, column, filter, onSort }: { name: keyof typeof texts.catalog.columns; column?: Column; filter: CatalogFilter; onSort: (sort: Column, descending: boolean) => void }) {
   if (!column) {
     return (
-      <div role="columnheader" className={styles.cell}>
-        {title}
+      <div role="columnheader" className={styles.cell} data-column={name}>
+        {texts.catalog.columns[name]}
       </div>
     );
   }
   const on = filter.sort === column;
   return (
-    <div role="columnheader" className={styles.cell} aria-sort={on ? (filter.descending ? "descending" : "ascending") : "none"}>
+    <div role="columnheader" className={styles.cell} data-column={name} aria-sort={on ? (filter.descending ? "descending" : "ascending") : "none"}>
       <button type="button" className={styles.sort} onClick={() => onSort(column, on && !filter.descending)}>
-        {title}
+        {texts.catalog.columns[name]}
         {on && <Icon name={filter.descending ? "down" : "up"} size={14} />}
       </button>
     </div>

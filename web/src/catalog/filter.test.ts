@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
-import { isFiltered, isNotReadyMine, notReadyMine, predicate, parseFilter, shortRef, formatFilter } from "./filter";
+import { isFiltered, isNotReadyMine, notReadyMine, predicate, parseFilter, shortRef, formatFilter, type FacetName } from "./filter";
+import { olderOf } from "./products";
 import { merge, shownStatus } from "./queries";
 
 const read = (text: string) => parseFilter(new URLSearchParams(text));
+// unfolded reads a filter that shows all entities.
+const unfolded = (text: string) => read(`${text}&all=true`);
 
-test.each(["", "q=data+base", "q=x&kind=API&kind=Template&type=service&tag=a%2Cb", "sort=kind&order=desc", "sort=name&order=desc", "cluster=a%2Cb", "status=not+ready&mine=true"])(
+test.each(["", "q=data+base", "q=x&kind=API&kind=Template&type=service&tag=a%2Cb", "sort=kind&order=desc", "sort=name&order=desc", "cluster=a%2Cb", "status=not+ready&mine=true", "kind=API&mine=true&all=true"])(
   "the URL %j round-trips",
   (text) => {
     expect(formatFilter(read(text)).toString()).toBe(text);
@@ -25,12 +28,12 @@ test("isFiltered ignores sorting and blank text", () => {
 });
 
 test("a filter is a predicate; values of one facet are alternatives", () => {
-  expect(predicate(read("q=text"))).toBeUndefined();
-  expect(predicate(read("kind=API&kind=Template&tag=x"))).toEqual({
+  expect(predicate(unfolded("q=text"))).toBeUndefined();
+  expect(predicate(unfolded("kind=API&kind=Template&tag=x"))).toEqual({
     $all: [{ kind: { $in: ["API", "Template"] } }, { "metadata.tags": { $in: ["x"] } }],
   });
-  expect(predicate(read("kind=API&tag=x"), "kind")).toEqual({ $all: [{ "metadata.tags": { $in: ["x"] } }] });
-  expect(predicate(read("cluster=a,b"))).toEqual({
+  expect(predicate(unfolded("kind=API&tag=x"), "kind")).toEqual({ $all: [{ "metadata.tags": { $in: ["x"] } }] });
+  expect(predicate(unfolded("cluster=a,b"))).toEqual({
     $all: [
       {
         $any: [
@@ -46,9 +49,9 @@ test("the status of stale entities is unknown", () => {
   const stale = { $any: [{ "metadata.annotations.portal.io/stale": { $exists: true } }, { "metadata.annotations.backstage.io/stale": { $exists: true } }] };
   const known = (...values: string[]) => ({ $all: [{ "spec.readiness": { $in: values } }, { $not: stale }] });
   const unknown = [{ "spec.readiness": "unknown" }, { $all: [{ "spec.readiness": { $exists: true } }, stale] }];
-  expect(predicate(read("status=ready"))).toEqual({ $all: [{ $any: [known("ready")] }] });
-  expect(predicate(read("status=unknown"))).toEqual({ $all: [{ $any: unknown }] });
-  expect(predicate(read("status=not+ready&status=unknown"))).toEqual({ $all: [{ $any: [known("not ready"), ...unknown] }] });
+  expect(predicate(unfolded("status=ready"))).toEqual({ $all: [{ $any: [known("ready")] }] });
+  expect(predicate(unfolded("status=unknown"))).toEqual({ $all: [{ $any: unknown }] });
+  expect(predicate(unfolded("status=not+ready&status=unknown"))).toEqual({ $all: [{ $any: [known("not ready"), ...unknown] }] });
 });
 
 test("counts of the status are those that the table shows", () => {
@@ -66,7 +69,7 @@ test("counts of the status are those that the table shows", () => {
 });
 
 test("what is mine depends on who asks", () => {
-  const mine = (own: string[]) => predicate(parseFilter(new URLSearchParams("mine=true"), own));
+  const mine = (own: string[]) => predicate(parseFilter(new URLSearchParams("mine=true&all=true"), own));
   expect(mine(["user:default/ann", "group:default/red"])).toEqual({ $all: [{ "relations.ownedBy": { $in: ["user:default/ann", "group:default/red"] } }] });
   expect(mine([])).toEqual({ $all: [{ "relations.ownedBy": { $in: [] } }] });
 });
@@ -92,3 +95,23 @@ test.each([
   ["group:other/team", "other/team"],
   ["team", "team"],
 ])("shortRef writes %s as %s", (ref, want) => expect(shortRef(ref)).toBe(want));
+
+test("a product is one row, unless its parts are asked for", () => {
+  const one = (text: string, without?: FacetName) => JSON.stringify(predicate(read(text), without) ?? null);
+  expect(one("")).toContain("composer-xrd");
+  expect(one("owner=red&q=x")).toContain("composer-xrd");
+  for (const text of ["all=true", "kind=API", "type=openapi", "system=data"]) {
+    expect(one(text)).not.toContain("composer-xrd");
+  }
+  // The counts of the facets that ask for parts are those of all entities.
+  expect(one("", "kind")).toBe("null");
+  expect(one("", "owner")).toContain("composer-xrd");
+});
+
+test("Templates of older versions are folded too", () => {
+  const filter = parseFilter(new URLSearchParams(), [], ["queue-v1beta1"]);
+  expect(predicate(filter)?.$all).toContainEqual({ $not: { $all: [{ kind: "Template" }, { "metadata.name": { $in: ["queue-v1beta1"] } }] } });
+  expect(predicate({ ...filter, all: true })).toBeUndefined();
+  const template = (version: string) => ({ kind: "Template", metadata: { name: version, annotations: { "crossplane.io/xrd-version": version } } });
+  expect(olderOf([template("v1beta1"), template("v2"), template("v1")]).map((t) => t.metadata?.name)).toEqual(["v1", "v1beta1"]);
+});

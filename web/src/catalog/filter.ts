@@ -1,5 +1,6 @@
 import { annotations, spellings } from "../api/entity";
 import { readinessTitle } from "../api/readiness";
+import { texts } from "../text";
 
 // FacetName is the name of a field that can be filtered by value.
 export type FacetName = "kind" | "type" | "status" | "owner" | "system" | "tag" | "cluster";
@@ -40,14 +41,32 @@ function statusIn(values: string[]): Predicate {
 }
 
 export const facets: Record<FacetName, FacetOf> = {
-  kind: { title: "Kind", fields: ["kind"] },
-  type: { title: "Type", fields: ["spec.type"] },
-  status: { title: "Status", fields: [readiness], where: statusIn, show: readinessTitle },
-  owner: { title: "Owner", fields: ["relations.ownedBy"], show: shortRef },
-  system: { title: "System", fields: ["spec.system"], show: shortRef },
-  tag: { title: "Tags", fields: ["metadata.tags"] },
-  cluster: { title: "Cluster", fields: spellings(annotations.discoveredFrom).map((key) => `metadata.annotations.${key}`) },
+  kind: { title: texts.catalog.columns.kind, fields: ["kind"] },
+  type: { title: texts.catalog.columns.type, fields: ["spec.type"] },
+  status: { title: texts.catalog.columns.status, fields: [readiness], where: statusIn, show: readinessTitle },
+  owner: { title: texts.catalog.columns.owner, fields: ["relations.ownedBy"], show: shortRef },
+  system: { title: texts.catalog.columns.system, fields: ["spec.system"], show: shortRef },
+  tag: { title: texts.catalog.columns.tags, fields: ["metadata.tags"] },
+  cluster: { title: texts.catalog.columns.cluster, fields: spellings(annotations.discoveredFrom).map((key) => `metadata.annotations.${key}`) },
 };
+
+// folded selects what belongs to a product and is shown in the row of its Template: its API, definition, Compositions, and
+// the Templates that update and delete. Locations, which say where entities come from, are not shown either.
+const folded: Predicate = {
+  $any: [
+    { kind: "Location" },
+    {
+      $all: [
+        { $any: spellings(annotations.xrdName).map((key) => ({ [`metadata.annotations.${key}`]: { $exists: true } })) },
+        { $any: [{ kind: "API" }, { "spec.type": { $in: ["crossplane-xrd", "composer-xrd", "crossplane-composition", "composer-composition"] } }] },
+      ],
+    },
+    ...spellings(annotations.purpose).map((key) => ({ [`metadata.annotations.${key}`]: { $in: ["update", "delete"] } })),
+  ],
+};
+
+// unfolding are the facets by which the parts of a product differ: to choose one of their values is to ask for the parts.
+const unfolding: FacetName[] = ["kind", "type", "system"];
 
 export const facetNames = Object.keys(facets) as FacetName[];
 
@@ -69,11 +88,15 @@ export type CatalogFilter = {
   // mine selects the entities that the user owns: own are the references of the user and of the user's groups.
   mine: boolean;
   own: string[];
+  // all shows every entity in a row of its own, instead of one row for each product.
+  all: boolean;
+  // older are the names of Templates of older versions, which are folded too.
+  older: string[];
   sort: Column;
   descending: boolean;
 };
 
-export function parseFilter(params: URLSearchParams, own: string[] = []): CatalogFilter {
+export function parseFilter(params: URLSearchParams, own: string[] = [], older: string[] = []): CatalogFilter {
   const sort = params.get("sort") ?? "name";
   const known = Object.hasOwn(columns, sort);
   return {
@@ -81,6 +104,8 @@ export function parseFilter(params: URLSearchParams, own: string[] = []): Catalo
     chosen: Object.fromEntries(facetNames.map((name) => [name, params.getAll(name)])) as CatalogFilter["chosen"],
     mine: params.get("mine") === "true",
     own,
+    all: params.get("all") === "true",
+    older,
     sort: known ? (sort as Column) : "name",
     descending: known && params.get("order") === "desc",
   };
@@ -99,6 +124,9 @@ export function formatFilter(filter: CatalogFilter): URLSearchParams {
   if (filter.mine) {
     params.set("mine", "true");
   }
+  if (filter.all) {
+    params.set("all", "true");
+  }
   if (filter.sort !== "name" || filter.descending) {
     params.set("sort", filter.sort);
   }
@@ -111,6 +139,11 @@ export function formatFilter(filter: CatalogFilter): URLSearchParams {
 // isFiltered reports whether a search text or facet value is set.
 export function isFiltered(filter: CatalogFilter): boolean {
   return filter.text.trim() !== "" || filter.mine || facetNames.some((name) => filter.chosen[name].length > 0);
+}
+
+// isFolded reports whether the table has one row for each product.
+export function isFolded(filter: CatalogFilter): boolean {
+  return !filter.all && unfolding.every((name) => filter.chosen[name].length === 0);
 }
 
 // predicate returns the filter as a catalog query. Leaving out one facet gives the counts of its other values.
@@ -131,6 +164,12 @@ export function predicate(filter: CatalogFilter, without?: FacetName): { $all: P
   }
   if (filter.mine) {
     all.push({ "relations.ownedBy": { $in: filter.own } });
+  }
+  if (isFolded(filter) && !(without && unfolding.includes(without))) {
+    all.push({ $not: folded });
+    if (filter.older.length > 0) {
+      all.push({ $not: { $all: [{ kind: "Template" }, { "metadata.name": { $in: filter.older } }] } });
+    }
   }
   return all.length === 0 ? undefined : { $all: all };
 }

@@ -3,7 +3,7 @@ import { fetchJson } from "../api/client";
 import { annotations, spellings } from "../api/entity";
 import type { EntityPage, EntityPart } from "../api/types";
 import type { FacetValue } from "../components/Facet";
-import { columns, facetNames, facets, predicate, readiness, stale, type CatalogFilter, type FacetName } from "./filter";
+import { columns, facetNames, facets, isFolded, predicate, readiness, stale, type CatalogFilter, type FacetName } from "./filter";
 
 // pageSize is the number of rows per request.
 export const pageSize = 100;
@@ -21,7 +21,7 @@ const fields = [
   "spec.readinessSince",
   "spec.owner",
   "spec.system",
-  ...[annotations.discoveredFrom, annotations.stale].flatMap(spellings).map((key) => `metadata.annotations.${key}`),
+  ...[annotations.discoveredFrom, annotations.stale, annotations.xrdName, annotations.purpose].flatMap(spellings).map((key) => `metadata.annotations.${key}`),
 ];
 
 // body returns the request body for one page.
@@ -43,7 +43,7 @@ function search(filter: CatalogFilter) {
 
 // queryKeyOf returns the cache key of a filter.
 function queryKeyOf(filter: CatalogFilter) {
-  return ["catalog", filter.text.trim(), filter.chosen, filter.mine && filter.own, filter.sort, filter.descending] as const;
+  return ["catalog", filter.text.trim(), filter.chosen, filter.mine && filter.own, isFolded(filter) && filter.older, filter.sort, filter.descending] as const;
 }
 
 function pageQuery(filter: CatalogFilter, page: number) {
@@ -60,14 +60,20 @@ export function useFirst(filter: CatalogFilter) {
   return useQuery({ ...pageQuery(filter, 0), placeholderData: keepPreviousData, refetchInterval: 30_000 });
 }
 
-// useRows returns a function that returns the row at an index between first and last, or undefined while it loads.
-export function useRows(filter: CatalogFilter, first: number, last: number): (index: number) => EntityPart | undefined {
+// Rows are the loaded rows: at returns the one at an index, or undefined while it loads.
+export type Rows = { at: (index: number) => EntityPart | undefined; pages: EntityPart[][] };
+
+// useRows loads the rows between first and last.
+export function useRows(filter: CatalogFilter, first: number, last: number): Rows {
   const from = Math.floor(Math.max(first, 0) / pageSize);
   const to = Math.floor(Math.max(last, 0) / pageSize);
   const pages = Array.from({ length: to - from + 1 }, (_, i) => from + i);
   return useQueries({
     queries: pages.map((page) => pageQuery(filter, page)),
-    combine: (results) => (index: number) => results[Math.floor(index / pageSize) - from]?.data?.items[index % pageSize],
+    combine: (results) => ({
+      at: (index: number) => results[Math.floor(index / pageSize) - from]?.data?.items[index % pageSize],
+      pages: results.flatMap((r) => (r.data ? [r.data.items] : [])),
+    }),
   });
 }
 
@@ -75,11 +81,17 @@ type Counted = { facets: Record<string, FacetValue[]> };
 
 // useFacets counts the values of every facet, each without its own selection.
 export function useFacets(filter: CatalogFilter): { values: (name: FacetName) => FacetValue[] | undefined; failed: boolean } {
-  const chosen = facetNames.filter((name) => filter.chosen[name].length > 0);
-  const rest = facetNames.filter((name) => filter.chosen[name].length === 0);
+  // Facets that are counted in the same way are counted in one request.
+  const groups = new Map<string, { names: FacetName[]; query: Record<string, unknown> | undefined }>();
+  for (const name of facetNames) {
+    const query = predicate(filter, name);
+    const key = JSON.stringify(query ?? null);
+    const group = groups.get(key) ?? { names: [] as FacetName[], query };
+    group.names.push(name);
+    groups.set(key, group);
+  }
   const asked: { names: FacetName[]; query: Record<string, unknown> | undefined }[] = [
-    { names: rest, query: predicate(filter) },
-    ...chosen.map((name) => ({ names: [name], query: predicate(filter, name) })),
+    ...groups.values(),
     // The last one counts what of the status is stale.
     { names: ["status"], query: { $all: [...(predicate(filter, "status")?.$all ?? []), stale] } },
   ];

@@ -124,7 +124,40 @@ const home = {};
 
 const search = {};
 
-const catalog = {};
+const catalog = {
+  title: "Catalog",
+  lead: "What your platform offers and what runs on it.",
+  search: "Search the catalog",
+  searchHint: "Search names, titles, descriptions and tags",
+  clearSearch: "Clear search",
+  filters: "Filters",
+  filtersChosen: (chosen: number) => `Filters (${number(chosen)})`,
+  clearFilters: "Clear filters",
+  mine: "Owned by me",
+  notReadyMine: "Not ready, mine",
+  showAll: "Show all entities",
+  showAllHint: "Also show the APIs, definitions, Compositions and update forms that belong to a product",
+  total: (total: number) => count(total, "entity", "entities"),
+  loading: "Loading catalog",
+  loadFailed: "Cannot load the catalog",
+  outdated: "This data may be out of date",
+  countsFailed: "Filter counts are unavailable right now. Selected filters still apply.",
+  noResults: "No results",
+  noResultsHint: "Search for the beginning of a word, or clear the filters.",
+  noResultsFolded: "Search for the beginning of a word, clear the filters, or search all entities: APIs and definitions are part of their product.",
+  empty: "The catalog is empty",
+  emptyHint: "Sources are read in the background. New entities appear here by themselves.",
+  table: "Entities",
+  columns: { name: "Name", kind: "Kind", type: "Type", status: "Status", owner: "Owner", system: "System", tags: "Tags", cluster: "Cluster" },
+  stale: "stale",
+  since: (time: string) => `since ${time}`,
+  lastKnown: (value: string) => `last known: ${value}`,
+  parts: (title: string) => `Parts of ${title}`,
+  form: "Create",
+  api: "API",
+  apiVersion: (version: string) => `API ${version}`,
+  definition: "Definition",
+};
 
 const create = {};
 
