@@ -42,6 +42,11 @@ export function formatRef(ref: Ref): string {
   return `${ref.kind}:${ref.namespace}/${ref.name}`;
 }
 
+// shortRef writes a reference without kind and default namespace.
+export function shortRef(ref: string): string {
+  return ref.replace(/^[a-z]+:/i, "").replace(/^default\//, "");
+}
+
 // entityPath returns the path of an entity's page.
 export function entityPath(ref: Ref): string {
   return `/catalog/${[ref.namespace, ref.kind, ref.name].map(encodeURIComponent).join("/")}`;

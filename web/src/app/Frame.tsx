@@ -3,9 +3,10 @@ import { AppShell, Box, Burger, Container, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useLocation } from "react-router";
 import { Loading } from "../components/State";
+import { SearchProvider } from "../search/SearchProvider";
 import { texts } from "../text";
 import { Brand } from "./Brand";
-import { NavLinks } from "./NavLinks";
+import { NavLinks, ShortcutsButton, StarredLinks } from "./NavLinks";
 import { Offline } from "./Offline";
 import { ThemeToggle } from "./ThemeToggle";
 import { Search } from "./Search";
@@ -34,41 +35,45 @@ export function Frame({ children }: { children: ReactNode }) {
   }, [pathname]);
 
   return (
-    <AppShell
-      layout="alt"
-      header={{ height: 52 }}
-      navbar={{ width: { base: "100%", sm: 60, lg: 224 }, breakpoint: "sm", collapsed: { mobile: !open } }}
-      padding={{ base: "md", lg: "lg" }}
-    >
-      <a href="#main" className={styles.skip}>
-        {texts.app.skip}
-      </a>
-      <AppShell.Navbar className={`${styles.navbar ?? ""} ${open ? "" : (styles.closed ?? "")}`} aria-label={texts.app.navigation}>
-        <Group className={styles.brandRow} justify="space-between" wrap="nowrap">
-          <Brand onGo={close} />
-          <Burger opened onClick={close} hiddenFrom="sm" size="sm" aria-label={texts.app.closeNavigation} />
-        </Group>
-        <NavLinks onGo={close} />
-      </AppShell.Navbar>
-      <AppShell.Header className={styles.header}>
-        <Group h="100%" px={{ base: "md", lg: "lg" }} gap="xs" wrap="nowrap">
-          <Burger opened={false} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={texts.app.openNavigation} aria-expanded={open} />
-          <Box hiddenFrom="sm" miw={0} flex="0 1 auto">
-            <Brand />
-          </Box>
-          <Search />
-          <Box flex={1} />
-          <ThemeToggle />
-          <UserMenu />
-        </Group>
-      </AppShell.Header>
-      <AppShell.Main id="main" ref={main} tabIndex={-1} className={styles.main}>
-        <Container size={1440} px={0}>
-          <Offline />
-          <Content key={session.generation} state={session.state}>{children}</Content>
-        </Container>
-      </AppShell.Main>
-    </AppShell>
+    <SearchProvider>
+      <AppShell
+        layout="alt"
+        header={{ height: 52 }}
+        navbar={{ width: { base: "100%", sm: 60, lg: 224 }, breakpoint: "sm", collapsed: { mobile: !open } }}
+        padding={{ base: "md", lg: "lg" }}
+      >
+        <a href="#main" className={styles.skip}>
+          {texts.app.skip}
+        </a>
+        <AppShell.Navbar className={`${styles.navbar ?? ""} ${open ? "" : (styles.closed ?? "")}`} aria-label={texts.app.navigation}>
+          <Group className={styles.brandRow} justify="space-between" wrap="nowrap">
+            <Brand onGo={close} />
+            <Burger opened onClick={close} hiddenFrom="sm" size="sm" aria-label={texts.app.closeNavigation} />
+          </Group>
+          <NavLinks onGo={close} />
+          <StarredLinks onGo={close} />
+          <ShortcutsButton />
+        </AppShell.Navbar>
+        <AppShell.Header className={styles.header}>
+          <Group h="100%" px={{ base: "md", lg: "lg" }} gap="xs" wrap="nowrap">
+            <Burger opened={false} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={texts.app.openNavigation} aria-expanded={open} />
+            <Box hiddenFrom="sm" miw={0} flex="0 1 auto">
+              <Brand />
+            </Box>
+            <Search />
+            <Box flex={1} />
+            <ThemeToggle />
+            <UserMenu />
+          </Group>
+        </AppShell.Header>
+        <AppShell.Main id="main" ref={main} tabIndex={-1} className={styles.main}>
+          <Container size={1440} px={0}>
+            <Offline />
+            <Content key={session.generation} state={session.state}>{children}</Content>
+          </Container>
+        </AppShell.Main>
+      </AppShell>
+    </SearchProvider>
   );
 }
 

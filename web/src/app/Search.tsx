@@ -1,54 +1,24 @@
-import { useEffect, useRef, useState, type FormEvent } from "react";
-import { Kbd, TextInput } from "@mantine/core";
-import { useLocation, useNavigate, useSearchParams } from "react-router";
+import { ActionIcon, Kbd } from "@mantine/core";
 import { Icon } from "../components/Icon";
+import { useDialog } from "../search/SearchProvider";
 import { texts } from "../text";
+import styles from "./Frame.module.css";
 
-// Search is the search field on all pages but the catalog. It opens the catalog, which has its own field.
+const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
+
+// Search opens the palette: it looks like a field on wide screens and is an icon on narrow ones.
 export function Search() {
-  const navigate = useNavigate();
-  const { pathname } = useLocation();
-  const [params] = useSearchParams();
-  const [text, setText] = useState("");
-  const field = useRef<HTMLInputElement>(null);
-  const asked = pathname === "/catalog" ? (params.get("q") ?? "") : "";
-
-  useEffect(() => setText(asked), [asked]);
-
-  // The slash key focuses the field, unless the user is typing.
-  useEffect(() => {
-    const press = (e: KeyboardEvent) => {
-      const on = e.target as HTMLElement | null;
-      if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || on?.closest("input, textarea, select, [contenteditable]")) {
-        return;
-      }
-      e.preventDefault();
-      (document.querySelector<HTMLInputElement>("[data-search]") ?? field.current)?.focus();
-    };
-    window.addEventListener("keydown", press);
-    return () => window.removeEventListener("keydown", press);
-  }, []);
-
-  if (pathname === "/catalog") {
-    return null;
-  }
-  const submit = (e: FormEvent) => {
-    e.preventDefault();
-    navigate(text.trim() === "" ? "/catalog" : `/catalog?q=${encodeURIComponent(text.trim())}`);
-  };
+  const open = useDialog();
   return (
-    <form role="search" onSubmit={submit}>
-      <TextInput
-        ref={field}
-        value={text}
-        onChange={(e) => setText(e.currentTarget.value)}
-        placeholder={texts.app.notFound.search}
-        aria-label={texts.app.notFound.search}
-        leftSection={<Icon name="search" />}
-        rightSection={<Kbd aria-hidden>/</Kbd>}
-        visibleFrom="xs"
-        w={{ base: 160, md: 240 }}
-      />
-    </form>
+    <>
+      <button type="button" className={styles.search} onClick={() => open("palette")} aria-keyshortcuts="Control+K Meta+K">
+        <Icon name="search" />
+        <span className={styles.searchLabel}>{texts.search.open}</span>
+        <Kbd aria-hidden>{isMac ? "⌘ K" : "Ctrl K"}</Kbd>
+      </button>
+      <ActionIcon variant="subtle" color="gray" size="lg" c="var(--mantine-color-text)" className={styles.searchIcon} aria-label={texts.search.open} onClick={() => open("palette")}>
+        <Icon name="search" />
+      </ActionIcon>
+    </>
   );
 }

@@ -1,10 +1,11 @@
 import { lazy, Suspense } from "react";
-import { Navigate, Route, Routes, useLocation } from "react-router";
+import { Route, Routes, useLocation } from "react-router";
 import { NotFound } from "../components/NotFound";
 import { Loading } from "../components/State";
 import { Boundary } from "./Boundary";
 import { texts } from "../text";
 
+const HomePage = lazy(() => import("../home/HomePage"));
 const CatalogPage = lazy(() => import("../catalog/CatalogPage"));
 const EntityPage = lazy(() => import("../entity/EntityPage"));
 const CreatePage = lazy(() => import("../create/CreatePage"));
@@ -22,7 +23,7 @@ export function Pages() {
     <Boundary key={pathname}>
       <Suspense fallback={<Loading label={texts.app.loadingPage} />}>
         <Routes>
-          <Route path="/" element={<Navigate to="/catalog" replace />} />
+          <Route path="/" element={<HomePage />} />
           <Route path="/catalog" element={<CatalogPage />} />
           <Route path="/catalog/:namespace/:kind/:name" element={<EntityPage />} />
           <Route path="/create" element={<CreatePage />} />

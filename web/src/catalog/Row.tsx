@@ -1,14 +1,13 @@
 import { memo } from "react";
 import { Anchor, Skeleton, Text } from "@mantine/core";
 import { Link } from "react-router";
-import { annotation, annotations, entityPath, refOf, specText, templatePath, titleOf } from "../api/entity";
+import { annotation, annotations, entityPath, refOf, shortRef, specText, templatePath, titleOf } from "../api/entity";
 import type { EntityPart } from "../api/types";
 import { EntityIcon } from "../components/EntityIcon";
+import { Status } from "../components/Status";
 import { Tag } from "../components/Tag";
 import { texts } from "../text";
-import { shortRef } from "./filter";
 import { isProduct } from "./products";
-import { Status } from "./Status";
 import styles from "./Catalog.module.css";
 
 // inOrder moves source tags, which say where an entity comes from, to the end.

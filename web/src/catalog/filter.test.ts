@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isFiltered, isNotReadyMine, notReadyMine, predicate, parseFilter, shortRef, formatFilter, type FacetName } from "./filter";
+import { isFiltered, isNotReadyMine, notReadyMine, predicate, parseFilter, formatFilter, type FacetName } from "./filter";
+import { shortRef } from "../api/entity";
 import { olderOf } from "./products";
 import { merge, shownStatus } from "./queries";
 

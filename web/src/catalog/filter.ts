@@ -1,4 +1,4 @@
-import { annotations, spellings } from "../api/entity";
+import { annotations, shortRef, spellings } from "../api/entity";
 import { readinessTitle } from "../api/readiness";
 import { texts } from "../text";
 
@@ -13,11 +13,6 @@ type FacetOf = {
   where?: (values: string[]) => Predicate;
   show?: (value: string) => string;
 };
-
-// shortRef writes a reference without kind and default namespace.
-export function shortRef(ref: string): string {
-  return ref.replace(/^[a-z]+:/i, "").replace(/^default\//, "");
-}
 
 type Predicate = Record<string, unknown>;
 

@@ -120,9 +120,89 @@ const components = {
   },
 };
 
-const home = {};
+const settings = {
+  star: (subject: string) => `Star ${subject}`,
+  unstar: (subject: string) => `Remove the star from ${subject}`,
+  starFailed: (why: string) => `Star not saved: ${why}`,
+  starred: "Starred",
+  views: "Views",
+  saveView: "Save view",
+  viewName: "Name of the view",
+  save: "Save",
+  removeView: (name: string) => `Remove view ${name}`,
+  viewFailed: (why: string) => `View not saved: ${why}`,
+};
 
-const search = {};
+const home = {
+  title: "Home",
+  welcome: (name: string) => `Welcome, ${name}`,
+  lead: "What runs, what changed, and what you can create.",
+  resources: {
+    mine: "My resources",
+    all: "Resources",
+    notReady: (n: number) => `${number(n)} not ready`,
+    more: (total: number) => `Show all ${number(total)}`,
+    noneMine: "You and your teams own no running resources. Create one from a form.",
+    none: "No resources are running yet. Create one from a form.",
+  },
+  changes: { title: "Changed in the last 24 hours", none: "Nothing changed.", created: "created", changed: "updated" },
+  templates: { title: "Create", more: "Browse all", none: "There are no forms yet." },
+  tasks: { title: "My tasks", more: "Show all", none: "You have not started any tasks." },
+  sources: {
+    title: "Sources",
+    more: "Ingestion status",
+    none: "No sources are configured.",
+    state: (state: string) => state.replaceAll("-", " "),
+  },
+  first: {
+    title: "Get your first form into the portal",
+    addCluster: "Add a cluster to the configuration of the portal and restart it:",
+    addClusterConfig: "crossplaneIngestor:\n  clusters:\n    - name: prod\n      kubeconfig: ./kubeconfig",
+    label: "Label the XRDs that should have a form:",
+    labelCommand: "kubectl label xrd NAME openportal.dev/ingest=true",
+    check: "Check what was found and why:",
+    definitions: "definitions",
+    playground: "To see the form of an XRD before it is in a cluster, paste it into the playground.",
+    emptyTitle: "The portal is still empty",
+    emptyHint: "Forms and resources appear here as soon as your platform team connects a cluster.",
+  },
+};
+
+const search = {
+  open: "Search or go to…",
+  title: "Search",
+  field: "Search everything",
+  hint: "Search resources, forms, APIs, people and pages",
+  results: "Results",
+  pages: "Pages",
+  entities: "Catalog",
+  tasks: "My tasks",
+  starred: "Starred",
+  none: (term: string) => `No results for “${term}”`,
+  noneHint: "Check the spelling, or search for fewer words.",
+  more: (term: string) => `Show all results for “${term}” in the catalog`,
+  failed: "Search is unavailable right now",
+  total: (total: number) => count(total, "result"),
+  keys: { move: "Move", open: "Open", details: "Details", close: "Close" },
+  owner: "Owner",
+  system: "System",
+  status: "Status",
+  tags: "Tags",
+  opensForm: "Opens the form",
+  shortcuts: "Keyboard shortcuts",
+  shortcut: {
+    palette: "Search everything",
+    slash: "Search on this page",
+    help: "Show keyboard shortcuts",
+    go: "Go to home, catalog, create, tasks",
+    rows: "Move between rows of a table",
+    enter: "Open the selected row",
+    escape: "Close a dialog",
+    star: "Star the entity of this page",
+  },
+  or: "or",
+  then: "then",
+};
 
 const catalog = {
   title: "Catalog",
@@ -167,4 +247,4 @@ const ingestion = {};
 
 const playground = {};
 
-export const en = { app, api, components, home, search, catalog, create, entity, ingestion, playground };
+export const en = { app, api, components, settings, home, search, catalog, create, entity, ingestion, playground };

@@ -1,7 +1,7 @@
 import { VisuallyHidden } from "@mantine/core";
 import type { EntityPart } from "../api/types";
 import { readinessOf, readinessTitle } from "../api/readiness";
-import { Icon, type IconName } from "../components/Icon";
+import { Icon, type IconName } from "./Icon";
 import { texts } from "../text";
 import styles from "./Status.module.css";
 

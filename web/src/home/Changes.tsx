@@ -1,0 +1,47 @@
+import { Text } from "@mantine/core";
+import { entityPath, parseRef } from "../api/entity";
+import { readinessTitle } from "../api/readiness";
+import { EntityIcon } from "../components/EntityIcon";
+import { Time } from "../components/Time";
+import { texts } from "../text";
+import { Item, Items } from "./Items";
+import { Panel } from "./Panel";
+import { useRecentChanges, type Change } from "./queries";
+
+const words = texts.home.changes;
+
+// Changes lists what was created or changed in the last day.
+export function Changes() {
+  const recent = useRecentChanges(10);
+  return (
+    <Panel title={words.title} query={recent}>
+      {recent.data?.length === 0 ? (
+        <Text c="dimmed" size="sm">
+          {words.none}
+        </Text>
+      ) : (
+        <Items label={words.title}>
+          {recent.data?.map((change) => (
+            <Item
+              key={change.entityRef}
+              to={entityPath(parseRef(change.entityRef))}
+              icon={<EntityIcon entity={entityOf(change)} />}
+              title={change.title}
+              detail={[change.kind, change.change === "created" ? words.created : words.changed, change.readiness && readinessTitle(change.readiness)].filter(Boolean).join(" · ")}
+              side={
+                <Text size="xs" c="dimmed">
+                  <Time at={change.at} />
+                </Text>
+              }
+            />
+          ))}
+        </Items>
+      )}
+    </Panel>
+  );
+}
+
+function entityOf(change: Change) {
+  const { namespace, name } = parseRef(change.entityRef);
+  return { kind: change.kind, metadata: { name, namespace, title: change.title } };
+}

@@ -1,0 +1,54 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { fetchJson, withQuery } from "../api/client";
+import type { EntityPart, Task } from "../api/types";
+
+// Document is what the search knows about an entity.
+export type Document = {
+  title: string;
+  text: string;
+  kind: string;
+  namespace: string;
+  name: string;
+  type: string;
+  owner: string;
+  system?: string;
+  readiness?: string;
+  readinessSince?: string;
+  purpose?: string;
+  tags?: string[];
+};
+
+export type Found = { results: { type: string; document: Document }[]; numberOfResults?: number };
+
+// most is the number of results that the palette shows.
+const most = 12;
+
+// useSearch searches the catalog. Small errors in words are tolerated.
+export function useSearch(term: string) {
+  return useQuery({
+    queryKey: ["search", term],
+    queryFn: ({ signal }) => fetchJson<Found>(withQuery("/api/search/query", { term, pageLimit: most }), { signal }),
+    enabled: term !== "",
+    placeholderData: keepPreviousData,
+    staleTime: 15_000,
+  });
+}
+
+// useRecentTasks loads the newest tasks of the user.
+export function useRecentTasks(limit: number, enabled = true) {
+  return useQuery({
+    queryKey: ["recent-tasks", limit],
+    queryFn: ({ signal }) => fetchJson<{ tasks: Task[] }>(withQuery("/api/scaffolder/v2/tasks", { limit, order: "desc:created_at" }), { signal }),
+    enabled,
+    staleTime: 15_000,
+  });
+}
+
+// documentEntity returns the part of an entity that a document describes, for icons and status.
+export function documentEntity(d: Document): EntityPart {
+  return {
+    kind: d.kind,
+    metadata: { name: d.name, namespace: d.namespace, title: d.title, tags: d.tags },
+    spec: { type: d.type, owner: d.owner, readiness: d.readiness, readinessSince: d.readinessSince } as never,
+  };
+}
