@@ -13,6 +13,7 @@ const TemplatePage = lazy(() => import("../create/TemplatePage"));
 const TasksPage = lazy(() => import("../create/TasksPage"));
 const TaskPage = lazy(() => import("../create/TaskPage"));
 const IngestionPage = lazy(() => import("../ingestion/IngestionPage"));
+const DesignPage = lazy(() => import("../design/DesignPage"));
 const PlaygroundPage = lazy(() => import("../playground/PlaygroundPage"));
 
 // Pages maps paths to pages.
@@ -32,6 +33,7 @@ export function Pages() {
           <Route path="/tasks/:id" element={<TaskPage />} />
           <Route path="/ingestion" element={<IngestionPage />} />
           <Route path="/playground" element={<PlaygroundPage />} />
+          <Route path="/design" element={<DesignPage />} />
           <Route path="*" element={<NotFound />} />
         </Routes>
       </Suspense>

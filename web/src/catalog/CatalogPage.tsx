@@ -13,6 +13,7 @@ import { useOlderVersions } from "./products";
 import { useFacets, useFirst } from "./queries";
 import { SearchField } from "./SearchField";
 import { Table } from "./Table";
+import { Views } from "./Views";
 import styles from "./Catalog.module.css";
 
 export default function CatalogPage() {
@@ -30,7 +31,7 @@ export default function CatalogPage() {
   const count = facetNames.reduce((sum, name) => sum + filter.chosen[name].length, Number(filter.mine));
 
   return (
-    <Page title={texts.catalog.title} lead={texts.catalog.lead}>
+    <Page title={texts.catalog.title} lead={texts.catalog.lead} actions={<Views search={formatFilter(filter).toString()} />}>
       <Group gap="sm" align="center">
         <SearchField text={filter.text} onChange={(text) => change({ text }, true)} />
         <Button className={styles.toggle} variant="default" leftSection={<Icon name="filter" />} onClick={toggle} aria-expanded={open}>

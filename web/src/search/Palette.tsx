@@ -71,53 +71,55 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   return (
     <Modal.Root opened onClose={onClose} size={860} yOffset="10dvh">
       <Modal.Overlay />
-      <Modal.Content aria-label={texts.search.title} radius="lg" className={styles.dialog}>
-        <div className={styles.field}>
-          <Icon name="search" />
-          <input
-            data-autofocus
-            type="text"
-            role="combobox"
-            aria-expanded
-            aria-controls={`${id}-list`}
-            aria-activedescendant={current && `${id}-${current.id}`}
-            aria-label={texts.search.field}
-            placeholder={texts.search.hint}
-            value={typed}
-            onChange={(e) => setTyped(e.currentTarget.value)}
-            onKeyDown={press}
-            maxLength={200}
-            spellCheck={false}
-            autoComplete="off"
-          />
-          <Kbd>Esc</Kbd>
-        </div>
-        <VisuallyHidden role="status">{term !== "" && !busy ? texts.search.total(total) : ""}</VisuallyHidden>
-        <div className={styles.body}>
-          <div className={styles.list} ref={list} id={`${id}-list`} role="listbox" aria-label={texts.search.results}>
-            <Groups items={items} current={current} id={id} onOpen={open} onChoose={(item) => setChosen(items.indexOf(item))} />
-            {failed && <Text p="md">{texts.search.failed}</Text>}
-            {!failed && !busy && items.length === 0 && (
-              <div className={styles.none}>
-                <Text fw={600}>{texts.search.none(term)}</Text>
-                <Text c="dimmed">{texts.search.noneHint}</Text>
-              </div>
+      <Modal.Content aria-label={texts.search.title} radius="lg">
+        <div className={styles.dialog}>
+          <div className={styles.field}>
+            <Icon name="search" />
+            <input
+              data-autofocus
+              type="text"
+              role="combobox"
+              aria-expanded
+              aria-controls={`${id}-list`}
+              aria-activedescendant={current && `${id}-${current.id}`}
+              aria-label={texts.search.field}
+              placeholder={texts.search.hint}
+              value={typed}
+              onChange={(e) => setTyped(e.currentTarget.value)}
+              onKeyDown={press}
+              maxLength={200}
+              spellCheck={false}
+              autoComplete="off"
+            />
+            <Kbd>Esc</Kbd>
+          </div>
+          <VisuallyHidden role="status">{term !== "" && !busy ? texts.search.total(total) : ""}</VisuallyHidden>
+          <div className={styles.body}>
+            <div className={styles.list} ref={list} id={`${id}-list`} role="listbox" aria-label={texts.search.results}>
+              <Groups items={items} current={current} id={id} onOpen={open} onChoose={(item) => setChosen(items.indexOf(item))} />
+              {failed && <Text p="md">{texts.search.failed}</Text>}
+              {!failed && !busy && items.length === 0 && (
+                <div className={styles.none}>
+                  <Text fw={600}>{texts.search.none(term)}</Text>
+                  <Text c="dimmed">{texts.search.noneHint}</Text>
+                </div>
+              )}
+            </div>
+            {current?.document && <Preview document={current.document} isForm={current.details !== undefined} />}
+          </div>
+          <div className={styles.keys} aria-hidden>
+            <span>
+              <Kbd>↑</Kbd> <Kbd>↓</Kbd> {texts.search.keys.move}
+            </span>
+            <span>
+              <Kbd>Enter</Kbd> {texts.search.keys.open}
+            </span>
+            {current?.details && (
+              <span>
+                <Kbd>Shift</Kbd> <Kbd>Enter</Kbd> {texts.search.keys.details}
+              </span>
             )}
           </div>
-          {current?.document && <Preview document={current.document} isForm={current.details !== undefined} />}
-        </div>
-        <div className={styles.keys} aria-hidden>
-          <span>
-            <Kbd>↑</Kbd> <Kbd>↓</Kbd> {texts.search.keys.move}
-          </span>
-          <span>
-            <Kbd>Enter</Kbd> {texts.search.keys.open}
-          </span>
-          {current?.details && (
-            <span>
-              <Kbd>Shift</Kbd> <Kbd>Enter</Kbd> {texts.search.keys.details}
-            </span>
-          )}
         </div>
       </Modal.Content>
     </Modal.Root>
