@@ -20,6 +20,10 @@ function textsIn(name: string, source: string): string[] {
       // An error of the program, not of the user.
       return;
     }
+    if (ts.isJsxElement(node) && node.openingElement.tagName.getText() === "Kbd") {
+      // The name of a key.
+      return;
+    }
     if (ts.isJsxText(node) && /[A-Za-z]{2}/.test(node.text)) {
       found.push(node.text.trim());
     }
