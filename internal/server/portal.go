@@ -193,7 +193,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	p.routes = append([]rest.Plugin{
 		who.Plugin(), policy.Plugin(cat.Resource, scaffold.Resource),
 		{Names: []string{"catalog"}, Routes: slices.Concat(cat.Routes(), in.Routes())},
-		scaffold.Plugin(), p.resources(opts, policy).Plugin(), p.workloads(opts, cat, policy).Plugin(),
+		cat.SearchPlugin(), scaffold.Plugin(), p.resources(opts, policy).Plugin(), p.workloads(opts, cat, policy).Plugin(),
 		settings.New(p.db).Plugin(),
 	}, p.ingestion.Plugins()...)
 	p.server = httpd.New(httpd.Options{
