@@ -1,5 +1,8 @@
 // Package catalog serves the portal's catalog over HTTP: entities, found by filters and
 // names. Each caller gets those they may read.
+//
+// It is one package because all endpoints share cursors, the shapes of responses, and how
+// the caller is restricted.
 package catalog
 
 import (

@@ -100,7 +100,7 @@ func newEmptyWorld(t testing.TB, rules ...config.PermissionRule) *world {
 	s := store.New(database.Open(t, database.SQLite(t)), store.Options{})
 	c := New(s, permission.New(config.Permission{Enabled: true, Rules: rules}))
 	srv := httpd.New(httpd.Options{
-		Plugins:      []rest.Plugin{{Names: []string{"catalog"}, Routes: c.Routes()}},
+		Plugins:      []rest.Plugin{{Names: []string{"catalog"}, Routes: c.Routes()}, c.SearchPlugin()},
 		Authenticate: authenticate,
 		AllowedHosts: []string{"example.com"},
 		Log:          slog.New(slog.DiscardHandler),
@@ -163,10 +163,21 @@ type response struct {
 	body   string
 }
 
-// do sends a request. more has pairs of header names and values.
+// do sends a request below /api/catalog. more has pairs of header names and values.
 func (w *world) do(method, path, body string, more ...string) response {
 	w.t.Helper()
-	r := httptest.NewRequestWithContext(w.t.Context(), method, "/api/catalog"+path, strings.NewReader(body))
+	return w.send(method, "/api/catalog"+path, body, more...)
+}
+
+// at sends a GET request for a whole path.
+func (w *world) at(path string, more ...string) response {
+	w.t.Helper()
+	return w.send(http.MethodGet, path, "", more...)
+}
+
+func (w *world) send(method, path, body string, more ...string) response {
+	w.t.Helper()
+	r := httptest.NewRequestWithContext(w.t.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("Authorization", "platform")
 	for i := 0; i < len(more); i += 2 {
 		r.Header.Set(more[i], more[i+1])

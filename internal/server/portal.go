@@ -42,6 +42,7 @@ import (
 	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/scaffolder/workspace"
+	"example.dev/ingestor/internal/settings"
 	"example.dev/ingestor/internal/telemetry"
 	"example.dev/ingestor/web"
 )
@@ -192,7 +193,8 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	p.routes = append([]rest.Plugin{
 		who.Plugin(), policy.Plugin(cat.Resource, scaffold.Resource),
 		{Names: []string{"catalog"}, Routes: slices.Concat(cat.Routes(), in.Routes())},
-		scaffold.Plugin(), p.resources(opts, policy).Plugin(), p.workloads(opts, cat, policy).Plugin(),
+		cat.SearchPlugin(), scaffold.Plugin(), p.resources(opts, policy).Plugin(), p.workloads(opts, cat, policy).Plugin(),
+		settings.New(p.db).Plugin(),
 	}, p.ingestion.Plugins()...)
 	p.server = httpd.New(httpd.Options{
 		Plugins: p.routes,

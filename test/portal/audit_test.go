@@ -77,6 +77,15 @@ func TestAudit(t *testing.T) {
 				a.want(call{path: catalog + "/entities", token: token}, http.StatusOK, nil)
 			}
 		}, nil},
+		{"settings of a user, which are no one else's business", func() {
+			setting := "/api/user-settings/buckets/starredEntities/keys/entityRefs"
+			a.want(call{method: "PUT", path: setting, token: a.user, body: `{"value":["` + auditContent + `"]}`}, http.StatusOK, nil)
+			a.want(call{path: setting, token: a.user}, http.StatusOK, nil)
+			a.want(call{method: "POST", path: "/api/user-settings/multiget", token: a.user, body: `{"items":[{"bucket":"starredEntities","key":"entityRefs"},{"bucket":"a","key":"b"}]}`}, http.StatusOK, nil)
+			a.want(call{method: "DELETE", path: setting, token: a.user}, http.StatusNoContent, nil)
+			a.want(call{path: setting, token: a.user}, http.StatusNotFound, nil)
+			a.want(call{path: setting, token: guest}, http.StatusForbidden, nil)
+		}, nil},
 		{"a guest who may not", func() { a.want(location("POST", "", address, guest), http.StatusForbidden, nil) }, []string{
 			"permission.refused denied " + byGuest + " permission=catalog.location.create (Missing permission catalog.location.create: guests may only read; sign in)",
 		}},

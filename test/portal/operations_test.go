@@ -88,8 +88,8 @@ type operation struct {
 }
 
 // operations starts a portal with some entities and a location, and returns a
-// valid call of each operation. Operations that need an issuer return that
-// there is none.
+// valid call of each operation. Operations that need an issuer or a user return
+// that there is none.
 func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	t.Helper()
 	served := serveFiles(t, "")
@@ -143,6 +143,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 		{"getEntitiesByRefs", call{method: "POST", path: catalog + "/entities/by-refs?filter=kind=component", body: `{"entityRefs":["component:default/a","system:default/shop"],"fields":["kind"]}`}, 200, `^{"items":\[{"kind":"Component"},null\]}`},
 		{"getEntityFacets", call{path: catalog + "/entity-facets?facet=kind&filter=kind=component"}, 200, `{"facets":{"kind":\[{"value":"Component","count":3}\]}}`},
 		{"getEntityFacetsByPredicate", call{method: "POST", path: catalog + "/entity-facets", body: `{"facets":["kind"],"query":{"kind":"system"}}`}, 200, `{"value":"System","count":1}`},
+		{"search", call{path: "/api/search/query?term=shop+systm&types%5B0%5D=software-catalog&filters%5Bkind%5D=System"}, 200, `"entityRef":"system:default/shop".*"numberOfResults":1`},
 		{"getFeed", call{path: catalog + "/feed.yaml?filter=kind=system"}, 200, `(?s)kind: System.*name: shop`},
 		{"refreshEntity", call{method: "POST", path: catalog + "/refresh", body: `{"entityRef":"system:default/shop"}`}, 200, `^$`},
 		{"listLocations", call{path: catalog + "/locations"}, 200, made.Location.ID},
@@ -157,6 +158,10 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 		{"validateEntity", call{method: "POST", path: catalog + "/validate-entity", body: `{"location":"url:https://example.org/x","entity":` + component("x") + `}`}, 200, `^$`},
 		{"analyzeLocation", call{method: "POST", path: catalog + "/analyze-location", body: fmt.Sprintf(`{"location":{"type":"url","target":%q}}`, second)}, 200, `generateEntities`},
 		{"authorize", call{method: "POST", path: "/api/permission/authorize", body: `[{"permission":{"type":"catalog-entity","name":"catalog.entity.read"}}]`}, 200, `^\[{"result":"ALLOW"}\]`},
+		{"getUserSetting", call{path: "/api/user-settings/buckets/a/keys/b"}, 403, "Services have no stored settings"},
+		{"putUserSetting", call{method: "PUT", path: "/api/user-settings/buckets/a/keys/b", body: `{"value":1}`}, 403, "Services have no stored settings"},
+		{"deleteUserSetting", call{method: "DELETE", path: "/api/user-settings/buckets/a/keys/b"}, 403, "Services have no stored settings"},
+		{"getUserSettings", call{method: "POST", path: "/api/user-settings/multiget", body: `{"items":[{"bucket":"a","key":"b"}]}`}, 403, "Services have no stored settings"},
 		{"getPermissionHealth", call{path: "/api/permission/health", token: noToken}, 200, `{"status":"ok"}`},
 		{"getLiveness", call{path: "/.backstage/health/v1/liveness", token: noToken}, 200, `{"status":"ok"}`},
 		{"getReadiness", call{path: "/.backstage/health/v1/readiness", token: noToken}, 200, `{"status":"ok"}`},
@@ -201,7 +206,7 @@ func callOperations(t *testing.T, database map[string]any) {
 }
 
 // denied are the operations that a guest may not call, with the missing
-// permission.
+// permission or the reason.
 var denied = map[string]string{
 	"refreshEntity":       "catalog.entity.refresh",
 	"createLocation":      "catalog.location.create",
@@ -211,6 +216,10 @@ var denied = map[string]string{
 	"putProviderEntities": "catalog.entity.create",
 	"postProviderDelta":   "catalog.entity.create",
 	"deleteProvider":      "catalog.ingestion.manage",
+	"getUserSetting":      "Guests have no stored settings; sign in",
+	"putUserSetting":      "Guests have no stored settings; sign in",
+	"deleteUserSetting":   "Guests have no stored settings; sign in",
+	"getUserSettings":     "Guests have no stored settings; sign in",
 	"analyzeLocation":     "catalog.location.analyze",
 	"listProviders":       "catalog.ingestion.read",
 

@@ -92,9 +92,10 @@ var plan = map[string]room{
 	"internal/reading":  {ours: slices.Concat(public, []string{"internal/identity"})},
 	"internal/resource": {ours: slices.Concat(public, []string{"internal/db", "internal/identity", "internal/reading", "internal/rest"})},
 	"internal/workload": {ours: slices.Concat(public, []string{"internal/db", "internal/identity", "internal/reading", "internal/rest"})},
+	"internal/settings": {ours: slices.Concat(public, []string{"internal/db", "internal/identity", "internal/rest"})},
 	// The only room that knows all slices.
 	"internal/server": {ours: slices.Concat(public, []string{"web", "internal/catalog", "internal/config", "internal/db", "internal/git", "internal/identity",
-		"internal/ingestion", "internal/jobs", "internal/lock", "internal/resource", "internal/rest", "internal/scaffolder", "internal/secret", "internal/telemetry", "internal/workload"})},
+		"internal/ingestion", "internal/jobs", "internal/lock", "internal/resource", "internal/rest", "internal/scaffolder", "internal/secret", "internal/settings", "internal/telemetry", "internal/workload"})},
 
 	"internal/pipeline": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "sink", "internal/spool"}},
 	"internal/cli": {ours: slices.Concat(public, []string{

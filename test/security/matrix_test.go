@@ -20,7 +20,7 @@ const matrixFile = "testdata/matrix.txt"
 // fill replaces the wildcards of paths with names that do not exist.
 var fill = strings.NewReplacer(
 	"{kind}", "component", "{namespace}", "default", "{name}", "nothing", "{uid}", "nothing", "{id}", "nothing",
-	"{provider}", "cluster", "{resource}", "clusters", "{xrd}", "nothing", "{pod}", "nothing",
+	"{provider}", "cluster", "{resource}", "clusters", "{xrd}", "nothing", "{pod}", "nothing", "{bucket}", "nothing", "{key}", "nothing",
 )
 
 // bodies are for requests that are only authorized with a valid body. The
@@ -35,6 +35,9 @@ var bodies = map[string]string{
 	"POST /api/permission/authorize":       `[]`,
 	"POST /api/catalog/entities/by-query":  `{}`,
 	"POST /api/catalog/locations/by-query": `{}`,
+
+	"PUT /api/user-settings/buckets/{bucket}/keys/{key}": `{"value":[]}`,
+	"POST /api/user-settings/multiget":                   `{"items":[]}`,
 
 	"POST /api/orchestrator/services/{id}":             `{"entity":{"kind":"Component","metadata":{"name":"nothing"}}}`,
 	"POST /api/orchestrator/resources/workloads/query": `{"entityRef":"component:default/nothing"}`,

@@ -19,6 +19,8 @@ const (
 	opHasValue
 	// opWord passes entities with a word that begins with the value.
 	opWord
+	// opAnyWord passes entities with one of the words.
+	opAnyWord
 	// opContains passes entities for which a value of one of the keys contains the value.
 	opContains
 )
@@ -109,7 +111,7 @@ func (c *cond) cost() int {
 		return 0
 	case filter.OpIn, filter.OpHas, opHasValue, filter.OpPrefix:
 		return 1
-	case opWord:
+	case opWord, opAnyWord:
 		return 2
 	}
 	return 3
@@ -163,7 +165,7 @@ func (c *cond) isValue() bool { return c.op == filter.OpIn && len(c.values) == 1
 // isIndexed reports whether rows of indexes include the references that pass c.
 func (c *cond) isIndexed() bool {
 	switch c.op {
-	case filter.OpIn, filter.OpHas, filter.OpPrefix, opWord, opKind:
+	case filter.OpIn, filter.OpHas, filter.OpPrefix, opWord, opAnyWord, opKind:
 		return true
 	case filter.OpAny:
 		return len(c.conds) <= maxIndexes && !slices.ContainsFunc(c.conds, func(sub cond) bool { return !sub.isIndexed() })

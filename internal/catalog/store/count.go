@@ -67,7 +67,7 @@ func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at
 // this takes. Words are not in columns.
 func columnKeys(kids []int64, c cond) ([]int64, bool) {
 	switch c.op {
-	case opWord:
+	case opWord, opAnyWord:
 		return nil, false
 	case filter.OpTrue, filter.OpFalse:
 		return kids, true

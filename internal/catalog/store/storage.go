@@ -8,6 +8,7 @@ import (
 	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/vocabulary"
 	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 )
@@ -26,6 +27,8 @@ type Store struct {
 	// These are for reading.
 	cache   *cache.Cache
 	columns *column.Columns
+	// vocabulary has the words that are similar to a word of a search.
+	vocabulary *vocabulary.Vocabulary
 	// maxSparse, unless it is zero, is set by tests in place of sparseLimit.
 	maxSparse int
 }
@@ -38,6 +41,7 @@ func New(d *db.DB, opts Options) *Store {
 	keys := &index.Keys{}
 	return &Store{
 		DB: d, Writer: write.New(d, keys, opts.UIDRetention), keys: keys, bodies: newBodies(), cache: &cache.Cache{}, columns: column.New(d, maxColumnEntities),
+		vocabulary: vocabulary.New(d, vocabulary.MaxWords),
 	}
 }
 

@@ -241,7 +241,7 @@ func (c *cond) table() string {
 	switch c.op {
 	case filter.OpTrue, opKind:
 		return "entities"
-	case opWord:
+	case opWord, opAnyWord:
 		return "terms"
 	}
 	return "search"
@@ -258,6 +258,8 @@ func (w *sqlWriter) writeRows(c cond, t string) string {
 		return w.between(t+".ref", lo, hi)
 	case c.op == opWord:
 		return w.between(t+".word", c.values[0], db.After(c.values[0]))
+	case c.op == opAnyWord:
+		return t + ".word IN " + w.args.List(c.values)
 	case c.op == filter.OpHas:
 		return key
 	case c.op == opHasValue:
@@ -307,12 +309,12 @@ func (w *sqlWriter) writeWhere(c cond, ref string) string {
 		// and PostgreSQL would estimate that almost nothing passes.
 		lo, hi := c.refRange()
 		return "(" + ref + " < " + w.args.Add(lo) + " OR " + ref + " >= " + w.args.Add(hi) + ") IS NOT TRUE"
-	case c.op == filter.OpIn && len(c.values) <= maxLookups:
-		return "EXISTS (SELECT 1 FROM search s WHERE " + w.writeRows(c, "s") + " AND s.ref = " + ref + onlyRow
+	case (c.op == filter.OpIn || c.op == opAnyWord) && len(c.values) <= maxLookups:
+		return "EXISTS (SELECT 1 FROM " + c.table() + " s WHERE " + w.writeRows(c, "s") + " AND s.ref = " + ref + onlyRow
 	case c.op == opWord && !w.whole:
 		return "EXISTS (SELECT 1 FROM documents w WHERE w.ref = " + ref +
 			" AND (w.words LIKE " + w.args.Add(c.values[0]+"%") + " OR w.words LIKE " + w.args.Add("%"+index.WordEnd+c.values[0]+"%") + ")" + onlyRow
-	case c.op == filter.OpIn, c.op == opWord, c.op == opContains:
+	case c.op == filter.OpIn, c.op == opWord, c.op == opAnyWord, c.op == opContains:
 		return ref + " IN (SELECT s.ref FROM " + c.table() + " s WHERE " + w.writeRows(c, "s") + ")"
 	}
 	return "1 = 0"
