@@ -66,6 +66,7 @@ func newCommand(env *app.Env) *cobra.Command {
 		Example: examples,
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			flags.NoteVersion(cmd, env)
 			if err := o.settle(cmd.Flags(), args); err != nil {
 				return err
 			}

@@ -67,6 +67,9 @@ func newCommand(env *app.Env) *cobra.Command {
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: flags.CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.OnlyV(env) {
+				return flags.PrintVersion(cmd)
+			}
 			if err := p.settle(flags.Given(cmd.Flags()), args); err != nil {
 				return err
 			}

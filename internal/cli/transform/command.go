@@ -77,6 +77,7 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		Example: examples,
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			flags.NoteVersion(cmd, env)
 			if err := o.settle(flags.Given(cmd.Flags()), args); err != nil {
 				return err
 			}
