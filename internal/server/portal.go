@@ -157,7 +157,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	}
 	keys := auth.NewStorage(p.db)
 	who, err := auth.New(ctx, auth.Options{
-		Config: c.Auth, External: c.Backend.ExternalAccess, BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL,
+		Config: c.Auth, External: c.Backend.ExternalAccess, BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL, Title: c.App.Title,
 		Keys: keys, Sessions: keys, Membership: p.membership(c.Auth.Membership), Now: opts.Now, Log: opts.Log, Audit: p.audit.caller,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster/access"
 )
@@ -30,6 +31,27 @@ inside a cluster nothing is needed`
 
 // Choose returns the clusters to read, in order.
 func (c *Choice) Choose() ([]source.Cluster, error) {
+	chosen, err := c.choose()
+	for _, k := range chosen {
+		c.Reading("cluster "+k.Name, c.why(k))
+	}
+	return chosen, err
+}
+
+// why returns where the settings of a cluster come from.
+func (c *Choice) why(k source.Cluster) string {
+	switch {
+	case k.Context != "" && k.Kubeconfig != "":
+		return fmt.Sprintf("context %s of %s", term.Safe(k.Context), term.Safe(k.Kubeconfig))
+	case c.Configured:
+		return "a cluster of the configuration"
+	case k.InCluster:
+		return "this process runs in it"
+	}
+	return "the cluster of ORCHESTRATOR_API_URL"
+}
+
+func (c *Choice) choose() ([]source.Cluster, error) {
 	all, usual, err := c.known()
 	switch {
 	case err != nil:

@@ -67,6 +67,7 @@ func (c *Choice) Configure(clusters bool) error {
 	if c.Configured {
 		opts.Lookup = c.lookup
 	}
+	c.ReadingFiles(c.Configs, output.NamedConfig)
 	var found []finding.Finding
 	c.Config, found = config.Load(c.Configs, opts)
 	return c.Misconfigured(found)

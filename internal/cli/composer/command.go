@@ -58,7 +58,12 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		Long:    long,
 		Example: examples,
 		Args:    flags.Subcommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if flags.OnlyV(env) {
+				return flags.PrintVersion(cmd)
+			}
+			return cmd.Help()
+		},
 	}
 	// Without a subcommand the program only shows its help.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable .HasParent}}", 1))

@@ -16,7 +16,7 @@ func TestFlagsWrong(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"Unknown":    {"An unknown flag is refused.", []string{"export", "--frob"}, "unknown flag: --frob\n  see composer-ingestor export --help"},
+		"Unknown":    {"An unknown flag is refused.", []string{"export", "--frob"}, "unknown flag --frob\n  see composer-ingestor export --help"},
 		"Timeout":    {"A timeout of zero is refused.", []string{"discover", "--timeout", "0s"}, "cannot use timeout 0s"},
 		"Words":      {"An unknown vocabulary is refused.", []string{"discover", "--words", "klingon"}, "cannot use words"},
 		"Quiet":      {"--quiet and --debug exclude each other.", []string{"discover", "--quiet", "--debug"}, "cannot use --quiet and --debug together"},

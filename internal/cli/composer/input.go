@@ -89,6 +89,7 @@ func (in *inputs) openFiles(s *session) {
 // files returns a source of files.
 func (s *session) files(paths []string) source.Source {
 	return source.Func(func(ctx context.Context) (*xrd.Set, error) {
+		s.ReadingFiles(paths, output.Named)
 		progress := s.Progress("reading", "files")
 		defer progress.Done()
 		return file.New(paths, file.Options{Stdin: s.Env.Stdin, Progress: progress.Update, Skipped: func(path, why string) {

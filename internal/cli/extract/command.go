@@ -64,8 +64,9 @@ func newCommand(env *app.Env) *cobra.Command {
 		Short:   "Write extract records of composite resource definitions",
 		Long:    long,
 		Example: examples,
-		Args:    cobra.ArbitraryArgs,
+		Args:    flags.Files,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			flags.NoteVersion(cmd, env)
 			if err := o.settle(cmd.Flags(), args); err != nil {
 				return err
 			}

@@ -94,12 +94,15 @@ func (s *session) open(ctx context.Context) (source.Source, error) {
 		if s.tokenFile == "" {
 			auth.Token = source.Secret(s.Env.Getenv(envToken))
 		}
-		return git.New(s.repo, git.Options{Ref: s.ref, Paths: s.paths, Auth: auth, Skipped: s.skipped}), nil
+		repository := git.New(s.repo, git.Options{Ref: s.ref, Paths: s.paths, Auth: auth, Skipped: s.skipped})
+		s.Reading(repository.Repository(), "named by --repo")
+		return repository, nil
 	}
-	paths := s.paths
+	paths, why := s.paths, output.Named
 	if len(paths) == 0 {
-		paths = []string{file.Stdin}
+		paths, why = []string{file.Stdin}, output.Unnamed
 	}
+	s.ReadingFiles(paths, why)
 	return file.New(paths, file.Options{
 		Recursive: s.recursive, FollowSymlinks: s.followSymlinks, Patterns: true, Stdin: s.Env.Stdin, Skipped: s.skipped,
 	}), nil

@@ -1,9 +1,13 @@
 package flags
 
 import (
-	"strings"
+	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/internal/text"
 )
 
 // Help returns a hint to the help of a command.
@@ -14,12 +18,23 @@ func Subcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := Help(cmd)
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "? " + Help(cmd)
+	return Usagef(Help(cmd), "unknown command %q%s", args[0], didYouMean("", meant(args[0], subcommands(cmd))))
+}
+
+// Files is for a command that takes files, and may have subcommands: it refuses a first
+// argument that is not a file but a typo of a subcommand.
+func Files(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
 	}
-	return Usagef(hint, "unknown command %q", args[0])
+	near := text.Nearest(args[0], subcommands(cmd))
+	if near == "" {
+		return nil
+	}
+	if _, err := os.Lstat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return Usagef(Help(cmd), "no file and no command is named %q%s", args[0], didYouMean("", near))
 }
 
 // NoArguments is for commands that take only flags.

@@ -34,7 +34,7 @@ func Program(root *cobra.Command) *cobra.Command {
 	root.Version = app.BuildText()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return Usage(err, Help(cmd)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return Usage(unknownFlag(cmd, err), Help(cmd)) })
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Flags().SortFlags = false
 		// The usage line already mentions the options.

@@ -65,7 +65,7 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		Short:   "Turn composite resource definitions into catalog entities",
 		Long:    long,
 		Example: examples,
-		Args:    cobra.ArbitraryArgs,
+		Args:    flags.Files,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.settle(cmd.Flags(), args); err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
 )
 
@@ -15,6 +16,7 @@ func (o *options) configure(set *pflag.FlagSet) error {
 	if len(o.configs) == 0 {
 		return nil
 	}
+	o.ReadingFiles(o.configs, output.NamedConfig)
 	c, found := config.Load(o.configs, config.Options{
 		Lookup: func(name string) (string, bool) {
 			v := o.Env.Getenv(name)

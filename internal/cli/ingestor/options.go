@@ -41,7 +41,9 @@ type options struct {
 	wordsName, profileName string
 
 	preview, validate, strict, skipValidation bool
-	outputFormat                              string
+	// oldValidate reports whether the short form of --validate was used.
+	oldValidate  func() bool
+	outputFormat string
 
 	kinds, apiVersions         []string
 	namePattern, labelSelector string
@@ -80,7 +82,8 @@ func (o *options) bind(cmd *cobra.Command) {
 	f.StringVar(&o.profileName, "profile", engine.CLI.Name, "`profile`: "+profileNames())
 
 	f.BoolVarP(&o.preview, "preview", "p", false, "show what would be written without writing")
-	f.BoolVarP(&o.validate, "validate", "v", false, "validate only")
+	f.BoolVarP(&o.validate, "validate", "v", false, "validate only; -v does the same, with a warning")
+	o.oldValidate = flags.Deprecate(f, "validate")
 	f.BoolVar(&o.strict, "strict", false, "fail on warnings")
 	f.BoolVar(&o.skipValidation, "skip-validation", false, "do not validate definitions and entities")
 	f.StringVar(&o.outputFormat, "output-format", report.Text, "`format` of the findings: "+strings.Join(report.Formats, ", "))
@@ -134,6 +137,9 @@ func (o *options) settle(set *pflag.FlagSet, args []string) error {
 		flags.Together(given, "stdout", "output"),
 	); err != nil {
 		return err
+	}
+	if o.oldValidate() && !o.Quiet {
+		o.Sayf("%s: warning: -v means --validate here, and --verbose in the other programs; write --validate, or --verbose for details", Name)
 	}
 	if debug, err := strconv.ParseBool(o.Env.Getenv(envDebug)); err == nil && debug && !o.Quiet {
 		o.Debug = true

@@ -14,6 +14,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
+// sourceOfConfig is the reason why a source is read that no argument names.
+const sourceOfConfig = "a source of the configuration"
+
 // source returns the inputs, restricted to the namespaces that the service reads.
 func (s *session) source(progress func(done, total int)) source.Source {
 	all := s.inputs(progress)
@@ -37,6 +40,7 @@ func (s *session) source(progress func(done, total int)) source.Source {
 // one after the other.
 func (s *session) inputs(progress func(done, total int)) source.Source {
 	if len(s.paths) > 0 {
+		s.ReadingFiles(s.paths, output.Named)
 		return s.disk(s.paths, s.recursive, progress)
 	}
 	return source.Func(func(ctx context.Context) (*xrd.Set, error) {
@@ -54,11 +58,14 @@ func (s *session) inputs(progress func(done, total int)) source.Source {
 // configured returns a source of the configuration.
 func (s *session) configured(c config.Source, progress func(done, total int)) source.Source {
 	if c.Type == config.SourceGit {
-		return git.New(c.Repo, git.Options{Ref: c.Branch, Path: c.Path, Skipped: s.skipped, Auth: git.Auth{
+		repository := git.New(c.Repo, git.Options{Ref: c.Branch, Path: c.Path, Skipped: s.skipped, Auth: git.Auth{
 			Username: c.Username, Token: c.Token, TokenFile: c.TokenFile,
 			SSHKeyFile: c.SSHKeyFile, KnownHostsFile: c.KnownHostsFile, CAFile: c.CAFile,
 		}})
+		s.Reading(repository.Repository(), sourceOfConfig)
+		return repository
 	}
+	s.ReadingFiles([]string{c.Path}, sourceOfConfig)
 	return s.disk([]string{c.Path}, c.Recursive, progress)
 }
 

@@ -14,6 +14,7 @@ import (
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/sink/dir"
+	"example.dev/ingestor/source/file"
 )
 
 // Output is the terminal output of one command.
@@ -28,13 +29,50 @@ type Output struct {
 // Bind defines the flags for verbosity and colour.
 func (v *Output) Bind(f *pflag.FlagSet) {
 	f.BoolVar(&v.Quiet, "quiet", false, "show only what fails the run")
-	f.BoolVar(&v.Verbose, "verbose", false, "show details")
+	v.BindVerbose(f)
 	f.BoolVar(&v.Debug, "debug", false, "show debug information")
 	f.BoolVar(&v.NoColor, "no-color", false, "disable colour")
 }
 
+// BindVerbose defines the flag --verbose, and -v unless the program has another flag of that
+// short form.
+func (v *Output) BindVerbose(f *pflag.FlagSet) {
+	short := "v"
+	if f.ShorthandLookup(short) != nil {
+		short = ""
+	}
+	f.BoolVarP(&v.Verbose, "verbose", short, false, "show details: what is read and why, what is skipped")
+}
+
 // Detailed reports whether details are printed.
 func (v *Output) Detailed() bool { return v.Verbose || v.Debug }
+
+// Reading prints, with --verbose, what is read and why.
+func (v *Output) Reading(what, why string) {
+	if v.Detailed() {
+		v.Sayf("reading %s: %s", term.Safe(what), why)
+	}
+}
+
+// ReadingFiles prints, with --verbose, which files are read and why; - is standard input.
+func (v *Output) ReadingFiles(paths []string, why string) {
+	for _, path := range paths {
+		if path == file.Stdin {
+			path = file.StdinName
+		}
+		v.Reading(path, why)
+	}
+}
+
+// Reasons why files are read.
+const (
+	// Named is the reason for files that are arguments.
+	Named = "named on the command line"
+	// NamedConfig is the reason for configuration files that --config names.
+	NamedConfig = "configuration, named by --config"
+	// Unnamed is the reason for standard input if no file is named.
+	Unnamed = "no file is named"
+)
 
 // Out returns the style of standard output.
 func (v *Output) Out() term.Style { return term.Style{Color: v.Env.StdoutTerminal && !v.plain()} }

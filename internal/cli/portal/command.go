@@ -70,10 +70,18 @@ func newCommand(env *app.Env, s *serving) *cobra.Command {
 		Long:    long,
 		Example: examples,
 		Args:    flags.Subcommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if flags.OnlyV(env) {
+				return flags.Usagef("write --version for the version, or --verbose to start with debug logs", "cannot tell what -v alone means: it printed the version before, and is --verbose now")
+			}
+			return s.run(cmd.Context())
+		},
 	}
 	all := root.PersistentFlags()
+	all.SortFlags = false
 	all.StringArrayVar(&s.config, "config", nil, "configuration file; repeat it for several (default: app-config.yaml and app-config.local.yaml)")
+	v.BindVerbose(all)
+	all.Lookup("verbose").Usage = "show details: which configuration is read and why; the server logs at level " + levels[0]
 	all.BoolVar(&v.NoColor, "no-color", false, "disable colour")
 	own := root.Flags()
 	own.StringVar(&s.level, "log-level", "", "log level: "+strings.Join(levels, ", ")+" (default: backend.logger.level of the configuration, else info)")

@@ -113,8 +113,13 @@ completes keys and marks mistakes.`,
 // read reads the files, or the default files if none is named, and returns their
 // names too.
 func read(v *output.Output, paths []string) (*config.Config, []finding.Finding, []string) {
+	why := output.NamedConfig
 	if len(paths) == 0 {
-		paths = config.DefaultFiles("")
+		paths, why = config.DefaultFiles(""), "configuration in the working directory"
+	}
+	v.ReadingFiles(paths, why)
+	if len(paths) == 0 {
+		v.Reading("no configuration file", "none is named or in the working directory, defaults apply")
 	}
 	c, found := config.Load(paths, config.Options{
 		Sections: config.PortalSections,
@@ -145,8 +150,15 @@ func check(v *output.Output, paths []string, format string, strict bool) error {
 			found = append(found, production.Check(c)...)
 		}
 	}
+	if v.Detailed() && format == report.Text {
+		// The result on standard output is the same with and without --verbose.
+		if err := v.Report(output.Report{Findings: remarks(found)}); err != nil {
+			return err
+		}
+	}
+	plain := output.Output{}
 	err := report.Write(v.Env.Stdout, format, found, report.Options{
-		Tool: Name, Version: app.BuildVersion(), Rules: rules, Objects: files, Min: v.Least(format, false), Color: v.Out().Color,
+		Tool: Name, Version: app.BuildVersion(), Rules: rules, Objects: files, Min: plain.Least(format, false), Color: v.Out().Color,
 	})
 	switch {
 	case err != nil:
@@ -164,6 +176,11 @@ func check(v *output.Output, paths []string, format string, strict bool) error {
 		what += "; nothing is too weak for production"
 	}
 	return write(v, []byte(v.Out().Green("ok")+": "+what+"\n"))
+}
+
+// remarks returns the findings that are neither errors nor warnings.
+func remarks(found []finding.Finding) []finding.Finding {
+	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Severity != finding.Info })
 }
 
 func show(v *output.Output, paths []string, section string) error {

@@ -54,7 +54,12 @@ func newDemo(s *serving) *cobra.Command {
 		Long:    demoLong,
 		Example: demoExamples,
 		Args:    flags.NoArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if s.voice.Verbose && !cmd.Flags().Changed("log-level") {
+				d.logLevel = ""
+			}
+			return d.run(cmd.Context())
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&d.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: KUBECONFIG, else ~/.kube/config)")

@@ -107,9 +107,15 @@ func (s *serving) welcome(c *config.Config, at net.Addr) {
 	fmt.Fprintf(out, "Health is at %[1]s/health/ready, metrics at %[1]s/metrics.\n", base)
 }
 
-// check validates the flags.
+// check validates the flags, and applies --verbose.
 func (s *serving) check() error {
 	see := "see " + Name + " --help"
+	if s.voice.Verbose {
+		if s.level != "" && s.level != levels[0] {
+			return flags.Usagef("remove one of them; --verbose is --log-level "+levels[0], "cannot use --verbose and --log-level %s together", s.level)
+		}
+		s.level = levels[0]
+	}
 	if s.level != "" && !slices.Contains(levels, s.level) {
 		return flags.Usagef(see, "cannot use --log-level %q: want %s", s.level, strings.Join(levels, ", "))
 	}

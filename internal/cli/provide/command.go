@@ -64,9 +64,12 @@ func newCommand(env *app.Env) *cobra.Command {
 		Short:             "Push entities to a portal's catalog",
 		Long:              long,
 		Example:           examples,
-		Args:              cobra.ArbitraryArgs,
+		Args:              flags.Files,
 		ValidArgsFunction: flags.CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.OnlyV(env) {
+				return flags.PrintVersion(cmd)
+			}
 			if err := p.settle(flags.Given(cmd.Flags()), args); err != nil {
 				return err
 			}

@@ -116,6 +116,9 @@ func (o *commitOptions) run(ctx context.Context, given map[string]bool, paths []
 	if err != nil {
 		return err
 	}
+	if o.Detailed() {
+		o.Sayf("comparing %s with folder %s of %s", output.Count(len(files), "file", "files"), term.Safe(o.path), term.Safe(to.Repository()))
+	}
 	res, err := to.Commit(ctx, files)
 	if e, ok := errors.AsType[*git.Error](err); ok {
 		return &app.Exit{Code: app.ExitFailed, Err: e, Hint: e.Hint}

@@ -76,6 +76,10 @@ func (c *common) files(paths []string) *file.Source {
 // Incomplete entities, because a file cannot be read or an upstream program
 // failed, can be used only with --partial: then the Spool's Failure is set.
 func (c *common) gather(ctx context.Context, paths []string, opts spool.Options) (*spool.Spool, error) {
+	if len(paths) == 0 {
+		c.ReadingFiles([]string{file.Stdin}, output.Unnamed)
+	}
+	c.ReadingFiles(paths, output.Named)
 	reading := c.Progress("reading", "entities")
 	opts.Progress = func(n int) { reading.Update(n, 0) }
 	s, err := spool.New(opts)

@@ -166,6 +166,9 @@ func (p *push) push(ctx context.Context, s *spool.Spool) error {
 	if err != nil {
 		return err
 	}
+	if p.Detailed() {
+		p.Sayf("pushing %s to %s: %s push of provider %s", output.Count(s.Len(), "entity", "entities"), term.Safe(p.portal.URL()), p.mode, term.Safe(p.provider))
+	}
 	pushing := p.Progress("pushing", "entities")
 	r, err := p.portal.Push(ctx, &told{lines, 0, func(bytes int64) { pushing.Update(int(bytes*int64(s.Len())/max(s.Size(), 1)), s.Len()) }}, portal.PushOptions{Mode: p.mode, Strict: p.strict, AllowEmpty: p.allowEmpty})
 	pushing.Done()

@@ -134,7 +134,7 @@ func (s *serve) run(ctx context.Context, paths []string) error {
 	switch {
 	case s.Quiet:
 		level = slog.LevelError
-	case s.Debug:
+	case s.Detailed():
 		level = slog.LevelDebug
 	}
 	s.log = slog.New(slog.NewTextHandler(s.Env.Stderr, &slog.HandlerOptions{Level: level}))

@@ -75,8 +75,9 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		Short:   "Render catalog entities from definitions and template files",
 		Long:    long,
 		Example: examples,
-		Args:    cobra.ArbitraryArgs,
+		Args:    flags.Files,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			flags.NoteVersion(cmd, env)
 			if err := o.settle(flags.Given(cmd.Flags()), args); err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/test/size"
 	"example.dev/ingestor/xrd"
 )
@@ -115,7 +116,7 @@ func samplesStep(t *testing.T, d *xrd.Definition) *step {
 	t.Helper()
 	s := samples()[0]
 	o := &rendering{values: tree.Obj()}
-	m, err := o.open(nil)
+	m, err := o.open(&output.Output{})
 	if err != nil {
 		t.Fatal(err)
 	}

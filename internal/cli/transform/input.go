@@ -13,10 +13,11 @@ import (
 
 // source returns the source of the inputs.
 func (in *inputs) source(v *output.Output) *file.Source {
-	paths := in.paths
+	paths, why := in.paths, output.Named
 	if len(paths) == 0 {
-		paths = []string{file.Stdin}
+		paths, why = []string{file.Stdin}, output.Unnamed
 	}
+	v.ReadingFiles(paths, why)
 	return file.New(paths, file.Options{Recursive: in.recursive, Stdin: v.Env.Stdin, Skipped: func(path, why string) {
 		if v.Detailed() {
 			v.Sayf("skipped %s: %s", term.Safe(path), why)

@@ -102,8 +102,18 @@ func shown(e *folder.Error) finding.Finding {
 	return f
 }
 
+// tellTemplates prints, with --verbose, which templates are used.
+func tellTemplates(v *output.Output, dir string) {
+	if dir == "" {
+		v.Reading("built-in templates", "no folder is named")
+		return
+	}
+	v.Reading(dir, "templates that override the built-in ones")
+}
+
 // openTemplates opens the folders for commands that need valid templates.
 func openTemplates(v *output.Output, dir string) (*templateSet, error) {
+	tellTemplates(v, dir)
 	t, found, err := openFolders(dir)
 	if err != nil {
 		return nil, err

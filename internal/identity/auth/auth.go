@@ -32,6 +32,8 @@ type Options struct {
 	// BaseURL is the external URL of the backend, and AppURL that of the portal's pages;
 	// empty means BaseURL.
 	BaseURL, AppURL string
+	// Title is the name of the portal on its pages; empty means Portal.
+	Title string
 	// Keys and Sessions are required.
 	Keys     KeyStore
 	Sessions SessionStore
@@ -75,6 +77,8 @@ type Auth struct {
 	// base is the URL of the endpoints, and the issuer of the portal's tokens.
 	base     string
 	lifetime time.Duration
+	// home is the URL of the portal's pages, and title its name.
+	home, title string
 	// guests says whether guests are allowed, and guest is their identity.
 	guests   bool
 	guest    identity
@@ -98,7 +102,7 @@ func New(ctx context.Context, opts Options) (*Auth, error) {
 	a := &Auth{
 		log: opts.Log, now: opts.Now, base: opts.BaseURL + "/api/auth", lifetime: cmp.Or(opts.Config.TokenLifetime, DefaultLifetime),
 		guests: opts.Config.Guest.Enabled, seen: newMemory[Caller](mostSeen), sessions: opts.Sessions, membership: opts.Membership,
-		audit: opts.Audit,
+		audit: opts.Audit, home: opts.AppURL, title: opts.Title,
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

@@ -40,7 +40,7 @@ type session struct {
 func (a *Auth) keep(w http.ResponseWriter, r *http.Request, s session) error {
 	err := a.users.sessions.write(w, r, s)
 	if errors.Is(err, errTooLong) {
-		return rest.NotAllowed("You are in too many groups for a session: configure the issuer to list fewer in the claim %q", a.users.issuer.settings.GroupsClaim)
+		return &problem{page: pageGroups, err: rest.NotAllowed("You are in too many groups for a session: configure the issuer to list fewer in the claim %q", a.users.issuer.settings.GroupsClaim)}
 	}
 	return err
 }

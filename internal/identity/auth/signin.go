@@ -113,23 +113,26 @@ func (a *Auth) parameters(w http.ResponseWriter, r *http.Request) (url.Values, e
 	return q, nil
 }
 
-// start redirects the browser to the issuer.
-func (a *Auth) start(w http.ResponseWriter, r *http.Request) error {
+// start redirects the browser to the issuer. If that fails, it returns the path of the page that
+// the browser wants to get to.
+func (a *Auth) start(w http.ResponseWriter, r *http.Request) (retry string, err error) {
 	q, err := a.parameters(w, r)
 	if err != nil {
-		return err
+		return "", err
 	}
 	back, err := a.users.back(q.Get("redirect"))
 	if err != nil {
-		return err
+		return "", err
 	}
+	// A path of the portal, as back checked.
+	retry = q.Get("redirect")
 	f, err := a.users.issuer.discover(r.Context())
 	if err != nil {
-		return err
+		return retry, err
 	}
 	try := attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Back: back, Expires: a.now().Add(attemptLasts)}
 	if err := a.users.attempts.write(w, r, try); err != nil {
-		return err
+		return retry, err
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(try.Nonce), oauth2.S256ChallengeOption(try.Verifier)}
 	if slices.Contains(f.oauth.Scopes, oidc.ScopeOfflineAccess) {
@@ -137,7 +140,7 @@ func (a *Auth) start(w http.ResponseWriter, r *http.Request) error {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "consent"))
 	}
 	http.Redirect(w, r, f.oauth.AuthCodeURL(try.State, options...), http.StatusFound)
-	return nil
+	return "", nil
 }
 
 // back returns the URL of a page of the portal. The input must be a path, so that it
@@ -156,41 +159,60 @@ func (u *users) back(path string) (string, error) {
 	return p.String(), nil
 }
 
-// callback handles the redirect back from the issuer.
-func (a *Auth) callback(w http.ResponseWriter, r *http.Request) error {
+// callback handles the redirect back from the issuer. If the sign-in fails, it returns the path of
+// the page that the browser wants to get to.
+func (a *Auth) callback(w http.ResponseWriter, r *http.Request) (retry string, err error) {
 	q, err := a.parameters(w, r)
 	if err != nil {
-		return err
+		return "", err
 	}
 	s, back, err := a.signIn(w, r, q)
 	a.recordSignIn(r.Context(), s, err)
 	if err != nil {
-		return err
+		return a.users.path(back), err
 	}
 	a.log.InfoContext(r.Context(), "user signed in", "user", s.Ref)
 	http.Redirect(w, r, back, http.StatusFound)
-	return nil
+	return "", nil
+}
+
+// path returns the path of a page of the portal, with its query and fragment; empty if it is the
+// first page.
+func (u *users) path(back string) string {
+	p, err := url.Parse(back)
+	if err != nil || back == "" || back == u.app.String() {
+		return ""
+	}
+	p.Scheme, p.Host, p.User = "", "", nil
+	return p.String()
 }
 
 // signIn creates a session in the browser from the response of the issuer, and
-// returns the session and the page to return to.
+// returns the session and the page to return to; the page also if the sign-in fails, as far as
+// the browser started one.
 func (a *Auth) signIn(w http.ResponseWriter, r *http.Request, q url.Values) (s session, back string, err error) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	var try attempt
 	known := a.users.attempts.read(r, &try)
 	// An attempt is valid for one response, whatever it is.
 	a.users.attempts.clear(w, r)
-	if !known || a.now().After(try.Expires) || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(try.State)) != 1 {
-		return s, "", rest.Unauthenticated("Sign-in was not started in this browser, or has expired: sign in again")
+	switch {
+	case !known:
+		return s, "", staleSignIn(pageNotStarted)
+	case subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(try.State)) != 1:
+		return s, try.Back, staleSignIn(pageReplaced)
+	case a.now().After(try.Expires):
+		return s, try.Back, staleSignIn(pageTooLate)
 	}
 	if iss := q.Get("iss"); iss != "" && iss != a.users.issuer.settings.Issuer {
-		return s, "", rest.Unauthenticated("Sign-in response is from another issuer")
+		return s, try.Back, rest.Unauthenticated("Sign-in response is from another issuer")
 	}
 	if code := q.Get("error"); code != "" {
-		return s, "", rest.Unauthenticated("The issuer refused the sign-in: %s", printable(strings.TrimSpace(code+" "+q.Get("error_description")), 200))
+		said := printable(strings.TrimSpace(code+" "+q.Get("error_description")), 200)
+		return s, try.Back, &problem{page: pageRefused, quote: said, err: rest.Unauthenticated("The issuer refused the sign-in: %s", said)}
 	}
 	if s, err = a.users.exchange(r.Context(), q.Get("code"), try, a.now()); err != nil {
-		return s, "", err
+		return s, try.Back, err
 	}
 	return s, try.Back, a.keep(w, r, s)
 }
@@ -253,7 +275,7 @@ func (u *users) session(ctx context.Context, f *found, got *oauth2.Token, id *oi
 	}
 	who, err := u.issuer.person(all)
 	if err != nil {
-		return session{}, notSignedIn(err)
+		return session{}, &problem{page: pageUnknown, err: notSignedIn(err)}
 	}
 	s.Subject, s.Ref, s.Ownership, s.Profile, s.Until = id.Subject, who.ref, who.ownership, all.profile(), id.Expiry
 	s.Email, s.Spelled = who.email, who.spelled

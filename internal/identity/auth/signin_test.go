@@ -107,6 +107,12 @@ func (p *portal) visit(t *testing.T, c *http.Client, method, path string) answer
 	if strings.HasSuffix(path, "/refresh") || strings.HasSuffix(path, "/logout") {
 		req.Header.Set("X-Requested-With", "XMLHttpRequest")
 	}
+	return send(t, c, req)
+}
+
+// send sends a request and reads the response.
+func send(t *testing.T, c *http.Client, req *http.Request) answer {
+	t.Helper()
 	resp, err := c.Do(req)
 	if err != nil {
 		t.Fatal(err)
