@@ -1,24 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { fetchJson, withQuery } from "../api/client";
-import type { EntityPart, Task } from "../api/types";
+import type { EntityPart, Schemas, Task } from "../api/types";
 
 // Document is what the search knows about an entity.
-export type Document = {
-  title: string;
-  text: string;
-  kind: string;
-  namespace: string;
-  name: string;
-  type: string;
-  owner: string;
-  system?: string;
-  readiness?: string;
-  readinessSince?: string;
-  purpose?: string;
-  tags?: string[];
-};
-
-export type Found = { results: { type: string; document: Document }[]; numberOfResults?: number };
+export type Document = Schemas["SearchDocument"];
 
 // most is the number of results that the palette shows.
 const most = 12;
@@ -27,7 +12,7 @@ const most = 12;
 export function useSearch(term: string) {
   return useQuery({
     queryKey: ["search", term],
-    queryFn: ({ signal }) => fetchJson<Found>(withQuery("/api/search/query", { term, pageLimit: most }), { signal }),
+    queryFn: ({ signal }) => fetchJson<Schemas["SearchResults"]>(withQuery("/api/search/query", { term, pageLimit: most }), { signal }),
     enabled: term !== "",
     placeholderData: keepPreviousData,
     staleTime: 15_000,
