@@ -3,8 +3,7 @@ import { expect, catalogReady, service, show, signIn, tabTo, test } from "./jour
 test.beforeAll(catalogReady);
 
 test("a new user finds and opens a template", async ({ page, pageErrors }) => {
-  await page.goto("/");
-  await expect(page).toHaveURL(/\/catalog$/);
+  await page.goto("/catalog");
   await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
   const table = page.getByRole("grid", { name: "Entities" });
   await expect(table.getByRole("row").nth(1)).toBeVisible();
@@ -24,7 +23,7 @@ test("a new user finds and opens a template", async ({ page, pageErrors }) => {
   await expect(page.getByRole("searchbox", { name: "Search the catalog" })).toHaveValue("datab");
   await expect(page.getByRole("group", { name: "Kind" }).getByLabel("Template")).toBeChecked();
 
-  await table.getByRole("row").nth(1).getByRole("link").click();
+  await table.getByRole("row").nth(1).getByRole("link").first().click();
   await expect(page).toHaveURL(/\/catalog\/default\/template\//);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await page.goBack();
@@ -35,7 +34,7 @@ test("a new user finds and opens a template", async ({ page, pageErrors }) => {
 test("the same by keyboard alone", async ({ page, pageErrors }) => {
   await page.goto("/catalog");
   const table = page.getByRole("grid", { name: "Entities" });
-  await expect(table.getByRole("row").nth(1).getByRole("link")).toBeVisible();
+  await expect(table.getByRole("row").nth(1).getByRole("link").first()).toBeVisible();
   await page.keyboard.press("/");
   await expect(page.getByRole("searchbox", { name: "Search the catalog" })).toBeFocused();
   await page.keyboard.type("database");
@@ -43,7 +42,7 @@ test("the same by keyboard alone", async ({ page, pageErrors }) => {
   await expect(table).not.toHaveAttribute("aria-busy", "true");
   // The search also matches descriptions, so the first row may be a team.
   await expect(table.getByRole("link", { name: "Database", exact: true })).toBeVisible();
-  const links = table.getByRole("link");
+  const links = table.locator("a[data-row-link]");
   await links.first().focus();
   await page.keyboard.press("ArrowDown");
   await expect(links.nth(1)).toBeFocused();
@@ -71,8 +70,30 @@ test("no results, then clear the filters", async ({ page, pageErrors }) => {
 test("an unknown path", async ({ page, pageErrors }) => {
   await page.goto("/nosuch");
   await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
-  await page.getByRole("link", { name: "Go to catalog" }).click();
-  await expect(page).toHaveURL(/\/catalog$/);
+  await show(page, "not-found");
+  await page.getByRole("searchbox", { name: "Search the catalog" }).fill("database");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/catalog\?q=database$/);
+  expect(pageErrors).toEqual([]);
+});
+
+test("a product is one row, until all entities are shown", async ({ page, pageErrors }) => {
+  await page.goto("/catalog?q=database");
+  const table = page.getByRole("grid", { name: "Entities" });
+  const row = table.getByRole("row").filter({ has: page.getByRole("link", { name: "Database", exact: true }) });
+  await expect(row).toBeVisible();
+  await expect(table.getByRole("link", { name: "Database API" })).toHaveCount(0);
+  await expect(table.getByRole("link", { name: /^(Update|Delete) Database/ })).toHaveCount(0);
+  await row.getByRole("link", { name: "API", exact: true }).click();
+  await expect(page).toHaveURL(/\/catalog\/default\/api\//);
+  await page.goBack();
+  await row.getByRole("link", { name: "Create", exact: true }).click();
+  await expect(page).toHaveURL(/\/create\/default\//);
+  await page.goBack();
+  await page.getByRole("switch", { name: "Show all entities" }).check({ force: true });
+  await expect(page).toHaveURL(/all=true/);
+  await expect(table.getByRole("link", { name: "Database API" })).toBeVisible();
+  await expect(row.getByRole("link", { name: "API", exact: true })).toHaveCount(0);
   expect(pageErrors).toEqual([]);
 });
 

@@ -51,19 +51,86 @@ export async function accessible(page: Page, what: "all" | "colours" = "all") {
   expect(said, `accessibility of ${page.url()}`).toEqual([]);
 }
 
-// show takes screenshots of the page in light and dark mode and checks both against WCAG AA.
+// Sizes of the screenshots: a desktop, a tablet or small window, and a phone.
+const sizes = [
+  { width: 1440, height: 900 },
+  { width: 1024, height: 768 },
+  { width: 390, height: 844 },
+];
+
+// show takes screenshots of the page in three widths, in light and dark mode. It checks that nothing is cut, and the page
+// against WCAG AA.
 export async function show(page: Page, name: string) {
   const dir = process.env.SCREENSHOTS ?? "test-results";
   mkdirSync(dir, { recursive: true });
-  for (const colors of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme: colors, reducedMotion: "reduce" });
-    await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colors);
-    // Wait for running transitions.
-    await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect?.getComputedTiming().iterations !== Infinity).map((a) => a.finished.catch(() => undefined))));
-    await accessible(page, colors === "light" ? "all" : "colours");
-    await page.screenshot({ path: join(dir, `${name}-${colors}.png`) });
+  const before = page.viewportSize();
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    for (const colors of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: colors, reducedMotion: "reduce" });
+      await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colors);
+      await settled(page);
+      if (colors === "light") {
+        await expect.poll(() => cutIn(page), { message: `what is cut in ${name} at ${size.width} px` }).toEqual([]);
+      }
+      if (size.width !== 1024) {
+        await accessible(page, colors === "light" ? "all" : "colours");
+      }
+      await page.screenshot({ path: join(dir, `${name}-${size.width}-${colors}.png`) });
+    }
   }
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "no-preference" });
+  if (before) {
+    await page.setViewportSize(before);
+  }
+}
+
+// settled waits for running transitions and fonts.
+async function settled(page: Page) {
+  await page.evaluate(async () => {
+    await document.fonts.ready;
+    await Promise.all(document.getAnimations().filter((a) => a.effect?.getComputedTiming().iterations !== Infinity).map((a) => a.finished.catch(() => undefined)));
+  });
+}
+
+// cutIn returns what the page cuts: a page that scrolls sideways, and texts that are not shown in full. What can be
+// scrolled to is not cut.
+export async function cutIn(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    const root = document.documentElement;
+    if (root.scrollWidth > root.clientWidth) {
+      found.push(`the page is ${root.scrollWidth} px wide`);
+    }
+    const isHidden = (e: Element) => {
+      const style = getComputedStyle(e);
+      return style.clipPath !== "none" || style.clip !== "auto" || style.visibility === "hidden" || (e.clientWidth <= 1 && e.clientHeight <= 1);
+    };
+    for (const e of document.body.querySelectorAll<HTMLElement>("*")) {
+      const style = getComputedStyle(e);
+      const text = e.textContent?.trim().slice(0, 60) ?? "";
+      const clips = style.overflowX === "hidden" || style.overflowX === "clip";
+      if (text === "" || !clips || e.scrollWidth <= e.clientWidth + 1 || e.closest("[aria-hidden=true], svg")) {
+        continue;
+      }
+      // Something inside is wider: the text itself, and not a hidden label or a decoration.
+      const box = e.getBoundingClientRect();
+      const range = document.createRange();
+      const walker = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        if (!node.textContent?.trim() || !node.parentElement || isHidden(node.parentElement) || isHidden(e)) {
+          continue;
+        }
+        range.selectNodeContents(node);
+        const at = range.getBoundingClientRect();
+        if (at.width > 0 && (at.right > box.right + 1 || at.left < box.left - 1)) {
+          found.push(`${e.tagName.toLowerCase()}.${e.className}: ${text}`);
+          break;
+        }
+      }
+    }
+    return [...new Set(found)];
+  });
 }
 
 // control starts and stops the portal and the clusters: see test/web.

@@ -12,10 +12,19 @@ test("the portal goes down and recovers", async ({ page, pageErrors }) => {
   await control("/portal/down");
   await page.getByRole("searchbox", { name: "Search the catalog" }).fill("anything");
   await expect(page.getByText("Cannot reach the portal. Check that it is running and that you are online, then try again.")).toBeVisible({ timeout: 30_000 });
+  // The banner says since when, and tries again.
+  await expect(page.getByText(/No connection to the portal\. Showing data from/)).toBeVisible();
   await show(page, "catalog-gone");
+
+  // A page whose code is not loaded yet cannot be shown. It is not called outdated, and comes by itself.
+  await page.getByRole("link", { name: "Ingestion", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "This page could not be loaded" })).toBeVisible();
+  await expect(page.getByText(/version/)).toHaveCount(0);
+  await show(page, "page-gone");
   await control("/portal/up");
-  await page.getByRole("button", { name: "Retry" }).click();
-  await expect(page.getByRole("alert")).toHaveCount(0);
+  await page.getByRole("button", { name: "Retry now" }).click();
+  await expect(page.getByRole("heading", { name: "Ingestion", level: 1 })).toBeVisible();
+  await expect(page.getByText("No connection to the portal")).toHaveCount(0);
   // The browser logs every failed connection.
   pageErrors.splice(0, pageErrors.length, ...pageErrors.filter((m) => !m.includes("ERR_CONNECTION_REFUSED")));
 });
