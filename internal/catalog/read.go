@@ -30,6 +30,7 @@ func (c *Catalog) Routes() []rest.Route {
 		{Method: http.MethodPost, Path: "/entities/by-refs", Handle: c.entitiesByRefs},
 		{Method: http.MethodGet, Path: "/entity-facets", Handle: c.facets},
 		{Method: http.MethodPost, Path: "/entity-facets", Handle: c.postFacets},
+		{Method: http.MethodGet, Path: "/recent", Handle: c.recent},
 		{Method: http.MethodGet, Path: "/feed.yaml", Handle: c.feed, Guests: true, Timeout: longest},
 	}
 }

@@ -86,7 +86,8 @@ func explained(t *testing.T, s *Store, explain, statement string, args []any) st
 		}
 		text = explain + "EXECUTE " + prepared
 		if n := len(args); n > 0 {
-			text += "(''" + strings.Repeat(", ''", n-1) + ")"
+			// This is a text and a number.
+			text += "('0'" + strings.Repeat(", '0'", n-1) + ")"
 		}
 		args = nil
 	}

@@ -138,12 +138,14 @@ func (w *transaction) write(ctx context.Context, c *rowBatch) error {
 }
 
 func (w *transaction) writeRecords(ctx context.Context, records []record) error {
-	err := w.Insert(ctx, "entities (ref, uid, provider, parent, hash, etag)",
+	// An entity changes when its document does, but not when only its relations do. A
+	// migration may have cleared the hash.
+	err := w.Insert(ctx, "entities (ref, uid, provider, parent, hash, etag, created_at, changed_at)",
 		` ON CONFLICT (ref) DO UPDATE SET provider = excluded.provider, parent = excluded.parent, hash = excluded.hash,
-		etag = excluded.etag`,
-		6, len(records), func(i int, args []any) []any {
+		etag = excluded.etag, changed_at = CASE WHEN entities.hash NOT IN ('', excluded.hash) THEN excluded.changed_at ELSE entities.changed_at END`,
+		8, len(records), func(i int, args []any) []any {
 			r := &records[i]
-			return append(args, r.ref, r.uid, r.provider, r.parent, r.hash, r.etag)
+			return append(args, r.ref, r.uid, r.provider, r.parent, r.hash, r.etag, w.now, w.now)
 		})
 	if err != nil {
 		return err

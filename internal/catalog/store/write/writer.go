@@ -39,6 +39,8 @@ func New(d *db.DB, keys *index.Keys, uidRetention time.Duration) *Writer {
 type transaction struct {
 	*db.Tx
 	s *Writer
+	// now is the time of all that the transaction changes, in milliseconds.
+	now int64
 	// kids are the numbers of the keys used so far.
 	kids map[string]int64
 	// trace, if not nil, covers all that the transaction changes.
@@ -52,7 +54,7 @@ type transaction struct {
 // entities wait; readers see all of the transaction or nothing.
 func (s *Writer) change(ctx context.Context, do func(*transaction) error) error {
 	return s.db.Transact(ctx, s.writers, "revision", func(tx *db.Tx) error {
-		w := &transaction{Tx: tx, s: s, kids: map[string]int64{}}
+		w := &transaction{Tx: tx, s: s, now: s.db.Now().UnixMilli(), kids: map[string]int64{}}
 		if err := do(w); err != nil {
 			return err
 		}
