@@ -16,6 +16,8 @@ import (
 // file is a file to serve.
 type file struct {
 	kind, cache string
+	// policy is the Content-Security-Policy if a browser shows the file itself.
+	policy string
 	// load reads and compresses the file on first use: most of the embedded files
 	// are for pages that few users open.
 	load func() (content, error)
@@ -39,25 +41,36 @@ var kinds = map[string]string{
 }
 
 func newFile(files fs.FS, name string) *file {
-	f := &file{kind: kinds[path.Ext(name)], cache: "no-cache"}
+	f := &file{kind: kinds[path.Ext(name)], cache: revalidated, policy: "default-src 'none'"}
 	if f.kind == "" {
 		f.kind = "application/octet-stream"
 	}
 	if strings.HasPrefix(name, "assets/") {
 		// The name contains a hash of the content, so the content never changes.
-		f.cache = "public, max-age=31536000, immutable"
+		f.cache = forever
 	}
 	f.load = sync.OnceValues(func() (content, error) {
 		data, err := fs.ReadFile(files, name)
 		if err != nil {
 			return content{}, err
 		}
-		sum := sha256.Sum256(data)
-		c := content{etag: hex.EncodeToString(sum[:12]), plain: data}
-		c.gzip, err = compress(data)
-		return c, err
+		return newContent(data)
 	})
 	return f
+}
+
+// How long browsers may keep a file: until they have asked whether it changed, or as long as they
+// like.
+const (
+	revalidated = "no-cache"
+	forever     = "public, max-age=31536000, immutable"
+)
+
+// newContent returns the content of a file, compressed too.
+func newContent(data []byte) (content, error) {
+	sum := sha256.Sum256(data)
+	zipped, err := compress(data)
+	return content{etag: hex.EncodeToString(sum[:12]), plain: data, gzip: zipped}, err
 }
 
 // compress returns compressed data, nil if that is not smaller.
@@ -94,7 +107,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", f.kind)
 	h.Set("Cache-Control", f.cache)
-	h.Set("Content-Security-Policy", "default-src 'none'")
+	h.Set("Content-Security-Policy", f.policy)
 	h.Set("ETag", etag)
 	if held(r, c.etag) {
 		h.Del("Content-Encoding")

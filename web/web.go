@@ -18,8 +18,17 @@ import (
 type Options struct {
 	// Title is the name of the portal; empty means Portal.
 	Title string
+	// Logo is the logo of the portal; nil means that it has none.
+	Logo *Logo
 	// Files are the page and its assets; nil means the embedded ones.
 	Files fs.FS
+}
+
+// Logo is a picture that is served at /logo.
+type Logo struct {
+	// Type is its media type, and Data its content.
+	Type string
+	Data []byte
 }
 
 // site serves browsers. It may be used concurrently.
@@ -27,6 +36,9 @@ type site struct {
 	// before and after are the parts of the page around its nonce.
 	before, after string
 	files         map[string]*file
+	// logo is nil if there is none; logoVersion is the query of its URL.
+	logo        *file
+	logoVersion string
 }
 
 // Handler returns the handler for browsers: it serves the files, and the page at
@@ -50,7 +62,12 @@ func Handler(opts Options) http.Handler {
 	}
 	s := &site{files: map[string]*file{}}
 	text := string(page)
-	text = strings.Replace(text, "<title>Portal</title>", "<title>"+html.EscapeString(title)+"</title>", 1)
+	head := "<title>" + html.EscapeString(title) + "</title>"
+	if opts.Logo != nil {
+		s.logo, s.logoVersion = newLogo(opts.Logo)
+		head += `<meta name="portal-logo" content="` + logoPath + "?" + s.logoVersion + `" />`
+	}
+	text = strings.Replace(text, "<title>Portal</title>", head, 1)
 	s.before, s.after, _ = strings.Cut(text, nonceMark)
 	s.collect(files)
 	return s
@@ -95,6 +112,10 @@ func (s *site) collect(files fs.FS) {
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f, ok := s.files[r.URL.Path]; ok {
 		f.serve(w, r)
+		return
+	}
+	if r.URL.Path == logoPath && s.logo != nil {
+		s.serveLogo(w, r)
 		return
 	}
 	if looksLikeFile(r.URL.Path) {
@@ -143,7 +164,7 @@ func looksLikeFile(p string) bool {
 			return false
 		}
 	}
-	return strings.HasPrefix(p, "/assets/") || extensions[path.Ext(p)]
+	return p == logoPath || strings.HasPrefix(p, "/assets/") || extensions[path.Ext(p)]
 }
 
 // extensions are the extensions of files that browsers and robots request.

@@ -51,7 +51,7 @@ func lines(fs []finding.Finding) []string {
 
 // load loads one file called a.yaml.
 func load(text string, env vars) (*Config, []finding.Finding) {
-	return Load([]string{"a.yaml"}, Options{Lookup: env.lookup, ReadFile: disk{"a.yaml": text}.read})
+	return Load([]string{"a.yaml"}, Options{Lookup: env.lookup, ReadFile: disk{"a.yaml": text, "logo.svg": svg}.read})
 }
 
 // mustLoad loads one file without findings.

@@ -18,7 +18,7 @@ func TestPortalMistakes(t *testing.T) {
 			reason: "Misspelled keys of the portal are reported, and other keys of the pages are ignored.",
 			text:   "app: { titel: x, support: {} }\nbackend: { databse: {} }\ncatalog: { providers: { xrdTemplate: {}, github: {} } }\n",
 			want: []string{
-				`a.yaml:1:8: CONF003 app has no key "titel" | did you mean title? known keys: title and baseUrl`,
+				`a.yaml:1:8: CONF003 app has no key "titel" | did you mean title? known keys: title, baseUrl and logo`,
 				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? known keys: listen, https, baseUrl, allowedHosts, cors, database, cache, auth, reading, rateLimit, maxBody, maxPush, logger, lifecycle and telemetry`,
 				`a.yaml:3:25: CONF003 catalog.providers has no key "xrdTemplate" | did you mean xrdTemplates? known keys: xrdTemplates`,
 				"a.yaml:3:42: CONF013 catalog.providers.github has no effect here | remove it, unless a portal that shares the file uses it",

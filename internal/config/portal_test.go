@@ -16,6 +16,7 @@ import (
 const portal = `app:
   title: Platform
   baseUrl: https://portal.example.org/
+  logo: logo.svg
   analytics: { ga4: { measurementId: x } }
 backend:
   baseUrl: https://api.example.org/
@@ -123,7 +124,7 @@ func absolute(t *testing.T, path string) string {
 // loadPortal loads the sections of the portal from conf/a.yaml.
 func loadPortal(t *testing.T, text string) *Config {
 	t.Helper()
-	c, fs := Load([]string{"conf/a.yaml"}, Options{Lookup: portalSecrets.lookup, ReadFile: disk{"conf/a.yaml": text}.read, Sections: PortalSections})
+	c, fs := Load([]string{"conf/a.yaml"}, Options{Lookup: portalSecrets.lookup, ReadFile: disk{"conf/a.yaml": text, "conf/logo.svg": svg}.read, Sections: PortalSections})
 	if found := lines(fs); len(found) > 0 {
 		t.Fatalf("findings are %q in\n%s", found, text)
 	}
@@ -132,7 +133,7 @@ func loadPortal(t *testing.T, text string) *Config {
 
 func TestPortal(t *testing.T) {
 	want := defaults()
-	want.App = App{Title: "Platform", BaseURL: "https://portal.example.org"}
+	want.App = App{Title: "Platform", BaseURL: "https://portal.example.org", Logo: Logo{"conf/logo.svg", typeSVG, []byte(svg)}}
 	want.Backend = Backend{
 		BaseURL: "https://api.example.org",
 		Listen:  Listen{Host: "0.0.0.0", Port: 8080},

@@ -211,9 +211,17 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL, AllowedHosts: c.Backend.AllowedHosts, MaxBody: c.Backend.MaxBody,
 		Log: opts.Log, Now: opts.Now, Registry: registry, Ready: p.ready, Tracer: p.requestTracer(),
 		ShutdownDelay: c.Backend.ShutdownDelay,
-		Page:          web.Handler(web.Options{Title: c.App.Title}),
+		Page:          web.Handler(web.Options{Title: c.App.Title, Logo: logo(c.App.Logo)}),
 	})
 	return p.server.Check()
+}
+
+// logo returns the logo for the pages, nil if there is none.
+func logo(l config.Logo) *web.Logo {
+	if l.Path == "" {
+		return nil
+	}
+	return &web.Logo{Type: l.Type, Data: l.Data}
 }
 
 // ready returns an error if requests should not be sent here: the database is

@@ -43,12 +43,13 @@ var tables = map[string]map[string]keyed{
 	"TestCacheKeys":     cacheKeys,
 	"TestGeneratedKeys": generatedKeys,
 	"TestClusterKeys":   clusterKeys,
+	"TestPageKeys":      pageKeys,
 }
 
 // keySections are the sections whose keys must be in a table.
 var keySections = []string{
 	"words", "composerIngestor", "crossplaneIngestor", "clusterIngestor", "kubernetesIngestor", "orchestrator", "kubernetes",
-	"backend.cache", "backend.telemetry", "catalog.providers.xrdTemplates",
+	"backend.cache", "backend.telemetry", "catalog.providers.xrdTemplates", "app.logo",
 }
 
 // connection has the keys for connecting to a cluster, with the tests of what

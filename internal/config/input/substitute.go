@@ -155,6 +155,33 @@ func (v Value) Content(name string, lenient bool) Value {
 	return v
 }
 
+// Bytes returns the content of the file that v names, which may have at most so many bytes, and
+// reports a file that cannot be read or is larger, or of which check returns what it wants
+// instead. The hint says what to write.
+func (v Value) Bytes(name string, most int, hint string, check func([]byte) string) []byte {
+	path := v.At.Beside(name)
+	// As in includeFile, a name that came from elsewhere is not shown.
+	file := fmt.Sprintf("file %q", path)
+	if v.from != "" {
+		file = "file named by the " + v.from
+	}
+	data, err := v.r.readFile(path)
+	if err != nil {
+		why, better := cause(err)
+		v.Report(rule.Include, cmp.Or(better, hint), "%s: cannot read the %s: %s", v.Path, file, why)
+		return nil
+	}
+	if len(data) > most {
+		v.Report(rule.Value, hint, "%s: the %s has more than %d KiB", v.Path, file, most>>10)
+		return nil
+	}
+	if want := check(data); want != "" {
+		v.Report(rule.Value, hint, "%s: the %s is not %s", v.Path, file, want)
+		return nil
+	}
+	return data
+}
+
 // FileName returns the name in { $file: name }, instead of the content of the file. It
 // returns false for anything else.
 func (r *Reader) FileName(f *tree.Field, path string, lenient bool) (Value, bool) {

@@ -114,6 +114,16 @@ func (m *Map) FilePath(key string, to *string) {
 	m.Done(key, "path", tree.OptStr(*to))
 }
 
+// FileBytes reads the path of a file, relative to the configuration file, and its content: at most so many
+// bytes, which check may refuse with what it wants instead. The hint says which files are accepted.
+func (m *Map) FileBytes(key string, most int, hint string, path *string, data *[]byte, check func([]byte) string) {
+	if v, text, ok := m.Str(key); ok && v.IsPath(text) {
+		*path = v.At.Beside(text)
+		*data = v.Bytes(text, most, hint, check)
+	}
+	m.Done(key, "path", tree.OptStr(*path))
+}
+
 // FilePaths reads several paths in one text, separated by the system's list separator.
 func (m *Map) FilePaths(key string, to *string) {
 	if v, text, ok := m.Str(key); ok {
