@@ -126,7 +126,38 @@ const search = {};
 
 const catalog = {};
 
-const create = {};
+const create = {
+  cards: {
+    lead: "Choose what to create.",
+    tasks: "My tasks",
+    readOnly: (reason: string) => `You can view forms, but you cannot run them. ${reason}`,
+    search: "Search",
+    searchHint: "Search by name, description, tag or API group",
+    owner: "Owner",
+    allOwners: "All owners",
+    clearOwner: "Clear owner",
+    showAll: "Show update and delete templates",
+    loading: "Loading templates",
+    failed: "Cannot load templates",
+    categories: "Categories",
+    all: "All",
+    none: "No templates yet",
+    noneHint: "Templates appear here when your platform team publishes them.",
+    noneOperator: "The portal generates a template from each definition it ingests. See Ingestion for the status of its sources.",
+    noResults: "No results",
+    noResultsHint: "Try another search term, or clear the filters.",
+    clear: "Clear filters",
+    count: (cards: number) => count(cards, "template"),
+    more: (left: number) => `Show more (${number(left)} left)`,
+    clusters: (names: string[]) => `${names.length === 1 ? "Cluster" : "Clusters"} ${names.join(", ")}`,
+    someClusters: (names: string[]) => (names.length <= 3 ? names.join(", ") : `${number(names.length)} clusters`),
+    deprecated: "deprecated",
+    deprecatedNote: "(deprecated)",
+    unserved: (clusters: string[]) => `not served by ${clusters.join(", ")}`,
+    versionsOf: (title: string) => `Versions of ${title}`,
+    version: (title: string, version: string, deprecated: boolean) => `${title} ${version}${deprecated ? " (deprecated)" : ""}`,
+  },
+};
 
 const entity = {};
 

@@ -4,9 +4,10 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { fetchJson } from "../../api/client";
-import { formatRef, refOf, titleOf } from "../../api/entity";
-import type { EntityPage, EntityPart } from "../../api/types";
+import { formatRef, refOf } from "../../api/entity";
+import type { EntityPage } from "../../api/types";
 import { useSession } from "../../app/session";
+import { displayName } from "../queries";
 import { isObject } from "./types";
 
 // most is the number of suggestions.
@@ -41,11 +42,6 @@ function useEntities(kinds: string[], text: string) {
   return { ...found, settled: term === text.trim() && !found.isPlaceholderData };
 }
 
-function nameOf(entity: EntityPart): string {
-  const profile = (entity.spec as { profile?: { displayName?: unknown } } | undefined)?.profile?.displayName;
-  return typeof profile === "string" && profile !== "" ? profile : titleOf(entity);
-}
-
 function fits(ref: string, name: string, text: string): boolean {
   return `${ref} ${name}`.toLowerCase().includes(text.trim().toLowerCase());
 }
@@ -65,8 +61,8 @@ function picker(kinds: string[], mine: boolean) {
     }
     (found.data?.items ?? []).forEach((e) => {
       const ref = formatRef(refOf(e));
-      const displayName = nameOf(e);
-      names.set(ref, displayName === e.metadata?.name ? (names.get(ref) ?? "") : displayName);
+      const shown = displayName(e);
+      names.set(ref, shown === e.metadata?.name ? (names.get(ref) ?? "") : shown);
     });
     return (
       <Autocomplete
