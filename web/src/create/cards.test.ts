@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { EntityPart } from "../api/types";
 import { filterCards, formatCardFilter, near, parseCardFilter } from "./cardFilter";
 import { ambiguous, cardsOf, categoryCounts } from "./cards";
 
 type More = { title?: string; description?: string; tags?: string[]; type?: string; owner?: string; version?: string; xrd?: string; from?: string; purpose?: string };
 
-const template = (name: string, { title, description, tags, type = "infrastructure", owner = "red", version = "v1", xrd = name, from = "dev", purpose = "create" }: More = {}) => ({
+const template = (name: string, { title, description, tags, type = "infrastructure", owner = "red", version = "v1", xrd = name, from = "dev", purpose = "create" }: More = {}) =>
+  ({
   kind: "Template",
   metadata: {
     name,
@@ -14,7 +16,7 @@ const template = (name: string, { title, description, tags, type = "infrastructu
     annotations: { "composer.io/xrd-name": xrd, "crossplane.io/xrd-version": version, "portal.io/discovered-from": from, "portal.io/template-purpose": purpose },
   },
   spec: { type, owner },
-});
+  }) as unknown as EntityPart;
 
 const everything = { text: "", category: "", owner: "", all: false };
 
