@@ -1,127 +1,147 @@
 import { useMemo, useState } from "react";
-import { Anchor, Button, Checkbox, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Button, Checkbox, Group, Select, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { Link, useSearchParams } from "react-router";
-import { templatePath } from "../api/entity";
 import { usePermission } from "../app/permission";
 import { Icon } from "../components/Icon";
 import { Page } from "../components/Page";
-import { RefLink } from "../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../components/State";
-import { Tag } from "../components/Tag";
-import { byType, cardOf, filterCards, distinct, parseCardFilter, formatCardFilter, type Card, type CardFilter } from "./cards";
-import { useTemplates } from "./queries";
+import { number, texts } from "../text";
+import { CardView } from "./CardView";
+import { filterCards, formatCardFilter, parseCardFilter, type CardFilter } from "./cardFilter";
+import { ambiguous, cardsOf, categoryCounts, distinct, type Card } from "./cards";
+import { useTemplates, useTitles } from "./queries";
 import styles from "./Cards.module.css";
+
+const words = texts.create.cards;
 
 // pageSize is the number of cards per page.
 const pageSize = 120;
+
+// few is the number of categories that are offered.
+const few = 10;
 
 export default function CreatePage() {
   const templates = useTemplates();
   const [params, setParams] = useSearchParams();
   const filter = useMemo(() => parseCardFilter(params), [params]);
   const access = usePermission("scaffolder.task.create");
-  const cards = useMemo(() => (templates.data ?? []).map(cardOf), [templates.data]);
+  const cards = useMemo(() => cardsOf(templates.data ?? []), [templates.data]);
+  const owners = useMemo(() => distinct(cards.map((c) => c.owner)), [cards]);
+  const titleOf = useTitles(owners);
   const change = (part: Partial<CardFilter>) => setParams(formatCardFilter({ ...filter, ...part }), { replace: true });
   return (
     <Page
-      title="Create"
-      lead="Choose a template, fill in its form and follow its progress."
+      title={texts.app.create}
+      lead={words.lead}
       actions={
-        <Button component={Link} to="/tasks" variant="default" leftSection={<Icon name="clock" size={16} />}>
-          My tasks
+        <Button component={Link} to="/tasks" variant="default" leftSection={<Icon name="tasks" size={16} />}>
+          {words.tasks}
         </Button>
       }
     >
       {access.known && !access.allowed && (
         <Text size="sm" c="dimmed">
-          {`You can view forms, but you cannot run them. ${access.reason ?? ""}`}
+          {words.readOnly(access.reason ?? "")}
         </Text>
       )}
       <div className={styles.filters}>
         <TextInput
           type="search"
           data-search
-          label="Search"
-          placeholder="Name, description or tag"
+          className={styles.search}
+          aria-label={words.search}
+          placeholder={words.searchHint}
           value={filter.text}
           onChange={(e) => change({ text: e.currentTarget.value })}
           leftSection={<Icon name="search" size={16} />}
         />
-        <Select label="Type" placeholder="All" data={distinct(cards.map((c) => c.type))} value={filter.type || null} onChange={(type) => change({ type: type ?? "" })} clearable clearButtonProps={{ "aria-label": "Clear type" }} searchable />
-        <Select label="Owner" placeholder="All" data={distinct(cards.map((c) => c.owner))} value={filter.owner || null} onChange={(owner) => change({ owner: owner ?? "" })} clearable clearButtonProps={{ "aria-label": "Clear owner" }} searchable />
-        <Checkbox label="Show update and delete templates" checked={filter.all} onChange={(e) => change({ all: e.currentTarget.checked })} pb={8} />
+        <Select
+          aria-label={words.owner}
+          placeholder={words.allOwners}
+          data={owners.map((ref) => ({ value: ref, label: titleOf(ref) }))}
+          value={filter.owner || null}
+          onChange={(owner) => change({ owner: owner ?? "" })}
+          clearable
+          clearButtonProps={{ "aria-label": words.clearOwner }}
+          searchable
+        />
+        <Checkbox label={words.showAll} checked={filter.all} onChange={(e) => change({ all: e.currentTarget.checked })} />
       </div>
       {templates.isPending ? (
-        <Loading label="Loading templates" lines={8} />
+        <Loading label={words.loading} lines={8} />
       ) : templates.isError ? (
-        <ErrorAlert error={templates.error} title="Cannot load templates" retry={() => void templates.refetch()} />
+        <ErrorAlert error={templates.error} title={words.failed} retry={() => void templates.refetch()} />
       ) : (
-        <Cards cards={cards} filter={filter} />
+        <>
+          <Categories cards={cards} filter={filter} onChange={(category) => change({ category })} />
+          <Cards cards={cards} filter={filter} titleOf={titleOf} onClear={() => setParams({}, { replace: true })} />
+        </>
       )}
     </Page>
   );
 }
 
-function Cards({ cards, filter }: { cards: Card[]; filter: CardFilter }) {
-  const [most, setMost] = useState(pageSize);
-  const chosen = useMemo(() => filterCards(cards, filter), [cards, filter]);
-  if (cards.length === 0) {
-    return <Empty title="No templates yet">The portal generates a template from each definition it ingests. See Ingestion for the status of its sources.</Empty>;
-  }
-  if (chosen.length === 0) {
-    return <Empty title="No results">Try another search term, or clear the filters.</Empty>;
+// Categories filter the cards by one of the most common tags.
+function Categories({ cards, filter, onChange }: { cards: Card[]; filter: CardFilter; onChange: (category: string) => void }) {
+  const shown = useMemo(() => filterCards(cards, { ...filter, text: "", category: "" }), [cards, filter]);
+  const all = useMemo(() => categoryCounts(shown), [shown]);
+  const known = all.filter((c, i) => i < few || c.value === filter.category);
+  const offered = filter.category !== "" && !known.some((c) => c.value === filter.category) ? [...known, { value: filter.category, count: 0 }] : known;
+  if (offered.length === 0) {
+    return null;
   }
   return (
-    <Stack gap="lg">
-      <Text size="sm" c="dimmed" role="status" aria-live="polite">
-        {chosen.length === 1 ? "1 template" : `${chosen.length.toLocaleString("en")} templates`}
-      </Text>
-      {byType(chosen.slice(0, most)).map(([type, group]) => (
-        <section key={type} aria-label={type}>
-          <Title order={2} size="h4" mb="sm" tt="capitalize">
-            {type}
-          </Title>
-          <ul className={styles.cards}>
-            {group.map((card) => (
-              <li key={`${card.namespace}/${card.name}`}>
-                <CardView card={card} />
-              </li>
-            ))}
-          </ul>
-        </section>
+    <div role="group" aria-label={words.categories} className={styles.categories}>
+      {[{ value: "", count: shown.length }, ...offered].map(({ value, count }) => (
+        <UnstyledButton key={value} className={styles.category} aria-pressed={filter.category === value} onClick={() => onChange(filter.category === value ? "" : value)}>
+          {value === "" ? words.all : value} <span className={styles.count}>{number(count)}</span>
+        </UnstyledButton>
       ))}
-      {chosen.length > most && (
-        <Button variant="default" w="fit-content" onClick={() => setMost(most + pageSize)}>{`Show more (${(chosen.length - most).toLocaleString("en")} left)`}</Button>
-      )}
-    </Stack>
+    </div>
   );
 }
 
-function CardView({ card }: { card: Card }) {
+function Cards({ cards, filter, titleOf, onClear }: { cards: Card[]; filter: CardFilter; titleOf: (ref: string) => string; onClear: () => void }) {
+  const [most, setMost] = useState(pageSize);
+  const chosen = useMemo(() => filterCards(cards, filter, titleOf), [cards, filter, titleOf]);
+  const unclear = useMemo(() => ambiguous(cards), [cards]);
+  const mayIngest = usePermission("catalog.ingestion.read").allowed;
+  if (cards.length === 0) {
+    return <Empty title={words.none}>{mayIngest ? words.noneOperator : words.noneHint}</Empty>;
+  }
+  if (chosen.length === 0) {
+    return (
+      <Empty
+        title={words.noResults}
+        action={
+          <Button variant="default" onClick={onClear}>
+            {words.clear}
+          </Button>
+        }
+      >
+        {words.noResultsHint}
+      </Empty>
+    );
+  }
   return (
-    <article className={styles.card}>
-      <Title order={3} size="h5">
-        <Anchor component={Link} to={templatePath(card)} className={styles.main} inherit>
-          {card.title}
-        </Anchor>
-      </Title>
-      {card.description !== "" && (
-        <Text size="sm" className={styles.text}>
-          {card.description}
-        </Text>
-      )}
-      <Group gap={6}>
-        {card.purpose !== "create" && <Tag tone="warning">{card.purpose}</Tag>}
-        {card.unserved.length > 0 && <Tag tone="error">{`not served by ${card.unserved.join(", ")}`}</Tag>}
-        {card.tags.slice(0, 5).map((tag) => (
-          <Tag key={tag}>{tag}</Tag>
+    <Stack gap="md">
+      <Text size="sm" c="dimmed" role="status" aria-live="polite">
+        {words.count(chosen.length)}
+      </Text>
+      <ul className={styles.cards}>
+        {chosen.slice(0, most).map((card) => (
+          <li key={`${card.namespace}/${card.name}`}>
+            <CardView card={card} withGroup={unclear.has(card.title)} titleOf={titleOf} />
+          </li>
         ))}
-      </Group>
-      {card.owner !== "" && (
-        <Text size="sm" c="dimmed" className={styles.foot}>
-          Owned by <RefLink to={card.owner} kind="group" namespace={card.namespace} />
-        </Text>
+      </ul>
+      {chosen.length > most && (
+        <Group>
+          <Button variant="default" onClick={() => setMost(most + pageSize)}>
+            {words.more(chosen.length - most)}
+          </Button>
+        </Group>
       )}
-    </article>
+    </Stack>
   );
 }

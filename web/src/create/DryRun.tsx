@@ -12,6 +12,9 @@ import type { Values } from "./form/types";
 import { runDryRun } from "./queries";
 import { manifestsOnly, outcomes, type Change, type Manifest, type Outcome } from "./review";
 import { Notice } from "../components/Notice";
+import { texts } from "../text";
+
+const words = texts.create.review;
 
 // Preview is the result of a dry run: the outcome of each step, or the reason for its failure, and the manifests in both
 // cases.
@@ -51,13 +54,13 @@ export function DryRun({ template, values, access }: { template: Entity; values:
     refetchOnWindowFocus: false,
   });
   if (!access.allowed) {
-    return access.known ? <Text c="dimmed">{`Cannot preview the changes. ${access.reason ?? ""}`}</Text> : <Loading lines={3} />;
+    return access.known ? <Text c="dimmed">{words.noDryRun(access.reason ?? "")}</Text> : <Loading lines={3} />;
   }
   if (result.isPending) {
-    return <Loading label="Running the dry run" lines={8} />;
+    return <Loading label={words.running} lines={8} />;
   }
   if (result.isError) {
-    return <ErrorAlert error={result.error} title="Cannot start the dry run" retry={() => void result.refetch()} />;
+    return <ErrorAlert error={result.error} title={words.cannotStart} retry={() => void result.refetch()} />;
   }
   const { outcomes: all, why } = result.data;
   const counting = all.filter((o) => o.status !== "skipped");
@@ -65,18 +68,18 @@ export function DryRun({ template, values, access }: { template: Entity; values:
   return (
     <Stack gap="md">
       {why !== undefined && (
-        <Notice tone="warning" title="Dry run failed">
+        <Notice tone="warning" title={words.failed}>
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
             {why}
           </Text>
           <Text size="sm" mt={4}>
-            You can still start the task, but it will probably fail at this point.
+            {words.failedHint}
           </Text>
         </Notice>
       )}
       {why === undefined && counting.map((o, i) => <Step key={o.step} outcome={o} at={i + 1} />)}
       {why !== undefined && manifests.map((m, i) => <ManifestView key={i} manifest={m} />)}
-      {manifests.length === 0 && counting.length === 0 && why === undefined && <Text c="dimmed">No step would run with these values.</Text>}
+      {manifests.length === 0 && counting.length === 0 && why === undefined && <Text c="dimmed">{words.noSteps}</Text>}
     </Stack>
   );
 }
@@ -92,10 +95,10 @@ function Step({ outcome, at }: { outcome: Outcome; at: number }) {
   // For a new object in a cluster, the manifest shows everything.
   const changes = outcome.changes.filter((c) => c.change !== "add" || manifests.length === 0);
   return (
-    <Stack component="section" gap="sm" aria-label={`Step ${at}: ${outcome.name}`}>
+    <Stack component="section" gap="sm" aria-label={words.step(at, outcome.name)}>
       <Group gap="xs">
         <Text fw={600}>{outcome.name}</Text>
-        <Tag tone={passed ? "plain" : "success"}>{passed ? "Dry run not supported" : "Dry run passed"}</Tag>
+        <Tag tone={passed ? "plain" : "success"}>{passed ? words.unsupported : words.passed}</Tag>
       </Group>
       {outcome.lines
         .filter((l) => !l.startsWith("{"))
@@ -115,23 +118,18 @@ function Step({ outcome, at }: { outcome: Outcome; at: number }) {
   );
 }
 
-const kinds: Record<Change["change"], string> = { add: "New", change: "Changed", remove: "Removed" };
-const reasons: Record<NonNullable<Change["hidden"]>, string> = {
-  binary: "Not shown: binary file.",
-  secret: "Not shown: contains a Secret.",
-  large: "Not shown: too large.",
-  foreign: "Not shown: not created by this portal.",
-};
+const kinds: Record<Change["change"], string> = words.kinds;
+const reasons: Record<NonNullable<Change["hidden"]>, string> = words.hidden;
 
 // ChangeView shows one file or resource before and after the change.
 function ChangeView({ change }: { change: Change }) {
   return (
-    <section aria-label={`${kinds[change.change]}: ${change.name}`}>
+    <section aria-label={words.change(kinds[change.change], change.name)}>
       <Title order={3} size="h5" style={{ overflowWrap: "anywhere" }}>
         {change.name}
       </Title>
-      <Text size="sm" c="dimmed" mb={6}>{`${kinds[change.change]} in ${change.where}`}</Text>
-      {change.hidden ? <Text size="sm">{reasons[change.hidden]}</Text> : <Diff before={change.before} after={change.after} label={`Diff of ${change.name}`} />}
+      <Text size="sm" c="dimmed" mb={6}>{words.changeIn(kinds[change.change], change.where)}</Text>
+      {change.hidden ? <Text size="sm">{reasons[change.hidden]}</Text> : <Diff before={change.before} after={change.after} label={words.diff(change.name)} />}
     </section>
   );
 }
@@ -144,11 +142,11 @@ function ManifestView({ manifest }: { manifest: Manifest }) {
     text = messageOf(err);
   }
   return (
-    <section aria-label="Manifest">
+    <section aria-label={texts.create.manifest.title}>
       <Title order={3} size="h5">
-        Manifest
+        {texts.create.manifest.title}
       </Title>
-      <Yaml text={text} label="Manifest preview" file="manifest.yaml" height={420} />
+      <Yaml text={text} label={texts.create.manifest.preview} file="manifest.yaml" height={420} />
     </section>
   );
 }

@@ -2,15 +2,23 @@ import { Group, Text, Title } from "@mantine/core";
 import { Tag } from "../components/Tag";
 import { toYaml } from "../components/toYaml";
 import { isSecret } from "./form/draft";
-import type { Page } from "./form/pages";
+import { allProperties, type Page } from "./form/pages";
 import { propertiesOf } from "./form/prune";
 import { isHidden, isObject, type Schema, type Values } from "./form/types";
+import { measured, shownTitle } from "./form/units";
+import { texts } from "../text";
 import styles from "./Steps.module.css";
+
+const words = texts.create.review;
 
 // inWords formats a value for users.
 export function inWords(value: unknown, schema: Schema): string {
   if (typeof value === "boolean") {
-    return value ? "Yes" : "No";
+    return value ? words.yes : words.no;
+  }
+  if (typeof value === "number") {
+    const unit = measured(schema)?.unit;
+    return unit === undefined ? String(value) : unit === "%" ? `${value}%` : `${value} ${unit}`;
   }
   const names = schema["enumNames"];
   const all = schema["enum"];
@@ -21,12 +29,12 @@ export function inWords(value: unknown, schema: Schema): string {
     }
   }
   if (value === "") {
-    return "(empty)";
+    return words.empty;
   }
   if (Array.isArray(value) && value.every((v) => typeof v !== "object" || v === null)) {
-    return value.length === 0 ? "(none)" : value.map(String).join(", ");
+    return value.length === 0 ? words.none : value.map(String).join(", ");
   }
-  return typeof value === "object" && value !== null ? (Object.keys(value).length === 0 ? "(none)" : toYaml(value).trimEnd()) : String(value);
+  return typeof value === "object" && value !== null ? (Object.keys(value).length === 0 ? words.none : toYaml(value).trimEnd()) : String(value);
 }
 
 // masked replaces secret values with bullets, at any depth.
@@ -34,20 +42,31 @@ export function masked(value: unknown, schema: Schema): unknown {
   if (isSecret(schema)) {
     return "•••••";
   }
-  if (isObject(value) && isObject(schema["properties"])) {
-    const properties = schema["properties"];
-    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, isObject(properties[k]) ? masked(v, properties[k]) : v]));
+  if (Array.isArray(value)) {
+    const items = schema["items"];
+    return isObject(items) ? value.map((v) => masked(v, items)) : value;
+  }
+  if (isObject(value)) {
+    const known = propertiesOf(schema).schemas;
+    const others = isObject(schema["additionalProperties"]) ? schema["additionalProperties"] : {};
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, masked(v, known.get(k) ?? others)]));
   }
   return value;
+}
+
+// maskedValues replaces the secrets among the values of a form with bullets.
+export function maskedValues(pages: Page[], values: Values): Values {
+  const known = allProperties(pages);
+  return Object.fromEntries(Object.entries(values).map(([k, v]) => [k, masked(v, known.get(k) ?? {})]));
 }
 
 // PreviousValue shows the value before the change.
 function PreviousValue({ value, schema }: { value: unknown; schema: Schema }) {
   return (
     <Group gap={6} mt={2} align="baseline" wrap="nowrap">
-      <Tag tone="warning">changed</Tag>
+      <Tag tone="warning">{words.changed}</Tag>
       <Text span size="sm" c="dimmed" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
-        {value === undefined ? "was not set" : `was ${inWords(value, schema)}`}
+        {value === undefined ? words.wasNotSet : words.was(inWords(value, schema))}
       </Text>
     </Group>
   );
@@ -58,13 +77,13 @@ export function InputSummary({ pages, values, before }: { pages: Page[]; values:
   return pages.map((page, i) => {
     const rows = [...propertiesOf(page.schema).schemas].filter(([key, schema]) => (values[key] ?? before?.[key]) !== undefined && !isHidden(schema));
     return (
-      <section key={i} aria-label={`Page ${i + 1}: ${page.title}`}>
+      <section key={i} aria-label={words.page(i + 1, page.title)}>
         <Title order={3} size="h5" mb={6}>
           {page.title}
         </Title>
         {rows.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No values set.
+            {words.noValues}
           </Text>
         ) : (
           <dl className={styles.facts}>
@@ -72,9 +91,9 @@ export function InputSummary({ pages, values, before }: { pages: Page[]; values:
               const shown = values[key] === undefined ? undefined : masked(values[key], schema);
               const block = typeof shown === "object" && shown !== null && !(Array.isArray(shown) && shown.every((v) => typeof v !== "object"));
               return [
-                <dt key={`${key}-t`}>{typeof schema["title"] === "string" ? schema["title"] : key}</dt>,
+                <dt key={`${key}-t`}>{shownTitle(schema, key)}</dt>,
                 <dd key={`${key}-d`}>
-                  <pre className={block ? styles.block : styles.value}>{shown === undefined ? "(removed)" : inWords(shown, schema)}</pre>
+                  <pre className={block ? styles.block : styles.value}>{shown === undefined ? words.removed : inWords(shown, schema)}</pre>
                   {before && JSON.stringify(before[key]) !== JSON.stringify(values[key]) && <PreviousValue value={masked(before[key], schema)} schema={schema} />}
                 </dd>,
               ];

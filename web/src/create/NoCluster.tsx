@@ -5,6 +5,7 @@ import type { Access } from "../app/permission";
 import { isObject } from "./form/types";
 import { writable } from "./queries";
 import { Notice } from "../components/Notice";
+import { texts } from "../text";
 import styles from "./Steps.module.css";
 
 // writes are the actions that need a cluster.
@@ -27,9 +28,9 @@ export function NoCluster({ template, access }: { template: Entity | undefined; 
     return null;
   }
   return (
-    <Notice tone="progress" title="No cluster configured" role="note" className={styles.form}>
+    <Notice tone="progress" title={texts.create.template.noCluster} role="note" className={styles.form}>
       <Text size="sm">
-        You can fill in the form and preview its manifest, but the portal has no cluster to apply it to. Ask your administrator to add one.
+        {texts.create.template.noClusterHint}
       </Text>
     </Notice>
   );

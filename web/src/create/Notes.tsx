@@ -1,33 +1,44 @@
-import { Text } from "@mantine/core";
+import { useState } from "react";
+import { Button, Group, Text } from "@mantine/core";
+import { relative } from "../components/Time";
+import { texts } from "../text";
 import { inWords } from "./InputSummary";
 import type { FormUpdate } from "./form/formUpdate";
 import { Notice } from "../components/Notice";
 import styles from "./Steps.module.css";
 
+const words = texts.create.template;
+
 // most is the maximum number of fields to list.
 const most = 12;
 
 function names(all: string[]): string {
-  return all.length <= most ? all.join(", ") : `${all.slice(0, most).join(", ")} and ${all.length - most} more`;
+  return all.length <= most ? all.join(", ") : words.andMore(all.slice(0, most).join(", "), all.length - most);
 }
 
 function said(value: unknown): string {
-  return value === undefined ? "not set" : inWords(value, {});
+  return value === undefined ? words.notSet : inWords(value, {});
 }
 
 // Notes tell what happened to the input: restored, changed or not saved.
-export function Notes({ restored, changed, kept }: { restored: boolean; changed?: FormUpdate; kept: boolean }) {
+export function Notes({ restored, copied, changed, kept, onDiscard }: { restored?: number; copied: boolean; changed?: FormUpdate; kept: boolean; onDiscard: () => void }) {
+  const [now] = useState(() => Date.now());
   return (
     <>
       {changed && <Changed update={changed} />}
-      {restored && !changed && (
-        <Text size="sm" c="dimmed" role="status">
-          Your previous input was restored.
-        </Text>
+      {(restored !== undefined || copied) && !changed && (
+        <Group gap="sm" role="status">
+          <Text size="sm" c="dimmed">
+            {copied || restored === undefined ? words.copied : words.draft(relative(restored, now))}
+          </Text>
+          <Button size="compact-sm" variant="default" onClick={onDiscard}>
+            {copied ? words.startOver : words.discard}
+          </Button>
+        </Group>
       )}
       {!kept && (
         <Text size="sm" c="dimmed" role="status">
-          This browser cannot save your input. It is lost when you leave this page.
+          {words.notKept}
         </Text>
       )}
     </>
@@ -38,14 +49,14 @@ function Changed({ update }: { update: FormUpdate }) {
   const { added, removed, stricter, lost, moved } = update;
   const only = moved.length > 0 && added.length + removed.length + stricter.length === 0;
   const points = [
-    added.length > 0 && `New fields: ${names(added)}.`,
-    removed.length > 0 && `Removed fields: ${names(removed)}.`,
-    stricter.length > 0 && `Changed fields: ${names(stricter)}.`,
-    ...moved.slice(0, most).map((m) => `${m.title} is now ${said(m.to)} (was ${said(m.from)}).`),
-    ...lost.slice(0, most).map((l) => `Your value for ${l.title} was dropped: ${said(l.value)}.`),
+    added.length > 0 && words.added(names(added)),
+    removed.length > 0 && words.removed(names(removed)),
+    stricter.length > 0 && words.stricter(names(stricter)),
+    ...moved.slice(0, most).map((m) => words.moved(m.title, said(m.to), said(m.from))),
+    ...lost.slice(0, most).map((l) => words.lost(l.title, said(l.value))),
   ].filter((p): p is string => typeof p === "string");
   return (
-    <Notice tone="warning" title={only ? "This resource changed while you were editing" : "This form changed while you were editing"} role="alert">
+    <Notice tone="warning" title={only ? words.resourceChanged : words.changed} role="alert">
       {points.length > 0 && (
         <ul className={styles.points}>
           {points.map((p, i) => (
@@ -53,7 +64,7 @@ function Changed({ update }: { update: FormUpdate }) {
           ))}
         </ul>
       )}
-      <Text size="sm">{`No task was started. ${lost.length === 0 ? "All of your input is kept." : "The rest of your input is kept."} Review it again.`}</Text>
+      <Text size="sm">{words.notStarted(lost.length === 0)}</Text>
     </Notice>
   );
 }

@@ -1,11 +1,14 @@
 import { Tag } from "../components/Tag";
+import { texts } from "../text";
 
-const texts = new Map([
-  ["definition", "Generated from a definition"],
-  ["generated", "Generated catalog"],
-  ["config", "Configured by the operator"],
-  ["registered", "Registered location"],
-  ["inline", "Not in the catalog"],
+const words = texts.create.origin;
+
+const names = new Map([
+  ["definition", words.definition],
+  ["generated", words.generated],
+  ["config", words.config],
+  ["registered", words.registered],
+  ["inline", words.inline],
 ]);
 
 // trusted are the origins that the operator configures.
@@ -14,7 +17,7 @@ const trusted = new Set(["definition", "generated", "config"]);
 // originText describes the origin of a Template.
 export function originText(origin: string): string {
   const provider = /^push:(.+)$/.exec(origin)?.[1];
-  return provider === undefined ? (texts.get(origin) ?? origin) : `Pushed by ${provider}`;
+  return provider === undefined ? (names.get(origin) ?? origin) : words.pushed(provider);
 }
 
 // Origin shows the origin of a Template, with a warning if the operator did not configure it.
@@ -23,10 +26,10 @@ export function Origin({ of }: { of: string | undefined }) {
     return null;
   }
   if (trusted.has(of)) {
-    return <Tag title="Trusted source: configured by the operator.">{originText(of)}</Tag>;
+    return <Tag title={words.trusted}>{originText(of)}</Tag>;
   }
   return (
-    <Tag tone="warning" title="Untrusted source: not configured by the operator. The template can use only the actions, clusters and repositories that a permission rule grants it.">
+    <Tag tone="warning" title={words.untrusted}>
       {originText(of)}
     </Tag>
   );

@@ -1,11 +1,12 @@
 import { UnstyledButton } from "@mantine/core";
 import { Icon } from "../components/Icon";
+import { texts } from "../text";
 import styles from "./Steps.module.css";
 
 // StepList shows the steps of a form. Users can go back to any step and forward to visited ones.
 export function StepList({ titles, at, been, onGo }: { titles: string[]; at: number; been: number; onGo: (step: number) => void }) {
   return (
-    <nav aria-label="Form steps">
+    <nav aria-label={texts.create.template.steps}>
       <ol className={styles.steps}>
         {titles.map((title, i) => (
           <li key={i}>

@@ -7,7 +7,10 @@ import type { Values } from "./form/types";
 import { lockOf } from "./lock";
 import { writable } from "./queries";
 import { Notice } from "../components/Notice";
+import { texts } from "../text";
 import styles from "./Steps.module.css";
+
+const words = texts.create.template;
 
 // useLock returns why a Template cannot be run with these values; empty if it can.
 export function useLock(template: Entity | undefined, values: Values): Unserved[] {
@@ -33,17 +36,17 @@ export function UnservedNote({ template, lock }: { template: Entity | undefined;
   return (
     <Notice
       tone={locked ? "error" : "warning"}
-      title={locked ? `Form locked: not served by ${clusters}` : `Not served by ${clusters}`}
+      title={locked ? words.locked(clusters) : words.unserved(clusters)}
       role={locked ? "alert" : "note"}
       className={styles.form}
     >
       <List size="sm">
         {unserved.map((u) => (
-          <List.Item key={`${u.cluster}/${u.condition}`} style={{ overflowWrap: "anywhere" }}>{`Cluster ${u.cluster}: XRD ${name}: ${inWords(u)}`}</List.Item>
+          <List.Item key={`${u.cluster}/${u.condition}`} style={{ overflowWrap: "anywhere" }}>{words.condition(u.cluster, name, inWords(u))}</List.Item>
         ))}
       </List>
       <Text size="sm" mt={4}>
-        {locked ? "Your input is kept. The form unlocks as soon as the cluster serves it." : "You can create it in other clusters."}
+        {locked ? words.lockedHint : words.unservedHint}
       </Text>
     </Notice>
   );

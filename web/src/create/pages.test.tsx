@@ -37,7 +37,7 @@ const sent: { url: string; body: unknown }[] = [];
 beforeEach(() => {
   portal = () => undefined;
   sent.length = 0;
-  sessionStorage.clear();
+  localStorage.clear();
   window.scrollTo = () => undefined;
   vi.stubGlobal("fetch", (url: string, init?: RequestInit) => {
     const body = typeof init?.body === "string" ? (JSON.parse(init.body) as unknown) : undefined;
@@ -49,6 +49,9 @@ beforeEach(() => {
     return Promise.resolve(new Response(JSON.stringify(answer.body), { status: answer.status ?? 200, headers: answer.etag ? { ETag: answer.etag } : {} }));
   });
 });
+
+// drafts returns the stored drafts.
+const drafts = () => Object.entries(localStorage as unknown as Record<string, string>).flatMap(([key, text]) => (key.startsWith("portal-draft:") ? [text] : []));
 
 const open = () =>
   render(
@@ -119,7 +122,7 @@ describe("TemplatePage", () => {
     await screen.findByText("Your input");
     await create();
     await waitFor(() => expect(sent.find((s) => s.url.endsWith("/v2/tasks"))?.body).toEqual({ templateRef: "template:default/bucket", values: { name: "abc" } }));
-    await waitFor(() => expect(sessionStorage.length).toBe(0));
+    await waitFor(() => expect(drafts()).toEqual([]));
   });
 
   test("keeps the input while the portal is unreachable", async () => {
@@ -128,8 +131,8 @@ describe("TemplatePage", () => {
     await screen.findByText("Your input");
     portal = (url) => (url.includes("/scaffolder/") ? "gone" : undefined);
     await create();
-    expect(await screen.findByText(/kept in this tab/)).toBeTruthy();
-    await waitFor(() => expect(sessionStorage.getItem("portal-form:template:default/bucket")).toContain("abc"));
+    expect(await screen.findByText(/kept in this browser/)).toBeTruthy();
+    await waitFor(() => expect(drafts().join()).toContain("abc"));
   });
 
   test("opens the page and field of a server-side validation error", async () => {
@@ -171,10 +174,19 @@ describe("TemplatePage", () => {
   });
 
   test("restores the draft after a reload", async () => {
-    sessionStorage.setItem("portal-form:template:default/bucket", JSON.stringify({ etag: '"1"', values: { name: "kept" } }));
+    const { unmount } = open();
+    fireEvent.change(await screen.findByLabelText(/Name/), { target: { value: "kept" } });
+    await waitFor(() => expect(drafts()).toHaveLength(1));
+    unmount();
+    const [key] = Object.keys(localStorage).filter((k) => k.startsWith("portal-draft:"));
+    localStorage.setItem(key!, JSON.stringify({ ...(JSON.parse(localStorage.getItem(key!)!) as object), at: Date.now() - 2 * 3_600_000 }));
     open();
     expect((await screen.findByLabelText<HTMLInputElement>(/Name/)).value).toBe("kept");
-    expect(screen.getByText("Your previous input was restored.")).toBeTruthy();
+    expect(screen.getByText("Draft from 2 hours ago restored.")).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: "Discard draft" }));
+    await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>(/Name/).value).toBe(""));
+    expect(screen.queryByText(/Draft from/)).toBeNull();
+    expect(drafts()).toEqual([]);
   });
 });
 

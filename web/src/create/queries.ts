@@ -1,5 +1,7 @@
+import { useCallback } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, fetchJson, fetchRaw, path, withQuery } from "../api/client";
+import { parseRef, titleOf } from "../api/entity";
 import type { Entity, EntityPart, Form, Schemas, Task } from "../api/types";
 import { unservedBy } from "../api/unserved";
 
@@ -59,6 +61,31 @@ export function useTemplates() {
     queryFn: ({ signal }) => fetchJson<EntityPart[]>(withQuery(`${base}/templates`, { fields: cardFields.join(",") }), { signal }),
     staleTime: 30_000,
   });
+}
+
+// useTitles returns the titles of entities by reference, such as the groups that own Templates. An unknown entity has its
+// name as title.
+export function useTitles(refs: string[]): (ref: string) => string {
+  const { data } = useQuery({
+    queryKey: ["titles", refs],
+    queryFn: async ({ signal }) => {
+      const { items } = await fetchJson<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", {
+        json: { entityRefs: refs, fields: ["kind", "metadata.name", "metadata.namespace", "metadata.title", "spec.profile.displayName"] },
+        signal,
+      });
+      return new Map(items.flatMap((e, i) => (e ? [[refs[i]!, displayName(e)]] : [])));
+    },
+    enabled: refs.length > 0,
+    staleTime: 5 * 60_000,
+    placeholderData: (before) => before,
+  });
+  return useCallback((ref: string) => data?.get(ref) ?? parseRef(ref).name, [data]);
+}
+
+// displayName returns the name of an entity for users: that of its profile, its title, or its name.
+export function displayName(entity: EntityPart): string {
+  const profile = (entity.spec as { profile?: { displayName?: unknown } } | undefined)?.profile?.displayName;
+  return typeof profile === "string" && profile !== "" ? profile : titleOf(entity);
 }
 
 // DryRunResult is the response of a dry run.

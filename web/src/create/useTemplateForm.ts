@@ -1,12 +1,17 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { withQuery } from "../api/client";
-import { allProperties, pagesOf, withDefaults, type Page } from "./form/pages";
+import { useSession } from "../app/session";
+import { allProperties, outgoing, pagesOf, withDefaults, type Page } from "./form/pages";
 import { draftKey, dropDraft, readDraft, saveDraft, withoutSecrets } from "./form/draft";
 import { applyFormUpdate, type FormUpdate } from "./form/formUpdate";
 import { isObject, type Schema, type Values } from "./form/types";
 import type { Prefill, Opened } from "./queries";
 
-type State = { opened: Opened; pages: Page[]; values: Values; restored: boolean; changed?: FormUpdate };
+// State is a form and its input. restored is when the draft was saved that the input comes from.
+type State = { opened: Opened; pages: Page[]; values: Values; restored?: number; copied: boolean; changed?: FormUpdate };
+
+// Copied are the values of an earlier task, and when they were copied.
+export type Copied = { values: Values; at: number };
 
 // given returns values from the URL for a form that the server does not prefill, such as a delete form.
 function given(pages: Page[], { name, namespace, cluster }: Prefill): Values {
@@ -39,38 +44,58 @@ function locked(schema: Schema): Schema {
 
 const startOf = (opened: Opened) => (opened.form.values ?? {}) as Values;
 
-function begin(opened: Opened, prefill: Prefill, key: string): State {
+// initialValues returns the values of a form without any input.
+function initialValues(opened: Opened, pages: Page[], prefill: Prefill): Values {
+  return withDefaults(pages, { ...given(pages, prefill), ...startOf(opened) });
+}
+
+function begin(opened: Opened, prefill: Prefill, key: string, copied?: Copied): State {
   const pages = pagesFor(opened);
   const draft = readDraft(key);
+  // A draft that is newer than the copied values was made from them.
+  if (copied && !(draft?.at !== undefined && draft.at > copied.at)) {
+    return { opened, pages, values: withDefaults(pages, { ...copied.values }), copied: true };
+  }
   const start = startOf(opened);
   if (!draft) {
-    return { opened, pages, values: withDefaults(pages, { ...given(pages, prefill), ...start }), restored: false };
+    return { opened, pages, values: initialValues(opened, pages, prefill), copied: false };
   }
-  if (draft.etag === opened.etag || draft.etag === "") {
-    return { opened, pages, values: withDefaults(pages, { ...start, ...draft.values }), restored: true };
+  if (draft.etag === opened.etag) {
+    return { opened, pages, values: withDefaults(pages, { ...start, ...draft.values }), restored: draft.at, copied: false };
   }
   const was = draft.form ? { pages: pagesOf(draft.form), start: (draft.form.values ?? {}) as Values } : { pages, start };
   const { values, update } = applyFormUpdate(was, { pages, start }, draft.values);
-  return { opened, pages, values, restored: true, changed: update };
+  return { opened, pages, values, restored: draft.at, copied: false, changed: update };
 }
 
-// useTemplateForm holds the input of a form. It is stored in this tab until the task is created, so that a reload, an
+// useTemplateForm holds the input of a form. It is stored in this browser until the task is created, so that a reload, an
 // expired session or an outage loses nothing.
-export function useTemplateForm(ref: string, prefill: Prefill, first: Opened) {
+export function useTemplateForm(ref: string, prefill: Prefill, first: Opened, copied?: Copied) {
   const { name, namespace, cluster } = prefill;
-  const key = draftKey(ref, withQuery("", { name, namespace, cluster }).slice(1));
-  const [state, setState] = useState(() => begin(first, prefill, key));
+  const { userRef } = useSession();
+  // The user stays the same while a form is open, also when the session is over.
+  const [user] = useState(userRef);
+  const key = draftKey(user, ref, withQuery("", { name, namespace, cluster }).slice(1));
+  const [state, setState] = useState(() => begin(first, prefill, key, copied));
   const [kept, setKept] = useState(true);
+  // turn counts how often the input was discarded: the fields start again.
+  const [turn, setTurn] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const properties = useMemo(() => allProperties(state.pages), [state.pages]);
 
   const pending = useRef<() => void>(undefined);
+  // Values without any input are no draft.
+  const untouched = useMemo(() => JSON.stringify(outgoing(state.pages, initialValues(state.opened, state.pages, { name, namespace, cluster }))), [state.pages, state.opened, name, namespace, cluster]);
 
   const keep = useCallback(
     (values: Values, of: Opened) => {
       clearTimeout(timer.current);
       pending.current = () => {
         pending.current = undefined;
+        if (JSON.stringify(outgoing(state.pages, values)) === untouched) {
+          dropDraft(key);
+          return;
+        }
         const draft = { etag: of.etag, values: withoutSecrets(values, properties) };
         // The form is stored too, to tell later what has changed in it, unless it is very large.
         setKept(saveDraft(key, { ...draft, form: of.form }) || saveDraft(key, draft));
@@ -78,7 +103,7 @@ export function useTemplateForm(ref: string, prefill: Prefill, first: Opened) {
       // Debounce the serialization of large forms.
       timer.current = setTimeout(() => pending.current?.(), 150);
     },
-    [key, properties],
+    [key, properties, state.pages, untouched],
   );
   // Save pending input when the user leaves the page.
   useEffect(() => {
@@ -108,7 +133,7 @@ export function useTemplateForm(ref: string, prefill: Prefill, first: Opened) {
       setState((now) => {
         const { values, update } = applyFormUpdate({ pages: now.pages, start: startOf(now.opened) }, { pages, start: startOf(opened) }, now.values);
         keep(values, opened);
-        return { opened, pages, values, restored: now.restored, changed: update };
+        return { opened, pages, values, restored: now.restored, copied: now.copied, changed: update };
       });
     },
     [keep],
@@ -124,7 +149,8 @@ export function useTemplateForm(ref: string, prefill: Prefill, first: Opened) {
   const startOver = useCallback(() => {
     forget();
     setState((now) => begin(now.opened, prefill, key));
+    setTurn((n) => n + 1);
   }, [forget, prefill, key]);
 
-  return { ...state, kept, setValues, renew, forget, startOver };
+  return { ...state, kept, turn, setValues, renew, forget, startOver };
 }

@@ -3,6 +3,9 @@ import { Text } from "@mantine/core";
 import { getDefaultRegistry } from "@rjsf/core";
 import type { FieldProps } from "@rjsf/utils";
 import { Notice } from "../../components/Notice";
+import { texts } from "../../text";
+
+const words = texts.create.form;
 
 type BoundaryProps = {
   // subject names what cannot be shown, such as "field spec.size".
@@ -32,11 +35,11 @@ export class FieldBoundary extends Component<BoundaryProps, { error?: Error }> {
       return this.props.children;
     }
     return (
-      <Notice tone="error" title={`Cannot show ${this.props.subject}`} role="alert">
+      <Notice tone="error" title={words.cannotShow(this.props.subject)} role="alert">
         <Text size="sm" style={{ overflowWrap: "anywhere" }}>
           {shortened(error.message)}
         </Text>
-        <Text size="sm">Its value is not changed. Ask the template owner to fix the schema.</Text>
+        <Text size="sm">{words.cannotShowHint}</Text>
       </Notice>
     );
   }
@@ -53,7 +56,7 @@ const Inner = getDefaultRegistry().fields["SchemaField"]!;
 export function SchemaField(props: FieldProps) {
   const path = props.fieldPathId.path;
   return (
-    <FieldBoundary subject={path.length === 0 ? "this form page" : `field ${path.join(".")}`} of={props.schema}>
+    <FieldBoundary subject={path.length === 0 ? words.thisPage : words.field(path.join("."))} of={props.schema}>
       <Inner {...props} />
     </FieldBoundary>
   );

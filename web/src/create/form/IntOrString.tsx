@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { TextInput } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
+import { texts } from "../../text";
 
 // readIntOrString parses the input: digits are a number, quoted text is always text.
 export function readIntOrString(text: string): number | string | undefined {
@@ -31,7 +32,7 @@ export function IntOrString({ formData, onChange, fieldPathId, schema, uiSchema,
     <TextInput
       id={fieldPathId.$id}
       label={options.title ?? schema.title ?? name}
-      description={`${description ? `${description} ` : ""}A number or text. Quote digits to enter them as text.`}
+      description={[description, texts.create.form.intOrString].filter(Boolean).join(" ")}
       placeholder={options.placeholder}
       required={required}
       disabled={disabled}

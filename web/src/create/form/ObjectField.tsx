@@ -1,11 +1,14 @@
-import { useId, useState, type ReactNode } from "react";
+import { use, useEffect, useId, useState, type ReactNode } from "react";
 import { Button, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { canExpand, getUiOptions, isObject, type ObjectFieldTemplateProps } from "@rjsf/utils";
 import { Icon } from "../../components/Icon";
 import { AddButton } from "./buttons";
-import { crowded, type FormContext } from "./context";
+import { crowded, Reveal, within, type FormContext } from "./context";
 import { Description, Required } from "./templates";
+import { texts } from "../../text";
 import styles from "./Form.module.css";
+
+const words = texts.create.form;
 
 // some is the number of fields of one object shown at once.
 const some = 60;
@@ -16,6 +19,7 @@ export function ObjectField(props: ObjectFieldTemplateProps) {
   const { title, description, schema, uiSchema, errorSchema, fieldPathId, registry, required, formData } = props;
   const root = fieldPathId.path.length === 0;
   const context = registry.formContext as FormContext;
+  const reveal = use(Reveal);
   const failing = isObject(errorSchema) && Object.keys(errorSchema).length > 0;
   // The form can set which sections are collapsed at first.
   const collapsed = getUiOptions(uiSchema)["collapsed"];
@@ -34,11 +38,13 @@ export function ObjectField(props: ObjectFieldTemplateProps) {
   const entry = typeof last === "number" ? last + 1 : undefined;
   return (
     <Section
-      title={entry === undefined ? title : `Entry ${entry}`}
+      title={entry === undefined ? title : words.entryTitle(entry)}
       required={required && entry === undefined}
       note={noteOf(Object.keys(schema.properties ?? {}).length, filled)}
+      id={fieldPathId.$id}
       open={open || failing}
       force={failing}
+      reveal={within(fieldPathId.path, reveal)}
       description={description && <Description id={`${fieldPathId.$id}__description`} description={description} schema={schema} registry={registry} uiSchema={uiSchema} />}
     >
       <Fields {...props} />
@@ -47,18 +53,36 @@ export function ObjectField(props: ObjectFieldTemplateProps) {
 }
 
 function noteOf(fields: number, filled: number): string {
-  const all = fields === 0 ? "" : fields === 1 ? "1 field" : `${fields} fields`;
-  return filled > 0 ? `${all}, ${filled} set` : all;
+  return words.fields(fields, filled);
 }
 
-// Section is a collapsible part of a page. It stays open while it has errors.
-function Section({ title, note, open: first, force, required, description, children }: { title: string; note?: string; open: boolean; force?: boolean; required?: boolean; description?: ReactNode; children: ReactNode }) {
+type SectionProps = {
+  id?: string;
+  title: string;
+  note?: string;
+  open: boolean;
+  // force keeps the section open, because it has errors.
+  force?: boolean;
+  // reveal opens the section, because a field in it was asked for.
+  reveal?: boolean;
+  required?: boolean;
+  description?: ReactNode;
+  children: ReactNode;
+};
+
+// Section is a collapsible part of a page.
+function Section({ id, title, note, open: first, force, reveal, required, description, children }: SectionProps) {
   const [open, setOpen] = useState(first);
-  const id = useId();
-  const shown = open || force === true;
+  const heading = useId();
+  const shown = open || force === true || reveal === true;
+  useEffect(() => {
+    if (reveal) {
+      setOpen(true);
+    }
+  }, [reveal]);
   return (
-    <div className={styles.section} role="group" aria-labelledby={`${id}-title`}>
-      <UnstyledButton className={styles.toggle} onClick={() => setOpen(!shown)} aria-expanded={shown} id={`${id}-title`}>
+    <div id={id} className={styles.section} role="group" aria-labelledby={heading}>
+      <UnstyledButton className={styles.toggle} onClick={() => setOpen(!shown)} aria-expanded={shown} id={heading}>
         <Icon name={shown ? "down" : "right"} size={16} />
         <span>
           {title}
@@ -81,7 +105,9 @@ function Section({ title, note, open: first, force, required, description, child
 }
 
 // Fields shows the fields of one object: first the regular ones, then the advanced ones.
-function Fields({ properties, schema, uiSchema, errorSchema, formData, onAddProperty, disabled, readonly, registry, title }: ObjectFieldTemplateProps) {
+function Fields({ properties, schema, uiSchema, errorSchema, formData, onAddProperty, disabled, readonly, registry, title, fieldPathId }: ObjectFieldTemplateProps) {
+  const reveal = use(Reveal);
+  const asked = (name: string) => within([...fieldPathId.path, name], reveal);
   const [most, setMost] = useState(some);
   const [text, setText] = useState("");
   const shown = properties.filter((p) => !p.hidden);
@@ -91,14 +117,23 @@ function Fields({ properties, schema, uiSchema, errorSchema, formData, onAddProp
   const usual = shown.filter((p) => !isAdvanced(p.name));
   const term = text.trim().toLowerCase();
   const found = term === "" ? usual : usual.filter((p) => titleOf(schema, p.name).toLowerCase().includes(term) || p.name.toLowerCase().includes(term));
-  const here = found.filter((p, i) => i < most || wrong(p.name) || schema.required?.includes(p.name));
+  const revealed = usual.find((p) => asked(p.name))?.name;
+  // A field that was asked for stays in sight.
+  const [kept, setKept] = useState<string>();
+  useEffect(() => {
+    if (revealed !== undefined) {
+      setKept(revealed);
+      setText("");
+    }
+  }, [revealed]);
+  const here = (revealed === undefined ? found : usual).filter((p, i) => i < most || wrong(p.name) || p.name === revealed || p.name === kept || schema.required?.includes(p.name));
   return (
     <Stack gap="md">
       {usual.length > some && (
         <TextInput
           type="search"
-          label="Find a field"
-          description={`${usual.length.toLocaleString("en")} fields`}
+          label={words.find}
+          description={words.fields(usual.length, 0)}
           value={text}
           onChange={(e) => setText(e.currentTarget.value)}
           onKeyDown={(e) => e.key === "Enter" && e.preventDefault()}
@@ -108,15 +143,15 @@ function Fields({ properties, schema, uiSchema, errorSchema, formData, onAddProp
       {here.map((p) => (
         <div key={p.name}>{p.content}</div>
       ))}
-      {term !== "" && found.length === 0 && <Text c="dimmed">No matching fields.</Text>}
+      {term !== "" && found.length === 0 && <Text c="dimmed">{words.noFields}</Text>}
       {found.length > here.length && (
         <Button variant="default" w="fit-content" onClick={() => setMost(most + 2 * some)}>
-          {`Show more fields (${(found.length - here.length).toLocaleString("en")} left)`}
+          {words.moreFields(found.length - here.length)}
         </Button>
       )}
-      {canExpand(schema, uiSchema, formData) && !readonly && <AddButton title={title ? `Add to ${title}` : "Add entry"} disabled={disabled} onClick={onAddProperty} registry={registry} />}
+      {canExpand(schema, uiSchema, formData) && !readonly && <AddButton title={title ? words.addTo(title) : words.addEntry} disabled={disabled} onClick={onAddProperty} registry={registry} />}
       {advanced.length > 0 && (
-        <Section title="Advanced" note={noteOf(advanced.length, 0)} open={false} force={advanced.some((p) => wrong(p.name))}>
+        <Section title={words.advanced} note={noteOf(advanced.length, 0)} open={false} force={advanced.some((p) => wrong(p.name))} reveal={advanced.some((p) => asked(p.name))}>
           {advanced.map((p) => (
             <div key={p.name}>{p.content}</div>
           ))}

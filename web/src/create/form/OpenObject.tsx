@@ -1,5 +1,6 @@
 import { Stack } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
+import { texts } from "../../text";
 import { isObject, type Values } from "./types";
 import { YamlText } from "./YamlText";
 
@@ -19,7 +20,7 @@ export function OpenObject(props: FieldProps) {
   const text = (
     <YamlText
       {...props}
-      schema={{ type: "object", title: bare ? title : `Additional fields of ${title}`, description: bare ? schema.description : "Fields that are not declared in the schema, as YAML" }}
+      schema={{ type: "object", title: bare ? title : texts.create.form.additional(String(title)), description: bare ? schema.description : texts.create.form.additionalHint }}
       uiSchema={{ "ui:options": { reserved: names } }}
       formData={Object.keys(others).length === 0 ? undefined : others}
       fieldPathId={{ ...fieldPathId, $id: `${fieldPathId.$id}__additional` }}

@@ -1,20 +1,33 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { Text } from "@mantine/core";
 import type { ErrorSchema } from "@rjsf/utils";
-import type { FormContext } from "./context";
+import { Reveal, type FormContext } from "./context";
 import { FieldBoundary } from "./FieldBoundary";
 import { behaviour } from "./pages";
 import { check } from "./problems";
-import { propertiesOf, prune } from "./prune";
+import { ErrorSummary } from "./ErrorSummary";
+import { prune } from "./prune";
 import { split } from "./split";
 import { fields, Themed, words } from "./theme";
-import type { Problem, Schema, Values } from "./types";
+import type { Path, Problem, Schema, Values } from "./types";
 import { errorsOf, validator } from "./validator";
-import { Notice } from "../../components/Notice";
-import styles from "./Form.module.css";
+import { texts } from "../../text";
 
 const off = { norender: true };
 const focusable = "input:not([type=hidden]), select, textarea, button";
+
+// focusField scrolls to the input of a path and focuses it.
+function focusField(box: HTMLElement | null, asked: Path) {
+  for (let path = asked; path.length > 0; path = path.slice(0, -1)) {
+    const field = document.getElementById(["root", ...path].join("_"));
+    const input = field?.matches(focusable) ? field : field?.querySelector<HTMLElement>(focusable);
+    if (field && input && box?.contains(input)) {
+      // A section is shown from its top, so that its title is in sight.
+      (field === input ? input : field).scrollIntoView({ block: field === input ? "center" : "start" });
+      input.focus({ preventScroll: true });
+      return;
+    }
+  }
+}
 
 export type PageFormProps = {
   // id lets buttons outside of the form submit it.
@@ -29,14 +42,21 @@ export type PageFormProps = {
   onChange: (values: Values) => void;
   onSecret: (name: string, value: string) => void;
   onDone: () => void;
+  // reveal asks to show and focus a field; a new object repeats it.
+  reveal?: { path: Path };
+  // onProblems is called with the validation errors of the page when they change.
+  onProblems?: (problems: Problem[]) => void;
+  // rules tells that the help of fields is the validation rules of a definition.
+  rules?: boolean;
 };
 
 // PageForm is one page of a form.
-export function PageForm({ id, page, values, secrets, problems, focus, onChange, onSecret, onDone }: PageFormProps) {
+export function PageForm({ id, page, values, secrets, problems, focus, onChange, onSecret, onDone, reveal, onProblems, rules = true }: PageFormProps) {
   const { schema, ui, fields: count } = useMemo(() => split(page), [page]);
   const [broken, setBroken] = useState<Record<string, string>>({});
   const [found, setFound] = useState<Problem[]>([]);
   const [tries, setTries] = useState(0);
+  const [shownPath, setShownPath] = useState<Path | undefined>(focus);
   const box = useRef<HTMLDivElement>(null);
 
   const noteBroken = useMemo(
@@ -55,7 +75,7 @@ export function PageForm({ id, page, values, secrets, problems, focus, onChange,
       }),
     [],
   );
-  const context = useMemo<FormContext>(() => ({ fields: count, secrets, setSecret: onSecret, setBroken: noteBroken }), [count, secrets, onSecret, noteBroken]);
+  const context = useMemo<FormContext>(() => ({ fields: count, secrets, setSecret: onSecret, setBroken: noteBroken, rules }), [count, secrets, onSecret, noteBroken, rules]);
   const uiSchema = useMemo(() => ({ ...ui, "ui:submitButtonOptions": off }), [ui]);
   const shown = useMemo(() => [...found, ...problems], [found, problems]);
   const extra = useMemo(() => errorsOf(shown) as ErrorSchema, [shown]);
@@ -67,20 +87,19 @@ export function PageForm({ id, page, values, secrets, problems, focus, onChange,
     }
   }, [tries, problems]);
 
-  // Begin with the field that was asked for, or with the closest one around it.
-  const begin = useRef(focus);
+  // Show the field that was asked for, or the closest one around it. The sections around it are open in this render.
   useEffect(() => {
-    for (let path = begin.current ?? []; path.length > 0; path = path.slice(0, -1)) {
-      const field = document.getElementById(["root", ...path].join("_"));
-      const input = field?.matches(focusable) ? field : field?.querySelector<HTMLElement>(focusable);
-      if (input && box.current?.contains(input)) {
-        begin.current = undefined;
-        input.scrollIntoView({ block: "center" });
-        input.focus({ preventScroll: true });
-        return;
-      }
+    if (shownPath) {
+      focusField(box.current, shownPath);
+      setShownPath(undefined);
     }
-  }, []);
+  }, [shownPath]);
+  useEffect(() => {
+    if (reveal) {
+      setShownPath([...reveal.path]);
+    }
+  }, [reveal]);
+  useEffect(() => onProblems?.(shown), [onProblems, shown]);
 
   const submit = (now: Values) => {
     const wrong = check(schema, prune(now, schema) ?? {});
@@ -94,60 +113,35 @@ export function PageForm({ id, page, values, secrets, problems, focus, onChange,
 
   return (
     <div ref={box}>
-      <Summary page={page} problems={shown} broken={broken} visible={tries > 0 || problems.length > 0} />
-      <FieldBoundary subject="this form page" of={page}>
-        <Themed
-          id={id}
-          schema={schema}
-          uiSchema={uiSchema}
-          formData={values}
-          formContext={context}
-          validator={validator}
-          fields={fields}
-          translateString={words}
-          // Validation runs on submit, on the values to be sent, and again after each fix.
-          noValidate
-          noHtml5Validate
-          showErrorList={false}
-          extraErrors={extra}
-          experimental_defaultFormStateBehavior={behaviour}
-          onChange={(e) => {
-            const next = (e.formData ?? {}) as Values;
-            if (found.length > 0) {
-              setFound(check(schema, prune(next, schema) ?? {}));
-            }
-            onChange(next);
-          }}
-          onSubmit={(e) => submit((e.formData ?? {}) as Values)}
-        />
+      {(tries > 0 || problems.length > 0) && <ErrorSummary page={page} problems={shown} broken={broken} onGo={(path) => setShownPath([...path])} />}
+      <FieldBoundary subject={texts.create.form.thisPage} of={page}>
+        <Reveal value={shownPath}>
+          <Themed
+            id={id}
+            schema={schema}
+            uiSchema={uiSchema}
+            formData={values}
+            formContext={context}
+            validator={validator}
+            fields={fields}
+            translateString={words}
+            // Validation runs on submit, on the values to be sent, and again after each fix.
+            noValidate
+            noHtml5Validate
+            showErrorList={false}
+            extraErrors={extra}
+            experimental_defaultFormStateBehavior={behaviour}
+            onChange={(e) => {
+              const next = (e.formData ?? {}) as Values;
+              if (found.length > 0) {
+                setFound(check(schema, prune(next, schema) ?? {}));
+              }
+              onChange(next);
+            }}
+            onSubmit={(e) => submit((e.formData ?? {}) as Values)}
+          />
+        </Reveal>
       </FieldBoundary>
     </div>
   );
-}
-
-// Summary lists the validation errors, also for screen readers.
-function Summary({ page, problems, broken, visible }: { page: Schema; problems: Problem[]; broken: Record<string, string>; visible: boolean }) {
-  const titles = useMemo(() => propertiesOf(page).schemas, [page]);
-  // Text that cannot be parsed is also not an object: show the parse error.
-  const all = problems.map((p) => `${titleAt(titles, p)}: ${broken[["root", ...p.path].join("_")] ?? p.message}`).concat(problems.length === 0 ? Object.values(broken) : []);
-  if (!visible || all.length === 0) {
-    return null;
-  }
-  return (
-    <Notice tone="error" title={all.length === 1 ? "One field is invalid" : `${all.length} fields are invalid`} role="alert" mb="md">
-      {all.slice(0, 8).map((text, i) => (
-        <Text key={i} size="sm" className={styles.lines}>
-          {text}
-        </Text>
-      ))}
-      {all.length > 8 && <Text size="sm">{`and ${all.length - 8} more`}</Text>}
-    </Notice>
-  );
-}
-
-function titleAt(titles: Map<string, Schema>, p: Problem): string {
-  const [first, ...rest] = p.path;
-  const title = titles.get(String(first))?.["title"];
-  const inside = rest.map((step) => (/^\d+$/.test(String(step)) ? `entry ${Number(step) + 1}` : String(step)));
-  return [typeof title === "string" ? title : String(first ?? "The form"), ...inside].join(", ");
 }

@@ -4,10 +4,14 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { fetchJson } from "../../api/client";
-import { formatRef, refOf, titleOf } from "../../api/entity";
-import type { EntityPage, EntityPart } from "../../api/types";
+import { formatRef, refOf } from "../../api/entity";
+import type { EntityPage } from "../../api/types";
 import { useSession } from "../../app/session";
+import { texts } from "../../text";
+import { displayName } from "../queries";
 import { isObject } from "./types";
+
+const words = texts.create.form;
 
 // most is the number of suggestions.
 const most = 25;
@@ -41,11 +45,6 @@ function useEntities(kinds: string[], text: string) {
   return { ...found, settled: term === text.trim() && !found.isPlaceholderData };
 }
 
-function nameOf(entity: EntityPart): string {
-  const profile = (entity.spec as { profile?: { displayName?: unknown } } | undefined)?.profile?.displayName;
-  return typeof profile === "string" && profile !== "" ? profile : titleOf(entity);
-}
-
 function fits(ref: string, name: string, text: string): boolean {
   return `${ref} ${name}`.toLowerCase().includes(text.trim().toLowerCase());
 }
@@ -61,19 +60,19 @@ function picker(kinds: string[], mine: boolean) {
     const { ownershipRefs } = useSession();
     const names = new Map<string, string>();
     if (mine && searching.trim() === "") {
-      ownershipRefs.filter((ref) => allowedKinds.some((k) => ref.toLowerCase().startsWith(`${k.toLowerCase()}:`))).forEach((ref) => names.set(ref, "yours"));
+      ownershipRefs.filter((ref) => allowedKinds.some((k) => ref.toLowerCase().startsWith(`${k.toLowerCase()}:`))).forEach((ref) => names.set(ref, words.yours));
     }
     (found.data?.items ?? []).forEach((e) => {
       const ref = formatRef(refOf(e));
-      const displayName = nameOf(e);
-      names.set(ref, displayName === e.metadata?.name ? (names.get(ref) ?? "") : displayName);
+      const shown = displayName(e);
+      names.set(ref, shown === e.metadata?.name ? (names.get(ref) ?? "") : shown);
     });
     return (
       <Autocomplete
         id={fieldPathId.$id}
         label={options.title ?? schema.title ?? name}
         description={options.description ?? schema.description}
-        placeholder={options.placeholder ?? (allowedKinds.length > 0 ? `Find a ${allowedKinds.map((k) => k.toLowerCase()).join(" or ")}` : "Find an entity")}
+        placeholder={options.placeholder ?? words.findEntity(allowedKinds.map((k) => k.toLowerCase()))}
         required={required}
         disabled={disabled}
         readOnly={readonly}
@@ -85,7 +84,7 @@ function picker(kinds: string[], mine: boolean) {
         filter={({ options: all }) => (found.settled ? all : all.filter((o) => "value" in o && fits(String(o.value), names.get(String(o.value)) ?? "", searching)))}
         renderOption={({ option }) => <Proposal entity={String(option.value)} name={names.get(String(option.value)) ?? ""} />}
         rightSection={found.isFetching ? <Loader size={14} /> : undefined}
-        error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : found.isError ? "Cannot search the catalog right now. Enter an entity reference, such as group:default/team." : undefined}
+        error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : found.isError ? words.searchFailed : undefined}
         onChange={(next) => {
           setSearching(names.has(next) ? "" : next);
           onChange(next === "" ? undefined : next, fieldPathId.path);

@@ -2,11 +2,14 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { Textarea } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { parseDocument, visit } from "yaml";
+import { texts } from "../../text";
 import { toYaml } from "../../components/toYaml";
 import type { FormContext } from "./context";
 import { Required } from "./templates";
 import { isObject } from "./types";
 import styles from "./Form.module.css";
+
+const words = texts.create.form;
 
 // Read is the parsed value, or the problem and its line.
 export type Read = { value?: unknown; problem?: string; line?: number };
@@ -26,7 +29,7 @@ export function readYaml(text: string, type: unknown, reserved: string[] = []): 
   if (error) {
     const at = error.linePos?.[0];
     const what = error.message.split("\n")[0]!.replace(/ at line \d+.*$/, "");
-    return at ? { problem: `Line ${at.line}, column ${at.col}: ${what}`, line: at.line } : { problem: what };
+    return at ? { problem: words.yamlAt(at.line, at.col, what), line: at.line } : { problem: what };
   }
   // kubectl reads them as booleans unless they are quoted. Keys stay text.
   visit(doc, {
@@ -46,14 +49,14 @@ export function readYaml(text: string, type: unknown, reserved: string[] = []): 
     return {};
   }
   if (type === "object" && !isObject(value)) {
-    return { problem: "Line 1: expected keys and values, such as size: large", line: 1 };
+    return { problem: words.yamlObject, line: 1 };
   }
   if (type === "array" && !Array.isArray(value)) {
-    return { problem: "Line 1: expected a list; start each entry with a dash", line: 1 };
+    return { problem: words.yamlList, line: 1 };
   }
   const twice = isObject(value) ? reserved.find((key) => Object.hasOwn(value, key)) : undefined;
   if (twice !== undefined) {
-    return { problem: `${twice} has its own field` };
+    return { problem: words.yamlReserved(twice) };
   }
   return { value };
 }
@@ -109,7 +112,7 @@ export function YamlText(props: FieldProps) {
         </>
       }
       description={options.description ?? schema.description}
-      placeholder={options.placeholder ?? "key: value"}
+      placeholder={options.placeholder ?? words.yamlExample}
       value={text}
       error={error}
       onChange={(e) => write(e.currentTarget.value)}

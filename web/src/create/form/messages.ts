@@ -1,39 +1,16 @@
 import { isObject, type Schema } from "./types";
 import { lookup } from "../../components/lookup";
+import { texts } from "../../text";
+
+const words = texts.create.message;
 
 // The Kubernetes name patterns that most forms use.
 const dnsLabel = /^\^\[a-z0-9\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?\$$/;
 const dnsName = /^\^\[a-z0-9\]\(\[-\.a-z0-9\]\*\[a-z0-9\]\)\?\$$/;
 
-const typeWords: Record<string, string> = {
-  string: "text",
-  number: "a number",
-  integer: "a whole number",
-  boolean: "yes or no",
-  array: "a list",
-  object: "an object",
-  null: "null",
-};
-
-const formatWords: Record<string, string> = {
-  "date-time": "a date and time, such as 2030-01-31T12:00:00Z",
-  date: "a date, such as 2030-01-31",
-  time: "a time, such as 12:00:00",
-  email: "an email address",
-  ipv4: "an IPv4 address, such as 192.0.2.1",
-  ipv6: "an IPv6 address, such as 2001:db8::1",
-  uri: "a URL with a scheme, such as https://example.org",
-  hostname: "a host name, such as db.example.org",
-  uuid: "a UUID",
-};
-
 function list(values: unknown[]): string {
   const shown = values.slice(0, 8).map((v) => (typeof v === "string" && v !== "" ? v : JSON.stringify(v)));
-  return shown.join(", ") + (values.length > shown.length ? `, … (${values.length} in total)` : "");
-}
-
-function count(n: unknown, one: string, many: string): string {
-  return `${String(n)} ${n === 1 ? one : many}`;
+  return values.length > shown.length ? words.total(shown.join(", "), values.length) : shown.join(", ");
 }
 
 // validationMessage explains what a schema keyword requires of a value.
@@ -42,54 +19,52 @@ export function validationMessage(keyword: string, schema: Schema, value: unknow
   switch (keyword) {
     case "type": {
       const all = (Array.isArray(asked) ? asked : [asked]).filter((t) => t !== "null");
-      return `Must be ${all.map((t) => lookup(typeWords, t) ?? String(t)).join(" or ")}.`;
+      return words.mustBe(all.map((t) => lookup(words.types, t) ?? String(t)).join(words.or));
     }
     case "enum":
-      return Array.isArray(asked) ? (asked.length === 1 ? `Must be ${list(asked)}.` : `Choose one of: ${list(asked)}.`) : "Choose one of the values.";
+      return Array.isArray(asked) ? (asked.length === 1 ? words.mustBe(list(asked)) : words.oneOf(list(asked))) : words.oneOfValues;
     case "const":
-      return asked === true ? "Select this to continue." : `Must be ${list([asked])}.`;
+      return asked === true ? words.confirm : words.mustBe(list([asked]));
     case "minLength":
-      return asked === 1 ? "Must not be empty." : `Must have at least ${count(asked, "character", "characters")} (has ${lengthOf(value)}).`;
+      return asked === 1 ? words.notEmpty : words.minLength(Number(asked), lengthOf(value));
     case "maxLength":
-      return `Must have at most ${count(asked, "character", "characters")} (has ${lengthOf(value)}).`;
+      return words.maxLength(Number(asked), lengthOf(value));
     case "pattern":
       return patternWords(String(asked));
     case "format":
-      return `Must be ${lookup(formatWords, asked) ?? `in the format ${String(asked)}`}.`;
+      return words.mustBe(lookup(words.formats, asked) ?? words.otherFormat(String(asked)));
     case "minimum":
-      return `Must be ${String(asked)} or more.`;
+      return words.minimum(String(asked));
     case "maximum":
-      return `Must be ${String(asked)} or less.`;
+      return words.maximum(String(asked));
     case "exclusiveMinimum":
-      return `Must be more than ${String(asked)}.`;
+      return words.above(String(asked));
     case "exclusiveMaximum":
-      return `Must be less than ${String(asked)}.`;
+      return words.below(String(asked));
     case "multipleOf":
-      return `Must be a multiple of ${String(asked)}.`;
+      return words.multipleOf(String(asked));
     case "minItems":
-      return `Add at least ${count(asked, "entry", "entries")}.`;
-    case "maxItems":
-      return `At most ${count(asked, "entry", "entries")} allowed.`;
-    case "uniqueItems":
-      return "Entries must be unique.";
     case "minProperties":
-      return `Add at least ${count(asked, "entry", "entries")}.`;
+      return words.minEntries(Number(asked));
+    case "maxItems":
     case "maxProperties":
-      return `At most ${count(asked, "entry", "entries")} allowed.`;
+      return words.maxEntries(Number(asked));
+    case "uniqueItems":
+      return words.unique;
     case "required":
-      return "This field is required.";
+      return words.required;
     case "oneOf":
-      return "Must match exactly one option.";
+      return words.exactlyOne;
     case "anyOf":
-      return "Must match at least one option.";
+      return words.atLeastOne;
     case "not":
       return notWords(asked);
     case "contains":
-      return "A required entry is missing from the list.";
+      return words.entryMissing;
     case "propertyNames":
-      return "This name is not allowed.";
+      return words.nameNotAllowed;
   }
-  return "This is not allowed here.";
+  return words.notAllowedHere;
 }
 
 function lengthOf(value: unknown): number {
@@ -98,17 +73,17 @@ function lengthOf(value: unknown): number {
 
 function patternWords(pattern: string): string {
   if (dnsLabel.test(pattern)) {
-    return "Use lowercase letters, digits and dashes; start and end with a letter or digit.";
+    return words.dnsLabel;
   }
   if (dnsName.test(pattern)) {
-    return "Use lowercase letters, digits, dashes and dots; start and end with a letter or digit.";
+    return words.dnsName;
   }
-  return `Must match ${pattern}`;
+  return words.pattern(pattern);
 }
 
 function notWords(asked: unknown): string {
   if (isObject(asked) && Array.isArray(asked["required"])) {
-    return `Leave out ${asked["required"].join(" or ")}.`;
+    return words.leaveOut(asked["required"].join(words.or));
   }
-  return "This value is not allowed.";
+  return words.notAllowed;
 }

@@ -3,6 +3,7 @@ import { setFormats } from "./formats";
 import { prepare } from "./prepare";
 import { isObject, type Path, type Problem, type Schema } from "./types";
 import { validationMessage } from "./messages";
+import { texts } from "../../text";
 
 setFormats();
 
@@ -100,8 +101,8 @@ function choice(unit: OutputUnit, inside: OutputUnit[], root: Schema | boolean, 
   }
   const found = [...branches.values()].map((units) => leaves(units, root, value));
   if (found.length > 1 && found.every((b) => b.length === 1 && b[0]!.keyword === "type" && b[0]!.path.length === path.length)) {
-    const words = found.map((b) => b[0]!.message.replace(/^Must be |\.$/g, ""));
-    return [{ path, keyword: "type", message: `Must be ${[...new Set(words)].join(" or ")}.` }];
+    const types = inside.filter((one) => one.keyword === "type").map((one) => follow(root, one.keywordLocation));
+    return [{ path, keyword: "type", message: validationMessage("type", { type: [...new Set(types.flat())] }, undefined) }];
   }
   const best = found.filter((b) => b.length > 0).sort((a, b) => distance(a) - distance(b))[0];
   return best ?? [several];
@@ -120,7 +121,7 @@ function leaf(unit: OutputUnit, root: Schema | boolean, value: unknown): Problem
   }
   if (unit.keyword === "dependencies" || unit.keyword === "dependentRequired") {
     const match = /^Instance has "([\s\S]*)" but does not have "([\s\S]*)"\.$/.exec(unit.error);
-    return match ? { path: [...path, match[2]!], keyword: "required", message: `Required because ${match[1]} is set.` } : undefined;
+    return match ? { path: [...path, match[2]!], keyword: "required", message: texts.create.message.requiredBecause(match[1]!) } : undefined;
   }
   const pointer = unit.keywordLocation.replace(/\/[^/]*$/, "");
   const schema = follow(root, pointer);

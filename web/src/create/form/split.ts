@@ -1,5 +1,8 @@
 import { dropUnknownNames, knownUi } from "./names";
+import { optionTitle } from "./options";
 import { has, isObject, type Schema } from "./types";
+import { measured } from "./units";
+import { texts } from "../../text";
 
 // Split is a form page as the form library expects it: the schema and the UI schema.
 export type Split = { schema: Schema; ui: Schema; fields: number };
@@ -118,6 +121,7 @@ function named(from: Schema, schema: Schema, ui: Schema, key: string, count: Cou
       continue;
     }
     const [one, oneUi] = walk(s, count, depth + 1);
+    hints(one, oneUi);
     out[name] = one;
     // If a property occurs twice, the first one determines its UI.
     if (key === "properties" && Object.keys(oneUi).length > 0 && !has(ui, name)) {
@@ -134,7 +138,7 @@ function choices(from: Schema, schema: Schema, ui: Schema, count: Count, depth: 
       continue;
     }
     const made = part.map<[unknown, Schema]>((s) => (isObject(s) ? walk(s, count, depth + 1) : [s, {}]));
-    schema[key] = made.map(([s]) => (isObject(s) && s["title"] === undefined ? { ...s, ...titled(s, from) } : s));
+    schema[key] = made.map(([s], i) => (isObject(s) && !(typeof s["title"] === "string" && s["title"] !== "") ? { ...s, title: optionTitle(s, part, from, i) } : s));
     // The selected option has a title; its fields need none.
     ui[key] = made.map(([s, u]) => (isObject(s) && isObject(s["properties"]) ? { ...u, "ui:options": { ...(isObject(u["ui:options"]) ? u["ui:options"] : {}), label: false } } : u));
   }
@@ -181,22 +185,19 @@ function merged(part: unknown, ui: Schema, count: Count, depth: number): unknown
   return schema;
 }
 
-// titled names an option by its required fields.
-function titled(choice: Schema, parent: Schema): { title?: string } {
-  const required = choice["required"];
-  if (!Array.isArray(required) || required.length === 0) {
-    return {};
+// hints shows the unit of a number in its input, and an example as placeholder.
+function hints(schema: Schema, ui: Schema) {
+  const found = ui["ui:field"] === undefined ? measured(schema) : undefined;
+  if (found) {
+    schema["title"] = found.title;
+    ui["ui:options"] = { ...(isObject(ui["ui:options"]) ? ui["ui:options"] : {}), unit: found.unit };
   }
-  const titles = required.map((key) => {
-    for (const at of [choice["properties"], parent["properties"]]) {
-      const s = isObject(at) && has(at, String(key)) ? at[String(key)] : undefined;
-      if (isObject(s) && typeof s["title"] === "string") {
-        return s["title"];
-      }
-    }
-    return String(key);
-  });
-  return { title: `With ${titles.join(" and ")}` };
+  const example = Array.isArray(schema["examples"]) ? schema["examples"][0] : schema["example"];
+  // The library would offer examples as a list of suggestions.
+  delete schema["examples"];
+  if (ui["ui:placeholder"] === undefined && (typeof example === "string" || typeof example === "number") && example !== "") {
+    ui["ui:placeholder"] = texts.create.form.example(String(example));
+  }
 }
 
 // special selects our own fields by schema.

@@ -14,7 +14,11 @@ import {
   type WrapIfAdditionalTemplateProps,
 } from "@rjsf/utils";
 import { AddButton, RemoveButton } from "./buttons";
+import type { FormContext } from "./context";
+import { texts } from "../../text";
 import styles from "./Form.module.css";
+
+const words = texts.create.form;
 
 // FieldTemplate wraps every field with its errors, help and details.
 export function FieldTemplate(props: FieldTemplateProps) {
@@ -37,7 +41,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
 function Details({ about, text }: { about: string; text: string }) {
   return (
     <Text component="details" size="sm" c="dimmed" className={styles.details} mt={4}>
-      <summary>More about {about}</summary>
+      <summary>{words.moreAbout(about)}</summary>
       <Text size="sm" component="div" className={styles.lines}>
         {text}
       </Text>
@@ -45,12 +49,35 @@ function Details({ about, text }: { about: string; text: string }) {
   );
 }
 
-export function FieldHelp({ help, fieldPathId }: FieldHelpProps) {
-  return help ? (
+// FieldHelp shows the help of a field. In a generated form, that is the messages of its validation rules.
+export function FieldHelp({ help, fieldPathId, registry }: FieldHelpProps) {
+  if (!help) {
+    return null;
+  }
+  const { rules } = registry.formContext as FormContext;
+  return (
     <Text id={helpId(fieldPathId)} size="sm" c="dimmed" mt={4} className={styles.lines} component="div">
-      {help}
+      {rules && typeof help === "string" ? <Rules lines={help.split("\n")} /> : help}
     </Text>
-  ) : null;
+  );
+}
+
+// Rules is a list of validation rules.
+export function Rules({ lines }: { lines: string[] }) {
+  return lines.length === 1 ? (
+    <>
+      {words.rules} {lines[0]}
+    </>
+  ) : (
+    <>
+      {words.rules}
+      <ul className={styles.rules}>
+        {lines.map((line, i) => (
+          <li key={i}>{line}</li>
+        ))}
+      </ul>
+    </>
+  );
 }
 
 // FieldError shows the errors of a list or an object. Other fields show their own.
@@ -85,8 +112,8 @@ export function WrapIfAdditional(props: WrapIfAdditionalTemplateProps) {
     <TextInput
       key={label}
       id={`${id}-key`}
-      label="Name"
-      aria-label={`Name of ${label}`}
+      label={words.name}
+      aria-label={words.nameOf(label)}
       defaultValue={label}
       disabled={disabled || readonly}
       onBlur={readonly ? undefined : onKeyRenameBlur}
@@ -102,7 +129,7 @@ export function WrapIfAdditional(props: WrapIfAdditionalTemplateProps) {
   );
   const remove = (
     <div className={styles.beside}>
-      <RemoveButton title={`Remove ${label}`} disabled={disabled || readonly} onClick={onRemoveProperty} registry={registry} />
+      <RemoveButton title={words.removeNamed(label)} disabled={disabled || readonly} onClick={onRemoveProperty} registry={registry} />
     </div>
   );
   if (wide) {
@@ -141,7 +168,7 @@ export function ArrayField(props: ArrayFieldTemplateProps) {
         {description && <Description id={`${fieldPathId.$id}__description`} description={description} schema={schema} registry={registry} uiSchema={uiSchema} />}
       </div>
       {items}
-      {canAdd && !readonly && <AddButton title={`Add to ${titled}`} disabled={disabled} onClick={onAddClick} registry={registry} />}
+      {canAdd && !readonly && <AddButton title={words.addTo(String(titled))} disabled={disabled} onClick={onAddClick} registry={registry} />}
     </Stack>
   );
 }
@@ -158,7 +185,7 @@ export function ArrayItem(props: ArrayFieldItemTemplateProps) {
   const { children, buttonsProps, hasToolbar, index, uiSchema, registry } = props;
   const Buttons = getTemplate("ArrayFieldItemButtonsTemplate", registry, getUiOptions(uiSchema));
   return (
-    <div className={styles.item} role="group" aria-label={`Entry ${index + 1}`}>
+    <div className={styles.item} role="group" aria-label={words.entryTitle(index + 1)}>
       <div className={styles.itemBody}>{children}</div>
       {hasToolbar && (
         <Group wrap="nowrap" gap={2}>

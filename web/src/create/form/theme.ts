@@ -11,6 +11,7 @@ import * as templates from "./templates";
 import * as widgets from "./widgets";
 import { YamlText } from "./YamlText";
 import { Broken, SchemaField } from "./FieldBoundary";
+import { texts } from "../../text";
 
 const ours: ThemeProps = {
   templates: {
@@ -62,9 +63,9 @@ export function words(text: TranslatableString, params?: string[]): string {
     case TranslatableString.NewStringDefault:
       return "";
     case TranslatableString.TitleOptionPrefix:
-      return `${params?.[0]}: option ${params?.[1]}`;
+      return texts.create.form.option.variant(Number(params?.[1]));
     case TranslatableString.OptionPrefix:
-      return `Option ${params?.[0]}`;
+      return texts.create.form.option.variant(Number(params?.[0]));
   }
   return englishStringTranslator(text, params);
 }

@@ -1,4 +1,5 @@
 import { createErrorHandler, ErrorSchemaBuilder, unwrapErrorHandler, validationDataMerge, type RJSFValidationError, type ValidatorType } from "@rjsf/utils";
+import { texts } from "../../text";
 import { check, fits } from "./problems";
 import { prune } from "./prune";
 import { isObject, type Path, type Problem, type Schema } from "./types";
@@ -98,7 +99,7 @@ export function fromServer(errors: unknown): Problem[] {
     return {
       path: missing ? [...path, e.argument as string] : path,
       keyword: typeof e.name === "string" ? e.name : "",
-      message: missing ? "This field is required." : `Rejected by the portal: ${String(e.message)}`,
+      message: missing ? texts.create.message.required : texts.create.message.rejected(String(e.message)),
     };
   });
 }

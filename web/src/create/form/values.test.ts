@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { draftKey, dropDraft, readDraft, saveDraft, withoutSecrets } from "./draft";
 import { carryOver, outgoing, pageOf, withDefaults } from "./pages";
 import { unicodePattern } from "./pattern";
@@ -50,10 +50,37 @@ test("patterns of other engines are converted if possible", () => {
 });
 
 describe("drafts", () => {
+  beforeEach(() => localStorage.clear());
+  const keyOf = (n: number) => draftKey("user:default/ann", `template:default/x${n}`);
+  test("are at most 20, the latest", () => {
+    vi.useFakeTimers();
+    for (let i = 0; i < 25; i++) {
+      vi.advanceTimersByTime(1000);
+      saveDraft(keyOf(i), { etag: "", values: {} });
+    }
+    vi.useRealTimers();
+    expect(Array.from({ length: 25 }, (_, i) => readDraft(keyOf(i)) !== undefined).filter(Boolean)).toHaveLength(20);
+    expect(readDraft(keyOf(4))).toBeUndefined();
+    expect(Object.keys(localStorage).filter((k) => k.startsWith("portal-draft:"))).toHaveLength(20);
+  });
+  test("expire after 30 days", () => {
+    vi.useFakeTimers();
+    saveDraft(keyOf(1), { etag: "", values: {} });
+    vi.advanceTimersByTime(29 * 86_400_000);
+    expect(readDraft(keyOf(1))).toBeDefined();
+    vi.advanceTimersByTime(86_400_000);
+    expect(readDraft(keyOf(1))).toBeUndefined();
+    expect(localStorage.getItem(keyOf(1))).toBeNull();
+    vi.useRealTimers();
+  });
+  test("belong to a user", () => {
+    saveDraft(draftKey("user:default/ann", "template:default/x"), { etag: "", values: {} });
+    expect(readDraft(draftKey("user:default/ben", "template:default/x"))).toBeUndefined();
+  });
   test("round-trip, including cleared fields", () => {
-    const key = draftKey("template:default/x");
+    const key = draftKey("user:default/ann", "template:default/x");
     expect(saveDraft(key, { etag: "1", values: { a: undefined, b: [undefined, 1] } })).toBe(true);
-    expect(readDraft(key)).toEqual({ etag: "1", values: { a: undefined, b: [undefined, 1] } });
+    expect(readDraft(key)).toEqual({ at: expect.any(Number), etag: "1", values: { a: undefined, b: [undefined, 1] } });
     expect("a" in readDraft(key)!.values).toBe(true);
     dropDraft(key);
     expect(readDraft(key)).toBeUndefined();
@@ -61,6 +88,10 @@ describe("drafts", () => {
   test("contain no secrets", () => {
     const properties = new Map(Object.entries({ p: { "ui:widget": "password" }, s: { "ui:field": "Secret" }, o: { properties: { p: { format: "password" } } }, v: {} }));
     expect(withoutSecrets({ p: "1", s: "2", o: { p: "3", q: 4 }, v: 5 }, properties)).toEqual({ o: { q: 4 }, v: 5 });
+    const list = { items: { properties: { p: { format: "password" } } } };
+    const choice = { oneOf: [{ properties: { p: { format: "password" } } }] };
+    const map = { additionalProperties: { format: "password" } };
+    expect(withoutSecrets({ l: [{ p: "1", q: 2 }], c: { p: "1", q: 2 }, m: { a: "1" } }, new Map(Object.entries({ l: list, c: choice, m: map })))).toEqual({ l: [{ q: 2 }], c: { q: 2 }, m: {} });
   });
 });
 

@@ -1,7 +1,11 @@
 import { useMemo } from "react";
-import { Checkbox, MultiSelect, PasswordInput, Select, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, MultiSelect, PasswordInput, Select, Textarea, TextInput, VisuallyHidden } from "@mantine/core";
 import { ADDITIONAL_PROPERTY_FLAG, enumOptionSelectedValue, enumOptionValueDecoder, enumOptionValueEncoder, type BaseInputTemplateProps, type WidgetProps } from "@rjsf/utils";
 import { lookup } from "../../components/lookup";
+import { texts } from "../../text";
+import styles from "./Form.module.css";
+
+const words = texts.create.form;
 
 // entryLabel formats the label of a list item: Networks 1 instead of Networks-1.
 function entryLabel(id: string, label: string): string {
@@ -9,9 +13,20 @@ function entryLabel(id: string, label: string): string {
   return label.endsWith(`-${entry}`) ? `${label.slice(0, -`-${entry}`.length)} ${entry}` : label;
 }
 
+// Label is the label of a field whose unit is shown in its input: screen readers hear both.
+function Label({ title, unit }: { title: string; unit: string }) {
+  return (
+    <>
+      {`${title} `}
+      <VisuallyHidden>{words.unit(unit)}</VisuallyHidden>
+    </>
+  );
+}
+
 // shared returns the common props of all inputs: label, description and error.
 function shared(props: WidgetProps | BaseInputTemplateProps) {
   const { id, hideLabel, required, disabled, readonly, autofocus, placeholder, rawErrors, schema, options } = props;
+  const unit = typeof options["unit"] === "string" ? options["unit"] : undefined;
   const label = entryLabel(id, props.label);
   const description = options.description ?? schema.description;
   // The name of a map entry is shown beside its value.
@@ -19,8 +34,8 @@ function shared(props: WidgetProps | BaseInputTemplateProps) {
   return {
     id,
     name: props.htmlName || id,
-    label: hideLabel ? undefined : entry ? "Value" : label,
-    "aria-label": entry ? `Value of ${label}` : hideLabel ? label : undefined,
+    label: hideLabel ? undefined : entry ? words.value : unit ? <Label title={label} unit={unit} /> : label,
+    "aria-label": entry ? words.valueOf(label) : hideLabel ? label : undefined,
     description: hideLabel ? undefined : description,
     required,
     disabled,
@@ -40,6 +55,7 @@ export function BaseInput(props: BaseInputTemplateProps) {
   const { value, schema, onChange, onBlur, onFocus, id, options, type } = props;
   const number = schema.type === "number" || schema.type === "integer";
   const kind = type ?? lookup(native, schema.format) ?? "text";
+  const unit = typeof options["unit"] === "string" ? options["unit"] : undefined;
   return (
     <TextInput
       {...shared(props)}
@@ -51,6 +67,9 @@ export function BaseInput(props: BaseInputTemplateProps) {
       onFocus={(e) => onFocus(id, e.currentTarget.value)}
       autoComplete="off"
       spellCheck={false}
+      rightSection={unit && <span className={styles.unit}>{unit}</span>}
+      rightSectionWidth={unit && 16 + 9 * unit.length}
+      rightSectionPointerEvents="none"
     />
   );
 }
@@ -79,13 +98,13 @@ export function SelectWidget(props: WidgetProps) {
       (enumOptions ?? []).map((o, i) => ({
         value: enumOptionValueEncoder(o.value, i),
         // An empty string is an option too and must be visible.
-        label: o.label === "" ? "(empty)" : String(o.label),
+        label: o.label === "" ? words.emptyText : String(o.label),
         disabled: enumDisabled?.includes(o.value as never) ?? false,
       })),
     [enumOptions, enumDisabled],
   );
   const { readOnly: _, ...rest } = shared(props);
-  const common = { ...rest, data, disabled: disabled || readonly, searchable: data.length > 8, nothingFoundMessage: "No results" };
+  const common = { ...rest, data, disabled: disabled || readonly, searchable: data.length > 8, nothingFoundMessage: words.noResults };
   if (multiple) {
     const chosen = enumOptionSelectedValue(value, enumOptions, true, undefined, []) as string[];
     return <MultiSelect {...common} value={chosen} onChange={(next) => onChange(enumOptionValueDecoder(next, enumOptions, undefined, emptyValue))} clearable />;
@@ -95,10 +114,10 @@ export function SelectWidget(props: WidgetProps) {
     <Select
       {...common}
       value={value === undefined ? null : chosen}
-      placeholder={rest.placeholder ?? (required ? "Select" : "None")}
+      placeholder={rest.placeholder ?? (required ? words.select : words.none)}
       allowDeselect={!required}
       clearable={!required}
-      clearButtonProps={{ "aria-label": `Clear ${props.label}` }}
+      clearButtonProps={{ "aria-label": words.clearNamed(props.label) }}
       onChange={(next) => onChange(next === null ? emptyValue : enumOptionValueDecoder(next, enumOptions, undefined, emptyValue))}
     />
   );

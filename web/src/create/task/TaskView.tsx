@@ -14,7 +14,7 @@ import { RefLink } from "../../components/RefLink";
 import { ErrorAlert, Loading, messageOf } from "../../components/State";
 import { Tag } from "../../components/Tag";
 import { duration, Time } from "../../components/Time";
-import { draftKey, saveDraft } from "../form/draft";
+import type { Copied } from "../useTemplateForm";
 import type { Values } from "../form/types";
 import { Origin } from "../Origin";
 import { isOver, taskPath } from "../queries";
@@ -152,8 +152,8 @@ function Actions({ task, onChange }: { task: Task; onChange: () => void }) {
   const canCreate = usePermission("scaffolder.task.create", ref || undefined);
   const act = useMutation({ mutationFn: (what: "cancel" | "retry") => fetchJson(`${taskPath(task.id)}/${what}`, { json: {} }), onSuccess: onChange });
   const same = () => {
-    saveDraft(draftKey(ref), { etag: "", values: task.spec.parameters as Values });
-    void navigate(templatePath(parseRef(ref)));
+    const copied: Copied = { values: task.spec.parameters as Values, at: Date.now() };
+    void navigate(templatePath(parseRef(ref)), { state: { copied } });
   };
   return (
     <Stack gap={4} align="flex-end">
