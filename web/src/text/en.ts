@@ -128,7 +128,9 @@ const catalog = {};
 
 const create = {};
 
-const entity = {};
+const entity = {
+  notInCatalog: "(not in the catalog)",
+};
 
 const ingestion = {};
 
