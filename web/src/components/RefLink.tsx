@@ -28,7 +28,8 @@ export function RefLink({ to, kind, namespace, ...rest }: Props) {
 
 function Known({ at, icon = false, checked = false, children }: { at: Ref } & Pick<Props, "icon" | "checked" | "children">) {
   const ref = formatRef(at);
-  const { title, entity, missing } = useTitle(ref);
+  // A link with a text of its own needs nothing of the entity.
+  const { title, entity, missing } = useTitle(ref, children === undefined || icon || checked);
   const shown = (
     <>
       {icon && <Icon name={iconOf(entity)} size={16} className={styles.icon} />}

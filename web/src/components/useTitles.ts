@@ -72,9 +72,9 @@ function titled(ref: string, found: EntityPart | null | undefined): Titled {
   return { title: shortName(ref), entity: { kind, metadata: { namespace, name } } as EntityPart, missing: found === null };
 }
 
-// useTitle returns what to show for one entity.
-export function useTitle(ref: string): Titled {
-  return useTitles([ref]).get(ref) ?? titled(ref, undefined);
+// useTitle returns what to show for one entity; without loading it if it is not needed.
+export function useTitle(ref: string, needed = true): Titled {
+  return useTitles(needed ? [ref] : []).get(ref) ?? titled(ref, undefined);
 }
 
 // fullRef returns a reference with kind and namespace.
