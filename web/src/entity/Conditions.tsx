@@ -14,7 +14,7 @@ const columns: Column<Condition>[] = [
   { title: words.condition, cell: (c) => conditionTitle(c.type), priority: "key" },
   { title: words.status, cell: (c) => <Tag tone={toneOf[c.state]}>{c.state}</Tag>, width: "narrow" },
   { title: words.reason, cell: (c) => c.reason },
-  { title: words.message, cell: (c) => <span className={styles.message}>{c.message}</span>, width: "wide" },
+  { title: words.message, cell: (c) => c.message && <span className={styles.message}>{c.message}</span>, width: "wide" },
   { title: words.since, cell: (c) => c.since && <Time at={c.since} />, width: "narrow", priority: "low" },
 ];
 

@@ -56,7 +56,7 @@ function Status({ entity }: { entity: Entity }) {
         {conditions.map((c) => (
           <li key={c.type} className={styles.status}>
             <Tag tone={lastKnown ? "plain" : toneOf[c.state]}>{`${conditionTitle(c.type)}: ${c.state}`}</Tag>
-            <span>{c.state !== "True" && c.reason}</span>
+            {c.state !== "True" && c.reason && <span>{c.reason}</span>}
             {c.since && (
               <Text component="span" size="xs" c="dimmed">
                 <Time at={c.since} />

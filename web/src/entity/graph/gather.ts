@@ -72,11 +72,11 @@ export function relationsOf(entity: EntityPart): Relation[] {
     if (api && role === "definition" && type === "dependsOn") {
       return [{ way: "down", ref, owner: false }];
     }
-    if (api && role === "composition" && type === "dependsOn") {
+    if (api && role === "composition") {
       return [];
     }
     // The definition already has the relation to its API.
-    if (entity.kind === "API" && type === "dependencyOf" && definitionOf(entity) !== "") {
+    if (entity.kind === "API" && ["dependencyOf", "apiProvidedBy"].includes(type) && definitionOf(entity) !== "") {
       return [];
     }
     if (up.has(type) || down.has(type)) {
