@@ -57,9 +57,11 @@ export function templatePath(ref: { namespace: string; name: string }): string {
   return `/create/${[ref.namespace, ref.name].map(encodeURIComponent).join("/")}`;
 }
 
-// titleOf returns the title of an entity, or its name.
+// titleOf returns the title of an entity, the display name of a user or group, or the name.
 export function titleOf(entity: EntityPart): string {
-  return entity.metadata?.title || entity.metadata?.name || "";
+  const profile = (entity.spec as Record<string, unknown> | undefined)?.["profile"];
+  const shown: unknown = typeof profile === "object" && profile !== null && "displayName" in profile ? profile.displayName : undefined;
+  return entity.metadata?.title || (typeof shown === "string" && shown) || entity.metadata?.name || "";
 }
 
 // specText returns a string field of the spec, or an empty string if it is missing or not a string.

@@ -1,28 +1,55 @@
-import { Button } from "@mantine/core";
+import { Button, Tooltip, type ButtonProps } from "@mantine/core";
 import { Link } from "react-router";
 import { usePermission } from "../app/permission";
-import { refOf, templatePath } from "../api/entity";
+import { entityPath, refOf, templatePath } from "../api/entity";
 import { withQuery } from "../api/client";
-import type { EntityPart } from "../api/types";
-import { PermissionTooltip } from "../components/PermissionTooltip";
+import type { Entity, EntityPart } from "../api/types";
 import { Icon, type IconName } from "../components/Icon";
-import { objectOf } from "./facts";
-import { definitionOf, purposeOf, useDefinitionEntities, versionOf } from "./queries";
+import { PermissionTooltip } from "../components/PermissionTooltip";
+import { texts } from "../text";
+import { objectOf, roleOf } from "./facts";
+import { purposeOf, useResourceStatus } from "./queries";
+import { useProduct } from "./product";
+import { countObjects } from "./objects/state";
 
-// Actions are the buttons of an entity: run a Template, update and delete a resource.
-export function Actions({ entity }: { entity: EntityPart }) {
-  const object = objectOf(entity);
+const words = texts.entity.actions;
+
+// Actions are the buttons of an entity: run a Template, create from a definition, update and delete a resource.
+export function Actions({ entity }: { entity: Entity }) {
   if (entity.kind === "Template") {
-    return <Go to={templatePath(refOf(entity))} label={{ create: "Create", update: "Update", delete: "Delete" }[purposeOf(entity)] ?? "Use"} icon="create" primary />;
+    const purpose = purposeOf(entity);
+    return <Run to={templatePath(refOf(entity))} label={purpose === "update" ? words.update : purpose === "delete" ? words.delete : words.create} icon="create" primary />;
   }
-  return object ? <DayTwo entity={entity} /> : null;
+  if (roleOf(entity) === "definition" || entity.kind === "API") {
+    return <Product entity={entity} />;
+  }
+  return objectOf(entity) ? <DayTwo entity={entity} /> : null;
+}
+
+// Product offers the form and the API of a definition.
+function Product({ entity }: { entity: Entity }) {
+  const { create, api } = useProduct(entity);
+  return (
+    <>
+      {api && entity.kind !== "API" && (
+        <Button component={Link} to={apiPath(api)} variant="default" leftSection={<Icon name="api" size={16} />}>
+          {words.api}
+        </Button>
+      )}
+      {create && <Run to={templatePath(refOf(create))} label={words.create} icon="create" primary />}
+    </>
+  );
+}
+
+// apiPath returns the path of the document of an API.
+export function apiPath(api: EntityPart): string {
+  return `${entityPath(refOf(api))}?tab=api`;
 }
 
 // useDayTwo returns the path of the Template for a purpose, filled with a resource.
-function useDayTwo(entity: EntityPart, purpose: string): ((more?: { field?: string }) => string) | undefined {
-  const family = useDefinitionEntities(definitionOf(entity));
+function useDayTwo(entity: EntityPart, purpose: "update" | "delete"): ((more?: { field?: string }) => string) | undefined {
+  const template = useProduct(entity)[purpose];
   const object = objectOf(entity);
-  const template = dayTwo(family.data ?? [], purpose, versionOf(entity));
   if (!object || !template) {
     return undefined;
   }
@@ -37,25 +64,32 @@ export function useUpdatePath(entity: EntityPart): ((more: { field: string }) =>
 }
 
 // DayTwo offers the update and delete Templates of a resource's definition.
-function DayTwo({ entity }: { entity: EntityPart }) {
+function DayTwo({ entity }: { entity: Entity }) {
   const [update, remove] = [useDayTwo(entity, "update"), useDayTwo(entity, "delete")];
+  const { data } = useResourceStatus(entity);
+  const composed = data ? countObjects(data.tree) - 1 : 0;
   return (
     <>
-      {update && <Go to={update()} label="Update" icon="edit" />}
-      {remove && <Go to={remove()} label="Delete" icon="trash" />}
+      {update && <Run to={update()} label={words.update} icon="edit" />}
+      {remove && <Run to={remove()} label={words.delete} icon="trash" style={{ variant: "outline", color: "danger" }} says={composed > 0 ? words.deletesObjects(composed) : undefined} />}
     </>
   );
 }
 
-// dayTwo finds the Template for a purpose, preferably of the same version.
-export function dayTwo(family: EntityPart[], purpose: string, version: string): EntityPart | undefined {
-  const fit = family.filter((e) => e.kind === "Template" && purposeOf(e) === purpose);
-  return fit.find((e) => versionOf(e) === version) ?? fit[0];
-}
+type RunProps = {
+  to: string;
+  label: string;
+  icon: IconName;
+  primary?: boolean;
+  style?: Pick<ButtonProps, "variant" | "color">;
+  // says is shown beside the button on hover and focus.
+  says?: string;
+};
 
-function Go({ to, label, icon, primary }: { to: string; label: string; icon: IconName; primary?: boolean }) {
+// Run opens the form of a Template.
+function Run({ to, label, icon, primary = false, style = { variant: primary ? "filled" : "default" }, says }: RunProps) {
   const access = usePermission("scaffolder.task.create");
-  const common = { variant: primary ? "filled" : "default", leftSection: <Icon name={icon} size={16} /> };
+  const common = { ...style, leftSection: <Icon name={icon} size={16} /> };
   // Without the permission to run a Template, its form can still be viewed.
   if (!access.allowed && !primary) {
     return (
@@ -66,9 +100,16 @@ function Go({ to, label, icon, primary }: { to: string; label: string; icon: Ico
       </PermissionTooltip>
     );
   }
-  return (
+  const button = (
     <Button component={Link} to={to} {...common}>
       {label}
     </Button>
+  );
+  return says === undefined ? (
+    button
+  ) : (
+    <Tooltip label={says} multiline maw={280} events={{ hover: true, focus: true, touch: true }}>
+      {button}
+    </Tooltip>
   );
 }

@@ -3,10 +3,13 @@ import type { Entity } from "../api/types";
 import { Copy } from "../components/Copy";
 import { DataLink } from "../components/DataLink";
 import { messageOf } from "../components/State";
+import { number, texts } from "../text";
 import { Box } from "./Box";
 import { commandFor, rowsOf, secretsOf } from "./details";
 import { isMissing, useResourceObject } from "./queries";
 import styles from "./Entity.module.css";
+
+const words = texts.entity.details;
 
 // Details shows spec, status and connection secrets of a resource, as its cluster has them.
 export function Details({ entity }: { entity: Entity }) {
@@ -15,7 +18,7 @@ export function Details({ entity }: { entity: Entity }) {
     // The cluster's absence is reported above.
     const why = denied ?? (error && !isMissing(error) ? messageOf(error) : undefined);
     return why !== undefined ? (
-      <Box title="Specification">
+      <Box title={words.specification}>
         <Text size="sm" c="dimmed" className={styles.message}>
           {why}
         </Text>
@@ -25,14 +28,14 @@ export function Details({ entity }: { entity: Entity }) {
   const secrets = secretsOf(data.object);
   return (
     <>
-      <Fields title="Specification" part={data.object["spec"]} />
-      <Fields title="Reported by the cluster" part={data.object["status"]} />
+      <Fields title={words.specification} part={data.object["spec"]} />
+      <Fields title={words.reported} part={data.object["status"]} />
       {secrets.length > 0 && (
-        <Box title={secrets.length === 1 ? "Connection secret" : "Connection secrets"}>
+        <Box title={words.secrets(secrets.length)}>
           <Stack gap="sm">
             {secrets.map((s) => (
               <Stack gap={4} key={`${s.namespace}/${s.name}`}>
-                <Text size="sm">{`${s.name} in namespace ${s.namespace}`}</Text>
+                <Text size="sm">{words.secret(s.name, s.namespace)}</Text>
                 <Group gap="xs" wrap="nowrap" align="flex-start">
                   <Code block className={styles.command} tabIndex={0}>
                     {commandFor(s)}
@@ -66,7 +69,7 @@ function Fields({ title, part }: { title: string; part: unknown }) {
       </dl>
       {total > rows.length && (
         <Text size="sm" c="dimmed">
-          {`${(total - rows.length).toLocaleString("en")} more fields are in the YAML tab.`}
+          {words.more(number(total - rows.length))}
         </Text>
       )}
     </Box>

@@ -33,11 +33,13 @@ const photos = {
   ],
 };
 
-const family = [
+const generated: unknown[] = [
   { kind: "Template", metadata: { name: "bucket", annotations: { "composer.io/xrd-version": "v1" } } },
   { kind: "Template", metadata: { name: "bucket-update", annotations: { "composer.io/xrd-version": "v1", "portal.io/template-purpose": "update" } } },
+  { kind: "API", metadata: { name: "bucket-api" }, spec: { type: "openapi" } },
   { kind: "Resource", metadata: { name: "buckets-xrd" }, spec: { type: "composer-xrd" } },
 ];
+const pictures = { kind: "Resource", metadata: { name: "pictures-1", title: "pictures" }, spec: { readiness: "ready" } };
 
 const explanation = {
   name: "buckets.example.org",
@@ -53,6 +55,8 @@ const explanation = {
 const identity = { token: "t", expiresInSeconds: 3600, identity: { type: "user", userEntityRef: "user:development/guest", ownershipEntityRefs: [] } };
 
 let entity: unknown;
+// family are the entities of the definition.
+let family: unknown[];
 let allowed: boolean;
 let conditions: unknown[] | undefined;
 let status: { code: number; body: unknown } | undefined;
@@ -62,6 +66,7 @@ let parts: Record<string, unknown>;
 
 beforeEach(() => {
   entity = structuredClone(photos);
+  family = generated;
   allowed = true;
   conditions = undefined;
   status = undefined;
@@ -83,7 +88,11 @@ beforeEach(() => {
       return entity ? answer(entity) : answer({ error: { name: "NotFoundError", message: "none" } }, 404);
     }
     if (url.startsWith("/api/catalog/entities/by-query")) {
-      return answer({ items: family, totalItems: family.length, pageInfo: {} });
+      const asked = String(init.body);
+      if (asked.includes('"metadata.name":"photos-1"')) {
+        return answer({ items: [{ kind: "Component", metadata: { name: "photos-1", namespace: "shop" } }] });
+      }
+      return asked.includes("composer-xr\"") ? answer({ items: [pictures], totalItems: 12 }) : answer({ items: family, totalItems: family.length, pageInfo: {} });
     }
     if (url.startsWith("/api/catalog/entities/by-refs")) {
       const { entityRefs } = JSON.parse(String(init.body)) as { entityRefs: string[] };
@@ -123,7 +132,49 @@ describe("EntityPage", () => {
     expect(container.querySelector("script, b")).toBeNull();
     expect(screen.getByRole("link", { name: "Open" }).getAttribute("href")).toBe("https://photos.example.org/");
     expect(screen.queryByRole("link", { name: "Run" })).toBeNull();
-    expect(screen.getByText("not ready")).toBeTruthy();
+    expect(screen.getByText("Not ready")).toBeTruthy();
+  });
+
+  it("links to the catalog and to the definition above it", async () => {
+    open();
+    const trail = within(await screen.findByRole("navigation", { name: "Breadcrumb" }));
+    expect(trail.getByRole("link", { name: "Catalog" }).getAttribute("href")).toBe("/catalog");
+    expect((await trail.findByRole("link", { name: "bucket" })).getAttribute("href")).toBe("/catalog/default/resource/buckets-xrd");
+  });
+
+  it("links a definition to its form, its API and its resources", async () => {
+    const definition = structuredClone(photos);
+    definition.spec.type = "composer-xrd";
+    entity = definition;
+    open();
+    expect((await screen.findByRole("link", { name: "Create" })).getAttribute("href")).toBe("/create/default/bucket");
+    expect(screen.getByRole("link", { name: "API" }).getAttribute("href")).toBe("/catalog/default/api/bucket-api?tab=api");
+    const resources = within(await screen.findByRole("region", { name: "Resources (12)" }));
+    expect(resources.getByRole("link", { name: "pictures" }).getAttribute("href")).toBe("/catalog/default/resource/pictures-1");
+    expect(resources.getByText("Ready")).toBeTruthy();
+    expect(resources.getByRole("link", { name: "Show all 12 resources" })).toBeTruthy();
+  });
+
+  it("links an API to its form and its definition", async () => {
+    const api = structuredClone(photos);
+    Object.assign(api, { kind: "API" });
+    api.spec.type = "openapi";
+    entity = api;
+    open();
+    expect((await screen.findByRole("link", { name: "Create" })).getAttribute("href")).toBe("/create/default/bucket");
+    const about = within(screen.getByRole("region", { name: "About" }));
+    expect(about.getByRole("link", { name: "buckets-xrd" })).toBeTruthy();
+    expect(about.getByRole("link", { name: "bucket" }).getAttribute("href")).toBe("/create/default/bucket");
+  });
+
+  it("says what a deletion takes along", async () => {
+    family = [...family, { kind: "Template", metadata: { name: "bucket-delete", annotations: { "composer.io/xrd-version": "v1", "portal.io/template-purpose": "delete" } } }];
+    const child = { ref: { apiVersion: "a/v1", kind: "Instance", name: "x7k" }, state: "present", readiness: "ready" };
+    const tree = { ref: { apiVersion: "a/v1", kind: "Bucket", name: "photos" }, state: "present", readiness: "ready", children: [child], more: 2 };
+    status = { code: 200, body: { cluster: "production", ready: true, tree, events: [], read: "2026-01-02T03:04:05Z" } };
+    open();
+    await userEvent.hover(await screen.findByRole("link", { name: "Delete" }));
+    expect(await screen.findByText("Also deletes the 3 objects that it composes.")).toBeTruthy();
   });
 
   it("offers the update Template of the definition, prefilled for the object", async () => {
@@ -148,7 +199,8 @@ describe("EntityPage", () => {
     const reason = { path: [child.ref], object: child.ref, message: "no subnet", source: "Synced", sentence: "Instance x7k: no subnet" };
     status = { code: 200, body: { cluster: "production", ready: false, reason, tree, events: [], read: "2026-01-02T03:04:05Z" } };
     open();
-    expect(await screen.findByText("Instance x7k: no subnet")).toBeTruthy();
+    const why = within(await screen.findByRole("group", { name: "Not ready" }));
+    expect(why.getByRole("status").textContent).toBe("Instance x7kno subnet");
     await userEvent.click(screen.getByRole("link", { name: "Show all objects" }));
     const objects = within(await screen.findByRole("region", { name: "Objects" }));
     expect(objects.getByText("ReconcileError: no subnet")).toBeTruthy();
@@ -191,7 +243,24 @@ describe("EntityPage", () => {
   it("says since when the cluster cannot be read", async () => {
     streamed = 'event: problem\ndata: {"message":"Cluster production cannot be reached","lastRead":"2026-01-02T03:04:05Z"}\n\n';
     open();
-    expect((await screen.findByText(/Cluster production cannot be reached/)).textContent).toMatch(/Last read .* ago/);
+    expect((await screen.findByText(/cluster production cannot be reached/)).textContent).toMatch(/^Last read .* ago: cluster production cannot be reached\.$/);
+  });
+
+  it("says since when a stale entity may be out of date, and to operators what cannot be read", async () => {
+    const stale = structuredClone(photos);
+    Object.assign(stale.metadata.annotations, { "portal.io/stale": "production/buckets", "portal.io/stale-since": new Date(Date.now() - 720_000).toISOString() });
+    entity = stale;
+    const { unmount } = open("?tab=yaml");
+    expect((await screen.findByText(/cluster production cannot be read/)).textContent).toBe("Last read 12 minutes ago: cluster production cannot be read.");
+    expect(await screen.findByText(/Cannot read production\/buckets/)).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Ingestion status" })).toBeTruthy();
+    unmount();
+    allowed = false;
+    open();
+    await screen.findByText(/cluster production cannot be read/);
+    await screen.findByRole("note", { name: /Guests cannot do this/ });
+    expect(screen.queryByText(/production\/buckets\./)).toBeNull();
+    expect(screen.queryByRole("link", { name: "Ingestion status" })).toBeNull();
   });
 
   it("does not show the last state as the current one if the permission is lost", async () => {
@@ -211,7 +280,7 @@ describe("EntityPage", () => {
     status = { code: 503, body: { error: { name: "ServiceUnavailableError", message: "Cluster production cannot be reached" } } };
     open();
     expect(await screen.findByText(/Cluster production cannot be reached/)).toBeTruthy();
-    expect(screen.getByText("The current state is not known")).toBeTruthy();
+    expect(screen.getByText("This may be out of date")).toBeTruthy();
   });
 
   it("keeps the tab in the URL", async () => {
@@ -228,7 +297,8 @@ describe("EntityPage", () => {
     const next = structuredClone(photos);
     next.metadata.annotations["composer.io/condition-ready"] = "True";
     entity = next;
-    expect(await screen.findByText("The resource is ready.")).toBeTruthy();
+    const table = within(screen.getByRole("region", { name: "Conditions" }));
+    expect(await table.findByText("True")).toBeTruthy();
   });
 
   it("shows message and time of conditions", async () => {
@@ -241,14 +311,13 @@ describe("EntityPage", () => {
     expect(await table.findByText("<b>1 of 3</b>")).toBeTruthy();
     expect(table.getAllByRole("rowheader").map((th) => th.textContent)).toEqual(["Ready", "Synced"]);
     expect(table.getByText("2 hours ago")).toBeTruthy();
-    expect(screen.getByText(/The resource is not ready yet/)).toBeTruthy();
   });
 
   it("does not link to missing entities", async () => {
     open();
     expect((await screen.findAllByText("(not in the catalog)")).length).toBeGreaterThan(0);
     expect(screen.queryByRole("link", { name: "team" })).toBeNull();
-    expect(screen.getByRole("link", { name: "buckets-xrd" })).toBeTruthy();
+    expect(screen.getAllByRole("link", { name: "buckets-xrd" }).length).toBeGreaterThan(0);
   });
 
   it("tells that the entity was removed and links to others", async () => {
@@ -264,7 +333,7 @@ describe("EntityPage", () => {
     alone.spec.owner = "";
     entity = alone;
     open();
-    expect(await screen.findByText("none (spec.owner is empty)")).toBeTruthy();
+    expect(await screen.findByText("No owner")).toBeTruthy();
   });
 
   it("explains where values come from to users with permission", async () => {
@@ -283,7 +352,9 @@ describe("EntityPage", () => {
   it("shows a not-found state", async () => {
     entity = undefined;
     open();
-    expect(await screen.findByText(/Not found: resource photos-1/)).toBeTruthy();
-    expect(screen.getByRole("link", { name: "Search the catalog" }).getAttribute("href")).toBe("/catalog?q=photos-1");
+    expect(await screen.findByRole("heading", { level: 1, name: "Cannot find resource photos-1" })).toBeTruthy();
+    expect(screen.getByRole<HTMLInputElement>("searchbox").value).toBe("photos-1");
+    expect((await screen.findByRole("link", { name: "shop/photos-1" })).getAttribute("href")).toBe("/catalog/shop/component/photos-1");
+    expect(screen.getByText("Component in namespace shop")).toBeTruthy();
   });
 });

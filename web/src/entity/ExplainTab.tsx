@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { Code, Group, Stack, Text } from "@mantine/core";
+import { Anchor, Code, Group, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { usePermission } from "../app/permission";
 import { fetchJson, path } from "../api/client";
-import { specText } from "../api/entity";
+import { parseRef, specText } from "../api/entity";
 import type { Entity, Explanation } from "../api/types";
 import { RefLink } from "../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../components/State";
@@ -15,7 +15,11 @@ import { origin } from "./origin";
 import { definitionOf } from "./queries";
 import { Notice } from "../components/Notice";
 import styles from "./Entity.module.css";
+import { DataTable, type Column } from "../components/DataTable";
 import { lookup } from "../components/lookup";
+import { texts } from "../text";
+
+const words = texts.entity.explain;
 
 const severities: Record<string, Tone> = { error: "error", warning: "warning", info: "plain" };
 
@@ -29,25 +33,26 @@ export default function ExplainTab({ entity }: { entity: Entity }) {
     enabled: access.allowed,
   });
   if (access.known && !access.allowed) {
-    return <Empty title="Permission required">{access.reason}</Empty>;
+    return <Empty title={texts.entity.permissionRequired}>{access.reason}</Empty>;
   }
   if (query.isError) {
     return <ErrorAlert error={query.error} retry={() => void query.refetch()} />;
   }
   if (!query.data) {
-    return <Loading label="Loading explanation" />;
+    return <Loading label={words.loading} />;
   }
   const explained = query.data;
   return (
     <Stack gap="md">
       {explained.failure && (
-        <Notice tone="error" title="Cannot generate entities from this definition">
+        <Notice tone="error" title={words.failure}>
           {explained.failure}
         </Notice>
       )}
       {explained.stale && (
-        <Notice tone="warning" title="This may be out of date">
-          {explained.stale}, since <Time at={explained.staleSince} />
+        <Notice tone="warning" title={texts.entity.freshness.title}>
+          {texts.entity.freshness.lastRead} <Time at={explained.staleSince} />
+          {`: ${words.stale(explained.stale)}`}
         </Notice>
       )}
       <Values values={explained.values} entity={entity} />
@@ -63,49 +68,38 @@ export default function ExplainTab({ entity }: { entity: Entity }) {
 // own are the fields that a resource can override.
 const own = ["owner", "system"];
 
-function Values({ values, entity }: { values: Explanation["values"]; entity: Entity }) {
-  const itself = (v: Explanation["values"][number]) => {
+type Value = Explanation["values"][number];
+
+function Values({ values, entity }: { values: Value[]; entity: Entity }) {
+  const itself = (v: Value) => {
     const here = own.includes(v.field) && roleOf(entity) === "resource" ? specText(entity, v.field) : "";
     return here !== "" && here !== v.value ? here : undefined;
   };
+  const columns: Column<Value>[] = [
+    { title: words.field, cell: (v) => v.field, priority: "key" },
+    { title: words.value, cell: (v) => itself(v) ?? v.value, width: "wide" },
+    {
+      title: words.origin,
+      cell: (v) => (
+        <>
+          {itself(v) !== undefined && `${words.itself(v.value)} `}
+          {origin(v.from)} {v.key && <Code fz="xs">{v.key}</Code>}
+        </>
+      ),
+    },
+  ];
   return (
-    <Box title="Where values come from">
-      {values.length === 0 ? (
-        <Text size="sm">No entities were generated, so there are no values.</Text>
-      ) : (
-        <div className={styles.scroll} tabIndex={0} role="region" aria-label="Values">
-          <table className={styles.table}>
-            <thead>
-              <tr>
-                <th scope="col">Field</th>
-                <th scope="col">Value</th>
-                <th scope="col">Source</th>
-              </tr>
-            </thead>
-            <tbody>
-              {values.map((v, i) => (
-                <tr key={i}>
-                  <th scope="row">{v.field}</th>
-                  <td>{itself(v) ?? v.value}</td>
-                  <td>
-                    {itself(v) !== undefined && `the resource itself, overriding ${v.value} from `}
-                    {origin(v.from)} {v.key && <Code fz="xs">{v.key}</Code>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+    <Box title={words.values}>
+      {values.length === 0 ? <Text size="sm">{words.noValues}</Text> : <DataTable label={words.valuesLabel} columns={columns} rows={values} keyOf={(v, i) => `${i} ${v.field}`} />}
     </Box>
   );
 }
 
 function Findings({ findings }: { findings: Explanation["findings"] }) {
   return (
-    <Box title="Findings">
+    <Box title={words.findings}>
       {findings.length === 0 ? (
-        <Text size="sm">No findings.</Text>
+        <Text size="sm">{words.noFindings}</Text>
       ) : (
         <ul className={styles.list}>
           {findings.map((f, i) => (
@@ -133,22 +127,21 @@ function Findings({ findings }: { findings: Explanation["findings"] }) {
 
 function Sources({ explained }: { explained: Explanation }) {
   return (
-    <Box title="Sources">
+    <Box title={words.sources}>
       <Text size="sm">
-        {explained.takenBy ? `Entities are generated by ${explained.takenBy}.` : "No ingestor generates entities from it."}
-        {explained.leftBy && explained.leftBy.length > 0 ? ` Otherwise ${explained.leftBy.join(" and ")} would generate them.` : ""}
+        {[words.takenBy(explained.takenBy), words.leftBy(explained.leftBy ?? [])].join(" ")}
       </Text>
       <ul className={styles.list}>
         {explained.copies.map((c) => (
           <li key={c.source}>
-            {c.source}
-            {c.version !== undefined ? `, resource version ${c.version}` : ""}
-            {c.refused ? ` (skipped: ${c.refused})` : ""}
+            {words.copy(c.source, c.version, c.refused)}
           </li>
         ))}
       </ul>
       <Text size="sm">
-        <Link to="/ingestion">Ingestion status</Link>
+        <Anchor component={Link} to="/ingestion" inherit>
+          {words.ingestion}
+        </Anchor>
       </Text>
     </Box>
   );
@@ -160,21 +153,24 @@ const few = 50;
 function GeneratedEntities({ explained }: { explained: Explanation }) {
   const { entities, withheld = [] } = explained;
   return (
-    <Box title="Generated entities">
-      <Text size="sm">{`${entities.length} entities from ${explained.compositions} Compositions and ${explained.composites} composites and claims.`}</Text>
+    <Box title={words.generated}>
+      <Text size="sm">{words.counts(entities.length, explained.compositions, explained.composites)}</Text>
       <ul className={styles.list}>
         {entities.slice(0, few).map((ref) => (
-          <li key={ref}>
-            <RefLink to={ref}>{ref}</RefLink>
+          <li key={ref} className={styles.related}>
+            <RefLink to={ref} icon />
+            <Text component="span" size="xs" c="dimmed">
+              {parseRef(ref).kind}
+            </Text>
           </li>
         ))}
       </ul>
       {entities.length > few && (
         <Text size="sm" c="dimmed">
-          {`and ${entities.length - few} more in the catalog`}
+          {words.moreInCatalog(entities.length - few)}
         </Text>
       )}
-      {withheld.length > 0 && <Text size="sm">{`Not added because the catalog would reject them: ${withheld.join(", ")}`}</Text>}
+      {withheld.length > 0 && <Text size="sm">{words.withheld(withheld)}</Text>}
     </Box>
   );
 }

@@ -1,60 +1,55 @@
 import { Anchor, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { Entity, Schemas } from "../api/types";
+import { DataTable, type Column } from "../components/DataTable";
 import { RefLink } from "../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { Time } from "../components/Time";
+import { texts } from "../text";
 import { useResourceHistory } from "./queries";
 import styles from "./Entity.module.css";
 
-const operations: Record<Schemas["ResourceChange"]["operation"], string> = { create: "Created", update: "Updated", delete: "Deleted" };
+const words = texts.entity.history;
+
+type Change = Schemas["ResourceChange"];
+
+const columns: Column<Change>[] = [
+  {
+    title: words.change,
+    priority: "key",
+    cell: (c) => (
+      <>
+        {words.operations[c.operation]}
+        {c.fields && (
+          <Text size="sm" c="dimmed" className={styles.message}>
+            {c.fields.join(", ")}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { title: words.by, cell: (c) => <RefLink to={c.by} kind="user" icon /> },
+  { title: words.when, cell: (c) => <Time at={c.at} />, width: "narrow" },
+  {
+    title: words.task,
+    width: "narrow",
+    silent: true,
+    cell: (c) => (
+      <Anchor component={Link} to={`/tasks/${encodeURIComponent(c.task)}`} size="sm">
+        {words.viewTask}
+      </Anchor>
+    ),
+  },
+];
 
 // HistoryTab lists what tasks have done to a resource.
 export default function HistoryTab({ entity }: { entity: Entity }) {
   const query = useResourceHistory(entity);
   if (!query.data) {
-    return query.isError ? <ErrorAlert error={query.error} title="Cannot load the history" retry={() => void query.refetch()} /> : <Loading label="Loading history" />;
+    return query.isError ? <ErrorAlert error={query.error} title={words.failed} retry={() => void query.refetch()} /> : <Loading label={words.loading} />;
   }
   if (query.data.items.length === 0) {
-    return <Empty title="No tasks yet">No task of this portal has changed the resource, or the tasks are no longer kept. Changes by other tools are not listed.</Empty>;
+    return <Empty title={words.none}>{words.noneHint}</Empty>;
   }
-  return (
-    <div className={styles.scroll} tabIndex={0} role="region" aria-label="History">
-      <table className={styles.table}>
-        <thead>
-          <tr>
-            <th scope="col">Change</th>
-            <th scope="col">By</th>
-            <th scope="col">When</th>
-            <th scope="col">Task</th>
-          </tr>
-        </thead>
-        <tbody>
-          {query.data.items.map((c) => (
-            <tr key={`${c.task} ${c.at}`}>
-              <td>
-                {operations[c.operation]}
-                {c.fields && (
-                  <Text size="sm" c="dimmed" className={styles.message}>
-                    {c.fields.join(", ")}
-                  </Text>
-                )}
-              </td>
-              <td>
-                <RefLink to={c.by} kind="user" />
-              </td>
-              <td>
-                <Time at={c.at} />
-              </td>
-              <td>
-                <Anchor component={Link} to={`/tasks/${encodeURIComponent(c.task)}`} size="sm">
-                  View task
-                </Anchor>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  return <DataTable label={words.title} columns={columns} rows={query.data.items} keyOf={(c) => `${c.task} ${c.at}`} />;
 }

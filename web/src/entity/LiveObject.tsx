@@ -4,10 +4,13 @@ import type { Entity } from "../api/types";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { toYaml } from "../components/toYaml";
 import { Yaml } from "../components/Yaml";
+import { texts } from "../text";
 import { objectOf } from "./facts";
 import { useResourceObject } from "./queries";
 import { hasManagedFields, withoutManagedFields } from "./source";
 import { yamlHeight } from "./yamlHeight";
+
+const words = texts.entity.yaml;
 
 // LiveObject shows the object of a resource as its cluster has it. Managed fields, often most of the text, are hidden.
 export function LiveObject({ entity }: { entity: Entity }) {
@@ -20,15 +23,15 @@ export function LiveObject({ entity }: { entity: Entity }) {
   return (
     <Stack gap="xs">
       {query.error && <ErrorAlert error={query.error} retry={() => void query.refetch()} />}
-      {query.denied && <Empty title="Permission required">{query.denied}</Empty>}
-      {!object && !query.error && !query.denied && <Loading label="Loading object" lines={8} />}
+      {query.denied && <Empty title={texts.entity.permissionRequired}>{query.denied}</Empty>}
+      {!object && !query.error && !query.denied && <Loading label={words.loadingObject} lines={8} />}
       {query.data && (
         <>
           <Group gap="md">
-            <Text size="sm" c="dimmed">{`In cluster ${query.data.cluster}. Refreshes while it is shown.`}</Text>
-            {managed && <Switch size="sm" ml="auto" label="Show managed fields" checked={all} onChange={(e) => setAll(e.currentTarget.checked)} />}
+            <Text size="sm" c="dimmed">{words.inCluster(query.data.cluster)}</Text>
+            {managed && <Switch size="sm" ml="auto" label={words.managed} checked={all} onChange={(e) => setAll(e.currentTarget.checked)} />}
           </Group>
-          <Yaml text={text} label={`YAML of the object ${name}`} file={`${name}.yaml`} height={yamlHeight} />
+          <Yaml text={text} label={words.ofObject(name)} file={`${name}.yaml`} height={yamlHeight} />
         </>
       )}
     </Stack>

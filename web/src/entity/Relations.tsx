@@ -1,68 +1,70 @@
 import { useState } from "react";
 import { Button, Stack, Text, Title } from "@mantine/core";
-import { parseRef } from "../api/entity";
-import type { Entity } from "../api/types";
+import { specText } from "../api/entity";
+import type { Entity, EntityPart } from "../api/types";
 import { RefLink } from "../components/RefLink";
+import { fullRef, useTitles } from "../components/useTitles";
+import { texts } from "../text";
 import { Box } from "./Box";
-import { useMissing } from "./queries";
+import { roleOf } from "./facts";
 import { groupRelations, type Group } from "./groupRelations";
 import styles from "./Entity.module.css";
+
+const words = texts.entity.relations;
 
 // few is the number of relations of a type shown at first; step is how many are added.
 const few = 8;
 const step = 100;
 
-// Relations lists the relations of an entity by type.
+// Relations lists the relations of an entity by type, except to its owner and system, which are in About.
 export function Relations({ entity }: { entity: Entity }) {
-  const groups = groupRelations(entity);
-  return (
-    <Box title="Relations">
-      {groups.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          No relations. Relations come from fields such as owner, system and dependsOn.
-        </Text>
-      ) : (
-        groups.map((group) => <Related key={group.type} group={group} />)
-      )}
+  const groups = groupRelations(entity)
+    .map((group) => ({ ...group, refs: group.refs.filter((ref) => !isAbout(entity, group.type, ref)) }))
+    .filter((group) => group.refs.length > 0);
+  return groups.length === 0 ? null : (
+    <Box title={words.title}>
+      {groups.map((group) => (
+        <Related key={group.type} group={group} />
+      ))}
     </Box>
   );
 }
 
-// Absent is a reference to a missing entity.
-export function Absent({ to }: { to: string }) {
-  const { namespace, name } = parseRef(to);
-  return (
-    <span title={to}>
-      {namespace === "default" ? name : `${namespace}/${name}`}{" "}
-      <Text component="span" size="xs" c="dimmed">
-        (not in the catalog)
-      </Text>
-    </span>
-  );
+function isAbout(entity: Entity, type: string, ref: string): boolean {
+  const field = type === "ownedBy" ? "owner" : type === "partOf" ? "system" : "";
+  const value = field === "" ? "" : specText(entity, field);
+  return value !== "" && fullRef(value, { kind: field === "owner" ? "group" : "system", namespace: entity.metadata.namespace }) === ref;
+}
+
+// kindTitle returns what an entity is: a definition or composition, or its kind.
+function kindTitle(entity: EntityPart | undefined): string {
+  const role = entity && roleOf(entity);
+  return role ? texts.entity.roles[role] : (entity?.kind ?? "");
 }
 
 function Related({ group }: { group: Group }) {
   const [shown, setShown] = useState(few);
+  const refs = group.refs.slice(0, shown);
   const left = group.refs.length - shown;
-  const missing = useMissing(group.refs.slice(0, shown));
+  const titles = useTitles(refs);
   return (
     <Stack gap={4}>
       <Title order={3} size="h6">
-        {group.refs.length > few ? `${group.title} (${group.refs.length.toLocaleString("en")})` : group.title}
+        {group.refs.length > few ? words.counted(group.title, group.refs.length) : group.title}
       </Title>
       <ul className={styles.list}>
-        {group.refs.slice(0, shown).map((ref) => (
+        {refs.map((ref) => (
           <li key={ref} className={styles.related}>
-            {missing.has(ref) ? <Absent to={ref} /> : <RefLink to={ref} />}
+            <RefLink to={ref} icon checked />
             <Text component="span" size="xs" c="dimmed">
-              {parseRef(ref).kind}
+              {kindTitle(titles.get(ref)?.entity)}
             </Text>
           </li>
         ))}
       </ul>
       {left > 0 && (
         <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" style={{ alignSelf: "flex-start" }} onClick={() => setShown(shown + step)}>
-          {`Show ${Math.min(left, step)} more`}
+          {words.more(Math.min(left, step))}
         </Button>
       )}
     </Stack>

@@ -8,26 +8,29 @@ import { Empty, ErrorAlert, Loading } from "../components/State";
 import { toYaml } from "../components/toYaml";
 import { Yaml } from "../components/Yaml";
 import { playgroundPath } from "../playground/handover";
+import { texts } from "../text";
 import { roleOf } from "./facts";
 import { definitionOf, isMissing, useDefinitionEntities } from "./queries";
 import { asWritten, profileOf, sourceQuery, type Source } from "./source";
 import { yamlHeight } from "./yamlHeight";
+
+const words = texts.entity.source;
 
 // SourceView shows the XRD or Composition behind an entity, and opens it in the playground.
 export function SourceView({ entity }: { entity: Entity }) {
   const { data, error, refetch } = useQuery(sourceQuery(entity));
   const text = useMemo(() => (data ? toYaml(data.object) : ""), [data]);
   if (!data && isMissing(error)) {
-    return <Empty title="No source">The portal has not read this from a cluster, folder or repository: another program pushed it, or its source was removed.</Empty>;
+    return <Empty title={words.none}>{words.noneHint}</Empty>;
   }
   if (!data) {
-    return error ? <ErrorAlert error={error} retry={() => void refetch()} /> : <Loading label="Loading source" lines={8} />;
+    return error ? <ErrorAlert error={error} retry={() => void refetch()} /> : <Loading label={words.loading} lines={8} />;
   }
   const name = nameOf(data) ?? entity.metadata.name;
   return (
     <Stack gap="xs">
       <Open entity={entity} source={data} />
-      <Yaml text={text} label={`Source of ${entity.metadata.name}`} file={`${name}.yaml`} height={yamlHeight} />
+      <Yaml text={text} label={words.of(entity.metadata.name)} file={`${name}.yaml`} height={yamlHeight} />
     </Stack>
   );
 }
@@ -54,7 +57,7 @@ function Open({ entity, source }: { entity: Entity; source: Source }) {
       if (composition) {
         const definition = family.data?.find((e) => roleOf(e) === "definition");
         if (!definition) {
-          throw new Error("The XRD of this Composition is not in the catalog, or you may not read it.");
+          throw new Error(words.noDefinition);
         }
         documents.unshift((await client.fetchQuery(sourceQuery(definition))).object);
       }
@@ -67,7 +70,7 @@ function Open({ entity, source }: { entity: Entity; source: Source }) {
   return (
     <>
       <Group gap="md">
-        <Text size="sm" c="dimmed">{`As last read from ${source.source}, without managed fields.`}</Text>
+        <Text size="sm" c="dimmed">{words.from(source.source)}</Text>
         <Button
           ml="auto"
           size="xs"
@@ -76,10 +79,10 @@ function Open({ entity, source }: { entity: Entity; source: Source }) {
           loading={busy || (composition && family.isPending)}
           onClick={() => void open()}
         >
-          Open in playground
+          {words.open}
         </Button>
       </Group>
-      {problem !== undefined && <ErrorAlert title="Cannot open the playground" error={problem} />}
+      {problem !== undefined && <ErrorAlert title={words.openFailed} error={problem} />}
     </>
   );
 }

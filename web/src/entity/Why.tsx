@@ -1,70 +1,71 @@
 import { Anchor, Button, Group, Text } from "@mantine/core";
 import { Link } from "react-router";
-import { annotation, annotations } from "../api/entity";
-import type { Entity } from "../api/types";
+import type { Entity, Schemas } from "../api/types";
 import { Icon } from "../components/Icon";
-import { messageOf } from "../components/State";
-import { Time } from "../components/Time";
-import { useUpdatePath } from "./Actions";
-import { isMissing, useResourceStatus } from "./queries";
 import { Notice } from "../components/Notice";
+import { Time } from "../components/Time";
+import { texts } from "../text";
+import { useUpdatePath } from "./Actions";
+import { useResourceStatus } from "./queries";
 
-// Why says in one sentence why a resource is not ready, or that its cluster cannot be read. If linked, it links to all objects.
+const words = texts.entity.why;
+
+// Why says why a resource is not ready: what happened, at which object, since when, and the field to change. If linked, it links
+// to all objects.
 export function Why({ entity, linked = false }: { entity: Entity; linked?: boolean }) {
-  const { data, error, dataUpdatedAt, problem } = useResourceStatus(entity);
+  const { data, error, problem } = useResourceStatus(entity);
   const update = useUpdatePath(entity);
-  if (!problem && isMissing(error)) {
+  if (error || problem || !data?.reason) {
+    // The page says elsewhere that the cluster cannot be read.
     return null;
   }
-  if (error || problem) {
-    // A page that has not read anything itself knows from the catalog when the cluster was last read.
-    const stale = annotation(entity, annotations.staleSince);
-    const lastRead = problem?.lastRead ?? (dataUpdatedAt > 0 ? dataUpdatedAt : stale !== "" ? stale : undefined);
-    return (
-      <Notice tone="warning" title="The current state is not known">
-        <Text size="sm" role="status">
-          {`${problem?.message ?? messageOf(error)}. `}
-          {lastRead !== undefined ? (
-            <>
-              Last read <Time at={lastRead} />.
-            </>
-          ) : (
-            "This page shows what was read last."
-          )}
-        </Text>
-      </Notice>
-    );
-  }
-  if (!data?.reason) {
-    return null;
-  }
-  const { sentence, since, path, field } = data.reason;
-  // A part that fails is a reason even if the resource itself has not reported it yet.
-  const unknown = data.tree.readiness === "unknown" && path.length === 0;
-  const title = data.ready && !data.tree.deleted ? "Ready, but a change was not applied" : unknown ? "Readiness is not known yet" : "Not ready";
+  const { field } = data.reason;
   return (
-    <Notice tone="warning" title={title}>
-      <Text size="sm" role="status" style={{ overflowWrap: "anywhere" }}>
-        {sentence}
-        {since && (
-          <>
-            {" ("}
-            <Time at={since} />)
-          </>
-        )}
-      </Text>
-      <Group gap="md" mt={4}>
+    <Notice tone={data.ready ? "warning" : "error"} title={titleFor(data)} role="group" aria-label={titleFor(data)}>
+      <Reason reason={data.reason} />
+      <Group gap="md" mt="xs">
         {field && update && (
           <Button component={Link} to={update({ field })} size="xs" variant="default" leftSection={<Icon name="edit" size={14} />}>
-            {`Change ${field.replace(/^spec\./, "")}`}
+            {words.change(field.replace(/^spec\./, ""))}
           </Button>
         )}
         {linked && (data.tree.children ?? []).length > 0 && (
           <Anchor component={Link} to="?tab=objects" size="sm">
-            Show all objects
+            {words.objects}
           </Anchor>
         )}
       </Group>
     </Notice>
+  );
+}
+
+function titleFor({ ready, tree, reason }: Schemas["ResourceStatus"]): string {
+  if (ready && !tree.deleted) {
+    return words.notApplied;
+  }
+  // A part that fails is a reason even if the resource itself has not reported it yet.
+  return tree.readiness === "unknown" && (reason?.path ?? []).length === 0 ? words.unknown : words.notReady;
+}
+
+// Reason says at which object the cause is, since when, and what that object says.
+function Reason({ reason: { message, path, since } }: { reason: Schemas["ResourceReason"] }) {
+  const where = path.map((o) => `${o.kind} ${o.name}`).join(" → ");
+  return (
+    <div role="status">
+      {(where !== "" || since) && (
+        <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+          {where}
+          {since && (
+            <Text component="span" inherit c="dimmed">
+              {where !== "" && " · "}
+              <Time at={since} />
+            </Text>
+          )}
+        </Text>
+      )}
+      <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-line" }}>
+        {message}
+      </Text>
+    </div>
   );
 }

@@ -4,25 +4,28 @@ import { useSearchParams } from "react-router";
 import type { Entity } from "../api/types";
 import { toYaml } from "../components/toYaml";
 import { Yaml } from "../components/Yaml";
+import { texts } from "../text";
 import { LiveObject } from "./LiveObject";
 import { hasObject } from "./queries";
 import { hasSource, isTemplateOrApi } from "./source";
 import { SourceView } from "./SourceView";
 import { yamlHeight } from "./yamlHeight";
 
+const words = texts.entity.yaml;
+
 type View = { value: string; label: string; show: () => ReactNode };
 
 // viewsOf returns what the tab can show of an entity, the default first.
 function viewsOf(entity: Entity): View[] {
-  const own: View = { value: "entity", label: "Catalog entity", show: () => <CatalogEntity entity={entity} /> };
+  const own: View = { value: "entity", label: words.entity, show: () => <CatalogEntity entity={entity} /> };
   if (hasObject(entity)) {
     // Not everyone who may read the entity may read the object, such as guests.
-    return [own, { value: "live", label: "Live object", show: () => <LiveObject entity={entity} /> }];
+    return [own, { value: "live", label: words.live, show: () => <LiveObject entity={entity} /> }];
   }
   if (!hasSource(entity)) {
     return [own];
   }
-  const source: View = { value: "source", label: "Source", show: () => <SourceView entity={entity} /> };
+  const source: View = { value: "source", label: words.source, show: () => <SourceView entity={entity} /> };
   return isTemplateOrApi(entity) ? [own, source] : [source, own];
 }
 
@@ -37,7 +40,7 @@ export default function YamlTab({ entity }: { entity: Entity }) {
     <Stack gap="sm">
       {views.length > 1 && (
         <SegmentedControl
-          aria-label="What to show"
+          aria-label={words.view}
           style={{ alignSelf: "flex-start" }}
           data={listed.map(({ value, label }) => ({ value, label }))}
           value={view.value}
@@ -51,5 +54,5 @@ export default function YamlTab({ entity }: { entity: Entity }) {
 
 function CatalogEntity({ entity }: { entity: Entity }) {
   const text = useMemo(() => toYaml(entity), [entity]);
-  return <Yaml text={text} label={`YAML of ${entity.metadata.name}`} file={`${entity.kind.toLowerCase()}-${entity.metadata.name}.yaml`} height={yamlHeight} />;
+  return <Yaml text={text} label={words.of(entity.metadata.name)} file={`${entity.kind.toLowerCase()}-${entity.metadata.name}.yaml`} height={yamlHeight} />;
 }

@@ -1,26 +1,12 @@
 import type { EntityPart } from "../api/types";
+import { texts } from "../text";
 import { lookup } from "../components/lookup";
 
 // Group is the relations of one type.
 export type Group = { type: string; title: string; refs: string[] };
 
 // Titles of relation types, in display order.
-const titles: Record<string, string> = {
-  dependsOn: "Depends on",
-  dependencyOf: "Dependency of",
-  providesApi: "Provides API",
-  apiProvidedBy: "API provided by",
-  consumesApi: "Consumes API",
-  apiConsumedBy: "API consumed by",
-  hasPart: "Has part",
-  partOf: "Part of",
-  ownerOf: "Owns",
-  ownedBy: "Owned by",
-  parentOf: "Parent of",
-  childOf: "Child of",
-  hasMember: "Members",
-  memberOf: "Member of",
-};
+const titles: Record<string, string> = texts.entity.relations.types;
 
 const order = Object.keys(titles);
 

@@ -1,12 +1,7 @@
 import { lookup } from "../components/lookup";
+import { texts } from "../text";
 
-const origins: Record<string, string> = {
-  annotation: "an annotation of the definition",
-  label: "a label of the definition",
-  option: "the configuration",
-  definition: "the definition itself",
-  default: "the default",
-};
+const origins: Record<string, string> = texts.entity.explain.origins;
 
 // origin describes where a value comes from.
 export function origin(from: string): string {

@@ -185,21 +185,6 @@ function conditionOf({ type, status, reason = "", message, lastTransitionTime }:
   return { type, state, reason, message, since: lastTransitionTime };
 }
 
-// useMissing returns which references do not exist in the catalog.
-export function useMissing(refs: string[]): Set<string> {
-  const asked = [...new Set(refs)].sort();
-  const { data } = useQuery({
-    queryKey: ["missing", asked],
-    queryFn: async ({ signal }) => {
-      const answer = await fetchJson<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", { json: { entityRefs: asked, fields: ["kind"] }, signal });
-      return asked.filter((_, i) => answer.items[i] === null);
-    },
-    enabled: asked.length > 0,
-    staleTime: 30_000,
-  });
-  return new Set(data);
-}
-
 // annotationFields returns the fields of an annotation in all spellings.
 export function annotationFields(key: string): string[] {
   return spellings(key).map((name) => `metadata.annotations.${name}`);

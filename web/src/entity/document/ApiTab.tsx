@@ -7,6 +7,7 @@ import { Empty } from "../../components/State";
 import { Tag } from "../../components/Tag";
 import { Yaml } from "../../components/Yaml";
 import { Notice } from "../../components/Notice";
+import { texts } from "../../text";
 import { operationsOf } from "./operations";
 import { OperationItem } from "./OperationItem";
 import { readDocument } from "./read";
@@ -14,32 +15,34 @@ import { isObject, text } from "./schema";
 import { SchemaTree } from "./SchemaTree";
 import styles from "./Document.module.css";
 
+const words = texts.entity.document;
+
 // ApiTab shows an OpenAPI document. It does not send requests to the API.
 export default function ApiTab({ entity }: { entity: Entity }) {
   const source = specText(entity, "definition");
   const [view, setView] = useState("read");
   const read = useMemo(() => readDocument(source), [source]);
   if (source === "") {
-    return <Empty title="No API document">The entity has no spec.definition.</Empty>;
+    return <Empty title={words.none}>{words.noneHint}</Empty>;
   }
   const shown = read.document !== undefined ? view : "text";
   return (
     <Stack gap="md">
-      {read.problem && <Notice tone="warning" title="No preview available">{read.problem}</Notice>}
+      {read.problem && <Notice tone="warning" title={words.noPreview}>{read.problem}</Notice>}
       {read.document !== undefined && (
         <Group>
           <SegmentedControl
             value={view}
             onChange={setView}
             data={[
-              { value: "read", label: "Preview" },
-              { value: "text", label: "Raw" },
+              { value: "read", label: words.preview },
+              { value: "text", label: words.raw },
             ]}
-            aria-label="Document view"
+            aria-label={words.view}
           />
         </Group>
       )}
-      {shown === "read" ? <Reading document={read.document} /> : <Yaml text={source} label="API document" file={`${entity.metadata.name}.yaml`} height="70vh" />}
+      {shown === "read" ? <Reading document={read.document} /> : <Yaml text={source} label={words.label} file={`${entity.metadata.name}.yaml`} height="70vh" />}
     </Stack>
   );
 }
@@ -58,7 +61,7 @@ function Reading({ document }: { document: unknown }) {
       <Stack gap={4}>
         <Group gap="xs">
           <Title order={2} size="h4">
-            {text(info["title"]) || "API"}
+            {text(info["title"]) || words.api}
           </Title>
           {text(info["version"]) !== "" && <Tag>{text(info["version"])}</Tag>}
         </Group>
@@ -66,17 +69,17 @@ function Reading({ document }: { document: unknown }) {
       </Stack>
       <Stack gap="xs">
         <Title order={3} size="h5">
-          {`Operations (${operations.length})`}
+          {words.operations(operations.length)}
         </Title>
         {operations.length > 8 && (
-          <TextInput value={asked} onChange={(e) => setAsked(e.currentTarget.value)} label="Find an operation" placeholder="Path, method or word" maw={360} />
+          <TextInput value={asked} onChange={(e) => setAsked(e.currentTarget.value)} label={words.find} placeholder={words.findHint} maw={360} />
         )}
-        {operations.length === 0 && <Text size="sm">The document has no operations.</Text>}
-        {operations.length > 0 && found.length === 0 && <Text size="sm">No results. Try another search term.</Text>}
+        {operations.length === 0 && <Text size="sm">{words.noOperations}</Text>}
+        {operations.length > 0 && found.length === 0 && <Text size="sm">{words.noResults}</Text>}
         {found.slice(0, few).map((o) => (
           <OperationItem key={o.key} document={document} operation={o} first={operations.length === 1} />
         ))}
-        {found.length > few && <Text size="sm" c="dimmed">{`${found.length - few} more. Search to narrow the list.`}</Text>}
+        {found.length > few && <Text size="sm" c="dimmed">{words.moreOperations(found.length - few)}</Text>}
       </Stack>
       <Schemas document={document} />
     </Stack>
@@ -94,12 +97,12 @@ function Schemas({ document }: { document: unknown }) {
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">
-        {`Schemas (${names.length})`}
+        {words.schemas(names.length)}
       </Title>
       {names.slice(0, few).map((name) => (
         <NamedSchema key={name} document={document} name={name} schema={named[name]} first={names.length === 1} />
       ))}
-      {names.length > few && <Text size="sm" c="dimmed">{`${names.length - few} more. See the raw document.`}</Text>}
+      {names.length > few && <Text size="sm" c="dimmed">{words.moreSchemas(names.length - few)}</Text>}
     </Stack>
   );
 }
@@ -109,8 +112,10 @@ function NamedSchema({ document, name, schema, first }: { document: unknown; nam
   return (
     <Paper withBorder component="section" aria-label={name}>
       <UnstyledButton onClick={() => setOpen(!open)} aria-expanded={open} className={styles.operation}>
-        <span className={styles.path}>{name}</span>
-        <span className={styles.summary}>{isObject(schema) ? text(schema["description"]) : ""}</span>
+        <span className={styles.described}>
+          <span className={styles.path}>{name}</span>
+          <span className={styles.summary}>{isObject(schema) ? text(schema["description"]) : ""}</span>
+        </span>
         <Icon name={open ? "up" : "down"} size={14} />
       </UnstyledButton>
       {open && (

@@ -1,12 +1,16 @@
 import { useMemo, useState } from "react";
-import { Code, Group, Paper, Stack, Text, Title, UnstyledButton } from "@mantine/core";
+import { Group, Paper, Stack, Text, Title, UnstyledButton } from "@mantine/core";
 import { Icon } from "../../components/Icon";
 import { Tag } from "../../components/Tag";
 import { toYaml } from "../../components/toYaml";
-import { sample, type Content, type Operation, type Parameter } from "./operations";
+import { CodeSample } from "../../components/Yaml";
+import { texts } from "../../text";
+import { requestSample, sample, type Content, type Operation, type Parameter } from "./operations";
 import { notesOf, resolve, typeOf } from "./schema";
 import { SchemaLine, SchemaTree } from "./SchemaTree";
 import styles from "./Document.module.css";
+
+const words = texts.entity.document;
 
 // OperationItem is a collapsible operation.
 export function OperationItem({ document, operation, first }: { document: unknown; operation: Operation; first: boolean }) {
@@ -14,10 +18,14 @@ export function OperationItem({ document, operation, first }: { document: unknow
   return (
     <Paper withBorder component="section" aria-label={`${operation.method} ${operation.path}`}>
       <UnstyledButton onClick={() => setOpen(!open)} aria-expanded={open} className={styles.operation}>
-        <span className={styles.method}>{operation.method}</span>
-        <span className={styles.path}>{operation.path}</span>
-        <span className={styles.summary}>{operation.summary}</span>
-        {operation.deprecated && <Tag tone="warning">deprecated</Tag>}
+        <span className={styles.method} data-method={operation.method.toLowerCase()}>
+          {operation.method}
+        </span>
+        <span className={styles.described}>
+          {operation.summary !== "" && <span className={styles.heading}>{operation.summary}</span>}
+          <span className={styles.path}>{operation.path}</span>
+        </span>
+        {operation.deprecated && <Tag tone="warning">{words.deprecated}</Tag>}
         <Icon name={open ? "up" : "down"} size={14} />
       </UnstyledButton>
       {open && (
@@ -31,7 +39,7 @@ export function OperationItem({ document, operation, first }: { document: unknow
           {operation.body.map((c) => (
             <Stack gap={6} key={c.type}>
               <Title order={4} size="h6">
-                {`Request body, ${c.type}`}
+                {words.body(c.type)}
               </Title>
               <Body document={document} content={c} />
             </Stack>
@@ -47,7 +55,7 @@ function Parameters({ document, parameters }: { document: unknown; parameters: P
   return (
     <Stack gap={6}>
       <Title order={4} size="h6">
-        Parameters
+        {words.parameters}
       </Title>
       <ul className={styles.fields}>
         {parameters.map((p, i) => (
@@ -57,7 +65,7 @@ function Parameters({ document, parameters }: { document: unknown; parameters: P
                 {p.name}
               </Text>
               <Text size="xs" c="dimmed" component="span">
-                {`${typeOf(document, p.schema)}, in ${p.place}${p.required ? ", required" : ""}`}
+                {words.parameter(typeOf(document, p.schema), p.place, p.required)}
               </Text>
             </Group>
             {p.description !== "" && <Text size="sm">{p.description}</Text>}
@@ -73,22 +81,20 @@ function Parameters({ document, parameters }: { document: unknown; parameters: P
 
 function Body({ document, content }: { document: unknown; content: Content }) {
   const example = useMemo(() => {
-    const value = content.example ?? sample(document, content.schema);
+    const value = requestSample(content.example ?? sample(document, content.schema));
     return typeof value === "string" ? value : content.type.includes("yaml") ? toYaml(value) : JSON.stringify(value, null, 2);
   }, [document, content]);
   return (
     <div className={styles.sides}>
       <div>
         <SchemaLine document={document} schema={content.schema} />
-        <SchemaTree document={document} schema={content.schema} />
+        <SchemaTree document={document} schema={content.schema} hide={["status"]} />
       </div>
       <div>
         <Text size="xs" c="dimmed" mb={4}>
-          Example
+          {words.example}
         </Text>
-        <Code block className={styles.example} tabIndex={0} role="region" aria-label="Example">
-          {example}
-        </Code>
+        <CodeSample text={example} label={words.example} />
       </div>
     </div>
   );
@@ -98,7 +104,7 @@ function Answers({ document, operation }: { document: unknown; operation: Operat
   return (
     <Stack gap={6}>
       <Title order={4} size="h6">
-        Responses
+        {words.responses}
       </Title>
       <ul className={styles.answers}>
         {operation.answers.map((a) => (

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Button, Code, Group, Text, UnstyledButton } from "@mantine/core";
 import { Icon } from "../../components/Icon";
+import { texts } from "../../text";
 import { fieldsOf, notesOf, refName, text, typeOf, type Field } from "./schema";
 import styles from "./Document.module.css";
 
@@ -8,10 +9,10 @@ import styles from "./Document.module.css";
 const few = 60;
 
 // SchemaTree shows the fields of a schema; nested objects are expanded on request. Collapsed levels are not rendered, so
-// that large and recursive schemas are fast.
-export function SchemaTree({ document, schema, open = 2 }: { document: unknown; schema: unknown; open?: number }) {
+// that large and recursive schemas are fast. hide are the names of fields to leave out.
+export function SchemaTree({ document, schema, open = 2, hide = [] }: { document: unknown; schema: unknown; open?: number; hide?: string[] }) {
   const [shown, setShown] = useState(few);
-  const fields = fieldsOf(document, schema);
+  const fields = fieldsOf(document, schema).filter((f) => !hide.includes(f.name));
   if (fields.length === 0) {
     return null;
   }
@@ -23,7 +24,7 @@ export function SchemaTree({ document, schema, open = 2 }: { document: unknown; 
       {fields.length > shown && (
         <li>
           <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={() => setShown(shown + 200)}>
-            {`Show ${Math.min(200, fields.length - shown)} more of ${fields.length} fields`}
+            {texts.entity.document.moreFields(Math.min(200, fields.length - shown), fields.length)}
           </Button>
         </li>
       )}
@@ -56,7 +57,7 @@ function FieldItem({ document, field, open }: { document: unknown; field: Field;
         </Text>
         {field.required && (
           <Text size="xs" component="span" fw={600}>
-            required
+            {texts.entity.versions.required}
           </Text>
         )}
       </Group>

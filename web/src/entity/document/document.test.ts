@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { operationsOf, sample } from "./operations";
+import { operationsOf, requestSample, sample } from "./operations";
 import { readDocument } from "./read";
 import { fieldsOf, resolve, typeOf } from "./schema";
 
@@ -72,5 +72,25 @@ describe("readDocument", () => {
     const read = readDocument(source);
     expect(read.document).toBeUndefined();
     expect(read.problem).toMatch(want);
+  });
+});
+
+describe("requestSample", () => {
+  const cases: Record<string, { reason: string; example: unknown; want: unknown }> = {
+    "an object": {
+      reason: "the server sets status and most metadata",
+      example: { apiVersion: "a/v1", kind: "Bucket", metadata: { name: "text", namespace: "text", labels: {}, uid: "text", creationTimestamp: "x" }, spec: { status: 1 }, status: { ready: true } },
+      want: { apiVersion: "a/v1", kind: "Bucket", metadata: { name: "my-bucket", namespace: "default" }, spec: { status: 1 } },
+    },
+    "a named object": { reason: "the author of the document chose the name", example: { apiVersion: "a/v1", kind: "B", metadata: { name: "photos" } }, want: { apiVersion: "a/v1", kind: "B", metadata: { name: "photos" } } },
+    "no object of Kubernetes": { reason: "status means something else there", example: { status: "open" }, want: { status: "open" } },
+    "a text": { reason: "it may be anything", example: "status: x", want: "status: x" },
+  };
+  it.each(Object.entries(cases))("%s", (_, { reason, example, want }) => {
+    expect(requestSample(example), reason).toEqual(want);
+  });
+
+  it("leaves out fields that only the server writes", () => {
+    expect(sample({}, { properties: { a: { type: "integer" }, b: { type: "string", readOnly: true } } })).toEqual({ a: 0 });
   });
 });

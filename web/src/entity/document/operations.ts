@@ -74,6 +74,9 @@ function exampleOf(media: Schema): unknown {
 // mostFields limits an example: a schema may have thousands of fields or be recursive.
 const mostFields = 300;
 
+// anyText is the example of a text.
+const anyText = "text";
+
 // sample generates an example for a schema: its own example, else defaults, first enum values and empty values.
 export function sample(document: unknown, schema: unknown): unknown {
   let left = mostFields;
@@ -95,7 +98,9 @@ export function sample(document: unknown, schema: unknown): unknown {
         if (depth > 8 || left-- <= 0) {
           break;
         }
-        out[name] = make(child, depth + 1);
+        if (resolve(document, child)["readOnly"] !== true) {
+          out[name] = make(child, depth + 1);
+        }
       }
       return out;
     }
@@ -110,9 +115,34 @@ export function sample(document: unknown, schema: unknown): unknown {
       case "boolean":
         return false;
       case "string":
-        return s["format"] === "date-time" ? "2026-01-31T12:00:00Z" : "text";
+        return s["format"] === "date-time" ? "2026-01-31T12:00:00Z" : anyText;
     }
     return s["x-kubernetes-int-or-string"] === true ? 1 : {};
   };
   return make(schema, 0);
+}
+
+// setByServer are the fields of metadata that clients do not send.
+const setByServer = ["creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "ownerReferences", "resourceVersion", "selfLink", "uid"];
+
+// requestSample returns an example as clients send it: an object of Kubernetes has no status, and only the metadata that its
+// author writes.
+export function requestSample(example: unknown): unknown {
+  if (!isObject(example) || !("apiVersion" in example) || !("kind" in example)) {
+    return example;
+  }
+  const { status: _, ...rest } = example;
+  if (!isObject(rest["metadata"])) {
+    return rest;
+  }
+  const isEmpty = (value: unknown) => isObject(value) && Object.keys(value).length === 0;
+  const metadata = Object.fromEntries(Object.entries(rest["metadata"]).filter(([key, value]) => !setByServer.includes(key) && !isEmpty(value)));
+  const named = { name: `my-${text(rest["kind"]).toLowerCase() || "object"}`, namespace: "default" };
+  for (const [key, value] of Object.entries(named)) {
+    // "text" stands for any text.
+    if (metadata[key] === anyText) {
+      metadata[key] = value;
+    }
+  }
+  return { ...rest, metadata };
 }

@@ -1,3 +1,7 @@
+import { texts } from "../../text";
+
+const words = texts.entity.schema;
+
 // Schema is a schema of an OpenAPI document or a form. It is untrusted: check every value.
 export type Schema = Record<string, unknown>;
 
@@ -50,20 +54,20 @@ export function typeOf(document: unknown, raw: unknown, depth = 0): string {
     return "any";
   }
   if (schema["x-kubernetes-int-or-string"] === true) {
-    return "integer or string";
+    return words.or(["integer", "string"]);
   }
   const type = schema["type"];
   if (type === "array") {
-    return `list of ${typeOf(document, schema["items"], depth + 1)}`;
+    return words.list(typeOf(document, schema["items"], depth + 1));
   }
   if (type === "object" && !isObject(schema["properties"]) && isObject(schema["additionalProperties"])) {
-    return `map of ${typeOf(document, schema["additionalProperties"], depth + 1)}`;
+    return words.map(typeOf(document, schema["additionalProperties"], depth + 1));
   }
   if (typeof type === "string") {
     return type;
   }
   if (Array.isArray(type)) {
-    return type.filter((t) => typeof t === "string").join(" or ");
+    return words.or(type.filter((t) => typeof t === "string"));
   }
   if (isObject(schema["properties"])) {
     return "object";
@@ -73,45 +77,35 @@ export function typeOf(document: unknown, raw: unknown, depth = 0): string {
     if (Array.isArray(choices)) {
       const types = [...new Set(choices.map((c) => typeOf(document, c, depth + 1)))].filter((t) => t !== "any");
       if (types.length > 0) {
-        return types.join(" or ");
+        return words.or(types);
       }
     }
   }
   return "any";
 }
 
-const bounds = [
-  ["minimum", "minimum"],
-  ["maximum", "maximum"],
-  ["minLength", "min length"],
-  ["maxLength", "max length"],
-  ["minItems", "min items"],
-  ["maxItems", "max items"],
-  ["pattern", "pattern"],
-  ["format", "format"],
-  ["example", "example"],
-] as const;
+const bounds = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format", "example"] as const;
 
 // notesOf returns the constraints of a value: enum, default and bounds.
 export function notesOf(schema: Schema): string[] {
   const notes: string[] = [];
   const values = schema["enum"];
   if (Array.isArray(values)) {
-    notes.push(`one of ${values.slice(0, 12).map(short).join(", ")}${values.length > 12 ? ` and ${values.length - 12} more` : ""}`);
+    notes.push(words.oneOf(values.slice(0, 12).map(short), Math.max(0, values.length - 12)));
   }
   if (schema["default"] !== undefined) {
-    notes.push(`default ${short(schema["default"])}`);
+    notes.push(words.default(short(schema["default"])));
   }
-  for (const [key, word] of bounds) {
+  for (const key of bounds) {
     if (schema[key] !== undefined) {
-      notes.push(`${word} ${short(schema[key])}`);
+      notes.push(`${words.bounds[key]} ${short(schema[key])}`);
     }
   }
   if (schema["nullable"] === true) {
-    notes.push("may be null");
+    notes.push(words.nullable);
   }
   if (schema["readOnly"] === true) {
-    notes.push("read only");
+    notes.push(words.readOnly);
   }
   return notes;
 }

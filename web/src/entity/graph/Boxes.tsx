@@ -1,11 +1,16 @@
 import { createContext, memo, useContext, useEffect, useRef, type RefObject } from "react";
-import { Handle, Position, type Node as FlowNode, type NodeProps } from "@xyflow/react";
+import { BaseEdge, Handle, Position, type EdgeProps, type Node as FlowNode, type NodeProps } from "@xyflow/react";
 import { Link } from "react-router";
+import { Icon } from "../../components/Icon";
+import { texts } from "../../text";
+import type { RoutedEdge } from "./flow";
 import type { Node } from "./gather";
-import { kindOf } from "./List";
+import { kindOf } from "./kindOf";
 import { Mark } from "./Mark";
 import type { Marks } from "./marks";
 import styles from "./Graph.module.css";
+
+const words = texts.entity.graph;
 
 // EntityNode is a node of the graph. root is what the root is called, and empty for other nodes.
 export type EntityNode = FlowNode<{ node: Node; root: string; inBlock: boolean }, "entity">;
@@ -43,12 +48,15 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
   }, [here, wanted, node.ref]);
   const kind = kindOf(node);
   const state = node.state ?? node.readiness;
-  const notes = [node.note, node.stale && "stale", node.missing && "not in the catalog"];
+  const notes = [node.note, node.stale && words.stale, node.missing && words.missing];
   const label = [node.title, kind, state, ...notes, root].filter(Boolean).join(", ");
   const common = { className: `${styles.link} nopan`, tabIndex: here ? 0 : -1, "aria-label": label, title: label, onFocus: () => setActive(node.ref) };
   const inside = (
     <>
-      <span className={styles.title}>{node.title}</span>
+      <span className={styles.title}>
+        {node.icon && <Icon name={node.icon} size={16} className={styles.icon} />}
+        <span className={styles.cut}>{node.title}</span>
+      </span>
       <span className={styles.under}>
         {node.readiness && <Mark readiness={node.readiness} />}
         {[state, kind, ...notes].filter(Boolean).join(" · ")}
@@ -68,7 +76,7 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
         </Link>
       )}
       {node.more > 0 && (
-        <button type="button" className={`${styles.more} nopan`} tabIndex={here ? 0 : -1} onClick={() => onOpen(node.ref)} aria-label={`Show ${node.more} more related to ${node.title}`}>
+        <button type="button" className={`${styles.more} nopan`} tabIndex={here ? 0 : -1} onClick={() => onOpen(node.ref)} aria-label={words.showMoreOf(node.more, node.title)}>
           {`+${node.more}`}
         </button>
       )}
@@ -104,5 +112,11 @@ function Ends() {
   );
 }
 
-// nodeTypes are the node components of the graph.
+// RoutedLine draws an edge along the path of the layout.
+function RoutedLine({ data, markerEnd }: EdgeProps<RoutedEdge>) {
+  return <BaseEdge path={data?.path ?? ""} markerEnd={markerEnd} />;
+}
+
+// edgeTypes and nodeTypes are the components of the graph.
+export const edgeTypes = { routed: RoutedLine };
 export const nodeTypes = { entity: EntityBox, block: BlockBox };

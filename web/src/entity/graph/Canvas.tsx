@@ -1,21 +1,26 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { ActionIcon, Group, useComputedColorScheme } from "@mantine/core";
-import { MarkerType, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Edge as FlowEdge } from "@xyflow/react";
+import { ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { ErrorAlert, Loading } from "../../components/State";
 import { Icon, type IconName } from "../../components/Icon";
+import { texts } from "../../text";
 import type { Arranged } from "./arrange";
-import { nodeTypes, GraphContext } from "./Boxes";
-import { nodesOf } from "./flow";
+import { edgeTypes, nodeTypes, GraphContext } from "./Boxes";
+import { edgesOf, nodesOf } from "./flow";
 import type { Graph } from "./gather";
 import { directions, step } from "./keys";
 import { size } from "./sizes";
 import { useLayout } from "./useLayout";
 import styles from "./Graph.module.css";
 
+const words = texts.entity.graph;
+
 type Props = {
   graph: Graph;
   root: string;
+  // grouped puts nodes of different kinds into different blocks.
+  grouped?: boolean;
   // label names the graph for screen readers.
   label?: string;
   // onOpen shows more neighbors of a node; onChoose is called when a node without a page is clicked.
@@ -25,13 +30,13 @@ type Props = {
 
 // Canvas draws a graph that can be panned, zoomed and navigated with the arrow keys.
 export function Canvas(props: Props) {
-  const { graph, root } = props;
-  const { arranged, error } = useLayout(graph, root);
+  const { graph, root, grouped } = props;
+  const { arranged, error } = useLayout(graph, root, grouped);
   if (error) {
-    return <ErrorAlert error={error} title="Cannot draw the graph. Use the list instead" />;
+    return <ErrorAlert error={error} title={words.failed} />;
   }
   if (!arranged) {
-    return <Loading label="Laying out the graph" lines={8} />;
+    return <Loading label={words.arranging} lines={8} />;
   }
   return (
     <ReactFlowProvider>
@@ -39,9 +44,6 @@ export function Canvas(props: Props) {
     </ReactFlowProvider>
   );
 }
-
-// arrow is the marker at the end of an edge.
-const arrow = { type: MarkerType.ArrowClosed, width: 16, height: 16 };
 
 // readable is the minimum zoom at which the first view shows the whole graph; below it, the view starts at the root.
 const readable = 0.5;
@@ -51,7 +53,7 @@ const distant = 0.4;
 
 const ignore = () => undefined;
 
-function Drawing({ graph, root, label = "Graph of relations; also available as a list", onOpen, onChoose = ignore, arranged }: Props & { arranged: Arranged }) {
+function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, arranged }: Props & { arranged: Arranged }) {
   const flow = useReactFlow();
   const away = useStore((state) => state.transform[2] < distant);
   const [leaving, setLeaving] = useState(false);
@@ -62,10 +64,7 @@ function Drawing({ graph, root, label = "Graph of relations; also available as a
   const holder = useRef<HTMLDivElement>(null);
 
   const nodes = useMemo(() => nodesOf(graph, arranged, root, far), [graph, arranged, root, far]);
-  const edges = useMemo(
-    () => arranged.edges.map((e): FlowEdge => ({ id: `${e.from} ${e.to}`, source: e.from, target: e.to, type: "default", focusable: false, className: styles.edge ?? "", markerEnd: arrow })),
-    [arranged],
-  );
+  const edges = useMemo(() => edgesOf(arranged, styles.edge ?? ""), [arranged]);
 
   const show = useCallback(
     (ref: string, zoom?: number) => {
@@ -168,6 +167,7 @@ function Drawing({ graph, root, label = "Graph of relations; also available as a
           nodes={nodes}
           edges={edges}
           nodeTypes={nodeTypes}
+          edgeTypes={edgeTypes}
           minZoom={0.02}
           maxZoom={2}
           onlyRenderVisibleElements
@@ -183,20 +183,20 @@ function Drawing({ graph, root, label = "Graph of relations; also available as a
           proOptions={{ hideAttribution: true }}
         />
       </GraphContext.Provider>
-      <Controls root={graph.names?.root ?? "this entity"} onFit={() => fit(0)} onZoom={(by) => void flow.zoomTo(flow.getZoom() * by)} onHome={() => show(root, 1)} />
+      <Controls root={graph.names?.root ?? words.thisEntity} onFit={() => fit(0)} onZoom={(by) => void flow.zoomTo(flow.getZoom() * by)} onHome={() => show(root, 1)} />
     </div>
   );
 }
 
 function Controls({ root, onFit, onZoom, onHome }: { root: string; onFit: () => void; onZoom: (by: number) => void; onHome: () => void }) {
   const buttons: [string, IconName, () => void][] = [
-    ["Zoom in", "plus", () => onZoom(1.4)],
-    ["Zoom out", "minus", () => onZoom(1 / 1.4)],
-    ["Fit to view", "fit", onFit],
-    [`Center on ${root}`, "refresh", onHome],
+    [words.zoomIn, "plus", () => onZoom(1.4)],
+    [words.zoomOut, "minus", () => onZoom(1 / 1.4)],
+    [words.fit, "fit", onFit],
+    [words.center(root), "refresh", onHome],
   ];
   return (
-    <Group gap={4} className={styles.controls} role="toolbar" aria-label="Graph view">
+    <Group gap={4} className={styles.controls} role="toolbar" aria-label={words.controls}>
       {buttons.map(([label, icon, act]) => (
         <ActionIcon key={label} variant="default" size="lg" aria-label={label} title={label} onClick={act}>
           <Icon name={icon} size={16} />

@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { Button, Group, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useSearchParams } from "react-router";
 import { fetchJson } from "../../api/client";
 import type { Entity, EntityPart } from "../../api/types";
@@ -8,10 +9,14 @@ import { ErrorAlert, Loading } from "../../components/State";
 import { roleOf } from "../facts";
 import { annotationFields, definitionOf, useDefinitionEntities } from "../queries";
 import { Notice } from "../../components/Notice";
+import { number, texts } from "../../text";
 import { Canvas } from "./Canvas";
+import { collapse } from "./collapse";
 import { gather, keyOf, type Fetch, type Graph, type GraphOptions } from "./gather";
 import { Legend } from "./Legend";
 import { List } from "./List";
+
+const words = texts.entity.graph;
 
 // most is the maximum number of entities in a graph.
 export const most = 2_000;
@@ -21,6 +26,8 @@ const fields = [
   "metadata.name",
   "metadata.namespace",
   "metadata.title",
+  "metadata.tags",
+  "spec.profile.displayName",
   "spec.type",
   "spec.readiness",
   "relations",
@@ -54,7 +61,10 @@ export default function GraphTab({ entity }: { entity: Entity }) {
   const root = keyOf(entity);
   const whole = wholes.includes(entity.kind.toLowerCase());
   const owners = whole || params.get("owners") === "1";
-  const listed = params.get("view") === "list";
+  // A narrow screen has no room for a graph.
+  const first = useMediaQuery("(max-width: 600px)", false, { getInitialValueInEffect: false }) ? "list" : "graph";
+  const view = params.get("view") ?? first;
+  const listed = view === "list";
   const family = useDefinitionEntities(definitionOf(entity));
   const relatives = useMemo(() => relativesOf(entity, family.data), [entity, family.data]);
   const options: GraphOptions = { roots: relatives && entity.kind !== "Resource" ? [relatives.definition] : [root], open, family: relatives, owners, depth: whole ? 1 : depth, most };
@@ -65,6 +75,7 @@ export default function GraphTab({ entity }: { entity: Entity }) {
     refetchInterval: (q) => ((q.state.data?.nodes.length ?? 0) > 300 ? 30_000 : 5_000),
     placeholderData: (before, previous) => (previous?.queryKey[1] === root ? before : undefined),
   });
+  const graph = useMemo(() => query.data && (whole ? collapse(query.data, { ref: root, kind: entity.kind.toLowerCase(), name: entity.metadata.name }, open) : query.data), [query.data, whole, root, entity, open]);
   const set = (key: string, value: string | null) =>
     setParams(
       (before) => {
@@ -83,25 +94,25 @@ export default function GraphTab({ entity }: { entity: Entity }) {
       <Group gap="md">
         <SegmentedControl
           value={listed ? "list" : "graph"}
-          onChange={(v) => set("view", v === "list" ? "list" : null)}
+          onChange={(v) => set("view", v === first ? null : v)}
           data={[
-            { value: "graph", label: "Graph" },
-            { value: "list", label: "List" },
+            { value: "graph", label: words.graph },
+            { value: "list", label: words.listView },
           ]}
-          aria-label="Relations view"
+          aria-label={words.view}
         />
         {query.data && <Summary graph={query.data} deeper={whole ? undefined : () => setDepth(depth + 4)} depth={depth} />}
-        {!whole && <Switch ml="auto" label="Show owner and system" checked={owners} onChange={(e) => set("owners", e.currentTarget.checked ? "1" : null)} />}
+        {!whole && <Switch ml="auto" label={words.owners} checked={owners} onChange={(e) => set("owners", e.currentTarget.checked ? "1" : null)} />}
       </Group>
       {query.isError && <ErrorAlert error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && !query.isError && <Loading label="Loading relations" />}
-      {query.data && (
+      {query.isPending && !query.isError && <Loading label={words.loading} />}
+      {graph && (
         <>
-          {query.data.full && <Full />}
+          {graph.full && <Full />}
           {listed ? (
-            <List graph={query.data} onOpen={(ref) => setOpen([...open, ref])} />
+            <List graph={graph} onOpen={(ref) => setOpen([...open, ref])} />
           ) : (
-            <Canvas graph={query.data} root={root} onOpen={(ref) => setOpen((all) => (all.includes(ref) ? all : [...all, ref]))} />
+            <Canvas graph={graph} root={root} grouped={whole} onOpen={(ref) => setOpen((all) => (all.includes(ref) ? all : [...all, ref]))} />
           )}
           <Legend drawn={!listed} />
         </>
@@ -124,15 +135,14 @@ function relativesOf(entity: Entity, family: EntityPart[] | undefined): GraphOpt
 function Summary({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) | undefined; depth: number }) {
   const resources = graph.nodes.filter((n) => n.readiness !== undefined);
   const ready = resources.filter((n) => n.readiness === "ready").length;
-  const shown = `${graph.nodes.length.toLocaleString("en")} entities`;
   return (
     <Group gap="sm">
       <Text size="sm" role="status">
-        {resources.length === 0 ? shown : `${shown}; ${ready.toLocaleString("en")} of ${resources.length.toLocaleString("en")} resources are ready`}
+        {words.summary(graph.nodes.length, ready, resources.length)}
       </Text>
       {deeper && depth < 12 && !graph.full && graph.nodes.some((n) => n.more > 0) && (
         <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={deeper}>
-          Show more levels
+          {words.deeper}
         </Button>
       )}
     </Group>
@@ -140,9 +150,5 @@ function Summary({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) 
 }
 
 function Full() {
-  return (
-    <Notice tone="warning">
-      {`The graph is limited to ${most.toLocaleString("en")} entities. Open an entity to see its relations, or search the catalog.`}
-    </Notice>
-  );
+  return <Notice tone="warning">{words.full(number(most))}</Notice>;
 }

@@ -1,10 +1,15 @@
 import { useMemo, useState } from "react";
-import { Button, Group, Text } from "@mantine/core";
-import { RefLink } from "../../components/RefLink";
+import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
+import { Link } from "react-router";
+import { DataTable, type Column } from "../../components/DataTable";
+import { Icon } from "../../components/Icon";
+import { texts } from "../../text";
 import type { Graph, Node } from "./gather";
+import { kindOf } from "./kindOf";
 import { Mark } from "./Mark";
-import tables from "../Entity.module.css";
 import styles from "./Graph.module.css";
+
+const words = texts.entity.graph;
 
 const step = 100;
 // few is the number of neighbors listed in a row.
@@ -13,80 +18,92 @@ const few = 4;
 // List shows the graph as a table, also for screen readers.
 export function List({ graph, onOpen }: { graph: Graph; onOpen: (ref: string) => void }) {
   const [shown, setShown] = useState(step);
-  const beside = useMemo(() => {
-    const needs = new Map<string, string[]>();
-    const needed = new Map<string, string[]>();
-    for (const { from, to } of graph.edges) {
-      needs.set(to, [...(needs.get(to) ?? []), from]);
-      const after = needed.get(from);
-      if (after) {
-        after.push(to);
-      } else {
-        needed.set(from, [to]);
-      }
-    }
-    return { needs, needed };
-  }, [graph.edges]);
+  const { needs, needed } = useMemo(() => neighborsOf(graph), [graph]);
   const titles = useMemo(() => new Map(graph.nodes.map((n) => [n.ref, n.title])), [graph.nodes]);
+  const columns: Column<Node>[] = [
+    { title: words.entity, cell: (n) => <Name node={n} />, priority: "key" },
+    { title: words.kind, cell: kindOf, width: "narrow" },
+    { title: words.readiness, cell: (n) => n.readiness && <Readiness node={n} />, width: "narrow" },
+    { title: words.dependsOn, cell: (n) => named(needs.get(n.ref) ?? [], titles), priority: "low" },
+    {
+      title: words.dependencyOf,
+      priority: "low",
+      cell: (n) => (
+        <>
+          {named(needed.get(n.ref) ?? [], titles)}
+          {n.more > 0 && (
+            <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={() => onOpen(n.ref)} aria-label={words.showMoreOf(n.more, n.title)}>
+              {words.showMore(n.more)}
+            </Button>
+          )}
+        </>
+      ),
+    },
+  ];
   return (
-    <div className={tables.scroll} tabIndex={0} role="region" aria-label="Entities in the graph">
-      <table className={`${tables.table} ${styles.list}`}>
-        <thead>
-          <tr>
-            <th scope="col">Entity</th>
-            <th scope="col">Kind</th>
-            <th scope="col">Readiness</th>
-            <th scope="col">Depends on</th>
-            <th scope="col">Dependency of</th>
-          </tr>
-        </thead>
-        <tbody>
-          {graph.nodes.slice(0, shown).map((n) => (
-            <tr key={n.ref}>
-              <th scope="row">{n.missing ? `${n.title} (not in the catalog)` : <RefLink to={n.ref}>{n.title}</RefLink>}</th>
-              <td>{kindOf(n)}</td>
-              <td>
-                {n.readiness && (
-                  <Group gap={6} wrap="nowrap">
-                    <Mark readiness={n.readiness} /> {n.readiness}
-                  </Group>
-                )}
-              </td>
-              <td>
-                <Names refs={beside.needs.get(n.ref) ?? []} titles={titles} />
-              </td>
-              <td>
-                <Names refs={beside.needed.get(n.ref) ?? []} titles={titles} />
-                {n.more > 0 && (
-                  <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={() => onOpen(n.ref)} aria-label={`Show ${n.more} more related to ${n.title}`}>
-                    {`Show ${n.more} more`}
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <Stack gap="sm" align="stretch">
+      <DataTable label={words.list} columns={columns} rows={graph.nodes.slice(0, shown)} keyOf={(n) => n.ref} />
       {graph.nodes.length > shown && (
-        <Button mt="sm" size="xs" variant="default" onClick={() => setShown(shown + step)}>
-          {`Show ${Math.min(step, graph.nodes.length - shown)} more of ${graph.nodes.length}`}
+        <Button size="xs" variant="default" style={{ alignSelf: "flex-start" }} onClick={() => setShown(shown + step)}>
+          {words.showMoreRows(Math.min(step, graph.nodes.length - shown), graph.nodes.length)}
         </Button>
       )}
-    </div>
+    </Stack>
   );
 }
 
-// kindOf returns the role of a node, or its kind.
-export function kindOf(node: Node): string {
-  return node.role ?? node.kind;
+function neighborsOf({ edges }: Graph): { needs: Map<string, string[]>; needed: Map<string, string[]> } {
+  const [needs, needed] = [new Map<string, string[]>(), new Map<string, string[]>()];
+  const add = (map: Map<string, string[]>, key: string, value: string) => {
+    const all = map.get(key);
+    if (all) {
+      all.push(value);
+    } else {
+      map.set(key, [value]);
+    }
+  };
+  for (const { from, to } of edges) {
+    add(needs, to, from);
+    add(needed, from, to);
+  }
+  return { needs, needed };
 }
 
-function Names({ refs, titles }: { refs: string[]; titles: Map<string, string> }) {
-  const named = refs.slice(0, few).map((ref) => titles.get(ref) ?? ref);
+function Name({ node }: { node: Node }) {
+  const shown = (
+    <>
+      {node.icon && <Icon name={node.icon} size={16} className={styles.inline} />}
+      {node.title}
+    </>
+  );
+  if (node.missing) {
+    return (
+      <>
+        {shown}{" "}
+        <Text component="span" size="xs" c="dimmed">
+          {texts.entity.notInCatalog}
+        </Text>
+      </>
+    );
+  }
+  return node.to === undefined ? (
+    shown
+  ) : (
+    <Anchor component={Link} to={node.to.replace(/\?tab=graph$/, "")} inherit>
+      {shown}
+    </Anchor>
+  );
+}
+
+function Readiness({ node }: { node: Node }) {
   return (
-    <Text size="sm" component="span">
-      {named.join(", ")}
-      {refs.length > few ? ` and ${refs.length - few} more` : ""}
-    </Text>
+    <Group gap={8} wrap="nowrap">
+      {node.readiness && <Mark readiness={node.readiness} />} {node.state ?? node.readiness}
+    </Group>
   );
+}
+
+function named(refs: string[], titles: Map<string, string>): string {
+  const names = refs.slice(0, few).map((ref) => titles.get(ref) ?? ref);
+  return words.names(names, Math.max(0, refs.length - few));
 }

@@ -1,9 +1,14 @@
-import { Position, type NodeHandle } from "@xyflow/react";
+import { MarkerType, Position, type Edge as FlowEdge, type NodeHandle } from "@xyflow/react";
+import { texts } from "../../text";
 import type { Arranged } from "./arrange";
 import type { BlockNode, EntityNode } from "./Boxes";
 import type { Graph } from "./gather";
+import { kindOf } from "./kindOf";
 import { marksOf } from "./marks";
+import { pathOf } from "./route";
 import { size } from "./sizes";
+
+const words = texts.entity.graph;
 
 // handles returns the ends of edges. With explicit handles, nodes need not be rendered to be measured.
 function handles(width: number, height: number): NodeHandle[] {
@@ -20,8 +25,9 @@ export function nodesOf(graph: Graph, arranged: Arranged, root: string, far: boo
     const inside = b.refs.flatMap((ref) => known.get(ref) ?? []);
     const count = (readiness: string) => inside.filter((n) => n.readiness === readiness).length;
     const parts = (["ready", "not ready", "unknown"] as const).map((r) => [count(r), r] as const).filter(([n]) => n > 0);
-    const what = graph.names?.nodes ?? (inside.every((n) => n.role === "resource") ? "resources" : "entities");
-    const title = `${inside.length.toLocaleString("en")} ${what}${parts.length > 0 ? `: ${parts.map(([n, r]) => `${n.toLocaleString("en")} ${r}`).join(", ")}` : ""}`;
+    const kinds = new Set(inside.map(kindOf));
+    const what = graph.names ? words.count(inside.length, graph.names.nodes) : words.many(kinds.size === 1 ? [...kinds][0]! : "", inside.length);
+    const title = [what, parts.map(([n, r]) => words.count(n, r)).join(", ")].filter(Boolean).join(": ");
     const marks = far ? marksOf(inside, arranged.points, b) : undefined;
     return { id: b.id, type: "block", position: { x: b.x, y: b.y }, width: b.width, height: b.height, handles: handles(b.width, b.height), zIndex: -1, data: { title, marks } };
   });
@@ -29,7 +35,18 @@ export function nodesOf(graph: Graph, arranged: Arranged, root: string, far: boo
   const entities = graph.nodes.flatMap((n): EntityNode[] => {
     const at = arranged.points[n.ref];
     const drawn = at && !(far && inBlock.has(n.ref));
-    return drawn ? [{ id: n.ref, type: "entity", position: at, ...size, handles: inBlock.has(n.ref) ? [] : handles(size.width, size.height), data: { node: n, root: n.ref === root ? (graph.names?.root ?? "this entity") : "", inBlock: inBlock.has(n.ref) } }] : [];
+    return drawn ? [{ id: n.ref, type: "entity", position: at, ...size, handles: inBlock.has(n.ref) ? [] : handles(size.width, size.height), data: { node: n, root: n.ref === root ? (graph.names?.root ?? words.thisEntity) : "", inBlock: inBlock.has(n.ref) } }] : [];
   });
   return [...blocks, ...entities];
+}
+
+// RoutedEdge is an edge along its own path.
+export type RoutedEdge = FlowEdge<{ path: string }, "routed">;
+
+// arrow is the marker at the end of an edge.
+const arrow = { type: MarkerType.ArrowClosed, width: 16, height: 16 };
+
+// edgesOf converts edges for the graph library.
+export function edgesOf(arranged: Arranged, className: string): RoutedEdge[] {
+  return arranged.edges.map((e) => ({ id: `${e.from} ${e.to}`, source: e.from, target: e.to, type: "routed", focusable: false, className, markerEnd: arrow, data: { path: pathOf(e.points) } }));
 }

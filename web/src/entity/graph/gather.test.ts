@@ -67,6 +67,14 @@ describe("gather", () => {
     expect(graph.nodes.find((n) => n.ref === bucket(1))?.readiness).toBe("not ready");
   });
 
+  it("shows the API of a definition once, in either relation", async () => {
+    const entities = world(1);
+    entities.set(...entity(definition, "crossplane-xrd", [["providesApi", api], ["dependencyOf", composition]], ofDefinition));
+    entities.set(...entity(composition, "crossplane-composition", [["dependsOn", definition], ["providesApi", api]], ofDefinition));
+    entities.set(...entity(api, "openapi", [["apiProvidedBy", definition], ["apiProvidedBy", composition]], ofDefinition));
+    expect(arrows(await gather(fetchFrom(entities), options))).toEqual([`${definition} > ${api}`, `${definition} > ${composition}`].sort());
+  });
+
   it("does not change direction: siblings of a resource are counted and shown only on request", async () => {
     const entities = world(5);
     const graph = await gather(fetchFrom(entities), { ...options, roots: [bucket(0)] });

@@ -1,6 +1,8 @@
-import { entityPath, formatRef, parseRef, refOf, titleOf } from "../../api/entity";
+import { entityPath, formatRef, parseRef, refOf, specText, titleOf } from "../../api/entity";
 import type { EntityPart } from "../../api/types";
 import { readinessOf, type Ready } from "../../api/readiness";
+import { iconOf } from "../../components/entityIcon";
+import type { IconName } from "../../components/Icon";
 import { roleOf, type Role } from "../facts";
 import { definitionOf } from "../queries";
 
@@ -10,6 +12,9 @@ export type Node = {
   ref: string;
   title: string;
   kind: string;
+  // type is the type of an entity, and icon its icon.
+  type?: string;
+  icon?: IconName;
   role?: Role;
   readiness?: Ready;
   // state is shown instead of the readiness, and note after the kind.
@@ -67,11 +72,11 @@ export function relationsOf(entity: EntityPart): Relation[] {
     if (api && role === "definition" && type === "dependsOn") {
       return [{ way: "down", ref, owner: false }];
     }
-    if (api && role === "composition" && type === "dependsOn") {
+    if (api && role === "composition") {
       return [];
     }
     // The definition already has the relation to its API.
-    if (entity.kind === "API" && type === "dependencyOf" && definitionOf(entity) !== "") {
+    if (entity.kind === "API" && ["dependencyOf", "apiProvidedBy"].includes(type) && definitionOf(entity) !== "") {
       return [];
     }
     if (up.has(type) || down.has(type)) {
@@ -178,7 +183,7 @@ function nodeOf(ref: string, entity: EntityPart | undefined, more: number): Node
     return { ref, title: name, kind, to, stale: false, missing: true, more: 0 };
   }
   const stale = Object.keys(entity.metadata?.annotations ?? {}).some((key) => key.endsWith("/stale"));
-  return { ref, title: titleOf(entity), kind: entity.kind ?? "", to, role: roleOf(entity), readiness: readinessOf(entity)?.value, stale, missing: false, more };
+  return { ref, title: titleOf(entity), kind: entity.kind ?? "", type: specText(entity, "type"), icon: iconOf(entity), to, role: roleOf(entity), readiness: readinessOf(entity)?.value, stale, missing: false, more };
 }
 
 // normal writes a full reference in lower case.

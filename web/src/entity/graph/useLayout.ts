@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "react";
 import type { Arranged, Plan } from "./arrange";
 import type { Graph } from "./gather";
+import { kindOf } from "./kindOf";
 
 // runLayout runs the layout in a worker if possible. The returned function cancels it.
 export function runLayout(plan: Plan, done: (arranged: Arranged) => void, failed: (err: unknown) => void): () => void {
@@ -31,16 +32,17 @@ export function runLayout(plan: Plan, done: (arranged: Arranged) => void, failed
   };
 }
 
-// useLayout lays out a graph, again only if its shape changes. The previous layout stays until the new one is ready.
-export function useLayout(graph: Graph | undefined, root: string): { arranged?: Arranged; error?: unknown } {
+// useLayout lays out a graph, again only if its shape changes. The previous layout stays until the new one is ready. If grouped,
+// nodes of different kinds are in different blocks.
+export function useLayout(graph: Graph | undefined, root: string, grouped = false): { arranged?: Arranged; error?: unknown } {
   const [state, setState] = useState<{ arranged?: Arranged; error?: unknown }>({});
   const shape = useMemo(() => {
     if (!graph) {
       return undefined;
     }
-    const plan: Plan = { nodes: graph.nodes.map(({ ref, title }) => ({ ref, title })), edges: graph.edges, root };
+    const plan: Plan = { nodes: graph.nodes.map((n) => ({ ref: n.ref, title: n.title, ...(grouped && { group: kindOf(n) }) })), edges: graph.edges, root };
     return JSON.stringify(plan);
-  }, [graph, root]);
+  }, [graph, root, grouped]);
   useEffect(() => {
     if (shape === undefined) {
       return;

@@ -1,52 +1,31 @@
-import { Text, Title } from "@mantine/core";
+import { Text } from "@mantine/core";
 import type { Schemas } from "../../api/types";
+import { DataTable, type Column } from "../../components/DataTable";
 import { Tag } from "../../components/Tag";
 import { Time } from "../../components/Time";
-import tables from "../Entity.module.css";
+import { number, texts } from "../../text";
 import { keyOf } from "./state";
-import styles from "./Objects.module.css";
+
+const words = texts.entity.events;
+
+type Event = Schemas["ResourceStatus"]["events"][number];
+
+const columns: Column<Event>[] = [
+  { title: words.type, cell: (e) => <Tag tone={e.type === "Warning" ? "warning" : "plain"}>{e.type}</Tag>, width: "narrow" },
+  { title: words.reason, cell: (e) => e.reason },
+  { title: words.message, cell: (e) => e.message, width: "wide" },
+  { title: words.count, cell: (e) => number(e.count ?? 1), width: "narrow", priority: "low" },
+  { title: words.object, cell: (e) => `${e.object.kind} ${e.object.name}` },
+  { title: words.last, cell: (e) => (e.last ? <Time at={e.last} /> : words.unknown), width: "narrow", priority: "low" },
+];
 
 // Events lists the last events about the objects of a resource.
-export function Events({ events }: { events: Schemas["ResourceStatus"]["events"] }) {
-  return (
-    <section aria-labelledby="events">
-      <Title order={2} size="h4" id="events" mb="xs">
-        Events
-      </Title>
-      {events.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          No events. By default, Kubernetes keeps events for about an hour.
-        </Text>
-      ) : (
-        <div className={tables.scroll} tabIndex={0} role="region" aria-label="Events about the objects">
-          <table className={`${tables.table} ${styles.events}`}>
-            <thead>
-              <tr>
-                <th scope="col">Type</th>
-                <th scope="col">Reason</th>
-                <th scope="col">Message</th>
-                <th scope="col">Count</th>
-                <th scope="col">Object</th>
-                <th scope="col">Last seen</th>
-              </tr>
-            </thead>
-            <tbody>
-              {events.map((e, i) => (
-                <tr key={`${keyOf(e.object)} ${e.reason ?? ""} ${i}`}>
-                  <td>
-                    <Tag tone={e.type === "Warning" ? "warning" : "plain"}>{e.type}</Tag>
-                  </td>
-                  <td>{e.reason}</td>
-                  <td>{e.message}</td>
-                  <td>{e.count ?? 1}</td>
-                  <td>{`${e.object.kind} ${e.object.name}`}</td>
-                  <td>{e.last ? <Time at={e.last} /> : "unknown"}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </section>
+export function Events({ events }: { events: Event[] }) {
+  return events.length === 0 ? (
+    <Text size="sm" c="dimmed">
+      {words.none}
+    </Text>
+  ) : (
+    <DataTable label={words.label} columns={columns} rows={events} keyOf={(e, i) => `${keyOf(e.object)} ${e.reason ?? ""} ${i}`} />
   );
 }

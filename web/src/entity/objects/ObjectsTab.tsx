@@ -1,9 +1,11 @@
-import { lazy, Suspense } from "react";
-import { Button, SegmentedControl, Stack, Text } from "@mantine/core";
+import { lazy, Suspense, type ReactNode } from "react";
+import { Button, Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { useSearchParams } from "react-router";
 import type { Entity } from "../../api/types";
 import { Empty, ErrorAlert, Loading } from "../../components/State";
 import { Time } from "../../components/Time";
+import { number, texts } from "../../text";
+import { Conditions } from "../Conditions";
 import { isMissing, useResourceStatus } from "../queries";
 import { Why } from "../Why";
 import { Events } from "./Events";
@@ -13,55 +15,83 @@ import { useMoreObjects, type MoreObjects } from "./useMoreObjects";
 // The graph library is large.
 const ObjectGraph = lazy(() => import("./ObjectGraph"));
 
-// ObjectsTab shows the objects that a resource composes as a tree or a graph, and their events. It refreshes them.
+const words = texts.entity.objects;
+
+// ObjectsTab shows the objects that a resource composes as a tree or a graph, its conditions, and the events of all of them. It
+// refreshes them.
 export default function ObjectsTab({ entity }: { entity: Entity }) {
+  const { data } = useResourceStatus(entity);
+  return (
+    <Stack gap="lg">
+      <Why entity={entity} />
+      <Composed entity={entity} />
+      <Section title={texts.entity.conditions.title}>
+        <Conditions entity={entity} />
+      </Section>
+      {data && (
+        <Section title={texts.entity.events.title}>
+          <Events events={data.events ?? []} />
+        </Section>
+      )}
+    </Stack>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div>
+      <Title order={2} size="h4" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </div>
+  );
+}
+
+// Composed shows the objects of a resource.
+function Composed({ entity }: { entity: Entity }) {
   const query = useResourceStatus(entity);
   const objects = useMoreObjects(entity, query.data?.tree);
   const [params, setParams] = useSearchParams();
-  if (!query.data && query.problem) {
-    return <Why entity={entity} />;
-  }
   if (!query.data || !objects) {
-    if (isMissing(query.error) || query.fetchStatus === "idle") {
-      return <Empty title="No objects">This resource was not read from a cluster.</Empty>;
+    if (isMissing(query.error) || (query.fetchStatus === "idle" && !query.problem)) {
+      return <Empty title={words.none}>{words.noneHint}</Empty>;
     }
-    return query.error ? <ErrorAlert error={query.error} retry={() => void query.refetch()} /> : <Loading label="Loading objects" />;
+    return query.error ? <ErrorAlert error={query.error} retry={() => void query.refetch()} /> : query.problem ? null : <Loading label={words.loading} />;
   }
-  const { cluster, read, events } = query.data;
+  const { cluster, read } = query.data;
   // On every screen the tree comes first: it has the messages, and a graph needs a wide one.
   const drawn = params.get("view") === "graph";
   return (
-    <Stack gap="md">
-      <Why entity={entity} />
-      <SegmentedControl
-        aria-label="Objects view"
-        style={{ alignSelf: "flex-start" }}
-        data={[
-          { value: "tree", label: "Tree" },
-          { value: "graph", label: "Graph" },
-        ]}
-        value={drawn ? "graph" : "tree"}
-        onChange={(value) => setParams(value === "graph" ? { tab: "objects", view: "graph" } : { tab: "objects" }, { replace: true })}
-      />
+    <Stack gap="sm">
+      <Group gap="sm">
+        <SegmentedControl
+          aria-label={words.view}
+          data={[
+            { value: "tree", label: words.tree },
+            { value: "graph", label: words.graph },
+          ]}
+          value={drawn ? "graph" : "tree"}
+          onChange={(value) => setParams(value === "graph" ? { tab: "objects", view: "graph" } : { tab: "objects" }, { replace: true })}
+        />
+        <Text size="sm" c="dimmed">
+          {query.connected && !query.problem ? (
+            words.live(cluster)
+          ) : (
+            <>
+              {words.read(cluster)} <Time at={read} />
+            </>
+          )}
+        </Text>
+      </Group>
       {drawn ? (
-        <Suspense fallback={<Loading label="Loading graph" lines={8} />}>
+        <Suspense fallback={<Loading label={words.loadingGraph} lines={8} />}>
           <ObjectGraph tree={objects.tree} onMore={objects.load} />
           <More objects={objects} />
         </Suspense>
       ) : (
         <Tree tree={objects.tree} more={objects.left > 0 && <More objects={objects} />} />
       )}
-      <Text size="sm" c="dimmed">
-        {query.connected ? (
-          `Cluster ${cluster}, live.`
-        ) : (
-          <>
-            {`Cluster ${cluster}, read `}
-            <Time at={read} />.
-          </>
-        )}
-      </Text>
-      <Events events={events ?? []} />
     </Stack>
   );
 }
@@ -70,10 +100,10 @@ export default function ObjectsTab({ entity }: { entity: Entity }) {
 function More({ objects: { left, loading, error, load } }: { objects: MoreObjects }) {
   return (
     <Stack gap="xs" align="flex-start">
-      {error !== null && error !== undefined && <ErrorAlert title="Cannot load more objects" error={error} />}
+      {error !== null && error !== undefined && <ErrorAlert title={words.moreFailed} error={error} />}
       {left > 0 && (
         <Button size="xs" variant="default" loading={loading} onClick={load}>
-          {`Show ${left.toLocaleString("en")} more`}
+          {words.showMore(number(left))}
         </Button>
       )}
     </Stack>

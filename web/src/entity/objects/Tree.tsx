@@ -2,13 +2,17 @@ import type { ReactNode } from "react";
 import { Text } from "@mantine/core";
 import { Tag, type Tone } from "../../components/Tag";
 import { Time } from "../../components/Time";
+import { usePermission } from "../../app/permission";
+import { number, texts } from "../../text";
 import { keyOf, said, stateOf, type ObjectNode } from "./state";
 import styles from "./Objects.module.css";
+
+const words = texts.entity.objects;
 
 // Tree shows objects as nested lists. more is shown after the children of the root.
 export function Tree({ tree, more }: { tree: ObjectNode; more?: ReactNode }) {
   return (
-    <div className={styles.scroll} tabIndex={0} role="region" aria-label="Objects">
+    <div className={styles.scroll} tabIndex={0} role="region" aria-label={words.title}>
       <ul className={styles.tree}>
         <Item node={tree} more={more} />
       </ul>
@@ -19,7 +23,7 @@ export function Tree({ tree, more }: { tree: ObjectNode; more?: ReactNode }) {
 // Item is an object with those below it.
 function Item({ node, more }: { node: ObjectNode; more?: ReactNode }) {
   const children = node.children ?? [];
-  const rest = more ?? (node.more ? <Text size="sm" c="dimmed">{`${node.more} more`}</Text> : undefined);
+  const rest = more ?? (node.more ? <Text size="sm" c="dimmed">{words.more(number(node.more))}</Text> : undefined);
   return (
     <li>
       <Row node={node} />
@@ -37,26 +41,28 @@ function Item({ node, more }: { node: ObjectNode; more?: ReactNode }) {
 
 // Row is an object: its name and state, and what is worth knowing about it.
 export function Row({ node }: { node: ObjectNode }) {
+  const operator = usePermission("catalog.ingestion.read").allowed;
+  const message = said(node, operator);
   return (
     <div className={styles.row}>
       <span className={styles.name}>
         <strong>{node.ref.kind}</strong> {node.ref.name}
-        {node.ref.namespace && <Text component="span" size="xs" c="dimmed">{` in ${node.ref.namespace}`}</Text>}
+        {node.ref.namespace && <Text component="span" size="xs" c="dimmed">{` ${words.inNamespace(node.ref.namespace)}`}</Text>}
       </span>
       <State node={node} />
       {node.externalName && (
-        <Text component="span" size="xs" c="dimmed" title="External name">
+        <Text component="span" size="xs" c="dimmed" title={words.externalName}>
           {node.externalName}
         </Text>
       )}
       {node.created && (
         <Text component="span" size="xs" c="dimmed">
-          created <Time at={node.created} />
+          {words.created} <Time at={node.created} />
         </Text>
       )}
-      {said(node) && (
+      {message !== "" && (
         <Text size="sm" c="dimmed" className={styles.message}>
-          {said(node)}
+          {message}
         </Text>
       )}
     </div>

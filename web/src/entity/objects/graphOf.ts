@@ -1,4 +1,7 @@
 import type { Edge, Graph, Node } from "../graph/gather";
+import type { EntityPart } from "../../api/types";
+import { iconOf } from "../../components/entityIcon";
+import { texts } from "../../text";
 import { keyOf, readinessOf, stateOf, type ObjectNode } from "./state";
 
 // graphOf turns the tree of a resource into a graph. An object that occurs twice, such as one that two composites compose,
@@ -20,7 +23,7 @@ export function graphOf(tree: ObjectNode): Graph {
       }
     }
   }
-  return { nodes: [...nodes.values()], edges: [...edges.values()], full: false, names: { nodes: "objects", root: "this resource" } };
+  return { nodes: [...nodes.values()], edges: [...edges.values()], full: false, names: texts.entity.objects.names };
 }
 
 function nodeOf(object: ObjectNode, ref: string, root: boolean): Node {
@@ -29,9 +32,10 @@ function nodeOf(object: ObjectNode, ref: string, root: boolean): Node {
     ref,
     title: object.ref.name,
     kind: object.ref.kind,
+    icon: iconOf({ kind: "Resource", metadata: { name: object.ref.kind } } as EntityPart),
     readiness: readinessOf(object),
     state: stateOf(object),
-    note: more > 0 && !root ? `${more} more not shown` : undefined,
+    note: more > 0 && !root ? texts.entity.objects.notShown(more) : undefined,
     stale: false,
     missing: false,
     more: root ? more : 0,

@@ -1,5 +1,8 @@
 import type { Schemas } from "../../api/types";
+import { texts } from "../../text";
 import type { Readiness } from "../facts";
+
+const words = texts.entity.objects;
 
 // ObjectNode is an object in the tree of a resource.
 export type ObjectNode = Schemas["ResourceNode"];
@@ -26,16 +29,17 @@ export function readinessOf(node: ObjectNode): Readiness | undefined {
   return node.readiness === "none" ? undefined : node.readiness;
 }
 
-// said returns what is worth knowing about an object: why it cannot be read, what a condition says, or the last warning.
-export function said(node: ObjectNode): string {
-  if (node.problem) {
+// said returns what is worth knowing about an object: why it cannot be read, what a condition says, or the last warning. Only
+// operators are told how to make it readable.
+export function said(node: ObjectNode, operator: boolean): string {
+  if (node.problem && (operator || !["forbidden", "unreadable"].includes(node.state))) {
     return node.problem;
   }
-  if (node.state === "missing") {
-    return "The object does not exist.";
+  if (node.state !== "present") {
+    return words.states[node.state];
   }
   if (node.loop) {
-    return "Already above: the references form a loop.";
+    return words.loop;
   }
   for (const type of ["Synced", "Ready"]) {
     const c = node.conditions?.find((c) => c.type === type && c.status !== "True");
@@ -44,4 +48,9 @@ export function said(node: ObjectNode): string {
     }
   }
   return node.event?.type === "Warning" ? (node.event.message ?? "") : "";
+}
+
+// countObjects returns the number of objects of a tree, also of those that are not loaded. Loops are counted once.
+export function countObjects(node: ObjectNode): number {
+  return (node.loop ? 0 : 1) + (node.more ?? 0) + (node.children ?? []).reduce((sum, child) => sum + countObjects(child), 0);
 }

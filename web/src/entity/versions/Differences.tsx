@@ -1,58 +1,51 @@
 import { useState } from "react";
 import { Button, Text } from "@mantine/core";
+import { DataTable, type Column } from "../../components/DataTable";
 import { Tag, type Tone } from "../../components/Tag";
-import type { Change, Difference, Line } from "./diff";
-import tables from "../Entity.module.css";
+import { texts } from "../../text";
+import type { Judged } from "./breaking";
+import type { Change, Line } from "./diff";
 import styles from "./Versions.module.css";
+
+const words = texts.entity.versions;
 
 const tones: Record<Change, Tone> = { added: "success", removed: "error", changed: "warning", same: "plain" };
 
-// step is the number of rows shown at once.
 const step = 200;
 
-// Differences is a table of fields before and after.
-export function Differences({ differences, left, right }: { differences: Difference[]; left?: string; right: string }) {
+// Differences is the table of compared fields. Without left, it lists the fields of one version.
+export function Differences({ differences, left, right }: { differences: Judged[]; left?: string; right: string }) {
   const [shown, setShown] = useState(step);
-  if (differences.length === 0) {
-    return null;
-  }
+  const columns: Column<Judged>[] = [
+    { title: words.field, cell: (d) => <Name difference={d} />, priority: "key" },
+    ...(left !== undefined ? [{ title: words.before(left), cell: (d: Judged) => <Cell line={d.left} other={d.right} /> }] : []),
+    { title: left !== undefined ? words.after(right) : words.type, cell: (d) => <Cell line={d.right} other={d.left} /> },
+  ];
   return (
-    <div className={tables.scroll} tabIndex={0} role="region" aria-label="Fields">
-      <table className={`${tables.table} ${styles.table}`}>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            {left !== undefined && <th scope="col">{`Before${left ? `: ${left}` : ""}`}</th>}
-            <th scope="col">{left !== undefined ? `After${right ? `: ${right}` : ""}` : "Type"}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {differences.slice(0, shown).map((d) => (
-            <tr key={d.path} className={styles[d.change]}>
-              <th scope="row">
-                <Text component="span" size="sm" ff="monospace" fw={500}>
-                  {d.path}
-                </Text>{" "}
-                {d.change !== "same" && <Tag tone={tones[d.change]}>{d.change}</Tag>}
-              </th>
-              {left !== undefined && (
-                <td>
-                  <Cell line={d.left} other={d.right} />
-                </td>
-              )}
-              <td>
-                <Cell line={d.right} other={d.left} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <DataTable label={words.fields} columns={columns} rows={differences.slice(0, shown)} keyOf={(d) => d.path} classOf={(d) => `${styles[d.change] ?? ""} ${styles.row}`} />
       {differences.length > shown && (
-        <Button mt="sm" size="xs" variant="default" onClick={() => setShown(shown + step)}>
-          {`Show ${Math.min(step, differences.length - shown)} more of ${differences.length}`}
+        <Button size="xs" variant="default" style={{ alignSelf: "flex-start" }} onClick={() => setShown(shown + step)}>
+          {words.more(Math.min(step, differences.length - shown), differences.length)}
         </Button>
       )}
-    </div>
+    </>
+  );
+}
+
+function Name({ difference: { path, change, effect } }: { difference: Judged }) {
+  return (
+    <>
+      <Text component="span" size="sm" ff="monospace" fw={500}>
+        {path}
+      </Text>{" "}
+      {effect.breaking ? <Tag tone="error">{words.breaking}</Tag> : change !== "same" && <Tag tone={tones[change]}>{words.changes[change]}</Tag>}
+      {effect.says.map((text) => (
+        <Text key={text} size="xs">
+          {text}
+        </Text>
+      ))}
+    </>
   );
 }
 
@@ -61,7 +54,7 @@ function Cell({ line, other }: { line: Line | undefined; other: Line | undefined
   if (!line) {
     return (
       <Text size="sm" c="dimmed">
-        not present
+        {words.absent}
       </Text>
     );
   }
@@ -70,7 +63,7 @@ function Cell({ line, other }: { line: Line | undefined; other: Line | undefined
     <>
       <Text size="sm">
         <span className={mark(line.type !== other?.type)}>{line.type}</span>
-        {(line.required || other?.required) && <span className={mark(line.required !== other?.required)}>{line.required ? ", required" : ", optional"}</span>}
+        {(line.required || other?.required) && <span className={mark(line.required !== other?.required)}>{`, ${line.required ? words.required : words.optional}`}</span>}
       </Text>
       {line.notes.map((note) => (
         <Text size="xs" key={note} className={mark(!other?.notes.includes(note))}>

@@ -7,9 +7,14 @@ import { RefLink } from "../../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../../components/State";
 import { readDocument } from "../document/read";
 import { definitionOf, useEntity, useDefinitionEntities } from "../queries";
+import { Tag } from "../../components/Tag";
+import { number, texts } from "../../text";
+import { countBreaking, judge } from "./breaking";
 import { count, diff, most } from "./diff";
 import { Differences } from "./Differences";
 import { choose, fieldsOfEntity, sidesOf, type Side } from "./sides";
+
+const words = texts.entity.versions;
 
 // VersionsTab compares the forms or schemas of two versions of a definition.
 export default function VersionsTab({ entity }: { entity: Entity }) {
@@ -20,14 +25,14 @@ export default function VersionsTab({ entity }: { entity: Entity }) {
     return <ErrorAlert error={family.error} retry={() => void family.refetch()} />;
   }
   if (!family.data) {
-    return <Loading label="Loading versions" />;
+    return <Loading label={words.loading} />;
   }
   const first = choose(sides, formatRef(refOf(entity)));
   const find = (key: string) => sides.find((s) => s.ref === params.get(key));
   const right = find("right") ?? first.right;
   const left = find("left") ?? (first.right === right ? first.left : choose(sides, right?.ref ?? "").left);
   if (!right) {
-    return <Empty title="Nothing to compare">No form or API document was generated from this definition. See Explain for details.</Empty>;
+    return <Empty title={words.nothing}>{words.nothingHint}</Empty>;
   }
   return <Compared sides={sides} left={left} right={right} />;
 }
@@ -50,14 +55,13 @@ function Compared({ sides, left, right }: { sides: Side[]; left: Side | undefine
     <Stack gap="md">
       {sides.length > 1 ? (
         <Group align="flex-end">
-          <Select label="Before" data={data} value={left?.ref ?? null} onChange={(v) => set("left", v)} allowDeselect={false} miw={280} comboboxProps={{ withinPortal: false }} />
-          <Select label="After" data={data} value={right.ref} onChange={(v) => set("right", v)} allowDeselect={false} miw={280} comboboxProps={{ withinPortal: false }} />
-          <Switch label="Show unchanged fields" checked={all} onChange={(e) => set("all", e.currentTarget.checked ? "1" : null)} mb={8} />
+          <Select label={words.beforeLabel} data={data} value={left?.ref ?? null} onChange={(v) => set("left", v)} allowDeselect={false} miw={280} comboboxProps={{ withinPortal: false }} />
+          <Select label={words.afterLabel} data={data} value={right.ref} onChange={(v) => set("right", v)} allowDeselect={false} miw={280} comboboxProps={{ withinPortal: false }} />
+          <Switch label={words.showSame} checked={all} onChange={(e) => set("all", e.currentTarget.checked ? "1" : null)} mb={8} />
         </Group>
       ) : (
         <Text size="sm">
-          {`This definition has one version, ${right.version || "unnamed"}. Showing the fields of `}
-          <RefLink to={right.ref} />.
+          {words.single(right.version)} <RefLink to={right.ref} icon />
         </Text>
       )}
       {left ? <Two left={left} right={right} all={all} /> : <One side={right} note={sides.length > 1} />}
@@ -73,25 +77,24 @@ function useFields(side: Side) {
 
 function Two({ left, right, all }: { left: Side; right: Side; all: boolean }) {
   const [a, b] = [useFields(left), useFields(right)];
-  const differences = useMemo(() => a.lines && b.lines && diff(a.lines, b.lines), [a.lines, b.lines]);
+  const differences = useMemo(() => a.lines && b.lines && judge(diff(a.lines, b.lines)), [a.lines, b.lines]);
   const failed = [a, b].find((side) => side.error);
   if (failed) {
     return <ErrorAlert error={failed.error} retry={failed.retry} />;
   }
   if (!differences) {
-    return <Loading label="Comparing" />;
+    return <Loading label={words.comparing} />;
   }
-  const n = count(differences);
-  const said =
-    n.added + n.removed + n.changed === 0
-      ? `Both have the same ${n.same} fields.`
-      : `${n.added} fields added, ${n.removed} removed, ${n.changed} changed, ${n.same} unchanged.`;
+  const breaking = countBreaking(differences);
   return (
     <Stack gap="sm">
-      <Text role="status">{said}</Text>
+      <Group gap="sm">
+        {breaking > 0 && <Tag tone="error">{words.breakingCount(breaking)}</Tag>}
+        <Text role="status">{words.summary(count(differences))}</Text>
+      </Group>
       {left.kind !== right.kind && (
         <Text size="sm" c="dimmed">
-          Forms and schemas name fields differently. Only fields with the same path are compared.
+          {words.mixed}
         </Text>
       )}
       <Bounded lines={Math.max(a.lines?.length ?? 0, b.lines?.length ?? 0)} />
@@ -106,17 +109,17 @@ function One({ side, note }: { side: Side; note: boolean }) {
     return <ErrorAlert error={error} retry={retry} />;
   }
   if (!lines) {
-    return <Loading label="Loading fields" />;
+    return <Loading label={words.loadingFields} />;
   }
   return (
     <Stack gap="sm">
-      {note && <Text size="sm">There is no earlier version. Select something under Before to compare.</Text>}
+      {note && <Text size="sm">{words.noEarlier}</Text>}
       <Bounded lines={lines.length} />
-      <Differences differences={lines.map((line) => ({ path: line.path, change: "same", right: line }))} right={side.version} />
+      <Differences differences={judge(lines.map((line) => ({ path: line.path, change: "same", right: line })))} right={side.version} />
     </Stack>
   );
 }
 
 function Bounded({ lines }: { lines: number }) {
-  return lines < most ? null : <Text size="sm" c="dimmed">{`Only the first ${most.toLocaleString("en")} fields are compared.`}</Text>;
+  return lines < most ? null : <Text size="sm" c="dimmed">{words.bounded(number(most))}</Text>;
 }

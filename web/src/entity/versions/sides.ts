@@ -1,5 +1,6 @@
 import { formatRef, refOf } from "../../api/entity";
 import type { EntityPart } from "../../api/types";
+import { texts } from "../../text";
 import { operationsOf } from "../document/operations";
 import { isObject } from "../document/schema";
 import { purposeOf, versionOf } from "../queries";
@@ -16,7 +17,7 @@ export function sidesOf(family: EntityPart[]): Side[] {
       ref: formatRef(refOf(e)),
       kind: e.kind ?? "",
       version: versionOf(e),
-      label: `${versionOf(e) || "no version"} · ${e.kind === "API" ? "schema" : "form"}`,
+      label: texts.entity.versions.side(versionOf(e), e.kind === "API"),
     }))
     .sort((a, b) => a.kind.localeCompare(b.kind) * -1 || compareVersions(b.version, a.version) || a.ref.localeCompare(b.ref));
 }

@@ -4,9 +4,12 @@ import type { Entity } from "../../api/types";
 import { ErrorAlert, Loading } from "../../components/State";
 import { Tag } from "../../components/Tag";
 import { Time } from "../../components/Time";
+import { texts } from "../../text";
 import type { Place, Pod } from "./facts";
 import { useEvents, useLog } from "./queries";
 import styles from "./Workloads.module.css";
+
+const words = texts.entity.workloads;
 
 // Events lists the events about an object.
 export function Events({ entity, of }: { entity: Entity; of: Place }) {
@@ -16,15 +19,15 @@ export function Events({ entity, of }: { entity: Entity; of: Place }) {
     <Stack gap="sm">
       <Group justify="space-between">
         <Title order={3} size="h5">
-          Events
+          {words.events}
         </Title>
         <Button size="xs" variant="default" loading={query.isFetching} onClick={() => void query.refetch()}>
-          Refresh
+          {words.refresh}
         </Button>
       </Group>
       {query.error && <ErrorAlert error={query.error} />}
-      {query.isPending && <Loading label="Loading events" lines={2} />}
-      {items?.length === 0 && <Text c="dimmed">No events. Kubernetes keeps them for an hour.</Text>}
+      {query.isPending && <Loading label={words.loadingEvents} lines={2} />}
+      {items?.length === 0 && <Text c="dimmed">{texts.entity.events.none}</Text>}
       {items && items.length > 0 && (
         <ul className={styles.events}>
           {items.map((e, i) => (
@@ -33,7 +36,7 @@ export function Events({ entity, of }: { entity: Entity; of: Place }) {
                 <Tag tone={e.type === "Warning" ? "warning" : "plain"}>{e.reason || e.type}</Tag>
                 <Text component="span" size="xs" c="dimmed">
                   {e.last && <Time at={e.last} />}
-                  {e.count > 1 && ` · ${e.count} times`}
+                  {e.count > 1 && ` · ${words.times(e.count)}`}
                 </Text>
               </Group>
               <Text size="sm" className={styles.message}>
@@ -55,21 +58,21 @@ export function Log({ entity, pod }: { entity: Entity; pod: Pod }) {
   return (
     <Stack gap="sm">
       <Group align="end" gap="sm">
-        <NativeSelect label="Container" size="xs" data={pod.containers} value={container} onChange={(e) => setContainer(e.currentTarget.value)} />
-        <Checkbox label="Before the last restart" size="xs" checked={previous} onChange={(e) => setPrevious(e.currentTarget.checked)} pb={6} />
+        <NativeSelect label={words.container} size="xs" data={pod.containers} value={container} onChange={(e) => setContainer(e.currentTarget.value)} />
+        <Checkbox label={words.previous} size="xs" checked={previous} onChange={(e) => setPrevious(e.currentTarget.checked)} pb={6} />
         <Button size="xs" variant="default" loading={query.isFetching} onClick={() => void query.refetch()}>
-          Refresh
+          {words.refresh}
         </Button>
       </Group>
       {query.error && <ErrorAlert error={query.error} />}
-      {query.isPending && <Loading label="Loading log" lines={6} />}
+      {query.isPending && <Loading label={words.loadingLog} lines={6} />}
       {query.data !== undefined && !query.error && (
-        <pre className={styles.log} tabIndex={0} role="region" aria-label={`Log of container ${container}`}>
-          {query.data || "The log is empty."}
+        <pre className={styles.log} tabIndex={0} role="region" aria-label={words.logOf(container)}>
+          {query.data || words.emptyLog}
         </pre>
       )}
       <Text size="xs" c="dimmed">
-        The last 200 lines.
+        {words.lastLines}
       </Text>
     </Stack>
   );

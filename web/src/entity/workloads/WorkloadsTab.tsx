@@ -1,15 +1,19 @@
-import { useState, type ReactNode } from "react";
-import { Button, Drawer, Group, Stack, Text, Title, VisuallyHidden } from "@mantine/core";
+import { useState } from "react";
+import { Button, Drawer, Group, Stack, Text, Title } from "@mantine/core";
 import type { Entity } from "../../api/types";
+import { DataTable, type Column } from "../../components/DataTable";
 import { Empty, ErrorAlert, Loading } from "../../components/State";
 import { Tag } from "../../components/Tag";
 import { Time } from "../../components/Time";
+import { number, texts } from "../../text";
 import { podsOf, problemsOf, workloadsOf, type Place, type Pod, type Problem, type Workload } from "./facts";
 import { Events, Log } from "./Panel";
 import { useWorkloads } from "./queries";
 import tables from "../Entity.module.css";
 import { Notice } from "../../components/Notice";
 import styles from "./Workloads.module.css";
+
+const words = texts.entity.workloads;
 
 // Opened is what the panel shows.
 type Opened = { what: "log"; pod: Pod } | { what: "events"; of: Place };
@@ -19,7 +23,7 @@ export default function WorkloadsTab({ entity }: { entity: Entity }) {
   const query = useWorkloads(entity);
   const [opened, setOpened] = useState<Opened>();
   if (!query.data) {
-    return query.error ? <ErrorAlert error={query.error} retry={() => void query.refetch()} /> : <Loading label="Loading workloads" />;
+    return query.error ? <ErrorAlert error={query.error} retry={() => void query.refetch()} /> : <Loading label={words.loading} />;
   }
   const { items } = query.data;
   const workloads = workloadsOf(items);
@@ -27,15 +31,15 @@ export default function WorkloadsTab({ entity }: { entity: Entity }) {
   const problems = problemsOf(items);
   return (
     <Stack gap="lg">
-      {query.error && <ErrorAlert title="This data may be out of date" error={query.error} retry={() => void query.refetch()} />}
+      {query.error && <ErrorAlert title={texts.entity.page.outdated} error={query.error} retry={() => void query.refetch()} />}
       <Problems problems={problems} />
       {workloads.length + pods.length === 0 && problems.length === 0 && (
-        <Empty title="No workloads">No cluster has objects with the labels that the annotations of this entity select.</Empty>
+        <Empty title={words.none}>{words.noneHint}</Empty>
       )}
       {workloads.length > 0 && <Workloads workloads={workloads} open={setOpened} />}
       {pods.length > 0 && <Pods pods={pods} open={setOpened} />}
       <Text size="sm" c="dimmed">
-        Refreshes every 5 s.
+        {words.refreshes}
       </Text>
       <Panel entity={entity} opened={opened} close={() => setOpened(undefined)} />
     </Stack>
@@ -49,11 +53,11 @@ function Problems({ problems }: { problems: Problem[] }) {
   }
   const clusters = [...new Set(problems.map((p) => p.cluster))];
   return (
-    <Notice tone="warning" title="Some objects could not be read" role="status">
+    <Notice tone="warning" title={words.problems} role="status">
       <Stack gap="xs">
         {clusters.map((cluster) => (
           <div key={cluster}>
-            <Text size="sm" fw={600}>{`Cluster ${cluster}`}</Text>
+            <Text size="sm" fw={600}>{words.cluster(cluster)}</Text>
             <ul className={styles.problems}>
               {problems
                 .filter((p) => p.cluster === cluster)
@@ -77,100 +81,89 @@ function Where({ of }: { of: Place }) {
   return <Text component="span" size="xs" c="dimmed" display="block">{`${of.namespace} · ${of.cluster}`}</Text>;
 }
 
-// ObjectTable is a table of objects with a title. Its last column has buttons.
-function ObjectTable({ title, columns, children }: { title: string; columns: string[]; children: ReactNode }) {
+// Titled is a table with a heading.
+function Titled<T extends Place>({ title, columns, rows }: { title: string; columns: Column<T>[]; rows: T[] }) {
   return (
     <div>
       <Title order={2} size="h4" mb="xs">
         {title}
       </Title>
-      <div className={tables.scroll} tabIndex={0} role="region" aria-label={title}>
-        <table className={`${tables.table} ${styles.table}`}>
-          <thead>
-            <tr>
-              {columns.map((c) => (
-                <th key={c} scope="col">
-                  {c}
-                </th>
-              ))}
-              <th scope="col">
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {children}
-          </tbody>
-        </table>
-      </div>
+      <DataTable label={title} columns={columns} rows={rows} keyOf={keyOf} />
     </div>
   );
 }
 
+// nameColumn has the name of an object, and where it is.
+const nameColumn: Column<Place> = {
+  title: words.name,
+  priority: "key",
+  cell: (p) => (
+    <>
+      {p.name}
+      <Where of={p} />
+    </>
+  ),
+};
+
+const createdColumn: Column<{ created?: string }> = { title: words.created, cell: (p) => <Time at={p.created} />, priority: "low", width: "narrow" };
+
 function Workloads({ workloads, open }: { workloads: Workload[]; open: (o: Opened) => void }) {
-  return (
-    <ObjectTable title="Workloads" columns={["Name", "Kind", "Ready", "State", "Created"]}>
-      {workloads.map((w) => (
-        <tr key={keyOf(w)}>
-          <th scope="row">
-            {w.name}
-            <Where of={w} />
-          </th>
-          <td>{w.kind}</td>
-          <td>{w.wanted === undefined ? "–" : `${w.ready}/${w.wanted}`}</td>
-          <td>
-            <Tag tone={w.tone}>{w.state}</Tag>
-          </td>
-          <td>
-            <Time at={w.created} />
-          </td>
-          <td>
-            <Button size="compact-xs" variant="default" aria-label={`Events of ${w.kind} ${w.name}`} onClick={() => open({ what: "events", of: w })}>
-              Events
-            </Button>
-          </td>
-        </tr>
-      ))}
-    </ObjectTable>
-  );
+  const columns: Column<Workload>[] = [
+    nameColumn,
+    { title: words.kind, cell: (w) => w.kind },
+    { title: words.ready, cell: (w) => (w.wanted === undefined ? "–" : `${w.ready}/${w.wanted}`), width: "narrow" },
+    { title: words.state, cell: (w) => <Tag tone={w.tone}>{w.state}</Tag>, width: "narrow" },
+    createdColumn,
+    {
+      title: words.actions,
+      silent: true,
+      width: "narrow",
+      cell: (w) => (
+        <Button size="compact-xs" variant="default" aria-label={words.eventsOf(w.kind, w.name)} onClick={() => open({ what: "events", of: w })}>
+          {words.events}
+        </Button>
+      ),
+    },
+  ];
+  return <Titled title={words.workloads} columns={columns} rows={workloads} />;
 }
 
 function Pods({ pods, open }: { pods: Pod[]; open: (o: Opened) => void }) {
-  return (
-    <ObjectTable title="Pods" columns={["Name", "Ready", "State", "Restarts", "Created"]}>
-      {pods.map((p) => (
-        <tr key={keyOf(p)}>
-          <th scope="row">
-            {p.name}
-            <Where of={p} />
-          </th>
-          <td>{`${p.ready}/${p.containers.length}`}</td>
-          <td>
-            <Tag tone={p.tone}>{p.state}</Tag>
-            {p.message && (
-              <Text size="sm" c="dimmed" className={tables.message}>
-                {p.message}
-              </Text>
-            )}
-          </td>
-          <td>{p.restarts}</td>
-          <td>
-            <Time at={p.created} />
-          </td>
-          <td>
-            <Group gap={6} wrap="nowrap">
-              <Button size="compact-xs" variant="default" aria-label={`Logs of pod ${p.name}`} onClick={() => open({ what: "log", pod: p })}>
-                Logs
-              </Button>
-              <Button size="compact-xs" variant="default" aria-label={`Events of pod ${p.name}`} onClick={() => open({ what: "events", of: p })}>
-                Events
-              </Button>
-            </Group>
-          </td>
-        </tr>
-      ))}
-    </ObjectTable>
-  );
+  const columns: Column<Pod>[] = [
+    nameColumn,
+    { title: words.ready, cell: (p) => `${p.ready}/${p.containers.length}`, width: "narrow" },
+    {
+      title: words.state,
+      cell: (p) => (
+        <>
+          <Tag tone={p.tone}>{p.state}</Tag>
+          {p.message && (
+            <Text size="sm" c="dimmed" className={tables.message}>
+              {p.message}
+            </Text>
+          )}
+        </>
+      ),
+    },
+    { title: words.restarts, cell: (p) => number(p.restarts), width: "narrow" },
+    createdColumn,
+    {
+      title: words.actions,
+      silent: true,
+      width: "narrow",
+      cell: (p) => (
+        <Group gap={8} wrap="nowrap">
+          <Button size="compact-xs" variant="default" aria-label={words.logsOf(p.name)} onClick={() => open({ what: "log", pod: p })}>
+            {words.logs}
+          </Button>
+          <Button size="compact-xs" variant="default" aria-label={words.eventsOf(words.pod, p.name)} onClick={() => open({ what: "events", of: p })}>
+            {words.events}
+          </Button>
+        </Group>
+      ),
+    },
+  ];
+  return <Titled title={words.pods} columns={columns} rows={pods} />;
 }
 
 // Panel shows the log or the events of an object.
@@ -183,7 +176,7 @@ function Panel({ entity, opened, close }: { entity: Entity; opened: Opened | und
         {/* Outside of the main content a header would be a second banner. */}
         <Drawer.Header role="presentation">
           <Drawer.Title>{of?.name}</Drawer.Title>
-          <Drawer.CloseButton aria-label="Close" />
+          <Drawer.CloseButton aria-label={words.close} />
         </Drawer.Header>
         <Drawer.Body>
           {opened?.what === "log" && <Log entity={entity} pod={opened.pod} />}

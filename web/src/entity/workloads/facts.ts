@@ -1,4 +1,5 @@
 import type { Schemas } from "../../api/types";
+import { texts } from "../../text";
 import type { Tone } from "../../components/Tag";
 
 // Place identifies an object in a cluster.
@@ -146,7 +147,7 @@ function isShown({ resourcePath }: Schemas["FetchError"]): boolean {
 export function problemsOf(all: Schemas["ClusterObjects"][]): Problem[] {
   return all.flatMap((c) => {
     const said = c.errors.filter(isShown).map((e) => {
-      const what = e.resourcePath ? `Cannot read ${e.resourcePath.split("/").at(-1)} (${e.statusCode ?? e.errorType})` : "";
+      const what = e.resourcePath ? texts.entity.workloads.cannotRead(e.resourcePath.split("/").at(-1) ?? "", String(e.statusCode ?? e.errorType)) : "";
       return [what, e.message].filter(Boolean).join(". ") || e.errorType;
     });
     return [...new Set(said)].map((message) => ({ cluster: c.cluster.name, message }));

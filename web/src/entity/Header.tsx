@@ -1,0 +1,71 @@
+import { Anchor, Group } from "@mantine/core";
+import { Link } from "react-router";
+import { annotation, annotations, entityPath, refOf, specText, titleOf } from "../api/entity";
+import { readinessOf, readinessTitle } from "../api/readiness";
+import type { Entity } from "../api/types";
+import type { Crumb } from "../components/Breadcrumbs";
+import { Tag } from "../components/Tag";
+import { texts } from "../text";
+import { roleOf, tones } from "./facts";
+import { definitionOf, isMissing, useResourceStatus } from "./queries";
+import { useProduct } from "./product";
+
+const words = texts.entity.header;
+
+// listed returns the catalog path for a kind and type.
+export function listed(kind: string, type?: string): string {
+  return `/catalog?${new URLSearchParams(type ? { kind, type } : { kind }).toString()}`;
+}
+
+// useTrail returns the pages above an entity: the catalog, and the definition that it belongs to or its kind.
+export function useTrail(entity: Entity): Crumb[] {
+  const belongs = entity.kind !== "Template" && roleOf(entity) !== "definition" && definitionOf(entity) !== "";
+  const { definition, create } = useProduct(entity);
+  const catalog: Crumb = { label: texts.app.catalog, to: "/catalog" };
+  if (belongs && definition) {
+    return [catalog, { label: titleOf(create ?? definition), to: entityPath(refOf(definition)) }];
+  }
+  return [catalog, { label: entity.kind, to: listed(entity.kind) }];
+}
+
+// Lead shows kind, type, readiness and staleness.
+export function Lead({ entity }: { entity: Entity }) {
+  const readiness = useShownReadiness(entity);
+  const stale = annotation(entity, annotations.stale) !== "";
+  const type = specText(entity, "type");
+  return (
+    <Group gap="xs" component="span">
+      <span style={{ overflowWrap: "anywhere" }}>
+        <Anchor component={Link} to={listed(entity.kind)} c="dimmed" underline="hover" title={words.allOfKind(entity.kind)}>
+          {entity.kind}
+        </Anchor>
+        {type !== "" && " · "}
+        {type !== "" && (
+          <Anchor component={Link} to={listed(entity.kind, type)} c="dimmed" underline="hover" title={words.allOfType(type)}>
+            {type}
+          </Anchor>
+        )}
+      </span>
+      {readiness && (
+        <Tag tone={tones[readiness.value]}>
+          {readiness.lastKnown === "" ? readinessTitle(readiness.value) : words.lastKnown(readinessTitle(readiness.value), readinessTitle(readiness.lastKnown))}
+        </Tag>
+      )}
+      {stale && <Tag tone="warning">{words.stale}</Tag>}
+    </Group>
+  );
+}
+
+// useShownReadiness returns the readiness of a resource as its cluster reports it now, or as the catalog has it. While the
+// cluster does not answer, it is unknown.
+function useShownReadiness(entity: Entity) {
+  const known = readinessOf(entity);
+  const { data, error, problem, connected } = useResourceStatus(entity);
+  if (!known || problem || (error && !isMissing(error))) {
+    return known && { value: "unknown" as const, lastKnown: known.value === "unknown" ? known.lastKnown : known.value };
+  }
+  if (connected && data && data.tree.readiness !== "none") {
+    return { value: data.tree.readiness, lastKnown: "" };
+  }
+  return known;
+}
