@@ -25,7 +25,7 @@ import (
 // each under both of its names.
 func (in *Ingestion) Plugins() []rest.Plugin {
 	return []rest.Plugin{
-		{Names: names("/api/composer-ingestor/"), Routes: []rest.Route{
+		{Names: spellings("/api/composer-ingestor/"), Routes: []rest.Route{
 			{Method: http.MethodGet, Path: "/health", Handle: in.health},
 			{Method: http.MethodGet, Path: "/runs", Handle: in.runs},
 			{Method: http.MethodPost, Path: "/runs", Handle: in.run},
@@ -33,19 +33,20 @@ func (in *Ingestion) Plugins() []rest.Plugin {
 			{Method: http.MethodPost, Path: "/removals/confirm", Handle: in.confirm},
 			{Method: http.MethodGet, Path: "/findings", Handle: in.findings},
 			{Method: http.MethodGet, Path: "/definitions", Handle: in.definitions},
+			{Method: http.MethodGet, Path: "/definitions/by-name", Handle: in.names},
 			{Method: http.MethodGet, Path: "/explain/{xrd}", Handle: in.explain},
 			{Method: http.MethodGet, Path: "/conditions/{kind}/{namespace}/{name}", Handle: in.conditions},
 			{Method: http.MethodGet, Path: "/source/{kind}/{namespace}/{name}", Handle: in.source},
 			in.previews.Route(),
 		}},
-		{Names: names("/api/orchestrator/"), Routes: []rest.Route{
+		{Names: spellings("/api/orchestrator/"), Routes: []rest.Route{
 			{Method: http.MethodGet, Path: "/clusters", Handle: in.clusters},
 		}},
 	}
 }
 
-// names returns the names of a plugin, one of which is fixed by the contract.
-func names(path string) []string {
+// spellings returns the names of a plugin, one of which is fixed by the contract.
+func spellings(path string) []string {
 	out := words.Spellings(words.Path, path)
 	for i := range out {
 		out[i] = strings.Trim(strings.TrimPrefix(out[i], "/api/"), "/")
@@ -132,7 +133,7 @@ func (in *Ingestion) findings(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	params := r.URL.Query()
-	q := inspect.FindingsQuery{Rule: params.Get("rule"), Cluster: params.Get("cluster")}
+	q := inspect.FindingsQuery{Rule: params.Get("rule"), Cluster: params.Get("cluster"), Definition: params.Get("definition")}
 	var err error
 	if q.Limit, err = number(params, "limit", usualFindings, 0, mostFindings); err != nil {
 		return err
@@ -182,6 +183,31 @@ func (in *Ingestion) definitions(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return rest.WriteJSON(w, r, http.StatusOK, map[string]any{"items": items, "totalItems": total})
+}
+
+// names answers GET /definitions/by-name.
+func (in *Ingestion) names(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := in.policy.Require(ctx, permission.IngestionRead, nil); err != nil {
+		return err
+	}
+	params := r.URL.Query()
+	q := health.NamesQuery{Text: params.Get("text"), Cluster: params.Get("cluster"), Only: params.Get("only")}
+	if only := []string{health.OnlySelected, health.OnlyUnselected, health.OnlyFindings}; q.Only != "" && !slices.Contains(only, q.Only) {
+		return rest.Input("only must be %s or %s", strings.Join(only[:2], ", "), only[2])
+	}
+	var err error
+	if q.Limit, err = number(params, "limit", usualFindings, 0, mostFindings); err != nil {
+		return err
+	}
+	if q.Offset, err = number(params, "offset", 0, 0, farFindings); err != nil {
+		return err
+	}
+	found, err := in.ingest.Names(ctx, q)
+	if err != nil {
+		return err
+	}
+	return rest.WriteJSON(w, r, http.StatusOK, found)
 }
 
 // number parses an integer parameter.

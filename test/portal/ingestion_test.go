@@ -81,6 +81,7 @@ func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation
 		{"confirmRemoval" + suffix, call{method: "POST", path: at + "/removals/confirm", body: `{"source":"composerIngestor/sources/examples","since":"2026-01-02T02:04:06Z"}`}, 409, `"name":"ConflictError","message":"No removal is pending for composerIngestor/sources/examples since then`},
 		{"getRun" + suffix, call{path: at + "/runs/" + run}, 200, `"added":4,.*"changes":{"added":\["api:default/` + ingested + `-api",`},
 		{"listFindings" + suffix, call{path: at + "/findings?limit=5&severity=info"}, 200, `^{"items":\[.*"totalItems":\d+,"rules":\[.*"pending":\d+}`},
+		{"listDefinitionsByName" + suffix, call{path: at + "/definitions/by-name?limit=5&text=BUCKETS&only=selected"}, 200, `^{"items":\[{"name":"` + ingested + `","selected":true,"copies":\[{"source":"composerIngestor/sources/examples".*"counts":{"all":1,"selected":1,"unselected":0`},
 		{"listDefinitions" + suffix, call{path: at + "/definitions?limit=5"}, 200, `^{"items":\[.*"name":"` + ingested + `".*"selected":true`},
 		{"explainDefinition" + suffix, call{path: at + "/explain/" + ingested}, 200, `"takenBy":"composerIngestor".*"entities":\["template:default/` + ingested},
 		{"getConditions" + suffix, call{path: at + "/conditions/resource/default/photos-ac4740c5"}, 200, `^{"items":\[{"type":"Synced",.*"message":"cannot reach https://example.org/photos","lastTransitionTime":"2026-01-02T02:04:06Z"}\]}`},

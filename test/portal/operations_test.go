@@ -238,6 +238,7 @@ var denied = map[string]string{
 	"getRun": "catalog.ingestion.read", "getRunUpstream": "catalog.ingestion.read",
 	"listFindings": "catalog.ingestion.read", "listFindingsUpstream": "catalog.ingestion.read",
 	"listDefinitions": "catalog.ingestion.read", "listDefinitionsUpstream": "catalog.ingestion.read",
+	"listDefinitionsByName": "catalog.ingestion.read", "listDefinitionsByNameUpstream": "catalog.ingestion.read",
 	"startRuns": "catalog.ingestion.manage", "startRunsUpstream": "catalog.ingestion.manage",
 	"confirmRemoval": "catalog.ingestion.manage", "confirmRemovalUpstream": "catalog.ingestion.manage",
 	"explainDefinition": "catalog.ingestion.read", "explainDefinitionUpstream": "catalog.ingestion.read",

@@ -3,7 +3,6 @@
 package selector
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,9 +63,9 @@ func (s Selector) Refusal(what string, set map[string]string) string {
 		switch {
 		case t.matches(set):
 		case !ok:
-			return fmt.Sprintf("%s %q is missing, but selector %q requires it", what, t.key, t)
+			return t.missing(what)
 		default:
-			return fmt.Sprintf("%s %q is %q, which selector %q does not match", what, t.key, value, t)
+			return t.subject(what) + strconv.Quote(value) + t.mismatch()
 		}
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 	"example.dev/ingestor/internal/ingestion/inspect"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/status"
+	"example.dev/ingestor/internal/ingestion/variant"
 )
 
 // The statuses of the service and the states of its sources.
@@ -94,16 +95,27 @@ type Reader struct {
 	targets []status.Target
 	now     func() time.Time
 	missing func(context.Context) ([]inspect.MissingRef, error)
+	remedy  func(source string, found variant.Found) *variant.Remedy
 
 	mu sync.Mutex
 	// unservedCache caches the unserved definitions of all clusters.
 	unservedCache unservedCache
 }
 
-// New returns a reader of the targets. missing returns the owners and systems that do not
-// exist.
-func New(m *mirror.Mirror, targets []status.Target, now func() time.Time, missing func(context.Context) ([]inspect.MissingRef, error)) *Reader {
-	return &Reader{mirror: m, targets: targets, now: now, missing: missing}
+// Options are the options of New. All are required.
+type Options struct {
+	Mirror  *mirror.Mirror
+	Targets []status.Target
+	Now     func() time.Time
+	// Missing returns the owners and systems that do not exist.
+	Missing func(context.Context) ([]inspect.MissingRef, error)
+	// Remedy returns what makes a source select a definition; nil if nothing does.
+	Remedy func(source string, found variant.Found) *variant.Remedy
+}
+
+// New returns a reader of the targets.
+func New(o Options) *Reader {
+	return &Reader{mirror: o.Mirror, targets: o.Targets, now: o.Now, missing: o.Missing, remedy: o.Remedy}
 }
 
 // Health returns the health of the service. entities is the number of its entities in

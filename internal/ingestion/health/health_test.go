@@ -1,12 +1,17 @@
 package health
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/object"
 	"example.dev/ingestor/internal/ingestion/status"
+	"example.dev/ingestor/internal/ingestion/variant"
+	"example.dev/ingestor/xrd"
 )
 
 func TestWorse(t *testing.T) {
@@ -53,6 +58,44 @@ func TestSourceHealth(t *testing.T) {
 			}
 			if diff := cmp.Diff(map[string]int{"a": 2}, s.Objects); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCopyState(t *testing.T) {
+	t.Parallel()
+	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	const list = "definitions xs.example.org"
+	cluster := status.Target{Name: "p", At: "prod", Cluster: true}
+	known := status.Status{Lists: map[string]status.List{list: {Good: then}}}
+	stale := status.Status{Lists: map[string]status.List{list: {Stale: then}}}
+	cases := map[string]struct {
+		reason string
+		target status.Target
+		note   object.Note
+		status status.Status
+		state  string
+		want   string
+	}{
+		"Served":     {"A selected definition of a cluster is served unless a condition says otherwise.", cluster, object.Note{}, known, Connected, Served},
+		"Refused":    {"Nothing is known of a definition that is not selected.", cluster, object.Note{Refused: "no label"}, known, Connected, Found},
+		"File":       {"A file does not serve anything.", status.Target{Name: "p"}, object.Note{}, known, Connected, Found},
+		"NotServed":  {"A condition that is not True means that it is not served.", cluster, object.Note{Serving: []xrd.Serving{{Cluster: "prod", Conditions: []xrd.Condition{{Type: "Established", Status: "False"}}}}}, known, Connected, NotServed},
+		"Stale":      {"If only its list cannot be read, it is stale.", cluster, object.Note{}, stale, Partial, Stale},
+		"Unreadable": {"If the cluster cannot be read, this is its state.", cluster, object.Note{}, stale, "unreachable", Unreadable},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			note, err := json.Marshal(tc.note)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := New(Options{Remedy: func(string, variant.Found) *variant.Remedy { return nil }})
+			c := r.copyOf(tc.target, &mirror.Object{Unit: "xs.example.org", List: list, Key: "xs.example.org", Note: note}, tc.status, tc.state)
+			if c.State != tc.want || c.Since.IsZero() != (tc.want != Stale && tc.want != Unreadable) || (c.Message == "") != (tc.want != NotServed) {
+				t.Errorf("%s\ncopy is %+v, want the state %s", tc.reason, c, tc.want)
 			}
 		})
 	}

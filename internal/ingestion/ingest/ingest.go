@@ -103,7 +103,7 @@ func New(opts Options) *Ingest {
 		Processing: opts.Processing, BuildSoon: in.buildSoon, Reached: opts.reached,
 	})
 	in.Inspector = inspect.New(inspect.Options{Builder: builder, Mirror: opts.Mirror, Catalog: opts.Catalog, Targets: targets, Now: opts.Now})
-	in.Reader = health.New(opts.Mirror, targets, opts.Now, in.Missing)
+	in.Reader = health.New(health.Options{Mirror: opts.Mirror, Targets: targets, Now: opts.Now, Missing: in.Missing, Remedy: in.remedy})
 	if opts.Queue != nil {
 		in.register(opts.Queue)
 	}

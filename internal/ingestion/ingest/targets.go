@@ -108,3 +108,12 @@ func (in *Ingest) Clusters() []Cluster {
 	slices.SortFunc(out, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
+
+// remedy returns what makes a source select a definition.
+func (in *Ingest) remedy(source string, found variant.Found) *variant.Remedy {
+	t, err := in.target(source)
+	if err != nil {
+		return nil
+	}
+	return t.Variant.Remedy(found)
+}

@@ -53,6 +53,8 @@ type Findings struct {
 // FindingsQuery selects findings. Empty fields match all.
 type FindingsQuery struct {
 	Rule, Cluster string
+	// Definition excludes findings about sources, too.
+	Definition    string
 	Severity      *finding.Severity
 	Limit, Offset int
 }
@@ -61,7 +63,7 @@ type FindingsQuery struct {
 // equally severe ones those about sources first.
 func (in *Inspector) Findings(ctx context.Context, q FindingsQuery) (Findings, error) {
 	out := Findings{Items: []Found{}, Rules: []RuleCount{}}
-	want := mirror.Wanted{Rule: q.Rule}
+	want := mirror.Wanted{Rule: q.Rule, Unit: q.Definition}
 	if q.Severity != nil {
 		rank := int(finding.Error - *q.Severity)
 		want.Severity = &rank

@@ -18,7 +18,6 @@ import (
 	"example.dev/ingestor/internal/ingestion/object"
 	"example.dev/ingestor/internal/ingestion/scan"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/words"
 )
 
 // definitions reads the definitions of a cluster and the objects that belong to them.
@@ -77,7 +76,7 @@ func (d *definitions) read(ctx context.Context, sc *scan.Scan) error {
 	}
 	for i := range objects {
 		if o := &objects[i]; strings.HasPrefix(o.List, object.ListDefinitions) {
-			s.Count(o.Unit, object.NoteOf(o).Refused, wordsOf(o.List))
+			s.Count(o.Unit, object.NoteOf(o).Refused, object.WordsOf(o.List))
 		}
 	}
 	s.Definers = definersOf(objects)
@@ -285,12 +284,6 @@ func definersOf(objects []mirror.Object) map[string][]string {
 		}
 	}
 	return out
-}
-
-// wordsOf returns the vocabulary of the definitions in a list.
-func wordsOf(list string) words.Vocabulary {
-	_, group, _ := strings.Cut(strings.TrimPrefix(list, object.ListDefinitions), ".")
-	return words.Of(group + "/")
 }
 
 func name(n *tree.Node) string { return n.Get("metadata", "name").Str() }

@@ -122,6 +122,9 @@ func (s *Mirror) wanted(want Wanted) (where string, args []any) {
 	if want.Rule != "" {
 		add("f.rule = ", db.Storable(want.Rule))
 	}
+	if want.Unit != "" {
+		add("f.unit = ", db.Storable(want.Unit))
+	}
 	if want.Severity != nil {
 		add("f.severity = ", *want.Severity)
 	}
@@ -197,4 +200,22 @@ func (s *Mirror) UnitSources(ctx context.Context, units []string) (map[string][]
 		slices.Sort(sources)
 	}
 	return out, db.Fail("read the sources of units", err)
+}
+
+// CountUnitFindings counts the findings of each unit by severity.
+func (s *Mirror) CountUnitFindings(ctx context.Context) (map[string]map[int]int, error) {
+	out := map[string]map[int]int{}
+	err := db.Each(ctx, s.Query, "SELECT unit, severity, count(*) FROM findings GROUP BY unit, severity", nil, func(rows *db.Rows) error {
+		var unit string
+		var severity, n int
+		if err := rows.Scan(&unit, &severity, &n); err != nil {
+			return err
+		}
+		if out[unit] == nil {
+			out[unit] = map[int]int{}
+		}
+		out[unit][severity] = n
+		return nil
+	})
+	return out, db.Fail("count the findings of units", err)
 }

@@ -75,6 +75,7 @@ func TestFindings(t *testing.T) {
 				counts: []Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)},
 			},
 			"Rule":     {reason: "Findings can be filtered by rule.", want: Wanted{Rule: "C"}, limit: 10, texts: []string{"unit1 C 1"}, counts: []Count{count("C", 2, 1, 1)}},
+			"Unit":     {reason: "Findings can be filtered by unit.", want: Wanted{Unit: "unit0"}, limit: 10, texts: []string{"unit0 B 1"}, counts: []Count{count("B", 1, 1, 1)}},
 			"Severity": {reason: "Findings can be filtered by severity.", want: Wanted{Severity: &warning}, limit: 1, texts: []string{"unit0 B 1"}, counts: []Count{count("B", 1, 3, 2)}},
 			"Source": {
 				reason: "Findings can be filtered by the sources that have the unit.",
@@ -102,6 +103,10 @@ func TestFindings(t *testing.T) {
 					t.Errorf("%s\n%s (%v)", tc.reason, diff, err)
 				}
 			})
+		}
+		perUnit, err := s.CountUnitFindings(t.Context())
+		if diff := gocmp.Diff(map[string]map[int]int{"unit0": {1: 1}, "unit1": {1: 2, 2: 1}, "unit2": {0: 1}}, perUnit); diff != "" || err != nil {
+			t.Error(diff, err)
 		}
 		sources, err := s.UnitSources(t.Context(), []string{"unit2", "unit0"})
 		if diff := gocmp.Diff(map[string][]string{"unit0": {"one"}, "unit2": {"two"}}, sources); diff != "" || err != nil {

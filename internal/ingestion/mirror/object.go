@@ -82,7 +82,7 @@ type Finding struct {
 
 // Wanted selects findings. Empty fields match all.
 type Wanted struct {
-	Rule string
+	Rule, Unit string
 	// Severity, if not nil, is the severity to match.
 	Severity *int
 	// Sources, if not nil, match units that one of them has.

@@ -12,6 +12,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )
 
@@ -23,6 +24,12 @@ const (
 	ListWorkloads    = "workloads "
 	ListFolder       = "files"
 )
+
+// WordsOf returns the vocabulary of the definitions in a list of a cluster.
+func WordsOf(list string) words.Vocabulary {
+	_, group, _ := strings.Cut(strings.TrimPrefix(list, ListDefinitions), ".")
+	return words.Of(group + "/")
+}
 
 // UnitWorkload is the prefix of the unit names of workloads; the ID follows. The name
 // of a definition has no colon.

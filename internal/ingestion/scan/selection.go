@@ -9,7 +9,6 @@ import (
 	"example.dev/ingestor/internal/ingestion/status"
 	"example.dev/ingestor/internal/ingestion/variant"
 	"example.dev/ingestor/words"
-	"example.dev/ingestor/xrd"
 )
 
 // picks counts the definitions of a scan.
@@ -60,7 +59,7 @@ func (c *picks) selection(p *variant.Options) *status.Selection {
 	}
 	if p.Profile.RequiredLabel != "" && c.whys[engine.Unlabelled(c.speaks, p.Profile.RequiredLabel)] == c.found {
 		s.Message += fmt.Sprintf("none has the label %s=true", label)
-		s.Hint = fmt.Sprintf("kubectl label %s.%s %s %s=true", strings.ToLower(xrd.KindDefinition)+"s", c.speaks.Out(words.Group, words.GroupExtensions), c.first, label)
+		s.Hint = variant.Command(c.first, variant.Change{Field: "labels", Key: label, Value: "true"}, c.speaks, "")
 		if p.Profile.Name == engine.ComposerIngestor.Name {
 			s.Hint += fmt.Sprintf(", or set %s.ingestAll: true", p.Name)
 		}
