@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { fetchJson, withQuery } from "../api/client";
 import { annotation, annotations, formatRef, refOf, spellings } from "../api/entity";
-import type { EntityPage, EntityPart } from "../api/types";
+import type { EntityPage, EntityPart, Schemas } from "../api/types";
 import { parseFilter, predicate } from "../catalog/filter";
 
 const fields = [
@@ -34,7 +34,7 @@ export function useResources(search: string, own: string[], limit: number) {
 }
 
 // Change is an entity that was created or changed lately.
-export type Change = { entityRef: string; kind: string; title: string; change: string; at: string; readiness?: string };
+export type Change = Schemas["RecentChange"];
 
 export function useRecentChanges(limit: number) {
   return useQuery({

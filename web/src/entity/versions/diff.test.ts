@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { EntityPart } from "../../api/types";
 import { count, diff, formLines, linesOf, most } from "./diff";
-import { choose, compareVersions, fieldsOfEntity, sidesOf } from "./sides";
+import { compareVersions } from "../../api/version";
+import { choose, fieldsOfEntity, sidesOf } from "./sides";
 
 const before = {
   required: ["region"],

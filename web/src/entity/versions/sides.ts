@@ -4,6 +4,7 @@ import { texts } from "../../text";
 import { operationsOf } from "../document/operations";
 import { isObject } from "../document/schema";
 import { purposeOf, versionOf } from "../queries";
+import { compareVersions } from "../../api/version";
 import { formLines, linesOf, type Line } from "./diff";
 
 // Side is an entity with fields: a Template's form or the schema of an API.
@@ -20,24 +21,6 @@ export function sidesOf(family: EntityPart[]): Side[] {
       label: texts.entity.versions.side(versionOf(e), e.kind === "API"),
     }))
     .sort((a, b) => a.kind.localeCompare(b.kind) * -1 || compareVersions(b.version, a.version) || a.ref.localeCompare(b.ref));
-}
-
-const stages: Record<string, number> = { alpha: 0, beta: 1 };
-
-// compareVersions sorts v1alpha1 before v1beta1 before v1 before v2.
-export function compareVersions(a: string, b: string): number {
-  const [x, y] = [parts(a), parts(b)];
-  for (let i = 0; i < 3; i++) {
-    if (x[i] !== y[i]) {
-      return x[i]! - y[i]!;
-    }
-  }
-  return a.localeCompare(b);
-}
-
-function parts(version: string): number[] {
-  const found = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
-  return found ? [Number(found[1]), found[2] ? stages[found[2]]! : 2, Number(found[3] ?? 0)] : [-1, 0, 0];
 }
 
 // choose returns the initial comparison: the entity of the page, or the newest, on the right and the version before it on
