@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"image/png"
+	"io"
 
 	"example.dev/ingestor/internal/config/keys"
 )
@@ -53,6 +54,8 @@ func pictureType(data []byte) string {
 	}
 	// The first element decides. Browsers show no picture without its namespace.
 	d := xml.NewDecoder(bytes.NewReader(data))
+	// Names of elements are the same in all common encodings.
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	for {
 		token, err := d.Token()
 		if err != nil {

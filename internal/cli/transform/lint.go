@@ -65,6 +65,7 @@ The given definitions are rendered too, with the files they choose.`,
 
 func (o *lintOptions) run(ctx context.Context) error {
 	l := &linter{known: map[finding.Finding]bool{}, broken: map[string]int{}}
+	tellTemplates(o.Output, o.templates)
 	t, found, err := openFolders(o.templates)
 	if err != nil {
 		return err

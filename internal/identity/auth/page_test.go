@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"html"
 	"net/http"
@@ -248,6 +250,14 @@ func checkPage(t *testing.T, p *portal, got answer, status int, page pageText) {
 		if diff := cmp.Diff([]string{want}, got.Header[name]); diff != "" {
 			t.Errorf("header %s (-want +got):\n%s", name, diff)
 		}
+	}
+	sheet := regexp.MustCompile(`(?s)<style>(.*)</style>`).FindStringSubmatch(body)
+	if sheet == nil {
+		t.Fatalf("page has no style:\n%s", body)
+	}
+	sum := sha256.Sum256([]byte(sheet[1]))
+	if want := "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"; !strings.Contains(pagePolicy, want) {
+		t.Errorf("policy %s lacks %s", pagePolicy, want)
 	}
 	// A message of the issuer is text.
 	if said := quoted.FindStringSubmatch(body); said != nil && strings.ContainsAny(said[1], "<>\"'\x1b") {
