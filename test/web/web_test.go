@@ -42,7 +42,7 @@ const (
 // worlds are the journeys that share a portal and its clusters. The worlds run
 // concurrently: a browser waits most of the time.
 var worlds = map[string][]string{
-	"Developer": {"outage", "catalog", "create", "daytwo", "form", "newcomer", "session"},
+	"Developer": {"outage", "catalog", "create", "daytwo", "form", "home", "newcomer", "session"},
 	living:      {"living"},
 	"Engineer":  {"corpus", "engineer", "entity", "markup", "operator", "scale", "workloads"},
 }

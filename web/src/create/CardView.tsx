@@ -5,6 +5,7 @@ import { EntityIcon } from "../components/EntityIcon";
 import { Icon } from "../components/Icon";
 import { RefLink } from "../components/RefLink";
 import { Tag } from "../components/Tag";
+import { StarButton } from "../settings/StarButton";
 import { texts } from "../text";
 import type { Card, Version } from "./cards";
 import styles from "./Cards.module.css";
@@ -35,6 +36,9 @@ export function CardView({ card, withGroup, titleOf }: { card: Card; withGroup: 
             </Text>
           )}
         </div>
+        <span className={styles.star}>
+          <StarButton entityRef={`template:${card.namespace}/${card.name}`} subject={card.title} />
+        </span>
       </div>
       {description !== "" && (
         <Text size="sm" c="dimmed" className={styles.text}>
