@@ -117,6 +117,7 @@ func (s *Scaffolder) Plugin() rest.Plugin {
 	return rest.Plugin{Names: []string{"scaffolder"}, Routes: []rest.Route{
 		{Method: http.MethodGet, Path: "/v2/templates", Handle: s.Templates, Timeout: longest},
 		{Method: http.MethodGet, Path: "/v2/templates/{namespace}/{kind}/{name}/parameter-schema", Handle: s.parameterSchema},
+		{Method: http.MethodGet, Path: "/v2/templates/usage", Handle: s.templateUsage},
 		{Method: http.MethodGet, Path: "/v2/actions", Handle: s.constant(&s.actions)},
 		{Method: http.MethodGet, Path: "/v2/tasks", Handle: s.listTasks},
 		{Method: http.MethodPost, Path: "/v2/tasks", Handle: s.createTask},

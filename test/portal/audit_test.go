@@ -74,7 +74,9 @@ func TestAudit(t *testing.T) {
 		{"a sign-in, and a token for the page", a.signIn, []string{"auth.sign-in success " + byUser + " provider=oidc"}},
 		{"reading", func() {
 			for _, token := range []string{guest, a.user, ""} {
-				a.want(call{path: catalog + "/entities", token: token}, http.StatusOK, nil)
+				for _, path := range []string{catalog + "/entities", catalog + "/recent", "/api/search/query?term=" + auditContent, scaffolding + "/templates/usage"} {
+					a.want(call{path: path, token: token}, http.StatusOK, nil)
+				}
 			}
 		}, nil},
 		{"settings of a user, which are no one else's business", func() {
@@ -89,7 +91,11 @@ func TestAudit(t *testing.T) {
 		{"a guest who may not", func() { a.want(location("POST", "", address, guest), http.StatusForbidden, nil) }, []string{
 			"permission.refused denied " + byGuest + " permission=catalog.location.create (Missing permission catalog.location.create: guests may only read; sign in)",
 		}},
-		{"a guest who may not read tasks", func() { a.want(call{path: scaffolding + "/tasks", token: guest}, http.StatusForbidden, nil) }, []string{
+		{"a guest who may not read tasks", func() {
+			a.want(call{path: scaffolding + "/tasks", token: guest}, http.StatusForbidden, nil)
+			a.want(call{path: scaffolding + "/templates/usage?mine=true", token: guest}, http.StatusForbidden, nil)
+		}, []string{
+			"permission.refused denied " + byGuest + " permission=scaffolder.task.read (Missing permission scaffolder.task.read: guests may only read; sign in)",
 			"permission.refused denied " + byGuest + " permission=scaffolder.task.read (Missing permission scaffolder.task.read: guests may only read; sign in)",
 		}},
 		{"a push", func() {

@@ -59,6 +59,7 @@ func scaffolderOperations(w *world) []operation {
 	return []operation{
 		{"listTemplates", call{path: scaffolding + "/templates?filter=metadata.name=letters"}, 200, `^\[{.*"kind":"Template"`},
 		{"getTemplateForm", call{path: scaffolding + "/templates/default/Template/Letters/parameter-schema"}, 200, `^{"title":"letters","origin":"push:templates","steps":\[{"title":"Words","schema":{`},
+		{"getTemplateUsage", call{path: scaffolding + "/templates/usage?limit=1"}, 200, `^{"items":\[{"templateRef":"template:default/letters","count":\d+,"lastUsedAt":"[^"]+Z"}\]}$`},
 		{"listActions", call{path: scaffolding + "/actions"}, 200, `{"id":"debug:log","description":`},
 		{"listTasks", call{path: scaffolding + "/tasks?status=completed&status=failed&order=asc:created_at&limit=1"}, 200, `^{"tasks":\[{"id":"` + id},
 		{"createTask", call{method: "POST", path: scaffolding + "/tasks", body: `{"templateRef":"letters","values":{"word":"again"}}`}, 201, `^{"id":"[0-9a-f-]+"}$`},

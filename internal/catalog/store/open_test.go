@@ -229,7 +229,7 @@ func TestFieldsOfBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, step := range []string{
-			"DROP INDEX entities_changed", "ALTER TABLE entities DROP COLUMN created_at", "ALTER TABLE entities DROP COLUMN changed_at",
+			"DROP INDEX tasks_template", "DROP INDEX entities_changed", "ALTER TABLE entities DROP COLUMN created_at", "ALTER TABLE entities DROP COLUMN changed_at",
 			"DROP TABLE user_settings", "DROP TABLE task_objects", "DROP TABLE parts", "DROP TABLE changes", "DROP TABLE findings", "DROP TABLE unchecked", "ALTER TABLE runs DROP COLUMN changes", "ALTER TABLE object_bodies DROP COLUMN status",
 			"DROP TABLE revoked_sessions", "ALTER TABLE tasks DROP COLUMN caller", "ALTER TABLE tasks DROP COLUMN subject",
 			"DROP TABLE fences", "DROP TABLE departed",
