@@ -1,17 +1,23 @@
+import { useMemo } from "react";
 import { Anchor, Button, Group, MultiSelect, Table, Text } from "@mantine/core";
 import { Link, useSearchParams } from "react-router";
-import { parseRef, templatePath } from "../api/entity";
+import { parseRef } from "../api/entity";
 import type { Task } from "../api/types";
 import { usePermission } from "../app/permission";
 import { useSession } from "../app/session";
 import { Page } from "../components/Page";
+import { RefLink } from "../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { Tag } from "../components/Tag";
 import { duration, Time } from "../components/Time";
+import { texts } from "../text";
 import { distinct } from "./cards";
-import { isOver, tasksPerPage, useTasks, type TaskFilter } from "./queries";
+import { labelOf, templateOf, templateTitle, tookOf } from "./labels";
+import { tasksPerPage, useTasks, useTitles, type TaskFilter } from "./queries";
 import { stateOf, taskStates } from "./status";
-import styles from "./Cards.module.css";
+import styles from "./Tasks.module.css";
+
+const words = texts.create.tasks;
 
 function readFilter(params: URLSearchParams): TaskFilter {
   const page = Number(params.get("page") ?? 1) - 1;
@@ -36,126 +42,148 @@ export default function TasksPage() {
   const access = usePermission("scaffolder.task.read");
   const { guest } = useSession();
   const change = (part: Partial<TaskFilter>) => setParams(writeFilter({ ...filter, page: 0, ...part }));
-  const templates = distinct([...filter.template, ...(tasks.data?.tasks ?? []).map(templateOf)]);
+  const known = new Map((tasks.data?.tasks ?? []).map((t) => [templateOf(t), templateTitle(t)]));
+  const templates = distinct([...filter.template, ...known.keys()]);
   return (
     <Page
-      title="Tasks"
-      lead="Tasks started from templates, and their results."
+      title={texts.app.tasks}
+      lead={words.lead}
       actions={
         <Button component={Link} to="/create" variant="default">
-          Browse templates
+          {words.browse}
         </Button>
       }
     >
       {guest && access.known && !access.allowed ? (
-        <Empty title="Guests have no tasks">{access.reason}</Empty>
+        <Empty title={words.guests}>{access.reason}</Empty>
       ) : (
         <>
           <div className={styles.filters}>
-            <MultiSelect label="Status" placeholder={filter.status.length === 0 ? "All" : undefined} data={taskStates.map((s) => ({ value: s, label: stateOf(s).word }))} value={filter.status} onChange={(status) => change({ status })} clearable />
-            <MultiSelect label="Template" placeholder={filter.template.length === 0 ? "All" : undefined} data={templates.map((t) => ({ value: t, label: parseRef(t).name }))} value={filter.template} onChange={(template) => change({ template })} clearable searchable />
+            <MultiSelect
+              aria-label={words.status}
+              placeholder={filter.status.length === 0 ? words.allStatuses : undefined}
+              data={taskStates.map((s) => ({ value: s, label: stateOf(s).word }))}
+              value={filter.status}
+              onChange={(status) => change({ status })}
+              clearable
+            />
+            <MultiSelect
+              aria-label={words.template}
+              placeholder={filter.template.length === 0 ? words.allTemplates : undefined}
+              data={templates.map((t) => ({ value: t, label: known.get(t) ?? parseRef(t).name }))}
+              value={filter.template}
+              onChange={(template) => change({ template })}
+              clearable
+              searchable
+            />
           </div>
-          <List tasks={tasks} filter={filter} onPage={(page) => change({ page })} />
+          <List tasks={tasks} filter={filter} onPage={(page) => change({ page })} onClear={() => setParams({})} />
         </>
       )}
     </Page>
   );
 }
 
-function List({ tasks, filter, onPage }: { tasks: ReturnType<typeof useTasks>; filter: TaskFilter; onPage: (page: number) => void }) {
+function List({ tasks, filter, onPage, onClear }: { tasks: ReturnType<typeof useTasks>; filter: TaskFilter; onPage: (page: number) => void; onClear: () => void }) {
+  const creators = useMemo(() => distinct((tasks.data?.tasks ?? []).map((t) => t.createdBy ?? "")), [tasks.data]);
+  const titleOf = useTitles(creators);
   if (tasks.isPending) {
-    return <Loading label="Loading tasks" lines={8} />;
+    return <Loading label={words.loading} lines={8} />;
   }
   if (tasks.isError && !tasks.data) {
-    return <ErrorAlert error={tasks.error} title="Cannot load tasks" retry={() => void tasks.refetch()} />;
+    return <ErrorAlert error={tasks.error} title={words.failed} retry={() => void tasks.refetch()} />;
   }
   const { tasks: all, totalTasks: total } = tasks.data!;
   if (total === 0 || all.length === 0) {
-    const narrowed = filter.status.length + filter.template.length > 0 || filter.page > 0;
-    return narrowed ? <Empty title="No results">Clear the filters.</Empty> : <Empty title="No tasks yet">Choose a template under Create. Its tasks are listed here.</Empty>;
+    return <NoTasks narrowed={filter.status.length + filter.template.length > 0 || filter.page > 0} onClear={onClear} />;
   }
-  const pages = Math.ceil(total / tasksPerPage);
   return (
     <>
-      {tasks.isError && <ErrorAlert error={tasks.error} title="This data may be out of date" retry={() => void tasks.refetch()} />}
-      <Table.ScrollContainer minWidth={560}>
-        <Table highlightOnHover verticalSpacing="sm">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Task</Table.Th>
-              <Table.Th>Status</Table.Th>
-              <Table.Th>Template</Table.Th>
-              <Table.Th>Started</Table.Th>
-              <Table.Th>Duration</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {all.map((task) => (
-              <Row key={task.id} task={task} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-      <Group justify="space-between">
-        <Text size="sm" c="dimmed" role="status">
-          {total === 1 ? "1 task" : `${total.toLocaleString("en")} tasks`}
-        </Text>
-        {pages > 1 && (
-          <Group gap="xs">
-            <Button size="xs" variant="default" disabled={filter.page === 0} onClick={() => onPage(filter.page - 1)}>
-              Newer
-            </Button>
-            <Text size="sm">{`Page ${filter.page + 1} of ${pages}`}</Text>
-            <Button size="xs" variant="default" disabled={filter.page + 1 >= pages} onClick={() => onPage(filter.page + 1)}>
-              Older
-            </Button>
-          </Group>
-        )}
-      </Group>
+      {tasks.isError && <ErrorAlert error={tasks.error} title={words.stale} retry={() => void tasks.refetch()} />}
+      <Table highlightOnHover verticalSpacing="sm" className={styles.table}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{words.task}</Table.Th>
+            <Table.Th>{words.status}</Table.Th>
+            <Table.Th>{words.startedBy}</Table.Th>
+            <Table.Th>{words.started}</Table.Th>
+            <Table.Th>{words.duration}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {all.map((task) => (
+            <Row key={task.id} task={task} titleOf={titleOf} />
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Paging total={total} page={filter.page} onPage={onPage} />
     </>
   );
 }
 
-export function templateOf(task: Task): string {
-  return task.spec.templateInfo?.entityRef ?? "";
+function NoTasks({ narrowed, onClear }: { narrowed: boolean; onClear: () => void }) {
+  return narrowed ? (
+    <Empty
+      title={words.noResults}
+      action={
+        <Button variant="default" onClick={onClear}>
+          {words.clear}
+        </Button>
+      }
+    >
+      {words.noResultsHint}
+    </Empty>
+  ) : (
+    <Empty
+      title={words.none}
+      action={
+        <Button component={Link} to="/create">
+          {words.browse}
+        </Button>
+      }
+    >
+      {words.noneHint}
+    </Empty>
+  );
 }
 
-// templateTitle returns the title of a task's Template.
-export function templateTitle(task: Task): string {
-  const title = (task.spec.templateInfo?.entity as { metadata?: { title?: unknown } } | undefined)?.metadata?.title;
-  return typeof title === "string" && title !== "" ? title : parseRef(templateOf(task)).name;
+function Paging({ total, page, onPage }: { total: number; page: number; onPage: (page: number) => void }) {
+  const pages = Math.ceil(total / tasksPerPage);
+  return (
+    <Group justify="space-between">
+      <Text size="sm" c="dimmed" role="status">
+        {words.count(total)}
+      </Text>
+      {pages > 1 && (
+        <Group gap="xs">
+          <Button size="xs" variant="default" disabled={page === 0} onClick={() => onPage(page - 1)}>
+            {words.newer}
+          </Button>
+          <Text size="sm">{words.page(page + 1, pages)}</Text>
+          <Button size="xs" variant="default" disabled={page + 1 >= pages} onClick={() => onPage(page + 1)}>
+            {words.older}
+          </Button>
+        </Group>
+      )}
+    </Group>
+  );
 }
 
-// labelOf names a task by its Template and resource.
-export function labelOf(task: Task): string {
-  const name = (task.spec.parameters as Record<string, unknown>)["name"];
-  const what = templateTitle(task) || "Task";
-  return typeof name === "string" && name !== "" ? `${what} ${name}` : what;
-}
-
-function Row({ task }: { task: Task }) {
+function Row({ task, titleOf }: { task: Task; titleOf: (ref: string) => string }) {
   const { word, tone } = stateOf(task.status);
-  const ref = templateOf(task);
-  const took = isOver(task.status) && task.lastHeartbeatAt ? Date.parse(task.lastHeartbeatAt) - Date.parse(task.createdAt) : undefined;
+  const { userRef } = useSession();
+  const took = tookOf(task);
   return (
     <Table.Tr>
-      <Table.Td>
-        <Anchor component={Link} to={`/tasks/${encodeURIComponent(task.id)}`} style={{ overflowWrap: "anywhere" }}>
+      <Table.Td className={styles.name}>
+        <Anchor component={Link} to={`/tasks/${encodeURIComponent(task.id)}`} fw={500} style={{ overflowWrap: "anywhere" }}>
           {labelOf(task)}
         </Anchor>
       </Table.Td>
-      <Table.Td>
+      <Table.Td className={styles.status}>
         <Tag tone={tone}>{word}</Tag>
       </Table.Td>
-      <Table.Td>
-        {ref === "" ? (
-          "none"
-        ) : (
-          <Anchor component={Link} to={templatePath(parseRef(ref))} style={{ overflowWrap: "anywhere" }}>
-            {templateTitle(task)}
-          </Anchor>
-        )}
-      </Table.Td>
+      <Table.Td>{task.createdBy === undefined ? words.service : task.createdBy === userRef ? words.you : <RefLink to={task.createdBy}>{titleOf(task.createdBy)}</RefLink>}</Table.Td>
       <Table.Td>
         <Time at={task.createdAt} />
       </Table.Td>

@@ -1,19 +1,12 @@
 import type { Tone } from "../components/Tag";
 import { lookup } from "../components/lookup";
+import { texts } from "../text";
 
-// Labels and tones of task and step statuses.
-const states: Record<string, { word: string; tone: Tone }> = {
-  open: { word: "queued", tone: "progress" },
-  processing: { word: "running", tone: "progress" },
-  completed: { word: "done", tone: "success" },
-  failed: { word: "failed", tone: "error" },
-  cancelled: { word: "cancelled", tone: "warning" },
-  skipped: { word: "skipped", tone: "plain" },
-  "": { word: "pending", tone: "plain" },
-};
+// tones are the tones of task and step statuses.
+const tones: Record<string, Tone> = { open: "progress", processing: "progress", completed: "success", failed: "error", cancelled: "warning" };
 
 export function stateOf(status: string): { word: string; tone: Tone } {
-  return lookup(states, status) ?? { word: status, tone: "plain" };
+  return { word: lookup(texts.create.status, status) ?? status, tone: lookup(tones, status) ?? "plain" };
 }
 
 export const taskStates = ["open", "processing", "completed", "failed", "cancelled"];

@@ -10,7 +10,11 @@ import { conditionsOf, objectOf, tones } from "../../entity/facts";
 import { Icon } from "../../components/Icon";
 import { RefLink } from "../../components/RefLink";
 import { Tag } from "../../components/Tag";
+import { usePermission } from "../../app/permission";
+import { texts } from "../../text";
 import type { TaskLog } from "./taskLog";
+
+const words = texts.create.task;
 
 // patience is how long to poll the catalog for the created resource and its readiness.
 const patience = 10 * 60_000;
@@ -74,18 +78,28 @@ export function CreatedResource({ task, log }: { task: Task; log: TaskLog }) {
       {found.dataUpdatedAt - since < soon ? (
         <>
           <Loader size="xs" />
-          <Text>Waiting for the resource to appear in the catalog.</Text>
+          <Text>{words.waiting}</Text>
         </>
       ) : (
-        <Text>
-          Applied, but not in the catalog yet. For the status of the sources, see{" "}
-          <Anchor component={Link} to="/ingestion" inherit>
-            Ingestion
-          </Anchor>
-          .
-        </Text>
+        <NotThere />
       )}
     </Group>
+  );
+}
+
+// NotThere says that a resource is not in the catalog after some time. Operators can look for the reason.
+function NotThere() {
+  const mayIngest = usePermission("catalog.ingestion.read").allowed;
+  return mayIngest ? (
+    <Text>
+      {words.appliedOperator}{" "}
+      <Anchor component={Link} to="/ingestion" inherit>
+        {texts.app.ingestion}
+      </Anchor>
+      .
+    </Text>
+  ) : (
+    <Text>{words.applied}</Text>
   );
 }
 
@@ -93,7 +107,7 @@ export function CreatedResource({ task, log }: { task: Task; log: TaskLog }) {
 function ResourceCard({ entity }: { entity: EntityPart }) {
   const readiness = readinessOf(entity)?.value ?? "unknown";
   const reason = conditionsOf(entity).find((c) => c.type === "ready")?.reason ?? "";
-  const says = { ready: "The resource is ready.", "not ready": `Status: ${reason || "not ready yet"}. Refreshes every 2 s.`, unknown: "The cluster has not reported a status yet. Refreshes every 2 s." };
+  const says = { ready: words.isReady, "not ready": words.notReady(reason), unknown: words.noStatus };
   return (
     <Paper withBorder p="md">
       <Group justify="space-between">
@@ -103,14 +117,14 @@ function ResourceCard({ entity }: { entity: EntityPart }) {
               <RefLink to={formatRef(refOf(entity))}>{titleOf(entity)}</RefLink>
             </Text>
             {/* A new resource that is not ready is not an error. */}
-            <Tag tone={readiness === "ready" ? tones.ready : "progress"}>{readiness === "ready" ? "ready" : "in progress"}</Tag>
+            <Tag tone={readiness === "ready" ? tones.ready : "progress"}>{readiness === "ready" ? words.ready : words.progress}</Tag>
           </Group>
           <Text size="sm" c="dimmed">
             {says[readiness]}
           </Text>
         </Stack>
         <Button component={Link} to={entityPath(refOf(entity))} rightSection={<Icon name="right" size={16} />}>
-          View in catalog
+          {words.view}
         </Button>
       </Group>
     </Paper>

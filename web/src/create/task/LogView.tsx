@@ -2,7 +2,10 @@ import { useEffect, useMemo, useRef } from "react";
 import { Text } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import type { TaskLog } from "./taskLog";
+import { texts } from "../../text";
 import styles from "./Log.module.css";
+
+const words = texts.create.task;
 
 // height is the line height in the style sheet.
 const height = 20;
@@ -23,14 +26,14 @@ export function LogView({ log, version, step, over }: { log: TaskLog; version: n
   return (
     <>
       {log.dropped > 0 && (
-        <Text size="sm" c="dimmed">{`The first ${log.dropped.toLocaleString("en")} lines are not shown. Download the log to see them.`}</Text>
+        <Text size="sm" c="dimmed">{words.dropped(log.dropped)}</Text>
       )}
       <div
         ref={box}
         className={styles.log}
         tabIndex={0}
         role="log"
-        aria-label={step === undefined ? "Log of all steps" : `Log of step ${step}`}
+        aria-label={step === undefined ? words.logOfAll : words.logOfStep(step)}
         aria-live="off"
         onScroll={(e) => {
           const { scrollTop, clientHeight, scrollHeight } = e.currentTarget;
@@ -39,7 +42,7 @@ export function LogView({ log, version, step, over }: { log: TaskLog; version: n
       >
         {lines.length === 0 ? (
           <Text size="sm" c="dimmed" p="sm">
-            {over ? "No log output." : "No log output yet."}
+            {words.noOutput(over)}
           </Text>
         ) : (
           <div className={styles.inner} style={{ height: rows.getTotalSize() }}>

@@ -3,7 +3,10 @@ import { DataLink } from "../../components/DataLink";
 import { RefLink } from "../../components/RefLink";
 import { isObject } from "../form/types";
 import type { Output } from "./taskLog";
+import { texts } from "../../text";
 import styles from "./Log.module.css";
+
+const words = texts.create.task;
 
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
@@ -12,14 +15,14 @@ function text(value: unknown): string {
 // OutputView shows the output of a task: links and texts.
 export function OutputView({ output }: { output: Output }) {
   const links = (Array.isArray(output["links"]) ? output["links"] : []).filter(isObject);
-  const texts = (Array.isArray(output["text"]) ? output["text"] : []).filter(isObject);
-  if (links.length + texts.length === 0) {
+  const notes = (Array.isArray(output["text"]) ? output["text"] : []).filter(isObject);
+  if (links.length + notes.length === 0) {
     return null;
   }
   return (
-    <Stack gap="sm" component="section" aria-label="Output">
+    <Stack gap="sm" component="section" aria-label={words.output}>
       <Title order={2} size="h4">
-        Output
+        {words.output}
       </Title>
       {links.length > 0 && (
         <Group gap="md">
@@ -28,7 +31,7 @@ export function OutputView({ output }: { output: Output }) {
           ))}
         </Group>
       )}
-      {texts.map((t, i) => (
+      {notes.map((t, i) => (
         <div key={i}>
           {text(t["title"]) !== "" && <Text fw={600}>{text(t["title"])}</Text>}
           <pre className={styles.output}>{text(t["content"])}</pre>

@@ -1,14 +1,16 @@
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { Button, Group, Stack, Text, Title, UnstyledButton } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { Link, useNavigate } from "react-router";
-import { fetchJson } from "../../api/client";
+import { useNavigate } from "react-router";
+import { ApiError, fetchJson } from "../../api/client";
 import { parseRef, templatePath } from "../../api/entity";
 import type { Task } from "../../api/types";
 import { usePermission } from "../../app/permission";
+import { useSession } from "../../app/session";
 import { PermissionTooltip } from "../../components/PermissionTooltip";
 import { save } from "../../components/Download";
 import { Icon } from "../../components/Icon";
+import { NotFound } from "../../components/NotFound";
 import { Page } from "../../components/Page";
 import { RefLink } from "../../components/RefLink";
 import { ErrorAlert, Loading, messageOf } from "../../components/State";
@@ -17,9 +19,9 @@ import { duration, Time } from "../../components/Time";
 import type { Copied } from "../useTemplateForm";
 import type { Values } from "../form/types";
 import { Origin } from "../Origin";
-import { isOver, taskPath } from "../queries";
+import { isOver, taskPath, useTitles } from "../queries";
 import { stateOf } from "../status";
-import { labelOf, templateOf, templateTitle } from "../TasksPage";
+import { labelOf, templateOf, templateTitle, tookOf } from "../labels";
 import { CreatedResource } from "./CreatedResource";
 import type { TaskLog } from "./taskLog";
 import { LogView } from "./LogView";
@@ -27,61 +29,53 @@ import { OutputView } from "./OutputView";
 import { fetchFullLog } from "./stream";
 import { useTask } from "./useTask";
 import { Notice } from "../../components/Notice";
+import { texts } from "../../text";
 import styles from "./Log.module.css";
+
+const words = texts.create.task;
+const trail = [{ label: texts.app.tasks, to: "/tasks" }];
 
 // TaskView shows a task with its steps, log and output.
 export function TaskView({ id }: { id: string }) {
   const { task, log, version, lost, failed, read, again } = useTask(id);
-  const [step, setStep] = useState<string>();
+  // undefined is the step that failed, if there is one; null all steps.
+  const [chosen, setChosen] = useState<string | null>();
   if (task.isPending) {
     return (
-      <Page title="Task">
-        <Loading label="Loading task" lines={8} />
+      <Page title={words.title} trail={trail}>
+        <Loading label={words.loading} lines={8} />
       </Page>
     );
   }
   if (!task.data) {
+    if (task.error instanceof ApiError && task.error.status === 404) {
+      return <NotFound title={words.notFound} hint={words.notFoundHint} />;
+    }
     return (
-      <Page title="Task">
-        <ErrorAlert error={task.error} title="Cannot load the task" retry={() => void task.refetch()} />
+      <Page title={words.title} trail={trail}>
+        <ErrorAlert error={task.error} title={words.failed} retry={() => void task.refetch()} />
       </Page>
     );
   }
-  const { word, tone } = stateOf(task.data.status);
   const over = isOver(task.data.status);
+  const failing = task.data.status === "failed" ? task.data.spec.steps.find((s) => log.steps.get(s.id)?.status === "failed") : undefined;
+  const step = chosen === undefined ? failing?.id : (chosen ?? undefined);
   return (
-    <Page
-      title={labelOf(task.data)}
-      lead={
-        <Group gap="xs" role="status" aria-live="polite">
-          <Tag tone={tone}>{word}</Tag>
-          <span>
-            started <Time at={task.data.createdAt} />
-          </span>
-          {templateOf(task.data) !== "" && (
-            <span>
-              from <RefLink to={templateOf(task.data)}>{templateTitle(task.data)}</RefLink>
-            </span>
-          )}
-          <Origin of={task.data.origin} />
-        </Group>
-      }
-      actions={<Actions task={task.data} onChange={again} />}
-    >
+    <Page title={labelOf(task.data)} trail={trail} lead={<Lead task={task.data} />} actions={<Actions task={task.data} onChange={again} />}>
       {lost !== undefined && !over && (
         <Text size="sm" role="status" c="dimmed">
-          Cannot reach the portal right now. The task keeps running; this page catches up when the connection is back.
+          {words.lost}
         </Text>
       )}
-      {failed !== undefined && <ErrorAlert error={failed} title="Cannot load the log" retry={again} />}
+      {failed !== undefined && <ErrorAlert error={failed} title={words.noLog} retry={again} />}
       {log.error !== undefined && task.data.status === "failed" && (
-        <Notice tone="error" title="Task failed" role="alert">
-          <Text size="sm" style={{ whiteSpace: "pre-line", overflowWrap: "anywhere" }}>
+        <Notice tone="error" title={failing ? words.failedAt(failing.name || failing.id) : words.taskFailed} role="alert">
+          <Text size="sm" className={styles.cause}>
             {log.error}
           </Text>
           {log.hint !== undefined && (
-            <Text size="sm" mt={4} style={{ whiteSpace: "pre-line", overflowWrap: "anywhere" }}>
-              {`Hint: ${log.hint}.`}
+            <Text size="sm" mt={4} className={styles.cause}>
+              {words.hint(log.hint)}
             </Text>
           )}
         </Notice>
@@ -89,16 +83,16 @@ export function TaskView({ id }: { id: string }) {
       {task.data.status === "completed" && <CreatedResource task={task.data} log={log} />}
       {log.output && <OutputView output={log.output} />}
       <div className={styles.columns}>
-        <section aria-label="Steps">
-          <Title order={2} size="h4" mb="xs">
-            Steps
+        <section aria-label={words.steps}>
+          <Title order={2} size="h3" mb="xs">
+            {words.steps}
           </Title>
-          <Steps task={task.data} log={log} over={over && read} chosen={step} onChoose={setStep} />
+          <Steps task={task.data} log={log} over={over && read} chosen={step} onChoose={(next) => setChosen(next ?? null)} />
         </section>
-        <Stack gap="xs" component="section" aria-label="Log">
+        <Stack gap="xs" component="section" aria-label={words.log}>
           <Group justify="space-between">
-            <Title order={2} size="h4">
-              {step === undefined ? "Log" : `Log of ${task.data.spec.steps.find((s) => s.id === step)?.name ?? step}`}
+            <Title order={2} size="h3">
+              {step === undefined ? words.log : words.logOf(task.data.spec.steps.find((s) => s.id === step)?.name ?? step)}
             </Title>
             <DownloadLog id={id} over={over} />
           </Group>
@@ -106,6 +100,36 @@ export function TaskView({ id }: { id: string }) {
         </Stack>
       </div>
     </Page>
+  );
+}
+
+// Lead is the status of a task, who started it, when and from which Template, and how long it took.
+function Lead({ task }: { task: Task }) {
+  const { word, tone } = stateOf(task.status);
+  const { userRef } = useSession();
+  const by = task.createdBy ?? "";
+  const refs = useMemo(() => (by === "" || by === userRef ? [] : [by]), [by, userRef]);
+  const titleOf = useTitles(refs);
+  const took = tookOf(task);
+  return (
+    <Group gap="xs" role="status" aria-live="polite">
+      <Tag tone={tone}>{word}</Tag>
+      <span>
+        {words.started} <Time at={task.createdAt} />
+      </span>
+      {by !== "" && (
+        <span>
+          {words.by} {by === userRef ? words.you : <RefLink to={by}>{titleOf(by)}</RefLink>}
+        </span>
+      )}
+      {templateOf(task) !== "" && (
+        <span>
+          {words.from} <RefLink to={templateOf(task)}>{templateTitle(task)}</RefLink>
+        </span>
+      )}
+      {took !== undefined && <span>{words.took(duration(took))}</span>}
+      <Origin of={task.origin} />
+    </Group>
   );
 }
 
@@ -161,25 +185,22 @@ function Actions({ task, onChange }: { task: Task; onChange: () => void }) {
         {!isOver(task.status) && (
           <PermissionTooltip access={canCancel}>
             <Button variant="default" leftSection={<Icon name="stop" size={16} />} onClick={() => act.mutate("cancel")} loading={act.isPending} disabled={!canCancel.allowed}>
-              Cancel
+              {words.cancel}
             </Button>
           </PermissionTooltip>
         )}
         {(task.status === "failed" || task.status === "cancelled") && (
           <PermissionTooltip access={canCreate}>
-            <Button leftSection={<Icon name="refresh" size={16} />} title="Resumes after the last completed step" onClick={() => act.mutate("retry")} loading={act.isPending} disabled={!canCreate.allowed}>
-              Retry
+            <Button leftSection={<Icon name="refresh" size={16} />} title={words.retryHint} onClick={() => act.mutate("retry")} loading={act.isPending} disabled={!canCreate.allowed}>
+              {words.retry}
             </Button>
           </PermissionTooltip>
         )}
         {ref !== "" && isOver(task.status) && (
           <Button variant="default" onClick={same}>
-            Run again
+            {words.again}
           </Button>
         )}
-        <Button variant="default" component={Link} to="/tasks">
-          All tasks
-        </Button>
       </Group>
       {act.isError && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
@@ -204,8 +225,8 @@ function DownloadLog({ id, over }: { id: string; over: boolean }) {
           {messageOf(get.error)}
         </Text>
       )}
-      <Button size="xs" variant="default" leftSection={<Icon name="download" size={14} />} onClick={() => get.mutate()} loading={get.isPending} disabled={!over} title={over ? undefined : "Available when the task has finished"}>
-        Download log
+      <Button size="xs" variant="default" leftSection={<Icon name="download" size={14} />} onClick={() => get.mutate()} loading={get.isPending} disabled={!over} title={over ? undefined : words.downloadLater}>
+        {words.download}
       </Button>
     </Group>
   );

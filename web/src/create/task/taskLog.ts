@@ -1,4 +1,5 @@
 import type { TaskEvent } from "../../api/types";
+import { texts } from "../../text";
 
 // Line is a line of the log.
 export type Line = { id: number; step: string; text: string; at: string };
@@ -89,7 +90,7 @@ export class TaskLog {
 
   private write(e: TaskEvent): void {
     for (const text of e.body.message.split("\n")) {
-      const cut = text.length > longest ? `${text.slice(0, longest)} … (${(text.length - longest).toLocaleString("en")} more characters; download the log to see them)` : text;
+      const cut = text.length > longest ? `${text.slice(0, longest)} ${texts.create.task.cut(text.length - longest)}` : text;
       this.lines.push({ id: e.id, step: e.body.stepId ?? "", text: cut, at: e.createdAt });
       this.characters += cut.length;
     }
