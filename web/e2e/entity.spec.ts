@@ -132,7 +132,7 @@ test("a resource: overview, status, explanation and YAML", async ({ page, pageEr
 
 test("why a resource is not ready, and its objects", async ({ page, pageErrors }) => {
   await page.goto(await pathOf("reports"));
-  const why = page.getByRole("alert").filter({ hasText: "Not ready" });
+  const why = page.getByRole("group", { name: "Not ready" });
   await expect(why).toContainText(waiting.message!);
   await page.goto(`${await pathOf("reports")}?tab=objects`);
   const objects = page.getByRole("region", { name: "Objects", exact: true });
@@ -218,7 +218,6 @@ test("conditions refresh while the page is open", async ({ page, pageErrors }) =
   await page.goto(`${await pathOf("reports")}?tab=conditions`);
   const table = page.getByRole("region", { name: "Conditions" });
   await expect(table.getByRole("row", { name: /^Ready/ })).toContainText(waiting.message!);
-  await expect(page.getByText("The resource is not ready yet.")).toBeVisible();
   await show(page, "entity-conditions");
   // A changed message does not change the entity, but the page shows it.
   const etag = async () => (await service(`/api/catalog/entities/by-name${(await pathOf("reports")).replace("/catalog/default/resource", "/resource/default")}`)).headers.get("etag");
@@ -227,7 +226,7 @@ test("conditions refresh while the page is open", async ({ page, pageErrors }) =
   await expect(table).toContainText("<b>2 of 3</b> resources are ready", { timeout: 10_000 });
   expect(await etag()).toBe(before);
   await setConditions("reports", synced, { ...ready, lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, "Z") });
-  await expect(page.getByText("The resource is ready.")).toBeVisible({ timeout: 10_000 });
+  await expect(table.getByRole("row", { name: /^Ready True/ })).toBeVisible({ timeout: 10_000 });
   await expect(table.getByRole("row", { name: /^Ready/ })).toContainText(/just now|seconds? ago/);
   await setConditions("reports", synced, waiting);
   expect(pageErrors).toEqual([]);
@@ -317,9 +316,15 @@ test("composition, API, Template and definition link to each other", async ({ pa
   await page.goto("/catalog/default/resource/database-postgres-composition");
   const relations = page.getByRole("region", { name: "Relations" });
   await expect(relations.getByRole("heading", { name: "Dependency of" })).toBeVisible();
-  await relations.getByRole("link", { name: "xdatabases.platform.example.org-xrd" }).click();
+  await relations.getByRole("link", { name: "xdatabases.platform.example.org" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "xdatabases.platform.example.org" })).toBeVisible();
+  await expect(page.getByRole("main").getByRole("link", { name: "Create", exact: true })).toHaveAttribute("href", "/create/default/xdatabases.platform.example.org");
+  await expect(page.getByRole("region", { name: /^Resources/ }).getByRole("link", { name: "orders" })).toBeVisible();
   await show(page, "entity-definition");
+  await page.getByRole("main").getByRole("link", { name: "API", exact: true }).click();
+  await expect(page).toHaveURL(/xdatabases\.platform\.example\.org-api\?tab=api$/);
+  await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Database" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "xdatabases.platform.example.org" })).toBeVisible();
 
   await page.goto("/catalog/default/api/xdatabases.platform.example.org-api?tab=api");
   await expect(page.getByRole("heading", { name: /^Operations/ })).toBeVisible();
@@ -334,11 +339,31 @@ test("composition, API, Template and definition link to each other", async ({ pa
   await tab(page, "Versions");
   await expect(page.getByRole("status").filter({ hasText: "fields added" })).toBeVisible();
   await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("added");
-  await expect(page.getByRole("row", { name: /fifo/ }).first()).toContainText("removed");
+  await expect(page.getByRole("row", { name: /fifo/ }).first()).toContainText("Removed");
+  await expect(page.getByText("1 breaking change")).toBeVisible();
   await show(page, "entity-versions");
   await page.reload();
   await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("added");
   expect(pageErrors).toEqual([]);
+});
+
+test("the graph of a group has its members by kind", async ({ page, pageErrors }) => {
+  await page.goto("/catalog/default/group/platform-team?tab=graph");
+  const graph = page.getByRole("group", { name: /^Graph of relations/ });
+  const templates = graph.getByRole("link", { name: /^\d+ templates/ });
+  await expect(templates).toHaveAttribute("href", /^\/catalog\?kind=Template&.*owner=group%3Adefault%2Fplatform-team$/);
+  await expect(graph.getByText(/^\d+ definitions$/)).toBeVisible();
+  await show(page, "entity-graph-group");
+  expect(pageErrors).toEqual([]);
+});
+
+test("an entity that does not exist", async ({ page, pageErrors }) => {
+  await page.goto("/catalog/other/component/database-postgres-composition");
+  await expect(page.getByRole("heading", { level: 1, name: "Cannot find component database-postgres-composition" })).toBeVisible();
+  await page.getByRole("link", { name: "database-postgres", exact: true }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "database-postgres" })).toBeVisible();
+  // The browser logs every 404.
+  pageErrors.splice(0, pageErrors.length, ...pageErrors.filter((m) => !m.includes("404")));
 });
 
 test("a narrow screen", async ({ page, pageErrors }) => {
@@ -348,6 +373,10 @@ test("a narrow screen", async ({ page, pageErrors }) => {
   await show(page, "entity-overview-narrow");
   await fits(page);
   await page.goto(`${definition}?tab=graph`);
+  await expect(page.getByRole("region", { name: "Entities in the graph" })).toBeVisible();
+  await show(page, "entity-list-narrow");
+  await fits(page);
+  await page.getByRole("radiogroup", { name: "Relations view" }).getByText("Graph").click();
   await expect(page.getByRole("group", { name: /^Graph of relations/ }).getByRole("link", { name: /this entity$/ })).toBeVisible();
   await show(page, "entity-graph-narrow");
   await fits(page);

@@ -14,8 +14,13 @@ import { countObjects } from "./objects/state";
 
 const words = texts.entity.actions;
 
-// Actions are the buttons of an entity: run a Template, create from a definition, update and delete a resource.
+// Actions are the buttons in the header of an entity.
 export function Actions({ entity }: { entity: Entity }) {
+  return <Forms entity={entity} />;
+}
+
+// Forms are the buttons that lead to forms: run a Template, create from a definition, update and delete a resource.
+function Forms({ entity }: { entity: Entity }) {
   if (entity.kind === "Template") {
     const purpose = purposeOf(entity);
     return <Run to={templatePath(refOf(entity))} label={purpose === "update" ? words.update : purpose === "delete" ? words.delete : words.create} icon="create" primary />;
