@@ -1,11 +1,12 @@
 import { Button, Tooltip, type ButtonProps } from "@mantine/core";
 import { Link } from "react-router";
 import { usePermission } from "../app/permission";
-import { entityPath, refOf, templatePath } from "../api/entity";
+import { entityPath, formatRef, refOf, templatePath, titleOf } from "../api/entity";
 import { withQuery } from "../api/client";
 import type { Entity, EntityPart } from "../api/types";
 import { Icon, type IconName } from "../components/Icon";
 import { PermissionTooltip } from "../components/PermissionTooltip";
+import { StarButton } from "../settings/StarButton";
 import { texts } from "../text";
 import { objectOf, roleOf } from "./facts";
 import { purposeOf, useResourceStatus } from "./queries";
@@ -16,7 +17,12 @@ const words = texts.entity.actions;
 
 // Actions are the buttons in the header of an entity.
 export function Actions({ entity }: { entity: Entity }) {
-  return <Forms entity={entity} />;
+  return (
+    <>
+      <StarButton entityRef={formatRef(refOf(entity))} subject={titleOf(entity)} size="lg" />
+      <Forms entity={entity} />
+    </>
+  );
 }
 
 // Forms are the buttons that lead to forms: run a Template, create from a definition, update and delete a resource.

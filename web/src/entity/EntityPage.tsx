@@ -2,13 +2,12 @@ import { lazy, Suspense, type ReactNode } from "react";
 import { Anchor, Tabs } from "@mantine/core";
 import { Link, useParams, useSearchParams } from "react-router";
 import { ApiError } from "../api/client";
-import { formatRef, refOf, specText, titleOf } from "../api/entity";
+import { specText, titleOf } from "../api/entity";
 import type { Entity } from "../api/types";
 import { EntityIcon } from "../components/EntityIcon";
 import { Page } from "../components/Page";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { texts } from "../text";
-import { StarButton } from "../settings/StarButton";
 import { Actions } from "./Actions";
 import { roleOf, objectOf } from "./facts";
 import { Freshness } from "./Freshness";
@@ -90,7 +89,7 @@ function Present({ entity, error, retry }: { entity: Entity; error: unknown; ret
   // Other parameters belong to the previous tab.
   const choose = (value: string | null) => setParams(value === null || value === "overview" ? {} : { tab: value });
   return (
-    <Page title={titleOf(entity)} icon={<EntityIcon entity={entity} size={40} />} trail={useTrail(entity)} lead={<Lead entity={entity} />} actions={<EntityActions entity={entity} />}>
+    <Page title={titleOf(entity)} icon={<EntityIcon entity={entity} size={40} />} trail={useTrail(entity)} lead={<Lead entity={entity} />} actions={<Actions entity={entity} />}>
       {error !== null && <ErrorAlert title={words.outdated} error={error} retry={retry} />}
       <Freshness entity={entity} />
       <Tabs value={tab.name} onChange={choose} keepMounted={false}>
@@ -119,14 +118,5 @@ function Removed({ entity }: { entity: Entity }) {
     >
       {object ? words.removedObject : words.removedSource}
     </Empty>
-  );
-}
-
-function EntityActions({ entity }: { entity: Entity }) {
-  return (
-    <>
-      <StarButton entityRef={formatRef(refOf(entity))} subject={titleOf(entity)} size="lg" />
-      <Actions entity={entity} />
-    </>
   );
 }
