@@ -1,4 +1,4 @@
-import { useId } from "react";
+import { Fragment, useId } from "react";
 import { Anchor, Text, UnstyledButton } from "@mantine/core";
 import { Link } from "react-router";
 import { Icon } from "../components/Icon";
@@ -26,7 +26,15 @@ export function DefinitionRow({ definition: d, open, onToggle }: { definition: N
       <div className={styles.line}>
         <UnstyledButton className={styles.name} aria-expanded={open} aria-controls={id} onClick={onToggle}>
           <Icon name={open ? "down" : "right"} size={14} />
-          <span>{d.name}</span>
+          <span>
+            {d.name.split(/(?<=\.)/).map((part, i) => (
+              // Long names break after a dot.
+              <Fragment key={i}>
+                {part}
+                <wbr />
+              </Fragment>
+            ))}
+          </span>
         </UnstyledButton>
         <div className={styles.cell}>
           {d.selected ? <Tag tone="success">{words.selected}</Tag> : <Tag>{words.unselected}</Tag>}

@@ -6,6 +6,7 @@ import { ErrorAlert, Loading } from "../components/State";
 import { Tag, type Tone } from "../components/Tag";
 import { Time } from "../components/Time";
 import { texts } from "../text";
+import { ingestorOf } from "./definition";
 import { useExplanation } from "./queries";
 import styles from "./Explain.module.css";
 
@@ -35,7 +36,7 @@ function Explained({ explanation: x }: { explanation: Explanation }) {
   return (
     <Stack gap="lg">
       <Text size="sm">
-        {x.takenBy ? words.takenBy(x.takenBy) : words.notTaken} {x.leftBy && x.leftBy.length > 0 && `${words.leftBy(x.leftBy.join(words.and))} `}
+        {x.takenBy ? words.takenBy(ingestorOf(x.takenBy)) : words.notTaken} {x.leftBy && x.leftBy.length > 0 && `${words.leftBy(x.leftBy.map(ingestorOf).join(words.and))} `}
         {words.counts(x.compositions, x.composites)}
       </Text>
       {x.failure && <ErrorAlert error={new Error(x.failure)} title={words.failure} />}
