@@ -12,6 +12,7 @@ export type IngestionHealth = Schemas["IngestionHealth"];
 export type Run = Schemas["Run"];
 export type Explanation = Schemas["Explanation"];
 export type Findings = Schemas["Findings"];
+export type NamedDefinitions = Schemas["NamedDefinitions"];
 
 // Json is any value of JSON.
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

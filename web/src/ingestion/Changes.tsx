@@ -5,19 +5,15 @@ import { parseRef } from "../api/entity";
 import { RefLink } from "../components/RefLink";
 import { ErrorAlert, Loading } from "../components/State";
 import { useRun } from "./queries";
-import { ExplainLink } from "./RuleFindings";
+import { texts } from "../text";
+import { ExplainLink } from "./ExplainLink";
 import styles from "./Timeline.module.css";
 import { lookup } from "../components/lookup";
 
 type Kind = keyof NonNullable<Run["changes"]>;
 
-const titles: [Kind, string][] = [
-  ["failed", "Failed"],
-  ["added", "Added"],
-  ["updated", "Updated"],
-  ["removed", "Removed"],
-  ["refused", "Skipped: owned by another provider"],
-];
+const words = texts.ingestion.runs;
+const titles = Object.entries(words.changed) as [Kind, string][];
 
 // Changes lists the entities that a run changed.
 export function Changes({ run }: { run: Run }) {
@@ -30,13 +26,13 @@ export function Changes({ run }: { run: Run }) {
     return <ErrorAlert error={error} retry={() => void refetch()} />;
   }
   if (!data) {
-    return <Loading label="Loading changes" lines={2} />;
+    return <Loading label={words.loadingChanges} lines={2} />;
   }
   const { changes } = data;
   if (!changes) {
     return (
       <Text size="sm" c="dimmed">
-        The changed entities were not recorded.
+        {words.notRecorded}
       </Text>
     );
   }
@@ -63,8 +59,11 @@ function Changed({ kind, title, refs, all }: { kind: Kind; title: string; refs: 
         <svg width={12} height={12} aria-hidden>
           <rect width={12} height={12} rx={2} className={styles[kind]} />
         </svg>
-        <Title order={4} size="sm">
-          {title} <Text span size="sm" c="dimmed" fw={400}>{all}</Text>
+        <Title order={3} size="h5">
+          {title}{" "}
+          <Text span size="sm" c="dimmed" fw={400}>
+            {all}
+          </Text>
         </Title>
       </Group>
       <List size="sm" listStyleType="none" className={styles.changes}>
@@ -76,12 +75,12 @@ function Changed({ kind, title, refs, all }: { kind: Kind; title: string; refs: 
       </List>
       {refs.length > shown.length && (
         <Button size="compact-xs" variant="default" mt={4} onClick={() => setWhole(true)}>
-          Show all {refs.length}
+          {words.showAll(refs.length)}
         </Button>
       )}
       {(whole || refs.length === shown.length) && all > refs.length && (
         <Text size="sm" c="dimmed">
-          {all - refs.length} more were not recorded.
+          {words.moreNotRecorded(all - refs.length)}
         </Text>
       )}
     </section>
@@ -97,11 +96,9 @@ function ChangedEntity({ kind, at }: { kind: Kind; at: string }) {
   return (
     <>
       <Text span size="xs" c="dimmed">
-        {lookup(kinds, ref.kind.toLowerCase()) ?? ref.kind}
+        {lookup(texts.ingestion.kinds, ref.kind.toLowerCase()) ?? ref.kind}
       </Text>{" "}
       {kind === "removed" ? name : <RefLink to={at} />}
     </>
   );
 }
-
-const kinds: Record<string, string> = { api: "API", template: "Template", resource: "Resource", component: "Component", system: "System" };

@@ -5,6 +5,9 @@ import { Tag } from "../components/Tag";
 import { Time } from "../components/Time";
 import { joinNames, type Target } from "./target";
 import { Notice } from "../components/Notice";
+import { texts } from "../text";
+
+const words = texts.ingestion.status;
 
 // isDown reports whether a target cannot be read, completely or in part. A pending removal is not an outage.
 export function isDown(target: Target): boolean {
@@ -37,7 +40,7 @@ export function useRecovered(targets: Target[]): string[] {
 
 function titleOf(down: Target[]): string {
   const names = joinNames(down.map((p) => p.name));
-  return down.every((p) => p.state === "partial") ? `Only part of ${names} can be read` : `Cannot read ${names}`;
+  return down.every((p) => p.state === "partial") ? words.partly(names) : words.down(names);
 }
 
 // connectedText describes targets without outage.
@@ -45,12 +48,9 @@ function connectedText(targets: Target[]): string {
   const clusters = targets.filter((p) => p.cluster).length;
   const waiting = targets.some((p) => p.tone === "progress");
   if (targets.length === 0 || waiting) {
-    return waiting ? "Some sources have not been read yet" : "No sources are configured";
+    return waiting ? words.waitingFor : words.none;
   }
-  if (clusters === targets.length) {
-    return clusters === 1 ? "The cluster is connected" : clusters === 2 ? "Both clusters are connected" : `All ${clusters} clusters are connected`;
-  }
-  return "All sources are connected";
+  return clusters === targets.length ? words.clustersConnected(clusters) : words.allConnected;
 }
 
 // HealthSummary summarizes the health of all targets: connected, down and recovered.
@@ -67,34 +67,34 @@ export function HealthSummary({ targets, failing, entities }: { targets: Target[
       {down.length > 0 ? (
         <Notice tone="error" title={titleOf(down)}>
           <Text size="sm">
-            {down.length === 1 ? "Its" : "Their"} entities stay in the catalog, marked as stale
+            {words.kept(down.length > 1)}
             {oldest && (
               <>
-                , last read <Time at={oldest} />
+                , {words.lastRead} <Time at={oldest} />
               </>
             )}
-            . They update automatically when {down.length === 1 ? "it is" : "they are"} back.
-            {up.length > 0 && ` ${joinNames(up.map((p) => p.name))} ${up.length === 1 ? "is" : "are"} connected.`}
+            . {words.returns(down.length > 1)}
+            {up.length > 0 && ` ${words.up(joinNames(up.map((p) => p.name)), up.length > 1)}`}
           </Text>
           {down.every((p) => p.cluster) && (
             <Anchor component={Link} size="sm" to={{ pathname: "/catalog", search: new URLSearchParams(down.map((p) => ["cluster", p.name])).toString() }}>
-              View {down.length === 1 ? "its" : "their"} entities in the catalog
+              {words.inCatalog(down.length > 1)}
             </Anchor>
           )}
         </Notice>
       ) : (
         <Group gap="sm">
-          <Tag tone={degraded ? "warning" : waiting ? "progress" : "success"}>{degraded ? "degraded" : waiting ? "waiting" : "healthy"}</Tag>
-          <Text>
+          <Tag tone={degraded ? "warning" : waiting ? "progress" : "success"}>{degraded ? words.degraded : waiting ? words.waiting : words.healthy}</Tag>
+          <Text size="sm">
             {connectedText(targets)}
-            {failing > 0 && `, but ${failing === 1 ? "one definition" : `${failing} definitions`} failed`}
-            {pending > 0 && `, but ${pending === 1 ? "a removal needs" : `${pending} removals need`} confirmation`}. {entities} entities ingested.
+            {failing > 0 && words.butFailed(failing)}
+            {pending > 0 && words.butPending(pending)}. {words.ingested(entities)}
           </Text>
         </Group>
       )}
       {back.length > 0 && (
         <Notice tone="success" mt="xs">
-          {joinNames(back)} {back.length === 1 ? "is" : "are"} connected again.
+          {words.back(joinNames(back), back.length > 1)}
         </Notice>
       )}
     </div>

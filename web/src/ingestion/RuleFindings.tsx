@@ -1,87 +1,90 @@
-import { Accordion, Anchor, Button, Group, List, Select, Stack, Text, Title } from "@mantine/core";
-import { Link, useLocation, useSearchParams } from "react-router";
+import { Accordion, Button, Group, List, Select, Stack, Text } from "@mantine/core";
 import { RefLink } from "../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { Tag } from "../components/Tag";
 import { useFindings, useRules, type Finding, type Rule, type FindingFilter } from "./queries";
+import { texts } from "../text";
+import { useAddress } from "./address";
 import { tones } from "./Explain";
-import { countOf } from "./target";
+import { ExplainLink } from "./ExplainLink";
 import { sentence } from "./labels";
+
+const words = texts.ingestion.findings;
 
 // RuleFindings shows the findings of definitions by rule, most severe first.
 export function RuleFindings({ clusters, version }: { clusters: string[]; version: string }) {
-  const [params, setParams] = useSearchParams();
-  const filter: FindingFilter = { severity: params.get("severity") ?? undefined, cluster: params.get("cluster") ?? undefined };
+  const [params, set] = useAddress();
+  const filter: FindingFilter = { severity: params.get("severity") ?? undefined, cluster: params.get("cluster") ?? undefined, definition: params.get("definition") ?? undefined };
+  const filtered = Object.values(filter).some((value) => value !== undefined);
   const { data, error, refetch } = useRules(filter, version);
   const open = params.getAll("rule");
-  const set = (name: string, values: string[]) =>
-    setParams(
-      (now) => {
-        now.delete(name);
-        values.forEach((value) => now.append(name, value));
-        return now;
-      },
-      { replace: true, preventScrollReset: true },
-    );
-  const chosen = (name: string) => (value: string | null) => set(name, value === null ? [] : [value]);
 
   return (
-    <Stack gap="sm" component="section" aria-label="Findings">
-      <Group justify="space-between" align="flex-end">
-        <div>
-          <Title order={2} size="h4">
-            Findings
-          </Title>
-          {data && data.totalItems > 0 && (
-            <Text size="sm" c="dimmed">
-              {countOf(data.totalItems, "findings")} from {countOf(data.rules.length, "rules")}, most severe first.
-            </Text>
+    <Stack gap="sm" component="section" aria-label={words.title}>
+      <Group justify="space-between">
+        <Group gap="xs">
+          {filter.definition && (
+            <>
+              <Tag>{words.onlyOf(filter.definition)}</Tag>
+              <Button size="compact-xs" variant="default" onClick={() => set({ definition: undefined })}>
+                {words.showAll}
+              </Button>
+            </>
           )}
-        </div>
-        <Group gap="sm">
+          <Text size="sm" c="dimmed">
+            {data && data.totalItems > 0 && words.total(data.totalItems, data.rules.length)}
+          </Text>
+        </Group>
+        <Group gap="xs">
           {clusters.length > 1 && (
-            <Select size="xs" aria-label="Filter findings by cluster" placeholder="All clusters" clearable data={clusters} value={filter.cluster ?? null} onChange={chosen("cluster")} />
+            <Select size="xs" w={160} aria-label={words.byCluster} placeholder={words.allClusters} clearable data={clusters} value={filter.cluster ?? null} onChange={(value) => set({ cluster: value ?? undefined })} />
           )}
           <Select
             size="xs"
-            aria-label="Filter findings by severity"
-            placeholder="All severities"
+            w={160}
+            aria-label={words.bySeverity}
+            placeholder={words.allSeverities}
             clearable
-            data={[
-              { value: "error", label: "Errors" },
-              { value: "warning", label: "Warnings" },
-              { value: "info", label: "Info" },
-            ]}
+            data={(["error", "warning", "info"] as const).map((value) => ({ value, label: words.severities[value] }))}
             value={filter.severity ?? null}
-            onChange={chosen("severity")}
+            onChange={(value) => set({ severity: value ?? undefined })}
           />
         </Group>
       </Group>
       {data && data.pending > 0 && (
         <Text size="sm" c="dimmed" role="status">
-          {countOf(data.pending, "definitions")} changed and will be checked shortly.
+          {words.pending(data.pending)}
         </Text>
       )}
       {error && !data ? (
         <ErrorAlert error={error} retry={() => void refetch()} />
       ) : !data ? (
-        <Loading label="Loading findings" />
+        <Loading label={words.loading} />
       ) : data.rules.length === 0 ? (
-        <Empty title={filter.severity || filter.cluster ? "No results" : "No findings"}>
-          {filter.severity || filter.cluster ? "Clear the filters." : data.pending > 0 ? "Changed definitions will be checked shortly." : "All ingested definitions passed the checks."}
+        <Empty
+          title={filtered ? words.noResults : words.none}
+          action={
+            filtered && (
+              <Button size="xs" variant="default" onClick={() => set({ severity: undefined, cluster: undefined, definition: undefined })}>
+                {words.clear}
+              </Button>
+            )
+          }
+        >
+          {filtered ? undefined : data.pending > 0 ? words.nonePending : words.noneHint}
         </Empty>
       ) : (
-        <Accordion variant="contained" order={3} multiple value={open} onChange={(values) => set("rule", values)}>
+        <Accordion variant="contained" order={2} multiple value={open} onChange={(values) => set({ rule: values })}>
           {data.rules.map((rule) => (
             <Accordion.Item key={rule.rule} value={rule.rule}>
               <Accordion.Control>
                 <Group gap="xs" wrap="wrap">
-                  <Tag tone={tones[rule.severity]}>{rule.severity}</Tag>
+                  <Tag tone={tones[rule.severity]}>{words.severity[rule.severity]}</Tag>
                   <Text component="span" size="sm" fw={500} c="var(--mantine-color-text)">
                     {sentence(rule.title ?? rule.rule)}
                   </Text>
                   <Text component="span" size="sm" c="dimmed">
-                    {rule.rule}, {rule.findings === rule.definitions ? countOf(rule.definitions, "definitions") : `${rule.findings} findings in ${countOf(rule.definitions, "definitions")}`}
+                    {rule.rule}, {words.inDefinitions(rule.findings, rule.definitions)}
                   </Text>
                 </Group>
               </Accordion.Control>
@@ -100,7 +103,7 @@ function RuleItems({ rule, filter }: { rule: Rule; filter: FindingFilter }) {
     return <ErrorAlert error={error} retry={() => void refetch()} />;
   }
   if (!data) {
-    return <Loading label="Loading findings" lines={2} />;
+    return <Loading label={words.loading} lines={2} />;
   }
   return (
     <Stack gap="sm">
@@ -115,7 +118,7 @@ function RuleItems({ rule, filter }: { rule: Rule; filter: FindingFilter }) {
       {hasNextPage && (
         <Group>
           <Button size="compact-sm" variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show more
+            {words.more}
           </Button>
         </Group>
       )}
@@ -126,7 +129,7 @@ function RuleItems({ rule, filter }: { rule: Rule; filter: FindingFilter }) {
 function FindingItem({ finding: f }: { finding: Finding }) {
   const name = f.definition ?? f.object ?? f.entity ?? "";
   return (
-    <List.Item>
+    <List.Item style={{ overflowWrap: "anywhere" }}>
       <Group gap={6} component="span" display="inline-flex">
         {f.entity ? <RefLink to={f.entity}>{name}</RefLink> : name}
         {f.clusters.map((cluster) => (
@@ -135,8 +138,7 @@ function FindingItem({ finding: f }: { finding: Finding }) {
         {f.definition && <ExplainLink name={f.definition} />}
       </Group>
       <div>
-        {sentence(f.message)}
-        {f.hint ? `: ${f.hint}.` : "."}
+        {f.hint ? words.withHint(sentence(f.message), f.hint) : words.message(sentence(f.message))}
       </div>
       {(f.path || (f.object && f.object !== name)) && (
         <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
@@ -144,17 +146,5 @@ function FindingItem({ finding: f }: { finding: Finding }) {
         </Text>
       )}
     </List.Item>
-  );
-}
-
-// ExplainLink opens the explanation of a definition on this page.
-export function ExplainLink({ name, children = "explain" }: { name: string; children?: string }) {
-  const { search } = useLocation();
-  const params = new URLSearchParams(search);
-  params.set("explain", name);
-  return (
-    <Anchor component={Link} to={{ search: params.toString() }} preventScrollReset inherit underline="always" aria-label={`Explain ${name}`}>
-      {children}
-    </Anchor>
   );
 }

@@ -6,7 +6,10 @@ import { Changes } from "./Changes";
 import { shares } from "./plot";
 import { changes, describe, sentence, shortSource, triggers } from "./labels";
 import { Notice } from "../components/Notice";
+import { texts } from "../text";
 import styles from "./Timeline.module.css";
+
+const words = texts.ingestion.runs;
 
 // RunDetails shows the result of one run.
 export function RunDetails({ run }: { run: Run }) {
@@ -14,11 +17,10 @@ export function RunDetails({ run }: { run: Run }) {
   return (
     <Stack gap="xs" ref={ref} data-testid="run">
       <Text size="sm" c="dimmed">
-        {run.source ? `${sentence(triggers[run.trigger])}: ${shortSource(run.source)}` : "Watch event"}, <Time at={run.started} />, {duration(run.milliseconds)}
+        {run.source ? words.ofSource(sentence(triggers[run.trigger]), shortSource(run.source)) : words.watchEvent}, <Time at={run.started} />, {duration(run.milliseconds)}
       </Text>
       <Text size="sm">
-        {run.source && `${run.discovered === 1 ? "One definition" : `${run.discovered} definitions`} found, ${run.changed} changed. `}
-        {describe(run)}
+        {run.source && words.found(run.discovered, run.changed)} {describe(run)}
       </Text>
       {width > 0 && changes.filter((key) => run[key] > 0).length > 1 && (
         <svg width={width} height={10} aria-hidden>
@@ -30,11 +32,11 @@ export function RunDetails({ run }: { run: Run }) {
       <Changes run={run} />
       {run.refused > 0 && (
         <Text size="sm" c="dimmed">
-          Skipped entities have the name of an entity that another provider owns. That entity is kept.
+          {words.refusedHint}
         </Text>
       )}
       {run.error && (
-        <Notice tone="error" title="Error">
+        <Notice tone="error" title={words.errorTitle}>
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
             {run.error}
           </Text>

@@ -1,32 +1,22 @@
-import { Button, Group, SegmentedControl, Select, Stack, Table, Text, Title, UnstyledButton } from "@mantine/core";
-import { useSearchParams } from "react-router";
+import { Button, Group, SegmentedControl, Select, Stack, Text, Title } from "@mantine/core";
 import type { Run } from "../api/types";
 import { Empty } from "../components/State";
-import { Tag } from "../components/Tag";
-import { duration, Time } from "../components/Time";
+import { texts } from "../text";
+import { useAddress } from "./address";
 import { keyOf } from "./plot";
 import { RunDetails } from "./RunDetails";
+import { RunTable } from "./RunTable";
 import { Timeline } from "./Timeline";
-import { changedBy, newest, shortSource, triggers } from "./labels";
+import { changedBy, newest, shortSource } from "./labels";
+
+const words = texts.ingestion.runs;
 
 // watched is the filter value for runs triggered by watch events, which have no source.
 const watched = "watch";
 
 // Runs shows the latest runs as a chart or a table, and one run in detail.
 export function Runs({ runs }: { runs: Run[] }) {
-  const [params, setParams] = useSearchParams();
-  const set = (name: string, value: string | undefined) =>
-    setParams(
-      (now) => {
-        if (value === undefined) {
-          now.delete(name);
-        } else {
-          now.set(name, value);
-        }
-        return now;
-      },
-      { replace: true, preventScrollReset: true },
-    );
+  const [params, set] = useAddress();
   const sources = [...new Set(runs.map((r) => r.source ?? watched))].sort();
   const source = params.get("source");
   const shown = runs.filter((r) => source === null || (r.source ?? watched) === source);
@@ -36,54 +26,51 @@ export function Runs({ runs }: { runs: Run[] }) {
   const since = chosen ? shown.indexOf(chosen) : 0;
 
   return (
-    <Stack gap="md" component="section" aria-label="Runs">
-      <Group justify="space-between" align="flex-end">
-        <Title order={2} size="h4">
-          Runs
-        </Title>
-        <Group gap="sm" align="flex-end">
+    <Stack gap="md" component="section" aria-label={words.title}>
+      <Group justify="flex-end">
+        <Group gap="xs">
           <Select
             size="xs"
-            aria-label="Source"
-            placeholder="All sources"
+            aria-label={words.source}
+            placeholder={words.allSources}
             clearable
-            data={sources.map((s) => ({ value: s, label: s === watched ? "watch events" : s }))}
+            data={sources.map((s) => ({ value: s, label: s === watched ? words.watchEvents : shortSource(s) }))}
             value={source}
-            onChange={(value) => set("source", value ?? undefined)}
+            onChange={(value) => set({ source: value ?? undefined, run: undefined })}
           />
           <SegmentedControl
             size="xs"
-            aria-label="Runs view"
+            aria-label={words.view}
             data={[
-              { value: "plot", label: "Chart" },
-              { value: "table", label: "Table" },
+              { value: "plot", label: words.chart },
+              { value: "table", label: words.table },
             ]}
             value={asTable ? "table" : "plot"}
-            onChange={(value) => set("runs", value === "table" ? "table" : undefined)}
+            onChange={(value) => set({ runs: value === "table" ? "table" : undefined })}
           />
         </Group>
       </Group>
       {shown.length === 0 ? (
-        <Empty title="No runs yet">Sources are scanned on a schedule. The first run appears here when it has finished.</Empty>
+        <Empty title={words.none}>{words.noneHint}</Empty>
       ) : asTable ? (
-        <RunTable runs={shown.slice(0, 100)} chosen={chosen} onSelect={(run) => set("run", keyOf(run))} />
+        <RunTable runs={shown.slice(0, 100)} chosen={chosen} onSelect={(run) => set({ run: keyOf(run) })} />
       ) : (
-        <Timeline runs={shown} selected={chosen} onSelect={(run) => set("run", keyOf(run))} />
+        <Timeline runs={shown} selected={chosen} onSelect={(run) => set({ run: keyOf(run) })} />
       )}
       {chosen && (
         <Stack gap="xs">
           <Group gap="xs">
-            <Title order={3} size="h5">
-              {asked ? "Changes in this run" : "Latest changes"}
+            <Title order={2} size="h4">
+              {asked ? words.changesOf : words.latest}
             </Title>
             {!asked && since > 0 && chosen && changedBy(chosen) > 0 && (
               <Text size="sm" c="dimmed">
-                {since === 1 ? "1 run" : `${since} runs`} since then without changes.
+                {words.since(since)}
               </Text>
             )}
             {asked && (
-              <Button size="compact-xs" variant="default" onClick={() => set("run", undefined)}>
-                Show latest changes
+              <Button size="compact-xs" variant="default" onClick={() => set({ run: undefined })}>
+                {words.showLatest}
               </Button>
             )}
           </Group>
@@ -91,42 +78,5 @@ export function Runs({ runs }: { runs: Run[] }) {
         </Stack>
       )}
     </Stack>
-  );
-}
-
-function RunTable({ runs, chosen, onSelect }: { runs: Run[]; chosen?: Run; onSelect: (run: Run) => void }) {
-  return (
-    <Table.ScrollContainer minWidth={760} mah={420} scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "region", "aria-label": "Runs" } }}>
-      <Table stickyHeader verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            {["Started", "Source", "Trigger", "Duration", "Read", "Load", "Transform", "Write", "Added", "Updated", "Removed", "Result"].map((name) => (
-              <Table.Th key={name}>{name}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {runs.map((run) => (
-            <Table.Tr key={keyOf(run)} bg={run === chosen ? "var(--mantine-color-default-hover)" : undefined}>
-              <Table.Td>
-                <UnstyledButton onClick={() => onSelect(run)} aria-pressed={run === chosen} fz="sm" td="underline">
-                  <Time at={run.started} />
-                </UnstyledButton>
-              </Table.Td>
-              <Table.Td>{run.source ? shortSource(run.source) : "watch"}</Table.Td>
-              <Table.Td>{triggers[run.trigger]}</Table.Td>
-              <Table.Td>{duration(run.milliseconds)}</Table.Td>
-              {(["read", "load", "transform", "write"] as const).map((phase) => (
-                <Table.Td key={phase}>{run.phases?.[phase] === undefined ? "" : duration(run.phases[phase])}</Table.Td>
-              ))}
-              <Table.Td>{run.added}</Table.Td>
-              <Table.Td>{run.updated}</Table.Td>
-              <Table.Td>{run.removed}</Table.Td>
-              <Table.Td>{run.error ? <Tag tone="error">error</Tag> : <Tag tone="success">succeeded</Tag>}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
   );
 }

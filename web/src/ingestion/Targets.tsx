@@ -1,16 +1,17 @@
-import { type ReactNode, useState } from "react";
-import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import type { Access } from "../app/permission";
 import { PermissionTooltip } from "../components/PermissionTooltip";
 import { Icon } from "../components/Icon";
-import { Empty, ErrorAlert } from "../components/State";
 import { Tag } from "../components/Tag";
 import { Time } from "../components/Time";
-import { type Source, useConfirm } from "./queries";
+import { number, texts } from "../text";
+import { sentence, stateLabels, toneOf } from "./labels";
+import type { Source } from "./queries";
+import { Removal } from "./Removal";
 import { joinNames, type Target } from "./target";
 import styles from "./Targets.module.css";
-import { sentence, stateLabels, toneOf } from "./labels";
-import { Notice } from "../components/Notice";
+
+const words = texts.ingestion.target;
 
 type Props = {
   targets: Target[];
@@ -20,180 +21,148 @@ type Props = {
   onRun?: (target: Target) => void;
 };
 
-// Targets shows each cluster, folder and repository with its state, last sync and object counts.
+// Targets shows each cluster, folder and repository in a row, with its state, last sync and object counts.
 export function Targets({ targets, access, busy, onRun }: Props) {
-  if (targets.length === 0) {
-    return (
-      <Empty title="No sources configured">
-        {access ? "Add clusters, folders or repositories under composerIngestor or clusterIngestor in the configuration, then restart the portal." : "Ask your administrator to add clusters, folders or repositories."}
-      </Empty>
-    );
-  }
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2, lg: targets.length > 2 ? 3 : 2 }} component="ul" p={0} m={0}>
+    <ul className={styles.targets}>
       {targets.map((p) => (
-        <Card key={`${p.cluster} ${p.name}`} component="li" withBorder aria-label={p.name} className={`${styles.target} ${styles[p.tone] ?? ""}`} style={{ listStyle: "none" }}>
-          <TargetCard target={p} access={access}>
+        <li key={`${p.cluster} ${p.name}`} aria-label={p.name} className={styles.target} data-tone={p.tone}>
+          <div className={styles.line}>
+            <TargetName target={p} />
+            <Tag tone={p.tone}>{stateLabels[p.state]}</Tag>
+            <Synced target={p} />
+            <Counts target={p} />
             {access && onRun && (
-              <PermissionTooltip access={access}>
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  leftSection={<Icon name="refresh" size={14} />}
-                  disabled={!access.allowed}
-                  loading={busy?.(p) ?? false}
-                  onClick={() => onRun(p)}
-                  aria-label={`Run ${p.name} now`}
-                >
-                  Run now
-                </Button>
-              </PermissionTooltip>
+              <div className={styles.action}>
+                <PermissionTooltip access={access}>
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    leftSection={<Icon name="refresh" size={14} />}
+                    disabled={!access.allowed}
+                    loading={busy?.(p) ?? false}
+                    onClick={() => onRun(p)}
+                    aria-label={words.runOne(p.name)}
+                  >
+                    {words.run}
+                  </Button>
+                </PermissionTooltip>
+              </div>
             )}
-          </TargetCard>
-        </Card>
+          </div>
+          <Details target={p} access={access} />
+        </li>
       ))}
-    </SimpleGrid>
+    </ul>
   );
 }
 
-function TargetCard({ target, access, children }: { target: Target; access?: Access; children?: ReactNode }) {
-  const detailed = target.sources.some((s) => s.lastAttempt !== undefined);
-  const errors = target.sources.filter((s) => s.lastError && !s.pendingRemoval);
+function TargetName({ target }: { target: Target }) {
   return (
-    <Stack gap={8}>
-      <Group justify="space-between" wrap="nowrap" align="flex-start">
-        <Group gap="xs">
-          <Title order={3} size="h4" style={{ overflowWrap: "anywhere" }}>
-            {target.name}
-          </Title>
-          <Tag tone={target.tone}>{stateLabels[target.state]}</Tag>
-        </Group>
-        {children}
-      </Group>
-      {detailed && (
-        <Text size="sm" c="dimmed">
-          {target.cluster ? "Cluster" : "Files"}, last synced <Time at={target.lastSuccess} />
-          {target.tone !== "success" && target.lastAttempt && (
-            <>
-              , last attempt <Time at={target.lastAttempt} />
-            </>
-          )}
+    <Group gap="xs" wrap="nowrap" className={styles.name}>
+      <Icon name={target.cluster ? "cluster" : "repository"} size={16} aria-hidden />
+      <div>
+        <Title order={3} size="h5">
+          {target.name}
+        </Title>
+        <Text size="xs" c="dimmed">
+          {target.cluster ? words.cluster : words.files}
         </Text>
+      </div>
+    </Group>
+  );
+}
+
+function Synced({ target }: { target: Target }) {
+  if (!target.sources.some((s) => s.lastAttempt !== undefined || s.lastSuccess !== undefined)) {
+    return <span />;
+  }
+  return (
+    <Text size="sm" c="dimmed" component="div">
+      <div>
+        {words.lastSynced} <Time at={target.lastSuccess} />
+      </div>
+      {target.tone !== "success" && target.lastAttempt && (
+        <div>
+          {words.lastAttempt} <Time at={target.lastAttempt} />
+        </div>
       )}
-      {target.counts.length > 0 && (
-        <Group className={styles.counts}>
-          {target.counts.map(([word, n]) => (
-            <Text key={word} size="sm" className={styles.number}>
-              <Text span fw={600} size="lg">
-                {n}
-              </Text>{" "}
-              {n === 1 ? word.replace(/s$/, "") : word}
-            </Text>
-          ))}
-        </Group>
-      )}
+    </Text>
+  );
+}
+
+function Counts({ target }: { target: Target }) {
+  return (
+    <div className={styles.counts}>
+      {target.counts.map(([word, n]) => (
+        <Text key={word} size="sm" component="span">
+          <strong>{number(n)}</strong> {words.objects(n, word)}
+        </Text>
+      ))}
+    </div>
+  );
+}
+
+// Details shows what is wrong with a target, and its sources if there are several.
+function Details({ target, access }: { target: Target; access?: Access }) {
+  const errors = target.sources.filter((s) => s.lastError && !s.pendingRemoval);
+  const alone = target.sources.length === 1 || new Set(errors.map((s) => s.lastError)).size === 1;
+  if (target.stale.length + target.sources.filter((s) => s.pendingRemoval).length + errors.length === 0 && target.sources.length === 1) {
+    return null;
+  }
+  return (
+    <Stack gap="xs" className={styles.details}>
       {target.stale.length > 0 && (
         <Text size="sm" className={styles.stale}>
-          <strong>Stale:</strong> {joinNames(target.stale)} last synced <Time at={target.staleSince} />.
+          <strong>{words.stale}</strong> {joinNames(target.stale)} {words.lastSynced} <Time at={target.staleSince} />.
         </Text>
       )}
       {target.sources.map((s) => s.pendingRemoval && <Removal key={`removal ${s.name}`} source={s} access={access} />)}
-      {errors.map((s) => (
-        <SourceError key={s.name} source={s} alone={target.sources.length === 1 || sameError(errors)} first={s === errors[0]} />
+      {/* An error that all sources share is shown once. */}
+      {(alone ? errors.slice(0, 1) : errors).map((s) => (
+        <SourceError key={s.name} source={s} named={!alone} />
       ))}
-      {target.sources.length > 1 && (
-        <details>
-          <Text component="summary" size="sm">
-            {target.sources.length} sources
-          </Text>
-          <Stack gap={4} mt={4}>
-            {target.sources.map((s) => (
-              <Group key={s.name} gap="xs" justify="space-between">
-                <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-                  {s.name}
-                </Text>
-                <Group gap="xs">
-                  <Text size="sm" c="dimmed">
-                    <Time at={s.lastSuccess} />
-                  </Text>
-                  <Tag tone={toneOf(s.state)}>{stateLabels[s.state]}</Tag>
-                </Group>
-              </Group>
-            ))}
-          </Stack>
-        </details>
-      )}
+      {target.sources.length > 1 && <Sources sources={target.sources} />}
     </Stack>
   );
 }
 
-// Removal shows a pending mass removal and lets the user confirm it. It takes two clicks, because it removes entities.
-function Removal({ source, access }: { source: Source; access?: Access }) {
-  const confirm = useConfirm();
-  const [sure, setSure] = useState(false);
-  const pending = source.pendingRemoval;
-  if (!pending) {
-    return null;
-  }
+function Sources({ sources }: { sources: Source[] }) {
   return (
-    <Notice tone="warning" title={`${pending.objects} of ${pending.of} objects are missing`}>
-      <Stack gap="xs">
-        <Text size="sm">
-          Missing since <Time at={pending.since} />. Because so many objects are missing, their entities are kept and removed only if the objects are still missing{" "}
-          <Time at={pending.until} />. Check that the source is complete.
-        </Text>
-        {access && (
-          <PermissionTooltip access={access}>
-            <Group gap="xs">
-              {sure && (
-                <Button size="compact-sm" variant="default" onClick={() => setSure(false)}>
-                  Cancel
-                </Button>
-              )}
-              <Button
-                size="compact-sm"
-                color="danger"
-                variant={sure ? "filled" : "outline"}
-                disabled={!access.allowed}
-                loading={confirm.isPending}
-                onClick={() => (sure ? confirm.mutate(source) : setSure(true))}
-              >
-                {sure ? `Remove the entities of ${pending.objects} objects` : "Confirm removal"}
-              </Button>
-            </Group>
-          </PermissionTooltip>
-        )}
-        <div role="status">{confirm.isSuccess && <Text size="sm">Confirmed. The scan that starts now removes the entities.</Text>}</div>
-        {confirm.isError && <ErrorAlert error={confirm.error} title="Cannot confirm the removal" />}
+    <details>
+      <Text component="summary" size="sm" c="dimmed">
+        {words.sources(sources.length)}
+      </Text>
+      <Stack gap={4} mt={4}>
+        {sources.map((s) => (
+          <Group key={s.name} gap="xs">
+            <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+              {s.name}
+            </Text>
+            <Tag tone={toneOf(s.state)}>{stateLabels[s.state]}</Tag>
+            <Text size="sm" c="dimmed">
+              <Time at={s.lastSuccess} />
+            </Text>
+          </Group>
+        ))}
       </Stack>
-    </Notice>
+    </details>
   );
 }
 
-function sameError(errors: Source[]): boolean {
-  return new Set(errors.map((s) => s.lastError)).size === 1;
-}
-
-// SourceError shows the error and hint of a source. An error that all sources share is shown once.
-function SourceError({ source, alone, first }: { source: Source; alone: boolean; first: boolean }) {
-  if (alone && !first) {
-    return null;
-  }
+// SourceError shows the error and hint of a source.
+function SourceError({ source, named }: { source: Source; named: boolean }) {
   return (
-    <div>
-      {!alone && (
+    <div className={styles.error}>
+      {named && (
         <Text size="sm" fw={600}>
           {source.name}
         </Text>
       )}
-      <Text size="sm" c="var(--mantine-color-error)" lineClamp={4} title={source.lastError} style={{ overflowWrap: "anywhere" }}>
+      <Text size="sm" c="var(--mantine-color-error)" lineClamp={4} title={source.lastError}>
         {source.lastError}
       </Text>
-      {source.hint && (
-        <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-          {sentence(source.hint)}.
-        </Text>
-      )}
+      {source.hint && <Text size="sm">{`${sentence(source.hint)}.`}</Text>}
     </div>
   );
 }

@@ -4,16 +4,11 @@ import { useElementSize } from "@mantine/hooks";
 import type { Run } from "../api/types";
 import { duration } from "../components/Time";
 import { keyOf, phases, stack, type Bar, type Phase } from "./plot";
+import { texts } from "../text";
 import { describe, shortSource } from "./labels";
 import styles from "./Timeline.module.css";
 
-const phaseLabels: Record<Phase, string> = {
-  read: "reading the source",
-  load: "loading changes",
-  transform: "generating entities",
-  write: "writing to the catalog",
-  rest: "other",
-};
+const words = texts.ingestion.runs;
 
 const height = 160;
 const axis = 64;
@@ -49,7 +44,7 @@ export function Timeline({ runs, selected, onSelect }: { runs: Run[]; selected?:
           height={height + 28}
           role="listbox"
           tabIndex={0}
-          aria-label="Runs, newest last"
+          aria-label={words.newestLast}
           aria-activedescendant={at < 0 ? undefined : `${id}-${at}`}
           onKeyDown={step}
         >
@@ -86,14 +81,14 @@ export function Timeline({ runs, selected, onSelect }: { runs: Run[]; selected?:
             <svg width={12} height={12} aria-hidden>
               <rect width={12} height={12} rx={2} className={styles[phase]} />
             </svg>
-            <Text size="xs">{phaseLabels[phase]}</Text>
+            <Text size="xs">{words.phases[phase]}</Text>
           </Group>
         ))}
         <Group gap={6} wrap="nowrap">
           <svg width={12} height={12} aria-hidden>
             <path d="M6 1l5 10H1z" className={styles.error} />
           </svg>
-          <Text size="xs">error</Text>
+          <Text size="xs">{words.error}</Text>
         </Group>
       </Group>
     </div>
@@ -103,7 +98,7 @@ export function Timeline({ runs, selected, onSelect }: { runs: Run[]; selected?:
 function RunBar({ bar, id, selected, onSelect }: { bar: Bar; id: string; selected: boolean; onSelect: () => void }) {
   const { run } = bar;
   const middle = bar.x + bar.width / 2;
-  const label = `${clock(run)}, ${shortSource(run.source ?? "watch")}, ${duration(run.milliseconds)}. ${describe(run)}${run.error ? " Ended with an error." : ""}`;
+  const label = words.bar(clock(run), run.source ? shortSource(run.source) : words.watch, duration(run.milliseconds), [describe(run), run.error && words.endedWithError].filter(Boolean).join(" "));
   return (
     <g id={id} role="option" aria-selected={selected} aria-label={label} onClick={onSelect} className={styles.bar}>
       <title>{label}</title>

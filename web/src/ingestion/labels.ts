@@ -1,25 +1,12 @@
 import type { Run } from "../api/types";
 import type { Tone } from "../components/Tag";
+import { number, texts } from "../text";
 import type { State } from "./queries";
 
+const words = texts.ingestion.runs;
+
 // Labels of states. Error and hint beside them give the details.
-export const stateLabels: Record<State, string> = {
-  connected: "connected",
-  waiting: "not synced yet",
-  partial: "partially synced",
-  "removal-pending": "removal pending",
-  settings: "invalid configuration",
-  unreachable: "unreachable",
-  timeout: "timeout",
-  certificate: "untrusted certificate",
-  unauthorized: "unauthorized",
-  forbidden: "forbidden",
-  absent: "not found",
-  server: "server error",
-  spoilt: "unreadable",
-  canceled: "canceled",
-  failed: "failed",
-};
+export const stateLabels: Record<State, string> = texts.ingestion.target.state;
 
 // toneOf returns the tone of a state.
 export function toneOf(state: State): Tone {
@@ -40,7 +27,7 @@ export function shortSource(name: string): string {
   return name.replace(/^(composerIngestor|clusterIngestor)\/(sources\/)?/, "");
 }
 
-export const triggers: Record<Run["trigger"], string> = { schedule: "scheduled", manual: "manual", watch: "watch" };
+export const triggers: Record<Run["trigger"], string> = words.triggers;
 
 // changes are the change counts of a run, in display order.
 export const changes = ["added", "updated", "removed", "unchanged", "refused"] as const;
@@ -52,9 +39,8 @@ export function changedBy(run: Run): number {
 
 // describe summarizes a run in a sentence.
 export function describe(run: Run): string {
-  const done = changes.filter((c) => run[c] > 0).map((c) => `${run[c]} ${c === "refused" ? "skipped" : c}`);
-  const failed = run.failed > 0 ? `; ${run.failed} failed` : "";
-  return `${done.length === 0 ? "No changes" : `Entities: ${done.join(", ")}`}${failed}.`;
+  const done = changes.filter((c) => run[c] > 0).map((c) => `${number(run[c])} ${words.changes[c]}`);
+  return `${done.length === 0 ? words.noChanges : words.entities(done.join(", "))}${run.failed > 0 ? words.failed(run.failed) : ""}.`;
 }
 
 // newest returns the run to show first: the last one with changes or errors, or else the last one.

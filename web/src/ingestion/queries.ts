@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { fetchJson, path, withQuery } from "../api/client";
-import type { Explanation, Findings, IngestionHealth, Run } from "../api/types";
+import { annotation, annotations, spellings } from "../api/entity";
+import type { EntityPage, EntityPart, Explanation, Findings, IngestionHealth, NamedDefinitions, Run } from "../api/types";
 
 export type Source = NonNullable<IngestionHealth["sources"]>[number];
 export type State = Source["state"];
@@ -68,7 +69,7 @@ export type Rule = Findings["rules"][number];
 export type Severity = Rule["severity"];
 
 // FindingFilter selects findings.
-export type FindingFilter = { severity?: string; cluster?: string };
+export type FindingFilter = { severity?: string; cluster?: string; definition?: string };
 
 // useRules loads the number of findings per rule. version is any value that changes with the findings.
 export function useRules(filter: FindingFilter, version: string) {
@@ -100,5 +101,46 @@ export function useExplanation(definition: string) {
     queryKey: ["ingestion", "explain", definition],
     queryFn: ({ signal }) => fetchJson<Explanation>(path(`${base}/explain`, definition), { signal }),
     enabled: definition !== "",
+  });
+}
+
+// DefinitionFilter selects definitions.
+export type DefinitionFilter = { text?: string; cluster?: string; only?: string };
+
+export type Named = NamedDefinitions["items"][number];
+
+// useDefinitions loads the definitions of all sources by name, page by page.
+export function useDefinitions(filter: DefinitionFilter, enabled: boolean) {
+  return useInfiniteQuery({
+    queryKey: ["ingestion", "definitions", filter],
+    queryFn: ({ signal, pageParam }) => fetchJson<NamedDefinitions>(withQuery(`${base}/definitions/by-name`, { ...filter, limit: page, offset: pageParam }), { signal }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (pages.length * page < last.totalItems ? pages.length * page : undefined),
+    enabled,
+    refetchInterval: 5 * refreshInterval,
+    placeholderData: (before) => before,
+  });
+}
+
+// Made are the entities that stand for a definition: its form and its Resource.
+export type Made = { form?: EntityPart; definition?: EntityPart };
+
+// useMade finds what stands for a definition in the catalog.
+export function useMade(name: string, enabled: boolean) {
+  return useQuery({
+    queryKey: ["ingestion", "made", name],
+    queryFn: async ({ signal }): Promise<Made> => {
+      const keys = (key: string) => spellings(key).map((k) => `metadata.annotations.${k}`);
+      const of = { $any: keys(annotations.xrdName).map((key) => ({ [key]: name })) };
+      const what = { $any: [{ kind: "template" }, { "spec.type": { $in: ["composer-xrd", "crossplane-xrd"] } }] };
+      const fields = ["kind", "metadata.name", "metadata.namespace", ...keys(annotations.purpose)];
+      const { items } = await fetchJson<EntityPage>("/api/catalog/entities/by-query", { json: { limit: page, fields, query: { $all: [of, what] } }, signal });
+      return {
+        form: items.find((e) => e.kind === "Template" && ["", "create"].includes(annotation(e, annotations.purpose))),
+        definition: items.find((e) => e.kind === "Resource"),
+      };
+    },
+    enabled,
+    staleTime: 15_000,
   });
 }

@@ -1,6 +1,7 @@
 import type { Tone } from "../components/Tag";
 import type { Source, State } from "./queries";
 import { toneOf } from "./labels";
+import { texts } from "../text";
 
 // Target is a cluster, folder or repository with all the sources that read it.
 export type Target = {
@@ -86,12 +87,7 @@ function order(word: string): number {
   return i < 0 ? words.length : i;
 }
 
-// countOf formats a number with a noun.
-export function countOf(n: number, word: string): string {
-  return `${n} ${n === 1 ? word.replace(/s$/, "") : word}`;
-}
-
 // joinNames joins names as in a sentence.
 export function joinNames(names: string[]): string {
-  return names.length < 2 ? (names[0] ?? "") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+  return names.length < 2 ? (names[0] ?? "") : texts.ingestion.status.and(names.slice(0, -1).join(", "), names.at(-1) ?? "");
 }

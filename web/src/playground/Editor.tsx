@@ -5,6 +5,7 @@ import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { linter, lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { tags } from "@lezer/highlight";
 import { nonce } from "../design/theme";
+import { texts } from "../text";
 import type { Finding } from "./preview";
 import { rangeOf } from "./range";
 
@@ -75,7 +76,7 @@ export default function Editor({ text, onChange, findings, jump, describedBy }: 
       overwriting,
       highlighting,
       EditorView.cspNonce.of(nonce),
-      EditorView.contentAttributes.of({ "aria-label": "Definition, as YAML or JSON", "aria-describedby": describedBy, tabindex: "0" }),
+      EditorView.contentAttributes.of({ "aria-label": texts.playground.editorLabel, "aria-describedby": describedBy, tabindex: "0" }),
     ],
     [describedBy],
   );

@@ -1,33 +1,36 @@
 import { Stack, Table, Text, Title } from "@mantine/core";
 import { Notice } from "../components/Notice";
 import { Yaml } from "../components/Yaml";
+import { texts } from "../text";
 import type { Previewed } from "./preview";
+
+const words = texts.playground.entities;
 
 // Entities shows the generated entities: a list, the YAML, and where their values come from.
 export function Entities({ definition }: { definition: Previewed }) {
   return (
     <Stack gap="md">
       {definition.withheld && definition.withheld.length > 0 && (
-        <Notice tone="warning" title="The catalog would reject some entities">
-          {definition.withheld.join(", ")}. See Findings for details.
+        <Notice tone="warning" title={words.withheld}>
+          {words.withheldHint(definition.withheld.join(", "))}
         </Notice>
       )}
       <Text size="sm">
-        {definition.entities.map((e) => `${e.kind ?? "?"} ${e.metadata?.title ?? e.metadata?.name ?? ""}`).join(" · ") || "No entities are generated."}
+        {definition.entities.map((e) => `${e.kind ?? "?"} ${e.metadata?.title ?? e.metadata?.name ?? ""}`).join(" · ") || words.none}
       </Text>
-      <Yaml text={definition.yaml} label="Entities as YAML" file={`${fileName(definition.name)}.entities.yaml`} height={480} />
+      <Yaml text={definition.yaml} label={words.yaml} file={`${fileName(definition.name)}.entities.yaml`} height={480} />
       {definition.values.length > 0 && (
         <Stack gap={4}>
           <Title order={2} size="h5">
-            Where values come from
+            {words.values}
           </Title>
-          <Table.ScrollContainer minWidth={360} scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "region", "aria-label": "Where values come from" } }}>
+          <Table.ScrollContainer minWidth={360} scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "region", "aria-label": words.values } }}>
             <Table withRowBorders>
               <Table.Thead>
                 <Table.Tr>
-                  <Table.Th>Field</Table.Th>
-                  <Table.Th>Value</Table.Th>
-                  <Table.Th>Source</Table.Th>
+                  <Table.Th>{words.field}</Table.Th>
+                  <Table.Th>{words.value}</Table.Th>
+                  <Table.Th>{words.source}</Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>

@@ -1,30 +1,33 @@
 import { Stack, Text, UnstyledButton } from "@mantine/core";
 import { Empty } from "../components/State";
 import { Tag, type Tone } from "../components/Tag";
+import { texts } from "../text";
 import type { Finding, Preview } from "./preview";
 import styles from "./Findings.module.css";
+
+const words = texts.playground.findings;
 
 const tones: Record<Finding["severity"], Tone> = { error: "error", warning: "warning", info: "plain" };
 
 // Findings lists the findings. Those with a line link to it.
 export function Findings({ findings, passed, onGo }: { findings: Finding[]; passed: Preview["passed"]; onGo: (f: Finding) => void }) {
   if (findings.length === 0 && passed.length === 0) {
-    return <Empty title="No findings">The definition passed all checks.</Empty>;
+    return <Empty title={words.none}>{words.noneHint}</Empty>;
   }
   return (
     <Stack gap="xs">
-      <ul className={styles.list} aria-label="Findings">
+      <ul className={styles.list} aria-label={words.label}>
         {findings.map((f, i) => (
           <li key={`${i} ${f.rule}`}>
             <UnstyledButton className={styles.finding} disabled={f.line === undefined} onClick={() => onGo(f)}>
               <span className={styles.head}>
-                <Tag tone={tones[f.severity]}>{f.severity}</Tag>
+                <Tag tone={tones[f.severity]}>{words.severity[f.severity]}</Tag>
                 <Text component="span" size="sm" ff="monospace">
                   {f.rule}
                 </Text>
                 {f.line !== undefined && (
                   <Text component="span" size="sm" c="dimmed">
-                    line {f.line}
+                    {words.line(f.line)}
                   </Text>
                 )}
               </span>
@@ -40,8 +43,7 @@ export function Findings({ findings, passed, onGo }: { findings: Finding[]; pass
       </ul>
       {passed.map((p) => (
         <Text key={`${p.apiVersion} ${p.kind} ${p.why ?? ""}`} size="sm" c="dimmed">
-          {p.count === 1 ? "1 object" : `${p.count} objects`} of kind {p.kind} ({p.apiVersion}) ignored:{" "}
-          {p.why || "only definitions, Compositions and composites are processed"}.
+          {words.ignored(p.count, p.kind, p.apiVersion, p.why || words.ignoredWhy)}
         </Text>
       ))}
     </Stack>

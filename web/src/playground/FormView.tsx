@@ -5,7 +5,10 @@ import { Empty, Loading } from "../components/State";
 import { ErrorFallback } from "./ErrorFallback";
 import { outline, pagesOf } from "./outline";
 import { Outline } from "./Outline";
+import { texts } from "../text";
 import type { Previewed } from "./preview";
+
+const words = texts.playground.form;
 
 const TryForm = lazy(() => import("./TryForm"));
 
@@ -20,16 +23,16 @@ export function FormView({ definition }: { definition: Previewed }) {
   const text = JSON.stringify(pagesOf(chosen), (key, value: unknown) => (key === "ui:autofocus" ? undefined : value));
   const pages = useMemo(() => JSON.parse(text) as ReturnType<typeof pagesOf>, [text]);
   if (!chosen) {
-    return <Empty title="No form">No resource can be created from this definition. See Findings for details.</Empty>;
+    return <Empty title={words.none}>{words.noneHint}</Empty>;
   }
-  const list = pages.map((page, i) => <Outline key={i} section={outline(page, typeof page["title"] === "string" ? page["title"] : `Page ${i + 1}`)} />);
+  const list = pages.map((page, i) => <Outline key={i} section={outline(page, typeof page["title"] === "string" ? page["title"] : words.page(i + 1))} />);
   return (
     <Stack gap="md">
       <Group gap="sm" align="flex-end">
         {templates.length > 1 && (
           <Select
             size="xs"
-            label="Template"
+            label={words.template}
             data={templates.map((e) => ({ value: e.metadata?.name ?? "", label: e.metadata?.title ?? e.metadata?.name ?? "" }))}
             value={chosen.metadata?.name ?? ""}
             onChange={(value) => setName(value ?? undefined)}
@@ -38,10 +41,10 @@ export function FormView({ definition }: { definition: Previewed }) {
         )}
         <SegmentedControl
           size="xs"
-          aria-label="Form view"
+          aria-label={words.view}
           data={[
-            { value: "form", label: "Form" },
-            { value: "outline", label: "Outline" },
+            { value: "form", label: words.form },
+            { value: "outline", label: words.outline },
           ]}
           value={asOutline ? "outline" : "form"}
           onChange={(value) => setAsOutline(value === "outline")}
@@ -55,14 +58,14 @@ export function FormView({ definition }: { definition: Previewed }) {
           of={text}
           instead={
             <>
-              <Notice tone="warning" title="Cannot show the form">
-                The form cannot render this schema. The outline below lists its fields; see Findings for what to fix.
+              <Notice tone="warning" title={words.cannotShow}>
+                {words.cannotShowHint}
               </Notice>
               {list}
             </>
           }
         >
-          <Suspense fallback={<Loading label="Loading form" />}>
+          <Suspense fallback={<Loading label={words.loading} />}>
             <TryForm key={chosen.metadata?.name ?? ""} schemas={pages} />
           </Suspense>
         </ErrorFallback>

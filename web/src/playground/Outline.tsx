@@ -1,6 +1,9 @@
 import { Code, Group, Stack, Text, Title } from "@mantine/core";
+import { texts } from "../text";
 import type { Section } from "./outline";
 import styles from "./Outline.module.css";
+
+const words = texts.playground.outline;
 
 // Outline shows the fields of a schema as an indented list.
 export function Outline({ section }: { section: Section }) {
@@ -19,7 +22,7 @@ export function Outline({ section }: { section: Section }) {
               {f.title !== "" && f.title !== f.name && <Code fz="xs">{f.name}</Code>}
               <Text size="xs" c="dimmed" component="span">
                 {f.type}
-                {f.required ? ", required" : ""}
+                {f.required ? words.required : ""}
               </Text>
             </Group>
             {f.description && <Text size="sm">{f.description}</Text>}
@@ -33,7 +36,7 @@ export function Outline({ section }: { section: Section }) {
       </ul>
       {section.left > 0 && (
         <Text size="sm" c="dimmed">
-          {section.left} more not shown. The API document lists all fields.
+          {words.more(section.left)}
         </Text>
       )}
     </Stack>

@@ -4,13 +4,16 @@ import { Icon } from "../components/Icon";
 import { PageForm } from "../create/form/PageForm";
 import { carryOver, withDefaults, type Page } from "../create/form/pages";
 import type { Schema, Values } from "../create/form/types";
+import { texts } from "../text";
+
+const words = texts.playground.form;
 
 const id = "playground-form";
 
 // TryForm is the generated form without submission. Input that is still valid survives changes of the definition.
 export default function TryForm({ schemas }: { schemas: Schema[] }) {
   const pages = useMemo<Page[]>(
-    () => schemas.map((schema, i) => ({ title: typeof schema["title"] === "string" ? schema["title"] : `Page ${i + 1}`, schema })),
+    () => schemas.map((schema, i) => ({ title: typeof schema["title"] === "string" ? schema["title"] : words.page(i + 1), schema })),
     [schemas],
   );
   const [of, setOf] = useState(pages);
@@ -31,7 +34,7 @@ export default function TryForm({ schemas }: { schemas: Schema[] }) {
   const index = Math.min(at, pages.length - 1);
   const page = pages[index];
   if (!page) {
-    return <Text size="sm">The form has no pages.</Text>;
+    return <Text size="sm">{words.noPages}</Text>;
   }
   const go = (to: number) => {
     setAt(to);
@@ -42,8 +45,8 @@ export default function TryForm({ schemas }: { schemas: Schema[] }) {
       {pages.length > 1 && (
         <SegmentedControl
           size="xs"
-          aria-label="Form page"
-          data={pages.map((p, i) => ({ value: String(i), label: `${i + 1}. ${p.title}` }))}
+          aria-label={words.pages}
+          data={pages.map((p, i) => ({ value: String(i), label: words.pageTitle(i + 1, p.title) }))}
           value={String(index)}
           onChange={(value) => go(Number(value))}
         />
@@ -64,10 +67,10 @@ export default function TryForm({ schemas }: { schemas: Schema[] }) {
       />
       <Group>
         <Button type="submit" form={id} size="xs" variant="default" leftSection={<Icon name="check" size={14} />}>
-          {index < pages.length - 1 ? "Validate and continue" : "Validate"}
+          {index < pages.length - 1 ? words.validateAndContinue : words.validate}
         </Button>
         <Text size="sm" c="dimmed" role="status">
-          {fits ? "All values are valid. The playground does not create anything." : ""}
+          {fits ? words.valid : ""}
         </Text>
       </Group>
     </Stack>

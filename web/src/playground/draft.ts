@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useLocation, useNavigate } from "react-router";
 import { examples } from "./examples";
+import { texts } from "../text";
 import { hashOf, pack, packedIn, TextTooLong, unpack } from "./link";
 
 // Draft is the edited text. It is stored in the URL when the user stops typing, if it fits.
@@ -88,7 +89,7 @@ export function useDraft(setHash: (hash: string) => void): Draft {
       .catch(() => {
         if (!gone) {
           setText((now) => now ?? examples[0].text);
-          setTrouble("The link is damaged and cannot be opened. Ask the sender for the file.");
+          setTrouble(texts.playground.linkDamaged);
         }
       });
     return () => {
@@ -115,7 +116,7 @@ export function useDraft(setHash: (hash: string) => void): Draft {
         if (!gone) {
           written.current = "";
           setHash("");
-          setTrouble(err instanceof TextTooLong ? err.message : "Cannot create a link for this text.");
+          setTrouble(err instanceof TextTooLong ? err.message : texts.playground.linkFailed);
         }
       });
     return () => {

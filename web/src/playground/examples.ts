@@ -1,3 +1,5 @@
+import { texts } from "../text";
+
 // Example is an example definition.
 export type Example = { name: string; text: string };
 
@@ -101,6 +103,6 @@ spec:
 
 // examples are the examples of the menu. The first is the default.
 export const examples: readonly [Example, ...Example[]] = [
-  { name: "Database", text: database },
-  { name: "With errors", text: mistakes },
+  { name: texts.playground.exampleNames.database, text: database },
+  { name: texts.playground.exampleNames.mistakes, text: mistakes },
 ];

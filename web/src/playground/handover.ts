@@ -1,3 +1,4 @@
+import { texts } from "../text";
 import { rememberDraft } from "./draft";
 import { hashOf, maxTextBytes, pack } from "./link";
 
@@ -5,14 +6,14 @@ import { hashOf, maxTextBytes, pack } from "./link";
 // link, the draft of this browser tab. It throws if the text is too long for the playground too.
 export async function playgroundPath(text: string, profile?: string): Promise<string> {
   if (new TextEncoder().encode(text).length > maxTextBytes) {
-    throw new Error("The source is larger than 1 MiB, the limit of the playground. Download it and use ingestor-cli, which has no such limit.");
+    throw new Error(texts.playground.sourceTooLarge);
   }
   const at = profile === undefined ? "/playground" : `/playground?${new URLSearchParams({ profile }).toString()}`;
   try {
     return at + hashOf(await pack(text));
   } catch {
     if (!rememberDraft(text)) {
-      throw new Error("The source is too long for a link, and the browser cannot store it. Download it, and open the file in the playground.");
+      throw new Error(texts.playground.cannotStore);
     }
     return at;
   }

@@ -1,3 +1,5 @@
+import { texts } from "../text";
+
 // A link to the playground holds the compressed text in the hash, which browsers do not send to the server.
 
 // maxPackedLength is the maximum length of a link: chats and browsers truncate longer ones.
@@ -10,7 +12,7 @@ export const maxTextBytes = 1024 * 1024;
 // TextTooLong is the error for a text that does not fit into a link.
 export class TextTooLong extends Error {
   constructor() {
-    super("The text is too long for a link. Send the file instead.");
+    super(texts.playground.linkTooLong);
   }
 }
 

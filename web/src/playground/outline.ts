@@ -1,4 +1,8 @@
+import { texts } from "../text";
+
 // An outline is a schema as a list of fields.
+
+const words = texts.playground.outline;
 
 export type Field = {
   // key is unique in its outline.
@@ -38,51 +42,44 @@ function short(value: unknown): string {
 export function typeOf(schema: Schema): string {
   const type = schema["type"];
   if (type === "array") {
-    return `list of ${isObject(schema["items"]) ? typeOf(schema["items"]) : "any"}`;
+    return words.listOf(isObject(schema["items"]) ? typeOf(schema["items"]) : words.any);
   }
   if (type === "object" && !isObject(schema["properties"]) && isObject(schema["additionalProperties"])) {
-    return `map of ${typeOf(schema["additionalProperties"])}`;
+    return words.mapOf(typeOf(schema["additionalProperties"]));
   }
   if (typeof type === "string") {
     return type;
   }
   if (Array.isArray(type)) {
-    return type.filter((t) => typeof t === "string").join(" or ");
+    return type.filter((t) => typeof t === "string").join(words.or);
   }
   const choices = schema["anyOf"] ?? schema["oneOf"];
   if (Array.isArray(choices)) {
     const types = [...new Set(choices.filter(isObject).map((c) => text(c["type"])))].filter((t) => t !== "");
     if (types.length > 0) {
-      return types.join(" or ");
+      return types.join(words.or);
     }
   }
-  return "any";
+  return words.any;
 }
 
 function notesOf(schema: Schema): string[] {
   const notes: string[] = [];
   const values = schema["enum"];
   if (Array.isArray(values)) {
-    notes.push(`one of ${values.slice(0, 8).map(short).join(", ")}${values.length > 8 ? ` and ${values.length - 8} more` : ""}`);
+    notes.push(words.oneOf(values.slice(0, 8).map(short).join(", "), values.length - 8));
   }
   if ("default" in schema) {
-    notes.push(`default ${short(schema["default"])}`);
+    notes.push(words.fallback(short(schema["default"])));
   }
-  for (const [key, word] of [
-    ["minimum", "minimum"],
-    ["maximum", "maximum"],
-    ["minLength", "min length"],
-    ["maxLength", "max length"],
-    ["pattern", "pattern"],
-    ["format", "format"],
-  ] as const) {
+  for (const [key, word] of Object.entries(words.bounds)) {
     if (key in schema) {
       notes.push(`${word} ${typeof schema[key] === "string" ? schema[key] : short(schema[key])}`);
     }
   }
   const how = schema["ui:field"] ?? schema["ui:widget"];
   if (typeof how === "string") {
-    notes.push(`shown as ${how}`);
+    notes.push(words.shownAs(how));
   }
   return notes;
 }

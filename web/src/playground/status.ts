@@ -1,8 +1,7 @@
+import { texts } from "../text";
 import { countBy, type Previewed, type View } from "./preview";
 
-function count(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`;
-}
+const words = texts.playground.status;
 
 // Bidirectional control characters: in a name they would reverse the rest of the line.
 const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -10,25 +9,26 @@ const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 // statusOf summarizes the preview in one line.
 export function statusOf(view: View, definition: Previewed | undefined): string {
   if (view.error) {
-    return definition ? "Showing the result of an earlier text." : "";
+    return definition ? words.earlier : "";
   }
   if (view.stale) {
     const first = view.findings.find((f) => f.severity === "error" && f.line !== undefined);
-    return `${first ? `Error in line ${first.line}: ${first.message}.` : "No entities can be generated from this text."}${definition ? " Showing the last valid result." : ""}`;
+    const what = first ? words.errorIn(first.line ?? 1, first.message) : words.nothing;
+    return definition ? `${what} ${words.lastValid}` : what;
   }
   if (!definition) {
-    return view.busy ? "Generating preview…" : "";
+    return view.busy ? words.generating : "";
   }
   const found = countBy(view.findings);
-  const parts = [count(definition.entities.length, "entity", "entities")];
+  const parts = [words.entities(definition.entities.length)];
   if (found.error > 0) {
-    parts.push(count(found.error, "error", "errors"));
+    parts.push(words.error(found.error));
   }
   if (found.warning > 0) {
-    parts.push(count(found.warning, "warning", "warnings"));
+    parts.push(words.warning(found.warning));
   }
   if (found.info > 0) {
-    parts.push(count(found.info, "info", "info"));
+    parts.push(words.info(found.info));
   }
-  return `${definition.name.replace(turning, "\ufffd") || "Unnamed definition"}: ${parts.join(", ")}${view.busy ? " …" : ""}`;
+  return words.line(definition.name.replace(turning, "\ufffd") || words.unnamed, parts.join(", "), view.busy);
 }

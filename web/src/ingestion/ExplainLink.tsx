@@ -1,0 +1,17 @@
+import { Anchor } from "@mantine/core";
+import { Link, useLocation } from "react-router";
+import { texts } from "../text";
+
+const words = texts.ingestion.findings;
+
+// ExplainLink opens the explanation of a definition on this page.
+export function ExplainLink({ name, children = words.explain }: { name: string; children?: string }) {
+  const { search } = useLocation();
+  const params = new URLSearchParams(search);
+  params.set("explain", name);
+  return (
+    <Anchor component={Link} to={{ search: params.toString() }} preventScrollReset inherit underline="always" aria-label={words.explainOne(name)} style={{ overflowWrap: "anywhere" }}>
+      {children}
+    </Anchor>
+  );
+}

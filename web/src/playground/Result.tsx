@@ -1,0 +1,92 @@
+import { Code, Group, Stack, Tabs, Text } from "@mantine/core";
+import { Copy } from "../components/Copy";
+import { Notice } from "../components/Notice";
+import { Empty, ErrorAlert, Loading } from "../components/State";
+import { texts } from "../text";
+import { Api } from "./Api";
+import { Entities } from "./Entities";
+import { Findings } from "./Findings";
+import { FormView } from "./FormView";
+import type { Finding, Previewed, View } from "./preview";
+import { statusOf } from "./status";
+import styles from "./Playground.module.css";
+
+const words = texts.playground;
+
+export const tabs = ["form", "entities", "api", "findings"] as const;
+export type Tab = (typeof tabs)[number];
+
+type Props = { view: View; definition?: Previewed; tab: Tab; onTab: (tab: string | null) => void; onGo: (finding: Finding) => void };
+
+// Result shows what is generated from a definition: its form, entities, API document and findings.
+export function Result({ view, definition, tab, onTab, onGo }: Props) {
+  return (
+    <>
+      <Text size="sm" c="dimmed" role="status" data-testid="status" className={styles.status}>
+        {statusOf(view, definition)}
+      </Text>
+      {view.error !== null && view.error !== undefined && <ErrorAlert error={view.error} retry={view.retry} />}
+      {definition?.refused && !view.stale && (
+        <Notice tone="warning" title={words.refused}>
+          {words.refusedHint(definition.refused.charAt(0).toUpperCase() + definition.refused.slice(1))}
+        </Notice>
+      )}
+      <Tabs value={tab} onChange={onTab} keepMounted={false}>
+        <Tabs.List>
+          {tabs.map((t) => (
+            <Tabs.Tab key={t} value={t}>
+              {t === "findings" && view.findings.length > 0 ? words.findingsCount(view.findings.length) : words.tabs[t]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab} pt="md">
+          {tab === "findings" ? (
+            <Findings findings={view.findings} passed={view.passed} onGo={onGo} />
+          ) : (
+            <div className={view.stale ? styles.stale : undefined}>
+              {definition ? (
+                <Generated tab={tab} definition={definition} />
+              ) : view.busy ? (
+                <Loading label={words.generating} />
+              ) : (
+                <Empty title={words.empty}>{words.emptyHint}</Empty>
+              )}
+            </div>
+          )}
+        </Tabs.Panel>
+      </Tabs>
+      {definition && <EquivalentCommand command={definition.command} />}
+    </>
+  );
+}
+
+function Generated({ tab, definition }: { tab: Exclude<Tab, "findings">; definition: Previewed }) {
+  switch (tab) {
+    case "form":
+      return <FormView definition={definition} />;
+    case "entities":
+      return <Entities definition={definition} />;
+  }
+  return <Api definition={definition} />;
+}
+
+function EquivalentCommand({ command }: { command: string }) {
+  return (
+    <Stack gap={4}>
+      <Text size="sm" id="command">
+        {words.command}
+      </Text>
+      <Group gap="xs" align="flex-start" className={styles.commandLine}>
+        <Code block className={styles.command} role="region" aria-labelledby="command" tabIndex={0}>
+          {command.split(/(?<= )(?=--)/).map((part) => (
+            // Lines break only between flags.
+            <span key={part} className={styles.flag}>
+              {part}
+            </span>
+          ))}
+        </Code>
+        <Copy text={command} />
+      </Group>
+    </Stack>
+  );
+}
