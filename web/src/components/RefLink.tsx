@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import { entityPath, formatRef, parseRef, type Ref } from "../api/entity";
 import { texts } from "../text";
 import { iconOf } from "./entityIcon";
-import { Icon } from "./Icon";
+import { IconText } from "./IconText";
 import styles from "./RefLink.module.css";
 import { useTitle } from "./useTitles";
 
@@ -30,12 +30,8 @@ function Known({ at, icon = false, checked = false, children }: { at: Ref } & Pi
   const ref = formatRef(at);
   // A link with a text of its own needs nothing of the entity.
   const { title, entity, missing } = useTitle(ref, children === undefined || icon || checked);
-  const shown = (
-    <>
-      {icon && <Icon name={iconOf(entity)} size={16} className={styles.icon} />}
-      {children ?? title}
-    </>
-  );
+  const text = children ?? title;
+  const shown = icon ? <IconText icon={iconOf(entity)}>{text}</IconText> : text;
   if (checked && missing) {
     return (
       <span title={ref} className={styles.link}>

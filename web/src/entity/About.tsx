@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import { annotation, annotations, formatRef, refOf, specText, templatePath, titleOf } from "../api/entity";
 import type { Entity } from "../api/types";
 import { iconOf } from "../components/entityIcon";
-import { Icon } from "../components/Icon";
+import { IconText } from "../components/IconText";
 import { RefLink } from "../components/RefLink";
 import { Tag } from "../components/Tag";
 import { texts } from "../text";
@@ -100,8 +100,7 @@ function useProductFacts(entity: Entity): Fact[] {
       words.form,
       create && entity.kind !== "Template" && (
         <Anchor component={Link} to={templatePath(refOf(create))} inherit>
-          <Icon name={iconOf(create)} size={16} className={styles.icon} />
-          {titleOf(create)}
+          <IconText icon={iconOf(create)}>{titleOf(create)}</IconText>
         </Anchor>
       ),
     ],
@@ -109,8 +108,7 @@ function useProductFacts(entity: Entity): Fact[] {
       words.api,
       api && others(api) && (
         <Anchor component={Link} to={apiPath(api)} inherit>
-          <Icon name="api" size={16} className={styles.icon} />
-          {titleOf(api)}
+          <IconText icon="api">{titleOf(api)}</IconText>
         </Anchor>
       ),
     ],

@@ -119,7 +119,7 @@ function Run({ to, label, icon, primary = false, style = { variant: primary ? "f
   return says === undefined ? (
     button
   ) : (
-    <Tooltip label={says} multiline maw={280} events={{ hover: true, focus: true, touch: true }}>
+    <Tooltip label={says} position="bottom" multiline maw={280} events={{ hover: true, focus: true, touch: true }}>
       {button}
     </Tooltip>
   );

@@ -2,12 +2,11 @@ import { useMemo, useState } from "react";
 import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { DataTable, type Column } from "../../components/DataTable";
-import { Icon } from "../../components/Icon";
+import { IconText } from "../../components/IconText";
 import { texts } from "../../text";
 import type { Graph, Node } from "./gather";
 import { kindOf } from "./kindOf";
 import { Mark } from "./Mark";
-import styles from "./Graph.module.css";
 
 const words = texts.entity.graph;
 
@@ -70,12 +69,7 @@ function neighborsOf({ edges }: Graph): { needs: Map<string, string[]>; needed: 
 }
 
 function Name({ node }: { node: Node }) {
-  const shown = (
-    <>
-      {node.icon && <Icon name={node.icon} size={16} className={styles.inline} />}
-      {node.title}
-    </>
-  );
+  const shown = node.icon ? <IconText icon={node.icon}>{node.title}</IconText> : node.title;
   if (node.missing) {
     return (
       <>
