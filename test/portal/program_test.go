@@ -191,10 +191,11 @@ func TestDatabaseLocked(t *testing.T) {
 	p.checkRunning()
 }
 
-// TestDatabaseFull limits the SQLite file to the size of a few entities.
+// TestDatabaseFull limits the SQLite file and its journal, which has the migrations, to
+// the size of some entities.
 func TestDatabaseFull(t *testing.T) {
 	database := sqlite(t)
-	p := launch(t, setup{database: database}, 1<<20)
+	p := launch(t, setup{database: database}, 2<<20)
 	p.want(pushing("first", 3), http.StatusOK, nil)
 	for range 3 {
 		p.busy(pushing("second", 5000))
