@@ -67,7 +67,7 @@ test("an outage while filling in a form loses no input", async ({ page, pageErro
   await expect(page.getByText("Cannot reach the portal. Check that it is running and that you are online, then try again.").first()).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByText("The task was not started")).toBeVisible();
-  await expect(page.getByText("Your input is kept in this tab")).toBeVisible();
+  await expect(page.getByText("Your input is kept in this browser")).toBeVisible();
   await show(page, "create-gone");
 
   await control("/portal/up");
@@ -165,7 +165,7 @@ test("my tasks: filter, paginate and run again", async ({ page }) => {
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
   const task = page.url();
-  await page.getByRole("link", { name: "All tasks" }).click();
+  await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Tasks" }).click();
   // Tasks started by services do not belong to her.
   await expect(page.getByRole("link", { name: "Journey said mine" })).toBeVisible();
   await expect(page.getByRole("link", { name: /Journey said t\d/ })).toHaveCount(0);
@@ -178,6 +178,7 @@ test("my tasks: filter, paginate and run again", async ({ page }) => {
   await expect(page).toHaveURL(task);
   await page.getByRole("button", { name: "Run again" }).click();
   await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("mine");
+  await expect(page.getByText("Filled in with the values of an earlier task.")).toBeVisible();
   await page.getByRole("button", { name: "Start over" }).click();
   await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("");
   // More tasks than fit on one page.

@@ -46,12 +46,12 @@ test("a resource is updated: the form is prefilled and the review shows the chan
   await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue(name);
   await expect(page.getByRole("textbox", { name: "Name", exact: true })).not.toBeEditable();
   await page.getByRole("button", { name: "Next" }).click();
-  const days = page.getByLabel("Lifecycle Days");
+  const days = page.getByLabel("Lifecycle (days)");
   await expect(days).toHaveValue("10");
   await expect(page.getByRole("combobox", { name: "Region" })).toBeDisabled();
   await days.fill("30");
   await review(page);
-  await expect(page.getByText("was 10")).toBeVisible();
+  await expect(page.getByText("was 10 days")).toBeVisible();
   const diff = page.getByRole("region", { name: `Diff of Bucket default/${name}` });
   await expect(diff).toContainText("-   lifecycleDays: 10");
   await expect(diff).toContainText("+   lifecycleDays: 30");
@@ -65,7 +65,7 @@ test("a resource is updated: the form is prefilled and the review shows the chan
 test("a concurrent update is detected, and both changes are applied", async ({ page }) => {
   await page.goto(`/create/default/${template}-update?name=${name}&namespace=default&cluster=dev`);
   await page.getByRole("button", { name: "Next" }).click();
-  await page.getByLabel("Lifecycle Days").fill("40");
+  await page.getByLabel("Lifecycle (days)").fill("40");
   await review(page);
   await expect(page.getByRole("region", { name: `Diff of Bucket default/${name}` })).toBeVisible();
   await control("/cluster/request", JSON.stringify({ spec: { versioning: true } }), { method: "PATCH", path: `${buckets}/${name}` });
@@ -84,6 +84,7 @@ test("a concurrent update is detected, and both changes are applied", async ({ p
 test("a resource is deleted after confirmation", async ({ page }) => {
   await page.goto(`/create/default/${template}-delete?name=${name}&namespace=default&cluster=dev`);
   await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue(name);
+  await expect(page.getByRole("note").filter({ hasText: `Deletes Bucket ${name}` })).toContainText("in cluster dev");
   await page.getByRole("button", { name: "Review" }).last().click();
   // The delete form requires a confirmation.
   const sure = page.getByLabel("I know that everything it made goes with it");

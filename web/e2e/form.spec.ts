@@ -88,6 +88,9 @@ test("every widget validates its input and sends its value", async ({ page }) =>
   await expect(page.getByRole("combobox", { name: "Size" })).toHaveAttribute("aria-invalid", "true");
   expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-invalid"))).toBe("true");
   await show(page, "form-errors");
+  // Each error of the summary leads to its field.
+  await page.getByRole("alert").first().getByRole("button", { name: /^Zone/ }).click();
+  await expect(field(page, "Zone")).toBeFocused();
 
   await field(page, "Count").fill("7");
   await page.getByRole("combobox", { name: "Size" }).click();
@@ -107,6 +110,8 @@ test("every widget validates its input and sends its value", async ({ page }) =>
   await page.getByRole("option", { name: /path/i }).click();
   await field(page, "Path").fill("/in");
   await expect(field(page, "URL")).toHaveCount(0);
+  // The manifest follows the input.
+  await expect(page.getByRole("region", { name: "Manifest preview" })).toContainText("zone: north");
   await show(page, "form-widgets");
   await page.setViewportSize({ width: 390, height: 800 });
   await show(page, "form-narrow");
@@ -165,6 +170,21 @@ test("a template changes while its form is open", async ({ page }) => {
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);
   expect((await tasksOf(template))[0]?.spec.parameters).toMatchObject({ name: "changed", size: "small", room: "cellar" });
+});
+
+test("a draft is restored in another tab and can be discarded", async ({ page, context }) => {
+  await page.goto("/create/default/form-hush");
+  await field(page, "Name").fill("started");
+  await page.getByLabel(/^Token/).first().fill("short-no-more");
+  await page.close();
+  const other = await context.newPage();
+  await other.goto("/create/default/form-hush");
+  await expect(other.getByText(/^Draft from .* restored\.$/)).toBeVisible();
+  await expect(field(other, "Name")).toHaveValue("started");
+  await expect(other.getByLabel(/^Token/).first()).toHaveValue("");
+  await other.getByRole("button", { name: "Discard draft" }).click();
+  await expect(field(other, "Name")).toHaveValue("");
+  await expect(other.getByText(/^Draft from/)).toHaveCount(0);
 });
 
 test("by keyboard alone, with a secret that is not stored", async ({ page }) => {

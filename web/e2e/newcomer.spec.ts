@@ -66,14 +66,14 @@ test("a new user creates a resource and sees it become ready", async ({ page, pa
 
   await page.getByRole("combobox", { name: "Engine" }).click();
   await page.getByRole("option", { name: "mysql" }).click();
-  await page.getByRole("textbox", { name: "Storage GB" }).fill("5");
+  await page.getByRole("textbox", { name: "Storage (GB)" }).fill("5");
   await page.getByRole("button", { name: "Add to Allowed CIDRs" }).click();
   await page.getByRole("group", { name: "Allowed CIDRs" }).getByRole("textbox").fill("10.1.0.0/16");
-  await page.getByRole("textbox", { name: "Retention Days" }).fill("30");
+  await page.getByRole("textbox", { name: "Retention (days)" }).fill("30");
   await page.getByRole("checkbox", { name: "Highly Available" }).check();
   await page.getByRole("button", { name: "Next" }).click();
-  await expect(page.getByRole("textbox", { name: "Storage GB" })).toHaveAccessibleDescription(/10/);
-  await page.getByRole("textbox", { name: "Storage GB" }).fill("50");
+  await expect(page.getByRole("textbox", { name: "Storage (GB)" })).toHaveAccessibleDescription(/10/);
+  await page.getByRole("textbox", { name: "Storage (GB)" }).fill("50");
   await page.evaluate(() => window.scrollTo(0, 0));
   await show(page, "form");
   await page.getByRole("button", { name: "Next" }).click();
@@ -106,6 +106,18 @@ test("a new user creates a resource and sees it become ready", async ({ page, pa
   await page.goto("/tasks");
   await expect(page.getByRole("link", { name: "Database invoices" })).toBeVisible();
   await show(page, "newcomer-tasks");
+  expect(pageErrors).toEqual([]);
+});
+
+test("a resource with defaults takes three clicks from its card", async ({ page, pageErrors }) => {
+  await page.goto("/create");
+  await page.getByRole("link", { name: "Database", exact: true }).click();
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("receipts");
+  await expect(page.getByRole("region", { name: "Manifest preview" })).toContainText("name: receipts");
+  await page.getByRole("button", { name: "Skip to review" }).click();
+  await expect(page.getByRole("region", { name: "Apply Database" })).toContainText("Dry run passed");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await done(page, "receipts");
   expect(pageErrors).toEqual([]);
 });
 
@@ -156,14 +168,14 @@ test("a new user does the same by keyboard alone", async ({ page, pageErrors }) 
 
   await expect(page.getByRole("heading", { name: "Database", level: 2 })).toBeFocused();
   await choose("Engine", "mysql");
-  await tabTo(page, page.getByRole("textbox", { name: "Storage GB" }));
+  await tabTo(page, page.getByRole("textbox", { name: "Storage (GB)" }));
   await press("Control+a");
   await page.keyboard.type("50");
   await tabTo(page, page.getByRole("button", { name: "Add to Allowed CIDRs" }));
   await press("Enter");
   await tabTo(page, page.getByRole("group", { name: "Allowed CIDRs" }).getByRole("textbox"));
   await page.keyboard.type("10.1.0.0/16");
-  await tabTo(page, page.getByRole("textbox", { name: "Retention Days" }));
+  await tabTo(page, page.getByRole("textbox", { name: "Retention (days)" }));
   await press("Control+a");
   await page.keyboard.type("30");
   await tabTo(page, page.getByRole("checkbox", { name: "Highly Available" }));

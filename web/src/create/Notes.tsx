@@ -31,9 +31,11 @@ export function Notes({ restored, copied, changed, kept, onDiscard }: { restored
           <Text size="sm" c="dimmed">
             {copied || restored === undefined ? words.copied : words.draft(relative(restored, now))}
           </Text>
-          <Button size="compact-sm" variant="default" onClick={onDiscard}>
-            {copied ? words.startOver : words.discard}
-          </Button>
+          {!copied && (
+            <Button size="compact-sm" variant="default" onClick={onDiscard}>
+              {words.discard}
+            </Button>
+          )}
         </Group>
       )}
       {!kept && (

@@ -1,10 +1,9 @@
-import { useMemo } from "react";
 import { Anchor, Text } from "@mantine/core";
 import { Notice } from "../../components/Notice";
 import { texts } from "../../text";
 import { propertiesOf } from "./prune";
 import { shownTitle } from "./units";
-import type { Path, Problem, Schema } from "./types";
+import { isObject, type Path, type Problem, type Schema } from "./types";
 import styles from "./Form.module.css";
 
 const words = texts.create.form;
@@ -14,9 +13,8 @@ const most = 12;
 
 // ErrorSummary lists the validation errors of a page. Each leads to its field.
 export function ErrorSummary({ page, problems, broken, onGo }: { page: Schema; problems: Problem[]; broken: Record<string, string>; onGo: (path: Path) => void }) {
-  const titles = useMemo(() => propertiesOf(page).schemas, [page]);
   // Text that cannot be parsed is also not an object: show the parse error.
-  const known = problems.map((p) => ({ path: p.path, title: titleAt(titles, p.path), message: broken[["root", ...p.path].join("_")] ?? p.message }));
+  const known = problems.map((p) => ({ path: p.path, title: titleAt(page, p.path), message: broken[["root", ...p.path].join("_")] ?? p.message }));
   const all = known.length > 0 ? known : Object.entries(broken).map(([id, message]) => ({ path: id.split("_").slice(1) as Path, title: "", message }));
   if (all.length === 0) {
     return null;
@@ -26,7 +24,7 @@ export function ErrorSummary({ page, problems, broken, onGo }: { page: Schema; p
       <ul className={styles.errors}>
         {all.slice(0, most).map((e, i) => (
           <li key={i} className={styles.lines}>
-            <Anchor component="button" type="button" size="sm" c="inherit" underline="always" ta="left" onClick={() => onGo(e.path)}>
+            <Anchor component="button" type="button" size="sm" c="inherit" underline="always" ta="left" lh="24px" mih={24} onClick={() => onGo(e.path)}>
               {e.title === "" ? e.message : words.errorAt(e.title, e.message)}
             </Anchor>
           </li>
@@ -37,9 +35,19 @@ export function ErrorSummary({ page, problems, broken, onGo }: { page: Schema; p
   );
 }
 
-// titleAt names a field by the title of the first segment of its path and the names of the others.
-function titleAt(titles: Map<string, Schema>, [first, ...rest]: Path): string {
-  const title = first === undefined ? words.wholeForm : shownTitle(titles.get(String(first)), String(first));
-  const inside = rest.map((step) => (/^\d+$/.test(String(step)) ? words.entry(Number(step) + 1) : String(step)));
-  return [title, ...inside].join(", ");
+// titleAt names a field by the titles on its path, as far as the schema has them.
+function titleAt(page: Schema, path: Path): string {
+  if (path.length === 0) {
+    return words.wholeForm;
+  }
+  let schema: Schema | undefined = page;
+  const titles = path.map((step) => {
+    if (/^\d+$/.test(String(step)) && isObject(schema?.["items"])) {
+      schema = schema["items"];
+      return words.entry(Number(step) + 1);
+    }
+    schema = schema && propertiesOf(schema).schemas.get(String(step));
+    return shownTitle(schema, String(step));
+  });
+  return titles.join(", ");
 }
