@@ -53,7 +53,7 @@ export function Freshness({ entity }: { entity: Entity }) {
       {operator && (
         <Text size="sm" c="dimmed" mt={4} style={{ overflowWrap: "anywhere" }}>
           {lists !== undefined && `${words.lists(lists)} `}
-          <Anchor component={Link} to="/ingestion" inherit>
+          <Anchor component={Link} to="/ingestion" inherit underline="always">
             {words.ingestion}
           </Anchor>
         </Text>
