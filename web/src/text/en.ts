@@ -1063,7 +1063,7 @@ const ingestion = {
     list: "Definitions",
     search: "Search definitions",
     filter: "Show definitions",
-    only: { all: "All", selected: "Selected", unselected: "Not selected", findings: "With findings" },
+    only: { all: "All", selected: "Selected", unselected: "Not selected", findings: "Findings" },
     onlyCount: (label: string, n: number) => `${label} ${number(n)}`,
     allClusters: "All clusters",
     cluster: "Filter definitions by cluster",
