@@ -64,7 +64,7 @@ test("stars and views are kept with the user", async ({ browser, baseURL }) => {
   await page.getByRole("button", { name: "Save view" }).click();
   await page.getByRole("textbox", { name: "Name of the view" }).fill("All APIs");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await expect(page.getByRole("button", { name: "All APIs" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Views" }).getByRole("link", { name: "All APIs" })).toBeVisible();
 
   // Another browser of the same user has both.
   const other = await browser.newContext({ ignoreHTTPSErrors: true, baseURL });
@@ -73,7 +73,6 @@ test("stars and views are kept with the user", async ({ browser, baseURL }) => {
   await again.goto("/catalog");
   await signIn(again);
   await expect(again.getByRole("navigation", { name: "Main navigation" }).getByRole("link", { name: "Database" })).toBeVisible();
-  await again.getByRole("button", { name: "Views" }).click();
   await show(again, "catalog-views");
   await again.getByRole("link", { name: "All APIs" }).click();
   await expect(again).toHaveURL(/kind=API/);

@@ -1,52 +1,31 @@
-import { ActionIcon, Menu, Text } from "@mantine/core";
-import { Link } from "react-router";
+import { lazy, Suspense, useState, type ComponentProps } from "react";
+import { ActionIcon } from "@mantine/core";
 import { Icon } from "../components/Icon";
-import { useSession } from "./session";
 import { texts } from "../text";
+import { useSession } from "./session";
 
-// UserMenu shows the current user with sign-in and sign-out.
+const UserDropdown = lazy(() => import("./UserDropdown"));
+
+// UserMenu shows the current user. The menu with sign-in and sign-out is loaded when it is first opened.
 export function UserMenu() {
+  const [used, setUsed] = useState(false);
+  if (!used) {
+    return <UserButton aria-haspopup="menu" aria-expanded={false} onClick={() => setUsed(true)} />;
+  }
+  return (
+    <Suspense fallback={<UserButton />}>
+      <UserDropdown />
+    </Suspense>
+  );
+}
+
+// UserButton says who is signed in.
+export function UserButton(props: ComponentProps<"button">) {
   const session = useSession();
   const label = session.state !== "signed-in" ? texts.app.user.notSignedIn : session.guest ? texts.app.user.browsingAsGuest : texts.app.user.signedInAs(session.name);
   return (
-    <Menu position="bottom-end" withinPortal={false}>
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" c="var(--mantine-color-text)" aria-label={label} title={label}>
-          <Icon name="user" />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown miw={220}>
-        <Menu.Label>
-          <Text size="sm" c="var(--mantine-color-text)" fw={600}>
-            {session.state === "signed-in" ? (session.guest ? texts.app.user.guest : session.name) : texts.app.user.notSignedIn}
-          </Text>
-          {session.userRef && (
-            <Text size="xs" c="dimmed">
-              {session.userRef}
-            </Text>
-          )}
-        </Menu.Label>
-        {session.state === "signed-in" && !session.guest && (
-          <Menu.Item component={Link} to="/tasks" leftSection={<Icon name="clock" />}>
-            {texts.app.user.myTasks}
-          </Menu.Item>
-        )}
-        {session.methods.oidc && (session.guest || session.state !== "signed-in") && (
-          <Menu.Item leftSection={<Icon name="right" />} onClick={session.signIn}>
-            {texts.app.signIn.button}
-          </Menu.Item>
-        )}
-        {session.state === "signed-in" && !session.guest && (
-          <Menu.Item leftSection={<Icon name="out" />} onClick={session.signOut}>
-            {texts.app.user.signOut}
-          </Menu.Item>
-        )}
-        {session.guest && !session.methods.oidc && (
-          <Text size="xs" c="dimmed" px="sm" pb="xs" maw={260}>
-            {texts.app.signIn.guestsOnly}
-          </Text>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <ActionIcon variant="subtle" color="gray" size="lg" c="var(--mantine-color-text)" aria-label={label} title={label} {...props}>
+      <Icon name="user" />
+    </ActionIcon>
   );
 }

@@ -31,7 +31,8 @@ export default function CatalogPage() {
   const count = facetNames.reduce((sum, name) => sum + filter.chosen[name].length, Number(filter.mine));
 
   return (
-    <Page title={texts.catalog.title} lead={texts.catalog.lead} actions={<Views search={formatFilter(filter).toString()} />}>
+    <Page title={texts.catalog.title} lead={texts.catalog.lead}>
+      <Views search={formatFilter(filter).toString()} />
       <Group gap="sm" align="center">
         <SearchField text={filter.text} onChange={(text) => change({ text }, true)} />
         <Button className={styles.toggle} variant="default" leftSection={<Icon name="filter" />} onClick={toggle} aria-expanded={open}>

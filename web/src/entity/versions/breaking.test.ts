@@ -11,7 +11,7 @@ const cases: Record<string, Case> = {
   removed: { reason: "a manifest with the field loses it", before: one({ type: "string" }), after: { properties: {} }, want: ["Removed"], breaking: 1 },
   "new and required": { reason: "a manifest without the field is refused", before: { properties: {} }, after: one({ type: "string" }, true), want: ["New and required"], breaking: 1 },
   "new and required with default": { reason: "the API server fills it in", before: { properties: {} }, after: one({ type: "string", default: "a" }, true), want: [], breaking: 0 },
-  "new and optional": { reason: "nobody has to set it", before: { properties: {} }, after: one({ type: "string" }), want: [], breaking: 0 },
+  "new and optional": { reason: "requests need not set it", before: { properties: {} }, after: one({ type: "string" }), want: [], breaking: 0 },
   "newly required": { reason: "a manifest without the field is refused", before: one({ type: "string" }), after: one({ type: "string" }, true), want: ["Now required"], breaking: 1 },
   "no longer required": { reason: "it may still be set", before: one({ type: "string" }, true), after: one({ type: "string" }), want: [], breaking: 0 },
   "other type": { reason: "values of the old type are refused", before: one({ type: "string" }), after: one({ type: "integer" }), want: ["Type changed from string to integer"], breaking: 1 },
