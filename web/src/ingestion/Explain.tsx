@@ -74,7 +74,7 @@ function Explained({ explanation: x }: { explanation: Explanation }) {
             {words.noEntities}
           </Text>
         )}
-        <List size="sm">
+        <List size="sm" spacing="xs">
           {x.entities.map((ref) => (
             <List.Item key={ref}>
               <RefLink to={ref}>{ref}</RefLink>
