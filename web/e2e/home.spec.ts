@@ -24,6 +24,7 @@ test("search finds what is misspelled, by keyboard alone", async ({ page, pageEr
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/create\/default\/xdatabases/);
   await page.keyboard.press("Control+k");
+  await expect(page.getByRole("combobox", { name: "Search everything" })).toBeFocused();
   await page.keyboard.type("nosuchthinganywhere");
   await expect(page.getByText("No results for “nosuchthinganywhere”")).toBeVisible();
   await page.keyboard.press("Escape");

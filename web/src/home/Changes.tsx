@@ -12,16 +12,18 @@ const words = texts.home.changes;
 
 // Changes lists what was created or changed in the last day.
 export function Changes() {
-  const recent = useRecentChanges(10);
+  // An API changes with its product, which says more.
+  const recent = useRecentChanges(60);
+  const shown = recent.data?.filter((change) => change.kind !== "API").slice(0, 10) ?? [];
   return (
     <Panel title={words.title} query={recent}>
-      {recent.data?.length === 0 ? (
+      {shown.length === 0 ? (
         <Text c="dimmed" size="sm">
           {words.none}
         </Text>
       ) : (
         <Items label={words.title}>
-          {recent.data?.map((change) => (
+          {shown.map((change) => (
             <Item
               key={change.entityRef}
               to={entityPath(parseRef(change.entityRef))}

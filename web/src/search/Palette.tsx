@@ -77,6 +77,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             <Icon name="search" />
             <input
               data-autofocus
+              autoFocus
               type="text"
               role="combobox"
               aria-expanded

@@ -1,5 +1,5 @@
 import { Fragment } from "react";
-import { Kbd, Modal, Table } from "@mantine/core";
+import { Group, Kbd, Modal, Table } from "@mantine/core";
 import { texts } from "../text";
 
 const words = texts.search.shortcut;
@@ -20,23 +20,33 @@ const shortcuts: { keys: string[]; does: string }[] = [
 // Shortcuts lists the keys of the portal.
 export default function Shortcuts({ onClose }: { onClose: () => void }) {
   return (
-    <Modal opened onClose={onClose} title={texts.search.shortcuts} closeButtonProps={{ "aria-label": texts.search.keys.close }} size="lg">
-      <Table>
-        <Table.Tbody>
-          {shortcuts.map(({ keys, does }) => (
-            <Table.Tr key={does}>
-              <Table.Th scope="row" fw={400}>
-                {does}
-              </Table.Th>
-              <Table.Td ta="right">
-                {keys.map((key, i) => (
-                  <Fragment key={i}>{key === or || key === then ? ` ${key} ` : <Kbd mx={2}>{key}</Kbd>}</Fragment>
-                ))}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Modal>
+    // A header of a dialog would be a second banner of the page.
+    <Modal.Root opened onClose={onClose} size="lg">
+      <Modal.Overlay />
+      <Modal.Content radius="lg">
+        <Group justify="space-between" p="md">
+          <Modal.Title fw={600}>{texts.search.shortcuts}</Modal.Title>
+          <Modal.CloseButton aria-label={texts.search.keys.close} />
+        </Group>
+        <Modal.Body>
+          <Table>
+            <Table.Tbody>
+              {shortcuts.map(({ keys, does }) => (
+                <Table.Tr key={does}>
+                  <Table.Th scope="row" fw={400}>
+                    {does}
+                  </Table.Th>
+                  <Table.Td ta="right">
+                    {keys.map((key, i) => (
+                      <Fragment key={i}>{key === or || key === then ? ` ${key} ` : <Kbd mx={2}>{key}</Kbd>}</Fragment>
+                    ))}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   );
 }
