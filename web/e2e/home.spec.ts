@@ -23,6 +23,7 @@ test("search finds what is misspelled, by keyboard alone", async ({ page, pageEr
   await show(page, "search-results");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/create\/default\/xdatabases/);
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toBeVisible();
   await page.keyboard.press("Control+k");
   await expect(page.getByRole("combobox", { name: "Search everything" })).toBeFocused();
   await page.keyboard.type("nosuchthinganywhere");

@@ -94,7 +94,7 @@ async function settled(page: Page) {
 }
 
 // cutIn returns what the page cuts: a page that scrolls sideways, and texts that are not shown in full. What can be
-// scrolled to is not cut.
+// scrolled to is not cut, nor is a graph, which can be moved and whose nodes have their name as tooltip.
 export async function cutIn(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
@@ -110,7 +110,7 @@ export async function cutIn(page: Page): Promise<string[]> {
       const style = getComputedStyle(e);
       const text = e.textContent?.trim().slice(0, 60) ?? "";
       const clips = style.overflowX === "hidden" || style.overflowX === "clip";
-      if (text === "" || !clips || e.scrollWidth <= e.clientWidth + 1 || e.closest("[aria-hidden=true], svg")) {
+      if (text === "" || !clips || e.scrollWidth <= e.clientWidth + 1 || e.closest("[aria-hidden=true], svg, .react-flow")) {
         continue;
       }
       // Something inside is wider: the text itself, and not a hidden label or a decoration.

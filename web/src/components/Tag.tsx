@@ -19,6 +19,7 @@ export function Tag({ children, tone = "plain", title }: { children: ReactNode; 
       radius="sm"
       fw={500}
       tt="none"
+      flex="none"
       title={title}
       leftSection={icon && <Icon name={icon} size={12} />}
     >
