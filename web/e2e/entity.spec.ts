@@ -316,7 +316,7 @@ test("composition, API, Template and definition link to each other", async ({ pa
   await page.goto("/catalog/default/resource/database-postgres-composition");
   const relations = page.getByRole("region", { name: "Relations" });
   await expect(relations.getByRole("heading", { name: "Dependency of" })).toBeVisible();
-  await relations.getByRole("link", { name: "xdatabases.platform.example.org" }).click();
+  await relations.getByRole("link", { name: "xdatabases.platform.example.org", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1, name: "xdatabases.platform.example.org" })).toBeVisible();
   await expect(page.getByRole("main").getByRole("link", { name: "Create", exact: true })).toHaveAttribute("href", "/create/default/xdatabases.platform.example.org");
   await expect(page.getByRole("region", { name: /^Resources/ }).getByRole("link", { name: "orders" })).toBeVisible();
