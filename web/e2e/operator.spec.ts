@@ -104,7 +104,7 @@ test("a new definition appears in the changes of a run", async ({ page }) => {
     const run = page.getByTestId("run");
     await expect(run.getByRole("region", { name: "Added" }).getByRole("link", { name: "ledgers.data.example.org", exact: true })).toBeVisible({ timeout: 30_000 });
     await control("/cluster/apply", ledger("name"), prod);
-    await expect(run.getByRole("region", { name: "Updated" }).getByRole("link", { name: "ledgers.data.example.org", exact: true })).toBeVisible({ timeout: 30_000 });
+    await expect(run.getByRole("region", { name: "Updated" }).getByRole("link", { name: "Ledger", exact: true })).toBeVisible({ timeout: 30_000 });
     await run.evaluate((e) => e.scrollIntoView({ block: "end" }));
     await show(page, "ingestion-run");
 
@@ -117,7 +117,7 @@ test("a new definition appears in the changes of a run", async ({ page }) => {
     const asked = page.getByRole("row").filter({ hasText: "prod" }).filter({ hasText: "manual" }).first();
     await expect(asked).toContainText("succeeded", { timeout: 30_000 });
 
-    await run.getByRole("link", { name: "ledgers.data.example.org", exact: true }).click();
+    await run.getByRole("link", { name: "Ledger", exact: true }).click();
     await expect(page).toHaveURL(/\/catalog\/default\/template\/ledgers\.data\.example\.org$/);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   } finally {
