@@ -79,6 +79,11 @@ test("stars and views are kept with the user", async ({ browser, baseURL }) => {
   await again.getByRole("link", { name: "All APIs" }).click();
   await expect(again).toHaveURL(/kind=API/);
   await other.close();
+
+  // Later journeys find one link to the form.
+  await page.goto("/");
+  await page.getByRole("button", { name: "Remove the star from Database" }).click();
+  await expect(page.getByRole("navigation", { name: "Main navigation" }).getByRole("link", { name: "Database" })).toHaveCount(0);
   await context.close();
 });
 

@@ -48,13 +48,13 @@ async function isGreen(page: Page, node: RegExp) {
 
 test("a new user creates a resource and sees it become ready", async ({ page, pageErrors }) => {
   await page.goto("/");
-  await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await page.getByRole("link", { name: "Create", exact: true }).click();
-  await expect(page.getByRole("link", { name: "Database", exact: true })).toBeVisible();
+  await expect(page.getByRole("main").getByRole("link", { name: "Database", exact: true })).toBeVisible();
   await show(page, "create");
   await page.getByRole("searchbox", { name: "Search" }).fill("postgres");
   await expect(page.getByText("1 template", { exact: true })).toBeVisible();
-  await page.getByRole("link", { name: "Database", exact: true }).click();
+  await page.getByRole("main").getByRole("link", { name: "Database", exact: true }).click();
 
   // The missing value is reported at its field.
   await page.getByRole("button", { name: "Next" }).click();
@@ -111,7 +111,7 @@ test("a new user creates a resource and sees it become ready", async ({ page, pa
 
 test("a resource with defaults takes three clicks from its card", async ({ page, pageErrors }) => {
   await page.goto("/create");
-  await page.getByRole("link", { name: "Database", exact: true }).click();
+  await page.getByRole("main").getByRole("link", { name: "Database", exact: true }).click();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("receipts");
   await expect(page.getByRole("region", { name: "Manifest preview" })).toContainText("name: receipts");
   await page.getByRole("button", { name: "Skip to review" }).click();
@@ -140,15 +140,15 @@ test("a new user does the same by keyboard alone", async ({ page, pageErrors }) 
     await expect(page.getByRole("combobox", { name: field, exact: true })).toHaveValue(option);
   };
   await page.goto("/");
-  await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await tabTo(page, page.getByRole("link", { name: "Create", exact: true }));
   await press("Enter");
-  await expect(page.getByRole("link", { name: "Database", exact: true })).toBeVisible();
+  await expect(page.getByRole("main").getByRole("link", { name: "Database", exact: true })).toBeVisible();
   await press("/");
   await expect(page.getByRole("searchbox", { name: "Search" })).toBeFocused();
   await page.keyboard.type("postgres");
   await expect(page.getByText("1 template", { exact: true })).toBeVisible();
-  await tabTo(page, page.getByRole("link", { name: "Database", exact: true }));
+  await tabTo(page, page.getByRole("main").getByRole("link", { name: "Database", exact: true }));
   await press("Enter");
 
   const name = page.getByRole("textbox", { name: "Name", exact: true });
