@@ -96,3 +96,18 @@ export function annotation(entity: EntityPart, key: string): string {
   }
   return "";
 }
+
+// summaryFields are the fields that lists of entities show: whole Templates can be very large.
+export const summaryFields = [
+  "kind",
+  "metadata.name",
+  "metadata.namespace",
+  "metadata.title",
+  "metadata.description",
+  "metadata.tags",
+  "spec.type",
+  "spec.owner",
+  "spec.readiness",
+  "spec.readinessSince",
+  ...[annotations.stale, annotations.purpose, annotations.discoveredFrom].flatMap(spellings).map((key) => `metadata.annotations.${key}`),
+];

@@ -1,26 +1,18 @@
 import { NavLink } from "react-router";
-import { Icon, type IconName } from "../components/Icon";
+import { Icon } from "../components/Icon";
 import { entityPath, refOf, templatePath, titleOf } from "../api/entity";
 import { iconOf } from "../components/entityIcon";
 import { useDialog } from "../search/SearchProvider";
 import { useStarred } from "../settings/starred";
 import { texts } from "../text";
+import { pages } from "./pages";
 import styles from "./Frame.module.css";
-
-const items: { to: string; label: string; icon: IconName }[] = [
-  { to: "/", label: texts.app.home, icon: "home" },
-  { to: "/catalog", label: texts.app.catalog, icon: "catalog" },
-  { to: "/create", label: texts.app.create, icon: "create" },
-  { to: "/tasks", label: texts.app.tasks, icon: "tasks" },
-  { to: "/ingestion", label: texts.app.ingestion, icon: "ingestion" },
-  { to: "/playground", label: texts.app.playground, icon: "playground" },
-];
 
 // NavLinks are the links to the main pages.
 export function NavLinks({ onGo }: { onGo: () => void }) {
   return (
     <ul className={styles.links}>
-      {items.map(({ to, label, icon }) => (
+      {pages.map(({ to, label, icon }) => (
         <li key={to}>
           <NavLink to={to} end={to === "/"} className={styles.navLink} title={label} onClick={onGo}>
             <Icon name={icon} />

@@ -1,8 +1,8 @@
 import { Text } from "@mantine/core";
 import { Tag } from "../components/Tag";
 import { Time } from "../components/Time";
+import { labelOf } from "../create/labels";
 import { stateOf } from "../create/status";
-import { taskTitle } from "../search/items";
 import { useRecentTasks } from "../search/queries";
 import { texts } from "../text";
 import { Item, Items } from "./Items";
@@ -28,7 +28,7 @@ export function Tasks() {
               <Item
                 key={task.id}
                 to={`/tasks/${encodeURIComponent(task.id)}`}
-                title={taskTitle(task)}
+                title={labelOf(task)}
                 side={
                   <>
                     <Tag tone={state.tone}>{state.word}</Tag>

@@ -1,22 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { fetchJson, withQuery } from "../api/client";
-import { annotation, annotations, formatRef, refOf, spellings } from "../api/entity";
+import { annotation, annotations, formatRef, refOf, spellings, summaryFields } from "../api/entity";
 import type { EntityPage, EntityPart, Schemas } from "../api/types";
 import { parseFilter, predicate } from "../catalog/filter";
-
-const fields = [
-  "kind",
-  "metadata.name",
-  "metadata.namespace",
-  "metadata.title",
-  "metadata.description",
-  "metadata.tags",
-  "spec.type",
-  "spec.owner",
-  "spec.readiness",
-  "spec.readinessSince",
-  ...[annotations.stale, annotations.purpose, annotations.discoveredFrom].flatMap(spellings).map((key) => `metadata.annotations.${key}`),
-];
 
 // useResources loads the resources that changed their status last: those of the user, or all if the user owns none.
 // search is the filter of the catalog that shows all of them.
@@ -26,7 +12,7 @@ export function useResources(search: string, own: string[], limit: number) {
     queryKey: ["home", "resources", search, own, limit],
     queryFn: ({ signal }) =>
       fetchJson<EntityPage>("/api/catalog/entities/by-query", {
-        json: { limit, fields, query: { $all: [{ "spec.readiness": { $exists: true } }, ...(predicate({ ...filter, all: true })?.$all ?? [])] }, orderBy: [{ field: "spec.readinessSince", order: "desc" }] },
+        json: { limit, fields: summaryFields, query: { $all: [{ "spec.readiness": { $exists: true } }, ...(predicate({ ...filter, all: true })?.$all ?? [])] }, orderBy: [{ field: "spec.readinessSince", order: "desc" }] },
         signal,
       }),
     refetchInterval: 15_000,
@@ -52,13 +38,13 @@ export function useTemplates(limit: number) {
     queryKey: ["home", "templates", limit],
     queryFn: async ({ signal }) => {
       const used = (await fetchJson<Usage>(withQuery("/api/scaffolder/v2/templates/usage", { limit }), { signal })).items.map((u) => u.templateRef);
-      const { items } = await fetchJson<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", { json: { entityRefs: used, fields }, signal });
+      const { items } = await fetchJson<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", { json: { entityRefs: used, fields: summaryFields }, signal });
       const found = items.filter((e): e is EntityPart => e !== null && isCreate(e));
       if (found.length >= limit) {
         return found;
       }
       const query = { $all: [{ kind: "Template" }, ...spellings(annotations.purpose).map((key) => ({ $not: { [`metadata.annotations.${key}`]: { $in: ["update", "delete"] } } }))] };
-      const others = await fetchJson<EntityPage>("/api/catalog/entities/by-query", { json: { limit: limit + found.length, fields, query, orderBy: [{ field: "metadata.title", order: "asc" }] }, signal });
+      const others = await fetchJson<EntityPage>("/api/catalog/entities/by-query", { json: { limit: limit + found.length, fields: summaryFields, query, orderBy: [{ field: "metadata.title", order: "asc" }] }, signal });
       const known = new Set(found.map((e) => formatRef(refOf(e))));
       return [...found, ...others.items.filter((e) => !known.has(formatRef(refOf(e))))].slice(0, limit);
     },

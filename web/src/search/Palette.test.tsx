@@ -83,7 +83,7 @@ test("without a term it offers what is starred, the pages and tasks", async () =
   await userEvent.keyboard("{Control>}k{/Control}");
   expect(await within(await screen.findByRole("group", { name: "Starred" })).findByRole("option", { name: /orders/ })).toBeTruthy();
   expect(within(screen.getByRole("group", { name: "Pages" })).getByRole("option", { name: "Create" })).toBeTruthy();
-  expect(await screen.findByRole("option", { name: /Database: invoices/ })).toBeTruthy();
+  expect(await screen.findByRole("option", { name: /Database invoices/ })).toBeTruthy();
   expect(searched).toEqual([]);
 });
 

@@ -1,7 +1,9 @@
-import { entityPath, parseRef, refOf, templatePath, titleOf } from "../api/entity";
+import { entityPath, refOf, templatePath, titleOf } from "../api/entity";
 import type { EntityPart, Task } from "../api/types";
 import { iconOf } from "../components/entityIcon";
 import type { IconName } from "../components/Icon";
+import { pages } from "../app/pages";
+import { labelOf } from "../create/labels";
 import { texts } from "../text";
 import { documentEntity, type Document } from "./queries";
 
@@ -18,19 +20,11 @@ export type Item = {
   document?: Document;
 };
 
-const pages: { to: string; label: string; icon: IconName }[] = [
-  { to: "/", label: texts.app.home, icon: "home" },
-  { to: "/catalog", label: texts.app.catalog, icon: "catalog" },
-  { to: "/catalog?mine=true", label: texts.catalog.mine, icon: "user" },
-  { to: "/create", label: texts.app.create, icon: "create" },
-  { to: "/tasks", label: texts.app.tasks, icon: "tasks" },
-  { to: "/ingestion", label: texts.app.ingestion, icon: "ingestion" },
-  { to: "/playground", label: texts.app.playground, icon: "playground" },
-];
+const places = [...pages, { to: "/catalog?mine=true", label: texts.catalog.mine, icon: "user" as const }];
 
 // pageItems returns the pages whose name contains every word of the term.
 export function pageItems(term: string): Item[] {
-  return pages.filter((p) => matches(p.label, term)).map((p) => ({ id: p.to, group: "pages", ...p }));
+  return places.filter((p) => matches(p.label, term)).map((p) => ({ id: p.to, group: "pages", ...p }));
 }
 
 function matches(text: string, term: string): boolean {
@@ -72,18 +66,9 @@ export function starredItem(entity: EntityPart): Item {
   };
 }
 
-// taskTitle returns the title of the Template of a task, and what the task is about.
-export function taskTitle(task: Task): string {
-  const info = task.spec.templateInfo as { entityRef?: string; entity?: { metadata?: { title?: string } } } | undefined;
-  const template = info?.entity?.metadata?.title ?? (info?.entityRef ? parseRef(info.entityRef).name : task.id);
-  const parameters = task.spec.parameters as Record<string, unknown> | undefined;
-  const name = parameters?.name ?? parameters?.xrName;
-  return typeof name === "string" && name !== "" ? `${template}: ${name}` : template;
-}
-
 export function taskItems(tasks: Task[], term: string): Item[] {
   return tasks
-    .filter((t) => matches(taskTitle(t), term))
+    .filter((t) => matches(labelOf(t), term))
     .slice(0, 5)
-    .map((t) => ({ id: `task:${t.id}`, group: "tasks", icon: "tasks", label: taskTitle(t), detail: t.status, to: `/tasks/${encodeURIComponent(t.id)}` }));
+    .map((t) => ({ id: `task:${t.id}`, group: "tasks", icon: "tasks", label: labelOf(t), detail: t.status, to: `/tasks/${encodeURIComponent(t.id)}` }));
 }

@@ -1,22 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { fetchJson } from "../api/client";
-import { annotations, spellings } from "../api/entity";
+import { summaryFields } from "../api/entity";
 import type { EntityPart } from "../api/types";
 import { useStars } from "./stars";
-
-const fields = [
-  "kind",
-  "metadata.name",
-  "metadata.namespace",
-  "metadata.title",
-  "metadata.description",
-  "metadata.tags",
-  "spec.type",
-  "spec.owner",
-  "spec.readiness",
-  "spec.readinessSince",
-  ...[annotations.stale, annotations.purpose].flatMap(spellings).map((key) => `metadata.annotations.${key}`),
-];
 
 // useStarred loads the starred entities that exist and that the user may see.
 export function useStarred(enabled = true): EntityPart[] | undefined {
@@ -27,7 +13,7 @@ export function useStarred(enabled = true): EntityPart[] | undefined {
       if (refs.length === 0) {
         return [];
       }
-      const { items } = await fetchJson<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", { json: { entityRefs: refs, fields }, signal });
+      const { items } = await fetchJson<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", { json: { entityRefs: refs, fields: summaryFields }, signal });
       return items.filter((e): e is EntityPart => e !== null);
     },
     enabled: enabled && known,
