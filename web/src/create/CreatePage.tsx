@@ -9,7 +9,7 @@ import { number, texts } from "../text";
 import { CardView } from "./CardView";
 import { filterCards, formatCardFilter, parseCardFilter, type CardFilter } from "./cardFilter";
 import { ambiguous, cardsOf, categoryCounts, distinct, type Card } from "./cards";
-import { useTemplates, useTitles } from "./queries";
+import { useTemplates, useTitleOf } from "./queries";
 import styles from "./Cards.module.css";
 
 const words = texts.create.cards;
@@ -27,7 +27,7 @@ export default function CreatePage() {
   const access = usePermission("scaffolder.task.create");
   const cards = useMemo(() => cardsOf(templates.data ?? []), [templates.data]);
   const owners = useMemo(() => distinct(cards.map((c) => c.owner)), [cards]);
-  const titleOf = useTitles(owners);
+  const titleOf = useTitleOf(owners);
   const change = (part: Partial<CardFilter>) => setParams(formatCardFilter({ ...filter, ...part }), { replace: true });
   return (
     <Page

@@ -13,7 +13,7 @@ import { duration, Time } from "../components/Time";
 import { texts } from "../text";
 import { distinct } from "./cards";
 import { labelOf, templateOf, templateTitle, tookOf } from "./labels";
-import { tasksPerPage, useTasks, useTitles, type TaskFilter } from "./queries";
+import { tasksPerPage, useTasks, useTitleOf, type TaskFilter } from "./queries";
 import { stateOf, taskStates } from "./status";
 import styles from "./Tasks.module.css";
 
@@ -86,7 +86,7 @@ export default function TasksPage() {
 
 function List({ tasks, filter, onPage, onClear }: { tasks: ReturnType<typeof useTasks>; filter: TaskFilter; onPage: (page: number) => void; onClear: () => void }) {
   const creators = useMemo(() => distinct((tasks.data?.tasks ?? []).map((t) => t.createdBy ?? "")), [tasks.data]);
-  const titleOf = useTitles(creators);
+  const titleOf = useTitleOf(creators);
   if (tasks.isPending) {
     return <Loading label={words.loading} lines={8} />;
   }

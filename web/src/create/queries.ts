@@ -1,9 +1,9 @@
-import { useCallback } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, fetchJson, fetchRaw, path, withQuery } from "../api/client";
-import { parseRef, titleOf } from "../api/entity";
+import { titleOf } from "../api/entity";
 import type { Entity, EntityPart, Form, Schemas, Task } from "../api/types";
 import { unservedBy } from "../api/unserved";
+import { shortName, useTitles } from "../components/useTitles";
 
 const base = "/api/scaffolder/v2";
 
@@ -63,23 +63,10 @@ export function useTemplates() {
   });
 }
 
-// useTitles returns the titles of entities by reference, such as the groups that own Templates. An unknown entity has its
-// name as title.
-export function useTitles(refs: string[]): (ref: string) => string {
-  const { data } = useQuery({
-    queryKey: ["titles", refs],
-    queryFn: async ({ signal }) => {
-      const { items } = await fetchJson<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", {
-        json: { entityRefs: refs, fields: ["kind", "metadata.name", "metadata.namespace", "metadata.title", "spec.profile.displayName"] },
-        signal,
-      });
-      return new Map(items.flatMap((e, i) => (e ? [[refs[i]!, displayName(e)]] : [])));
-    },
-    enabled: refs.length > 0,
-    staleTime: 5 * 60_000,
-    placeholderData: (before) => before,
-  });
-  return useCallback((ref: string) => data?.get(ref) ?? parseRef(ref).name, [data]);
+// useTitleOf returns a function that returns the title of an entity, such as a group that owns Templates.
+export function useTitleOf(refs: string[]): (ref: string) => string {
+  const titles = useTitles(refs);
+  return (ref) => titles.get(ref)?.title ?? shortName(ref);
 }
 
 // displayName returns the name of an entity for users: that of its profile, its title, or its name.

@@ -19,7 +19,7 @@ import { duration, Time } from "../../components/Time";
 import type { Copied } from "../useTemplateForm";
 import type { Values } from "../form/types";
 import { Origin } from "../Origin";
-import { isOver, taskPath, useTitles } from "../queries";
+import { isOver, taskPath, useTitleOf } from "../queries";
 import { stateOf } from "../status";
 import { labelOf, templateOf, templateTitle, tookOf } from "../labels";
 import { CreatedResource } from "./CreatedResource";
@@ -109,7 +109,7 @@ function Lead({ task }: { task: Task }) {
   const { userRef } = useSession();
   const by = task.createdBy ?? "";
   const refs = useMemo(() => (by === "" || by === userRef ? [] : [by]), [by, userRef]);
-  const titleOf = useTitles(refs);
+  const titleOf = useTitleOf(refs);
   const took = tookOf(task);
   return (
     <Group gap="xs" role="status" aria-live="polite">
