@@ -40,7 +40,7 @@ func TestOIDC(t *testing.T) {
 	}
 	// The server discovers the issuer in the background and rejects its tokens
 	// until then.
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		got, want := who(), "ok oidc:"+i.Subject
 		if got == want {
 			break
