@@ -9,7 +9,9 @@ export default defineConfig({
   // time.
   retries: 2,
   timeout: 240_000,
-  expect: { timeout: 30_000 },
+  // Pictures to compare with. `INGESTOR_JOURNEYS=home.spec.ts go test ./test/web -update` takes them again.
+  snapshotPathTemplate: "e2e/pictures/{arg}{ext}",
+  expect: { timeout: 30_000, toHaveScreenshot: { maxDiffPixels: 500 } },
   reporter: [["list"]],
   use: {
     baseURL: process.env.BASE_URL,

@@ -61,18 +61,25 @@ func (c *compiler) widget(out, s *tree.Node, key string) {
 	switch typ := typeOf(s); {
 	case typ == "string" && isPassword(s, key):
 		out.Set("ui:widget", tree.Str("password"))
+		return
 	case c.untouched == 0 || !hasOwnDefault(s):
 	case typ == "boolean":
 		if s.Get("default").IsTrue() {
 			// An unticked box would mean false, while an absent value means true.
 			out.Set("ui:widget", tree.Str("select"))
 		}
-	case !out.Has("ui:placeholder") && (typ == "string" || typ == "integer" || typ == "number"):
+	case !out.Has("ui:placeholder") && isText(typ):
 		if text := s.Get("default").Scalar(); text != "" {
 			out.Set("ui:placeholder", tree.Str(text))
 		}
 	}
+	if e := s.Get("example"); e.Scalar() != "" && !out.Has("ui:placeholder") && isText(typeOf(s)) {
+		out.Set("examples", tree.Arr(e))
+	}
 }
+
+// isText reports whether values of a type are entered as text.
+func isText(typ string) bool { return typ == "string" || typ == "integer" || typ == "number" }
 
 // isPassword reports whether a text must be masked: its format or its name says so. The
 // name of a Secret is not masked.

@@ -105,6 +105,31 @@ func TestHints(t *testing.T) {
 			`,
 			values: `{a: x}`,
 		},
+		"example": {
+			reason: "The example of a text or a number is shown, unless there is a placeholder or the value is a secret.",
+			spec: `
+				type: object
+				properties:
+				  a: {type: string, example: 10.0.0.0/16}
+				  b: {type: integer, example: 3}
+				  c: {type: string, example: x, x-ui-placeholder: "y"}
+				  d: {type: string, format: password, example: hunter2}
+				  e: {type: object, example: {x: 1}, properties: {x: {type: integer}}}
+				  f: {type: boolean, example: true}
+				  g: {type: string, example: [x]}
+			`,
+			page: `
+				properties:
+				  a: {title: A, type: string, examples: [10.0.0.0/16]}
+				  b: {title: B, type: integer, examples: [3]}
+				  c: {title: C, type: string, ui:placeholder: "y"}
+				  d: {title: D, type: string, format: password, ui:widget: password}
+				  e: {title: E, type: object, properties: {x: {title: X, type: integer}}}
+				  f: {title: F, type: boolean}
+				  g: {title: G, type: string}
+			`,
+			values: `{a: x}`,
+		},
 		"nested": {
 			reason: "Hints work at every level.",
 			spec: `

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"io/fs"
 	"net"
@@ -38,6 +39,8 @@ const (
 	// corpus is the environment variable with the folder of real definitions.
 	corpus = "INGESTOR_CORPUS"
 )
+
+var update = flag.Bool("update", false, "rewrite the pictures that pages are compared with")
 
 // worlds are the journeys that share a portal and its clusters. The worlds run
 // concurrently: a browser waits most of the time.
@@ -109,7 +112,11 @@ func runJourneys(t *testing.T, playwright string, named []string, withCrossplane
 	control := httptest.NewServer(mux)
 	defer control.Close()
 
-	cmd := exec.CommandContext(ctx, playwright, append([]string{"test"}, named...)...)
+	args := []string{"test"}
+	if *update {
+		args = append(args, "--update-snapshots=all")
+	}
+	cmd := exec.CommandContext(ctx, playwright, append(args, named...)...)
 	cmd.Dir = sources
 	cmd.Env = append(os.Environ(), "BASE_URL="+base, "CONTROL_URL="+control.URL, "ISSUER_URL="+i.URL, "SERVICE_TOKEN="+serviceToken,
 		"CHROMIUM="+chromium, "REPOSITORIES="+git, "SCREENSHOTS="+screenshotDir(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1", corpus+"="+os.Getenv(corpus))

@@ -1,19 +1,22 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
-import { atMost, expect, long, service, test } from "./journey";
+import { atMost, cutIn, expect, long, service, sizes, test } from "./journey";
 
 // The corpus holds real definitions that people ship.
 const corpus = process.env.INGESTOR_CORPUS ?? "";
 const provider = "/api/catalog/providers/corpus";
 
-type Template = { kind: string; metadata: object; spec: { parameters: unknown } };
-type Preview = { definitions: { entities: Template[] }[] };
+type Generated = { kind: string; metadata: { name: string; namespace?: string; title?: string }; spec: { parameters?: unknown } };
+type Preview = { definitions: { entities: Generated[] }[] };
 
 // Form describes the form of a definition and its name in the portal.
 type Form = { file: string; index: number; bytes: number; name: string; pages: number };
 
 let forms: Form[] = [];
+
+// catalog holds all entities of the corpus by reference.
+const catalog = new Map<string, Generated>();
 
 test.skip(corpus === "", "INGESTOR_CORPUS is not set");
 
@@ -40,10 +43,14 @@ test.beforeAll(async () => {
   const root = join(corpus, "xrds");
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((f) => f.endsWith(".yaml")).sort();
   expect(files.length, "definitions in the corpus").toBeGreaterThan(500);
-  const all: (Form & { template: Template })[] = [];
+  const all: (Form & { template: Generated })[] = [];
   for (const file of files) {
     const result = await preview(readFileSync(join(root, file), "utf8"));
-    const template = result.definitions.flatMap((d) => d.entities).find((e) => e.kind === "Template");
+    const entities = result.definitions.flatMap((d) => d.entities);
+    for (const e of entities) {
+      catalog.set(`/${e.metadata.namespace ?? "default"}/${e.kind.toLowerCase()}/${e.metadata.name}`, e);
+    }
+    const template = entities.find((e) => e.kind === "Template");
     if (template) {
       const name = `corpus-${String(all.length).padStart(3, "0")}`;
       const { parameters } = template.spec;
@@ -130,6 +137,65 @@ test("all pages of all forms render", async ({ page, pageErrors }) => {
   }
   console.log(`${forms.length} forms with ${pages} pages and ${fields} fields in ${Math.round((Date.now() - began) / 1000)} s`);
   expect(wrong).toEqual([]);
+});
+
+// appear loads a page as a link would and waits until it shows its content.
+async function appear(page: Page, to: string) {
+  await page.evaluate(async (to) => {
+    history.pushState(null, "", to);
+    window.dispatchEvent(new PopStateEvent("popstate"));
+    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    // The next page replaces the current one first.
+    await frame();
+    for (const end = performance.now() + 30_000; performance.now() < end; await frame()) {
+      const main = document.querySelector("main");
+      if (main?.querySelector("h1") && !main.querySelector('[role="status"] [aria-hidden]')) {
+        return;
+      }
+    }
+    throw new Error(`${to} shows nothing`);
+  }, to);
+}
+
+test("nothing in the catalog is cut at three widths", async ({ page, pageErrors }) => {
+  test.setTimeout(long ? 3_600_000 : 600_000);
+  const listed = `${provider}-catalog`;
+  await service(`${listed}/entities`, { method: "PUT", body: [...catalog.values()].map((e) => JSON.stringify(e)).join("\n"), headers: { "Content-Type": "application/x-ndjson" } });
+  const paths = [...catalog.keys()];
+  expect(paths.length, "entities of the corpus").toBeGreaterThan(1300);
+  const cut: string[] = [];
+  let pages = 0;
+  const look = async (what: string) => {
+    pages++;
+    cut.push(...(await cutIn(page)).map((c) => `${what} at ${page.viewportSize()?.width} px: ${c}`));
+  };
+  for (const size of Object.values(sizes)) {
+    await page.setViewportSize(size);
+    // The whole list, screen by screen.
+    await page.goto("/catalog?all=true");
+    const rows = page.getByRole("grid").getByRole("rowgroup").last();
+    await expect(rows.getByRole("row").nth(3)).toBeVisible();
+    const { all, seen } = await rows.evaluate((e) => ({ all: e.scrollHeight, seen: e.clientHeight }));
+    expect(all, "height of the list").toBeGreaterThan(40 * paths.length);
+    for (let top = 0; top < all; top += seen * (long ? 1 : 4)) {
+      await rows.evaluate((e, to) => e.scrollTo(0, to), top);
+      await expect(rows.locator(".mantine-Skeleton-root")).toHaveCount(0);
+      await look(`the catalog from ${top} px`);
+    }
+    await page.goto("/create");
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await look("the forms");
+    for (const [i, path] of paths.entries()) {
+      if (long || i % 28 === 5) {
+        await appear(page, `/catalog${path}`);
+        await look(path);
+      }
+    }
+  }
+  console.log(`${paths.length} entities, ${pages} pages looked at`);
+  expect(cut).toEqual([]);
+  expect(pageErrors).toEqual([]);
+  await service(listed, { method: "DELETE" });
 });
 
 test("some forms are filled in", async ({ page, pageErrors }) => {

@@ -1,4 +1,4 @@
-import { catalogReady, expect, show, signIn, tabTo, test } from "./journey";
+import { catalogReady, expect, show, sizes, signIn, tabTo, test } from "./journey";
 
 test.beforeAll(catalogReady);
 
@@ -91,5 +91,13 @@ test("the page of components", async ({ page, pageErrors }) => {
   await page.goto("/design");
   await expect(page.getByRole("heading", { name: "Design", level: 1 })).toBeVisible();
   await show(page, "design");
+  for (const { width, height } of [sizes.desktop, sizes.phone]) {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colorScheme);
+      await expect(page.getByRole("main")).toHaveScreenshot(`design-${width}-${colorScheme}.png`);
+    }
+  }
   expect(pageErrors).toEqual([]);
 });

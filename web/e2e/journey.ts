@@ -57,11 +57,11 @@ export async function accessible(page: Page, part: "all" | "colors" | "structure
 }
 
 // Sizes of the screenshots: a desktop, a tablet or small window, and a phone.
-const sizes = [
-  { width: 1440, height: 900 },
-  { width: 1024, height: 768 },
-  { width: 390, height: 844 },
-];
+export const sizes = {
+  desktop: { width: 1440, height: 900 },
+  tablet: { width: 1024, height: 768 },
+  phone: { width: 390, height: 844 },
+};
 
 // show takes screenshots of the page in three widths, in light and dark mode. It checks that nothing is cut, and the page
 // against WCAG AA.
@@ -69,7 +69,7 @@ export async function show(page: Page, name: string) {
   const dir = process.env.SCREENSHOTS ?? "test-results";
   mkdirSync(dir, { recursive: true });
   const before = page.viewportSize();
-  for (const size of sizes) {
+  for (const size of Object.values(sizes)) {
     await page.setViewportSize(size);
     for (const colors of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme: colors, reducedMotion: "reduce" });
@@ -78,9 +78,9 @@ export async function show(page: Page, name: string) {
       if (colors === "light") {
         await expect.poll(() => cutIn(page), { message: `what is cut in ${name} at ${size.width} px` }).toEqual([]);
       }
-      if (size.width === 1440) {
+      if (size === sizes.desktop) {
         await accessible(page, colors === "light" ? "all" : "colors");
-      } else if (size.width === 390 && colors === "light") {
+      } else if (size === sizes.phone && colors === "light") {
         await accessible(page, "structure");
       }
       await page.screenshot({ path: join(dir, `${name}-${size.width}-${colors}.png`) });
@@ -102,7 +102,8 @@ async function settled(page: Page) {
 }
 
 // cutIn returns what the page cuts: a page that scrolls sideways, and texts that are not shown in full. What can be
-// scrolled to is not cut, nor is a graph, which can be moved and whose nodes have their name as tooltip.
+// scrolled to is not cut, nor is the edge of a graph, which can be moved; texts in its nodes can be cut, and
+// at their lower edge, too.
 export async function cutIn(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
@@ -117,8 +118,12 @@ export async function cutIn(page: Page): Promise<string[]> {
     for (const e of document.body.querySelectorAll<HTMLElement>("*")) {
       const style = getComputedStyle(e);
       const text = e.textContent?.trim().slice(0, 60) ?? "";
+      if (e.closest(".react-flow__node") && style.overflowY === "hidden" && e.scrollHeight > e.clientHeight + 1) {
+        found.push(`${e.tagName.toLowerCase()}.${e.className}: ${text}`);
+        continue;
+      }
       const clips = style.overflowX === "hidden" || style.overflowX === "clip";
-      if (text === "" || !clips || e.scrollWidth <= e.clientWidth + 1 || e.closest("[aria-hidden=true], svg, .react-flow")) {
+      if (text === "" || !clips || e.scrollWidth <= e.clientWidth + 1 || e.closest("[aria-hidden=true], svg") || e.querySelector(".react-flow__viewport") || e.matches(".react-flow")) {
         continue;
       }
       // Something inside is wider: the text itself, and not a hidden label or a decoration.
@@ -182,6 +187,18 @@ export async function catalogReady() {
       return ((await answer.json()) as { totalItems: number }).totalItems;
     }, { timeout: 60_000 })
     .toBeGreaterThan(10);
+}
+
+// countClicks counts the clicks in a page, over its reloads, and returns a function that returns their number.
+export async function countClicks(page: Page): Promise<() => Promise<number>> {
+  await page.addInitScript(() => {
+    document.addEventListener("click", (e) => {
+      if (e.isTrusted) {
+        sessionStorage.setItem("test.clicks", String(Number(sessionStorage.getItem("test.clicks") ?? 0) + 1));
+      }
+    }, true);
+  });
+  return () => page.evaluate(() => Number(sessionStorage.getItem("test.clicks")));
 }
 
 // tabTo presses Tab until an element has the focus.

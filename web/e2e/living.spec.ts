@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { formOf, test } from "./ann";
-import { control, expect, atMost, service, show, tabTo, toReview } from "./journey";
+import { control, countClicks, expect, atMost, service, show, tabTo, toReview } from "./journey";
 
 // These journeys run in a cluster with the real Crossplane; see test/crossplane for the definitions.
 const template = "shops.shops.example.org";
@@ -68,10 +68,17 @@ test("a developer finds out why a shop is not ready, changes the field, and sees
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
 
+  // One click leads from the red resource to the cause.
   const at = await entityOf("Shop", "posters");
-  await page.goto(at);
+  const clicks = await countClicks(page);
+  await page.goto("/catalog");
+  const red = page.getByRole("row").filter({ hasText: "posters" });
+  await expect(red.getByText("Not ready").filter({ visible: true })).toBeVisible({ timeout: 30_000 });
+  await red.getByRole("link", { name: "posters" }).click();
   await expect(page.getByRole("group", { name: "Not ready" })).toBeVisible({ timeout: 30_000 });
   await expect(reason(page)).toBeVisible();
+  expect(await clicks()).toBe(1);
+  await expect(page).toHaveURL(at);
   await expect(page.getByRole("region", { name: "Specification" })).toContainText("Posters");
   await show(page, "resource-not-ready");
 

@@ -1,6 +1,6 @@
 import { type Page } from "@playwright/test";
 import { test } from "./ann";
-import { control, expect, catalogReady, show, tabTo } from "./journey";
+import { control, countClicks, expect, catalogReady, show, tabTo } from "./journey";
 
 test.beforeAll(catalogReady);
 
@@ -109,15 +109,17 @@ test("a new user creates a resource and sees it become ready", async ({ page, pa
   expect(pageErrors).toEqual([]);
 });
 
-test("a resource with defaults takes three clicks from its card", async ({ page, pageErrors }) => {
-  await page.goto("/create");
-  await page.getByRole("main").getByRole("link", { name: "Database", exact: true }).click();
+test("a resource with defaults takes three clicks from the home page", async ({ page, pageErrors }) => {
+  const clicks = await countClicks(page);
+  await page.goto("/");
+  await page.getByRole("region", { name: "Create" }).getByRole("link", { name: "Database", exact: true }).click();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("receipts");
   await expect(page.getByRole("region", { name: "Manifest preview" })).toContainText("name: receipts");
   await page.getByRole("button", { name: "Skip to review" }).click();
   await expect(page.getByRole("region", { name: "Apply Database" })).toContainText("Dry run passed");
   await page.getByRole("button", { name: "Create", exact: true }).click();
   await done(page, "receipts");
+  expect(await clicks()).toBe(3);
   expect(pageErrors).toEqual([]);
 });
 

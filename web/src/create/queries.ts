@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, fetchJson, fetchRaw, path, withQuery } from "../api/client";
-import { titleOf } from "../api/entity";
 import type { Entity, EntityPart, Form, Schemas, Task } from "../api/types";
 import { unservedBy } from "../api/unserved";
 import { shortName, useTitles } from "../components/useTitles";
@@ -67,12 +66,6 @@ export function useTemplates() {
 export function useTitleOf(refs: string[]): (ref: string) => string {
   const titles = useTitles(refs);
   return (ref) => titles.get(ref)?.title ?? shortName(ref);
-}
-
-// displayName returns the name of an entity for users: that of its profile, its title, or its name.
-export function displayName(entity: EntityPart): string {
-  const profile = (entity.spec as { profile?: { displayName?: unknown } } | undefined)?.profile?.displayName;
-  return typeof profile === "string" && profile !== "" ? profile : titleOf(entity);
 }
 
 // DryRunResult is the response of a dry run.

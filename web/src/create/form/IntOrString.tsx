@@ -2,6 +2,7 @@ import { useState } from "react";
 import { TextInput } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { texts } from "../../text";
+import { mayFocus } from "./focus";
 
 // readIntOrString parses the input: digits are a number, quoted text is always text.
 export function readIntOrString(text: string): number | string | undefined {
@@ -37,7 +38,7 @@ export function IntOrString({ formData, onChange, fieldPathId, schema, uiSchema,
       required={required}
       disabled={disabled}
       readOnly={readonly}
-      autoFocus={autofocus}
+      autoFocus={mayFocus(autofocus)}
       value={shown}
       error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : undefined}
       onChange={(e) => {

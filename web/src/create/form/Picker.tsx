@@ -4,11 +4,11 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { fetchJson } from "../../api/client";
-import { formatRef, refOf } from "../../api/entity";
+import { formatRef, refOf, titleOf } from "../../api/entity";
 import type { EntityPage } from "../../api/types";
 import { useSession } from "../../app/session";
 import { texts } from "../../text";
-import { displayName } from "../queries";
+import { mayFocus } from "./focus";
 import { isObject } from "./types";
 
 const words = texts.create.form;
@@ -64,7 +64,7 @@ function picker(kinds: string[], mine: boolean) {
     }
     (found.data?.items ?? []).forEach((e) => {
       const ref = formatRef(refOf(e));
-      const shown = displayName(e);
+      const shown = titleOf(e);
       names.set(ref, shown === e.metadata?.name ? (names.get(ref) ?? "") : shown);
     });
     return (
@@ -76,7 +76,7 @@ function picker(kinds: string[], mine: boolean) {
         required={required}
         disabled={disabled}
         readOnly={readonly}
-        autoFocus={autofocus}
+        autoFocus={mayFocus(autofocus)}
         value={value}
         data={[...names.keys()]}
         // The server has filtered already. Until its response arrives, filter here, so that a quick user does not select a

@@ -19,7 +19,7 @@ function shown(page: Schema, more: { reveal?: { path: Path } } = {}) {
       </>
     );
   }
-  render(
+  return render(
     <Testbed>
       <Holder />
     </Testbed>,
@@ -56,6 +56,18 @@ test("an example is a placeholder, unless there is one", () => {
   shown({ properties: { a: { type: "string", title: "A", example: "10.0.0.0/16" }, b: { type: "string", title: "B", examples: ["x"], "ui:placeholder": "y" }, c: { type: "integer", title: "C", examples: [3] } } });
   const placeholder = (name: string) => screen.getByRole("textbox", { name }).getAttribute("placeholder");
   expect(["A", "B", "C"].map(placeholder)).toEqual(["e.g. 10.0.0.0/16", "y", "e.g. 3"]);
+});
+
+test("the first field takes the focus, unless a dialog is open", () => {
+  const schema = { properties: { a: { type: "string", title: "A", "ui:autofocus": true } } };
+  const { unmount } = shown(schema);
+  expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "A" }));
+  unmount();
+  const dialog = document.body.appendChild(document.createElement("div"));
+  dialog.setAttribute("role", "dialog");
+  shown(schema);
+  expect(document.activeElement).toBe(document.body);
+  dialog.remove();
 });
 
 test("options have names", () => {

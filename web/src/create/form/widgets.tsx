@@ -3,6 +3,7 @@ import { Checkbox, MultiSelect, PasswordInput, Select, Textarea, TextInput, Visu
 import { ADDITIONAL_PROPERTY_FLAG, enumOptionSelectedValue, enumOptionValueDecoder, enumOptionValueEncoder, type BaseInputTemplateProps, type WidgetProps } from "@rjsf/utils";
 import { lookup } from "../../components/lookup";
 import { texts } from "../../text";
+import { mayFocus } from "./focus";
 import styles from "./Form.module.css";
 
 const words = texts.create.form;
@@ -40,7 +41,7 @@ function shared(props: WidgetProps | BaseInputTemplateProps) {
     required,
     disabled,
     readOnly: readonly,
-    autoFocus: autofocus,
+    autoFocus: mayFocus(autofocus),
     placeholder: placeholder || undefined,
     error: rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : undefined,
   };

@@ -55,7 +55,7 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
     <>
       <span className={styles.title}>
         {node.icon && <Icon name={node.icon} size={16} className={styles.icon} />}
-        <span className={styles.cut}>{node.title}</span>
+        <span className={styles.name}>{node.title}</span>
       </span>
       <span className={styles.under}>
         {node.readiness && <Mark readiness={node.readiness} />}
