@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -58,8 +59,16 @@ func (c *Catalog) recent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	predicate, _, err := rest.One(params, "query")
+	if err != nil {
+		return err
+	}
+	only, err := query.ParsePredicate(json.RawMessage(predicate))
+	if err != nil {
+		return err
+	}
 	// Locations are where entities come from, and change whenever they are read.
-	among := query.AllOf(c.visible(r.Context()), filter.Not(filter.In("kind", "location")))
+	among := query.AllOf(c.visible(r.Context()), filter.Not(filter.In("kind", "location")), only)
 	found, err := c.store.Recent(r.Context(), among, since, limit)
 	if err != nil {
 		return clientError(err)

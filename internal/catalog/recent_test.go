@@ -45,6 +45,8 @@ spec: { owner: platform, readiness: not ready }
 		"Since":   {"Earlier changes are left out.", "platform", "since=2026-01-02T04:00:00Z", hidden + "," + shop},
 		"Zone":    {"A time may have a zone.", "platform", "since=" + url.QueryEscape("2026-01-02T05:00:00+01:00"), hidden + "," + shop},
 		"Future":  {"A time may be in the future.", "platform", "since=9999-12-31T23:59:59Z", ""},
+		"Query":   {"A query selects.", "platform", "limit=1&query=" + url.QueryEscape(`{"$not":{"kind":"Resource"}}`), shop},
+		"Unseen":  {"A query finds nothing that the caller may not read.", "others", "query=" + url.QueryEscape(`{"kind":"Resource","metadata.namespace":"hidden"}`), ""},
 		"None":    {"A limit may be zero.", "platform", "limit=0", ""},
 	}
 	for name, tc := range cases {
@@ -69,7 +71,8 @@ spec: { owner: platform, readiness: not ready }
 	}
 	for name, params := range map[string]string{
 		"a limit that is too high": "limit=101", "a negative limit": "limit=-1", "two limits": "limit=1&limit=2", "no time": "since=yesterday", "an empty time": "since=",
-		"a time with a NUL": "since=2026-01-02T04:00:00Z%00", "two times": "since=2026-01-02T04:00:00Z&since=2026-01-02T04:00:00Z", "a long time": "since=" + strings.Repeat("2", 5000),
+		"a time with a NUL": "since=2026-01-02T04:00:00Z%00", "no query": "query=x", "an unknown operator": "query=" + url.QueryEscape(`{"kind":{"$like":"x"}}`), "two queries": "query={}&query={}",
+		"two times": "since=2026-01-02T04:00:00Z&since=2026-01-02T04:00:00Z", "a long time": "since=" + strings.Repeat("2", 5000),
 	} {
 		if r := w.get("/recent?" + params); r.status != 400 || len(r.body) > 6000 || !strings.Contains(r.body, "InputError") {
 			t.Errorf("%s is answered with %d: %.200s", name, r.status, r.body)

@@ -21,10 +21,10 @@ func TestPictures(t *testing.T) {
 	)
 	taken := map[string]bool{}
 	for _, m := range matches(t, regexp.MustCompile(`\bshow\(\w+, "([^"]+)"`), filepath.Join(sources, "e2e", "*.ts")) {
-		if taken[m+"-light.png"] {
+		if taken[m+"-1440-light.png"] {
 			t.Errorf("two browser tests take the screenshot %s: one would overwrite the other", m)
 		}
-		taken[m+"-light.png"], taken[m+"-dark.png"] = true, true
+		taken[m+"-1440-light.png"], taken[m+"-1440-dark.png"] = true, true
 	}
 	shown := map[string]bool{}
 	for _, pattern := range []string{"README.md", "docs/*.md"} {
@@ -53,8 +53,8 @@ func TestPictures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, err := png.DecodeConfig(f); err != nil || c.Width != 1280 || c.Height != 800 {
-			t.Errorf("%s is %d by %d, %v, want 1280 by 800", name, c.Width, c.Height, err)
+		if c, err := png.DecodeConfig(f); err != nil || c.Width != 1440 || c.Height != 900 {
+			t.Errorf("%s is %d by %d, %v, want 1440 by 900", name, c.Width, c.Height, err)
 		}
 		_ = f.Close()
 	}

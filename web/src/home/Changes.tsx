@@ -12,9 +12,8 @@ const words = texts.home.changes;
 
 // Changes lists what was created or changed in the last day.
 export function Changes() {
-  // An API changes with its product, which says more.
-  const recent = useRecentChanges(60);
-  const shown = recent.data?.filter((change) => change.kind !== "API").slice(0, 10) ?? [];
+  const recent = useRecentChanges(10);
+  const shown = recent.data ?? [];
   return (
     <Panel title={words.title} query={recent}>
       {shown.length === 0 ? (

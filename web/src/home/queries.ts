@@ -22,10 +22,11 @@ export function useResources(search: string, own: string[], limit: number) {
 // Change is an entity that was created or changed lately.
 export type Change = Schemas["RecentChange"];
 
+// useRecentChanges loads what changed last. The parts of a product change with it, so only the product is listed.
 export function useRecentChanges(limit: number) {
   return useQuery({
     queryKey: ["home", "recent", limit],
-    queryFn: async ({ signal }) => (await fetchJson<{ items: Change[] }>(withQuery("/api/catalog/recent", { limit }), { signal })).items,
+    queryFn: async ({ signal }) => (await fetchJson<{ items: Change[] }>(withQuery("/api/catalog/recent", { limit, query: JSON.stringify(predicate(parseFilter(new URLSearchParams()))) }), { signal })).items,
     refetchInterval: 30_000,
   });
 }
