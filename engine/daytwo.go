@@ -29,10 +29,10 @@ func (t *transformation) dayTwo(create *entity.Entity, base string, v *xrd.Versi
 	}
 	api := " (" + t.def.Group + "/" + v.Name + ")"
 	update := t.existing(create, base, v, words.PurposeUpdate)
-	update.Metadata.Description = "Change " + t.target.Kind + " resources that are there" + api
+	update.Metadata.Description = "Update existing " + t.target.Kind + " resources" + api
 	setSpec(update, x.Update(), updateSteps(steps, x.Kind), create.Spec.Get("output"))
 	remove := t.existing(create, base, v, words.PurposeDelete)
-	remove.Metadata.Description = "Delete " + t.target.Kind + " resources, and what they made" + api
+	remove.Metadata.Description = "Delete " + t.target.Kind + " resources and the objects they compose" + api
 	setSpec(remove, x.Delete(), deleteSteps(steps, x.Kind), t.output())
 	return []*entity.Entity{update, remove}
 }

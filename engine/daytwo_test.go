@@ -41,7 +41,7 @@ func TestDayTwo(t *testing.T) {
   input:
     manifest: MANIFEST
 `},
-				{"databases-update", "Update Database", "Change Database resources that are there (platform.io/v1)", "update", `
+				{"databases-update", "Update Database", "Update existing Database resources (platform.io/v1)", "update", `
 - id: apply
   name: Update Database
   action: cluster:apply
@@ -50,7 +50,7 @@ func TestDayTwo(t *testing.T) {
     update: true
     observed: ${{ parameters.observed }}
 `},
-				{"databases-delete", "Delete Database", "Delete Database resources, and what they made (platform.io/v1)", "delete", `
+				{"databases-delete", "Delete Database", "Delete Database resources and the objects they compose (platform.io/v1)", "delete", `
 - id: delete
   name: Delete Database
   action: cluster:delete

@@ -95,16 +95,16 @@ func (x Existing) Delete() *tree.Node {
 		}
 	}
 	props.Set(ParamConfirm, tree.Obj(
-		tree.F("title", tree.Str("I know that everything it made goes with it")),
+		tree.F("title", tree.Str("I understand that all objects it composes are deleted too")),
 		tree.F("type", typeNodes["boolean"]),
 		tree.F("const", yes),
 	))
 	props.Set(ParamPropagation, tree.Obj(
 		tree.F("title", tree.Str("Propagation")),
-		tree.F("description", tree.Str("What becomes of the objects that belong to the "+x.Kind)),
+		tree.F("description", tree.Str("When the objects that the "+x.Kind+" composes are deleted")),
 		tree.F("type", typeNodes["string"]),
 		tree.F("enum", tree.Strs([]string{"background", "foreground", "orphan"})),
-		tree.F("enumNames", tree.Strs([]string{"They go after it", "They go before it", "They stay"})),
+		tree.F("enumNames", tree.Strs([]string{"Background: after the resource", "Foreground: before the resource", "Orphan: not at all"})),
 		tree.F("default", tree.Str("background")),
 	))
 	out := tree.Arr(tree.Obj(

@@ -103,9 +103,9 @@ func TestExistingPages(t *testing.T) {
 		cluster   = `deliveryCluster: {title: Cluster, description: Cluster the Widget is in, type: string, enum: [a, b]}`
 		owner     = `owner: {title: Owner, description: Owner of the Widget, type: string, ui:field: OwnerPicker, ui:options: {catalogFilter: {kind: [Group, User]}}}`
 		seen      = `observed: {title: Observed state, description: The state of the Widget that this form was filled from, type: string, ui:widget: hidden}`
-		sure      = `confirm: {title: I know that everything it made goes with it, type: boolean, const: true},
-			propagation: {title: Propagation, description: What becomes of the objects that belong to the Widget, type: string, enum: [background, foreground, orphan],
-			enumNames: [They go after it, They go before it, They stay], default: background}`
+		sure      = `confirm: {title: I understand that all objects it composes are deleted too, type: boolean, const: true},
+			propagation: {title: Propagation, description: When the objects that the Widget composes are deleted, type: string, enum: [background, foreground, orphan],
+			enumNames: ["Background: after the resource", "Foreground: before the resource", "Orphan: not at all"], default: background}`
 	)
 	cases := map[string]struct {
 		reason         string

@@ -87,7 +87,7 @@ test("a resource is deleted after confirmation", async ({ page }) => {
   await expect(page.getByRole("note").filter({ hasText: `Deletes Bucket ${name}` })).toContainText("in cluster dev");
   await page.getByRole("button", { name: "Review" }).last().click();
   // The delete form requires a confirmation.
-  const sure = page.getByLabel("I know that everything it made goes with it");
+  const sure = page.getByLabel("I understand that all objects it composes are deleted too");
   await expect(sure).toBeFocused();
   await expect(page.getByRole("alert")).toContainText("One field is invalid");
   await sure.check();
