@@ -168,7 +168,7 @@ test.describe("status", () => {
     await status.getByLabel("Ready", { exact: true }).uncheck();
     await status.getByLabel("Unknown").check();
     await expect(table.getByRole("link")).toHaveText(["status-lost"]);
-    await expect(page.getByRole("button", { name: "Not ready, mine" })).toHaveCount(0);
+    await expect(page.getByRole("button", { name: "Not ready, owned by me" })).toHaveCount(0);
     expect(pageErrors).toEqual([]);
   });
 
@@ -180,7 +180,7 @@ test.describe("status", () => {
     await signIn(page);
     const table = page.getByRole("grid", { name: "Entities" });
     await expect(table.getByRole("link")).toHaveCount(4);
-    const mine = page.getByRole("button", { name: "Not ready, mine" });
+    const mine = page.getByRole("button", { name: "Not ready, owned by me" });
     await tabTo(page, mine);
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(/status=not\+ready&mine=true/);

@@ -64,7 +64,7 @@ test("an outage while filling in a form loses no input", async ({ page, pageErro
   await page.getByLabel("Text").fill("typed during the outage");
   await page.getByRole("button", { name: "Review" }).last().click();
   await expect(page.getByText("typed during the outage")).toBeVisible();
-  await expect(page.getByText("Cannot reach the portal. Check that it is running and that you are online, then try again.").first()).toBeVisible();
+  await expect(page.getByText("Cannot reach the portal. Check your network connection and that you are online, then try again.").first()).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByText("The task was not started")).toBeVisible();
   await expect(page.getByText("Your input is kept in this browser")).toBeVisible();
@@ -77,7 +77,7 @@ test("an outage while filling in a form loses no input", async ({ page, pageErro
   await show(page, "create-review");
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   expect((await tasksOf("journey-note"))[0]?.spec.parameters).toEqual({ name, namespace: "default", text: "typed during the outage" });
   // The output has links, and each step shows its duration.
   await expect(page.getByRole("link", { name: "The handbook" })).toHaveAttribute("href", "https://handbook.example.org/notes");
@@ -102,7 +102,7 @@ test("a change request shows the diff of the file", async ({ page }) => {
   await show(page, "create-diff");
   expect(git("for-each-ref", "--format=%(refname:short)").trim()).toBe("main");
   await page.getByRole("button", { name: "Create" }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   const branch = git("for-each-ref", "--format=%(refname:short)", "refs/heads/portal").trim();
   const after = git("show", `${branch}:${file}`);
   expect(after).toContain("lifecycleDays: 90");
@@ -123,7 +123,7 @@ test("a running task is followed in two tabs, reloaded and canceled", async ({ p
   await expect(page.getByRole("log")).toContainText("hello");
   await page.getByRole("button", { name: "Cancel" }).click();
   for (const p of [page, other]) {
-    await expect(p.getByRole("status").getByText("cancelled")).toBeVisible();
+    await expect(p.getByRole("status").getByText("Canceled")).toBeVisible();
     await expect(p.getByRole("button", { name: /^Say goodbye.*skipped/ })).toBeVisible();
   }
   // Show the log of one step, then of all steps.
@@ -151,7 +151,7 @@ test("a failed task is retried after the cause is fixed", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await control("/cluster/apply", `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}}\n`);
   await page.getByRole("button", { name: "Retry" }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
@@ -163,7 +163,7 @@ test("my tasks: filter, paginate and run again", async ({ page }) => {
   await page.getByRole("textbox", { name: "Name" }).fill("mine");
   await page.getByRole("button", { name: "Review" }).last().click();
   await page.getByRole("button", { name: "Create" }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   const task = page.url();
   await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Tasks" }).click();
   // Tasks started by services do not belong to her.
@@ -199,7 +199,7 @@ test("a log of fifty megabytes", async ({ page }) => {
   await page.getByRole("button", { name: "Create" }).click();
   const log = page.getByRole("log");
   await expect(log).toContainText("499999 xxx", { timeout: 110_000 });
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   await expect(page.getByText(/The first [\d,]+ lines are not shown/)).toBeVisible();
   // Only visible lines are rendered, and memory does not grow with the log.
   expect(await log.locator("code").count()).toBeLessThan(150);

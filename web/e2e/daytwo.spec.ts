@@ -58,7 +58,7 @@ test("a resource is updated: the form is prefilled and the review shows the chan
   await show(page, "update-review");
   const before = (await live(name))!.spec;
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   expect((await live(name))!.spec).toEqual({ ...before, lifecycleDays: 30 });
 });
 
@@ -77,7 +77,7 @@ test("a concurrent update is detected, and both changes are applied", async ({ p
   await show(page, "update-stale");
   await review(page);
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   expect((await live(name))!.spec).toMatchObject({ lifecycleDays: 40, versioning: true });
 });
 
@@ -96,6 +96,6 @@ test("a resource is deleted after confirmation", async ({ page }) => {
   await show(page, "delete-review");
   expect(await live(name)).toBeDefined();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   await expect.poll(() => live(name)).toBeUndefined();
 });

@@ -94,7 +94,7 @@ test("a resource: overview, status, explanation and YAML", async ({ page, pageEr
   await tab(page, "Explain");
   const values = page.getByRole("region", { name: "Values", exact: true });
   await expect(values.getByRole("row", { name: /^owner/ })).toContainText("the resource itself, overriding data-team from");
-  await expect(values.getByRole("row", { name: /^title/ })).toContainText("an annotation of the definition");
+  await expect(values.getByRole("row", { name: /^title/ })).toContainText("annotation on the definition");
   await show(page, "entity-explain");
 
   // The object of the cluster, without managed fields.
@@ -241,7 +241,7 @@ test("the graph from the definition to its resources", async ({ page, pageErrors
   await expect(node(/^orders, resource, ready/)).toBeVisible();
   await expect(node(/^reports, resource, not ready/)).toBeVisible();
   await expect(node(/^legacy, resource, unknown/)).toBeVisible();
-  await expect(page.getByText(/2 of 4 resources are ready/)).toBeVisible();
+  await expect(page.getByText(/2 of 4 resources ready/)).toBeVisible();
   await show(page, "entity-graph");
 
   // Dependencies are on the left: definition, composition, resource.
@@ -338,12 +338,12 @@ test("composition, API, Template and definition link to each other", async ({ pa
   await expect(page.getByRole("link", { name: "Create", exact: true }).last()).toHaveAttribute("href", "/create/default/queues.messaging.platform.io-v1");
   await tab(page, "Versions");
   await expect(page.getByRole("status").filter({ hasText: "fields added" })).toBeVisible();
-  await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("added");
+  await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("Added");
   await expect(page.getByRole("row", { name: /fifo/ }).first()).toContainText("Removed");
   await expect(page.getByText("1 breaking change")).toBeVisible();
   await show(page, "entity-versions");
   await page.reload();
-  await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("added");
+  await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("Added");
   expect(pageErrors).toEqual([]);
 });
 

@@ -83,7 +83,7 @@ test("every widget validates its input and sends its value", async ({ page }) =>
   await page.getByRole("button", { name: "Next" }).click();
   await expect(page.getByRole("alert").first()).toContainText("fields are invalid");
   await expect(field(page, "Count")).toHaveAccessibleDescription(/10/);
-  await expect(field(page, "Extra")).toHaveAccessibleDescription(/Line \d+, column \d+/);
+  await expect(field(page, "Extra")).toHaveAccessibleDescription(/line \d+, column \d+/);
   await expect(field(page, "Zone")).toHaveAttribute("aria-invalid", "true");
   await expect(page.getByRole("combobox", { name: "Size" })).toHaveAttribute("aria-invalid", "true");
   expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-invalid"))).toBe("true");
@@ -205,7 +205,7 @@ test("by keyboard alone, with a secret that is not stored", async ({ page }) => 
   await expect(page.getByText("Dry run passed")).toBeVisible();
   await tabTo(page, page.getByRole("button", { name: "Create" }));
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   await expect(page.getByRole("log")).toContainText("the token is ***");
   // The browser storage does not hold the secret either.
   expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain("short-no-more");

@@ -57,14 +57,14 @@ test("stars and views are kept with the user", async ({ browser, baseURL }) => {
   const star = page.getByRole("button", { name: "Star Database", exact: true });
   await tabTo(page, star);
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("button", { name: "Remove the star from Database" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Unstar Database" })).toBeVisible();
   await page.setViewportSize({ width: 1440, height: 900 });
   await expect(page.getByRole("navigation", { name: "Main navigation" }).getByRole("link", { name: "Database" })).toBeVisible();
   await show(page, "home-user");
 
   await page.goto("/catalog?kind=API");
   await page.getByRole("button", { name: "Save view" }).click();
-  await page.getByRole("textbox", { name: "Name of the view" }).fill("All APIs");
+  await page.getByRole("textbox", { name: "View name" }).fill("All APIs");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByRole("region", { name: "Views" }).getByRole("link", { name: "All APIs" })).toBeVisible();
 
@@ -82,7 +82,7 @@ test("stars and views are kept with the user", async ({ browser, baseURL }) => {
 
   // Later journeys find one link to the form.
   await page.goto("/");
-  await page.getByRole("button", { name: "Remove the star from Database" }).click();
+  await page.getByRole("button", { name: "Unstar Database" }).click();
   await expect(page.getByRole("navigation", { name: "Main navigation" }).getByRole("link", { name: "Database" })).toHaveCount(0);
   await context.close();
 });

@@ -66,7 +66,7 @@ test("a developer finds out why a shop is not ready, changes the field, and sees
   await page.getByLabel("Pods").fill("-1");
   await toReview(page);
   await page.getByRole("button", { name: "Create" }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
 
   // One click leads from the red resource to the cause.
   const at = await entityOf("Shop", "posters");
@@ -89,14 +89,14 @@ test("a developer finds out why a shop is not ready, changes the field, and sees
   await show(page, "resource-objects");
 
   // The refused field is pods of a ResourceQuota: two patches lead back to pods of the shop.
-  await page.getByRole("link", { name: "Change pods" }).click();
+  await page.getByRole("link", { name: "Edit pods" }).click();
   await expect(page.getByLabel("Pods")).toBeFocused();
   await expect(page.getByLabel("Pods")).toHaveValue("-1");
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.type("3");
   await toReview(page);
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   expect((await spec("posters"))["pods"]).toBe(3);
 
   await page.goto(at);
@@ -133,7 +133,7 @@ test("a change in the cluster is on the page within a second", async ({ page }) 
 test("the way from the reason to the field works with the keyboard", async ({ page }) => {
   await create("globes", -2);
   await page.goto(await entityOf("Shop", "globes"));
-  const change = page.getByRole("link", { name: "Change pods" });
+  const change = page.getByRole("link", { name: "Edit pods" });
   await expect(change).toBeVisible({ timeout: 30_000 });
   await tabTo(page, change);
   await page.keyboard.press("Enter");
@@ -150,7 +150,7 @@ test("the way from the reason to the field works with the keyboard", async ({ pa
   const update = page.getByRole("button", { name: "Update", exact: true });
   await tabTo(page, update);
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   expect((await spec("globes"))["pods"]).toBe(1);
   await remove("globes");
 });
@@ -174,7 +174,7 @@ test("an operator finds what is not ready with the keyboard, and why", async ({ 
   await create("charts", -5, "group:default/platform-team");
   await entityOf("Shop", "charts");
   await page.goto("/catalog");
-  const filter = page.getByRole("button", { name: "Not ready, mine" });
+  const filter = page.getByRole("button", { name: "Not ready, owned by me" });
   await tabTo(page, filter);
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/status=not(\+|%20)ready/);
@@ -205,17 +205,17 @@ test("an operator sees an outage, not that everything is ready", async ({ page, 
   await control("/cluster/down");
   try {
     const unknown = page.getByRole("status").filter({ hasText: "Cluster dev" });
-    await expect(page.getByText("This may be out of date")).toBeVisible({ timeout: 60_000 });
-    await expect(unknown).toContainText(/Last read (just now|.* ago): cluster dev /);
+    await expect(page.getByText("This data may be out of date")).toBeVisible({ timeout: 60_000 });
+    await expect(unknown).toContainText(/Last synced (just now|.* ago): cluster dev /);
     await expect(page.getByText("Unknown, last known: Ready")).toBeVisible();
     await expect(page.getByText("Ready", { exact: true })).toHaveCount(0);
     await show(page, "resource-cluster-down");
     await page.reload();
-    await expect(page.getByText("This may be out of date")).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByText("This data may be out of date")).toBeVisible({ timeout: 60_000 });
   } finally {
     await control("/cluster/up");
   }
-  await expect(page.getByText("This may be out of date")).toBeHidden({ timeout: 60_000 });
+  await expect(page.getByText("This data may be out of date")).toBeHidden({ timeout: 60_000 });
   await remove("atlases");
   // The browser reports responses of a cluster that is away.
   pageErrors.splice(0, pageErrors.length, ...pageErrors.filter((e) => !/status of 503/.test(e)));

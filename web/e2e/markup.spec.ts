@@ -278,7 +278,7 @@ test("markup in the playground is escaped", async ({ page, pageErrors }) => {
   for (const [text, said] of [
     [definition, /^evils\.markup\.example\.org: \d+ entities/],
     [worse, /^object <img src=x onerror=ran\('object'\)>.*\ufffdback: \d+ entit.*[a-z]$/],
-    [type, /^evils\.markup\.example\.org: \d+ entit|^Error in line \d+/],
+    [type, /^evils\.markup\.example\.org: \d+ entit|^Error on line \d+/],
   ] as const) {
     await page.getByRole("textbox", { name: "Definition, as YAML or JSON" }).click();
     await page.keyboard.press("ControlOrMeta+a");

@@ -48,8 +48,8 @@ test.afterEach(async () => {
 test("a cluster goes down and recovers", async ({ page }) => {
   await open(page);
   await expect(page.getByText("Both clusters are connected")).toBeVisible();
-  await expect(target(page, "dev")).toContainText("connected");
-  await expect(target(page, "prod")).toContainText("connected");
+  await expect(target(page, "dev")).toContainText("Connected");
+  await expect(target(page, "prod")).toContainText("Connected");
   await expect(target(page, "prod")).toContainText("2 definitions");
   await show(page, "ingestion");
   const before = await prodEntities();
@@ -57,10 +57,10 @@ test("a cluster goes down and recovers", async ({ page }) => {
 
   await control("/cluster/down", "", prod);
   await expect(page.getByText("Cannot read prod")).toBeVisible({ timeout: 30_000 });
-  await expect(target(page, "prod")).toContainText("unreachable");
+  await expect(target(page, "prod")).toContainText("Unreachable");
   await expect(target(page, "prod")).toContainText(/Stale: .*definitions.* last synced/);
   await expect(target(page, "prod")).toContainText(/last synced/);
-  await expect(target(page, "dev")).toContainText("connected");
+  await expect(target(page, "dev")).toContainText("Connected");
   await expect(page.getByText("dev is connected.")).toBeVisible();
   await show(page, "ingestion-down");
   expect(await prodEntities(), "an outage removes nothing").toEqual(before);
@@ -69,13 +69,13 @@ test("a cluster goes down and recovers", async ({ page }) => {
   await page.getByRole("link", { name: "View its entities in the catalog" }).click();
   await expect(page).toHaveURL(/\/catalog\?cluster=prod/);
   const row = page.getByRole("grid", { name: "Entities" }).getByRole("row").filter({ hasText: "Warehouse" }).first();
-  await expect(row).toContainText("stale");
+  await expect(row).toContainText("Stale");
   await page.goBack();
   await expect(page.getByText("Cannot read prod")).toBeVisible();
 
   await control("/cluster/up", "", prod);
   await expect(page.getByText("prod is connected again.")).toBeVisible({ timeout: 60_000 });
-  await expect(target(page, "prod")).toContainText("connected");
+  await expect(target(page, "prod")).toContainText("Connected");
   await expect(target(page, "prod")).not.toContainText("Stale");
   await expect(page.getByText("Both clusters are connected")).toBeVisible();
   expect(await prodEntities(), "nothing is lost").toEqual(before);
@@ -111,11 +111,11 @@ test("a new definition appears in the changes of a run", async ({ page }) => {
     // A manual run scans at once and finds no changes.
     await page.getByRole("tab", { name: "Status" }).click();
     await page.getByRole("button", { name: "Run prod now" }).click();
-    await expect(page.getByText("Scan requested: prod.")).toBeVisible();
+    await expect(page.getByText("Run requested for prod.")).toBeVisible();
     await page.getByRole("tab", { name: "Runs" }).click();
     await page.getByText("Table", { exact: true }).click();
     const asked = page.getByRole("row").filter({ hasText: "prod" }).filter({ hasText: "manual" }).first();
-    await expect(asked).toContainText("succeeded", { timeout: 30_000 });
+    await expect(asked).toContainText("Succeeded", { timeout: 30_000 });
 
     await run.getByRole("link", { name: "Ledger", exact: true }).click();
     await expect(page).toHaveURL(/\/catalog\/default\/template\/ledgers\.data\.example\.org$/);
@@ -192,7 +192,7 @@ test("outage, run and findings by keyboard", async ({ page }) => {
   await tabTo(page, page.getByRole("link", { name: "View its entities in the catalog" }));
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/catalog\?cluster=prod/);
-  await expect(page.getByRole("grid", { name: "Entities" }).getByText("stale", { exact: true }).first()).toBeVisible();
+  await expect(page.getByRole("grid", { name: "Entities" }).getByText("Stale", { exact: true }).first()).toBeVisible();
   await tabTo(page, page.getByRole("link", { name: "Ingestion" }));
   await page.keyboard.press("Enter");
   await expect(page.getByText("Cannot read prod")).toBeVisible();
@@ -200,7 +200,7 @@ test("outage, run and findings by keyboard", async ({ page }) => {
   // A manual run notices the recovery earlier than the schedule.
   await tabTo(page, page.getByRole("button", { name: "Run prod now" }));
   await page.keyboard.press("Enter");
-  await expect(page.getByText("Scan requested: prod.")).toBeVisible();
+  await expect(page.getByText("Run requested for prod.")).toBeVisible();
   await expect(page.getByText("Both clusters are connected")).toBeVisible({ timeout: 60_000 });
 
   // The arrow keys move between tabs, and between runs.
@@ -234,8 +234,8 @@ test("outage, run and findings by keyboard", async ({ page }) => {
 
 test("read-only users see cluster states and why actions are disabled", async ({ page }) => {
   await page.goto("/ingestion");
-  await expect(target(page, "prod")).toContainText("connected");
+  await expect(target(page, "prod")).toContainText("Connected");
   await expect(page.getByRole("button", { name: "Run all now" })).toBeDisabled();
   await expect(page.getByText("Errors, definitions, runs and findings require the permission catalog.ingestion.read.")).toBeVisible();
-  await expect(page.getByRole("note", { name: "Guests cannot do this. Sign in first." }).first()).toBeVisible();
+  await expect(page.getByRole("note", { name: "Not available to guests. Sign in first." }).first()).toBeVisible();
 });

@@ -11,14 +11,14 @@ test("the portal goes down and recovers", async ({ page, pageErrors }) => {
   await expect(table.getByRole("link").first()).toBeVisible();
   await control("/portal/down");
   await page.getByRole("searchbox", { name: "Search the catalog" }).fill("anything");
-  await expect(page.getByText("Cannot reach the portal. Check that it is running and that you are online, then try again.")).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText("Cannot reach the portal. Check your network connection and that you are online, then try again.")).toBeVisible({ timeout: 30_000 });
   // The banner says since when, and tries again.
-  await expect(page.getByText(/No connection to the portal\. Showing data from/)).toBeVisible();
+  await expect(page.getByText(/No connection to the portal\. Last connected at/)).toBeVisible();
   await show(page, "catalog-gone");
 
   // A page whose code is not loaded yet cannot be shown. It is not called outdated, and comes by itself.
   await page.getByRole("link", { name: "Ingestion", exact: true }).click();
-  await expect(page.getByRole("heading", { name: "This page could not be loaded" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Cannot load this page" })).toBeVisible();
   await expect(page.getByText(/version/)).toHaveCount(0);
   await show(page, "page-gone");
   await control("/portal/up");

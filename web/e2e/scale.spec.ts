@@ -171,7 +171,7 @@ test.describe("a graph of two thousand nodes", () => {
     const opened = await quickest(atMost(1_000), async () => {
       await page.goto("/catalog/default/resource/big-xrd?tab=graph");
       await expect(root).toBeVisible();
-      await expect(page.getByText("1,961 entities; 960 of 1,920 resources are ready")).toBeVisible();
+      await expect(page.getByText("1,961 entities; 960 of 1,920 resources ready")).toBeVisible();
       return longest();
     });
     expect(opened, "milliseconds that the page stood still while it opened").toBeLessThan(atMost(1_000));
@@ -266,7 +266,7 @@ test.describe("unusual entities", () => {
     await page.setViewportSize({ width: 1280, height: 800 });
 
     await page.goto("/catalog/default/component/late");
-    await expect(page.getByText("This may be out of date")).toBeVisible();
+    await expect(page.getByText("This data may be out of date")).toBeVisible();
     await expect(page.getByText("2 hours ago")).toBeVisible();
     await show(page, "entity-stale");
     expect(pageErrors).toEqual([]);

@@ -38,7 +38,7 @@ test("a token that expires while a form is filled in is renewed", async () => {
   await expect(page.getByText("Dry run passed")).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   expect(renewals.length).toBeGreaterThan(1);
   expect(renewals.every((status) => status === 200)).toBe(true);
   expect((await tasksOf("session-note"))[0]?.spec.parameters).toEqual({ name: "quiet", text: "typed an hour later" });
@@ -59,7 +59,7 @@ test("a token that is rejected on submit is renewed", async () => {
     await route.continue();
   });
   await page.getByRole("button", { name: "Create" }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   await page.unroute("**/api/scaffolder/v2/tasks");
   expect(refused).toBeGreaterThan(1);
   // Only one task was created.
@@ -95,6 +95,6 @@ test("after an expired session, sign-in restores the form", async () => {
   await expect(page.getByText("typed before the session was over").first()).toBeVisible();
   await expect(page.getByText("Dry run passed")).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
-  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   expect((await tasksOf("session-note"))[0]?.spec.parameters).toEqual({ name: "again", text: "typed before the session was over" });
 });

@@ -35,7 +35,7 @@ export class Boundary extends Component<Props, { error?: Error }> {
     const words = texts.app.failure;
     const load = isLoadError(error);
     return (
-      <Stack p="xl" maw={640} gap="md" role="alert">
+      <Stack maw={640} gap="md" role="alert">
         <Title order={1}>{load ? words.loadTitle : words.title}</Title>
         <Text>{load ? words.loadAdvice : words.advice}</Text>
         {!load && <Code block>{error.message}</Code>}

@@ -122,7 +122,7 @@ describe("permissions", () => {
   test("are checked in one request, and a denial is explained", async () => {
     answers["/api/permission/authorize"] = decide("DENY");
     open();
-    expect(await screen.findByRole("note", { name: "Guests cannot do this. Sign in first." })).toBeTruthy();
+    expect(await screen.findByRole("note", { name: "Not available to guests. Sign in first." })).toBeTruthy();
     const questions = asked.filter((a) => a.path === "/api/permission/authorize");
     expect(questions).toHaveLength(1);
     expect((questions[0]!.body as { items: { permission: { name: string } }[] }).items.map((i) => i.permission.name)).toEqual([

@@ -96,7 +96,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     () =>
       onSession((next, reason) => {
         setHeld(next);
-        setError(reason?.message);
+        // What the server says about a token is for programs.
+        setError(reason instanceof SignInError && reason.status === 401 ? texts.app.signIn.ended : reason?.message);
         setState(next ? "signed-in" : "signed-out");
       }),
     [],

@@ -153,7 +153,7 @@ test("one click shows what is not ready and mine", async () => {
   signedIn = true;
   answer = rows(3);
   page("/catalog?kind=Resource");
-  const button = await screen.findByRole("button", { name: "Not ready, mine" });
+  const button = await screen.findByRole("button", { name: "Not ready, owned by me" });
   expect(button.getAttribute("aria-pressed")).toBe("false");
   await userEvent.click(button);
   await waitFor(() => expect(JSON.stringify(asked.at(-1)?.body.query)).toContain("not ready"));
@@ -172,6 +172,6 @@ test("guests own nothing, so they are not asked", async () => {
   answer = rows(3);
   page("/catalog");
   await screen.findByRole("link", { name: "Title 0" });
-  expect(screen.queryByRole("button", { name: "Not ready, mine" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Not ready, owned by me" })).toBeNull();
   expect(screen.queryByRole("checkbox", { name: "Owned by me" })).toBeNull();
 });

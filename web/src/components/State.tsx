@@ -55,6 +55,9 @@ export function ErrorAlert({ error, title, retry }: { error: unknown; title?: st
 
 // messageOf returns the message of an error for users.
 export function messageOf(error: unknown): string {
+  if (error instanceof ApiError && error.status === 401) {
+    return texts.components.error.ended;
+  }
   return error instanceof Error ? error.message : String(error);
 }
 

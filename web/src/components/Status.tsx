@@ -1,11 +1,10 @@
 import { VisuallyHidden } from "@mantine/core";
 import type { EntityPart } from "../api/types";
 import { readinessOf, readinessTitle } from "../api/readiness";
-import { Icon, type IconName } from "./Icon";
+import { Icon } from "./Icon";
+import { readinessIcons } from "./ReadinessTag";
 import { texts } from "../text";
 import styles from "./Status.module.css";
-
-const icons: Record<string, IconName> = { ready: "check", "not ready": "error", unknown: "unknown" };
 
 // Status shows whether an entity is ready, with icon and word. It is empty for entities that have no readiness.
 export function Status({ entity }: { entity: EntityPart }) {
@@ -19,7 +18,7 @@ export function Status({ entity }: { entity: EntityPart }) {
   const tooltip = last || (Number.isNaN(at.getTime()) ? undefined : texts.catalog.since(at.toLocaleString()));
   return (
     <span className={styles.status} data-value={value} title={tooltip}>
-      <Icon name={icons[value]!} size={14} />
+      <Icon name={readinessIcons[value]} size={14} />
       {readinessTitle(value)}
       {last !== "" && <VisuallyHidden>, {last}</VisuallyHidden>}
     </span>

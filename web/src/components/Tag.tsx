@@ -8,9 +8,8 @@ export type Tone = "plain" | "success" | "progress" | "error" | "warning";
 
 const icons: Partial<Record<Tone, IconName>> = { success: "check", error: "error", warning: "warning", progress: "clock" };
 
-// Tag is a small label.
-export function Tag({ children, tone = "plain", title }: { children: ReactNode; tone?: Tone; title?: string }) {
-  const icon = icons[tone];
+// Tag is a small label. Its icon is that of its tone, unless another is given.
+export function Tag({ children, tone = "plain", icon = icons[tone], title }: { children: ReactNode; tone?: Tone; icon?: IconName; title?: string }) {
   return (
     <Badge
       className={styles[tone]}

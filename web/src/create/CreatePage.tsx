@@ -81,10 +81,10 @@ export default function CreatePage() {
   );
 }
 
-// Categories filter the cards by one of the most common tags.
+// Categories filter the cards by one of the most common tags. A tag of a single card says no more than its name.
 function Categories({ cards, filter, onChange }: { cards: Card[]; filter: CardFilter; onChange: (category: string) => void }) {
-  const shown = useMemo(() => filterCards(cards, { ...filter, text: "", category: "" }), [cards, filter]);
-  const all = useMemo(() => categoryCounts(shown), [shown]);
+  const shown = useMemo(() => filterCards(cards, { ...filter, category: "" }), [cards, filter]);
+  const all = useMemo(() => categoryCounts(shown).filter((c) => c.count > 1), [shown]);
   const known = all.filter((c, i) => i < few || c.value === filter.category);
   const offered = filter.category !== "" && !known.some((c) => c.value === filter.category) ? [...known, { value: filter.category, count: 0 }] : known;
   if (offered.length === 0) {

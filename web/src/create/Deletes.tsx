@@ -8,7 +8,6 @@ import { Notice } from "../components/Notice";
 import { objectOf } from "../entity/facts";
 import { texts } from "../text";
 import { isObject, type Values } from "./form/types";
-import styles from "./Steps.module.css";
 
 const words = texts.create.review;
 
@@ -85,7 +84,7 @@ export function Deletes({ template, values }: { template: Entity | undefined; va
   const { objects, more } = status ? composedOf(status.tree) : { objects: [], more: 0 };
   const total = objects.length + more;
   return (
-    <Notice tone="warning" title={words.deletes(kind, name)} role="note" className={styles.form}>
+    <Notice tone="error" title={words.deletes(kind, name)} role="note">
       <Text size="sm">{status ? words.deletesWith(total, status.cluster) : words.deletesSome}</Text>
       {objects.length > 0 && (
         <List size="sm">

@@ -38,7 +38,7 @@ type Props = {
 // FormStep is one page of a form with its buttons, its table of contents and the manifest.
 export function FormStep({ pages, at, values, secrets, problems, focus, rules, manifest, heading, onChange, onSecret, onGo }: Props) {
   const page = pages[at]!;
-  const wide = useMediaQuery("(min-width: 78em)", false, { getInitialValueInEffect: false });
+  const wide = useMediaQuery("(min-width: 62em)", false, { getInitialValueInEffect: false });
   const [found, setFound] = useState<Problem[]>(none);
   const [reveal, setReveal] = useState<{ path: Path }>();
   const entries = useMemo(() => contentsOf(page.schema), [page]);

@@ -5,7 +5,7 @@ import { Origin } from "./Origin";
 
 const cases: [origin: string, text: string, title: RegExp][] = [
   ["definition", "Generated from a definition", /^Trusted source/],
-  ["config", "Configured by the operator", /^Trusted source/],
+  ["config", "Configured by an administrator", /^Trusted source/],
   ["registered", "Registered location", /^Untrusted source/],
   ["push:ci", "Pushed by ci", /^Untrusted source/],
   ["push:definition", "Pushed by definition", /^Untrusted source/],

@@ -96,7 +96,7 @@ describe("TemplatePage", () => {
     let clusters = [{ id: "prod" }];
     portal = (url) => (url.includes("/by-name/template") ? { body: now } : url.endsWith("/autocomplete/cluster/clusters") ? { body: { results: clusters } } : url.endsWith("/v2/tasks") ? { status: 201, body: { id: "7" } } : undefined);
     const { unmount } = open();
-    expect((await screen.findByRole("alert")).textContent).toMatch(/Form locked: not served by prod.*Cluster prod: XRD xs\.example\.org: Established is False: Broken: the CRD is <b>refused<\/b>/);
+    expect((await screen.findByRole("alert")).textContent).toMatch(/Form locked: API not served by prod.*Cluster prod: XRD xs\.example\.org: Established is False: Broken: the CRD is <b>refused<\/b>/);
     await fill("abc");
     const button = await screen.findByRole("button", { name: "Create" });
     await waitFor(() => expect(sent.some((s) => s.url.endsWith("/authorize"))).toBe(true));
@@ -111,7 +111,7 @@ describe("TemplatePage", () => {
     now = locked;
     clusters = [{ id: "spare" }];
     open();
-    expect((await screen.findByRole("note")).textContent).toMatch(/Not served by prod.*other clusters/);
+    expect((await screen.findByRole("note")).textContent).toMatch(/API not served by prod.*other clusters/);
     expect(screen.queryByRole("alert")).toBeNull();
   }, 15_000);
 
@@ -182,7 +182,7 @@ describe("TemplatePage", () => {
     localStorage.setItem(key!, JSON.stringify({ ...(JSON.parse(localStorage.getItem(key!)!) as object), at: Date.now() - 2 * 3_600_000 }));
     open();
     expect((await screen.findByLabelText<HTMLInputElement>(/Name/)).value).toBe("kept");
-    expect(screen.getByText("Draft from 2 hours ago restored.")).toBeTruthy();
+    expect(screen.getByText("Restored your draft from 2 hours ago.")).toBeTruthy();
     fireEvent.click(screen.getByRole("button", { name: "Discard draft" }));
     await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>(/Name/).value).toBe(""));
     expect(screen.queryByText(/Draft from/)).toBeNull();

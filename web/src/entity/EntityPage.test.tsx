@@ -96,7 +96,7 @@ describe("EntityPage", () => {
 
   it("explains where values come from to users with permission", async () => {
     openPage("?tab=explain");
-    expect(await screen.findByText(/an annotation of the definition/)).toBeTruthy();
+    expect(await screen.findByText(/annotation on the definition/)).toBeTruthy();
     expect(screen.getByText("no description")).toBeTruthy();
     expect(screen.queryByText(/the resource itself/)).toBeNull();
   });

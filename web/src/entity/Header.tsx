@@ -4,9 +4,10 @@ import { annotation, annotations, entityPath, refOf, specText, titleOf } from ".
 import { readinessOf, readinessTitle } from "../api/readiness";
 import type { Entity } from "../api/types";
 import type { Crumb } from "../components/Breadcrumbs";
+import { ReadinessTag } from "../components/ReadinessTag";
 import { Tag } from "../components/Tag";
 import { texts } from "../text";
-import { roleOf, tones } from "./facts";
+import { readinessNow, roleOf } from "./facts";
 import { definitionOf, isMissing, useResourceStatus } from "./queries";
 import { useProduct } from "./product";
 
@@ -47,9 +48,9 @@ export function Lead({ entity }: { entity: Entity }) {
         )}
       </span>
       {readiness && (
-        <Tag tone={tones[readiness.value]}>
+        <ReadinessTag value={readiness.value}>
           {readiness.lastKnown === "" ? readinessTitle(readiness.value) : words.lastKnown(readinessTitle(readiness.value), readinessTitle(readiness.lastKnown))}
-        </Tag>
+        </ReadinessTag>
       )}
       {stale && <Tag tone="warning">{words.stale}</Tag>}
     </Group>
@@ -64,8 +65,9 @@ function useShownReadiness(entity: Entity) {
   if (!known || problem || (error && !isMissing(error))) {
     return known && { value: "unknown" as const, lastKnown: known.value === "unknown" ? known.lastKnown : known.value };
   }
-  if (connected && data && data.tree.readiness !== "none") {
-    return { value: data.tree.readiness, lastKnown: "" };
+  const now = connected && data ? readinessNow(data) : "none";
+  if (now !== "none") {
+    return { value: now, lastKnown: "" };
   }
   return known;
 }

@@ -3,13 +3,12 @@ import { Anchor, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { fetchJson } from "../api/client";
 import { annotations, formatRef, refOf, titleOf } from "../api/entity";
-import { readinessOf, readinessTitle } from "../api/readiness";
+import { readinessOf } from "../api/readiness";
 import type { Entity, EntityPart } from "../api/types";
+import { ReadinessTag } from "../components/ReadinessTag";
 import { RefLink } from "../components/RefLink";
-import { Tag } from "../components/Tag";
 import { texts } from "../text";
 import { Box } from "./Box";
-import { tones } from "./facts";
 import { annotationFields, definitionOf } from "./queries";
 import styles from "./Entity.module.css";
 
@@ -50,7 +49,7 @@ export function Resources({ entity }: { entity: Entity }) {
               <RefLink to={formatRef(refOf(e))} icon>
                 {titleOf(e)}
               </RefLink>
-              {readiness && <Tag tone={tones[readiness]}>{readinessTitle(readiness)}</Tag>}
+              {readiness && <ReadinessTag value={readiness} />}
             </li>
           );
         })}

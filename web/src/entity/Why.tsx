@@ -6,6 +6,7 @@ import { Notice } from "../components/Notice";
 import { Time } from "../components/Time";
 import { texts } from "../text";
 import { useUpdatePath } from "./Actions";
+import { readinessNow } from "./facts";
 import { useResourceStatus } from "./queries";
 
 const words = texts.entity.why;
@@ -39,12 +40,11 @@ export function Why({ entity, linked = false }: { entity: Entity; linked?: boole
   );
 }
 
-function titleFor({ ready, tree, reason }: Schemas["ResourceStatus"]): string {
-  if (ready && !tree.deleted) {
+function titleFor(status: Schemas["ResourceStatus"]): string {
+  if (status.ready && !status.tree.deleted) {
     return words.notApplied;
   }
-  // A part that fails is a reason even if the resource itself has not reported it yet.
-  return tree.readiness === "unknown" && (reason?.path ?? []).length === 0 ? words.unknown : words.notReady;
+  return readinessNow(status) === "unknown" ? words.unknown : words.notReady;
 }
 
 // Reason says at which object the cause is, since when, and what that object says.

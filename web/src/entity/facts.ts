@@ -1,6 +1,6 @@
 import { annotation, spellings } from "../api/entity";
 import type { Ready } from "../api/readiness";
-import type { EntityPart } from "../api/types";
+import type { EntityPart, Schemas } from "../api/types";
 import type { Tone } from "../components/Tag";
 import { lookup } from "../components/lookup";
 
@@ -64,7 +64,12 @@ export function readyIn(conditions: Condition[]): Ready {
   return ready.state === "True" ? "ready" : ready.state === "False" ? "not ready" : "unknown";
 }
 
-export const tones: Record<Ready, Tone> = { ready: "success", "not ready": "error", unknown: "warning" };
+// readinessNow returns the readiness of a resource by what its cluster reports. A part that fails is a reason even if the
+// resource itself has not reported it yet.
+export function readinessNow({ tree, reason }: Schemas["ResourceStatus"]): Ready | "none" {
+  return tree.readiness === "unknown" && (reason?.path ?? []).length > 0 ? "not ready" : tree.readiness;
+}
+
 export const toneOf: Record<State, Tone> = { True: "success", False: "error", Unknown: "warning" };
 
 // vendor returns a vendor annotation of a resource, in either vocabulary.

@@ -62,7 +62,7 @@ describe("EntityPage: links, actions and reasons", () => {
   it("explains why an action is disabled", async () => {
     world.allowed = false;
     openPage();
-    const why = await screen.findByRole("note", { name: /Guests cannot do this/ });
+    const why = await screen.findByRole("note", { name: /Not available to guests/ });
     expect(within(why).getByRole("button", { name: "Update" }).hasAttribute("disabled")).toBe(true);
     expect(screen.queryByRole("link", { name: "Update" })).toBeNull();
   });
@@ -90,14 +90,14 @@ describe("EntityPage: links, actions and reasons", () => {
     const body = { cluster: "production", ready: false, reason, events: [], tree: { ref: root, state: "present", readiness: "not ready" }, read: "2026-01-02T03:04:05Z" };
     world.streamed = `event: status\ndata: ${JSON.stringify(body)}\n\n`;
     openPage();
-    const button = await screen.findByRole("link", { name: "Change region" });
+    const button = await screen.findByRole("link", { name: "Edit region" });
     expect(button.getAttribute("href")).toBe("/create/default/bucket-update?name=photos&namespace=shop&cluster=production&field=spec.region");
   });
 
   it("says since when the cluster cannot be read", async () => {
     world.streamed = 'event: problem\ndata: {"message":"Cluster production cannot be reached","lastRead":"2026-01-02T03:04:05Z"}\n\n';
     openPage();
-    expect((await screen.findByText(/cluster production cannot be reached/)).textContent).toMatch(/^Last read .* ago: cluster production cannot be reached\.$/);
+    expect((await screen.findByText(/cluster production cannot be reached/)).textContent).toMatch(/^Last synced .* ago: cluster production cannot be reached\.$/);
   });
 
   it("says since when a stale entity may be out of date, and to operators what cannot be read", async () => {
@@ -105,14 +105,14 @@ describe("EntityPage: links, actions and reasons", () => {
     Object.assign(stale.metadata.annotations, { "portal.io/stale": "production/buckets", "portal.io/stale-since": new Date(Date.now() - 720_000).toISOString() });
     world.entity = stale;
     const { unmount } = openPage("?tab=yaml");
-    expect((await screen.findByText(/cluster production cannot be read/)).textContent).toBe("Last read 12 minutes ago: cluster production cannot be read.");
+    expect((await screen.findByText(/cluster production cannot be read/)).textContent).toBe("Last synced 12 minutes ago: cluster production cannot be read.");
     expect(await screen.findByText(/Cannot read production\/buckets/)).toBeTruthy();
     expect(screen.getByRole("link", { name: "Ingestion status" })).toBeTruthy();
     unmount();
     world.allowed = false;
     openPage();
     await screen.findByText(/cluster production cannot be read/);
-    await screen.findByRole("note", { name: /Guests cannot do this/ });
+    await screen.findByRole("note", { name: /Not available to guests/ });
     expect(screen.queryByText(/production\/buckets\./)).toBeNull();
     expect(screen.queryByRole("link", { name: "Ingestion status" })).toBeNull();
   });
@@ -134,6 +134,6 @@ describe("EntityPage: links, actions and reasons", () => {
     world.status = { code: 503, body: { error: { name: "ServiceUnavailableError", message: "Cluster production cannot be reached" } } };
     openPage();
     expect(await screen.findByText(/Cluster production cannot be reached/)).toBeTruthy();
-    expect(screen.getByText("This may be out of date")).toBeTruthy();
+    expect(screen.getByText("This data may be out of date")).toBeTruthy();
   });
 });

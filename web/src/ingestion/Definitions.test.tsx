@@ -74,7 +74,7 @@ const row = (name: string) => screen.findByRole("listitem", { name });
 it("shows one row per definition, with its state in each cluster and its findings", async () => {
   open();
   const first = await row("as.example.org");
-  for (const text of ["Selected", "dev: served", "prod: not served", "old: cannot be read", "repo: not selected", "1 error", "2 info"]) {
+  for (const text of ["Selected", "dev: served", "prod: not served", "old: unreadable", "repo: not selected", "1 error", "2 info"]) {
     expect(within(first).getByText(text)).toBeTruthy();
   }
   expect(within(first).getByRole("link", { name: "Findings of as.example.org: 1 error, 2 info" }).getAttribute("href")).toBe("/ingestion?tab=findings&definition=as.example.org");

@@ -67,13 +67,13 @@ export function HealthSummary({ targets, failing, entities }: { targets: Target[
       {down.length > 0 ? (
         <Notice tone="error" title={titleOf(down)}>
           <Text size="sm">
-            {words.kept(down.length > 1)}
+            {words.kept}
             {oldest && (
               <>
                 , {words.lastRead} <Time at={oldest} />
               </>
             )}
-            . {words.returns(down.length > 1)}
+            . {words.returns}
             {up.length > 0 && ` ${words.up(joinNames(up.map((p) => p.name)), up.length > 1)}`}
           </Text>
           {down.every((p) => p.cluster) && (

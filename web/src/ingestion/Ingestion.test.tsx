@@ -123,7 +123,7 @@ it("requests scans of all sources or one", async () => {
   const all = await screen.findByRole("button", { name: "Run all now" });
   await waitFor(() => expect(all).toHaveProperty("disabled", false));
   await userEvent.click(all);
-  await screen.findByText(/Scan requested: one\./);
+  await screen.findByText(/Run requested for one\./);
   await userEvent.click(await screen.findByRole("button", { name: "Run one now" }));
   await waitFor(() => expect(started).toEqual([{}, { source: "composerIngestor/one" }]));
 });
@@ -132,12 +132,12 @@ it("disables actions without permission and explains why", async () => {
   allowed = false;
   now = health("connected", false);
   open();
-  await screen.findByText(/catalog\.ingestion\.read/);
+  await screen.findByText(/Errors, definitions, runs and findings are hidden\. Not available to guests/);
   expect(await screen.findByRole("button", { name: "Run all now" })).toHaveProperty("disabled", true);
-  expect((await screen.findAllByLabelText(/Guests cannot do this|Missing permission/)).length).toBeGreaterThan(0);
+  expect((await screen.findAllByLabelText(/Not available to guests|Missing permission/)).length).toBeGreaterThan(0);
   fireEvent.click(screen.getByRole("tab", { name: "Definitions" }));
-  await screen.findByText("You cannot see this");
-  expect(screen.getByText(/Definitions require the permission catalog\.ingestion\.read\./)).toBeTruthy();
+  await screen.findByText("Permission required");
+  expect(screen.getAllByText(/Not available to guests/)).toBeTruthy();
 });
 
 it("shows the latest changes and the runs as a table", async () => {
@@ -148,7 +148,7 @@ it("shows the latest changes and the runs as a table", async () => {
   expect(screen.getByText("1 run since then without changes.")).toBeTruthy();
   expect((await screen.findByRole("link", { name: "x.example.org" })).getAttribute("href")).toBe("/catalog/default/template/x.example.org");
   expect(screen.queryByRole("link", { name: "gone" })).toBeNull();
-  expect(screen.getByText("6 more were not recorded.")).toBeTruthy();
+  expect(screen.getByText("6 more not recorded.")).toBeTruthy();
   fireEvent.click(rows[1]!.querySelector("button")!);
   await waitFor(() => expect(screen.getByTestId("run").textContent).toContain("3 unchanged"));
   fireEvent.click(screen.getByRole("button", { name: "Show latest changes" }));
@@ -165,7 +165,7 @@ it("lists findings by rule and page, with links to entity and explanation", asyn
   fireEvent.click(screen.getByText("Show more"));
   await screen.findByText(/Field 55 /);
   fireEvent.click(screen.getAllByLabelText("Explain x.example.org")[0]!);
-  await screen.findByText("No ingestor generates entities from it.", { exact: false });
+  await screen.findByText("No ingestor generates entities from this definition.", { exact: false });
 });
 
 it("shows the findings of one definition", async () => {
@@ -238,9 +238,9 @@ it("confirms a mass removal with two clicks", async () => {
   const pendingRemoval = { objects: 36, of: 36, since: "2026-01-05T10:00:00Z", until: "2026-01-05T10:05:00Z" };
   now = health("connected");
   now.status = "degraded";
-  now.sources = [{ ...now.sources![0]!, state: "removal-pending", lastError: "36 of 36 objects are missing", pendingRemoval }];
+  now.sources = [{ ...now.sources![0]!, state: "removal-pending", lastError: "36 of 36 objects missing", pendingRemoval }];
   open();
-  expect(await screen.findByText("36 of 36 objects are missing")).toBeTruthy();
+  expect(await screen.findByText("36 of 36 objects missing")).toBeTruthy();
   expect(screen.queryByText("Cannot read one")).toBeNull();
   expect(screen.getByText(/but a removal needs confirmation/)).toBeTruthy();
   const user = userEvent.setup();

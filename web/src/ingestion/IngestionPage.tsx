@@ -102,7 +102,7 @@ function Restricted({ tab, access, targets }: { tab: Exclude<Tab, "status">; acc
   if (!access.allowed) {
     return access.known || access.reason ? (
       <Empty title={words.denied}>
-        {words.deniedHint(words[tab].what)} {access.reason}
+        {access.reason}
       </Empty>
     ) : (
       <Loading />

@@ -79,7 +79,7 @@ it("keeps the last valid result until the text is fixed", async () => {
   await screen.findByText(/^good: 1 entity/);
   answers = () => ({ definitions: [], findings: [finding], passed: [] });
   await type("name: bad [");
-  await screen.findByText(/Error in line 7: not a type\. Showing the last valid result\./);
+  await screen.findByText(/Error on line 7: not a type\. Showing the last valid result\./);
   expect(screen.getByText("How to get good")).toBeTruthy();
   answers = () => preview("mended");
   await type("name: mended");

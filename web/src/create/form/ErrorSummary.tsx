@@ -24,7 +24,7 @@ export function ErrorSummary({ page, problems, broken, onGo }: { page: Schema; p
       <ul className={styles.errors}>
         {all.slice(0, most).map((e, i) => (
           <li key={i} className={styles.lines}>
-            <Anchor component="button" type="button" size="sm" c="inherit" underline="always" ta="left" lh="24px" mih={24} onClick={() => onGo(e.path)}>
+            <Anchor component="button" type="button" size="sm" c="inherit" underline="always" ta="left" lh="24px" mih={24} style={{ verticalAlign: "top" }} onClick={() => onGo(e.path)}>
               {e.title === "" ? e.message : words.errorAt(e.title, e.message)}
             </Anchor>
           </li>

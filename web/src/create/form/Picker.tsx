@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Autocomplete, Loader } from "@mantine/core";
+import { Autocomplete, Loader, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
@@ -99,8 +99,12 @@ function picker(kinds: string[], mine: boolean) {
 function Proposal({ entity, name }: { entity: string; name: string }) {
   return (
     <span>
-      {entity}
-      {name !== "" && <span style={{ opacity: 0.75 }}> {`(${name})`}</span>}
+      {name || entity}
+      {name !== "" && (
+        <Text span size="xs" c="dimmed" ml={8}>
+          {entity}
+        </Text>
+      )}
     </span>
   );
 }

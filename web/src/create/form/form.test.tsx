@@ -78,7 +78,7 @@ describe("PageForm", () => {
     fireEvent.change(screen.getByLabelText("Spec"), { target: { value: "a: [1, 2]\nb:\n  c: true\n" } });
     await waitFor(() => expect(held.values["spec"]).toEqual({ a: [1, 2], b: { c: true } }));
     fireEvent.change(screen.getByLabelText("Spec"), { target: { value: "a: 1\nb: [\n" } });
-    expect(await screen.findByText(/^Line 3/)).toBeTruthy();
+    expect(await screen.findByText(/^Invalid YAML at line 3/)).toBeTruthy();
     next();
     await screen.findByRole("alert");
     expect(held.done).toBe(0);

@@ -39,7 +39,7 @@ describe("an object with additional fields", () => {
   test("rejects a declared field in the YAML", async () => {
     const held = shown({ properties: { helm } }, { helm: { chart: "a" } });
     write(/Additional fields of Helm/, "chart: b\n");
-    expect(await screen.findByText("chart has its own field")).toBeTruthy();
+    expect(await screen.findByText("Set chart in its own field")).toBeTruthy();
     next();
     expect(held.done).toBe(0);
     expect(held.values["helm"]).toEqual({ chart: "a" });

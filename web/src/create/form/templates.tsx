@@ -95,7 +95,7 @@ export function FieldError({ errors, schema, uiSchema }: FieldErrorProps) {
 
 export function Description({ id, description }: DescriptionFieldProps) {
   return description ? (
-    <Text id={id} size="sm" c="dimmed" className={styles.lines} component="div">
+    <Text id={id} size="xs" c="dimmed" className={styles.lines} component="div">
       {description}
     </Text>
   ) : null;

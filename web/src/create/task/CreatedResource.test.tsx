@@ -53,7 +53,7 @@ describe("CreatedResource", () => {
     follow(task());
     await screen.findByText("Waiting for the resource to appear in the catalog.", {}, patient);
     items = [bucket("other", "elsewhere", "True"), bucket("mine", "shop", "False (Creating)")];
-    await screen.findByText("in progress", {}, patient);
+    await screen.findByText("In progress", {}, patient);
     expect(screen.getByText(/Status: Creating/)).toBeTruthy();
     expect(screen.getByRole("link", { name: "View in catalog" }).getAttribute("href")).toBe("/catalog/default/resource/mine");
     items = [bucket("mine", "shop", "True")];

@@ -6,8 +6,9 @@ import { fetchJson } from "../../api/client";
 import { annotation, annotations, entityPath, formatRef, refOf, titleOf } from "../../api/entity";
 import type { EntityPage, EntityPart, Task } from "../../api/types";
 import { readinessOf } from "../../api/readiness";
-import { conditionsOf, objectOf, tones } from "../../entity/facts";
+import { conditionsOf, objectOf } from "../../entity/facts";
 import { Icon } from "../../components/Icon";
+import { ReadinessTag } from "../../components/ReadinessTag";
 import { RefLink } from "../../components/RefLink";
 import { Tag } from "../../components/Tag";
 import { usePermission } from "../../app/permission";
@@ -117,7 +118,7 @@ function ResourceCard({ entity }: { entity: EntityPart }) {
               <RefLink to={formatRef(refOf(entity))}>{titleOf(entity)}</RefLink>
             </Text>
             {/* A new resource that is not ready is not an error. */}
-            <Tag tone={readiness === "ready" ? tones.ready : "progress"}>{readiness === "ready" ? words.ready : words.progress}</Tag>
+            {readiness === "ready" ? <ReadinessTag value="ready" /> : <Tag tone="progress">{words.progress}</Tag>}
           </Group>
           <Text size="sm" c="dimmed">
             {says[readiness]}

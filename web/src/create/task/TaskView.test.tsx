@@ -52,7 +52,7 @@ test("a failed task says the cause first and opens the step that failed", async 
   expect(await screen.findByRole("log", { name: "Log of step apply" })).toBeTruthy();
   expect(screen.getByRole("button", { name: /^Apply it/ }).getAttribute("aria-pressed")).toBe("true");
   const lead = screen.getAllByRole("status")[0]!;
-  await waitFor(() => expect(lead.textContent).toMatch(/failed.*by Ben Example.*from Database.*took 3.0 s/));
+  await waitFor(() => expect(lead.textContent).toMatch(/Failed.*by Ben Example.*from template Database.*took 3.0 s/));
 });
 
 test("a task that does not exist", async () => {

@@ -114,20 +114,20 @@ function Lead({ task }: { task: Task }) {
   return (
     <Group gap="xs" role="status" aria-live="polite">
       <Tag tone={tone}>{word}</Tag>
-      <span>
+      <span className={styles.part}>
         {words.started} <Time at={task.createdAt} />
       </span>
       {by !== "" && (
-        <span>
+        <span className={styles.part}>
           {words.by} {by === userRef ? words.you : <RefLink to={by}>{titleOf(by)}</RefLink>}
         </span>
       )}
       {templateOf(task) !== "" && (
-        <span>
+        <span className={styles.part}>
           {words.from} <RefLink to={templateOf(task)}>{templateTitle(task)}</RefLink>
         </span>
       )}
-      {took !== undefined && <span>{words.took(duration(took))}</span>}
+      {took !== undefined && <span className={styles.part}>{words.took(duration(took))}</span>}
       <Origin of={task.origin} />
     </Group>
   );

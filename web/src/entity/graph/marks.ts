@@ -8,15 +8,21 @@ export type Marks = { readiness: Readiness | "none"; path: string }[];
 
 const radius = 24;
 
+function circle(x: number, y: number, r: number, sweep: 0 | 1): string {
+  return `M${x - r} ${y}a${r} ${r} 0 1 ${sweep} ${2 * r} 0a${r} ${r} 0 1 ${sweep} ${-2 * r} 0z`;
+}
+
 function shape(readiness: Readiness | "none", x: number, y: number): string {
-  const r = radius;
+  const [r, t] = [radius, 9];
   switch (readiness) {
     case "ready":
-      return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+      return circle(x, y, r, 0);
     case "not ready":
-      return `M${x} ${y - r}L${x + r} ${y + r}H${x - r}z`;
+      // A cross.
+      return `M${x - r} ${y - r + t}l${t} ${-t} ${r - t} ${r - t} ${r - t} ${t - r} ${t} ${t} ${t - r} ${r - t} ${r - t} ${r - t} ${-t} ${t} ${t - r} ${t - r} ${t - r} ${r - t} ${-t} ${-t} ${r - t} ${t - r}z`;
     case "unknown":
-      return `M${x} ${y - r}L${x + r} ${y}L${x} ${y + r}L${x - r} ${y}z`;
+      // A ring: the inner circle is drawn the other way round.
+      return `${circle(x, y, r, 0)}${circle(x, y, r - t, 1)}`;
     case "none":
       return `M${x - 2 * r} ${y - r}h${4 * r}v${2 * r}h${-4 * r}z`;
   }
