@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState, type ComponentProps } from "react";
-import { ActionIcon } from "@mantine/core";
+import { ActionIcon, Avatar } from "@mantine/core";
 import { Icon } from "../components/Icon";
 import { texts } from "../text";
 import { useSession } from "./session";
@@ -25,7 +25,11 @@ export function UserButton(props: ComponentProps<"button">) {
   const label = session.state !== "signed-in" ? texts.app.user.notSignedIn : session.guest ? texts.app.user.browsingAsGuest : texts.app.user.signedInAs(session.name);
   return (
     <ActionIcon variant="subtle" color="gray" size="lg" c="var(--mantine-color-text)" aria-label={label} title={label} {...props}>
-      <Icon name="user" />
+      {session.state === "signed-in" && !session.guest ? (
+        <Avatar size={24} radius="xl" name={session.name} color="initials" aria-hidden />
+      ) : (
+        <Icon name="user" />
+      )}
     </ActionIcon>
   );
 }

@@ -112,7 +112,7 @@ function Step({ outcome, at }: { outcome: Outcome; at: number }) {
         <ChangeView key={i} change={c} />
       ))}
       {manifests.map((m, i) => (
-        <ManifestView key={i} manifest={m} />
+        <ManifestView key={i} manifest={m} folded={changes.length > 0} />
       ))}
     </Stack>
   );
@@ -134,19 +134,31 @@ function ChangeView({ change }: { change: Change }) {
   );
 }
 
-function ManifestView({ manifest }: { manifest: Manifest }) {
+// ManifestView shows a manifest. It is folded below the changes, which say what matters.
+function ManifestView({ manifest, folded }: { manifest: Manifest; folded?: boolean }) {
   let text: string;
   try {
     text = typeof manifest.content === "string" ? manifest.content : toYaml(manifest.content);
   } catch (err) {
     text = messageOf(err);
   }
+  const yaml = <Yaml text={text} label={texts.create.manifest.preview} file="manifest.yaml" height={420} />;
+  if (folded) {
+    return (
+      <details>
+        <Text component="summary" size="sm" style={{ cursor: "pointer" }}>
+          {texts.create.manifest.show}
+        </Text>
+        {yaml}
+      </details>
+    );
+  }
   return (
     <section aria-label={texts.create.manifest.title}>
       <Title order={3} size="h5">
         {texts.create.manifest.title}
       </Title>
-      <Yaml text={text} label={texts.create.manifest.preview} file="manifest.yaml" height={420} />
+      {yaml}
     </section>
   );
 }

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react";
 import { UnstyledButton } from "@mantine/core";
 import { Icon } from "../components/Icon";
 import { texts } from "../text";
@@ -5,9 +6,12 @@ import styles from "./Steps.module.css";
 
 // StepList shows the steps of a form. Users can go back to any step and forward to visited ones.
 export function StepList({ titles, at, been, onGo }: { titles: string[]; at: number; been: number; onGo: (step: number) => void }) {
+  const list = useRef<HTMLOListElement>(null);
+  // On a phone the list scrolls sideways. jsdom cannot scroll.
+  useEffect(() => list.current?.querySelector('[aria-current="step"]')?.scrollIntoView?.({ block: "nearest", inline: "center" }), [at]);
   return (
     <nav aria-label={texts.create.template.steps}>
-      <ol className={styles.steps}>
+      <ol ref={list} className={styles.steps}>
         {titles.map((title, i) => (
           <li key={i}>
             <UnstyledButton className={styles.step} disabled={i > been} onClick={() => onGo(i)} aria-current={i === at ? "step" : undefined}>

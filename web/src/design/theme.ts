@@ -29,6 +29,8 @@ export const theme = createTheme({
   components: {
     Paper: { defaultProps: { radius: "lg" } },
     Button: { defaultProps: { fw: 500, size: "sm" } },
+    // Descriptions and errors of fields are no smaller than the smallest text.
+    InputWrapper: { vars: () => ({ label: {}, error: { "--input-error-size": "var(--mantine-font-size-xs)" }, description: { "--input-description-size": "var(--mantine-font-size-xs)" } }) },
   },
 });
 

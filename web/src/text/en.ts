@@ -9,6 +9,9 @@ const count = (value: number, one: string, many = `${one}s`) => `${number(value)
 // pluralOf returns the plural of a noun; a plural stays as it is: tag and tags become tags.
 const pluralOf = (noun: string) => (/[^aeiou]y$/.test(noun) ? noun.replace(/y$/, "ies") : /(ss|us|x|ch|sh)$/.test(noun) ? `${noun}es` : noun.replace(/s?$/, "s"));
 
+// singularOf returns the singular of a noun, if it is a regular plural.
+const singularOf = (noun: string) => (/[^aeiou]ies$/.test(noun) ? noun.replace(/ies$/, "y") : /(ss|x|ch|sh)es$/.test(noun) ? noun.replace(/es$/, "") : /[^su]s$/.test(noun) ? noun.replace(/s$/, "") : noun);
+
 const app = {
   skip: "Skip to content",
   navigation: "Main navigation",
@@ -383,6 +386,7 @@ const create = {
     moreErrors: (more: number) => `and ${number(more)} more`,
     wholeForm: "The form",
     entry: (index: number) => `entry ${index}`,
+    entryOf: (list: string, index: number) => `${singularOf(list)} ${index}`,
     entryTitle: (index: number) => `Entry ${index}`,
     fields: (fields: number, set: number) => [fields === 0 ? "" : count(fields, "field"), set === 0 ? "" : `${number(set)} set`].filter(Boolean).join(", "),
     find: "Find a field",

@@ -131,7 +131,7 @@ describe("PageForm", () => {
 
   test("numbers list items", () => {
     shown({ properties: { nets: { title: "Networks", type: "array", items: { type: "string" } }, tls: { title: "TLS-1", type: "string" } } }, { nets: ["a", "b"] });
-    expect(screen.getByLabelText(/Networks 2/)).toBeTruthy();
+    expect(screen.getByLabelText(/Network 2/)).toBeTruthy();
     expect(screen.getByLabelText("TLS-1")).toBeTruthy();
   });
 

@@ -188,7 +188,7 @@ export function ArrayItem(props: ArrayFieldItemTemplateProps) {
     <div className={styles.item} role="group" aria-label={words.entryTitle(index + 1)}>
       <div className={styles.itemBody}>{children}</div>
       {hasToolbar && (
-        <Group wrap="nowrap" gap={2}>
+        <Group wrap="nowrap" gap={2} className={styles.itemButtons}>
           <Buttons {...buttonsProps} />
         </Group>
       )}

@@ -8,10 +8,10 @@ import styles from "./Form.module.css";
 
 const words = texts.create.form;
 
-// entryLabel formats the label of a list item: Networks 1 instead of Networks-1.
-function entryLabel(id: string, label: string): string {
+// entryLabel formats the label of a list item: Network 1 instead of Networks-1. It is undefined for other fields.
+function entryLabel(id: string, label: string): string | undefined {
   const entry = Number(/_(\d+)$/.exec(id)?.[1] ?? NaN) + 1;
-  return label.endsWith(`-${entry}`) ? `${label.slice(0, -`-${entry}`.length)} ${entry}` : label;
+  return label.endsWith(`-${entry}`) ? words.entryOf(label.slice(0, -`-${entry}`.length), entry) : undefined;
 }
 
 // Label is the label of a field whose unit is shown in its input: screen readers hear both.
@@ -28,7 +28,8 @@ function Label({ title, unit }: { title: string; unit: string }) {
 function shared(props: WidgetProps | BaseInputTemplateProps) {
   const { id, hideLabel, required, disabled, readonly, autofocus, placeholder, rawErrors, schema, options } = props;
   const unit = typeof options["unit"] === "string" ? options["unit"] : undefined;
-  const label = entryLabel(id, props.label);
+  const item = entryLabel(id, props.label);
+  const label = item ?? props.label;
   const description = options.description ?? schema.description;
   // The name of a map entry is shown beside its value.
   const entry = ADDITIONAL_PROPERTY_FLAG in schema;
@@ -38,7 +39,8 @@ function shared(props: WidgetProps | BaseInputTemplateProps) {
     label: hideLabel ? undefined : entry ? words.value : unit ? <Label title={label} unit={unit} /> : label,
     "aria-label": entry ? words.valueOf(label) : hideLabel ? label : undefined,
     description: hideLabel ? undefined : description,
-    required,
+    // An item is there because it was added: a star would say that the list is required.
+    required: required && item === undefined,
     disabled,
     readOnly: readonly,
     autoFocus: mayFocus(autofocus),
