@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
-import { atMost, cutIn, expect, long, service, sizes, test } from "./journey";
+import { atMost, cutIn, expect, long, median, service, sizes, test } from "./journey";
 
 // The corpus holds real definitions that people ship.
 const corpus = process.env.INGESTOR_CORPUS ?? "";
@@ -259,7 +259,7 @@ test("the largest form is fast", async ({ browser, baseURL }) => {
   // Measure from the key press to the frame that shows it.
   await field.focus();
   const keys: number[] = [];
-  while (keys.length < 10 || (keys.length < 40 && Math.min(...keys) >= atMost(100))) {
+  while (keys.length < 11 || (keys.length < 60 && median(keys) >= atMost(50))) {
     await page.evaluate(() => {
       document.addEventListener("keydown", () => {
         const from = performance.now();
@@ -271,8 +271,8 @@ test("the largest form is fast", async ({ browser, baseURL }) => {
     await expect(page.locator("html")).toHaveAttribute("data-took", /./);
     keys.push(Number(await page.locator("html").getAttribute("data-took")));
   }
-  console.log(`${largest.file}: ${tries.map(Math.round).join(", ")} ms to the form, ${keys.map(Math.round).join(", ")} ms for a key`);
+  console.log(`${largest.file}: ${tries.map(Math.round).join(", ")} ms to the form, ${Math.round(median(keys))} ms for a key (${keys.map(Math.round).join(", ")})`);
   expect(Math.min(...tries), "milliseconds to a form that can be filled in").toBeLessThan(atMost(2000));
-  expect(Math.min(...keys), "milliseconds from a key to what it shows").toBeLessThan(atMost(100));
+  expect(median(keys), "milliseconds from a key to what it shows").toBeLessThan(atMost(50));
   await context.close();
 });

@@ -18,6 +18,11 @@ export function atMost(milliseconds: number): number {
   return long ? milliseconds : 5 * milliseconds;
 }
 
+// median returns the median of some numbers.
+export function median(values: number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+}
+
 const issuer = process.env.ISSUER_URL ?? "https://issuer.invalid";
 
 // test watches every page: no console errors and no requests to other hosts, except to the OpenID Connect issuer.
