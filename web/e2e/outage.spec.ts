@@ -76,6 +76,7 @@ test("the first page is fast and small", async ({ browser, baseURL }) => {
     bytes = seen.bytes;
     await context.close();
   }
+  console.log(`first paint after ${Math.round(paint)} ms, ${bytes} bytes of script`);
   expect(bytes, "bytes of script, compressed").toBeLessThan(200 * 1024);
   expect(paint, "milliseconds to the first paint").toBeLessThan(atMost(1000));
 });
