@@ -192,7 +192,7 @@ test("outage, run and findings by keyboard", async ({ page }) => {
   await tabTo(page, page.getByRole("link", { name: "View its entities in the catalog" }));
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/catalog\?cluster=prod/);
-  await expect(page.getByRole("grid", { name: "Entities" }).getByText("stale", { exact: true }).first()).toBeVisible();
+  await expect(page.getByRole("grid", { name: "Entities" }).getByText(/^stale$/i).filter({ visible: true }).first()).toBeVisible();
   await tabTo(page, page.getByRole("link", { name: "Ingestion" }));
   await page.keyboard.press("Enter");
   await expect(page.getByText("Cannot read prod")).toBeVisible();

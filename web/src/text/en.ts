@@ -217,6 +217,8 @@ const catalog = {
   notReadyMine: "Not ready, mine",
   showAll: "Show all entities",
   showAllHint: "Also show the APIs, definitions, Compositions and update forms that belong to a product",
+  showAllReason: "All entities are shown because a kind, type or system is selected",
+  unfolds: "Part of other entities: select it to show all entities",
   total: (total: number) => count(total, "entity", "entities"),
   loading: "Loading catalog",
   loadFailed: "Cannot load the catalog",
