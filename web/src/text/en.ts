@@ -144,6 +144,7 @@ const home = {
     more: (total: number) => `Show all ${number(total)}`,
     noneMine: "You and your teams own no running resources. Create one from a form.",
     none: "No resources are running yet. Create one from a form.",
+    create: "Create a resource",
   },
   changes: { title: "Changed in the last 24 hours", none: "Nothing changed.", created: "created", changed: "updated" },
   templates: { title: "Create", more: "Browse all", none: "There are no forms yet." },
@@ -152,7 +153,6 @@ const home = {
     title: "Sources",
     more: "Ingestion status",
     none: "No sources are configured.",
-    state: (state: string) => state.replaceAll("-", " "),
   },
   first: {
     title: "Get your first form into the portal",
