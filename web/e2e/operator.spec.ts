@@ -31,7 +31,7 @@ async function open(page: Page, search = "") {
 }
 
 function target(page: Page, name: string): Locator {
-  return page.getByRole("listitem", { name, exact: true });
+  return page.getByRole("rowgroup", { name, exact: true });
 }
 
 // The issuer uses a self-signed certificate.
@@ -50,7 +50,7 @@ test("a cluster goes down and recovers", async ({ page }) => {
   await expect(page.getByText("Both clusters are connected")).toBeVisible();
   await expect(target(page, "dev")).toContainText("connected");
   await expect(target(page, "prod")).toContainText("connected");
-  await expect(target(page, "prod")).toContainText("2 definitions");
+  await expect(target(page, "prod").getByRole("link", { name: "2 definitions" })).toBeVisible();
   await show(page, "ingestion");
   const before = await prodEntities();
   expect(before.length).toBeGreaterThanOrEqual(3);

@@ -2,6 +2,7 @@ import { Anchor, Code, List, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { IngestionHealth } from "../api/types";
 import { inWords } from "../api/unserved";
+import { RefLink } from "../components/RefLink";
 import { Command } from "../components/Command";
 import { texts } from "../text";
 import { ExplainLink } from "./ExplainLink";
@@ -64,7 +65,7 @@ export function Notices({ health }: { health: IngestionHealth }) {
               <List.Item key={m.relation + m.ref}>
                 <Code>{m.ref}</Code>
                 {words.referenced(m.entities)}
-                <Code>{m.example}</Code>
+                <RefLink to={m.example} />
               </List.Item>
             ))}
           </List>

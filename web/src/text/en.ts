@@ -971,6 +971,7 @@ const ingestion = {
   loadingStatus: "Loading ingestion status",
   kinds: { api: "API", template: "Template", resource: "Resource", component: "Component", system: "System" } as Record<string, string>,
   ingestors: { composerIngestor: "Crossplane ingestor", clusterIngestor: "Kubernetes ingestor" } as Record<string, string>,
+  sourceOf: (name: string, ingestor: string) => `${name} (${ingestor})`,
   close: "Close",
   status: {
     clusters: "Clusters",
@@ -980,6 +981,7 @@ const ingestion = {
     failuresHint: "No entities can be generated from these objects. The catalog keeps their previous entities.",
     partly: (names: string) => `Only part of ${names} can be read`,
     down: (names: string) => `Cannot read ${names}`,
+    reason: (name: string, state: string, why: string) => `${name}: ${state}${why === "" ? "" : `: ${why}`}`,
     kept: (several: boolean) => `${several ? "Their" : "Its"} entities stay in the catalog, marked as stale`,
     lastRead: "last read",
     returns: (several: boolean) => `They update automatically when ${several ? "they are" : "it is"} back.`,
@@ -1037,6 +1039,16 @@ const ingestion = {
       failed: "failed",
     },
     objects: (n: number, word: string) => (n === 1 ? word.replace(/s$/, "") : word),
+    count: (n: number, what: string) => `${number(n)} ${what}`,
+    findings: (n: number) => count(n, "finding"),
+    columns: {
+      name: "Name",
+      state: "State",
+      synced: "Last synced",
+      findings: "Findings",
+      actions: "Actions",
+      objects: { definitions: "Definitions", compositions: "Compositions", composites: "Resources", workloads: "Workloads" },
+    },
   },
   removal: {
     title: (objects: number, of: number) => `${number(objects)} of ${number(of)} objects are missing`,
