@@ -4,7 +4,7 @@ import { EntityIcon } from "../components/EntityIcon";
 import { Tag } from "../components/Tag";
 import { fullRef, useTitle } from "../components/useTitles";
 import { texts } from "../text";
-import { documentEntity, type Document } from "./queries";
+import { documentEntity, kindAndType, type Document } from "./queries";
 import styles from "./Palette.module.css";
 
 // Preview shows what is known about a result.
@@ -23,7 +23,7 @@ export function Preview({ document: d, isForm }: { document: Document; isForm: b
             {d.title || d.name}
           </Text>
           <Text size="xs" c="dimmed">
-            {[d.kind, d.type].filter(Boolean).join(" · ")}
+            {kindAndType(d)}
           </Text>
         </div>
       </Group>

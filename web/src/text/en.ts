@@ -194,7 +194,7 @@ const search = {
     palette: "Search everything",
     slash: "Search on this page",
     help: "Show keyboard shortcuts",
-    go: "Go to home, catalog, create, tasks",
+    goTo: (page: string) => `Go to ${page}`,
     rows: "Move between rows of a table",
     enter: "Open the selected row",
     escape: "Close a dialog",
