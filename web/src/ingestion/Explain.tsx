@@ -74,7 +74,7 @@ function Explained({ explanation: x }: { explanation: Explanation }) {
             {words.noEntities}
           </Text>
         )}
-        <List size="sm" spacing="xs">
+        <List size="sm" spacing="xs" listStyleType="none">
           {x.entities.map((ref) => (
             <List.Item key={ref}>
               <RefLink to={ref} icon />

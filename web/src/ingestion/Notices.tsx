@@ -8,6 +8,7 @@ import { texts } from "../text";
 import { ExplainLink } from "./ExplainLink";
 import { shortSource } from "./labels";
 import { Notice } from "../components/Notice";
+import styles from "./Notices.module.css";
 
 const words = texts.ingestion.notices;
 
@@ -60,7 +61,7 @@ export function Notices({ health }: { health: IngestionHealth }) {
       )}
       {missing.length > 0 && (
         <Notice tone="warning" title={words.missing}>
-          <List size="sm">
+          <List size="sm" className={styles.text}>
             {missing.map((m) => (
               <List.Item key={m.relation + m.ref}>
                 <Code>{m.ref}</Code>
