@@ -29,6 +29,8 @@ const (
 type recentItem struct {
 	EntityRef   string    `json:"entityRef"`
 	Kind        string    `json:"kind"`
+	Type        string    `json:"type,omitempty"`
+	Tags        []string  `json:"tags,omitempty"`
 	Title       string    `json:"title"`
 	Description string    `json:"description,omitempty"`
 	Change      string    `json:"change"`
@@ -79,7 +81,7 @@ func (c *Catalog) recent(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		items[i] = recentItem{EntityRef: d.EntityRef, Kind: d.Kind, Title: d.Title, Description: d.Text, Change: changeChanged, At: found[i].At, Readiness: d.Readiness}
+		items[i] = recentItem{EntityRef: d.EntityRef, Kind: d.Kind, Type: d.Type, Tags: d.Tags, Title: d.Title, Description: d.Text, Change: changeChanged, At: found[i].At, Readiness: d.Readiness}
 		if found[i].Created {
 			items[i].Change = changeCreated
 		}

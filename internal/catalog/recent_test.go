@@ -26,14 +26,14 @@ spec: { type: x, owner: y }
 ---
 apiVersion: portal.io/v1alpha1
 kind: System
-metadata: { name: shop, title: The shop, description: sells }
+metadata: { name: shop, title: The shop, description: sells, tags: [retail] }
 spec: { owner: platform, readiness: not ready }
 `)
 	now = now.Add(time.Minute)
 	const (
-		hidden = `{"entityRef":"resource:hidden/secret-db","kind":"Resource","title":"secret-db","change":"created","at":"2026-01-02T04:04:05.678Z"}`
-		shop   = `{"entityRef":"system:default/shop","kind":"System","title":"The shop","description":"sells","change":"changed","at":"2026-01-02T04:04:05.678Z","readiness":"not ready"}`
-		api    = `{"entityRef":"api:default/demo-api","kind":"API","title":"demo-api","change":"created","at":"2026-01-02T03:04:05.678Z"}`
+		hidden = `{"entityRef":"resource:hidden/secret-db","kind":"Resource","type":"x","title":"secret-db","change":"created","at":"2026-01-02T04:04:05.678Z"}`
+		shop   = `{"entityRef":"system:default/shop","kind":"System","type":"other","tags":["retail"],"title":"The shop","description":"sells","change":"changed","at":"2026-01-02T04:04:05.678Z","readiness":"not ready"}`
+		api    = `{"entityRef":"api:default/demo-api","kind":"API","type":"openapi","title":"demo-api","change":"created","at":"2026-01-02T03:04:05.678Z"}`
 	)
 	cases := map[string]struct {
 		reason, who, params string

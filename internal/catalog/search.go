@@ -114,7 +114,7 @@ func (c *Catalog) search(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	found, err := c.store.Search(r.Context(), store.Search{
-		Filter: query.AllOf(c.visible(r.Context()), asked.filter()), Term: asked.Term, Offset: at.Offset, Limit: limit,
+		Filter: query.AllOf(c.visible(r.Context()), asked.filter()), Term: asked.Term, Last: dayTwo(), Offset: at.Offset, Limit: limit,
 	})
 	if err != nil {
 		return clientError(err)
@@ -229,6 +229,16 @@ func (s *searched) filter() filter.Filter {
 		}
 	}
 	return query.AllOf(all...)
+}
+
+// dayTwo passes the Templates that update or delete something that runs. Whoever searches
+// mostly looks for what runs.
+func dayTwo() filter.Filter {
+	var either []filter.Filter
+	for _, key := range words.Spellings(words.Key, words.AnnotationTemplatePurpose) {
+		either = append(either, filter.In("metadata.annotations."+key, "update", "delete"))
+	}
+	return filter.Any(either...)
 }
 
 // shown returns the fields of entities that documents have; of the annotations, the

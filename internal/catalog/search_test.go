@@ -50,7 +50,7 @@ spec: { type: [x], owner: { a: b }, lifecycle: 1 }
 		params string
 		want   []string
 	}{
-		"Ranks":    {"Exact names and titles come first, then prefixes, then words; then kinds.", "term=shop", []string{"component:web/site", "system:default/shop", "template:default/shop-update", "resource:web/shop-db", "odd:default/shop-odd", "component:default/demo-service"}},
+		"Ranks":    {"Exact names and titles come first, then prefixes, then words; then kinds, and Templates that update last.", "term=shop", []string{"component:web/site", "system:default/shop", "resource:web/shop-db", "odd:default/shop-odd", "template:default/shop-update", "component:default/demo-service"}},
 		"Typo":     {"Typos are tolerated.", "term=databsaes", []string{"template:default/databases", "resource:web/shop-db"}},
 		"Type":     {"The stock client sends types and filters with indexes.", "term=shop&types%5B0%5D=software-catalog&filters%5Bkind%5D=Resource", []string{"resource:web/shop-db"}},
 		"Values":   {"A filter may have several values.", "term=shop&filters[kind][0]=template&filters[kind][1]=SYSTEM", []string{"system:default/shop", "template:default/shop-update"}},

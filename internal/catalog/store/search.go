@@ -7,6 +7,9 @@
 //	prefix(name, "paymnts api") or prefix(title, "paymnts api")
 //	word("paymnts") and word("api")
 //	(word("paymnts") or anyWord("payments")) and word("api")
+//
+// A search may move some entities to the end of their rank: then each rank is two
+// conditions.
 
 package store
 
@@ -35,6 +38,9 @@ const (
 type Search struct {
 	Filter filter.Filter
 	Term   string
+	// Last selects entities that come after the others of their rank. The zero value, which
+	// passes all, changes nothing.
+	Last filter.Filter
 	// Offset results are skipped, and at most Limit are returned.
 	Offset, Limit int
 }
@@ -51,7 +57,8 @@ var searchKinds = []string{"template", "component", "resource", "api", "system",
 
 // Search returns the results of a search: those whose name or title is the term first,
 // then those whose name or title begins with it, then those that have its words, then
-// those that have similar words. Results of a rank are sorted by kind and title.
+// those that have similar words. Results of a rank are sorted by kind and title, those
+// that Last selects after all others.
 func (s *Store) Search(ctx context.Context, q Search) (Results, error) {
 	const doing = "search entities"
 	words := index.SplitWords(q.Term)
@@ -85,9 +92,10 @@ type finder struct {
 	s *Store
 	// need is how many results are needed.
 	need int
-	// ranks are the conditions of the ranks; each includes the one before. title and kind are
-	// the numbers of the keys that results are sorted by.
+	// ranks are the conditions of the ranks, and all is that of all results. title and kind
+	// are the numbers of the keys that results are sorted by.
 	ranks       []cond
+	all         cond
 	title, kind int64
 
 	ask   db.Asker
@@ -115,9 +123,16 @@ func (f *finder) resolve(k *keyResolver, q Search, words []string, near [][]stri
 		}
 		similar = append(similar, word)
 	}
-	f.ranks = []cond{allOf(base, exact), allOf(base, prefix), allOf(append(spelled, base)...)}
+	ranks := []cond{allOf(base, exact), allOf(base, prefix), allOf(append(spelled, base)...)}
 	if typos {
-		f.ranks = append(f.ranks, allOf(append(similar, base)...))
+		ranks = append(ranks, allOf(append(similar, base)...))
+	}
+	f.ranks, f.all = ranks, ranks[len(ranks)-1]
+	if last := k.resolve(q.Last); last.op != filter.OpFalse && last.op != filter.OpTrue {
+		f.ranks = nil
+		for _, rank := range ranks {
+			f.ranks = append(f.ranks, allOf(rank, not(last)), allOf(rank, last))
+		}
 	}
 }
 
@@ -133,7 +148,7 @@ func (f *finder) find(ctx context.Context, ask db.Asker, offset int) (Results, b
 	out := Results{Total: len(f.items)}
 	if len(f.items) >= f.need {
 		var err error
-		if out.Total, err = f.count(ctx, f.ranks[len(f.ranks)-1]); err != nil {
+		if out.Total, err = f.count(ctx, f.all); err != nil {
 			return Results{}, false, err
 		}
 	}

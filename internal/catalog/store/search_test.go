@@ -93,6 +93,38 @@ func TestSearch(t *testing.T) {
 	})
 }
 
+func TestSearchLast(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		put(t, s, small(t, "Template", "shop-new", "spec: {type: new}"), small(t, "Template", "shop-drop", "spec: {type: drop}"),
+			small(t, "Resource", "shop-db", "spec: {type: db}"), small(t, "Resource", "other", "spec: {type: shop}"))
+		cases := map[string]struct {
+			reason string
+			last   filter.Filter
+			want   []string
+		}{
+			"Some":    {"They are the last of their rank.", filter.In("spec.type", "drop", "shop"), []string{"template:default/shop-new", "resource:default/shop-db", "template:default/shop-drop", "resource:default/other"}},
+			"All":     {"The zero value changes nothing.", filter.Filter{}, []string{"template:default/shop-drop", "template:default/shop-new", "resource:default/shop-db", "resource:default/other"}},
+			"Unknown": {"A field that no entity has changes nothing.", filter.In("spec.nothing", "x"), []string{"template:default/shop-drop", "template:default/shop-new", "resource:default/shop-db", "resource:default/other"}},
+		}
+		for name, tc := range cases {
+			t.Run(name, func(t *testing.T) {
+				var got []string
+				for offset := range 4 {
+					page, err := s.Search(t.Context(), Search{Term: "shop", Last: tc.last, Offset: offset, Limit: 1})
+					if err != nil || page.Total != 4 {
+						t.Fatalf("%d results in all, and the error %v", page.Total, err)
+					}
+					got = append(got, page.Items[0].Ref)
+				}
+				if diff := gocmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				}
+			})
+		}
+	})
+}
+
 // TestSearchMany searches among more entities than are sorted by title, and than can be
 // paged through.
 func TestSearchMany(t *testing.T) {

@@ -2,9 +2,10 @@ import { render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { Testbed } from "../app/Testbed";
+import { texts } from "../text";
 import CatalogPage from "./CatalogPage";
 
-type Body = { offset?: number; query?: unknown; fullTextFilter?: { term: string }; facets?: string[]; orderBy?: { field: string; order: string }[] };
+type Body = { offset?: number; query?: unknown; fullTextFilter?: { term: string }; facets?: string[]; entityRefs?: string[]; orderBy?: { field: string; order: string }[] };
 
 let asked: { path: string; body: Body }[];
 let answer: (body: Body) => Response;
@@ -41,6 +42,9 @@ beforeEach(() => {
       return json({ profile: {}, portalIdentity: ann, backstageIdentity: ann });
     }
     const body = JSON.parse(String(init?.body)) as Body;
+    if (path === "/api/catalog/entities/by-refs") {
+      return json({ items: (body.entityRefs ?? []).map((ref) => (ref === "group:default/team" ? { kind: "Group", metadata: { name: "team", title: "The team" } } : null)) });
+    }
     asked.push({ path, body });
     if (path === "/api/catalog/entity-facets") {
       return json({ facets: Object.fromEntries((body.facets ?? []).map((f) => [f, f === "kind" ? [{ value: "API", count: 2 }] : []])) });
@@ -76,6 +80,21 @@ test("renders rows and requests only visible pages", async () => {
   expect(screen.getByRole("grid").getAttribute("aria-rowcount")).toBe("100001");
   expect(screen.getAllByRole("row").length).toBeLessThan(60);
   expect(asked.filter((a) => a.path.endsWith("by-query")).every((a) => a.body.offset === 0)).toBe(true);
+});
+
+test("owners have their titles, and the reference as tooltip", async () => {
+  answer = rows(1);
+  page("/catalog");
+  expect((await screen.findAllByText("The team")).some((e) => e.title === "group:default/team")).toBe(true);
+});
+
+test("a selected kind shows all entities, and the switch says why", async () => {
+  answer = rows(3);
+  page("/catalog");
+  const all = await screen.findByRole("switch", { name: "Show all entities" });
+  expect(all).toMatchObject({ checked: false, disabled: false });
+  await userEvent.click(await screen.findByRole("checkbox", { name: "API" }));
+  await waitFor(() => expect(all).toMatchObject({ checked: true, disabled: true, title: "All entities are shown because a kind, type or system is selected" }));
 });
 
 test("builds the query from the URL", async () => {
@@ -135,18 +154,21 @@ test("shows the status with icon and word, and never says ready about a stale en
         resource("b", { readiness: "not ready" }),
         resource("c", { readiness: "ready" }, { "backstage.io/stale": "prod/composites" }),
         resource("d", {}),
+        resource("e", {}, { "backstage.io/stale": "prod/composites" }),
       ],
-      totalItems: 4,
+      totalItems: 5,
       pageInfo: {},
     });
   page("/catalog");
   await screen.findByRole("link", { name: "a" });
   const status = (row: number) => screen.getAllByRole("row")[row]!.querySelectorAll("[role=gridcell]")[3]!;
   expect(screen.getAllByRole("columnheader")[3]!.textContent).toBe("Status");
-  expect([1, 2, 3, 4].map((row) => status(row).textContent)).toEqual(["Ready", "Not ready", "Unknown, last known: ready", ""]);
+  // What is stale says so beside the status, whatever that is.
+  expect([1, 2, 3, 4, 5].map((row) => status(row).textContent)).toEqual(["Ready", "Not ready", `Unknown, last known: ready${texts.catalog.stale}`, "", texts.catalog.stale]);
   expect(status(1).querySelector("svg")).toBeTruthy();
   expect(status(1).querySelector("span")?.title).toMatch(/^since .*2026|^since .*2025/);
   expect(status(3).querySelector("span")?.title).toBe("last known: ready");
+  expect(status(5).querySelector("[title]")?.getAttribute("title")).toBe("prod/composites");
 });
 
 test("one click shows what is not ready and mine", async () => {

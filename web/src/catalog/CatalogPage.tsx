@@ -1,19 +1,20 @@
-import { useMemo } from "react";
-import { Box, Button, Checkbox, Group, Switch, Text } from "@mantine/core";
+import { useMemo, useRef } from "react";
+import { Button, Checkbox, Group, Switch, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useSearchParams } from "react-router";
 import { useSession } from "../app/session";
-import { Facet } from "../components/Facet";
 import { Icon } from "../components/Icon";
 import { Page } from "../components/Page";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { texts } from "../text";
-import { facetNames, facets, isFiltered, isFolded, isNotReadyMine, notReadyMine, parseFilter, formatFilter, type CatalogFilter, type FacetName } from "./filter";
+import { Facets } from "./Facets";
+import { facetNames, isFiltered, isFolded, isNotReadyMine, isUnfoldedByFacet, notReadyMine, parseFilter, formatFilter, type CatalogFilter } from "./filter";
 import { useOlderVersions } from "./products";
-import { useFacets, useFirst } from "./queries";
+import { useFirst } from "./queries";
 import { SearchField } from "./SearchField";
 import { Table } from "./Table";
-import { Views } from "./Views";
+import { useRoom } from "./useRoom";
+import { SaveView, Views } from "./Views";
 import styles from "./Catalog.module.css";
 
 export default function CatalogPage() {
@@ -29,10 +30,14 @@ export default function CatalogPage() {
   const first = useFirst(filter);
   const total = first.data?.totalItems ?? 0;
   const count = facetNames.reduce((sum, name) => sum + filter.chosen[name].length, Number(filter.mine));
+  const search = formatFilter(filter).toString();
+  const unfolded = isUnfoldedByFacet(filter);
+  const rows = useRef<HTMLDivElement>(null);
+  useRoom(rows);
 
   return (
     <Page title={texts.catalog.title} lead={texts.catalog.lead}>
-      <Views search={formatFilter(filter).toString()} />
+      <Views search={search} />
       <Group gap="sm" align="center">
         <SearchField text={filter.text} onChange={(text) => change({ text }, true)} />
         <Button className={styles.toggle} variant="default" leftSection={<Icon name="filter" />} onClick={toggle} aria-expanded={open}>
@@ -40,6 +45,7 @@ export default function CatalogPage() {
         </Button>
         {(owner || onlyNotReadyMine) && (
           <Button
+            className={styles.mine}
             variant={onlyNotReadyMine ? "filled" : "default"}
             leftSection={<Icon name={onlyNotReadyMine ? "check" : "error"} />}
             aria-pressed={onlyNotReadyMine}
@@ -48,16 +54,27 @@ export default function CatalogPage() {
             {texts.catalog.notReadyMine}
           </Button>
         )}
-        {isFiltered(filter) && (
-          <Button variant="subtle" c="var(--mantine-color-anchor)" onClick={() => setParams(formatFilter({ ...parseFilter(new URLSearchParams()), all: filter.all, sort: filter.sort, descending: filter.descending }))}>
-            {texts.catalog.clearFilters}
-          </Button>
-        )}
-        <Box flex={1} />
-        <Switch label={texts.catalog.showAll} title={texts.catalog.showAllHint} checked={filter.all} onChange={(e) => change({ all: e.currentTarget.checked })} />
-        <Text size="sm" c="dimmed" role="status" aria-live="polite">
-          {first.data ? texts.catalog.total(total) : ""}
-        </Text>
+        <div className={styles.actions}>
+          {isFiltered(filter) && (
+            <Button variant="subtle" px="xs" c="var(--mantine-color-anchor)" onClick={() => setParams(formatFilter({ ...parseFilter(new URLSearchParams()), all: filter.all, sort: filter.sort, descending: filter.descending }))}>
+              {texts.catalog.clearFilters}
+            </Button>
+          )}
+          <SaveView search={search} />
+        </div>
+        <div className={styles.summary}>
+          <Switch
+            label={texts.catalog.showAll}
+            title={unfolded ? texts.catalog.showAllReason : texts.catalog.showAllHint}
+            checked={!isFolded(filter)}
+            disabled={unfolded}
+            classNames={{ track: styles.track ?? "" }}
+            onChange={(e) => change({ all: e.currentTarget.checked })}
+          />
+          <Text size="sm" c="dimmed" role="status" aria-live="polite">
+            {first.data ? texts.catalog.total(total) : ""}
+          </Text>
+        </div>
       </Group>
       <div className={styles.columns}>
         <aside className={open ? styles.facetsOpen : styles.facets} aria-label={texts.catalog.filters}>
@@ -66,27 +83,12 @@ export default function CatalogPage() {
           )}
           <Facets filter={filter} onChange={(chosen) => change({ chosen })} />
         </aside>
-        <div className={styles.rows}>
+        <div className={styles.rows} ref={rows}>
           <Rows filter={filter} first={first} onSort={(sort, descending) => change({ sort, descending })} />
         </div>
       </div>
     </Page>
   );
-}
-
-function Facets({ filter, onChange }: { filter: CatalogFilter; onChange: (chosen: CatalogFilter["chosen"]) => void }) {
-  const { values, failed } = useFacets(filter);
-  if (failed) {
-    return (
-      <Text size="sm" c="dimmed">
-        {texts.catalog.countsFailed}
-      </Text>
-    );
-  }
-  const choose = (name: FacetName) => (chosen: string[]) => onChange({ ...filter.chosen, [name]: chosen });
-  return facetNames.map((name) => (
-    <Facet key={name} title={facets[name].title} show={facets[name].show} values={values(name)} chosen={filter.chosen[name]} onChange={choose(name)} />
-  ));
 }
 
 function Rows({ filter, first, onSort }: { filter: CatalogFilter; first: ReturnType<typeof useFirst>; onSort: (sort: CatalogFilter["sort"], descending: boolean) => void }) {

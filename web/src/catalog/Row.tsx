@@ -1,14 +1,14 @@
 import { memo } from "react";
 import { Anchor, Skeleton, Text } from "@mantine/core";
 import { Link } from "react-router";
-import { annotation, annotations, entityPath, refOf, shortRef, specText, templatePath, titleOf } from "../api/entity";
+import { annotation, annotations, entityPath, refOf, specText, templatePath, titleOf } from "../api/entity";
 import type { EntityPart } from "../api/types";
 import { EntityIcon } from "../components/EntityIcon";
 import { Status } from "../components/Status";
 import { Tag } from "../components/Tag";
 import { texts } from "../text";
 import { isProduct } from "./products";
-import styles from "./Catalog.module.css";
+import styles from "./Table.module.css";
 
 // inOrder moves source tags, which say where an entity comes from, to the end.
 function inOrder(tags: string[]): string[] {
@@ -20,10 +20,15 @@ type Props = {
   reachable: boolean;
   // parts are the API and the definition of a product, if the table is folded.
   parts: EntityPart[];
+  // owner and system are titles, or empty.
+  owner: string;
+  ownerRef: string;
+  system: string;
+  systemRef: string;
 };
 
 // Row renders the cells of an entity. Only one row is in the tab order; the arrow keys reach the others.
-export const Row = memo(function Row({ entity, reachable, parts }: Props) {
+export const Row = memo(function Row({ entity, reachable, parts, owner, ownerRef, system, systemRef }: Props) {
   if (!entity) {
     return (
       <div role="gridcell" className={styles.cell}>
@@ -36,49 +41,61 @@ export const Row = memo(function Row({ entity, reachable, parts }: Props) {
   const name = entity.metadata?.name ?? "";
   const tags = entity.metadata?.tags ?? [];
   const type = specText(entity, "type");
-  const stale = annotation(entity, annotations.stale);
   return (
     <>
       <div role="gridcell" className={styles.cell}>
         <div className={styles.name}>
           <EntityIcon entity={entity} />
           <div className={styles.words}>
-            <Anchor component={Link} to={entityPath(ref)} tabIndex={reachable ? 0 : -1} fw={500} size="sm" data-row-link>
+            <Anchor component={Link} to={entityPath(ref)} tabIndex={reachable ? 0 : -1} fw={500} size="sm" className={styles.title} data-row-link>
               {title}
             </Anchor>
             <Text size="xs" c="dimmed" component="div" className={styles.narrow}>
-              {[entity.kind, shortRef(specText(entity, "owner"))].filter(Boolean).join(" · ")} <Status entity={entity} />
+              <span>{[entity.kind, owner].filter(Boolean).join(" · ")}</span>
+              <ShownStatus entity={entity} />
             </Text>
-            <Text size="xs" c="dimmed" component="div" className={styles.under}>
-              {title.toLowerCase() !== name.toLowerCase() && name}
-              {parts.length > 0 && <Parts product={entity} parts={parts} reachable={reachable} />}
-            </Text>
+            {title.toLowerCase() !== name.toLowerCase() && (
+              <Text size="xs" c="dimmed" component="div" className={styles.under}>
+                {name}
+              </Text>
+            )}
+            {parts.length > 0 && <Parts product={entity} parts={parts} reachable={reachable} />}
           </div>
         </div>
       </div>
       <Cell text={entity.kind ?? ""} column="kind" />
       <Cell text={type} column="type" />
       <div role="gridcell" className={styles.cell} data-column="status">
-        <Status entity={entity} />
+        <div className={styles.status}>
+          <ShownStatus entity={entity} />
+        </div>
       </div>
-      <Cell text={shortRef(specText(entity, "owner"))} column="owner" />
-      <Cell text={shortRef(specText(entity, "system"))} column="system" />
+      <Cell text={owner} title={ownerRef} column="owner" />
+      <Cell text={system} title={systemRef} column="system" />
       <Cell text={inOrder(tags).join(", ")} column="tags" />
-      <div role="gridcell" className={styles.cell} data-column="cluster">
-        {annotation(entity, annotations.discoveredFrom)}{" "}
-        {stale !== "" && (
-          <Tag tone="warning" title={stale}>
-            {texts.catalog.stale}
-          </Tag>
-        )}
-      </div>
+      <Cell text={annotation(entity, annotations.discoveredFrom)} column="cluster" />
     </>
   );
 });
 
-function Cell({ text, column }: { text: string; column: string }) {
+// ShownStatus shows the readiness of an entity, and whether it could not be read lately.
+function ShownStatus({ entity }: { entity: EntityPart }) {
+  const stale = annotation(entity, annotations.stale);
   return (
-    <div role="gridcell" className={styles.cell} data-column={column}>
+    <>
+      <Status entity={entity} />
+      {stale !== "" && (
+        <Tag tone="warning" title={stale}>
+          {texts.catalog.stale}
+        </Tag>
+      )}
+    </>
+  );
+}
+
+function Cell({ text, title, column }: { text: string; title?: string; column: string }) {
+  return (
+    <div role="gridcell" className={styles.cell} data-column={column} title={title || undefined}>
       {text}
     </div>
   );

@@ -40,7 +40,8 @@ export function SearchField({ text, onChange }: { text: string; onChange: (text:
       data-search
       value={written}
       onChange={(e) => setWritten(e.currentTarget.value)}
-      placeholder={texts.catalog.searchHint}
+      placeholder={texts.catalog.search}
+      title={texts.catalog.searchHint}
       aria-label={texts.catalog.search}
       leftSection={<Icon name="search" />}
       rightSection={written !== "" && <CloseButton aria-label={texts.catalog.clearSearch} onClick={() => setWritten("")} />}

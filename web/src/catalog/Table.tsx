@@ -1,18 +1,19 @@
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useNavigate } from "react-router";
-import { entityPath, refOf } from "../api/entity";
+import { entityPath, refOf, specText } from "../api/entity";
 import { Icon } from "../components/Icon";
+import { fullRef, useTitles } from "../components/useTitles";
 import type { EntityPart } from "../api/types";
 import { texts } from "../text";
 import { isFolded, type CatalogFilter, type Column } from "./filter";
 import { isProduct, useParts } from "./products";
 import { useRows } from "./queries";
 import { Row } from "./Row";
-import styles from "./Catalog.module.css";
+import styles from "./Table.module.css";
 
 // rowHeight is the height of a row before it is measured.
-const rowHeight = 56;
+const rowHeight = 48;
 
 const heads: { name: keyof typeof texts.catalog.columns; column?: Column }[] = [
   { name: "name", column: "name" },
@@ -27,6 +28,15 @@ const heads: { name: keyof typeof texts.catalog.columns; column?: Column }[] = [
 
 const none: EntityPart[] = [];
 
+// ownerOf and systemOf return the full reference of the owner and the system of an entity, or an empty string.
+const ownerOf = (entity?: EntityPart) => refIn(entity, "owner", "group");
+const systemOf = (entity?: EntityPart) => refIn(entity, "system", "system");
+
+function refIn(entity: EntityPart | undefined, field: string, kind: string): string {
+  const text = entity ? specText(entity, field) : "";
+  return text === "" ? "" : fullRef(text, { kind, namespace: entity?.metadata?.namespace });
+}
+
 // Table is a virtualized table: it renders only visible rows and requests only their pages.
 export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; total: number; busy: boolean; onSort: (sort: Column, descending: boolean) => void }) {
   const box = useRef<HTMLDivElement>(null);
@@ -39,6 +49,7 @@ export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; 
   const rows = useRows(filter, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
   const folded = isFolded(filter);
   const partsOf = useParts(folded ? rows.pages : []);
+  const titles = useTitles(items.flatMap((item) => [ownerOf(rows.at(item.index)), systemOf(rows.at(item.index))]).filter((ref) => ref !== ""));
   const current = Math.min(active, Math.max(total - 1, 0));
 
   // Start at the top when the filter changes.
@@ -91,7 +102,7 @@ export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; 
           ))}
         </div>
       </div>
-      <div ref={box} className={styles.body} role="rowgroup" onKeyDown={press}>
+      <div ref={box} className={styles.body} role="rowgroup" data-scrolls onKeyDown={press}>
         <div className={styles.space} style={{ height: virtual.getTotalSize() }} role="presentation">
           {items.map((item) => {
             const entity = rows.at(item.index);
@@ -101,6 +112,7 @@ export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; 
                 role="row"
                 aria-rowindex={item.index + 2}
                 data-index={item.index}
+                data-last={item.index === total - 1 || undefined}
                 ref={virtual.measureElement}
                 className={styles.row}
                 style={{ transform: `translateY(${item.start}px)` }}
@@ -112,7 +124,15 @@ export function Table({ filter, total, busy, onSort }: { filter: CatalogFilter; 
                   }
                 }}
               >
-                <Row entity={entity} reachable={item.index === current} parts={entity && folded && isProduct(entity) ? partsOf(entity) : none} />
+                <Row
+                  entity={entity}
+                  reachable={item.index === current}
+                  parts={entity && folded && isProduct(entity) ? partsOf(entity) : none}
+                  owner={titles.get(ownerOf(entity))?.title ?? ""}
+                  ownerRef={ownerOf(entity)}
+                  system={titles.get(systemOf(entity))?.title ?? ""}
+                  systemRef={systemOf(entity)}
+                />
               </div>
             );
           })}

@@ -9,11 +9,10 @@ import styles from "./Catalog.module.css";
 
 const words = texts.settings;
 
-// Views lists the saved views of the catalog and saves the current one, whose parameters are in search.
+// Views lists the saved views of the catalog. search are the parameters of the current one.
 export function Views({ search }: { search: string }) {
-  const { views, known, save, remove, error } = useViews();
-  const isNew = known && search !== "" && !views.some((v) => v.search === search);
-  if (views.length === 0 && !isNew) {
+  const { views, remove, error } = useViews();
+  if (views.length === 0) {
     return null;
   }
   return (
@@ -26,38 +25,51 @@ export function Views({ search }: { search: string }) {
           </button>
         </span>
       ))}
-      {isNew && <SaveView onSave={(name) => save({ name, search })} />}
-      {error && (
-        <Text size="sm" role="alert">
-          {words.viewFailed(messageOf(error))}
-        </Text>
-      )}
+      <Failed error={error} />
     </Group>
   );
 }
 
-function SaveView({ onSave }: { onSave: (name: string) => void }) {
+// SaveView saves the current view, unless there is one with the same parameters.
+export function SaveView({ search }: { search: string }) {
+  const { views, known, save, error } = useViews();
   const [name, setName] = useState<string>();
+  if (!known || search === "" || views.some((v) => v.search === search)) {
+    return null;
+  }
   if (name === undefined) {
     return (
-      <Button size="xs" variant="subtle" c="var(--mantine-color-anchor)" leftSection={<Icon name="plus" size={14} />} onClick={() => setName("")}>
-        {words.saveView}
-      </Button>
+      <>
+        <Button variant="subtle" px="xs" c="var(--mantine-color-anchor)" leftSection={<Icon name="plus" size={14} />} onClick={() => setName("")}>
+          {words.saveView}
+        </Button>
+        <Failed error={error} />
+      </>
     );
   }
   const submit = (e: FormEvent) => {
     e.preventDefault();
-    onSave(name.trim());
+    save({ name: name.trim(), search });
     setName(undefined);
   };
   return (
     <form onSubmit={submit} onKeyDown={(e) => e.key === "Escape" && setName(undefined)}>
-      <Group gap="xs">
-        <TextInput size="xs" aria-label={words.viewName} placeholder={words.viewName} value={name} onChange={(e) => setName(e.currentTarget.value)} maxLength={60} autoFocus />
-        <Button size="xs" type="submit" disabled={name.trim() === ""}>
+      <Group gap="xs" wrap="nowrap">
+        <TextInput w={160} aria-label={words.viewName} placeholder={words.viewName} value={name} onChange={(e) => setName(e.currentTarget.value)} maxLength={60} autoFocus />
+        <Button type="submit" disabled={name.trim() === ""}>
           {words.save}
         </Button>
       </Group>
     </form>
+  );
+}
+
+function Failed({ error }: { error?: Error }) {
+  return (
+    error && (
+      <Text size="sm" role="alert">
+        {words.viewFailed(messageOf(error))}
+      </Text>
+    )
   );
 }

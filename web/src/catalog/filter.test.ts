@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isFiltered, isNotReadyMine, notReadyMine, predicate, parseFilter, formatFilter, type FacetName } from "./filter";
 import { shortRef } from "../api/entity";
 import { olderOf } from "./products";
-import { merge, shownStatus } from "./queries";
+import { merge, shownStatus, withParts } from "./queries";
 
 const read = (text: string) => parseFilter(new URLSearchParams(text));
 // unfolded reads a filter that shows all entities.
@@ -104,9 +104,19 @@ test("a product is one row, unless its parts are asked for", () => {
   for (const text of ["all=true", "kind=API", "type=openapi", "system=data"]) {
     expect(one(text)).not.toContain("composer-xrd");
   }
-  // The counts of the facets that ask for parts are those of all entities.
-  expect(one("", "kind")).toBe("null");
-  expect(one("", "owner")).toContain("composer-xrd");
+  // Counts are those of the table.
+  expect(one("", "kind")).toContain("composer-xrd");
+  expect(one("kind=API", "kind")).toBe("null");
+});
+
+test("kinds that only parts of products have can be chosen, without a count", () => {
+  const counted = [{ value: "System", count: 3 }, { value: "Template", count: 2 }];
+  const unfolded = [{ value: "Template", count: 6 }, { value: "API", count: 4 }, { value: "System", count: 3 }];
+  expect(withParts(counted, unfolded)).toEqual([
+    { value: "Template", count: 2, rank: 6 },
+    { value: "API", count: undefined, rank: 4 },
+    { value: "System", count: 3, rank: 3 },
+  ]);
 });
 
 test("Templates of older versions are folded too", () => {

@@ -1,4 +1,4 @@
-import { annotations, shortRef, spellings } from "../api/entity";
+import { annotations, spellings } from "../api/entity";
 import { readinessTitle } from "../api/readiness";
 import { texts } from "../text";
 
@@ -39,8 +39,8 @@ export const facets: Record<FacetName, FacetOf> = {
   kind: { title: texts.catalog.columns.kind, fields: ["kind"] },
   type: { title: texts.catalog.columns.type, fields: ["spec.type"] },
   status: { title: texts.catalog.columns.status, fields: [readiness], where: statusIn, show: readinessTitle },
-  owner: { title: texts.catalog.columns.owner, fields: ["relations.ownedBy"], show: shortRef },
-  system: { title: texts.catalog.columns.system, fields: ["spec.system"], show: shortRef },
+  owner: { title: texts.catalog.columns.owner, fields: ["relations.ownedBy"] },
+  system: { title: texts.catalog.columns.system, fields: ["spec.system"] },
   tag: { title: texts.catalog.columns.tags, fields: ["metadata.tags"] },
   cluster: { title: texts.catalog.columns.cluster, fields: spellings(annotations.discoveredFrom).map((key) => `metadata.annotations.${key}`) },
 };
@@ -61,7 +61,7 @@ const folded: Predicate = {
 };
 
 // unfolding are the facets by which the parts of a product differ: to choose one of their values is to ask for the parts.
-const unfolding: FacetName[] = ["kind", "type", "system"];
+export const unfolding: FacetName[] = ["kind", "type", "system"];
 
 export const facetNames = Object.keys(facets) as FacetName[];
 
@@ -136,9 +136,14 @@ export function isFiltered(filter: CatalogFilter): boolean {
   return filter.text.trim() !== "" || filter.mine || facetNames.some((name) => filter.chosen[name].length > 0);
 }
 
+// isUnfoldedByFacet reports whether a chosen value unfolds the table.
+export function isUnfoldedByFacet(filter: CatalogFilter): boolean {
+  return unfolding.some((name) => filter.chosen[name].length > 0);
+}
+
 // isFolded reports whether the table has one row for each product.
 export function isFolded(filter: CatalogFilter): boolean {
-  return !filter.all && unfolding.every((name) => filter.chosen[name].length === 0);
+  return !filter.all && !isUnfoldedByFacet(filter);
 }
 
 // predicate returns the filter as a catalog query. Leaving out one facet gives the counts of its other values.
@@ -160,7 +165,7 @@ export function predicate(filter: CatalogFilter, without?: FacetName): { $all: P
   if (filter.mine) {
     all.push({ "relations.ownedBy": { $in: filter.own } });
   }
-  if (isFolded(filter) && !(without && unfolding.includes(without))) {
+  if (isFolded(filter)) {
     all.push({ $not: folded });
     if (filter.older.length > 0) {
       all.push({ $not: { $all: [{ kind: "Template" }, { "metadata.name": { $in: filter.older } }] } });

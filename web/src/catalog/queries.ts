@@ -3,7 +3,7 @@ import { fetchJson } from "../api/client";
 import { annotations, spellings } from "../api/entity";
 import type { EntityPage, EntityPart } from "../api/types";
 import type { FacetValue } from "../components/Facet";
-import { columns, facetNames, facets, isFolded, predicate, readiness, stale, type CatalogFilter, type FacetName } from "./filter";
+import { columns, facetNames, facets, isFolded, predicate, readiness, stale, unfolding, type CatalogFilter, type FacetName } from "./filter";
 
 // pageSize is the number of rows per request.
 export const pageSize = 100;
@@ -77,9 +77,12 @@ export function useRows(filter: CatalogFilter, first: number, last: number): Row
   });
 }
 
-type Counted = { facets: Record<string, FacetValue[]> };
+type Count = { value: string; count: number };
 
-// useFacets counts the values of every facet, each without its own selection.
+type Counted = { facets: Record<string, Count[]> };
+
+// useFacets counts the values of every facet, each without its own selection, in what the table shows. Values that only
+// parts of products have can be chosen too, as that unfolds the table; they have no count.
 export function useFacets(filter: CatalogFilter): { values: (name: FacetName) => FacetValue[] | undefined; failed: boolean } {
   // Facets that are counted in the same way are counted in one request.
   const groups = new Map<string, { names: FacetName[]; query: Record<string, unknown> | undefined }>();
@@ -92,6 +95,7 @@ export function useFacets(filter: CatalogFilter): { values: (name: FacetName) =>
   }
   const asked: { names: FacetName[]; query: Record<string, unknown> | undefined }[] = [
     ...groups.values(),
+    { names: isFolded(filter) ? unfolding : [], query: predicate({ ...filter, all: true }) },
     // The last one counts what of the status is stale.
     { names: ["status"], query: { $all: [...(predicate(filter, "status")?.$all ?? []), stale] } },
   ];
@@ -109,32 +113,38 @@ export function useFacets(filter: CatalogFilter): { values: (name: FacetName) =>
     combine: (results) => ({
       failed: results.some((r) => r.isError),
       values: (name: FacetName) => {
-        const at = asked.findIndex((a) => a.names.includes(name));
-        const data = results[at]?.data;
-        const counted = data && merge(facets[name].fields.map((field) => data.facets[field] ?? []));
-        if (name !== "status" || !counted) {
-          return counted;
+        const count = (data?: Counted) => data && merge(facets[name].fields.map((field) => data.facets[field] ?? []));
+        const counted = count(results[asked.findIndex((a) => a.names.includes(name))]?.data);
+        if (counted && name === "status") {
+          const last = results.at(-1)?.data;
+          return last && shownStatus(counted, last.facets[readiness] ?? []);
         }
-        const last = results.at(-1)?.data;
-        return last && shownStatus(counted, last.facets[readiness] ?? []);
+        const unfolded = asked.at(-2)?.names.includes(name) ? count(results.at(-2)?.data) : undefined;
+        return counted && unfolded ? withParts(counted, unfolded) : counted;
       },
     }),
   });
 }
 
+// withParts adds the values that only parts of products have, without a count. The order is that of the unfolded table, so
+// that values keep their place when it is unfolded.
+export function withParts(counted: Count[], unfolded: Count[]): FacetValue[] {
+  return unfolded.map(({ value, count }) => ({ value, count: counted.find((v) => v.value === value)?.count, rank: count }));
+}
+
 // shownStatus counts the values of the status as the table shows them: those of stale entities are unknown.
-export function shownStatus(all: FacetValue[], ofStale: FacetValue[]): FacetValue[] {
+export function shownStatus(all: Count[], ofStale: Count[]): Count[] {
   const known = all
     .filter((v) => v.value !== "unknown")
     .map((v) => ({ value: v.value, count: v.count - (ofStale.find((s) => s.value === v.value)?.count ?? 0) }))
     .filter((v) => v.count > 0);
-  const total = (values: FacetValue[]) => values.reduce((sum, v) => sum + v.count, 0);
+  const total = (values: Count[]) => values.reduce((sum, v) => sum + v.count, 0);
   const unknown = total(all) - total(known);
   return unknown > 0 ? [...known, { value: "unknown", count: unknown }] : known;
 }
 
 // merge adds up the counts of fields with the same meaning.
-export function merge(lists: FacetValue[][]): FacetValue[] {
+export function merge(lists: Count[][]): Count[] {
   const counts = new Map<string, number>();
   for (const { value, count } of lists.flat()) {
     counts.set(value, (counts.get(value) ?? 0) + count);

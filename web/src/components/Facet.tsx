@@ -3,7 +3,13 @@ import { Button, Checkbox, Fieldset, Group, Stack, Text, TextInput } from "@mant
 import { number, texts } from "../text";
 import styles from "./Facet.module.css";
 
-export type FacetValue = { value: string; count: number };
+export type FacetValue = {
+  value: string;
+  // count is undefined for a value that can be chosen, but that nothing in the list has.
+  count?: number;
+  // rank is what the values are sorted by; by default their count.
+  rank?: number;
+};
 
 // few is the number of values shown at first.
 const few = 6;
@@ -15,6 +21,7 @@ export function Facet({
   chosen,
   onChange,
   show = (value) => value,
+  hint,
 }: {
   title: string;
   values: FacetValue[] | undefined;
@@ -22,13 +29,15 @@ export function Facet({
   onChange: (chosen: string[]) => void;
   // show formats a value.
   show?: (value: string) => string;
+  // hint explains a value without a count.
+  hint?: string;
 }) {
   const [all, setAll] = useState(false);
   const [text, setText] = useState("");
   const known = values ?? [];
   // Selected values are always shown, even with a count of zero: otherwise they could not be cleared.
   const missing = chosen.filter((c) => !known.some((v) => same(v.value, c))).map((value) => ({ value, count: 0 }));
-  const sorted = [...missing, ...known].sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));
+  const sorted = [...missing, ...known].sort((a, b) => rankOf(b) - rankOf(a) || a.value.localeCompare(b.value));
   const found = text === "" ? sorted : sorted.filter((v) => show(v.value).toLowerCase().includes(text.toLowerCase()));
   const shown = all ? found.slice(0, 200) : found.filter((v, i) => i < few || chosen.some((c) => same(v.value, c)));
   if (sorted.length === 0) {
@@ -47,13 +56,16 @@ export function Facet({
               <Checkbox
                 size="xs"
                 label={show(v.value)}
+                title={v.count === undefined ? hint : undefined}
                 checked={on}
                 onChange={() => onChange(on ? chosen.filter((c) => !same(v.value, c)) : [...chosen, v.value])}
                 classNames={{ label: styles.label ?? "", root: styles.box ?? "" }}
               />
-              <Text size="xs" c="dimmed" className={styles.count}>
-                {number(v.count)}
-              </Text>
+              {v.count !== undefined && (
+                <Text size="xs" c="dimmed" className={styles.count}>
+                  {number(v.count)}
+                </Text>
+              )}
             </Group>
           );
         })}
@@ -70,6 +82,10 @@ export function Facet({
       </Stack>
     </Fieldset>
   );
+}
+
+function rankOf(v: FacetValue): number {
+  return v.rank ?? v.count ?? 0;
 }
 
 // same compares without case, as the catalog does.

@@ -1,7 +1,8 @@
 import { Text } from "@mantine/core";
 import { entityPath, parseRef } from "../api/entity";
-import { readinessTitle } from "../api/readiness";
+import type { EntityPart } from "../api/types";
 import { EntityIcon } from "../components/EntityIcon";
+import { Status } from "../components/Status";
 import { Time } from "../components/Time";
 import { texts } from "../text";
 import { Item, Items } from "./Items";
@@ -28,11 +29,14 @@ export function Changes() {
               to={entityPath(parseRef(change.entityRef))}
               icon={<EntityIcon entity={entityOf(change)} />}
               title={change.title}
-              detail={[change.kind, change.change === "created" ? words.created : words.changed, change.readiness && readinessTitle(change.readiness)].filter(Boolean).join(" · ")}
+              detail={[change.kind, change.change === "created" ? words.created : words.changed].join(" · ")}
               side={
-                <Text size="xs" c="dimmed">
-                  <Time at={change.at} />
-                </Text>
+                <>
+                  <Status entity={entityOf(change)} />
+                  <Text size="xs" c="dimmed">
+                    <Time at={change.at} />
+                  </Text>
+                </>
               }
             />
           ))}
@@ -42,7 +46,8 @@ export function Changes() {
   );
 }
 
-function entityOf(change: Change) {
+// entityOf returns the part of an entity that icon and status depend on.
+function entityOf(change: Change): EntityPart {
   const { namespace, name } = parseRef(change.entityRef);
-  return { kind: change.kind, metadata: { name, namespace, title: change.title } };
+  return { kind: change.kind, metadata: { name, namespace, title: change.title, tags: change.tags }, spec: { type: change.type, readiness: change.readiness } as never };
 }

@@ -21,12 +21,18 @@ export default function HomePage() {
       <div className={styles.columns}>
         <div className={styles.column}>
           <Resources mine={mine} own={ownershipRefs} />
-          <Changes />
+          <div className={styles.later}>
+            <Changes />
+          </div>
         </div>
         <div className={styles.column}>
           <Templates />
           {!guest && <Tasks />}
-          {operator && <Sources />}
+          {operator && (
+            <div className={styles.later}>
+              <Sources />
+            </div>
+          )}
         </div>
       </div>
     </Page>

@@ -2,6 +2,7 @@ import { Text } from "@mantine/core";
 import { Icon } from "../components/Icon";
 import { Tag } from "../components/Tag";
 import { Time } from "../components/Time";
+import { stateLabels } from "../ingestion/labels";
 import { useHealth } from "../ingestion/queries";
 import { targetsOf } from "../ingestion/target";
 import { texts } from "../text";
@@ -30,7 +31,7 @@ export function Sources() {
               title={target.name}
               side={
                 <>
-                  <Tag tone={target.tone}>{words.state(target.state)}</Tag>
+                  <Tag tone={target.tone}>{stateLabels[target.state]}</Tag>
                   <Text size="xs" c="dimmed">
                     <Time at={target.lastSuccess} />
                   </Text>

@@ -10,12 +10,15 @@ import { Panel } from "./Panel";
 
 const words = texts.home.tasks;
 
+// most is the number of tasks that are listed.
+const most = 5;
+
 // Tasks lists the newest tasks of the user.
 export function Tasks() {
-  const tasks = useRecentTasks(5);
+  const tasks = useRecentTasks(most);
   const list = tasks.data?.tasks ?? [];
   return (
-    <Panel title={words.title} query={tasks} more={list.length > 0 ? { label: words.more, to: "/tasks" } : undefined}>
+    <Panel title={words.title} query={tasks} more={list.length === most ? { label: words.more, to: "/tasks" } : undefined}>
       {list.length === 0 ? (
         <Text c="dimmed" size="sm">
           {words.none}

@@ -1,7 +1,8 @@
 import { Text } from "@mantine/core";
-import { formatRef, refOf, shortRef, specText, templatePath, titleOf } from "../api/entity";
+import { formatRef, refOf, specText, templatePath, titleOf } from "../api/entity";
 import type { EntityPart } from "../api/types";
 import { EntityIcon } from "../components/EntityIcon";
+import { fullRef, useTitle } from "../components/useTitles";
 import { StarButton } from "../settings/StarButton";
 import { useStarred } from "../settings/starred";
 import { texts } from "../text";
@@ -39,12 +40,14 @@ export function Templates() {
 
 function Template({ template }: { template: EntityPart }) {
   const ref = refOf(template);
+  const owner = specText(template, "owner");
+  const { title } = useTitle(fullRef(owner, { kind: "group", namespace: ref.namespace }), owner !== "");
   return (
     <Item
       to={templatePath(ref)}
       icon={<EntityIcon entity={template} />}
       title={titleOf(template)}
-      detail={shortRef(specText(template, "owner"))}
+      detail={owner && title}
       action={<StarButton entityRef={formatRef(ref)} subject={titleOf(template)} />}
     />
   );

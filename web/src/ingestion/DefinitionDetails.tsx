@@ -26,7 +26,6 @@ const words = texts.ingestion.definitions;
 export function DefinitionDetails({ definition: d, places }: { definition: Named; places: Place[] }) {
   return (
     <Stack gap="sm" className={styles.details} component="section" aria-label={words.details(d.name)}>
-      <Links definition={d} />
       <ul className={styles.copies}>
         {places.map((p) => (
           <li key={`${p.cluster} ${p.name}`}>
@@ -35,7 +34,7 @@ export function DefinitionDetails({ definition: d, places }: { definition: Named
               <Text size="sm" fw={600} component="span">
                 {p.name}
               </Text>
-              <Tag tone={toneOf(p)}>{stateOf(p, d.selected)}</Tag>
+              {stateOf(p, d.selected) !== "" && <Tag tone={toneOf(p)}>{stateOf(p, d.selected)}</Tag>}
             </Group>
             {p.copies.map((c) => (
               <CopyDetails key={`${c.source} ${c.file ?? ""}`} copy={c} />
@@ -43,6 +42,7 @@ export function DefinitionDetails({ definition: d, places }: { definition: Named
           </li>
         ))}
       </ul>
+      <Links definition={d} />
     </Stack>
   );
 }
@@ -121,7 +121,7 @@ function Links({ definition: d }: { definition: Named }) {
           </Anchor>
         )}
         <Text size="sm" component="span">
-          <ExplainLink name={d.name}>{sentence(texts.ingestion.findings.explain)}</ExplainLink>
+          <ExplainLink name={d.name} alone>{sentence(texts.ingestion.findings.explain)}</ExplainLink>
         </Text>
       </Group>
       {made.isError && <ErrorAlert error={made.error} retry={() => void made.refetch()} />}

@@ -38,7 +38,7 @@ export function DefinitionRow({ definition: d, open, onToggle }: { definition: N
         </UnstyledButton>
         <div className={styles.cell}>
           {d.selected ? <Tag tone="success">{words.selected}</Tag> : <Tag>{words.unselected}</Tag>}
-          {reasons[0] && (
+          {!open && reasons[0] && (
             <Text size="xs" c="dimmed" mt={4}>
               {sentence(reasons[0])}
             </Text>
@@ -59,13 +59,18 @@ export function DefinitionRow({ definition: d, open, onToggle }: { definition: N
   );
 }
 
-// stateOf returns the words for the state of a place. Where only others select the definition, that is its state.
+// stateOf returns the words for the state of a place. Where only others select the definition, that is its state. It is empty
+// if all that is known is that the definition was found there.
 export function stateOf(place: Place, selected: boolean): string {
-  return place.state === "found" && selected && !place.selected ? words.unselected.toLowerCase() : words.state[place.state];
+  if (place.state === "found") {
+    return selected && !place.selected ? words.unselected.toLowerCase() : "";
+  }
+  return words.state[place.state];
 }
 
 function PlaceTag({ place, selected }: { place: Place; selected: boolean }) {
-  return <Tag tone={toneOf(place)}>{words.place(place.name, stateOf(place, selected))}</Tag>;
+  const state = stateOf(place, selected);
+  return <Tag tone={toneOf(place)}>{state === "" ? place.name : words.place(place.name, state)}</Tag>;
 }
 
 const severities = ["error", "warning", "info"] as const;

@@ -6,7 +6,7 @@ import { ErrorAlert, Loading } from "../components/State";
 import { Tag, type Tone } from "../components/Tag";
 import { Time } from "../components/Time";
 import { texts } from "../text";
-import { ingestorOf } from "./definition";
+import { ingestorOf, namedSource } from "./definition";
 import { useExplanation } from "./queries";
 import styles from "./Explain.module.css";
 
@@ -49,7 +49,7 @@ function Explained({ explanation: x }: { explanation: Explanation }) {
         <List size="sm">
           {x.copies.map((c) => (
             <List.Item key={c.source} style={{ overflowWrap: "anywhere" }}>
-              {c.source}
+              {namedSource(c.source)}
               {c.refused && (
                 <Text size="xs" c="dimmed">
                   {words.skipped(c.refused)}
@@ -74,10 +74,10 @@ function Explained({ explanation: x }: { explanation: Explanation }) {
             {words.noEntities}
           </Text>
         )}
-        <List size="sm" spacing="xs">
+        <List size="sm" spacing="xs" listStyleType="none">
           {x.entities.map((ref) => (
             <List.Item key={ref}>
-              <RefLink to={ref}>{ref}</RefLink>
+              <RefLink to={ref} icon />
             </List.Item>
           ))}
           {(x.withheld ?? []).map((ref) => (

@@ -3,6 +3,7 @@ import { Anchor, Group, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { Tag } from "../components/Tag";
 import { Time } from "../components/Time";
+import { stateLabels } from "./labels";
 import { joinNames, type Target } from "./target";
 import { Notice } from "../components/Notice";
 import { texts } from "../text";
@@ -53,6 +54,16 @@ function connectedText(targets: Target[]): string {
   return clusters === targets.length ? words.clustersConnected(clusters) : words.allConnected;
 }
 
+// Reason says in a line why a target cannot be read.
+function Reason({ target }: { target: Target }) {
+  const why = target.sources.find((s) => s.state === target.state)?.lastError;
+  return (
+    <Text size="sm" fw={500} lineClamp={2} title={why} style={{ overflowWrap: "anywhere" }}>
+      {words.reason(target.name, stateLabels[target.state], why ?? "")}
+    </Text>
+  );
+}
+
 // HealthSummary summarizes the health of all targets: connected, down and recovered.
 export function HealthSummary({ targets, failing, entities }: { targets: Target[]; failing: number; entities: number }) {
   const down = targets.filter(isDown);
@@ -66,6 +77,9 @@ export function HealthSummary({ targets, failing, entities }: { targets: Target[
     <div role="status" aria-live="polite">
       {down.length > 0 ? (
         <Notice tone="error" title={titleOf(down)}>
+          {down.map((p) => (
+            <Reason key={`${p.cluster} ${p.name}`} target={p} />
+          ))}
           <Text size="sm">
             {words.kept}
             {oldest && (

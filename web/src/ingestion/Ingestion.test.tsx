@@ -102,10 +102,21 @@ it("shows an outage and the recovery within seconds", async () => {
   await vi.advanceTimersByTimeAsync(4_000);
   await screen.findByText("Cannot read one");
   expect(screen.getByText("no answer")).toBeTruthy();
+  expect(screen.getByText(/^one: unreachable: no answer$/i)).toBeTruthy();
   now = health("connected");
   await vi.advanceTimersByTimeAsync(4_000);
   await screen.findByText("one is connected again.");
   expect(screen.queryByText("Cannot read one")).toBeNull();
+});
+
+it("links the numbers of a cluster to what they count", async () => {
+  now!.sources![0]!.objects = { "definitions a": 2, "composites b": 1, "compositions c": 3 };
+  open();
+  const link = async (name: string) => (await screen.findByRole("link", { name })).getAttribute("href");
+  expect(await link("2 definitions")).toBe("/ingestion?tab=definitions&cluster=one");
+  expect(await link("1 composite")).toBe("/catalog?cluster=one&status=ready&status=not+ready&status=unknown");
+  expect(await link("60 findings")).toBe("/ingestion?tab=findings&cluster=one");
+  expect(screen.getAllByRole("columnheader").map((h) => h.textContent)).toEqual(["Name", "State", "Last synced", "Definitions", "Compositions", "Resources", "Findings", "Actions"]);
 });
 
 it("keeps the last data while the portal is unreachable", async () => {
@@ -200,11 +211,11 @@ it("groups the sources of a cluster and shows the worst state", () => {
     { name: "composerIngestor/one", cluster: "one", state: "waiting" },
   ]);
   expect(targets.map((p) => [p.name, p.state, p.lastSuccess])).toEqual([
-    ["one", "waiting", undefined],
     ["two", "unreachable", "2026-01-05T09:00:00Z"],
+    ["one", "waiting", undefined],
     ["folder", "connected", undefined],
   ]);
-  expect(targets[1]).toMatchObject({ counts: [["definitions", 3]], stale: ["definitions"], staleSince: "2026-01-05T09:00:00Z" });
+  expect(targets[0]).toMatchObject({ counts: [["definitions", 3]], stale: ["definitions"], staleSince: "2026-01-05T09:00:00Z" });
   expect([joinNames([]), joinNames(["a"]), joinNames(["a", "b", "c"])]).toEqual(["", "a", "a, b and c"]);
 });
 

@@ -41,7 +41,7 @@ export default function IngestionPage() {
       lead={words.lead}
       actions={
         <PermissionTooltip access={canRun}>
-          <Button size="xs" leftSection={<Icon name="refresh" size={14} />} disabled={!canRun.allowed} loading={now.isPending && now.variables === undefined} onClick={() => now.mutate(undefined)}>
+          <Button leftSection={<Icon name="refresh" />} disabled={!canRun.allowed} loading={now.isPending && now.variables === undefined} onClick={() => now.mutate(undefined)}>
             {words.runAll}
           </Button>
         </PermissionTooltip>

@@ -2,11 +2,13 @@ import { Anchor, Code, List, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { IngestionHealth } from "../api/types";
 import { inWords } from "../api/unserved";
+import { RefLink } from "../components/RefLink";
 import { Command } from "../components/Command";
 import { texts } from "../text";
 import { ExplainLink } from "./ExplainLink";
 import { shortSource } from "./labels";
 import { Notice } from "../components/Notice";
+import styles from "./Notices.module.css";
 
 const words = texts.ingestion.notices;
 
@@ -59,12 +61,12 @@ export function Notices({ health }: { health: IngestionHealth }) {
       )}
       {missing.length > 0 && (
         <Notice tone="warning" title={words.missing}>
-          <List size="sm">
+          <List size="sm" className={styles.text}>
             {missing.map((m) => (
               <List.Item key={m.relation + m.ref}>
                 <Code>{m.ref}</Code>
                 {words.referenced(m.entities)}
-                <Code>{m.example}</Code>
+                <RefLink to={m.example} />
               </List.Item>
             ))}
           </List>

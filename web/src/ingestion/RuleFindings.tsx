@@ -80,7 +80,7 @@ export function RuleFindings({ clusters, version }: { clusters: string[]; versio
               <Accordion.Control>
                 <Group gap="xs" wrap="wrap">
                   <Tag tone={tones[rule.severity]}>{words.severity[rule.severity]}</Tag>
-                  <Text component="span" size="sm" fw={500} c="var(--mantine-color-text)">
+                  <Text component="span" size="sm" fw={500} c="var(--mantine-color-text)" w={{ base: "100%", xs: "auto" }}>
                     {sentence(rule.title ?? rule.rule)}
                   </Text>
                   <Text component="span" size="sm" c="dimmed">

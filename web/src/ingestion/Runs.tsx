@@ -27,28 +27,28 @@ export function Runs({ runs }: { runs: Run[] }) {
 
   return (
     <Stack gap="md" component="section" aria-label={words.title}>
-      <Group justify="flex-end">
-        <Group gap="xs">
-          <Select
-            size="xs"
-            aria-label={words.source}
-            placeholder={words.allSources}
-            clearable
-            data={sources.map((s) => ({ value: s, label: s === watched ? words.watchEvents : shortSource(s) }))}
-            value={source}
-            onChange={(value) => set({ source: value ?? undefined, run: undefined })}
-          />
-          <SegmentedControl
-            size="xs"
-            aria-label={words.view}
-            data={[
-              { value: "plot", label: words.chart },
-              { value: "table", label: words.table },
-            ]}
-            value={asTable ? "table" : "plot"}
-            onChange={(value) => set({ runs: value === "table" ? "table" : undefined })}
-          />
-        </Group>
+      <Group justify="flex-end" gap="xs" wrap="nowrap">
+        <Select
+          size="xs"
+          flex="1 1 auto"
+          maw={{ base: "100%", sm: 220 }}
+          aria-label={words.source}
+          placeholder={words.allSources}
+          clearable
+          data={sources.map((s) => ({ value: s, label: s === watched ? words.watchEvents : shortSource(s) }))}
+          value={source}
+          onChange={(value) => set({ source: value ?? undefined, run: undefined })}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label={words.view}
+          data={[
+            { value: "plot", label: words.chart },
+            { value: "table", label: words.table },
+          ]}
+          value={asTable ? "table" : "plot"}
+          onChange={(value) => set({ runs: value === "table" ? "table" : undefined })}
+        />
       </Group>
       {shown.length === 0 ? (
         <Empty title={words.none}>{words.noneHint}</Empty>

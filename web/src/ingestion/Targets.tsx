@@ -1,14 +1,16 @@
-import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Anchor, Button, Group, Text, VisuallyHidden } from "@mantine/core";
+import { Link } from "react-router";
 import type { Access } from "../app/permission";
 import { PermissionTooltip } from "../components/PermissionTooltip";
 import { Icon } from "../components/Icon";
 import { Tag } from "../components/Tag";
 import { Time } from "../components/Time";
 import { number, texts } from "../text";
-import { sentence, stateLabels, toneOf } from "./labels";
-import type { Source } from "./queries";
-import { Removal } from "./Removal";
-import { joinNames, type Target } from "./target";
+import { stateLabels } from "./labels";
+import { useFindingCounts } from "./queries";
+import { hasDetails, TargetDetails } from "./TargetDetails";
+import { objectTypes, type Target } from "./target";
 import styles from "./Targets.module.css";
 
 const words = texts.ingestion.target;
@@ -21,53 +23,122 @@ type Props = {
   onRun?: (target: Target) => void;
 };
 
-// Targets shows each cluster, folder and repository in a row, with its state, last sync and object counts.
+// Targets is a table of clusters, folders and repositories, with state, last sync, the numbers of objects and findings. Where
+// it has little room, each of them is a list of values.
 export function Targets({ targets, access, busy, onRun }: Props) {
+  const detailed = access !== undefined;
+  const types = objectTypes(targets);
+  const findings = useFindingCounts(detailed ? targets.filter((t) => t.cluster).map((t) => t.name) : []);
+  const mixed = targets.some((t) => !t.cluster);
+  const columns = [words.columns.name, words.columns.state, ...(detailed ? [words.columns.synced, ...types.map(typeTitle), words.columns.findings] : [])];
   return (
-    <ul className={styles.targets}>
-      {targets.map((p) => (
-        <li key={`${p.cluster} ${p.name}`} aria-label={p.name} className={styles.target} data-tone={p.tone}>
-          <div className={styles.line}>
-            <TargetName target={p} />
-            <Tag tone={p.tone}>{stateLabels[p.state]}</Tag>
-            <Synced target={p} />
-            <Counts target={p} />
-            {access && onRun && (
-              <div className={styles.action}>
-                <PermissionTooltip access={access}>
-                  <Button
-                    size="compact-sm"
-                    variant="default"
-                    leftSection={<Icon name="refresh" size={14} />}
-                    disabled={!access.allowed}
-                    loading={busy?.(p) ?? false}
-                    onClick={() => onRun(p)}
-                    aria-label={words.runOne(p.name)}
-                  >
-                    {words.run}
-                  </Button>
-                </PermissionTooltip>
-              </div>
+    <div className={styles.frame}>
+      {/* With another display value, browsers forget the roles of table elements: they are explicit here. */}
+      <table className={styles.table} role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((title, i) => (
+              <th key={title} scope="col" role="columnheader" className={i > 2 ? styles.number : undefined}>
+                {title}
+              </th>
+            ))}
+            {detailed && (
+              <th scope="col" role="columnheader">
+                <VisuallyHidden>{words.columns.actions}</VisuallyHidden>
+              </th>
             )}
-          </div>
-          <Details target={p} access={access} />
-        </li>
-      ))}
-    </ul>
+          </tr>
+        </thead>
+        {targets.map((t) => (
+          <tbody key={`${t.cluster} ${t.name}`} role="rowgroup" aria-label={t.name} data-tone={t.tone}>
+            <tr role="row" className={styles.line}>
+              <th scope="row" role="rowheader">
+                <TargetName target={t} mixed={mixed} />
+              </th>
+              <td role="cell">
+                <Tag tone={t.tone}>{stateLabels[t.state]}</Tag>
+              </td>
+              {detailed && (
+                <>
+                  <td role="cell" data-label={words.columns.synced}>
+                    <Synced target={t} />
+                  </td>
+                  {types.map((type) => (
+                    <Numbers key={type} title={typeTitle(type)} of={t.counts.find(([has]) => has === type)?.[1]} label={(n) => words.count(n, words.objects(n, type))} to={linkOf(t, type)} />
+                  ))}
+                  <Numbers title={words.columns.findings} of={findings.get(t.name)} label={words.findings} to={{ search: new URLSearchParams({ tab: "findings", cluster: t.name }).toString() }} />
+                  <td role="cell" className={styles.action}>
+                    {onRun && <RunButton target={t} access={access} busy={busy?.(t) ?? false} onRun={() => onRun(t)} />}
+                  </td>
+                </>
+              )}
+            </tr>
+            {hasDetails(t) && (
+              <tr role="row" className={styles.detailsLine}>
+                <td role="cell" colSpan={columns.length + 1}>
+                  <TargetDetails target={t} access={access} />
+                </td>
+              </tr>
+            )}
+          </tbody>
+        ))}
+      </table>
+    </div>
   );
 }
 
-function TargetName({ target }: { target: Target }) {
+// typeTitle returns the title of the column of an object type.
+function typeTitle(type: string): string {
+  const known: Record<string, string> = words.columns.objects;
+  return known[type] ?? type;
+}
+
+type To = { pathname?: string; search: string };
+
+// linkOf returns where the objects of a type are listed, if they are.
+function linkOf(target: Target, type: string): To | undefined {
+  if (!target.cluster) {
+    return undefined;
+  }
+  if (type === "definitions") {
+    return { search: new URLSearchParams({ tab: "definitions", cluster: target.name }).toString() };
+  }
+  if (type === "composites") {
+    const params: [string, string][] = [["cluster", target.name], ...["ready", "not ready", "unknown"].map((status): [string, string] => ["status", status])];
+    return { pathname: "/catalog", search: new URLSearchParams(params).toString() };
+  }
+  return undefined;
+}
+
+function Numbers({ title, of, label, to }: { title: string; of?: number; label: (n: number) => string; to?: To }) {
+  let shown: ReactNode = null;
+  if (of !== undefined) {
+    shown = to ? (
+      <Anchor component={Link} to={to} inherit aria-label={label(of)}>
+        {number(of)}
+      </Anchor>
+    ) : (
+      number(of)
+    );
+  }
+  return (
+    <td role="cell" className={styles.number} data-label={title}>
+      {shown}
+    </td>
+  );
+}
+
+function TargetName({ target, mixed }: { target: Target; mixed: boolean }) {
   return (
     <Group gap="xs" wrap="nowrap" className={styles.name}>
       <Icon name={target.cluster ? "cluster" : "repository"} size={16} aria-hidden />
       <div>
-        <Title order={3} size="h5">
-          {target.name}
-        </Title>
-        <Text size="xs" c="dimmed">
-          {target.cluster ? words.cluster : words.files}
-        </Text>
+        {target.name}
+        {mixed && (
+          <Text size="xs" c="dimmed">
+            {target.cluster ? words.cluster : words.files}
+          </Text>
+        )}
       </div>
     </Group>
   );
@@ -75,94 +146,26 @@ function TargetName({ target }: { target: Target }) {
 
 function Synced({ target }: { target: Target }) {
   if (!target.sources.some((s) => s.lastAttempt !== undefined || s.lastSuccess !== undefined)) {
-    return <span />;
-  }
-  return (
-    <Text size="sm" c="dimmed" component="div">
-      <div>
-        {words.lastSynced} <Time at={target.lastSuccess} />
-      </div>
-      {target.tone !== "success" && target.lastAttempt && (
-        <div>
-          {words.lastAttempt} <Time at={target.lastAttempt} />
-        </div>
-      )}
-    </Text>
-  );
-}
-
-function Counts({ target }: { target: Target }) {
-  return (
-    <div className={styles.counts}>
-      {target.counts.map(([word, n]) => (
-        <Text key={word} size="sm" component="span">
-          <strong>{number(n)}</strong> {words.objects(n, word)}
-        </Text>
-      ))}
-    </div>
-  );
-}
-
-// Details shows what is wrong with a target, and its sources if there are several.
-function Details({ target, access }: { target: Target; access?: Access }) {
-  const errors = target.sources.filter((s) => s.lastError && !s.pendingRemoval);
-  const alone = target.sources.length === 1 || new Set(errors.map((s) => s.lastError)).size === 1;
-  if (target.stale.length + target.sources.filter((s) => s.pendingRemoval).length + errors.length === 0 && target.sources.length === 1) {
     return null;
   }
   return (
-    <Stack gap="xs" className={styles.details}>
-      {target.stale.length > 0 && (
-        <Text size="sm" className={styles.stale}>
-          <strong>{words.stale}</strong> {joinNames(target.stale)} {words.lastSynced} <Time at={target.staleSince} />.
+    <div>
+      <Time at={target.lastSuccess} />
+      {target.tone !== "success" && target.lastAttempt && (
+        <Text size="xs" c="dimmed">
+          {words.lastAttempt} <Time at={target.lastAttempt} />
         </Text>
       )}
-      {target.sources.map((s) => s.pendingRemoval && <Removal key={`removal ${s.name}`} source={s} access={access} />)}
-      {/* An error that all sources share is shown once. */}
-      {(alone ? errors.slice(0, 1) : errors).map((s) => (
-        <SourceError key={s.name} source={s} named={!alone} />
-      ))}
-      {target.sources.length > 1 && <Sources sources={target.sources} />}
-    </Stack>
-  );
-}
-
-function Sources({ sources }: { sources: Source[] }) {
-  return (
-    <details>
-      <Text component="summary" size="sm" c="dimmed">
-        {words.sources(sources.length)}
-      </Text>
-      <Stack gap={4} mt={4}>
-        {sources.map((s) => (
-          <Group key={s.name} gap="xs">
-            <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-              {s.name}
-            </Text>
-            <Tag tone={toneOf(s.state)}>{stateLabels[s.state]}</Tag>
-            <Text size="sm" c="dimmed">
-              <Time at={s.lastSuccess} />
-            </Text>
-          </Group>
-        ))}
-      </Stack>
-    </details>
-  );
-}
-
-// SourceError shows the error and hint of a source.
-function SourceError({ source, named }: { source: Source; named: boolean }) {
-  return (
-    <div className={styles.error}>
-      {named && (
-        <Text size="sm" fw={600}>
-          {source.name}
-        </Text>
-      )}
-      <Text size="sm" c="var(--mantine-color-error)" lineClamp={4} title={source.lastError}>
-        {source.lastError}
-      </Text>
-      {source.hint && <Text size="sm">{`${sentence(source.hint)}.`}</Text>}
     </div>
+  );
+}
+
+function RunButton({ target, access, busy, onRun }: { target: Target; access: Access; busy: boolean; onRun: () => void }) {
+  return (
+    <PermissionTooltip access={access}>
+      <Button size="compact-sm" variant="default" leftSection={<Icon name="refresh" size={14} />} disabled={!access.allowed} loading={busy} onClick={onRun} aria-label={words.runOne(target.name)}>
+        {words.run}
+      </Button>
+    </PermissionTooltip>
   );
 }

@@ -65,12 +65,10 @@ export function Timeline({ runs, selected, onSelect }: { runs: Run[]; selected?:
           </g>
           {bars.length > 0 && (
             <g aria-hidden transform={`translate(${axis}, ${height + 22})`} className={styles.label}>
-              <text>{clock(bars[0]!.run)}</text>
-              {bars.length > 4 && (
-                <text x={bars.at(-1)!.x + bars.at(-1)!.width} textAnchor="end">
-                  {clock(bars.at(-1)!.run)}
-                </text>
-              )}
+              {bars.length > 6 && <text x={bars[0]!.x}>{clock(bars[0]!.run)}</text>}
+              <text x={inner} textAnchor="end">
+                {clock(bars.at(-1)!.run)}
+              </text>
             </g>
           )}
         </svg>

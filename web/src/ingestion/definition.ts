@@ -58,6 +58,11 @@ export function ingestorOf(source: string): string {
   return lookup(texts.ingestion.ingestors, name) ?? name;
 }
 
+// namedSource returns the name of a source followed by that of its ingestor: a cluster may be read by several.
+export function namedSource(source: string): string {
+  return texts.ingestion.sourceOf(shortSource(source), ingestorOf(source));
+}
+
 // whyNot tells in words why a copy is not selected.
 export function whyNot(copy: Copy): string {
   const change = copy.remedy?.change;

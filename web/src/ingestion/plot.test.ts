@@ -61,15 +61,19 @@ describe("stack", () => {
     expect(plot.bars.map((b) => b.run.started)).toEqual(["1", "2"]);
     expect(plot.bars[1]!.x).toBeGreaterThanOrEqual(plot.bars[0]!.x + plot.bars[0]!.width);
   });
-  it("stacks phases from the bottom with proportional heights", () => {
+  it("ends at the right edge", () => {
+    expect(plot.bars.at(-1)!.x + plot.bars.at(-1)!.width).toBeCloseTo(size.width - 2);
+  });
+  it("stacks phases from the bottom, with heights by square root", () => {
     expect(plot.top).toBe(80);
+    expect(plot.ticks.map((t) => [t.milliseconds, t.y])).toEqual([[0, 100], [20, 50], [80, 0]]);
     for (const bar of plot.bars) {
       let ground = size.height;
       for (const part of bar.parts) {
         expect(part.y + part.height).toBeCloseTo(ground);
         ground = part.y;
       }
-      expect(size.height - bar.top).toBeCloseTo((bar.total / plot.top) * size.height);
+      expect(size.height - bar.top).toBeCloseTo(Math.sqrt(bar.total / plot.top) * size.height);
     }
   });
   it("keeps any number of bars within the area and shows the newest", () => {

@@ -49,7 +49,8 @@ export function nice(n: number): number {
 const gap = 2;
 const widest = 28;
 
-// stack lays out runs as bars, oldest on the left. If there are too many, it keeps the newest.
+// stack lays out runs as bars, with the newest at the right edge. If there are too many, it keeps the newest. The height of a
+// bar is the square root of its share, so that quick runs beside slow ones are visible; the phases share it as they are.
 export function stack(newestFirst: Run[], size: Size, narrowest = 6): Plot {
   const room = Math.max(1, Math.floor(size.width / (narrowest + gap)));
   const runs = newestFirst.slice(0, room).reverse();
@@ -58,14 +59,16 @@ export function stack(newestFirst: Run[], size: Size, narrowest = 6): Plot {
   const pitch = runs.length === 0 ? 0 : Math.min(size.width / runs.length, widest + gap);
   const bars = runs.map((run, i): Bar => {
     let y = size.height;
+    const total = totals[i] ?? 0;
+    const full = Math.sqrt(total / top) * size.height;
     const parts = partsOf(run).map(({ phase, milliseconds }): Part => {
-      const height = (milliseconds / top) * size.height;
+      const height = (milliseconds / total) * full;
       y -= height;
       return { phase, milliseconds, y, height };
     });
-    return { key: keyOf(run), run, x: i * pitch, width: Math.max(1, pitch - gap), top: y, total: totals[i] ?? 0, parts };
+    return { key: keyOf(run), run, x: size.width - (runs.length - i) * pitch, width: Math.max(1, pitch - gap), top: y, total, parts };
   });
-  const ticks = [0, 0.5, 1].map((share) => ({ milliseconds: share * top, y: size.height * (1 - share) }));
+  const ticks = [0, 0.25, 1].map((share) => ({ milliseconds: share * top, y: size.height * (1 - Math.sqrt(share)) }));
   return { bars, ticks, top };
 }
 

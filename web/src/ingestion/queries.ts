@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { fetchJson, path, withQuery } from "../api/client";
 import { annotation, annotations, spellings } from "../api/entity";
 import type { EntityPage, EntityPart, Explanation, Findings, IngestionHealth, NamedDefinitions, Run } from "../api/types";
@@ -79,6 +79,18 @@ export function useRules(filter: FindingFilter, version: string) {
     // Changed definitions are checked a moment later.
     refetchInterval: (query) => ((query.state.data?.pending ?? 0) > 0 ? refreshInterval : 5 * refreshInterval),
     placeholderData: (before) => before,
+  });
+}
+
+// useFindingCounts loads the number of findings of each cluster.
+export function useFindingCounts(clusters: string[]): Map<string, number> {
+  return useQueries({
+    queries: clusters.map((cluster) => ({
+      queryKey: ["ingestion", "findings", "count", cluster],
+      queryFn: async ({ signal }: { signal: AbortSignal }) => (await fetchJson<Findings>(withQuery(`${base}/findings`, { cluster, limit: 0 }), { signal })).totalItems,
+      refetchInterval: 5 * refreshInterval,
+    })),
+    combine: (results) => new Map(clusters.flatMap((cluster, i) => (results[i]?.data === undefined ? [] : [[cluster, results[i].data] as const]))),
   });
 }
 

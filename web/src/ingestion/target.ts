@@ -22,14 +22,14 @@ export type Target = {
 
 const tones: Tone[] = ["success", "progress", "warning", "error"];
 
-// targetsOf groups sources by what they read, clusters first.
+// targetsOf groups sources by what they read: those with problems first, then clusters.
 export function targetsOf(sources: Source[]): Target[] {
   const groups = new Map<string, Source[]>();
   for (const source of sources) {
     const key = source.cluster === undefined ? `files ${source.name}` : `cluster ${source.cluster}`;
     groups.set(key, [...(groups.get(key) ?? []), source]);
   }
-  return [...groups.values()].map(targetOf).sort((a, b) => Number(b.cluster) - Number(a.cluster) || a.name.localeCompare(b.name));
+  return [...groups.values()].map(targetOf).sort((a, b) => tones.indexOf(b.tone) - tones.indexOf(a.tone) || Number(b.cluster) - Number(a.cluster) || a.name.localeCompare(b.name));
 }
 
 function targetOf(sources: Source[]): Target {
@@ -74,6 +74,11 @@ function counts(sources: Source[]): [string, number][] {
     own.forEach((n, word) => out.set(word, Math.max(n, out.get(word) ?? 0)));
   }
   return [...out].sort(([a], [b]) => byOrder(a, b));
+}
+
+// objectTypes returns the types of objects that targets have, in display order.
+export function objectTypes(targets: Target[]): string[] {
+  return [...new Set(targets.flatMap((t) => t.counts.map(([type]) => type)))].sort(byOrder);
 }
 
 const words = ["definitions", "compositions", "composites", "workloads"];

@@ -1,6 +1,6 @@
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
-import { Kbd, Modal, Text, VisuallyHidden } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
+import { CloseButton, Kbd, Modal, Text, VisuallyHidden } from "@mantine/core";
+import { useDebouncedValue, useMediaQuery } from "@mantine/hooks";
 import { useNavigate } from "react-router";
 import { useSession } from "../app/session";
 import { Icon } from "../components/Icon";
@@ -38,6 +38,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [term] = useDebouncedValue(typed.trim(), pause);
   const { items, failed, busy, total } = useItems(term);
   const [chosen, setChosen] = useState(0);
+  const narrow = useMediaQuery("(max-width: 48em)");
   const list = useRef<HTMLDivElement>(null);
   const current = items[Math.min(chosen, items.length - 1)];
 
@@ -84,7 +85,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               aria-controls={`${id}-list`}
               aria-activedescendant={current && `${id}-${current.id}`}
               aria-label={texts.search.field}
-              placeholder={texts.search.hint}
+              placeholder={narrow ? texts.search.title : texts.search.hint}
               value={typed}
               onChange={(e) => setTyped(e.currentTarget.value)}
               onKeyDown={press}
@@ -92,7 +93,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               spellCheck={false}
               autoComplete="off"
             />
-            <Kbd>Esc</Kbd>
+            <Kbd visibleFrom="sm">Esc</Kbd>
+            <CloseButton hiddenFrom="sm" size={44} iconSize={20} mr={-12} aria-label={texts.search.keys.close} onClick={onClose} />
           </div>
           <VisuallyHidden role="status">{term !== "" && !busy ? texts.search.total(total) : ""}</VisuallyHidden>
           <div className={styles.body}>

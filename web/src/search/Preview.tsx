@@ -2,17 +2,17 @@ import { Group, Text } from "@mantine/core";
 import { Status } from "../components/Status";
 import { EntityIcon } from "../components/EntityIcon";
 import { Tag } from "../components/Tag";
-import { shortRef } from "../api/entity";
+import { fullRef, useTitle } from "../components/useTitles";
 import { texts } from "../text";
-import { documentEntity, type Document } from "./queries";
+import { documentEntity, kindAndType, type Document } from "./queries";
 import styles from "./Palette.module.css";
 
 // Preview shows what is known about a result.
 export function Preview({ document: d, isForm }: { document: Document; isForm: boolean }) {
   const entity = documentEntity(d);
   const facts: [string, string][] = [
-    [texts.search.owner, shortRef(d.owner)],
-    [texts.search.system, shortRef(d.system ?? "")],
+    [texts.search.owner, useRefTitle(d.owner, "group", d.namespace)],
+    [texts.search.system, useRefTitle(d.system ?? "", "system", d.namespace)],
   ];
   return (
     <aside className={styles.preview} aria-hidden>
@@ -23,7 +23,7 @@ export function Preview({ document: d, isForm }: { document: Document; isForm: b
             {d.title || d.name}
           </Text>
           <Text size="xs" c="dimmed">
-            {[d.kind, d.type].filter(Boolean).join(" · ")}
+            {kindAndType(d)}
           </Text>
         </div>
       </Group>
@@ -58,4 +58,10 @@ export function Preview({ document: d, isForm }: { document: Document; isForm: b
       )}
     </aside>
   );
+}
+
+// useRefTitle returns the title of an entity that a result refers to, or an empty string.
+function useRefTitle(text: string, kind: string, namespace: string): string {
+  const { title } = useTitle(fullRef(text, { kind, namespace }), text !== "");
+  return text === "" ? "" : title;
 }

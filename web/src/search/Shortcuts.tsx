@@ -1,4 +1,3 @@
-import { Fragment } from "react";
 import { Group, Kbd, Modal, Table } from "@mantine/core";
 import { texts } from "../text";
 
@@ -11,7 +10,10 @@ const shortcuts: { keys: string[]; does: string }[] = [
   { keys: ["Ctrl", "K", or, "⌘", "K"], does: words.palette },
   { keys: ["/"], does: words.slash },
   { keys: ["?"], does: words.help },
-  { keys: ["G", then, "H", "C", "N", "T"], does: words.go },
+  { keys: ["G", then, "H"], does: words.goTo(texts.app.home) },
+  { keys: ["G", then, "C"], does: words.goTo(texts.app.catalog) },
+  { keys: ["G", then, "N"], does: words.goTo(texts.app.create) },
+  { keys: ["G", then, "T"], does: words.goTo(texts.app.tasks) },
   { keys: ["↑", "↓", "Page Up", "Page Down", "Home", "End"], does: words.rows },
   { keys: ["Enter"], does: words.enter },
   { keys: ["Esc"], does: words.escape },
@@ -36,10 +38,10 @@ export default function Shortcuts({ onClose }: { onClose: () => void }) {
                   <Table.Th scope="row" fw={400}>
                     {does}
                   </Table.Th>
-                  <Table.Td ta="right">
-                    {keys.map((key, i) => (
-                      <Fragment key={i}>{key === or || key === then ? ` ${key} ` : <Kbd mx={2}>{key}</Kbd>}</Fragment>
-                    ))}
+                  <Table.Td>
+                    <Group gap={4} justify="flex-end">
+                      {keys.map((key, i) => (key === or || key === then ? <span key={i}>{key}</span> : <Key key={i} name={key} />))}
+                    </Group>
                   </Table.Td>
                 </Table.Tr>
               ))}
@@ -49,4 +51,9 @@ export default function Shortcuts({ onClose }: { onClose: () => void }) {
       </Modal.Content>
     </Modal.Root>
   );
+}
+
+// Key is a key, whose name does not break.
+function Key({ name }: { name: string }) {
+  return <Kbd style={{ whiteSpace: "nowrap" }}>{name}</Kbd>;
 }

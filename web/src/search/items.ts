@@ -5,7 +5,7 @@ import type { IconName } from "../components/Icon";
 import { pages } from "../app/pages";
 import { labelOf } from "../create/labels";
 import { texts } from "../text";
-import { documentEntity, type Document } from "./queries";
+import { documentEntity, kindAndType, type Document } from "./queries";
 
 // Item is a line of the palette: where it leads to, and what the preview shows.
 export type Item = {
@@ -44,7 +44,7 @@ export function documentItem(d: Document): Item {
     group: "entities",
     icon: iconOf(entity),
     label: d.title || ref.name,
-    detail: [d.kind, d.type].filter(Boolean).join(" · "),
+    detail: kindAndType(d),
     to: isForm ? templatePath(ref) : entityPath(ref),
     details: isForm ? entityPath(ref) : undefined,
     document: d,

@@ -29,6 +29,11 @@ export function useRecentTasks(limit: number, enabled = true) {
   });
 }
 
+// kindAndType returns the kind and the type of a document. The type of entities without one is "other".
+export function kindAndType(d: Document): string {
+  return [d.kind, d.type === "other" ? "" : d.type].filter(Boolean).join(" · ");
+}
+
 // documentEntity returns the part of an entity that a document describes, for icons and status.
 export function documentEntity(d: Document): EntityPart {
   return {
