@@ -173,8 +173,8 @@ test("the objects of a resource as a tree and a graph, and their events", async 
   await page.getByText("Graph", { exact: true }).last().click();
   await expect(page).toHaveURL(/tab=objects&view=graph/);
   const graph = page.getByRole("group", { name: /^Graph of the objects/ });
-  const root = graph.getByRole("button", { name: /^legacy, Database, unknown, this resource$/ });
-  const missing = graph.getByRole("button", { name: /^legacy-x7k, XDatabase, missing$/ });
+  const root = graph.getByRole("button", { name: /^legacy, Database, Unknown, this resource$/ });
+  const missing = graph.getByRole("button", { name: /^legacy-x7k, XDatabase, Missing$/ });
   await expect(missing).toBeVisible();
   await show(page, "entity-objects-graph");
   await tabTo(page, root);

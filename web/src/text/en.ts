@@ -617,6 +617,8 @@ const entity = {
     unknown: "Readiness is not known yet",
     notApplied: "Ready, but a change was not applied",
     change: (field: string) => `Change ${field}`,
+    since: "since",
+    sinceFirst: "Since",
     objects: "Show all objects",
   },
   overview: {
@@ -726,7 +728,10 @@ const entity = {
     notShown: (left: number) => `${number(left)} more not shown`,
     inNamespace: (namespace: string) => `in ${namespace}`,
     externalName: "External name",
-    created: "created",
+    object: "Object",
+    status: "Status",
+    age: "Age",
+    stateTitles: { missing: "Missing", forbidden: "Forbidden", unreadable: "Unreadable", deleting: "Deleting", paused: "Paused" },
     states: {
       missing: "The object does not exist.",
       forbidden: "The portal may not read this object. Ask your administrator.",
