@@ -54,6 +54,20 @@ test("Yaml shows line numbers and escapes markup", () => {
   expect(view.textContent).toContain("<script>alert(1)</script>");
 });
 
+test("Yaml shows a title and further buttons in its bar, or all of it elsewhere", () => {
+  const elsewhere = document.createElement("div");
+  const { rerender } = show(<Yaml text="a: 1" label="The manifest" left={<h2>Manifest</h2>} actions={<button>Explain</button>} />);
+  expect(screen.getByRole("heading", { name: "Manifest" })).toBeTruthy();
+  expect(screen.getAllByRole("button").map((b) => b.textContent)).toEqual(["Explain", "Copy"]);
+  rerender(
+    <MantineProvider env="test">
+      <Yaml text="a: 1" label="The manifest" into={elsewhere} />
+    </MantineProvider>,
+  );
+  expect(screen.queryByRole("button")).toBeNull();
+  expect(elsewhere.textContent).toBe("Copy");
+});
+
 test("toYaml folds no lines and writes no anchors", () => {
   const shared = { long: "word ".repeat(60).trim() };
   const text = toYaml({ a: shared, b: shared });

@@ -834,7 +834,7 @@ const entity = {
     none: "No source",
     noneHint: "The portal has not read this from a cluster, folder or repository: another program pushed it, or its source was removed.",
     of: (name: string) => `Source of ${name}`,
-    from: (source: string) => `As last read from ${source}, without managed fields.`,
+    readBy: (source: string, ingestor: string) => `Read from ${source} by the ${ingestor}, without managed fields.`,
     open: "Open in playground",
     openFailed: "Cannot open the playground",
     noDefinition: "The XRD of this Composition is not in the catalog, or you may not read it.",
