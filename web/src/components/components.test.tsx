@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { describe, expect, test, vi } from "vitest";
 import { ApiError } from "../api/client";
 import { Facet } from "./Facet";
+import { Name } from "./Name";
 import { ErrorAlert } from "./State";
 import { duration, relative } from "./Time";
 import { toYaml } from "./toYaml";
@@ -44,6 +45,11 @@ test("ErrorAlert shows the error and a retry button", async () => {
   expect(screen.getByText("The database is unavailable")).toBeTruthy();
   await userEvent.click(screen.getByRole("button", { name: "Retry" }));
   expect(retry).toHaveBeenCalledOnce();
+});
+
+test("Name can break after dots, slashes and hyphens", () => {
+  const { container } = show(<Name>apps/orders-api.example.org --x 1.</Name>);
+  expect(container.innerHTML).toContain("apps/<wbr>orders-<wbr>api.<wbr>example.<wbr>org --<wbr>x 1.");
 });
 
 test("Yaml shows line numbers and escapes markup", () => {

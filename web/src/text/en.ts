@@ -560,6 +560,7 @@ const entity = {
   notInCatalog: "(not in the catalog)",
   permissionRequired: "Permission required",
   roles: { definition: "Definition", composition: "Composition", resource: "Resource" },
+  roleTitles: { definition: "Definition (XRD)", composition: "Composition", resource: "Composite resource" },
   tabs: {
     overview: "Overview",
     graph: "Graph",

@@ -3,6 +3,7 @@ import { BaseEdge, Handle, Position, type EdgeProps, type Node as FlowNode, type
 import { Link } from "react-router";
 import { readinessTitle } from "../../api/readiness";
 import { Icon } from "../../components/Icon";
+import { Name } from "../../components/Name";
 import { texts } from "../../text";
 import type { RoutedEdge } from "./flow";
 import type { Node } from "./gather";
@@ -56,7 +57,9 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
     <>
       <span className={styles.title}>
         {node.icon && <Icon name={node.icon} size={16} className={styles.icon} />}
-        <span className={styles.name}>{node.title}</span>
+        <span className={styles.name}>
+          <Name>{node.title}</Name>
+        </span>
       </span>
       <span className={styles.under}>
         {node.readiness && <Mark readiness={node.readiness} />}
