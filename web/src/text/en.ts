@@ -598,6 +598,7 @@ const entity = {
     update: "Update",
     delete: "Delete",
     api: "API",
+    signIn: "Sign in to update or delete",
     deletesObjects: (objects: number) => `Also deletes the ${objects === 1 ? "object" : `${number(objects)} objects`} that it composes.`,
   },
   freshness: {
@@ -648,6 +649,7 @@ const entity = {
   },
   details: {
     specification: "Specification",
+    signIn: "Sign in to see the specification.",
     reported: "Reported by the cluster",
     secrets: (total: number) => (total === 1 ? "Connection secret" : "Connection secrets"),
     secret: (name: string, namespace: string) => `${name} in namespace ${namespace}`,
@@ -706,6 +708,7 @@ const entity = {
     when: "When",
     task: "Task",
     viewTask: "View task",
+    service: "A service",
     operations: { create: "Created", update: "Updated", delete: "Deleted" },
     loading: "Loading history",
     failed: "Cannot load the history",
@@ -873,6 +876,7 @@ const entity = {
     list: (type: string) => `list of ${type}`,
     map: (type: string) => `map of ${type}`,
     oneOf: (values: string[], left: number) => `one of ${values.join(", ")}${left > 0 ? ` and ${number(left)} more` : ""}`,
+    only: (value: string) => `must be ${value}`,
     default: (value: string) => `default ${value}`,
     bounds: {
       minimum: "minimum",
