@@ -9,6 +9,8 @@ import { RefLink } from "../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { Tag, type Tone } from "../components/Tag";
 import { Time } from "../components/Time";
+import { ingestorOf } from "../ingestion/definition";
+import { shortSource } from "../ingestion/labels";
 import { Box } from "./Box";
 import { roleOf } from "./facts";
 import { origin } from "./origin";
@@ -20,6 +22,7 @@ import { lookup } from "../components/lookup";
 import { texts } from "../text";
 
 const words = texts.entity.explain;
+const ingestors = texts.ingestion.explain;
 
 const severities: Record<string, Tone> = { error: "error", warning: "warning", info: "plain" };
 
@@ -126,15 +129,16 @@ function Findings({ findings }: { findings: Explanation["findings"] }) {
 }
 
 function Sources({ explained }: { explained: Explanation }) {
+  const left = explained.leftBy ?? [];
   return (
     <Box title={words.sources}>
       <Text size="sm">
-        {[words.takenBy(explained.takenBy), words.leftBy(explained.leftBy ?? [])].join(" ")}
+        {[explained.takenBy ? ingestors.takenBy(ingestorOf(explained.takenBy)) : ingestors.notTaken, left.length > 0 && ingestors.leftBy(left.map(ingestorOf).join(ingestors.and))].filter(Boolean).join(" ")}
       </Text>
       <ul className={styles.list}>
         {explained.copies.map((c) => (
           <li key={c.source}>
-            {words.copy(c.source, c.version, c.refused)}
+            {words.copy(words.read(shortSource(c.source), ingestorOf(c.source)), c.version, c.refused)}
           </li>
         ))}
       </ul>
