@@ -20,9 +20,10 @@ type Props = { view: View; definition?: Previewed; tab: Tab; onTab: (tab: string
 
 // Result shows what is generated from a definition: its form, entities, API document and findings.
 export function Result({ view, definition, tab, onTab, onGo }: Props) {
+  const failed = view.findings.some((f) => f.severity === "error");
   return (
     <>
-      <Text size="sm" c="dimmed" role="status" data-testid="status" className={styles.status}>
+      <Text size="sm" c={failed ? "var(--error-text)" : "dimmed"} role="status" data-testid="status" className={styles.status}>
         {statusOf(view, definition)}
       </Text>
       {view.error !== null && view.error !== undefined && <ErrorAlert error={view.error} retry={view.retry} />}
