@@ -2,6 +2,7 @@ import { Code, Group, Stack, Tabs, Text } from "@mantine/core";
 import { Copy } from "../components/Copy";
 import { Notice } from "../components/Notice";
 import { Empty, ErrorAlert, Loading } from "../components/State";
+import { TabBar } from "../entity/TabBar";
 import { texts } from "../text";
 import { Api } from "./Api";
 import { Entities } from "./Entities";
@@ -33,14 +34,8 @@ export function Result({ view, definition, tab, onTab, onGo }: Props) {
         </Notice>
       )}
       <Tabs value={tab} onChange={onTab} keepMounted={false}>
-        <Tabs.List>
-          {tabs.map((t) => (
-            <Tabs.Tab key={t} value={t}>
-              {t === "findings" && view.findings.length > 0 ? words.findingsCount(view.findings.length) : words.tabs[t]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value={tab} pt="md">
+        <TabBar tabs={tabs.map((t) => ({ name: t, title: t === "findings" && view.findings.length > 0 ? words.findingsCount(view.findings.length) : words.tabs[t] }))} active={tab} />
+        <Tabs.Panel value={tab}>
           {tab === "findings" ? (
             <Findings findings={view.findings} passed={view.passed} onGo={onGo} />
           ) : (
