@@ -65,6 +65,8 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
   const height = useRoom(frame);
   // moved tells that the user has chosen the view, which then stays as it is.
   const moved = useRef(false);
+  // expanding tells that the next layout has more neighbors of a node.
+  const expanding = useRef(false);
 
   const nodes = useMemo(() => nodesOf(graph, arranged, root, far), [graph, arranged, root, far]);
   const edges = useMemo(() => edgesOf(arranged, styles.edge ?? ""), [arranged]);
@@ -109,13 +111,15 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
     const before = shown.current?.points[active];
     const at = arranged.points[active];
     const first = shown.current === undefined;
+    const expanded = expanding.current;
     shown.current = arranged;
-    if (fit(readable) || !at) {
+    expanding.current = false;
+    if (!moved.current && fit(readable)) {
       return;
     }
-    if (first) {
+    if (at && (first || (!moved.current && !expanded))) {
       start(at);
-    } else if (before) {
+    } else if (at && before) {
       // Keep the active node at the same position.
       const { x, y, zoom } = flow.getViewport();
       void flow.setViewport({ x: x + (before.x - at.x) * zoom, y: y + (before.y - at.y) * zoom, zoom });
@@ -137,6 +141,10 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
     return () => observer.disconnect();
   }, [arranged, root]);
 
+  const open = (ref: string) => {
+    expanding.current = true;
+    onOpen(ref);
+  };
   const press = (e: KeyboardEvent) => {
     const direction = directions[e.key];
     if (direction) {
@@ -152,7 +160,7 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
       go(root);
     } else if (e.key === "+") {
       e.preventDefault();
-      onOpen(active);
+      open(active);
     }
   };
   // Move the node into view before it gets the focus.
@@ -180,7 +188,7 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
   return (
     <div ref={frame} className={styles.canvas} style={{ height }} role="group" aria-label={label} onKeyDown={press} data-scheme={scheme}>
       <div ref={holder} className={styles.flow}>
-        <GraphContext.Provider value={{ active, wanted, setActive, onOpen, onChoose }}>
+        <GraphContext.Provider value={{ active, wanted, setActive, onOpen: open, onChoose }}>
           <ReactFlow
             nodes={nodes}
             edges={edges}
