@@ -136,7 +136,7 @@ test("why a resource is not ready, and its objects", async ({ page, pageErrors }
   await expect(why).toContainText(waiting.message!);
   await page.goto(`${await pathOf("reports")}?tab=objects`);
   const objects = page.getByRole("region", { name: "Objects", exact: true });
-  await expect(objects).toContainText("not ready");
+  await expect(objects).toContainText("Not ready");
   await expect(objects).toContainText(waiting.message!);
   await show(page, "entity-objects");
   await setConditions("reports", synced, { ...waiting, message: "<b>2 of 3</b> resources are ready" });
@@ -173,8 +173,8 @@ test("the objects of a resource as a tree and a graph, and their events", async 
   await page.getByText("Graph", { exact: true }).last().click();
   await expect(page).toHaveURL(/tab=objects&view=graph/);
   const graph = page.getByRole("group", { name: /^Graph of the objects/ });
-  const root = graph.getByRole("button", { name: /^legacy, Database, unknown, this resource$/ });
-  const missing = graph.getByRole("button", { name: /^legacy-x7k, XDatabase, missing$/ });
+  const root = graph.getByRole("button", { name: /^legacy, Database, Unknown, this resource$/ });
+  const missing = graph.getByRole("button", { name: /^legacy-x7k, XDatabase, Missing$/ });
   await expect(missing).toBeVisible();
   await show(page, "entity-objects-graph");
   await tabTo(page, root);
@@ -238,38 +238,38 @@ test("the graph from the definition to its resources", async ({ page, pageErrors
   await tab(page, "Graph");
   const graph = page.getByRole("group", { name: /^Graph of relations/ });
   const node = (name: RegExp) => graph.getByRole("link", { name });
-  await expect(node(/^orders, resource, ready/)).toBeVisible();
-  await expect(node(/^reports, resource, not ready/)).toBeVisible();
-  await expect(node(/^legacy, resource, unknown/)).toBeVisible();
+  await expect(node(/^orders, Resource, Ready/)).toBeVisible();
+  await expect(node(/^reports, Resource, Not ready/)).toBeVisible();
+  await expect(node(/^legacy, Resource, Unknown/)).toBeVisible();
   await expect(page.getByText(/2 of 4 resources ready/)).toBeVisible();
   await show(page, "entity-graph");
 
   // Dependencies are on the left: definition, composition, resource.
   const box = async (name: RegExp) => (await node(name).boundingBox())!;
-  const [first, second, third] = [await box(/definition.*this entity$/), await box(/^database-postgres, composition/), await box(/^orders,/)];
+  const [first, second, third] = [await box(/Definition.*this entity$/), await box(/^database-postgres, Composition/), await box(/^orders,/)];
   expect(first.x).toBeLessThan(second.x);
   expect(second.x).toBeLessThan(third.x);
 
   await page.getByRole("button", { name: "Zoom in" }).click();
-  await expect.poll(async () => (await box(/definition.*this entity$/)).width).toBeGreaterThan(first.width * 1.2);
+  await expect.poll(async () => (await box(/Definition.*this entity$/)).width).toBeGreaterThan(first.width * 1.2);
   await page.getByRole("button", { name: "Fit to view" }).click();
-  await expect.poll(async () => (await box(/definition.*this entity$/)).width).toBeLessThan(first.width * 1.1);
-  const at = await box(/definition.*this entity$/);
+  await expect.poll(async () => (await box(/Definition.*this entity$/)).width).toBeLessThan(first.width * 1.1);
+  const at = await box(/Definition.*this entity$/);
   const hole = (await graph.boundingBox())!;
   await page.mouse.move(hole.x + 30, hole.y + 30);
   await page.mouse.down();
   await page.mouse.move(hole.x + 110, hole.y + 70, { steps: 4 });
   await page.mouse.up();
-  await expect.poll(async () => Math.round((await box(/definition.*this entity$/)).x - at.x)).toBeGreaterThan(60);
+  await expect.poll(async () => Math.round((await box(/Definition.*this entity$/)).x - at.x)).toBeGreaterThan(60);
 
   // A change of readiness appears without a reload.
   await setConditions("sessions", synced, waiting);
-  await expect(node(/^sessions, resource, not ready/)).toBeVisible();
+  await expect(node(/^sessions, Resource, Not ready/)).toBeVisible();
   await setConditions("sessions", synced, ready);
 
   // The list shows the same as text.
   await page.getByText("List", { exact: true }).click();
-  await expect(page.getByRole("region", { name: "Entities in the graph" }).getByRole("row", { name: /^reports/ })).toContainText("not ready");
+  await expect(page.getByRole("region", { name: "Entities in the graph" }).getByRole("row", { name: /^reports/ })).toContainText("Not ready");
   await page.reload();
   await expect(page.getByRole("region", { name: "Entities in the graph" })).toBeVisible();
   expect(pageErrors).toEqual([]);
@@ -284,7 +284,7 @@ test("the tabs and the graph by keyboard alone", async ({ page, pageErrors }) =>
   await expect(page.getByRole("tab", { name: "Graph" })).toBeFocused();
   await expect(page).toHaveURL(/tab=graph/);
   const graph = page.getByRole("group", { name: /^Graph of relations/ });
-  const root = graph.getByRole("link", { name: /definition.*this entity$/ });
+  const root = graph.getByRole("link", { name: /Definition.*this entity$/ });
   await expect(root).toBeVisible();
   await tabTo(page, root);
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
@@ -301,7 +301,7 @@ test("the tabs and the graph by keyboard alone", async ({ page, pageErrors }) =>
   };
   expect((await among("ArrowUp", /^database-postgres/)) || (await among("ArrowDown", /^database-postgres/))).toBe(true);
   await page.keyboard.press("ArrowRight");
-  await expect.poll(focused).toMatch(/, resource, /);
+  await expect.poll(focused).toMatch(/, Resource, /);
   await page.keyboard.press("Home");
   await expect(root).toBeFocused();
   await page.keyboard.press("ArrowRight");

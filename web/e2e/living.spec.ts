@@ -85,7 +85,7 @@ test("a developer finds out why a shop is not ready, changes the field, and sees
   await page.getByRole("link", { name: "Show all objects" }).click();
   const objects = page.getByRole("region", { name: "Objects", exact: true });
   await expect(objects).toContainText("ResourceQuota");
-  await expect(objects).toContainText("missing");
+  await expect(objects).toContainText("Missing");
   await show(page, "resource-objects");
 
   // The refused field is pods of a ResourceQuota: two patches lead back to pods of the shop.
@@ -114,11 +114,11 @@ test("a change in the cluster is on the page within a second", async ({ page }) 
   await create("maps", 2);
   await page.goto(`${await entityOf("Shop", "maps")}?tab=objects`);
   const objects = page.getByRole("region", { name: "Objects", exact: true });
-  await expect(objects.getByText("ready", { exact: true }).first()).toBeVisible({ timeout: 30_000 });
+  await expect(objects.getByText("Ready", { exact: true }).first()).toBeVisible({ timeout: 30_000 });
   await expect(page.getByText("Cluster dev, live")).toBeVisible();
   const began = Date.now();
   await control("/cluster/request", JSON.stringify({ metadata: { annotations: { "crossplane.io/paused": "true" } } }), { method: "PATCH", path: `${shops}/maps` });
-  await expect(objects.getByText("paused").first()).toBeVisible({ timeout: atMost(1000) });
+  await expect(objects.getByText("Paused").first()).toBeVisible({ timeout: atMost(1000) });
   test.info().annotations.push({ type: "change to page", description: `${Date.now() - began} ms` });
   // The API server refuses the change, although Crossplane calls the shop ready.
   await control("/cluster/request", JSON.stringify({ metadata: { annotations: { "crossplane.io/paused": null } }, spec: { pods: -4 } }), { method: "PATCH", path: `${shops}/maps` });

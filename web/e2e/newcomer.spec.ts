@@ -96,10 +96,10 @@ test("a new user creates a resource and sees it become ready", async ({ page, pa
   await expect(page.getByRole("row", { name: /^Ready True/ })).toBeVisible();
   await expect(page.getByRole("row", { name: /^Synced True/ })).toBeVisible();
   await page.getByRole("tab", { name: "Graph" }).click();
-  await expect(page.getByRole("link", { name: /^xdatabases.platform.example.org, definition/ })).toBeVisible();
-  await expect(page.getByRole("link", { name: /^database-mysql, composition/ })).toBeVisible();
-  await expect(page.getByRole("link", { name: "invoices, resource, ready, this entity" })).toBeVisible();
-  await isGreen(page, /^invoices, resource, ready/);
+  await expect(page.getByRole("link", { name: /^xdatabases.platform.example.org, Definition/ })).toBeVisible();
+  await expect(page.getByRole("link", { name: /^database-mysql, Composition/ })).toBeVisible();
+  await expect(page.getByRole("link", { name: "invoices, Resource, Ready, this entity" })).toBeVisible();
+  await isGreen(page, /^invoices, Resource, Ready/);
   await show(page, "newcomer-graph");
 
   // The task list holds the task.
@@ -206,15 +206,15 @@ test("a new user does the same by keyboard alone", async ({ page, pageErrors }) 
   await tabTo(page, page.getByRole("tab", { name: "Overview" }));
   await press("ArrowRight");
   await expect(page.getByRole("tab", { name: "Graph" })).toBeFocused();
-  const resource = page.getByRole("link", { name: "ledger, resource, ready, this entity" });
+  const resource = page.getByRole("link", { name: "ledger, Resource, Ready, this entity" });
   await tabTo(page, resource);
   await press("ArrowLeft");
-  await expect(page.getByRole("link", { name: /^database-mysql, composition/ })).toBeFocused();
+  await expect(page.getByRole("link", { name: /^database-mysql, Composition/ })).toBeFocused();
   await press("ArrowLeft");
-  await expect(page.getByRole("link", { name: /^xdatabases.platform.example.org, definition/ })).toBeFocused();
+  await expect(page.getByRole("link", { name: /^xdatabases.platform.example.org, Definition/ })).toBeFocused();
   await press("Home");
   await expect(resource).toBeFocused();
-  await isGreen(page, /^ledger, resource, ready/);
+  await isGreen(page, /^ledger, Resource, Ready/);
   await press("Shift+Tab");
   await tabTo(page, page.getByRole("tab", { name: "Graph" }));
   await press("ArrowRight");

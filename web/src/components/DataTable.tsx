@@ -7,10 +7,12 @@ export type Column<T> = {
   // title is the heading, and the label of the value where rows are stacked.
   title: string;
   cell: (row: T) => ReactNode;
-  // priority orders the values of a stacked row: the key is its heading, low ones come last.
-  priority?: "key" | "low";
-  // width is by content unless given: narrow columns do not wrap, wide ones hold long text.
-  width?: "narrow" | "wide";
+  // priority orders the values of a stacked row: the key is its heading, low ones come after the others, and actions, which are
+  // buttons and links, at the end.
+  priority?: "key" | "low" | "actions";
+  // width is by content unless given: narrow columns do not wrap, wide ones hold long text. A number of pixels lines up the
+  // columns of several tables.
+  width?: "narrow" | "wide" | number;
   // silent hides the title, for a column of buttons.
   silent?: boolean;
 };
@@ -33,7 +35,7 @@ export function DataTable<T>({ label, columns, rows, keyOf, classOf }: Props<T>)
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((c) => (
-              <th key={c.title} scope="col" role="columnheader" className={classes(c)}>
+              <th key={c.title} scope="col" role="columnheader" className={classes(c)} style={typeof c.width === "number" ? { width: c.width } : undefined}>
                 {c.silent ? <VisuallyHidden>{c.title}</VisuallyHidden> : c.title}
               </th>
             ))}
@@ -62,5 +64,5 @@ export function DataTable<T>({ label, columns, rows, keyOf, classOf }: Props<T>)
 }
 
 function classes<T>({ priority, width }: Column<T>): string {
-  return [priority && styles[priority], width && styles[width]].filter(Boolean).join(" ");
+  return [priority && styles[priority], typeof width === "string" && styles[width]].filter(Boolean).join(" ");
 }

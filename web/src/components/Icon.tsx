@@ -12,6 +12,7 @@ const shapes = {
   moon: "M20 14.5A8 8 0 0 1 9.5 4a8 8 0 1 0 10.5 10.5z",
   auto: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 3v18M12 7h5M12 12h8M12 17h5",
   copy: "M9 9h10v12H9zM5 15V3h10",
+  target: "M12 19a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM12 2v6M12 16v6M2 12h6M16 12h6",
   check: "M5 13l4 4L19 7",
   close: "M6 6l12 12M18 6L6 18",
   download: "M12 4v11m0 0-4-4m4 4 4-4M5 20h14",

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "./Icon";
+import { Name } from "./Name";
 import styles from "./IconText.module.css";
 
 // IconText is a text after an icon. Long texts wrap beside the icon.
@@ -7,7 +8,7 @@ export function IconText({ icon, children }: { icon: IconName; children: ReactNo
   return (
     <span className={styles.box}>
       <Icon name={icon} size={16} className={styles.icon} />
-      <span className={styles.text}>{children}</span>
+      <span className={styles.text}>{typeof children === "string" ? <Name>{children}</Name> : children}</span>
     </span>
   );
 }

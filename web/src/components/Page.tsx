@@ -1,6 +1,7 @@
 import { useEffect, type ReactNode } from "react";
 import { Box, Group, Stack, Text, Title } from "@mantine/core";
 import { Breadcrumbs, type Crumb } from "./Breadcrumbs";
+import { Name } from "./Name";
 
 type Props = {
   title: string;
@@ -31,7 +32,7 @@ export function Page({ title, icon, lead, actions, trail, children }: Props) {
             {icon}
             <Box miw={0}>
               <Title order={1} style={{ overflowWrap: "anywhere" }}>
-                {title}
+                <Name>{title}</Name>
               </Title>
               {lead && (
                 <Text c="dimmed" component="div">

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { describe, expect, test, vi } from "vitest";
 import { ApiError } from "../api/client";
 import { Facet } from "./Facet";
+import { Name } from "./Name";
 import { ErrorAlert } from "./State";
 import { duration, relative } from "./Time";
 import { toYaml } from "./toYaml";
@@ -46,12 +47,31 @@ test("ErrorAlert shows the error and a retry button", async () => {
   expect(retry).toHaveBeenCalledOnce();
 });
 
+test("Name can break after dots, slashes and hyphens", () => {
+  const { container } = show(<Name>apps/orders-api.example.org --x 1.</Name>);
+  expect(container.innerHTML).toContain("apps/<wbr>orders-<wbr>api.<wbr>example.<wbr>org --<wbr>x 1.");
+});
+
 test("Yaml shows line numbers and escapes markup", () => {
   show(<Yaml text={'a: "<script>alert(1)</script>"\nb: 2\n'} label="The manifest" />);
   const view = screen.getByRole("region", { name: "The manifest" });
   expect(view.querySelectorAll("pre")[0]?.textContent).toBe("1\n2");
   expect(view.querySelector("script")).toBeNull();
   expect(view.textContent).toContain("<script>alert(1)</script>");
+});
+
+test("Yaml shows a title and further buttons in its bar, or all of it elsewhere", () => {
+  const elsewhere = document.createElement("div");
+  const { rerender } = show(<Yaml text="a: 1" label="The manifest" left={<h2>Manifest</h2>} actions={<button>Explain</button>} />);
+  expect(screen.getByRole("heading", { name: "Manifest" })).toBeTruthy();
+  expect(screen.getAllByRole("button").map((b) => b.textContent)).toEqual(["Explain", "Copy"]);
+  rerender(
+    <MantineProvider env="test">
+      <Yaml text="a: 1" label="The manifest" into={elsewhere} />
+    </MantineProvider>,
+  );
+  expect(screen.queryByRole("button")).toBeNull();
+  expect(elsewhere.textContent).toBe("Copy");
 });
 
 test("toYaml folds no lines and writes no anchors", () => {

@@ -12,7 +12,7 @@ export type Titled = {
   missing: boolean;
 };
 
-const fields = ["kind", "metadata.name", "metadata.namespace", "metadata.title", "metadata.tags", "spec.type", "spec.profile.displayName"];
+const fields = ["kind", "metadata.name", "metadata.namespace", "metadata.title", "metadata.tags", "spec.type", "spec.profile.displayName", "metadata.annotations.composer.vendor.io/xr-kind", "metadata.annotations.crossplane.terasky.io/xr-kind"];
 
 // most is the number of references per request.
 const most = 500;

@@ -5,6 +5,7 @@ import { annotation, annotations, formatRef, refOf, specText, templatePath, titl
 import type { Entity } from "../api/types";
 import { iconOf } from "../components/entityIcon";
 import { IconText } from "../components/IconText";
+import { Name } from "../components/Name";
 import { RefLink } from "../components/RefLink";
 import { Tag } from "../components/Tag";
 import { texts } from "../text";
@@ -32,7 +33,7 @@ export function About({ entity }: { entity: Entity }) {
     [words.object, object && [object.kind, object.name].filter(Boolean).join(" ")],
     [words.namespace, object?.namespace],
     [words.cluster, annotation(entity, annotations.discoveredFrom)],
-    [words.ref, formatRef(refOf(entity))],
+    [words.ref, <Name key="ref">{formatRef(refOf(entity))}</Name>],
     [
       words.tags,
       tags.length > 0 && (

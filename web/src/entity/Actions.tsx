@@ -1,6 +1,7 @@
 import { Button, Tooltip, type ButtonProps } from "@mantine/core";
 import { Link } from "react-router";
 import { usePermission } from "../app/permission";
+import { useSession } from "../app/session";
 import { entityPath, formatRef, refOf, templatePath, titleOf } from "../api/entity";
 import { withQuery } from "../api/client";
 import type { Entity, EntityPart } from "../api/types";
@@ -79,6 +80,15 @@ function DayTwo({ entity }: { entity: Entity }) {
   const [update, remove] = [useDayTwo(entity, "update"), useDayTwo(entity, "delete")];
   const { data } = useResourceStatus(entity);
   const composed = data ? countObjects(data.tree) - 1 : 0;
+  const session = useSession();
+  const access = usePermission("scaffolder.task.create");
+  if (update && remove && session.guest && session.methods.oidc && access.known && !access.allowed) {
+    return (
+      <Button variant="default" leftSection={<Icon name="user" size={16} />} onClick={session.signIn}>
+        {words.signIn}
+      </Button>
+    );
+  }
   return (
     <>
       {update && <Run to={update()} label={words.update} icon="edit" />}

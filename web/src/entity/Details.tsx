@@ -1,4 +1,5 @@
 import { Code, Group, Stack, Text } from "@mantine/core";
+import { useSession } from "../app/session";
 import type { Entity } from "../api/types";
 import { Copy } from "../components/Copy";
 import { DataLink } from "../components/DataLink";
@@ -14,9 +15,10 @@ const words = texts.entity.details;
 // Details shows spec, status and connection secrets of a resource, as its cluster has them.
 export function Details({ entity }: { entity: Entity }) {
   const { data, error, denied } = useResourceObject(entity);
+  const { methods } = useSession();
   if (!data) {
     // The cluster's absence is reported above.
-    const why = denied ?? (error && !isMissing(error) ? messageOf(error) : undefined);
+    const why = denied !== undefined && methods.oidc ? words.signIn : (denied ?? (error && !isMissing(error) ? messageOf(error) : undefined));
     return why !== undefined ? (
       <Box title={words.specification}>
         <Text size="sm" c="dimmed" className={styles.message}>

@@ -3,13 +3,17 @@ import { Anchor, Code, Group, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { usePermission } from "../app/permission";
 import { fetchJson, path } from "../api/client";
-import { parseRef, specText } from "../api/entity";
+import { specText } from "../api/entity";
 import type { Entity, Explanation } from "../api/types";
 import { RefLink } from "../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { Tag, type Tone } from "../components/Tag";
 import { Time } from "../components/Time";
+import { useTitles } from "../components/useTitles";
+import { ingestorOf } from "../ingestion/definition";
+import { shortSource } from "../ingestion/labels";
 import { Box } from "./Box";
+import { kindTitle } from "./roles";
 import { roleOf } from "./facts";
 import { origin } from "./origin";
 import { definitionOf } from "./queries";
@@ -20,6 +24,7 @@ import { lookup } from "../components/lookup";
 import { texts } from "../text";
 
 const words = texts.entity.explain;
+const ingestors = texts.ingestion.explain;
 
 const severities: Record<string, Tone> = { error: "error", warning: "warning", info: "plain" };
 
@@ -126,15 +131,16 @@ function Findings({ findings }: { findings: Explanation["findings"] }) {
 }
 
 function Sources({ explained }: { explained: Explanation }) {
+  const left = explained.leftBy ?? [];
   return (
     <Box title={words.sources}>
       <Text size="sm">
-        {[words.takenBy(explained.takenBy), words.leftBy(explained.leftBy ?? [])].join(" ")}
+        {[explained.takenBy ? ingestors.takenBy(ingestorOf(explained.takenBy)) : ingestors.notTaken, left.length > 0 && ingestors.leftBy(left.map(ingestorOf).join(ingestors.and))].filter(Boolean).join(" ")}
       </Text>
       <ul className={styles.list}>
         {explained.copies.map((c) => (
           <li key={c.source}>
-            {words.copy(c.source, c.version, c.refused)}
+            {words.copy(words.read(shortSource(c.source), ingestorOf(c.source)), c.version, c.refused)}
           </li>
         ))}
       </ul>
@@ -152,6 +158,7 @@ const few = 50;
 
 function GeneratedEntities({ explained }: { explained: Explanation }) {
   const { entities, withheld = [] } = explained;
+  const titles = useTitles(entities.slice(0, few));
   return (
     <Box title={words.generated}>
       <Text size="sm">{words.counts(entities.length, explained.compositions, explained.composites)}</Text>
@@ -160,7 +167,7 @@ function GeneratedEntities({ explained }: { explained: Explanation }) {
           <li key={ref} className={styles.related}>
             <RefLink to={ref} icon />
             <Text component="span" size="xs" c="dimmed">
-              {parseRef(ref).kind}
+              {kindTitle(titles.get(ref)!.entity)}
             </Text>
           </li>
         ))}

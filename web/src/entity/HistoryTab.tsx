@@ -17,6 +17,7 @@ const columns: Column<Change>[] = [
   {
     title: words.change,
     priority: "key",
+    width: 400,
     cell: (c) => (
       <>
         {words.operations[c.operation]}
@@ -28,11 +29,12 @@ const columns: Column<Change>[] = [
       </>
     ),
   },
-  { title: words.by, cell: (c) => <RefLink to={c.by} kind="user" icon /> },
+  { title: words.by, cell: (c) => (c.by ? <RefLink to={c.by} kind="user" icon /> : words.service) },
   { title: words.when, cell: (c) => <Time at={c.at} />, width: "narrow" },
   {
     title: words.task,
     width: "narrow",
+    priority: "actions",
     silent: true,
     cell: (c) => (
       <Anchor component={Link} to={`/tasks/${encodeURIComponent(c.task)}`} size="sm">

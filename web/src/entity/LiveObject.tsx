@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import { Group, Stack, Switch, Text } from "@mantine/core";
+import { Stack, Switch, Text } from "@mantine/core";
 import type { Entity } from "../api/types";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { toYaml } from "../components/toYaml";
@@ -13,7 +13,7 @@ import { yamlHeight } from "./yamlHeight";
 const words = texts.entity.yaml;
 
 // LiveObject shows the object of a resource as its cluster has it. Managed fields, often most of the text, are hidden.
-export function LiveObject({ entity }: { entity: Entity }) {
+export function LiveObject({ entity, into }: { entity: Entity; into?: HTMLElement | null }) {
   const query = useResourceObject(entity);
   const [all, setAll] = useState(false);
   const object = query.data?.object;
@@ -26,13 +26,15 @@ export function LiveObject({ entity }: { entity: Entity }) {
       {query.denied && <Empty title={texts.entity.permissionRequired}>{query.denied}</Empty>}
       {!object && !query.error && !query.denied && <Loading label={words.loadingObject} lines={8} />}
       {query.data && (
-        <>
-          <Group gap="md">
-            <Text size="sm" c="dimmed">{words.inCluster(query.data.cluster)}</Text>
-            {managed && <Switch size="sm" ml="auto" label={words.managed} checked={all} onChange={(e) => setAll(e.currentTarget.checked)} />}
-          </Group>
-          <Yaml text={text} label={words.ofObject(name)} file={`${name}.yaml`} height={yamlHeight} />
-        </>
+        <Yaml
+          text={text}
+          label={words.ofObject(name)}
+          file={`${name}.yaml`}
+          height={yamlHeight}
+          into={into}
+          left={<Text size="sm" c="dimmed">{words.inCluster(query.data.cluster)}</Text>}
+          actions={managed && <Switch size="sm" label={words.managed} checked={all} onChange={(e) => setAll(e.currentTarget.checked)} />}
+        />
       )}
     </Stack>
   );

@@ -24,18 +24,13 @@ export function Overview({ entity }: { entity: Entity }) {
   return (
     <Stack gap="md">
       {role === "resource" && <Why entity={entity} linked />}
-      <div className={styles.columns}>
-        <Stack gap="md">
-          <About entity={entity} />
-          <Links entity={entity} />
-          {role === "resource" && <Relations entity={entity} />}
-        </Stack>
-        <Stack gap="md">
-          {role === "resource" && <Status entity={entity} />}
-          {hasObject(entity) && <Details entity={entity} />}
-          {role === "definition" && <Resources entity={entity} />}
-          {role !== "resource" && <Relations entity={entity} />}
-        </Stack>
+      <div className={styles.cards}>
+        {role === "resource" && <Status entity={entity} />}
+        {hasObject(entity) && <Details entity={entity} />}
+        <About entity={entity} />
+        <Links entity={entity} />
+        {role === "definition" && <Resources entity={entity} />}
+        <Relations entity={entity} />
       </div>
       <Notes title={words.annotations} notes={entity.metadata.annotations} />
       <Notes title={words.labels} notes={entity.metadata.labels} />

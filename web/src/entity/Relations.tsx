@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { Button, Stack, Text, Title } from "@mantine/core";
 import { specText } from "../api/entity";
-import type { Entity, EntityPart } from "../api/types";
+import type { Entity } from "../api/types";
 import { RefLink } from "../components/RefLink";
 import { fullRef, useTitles } from "../components/useTitles";
 import { texts } from "../text";
 import { Box } from "./Box";
-import { roleOf } from "./facts";
 import { groupRelations, type Group } from "./groupRelations";
+import { kindTitle } from "./roles";
 import styles from "./Entity.module.css";
 
 const words = texts.entity.relations;
@@ -36,12 +36,6 @@ function isAbout(entity: Entity, type: string, ref: string): boolean {
   return value !== "" && fullRef(value, { kind: field === "owner" ? "group" : "system", namespace: entity.metadata.namespace }) === ref;
 }
 
-// kindTitle returns what an entity is: a definition or composition, or its kind.
-function kindTitle(entity: EntityPart | undefined): string {
-  const role = entity && roleOf(entity);
-  return role ? texts.entity.roles[role] : (entity?.kind ?? "");
-}
-
 function Related({ group }: { group: Group }) {
   const [shown, setShown] = useState(few);
   const refs = group.refs.slice(0, shown);
@@ -57,7 +51,7 @@ function Related({ group }: { group: Group }) {
           <li key={ref} className={styles.related}>
             <RefLink to={ref} icon checked />
             <Text component="span" size="xs" c="dimmed">
-              {kindTitle(titles.get(ref)?.entity)}
+              {kindTitle(titles.get(ref)!.entity)}
             </Text>
           </li>
         ))}

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 import type { Entity } from "../api/types";
@@ -7,6 +7,8 @@ import { Icon } from "../components/Icon";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { toYaml } from "../components/toYaml";
 import { Yaml } from "../components/Yaml";
+import { ingestorOf } from "../ingestion/definition";
+import { shortSource } from "../ingestion/labels";
 import { playgroundPath } from "../playground/handover";
 import { texts } from "../text";
 import { roleOf } from "./facts";
@@ -17,7 +19,8 @@ import { yamlHeight } from "./yamlHeight";
 const words = texts.entity.source;
 
 // SourceView shows the XRD or Composition behind an entity, and opens it in the playground.
-export function SourceView({ entity }: { entity: Entity }) {
+export function SourceView({ entity, into }: { entity: Entity; into?: HTMLElement | null }) {
+  const [problem, setProblem] = useState<unknown>();
   const { data, error, refetch } = useQuery(sourceQuery(entity));
   const text = useMemo(() => (data ? toYaml(data.object) : ""), [data]);
   if (!data && isMissing(error)) {
@@ -29,8 +32,16 @@ export function SourceView({ entity }: { entity: Entity }) {
   const name = nameOf(data) ?? entity.metadata.name;
   return (
     <Stack gap="xs">
-      <Open entity={entity} source={data} />
-      <Yaml text={text} label={words.of(entity.metadata.name)} file={`${name}.yaml`} height={yamlHeight} />
+      {problem !== undefined && <ErrorAlert title={words.openFailed} error={problem} />}
+      <Yaml
+        text={text}
+        label={words.of(entity.metadata.name)}
+        file={`${name}.yaml`}
+        height={yamlHeight}
+        into={into}
+        left={<Text size="sm" c="dimmed">{words.readBy(shortSource(data.source), ingestorOf(data.source))}</Text>}
+        actions={<Open entity={entity} source={data} onProblem={setProblem} />}
+      />
     </Stack>
   );
 }
@@ -42,16 +53,15 @@ function nameOf({ object }: Source): string | undefined {
 }
 
 // Open opens the source in the playground. A Composition needs its XRD there.
-function Open({ entity, source }: { entity: Entity; source: Source }) {
+function Open({ entity, source, onProblem }: { entity: Entity; source: Source; onProblem: (err: unknown) => void }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const composition = roleOf(entity) === "composition";
   const family = useDefinitionEntities(composition ? definitionOf(entity) : "");
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<unknown>();
   const open = async () => {
     setBusy(true);
-    setProblem(undefined);
+    onProblem(undefined);
     try {
       const documents = [source.object];
       if (composition) {
@@ -63,26 +73,19 @@ function Open({ entity, source }: { entity: Entity; source: Source }) {
       }
       void navigate(await playgroundPath(documents.map((d) => toYaml(asWritten(d))).join("---\n"), profileOf(source.source)));
     } catch (err) {
-      setProblem(err);
+      onProblem(err);
       setBusy(false);
     }
   };
   return (
-    <>
-      <Group gap="md">
-        <Text size="sm" c="dimmed">{words.from(source.source)}</Text>
-        <Button
-          ml="auto"
-          size="xs"
-          variant="default"
-          leftSection={<Icon name="playground" size={14} />}
-          loading={busy || (composition && family.isPending)}
-          onClick={() => void open()}
-        >
-          {words.open}
-        </Button>
-      </Group>
-      {problem !== undefined && <ErrorAlert title={words.openFailed} error={problem} />}
-    </>
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<Icon name="playground" size={14} />}
+      loading={busy || (composition && family.isPending)}
+      onClick={() => void open()}
+    >
+      {words.open}
+    </Button>
   );
 }

@@ -6,11 +6,22 @@ import styles from "./TabBar.module.css";
 export function TabBar({ tabs, active }: { tabs: { name: string; title: string }[]; active: string }) {
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const [frame, tab] = [list.current, list.current?.querySelector<HTMLElement>('[aria-selected="true"]')];
-    if (frame && tab) {
-      // scrollIntoView would also scroll the page.
-      frame.scrollLeft = tab.offsetLeft - (frame.clientWidth - tab.clientWidth) / 2;
+    const frame = list.current;
+    if (!frame) {
+      return;
     }
+    const center = () => {
+      const tab = frame.querySelector<HTMLElement>('[aria-selected="true"]');
+      if (tab) {
+        // scrollIntoView would also scroll the page.
+        frame.scrollLeft = tab.offsetLeft - (frame.clientWidth - tab.clientWidth) / 2;
+      }
+    };
+    center();
+    // A phone can be turned.
+    const observer = new ResizeObserver(center);
+    observer.observe(frame);
+    return () => observer.disconnect();
   }, [active]);
   return (
     <Tabs.List ref={list} className={styles.tabs} mb="md">

@@ -47,25 +47,24 @@ function titleFor(status: Schemas["ResourceStatus"]): string {
   return readinessNow(status) === "unknown" ? words.unknown : words.notReady;
 }
 
-// Reason says at which object the cause is, since when, and what that object says.
+// Reason says what the object with the cause says, which object that is, and since when.
 function Reason({ reason: { message, path, since } }: { reason: Schemas["ResourceReason"] }) {
   const where = path.map((o) => `${o.kind} ${o.name}`).join(" → ");
   return (
     <div role="status">
-      {(where !== "" || since) && (
-        <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-          {where}
-          {since && (
-            <Text component="span" inherit c="dimmed">
-              {where !== "" && " · "}
-              <Time at={since} />
-            </Text>
-          )}
-        </Text>
-      )}
       <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-line" }}>
         {message}
       </Text>
+      {(where !== "" || since) && (
+        <Text size="sm" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+          {where}
+          {since && (
+            <>
+              {where === "" ? words.sinceFirst : ` · ${words.since}`} <Time at={since} />
+            </>
+          )}
+        </Text>
+      )}
     </div>
   );
 }

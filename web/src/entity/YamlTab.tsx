@@ -1,5 +1,5 @@
-import { useMemo, type ReactNode } from "react";
-import { SegmentedControl, Stack } from "@mantine/core";
+import { useMemo, useState, type ReactNode } from "react";
+import { Box, Group, SegmentedControl, Stack } from "@mantine/core";
 import { useSearchParams } from "react-router";
 import type { Entity } from "../api/types";
 import { toYaml } from "../components/toYaml";
@@ -13,19 +13,20 @@ import { yamlHeight } from "./yamlHeight";
 
 const words = texts.entity.yaml;
 
-type View = { value: string; label: string; show: () => ReactNode };
+// View is one of the texts of the tab. Its bar is shown in an element beside the switch.
+type View = { value: string; label: string; show: (into: HTMLElement | null | undefined) => ReactNode };
 
 // viewsOf returns what the tab can show of an entity, the default first.
 function viewsOf(entity: Entity): View[] {
-  const own: View = { value: "entity", label: words.entity, show: () => <CatalogEntity entity={entity} /> };
+  const own: View = { value: "entity", label: words.entity, show: (into) => <CatalogEntity entity={entity} into={into} /> };
   if (hasObject(entity)) {
     // Not everyone who may read the entity may read the object, such as guests.
-    return [own, { value: "live", label: words.live, show: () => <LiveObject entity={entity} /> }];
+    return [own, { value: "live", label: words.live, show: (into) => <LiveObject entity={entity} into={into} /> }];
   }
   if (!hasSource(entity)) {
     return [own];
   }
-  const source: View = { value: "source", label: words.source, show: () => <SourceView entity={entity} /> };
+  const source: View = { value: "source", label: words.source, show: (into) => <SourceView entity={entity} into={into} /> };
   return isTemplateOrApi(entity) ? [own, source] : [source, own];
 }
 
@@ -36,23 +37,26 @@ export default function YamlTab({ entity }: { entity: Entity }) {
   const view = views.find((v) => v.value === params.get("view")) ?? views[0]!;
   // The catalog entity is always the right one.
   const listed = [...views].sort((a, b) => Number(a.value === "entity") - Number(b.value === "entity"));
+  const [bar, setBar] = useState<HTMLElement | null>(null);
   return (
-    <Stack gap="sm">
+    <Stack gap="xs">
       {views.length > 1 && (
-        <SegmentedControl
-          aria-label={words.view}
-          style={{ alignSelf: "flex-start" }}
-          data={listed.map(({ value, label }) => ({ value, label }))}
-          value={view.value}
-          onChange={(value) => setParams(value === views[0]!.value ? { tab: "yaml" } : { tab: "yaml", view: value }, { replace: true })}
-        />
+        <Group gap="xs" align="flex-start">
+          <SegmentedControl
+            aria-label={words.view}
+            data={listed.map(({ value, label }) => ({ value, label }))}
+            value={view.value}
+            onChange={(value) => setParams(value === views[0]!.value ? { tab: "yaml" } : { tab: "yaml", view: value }, { replace: true })}
+          />
+          <Box ref={setBar} flex="1 1 300px" miw={0} />
+        </Group>
       )}
-      {view.show()}
+      {view.show(views.length > 1 ? bar : undefined)}
     </Stack>
   );
 }
 
-function CatalogEntity({ entity }: { entity: Entity }) {
+function CatalogEntity({ entity, into }: { entity: Entity; into?: HTMLElement | null }) {
   const text = useMemo(() => toYaml(entity), [entity]);
-  return <Yaml text={text} label={words.of(entity.metadata.name)} file={`${entity.kind.toLowerCase()}-${entity.metadata.name}.yaml`} height={yamlHeight} />;
+  return <Yaml text={text} label={words.of(entity.metadata.name)} file={`${entity.kind.toLowerCase()}-${entity.metadata.name}.yaml`} height={yamlHeight} into={into} />;
 }

@@ -78,6 +78,11 @@ function vendor(entity: EntityPart, key: string): string {
   return all?.[`composer.vendor.io/${key}`] ?? all?.[`crossplane.terasky.io/${key}`] ?? "";
 }
 
+// objectKind returns the kind of the cluster object of a Resource; empty if it is not known.
+export function objectKind(entity: EntityPart): string {
+  return roleOf(entity) === "resource" ? vendor(entity, "xr-kind") : "";
+}
+
 // ClusterObject is the cluster object of a Resource.
 export type ClusterObject = { name: string; namespace: string; cluster: string; kind: string; apiVersion: string };
 

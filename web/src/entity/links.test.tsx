@@ -75,11 +75,11 @@ describe("EntityPage: links, actions and reasons", () => {
     world.status = { code: 200, body: { cluster: "production", ready: false, reason, tree, events: [], read: "2026-01-02T03:04:05Z" } };
     openPage();
     const why = within(await screen.findByRole("group", { name: "Not ready" }));
-    expect(why.getByRole("status").textContent).toBe("Instance x7kno subnet");
+    expect(why.getByRole("status").textContent).toBe("no subnetInstance x7k");
     await userEvent.click(screen.getByRole("link", { name: "Show all objects" }));
     const objects = within(await screen.findByRole("region", { name: "Objects" }));
     expect(objects.getByText("ReconcileError: no subnet")).toBeTruthy();
-    expect(objects.getByText("forbidden")).toBeTruthy();
+    expect(objects.getByText("Forbidden")).toBeTruthy();
     expect(objects.getByText("add this rule")).toBeTruthy();
     expect(objects.getByRole("button", { name: "Show 7 more" })).toBeTruthy();
   });

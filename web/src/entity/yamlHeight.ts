@@ -1,2 +1,2 @@
 // yamlHeight is the height of the text on the YAML tab, below its switch.
-export const yamlHeight = "max(320px, calc(100dvh - 340px))";
+export const yamlHeight = "max(320px, calc(100dvh - 280px))";

@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef } from "react";
-import CodeMirror, { EditorView, type ReactCodeMirrorRef } from "@uiw/react-codemirror";
+import CodeMirror, { Decoration, EditorView, Prec, type ReactCodeMirrorRef } from "@uiw/react-codemirror";
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { linter, lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { tags } from "@lezer/highlight";
+import { yamlTokens, type TokenKind } from "../components/yamlTokens";
 import { nonce } from "../design/theme";
 import { texts } from "../text";
 import type { Finding } from "./preview";
@@ -24,12 +25,25 @@ type Props = {
 const highlighting = syntaxHighlighting(
   HighlightStyle.define([
     { tag: [tags.definition(tags.propertyName), tags.propertyName], color: "var(--code-key)" },
-    { tag: [tags.string, tags.content, tags.special(tags.string)], color: "inherit" },
-    { tag: tags.attributeValue, color: "var(--code-string)" },
-    { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
+    { tag: [tags.string, tags.content, tags.special(tags.string), tags.attributeValue], color: "var(--code-string)" },
     { tag: tags.comment, color: "var(--code-comment)" },
     { tag: [tags.keyword, tags.meta, tags.labelName, tags.typeName], color: "var(--code-keyword)" },
   ]),
+);
+
+// mostTokens bounds the work after each key press.
+const mostTokens = 10_000;
+
+const marks: Partial<Record<TokenKind, Decoration>> = {
+  number: Decoration.mark({ class: "cm-yaml-number" }),
+  keyword: Decoration.mark({ class: "cm-yaml-keyword" }),
+};
+
+// scalars marks numbers, true, false and null, which the grammar of the editor does not tell from strings.
+const scalars = Prec.highest(
+  EditorView.decorations.compute(["doc"], ({ doc }) =>
+    Decoration.set(yamlTokens(doc.toString(), mostTokens).flatMap(({ kind, start, end }) => marks[kind]?.range(start, end) ?? [])),
+  ),
 );
 
 const look = EditorView.theme({
@@ -40,6 +54,8 @@ const look = EditorView.theme({
   ".cm-gutters": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-dimmed)", borderRight: "1px solid var(--mantine-color-default-border)" },
   ".cm-content": { caretColor: "var(--mantine-color-text)" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--mantine-color-text)" },
+  ".cm-yaml-number, .cm-yaml-number *": { color: "var(--code-number)" },
+  ".cm-yaml-keyword, .cm-yaml-keyword *": { color: "var(--code-keyword)" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--mantine-color-default-hover)" },
   ".cm-tooltip": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)", border: "1px solid var(--mantine-color-default-border)" },
   ".cm-panels": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)" },
@@ -75,6 +91,7 @@ export default function Editor({ text, onChange, findings, jump, describedBy }: 
       look,
       overwriting,
       highlighting,
+      scalars,
       EditorView.cspNonce.of(nonce),
       EditorView.contentAttributes.of({ "aria-label": texts.playground.editorLabel, "aria-describedby": describedBy, tabindex: "0" }),
     ],

@@ -9,7 +9,7 @@ import { useAddress, useDraft } from "./draft";
 import type { Jump } from "./Editor";
 import { examples } from "./examples";
 import { maxTextBytes } from "./link";
-import { profiles, usePreview, vocabularies } from "./preview";
+import { profiles, usePreview, vocabularies, type Profile, type Vocabulary } from "./preview";
 import { Result, tabs } from "./Result";
 import { Source } from "./Source";
 import styles from "./Playground.module.css";
@@ -57,35 +57,18 @@ export default function PlaygroundPage() {
         <Source draft={draft} findings={view.findings} jump={jump} onFile={(file) => void open(file)} />
         <section aria-label={words.result} className={styles.result}>
           <Stack gap="sm">
-            <div className={styles.choices}>
+            <Options profile={profile} vocabulary={vocabulary} set={set} />
+            {definitions.length > 1 && (
               <Select
                 size="xs"
-                label={words.profile}
-                data={profiles.map((p) => ({ value: p, label: words.profiles[p] }))}
-                value={profile}
+                maw={320}
+                label={words.definition}
+                data={[...new Set(definitions.map((d) => d.name))]}
+                value={definition?.name ?? null}
                 allowDeselect={false}
-                onChange={(value) => set("profile", value === "composerIngestor" ? undefined : (value ?? undefined))}
+                onChange={(value) => set("definition", value ?? undefined)}
               />
-              <Select
-                size="xs"
-                label={words.vocabulary}
-                placeholder={words.asConfigured}
-                clearable
-                data={vocabularies.map((w) => ({ value: w, label: words.vocabularies[w] }))}
-                value={vocabulary ?? null}
-                onChange={(value) => set("words", value ?? undefined)}
-              />
-              {definitions.length > 1 && (
-                <Select
-                  size="xs"
-                  label={words.definition}
-                  data={[...new Set(definitions.map((d) => d.name))]}
-                  value={definition?.name ?? null}
-                  allowDeselect={false}
-                  onChange={(value) => set("definition", value ?? undefined)}
-                />
-              )}
-            </div>
+            )}
             <Result
               view={view}
               definition={definition}
@@ -97,6 +80,37 @@ export default function PlaygroundPage() {
         </section>
       </div>
     </Page>
+  );
+}
+
+type OptionsProps = { profile: Profile; vocabulary: Vocabulary | undefined; set: (key: string, value: string | undefined) => void };
+
+// Options are folded unless the link of the page has some: few need them.
+function Options({ profile, vocabulary, set }: OptionsProps) {
+  const [given] = useState(profile !== "composerIngestor" || vocabulary !== undefined);
+  return (
+    <details className={styles.options} open={given}>
+      <summary>{words.options}</summary>
+      <div className={styles.choices}>
+        <Select
+          size="xs"
+          label={words.profile}
+          data={profiles.map((p) => ({ value: p, label: words.profiles[p] }))}
+          value={profile}
+          allowDeselect={false}
+          onChange={(value) => set("profile", value === "composerIngestor" ? undefined : (value ?? undefined))}
+        />
+        <Select
+          size="xs"
+          label={words.vocabulary}
+          placeholder={words.asConfigured}
+          clearable
+          data={vocabularies.map((w) => ({ value: w, label: words.vocabularies[w] }))}
+          value={vocabulary ?? null}
+          onChange={(value) => set("words", value ?? undefined)}
+        />
+      </div>
+    </details>
   );
 }
 

@@ -2,6 +2,7 @@ import { Code, Group, Stack, Tabs, Text } from "@mantine/core";
 import { Copy } from "../components/Copy";
 import { Notice } from "../components/Notice";
 import { Empty, ErrorAlert, Loading } from "../components/State";
+import { TabBar } from "../entity/TabBar";
 import { texts } from "../text";
 import { Api } from "./Api";
 import { Entities } from "./Entities";
@@ -20,9 +21,10 @@ type Props = { view: View; definition?: Previewed; tab: Tab; onTab: (tab: string
 
 // Result shows what is generated from a definition: its form, entities, API document and findings.
 export function Result({ view, definition, tab, onTab, onGo }: Props) {
+  const failed = view.findings.some((f) => f.severity === "error");
   return (
     <>
-      <Text size="sm" c="dimmed" role="status" data-testid="status" className={styles.status}>
+      <Text size="sm" c={failed ? "var(--error-text)" : "dimmed"} role="status" data-testid="status" className={styles.status}>
         {statusOf(view, definition)}
       </Text>
       {view.error !== null && view.error !== undefined && <ErrorAlert error={view.error} retry={view.retry} />}
@@ -32,14 +34,8 @@ export function Result({ view, definition, tab, onTab, onGo }: Props) {
         </Notice>
       )}
       <Tabs value={tab} onChange={onTab} keepMounted={false}>
-        <Tabs.List>
-          {tabs.map((t) => (
-            <Tabs.Tab key={t} value={t}>
-              {t === "findings" && view.findings.length > 0 ? words.findingsCount(view.findings.length) : words.tabs[t]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value={tab} pt="md">
+        <TabBar tabs={tabs.map((t) => ({ name: t, title: t === "findings" && view.findings.length > 0 ? words.findingsCount(view.findings.length) : words.tabs[t] }))} active={tab} />
+        <Tabs.Panel value={tab}>
           {tab === "findings" ? (
             <Findings findings={view.findings} passed={view.passed} onGo={onGo} />
           ) : (

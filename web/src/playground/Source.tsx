@@ -48,7 +48,7 @@ export function Source({ draft, findings, jump, onFile }: { draft: Draft; findin
           </Suspense>
         )}
       </div>
-      <Text size="xs" c="dimmed" id={keysId}>
+      <Text size="xs" c="dimmed" id={keysId} className={styles.keys}>
         {words.keys.leave} <Kbd size="xs">{mod}</Kbd> <Kbd size="xs">]</Kbd> {words.keys.and} <Kbd size="xs">[</Kbd> {words.keys.indent} <Kbd size="xs">F8</Kbd> {words.keys.next}
       </Text>
     </section>

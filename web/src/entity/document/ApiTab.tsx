@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import { Group, Paper, SegmentedControl, Stack, Text, TextInput, Title, UnstyledButton } from "@mantine/core";
+import { Box, Group, Paper, SegmentedControl, Stack, Text, TextInput, Title, UnstyledButton } from "@mantine/core";
 import { specText } from "../../api/entity";
 import type { Entity } from "../../api/types";
 import { Icon } from "../../components/Icon";
@@ -8,6 +8,7 @@ import { Tag } from "../../components/Tag";
 import { Yaml } from "../../components/Yaml";
 import { Notice } from "../../components/Notice";
 import { texts } from "../../text";
+import { yamlHeight } from "../yamlHeight";
 import { operationsOf } from "./operations";
 import { OperationItem } from "./OperationItem";
 import { readDocument } from "./read";
@@ -21,6 +22,7 @@ const words = texts.entity.document;
 export default function ApiTab({ entity }: { entity: Entity }) {
   const source = specText(entity, "definition");
   const [view, setView] = useState("read");
+  const [bar, setBar] = useState<HTMLElement | null>(null);
   const read = useMemo(() => readDocument(source), [source]);
   if (source === "") {
     return <Empty title={words.none}>{words.noneHint}</Empty>;
@@ -40,9 +42,14 @@ export default function ApiTab({ entity }: { entity: Entity }) {
             ]}
             aria-label={words.view}
           />
+          <Box ref={setBar} flex={1} />
         </Group>
       )}
-      {shown === "read" ? <Reading document={read.document} /> : <Yaml text={source} label={words.label} file={`${entity.metadata.name}.yaml`} height="70vh" />}
+      {shown === "read" ? (
+        <Reading document={read.document} />
+      ) : (
+        <Yaml text={source} label={words.label} file={`${entity.metadata.name}.yaml`} height={yamlHeight} into={read.document === undefined ? undefined : bar} />
+      )}
     </Stack>
   );
 }

@@ -91,7 +91,7 @@ export function notesOf(schema: Schema): string[] {
   const notes: string[] = [];
   const values = schema["enum"];
   if (Array.isArray(values)) {
-    notes.push(words.oneOf(values.slice(0, 12).map(short), Math.max(0, values.length - 12)));
+    notes.push(values.length === 1 ? words.only(short(values[0])) : words.oneOf(values.slice(0, 12).map(short), Math.max(0, values.length - 12)));
   }
   if (schema["default"] !== undefined) {
     notes.push(words.default(short(schema["default"])));

@@ -1,11 +1,13 @@
 import { createContext, memo, useContext, useEffect, useRef, type RefObject } from "react";
 import { BaseEdge, Handle, Position, type EdgeProps, type Node as FlowNode, type NodeProps } from "@xyflow/react";
 import { Link } from "react-router";
+import { readinessTitle } from "../../api/readiness";
 import { Icon } from "../../components/Icon";
+import { Name } from "../../components/Name";
 import { texts } from "../../text";
 import type { RoutedEdge } from "./flow";
 import type { Node } from "./gather";
-import { kindOf } from "./kindOf";
+import { kindTitle } from "./kindOf";
 import { Mark } from "./Mark";
 import type { Marks } from "./marks";
 import styles from "./Graph.module.css";
@@ -46,8 +48,8 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
       box.current?.focus({ preventScroll: true });
     }
   }, [here, wanted, node.ref]);
-  const kind = kindOf(node);
-  const state = node.state ?? node.readiness;
+  const kind = kindTitle(node);
+  const state = node.state ?? (node.readiness && readinessTitle(node.readiness));
   const notes = [node.note, node.stale && words.stale, node.missing && words.missing];
   const label = [node.title, kind, state, ...notes, root].filter(Boolean).join(", ");
   const common = { className: `${styles.link} nopan`, tabIndex: here ? 0 : -1, "aria-label": label, title: label, onFocus: () => setActive(node.ref) };
@@ -55,7 +57,9 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
     <>
       <span className={styles.title}>
         {node.icon && <Icon name={node.icon} size={16} className={styles.icon} />}
-        <span className={styles.name}>{node.title}</span>
+        <span className={styles.name}>
+          <Name>{node.title}</Name>
+        </span>
       </span>
       <span className={styles.under}>
         {node.readiness && <Mark readiness={node.readiness} />}

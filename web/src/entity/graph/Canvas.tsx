@@ -1,17 +1,19 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
-import { ActionIcon, Group, useComputedColorScheme } from "@mantine/core";
+import { useComputedColorScheme } from "@mantine/core";
 import { ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { ErrorAlert, Loading } from "../../components/State";
-import { Icon, type IconName } from "../../components/Icon";
 import { texts } from "../../text";
-import type { Arranged } from "./arrange";
+import type { Arranged, Point } from "./arrange";
 import { edgeTypes, nodeTypes, GraphContext } from "./Boxes";
+import { Controls } from "./Controls";
 import { edgesOf, nodesOf } from "./flow";
 import type { Graph } from "./gather";
 import { directions, step } from "./keys";
 import { size } from "./sizes";
 import { useLayout } from "./useLayout";
+import { useRoom } from "./useRoom";
+import { fitting, readable, startAt } from "./view";
 import styles from "./Graph.module.css";
 
 const words = texts.entity.graph;
@@ -45,9 +47,6 @@ export function Canvas(props: Props) {
   );
 }
 
-// readable is the minimum zoom at which the first view shows the whole graph; below it, the view starts at the root.
-const readable = 0.5;
-
 // distant is the zoom below which nodes in blocks are drawn as marks.
 const distant = 0.4;
 
@@ -61,7 +60,13 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
   const scheme = useComputedColorScheme("light");
   const [active, setActive] = useState(root);
   const wanted = useRef<string>(undefined);
+  const frame = useRef<HTMLDivElement>(null);
   const holder = useRef<HTMLDivElement>(null);
+  const height = useRoom(frame);
+  // moved tells that the user has chosen the view, which then stays as it is.
+  const moved = useRef(false);
+  // expanding tells that the next layout has more neighbors of a node.
+  const expanding = useRef(false);
 
   const nodes = useMemo(() => nodesOf(graph, arranged, root, far), [graph, arranged, root, far]);
   const edges = useMemo(() => edgesOf(arranged, styles.edge ?? ""), [arranged]);
@@ -78,8 +83,7 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
   // fit zooms to the whole graph; it returns false if that is below the minimum zoom.
   const fit = useCallback(
     (least: number) => {
-      const [width, height] = [holder.current?.clientWidth ?? 0, holder.current?.clientHeight ?? 0];
-      const zoom = Math.min(1, width / arranged.width, height / arranged.height);
+      const zoom = fitting(areaOf(holder.current), arranged);
       const go = () => void flow.setCenter(arranged.width / 2, arranged.height / 2, { zoom });
       if (zoom < least) {
         return false;
@@ -98,29 +102,49 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
     },
     [arranged, flow],
   );
+  const start = (at: Point) => {
+    const { x, y, zoom } = startAt(at, areaOf(holder.current), arranged);
+    void flow.setCenter(x, y, { zoom });
+  };
   const shown = useRef<Arranged>(undefined);
   useEffect(() => {
     const before = shown.current?.points[active];
     const at = arranged.points[active];
     const first = shown.current === undefined;
+    const expanded = expanding.current;
     shown.current = arranged;
-    if (fit(readable) || !at) {
+    expanding.current = false;
+    if (!moved.current && fit(readable)) {
       return;
     }
-    if (first) {
-      // Leave room for the dependents on the right.
-      const width = holder.current?.clientWidth ?? 0;
-      const zoom = width < 600 ? 0.7 : 0.8;
-      const aside = width < 600 ? width / zoom / 2 - 16 : Math.max(size.width / 2, (width / zoom) * 0.3);
-      void flow.setCenter(at.x + aside, at.y + size.height / 2, { zoom });
-    } else if (before) {
+    if (at && (first || (!moved.current && !expanded))) {
+      start(at);
+    } else if (at && before) {
       // Keep the active node at the same position.
       const { x, y, zoom } = flow.getViewport();
       void flow.setViewport({ x: x + (before.x - at.x) * zoom, y: y + (before.y - at.y) * zoom, zoom });
     }
     // Only a new layout moves the view, not a new active node.
   }, [arranged]);
+  useEffect(() => {
+    const at = arranged.points[root];
+    let last = areaOf(holder.current);
+    const observer = new ResizeObserver(() => {
+      const area = areaOf(holder.current);
+      const same = area.width === last.width && area.height === last.height;
+      last = area;
+      if (!same && !moved.current && !fit(readable) && at) {
+        start(at);
+      }
+    });
+    observer.observe(holder.current!);
+    return () => observer.disconnect();
+  }, [arranged, root]);
 
+  const open = (ref: string) => {
+    expanding.current = true;
+    onOpen(ref);
+  };
   const press = (e: KeyboardEvent) => {
     const direction = directions[e.key];
     if (direction) {
@@ -136,11 +160,12 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
       go(root);
     } else if (e.key === "+") {
       e.preventDefault();
-      onOpen(active);
+      open(active);
     }
   };
   // Move the node into view before it gets the focus.
   const go = (ref: string) => {
+    moved.current = true;
     wanted.current = ref;
     setActive(ref);
     const at = arranged.points[ref];
@@ -161,47 +186,53 @@ function Drawing({ graph, root, label = words.label, onOpen, onChoose = ignore, 
   }, [arranged, active, root]);
 
   return (
-    <div ref={holder} className={styles.canvas} role="group" aria-label={label} onKeyDown={press} data-scheme={scheme}>
-      <GraphContext.Provider value={{ active, wanted, setActive, onOpen, onChoose }}>
-        <ReactFlow
-          nodes={nodes}
-          edges={edges}
-          nodeTypes={nodeTypes}
-          edgeTypes={edgeTypes}
-          minZoom={0.02}
-          maxZoom={2}
-          onlyRenderVisibleElements
-          nodesDraggable={false}
-          nodesConnectable={false}
-          nodesFocusable={false}
-          edgesFocusable={false}
-          elementsSelectable={false}
-          disableKeyboardA11y
-          zoomOnDoubleClick={false}
-          colorMode={scheme}
-          defaultMarkerColor={null}
-          proOptions={{ hideAttribution: true }}
-        />
-      </GraphContext.Provider>
-      <Controls root={graph.names?.root ?? words.thisEntity} onFit={() => fit(0)} onZoom={(by) => void flow.zoomTo(flow.getZoom() * by)} onHome={() => show(root, 1)} />
+    <div ref={frame} className={styles.canvas} style={{ height }} role="group" aria-label={label} onKeyDown={press} data-scheme={scheme}>
+      <div ref={holder} className={styles.flow}>
+        <GraphContext.Provider value={{ active, wanted, setActive, onOpen: open, onChoose }}>
+          <ReactFlow
+            nodes={nodes}
+            edges={edges}
+            nodeTypes={nodeTypes}
+            edgeTypes={edgeTypes}
+            minZoom={0.02}
+            maxZoom={2}
+            onlyRenderVisibleElements
+            nodesDraggable={false}
+            nodesConnectable={false}
+            nodesFocusable={false}
+            edgesFocusable={false}
+            elementsSelectable={false}
+            disableKeyboardA11y
+            zoomOnDoubleClick={false}
+            colorMode={scheme}
+            defaultMarkerColor={null}
+            proOptions={{ hideAttribution: true }}
+            // Moves by this program have no event.
+            onMoveStart={(event) => {
+              moved.current ||= event !== null;
+            }}
+          />
+        </GraphContext.Provider>
+      </div>
+      <Controls
+        root={graph.names?.root ?? words.thisEntity}
+        onFit={() => {
+          moved.current = false;
+          fit(0);
+        }}
+        onZoom={(by) => {
+          moved.current = true;
+          void flow.zoomTo(flow.getZoom() * by);
+        }}
+        onHome={() => {
+          moved.current = true;
+          show(root, 1);
+        }}
+      />
     </div>
   );
 }
 
-function Controls({ root, onFit, onZoom, onHome }: { root: string; onFit: () => void; onZoom: (by: number) => void; onHome: () => void }) {
-  const buttons: [string, IconName, () => void][] = [
-    [words.zoomIn, "plus", () => onZoom(1.4)],
-    [words.zoomOut, "minus", () => onZoom(1 / 1.4)],
-    [words.fit, "fit", onFit],
-    [words.center(root), "refresh", onHome],
-  ];
-  return (
-    <Group gap={4} className={styles.controls} role="toolbar" aria-label={words.controls}>
-      {buttons.map(([label, icon, act]) => (
-        <ActionIcon key={label} variant="default" size="lg" aria-label={label} title={label} onClick={act}>
-          <Icon name={icon} size={16} />
-        </ActionIcon>
-      ))}
-    </Group>
-  );
+function areaOf(element: HTMLElement | null): { width: number; height: number } {
+  return { width: element?.clientWidth ?? 0, height: element?.clientHeight ?? 0 };
 }

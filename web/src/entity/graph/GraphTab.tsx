@@ -4,6 +4,7 @@ import { Button, Group, SegmentedControl, Stack, Switch, Text } from "@mantine/c
 import { useMediaQuery } from "@mantine/hooks";
 import { useSearchParams } from "react-router";
 import { fetchJson } from "../../api/client";
+import { annotations } from "../../api/entity";
 import type { Entity, EntityPart } from "../../api/types";
 import { ErrorAlert, Loading } from "../../components/State";
 import { roleOf } from "../facts";
@@ -31,7 +32,7 @@ const fields = [
   "spec.type",
   "spec.readiness",
   "relations",
-  ...["composer.io/xrd-name", "portal.io/stale"].flatMap(annotationFields),
+  ...[annotations.xrdName, annotations.stale, annotations.purpose].flatMap(annotationFields),
 ];
 
 // batch is the number of entities per request.
@@ -114,7 +115,7 @@ export default function GraphTab({ entity }: { entity: Entity }) {
           ) : (
             <Canvas graph={graph} root={root} grouped={whole} onOpen={(ref) => setOpen((all) => (all.includes(ref) ? all : [...all, ref]))} />
           )}
-          <Legend drawn={!listed} />
+          <Legend drawn={!listed} hint={whole ? words.helpWhole : words.help} />
         </>
       )}
     </Stack>

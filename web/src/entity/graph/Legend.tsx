@@ -17,7 +17,7 @@ export function Legend({ drawn, hint = words.help }: { drawn: boolean; hint?: st
         </Group>
       ))}
       {drawn && (
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" className={styles.hint}>
           {hint}
         </Text>
       )}

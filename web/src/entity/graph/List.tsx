@@ -1,11 +1,12 @@
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
+import { readinessTitle } from "../../api/readiness";
 import { DataTable, type Column } from "../../components/DataTable";
 import { IconText } from "../../components/IconText";
 import { texts } from "../../text";
-import type { Graph, Node } from "./gather";
-import { kindOf } from "./kindOf";
+import type { Edge, Graph, Node } from "./gather";
+import { kindTitle } from "./kindOf";
 import { Mark } from "./Mark";
 
 const words = texts.entity.graph;
@@ -17,28 +18,18 @@ const few = 4;
 // List shows the graph as a table, also for screen readers.
 export function List({ graph, onOpen }: { graph: Graph; onOpen: (ref: string) => void }) {
   const [shown, setShown] = useState(step);
-  const { needs, needed } = useMemo(() => neighborsOf(graph), [graph]);
-  const titles = useMemo(() => new Map(graph.nodes.map((n) => [n.ref, n.title])), [graph.nodes]);
+  const known = useMemo(() => new Map(graph.nodes.map((n) => [n.ref, n])), [graph.nodes]);
+  const [belonging, depending] = useMemo(() => [graph.edges.filter((e) => e.belongs), graph.edges.filter((e) => !e.belongs)], [graph.edges]);
   const columns: Column<Node>[] = [
-    { title: words.entity, cell: (n) => <Name node={n} />, priority: "key" },
-    { title: words.kind, cell: kindOf, width: "narrow" },
-    { title: words.readiness, cell: (n) => n.readiness && <Readiness node={n} />, width: "narrow" },
-    { title: words.dependsOn, cell: (n) => named(needs.get(n.ref) ?? [], titles), priority: "low" },
-    {
-      title: words.dependencyOf,
-      priority: "low",
-      cell: (n) => (
-        <>
-          {named(needed.get(n.ref) ?? [], titles)}
-          {n.more > 0 && (
-            <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={() => onOpen(n.ref)} aria-label={words.showMoreOf(n.more, n.title)}>
-              {words.showMore(n.more)}
-            </Button>
-          )}
-        </>
-      ),
-    },
+    { title: words.entity, cell: (n) => <Name node={n} icon />, priority: "key" },
+    { title: words.kind, cell: kindTitle, width: "narrow" },
+    ...(graph.nodes.some((n) => n.readiness) ? [{ title: words.readiness, cell: (n: Node) => n.readiness && <Readiness node={n} />, width: "narrow" as const }] : []),
+    ...(depending.length > 0 ? columnsFor(depending, known, words.dependsOn, words.dependencyOf) : []),
+    ...(belonging.length > 0 ? columnsFor(belonging, known, words.belongsTo, words.contains) : []),
   ];
+  if (graph.nodes.some((n) => n.more > 0)) {
+    columns.push({ title: words.more, silent: true, width: "narrow", priority: "low", cell: (n) => n.more > 0 && <More node={n} onOpen={onOpen} /> });
+  }
   return (
     <Stack gap="sm" align="stretch">
       <DataTable label={words.list} columns={columns} rows={graph.nodes.slice(0, shown)} keyOf={(n) => n.ref} />
@@ -51,25 +42,53 @@ export function List({ graph, onOpen }: { graph: Graph; onOpen: (ref: string) =>
   );
 }
 
-function neighborsOf({ edges }: Graph): { needs: Map<string, string[]>; needed: Map<string, string[]> } {
-  const [needs, needed] = [new Map<string, string[]>(), new Map<string, string[]>()];
-  const add = (map: Map<string, string[]>, key: string, value: string) => {
-    const all = map.get(key);
-    if (all) {
-      all.push(value);
-    } else {
-      map.set(key, [value]);
-    }
-  };
-  for (const { from, to } of edges) {
-    add(needs, to, from);
-    add(needed, from, to);
-  }
-  return { needs, needed };
+function More({ node, onOpen }: { node: Node; onOpen: (ref: string) => void }) {
+  return (
+    <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={() => onOpen(node.ref)} aria-label={words.showMoreOf(node.more, node.title)}>
+      {words.showMore(node.more)}
+    </Button>
+  );
 }
 
-function Name({ node }: { node: Node }) {
-  const shown = node.icon ? <IconText icon={node.icon}>{node.title}</IconText> : node.title;
+// columnsFor returns the columns of both ends of edges.
+function columnsFor(edges: Edge[], known: Map<string, Node>, from: string, to: string): Column<Node>[] {
+  const [before, after] = [new Map<string, Node[]>(), new Map<string, Node[]>()];
+  const add = (map: Map<string, Node[]>, key: string, ref: string) => {
+    const node = known.get(ref);
+    const nodes = map.get(key);
+    if (node && nodes) {
+      nodes.push(node);
+    } else if (node) {
+      map.set(key, [node]);
+    }
+  };
+  for (const edge of edges) {
+    add(before, edge.to, edge.from);
+    add(after, edge.from, edge.to);
+  }
+  return [
+    { title: from, priority: "low", cell: (n) => <Names nodes={before.get(n.ref)} /> },
+    { title: to, priority: "low", cell: (n) => <Names nodes={after.get(n.ref)} /> },
+  ];
+}
+
+// Names lists the first neighbors of a node.
+function Names({ nodes = [] }: { nodes?: Node[] }) {
+  return (
+    <>
+      {nodes.slice(0, few).map((node, i) => (
+        <Fragment key={node.ref}>
+          {i > 0 && ", "}
+          <Name node={node} />
+        </Fragment>
+      ))}
+      {nodes.length > few && words.moreNames(nodes.length - few)}
+    </>
+  );
+}
+
+function Name({ node, icon = false }: { node: Node; icon?: boolean }) {
+  const shown = icon && node.icon ? <IconText icon={node.icon}>{node.title}</IconText> : node.title;
   if (node.missing) {
     return (
       <>
@@ -92,12 +111,7 @@ function Name({ node }: { node: Node }) {
 function Readiness({ node }: { node: Node }) {
   return (
     <Group gap={8} wrap="nowrap">
-      {node.readiness && <Mark readiness={node.readiness} />} {node.state ?? node.readiness}
+      {node.readiness && <Mark readiness={node.readiness} />} {node.state ?? (node.readiness && readinessTitle(node.readiness))}
     </Group>
   );
-}
-
-function named(refs: string[], titles: Map<string, string>): string {
-  const names = refs.slice(0, few).map((ref) => titles.get(ref) ?? ref);
-  return words.names(names, Math.max(0, refs.length - few));
 }

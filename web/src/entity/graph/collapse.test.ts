@@ -22,7 +22,7 @@ describe("collapse", () => {
     expect(graph.nodes.map((n) => n.title).filter((t) => !t.startsWith("API-"))).toEqual([root, "13 templates"]);
     expect(graph.nodes.at(-1)!.to).toBe("/catalog?kind=Template&type=infrastructure&owner=group%3Adefault%2Fteam");
     expect(graph.edges).toHaveLength(13);
-    expect(graph.edges.at(-1)).toEqual({ from: root, to: graph.nodes.at(-1)!.ref });
+    expect(graph.edges.at(-1)).toEqual({ from: root, to: graph.nodes.at(-1)!.ref, belongs: true });
   });
 
   it("says how many are not ready", () => {
@@ -46,6 +46,6 @@ describe("collapse", () => {
     const got = collapse(graph, team, []);
     expect(got.nodes.filter((n) => n.missing)).toHaveLength(13);
     expect(got.nodes.at(-1)).toMatchObject({ title: "13 groups", to: "/catalog?kind=Group" });
-    expect(got.edges.at(-1)).toEqual({ from: got.nodes.at(-1)!.ref, to: root });
+    expect(got.edges.at(-1)).toEqual({ from: got.nodes.at(-1)!.ref, to: root, belongs: true });
   });
 });

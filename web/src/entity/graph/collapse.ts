@@ -33,7 +33,7 @@ export function collapse(graph: Graph, whole: Whole, open: string[]): Graph {
     nodes: [...graph.nodes.filter((n) => !hidden.has(n.ref)), ...[...many].map(([ref, nodes]) => nodeOf(ref, nodes, whole))],
     edges: [
       ...edges.filter((e) => !hidden.has(e.from) && !hidden.has(e.to)),
-      ...[...many.keys()].map((ref) => (ref.startsWith("many before") ? { from: ref, to: whole.ref } : { from: whole.ref, to: ref })),
+      ...[...many.keys()].map((ref) => (ref.startsWith("many before") ? { from: ref, to: whole.ref, belongs: true } : { from: whole.ref, to: ref, belongs: true })),
     ],
   };
 }

@@ -67,6 +67,24 @@ describe("gather", () => {
     expect(graph.nodes.find((n) => n.ref === bucket(1))?.readiness).toBe("not ready");
   });
 
+  it("names a definition after its form, unless it has several", async () => {
+    const entities = world(1);
+    const form = (name: string) => entity(`template:default/${name}`, "service", [], ofDefinition);
+    const title = async (...refs: string[]) => {
+      refs.forEach((name) => entities.set(...form(name)));
+      const graph = await gather(fetchFrom(entities), { ...options, family: { definition, refs: refs.map((name) => `template:default/${name}`) } });
+      return graph.nodes.find((n) => n.ref === definition)?.title;
+    };
+    expect(await title("bucket")).toBe("bucket");
+    expect(await title("bucket-v1", "bucket-v2")).toBe("buckets-xrd");
+  });
+
+  it("tells ownership from dependency", async () => {
+    const graph = await gather(fetchFrom(world(1)), { ...options, owners: true });
+    const belonging = graph.edges.filter((e) => e.belongs).map((e) => e.from);
+    expect([...new Set(belonging)]).toEqual(["group:default/team"]);
+  });
+
   it("shows the API of a definition once, in either relation", async () => {
     const entities = world(1);
     entities.set(...entity(definition, "crossplane-xrd", [["providesApi", api], ["dependencyOf", composition]], ofDefinition));

@@ -4,7 +4,7 @@ import { readinessOf, type Ready } from "../../api/readiness";
 import { iconOf } from "../../components/entityIcon";
 import type { IconName } from "../../components/Icon";
 import { roleOf, type Role } from "../facts";
-import { definitionOf } from "../queries";
+import { definitionOf, purposeOf } from "../queries";
 
 // Node is an entity in the graph, or an object of a cluster.
 export type Node = {
@@ -29,8 +29,8 @@ export type Node = {
   more: number;
 };
 
-// Edge leads from a dependency to its dependent.
-export type Edge = { from: string; to: string };
+// Edge leads from a dependency to its dependent or, if belongs is set, from a whole, such as an owner, to what belongs to it.
+export type Edge = { from: string; to: string; belongs?: boolean };
 
 // Graph has nodes and edges. full tells that nodes were left out; names are what its nodes and its root are called, by
 // default entities.
@@ -55,12 +55,14 @@ export type GraphOptions = {
 // Relations to dependencies, and to dependents.
 const up = new Set(["dependsOn", "consumesApi", "apiProvidedBy", "childOf", "memberOf"]);
 const down = new Set(["dependencyOf", "apiConsumedBy", "providesApi", "parentOf", "hasMember"]);
+// belonging are relations that are no dependencies.
+const belonging = new Set(["childOf", "memberOf", "parentOf", "hasMember", "ownedBy", "partOf", "ownerOf", "hasPart"]);
 const ownersUp = new Set(["ownedBy", "partOf"]);
 const ownersDown = new Set(["ownerOf", "hasPart"]);
 
 type Way = "up" | "down";
 
-type Relation = { way: Way; ref: string; owner: boolean };
+type Relation = { way: Way; ref: string; owner: boolean; belongs?: boolean };
 
 // relationsOf returns the relations that the graph shows.
 export function relationsOf(entity: EntityPart): Relation[] {
@@ -80,10 +82,10 @@ export function relationsOf(entity: EntityPart): Relation[] {
       return [];
     }
     if (up.has(type) || down.has(type)) {
-      return [{ way: up.has(type) ? "up" : "down", ref, owner: false }];
+      return [{ way: up.has(type) ? "up" : "down", ref, owner: false, belongs: belonging.has(type) }];
     }
     if (ownersUp.has(type) || ownersDown.has(type)) {
-      return [{ way: ownersUp.has(type) ? "up" : "down", ref, owner: true }];
+      return [{ way: ownersUp.has(type) ? "up" : "down", ref, owner: true, belongs: true }];
     }
     return [];
   });
@@ -146,9 +148,10 @@ export async function gather(fetch: Fetch, options: GraphOptions): Promise<Graph
 
 function assemble(seen: Map<string, Visit>, entities: Map<string, EntityPart | undefined>, options: GraphOptions, full: boolean): Graph {
   const edges = new Map<string, Edge>();
-  const put = (from: string, to: string) => edges.set(`${from} ${to}`, { from, to });
+  const put = (from: string, to: string, belongs = false) => edges.set(`${from} ${to}`, belongs ? { from, to, belongs } : { from, to });
   const nodes: Node[] = [];
   const asked = new Set([...options.roots, ...options.open]);
+  const forms = formsOf(entities);
   for (const ref of seen.keys()) {
     const entity = entities.get(ref);
     let more = 0;
@@ -161,19 +164,37 @@ function assemble(seen: Map<string, Visit>, entities: Map<string, EntityPart | u
         }
       } else if (!relation.owner || (options.owners && [ref, relation.ref].some((end) => asked.has(end)))) {
         if (relation.way === "up") {
-          put(relation.ref, ref);
+          put(relation.ref, ref, relation.belongs);
         } else {
-          put(ref, relation.ref);
+          put(ref, relation.ref, relation.belongs);
         }
       }
     }
-    nodes.push(nodeOf(ref, entity, more));
+    const node = nodeOf(ref, entity, more);
+    nodes.push(node.role === "definition" && entity ? { ...node, title: forms.get(definitionOf(entity)) ?? node.title } : node);
   }
   const { family } = options;
   if (family && seen.has(family.definition)) {
     family.refs.filter((ref) => seen.has(ref)).forEach((ref) => put(family.definition, ref));
   }
   return { nodes, edges: [...edges.values()], full };
+}
+
+// formsOf returns the titles of the forms that create from a definition, which say more than its name. A definition with
+// several forms has none.
+function formsOf(entities: Map<string, EntityPart | undefined>): Map<string, string> {
+  const all = new Map<string, string>();
+  const several = new Set<string>();
+  for (const entity of entities.values()) {
+    if (entity?.kind === "Template" && purposeOf(entity) === "create") {
+      const definition = definitionOf(entity);
+      if (all.has(definition)) {
+        several.add(definition);
+      }
+      all.set(definition, titleOf(entity));
+    }
+  }
+  return new Map([...all].filter(([definition]) => definition !== "" && !several.has(definition)));
 }
 
 function nodeOf(ref: string, entity: EntityPart | undefined, more: number): Node {

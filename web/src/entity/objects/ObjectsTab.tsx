@@ -1,7 +1,8 @@
 import { lazy, Suspense, type ReactNode } from "react";
 import { Button, Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { useSearchParams } from "react-router";
-import type { Entity } from "../../api/types";
+import { usePermission } from "../../app/permission";
+import type { Entity, Schemas } from "../../api/types";
 import { Empty, ErrorAlert, Loading } from "../../components/State";
 import { Time } from "../../components/Time";
 import { number, texts } from "../../text";
@@ -9,6 +10,7 @@ import { Conditions } from "../Conditions";
 import { isMissing, useResourceStatus } from "../queries";
 import { Why } from "../Why";
 import { Events } from "./Events";
+import { said } from "./state";
 import { Tree } from "./Tree";
 import { useMoreObjects, type MoreObjects } from "./useMoreObjects";
 
@@ -21,9 +23,10 @@ const words = texts.entity.objects;
 // refreshes them.
 export default function ObjectsTab({ entity }: { entity: Entity }) {
   const { data } = useResourceStatus(entity);
+  const operator = usePermission("catalog.ingestion.read").allowed;
   return (
     <Stack gap="lg">
-      <Why entity={entity} />
+      {!(data && saysRoot(data, operator)) && <Why entity={entity} />}
       <Composed entity={entity} />
       <Section title={texts.entity.conditions.title}>
         <Conditions entity={entity} />
@@ -35,6 +38,11 @@ export default function ObjectsTab({ entity }: { entity: Entity }) {
       )}
     </Stack>
   );
+}
+
+// saysRoot reports whether the root of the tree says all that there is to say about why a resource is not ready.
+function saysRoot({ ready, reason, tree }: Schemas["ResourceStatus"], operator: boolean): boolean {
+  return !ready && reason !== undefined && reason.path.length === 0 && !reason.field && said(tree, operator).includes(reason.message);
 }
 
 function Section({ title, children }: { title: string; children: ReactNode }) {

@@ -15,10 +15,10 @@ describe("graphOf", () => {
     ["a ready object", {}, { readiness: "ready", state: undefined }],
     ["one that is not ready", { readiness: "not ready" }, { readiness: "not ready", state: undefined }],
     ["one without readiness", { readiness: "none" }, { readiness: undefined, state: undefined }],
-    ["one that does not exist", { state: "missing", readiness: "unknown" }, { readiness: "not ready", state: "missing" }],
-    ["one that may not be read", { state: "forbidden", readiness: "unknown" }, { readiness: "unknown", state: "forbidden" }],
-    ["one that is being deleted", { deleted: "2026-01-02T03:04:05Z" }, { readiness: "ready", state: "being deleted" }],
-    ["a paused one", { paused: true }, { readiness: "ready", state: "paused" }],
+    ["one that does not exist", { state: "missing", readiness: "unknown" }, { readiness: "not ready", state: "Missing" }],
+    ["one that may not be read", { state: "forbidden", readiness: "unknown" }, { readiness: "unknown", state: "Forbidden" }],
+    ["one that is being deleted", { deleted: "2026-01-02T03:04:05Z" }, { readiness: "ready", state: "Deleting" }],
+    ["a paused one", { paused: true }, { readiness: "ready", state: "Paused" }],
   ])("shows %s in words and with a mark", (_, more, want) => {
     const [, node] = graphOf(object("root", { children: [object("x", more)] })).nodes;
     expect(node).toMatchObject({ title: "x", kind: "Thing", missing: false, ...want });

@@ -1,5 +1,6 @@
 import type { Schemas } from "../../api/types";
 import { texts } from "../../text";
+import type { Tone } from "../../components/Tag";
 import type { Readiness } from "../facts";
 
 const words = texts.entity.objects;
@@ -12,12 +13,21 @@ export function keyOf({ apiVersion, kind, namespace = "", name }: ObjectNode["re
   return `object ${apiVersion} ${kind} ${namespace} ${name}`;
 }
 
-// stateOf returns the state of an object in a word or two, if it is not its readiness.
+// stateOf returns the state of an object as pages write it, if it is not its readiness.
 export function stateOf(node: ObjectNode): string | undefined {
+  const { stateTitles: titles } = words;
   if (node.state !== "present") {
-    return node.state;
+    return titles[node.state];
   }
-  return node.deleted ? "being deleted" : node.paused ? "paused" : undefined;
+  return node.deleted ? titles.deleting : node.paused ? titles.paused : undefined;
+}
+
+// toneOf returns the tone of the state of an object.
+export function toneOf(node: ObjectNode): Tone {
+  if (node.state === "missing") {
+    return "error";
+  }
+  return node.state === "present" && node.deleted ? "progress" : "warning";
 }
 
 // readinessOf returns the readiness of an object: one that does not exist is not ready, one that cannot be read is

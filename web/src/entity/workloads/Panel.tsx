@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Button, Checkbox, Group, NativeSelect, Stack, Text, Title } from "@mantine/core";
+import { Button, Checkbox, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import type { Entity } from "../../api/types";
 import { ErrorAlert, Loading } from "../../components/State";
 import { Tag } from "../../components/Tag";
@@ -17,14 +17,9 @@ export function Events({ entity, of }: { entity: Entity; of: Place }) {
   const items = query.data?.items;
   return (
     <Stack gap="sm">
-      <Group justify="space-between">
-        <Title order={3} size="h5">
-          {words.events}
-        </Title>
-        <Button size="xs" variant="default" loading={query.isFetching} onClick={() => void query.refetch()}>
-          {words.refresh}
-        </Button>
-      </Group>
+      <Button size="xs" variant="default" style={{ alignSelf: "flex-start" }} loading={query.isFetching} onClick={() => void query.refetch()}>
+        {words.refresh}
+      </Button>
       {query.error && <ErrorAlert error={query.error} />}
       {query.isPending && <Loading label={words.loadingEvents} lines={2} />}
       {items?.length === 0 && <Text c="dimmed">{texts.entity.events.none}</Text>}
@@ -71,9 +66,11 @@ export function Log({ entity, pod }: { entity: Entity; pod: Pod }) {
           {query.data || words.emptyLog}
         </pre>
       )}
-      <Text size="xs" c="dimmed">
-        {words.lastLines}
-      </Text>
+      {query.data && (
+        <Text size="xs" c="dimmed">
+          {words.lastLines}
+        </Text>
+      )}
     </Stack>
   );
 }

@@ -86,7 +86,7 @@ describe("WorkloadsTab", () => {
     const { container } = open();
     const workloads = await screen.findByRole("region", { name: "Workloads" });
     expect(within(workloads).getByText("1/3")).toBeTruthy();
-    expect(within(workloads).getByText("not ready")).toBeTruthy();
+    expect(within(workloads).getByText("Not ready")).toBeTruthy();
     const pods = screen.getByRole("region", { name: "Pods" });
     expect(within(pods).getByText("CrashLoopBackOff")).toBeTruthy();
     expect(within(pods).getByText("back-off <b>5m</b>")).toBeTruthy();

@@ -16,7 +16,7 @@ import styles from "./Workloads.module.css";
 const words = texts.entity.workloads;
 
 // Opened is what the panel shows.
-type Opened = { what: "log"; pod: Pod } | { what: "events"; of: Place };
+type Opened = { title: string } & ({ what: "log"; pod: Pod } | { what: "events"; of: Place });
 
 // WorkloadsTab shows what runs in clusters for an entity, and refreshes it.
 export default function WorkloadsTab({ entity }: { entity: Entity }) {
@@ -93,10 +93,14 @@ function Titled<T extends Place>({ title, columns, rows }: { title: string; colu
   );
 }
 
+// widths line up the columns of both tables.
+const widths = { name: 280, second: 104, ready: 72, created: 120, actions: 136 };
+
 // nameColumn has the name of an object, and where it is.
 const nameColumn: Column<Place> = {
   title: words.name,
   priority: "key",
+  width: widths.name,
   cell: (p) => (
     <>
       {p.name}
@@ -105,21 +109,22 @@ const nameColumn: Column<Place> = {
   ),
 };
 
-const createdColumn: Column<{ created?: string }> = { title: words.created, cell: (p) => <Time at={p.created} />, priority: "low", width: "narrow" };
+const createdColumn: Column<{ created?: string }> = { title: words.created, cell: (p) => <Time at={p.created} />, priority: "low", width: widths.created };
 
 function Workloads({ workloads, open }: { workloads: Workload[]; open: (o: Opened) => void }) {
   const columns: Column<Workload>[] = [
     nameColumn,
-    { title: words.kind, cell: (w) => w.kind },
-    { title: words.ready, cell: (w) => (w.wanted === undefined ? "–" : `${w.ready}/${w.wanted}`), width: "narrow" },
-    { title: words.state, cell: (w) => <Tag tone={w.tone}>{w.state}</Tag>, width: "narrow" },
+    { title: words.kind, cell: (w) => w.kind, width: widths.second },
+    { title: words.ready, cell: (w) => (w.wanted === undefined ? "–" : `${w.ready}/${w.wanted}`), width: widths.ready },
+    { title: words.state, cell: (w) => <Tag tone={w.tone}>{sentence(w.state)}</Tag> },
     createdColumn,
     {
       title: words.actions,
       silent: true,
-      width: "narrow",
+      priority: "actions",
+      width: widths.actions,
       cell: (w) => (
-        <Button size="compact-xs" variant="default" aria-label={words.eventsOf(w.kind, w.name)} onClick={() => open({ what: "events", of: w })}>
+        <Button size="compact-xs" variant="default" aria-label={words.eventsOf(w.kind, w.name)} onClick={() => open({ title: words.eventsOf(w.kind, w.name), what: "events", of: w })}>
           {words.events}
         </Button>
       ),
@@ -131,12 +136,13 @@ function Workloads({ workloads, open }: { workloads: Workload[]; open: (o: Opene
 function Pods({ pods, open }: { pods: Pod[]; open: (o: Opened) => void }) {
   const columns: Column<Pod>[] = [
     nameColumn,
-    { title: words.ready, cell: (p) => `${p.ready}/${p.containers.length}`, width: "narrow" },
+    { title: words.restarts, cell: (p) => number(p.restarts), width: widths.second },
+    { title: words.ready, cell: (p) => `${p.ready}/${p.containers.length}`, width: widths.ready },
     {
       title: words.state,
       cell: (p) => (
         <>
-          <Tag tone={p.tone}>{p.state}</Tag>
+          <Tag tone={p.tone}>{sentence(p.state)}</Tag>
           {p.message && (
             <Text size="sm" c="dimmed" className={tables.message}>
               {p.message}
@@ -145,18 +151,18 @@ function Pods({ pods, open }: { pods: Pod[]; open: (o: Opened) => void }) {
         </>
       ),
     },
-    { title: words.restarts, cell: (p) => number(p.restarts), width: "narrow" },
     createdColumn,
     {
       title: words.actions,
       silent: true,
-      width: "narrow",
+      priority: "actions",
+      width: widths.actions,
       cell: (p) => (
         <Group gap={8} wrap="nowrap">
-          <Button size="compact-xs" variant="default" aria-label={words.logsOf(p.name)} onClick={() => open({ what: "log", pod: p })}>
+          <Button size="compact-xs" variant="default" aria-label={words.logsOf(p.name)} onClick={() => open({ title: words.logsOf(p.name), what: "log", pod: p })}>
             {words.logs}
           </Button>
-          <Button size="compact-xs" variant="default" aria-label={words.eventsOf(words.pod, p.name)} onClick={() => open({ what: "events", of: p })}>
+          <Button size="compact-xs" variant="default" aria-label={words.eventsOf(words.pod, p.name)} onClick={() => open({ title: words.eventsOf(words.pod, p.name), what: "events", of: p })}>
             {words.events}
           </Button>
         </Group>
@@ -166,16 +172,19 @@ function Pods({ pods, open }: { pods: Pod[]; open: (o: Opened) => void }) {
   return <Titled title={words.pods} columns={columns} rows={pods} />;
 }
 
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 // Panel shows the log or the events of an object.
 function Panel({ entity, opened, close }: { entity: Entity; opened: Opened | undefined; close: () => void }) {
-  const of = opened?.what === "log" ? opened.pod : opened?.of;
   return (
     <Drawer.Root opened={opened !== undefined} onClose={close} position="right" size="xl">
       <Drawer.Overlay />
       <Drawer.Content>
         {/* Outside of the main content a header would be a second banner. */}
         <Drawer.Header role="presentation">
-          <Drawer.Title>{of?.name}</Drawer.Title>
+          <Drawer.Title fw={600}>{opened?.title}</Drawer.Title>
           <Drawer.CloseButton aria-label={words.close} />
         </Drawer.Header>
         <Drawer.Body>
