@@ -231,8 +231,8 @@ func (s *searched) filter() filter.Filter {
 	return query.AllOf(all...)
 }
 
-// dayTwo passes the Templates that update or delete something that runs. Whoever searches
-// mostly looks for what runs.
+// dayTwo passes the Templates that update or delete a resource. A user mostly searches for
+// the resource itself.
 func dayTwo() filter.Filter {
 	var either []filter.Filter
 	for _, key := range words.Spellings(words.Key, words.AnnotationTemplatePurpose) {

@@ -3,7 +3,7 @@ import { Anchor, Group, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { Tag } from "../components/Tag";
 import { Time } from "../components/Time";
-import { stateLabels } from "./labels";
+import { sentence, stateLabels } from "./labels";
 import { joinNames, type Target } from "./target";
 import { Notice } from "../components/Notice";
 import { texts } from "../text";
@@ -54,12 +54,14 @@ function connectedText(targets: Target[]): string {
   return clusters === targets.length ? words.clustersConnected(clusters) : words.allConnected;
 }
 
-// Reason says in a line why a target cannot be read.
-function Reason({ target }: { target: Target }) {
-  const why = target.sources.find((s) => s.state === target.state)?.lastError;
+// Reason says in a line why a target cannot be read: its state, and the cause at the end of the error. The error itself is in
+// the table.
+function Reason({ target, named }: { target: Target; named: boolean }) {
+  const why = target.sources.find((s) => s.state === target.state)?.lastError?.split(": ").at(-1);
+  const reason = sentence([stateLabels[target.state], why].filter(Boolean).join(": "));
   return (
-    <Text size="sm" fw={500} lineClamp={2} title={why} style={{ overflowWrap: "anywhere" }}>
-      {words.reason(target.name, stateLabels[target.state], why ?? "")}
+    <Text size="sm" fw={500} style={{ overflowWrap: "anywhere" }}>
+      {named ? words.reason(target.name, reason) : words.onlyReason(reason)}
     </Text>
   );
 }
@@ -78,7 +80,7 @@ export function HealthSummary({ targets, failing, entities }: { targets: Target[
       {down.length > 0 ? (
         <Notice tone="error" title={titleOf(down)}>
           {down.map((p) => (
-            <Reason key={`${p.cluster} ${p.name}`} target={p} />
+            <Reason key={`${p.cluster} ${p.name}`} target={p} named={down.length > 1} />
           ))}
           <Text size="sm">
             {words.kept}
