@@ -142,7 +142,12 @@ function ManifestView({ manifest, folded }: { manifest: Manifest; folded?: boole
   } catch (err) {
     text = messageOf(err);
   }
-  const yaml = <Yaml text={text} label={texts.create.manifest.preview} file="manifest.yaml" height={420} />;
+  const title = (
+    <Title order={3} size="h5">
+      {texts.create.manifest.title}
+    </Title>
+  );
+  const yaml = <Yaml text={text} label={texts.create.manifest.preview} file="manifest.yaml" height={420} left={folded ? undefined : title} />;
   if (folded) {
     return (
       <details>
@@ -153,12 +158,5 @@ function ManifestView({ manifest, folded }: { manifest: Manifest; folded?: boole
       </details>
     );
   }
-  return (
-    <section aria-label={texts.create.manifest.title}>
-      <Title order={3} size="h5">
-        {texts.create.manifest.title}
-      </Title>
-      {yaml}
-    </section>
-  );
+  return <section aria-label={texts.create.manifest.title}>{yaml}</section>;
 }

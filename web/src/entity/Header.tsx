@@ -8,6 +8,7 @@ import { ReadinessTag } from "../components/ReadinessTag";
 import { Tag } from "../components/Tag";
 import { texts } from "../text";
 import { readinessNow, roleOf } from "./facts";
+import { roleTitle } from "./roles";
 import { definitionOf, isMissing, useResourceStatus } from "./queries";
 import { useProduct } from "./product";
 
@@ -26,7 +27,8 @@ export function useTrail(entity: Entity): Crumb[] {
   if (belongs && definition) {
     return [catalog, { label: titleOf(create ?? definition), to: entityPath(refOf(definition)) }];
   }
-  return [catalog, { label: entity.kind, to: listed(entity.kind) }];
+  const type = roleOf(entity) ? specText(entity, "type") : undefined;
+  return [catalog, { label: roleTitle(entity), to: listed(entity.kind, type) }];
 }
 
 // Lead shows kind, type, readiness and staleness.
@@ -34,16 +36,19 @@ export function Lead({ entity }: { entity: Entity }) {
   const readiness = useShownReadiness(entity);
   const stale = annotation(entity, annotations.stale) !== "";
   const type = specText(entity, "type");
+  const role = roleOf(entity);
   return (
     <Group gap="xs" component="span">
       <span style={{ overflowWrap: "anywhere" }}>
-        <Anchor component={Link} to={listed(entity.kind)} c="dimmed" underline="hover" title={words.allOfKind(entity.kind)}>
-          {entity.kind}
-        </Anchor>
-        {type !== "" && " · "}
+        {!role && (
+          <Anchor component={Link} to={listed(entity.kind)} c="dimmed" underline="hover" title={words.allOfKind(entity.kind)}>
+            {entity.kind}
+          </Anchor>
+        )}
+        {!role && type !== "" && " · "}
         {type !== "" && (
           <Anchor component={Link} to={listed(entity.kind, type)} c="dimmed" underline="hover" title={words.allOfType(type)}>
-            {type}
+            {role ? roleTitle(entity) : type}
           </Anchor>
         )}
       </span>

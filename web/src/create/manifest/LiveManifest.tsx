@@ -22,10 +22,17 @@ export function LiveManifest({ template, pages, values, height }: Props & { heig
     const text = render(template, maskedValues(pages, outgoing(pages, settled)));
     return (
       <section aria-label={words.title} className={styles.manifest}>
-        <Title order={2} size="h4">
-          {words.title}
-        </Title>
-        <Yaml text={text} label={words.preview} file="manifest.yaml" height={height} />
+        <Yaml
+          text={text}
+          label={words.preview}
+          file="manifest.yaml"
+          height={height}
+          left={
+            <Title order={2} size="h4">
+              {words.title}
+            </Title>
+          }
+        />
         <Text size="xs" c="dimmed" mt={8}>
           {words.hint}
         </Text>
