@@ -96,7 +96,7 @@ test("write a definition, fix it and download the entities", async ({ page, cont
 
   // A finding links to its line.
   await tab(page, "Findings").click();
-  const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ });
+  const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /Error XRD069/ });
   await expect(finding).toContainText("line 33");
   await show(page, "playground-findings");
   await finding.click();
@@ -171,7 +171,7 @@ test("the same by keyboard alone", async ({ page, pageErrors }) => {
     await expect(tab(page, name)).toBeFocused();
     await expect(tab(page, name)).toHaveAttribute("aria-selected", "true");
   }
-  const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ });
+  const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /Error XRD069/ });
   await tabTo(page, finding);
   await page.keyboard.press("Enter");
   await expect(editor(page)).toBeFocused();
@@ -208,7 +208,7 @@ test("a file is dropped or opened", async ({ page, pageErrors }) => {
     await editor(page).dispatchEvent("drop", { dataTransfer });
   };
   await drop("cache.yaml", wrong);
-  await expect(page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ })).toBeVisible();
+  await expect(page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /Error XRD069/ })).toBeVisible();
   await drop("large.yaml", "#".repeat((1 << 20) + 1));
   await expect(page.getByText("large.yaml is larger than 1 MiB")).toBeVisible();
   await expect(editor(page)).toContainText("caches.platform.example.org");
@@ -227,7 +227,7 @@ test("on a narrow screen", async ({ page, pageErrors }) => {
   await editor(page).click();
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.insertText(wrong);
-  const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ });
+  const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /Error XRD069/ });
   await expect(finding).toBeVisible();
   await show(page, "playground-narrow");
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);

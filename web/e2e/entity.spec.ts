@@ -181,7 +181,7 @@ test("the objects of a resource as a tree and a graph, and their events", async 
   await page.keyboard.press("ArrowRight");
   await expect(missing).toBeFocused();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("status", { name: "Chosen object" })).toContainText("The object does not exist.");
+  await expect(page.getByRole("status", { name: "Selected object" })).toContainText("The object does not exist.");
   await page.reload();
   await expect(missing).toBeVisible();
   await control("/cluster/request", JSON.stringify({ spec: { resourceRef: null } }), { method: "PATCH", path });

@@ -34,7 +34,7 @@ async function done(page: Page, name: string) {
   made.push(name);
   await expect(page.getByRole("heading", { name: `Database ${name}`, level: 1 })).toBeVisible();
   await expect(page.getByRole("log")).toContainText(`Database databases/${name} in cluster dev was created`);
-  await expect(page.getByRole("button", { name: /^Apply Database [\d.]+ (ms|s) done$/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Apply Database [\d.]+ (ms|s) Completed$/ })).toBeVisible();
   await expect(page.getByRole("region", { name: "Output" })).toContainText(`Database ${name} in namespace databases`);
   await expect(page.getByRole("main").getByText("The resource is ready.")).toBeVisible();
 }

@@ -26,7 +26,7 @@ export function UserButton(props: ComponentProps<"button">) {
   return (
     <ActionIcon variant="subtle" color="gray" size="lg" c="var(--mantine-color-text)" aria-label={label} title={label} {...props}>
       {session.state === "signed-in" && !session.guest ? (
-        <Avatar size={24} radius="xl" name={session.name} color="initials" aria-hidden />
+        <Avatar size={24} radius="xl" name={session.name} aria-hidden styles={{ placeholder: { background: "var(--mark)", color: "var(--mantine-color-anchor)" } }} />
       ) : (
         <Icon name="user" />
       )}

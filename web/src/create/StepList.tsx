@@ -8,7 +8,9 @@ import styles from "./Steps.module.css";
 export function StepList({ titles, at, been, onGo }: { titles: string[]; at: number; been: number; onGo: (step: number) => void }) {
   const list = useRef<HTMLOListElement>(null);
   // On a phone the list scrolls sideways. jsdom cannot scroll.
-  useEffect(() => list.current?.querySelector('[aria-current="step"]')?.scrollIntoView?.({ block: "nearest", inline: "center" }), [at]);
+  useEffect(() => {
+    list.current?.querySelector('[aria-current="step"]')?.scrollIntoView?.({ block: "nearest", inline: "center" });
+  }, [at]);
   return (
     <nav aria-label={texts.create.template.steps}>
       <ol ref={list} className={styles.steps}>
