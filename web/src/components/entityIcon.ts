@@ -37,7 +37,7 @@ const words: [IconName, RegExp][] = [
   ["app", /\b(x?apps?|applications?|deployments?|websites?|services?)\b|webapp/],
 ];
 
-// iconOf returns the icon of an entity: by what it is, if its type, name or tags tell; by its kind otherwise.
+// iconOf returns the icon of an entity: by what it is, if its type, title, name or else its tags tell; by its kind otherwise.
 export function iconOf(entity: EntityPart): IconName {
   const kind = (entity.kind ?? "").toLowerCase();
   const type = specText(entity, "type").toLowerCase();
@@ -47,10 +47,13 @@ export function iconOf(entity: EntityPart): IconName {
   }
   if (kind === "resource" || kind === "template" || kind === "component") {
     // XPostgreSQLInstance is one word; x-postgresql-instance and buckets.storage.example.org are several.
-    const text = [type, entity.metadata?.title, entity.metadata?.name, ...(entity.metadata?.tags ?? [])].join(" ").toLowerCase();
-    const found = words.find(([, pattern]) => pattern.test(text));
-    if (found) {
-      return found[0];
+    // Tags say more than that: a certificate may have the tag network.
+    for (const texts of [[type, entity.metadata?.title, entity.metadata?.name], entity.metadata?.tags ?? []]) {
+      const text = texts.join(" ").toLowerCase();
+      const found = words.find(([, pattern]) => pattern.test(text));
+      if (found) {
+        return found[0];
+      }
     }
   }
   return kinds[kind] ?? "unknown";
