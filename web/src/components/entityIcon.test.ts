@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { EntityPart } from "../api/types";
 import { iconOf } from "./entityIcon";
 
 it.each([
@@ -11,5 +12,5 @@ it.each([
   ["by its kind", { kind: "Group", metadata: { name: "databases" } }, "group"],
   ["if its kind is unknown", { kind: "Odd", metadata: { name: "x" } }, "unknown"],
 ])("shows an entity %s", (_, entity, want) => {
-  expect(iconOf(entity)).toBe(want);
+  expect(iconOf(entity as EntityPart)).toBe(want);
 });
