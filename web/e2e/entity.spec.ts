@@ -93,7 +93,7 @@ test("a resource: overview, status, explanation and YAML", async ({ page, pageEr
 
   await tab(page, "Explain");
   const values = page.getByRole("region", { name: "Values", exact: true });
-  await expect(values.getByRole("row", { name: /^owner/ })).toContainText("the resource itself, overriding data-team from");
+  await expect(values.getByRole("row", { name: /^owner/ })).toContainText("resource, overrides data-team from");
   await expect(values.getByRole("row", { name: /^title/ })).toContainText("annotation on the definition");
   await show(page, "entity-explain");
 
