@@ -72,7 +72,7 @@ test("a concurrent update is detected, and both changes are applied", async ({ p
   await page.getByRole("button", { name: "Update" }).click();
   const note = page.getByRole("alert").filter({ hasText: "This resource changed while you were editing" });
   await expect(note).toContainText("Versioning is now Yes (was No).");
-  await expect(note).toContainText("No task was started. All of your input is kept.");
+  await expect(note).toContainText("No task was started. Your input is kept.");
   expect((await live(name))!.spec["lifecycleDays"]).not.toBe(40);
   await show(page, "update-stale");
   await review(page);

@@ -236,6 +236,6 @@ test("read-only users see cluster states and why actions are disabled", async ({
   await page.goto("/ingestion");
   await expect(target(page, "prod")).toContainText("Connected");
   await expect(page.getByRole("button", { name: "Run all now" })).toBeDisabled();
-  await expect(page.getByText("Errors, definitions, runs and findings require the permission catalog.ingestion.read.")).toBeVisible();
+  await expect(page.getByText("Errors, definitions, runs and findings are hidden.")).toBeVisible();
   await expect(page.getByRole("note", { name: "Not available to guests. Sign in first." }).first()).toBeVisible();
 });

@@ -185,7 +185,7 @@ describe("TemplatePage", () => {
     expect(screen.getByText("Restored your draft from 2 hours ago.")).toBeTruthy();
     fireEvent.click(screen.getByRole("button", { name: "Discard draft" }));
     await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>(/Name/).value).toBe(""));
-    expect(screen.queryByText(/Draft from/)).toBeNull();
+    expect(screen.queryByText(/Restored your draft/)).toBeNull();
     expect(drafts()).toEqual([]);
   });
 });
