@@ -44,7 +44,7 @@ async function create(name: string, pods: number, owner = "group:default/shop-te
 }
 
 // refused is what the API server says about a negative number of pods, in the words of the page.
-const refused = /Quota .*cannot apply composed resource.*must be greater than or equal to 0/;
+const refused = /cannot apply composed resource.*must be greater than or equal to 0.*Quota /;
 
 function reason(page: Page) {
   return page.getByRole("status").filter({ hasText: refused });
@@ -72,9 +72,9 @@ test("a developer finds out why a shop is not ready, changes the field, and sees
   const at = await entityOf("Shop", "posters");
   const clicks = await countClicks(page);
   await page.goto("/catalog");
-  const red = page.getByRole("row").filter({ hasText: "posters" });
+  const red = page.getByRole("row").filter({ has: page.getByRole("link", { name: "posters", exact: true }) });
   await expect(red.getByText("Not ready").filter({ visible: true })).toBeVisible({ timeout: 30_000 });
-  await red.getByRole("link", { name: "posters" }).click();
+  await red.getByRole("link", { name: "posters", exact: true }).click();
   await expect(page.getByRole("group", { name: "Not ready" })).toBeVisible({ timeout: 30_000 });
   await expect(reason(page)).toBeVisible();
   expect(await clicks()).toBe(1);
