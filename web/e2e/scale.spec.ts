@@ -205,7 +205,7 @@ test.describe("a graph of two thousand nodes", () => {
     await tabTo(page, root);
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
     await page.keyboard.press("ArrowRight");
-    await expect.poll(focused).toMatch(/^big-\d+-composition, composition/);
+    await expect.poll(focused).toMatch(/^big-\d+-composition, Composition/);
     await page.keyboard.press("ArrowRight");
     await expect.poll(focused).toMatch(/^big-\d+-\d+, Resource, (Ready|Not ready)/);
     await page.keyboard.press("Enter");

@@ -102,7 +102,7 @@ function Name({ node, icon = false }: { node: Node; icon?: boolean }) {
   return node.to === undefined ? (
     shown
   ) : (
-    <Anchor component={Link} to={node.to.replace(/\?tab=graph$/, "")} inherit>
+    <Anchor component={Link} to={node.to.replace(/\?tab=graph$/, "")} inherit display="inline-block" lh="24px">
       {shown}
     </Anchor>
   );
