@@ -144,7 +144,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 		{"getEntityFacets", call{path: catalog + "/entity-facets?facet=kind&filter=kind=component"}, 200, `{"facets":{"kind":\[{"value":"Component","count":3}\]}}`},
 		{"getEntityFacetsByPredicate", call{method: "POST", path: catalog + "/entity-facets", body: `{"facets":["kind"],"query":{"kind":"system"}}`}, 200, `{"value":"System","count":1}`},
 		{"search", call{path: "/api/search/query?term=shop+systm&types%5B0%5D=software-catalog&filters%5Bkind%5D=System"}, 200, `"entityRef":"system:default/shop".*"numberOfResults":1`},
-		{"listRecentChanges", call{path: catalog + "/recent?limit=100&since=2026-01-02T03:04:05Z"}, 200, `{"entityRef":"system:default/shop","kind":"System","title":"shop","change":"created","at":"[^"]+Z"}`},
+		{"listRecentChanges", call{path: catalog + "/recent?limit=100&since=2026-01-02T03:04:05Z"}, 200, `{"entityRef":"system:default/shop","kind":"System","type":"other","title":"shop","change":"created","at":"[^"]+Z"}`},
 		{"getFeed", call{path: catalog + "/feed.yaml?filter=kind=system"}, 200, `(?s)kind: System.*name: shop`},
 		{"refreshEntity", call{method: "POST", path: catalog + "/refresh", body: `{"entityRef":"system:default/shop"}`}, 200, `^$`},
 		{"listLocations", call{path: catalog + "/locations"}, 200, made.Location.ID},
