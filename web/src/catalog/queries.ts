@@ -1,6 +1,6 @@
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { fetchJson } from "../api/client";
-import { annotations, spellings } from "../api/entity";
+import { annotations, spellings, summaryFields } from "../api/entity";
 import type { EntityPage, EntityPart } from "../api/types";
 import type { FacetValue } from "../components/Facet";
 import { columns, facetNames, facets, isFolded, predicate, readiness, stale, unfolding, type CatalogFilter, type FacetName } from "./filter";
@@ -8,21 +8,8 @@ import { columns, facetNames, facets, isFolded, predicate, readiness, stale, unf
 // pageSize is the number of rows per request.
 export const pageSize = 100;
 
-// The fields that the table shows: whole Templates can be very large.
-const fields = [
-  "kind",
-  "metadata.name",
-  "metadata.namespace",
-  "metadata.title",
-  "metadata.description",
-  "metadata.tags",
-  "spec.type",
-  readiness,
-  "spec.readinessSince",
-  "spec.owner",
-  "spec.system",
-  ...[annotations.discoveredFrom, annotations.stale, annotations.xrdName, annotations.purpose].flatMap(spellings).map((key) => `metadata.annotations.${key}`),
-];
+// The fields that the table shows.
+const fields = [...summaryFields, "spec.system", ...spellings(annotations.xrdName).map((key) => `metadata.annotations.${key}`)];
 
 // body returns the request body for one page.
 function body(filter: CatalogFilter, page: number) {

@@ -648,7 +648,7 @@ const entity = {
     system: "System",
     lifecycle: "Lifecycle",
     definition: "Definition",
-form: "Template",
+    form: "Template",
     api: "API",
     version: "Version",
     object: "Object",
