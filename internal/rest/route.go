@@ -19,6 +19,9 @@ type Route struct {
 	// "/entities/by-name/{kind}/{namespace}/{name}".
 	Path   string
 	Handle Handler
+	// Refuse, if set, responds to a request that exceeds the rate limit, or returns an error
+	// to respond with.
+	Refuse func(http.ResponseWriter, *http.Request, error) error
 	// Public reports that callers need no credentials.
 	Public bool
 	// Guests reports that callers without credentials count as guests, where guests are

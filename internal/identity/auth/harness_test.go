@@ -209,8 +209,14 @@ func statusOf(tb testing.TB, err error) int {
 // serve returns the endpoints of an Auth.
 func serve(tb testing.TB, a *Auth) http.Handler {
 	tb.Helper()
+	return serveLimited(tb, a, config.RateLimit{})
+}
+
+// serveLimited returns the endpoints of an Auth with a rate limit.
+func serveLimited(tb testing.TB, a *Auth, limit config.RateLimit) http.Handler {
+	tb.Helper()
 	return httpd.New(httpd.Options{
-		Plugins: []rest.Plugin{a.Plugin()}, AllowedHosts: []string{"example.com"}, Now: time.Now, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
+		Plugins: []rest.Plugin{a.Plugin()}, RateLimit: limit, AllowedHosts: []string{"example.com"}, Now: time.Now, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 	}).Handler()
 }
 

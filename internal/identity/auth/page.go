@@ -27,13 +27,23 @@ func (a *Auth) navigated(handle func(http.ResponseWriter, *http.Request) (retry 
 		if err == nil {
 			return nil
 		}
-		rest.AddVary(w.Header(), "Accept")
-		rest.AddVary(w.Header(), "Sec-Fetch-Mode")
-		if !isNavigation(r) {
-			return err
-		}
-		return a.writePage(w, r, retry, err)
+		return a.fail(w, r, retry, err)
 	}
+}
+
+// refuse responds to a request of a browser that exceeds the rate limit.
+func (a *Auth) refuse(w http.ResponseWriter, r *http.Request, err error) error {
+	return a.fail(w, r, r.URL.Query().Get("redirect"), err)
+}
+
+// fail responds with a page if a browser shows the response, and otherwise returns the error.
+func (a *Auth) fail(w http.ResponseWriter, r *http.Request, retry string, err error) error {
+	rest.AddVary(w.Header(), "Accept")
+	rest.AddVary(w.Header(), "Sec-Fetch-Mode")
+	if !isNavigation(r) {
+		return err
+	}
+	return a.writePage(w, r, retry, err)
 }
 
 // isNavigation reports whether a browser shows the response as a page: it asks for HTML rather than for
@@ -109,7 +119,9 @@ func (a *Auth) writePage(w http.ResponseWriter, r *http.Request, retry string, e
 	if bad := pageTemplate.Execute(&b, page); bad != nil {
 		return errors.Join(err, fmt.Errorf("cannot write the page: %w", bad))
 	}
-	a.log.WarnContext(ctx, "sign-in failed", "id", page.ID, "status", f.Status, "error", cause(err))
+	if f.Status != http.StatusTooManyRequests { // Nothing failed, and there may be many.
+		a.log.WarnContext(ctx, "sign-in failed", "id", page.ID, "status", f.Status, "error", cause(err))
+	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", pagePolicy)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -347,5 +348,29 @@ func TestSignInPageTitle(t *testing.T) {
 	body := w.Body.String()
 	if !strings.Contains(body, "<title>Sign-in is not set up – &lt;b&gt;Ops&lt;/b&gt;</title>") || strings.Contains(body, "javascript:") {
 		t.Errorf("page is:\n%s", body)
+	}
+}
+
+// TestSignInPageTooMany checks that a browser which exceeds the rate limit sees a page, keeps where it wants to go, and
+// fills no log.
+func TestSignInPageTooMany(t *testing.T) {
+	t.Parallel()
+	var log diary
+	a := newAuth(t, Options{Config: config.Auth{}, BaseURL: base, AppURL: base, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	h := serveLimited(t, a, config.RateLimit{Enabled: true, Requests: 1, Window: time.Hour})
+	call(t, h, http.MethodGet, "/api/auth/oidc/start", nil)
+	for _, tc := range []struct{ accept, want string }{{accepted, "<h1>Too many requests</h1>"}, {"application/json", `"name":"TooManyRequestsError"`}} {
+		r := httptest.NewRequest(http.MethodGet, "/api/auth/oidc/start?redirect=/tasks/%22%3E", nil)
+		r.Header.Set("Accept", tc.accept)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if body := w.Body.String(); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" || !strings.Contains(body, tc.want) {
+			t.Errorf("response to %s is %d with Retry-After %q:\n%s", tc.accept, w.Code, w.Header().Get("Retry-After"), body)
+		} else if tc.accept == accepted && !strings.Contains(body, `/oidc/start?redirect=%2Ftasks%2F%22%3E"`) {
+			t.Errorf("page does not lead back to the task:\n%s", body)
+		}
+	}
+	if strings.Contains(log.String(), "sign-in failed") {
+		t.Errorf("log is:\n%s", log.String())
 	}
 }

@@ -74,6 +74,11 @@ var (
 		What:  "The sign-in provider does not answer at the moment.",
 		Do:    "Try again in a few minutes. " + askAdministrator,
 	}
+	pageBusy = pageText{
+		Title: "Too many requests",
+		What:  "More requests came from your address than the portal accepts at once.",
+		Do:    "Wait a few seconds, then try again.",
+	}
 	pageLink = pageText{
 		Title: "This sign-in link does not work",
 		What:  "The address has a part that the portal does not accept.",
@@ -108,6 +113,8 @@ func pageOf(err error, status int) (page pageText, quote string) {
 		return pageUnknown, ""
 	case http.StatusServiceUnavailable:
 		return pageAway, ""
+	case http.StatusTooManyRequests:
+		return pageBusy, ""
 	}
 	return pageBroken, ""
 }

@@ -105,10 +105,18 @@ func (e *endpoint) caller(r *http.Request) (context.Context, error) {
 // admit reports whether the client is within its rate limit, and responds if not.
 func (e *endpoint) admit(res *response, r *http.Request) bool {
 	wait := e.server.limit.wait(r.RemoteAddr, res.start)
-	if wait > 0 {
-		e.server.fail(res, r, rest.TooMany(wait))
+	if wait <= 0 {
+		return true
 	}
-	return wait <= 0
+	var err error = rest.TooMany(wait)
+	if e.Refuse != nil {
+		r = r.WithContext(rest.NewContext(r.Context(), &res.Request))
+		err = e.Refuse(res, r, err)
+	}
+	if err != nil {
+		e.server.fail(res, r, err)
+	}
+	return false
 }
 
 func (s *Server) authenticate(r *http.Request) (context.Context, error) {

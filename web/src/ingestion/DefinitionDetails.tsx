@@ -115,17 +115,30 @@ function Links({ definition: d }: { definition: Named }) {
           </Button>
         )}
         {definition && <OpenInPlayground entity={definition} />}
-        {!d.selected && (
-          <Anchor component={Link} to="/playground" size="sm">
-            {words.preview}
-          </Anchor>
-        )}
         <Text size="sm" component="span">
           <ExplainLink name={d.name} alone>{sentence(texts.ingestion.findings.explain)}</ExplainLink>
         </Text>
       </Group>
+      {!d.selected && <Preview definition={d} />}
       {made.isError && <ErrorAlert error={made.error} retry={() => void made.refetch()} />}
     </>
+  );
+}
+
+// Preview says how to preview a definition that is not selected: the portal does not store it.
+function Preview({ definition: d }: { definition: Named }) {
+  // A file may contain any name; one in a cluster needs no quotes in a shell.
+  const cluster = d.copies.some((c) => c.cluster !== undefined) && /^[a-z0-9][a-z0-9.-]*$/.test(d.name);
+  return (
+    <div>
+      <Text size="sm">
+        {cluster ? words.previewCluster : words.previewFile}{" "}
+        <Anchor component={Link} to="/playground">
+          {words.openPlayground}
+        </Anchor>
+      </Text>
+      {cluster && <Command text={`kubectl get compositeresourcedefinition ${d.name} -o yaml`} />}
+    </div>
   );
 }
 

@@ -89,6 +89,8 @@ it("shows the command that selects a definition, and the lines to add to a file"
   fireEvent.click(within(await row("bs.example.org")).getByRole("button", { name: "bs.example.org" }));
   expect(await screen.findByText(command)).toBeTruthy();
   expect(screen.getByText("Not selected by the Crossplane ingestor: label openportal.dev/ingest=true is missing.")).toBeTruthy();
+  expect(screen.getByText("kubectl get compositeresourcedefinition bs.example.org -o yaml")).toBeTruthy();
+  expect(screen.getByRole("link", { name: "Open playground" }).getAttribute("href")).toBe("/playground");
   fireEvent.click(within(await row("as.example.org")).getByRole("button", { name: "as.example.org" }));
   expect(await screen.findByText("To select it, add to xrds/as.yaml:")).toBeTruthy();
   expect(screen.getByText(/^metadata:\s+labels:\s+openportal\.dev\/ingest: "true"$/)).toBeTruthy();

@@ -50,6 +50,24 @@ export type PageFormProps = {
   rules?: boolean;
 };
 
+// useStart returns the values that the form library starts with; it holds them from then on. Handing each change back to
+// it would compute the whole form twice for every key. Values that come from elsewhere start the form again.
+function useStart(values: Values, onChange: (values: Values) => void) {
+  const last = useRef(values);
+  const [from, setFrom] = useState({ start: values, turn: 0 });
+  const emit = (next: Values) => {
+    last.current = next;
+    onChange(next);
+  };
+  useEffect(() => {
+    if (values !== last.current) {
+      last.current = values;
+      setFrom(({ turn }) => ({ start: values, turn: turn + 1 }));
+    }
+  }, [values]);
+  return { ...from, emit };
+}
+
 // PageForm is one page of a form.
 export function PageForm({ id, page, values, secrets, problems, focus, onChange, onSecret, onDone, reveal, onProblems, rules = true }: PageFormProps) {
   const { schema, ui, fields: count } = useMemo(() => split(page), [page]);
@@ -58,6 +76,7 @@ export function PageForm({ id, page, values, secrets, problems, focus, onChange,
   const [tries, setTries] = useState(0);
   const [shownPath, setShownPath] = useState<Path | undefined>(focus);
   const box = useRef<HTMLDivElement>(null);
+  const { start, turn, emit } = useStart(values, onChange);
 
   const noteBroken = useMemo(
     () => (field: string, why: string | undefined) =>
@@ -117,10 +136,11 @@ export function PageForm({ id, page, values, secrets, problems, focus, onChange,
       <FieldBoundary subject={texts.create.form.thisPage} of={page}>
         <Reveal value={shownPath}>
           <Themed
+            key={turn}
             id={id}
             schema={schema}
             uiSchema={uiSchema}
-            formData={values}
+            initialFormData={start}
             formContext={context}
             validator={validator}
             fields={fields}
@@ -136,7 +156,7 @@ export function PageForm({ id, page, values, secrets, problems, focus, onChange,
               if (found.length > 0) {
                 setFound(check(schema, prune(next, schema) ?? {}));
               }
-              onChange(next);
+              emit(next);
             }}
             onSubmit={(e) => submit((e.formData ?? {}) as Values)}
           />
