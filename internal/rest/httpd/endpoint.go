@@ -56,10 +56,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res := w.(*response)
 	res.endpoint = e
 	r = e.server.trace(res, r)
-	if !e.quiet && !e.admit(res, r) {
+	ctx := rest.NewContext(r.Context(), &res.Request)
+	if !e.quiet && !e.admit(res, r.WithContext(ctx)) {
 		return
 	}
-	ctx := rest.NewContext(r.Context(), &res.Request)
 	var cancel context.CancelFunc
 	if e.Timeout > 0 {
 		ctx, cancel = context.WithTimeout(ctx, e.Timeout)
@@ -110,7 +110,6 @@ func (e *endpoint) admit(res *response, r *http.Request) bool {
 	}
 	var err error = rest.TooMany(wait)
 	if e.Refuse != nil {
-		r = r.WithContext(rest.NewContext(r.Context(), &res.Request))
 		err = e.Refuse(res, r, err)
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import { useOlderVersions } from "./products";
 import { useFirst } from "./queries";
 import { SearchField } from "./SearchField";
 import { Table } from "./Table";
-import { useRoom } from "./useRoom";
+import { useListRoom } from "./useListRoom";
 import { SaveView, Views } from "./Views";
 import styles from "./Catalog.module.css";
 
@@ -33,7 +33,7 @@ export default function CatalogPage() {
   const search = formatFilter(filter).toString();
   const unfolded = isUnfoldedByFacet(filter);
   const rows = useRef<HTMLDivElement>(null);
-  useRoom(rows);
+  useListRoom(rows);
 
   return (
     <Page title={texts.catalog.title} lead={texts.catalog.lead}>

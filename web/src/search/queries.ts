@@ -1,6 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { fetchJson, withQuery } from "../api/client";
 import type { EntityPart, Schemas, Task } from "../api/types";
+import { roleOf } from "../entity/facts";
+import { roleTitle } from "../entity/roles";
 
 // Document is what the search knows about an entity.
 export type Document = Schemas["SearchDocument"];
@@ -29,8 +31,13 @@ export function useRecentTasks(limit: number, enabled = true) {
   });
 }
 
-// kindAndType returns the kind and the type of a document. The type of entities without one is "other".
+// kindAndType returns the kind and the type of a document, or what an entity generated from a definition is. The type of
+// entities without one is "other".
 export function kindAndType(d: Document): string {
+  const entity = documentEntity(d);
+  if (roleOf(entity)) {
+    return roleTitle(entity);
+  }
   return [d.kind, d.type === "other" ? "" : d.type].filter(Boolean).join(" · ");
 }
 

@@ -1,8 +1,8 @@
 import { useEffect, type RefObject } from "react";
 
-// useRoom tells the styles how much of the window a list may fill: --list-top is where it begins on the page, for what is
+// useListRoom tells the styles how much of the window a list may fill: --list-top is where it begins on the page, for what is
 // beside it too, and --bar is the width of its scrollbar.
-export function useRoom(list: RefObject<HTMLElement | null>) {
+export function useListRoom(list: RefObject<HTMLElement | null>) {
   useEffect(() => {
     const measure = () => {
       const at = list.current;
