@@ -30,6 +30,47 @@ func Speak(e *Entity, v words.Vocabulary) {
 	e.Spec = change(e.Spec, func(steps *tree.Node) *tree.Node { return speakSteps(steps, v) }, "steps")
 }
 
+// Translate returns the document of an entity in vocabulary v, whatever its own: as Speak,
+// it translates identifiers only, and copies the parts that change.
+func Translate(n *tree.Node, v words.Vocabulary) *tree.Node {
+	keys := func(n *tree.Node) *tree.Node { return speakKeys(n, v) }
+	n = change(n, func(version *tree.Node) *tree.Node {
+		if !version.IsString() {
+			return version
+		}
+		return retext(version, v.APIVersion(version.Text))
+	}, "apiVersion")
+	n = change(n, keys, "metadata", "labels")
+	n = change(n, keys, "metadata", "annotations")
+	n = change(n, speakText(words.Origin, v), "metadata", "annotations", v.Say(words.Key, words.AnnotationTemplateOrigin))
+	n = change(n, func(tags *tree.Node) *tree.Node { return translateTags(tags, v) }, "metadata", "tags")
+	n = change(n, speakText(words.Type, v), "spec", "type")
+	if n.Get("kind").Str() != KindTemplate {
+		return n
+	}
+	return change(n, func(steps *tree.Node) *tree.Node { return speakSteps(steps, v) }, "spec", "steps")
+}
+
+// translateTags translates tags and removes duplicates that result from it.
+func translateTags(tags *tree.Node, v words.Vocabulary) *tree.Node {
+	say := speakText(words.Tag, v)
+	var out []*tree.Node
+	changed := false
+	for _, old := range tags.List() {
+		tag := say(old)
+		changed = changed || tag != old
+		if !slices.ContainsFunc(out, func(other *tree.Node) bool { return other.IsString() && tag.IsString() && other.Text == tag.Text }) {
+			out = append(out, tag)
+		}
+	}
+	if !changed {
+		return tags
+	}
+	c := *tags
+	c.Items = out
+	return &c
+}
+
 // speakTags translates tags and removes duplicates that result from it.
 func speakTags(tags []string, v words.Vocabulary) []string {
 	if len(tags) == 0 {
@@ -73,14 +114,18 @@ func speakText(p words.Place, v words.Vocabulary) func(*tree.Node) *tree.Node {
 		if !n.IsString() {
 			return n
 		}
-		s := v.Out(p, n.Text)
-		if s == n.Text {
-			return n
-		}
-		c := *n
-		c.Text = s
-		return &c
+		return retext(n, v.Say(p, n.Text))
 	}
+}
+
+// retext returns a string node with another text.
+func retext(n *tree.Node, text string) *tree.Node {
+	if text == n.Text {
+		return n
+	}
+	c := *n
+	c.Text = text
+	return &c
 }
 
 // speakKeys translates the keys of a map and keeps their order. If both spellings of a
@@ -91,7 +136,7 @@ func speakKeys(n *tree.Node, v words.Vocabulary) *tree.Node {
 	}
 	said := make(map[string]bool, len(n.Fields))
 	for _, f := range n.Fields {
-		if k := v.Out(words.Key, f.Key); k != f.Key {
+		if k := v.Say(words.Key, f.Key); k != f.Key {
 			said[k] = true
 		}
 	}
@@ -101,10 +146,11 @@ func speakKeys(n *tree.Node, v words.Vocabulary) *tree.Node {
 	c := *n
 	c.Fields = make([]tree.Field, 0, len(n.Fields))
 	for _, f := range n.Fields {
-		if said[f.Key] {
+		key := v.Say(words.Key, f.Key)
+		if v == words.Portal && key != f.Key && n.Has(key) || v != words.Portal && said[f.Key] {
 			continue
 		}
-		f.Key = v.Out(words.Key, f.Key)
+		f.Key = key
 		c.Fields = append(c.Fields, f)
 	}
 	return &c

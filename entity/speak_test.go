@@ -131,6 +131,43 @@ func TestSpeak(t *testing.T) {
 	}
 }
 
+func TestTranslate(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     string
+		words  words.Vocabulary
+		want   string
+	}{
+		"Upstream": {"Identifiers are translated; text and schemas are not.", templateInPortalWords, words.Upstream, templateInUpstreamWords},
+		"Again":    {"A translated Template is not changed again.", templateInUpstreamWords, words.Upstream, templateInUpstreamWords},
+		"Own":      {"Nor is one that has the vocabulary.", "{apiVersion: portal.io/v1alpha1, metadata: {tags: [composer, a]}}", words.Portal, "{apiVersion: portal.io/v1alpha1, metadata: {tags: [composer, a]}}"},
+		"Portal": {
+			"It translates in the other direction too; the contract's spelling of a key wins.",
+			"{apiVersion: scaffolder.backstage.io/v1beta3, kind: Template, metadata: {annotations: {backstage.io/owner: lost, portal.io/owner: kept, scaffolder.backstage.io/template-origin: crossplane-ingestor}, tags: [crossplane, composer]}, spec: {type: crossplane-xr, steps: [{action: 'kubernetes:apply'}]}}",
+			words.Portal,
+			"{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {annotations: {portal.io/owner: kept, scaffolder.portal.io/template-origin: composer-ingestor}, tags: [composer]}, spec: {type: composer-xr, steps: [{action: 'cluster:apply'}]}}",
+		},
+		"Foreign": {
+			"Actions of Backstage that are only understood stay as they are: their inputs differ.",
+			"{kind: Template, spec: {steps: [{action: 'publish:github:pull-request'}]}}", words.Portal,
+			"{kind: Template, spec: {steps: [{action: 'publish:github:pull-request'}]}}",
+		},
+		"Mixed": {"Both vocabularies in one document become one.", "{apiVersion: backstage.io/v1alpha1, metadata: {labels: {example.dev/version: v1}}, spec: {type: composer-xrd}}", words.Upstream, "{apiVersion: backstage.io/v1alpha1, metadata: {labels: {openportal.dev/version: v1}}, spec: {type: crossplane-xrd}}"},
+		"Odd":   {"Fields of other types are not changed.", "{apiVersion: 1, metadata: {labels: [a], annotations: x, tags: {composer: 1}}, spec: [type]}", words.Upstream, "{apiVersion: 1, metadata: {labels: [a], annotations: x, tags: {composer: 1}}, spec: [type]}"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := spec(tc.in)
+			if diff := cmp.Diff(spec(tc.want), Translate(in, tc.words)); diff != "" {
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(spec(tc.in), in); diff != "" {
+				t.Errorf("%s\nshared parts were changed: -want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
 func TestSpeakSharesWhatDoesNotChange(t *testing.T) {
 	e := parsed(t, templateInPortalWords)
 	old := e.Spec

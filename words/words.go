@@ -157,6 +157,22 @@ var table = []row{
 // that are not in the table, or are already in the contract's vocabulary, are returned
 // unchanged.
 func In(p Place, s string) string {
+	if own := Portal.Say(p, s); own != s {
+		return own
+	}
+	for i := range understood {
+		if r := &understood[i]; r.place == p && r.upstream == s {
+			return r.portal
+		}
+	}
+	return s
+}
+
+// Say translates an identifier of either vocabulary to v.
+func (v Vocabulary) Say(p Place, s string) string {
+	if v != Portal {
+		return v.Out(p, s)
+	}
 	for i := range table {
 		r := &table[i]
 		if r.place != p {
@@ -167,11 +183,6 @@ func In(p Place, s string) string {
 		}
 		if r.prefix && strings.HasPrefix(s, r.upstream) {
 			return r.portal + s[len(r.upstream):]
-		}
-	}
-	for i := range understood {
-		if r := &understood[i]; r.place == p && r.upstream == s {
-			return r.portal
 		}
 	}
 	return s
@@ -230,6 +241,14 @@ func APIVersionIn(s string) string {
 		return s
 	}
 	return In(Group, group) + "/" + version
+}
+
+// APIVersion translates the group of an apiVersion of either vocabulary to v.
+func (v Vocabulary) APIVersion(s string) string {
+	if v == Portal {
+		return APIVersionIn(s)
+	}
+	return v.APIVersionOut(s)
 }
 
 // APIVersionOut translates the group of an apiVersion to v.

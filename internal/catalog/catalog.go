@@ -12,6 +12,7 @@ import (
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/words"
 )
 
 // Catalog serves the catalog.
@@ -23,6 +24,9 @@ type Catalog struct {
 	Deleted func(ctx context.Context, e *store.Entity) error
 	// Audit records deletions; nil records nothing.
 	Audit *audit.Log
+	// Words is the vocabulary of the feed; auto means upstream, because every entity of a
+	// feed has the same.
+	Words words.Choice
 	// Origin, if not nil, returns where entities of a provider come from.
 	Origin func(provider string) string
 	// key signs cursors, once it is loaded.

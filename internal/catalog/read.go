@@ -31,7 +31,8 @@ func (c *Catalog) Routes() []rest.Route {
 		{Method: http.MethodGet, Path: "/entity-facets", Handle: c.facets},
 		{Method: http.MethodPost, Path: "/entity-facets", Handle: c.postFacets},
 		{Method: http.MethodGet, Path: "/recent", Handle: c.recent},
-		{Method: http.MethodGet, Path: "/feed.yaml", Handle: c.feed, Guests: true, Timeout: longest},
+		{Method: http.MethodGet, Path: "/" + feedYAML.name, Handle: c.feed(feedYAML), Guests: true, Timeout: longest},
+		{Method: http.MethodGet, Path: "/" + feedLines.name, Handle: c.feed(feedLines), Guests: true, Timeout: longest},
 	}
 }
 

@@ -78,7 +78,7 @@ func TestVisible(t *testing.T) {
 		"Feed": {
 			reason: "A hidden entity is not in the feed.",
 			caller: "guest", path: "/feed.yaml?filter=kind=group&filter=kind=api",
-			want: "---\napiVersion: portal.io/v1alpha1\nkind: Group\nmetadata:\n  name: platform\n  namespace: default\nspec:\n  type: team\n  children: []\n",
+			want: "---\napiVersion: backstage.io/v1alpha1\nkind: Group\nmetadata:\n  name: platform\n  namespace: default\nspec:\n  type: team\n  children: []\n",
 		},
 	}
 	for name, tc := range cases {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ type Auth struct {
 	// Membership are the providers whose User entities define a user's groups, in addition
 	// to their token; MembershipLocations means catalog.locations.
 	Membership []string
+	// Backstages are those whose backends may call, for themselves and for their users.
+	Backstages []Backstage
 }
 
 // MembershipLocations means the locations of the configuration in Auth.Membership.
@@ -63,6 +66,58 @@ type OIDCProvider struct {
 	CAFile string
 }
 
+// Backstage is a Backstage whose backend may call, for itself and for its users.
+type Backstage struct {
+	// Name identifies it in rules and logs, and URL is the address of its backend.
+	Name, URL string
+	// Plugins are the ids of its plugins that may call.
+	Plugins []string
+	// TrustTemplates says that the operator trusts the Templates of the Backstage as those
+	// of the portal's own configuration.
+	TrustTemplates bool
+	// CAFile has the CA of its certificate; empty means the system's.
+	CAFile string
+}
+
+// backstagePlugins are the plugins that call by default.
+var backstagePlugins = []string{"catalog", "ingestor", "scaffolder"}
+
+// pluginID matches the ids of Backstage's plugins.
+var pluginID = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+
+func readBackstages(m *keys.Map, to *[]Backstage) {
+	seen := map[string]input.Place{}
+	m.List("backstage", func(m *keys.Map) {
+		b := Backstage{Plugins: backstagePlugins}
+		m.Require("name", "write a name for rules and logs, such as company")
+		m.Text("name", &b.Name, func(s string) string {
+			if !pluginID.MatchString(s) {
+				return "a name of lower-case letters, digits and dashes that begins with a letter"
+			}
+			return ""
+		})
+		m.Require("url", "write backend.baseUrl of the Backstage")
+		m.URL("url", &b.URL)
+		if keys.IsPlain(b.URL) {
+			m.ReportValue(rule.Exposed, "url", "use https", "%s would read the keys of tokens over plain HTTP", m.PathTo("url"))
+		}
+		m.Strings("plugins", &b.Plugins, func(s string) string {
+			if !pluginID.MatchString(s) {
+				return "the id of a plugin, such as scaffolder"
+			}
+			return ""
+		})
+		m.Flag("trustTemplates", &b.TrustTemplates)
+		m.FilePath("caFile", &b.CAFile)
+		at := m.ValueAt("name")
+		if first, twice := seen[b.Name]; twice && b.Name != "" {
+			m.Report(rule.Twice, at, m.PathTo("name"), "use a different name for each", "%s is already used by another Backstage, at %s", m.PathTo("name"), first)
+		}
+		seen[b.Name] = at
+		*to = append(*to, b)
+	})
+}
+
 // development is the environment in which guests are allowed.
 const development = "development"
 
@@ -83,6 +138,7 @@ func (a *Auth) read(m *keys.Map) {
 	})
 	m.Between("backstageTokenExpiration", &a.TokenLifetime, time.Minute, 24*time.Hour)
 	m.Map("membership", func(m *keys.Map) { m.Strings("providers", &a.Membership, nil) })
+	readBackstages(m, &a.Backstages)
 	// Without a list of providers, guests are enabled, which need no configuration.
 	wanted := !m.Has("providers")
 	m.Map("providers", func(m *keys.Map) {

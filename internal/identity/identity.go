@@ -63,6 +63,9 @@ type Caller struct {
 	// empty.
 	Name  string `json:"name,omitempty"`
 	Email string `json:"email,omitempty"`
+	// Via is the name of the Backstage that calls, for itself or for one of its users; empty
+	// for everyone else.
+	Via string `json:"via,omitempty"`
 	// Session is the id of the sign-in session that the caller's token was issued from,
 	// empty if there was none. A task does not store it.
 	Session string `json:"-"`

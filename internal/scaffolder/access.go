@@ -3,17 +3,19 @@ package scaffolder
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// Resource returns a task as a resource for permissions: its owner is the user who
-// created it. It is nil if there is no such task.
+// Resource returns a task as a resource for permissions: its owners are the user who
+// created it and the Backstage that did so for the user. It is nil if there is no such task.
 func (s *Scaffolder) Resource(ctx context.Context, id string) (*permission.Resource, error) {
 	if !rest.IsText(id) {
 		return nil, nil
@@ -26,11 +28,18 @@ func (s *Scaffolder) Resource(ctx context.Context, id string) (*permission.Resou
 }
 
 func resourceOf(t *taskstore.Task) *permission.Resource {
-	r := &permission.Resource{Ref: t.ID}
+	return &permission.Resource{Ref: t.ID, Owners: ownersOf(t)}
+}
+
+// ownersOf returns the user who created a task, and the Backstage that did so for the user.
+func ownersOf(t *taskstore.Task) (owners []string) {
 	if t.CreatedBy != "" {
-		r.Owners = []string{t.CreatedBy}
+		owners = append(owners, t.CreatedBy)
 	}
-	return r
+	if by, err := task.RequesterOf(t); err == nil && by.Caller.Via != "" {
+		owners = append(owners, permission.OriginBackstage+by.Caller.Via)
+	}
+	return owners
 }
 
 // readers returns the owners whose tasks the caller may read, or the fault for a
@@ -58,7 +67,7 @@ func (s *Scaffolder) task(ctx context.Context, id string) (*taskstore.Task, erro
 			return nil, err
 		}
 	}
-	if t == nil || !owners.Has(t.CreatedBy) {
+	if t == nil || !owners.Has(t.CreatedBy) && !slices.ContainsFunc(ownersOf(t), owners.Has) {
 		return nil, rest.NotFound("No task with id '%s' found", rest.Short(id))
 	}
 	return t, nil

@@ -88,6 +88,11 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return failed(w, r, err)
 	}
+	return writeDryRun(w, r, done)
+}
+
+// writeDryRun responds with the result of a dry run.
+func writeDryRun(w http.ResponseWriter, r *http.Request, done *task.Dry) error {
 	out := struct {
 		Log     []json.RawMessage `json:"log"`
 		Files   []file            `json:"directoryContents"`

@@ -57,6 +57,9 @@ type Options struct {
 	// update. An error that is a *rest.Fault, an *action.Error or an *action.Denied is
 	// reported to the caller. If Fill is nil, no form is filled.
 	Fill func(ctx context.Context, by task.Requester, template *tree.Node, cluster, namespace, name string) (*tree.Node, error)
+	// TrustTemplates reports whether the operator trusts the Templates of a Backstage, which
+	// has the name in the configuration. Nil trusts none.
+	TrustTemplates func(backstage string) bool
 	// Cluster returns the cluster that a step applies to, given the name in the form,
 	// which may be empty. Nil means the named cluster.
 	Cluster func(name string) string
@@ -119,6 +122,7 @@ func (s *Scaffolder) Plugin() rest.Plugin {
 		{Method: http.MethodGet, Path: "/v2/templates/{namespace}/{kind}/{name}/parameter-schema", Handle: s.parameterSchema},
 		{Method: http.MethodGet, Path: "/v2/templates/usage", Handle: s.templateUsage},
 		{Method: http.MethodGet, Path: "/v2/actions", Handle: s.constant(&s.actions)},
+		{Method: http.MethodPost, Path: "/v2/actions/{id}/run", Handle: s.runAction, MaxBody: maxTried},
 		{Method: http.MethodGet, Path: "/v2/tasks", Handle: s.listTasks},
 		{Method: http.MethodPost, Path: "/v2/tasks", Handle: s.createTask},
 		{Method: http.MethodGet, Path: one, Handle: s.getTask},

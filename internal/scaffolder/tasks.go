@@ -222,13 +222,21 @@ func (s *Scaffolder) createTask(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	order.Read, order.By = t.read, s.by(ctx, t)
-	id, err := s.Tasks.Create(ctx, order)
-	s.record(ctx, audit.TaskCreated, id, t.resource.Ref, err)
+	made, err := s.createdTask(ctx, order, t.resource.Ref)
 	if err != nil {
 		return failed(w, r, err)
 	}
-	s.Log.InfoContext(ctx, "task created", "task", id, "template", t.resource.Ref, "by", auth.From(ctx).Subject)
-	return rest.WriteJSON(w, r, http.StatusCreated, made{id})
+	return rest.WriteJSON(w, r, http.StatusCreated, made)
+}
+
+// createdTask creates a task for a Template.
+func (s *Scaffolder) createdTask(ctx context.Context, order task.Order, template string) (made, error) {
+	id, err := s.Tasks.Create(ctx, order)
+	s.record(ctx, audit.TaskCreated, id, template, err)
+	if err == nil {
+		s.Log.InfoContext(ctx, "task created", "task", id, "template", template, "by", auth.From(ctx).Subject)
+	}
+	return made{id}, err
 }
 
 // cancelTask answers POST /v2/tasks/{id}/cancel, with the same response if the task

@@ -124,6 +124,11 @@ var callers = map[string]auth.Caller{
 	"bob":     {Kind: auth.User, Subject: "user:default/bob", Ownership: []string{"user:default/bob"}},
 	"admin":   {Kind: auth.User, Subject: "user:default/eve", Ownership: []string{"user:default/eve", "group:default/admins"}},
 	"machine": {Kind: auth.Service, Subject: "machine"},
+
+	"company":         {Kind: auth.Service, Subject: "backstage:company", Via: "company"},
+	"other":           {Kind: auth.Service, Subject: "backstage:other", Via: "other"},
+	"ada via company": {Kind: auth.User, Subject: "user:default/ada", Ownership: []string{"user:default/ada"}, Via: "company"},
+	"ada via other":   {Kind: auth.User, Subject: "user:default/ada", Ownership: []string{"user:default/ada"}, Via: "other"},
 }
 
 // admins may read and cancel everything.

@@ -169,7 +169,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	if err := cat.Prepare(ctx); err != nil {
 		return err
 	}
-	cat.Audit, cat.Origin = p.audit.log, originOf
+	cat.Audit, cat.Origin, cat.Words = p.audit.log, originOf, c.Words
 	in := provider.New(provider.Options{
 		Store: p.store, Queue: p.queue, Policy: policy, Catalog: cat, Now: opts.Now, Log: opts.Log,
 		Config: c.Catalog, Reading: c.Backend.Reading, MaxPush: c.Backend.MaxPush, Registry: registry, Audit: p.audit.log,

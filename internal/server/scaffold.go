@@ -76,6 +76,9 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	return scaffolder.New(scaffolder.Options{
 		Tasks: p.tasks, TaskStore: p.taskStore, Policy: policy, Catalog: scaffolded{cat, p.store}, Templates: cat.OfKind(entity.KindTemplate),
 		Env: env, Log: opts.Log, Fill: f.fill, Audit: p.audit.log,
+		TrustTemplates: func(name string) bool {
+			return slices.ContainsFunc(opts.Config.Auth.Backstages, func(b config.Backstage) bool { return b.Name == name && b.TrustTemplates })
+		},
 		EventStreams: c.Limits.EventStreams, Cluster: func(name string) string { return clusteractions.Chosen(clusters, choices, name) },
 		Autocomplete: map[string]scaffolder.Complete{"cluster": func(_ context.Context, resource string, _ map[string]string) ([]scaffolder.Result, error) {
 			return offered(clusters.Names(), resource)

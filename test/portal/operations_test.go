@@ -146,6 +146,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 		{"search", call{path: "/api/search/query?term=shop+systm&types%5B0%5D=software-catalog&filters%5Bkind%5D=System"}, 200, `"entityRef":"system:default/shop".*"numberOfResults":1`},
 		{"listRecentChanges", call{path: catalog + "/recent?limit=100&since=2026-01-02T03:04:05Z"}, 200, `{"entityRef":"system:default/shop","kind":"System","type":"other","title":"shop","change":"created","at":"[^"]+Z"}`},
 		{"getFeed", call{path: catalog + "/feed.yaml?filter=kind=system"}, 200, `(?s)kind: System.*name: shop`},
+		{"getFeedLines", call{path: catalog + "/feed.ndjson?filter=kind=system"}, 200, `(?s)"mode":"full".*"name":"shop".*"end":\{"entities":`},
 		{"refreshEntity", call{method: "POST", path: catalog + "/refresh", body: `{"entityRef":"system:default/shop"}`}, 200, `^$`},
 		{"listLocations", call{path: catalog + "/locations"}, 200, made.Location.ID},
 		{"createLocation", call{method: "POST", path: catalog + "/locations?dryRun=true", body: fmt.Sprintf(`{"type":"url","target":%q}`, second)}, 201, `"exists":false`},
@@ -232,6 +233,7 @@ var denied = map[string]string{
 	"listTaskEvents":   "scaffolder.task.read",
 	"streamTaskEvents": "scaffolder.task.read",
 	"dryRun":           "scaffolder.template.dry-run",
+	"runAction":        "scaffolder.task.create",
 	"autocomplete":     "scaffolder.task.create",
 
 	"listRuns": "catalog.ingestion.read", "listRunsUpstream": "catalog.ingestion.read",

@@ -17,6 +17,8 @@ type Listing struct {
 	// Digest is a hash of the entities. It changes when one of them is changed, added or
 	// removed.
 	Digest []byte
+	// Revision is the revision of the catalog.
+	Revision int64
 	// Last is the position of the last entity if the query has a limit and there are more
 	// entities after it.
 	Last *Position
@@ -50,6 +52,9 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 	}
 	l := &Listing{Digest: sha256.New().Sum(nil), each: func(func(*Entity) error) error { return nil }}
 	if r.isEmpty() {
+		if l.Revision, err = changelog.Revision(ctx, s.DB.Query); err != nil {
+			return db.Fail(listing, err)
+		}
 		return do(l)
 	}
 	p, err := s.planSort(ctx, r)
@@ -58,6 +63,9 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 	}
 	var done error
 	err = s.LongSnapshot(ctx, func(ask db.Asker) error {
+		if l.Revision, err = changelog.Revision(ctx, ask); err != nil {
+			return err
+		}
 		if l.Digest, err = s.digestAt(ctx, ask, p); err != nil {
 			return err
 		}
@@ -102,6 +110,11 @@ func (s *Store) eachOf(ctx context.Context, ask db.Asker, p *pagePlan, yield fun
 	if err != nil {
 		return err
 	}
+	return s.eachRef(ctx, ask, refs, yield)
+}
+
+// eachRef calls yield for each of the entities, which exist.
+func (s *Store) eachRef(ctx context.Context, ask db.Asker, refs []string, yield func(*Entity) error) error {
 	for some := range slices.Chunk(refs, batch) {
 		found := make(map[string]*Entity, batch)
 		if err := s.readMany(ctx, ask, some, func(e *Entity) { found[e.Ref] = e }); err != nil {

@@ -90,6 +90,7 @@ type Auth struct {
 	sessionsDropped time.Time
 	// users is nil if no issuer is configured.
 	users      *users
+	backstages []*backstage
 	membership func(ctx context.Context, user string) ([]string, error)
 	audit      func(ctx context.Context, e AuditEvent)
 }
@@ -121,6 +122,9 @@ func New(ctx context.Context, opts Options) (*Auth, error) {
 		if a.users, err = newUsers(ctx, opts, a.base); err != nil {
 			return nil, err
 		}
+	}
+	if a.backstages, err = newBackstages(opts.Config.Backstages, opts.Now); err != nil {
+		return nil, err
 	}
 	a.ring, err = keyring.New(ctx, opts.Keys, tokenType, opts.Now, opts.Rotation, a.lifetime)
 	if err != nil {
@@ -171,6 +175,9 @@ func (a *Auth) tell(ctx context.Context, failed, recovered string, err error, be
 // must not be modified.
 func (a *Auth) Authenticate(r *http.Request) (Caller, error) {
 	c, err := a.authenticate(r)
+	if err == nil {
+		c, err = withOwnership(c, r.Header)
+	}
 	if err != nil {
 		a.recordToken(r.Context(), err)
 	}
@@ -230,10 +237,13 @@ func bearer(r *http.Request) (string, error) {
 
 // verify returns the caller of a token, and when the token expires.
 func (a *Auth) verify(ctx context.Context, raw string) (Caller, time.Time, error) {
-	from, ok := peek(raw)
+	claimed, ok := peek(raw)
+	from := claimed.issuer
 	switch {
 	case !ok:
 		return Caller{}, time.Time{}, rest.BadToken("Illegal token")
+	case claimed.typ == backstagePlugin:
+		return a.verifyBackstage(ctx, raw, claimed.subject)
 	case a.users != nil && from == a.users.issuer.settings.Issuer && from != a.base:
 		who, until, err := a.users.issuer.verifyBearer(ctx, raw)
 		if err == nil {

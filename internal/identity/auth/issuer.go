@@ -78,24 +78,33 @@ func newIssuer(settings config.OIDCProvider, callback string, now func() time.Ti
 	if !slices.Contains(settings.Scopes, oidc.ScopeOpenID) {
 		settings.Scopes = append([]string{oidc.ScopeOpenID}, settings.Scopes...)
 	}
+	client, err := newClient("auth.providers.oidc", settings.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	return &issuer{
+		settings: settings, callback: callback, now: now, client: client,
+	}, nil
+}
+
+// newClient returns a client that trusts the certificates of a file, or those of the system
+// if there is none, for the section of the configuration that names the file.
+func newClient(section, caFile string) (*http.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if settings.CAFile != "" {
-		pem, err := os.ReadFile(settings.CAFile)
+	if caFile != "" {
+		pem, err := os.ReadFile(caFile)
 		if err != nil {
-			return nil, fmt.Errorf("cannot use auth.providers.oidc: cannot read caFile: %w", err)
+			return nil, fmt.Errorf("cannot use %s: cannot read caFile: %w", section, err)
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("cannot use auth.providers.oidc: no certificate in caFile %q", settings.CAFile)
+			return nil, fmt.Errorf("cannot use %s: no certificate in caFile %q", section, caFile)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	return &issuer{
-		settings: settings, callback: callback, now: now,
-		client: &http.Client{
-			Transport: bounded{transport}, Timeout: keyring.Timeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+	return &http.Client{
+		Transport: bounded{transport}, Timeout: keyring.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }
 
@@ -172,7 +181,7 @@ func (i *issuer) ask(ctx context.Context) (*found, error) {
 			ClientID: i.settings.ClientID, ClientSecret: i.settings.ClientSecret.Reveal(),
 			Endpoint: provider.Endpoint(), RedirectURL: i.callback, Scopes: i.settings.Scopes,
 		},
-		keys: keyring.NewSet(i.now, func(ctx context.Context) ([]keyring.PublicKey, error) { return i.readKeys(ctx, more.Keys) }),
+		keys: keyring.NewSet(i.now, func(ctx context.Context) ([]keyring.PublicKey, error) { return readKeys(ctx, i.client, more.Keys) }),
 	}
 	if i.settings.ClientSecret == "" {
 		// A public client sends only its id.
@@ -195,13 +204,13 @@ var asymmetric = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.ES256, jose.ES384, jose.ES512, jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
 }
 
-// readKeys reads the issuer's keys. Unsupported kinds of keys are ignored.
-func (i *issuer) readKeys(ctx context.Context, at string) ([]keyring.PublicKey, error) {
+// readKeys reads the keys of an issuer. Unsupported kinds of keys are ignored.
+func readKeys(ctx context.Context, client *http.Client, at string) ([]keyring.PublicKey, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := i.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}

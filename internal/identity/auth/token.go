@@ -131,26 +131,35 @@ func unavailable(err error) error {
 	return rest.Unavailable(err, "The database is not available, try again later")
 }
 
-// peek returns the issuer that a token claims, unverified. It returns false if raw is
-// not a token: each part must be in the canonical encoding.
-func peek(raw string) (issuer string, ok bool) {
+// claimed is what a token claims to be, unverified.
+type claimed struct{ typ, issuer, subject string }
+
+// peek returns what a token claims to be. It returns false if raw is not a token: each
+// part must be in the canonical encoding.
+func peek(raw string) (c claimed, ok bool) {
 	parts := strings.SplitN(raw, ".", 4)
 	if len(parts) != 3 || strings.ContainsAny(raw, "\r\n") {
-		return "", false
+		return c, false
 	}
 	var decoded [3][]byte
 	for i, p := range parts {
 		var err error
 		if decoded[i], err = base64.RawURLEncoding.Strict().DecodeString(p); err != nil {
-			return "", false
+			return c, false
 		}
 	}
+	var header struct {
+		Type any `json:"typ"`
+	}
 	var payload struct {
-		Issuer any `json:"iss"`
+		Issuer  any `json:"iss"`
+		Subject any `json:"sub"`
 	}
-	if json.Unmarshal(decoded[0], &struct{}{}) != nil || json.Unmarshal(decoded[1], &payload) != nil {
-		return "", false
+	if json.Unmarshal(decoded[0], &header) != nil || json.Unmarshal(decoded[1], &payload) != nil {
+		return c, false
 	}
-	issuer, _ = payload.Issuer.(string)
-	return issuer, true
+	c.typ, _ = header.Type.(string)
+	c.issuer, _ = payload.Issuer.(string)
+	c.subject, _ = payload.Subject.(string)
+	return c, true
 }

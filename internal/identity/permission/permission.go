@@ -128,14 +128,28 @@ var ownThings = &rule{own: true, allow: true}
 // limited reports whether the caller has the permission by default only for its own
 // things. In general, without a resource, the caller has it.
 func (p *Policy) limited(c auth.Caller, permission string) bool {
-	return c.Kind == auth.User && personal[permission] && !p.open
+	return (c.Kind == auth.User || isBackstage(c)) && personal[permission] && !p.open
+}
+
+// isBackstage reports whether the caller is a Backstage that calls for itself, and not for
+// one of its users.
+func isBackstage(c auth.Caller) bool { return c.Kind == auth.Service && c.Via != "" }
+
+// reader reports whether the caller may only read by default.
+func reader(c auth.Caller) bool { return c.Kind == auth.Guest || isBackstage(c) }
+
+func whyReader(c auth.Caller) string {
+	if isBackstage(c) {
+		return "a Backstage may only read, unless it calls for a user"
+	}
+	return "guests may only read; sign in"
 }
 
 // byDefault is the default policy of the contract: guests may read, every other
 // caller may do everything. But a caller who may change only some entities cannot
 // change the others through their location or provider, unless a rule allows it.
 func (p *Policy) byDefault(c auth.Caller, permission string) bool {
-	if c.Kind == auth.Guest {
+	if reader(c) {
 		return guestMay[permission]
 	}
 	one, many := wholesale[permission]
@@ -212,7 +226,7 @@ func (r *rule) ownersFor(c auth.Caller) []string {
 		return r.owners
 	}
 	owners := slices.Concat(r.owners, lowered(c.Ownership))
-	if c.Kind != auth.Service && c.Subject != "" {
+	if (c.Kind != auth.Service || isBackstage(c)) && c.Subject != "" {
 		owners = append(owners, strings.ToLower(c.Subject))
 	}
 	slices.Sort(owners)
@@ -237,8 +251,8 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 	switch {
 	case number > 0:
 		message += fmt.Sprintf(": rule %d of permission.rules denies it", number)
-	case c.Kind == auth.Guest:
-		message += ": guests may only read; sign in"
+	case reader(c):
+		message += ": " + whyReader(c)
 	case p.limited(c, permission):
 		message += ": you are not the owner, and no rule allows it"
 	case wholesale[permission] != "":

@@ -20,6 +20,8 @@ const (
 	OriginConfig     = "config"
 	OriginRegistered = "registered"
 	OriginPush       = "push:"
+	// OriginBackstage, followed by its name, is a Backstage that runs the Template.
+	OriginBackstage = "backstage:"
 	// OriginInline is a request: the Template is not in the catalog.
 	OriginInline = "inline"
 )
@@ -117,7 +119,7 @@ func (r *rule) covers(permission string, of *Resource) bool {
 // write User and Group entities.
 func (p *Policy) ofTarget(c auth.Caller, permission string, r *Resource) bool {
 	switch {
-	case c.Kind == auth.Guest:
+	case reader(c):
 		return false
 	case permission == ProviderPush:
 		return c.Kind == auth.Service || r == nil || !p.grants(OriginPush+r.Provider)
@@ -185,8 +187,8 @@ func why(c auth.Caller, permission string, r *Resource) string {
 	}
 	reason := ""
 	switch {
-	case c.Kind == auth.Guest:
-		reason = "guests may only read; sign in"
+	case reader(c):
+		reason = whyReader(c)
 	case ofWorkloads[permission]:
 		reason = whyNotWorkload(permission, r)
 	case permission == ProviderPush:

@@ -11,12 +11,12 @@ var ofWorkloads = map[string]bool{KubernetesResources: true, KubernetesLogs: tru
 // author of an entity selects what it reads: only entities of a trusted origin may.
 func ofWorkload(c auth.Caller, permission string, r *Resource) bool {
 	switch {
-	case c.Kind == auth.Guest && !guestMay[permission]:
+	case reader(c) && !guestMay[permission]:
 		return false
 	case r == nil:
 		return true
 	case r.Impersonated:
-		return c.Kind != auth.Guest
+		return !reader(c)
 	}
 	return permission != KubernetesProxy && Trusted(r.Origin)
 }
