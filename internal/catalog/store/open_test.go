@@ -68,14 +68,14 @@ func TestReadOnly(t *testing.T) {
 func TestLocked(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, other := open(), open()
-		if s.Client == db.SQLite {
-			run(t, s.Write, "PRAGMA busy_timeout = 50")
-		}
 		usual := s.Patience
-		s.Patience = 50 * time.Millisecond
 		var tx *sql.Tx
 		c := write.Change{Provider: "p", Put: []write.Document{component(t, "a")}}
 		afterwards(t, s, c, func() {
+			if s.Client == db.SQLite {
+				run(t, s.Write, "PRAGMA busy_timeout = 50")
+			}
+			s.Patience = 50 * time.Millisecond
 			var err error
 			if tx, err = other.Write.Begin(); err != nil {
 				t.Fatal(err)

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 import { entityPath, refOf, templatePath } from "../api/entity";
@@ -115,6 +115,11 @@ function Links({ definition: d }: { definition: Named }) {
           </Button>
         )}
         {definition && <OpenInPlayground entity={definition} />}
+        {!d.selected && (
+          <Button component={Link} to="/playground" size="xs" variant="default" leftSection={<Icon name="playground" size={14} />}>
+            {words.openPlayground}
+          </Button>
+        )}
         <Text size="sm" component="span">
           <ExplainLink name={d.name} alone>{sentence(texts.ingestion.findings.explain)}</ExplainLink>
         </Text>
@@ -131,12 +136,7 @@ function Preview({ definition: d }: { definition: Named }) {
   const cluster = d.copies.some((c) => c.cluster !== undefined) && /^[a-z0-9][a-z0-9.-]*$/.test(d.name);
   return (
     <div>
-      <Text size="sm">
-        {cluster ? words.previewCluster : words.previewFile}{" "}
-        <Anchor component={Link} to="/playground">
-          {words.openPlayground}
-        </Anchor>
-      </Text>
+      <Text size="sm">{cluster ? words.previewCluster : words.previewFile}</Text>
       {cluster && <Command text={`kubectl get compositeresourcedefinition ${d.name} -o yaml`} />}
     </div>
   );
