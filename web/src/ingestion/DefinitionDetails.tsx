@@ -103,6 +103,7 @@ function Links({ definition: d }: { definition: Named }) {
   const { form, definition } = made.data ?? {};
   return (
     <>
+      {!d.selected && <Preview definition={d} />}
       <Group gap="xs">
         {form && (
           <Button component={Link} to={templatePath(refOf(form))} size="xs" variant="default" leftSection={<Icon name="template" size={14} />}>
@@ -124,7 +125,6 @@ function Links({ definition: d }: { definition: Named }) {
           <ExplainLink name={d.name} alone>{sentence(texts.ingestion.findings.explain)}</ExplainLink>
         </Text>
       </Group>
-      {!d.selected && <Preview definition={d} />}
       {made.isError && <ErrorAlert error={made.error} retry={() => void made.refetch()} />}
     </>
   );
