@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,12 @@ var ErrOff = errors.New("node or npm is not installed")
 // both. One process at a time installs it and reports that; the others wait.
 // name is the owner of the packages in messages.
 func Install(name string, manifest, lock []byte) (node, modules string, err error) {
+	return InstallFiles(name, map[string][]byte{"package.json": manifest, "package-lock.json": lock})
+}
+
+// InstallFiles is like Install for a workspace, which has several manifests: the files have
+// slash-separated paths.
+func InstallFiles(name string, files map[string][]byte) (node, modules string, err error) {
 	node, err = exec.LookPath("node")
 	if err != nil {
 		return "", "", ErrOff
@@ -36,12 +43,15 @@ func Install(name string, manifest, lock []byte) (node, modules string, err erro
 		}
 		cache = filepath.Join(home, ".cache")
 	}
-	sum := sha256.Sum256(slices.Concat(manifest, lock))
-	dir := filepath.Join(cache, "ingestor", fmt.Sprintf("%s-%x", name, sum[:8]))
-	return node, filepath.Join(dir, "node_modules"), installInto(dir, name, manifest, lock)
+	h := sha256.New()
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		h.Write(files[path])
+	}
+	dir := filepath.Join(cache, "ingestor", fmt.Sprintf("%s-%x", name, h.Sum(nil)[:8]))
+	return node, filepath.Join(dir, "node_modules"), installInto(dir, name, files)
 }
 
-func installInto(dir, name string, manifest, lock []byte) error {
+func installInto(dir, name string, files map[string][]byte) error {
 	stamp := filepath.Join(dir, ".installed")
 	if exists(stamp) {
 		return nil
@@ -61,15 +71,16 @@ func installInto(dir, name string, manifest, lock []byte) error {
 	if exists(stamp) {
 		return nil
 	}
-	fmt.Fprintf(os.Stderr, "%s: installing its npm packages into %s, once; it takes some seconds\n", name, dir)
-	for file, data := range map[string][]byte{"package.json": manifest, "package-lock.json": lock} {
-		if err := os.WriteFile(filepath.Join(dir, file), data, 0o644); err != nil {
+	fmt.Fprintf(os.Stderr, "%s: installing its npm packages into %s, once; it takes a while\n", name, dir)
+	for file, data := range files {
+		path := filepath.Join(dir, filepath.FromSlash(file))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)); err != nil {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	cmd := exec.CommandContext(ctx, npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--legacy-peer-deps")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot install the npm packages of %s: %w\n%s", name, err, out)

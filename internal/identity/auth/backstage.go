@@ -25,7 +25,7 @@ const (
 	backstagePlugin = "vnd.backstage.plugin"
 	backstageUser   = "vnd.backstage.limited-user"
 	// backstageAudience is the plugin of Backstage that tokens for the portal are for. Other
-	// plugins of Backstage refuse them, so they are of no use to whoever gets hold of one.
+	// plugins of Backstage refuse them, so the portal could not use them there.
 	backstageAudience = "ingestor"
 	// backstageGuest is the user that Backstage lets in without signing in.
 	backstageGuest = "user:development/guest"
@@ -180,8 +180,8 @@ func (b *backstage) fault(err error) error {
 	return rest.Unavailable(fmt.Errorf("cannot read the keys of Backstage %s: %w", b.Name, err), "Backstage %s is not available, its tokens cannot be verified", b.Name)
 }
 
-// withOwnership adds the groups that a Backstage says its user is in. Whoever has a token
-// of its plugins speaks for the Backstage.
+// withOwnership adds the groups that a Backstage says its user is in. A client with a
+// token of its plugins speaks for the Backstage.
 func withOwnership(c Caller, h http.Header) (Caller, error) {
 	given := h.Values(ownershipHeader)
 	if c.Via == "" || c.Kind != User || len(given) == 0 {
