@@ -26,7 +26,7 @@ func (c *Cluster) As(user string, groups []string) (*Cluster, error) {
 	p := &person{user: c.settings.UserPrefix + user}
 	if user == "" {
 		return nil, &Error{Cluster: c.name, Doing: "impersonate a user", Reason: Forbidden,
-			Err: fmt.Errorf("the sign-in has no user name"), Hint: "set auth.providers.oidc.userClaim to a claim that names the user"}
+			Err: fmt.Errorf("the sign-in has no user name"), Hint: "set auth.providers.oidc.userClaim to a claim that names the user; users who come through a Backstage have no name in clusters"}
 	}
 	for _, g := range groups {
 		p.groups = append(p.groups, c.settings.GroupPrefix+g)
