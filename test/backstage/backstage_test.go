@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -101,6 +102,13 @@ func TestBackstage(t *testing.T) {
 			return fmt.Errorf("entities are %+v", found)
 		}
 		return nil
+	})
+
+	t.Run("Audit", func(t *testing.T) {
+		lines, err := os.ReadFile(w.audit)
+		if want := `"event":"cluster.apply","result":"success","actor":{"kind":"user","subject":"user:default/ada","via":"company"}`; err != nil || !strings.Contains(string(lines), want) {
+			t.Errorf("the audit log does not have %s (%v):\n%s", want, err, lines)
+		}
 	})
 
 	t.Run("Pages", func(t *testing.T) {

@@ -111,6 +111,8 @@ type world struct {
 	// down stops the portal.
 	down func()
 	log  *process.Log
+	// audit is the path of the portal's audit log.
+	audit string
 	// token is that of the user in Backstage.
 	token string
 }
@@ -153,7 +155,7 @@ func newWorld(t *testing.T) *world {
 	db := postgres.Start(t)
 	w := &world{t: t, log: &process.Log{}}
 	w.cluster = apiserver.Start(t, apiserver.Options{Apply: []string{"../../examples/bucket.yaml", namespaces}, XRCRDs: true, ReadyAfter: 2 * time.Second})
-	w.portal, w.backstage = freeAddress(t), freeAddress(t)
+	w.portal, w.backstage, w.audit = freeAddress(t), freeAddress(t), filepath.Join(t.TempDir(), "audit.log")
 	w.configure()
 	w.up()
 	w.startBackstage(node, dir, db)
@@ -182,6 +184,7 @@ func (w *world) configure() {
 			"baseUrl": w.portal, "listen": strings.TrimPrefix(w.portal, "http://"),
 			"database": object{"client": "sqlite", "connection": object{"filename": filepath.Join(dir, "portal.sqlite")}},
 		},
+		"audit": object{"to": "file", "file": w.audit},
 		"auth": object{
 			"providers": object{},
 			"backstage": []object{{"name": "company", "url": w.backstage, "trustTemplates": true}},

@@ -40,6 +40,8 @@ type Actor struct {
 	// token.
 	Kind    string `json:"kind"`
 	Subject string `json:"subject,omitempty"`
+	// Via is the name of the Backstage through which the caller came.
+	Via string `json:"via,omitempty"`
 }
 
 // anonymous is the kind of callers without a valid token.
@@ -50,7 +52,7 @@ func ActorOf(c auth.Caller) Actor {
 	if c.Kind == auth.Anonymous {
 		return Actor{Kind: anonymous}
 	}
-	return Actor{Kind: c.Kind.String(), Subject: c.Subject}
+	return Actor{Kind: c.Kind.String(), Subject: c.Subject, Via: c.Via}
 }
 
 // Event is an event to record. Its texts are truncated, and every character that

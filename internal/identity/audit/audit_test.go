@@ -102,11 +102,12 @@ func TestContext(t *testing.T) {
 		event  Event
 		want   line
 	}{
-		"User":    {"The caller is the actor.", ada, "192.0.2.7:1234", Event{}, line{Actor: Actor{"user", "user:default/ada"}, Client: "192.0.2.7", RequestID: "id-1"}},
-		"Service": {"A service is an actor.", auth.Caller{Kind: auth.Service, Subject: "ci"}, "[2001:db8::1]:9", Event{}, line{Actor: Actor{"service", "ci"}, Client: "2001:db8::1", RequestID: "id-1"}},
-		"Mapped":  {"A mapped IPv4 address is written as IPv4.", ada, "[::ffff:192.0.2.7]:9", Event{}, line{Actor: Actor{"user", "user:default/ada"}, Client: "192.0.2.7", RequestID: "id-1"}},
+		"User":    {"The caller is the actor.", ada, "192.0.2.7:1234", Event{}, line{Actor: Actor{Kind: "user", Subject: "user:default/ada"}, Client: "192.0.2.7", RequestID: "id-1"}},
+		"Service": {"A service is an actor.", auth.Caller{Kind: auth.Service, Subject: "ci"}, "[2001:db8::1]:9", Event{}, line{Actor: Actor{Kind: "service", Subject: "ci"}, Client: "2001:db8::1", RequestID: "id-1"}},
+		"Via":     {"A user of a Backstage came through it.", auth.Caller{Kind: auth.User, Subject: "user:default/ada", Via: "company"}, "192.0.2.7:1", Event{}, line{Actor: Actor{Kind: "user", Subject: "user:default/ada", Via: "company"}, Client: "192.0.2.7", RequestID: "id-1"}},
+		"Mapped":  {"A mapped IPv4 address is written as IPv4.", ada, "[::ffff:192.0.2.7]:9", Event{}, line{Actor: Actor{Kind: "user", Subject: "user:default/ada"}, Client: "192.0.2.7", RequestID: "id-1"}},
 		"None":    {"A public endpoint has no caller.", auth.Caller{}, "192.0.2.7:1", Event{}, line{Actor: Actor{Kind: "anonymous"}, Client: "192.0.2.7", RequestID: "id-1"}},
-		"Given":   {"An explicit actor has precedence.", ada, "192.0.2.7:1", Event{Actor: &Actor{"guest", "g"}}, line{Actor: Actor{"guest", "g"}, Client: "192.0.2.7", RequestID: "id-1"}},
+		"Given":   {"An explicit actor has precedence.", ada, "192.0.2.7:1", Event{Actor: &Actor{Kind: "guest", Subject: "g"}}, line{Actor: Actor{Kind: "guest", Subject: "g"}, Client: "192.0.2.7", RequestID: "id-1"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -97,7 +97,7 @@ func TestFloodOfClients(t *testing.T) {
 				written++
 			}
 		}
-		if !f.admit(floodKey{event: PermissionRefused, result: Denied, actor: Actor{"user", "ada"}}) {
+		if !f.admit(floodKey{event: PermissionRefused, result: Denied, actor: Actor{Kind: "user", Subject: "ada"}}) {
 			t.Error("event of another kind was dropped")
 		}
 		if written != mostKeys+mostPerWindow || remembered() > mostKeys+2 {

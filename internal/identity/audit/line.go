@@ -48,7 +48,9 @@ func lineOf(e Event) line {
 	return l
 }
 
-func (a Actor) bounded() Actor { return Actor{Kind: bounded(a.Kind), Subject: bounded(a.Subject)} }
+func (a Actor) bounded() Actor {
+	return Actor{Kind: bounded(a.Kind), Subject: bounded(a.Subject), Via: bounded(a.Via)}
+}
 
 // bounded truncates a text.
 func bounded(s string) string {
