@@ -117,6 +117,9 @@ type world struct {
 	token string
 }
 
+// portalToken is the token of the tests in the portal.
+const portalToken = "a-static-token-of-these-tests-0815"
+
 // the user of Backstage, and the group that owns the namespace of the tests.
 const (
 	user  = "user:default/ada"
@@ -132,6 +135,18 @@ metadata: { name: team, annotations: { backstage.io/owner: "` + owner + `" } }
 apiVersion: v1
 kind: Namespace
 metadata: { name: theirs, annotations: { backstage.io/owner: "group:default/others" } }
+`
+
+// passing is a definition that only the cluster has.
+const passing = `
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: { name: guests.passing.example.org, labels: { openportal.dev/ingest: "true" } }
+spec:
+  scope: Namespaced
+  group: passing.example.org
+  names: { kind: Guest, plural: guests }
+  versions: [{ name: v1, served: true, referenceable: true, schema: { openAPIV3Schema: { type: object, properties: { spec: { type: object, properties: { size: { type: string } } } } } } }]
 `
 
 // ownEntities are entities that Backstage has from elsewhere. One has the name of an
@@ -154,7 +169,7 @@ func newWorld(t *testing.T) *world {
 	node, dir := built(t)
 	db := postgres.Start(t)
 	w := &world{t: t, log: &process.Log{}}
-	w.cluster = apiserver.Start(t, apiserver.Options{Apply: []string{"../../examples/bucket.yaml", namespaces}, XRCRDs: true, ReadyAfter: 2 * time.Second})
+	w.cluster = apiserver.Start(t, apiserver.Options{Apply: []string{"../../examples/bucket.yaml", passing, namespaces}, XRCRDs: true, ReadyAfter: 2 * time.Second})
 	w.portal, w.backstage, w.audit = freeAddress(t), freeAddress(t), filepath.Join(t.TempDir(), "audit.log")
 	w.configure()
 	w.up()
@@ -175,14 +190,16 @@ func freeAddress(t *testing.T) string {
 func (w *world) configure() {
 	w.t.Helper()
 	dir := w.t.TempDir()
-	examples, err := filepath.Abs("../../examples/catalog/*.yaml")
+	shipped, err := filepath.Abs("../../examples")
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	examples := filepath.Join(shipped, "catalog", "*.yaml")
 	w.config = loaded(w.t, filepath.Join(dir, "app-config.yaml"), object{
 		"backend": object{
 			"baseUrl": w.portal, "listen": strings.TrimPrefix(w.portal, "http://"),
 			"database": object{"client": "sqlite", "connection": object{"filename": filepath.Join(dir, "portal.sqlite")}},
+			"auth":     object{"externalAccess": []object{{"type": "static", "options": object{"token": portalToken, "subject": "test"}}}},
 		},
 		"audit": object{"to": "file", "file": w.audit},
 		"auth": object{
@@ -193,7 +210,11 @@ func (w *world) configure() {
 			"rules":     []object{{"allow": []string{"Component", "API", "Resource", "System", "Domain", "Group", "User", "Template", "Location"}}},
 			"locations": []object{{"type": "file", "target": examples}},
 		},
-		"crossplaneIngestor": object{"generateDayTwoTemplates": true, "clusters": []object{{"name": "dev", "kubeconfig": w.cluster.Kubeconfig}}},
+		// The definitions of the shipped configuration, and a cluster.
+		"crossplaneIngestor": object{
+			"generateDayTwoTemplates": true, "clusters": []object{{"name": "dev", "kubeconfig": w.cluster.Kubeconfig}},
+			"sources": []object{{"name": "examples", "type": "file", "path": shipped, "recursive": false}},
+		},
 	})
 }
 
