@@ -34,9 +34,6 @@ ifneq ($(wildcard ../shared/reference/transcripts),)
 export INGESTOR_TRANSCRIPTS ?= $(abspath ../shared/reference/transcripts)
 endif
 
-# Pictures of the pages that the tests take.
-export INGESTOR_SCREENSHOTS ?= $(abspath data/screenshots)
-
 .PHONY: help image release manifests run run-cluster build web web-packages check test test-long chaos lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster crossplane cluster tour clean
 
 help: ## List the targets
@@ -211,7 +208,8 @@ cluster: ## Run an API server with the examples in it, until Ctrl-C
 	echo "Ctrl-C stops it. What is in it stays in data/cluster."; \
 	exec "$$program" $(SERVE)
 
-tour: web issuer chromium devcluster ## Take the pictures of docs/pictures anew, by the journeys through the portal
+tour: export INGESTOR_SCREENSHOTS ?= $(abspath data/screenshots)
+tour: web issuer chromium devcluster ## Take screenshots of all pages, and from them the pictures of docs/pictures
 	go test -count=1 -timeout 30m -run 'TestJourneys$$' ./test/web
 	go run ./test/web/pictures $(INGESTOR_SCREENSHOTS)
 

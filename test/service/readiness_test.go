@@ -93,13 +93,20 @@ func TestReadiness(t *testing.T) {
 	})
 
 	since := time.Now().Add(-time.Hour).Truncate(time.Second)
-	ready(t, c, "betas", "part", "False", "waiting", since)
-	begun := time.Now()
-	until("part", "not ready")
-	if took := time.Since(begun); took > 2*time.Second {
-		t.Errorf("change of readiness took %s", took)
-	} else {
-		t.Logf("change of readiness took %s", took.Round(time.Millisecond))
+	// On a busy machine one change may be slow; if readiness is slow, every change is.
+	fastest := time.Hour
+	for range 5 {
+		ready(t, c, "betas", "part", "False", "waiting", since)
+		begun := time.Now()
+		until("part", "not ready")
+		if fastest = min(fastest, time.Since(begun)); fastest <= 2*time.Second {
+			break
+		}
+		ready(t, c, "betas", "part", "True", "", since)
+		until("part", "ready")
+	}
+	if t.Logf("change of readiness took %s", fastest.Round(time.Millisecond)); fastest > 2*time.Second {
+		t.Errorf("change of readiness took %s", fastest)
 	}
 	if want := since.UTC().Format(time.RFC3339); last.ReadinessSince != want {
 		t.Errorf("not ready since %q, want %q", last.ReadinessSince, want)

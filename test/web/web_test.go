@@ -32,7 +32,7 @@ const (
 	chromium = "/usr/bin/chromium"
 	// patience is the timeout of all browser tests together, on a busy machine.
 	patience = 60 * time.Minute
-	// screenshots is the environment variable with the folder for screenshots.
+	// screenshots is the environment variable with the folder for screenshots; without it there are none.
 	screenshots = "INGESTOR_SCREENSHOTS"
 	// only is the environment variable with the specs to run.
 	only = "INGESTOR_JOURNEYS"
@@ -119,7 +119,7 @@ func runJourneys(t *testing.T, playwright string, named []string, withCrossplane
 	cmd := exec.CommandContext(ctx, playwright, append(args, named...)...)
 	cmd.Dir = sources
 	cmd.Env = append(os.Environ(), "BASE_URL="+base, "CONTROL_URL="+control.URL, "ISSUER_URL="+i.URL, "SERVICE_TOKEN="+serviceToken,
-		"CHROMIUM="+chromium, "REPOSITORIES="+git, "SCREENSHOTS="+screenshotDir(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1", corpus+"="+os.Getenv(corpus))
+		"CHROMIUM="+chromium, "REPOSITORIES="+git, "SCREENSHOTS="+os.Getenv(screenshots), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1", corpus+"="+os.Getenv(corpus))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Minute
@@ -196,19 +196,6 @@ func readJourneys(t *testing.T) {
 	for spec := range left {
 		t.Errorf("%s.spec.ts is in no world, and would not run", spec)
 	}
-}
-
-// screenshotDir returns the folder for screenshots.
-func screenshotDir(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv(screenshots)
-	if dir == "" {
-		return t.TempDir()
-	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // command is a control command of a browser test.
