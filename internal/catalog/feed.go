@@ -172,6 +172,8 @@ type feedWriter struct {
 	w   *bufio.Writer
 	buf []byte
 	end feedEnd
+	// omitted are the references of all entities that were left out.
+	omitted []string
 }
 
 // feedEnd is the last record of a framed feed.
@@ -200,6 +202,10 @@ func (f *feedWriter) write(mode, at string, each func(func(*store.Entity) error)
 	}
 	if err := each(f.entity); err != nil {
 		return err
+	}
+	if mode == modeDelta {
+		// The reader may have an earlier version of an entity that is left out now.
+		removed = append(removed, f.omitted...)
 	}
 	for _, ref := range removed {
 		if kind, _, _ := strings.Cut(ref, ":"); !slices.Contains(feedKinds, kind) {
@@ -237,6 +243,7 @@ func (f *feedWriter) entity(e *store.Entity) error {
 		}
 	}
 	if why := refusal(n); why != "" {
+		f.omitted = append(f.omitted, e.Ref)
 		if f.end.OmittedCount++; len(f.end.Omitted) < mostOmitted {
 			f.end.Omitted = append(f.end.Omitted, feedOmitted{EntityRef: e.Ref, Reason: why})
 		}

@@ -262,4 +262,11 @@ spec: {}
 	if diff := cmp.Diff(want, f.end.Omitted); diff != "" || f.end.OmittedCount != 2 {
 		t.Errorf("%d omitted (-want +got):\n%s", f.end.OmittedCount, diff)
 	}
+
+	// An entity that becomes invalid leaves the reader, as it would with a full feed.
+	w.put("apiVersion: backstage.io/v1alpha1\nkind: System\nmetadata: { name: fine }\nspec: {}\n")
+	got := readFeed(t, w.get("/feed.ndjson?since="+url.QueryEscape(f.position)).body)
+	if diff := cmp.Diff("delta: -system:default/fine", got.changed()); diff != "" {
+		t.Errorf("delta (-want +got):\n%s", diff)
+	}
 }

@@ -48,7 +48,7 @@ func (w *world) run(t *testing.T, template string, values object) (log string, o
 	until(t, "task of "+template, func() error {
 		err := w.ask(http.MethodGet, "/api/scaffolder/v2/tasks/"+made.ID, nil, &task)
 		if err == nil && (task.Status == "open" || task.Status == "processing") {
-			err = fmt.Errorf("it is %s", task.Status)
+			err = fmt.Errorf("task %s is %s", made.ID, task.Status)
 		}
 		return err
 	})
@@ -114,8 +114,8 @@ func TestBackstage(t *testing.T) {
 			return err
 		}
 		// One has the name of an entity that Backstage has from elsewhere, and another entity there claims to be of the portal.
-		if len(sent) < 53 || len(found) != len(sent)-1+1 {
-			return fmt.Errorf("%d of %d", len(found), len(sent))
+		if len(sent) < 53 || len(found) != len(sent) {
+			return fmt.Errorf("%d of %d entities arrived", len(found), len(sent))
 		}
 		t.Logf("%d of %d entities of the portal are in Backstage, and one name was taken", len(found)-1, len(sent))
 		return nil
@@ -134,7 +134,7 @@ func TestBackstage(t *testing.T) {
 			return err
 		}
 		if len(found) != 1 || found[0].Spec.Readiness != "ready" || len(found[0].Status.Items) != 1 || found[0].Status.Items[0].Type != "openportal.dev/readiness" {
-			return fmt.Errorf("entities are %+v", found)
+			return fmt.Errorf("entities of the team are %+v", found)
 		}
 		return nil
 	})
@@ -237,7 +237,7 @@ func TestBackstage(t *testing.T) {
 		w.down()
 		until(t, "Backstage notices", func() error {
 			if !strings.Contains(w.log.String(), "Cannot read the catalog of portal portal, its entities stay as they are") {
-				return fmt.Errorf("the log does not say it")
+				return fmt.Errorf("the log of Backstage does not name the portal that cannot be read")
 			}
 			return nil
 		})
@@ -256,7 +256,7 @@ func TestBackstage(t *testing.T) {
 		until(t, "the entity is gone", func() error {
 			found, err := w.entities(ofTeam)
 			if err == nil && len(found) > 0 {
-				err = fmt.Errorf("it is still there")
+				err = fmt.Errorf("entity %s still exists", found[0].Metadata.Name)
 			}
 			return err
 		})
@@ -267,7 +267,7 @@ func TestBackstage(t *testing.T) {
 		until(t, "the Templates are gone", func() error {
 			found, err := w.entities("kind=template,metadata.name=guests.passing.example.org")
 			if err == nil && len(found) > 0 {
-				err = fmt.Errorf("there are still %d", len(found))
+				err = fmt.Errorf("%d Templates of guests.passing.example.org still exist", len(found))
 			}
 			return err
 		})
