@@ -53,6 +53,10 @@ func (s *Scaffolder) runAction(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if by.Caller.Via == "" {
+		// A user could name any Template, and rules about it would apply to any input.
+		return s.Policy.Deny(ctx, create, nil, "Missing permission "+create+": only a Backstage in auth.backstage runs single actions; create a task from a Template")
+	}
 	id := r.PathValue("id")
 	if !slices.ContainsFunc(s.Tasks.Actions(), func(a action.Action) bool { return a.ID == id || slices.Contains(a.Aliases, id) }) {
 		return rest.NotFound("No action %s found", rest.Short(id))
@@ -83,19 +87,17 @@ func (s *Scaffolder) runAction(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusCreated, made)
 }
 
-// relayed returns the requester of a task that another portal runs, and the Template of the
-// catalog as a resource, nil if the caller may not read one of that name. What the other
-// portal's Template does is not known: it is trusted as far as the operator trusts the
-// Templates of that portal.
+// relayed returns the requester of a task for a Template that a Backstage runs, and the
+// Template of that name in the catalog as a resource; nil if the caller may not read one.
+// The portal does not know what the Template of the Backstage does. Unless the operator
+// trusts it, rules about the Template of that name do not apply.
 func (s *Scaffolder) relayed(ctx context.Context, ref entity.Ref) (task.Requester, *permission.Resource, error) {
 	c := auth.From(ctx)
-	by := task.Requester{Caller: c, Template: ref.String(), Origin: permission.OriginInline}
-	if c.Via != "" {
-		by.Origin = permission.OriginBackstage + c.Via
-		if s.TrustTemplates != nil && s.TrustTemplates(c.Via) {
-			by.Origin = permission.OriginConfig
-		}
+	by := task.Requester{Caller: c, Origin: permission.OriginBackstage + c.Via}
+	if c.Via == "" || s.TrustTemplates == nil || !s.TrustTemplates(c.Via) {
+		return by, nil, nil
 	}
+	by.Template, by.Origin = ref.String(), permission.OriginConfig
 	known, err := s.template(ctx, ref)
 	if f, ok := errors.AsType[*rest.Fault](err); ok && f.Status < http.StatusInternalServerError {
 		return by, nil, nil
@@ -104,7 +106,7 @@ func (s *Scaffolder) relayed(ctx context.Context, ref entity.Ref) (task.Requeste
 		return by, nil, err
 	}
 	by.Owners = known.resource.Owners
-	if permission.Trusted(by.Origin) && permission.Trusted(known.resource.Origin) {
+	if permission.Trusted(known.resource.Origin) {
 		by.Repositories = repositoriesOf(known.Node, s.Env)
 	}
 	return by, known.resource, nil

@@ -15,6 +15,7 @@ func TestRunAction(t *testing.T) {
 	const say = `{"templateRef":"echo","input":{"text":"${{ user.ref }} 7*6"}}`
 	trust := func(o *Options) { o.TrustTemplates = func(name string) bool { return name == "company" } }
 	byRule := config.PermissionRule{Permissions: []string{permission.ActionExecute}, Providers: []string{"backstage:other"}, Allow: true}
+	named := config.PermissionRule{Permissions: []string{permission.ActionExecute}, Templates: []string{"template:default/echo"}, Allow: true}
 	cases := map[string]struct {
 		reason       string
 		caller, path string
@@ -27,6 +28,10 @@ func TestRunAction(t *testing.T) {
 		"Alias":     {"Every name of the action works.", "ada via company", "another:say", say, 201, `"id"`, nil},
 		"Untrusted": {"The Templates of another Backstage may do nothing by default.", "ada via other", "test:say", say, 403, "the Template comes from backstage:other, which is not trusted", nil},
 		"Rule":      {"A rule about the Backstage allows it.", "ada via other", "test:say", say, 201, `"id"`, []config.PermissionRule{byRule}},
+		"Named":     {"A rule about a Template is not about one of that name in a Backstage.", "ada via other", "test:say", say, 403, "which is not trusted", []config.PermissionRule{named}},
+		"User":      {"A user cannot name a Template and run anything as if it were a step of it.", "ada", "test:say", say, 403, "only a Backstage in auth.backstage runs single actions", []config.PermissionRule{named}},
+		"Machine":   {"Nor can a service.", "machine", "test:say", say, 403, "only a Backstage in auth.backstage runs single actions", nil},
+		"UserDry":   {"A dry run of a user has a Template.", "ada", "test:say", strings.Replace(say, "{", `{"dryRun":true,`, 1), 403, "only a Backstage in auth.backstage runs single actions", nil},
 		"Service":   {"A Backstage does not run actions for itself.", "company", "test:say", say, 403, "a Backstage may only read, unless it calls for a user", nil},
 		"Guest":     {"Nor do guests.", "guest", "test:say", say, 403, "guests may only read", nil},
 		"Dry":       {"A dry run says what would be done.", "ada via company", "test:say", strings.Replace(say, "{", `{"dryRun":true,`, 1), 200, `"output":{"run":{"said":"${{ user.ref }} 7*6"}}`, nil},

@@ -68,7 +68,7 @@ func scaffolderOperations(w *world) []operation {
 		{"streamTaskEvents", call{path: task + "/eventstream"}, 200, `(?s)^event: log\ndata: {"id":1,.*event: completion\n`},
 		{"cancelTask", call{method: "POST", path: task + "/cancel"}, 200, `^{"status":"cancelled"}$`},
 		{"retryTask", call{method: "POST", path: task + "/retry", body: `{}`}, 409, `only failed and cancelled tasks can be retried`},
-		{"runAction", call{method: "POST", path: scaffolding + "/actions/debug:log/run", body: `{"templateRef":"letters","input":{"message":"hello"}}`}, 201, `^{"id":"[0-9a-f-]+"}$`},
+		{"runAction", call{method: "POST", path: scaffolding + "/actions/debug:log/run", body: `{"templateRef":"letters","input":{"message":"hello"}}`}, 403, `only a Backstage in auth.backstage runs single actions`},
 		{"dryRun", call{method: "POST", path: scaffolding + "/dry-run", body: `{"template":` + template("dry", says) + `,"values":{"word":"dry"},"directoryContents":[]}`}, 200, `"output":{"text":\[{"title":"Said","content":"dry"}\]}`},
 		{"autocomplete", call{method: "POST", path: scaffolding + "/autocomplete/forge/repositories", body: `{"token":"x","context":{}}`}, 404, `Unsupported provider: forge`},
 		{"listTemplatingExtensions", call{path: scaffolding + "/templating-extensions"}, 200, `"parseRepoUrl":{"description":`},
