@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
@@ -98,6 +99,10 @@ type Options struct {
 	// GitOps adds the page on which the user selects between applying directly and a change
 	// request.
 	GitOps bool
+	// Stock, if set, makes Templates for a Backstage that has only its own fields and
+	// actions: they open a change request at this Git provider. Then Clusters, DayTwo and
+	// GitOps have no effect.
+	Stock form.GitProvider
 	// DayTwo adds, to each Template, one that updates an existing resource and one that
 	// deletes it.
 	DayTwo bool

@@ -31,7 +31,7 @@ func (t *transformation) form(v *xrd.Version, opts form.Options) *form.Form {
 // formKey returns the cache key of a form: a hash of everything form.Compile reads.
 func formKey(definition string, v *xrd.Version, opts form.Options) string {
 	var p trace
-	p.strings(definition, v.Name, opts.Namespace, opts.Repository, opts.Path)
+	p.strings(definition, v.Name, opts.Namespace, opts.Repository, opts.Path, string(opts.Stock))
 	p.flags(opts.GitOps, opts.CompositionDetails)
 	p.strings(opts.Compositions...)
 	p.strings(opts.Clusters...)

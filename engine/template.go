@@ -32,6 +32,10 @@ func (t *transformation) template(base string, v *xrd.Version, f *form.Form) *en
 		tree.F("steps", t.steps(f)),
 		tree.F("output", t.output()),
 	)
+	if t.opts.Stock != "" {
+		e.Spec.Set("steps", t.stockSteps(f))
+		e.Spec.Set("output", t.stockOutput())
+	}
 	return e
 }
 

@@ -231,7 +231,7 @@ func (t *transformation) version(v *xrd.Version) {
 	create := t.template(base, v, f)
 	t.out.Entities = append(t.out.Entities, create)
 	t.fixed = f.Fixed
-	if t.opts.DayTwo {
+	if t.opts.DayTwo && t.opts.Stock == "" {
 		t.out.Entities = append(t.out.Entities, t.dayTwo(create, base, v, f.Fixed)...)
 	}
 	if !t.opts.NoAPI {
@@ -244,11 +244,16 @@ func (t *transformation) formOptions() form.Options {
 		Namespace: t.defaultNamespace(),
 		GitOps:    t.opts.GitOps,
 		Clusters:  t.opts.Clusters,
+		Stock:     t.opts.Stock,
+	}
+	if o.Stock != "" {
+		// The repository decides which cluster a resource is applied to.
+		o.GitOps, o.Clusters = false, nil
 	}
 	if o.CompositionDetails = !t.opts.NoCompositionDetails; o.CompositionDetails {
 		o.Compositions = form.Matching(t.def, t.in.Compositions)
 	}
-	if t.opts.GitOps {
+	if o.GitOps || o.Stock != "" {
 		t.delivery(&o)
 	}
 	return o

@@ -59,6 +59,9 @@ type Options struct {
 	Repository, Path string
 	// Clusters are the names to select from. With fewer than two the question is omitted.
 	Clusters []string
+	// Stock, if set, makes a form for a Backstage that has no fields but its own, with a
+	// page for a repository at this Git provider instead of the delivery page.
+	Stock GitProvider
 }
 
 // Form is a compiled form.
@@ -143,7 +146,13 @@ func Compile(d *xrd.Definition, v *xrd.Version, opts Options) *Form {
 	if page := c.crossplanePage(spec); page != nil {
 		pages.Items = append(pages.Items, page)
 	}
-	if opts.GitOps {
+	switch {
+	case opts.Stock != "":
+		pages.Items = append(pages.Items, c.repositoryPage())
+		for i, p := range pages.Items {
+			pages.Items[i] = stockSchema(p, true)
+		}
+	case opts.GitOps:
 		pages.Items = append(pages.Items, c.deliveryPage())
 	}
 	c.out.Pages = pages

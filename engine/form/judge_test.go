@@ -54,13 +54,16 @@ type verdict struct {
 		Errors, Wrong []string
 		// Manifest is what the form makes, Exact what it does then.
 		Manifest, Exact json.RawMessage
+		// Empty are fields that a browser requires although nothing around them was filled
+		// in.
+		Empty []string
 	}
 }
 
 // The modes in which defaults get into a form: the one our pages ask for, and
 // that of a stock portal, which also creates an empty list for every untouched
 // list.
-const ours, stock = "ours", "stock"
+const ours, stocked = "ours", "stock"
 
 // stockExact is the minimum number of valid resources of the corpus that are
 // made exactly.
@@ -89,7 +92,7 @@ func TestStockForms(t *testing.T) {
 		t.Skip("takes half a minute")
 	}
 	dir := corpus(t)
-	forms := stockForms(t, dir)
+	forms := stockForms(t, dir, "")
 	verdicts := ask(t, forms)
 	filled, tried, exact, stuck := 0, 0, 0, 0
 	for i, v := range verdicts {
@@ -99,7 +102,7 @@ func TestStockForms(t *testing.T) {
 		}
 		for j, got := range v.Cases {
 			c := f.Cases[j]
-			if c.Behaviour == stock {
+			if c.Behaviour == stocked {
 				if len(got.Errors) > 0 {
 					stuck++
 				}
@@ -143,7 +146,13 @@ func TestStockForms(t *testing.T) {
 // the resource that the values are from.
 func (f *judged) compare(t *testing.T, c judgedCase, made *tree.Node) {
 	t.Helper()
-	stored := func(spec *tree.Node) *tree.Node { return defaulted(f.v.Spec(), withoutMachinery(f.d, f.v, spec)) }
+	stored := func(spec *tree.Node) *tree.Node {
+		stored := defaulted(f.v.Spec(), withoutMachinery(f.d, f.v, spec))
+		if c.Behaviour == stocked {
+			stored = withoutEmpty(stored)
+		}
+		return stored
+	}
 	if got, want := stored(made), stored(c.spec); !got.Equal(want) && notSame[c.about] == "" {
 		t.Errorf("%s: a cluster stores %s, want %s", c.about, tree.AppendJSON(nil, got, ""), tree.AppendJSON(nil, want, ""))
 	}
@@ -151,7 +160,7 @@ func (f *judged) compare(t *testing.T, c judgedCase, made *tree.Node) {
 
 // stockForms compiles the forms of the corpus, with the resources that they can
 // make as cases.
-func stockForms(t *testing.T, dir string) []*judged {
+func stockForms(t *testing.T, dir string, provider GitProvider) []*judged {
 	t.Helper()
 	p := newProver(dir)
 	all := map[formFor]*judged{}
@@ -161,11 +170,14 @@ func stockForms(t *testing.T, dir string) []*judged {
 		if j := all[key]; j != nil {
 			return j
 		}
-		f := Compile(d, v, Options{Namespace: "default", CompositionDetails: true, Compositions: names})
+		f := Compile(d, v, Options{Namespace: "default", CompositionDetails: true, Compositions: names, Stock: provider})
 		j := &judged{
 			Pages: tree.AppendJSON(nil, f.Pages, ""), Manifest: tree.AppendJSON(nil, f.Manifest, ""), Samples: map[string]string{},
-			Cases: []judgedCase{{Values: []byte(`{}`), Fill: true, Behaviour: ours}, {Values: []byte(`{}`), Fill: true, Behaviour: stock}},
+			Cases: []judgedCase{{Values: []byte(`{}`), Fill: true, Behaviour: stocked}},
 			about: file + ", version " + v.Name, d: d, v: v,
+		}
+		if provider == "" {
+			j.Cases = append(j.Cases, judgedCase{Values: []byte(`{}`), Fill: true, Behaviour: ours})
 		}
 		patterns := map[string]bool{}
 		collectPatterns(f.Pages, patterns)
@@ -183,7 +195,14 @@ func stockForms(t *testing.T, dir string) []*judged {
 		values := p.form(t, d, v, names).Values(spec)
 		answer(d, p.form(t, d, v, names).Form, spec, values)
 		j := add(xrdFile, d, v, names)
-		j.Cases = append(j.Cases, judgedCase{Values: tree.AppendJSON(nil, withMetadata(values), ""), Behaviour: ours, about: xrFile, spec: spec})
+		one := judgedCase{Behaviour: ours, about: xrFile, spec: spec}
+		values = withMetadata(values)
+		if provider != "" {
+			one.Behaviour = stocked
+			values.Set(ParamGitRepository, tree.Str("github.com?owner=a&repo=b"))
+		}
+		one.Values = tree.AppendJSON(nil, values, "")
+		j.Cases = append(j.Cases, one)
 		seen[v] = true
 	})
 	for _, d := range readSet(t, dir, "xrds/*/*").Definitions {

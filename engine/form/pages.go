@@ -9,22 +9,25 @@ import (
 )
 
 // expression returns the template expression for a parameter.
-func expression(param string) string {
-	if plainName(param) {
-		return "${{ parameters." + param + " }}"
-	}
-	return evaluate(reference(param))
-}
+func expression(param string) string { return evaluate(reference(param)) }
 
 // evaluate wraps an expression as a value of the manifest.
 func evaluate(expr string) string { return "${{ " + expr + " }}" }
 
 // reference returns a parameter reference for use inside an expression.
-func reference(param string) string {
-	if plainName(param) {
-		return "parameters." + param
+func reference(param string) string { return member("parameters", param) }
+
+// member returns the reference to a field of an object.
+func member(ref, key string) string {
+	if plainName(key) {
+		return ref + "." + key
 	}
-	return `parameters["` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(param) + `"]`
+	return ref + "[" + quoted(key) + "]"
+}
+
+// quoted returns a text as it is written in an expression.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + `"`
 }
 
 // plainName reports whether a name may follow a dot.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config/input"
 	"example.dev/ingestor/internal/config/keys"
@@ -66,6 +67,30 @@ type TemplateGeneration struct {
 	AddGitOpsActions          bool
 	// DefaultNamespace is the default in a form.
 	DefaultNamespace string
+	// Delivery is one of the constants.
+	Delivery string
+	// GitProvider is where Templates for Backstage open a change request.
+	GitProvider form.GitProvider
+}
+
+// Whose actions and fields Templates use.
+const (
+	DeliveryPortal    = "portal"
+	DeliveryBackstage = "backstage"
+)
+
+func (t *TemplateGeneration) read(m *keys.Map) {
+	m.Flag("generateApiEntities", &t.GenerateAPIEntities)
+	m.Flag("includeCompositionDetails", &t.IncludeCompositionDetails)
+	m.Flag("addGitOpsActions", &t.AddGitOpsActions)
+	m.Text("defaultNamespace", &t.DefaultNamespace, wantNamespace)
+	m.Choice("delivery", &t.Delivery, DeliveryPortal, DeliveryBackstage)
+	provider := string(t.GitProvider)
+	m.Choice("gitProvider", &provider, string(form.GitHub), string(form.GitLab), string(form.BitbucketServer), string(form.BitbucketCloud))
+	t.GitProvider = form.GitProvider(provider)
+	if t.Delivery == DeliveryBackstage && t.AddGitOpsActions {
+		m.ReportKey(rule.NoEffect, "addGitOpsActions", "remove it", "%s has no effect with delivery: %s, which always opens a change request", m.PathTo("addGitOpsActions"), DeliveryBackstage)
+	}
 }
 
 // Caching configures a cache.
@@ -142,13 +167,12 @@ func (c *Composer) read(m *keys.Map, clusters *clusters, useSource func(name str
 		m.Strings("exclude", &c.Filter.Exclude, nil)
 		m.Strings("namespaces", &c.Namespaces, wantNamespace)
 	})
-	m.Map("templateGeneration", func(m *keys.Map) {
-		m.Flag("generateApiEntities", &c.Templates.GenerateAPIEntities)
-		m.Flag("includeCompositionDetails", &c.Templates.IncludeCompositionDetails)
-		m.Flag("addGitOpsActions", &c.Templates.AddGitOpsActions)
-		m.Text("defaultNamespace", &c.Templates.DefaultNamespace, wantNamespace)
-	})
+	m.Map("templateGeneration", c.Templates.read)
 	m.Flag("generateDayTwoTemplates", &c.DayTwo)
+	if c.DayTwo && c.Templates.Delivery == DeliveryBackstage {
+		m.ReportKey(rule.NoEffect, "generateDayTwoTemplates", "remove it, or use the package for Backstage with delivery: "+DeliveryPortal,
+			"%s has no effect with templateGeneration.delivery: %s: actions of Backstage cannot read a resource", m.PathTo("generateDayTwoTemplates"), DeliveryBackstage)
+	}
 	m.Map("caching", func(m *keys.Map) {
 		m.Flag("enabled", &c.Caching.Enabled)
 		m.Seconds("ttl", &c.Caching.TTL, 1, 366*day)

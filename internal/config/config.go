@@ -235,7 +235,12 @@ func (c *Config) EngineOptions(p engine.Profile) engine.Options {
 		return engine.Options{Words: c.Words, DayTwo: c.ClusterIngestor.XRDs.DayTwo, Clusters: c.choosable()}
 	}
 	t := c.Composer.Templates
+	stock := t.GitProvider
+	if t.Delivery != DeliveryBackstage {
+		stock = ""
+	}
 	return engine.Options{
+		Stock:                stock,
 		Owner:                c.Composer.DefaultOwner,
 		System:               c.Composer.DefaultSystem,
 		Words:                c.Words,

@@ -11,6 +11,7 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
@@ -117,6 +118,7 @@ composerIngestor:
     generateApiEntities: false
     includeCompositionDetails: false
     addGitOpsActions: true
+    gitProvider: gitlab
     defaultNamespace: sandbox
   generateDayTwoTemplates: true
   ingestAll: true
@@ -180,7 +182,7 @@ func TestEverything(t *testing.T) {
 				Groups: []string{"platform.io"}, Exclude: []string{"x.platform.io"},
 			},
 			Namespaces:      []string{"team-a", "team-b"},
-			Templates:       TemplateGeneration{AddGitOpsActions: true, DefaultNamespace: "sandbox"},
+			Templates:       TemplateGeneration{AddGitOpsActions: true, DefaultNamespace: "sandbox", Delivery: DeliveryPortal, GitProvider: form.GitLab},
 			DayTwo:          true,
 			IngestAll:       true,
 			Tracking:        Tracking{Compositions: true},

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
 )
 
@@ -17,6 +18,7 @@ func defaults() *Config {
 			Tracking:      Tracking{Compositions: true, Composites: true},
 			Templates: TemplateGeneration{
 				GenerateAPIEntities: true, IncludeCompositionDetails: true, DefaultNamespace: "default",
+				Delivery: DeliveryPortal, GitProvider: form.GitHub,
 			},
 			Caching:         Caching{Enabled: true, TTL: 300 * time.Second, MaxSize: 100},
 			Processing:      Processing{BatchSize: 10, Parallelism: 3, RetryAttempts: 2, RetryDelay: 1000 * time.Millisecond},

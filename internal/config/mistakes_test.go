@@ -353,6 +353,15 @@ func TestMistakes(t *testing.T) {
 			reason: "With a Redis there are no findings, and the timeout may exceed the frequency.",
 			text:   "composerIngestor: { changeDetection: { storage: redis }, schedule: { frequency: 1m, timeout: { minutes: 2 } } }\nbackend: { cache: { store: redis, connection: 'redis://r' } }\n",
 		},
+		"DeliveryBackstage": {
+			reason: "Settings that Templates of Backstage's own actions cannot have are reported.",
+			text:   "crossplaneIngestor:\n  generateDayTwoTemplates: true\n  templateGeneration: { delivery: backstage, addGitOpsActions: true, gitProvider: gitea }\n",
+			want: []string{
+				"a.yaml:2:3: CONF013 crossplaneIngestor.generateDayTwoTemplates has no effect with templateGeneration.delivery: backstage: actions of Backstage cannot read a resource | remove it, or use the package for Backstage with delivery: portal",
+				"a.yaml:3:46: CONF013 crossplaneIngestor.templateGeneration.addGitOpsActions has no effect with delivery: backstage, which always opens a change request | remove it",
+				`a.yaml:3:83: CONF005 crossplaneIngestor.templateGeneration.gitProvider: want github, gitlab, bitbucketServer or bitbucketCloud, found "gitea"`,
+			},
+		},
 		"NoEffect": {
 			reason: "Unsupported keys of Backstage's plugin are reported.",
 			text:   "kubernetesIngestor:\n  mappings: {}\n  crossplane:\n    xrds:\n      publishPhase: { target: github }\n      taskRunner: { frequency: 60, timeout: 60 }\n",

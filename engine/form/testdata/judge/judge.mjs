@@ -188,6 +188,16 @@ function render(manifest, parameters) {
   });
 }
 
+// empty returns the ids of the fields that a browser requires, and that have no value: they prevent a submit.
+function empty(pages, sent) {
+  return pages.flatMap(([schema, uiSchema]) => {
+    const markup = renderToStaticMarkup(createElement(Form, { schema, uiSchema, validator, formData: sent, experimental_defaultFormStateBehavior: behaviours.stock }));
+    const fields = [...markup.matchAll(/<(input|textarea|select)([^>]*)>(?:(.*?)<\/\1>)?/gs)].filter(([, , attributes]) => / required=""/.test(attributes));
+    const missing = fields.filter(([, tag, attributes, content]) => (tag === "input" ? !/ value="[^"]/.test(attributes) && !/ type="(checkbox|radio)"/.test(attributes) : tag === "select" ? !/ selected=""/.test(content) : !content));
+    return missing.map(([, , attributes]) => attributes.match(/ id="([^"]*)"/)?.[1] ?? "?");
+  });
+}
+
 function judge({ pages: given, manifest, samples, cases }) {
   const pages = given.map((page) => split({ type: "object", ...page }));
   const out = { cases: [] };
@@ -206,6 +216,9 @@ function judge({ pages: given, manifest, samples, cases }) {
         continue;
       }
       const one = { manifest: render(manifest, sent) };
+      if (fill && behaviour === "stock") {
+        one.empty = empty(pages, sent);
+      }
       if (!fill && behaviour === "ours") {
         const exact = cleared(sent, values);
         const wrong = pages.flatMap(([schema]) => errorsOf(schema, exact)).map(say);
