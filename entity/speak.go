@@ -86,15 +86,17 @@ func speakTags(tags []string, v words.Vocabulary) []string {
 }
 
 // speakSteps translates the action of each step, and the annotation and label keys of
-// its manifest. A manifest that is text stays as it is.
+// the manifest that it applies or writes. A manifest that is text stays as it is.
 func speakSteps(steps *tree.Node, v words.Vocabulary) *tree.Node {
 	action := speakText(words.Action, v)
 	keys := func(n *tree.Node) *tree.Node { return speakKeys(n, v) }
 	out := steps
 	for i, old := range steps.List() {
 		step := change(old, action, "action")
-		step = change(step, keys, "input", "manifest", "metadata", "annotations")
-		step = change(step, keys, "input", "manifest", "metadata", "labels")
+		for _, input := range [...]string{"manifest", "entity"} {
+			step = change(step, keys, "input", input, "metadata", "annotations")
+			step = change(step, keys, "input", input, "metadata", "labels")
+		}
 		if step == old {
 			continue
 		}

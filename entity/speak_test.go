@@ -40,6 +40,8 @@ spec:
           spec: {portal.io/owner: composer}
     - action: debug:log
       input: {manifest: "portal.io/owner: a"}
+    - action: catalog:write
+      input: {entity: {metadata: {annotations: {portal.io/owner: a}}}}
     - text
 `
 
@@ -74,6 +76,8 @@ spec:
           spec: {portal.io/owner: composer}
     - action: debug:log
       input: {manifest: "portal.io/owner: a"}
+    - action: catalog:write
+      input: {entity: {metadata: {annotations: {backstage.io/owner: a}}}}
     - text
 `
 

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/test/sample"
 )
 
 // browserCase is a question about one pattern to the engine of a browser.
@@ -154,7 +155,7 @@ func samples(t testing.TB, pattern string, random *rand.Rand) []string {
 	out := []string{"", "a", "A", "0", "-", "\n", " ", "a\n", "\na", "é", "ſ", "K", "😀", "a\r", "\u2028", "\v", "\u00a0"}
 	for range 12 {
 		var b strings.Builder
-		sample(&b, re, random)
+		sample.Text(&b, re, random)
 		s := b.String()
 		if len(s) > 2000 {
 			continue
@@ -165,51 +166,4 @@ func samples(t testing.TB, pattern string, random *rand.Rand) []string {
 		}
 	}
 	return slices.DeleteFunc(out, func(s string) bool { return !utf8.ValidString(s) })
-}
-
-// sample returns a text that matches a pattern, ignoring anchors.
-func sample(b *strings.Builder, re *syntax.Regexp, random *rand.Rand) {
-	times := func(low, high int) {
-		for range low + random.IntN(high-low+1) {
-			sample(b, re.Sub[0], random)
-		}
-	}
-	switch re.Op {
-	case syntax.OpLiteral:
-		for _, r := range re.Rune {
-			if re.Flags&syntax.FoldCase != 0 && random.IntN(2) == 0 {
-				r = unicode.SimpleFold(r)
-			}
-			b.WriteRune(r)
-		}
-	case syntax.OpCharClass:
-		if len(re.Rune) == 0 {
-			return
-		}
-		at := 2 * random.IntN(len(re.Rune)/2)
-		lo, hi := re.Rune[at], re.Rune[at+1]
-		if r := lo + rune(random.IntN(int(min(hi-lo, 200))+1)); utf8.ValidRune(r) {
-			b.WriteRune(r)
-		}
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		b.WriteByte("ax0-. /"[random.IntN(7)])
-	case syntax.OpStar:
-		times(0, 3)
-	case syntax.OpPlus:
-		times(1, 3)
-	case syntax.OpQuest:
-		times(0, 1)
-	case syntax.OpRepeat:
-		high := re.Max
-		if high < 0 {
-			high = re.Min + 2
-		}
-		times(re.Min, min(high, re.Min+5))
-	case syntax.OpAlternate:
-		sample(b, re.Sub[random.IntN(len(re.Sub))], random)
-	default:
-		for _, sub := range re.Sub {
-			sample(b, sub, random)
-		}
-	}
 }

@@ -33,6 +33,8 @@ const (
 	RuleOpen = "FORM005"
 	// RuleMachinery is a required field that Crossplane sets.
 	RuleMachinery = "FORM006"
+	// RuleMisread is a text that Kubernetes misreads in a file that Backstage writes.
+	RuleMisread = "FORM007"
 )
 
 // Rules are all rules for forms.
@@ -43,6 +45,7 @@ var Rules = []finding.Rule{
 	{ID: RuleRenamed, Severity: finding.Info, Title: "field name conflicts with a field of the form", Why: "It is named spec_<field> in the form and keeps its name in the manifest."},
 	{ID: RuleOpen, Severity: finding.Info, Title: "spec accepts undeclared fields", Why: "The form has a YAML field for those."},
 	{ID: RuleMachinery, Severity: finding.Warning, Title: "required field is set by Crossplane", Why: "The form has no field for it, so the cluster rejects the object. Do not require it."},
+	{ID: RuleMisread, Severity: finding.Warning, Title: "text is misread in a file of Backstage", Why: "With delivery: backstage, Backstage writes texts such as N, off and 8_0 without quotes. Kubernetes reads them as booleans and numbers, and rejects the object."},
 }
 
 // Options are the inputs of a form besides the definition.
@@ -150,6 +153,7 @@ func Compile(d *xrd.Definition, v *xrd.Version, opts Options) *Form {
 	case opts.Stock != "":
 		pages.Items = append(pages.Items, c.repositoryPage())
 		for i, p := range pages.Items {
+			c.misread(p)
 			pages.Items[i] = stockSchema(p, true)
 		}
 	case opts.GitOps:

@@ -10,8 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +17,7 @@ import (
 	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/test/npm"
+	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/xrd"
 )
 
@@ -182,7 +181,7 @@ func stockForms(t *testing.T, dir string, provider GitProvider) []*judged {
 		patterns := map[string]bool{}
 		collectPatterns(f.Pages, patterns)
 		for pattern := range patterns {
-			if s, ok := matching(pattern, random); ok {
+			if s, ok := sample.Matching(pattern, random); ok {
 				j.Samples[pattern] = s
 			}
 		}
@@ -297,24 +296,4 @@ func ruled(s *tree.Node, key string) bool {
 	return slices.ContainsFunc(s.Get("x-kubernetes-validations").List(), func(r *tree.Node) bool {
 		return strings.Contains(r.Get("rule").Str(), "has(self."+key+")")
 	})
-}
-
-// matching returns a text that matches a pattern of a form.
-func matching(pattern string, random *rand.Rand) (string, bool) {
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return "", false
-	}
-	parsed, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return "", false
-	}
-	for range 200 {
-		var b strings.Builder
-		sample(&b, parsed, random)
-		if s := b.String(); s != "" && len(s) < 40 && re.MatchString(s) {
-			return s, true
-		}
-	}
-	return "", false
 }

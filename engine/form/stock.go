@@ -2,7 +2,9 @@ package form
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.dev/ingestor/document/tree"
@@ -133,6 +135,29 @@ func stockParts(s *tree.Node, needed bool) *tree.Node {
 	return out
 }
 
+// misread reports choices and defaults that Backstage writes without quotes, as YAML 1.2
+// allows, and that readers of YAML 1.1 such as kubectl take for booleans and numbers.
+func (c *compiler) misread(s *tree.Node) {
+	values := append(slices.Clone(s.Get("enum").List()), s.Get("default"))
+	if i := slices.IndexFunc(values, func(n *tree.Node) bool { return n.IsString() && untyped11.MatchString(n.Text) }); i >= 0 {
+		text := values[i]
+		c.note(RuleMisread, text.Pos, "value "+strconv.Quote(text.Text)+" is written without quotes by Backstage, and kubectl reads it as a boolean or a number",
+			"offer another value, or use delivery: portal with the package for Backstage")
+	}
+	for _, f := range s.Fields {
+		if f.Key == "enum" || f.Key == "default" {
+			continue
+		}
+		c.misread(f.Value)
+	}
+	for _, it := range s.Items {
+		c.misread(it)
+	}
+}
+
+// untyped11 matches texts that are not texts in YAML 1.1.
+var untyped11 = regexp.MustCompile(`^(?:[yY]|[yY]es|YES|[nN]|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|[-+]?[0-9][0-9.]*_[0-9_.]*)$`)
+
 // describeWhole adds the rest of a description.
 func describeWhole(out *tree.Node, details string) {
 	text := details
@@ -233,11 +258,11 @@ func filledIn(ref string, s *tree.Node) string {
 	case !s.Has("properties") || !addsItself(s):
 		return ref + " | length"
 	}
-	var any []string
+	var parts []string
 	for _, f := range choosable(s) {
-		any = append(any, filledIn(member(ref, f.Key), f.Value))
+		parts = append(parts, filledIn(member(ref, f.Key), f.Value))
 	}
-	return "(" + strings.Join(any, " or ") + ")"
+	return "(" + strings.Join(parts, " or ") + ")"
 }
 
 // addsItself reports whether a stock portal adds a value to an untouched form: a list, or

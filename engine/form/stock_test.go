@@ -79,6 +79,18 @@ properties: { x: { title: X, type: string }, o: { title: O, type: object, requir
 	}
 }
 
+// TestMisread checks that texts which Kubernetes misreads in a file of Backstage are
+// reported, once for each field.
+func TestMisread(t *testing.T) {
+	spec := `properties: { a: { type: string, enum: ["N", "S"] }, b: { type: array, items: { type: string, default: "off" } }, c: { type: string, enum: ["8_0", "1_1"] }, d: { type: string, default: "none" }, e: { type: boolean, default: false } }`
+	if got := rulesOf(compileSpec(t, modern, spec, Options{}).Form); len(got) > 0 {
+		t.Errorf("findings of the portal's own delivery are %v, want none", got)
+	}
+	if diff := gocmp.Diff([]string{RuleMisread, RuleMisread, RuleMisread}, rulesOf(compileSpec(t, modern, spec, Options{Stock: GitHub}).Form)); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
 // withoutEmpty returns a value without empty lists and objects. A stock portal adds those
 // to the items of a list.
 func withoutEmpty(n *tree.Node) *tree.Node {

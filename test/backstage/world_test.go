@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -115,6 +116,9 @@ type world struct {
 	audit string
 	// token is that of the user in Backstage.
 	token string
+	// more are further settings of Backstage, and files its further catalog files.
+	more  object
+	files []string
 }
 
 // portalToken is the token of the tests in the portal.
@@ -286,7 +290,11 @@ func (w *world) startBackstage(node, dir string, db *postgres.Server) {
 	if err := os.WriteFile(own, []byte(ownEntities), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	text, err := json.Marshal(object{
+	locations := []object{{"type": "file", "target": own}}
+	for _, file := range w.files {
+		locations = append(locations, object{"type": "file", "target": file})
+	}
+	settings := object{
 		"app": object{"title": "Backstage", "baseUrl": w.backstage},
 		"backend": object{
 			"baseUrl": w.backstage, "listen": object{"host": "127.0.0.1", "port": at.Port()},
@@ -298,14 +306,16 @@ func (w *world) startBackstage(node, dir string, db *postgres.Server) {
 		"catalog": object{
 			"rules":              []object{{"allow": []string{"Component", "API", "Resource", "System", "Domain", "Group", "User", "Template", "Location"}}},
 			"processingInterval": object{"seconds": 5},
-			"locations":          []object{{"type": "file", "target": own}},
+			"locations":          locations,
 		},
 		"scaffolder": object{},
 		"ingestor": object{"portals": []object{{
 			"url":      w.portal, // Backstage reads its own locations first.
 			"schedule": object{"frequency": object{"seconds": 1}, "timeout": object{"seconds": 30}, "initialDelay": object{"seconds": 4}},
 		}}},
-	})
+	}
+	maps.Copy(settings, w.more)
+	text, err := json.Marshal(settings)
 	if err != nil {
 		w.t.Fatal(err)
 	}
