@@ -153,6 +153,11 @@ test('errors of a portal say what to do', async () => {
   await assert.rejects(portal.json('/x'), /does not accept the tokens of this Backstage. Add it to auth.backstage/);
   answer = refused('Missing permission a.b');
   await assert.rejects(portal.json('/x'), /refused the request: Missing permission a.b/);
+  const missing = (message) => () => ({ status: 404, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ error: { name: 'NotFoundError', message }, request: { method: 'GET', url: '/x' }, response: { statusCode: 404 } }) });
+  answer = missing('Nothing found at /x?a=b');
+  await assert.rejects(portal.json('/x?a=b'), /is older than @ingestor\/backstage-backend: it has no \/x\. Upgrade the portal/);
+  answer = missing("No entity 'a' found");
+  await assert.rejects(portal.json('/x'), /Portal portal: No entity 'a' found/);
   answer = () => ({ body: '<html>' });
   await assert.rejects(portal.json('/x'), /returned no JSON/);
   const closed = createServer();

@@ -83,7 +83,11 @@ export class Portal {
             : `Portal ${this.name} refused the request: ${said}`,
         );
       case 404:
-        return new NotFoundError(`Portal ${this.name}: ${said}`);
+        return new NotFoundError(
+          said.startsWith('Nothing found at ')
+            ? `Portal ${this.name} is older than @ingestor/backstage-backend: it has no ${new URL(response.url).pathname}. Upgrade the portal.`
+            : `Portal ${this.name}: ${said}`,
+        );
       case 503:
         return new ServiceUnavailableError(`Portal ${this.name}: ${said}`);
       default:
