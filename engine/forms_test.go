@@ -123,6 +123,7 @@ func TestFormKey(t *testing.T) {
 		"default":      {"Another default Composition needs another form.", given{names: plain.names, edits: []edit{set("a", "spec", "defaultCompositionRef", "name")}}, false},
 		"namespace":    {"Another default namespace needs another form.", given{names: plain.names, opts: engine.Options{ResourceNamespace: "x"}}, false},
 		"delivery":     {"A delivery page needs another form.", given{names: plain.names, opts: engine.Options{GitOps: true}}, false},
+		"stock":        {"A form for Backstage is another form.", given{names: plain.names, opts: engine.Options{Stock: form.GitHub}}, false},
 		"compositions": {"Other Compositions need another form.", given{names: []string{"a", "c"}}, false},
 		"details":      {"A form without Composition details is another form.", given{names: plain.names, opts: engine.Options{NoCompositionDetails: true}}, false},
 	}

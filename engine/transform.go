@@ -231,7 +231,7 @@ func (t *transformation) version(v *xrd.Version) {
 	create := t.template(base, v, f)
 	t.out.Entities = append(t.out.Entities, create)
 	t.fixed = f.Fixed
-	if t.opts.DayTwo && t.opts.Stock == "" {
+	if t.opts.DayTwo {
 		t.out.Entities = append(t.out.Entities, t.dayTwo(create, base, v, f.Fixed)...)
 	}
 	if !t.opts.NoAPI {
