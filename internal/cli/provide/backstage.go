@@ -72,8 +72,8 @@ func parseReportFormat(name string) error {
 	return flags.Usagef("see --output-format in the help", "cannot use output format %q: want %s", name, strings.Join(reportFormats, ", "))
 }
 
-// show writes a report of a migration; all is the report as JSON.
-func (p *push) show(sections []migration.Section, all any) error {
+// present writes a report of a migration; all is the report as JSON.
+func (p *push) present(sections []migration.Section, all any) error {
 	if p.outputFormat == report.JSON {
 		return p.writeJSON(all)
 	}

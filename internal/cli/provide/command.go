@@ -77,7 +77,7 @@ func newCommand(env *app.Env) *cobra.Command {
 		},
 	}
 	p.bind(root)
-	root.AddCommand(newServe(env), newCommit(env), newImport(env))
+	root.AddCommand(newServe(env), newCommit(env), newImport(env), newCompare(env))
 	return flags.Program(root)
 }
 

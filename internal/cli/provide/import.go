@@ -130,7 +130,7 @@ func (m *importing) run(ctx context.Context) error {
 	} else if err := m.carryOut(ctx, im, s, r); err != nil {
 		return err
 	}
-	if err := m.show(r.Sections(), r); err != nil {
+	if err := m.present(r.Sections(), r); err != nil {
 		return err
 	}
 	if len(r.Refused) > 0 {

@@ -3,6 +3,7 @@ package migration
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -129,15 +130,14 @@ func (im *Import) Plan(ctx context.Context, s *spool.Spool, progress func(done, 
 			return err
 		}
 		n, err := wire.Decoder{}.Decode(item)
+		if _, failure := finding.FailureOf(n); err == nil && (failure || !n.IsMap()) {
+			err = errors.New("not an entity")
+		}
 		if err != nil {
 			return fmt.Errorf("cannot read entity %d of %s: %w", i+1, im.from.URL(), err)
 		}
 		if err := im.decide(ctx, n, s); err != nil {
 			return err
-		}
-		// A failure record, or a list, is not one line.
-		if s.Len() != len(im.pushed) {
-			return fmt.Errorf("cannot read entity %d of %s: not an entity", i+1, im.from.URL())
 		}
 		progress(i+1, len(im.entities))
 	}

@@ -128,10 +128,14 @@ func grouped(title string, notes []Note) []Section {
 	refs := map[string][]string{}
 	var reasons []string
 	for _, n := range notes {
-		if refs[n.Reason] == nil {
-			reasons = append(reasons, n.Reason)
+		reason := n.Reason
+		if n.Ref != "" {
+			reason = strings.ReplaceAll(reason, n.Ref, "the entity")
 		}
-		refs[n.Reason] = append(refs[n.Reason], n.Ref)
+		if refs[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		refs[reason] = append(refs[reason], n.Ref)
 	}
 	slices.SortStableFunc(reasons, func(a, b string) int { return len(refs[b]) - len(refs[a]) })
 	s := Section{Title: title, Header: []string{"REASON", "NUMBER", "ENTITIES"}}
