@@ -289,14 +289,15 @@ func (im *Import) site(ctx context.Context, target string) (*Location, error) {
 	if err != nil || !im.listed[target] && !isFile(u) {
 		return nil, nil
 	}
+	plain(u)
+	address := u.String()
 	// Credentials may be in the query.
-	shown := *u
-	shown.User, shown.RawQuery, shown.Fragment = nil, "", ""
-	l := &Location{Target: shown.String(), address: target, listed: im.listed[target], Exists: im.registered[target], refs: map[string]bool{}}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	l := &Location{Target: u.String(), address: address, listed: im.listed[target], Exists: im.registered[address], refs: map[string]bool{}}
 	im.sites[target] = l
-	refs, err := im.to.Find(ctx, target)
+	refs, err := im.to.Find(ctx, address)
 	if e, ok := asRefusal(err); ok {
-		l.Problem = strings.ReplaceAll(e.Message, target, l.Target)
+		l.Problem = strings.ReplaceAll(e.Message, address, l.Target)
 		return l, nil
 	}
 	if err != nil {
@@ -306,6 +307,20 @@ func (im *Import) site(ctx context.Context, target string) (*Location, error) {
 		l.refs[r.String()] = true
 	}
 	return l, nil
+}
+
+// plain changes the URL of a file's page at GitHub or GitLab, which Backstage
+// understands, to that of the file itself, which the portal reads.
+func plain(u *url.URL) {
+	parts := strings.SplitN(u.Path, "/", 5)
+	if u.Host == "github.com" && len(parts) == 5 && (parts[3] == "blob" || parts[3] == "tree") {
+		u.Host, u.Path, u.RawPath = "raw.githubusercontent.com", "/"+parts[1]+"/"+parts[2]+"/"+parts[4], ""
+	}
+	for _, page := range []string{"/-/blob/", "/-/tree/"} {
+		if before, after, ok := strings.Cut(u.Path, page); ok {
+			u.Path, u.RawPath = before+"/-/raw/"+after, ""
+		}
+	}
 }
 
 // isFile reports whether a URL is that of a file of entities. Other URLs, such as the
