@@ -111,7 +111,7 @@ func (r *ImportReport) Sections() []Section {
 	switch {
 	case r.TasksFile != "":
 		out = append(out, Section{Title: fmt.Sprintf("tasks: %d written to %s", *r.Tasks, r.TasksFile)})
-	case r.Tasks != nil:
+	case r.Tasks != nil && *r.Tasks > 0:
 		out = append(out, Section{Title: fmt.Sprintf("tasks: %d stay in Backstage; --tasks writes them to a file", *r.Tasks)})
 	}
 	return out

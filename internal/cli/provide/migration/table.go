@@ -20,7 +20,8 @@ type Section struct {
 func Write(sections []Section, format string, style term.Style) string {
 	var b strings.Builder
 	for i, s := range sections {
-		if i > 0 {
+		// Sentences on a terminal need no space between them.
+		if i > 0 && (format == Markdown || len(s.Rows) > 0 || len(sections[i-1].Rows) > 0) {
 			b.WriteString("\n")
 		}
 		if s.Title != "" {
@@ -29,7 +30,10 @@ func Write(sections []Section, format string, style term.Style) string {
 		switch {
 		case len(s.Rows) == 0:
 		case format == Markdown:
-			b.WriteString("\n" + markdownRow(s.Header) + strings.Repeat("|---", len(s.Header)) + "|\n")
+			if s.Title != "" {
+				b.WriteString("\n")
+			}
+			b.WriteString(markdownRow(s.Header) + strings.Repeat("|---", len(s.Header)) + "|\n")
 			for _, row := range s.Rows {
 				b.WriteString(markdownRow(row))
 			}
