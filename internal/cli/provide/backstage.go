@@ -44,6 +44,9 @@ func (b *backstage) failed(err error, undone string) error {
 }
 
 func (b *backstage) hint(e *portal.Error) string {
+	if errors.Is(e, portal.ErrLarge) {
+		return "check Backstage for an entity, or a task, of this size"
+	}
 	switch e.Problem {
 	case portal.Unauthenticated:
 		return "set --from-token-file or " + envFrom + " to a static token of backend.auth.externalAccess in Backstage, or to the token of a user"
