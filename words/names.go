@@ -95,6 +95,12 @@ const (
 	AnnotationTask         = "example.dev/task"
 	AnnotationFromTemplate = "example.dev/from-template"
 
+	// AnnotationPortal is on entities that a Backstage read from a portal, and names the
+	// portal. AnnotationOrphan is set by a Backstage on entities whose location no longer
+	// contains them.
+	AnnotationPortal = "example.dev/portal"
+	AnnotationOrphan = "portal.io/orphan"
+
 	// AnnotationMadeName is on composites that were read without a name, and holds the name
 	// generated for them.
 	AnnotationMadeName = "example.dev/made-name"

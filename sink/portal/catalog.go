@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"example.dev/ingestor/entity"
 )
 
 // Count returns how many entities the provider has.
@@ -36,7 +38,7 @@ func (p *Portal) Count(ctx context.Context) (int, error) {
 }
 
 func (p *Portal) strange(c call, a answer, err error) error {
-	return &Error{Problem: Strange, URL: p.base, Status: a.status, Err: err, verb: c.verb}
+	return &Error{Problem: Strange, URL: p.base, Status: a.status, Err: err, verb: c.verb, name: p.opts.Name}
 }
 
 // ShrinkError is the error of a full push that would remove more than half of the
@@ -90,19 +92,51 @@ func (p *Portal) Register(ctx context.Context, address string) (existed bool, er
 // Try makes the portal read a URL as a dry run of a registration, and returns the
 // number of entities found. Nothing changes.
 func (p *Portal) Try(ctx context.Context, address string) (int, error) {
+	found, err := p.Find(ctx, address)
+	return len(found), err
+}
+
+// Find makes the portal read a URL as Try does, and returns the references of the
+// entities found, including that of the location itself.
+func (p *Portal) Find(ctx context.Context, address string) ([]entity.Ref, error) {
 	c := p.location("read a location with", address)
 	c.query = url.Values{"dryRun": {"true"}}
 	a, err := p.do(ctx, c)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var found struct {
-		Entities []json.RawMessage `json:"entities"`
+		Entities []struct {
+			Kind     string `json:"kind"`
+			Metadata struct {
+				Namespace string `json:"namespace"`
+				Name      string `json:"name"`
+			} `json:"metadata"`
+		} `json:"entities"`
 	}
 	if err := a.decode(&found); err != nil {
-		return 0, p.strange(c, a, err)
+		return nil, p.strange(c, a, err)
 	}
-	return len(found.Entities), nil
+	refs := make([]entity.Ref, len(found.Entities))
+	for i, e := range found.Entities {
+		refs[i] = entity.Ref{Kind: e.Kind, Namespace: e.Metadata.Namespace, Name: e.Metadata.Name}
+	}
+	return refs, nil
+}
+
+// Get returns the JSON at a path, such as /api/catalog/locations. The verb describes
+// the request in errors, such as "read the locations of". A response that is too
+// large is an *Error of ErrLarge.
+func (p *Portal) Get(ctx context.Context, verb, path string, query url.Values) ([]byte, error) {
+	c := call{verb: verb, method: http.MethodGet, path: path, query: query, again: true}
+	a, err := p.do(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(a.body) {
+		return nil, p.strange(c, a, errors.New("response is not JSON"))
+	}
+	return a.body, nil
 }
 
 // location returns a call for the location of a URL.

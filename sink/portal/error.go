@@ -57,7 +57,8 @@ type Error struct {
 	Unsure bool
 	Err    error
 
-	verb string
+	// verb and name are what was requested, and what the portal is called.
+	verb, name string
 	// pushes reports that the request was a push, which not every portal supports.
 	pushes bool
 	// late reports that the timeout expired.
@@ -77,7 +78,7 @@ func (e *Error) Error() string {
 	default:
 		why = fmt.Sprintf("returned %s: %s", statusText(e.Status), why)
 	}
-	return fmt.Sprintf("cannot %s the portal at %s: %s", e.verb, e.URL, why)
+	return fmt.Sprintf("cannot %s %s at %s: %s", e.verb, e.name, e.URL, why)
 }
 
 // Unwrap returns the cause, if there is one besides the response.

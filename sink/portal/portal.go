@@ -1,6 +1,6 @@
 // Package portal writes entities to a portal's catalog over HTTP: as a push, which
 // our portal supports, or as the URL of a file that the portal reads itself, which
-// every portal supports.
+// every portal supports. It also reads what a portal has.
 package portal
 
 import (
@@ -39,6 +39,9 @@ const (
 	maxMessage = 64 << 10
 )
 
+// ErrLarge is the cause of an Error for a response that is too large to be read.
+var ErrLarge = fmt.Errorf("response exceeds %d MiB", maxAnswer>>20)
+
 // Options configure a Portal.
 type Options struct {
 	// Token returns the token. It is called before each request, so that the token
@@ -61,6 +64,8 @@ type Options struct {
 	Pause time.Duration
 	// Agent is the User-Agent. Empty means the name of this library.
 	Agent string
+	// Name is the portal in messages, such as Backstage. Empty means "the portal".
+	Name string
 }
 
 // Portal is a portal's catalog. It may be used concurrently.
@@ -73,7 +78,8 @@ type Portal struct {
 // New returns the portal at a URL such as https://portal.example.org, optionally
 // with a path, and with or without /api at the end.
 func New(address string, opts Options) (*Portal, error) {
-	base, err := baseOf(address)
+	opts.Name = cmp.Or(opts.Name, "the portal")
+	base, err := baseOf(opts.Name, address)
 	if err != nil {
 		return nil, err
 	}
@@ -100,19 +106,19 @@ func (p *Portal) URL() string { return p.base }
 // Provider returns the name of the provider that owns the pushed entities.
 func (p *Portal) Provider() string { return p.opts.Provider }
 
-// baseOf returns the part of a portal's URL before /api.
-func baseOf(address string) (string, error) {
+// baseOf returns the part of the URL of a portal, called name in errors, before /api.
+func baseOf(name, address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
 	case err != nil:
 		// The library's message would quote the URL, which may contain a password.
-		return "", errors.New("cannot use the portal's address: must be a URL such as https://portal.example.org")
+		return "", fmt.Errorf("cannot use %s's address: must be a URL such as https://portal.example.org", name)
 	case u.User != nil:
-		return "", errors.New("cannot use the portal's address: contains a user name or a password")
+		return "", fmt.Errorf("cannot use %s's address: contains a user name or a password", name)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "", fmt.Errorf("cannot use the portal's address %q: must be a URL such as https://portal.example.org", address)
+		return "", fmt.Errorf("cannot use %s's address %q: must be a URL such as https://portal.example.org", name, address)
 	case u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("cannot use the portal's address %q: must not have a query or fragment", address)
+		return "", fmt.Errorf("cannot use %s's address %q: must not have a query or fragment", name, address)
 	}
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
 	for _, end := range []string{"/catalog", "/api"} {
@@ -210,9 +216,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // once sends a request once.
 func (p *Portal) once(ctx context.Context, c call) (answer, *Error) {
 	fail := func(e *Error) (answer, *Error) {
-		e.verb, e.URL, e.pushes = c.verb, p.base, strings.Contains(c.path, "/providers")
-		// A GET changes nothing.
-		e.Unsure = e.Unsure && c.method != http.MethodGet
+		e.verb, e.name, e.URL, e.pushes = c.verb, p.opts.Name, p.base, strings.Contains(c.path, "/providers")
+		// A GET and a dry run change nothing.
+		e.Unsure = e.Unsure && c.method != http.MethodGet && !c.query.Has("dryRun")
 		return answer{}, e
 	}
 	token, err := p.token()
@@ -240,9 +246,15 @@ func (p *Portal) once(ctx context.Context, c call) (answer, *Error) {
 	if good {
 		most = maxAnswer
 	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, most))
+	text, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	if err != nil && good {
 		return fail(p.unanswered(ctx, err, func() bool { return done }))
+	}
+	if int64(len(text)) > most {
+		if good {
+			return fail(&Error{Problem: Strange, Status: res.StatusCode, Err: ErrLarge, Unsure: done})
+		}
+		text = text[:most]
 	}
 	if token != "" {
 		// Redact the token in case the portal repeats it.

@@ -141,11 +141,11 @@ func (p *Portal) report(c call, a answer) (Report, error) {
 	err := a.decode(&r)
 	if a.status == http.StatusBadRequest && (err != nil || len(r.Refused) == 0) {
 		e := refusal(&http.Response{StatusCode: a.status}, a.body, "")
-		e.verb, e.URL = c.verb, p.base
+		e.verb, e.name, e.URL = c.verb, p.opts.Name, p.base
 		return Report{}, e
 	}
 	if err != nil {
-		return Report{}, &Error{Problem: Strange, URL: p.base, Status: a.status, Err: err, Unsure: true, verb: c.verb}
+		return Report{}, &Error{Problem: Strange, URL: p.base, Status: a.status, Err: err, Unsure: true, verb: c.verb, name: p.opts.Name}
 	}
 	for i, x := range r.Refused {
 		r.Refused[i].Ref, r.Refused[i].Reason = clean(x.Ref, ""), clean(x.Reason, "")

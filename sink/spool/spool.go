@@ -108,6 +108,9 @@ func (s *Spool) Read(r io.Reader, name string) error {
 	return errors.Join(err, failed)
 }
 
+// Add adds an entity that was not read from a stream.
+func (s *Spool) Add(n *tree.Node) error { return s.add(n, s.names[len(s.names)-1]) }
+
 // add adds one document.
 func (s *Spool) add(n *tree.Node, name string) error {
 	if n.IsList() {

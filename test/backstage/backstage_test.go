@@ -229,6 +229,10 @@ func TestBackstage(t *testing.T) {
 		}
 	})
 
+	t.Run("Import", w.testImport)
+
+	t.Run("Compare", w.testCompare)
+
 	t.Run("Outage", func(t *testing.T) {
 		before, err := w.entities("kind=resource")
 		if err != nil {

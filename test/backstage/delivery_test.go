@@ -46,7 +46,7 @@ func TestDelivery(t *testing.T) {
 		if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, "\n{", "\n---\n{")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.files = append(w.files, file)
+		w.catalogs = append(w.catalogs, file)
 	}
 	later := object{"hours": 1}
 	w.more = object{

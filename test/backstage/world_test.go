@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -116,9 +117,11 @@ type world struct {
 	audit string
 	// token is that of the user in Backstage.
 	token string
-	// more are further settings of Backstage, and files its further catalog files.
-	more  object
-	files []string
+	// more are further settings of Backstage, and catalogs its further catalog files.
+	more     object
+	catalogs []string
+	// files is the address of sharedEntities.
+	files string
 }
 
 // portalToken is the token of the tests in the portal.
@@ -175,6 +178,9 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, log: &process.Log{}}
 	w.cluster = apiserver.Start(t, apiserver.Options{Apply: []string{"../../examples/bucket.yaml", passing, namespaces}, XRCRDs: true, ReadyAfter: 2 * time.Second})
 	w.portal, w.backstage, w.audit = freeAddress(t), freeAddress(t), filepath.Join(t.TempDir(), "audit.log")
+	shared := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, sharedEntities) }))
+	t.Cleanup(shared.Close)
+	w.files = shared.URL
 	w.configure()
 	w.up()
 	w.startBackstage(node, dir, db)
@@ -287,17 +293,23 @@ func (w *world) startBackstage(node, dir string, db *postgres.Server) {
 		w.t.Fatal(err)
 	}
 	own := filepath.Join(dir, "own.yaml")
-	if err := os.WriteFile(own, []byte(ownEntities), 0o600); err != nil {
+	if err := os.WriteFile(own, []byte(ownEntities+movedEntities), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	locations := []object{{"type": "file", "target": own}}
-	for _, file := range w.files {
+	for _, file := range w.catalogs {
 		locations = append(locations, object{"type": "file", "target": file})
+	}
+	reading := []object{}
+	if w.files != "" {
+		reading = append(reading, object{"host": strings.TrimPrefix(w.files, "http://")})
 	}
 	settings := object{
 		"app": object{"title": "Backstage", "baseUrl": w.backstage},
 		"backend": object{
 			"baseUrl": w.backstage, "listen": object{"host": "127.0.0.1", "port": at.Port()},
+			"auth":     object{"externalAccess": []object{{"type": "static", "options": object{"token": backstageToken, "subject": "import"}}}},
+			"reading":  object{"allow": reading},
 			"database": object{"client": "pg", "connection": object{"host": store.Hostname(), "port": store.Port(), "user": store.User.Username(), "password": db.Password}},
 		},
 		"auth": object{"environment": "development", "providers": object{"guest": object{

@@ -99,7 +99,7 @@ var plan = map[string]room{
 
 	"internal/pipeline": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "sink", "internal/spool"}},
 	"internal/cli": {ours: slices.Concat(public, []string{
-		"internal/app", "internal/config", "internal/pipeline", "internal/server", "internal/report", "internal/term", "internal/text"})},
+		"internal/app", "internal/config", "internal/pipeline", "internal/server", "internal/report", "internal/spool", "internal/term", "internal/text"})},
 	"web": {},
 	// The command-line programs, for use in other programs.
 	".": {ours: []string{"engine", "internal/app", "internal/cli"}},

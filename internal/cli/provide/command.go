@@ -1,5 +1,6 @@
 // Package provide implements the command portal-provide, which delivers entities
-// to a portal by a push, by a URL that the portal reads, or by a repository.
+// to a portal by a push, by a URL that the portal reads, by a repository, or from a
+// Backstage.
 //
 // It is one package because it is one program, with one file per way of delivery.
 package provide
@@ -37,7 +38,8 @@ invalid, or when more than half of the entities would be removed. With
 input is not read.
 
 A portal without a push API, such as Backstage, reads the URL that serve
-provides, or the repository that commit writes to.
+provides, or the repository that commit writes to. import brings the catalog of
+a Backstage into a portal, and compare reports what that changes.
 
 Exit codes: 0 success, 1 failure, 2 validation failed, or the portal refused
 entities, 3 nothing to push, 4 invalid flags.`
@@ -77,7 +79,7 @@ func newCommand(env *app.Env) *cobra.Command {
 		},
 	}
 	p.bind(root)
-	root.AddCommand(newServe(env), newCommit(env))
+	root.AddCommand(newServe(env), newCommit(env), newImport(env), newCompare(env))
 	return flags.Program(root)
 }
 

@@ -18,16 +18,23 @@ import (
 	"example.dev/ingestor/sink/portal"
 )
 
-// envToken is the environment variable that holds the portal's token.
-const envToken = "PORTAL_TOKEN"
+// envToken and envFrom are the environment variables that hold the tokens of the portal and
+// of Backstage.
+const (
+	envToken = "PORTAL_TOKEN"
+	envFrom  = "BACKSTAGE_TOKEN"
+)
 
 // connection holds the flags that select the portal and configure the connection.
 type connection struct {
 	url, tokenFile, caFile string
 	timeout                time.Duration
+	// tokenFlag and tokenEnv name the flag and the variable of the token.
+	tokenFlag, tokenEnv string
 }
 
 func (c *connection) bind(f *pflag.FlagSet, url string) {
+	c.tokenFlag, c.tokenEnv = "--token-file", envToken
 	f.StringVar(&c.url, "api-url", "", "`address` of the portal's backend, such as http://localhost:7007"+url)
 	f.StringVar(&c.tokenFile, "token-file", "", "`file` with the portal's token (default: the token in "+envToken+")")
 	f.StringVar(&c.caFile, "ca-file", "", "`file` with the certificate authority of the portal, in PEM")
@@ -41,7 +48,7 @@ func (c *connection) connect(env *app.Env, opts portal.Options) (*portal.Portal,
 	}
 	token, err := c.token(env)
 	if err != nil {
-		return nil, flags.Usage(err, "set --token-file to a file that contains only the token")
+		return nil, flags.Usage(err, "set "+c.tokenFlag+" to a file that contains only the token")
 	}
 	if c.caFile != "" {
 		client, err := trusting(c.caFile)
@@ -63,7 +70,7 @@ func (c *connection) connect(env *app.Env, opts portal.Options) (*portal.Portal,
 // <(command), can be read only once.
 func (c *connection) token(env *app.Env) (func() (string, error), error) {
 	if c.tokenFile == "" {
-		return func() (string, error) { return env.Getenv(envToken), nil }, nil
+		return func() (string, error) { return env.Getenv(c.tokenEnv), nil }, nil
 	}
 	again := func() (string, error) { return read("token", c.tokenFile) }
 	now, err := again()

@@ -128,13 +128,18 @@ func (p *push) guard(ctx context.Context, entities int) error {
 		return nil
 	}
 	err := p.portal.Guard(ctx, entities)
-	if _, ok := errors.AsType[*portal.ShrinkError](err); ok {
-		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("nothing was pushed: %w", err), Hint: "pass --allow-removals if this is intended"}
+	if e, ok := errors.AsType[*portal.ShrinkError](err); ok {
+		return p.shrinks(e)
 	}
 	if e, ok := errors.AsType[*portal.Error](err); ok && e.Problem == portal.Forbidden {
 		return p.refused(e, "or pass --allow-removals to push without counting removals")
 	}
 	return p.failed(err)
+}
+
+// shrinks returns the exit error of a push that would remove too much.
+func (p *push) shrinks(e *portal.ShrinkError) error {
+	return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%s: %w", p.undone, e), Hint: "pass --allow-removals if this is intended"}
 }
 
 // rehearse prints what would be pushed.

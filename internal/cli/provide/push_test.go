@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"example.dev/ingestor/internal/app"
 )
@@ -28,6 +30,31 @@ func TestHelp(t *testing.T) {
 	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
 		if c.Long == "" || !strings.Contains(c.Example, "  "+c.CommandPath()+" ") {
 			t.Errorf("%s has no help or no example", c.CommandPath())
+		}
+	}
+}
+
+// TestDocs checks that the handbook has every flag of every command, and no other.
+func TestDocs(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/portal-provide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	// Flags that all programs have, and those of cobra.
+	known := map[string]bool{"quiet": true, "verbose": true, "debug": true, "no-color": true, "help": true, "version": true}
+	root := newCommand(&app.Env{Getenv: func(string) string { return "" }})
+	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !known[f.Name] && !regexp.MustCompile("--"+f.Name+"[^a-z-]").MatchString(page) {
+				t.Errorf("docs/portal-provide.md does not have --%s of %s", f.Name, c.CommandPath())
+			}
+			known[f.Name] = true
+		})
+	}
+	for _, m := range regexp.MustCompile("`--([a-z-]+)").FindAllStringSubmatch(page, -1) {
+		if !known[m[1]] {
+			t.Errorf("docs/portal-provide.md has --%s, which no command has", m[1])
 		}
 	}
 }
