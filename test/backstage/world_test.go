@@ -33,7 +33,10 @@ import (
 const workspace = "../../backstage"
 
 // manifests are the files that its packages are installed from.
-var manifests = []string{"package.json", "package-lock.json", "packages/backend/package.json", "test/package.json"}
+var manifests = []string{"package.json", "package-lock.json", "packages/backend/package.json", "packages/frontend/package.json", "test/package.json"}
+
+// packages are the names of the packages in the workspace.
+var packages = []string{"backend", "frontend"}
 
 // built returns the path of node, and a copy of the workspace whose packages are installed
 // and built.
@@ -63,10 +66,12 @@ func built(t *testing.T) (node, dir string) {
 	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), node, filepath.Join(modules, "typescript", "bin", "tsc"), "-p", "packages/backend")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build the packages: %v\n%s", err, out)
+	for _, name := range packages {
+		cmd := exec.CommandContext(t.Context(), node, filepath.Join(modules, "typescript", "bin", "tsc"), "-p", "packages/"+name)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("cannot build package %s: %v\n%s", name, err, out)
+		}
 	}
 	return node, dir
 }
@@ -113,6 +118,8 @@ type world struct {
 	log  *process.Log
 	// audit is the path of the portal's audit log.
 	audit string
+	// node is the path of node, and dir the built workspace.
+	node, dir string
 	// token is that of the user in Backstage.
 	token string
 }
@@ -168,8 +175,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	node, dir := built(t)
 	db := postgres.Start(t)
-	w := &world{t: t, log: &process.Log{}}
-	w.cluster = apiserver.Start(t, apiserver.Options{Apply: []string{"../../examples/bucket.yaml", passing, namespaces}, XRCRDs: true, ReadyAfter: 2 * time.Second})
+	w := &world{t: t, log: &process.Log{}, node: node, dir: dir}
+	w.cluster = apiserver.Start(t, apiserver.Options{Apply: []string{"../../examples/bucket.yaml", "../../examples/app.yaml", passing, namespaces}, XRCRDs: true, ReadyAfter: 2 * time.Second})
 	w.portal, w.backstage, w.audit = freeAddress(t), freeAddress(t), filepath.Join(t.TempDir(), "audit.log")
 	w.configure()
 	w.up()
