@@ -123,6 +123,13 @@ await step('The tab shows the state of the resource', async () => {
   await show(page, 'backstage-resource');
 });
 
+await step('The tab says why a resource is not ready', async () => {
+  await change('fail');
+  await page.reload();
+  await section('App shop').getByRole('status').getByText('Not ready: cannot compose resources: quota of namespace team exceeded').waitFor();
+  await show(page, 'backstage-not-ready');
+});
+
 await step('Update', async () => {
   await button('Update').click();
   await page.waitForURL('**/apps.apps.example.org-update?formData=**');
@@ -146,6 +153,19 @@ await step('Ingestion', async () => {
   await show(page, 'backstage-ingestion');
 });
 
+await step('Ingestion is refused', async () => {
+  expected = /status of 403/;
+  await change('refuse');
+  await page.reload();
+  await page.getByRole('alert').getByText('You may not see the state of ingestion').waitFor();
+  await page.getByText('Missing permission ingestor.ingestion.read').waitFor();
+  await show(page, 'backstage-refused');
+  await change('allow');
+  await page.reload();
+  await section('Portal portal').getByRole('status').getByText('Healthy').waitFor();
+  expected = undefined;
+});
+
 await step('A portal that is away', async () => {
   expected = /status of 503/;
   await change('down');
@@ -155,7 +175,7 @@ await step('A portal that is away', async () => {
   await page.getByRole('alert').getByText('The state of this resource is not available').waitFor();
   await show(page, 'backstage-away');
   await change('up');
-  await section('App shop').getByRole('status').getByText('Ready').waitFor();
+  await section('App shop').getByRole('status').getByText('Not ready').waitFor();
   expected = undefined;
 });
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -20,6 +21,9 @@ const (
 	// screenshots is the environment variable with the folder for screenshots; without it there are none.
 	screenshots = "INGESTOR_SCREENSHOTS"
 )
+
+// app is the path of the App that the journey creates.
+const app = "apps.example.org/v1/namespaces/team/apps/shop"
 
 // composed is what a controller would do for the App of the journey, whose UID it has: it composes one object, and
 // cannot create another.
@@ -50,13 +54,38 @@ message: cannot create ConfigMap shop-missing
 lastTimestamp: %[2]s
 `
 
+// failing is the status of the App when its controller cannot compose an object.
+const failing = `{"status":{"conditions":[
+	{"type":"Synced","status":"False","reason":"ReconcileError","message":"cannot compose resources: quota of namespace team exceeded","lastTransitionTime":"2026-01-02T03:04:05Z"},
+	{"type":"Ready","status":"False","reason":"Unavailable","lastTransitionTime":"2026-01-02T03:04:05Z"}]}}`
+
+// fail lets the App fail.
+func (w *world) fail(t *testing.T) error {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, w.cluster.URL+"/apis/"+app+"/status", strings.NewReader(failing))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/merge-patch+json")
+	resp, err := w.cluster.Client().Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("cannot change the status of the App: %s", resp.Status)
+	}
+	return nil
+}
+
+// compose does what a controller would do for the App.
 func (w *world) compose(t *testing.T) {
 	t.Helper()
-	var app struct{ Metadata struct{ UID string } }
-	if err := json.Unmarshal([]byte(w.object("apps.example.org/v1/namespaces/team/apps/shop")), &app); err != nil {
+	var made struct{ Metadata struct{ UID string } }
+	if err := json.Unmarshal([]byte(w.object(app)), &made); err != nil {
 		t.Fatal(err)
 	}
-	w.cluster.Apply(t, fmt.Sprintf(composed, app.Metadata.UID, time.Now().UTC().Format(time.RFC3339)))
+	w.cluster.Apply(t, fmt.Sprintf(composed, made.Metadata.UID, time.Now().UTC().Format(time.RFC3339)))
 }
 
 // frontend returns the address of a Backstage frontend with the plugin. Requests to its API go to the backend, and
@@ -77,8 +106,20 @@ func (w *world) frontend(t *testing.T) string {
 		}
 		http.ServeFile(rw, r, path)
 	})
-	for name, do := range map[string]func(){"down": func() { w.down() }, "up": w.up, "compose": func() { w.compose(t) }} {
-		mux.HandleFunc("POST /test/"+name, func(http.ResponseWriter, *http.Request) { do() })
+	refusal := filepath.Join(w.dir, "refuse-ingestion")
+	for name, do := range map[string]func() error{
+		"down":    func() error { w.down(); return nil },
+		"up":      func() error { w.up(); return nil },
+		"compose": func() error { w.compose(t); return nil },
+		"fail":    func() error { return w.fail(t) },
+		"refuse":  func() error { return os.WriteFile(refusal, nil, 0o600) },
+		"allow":   func() error { return os.Remove(refusal) },
+	} {
+		mux.HandleFunc("POST /test/"+name, func(rw http.ResponseWriter, _ *http.Request) {
+			if err := do(); err != nil {
+				http.Error(rw, err.Error(), http.StatusInternalServerError)
+			}
+		})
 	}
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

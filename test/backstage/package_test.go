@@ -30,7 +30,7 @@ func TestPackages(t *testing.T) {
 		return string(out)
 	}
 	t.Run("Units", func(t *testing.T) {
-		t.Log(run(t, ".", "--expose-gc", "--test", "test/feed.test.mjs"))
+		t.Log(run(t, ".", "--expose-gc", "--test", "test/feed.test.mjs", "test/frontend.test.mjs"))
 	})
 	t.Run("Lint", func(t *testing.T) {
 		run(t, ".", "node_modules/eslint/bin/eslint.js", "--max-warnings", "0", "packages", "test")

@@ -307,6 +307,7 @@ func (w *world) startBackstage(node, dir string, db *postgres.Server) {
 			"processingInterval": object{"seconds": 5},
 			"locations":          []object{{"type": "file", "target": own}},
 		},
+		"permission": object{"enabled": true},
 		"scaffolder": object{},
 		"ingestor": object{"portals": []object{{
 			"url":      w.portal, // Backstage reads its own locations first.

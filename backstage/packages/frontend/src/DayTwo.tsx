@@ -8,6 +8,7 @@ import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router-dom';
 import { useRead } from './api';
 import { hasField, objectOf, templateFor, templatesFilter } from './entity';
+import { valuesForAddress, type Form } from './form';
 
 /** templateRouteRef is the page of the scaffolder with the form of a Template. */
 export const templateRouteRef = createExternalRouteRef({ params: ['namespace', 'templateName'], defaultTarget: 'scaffolder.selectedTemplate' });
@@ -56,7 +57,7 @@ export function DayTwo({ entity }: { entity: Entity }) {
     setProblem(undefined);
     try {
       const path = `/forms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}?${new URLSearchParams(object)}`;
-      open(template, (await read<{ values?: object }>(path)).values ?? {});
+      open(template, valuesForAddress(await read<Form>(path)));
     } catch (error) {
       setProblem(`Cannot open the form: ${(error as Error).message}`);
       setOpening(false);
