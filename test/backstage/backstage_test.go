@@ -123,6 +123,7 @@ func (w *world) feed() (refs []string) {
 
 // TestBackstage follows a resource from the form to its deletion.
 func TestBackstage(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const template = "buckets.storage.example.org"
 	until(t, "all entities arrive", func() error {

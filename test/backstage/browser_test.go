@@ -16,11 +16,7 @@ import (
 	"time"
 )
 
-const (
-	chromium = "/usr/bin/chromium"
-	// screenshots is the environment variable with the folder for screenshots; without it there are none.
-	screenshots = "INGESTOR_SCREENSHOTS"
-)
+const chromium = "/usr/bin/chromium"
 
 // app is the path of the App that the journey creates.
 const app = "apps.example.org/v1/namespaces/team/apps/shop"
@@ -56,13 +52,13 @@ lastTimestamp: %[2]s
 
 // failing is the status of the App when its controller cannot compose an object.
 const failing = `{"status":{"conditions":[
-	{"type":"Synced","status":"False","reason":"ReconcileError","message":"cannot compose resources: quota of namespace team exceeded","lastTransitionTime":"2026-01-02T03:04:05Z"},
-	{"type":"Ready","status":"False","reason":"Unavailable","lastTransitionTime":"2026-01-02T03:04:05Z"}]}}`
+	{"type":"Synced","status":"False","reason":"ReconcileError","message":"cannot compose resources: quota of namespace team exceeded","lastTransitionTime":"%[1]s"},
+	{"type":"Ready","status":"False","reason":"Unavailable","lastTransitionTime":"%[1]s"}]}}`
 
 // fail lets the App fail.
 func (w *world) fail(t *testing.T) error {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, w.cluster.URL+"/apis/"+app+"/status", strings.NewReader(failing))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, w.cluster.URL+"/apis/"+app+"/status", strings.NewReader(fmt.Sprintf(failing, now())))
 	if err != nil {
 		return err
 	}
@@ -78,6 +74,8 @@ func (w *world) fail(t *testing.T) error {
 	return nil
 }
 
+func now() string { return time.Now().UTC().Format(time.RFC3339) }
+
 // compose does what a controller would do for the App.
 func (w *world) compose(t *testing.T) {
 	t.Helper()
@@ -85,7 +83,7 @@ func (w *world) compose(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.object(app)), &made); err != nil {
 		t.Fatal(err)
 	}
-	w.cluster.Apply(t, fmt.Sprintf(composed, made.Metadata.UID, time.Now().UTC().Format(time.RFC3339)))
+	w.cluster.Apply(t, fmt.Sprintf(composed, made.Metadata.UID, now()))
 }
 
 // frontend returns the address of a Backstage frontend with the plugin. Requests to its API go to the backend, and
@@ -133,7 +131,8 @@ func (w *world) frontend(t *testing.T) string {
 	return server.URL
 }
 
-// browse follows a resource through the pages of Backstage, in a browser.
+// browse follows a resource through the pages of Backstage, in a browser. INGESTOR_SCREENSHOTS is the folder for
+// screenshots; without it there are none.
 func (w *world) browse(t *testing.T) {
 	if _, err := os.Stat(chromium); err != nil {
 		t.Skipf("%v: make chromium installs it", err)

@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "rewrite the API reports")
 // TestPackages checks the packages as they are published: their tests, their style, their
 // public APIs, and their contents.
 func TestPackages(t *testing.T) {
+	t.Parallel()
 	node, dir := built(t)
 	run := func(t *testing.T, at string, args ...string) string {
 		t.Helper()

@@ -27,7 +27,7 @@ const useStyles = makeStyles((theme) => ({
     '&[data-tone=pending]': { borderLeftColor: theme.palette.info.main },
   },
   section: { padding: theme.spacing(2), marginBottom: theme.spacing(2) },
-  status: { display: 'inline-flex', alignItems: 'center', verticalAlign: 'top', whiteSpace: 'nowrap', '& > :first-child': { font: 'inherit', lineHeight: 1 } },
+  status: { display: 'inline-flex', alignItems: 'center', verticalAlign: 'top', whiteSpace: 'nowrap', '& > :first-child': { font: 'inherit', lineHeight: 1 }, '& > :first-child > *': { top: 0 } },
   // A table that is too wide is scrolled: columns of texts stay readable, the others are as wide as their contents.
   cell: { verticalAlign: 'top', minWidth: '10em', overflowWrap: 'anywhere' },
   narrow: { verticalAlign: 'top', whiteSpace: 'nowrap' },
@@ -146,7 +146,8 @@ export function Time({ at }: { at: string | Date }) {
   const seconds = Math.min(Math.round((date.getTime() - now) / 1000), 0);
   const [unit, size] = units.find(([, s]) => -seconds >= s) ?? ['second', 1];
   return (
-    <time dateTime={date.toISOString()} title={date.toLocaleString()} style={{ whiteSpace: 'nowrap' }}>
+    // A message is read aloud when it appears, and not again when its time is updated.
+    <time aria-live="off" dateTime={date.toISOString()} title={date.toLocaleString()} style={{ whiteSpace: 'nowrap' }}>
       {relative.format(Math.trunc(seconds / size), unit)}
     </time>
   );
