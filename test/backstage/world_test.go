@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -39,41 +40,68 @@ var manifests = []string{"package.json", "package-lock.json", "packages/backend/
 var packages = []string{"backend", "frontend"}
 
 // built returns the path of node, and a copy of the workspace whose packages are installed
-// and built.
+// and built. The tests share it.
 func built(t *testing.T) (node, dir string) {
 	t.Helper()
-	files := map[string][]byte{}
-	for _, path := range manifests {
-		data, err := os.ReadFile(filepath.Join(workspace, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[path] = data
-	}
-	node, modules, err := npm.InstallFiles("backstage", files)
+	c, err := build()
 	if errors.Is(err, npm.ErrOff) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir = t.TempDir()
-	for _, name := range []string{"packages", "test", "tsconfig.json", "package.json", "eslint.config.mjs"} {
-		if err := copied(filepath.Join(workspace, name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
+	return c.node, c.dir
+}
+
+// checkout is a built copy of the workspace.
+type checkout struct{ node, dir string }
+
+var build = sync.OnceValues(func() (c checkout, err error) {
+	files := map[string][]byte{}
+	for _, path := range manifests {
+		if files[path], err = os.ReadFile(filepath.Join(workspace, path)); err != nil {
+			return c, err
 		}
 	}
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
+	var modules string
+	if c.node, modules, err = npm.InstallFiles("backstage", files); err != nil {
+		return c, err
+	}
+	c.dir = filepath.Join(temporary, "workspace")
+	for _, name := range []string{"packages", "test", "tsconfig.json", "package.json", "eslint.config.mjs"} {
+		if err := copied(filepath.Join(workspace, name), filepath.Join(c.dir, name)); err != nil {
+			return c, err
+		}
+	}
+	if err := os.Symlink(modules, filepath.Join(c.dir, "node_modules")); err != nil {
+		return c, err
 	}
 	for _, name := range packages {
-		cmd := exec.CommandContext(t.Context(), node, filepath.Join(modules, "typescript", "bin", "tsc"), "-p", "packages/"+name)
-		cmd.Dir = dir
+		cmd := exec.Command(c.node, filepath.Join(modules, "typescript", "bin", "tsc"), "-p", "packages/"+name)
+		cmd.Dir = c.dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("cannot build package %s: %v\n%s", name, err, out)
+			return c, fmt.Errorf("cannot build package %s: %w\n%s", name, err, out)
 		}
 	}
-	return node, dir
+	return c, nil
+})
+
+// temporary is a folder that the tests share. TestMain removes it.
+var temporary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "backstage")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	temporary = dir
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // copied copies a file or folder, without what is installed or built.

@@ -11,7 +11,7 @@ interface Portal {
 }
 
 // How often the state is read, in milliseconds.
-const interval = 10_000;
+const interval = 5_000;
 
 /** IngestionPage shows how each portal reads its clusters, folders and repositories. */
 export function IngestionPage() {

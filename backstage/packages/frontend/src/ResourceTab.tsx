@@ -1,7 +1,7 @@
+import type { Entity } from '@backstage/catalog-model';
 import { Progress } from '@backstage/core-components';
 import { EntityRefLink, useEntity } from '@backstage/plugin-catalog-react';
 import Typography from '@material-ui/core/Typography';
-import { type Entity, parseEntityRef } from '@backstage/catalog-model';
 import { usePolled, type Polled } from './api';
 import { DayTwo } from './DayTwo';
 import { pathOf, staleOf } from './entity';
@@ -159,7 +159,7 @@ const historyColumns: Column<ResourceChange>[] = [
 
 // By is who made a change: a user, or a service, which has no page.
 function By({ who }: { who: string }) {
-  return who.startsWith('user:') ? <EntityRefLink entityRef={parseEntityRef(who)} /> : <>{who === '' ? 'A service' : who}</>;
+  return who.startsWith('user:') ? <EntityRefLink entityRef={who} /> : <>{who === '' ? 'A service' : who}</>;
 }
 
 function History({ history: { data, error } }: { history: Polled<{ items: ResourceChange[] }> }) {
