@@ -209,8 +209,8 @@ cluster: ## Run an API server with the examples in it, until Ctrl-C
 	exec "$$program" $(SERVE)
 
 tour: export INGESTOR_SCREENSHOTS ?= $(abspath data/screenshots)
-tour: web issuer chromium devcluster ## Take screenshots of all pages, and from them the pictures of docs/pictures
-	go test -count=1 -timeout 30m -run 'TestJourneys$$' ./test/web
+tour: web issuer chromium devcluster postgres ## Take screenshots of all pages, and from them the pictures of docs/pictures
+	go test -count=1 -timeout 30m -run 'TestJourneys$$|TestBackstage$$' ./test/web ./test/backstage
 	go run ./test/web/pictures $(INGESTOR_SCREENSHOTS)
 
 clean: ## Remove what was built here; the tools in the cache stay

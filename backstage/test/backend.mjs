@@ -1,5 +1,27 @@
-// A Backstage backend as create-app makes it, with the module of this workspace.
+// A Backstage backend as create-app makes it, with the module of this workspace, and a policy of the tests.
 import { createBackend } from '@backstage/backend-defaults';
+import { createBackendModule } from '@backstage/backend-plugin-api';
+import { AuthorizeResult } from '@backstage/plugin-permission-common';
+import { policyExtensionPoint } from '@backstage/plugin-permission-node/alpha';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+// The policy refuses the state of ingestion while the workspace has a file named refuse-ingestion.
+const refused = join(import.meta.dirname, '..', 'refuse-ingestion');
+const policy = createBackendModule({
+  pluginId: 'permission',
+  moduleId: 'test-policy',
+  register({ registerInit }) {
+    registerInit({
+      deps: { policies: policyExtensionPoint },
+      async init({ policies }) {
+        policies.setPolicy({
+          handle: async ({ permission }) => ({ result: permission.name === 'ingestor.ingestion.read' && existsSync(refused) ? AuthorizeResult.DENY : AuthorizeResult.ALLOW }),
+        });
+      },
+    });
+  },
+});
 
 const backend = createBackend();
 for (const feature of [
@@ -8,7 +30,7 @@ for (const feature of [
   import('@backstage/plugin-catalog-backend'),
   import('@backstage/plugin-catalog-backend-module-scaffolder-entity-model'),
   import('@backstage/plugin-permission-backend'),
-  import('@backstage/plugin-permission-backend-module-allow-all-policy'),
+  policy,
   import('@backstage/plugin-scaffolder-backend'),
   import('@backstage/plugin-scaffolder-backend-module-github'),
   import('@backstage/plugin-scaffolder-backend-module-gitlab'),

@@ -65,7 +65,13 @@ func (w *world) run(t *testing.T, template string, values object) (log string, o
 // resource returns a bucket of the team, as the cluster has it.
 func (w *world) resource(name string) string {
 	w.t.Helper()
-	resp, err := w.cluster.Client().Get(w.cluster.URL + "/apis/storage.example.org/v1/namespaces/team/buckets/" + name)
+	return w.object("storage.example.org/v1/namespaces/team/buckets/" + name)
+}
+
+// object returns an object of the cluster. The path begins with its group.
+func (w *world) object(path string) string {
+	w.t.Helper()
+	resp, err := w.cluster.Client().Get(w.cluster.URL + "/apis/" + path)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -75,6 +81,18 @@ func (w *world) resource(name string) string {
 		w.t.Fatal(err)
 	}
 	return string(data)
+}
+
+// untilDeleted waits until the team has no running resources in the catalog.
+func (w *world) untilDeleted(t *testing.T) {
+	t.Helper()
+	until(t, "the entity is gone", func() error {
+		found, err := w.entities(ofTeam)
+		if err == nil && len(found) > 0 {
+			err = fmt.Errorf("entity %s still exists", found[0].Metadata.Name)
+		}
+		return err
+	})
 }
 
 // feed returns the references of the entities in the portal's feed.
@@ -105,6 +123,7 @@ func (w *world) feed() (refs []string) {
 
 // TestBackstage follows a resource from the form to its deletion.
 func TestBackstage(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const template = "buckets.storage.example.org"
 	until(t, "all entities arrive", func() error {
@@ -257,14 +276,10 @@ func TestBackstage(t *testing.T) {
 		if !ok {
 			t.Fatalf("the task failed:\n%s", log)
 		}
-		until(t, "the entity is gone", func() error {
-			found, err := w.entities(ofTeam)
-			if err == nil && len(found) > 0 {
-				err = fmt.Errorf("entity %s still exists", found[0].Metadata.Name)
-			}
-			return err
-		})
+		w.untilDeleted(t)
 	})
+
+	t.Run("Browser", w.browse)
 
 	t.Run("Removal", func(t *testing.T) {
 		w.cluster.Delete(t, passing)

@@ -6,17 +6,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite the API report")
+var update = flag.Bool("update", false, "rewrite the API reports")
 
-// TestPackage checks the package as it is published: its tests, its style, its public API,
-// and its contents.
-func TestPackage(t *testing.T) {
+// TestPackages checks the packages as they are published: their tests, their style, their
+// public APIs, and their contents.
+func TestPackages(t *testing.T) {
+	t.Parallel()
 	node, dir := built(t)
 	run := func(t *testing.T, at string, args ...string) string {
 		t.Helper()
@@ -29,14 +31,25 @@ func TestPackage(t *testing.T) {
 		return string(out)
 	}
 	t.Run("Units", func(t *testing.T) {
-		t.Log(run(t, ".", "--expose-gc", "--test", "test/feed.test.mjs"))
+		t.Log(run(t, ".", "--expose-gc", "--test", "test/feed.test.mjs", "test/frontend.test.mjs"))
 	})
 	t.Run("Lint", func(t *testing.T) {
 		run(t, ".", "node_modules/eslint/bin/eslint.js", "--max-warnings", "0", "packages", "test")
 	})
+	for _, name := range packages {
+		t.Run(name, func(t *testing.T) { published(t, dir, name, run) })
+	}
+}
+
+// own are the packages that a package may depend on besides those of Backstage, which depend on them too.
+var own = map[string][]string{"frontend": {"@material-ui/core", "yaml"}}
+
+// published checks the public API of a package, and its contents.
+func published(t *testing.T, dir, name string, run func(t *testing.T, at string, args ...string) string) {
+	t.Helper()
 	t.Run("API", func(t *testing.T) {
-		const report = "packages/backend/report.api.md"
-		run(t, ".", "node_modules/@microsoft/api-extractor/bin/api-extractor", "run", "--local", "-c", "packages/backend/api-extractor.json")
+		report := "packages/" + name + "/report.api.md"
+		run(t, ".", "node_modules/@microsoft/api-extractor/bin/api-extractor", "run", "--local", "-c", "packages/"+name+"/api-extractor.json")
 		got, err := os.ReadFile(filepath.Join(dir, report))
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +70,7 @@ func TestPackage(t *testing.T) {
 			t.Skip(err)
 		}
 		cmd := exec.CommandContext(t.Context(), npm, "pack", "--dry-run", "--json", "--ignore-scripts")
-		cmd.Dir = filepath.Join(dir, "packages", "backend")
+		cmd.Dir = filepath.Join(dir, "packages", name)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -74,16 +87,16 @@ func TestPackage(t *testing.T) {
 			}
 		}
 		var manifest struct{ Dependencies map[string]string }
-		data, err := os.ReadFile(filepath.Join(dir, "packages", "backend", "package.json"))
+		data, err := os.ReadFile(filepath.Join(dir, "packages", name, "package.json"))
 		if err == nil {
 			err = json.Unmarshal(data, &manifest)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name := range manifest.Dependencies {
-			if !strings.HasPrefix(name, "@backstage/") {
-				t.Errorf("the package depends on %s, which is not part of Backstage", name)
+		for on := range manifest.Dependencies {
+			if !strings.HasPrefix(on, "@backstage/") && !slices.Contains(own[name], on) {
+				t.Errorf("the package depends on %s, which is not part of Backstage", on)
 			}
 		}
 	})

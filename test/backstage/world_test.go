@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -35,42 +36,74 @@ import (
 const workspace = "../../backstage"
 
 // manifests are the files that its packages are installed from.
-var manifests = []string{"package.json", "package-lock.json", "packages/backend/package.json", "test/package.json"}
+var manifests = []string{"package.json", "package-lock.json", "packages/backend/package.json", "packages/frontend/package.json", "test/package.json"}
+
+// packages are the names of the packages in the workspace.
+var packages = []string{"backend", "frontend"}
 
 // built returns the path of node, and a copy of the workspace whose packages are installed
-// and built.
+// and built. The tests share it.
 func built(t *testing.T) (node, dir string) {
 	t.Helper()
-	files := map[string][]byte{}
-	for _, path := range manifests {
-		data, err := os.ReadFile(filepath.Join(workspace, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[path] = data
-	}
-	node, modules, err := npm.InstallFiles("backstage", files)
+	c, err := build()
 	if errors.Is(err, npm.ErrOff) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir = t.TempDir()
-	for _, name := range []string{"packages", "test", "tsconfig.json", "package.json", "eslint.config.mjs"} {
-		if err := copied(filepath.Join(workspace, name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
+	return c.node, c.dir
+}
+
+// checkout is a built copy of the workspace.
+type checkout struct{ node, dir string }
+
+var build = sync.OnceValues(func() (c checkout, err error) {
+	files := map[string][]byte{}
+	for _, path := range manifests {
+		if files[path], err = os.ReadFile(filepath.Join(workspace, path)); err != nil {
+			return c, err
 		}
 	}
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
+	var modules string
+	if c.node, modules, err = npm.InstallFiles("backstage", files); err != nil {
+		return c, err
 	}
-	cmd := exec.CommandContext(t.Context(), node, filepath.Join(modules, "typescript", "bin", "tsc"), "-p", "packages/backend")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build the packages: %v\n%s", err, out)
+	c.dir = filepath.Join(temporary, "workspace")
+	for _, name := range []string{"packages", "test", "tsconfig.json", "package.json", "eslint.config.mjs"} {
+		if err := copied(filepath.Join(workspace, name), filepath.Join(c.dir, name)); err != nil {
+			return c, err
+		}
 	}
-	return node, dir
+	if err := os.Symlink(modules, filepath.Join(c.dir, "node_modules")); err != nil {
+		return c, err
+	}
+	for _, name := range packages {
+		cmd := exec.Command(c.node, filepath.Join(modules, "typescript", "bin", "tsc"), "-p", "packages/"+name)
+		cmd.Dir = c.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return c, fmt.Errorf("cannot build package %s: %w\n%s", name, err, out)
+		}
+	}
+	return c, nil
+})
+
+// temporary is a folder that the tests share. TestMain removes it.
+var temporary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "backstage")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	temporary = dir
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // copied copies a file or folder, without what is installed or built.
@@ -115,6 +148,8 @@ type world struct {
 	log  *process.Log
 	// audit is the path of the portal's audit log.
 	audit string
+	// node is the path of node, and dir the built workspace.
+	node, dir string
 	// token is that of the user in Backstage.
 	token string
 	// more are further settings of Backstage, and catalogs its further catalog files.
@@ -175,8 +210,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	node, dir := built(t)
 	db := postgres.Start(t)
-	w := &world{t: t, log: &process.Log{}}
-	w.cluster = apiserver.Start(t, apiserver.Options{Apply: []string{"../../examples/bucket.yaml", passing, namespaces}, XRCRDs: true, ReadyAfter: 2 * time.Second})
+	w := &world{t: t, log: &process.Log{}, node: node, dir: dir}
+	w.cluster = apiserver.Start(t, apiserver.Options{Apply: []string{"../../examples/bucket.yaml", "../../examples/app.yaml", passing, namespaces}, XRCRDs: true, ReadyAfter: 2 * time.Second})
 	w.portal, w.backstage, w.audit = freeAddress(t), freeAddress(t), filepath.Join(t.TempDir(), "audit.log")
 	shared := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, sharedEntities) }))
 	t.Cleanup(shared.Close)
@@ -320,6 +355,7 @@ func (w *world) startBackstage(node, dir string, db *postgres.Server) {
 			"processingInterval": object{"seconds": 5},
 			"locations":          locations,
 		},
+		"permission": object{"enabled": true},
 		"scaffolder": object{},
 		"ingestor": object{"portals": []object{{
 			"url":      w.portal, // Backstage reads its own locations first.

@@ -20,7 +20,8 @@ func TestPictures(t *testing.T) {
 		largest = 120 << 10
 	)
 	taken := map[string]bool{}
-	for _, m := range matches(t, regexp.MustCompile(`\bshow\(\w+, "([^"]+)"`), filepath.Join(sources, "e2e", "*.ts")) {
+	show := regexp.MustCompile(`\bshow\(\w+, ["']([^"']+)["']`)
+	for _, m := range append(matches(t, show, filepath.Join(sources, "e2e", "*.ts")), matches(t, show, filepath.Join(top, "backstage", "test", "*.mjs"))...) {
 		if taken[m+"-1440-light.png"] {
 			t.Errorf("two browser tests take the screenshot %s: one would overwrite the other", m)
 		}
