@@ -152,10 +152,9 @@ func Compile(d *xrd.Definition, v *xrd.Version, opts Options) *Form {
 	switch {
 	case opts.Stock != "":
 		pages.Items = append(pages.Items, c.repositoryPage())
-		for i, p := range pages.Items {
-			c.misread(p)
-			pages.Items[i] = stockSchema(p, true)
-		}
+		c.misread(pages)
+		spec = givenIn(spec, givenValues(pages))
+		pages = stock{}.pages(pages)
 	case opts.GitOps:
 		pages.Items = append(pages.Items, c.deliveryPage())
 	}

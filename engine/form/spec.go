@@ -63,23 +63,11 @@ func (c *compiler) specPage() (page, manifest *tree.Node) {
 	}
 	c.rules(page, c.version.Schema.Get("x-kubernetes-validations"), append([]string{"spec"}, prefix...), fields)
 	for _, f := range sortedByKey(fields) {
-		add(inner, f.key, c.make.Str(c.value(page, f.param)))
+		add(inner, f.key, c.make.Str(expression(f.param)))
 		c.out.Bindings = append(c.out.Bindings, Binding{Param: f.param, Path: append(slices.Clone(prefix), f.key)})
 	}
 	c.path, c.untouched = nil, 0
 	return page, manifest
-}
-
-// value returns the expression for a field of the page.
-func (c *compiler) value(page *tree.Node, param string) string {
-	if c.opts.Stock != "" {
-		for _, f := range choosable(page) {
-			if f.Key == param {
-				return evaluate(given(reference(param), f.Value, members(page.Get("required")).has(param)))
-			}
-		}
-	}
-	return expression(param)
 }
 
 // openSpec returns the page for a schema that declares no fields: YAML text.

@@ -77,15 +77,51 @@ func repoURL(provider GitProvider, host, name string) string {
 	return host + "?" + key + "=" + url.QueryEscape(owner) + "&repo=" + url.QueryEscape(repo)
 }
 
-// stockSchema rewrites a page, or a schema in it, for a Backstage without our fields:
-// descriptions are complete, a YAML field is an editor of keys and values, and an
-// optional object requires nothing until the user fills in a part of it. needed is false
-// for an object that may stay absent.
-func stockSchema(s *tree.Node, needed bool) *tree.Node {
+// ForBackstage returns the spec of a Template of ours with a form that the pages of
+// Backstage can show and submit: with complete descriptions, and optional objects that
+// require nothing until the user fills in a part of them. The steps leave out what
+// Backstage adds to an untouched form. An update keeps that: there, an empty list removes
+// items.
+func ForBackstage(spec *tree.Node) *tree.Node {
+	pages := spec.Get("parameters")
+	if !pages.IsList() {
+		return spec
+	}
+	out, steps := shallow(spec), spec.Get("steps")
+	if !slices.ContainsFunc(pages.Items, func(p *tree.Node) bool { return p.Get("properties").Has(ParamObserved) }) {
+		steps = givenIn(steps, givenValues(pages))
+	}
+	out.Set("parameters", stock{yaml: true}.pages(pages))
+	out.Set("steps", steps)
+	return out
+}
+
+// shallow returns a shallow copy of an object.
+func shallow(n *tree.Node) *tree.Node { return tree.Obj(slices.Clone(n.Fields)...) }
+
+// stock rewrites forms for the pages of Backstage.
+type stock struct {
+	// yaml is true if Backstage has the YAML field.
+	yaml bool
+}
+
+func (k stock) pages(pages *tree.Node) *tree.Node {
+	out := tree.Arr()
+	for _, p := range pages.Items {
+		out.Items = append(out.Items, k.schema(p, true))
+	}
+	return out
+}
+
+// schema rewrites a page, or a schema in it: descriptions are complete, a YAML field is
+// an editor of keys and values if Backstage lacks it, and an optional object requires
+// nothing until the user fills in a part of it. needed is false for an object that may
+// stay absent.
+func (k stock) schema(s *tree.Node, needed bool) *tree.Node {
 	if !s.IsMap() {
 		return s
 	}
-	out := stockParts(s, needed)
+	out := k.parts(s, needed)
 	if !needed && out.Has("properties") {
 		relax(out)
 	}
@@ -97,9 +133,9 @@ func stockSchema(s *tree.Node, needed bool) *tree.Node {
 	return out
 }
 
-// stockParts rewrites the parts of a schema.
-func stockParts(s *tree.Node, needed bool) *tree.Node {
-	if s.Get("ui:field").Str() == FieldYAML {
+// parts rewrites the parts of a schema.
+func (k stock) parts(s *tree.Node, needed bool) *tree.Node {
+	if s.Get("ui:field").Str() == FieldYAML && !k.yaml {
 		s = openEditor(s)
 	}
 	required := members(s.Get("required"))
@@ -109,16 +145,16 @@ func stockParts(s *tree.Node, needed bool) *tree.Node {
 		case "properties":
 			props := tree.Obj()
 			for _, p := range f.Value.Fields {
-				add(props, p.Key, stockSchema(p.Value, needed && required.has(p.Key)))
+				add(props, p.Key, k.schema(p.Value, needed && required.has(p.Key)))
 			}
 			add(out, f.Key, props)
 		case "items", "additionalProperties":
 			// The user adds these, and they are needed then.
-			add(out, f.Key, stockSchema(f.Value, true))
+			add(out, f.Key, k.schema(f.Value, true))
 		case "oneOf", "anyOf", "allOf":
 			branches := tree.Arr()
 			for _, b := range f.Value.List() {
-				branches.Items = append(branches.Items, stockParts(b, needed))
+				branches.Items = append(branches.Items, k.parts(b, needed))
 			}
 			add(out, f.Key, branches)
 		case "ui:options":
@@ -225,6 +261,44 @@ func relax(out *tree.Node) {
 	if len(conditions.Fields) > 0 {
 		out.Set("dependencies", conditions)
 	}
+}
+
+// givenValues returns the expressions for parameters that leave out what Backstage adds by
+// itself, by the expressions that they replace.
+func givenValues(pages *tree.Node) map[string]string {
+	values := map[string]string{}
+	for _, page := range pages.Items {
+		required := members(page.Get("required"))
+		for _, f := range choosable(page) {
+			if addsItself(f.Value) {
+				values[expression(f.Key)] = evaluate(given(reference(f.Key), f.Value, required.has(f.Key)))
+			}
+		}
+	}
+	return values
+}
+
+// givenIn returns n with its texts replaced.
+func givenIn(n *tree.Node, values map[string]string) *tree.Node {
+	switch {
+	case n.IsString():
+		if to, ok := values[n.Text]; ok {
+			return tree.Str(to)
+		}
+	case n.IsList():
+		out := tree.Arr()
+		for _, it := range n.Items {
+			out.Items = append(out.Items, givenIn(it, values))
+		}
+		return out
+	case n.IsMap():
+		out := tree.Obj()
+		for _, f := range n.Fields {
+			add(out, f.Key, givenIn(f.Value, values))
+		}
+		return out
+	}
+	return n
 }
 
 // given returns the expression for the value of a schema, without what a stock portal

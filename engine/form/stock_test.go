@@ -113,45 +113,55 @@ func withoutEmpty(n *tree.Node) *tree.Node {
 	return n
 }
 
-// TestStockDelivery runs the forms for a Backstage without our fields as such a Backstage
-// does: nothing that is optional prevents a submit, no optional object is created by
-// itself, and the resources of the corpus can be made.
+// TestStockDelivery runs the forms for a Backstage without our fields, and those in the
+// feed, as the pages of Backstage do: nothing that is optional prevents a submit, no
+// optional object is created by itself, and the resources of the corpus can be made.
 func TestStockDelivery(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	forms := stockForms(t, corpus(t), GitHub)
-	made := 0
-	for i, v := range ask(t, forms) {
-		f := forms[i]
-		if v.Error != "" {
-			t.Errorf("%s: %s", f.about, v.Error)
+	for _, provider := range []GitProvider{GitHub, inFeed} {
+		t.Run(string(provider), func(t *testing.T) {
+			forms := stockForms(t, corpus(t), provider)
+			made := 0
+			for i, v := range ask(t, forms) {
+				if v.Error != "" {
+					t.Errorf("%s: %s", forms[i].about, v.Error)
+				}
+				made += forms[i].submitted(t, v)
+			}
+			t.Logf("%d forms, %d resources made", len(forms), made)
+		})
+	}
+}
+
+// submitted checks what became of a form in the pages of Backstage, and returns how many
+// resources it made.
+func (f *judged) submitted(t *testing.T, v verdict) (made int) {
+	t.Helper()
+	for j, got := range v.Cases {
+		c := f.Cases[j]
+		about := cmp.Or(c.about, f.about)
+		if len(got.Errors) > 0 {
+			if notSent[about] == "" {
+				t.Errorf("%s: cannot be submitted: %s", about, strings.Join(got.Errors, "; "))
+			}
+			continue
 		}
-		for j, got := range v.Cases {
-			c := f.Cases[j]
-			about := cmp.Or(c.about, f.about)
-			if len(got.Errors) > 0 {
-				if notSent[about] == "" {
-					t.Errorf("%s: cannot be submitted: %s", about, strings.Join(got.Errors, "; "))
-				}
-				continue
-			}
-			if len(got.Empty) > 0 {
-				t.Errorf("%s: a browser requires %v, which are optional", about, got.Empty)
-			}
-			spec := node(t, got.Manifest).Get("spec")
-			if !c.Fill {
-				if stockNotSame[about] != "" {
-					continue
-				}
-				f.compare(t, c, spec)
-				made++
-				continue
-			}
+		if len(got.Empty) > 0 {
+			t.Errorf("%s: a browser requires %v, which are optional", about, got.Empty)
+		}
+		spec := node(t, got.Manifest).Get("spec")
+		if c.Fill {
 			if more := uninvited(f.d, f.v.Spec(), spec, nil); (len(more) > 0) != (addedAnyway[f.about] != "") {
 				t.Errorf("%s: untouched objects were created: %v", f.about, more)
 			}
+			continue
+		}
+		if stockNotSame[about] == "" {
+			f.compare(t, c, spec)
+			made++
 		}
 	}
-	t.Logf("%d forms, %d resources made", len(forms), made)
+	return made
 }

@@ -13,6 +13,7 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/document/wire"
+	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/query"
@@ -24,6 +25,10 @@ import (
 // feedVersion is the version of the feed's format. Readers refuse a version that they do
 // not know.
 const feedVersion = 1
+
+// feedContent changes whenever entities are written differently: readers then get all of
+// them again.
+const feedContent = 2
 
 // The headers of a feed.
 const (
@@ -69,7 +74,7 @@ func (c *Catalog) feed(format feedFormat) rest.Handler {
 				return clientError(err)
 			}
 		}
-		s := shape{begin: fmt.Sprintf("%s %d %s", format.name, feedVersion, f.speaks)}
+		s := shape{begin: fmt.Sprintf("%s %d %d %s", format.name, feedVersion, feedContent, f.speaks)}
 		setMode := func(l *store.Listing) error { return c.setPosition(w, r, f, modeFull, l.Revision) }
 		return c.listed(w, r, s, store.Query{Filter: f.filter, Limit: store.NoLimit}, format.mediaType, setMode, func(to io.Writer, l *store.Listing) error {
 			out := feedWriter{feedRequest: f, w: bufio.NewWriterSize(to, 64<<10)}
@@ -103,7 +108,7 @@ func (c *Catalog) parseFeed(r *http.Request, format feedFormat) (f feedRequest, 
 	}
 	visible := c.visible(r.Context())
 	f.filter = query.AllOf(visible, selected, filter.In("kind", feedKinds...))
-	if f.of, err = fingerprint([]any{selected, f.speaks.String(), feedVersion}); err != nil {
+	if f.of, err = fingerprint([]any{selected, f.speaks.String(), feedVersion, feedContent}); err != nil {
 		return f, -1, err
 	}
 	text, given, err := rest.One(params, "since")
@@ -234,6 +239,9 @@ func (f *feedWriter) entity(e *store.Entity) error {
 	n.Delete("relations")
 	n.Delete("status")
 	metadata := n.Get("metadata")
+	if f.speaks == words.Upstream && metadata.Get("annotations", words.Upstream.Out(words.Key, words.AnnotationTemplateOrigin)) != nil {
+		n.Set("spec", form.ForBackstage(n.Get("spec")))
+	}
 	metadata.Delete("uid")
 	metadata.Delete("etag")
 	if annotations := metadata.Get("annotations"); annotations.IsMap() {

@@ -270,3 +270,39 @@ spec: {}
 		t.Errorf("delta (-want +got):\n%s", diff)
 	}
 }
+
+// TestFeedForms checks that the forms of the ingestor's Templates are such that the pages
+// of Backstage can submit them, and that other Templates stay as they are.
+func TestFeedForms(t *testing.T) {
+	const template = `
+apiVersion: scaffolder.backstage.io/v1beta3
+kind: Template
+metadata: { name: %s, annotations: { %s: a } }
+spec:
+  type: service
+  owner: me
+  parameters:
+    - properties: { o: { type: object, required: [a], properties: { a: { type: string }, l: { type: array, items: { type: string } } } } }
+  steps: [{ id: apply, action: "kubernetes:apply", input: { manifest: { spec: { o: "${{ parameters.o }}" } } } }]
+---`
+	w := newEmptyWorld(t)
+	w.put(fmt.Sprintf(template, "made", "scaffolder.backstage.io/template-origin") + fmt.Sprintf(template, "written", "example.org/x"))
+	const required, pruned = `"required":["a"]`, ` if (parameters.o.a is defined or parameters.o.l | length) else undefined`
+	for path, want := range map[string]map[string]bool{"words=upstream": {"made": true, "written": false}, "words=portal": {"made": false, "written": false}} {
+		seen := 0
+		for line := range strings.Lines(w.get("/feed.ndjson?" + path).body) {
+			for name, changed := range want {
+				if !strings.Contains(line, `"name":"`+name+`"`) {
+					continue
+				}
+				seen++
+				if strings.Contains(line, required) == changed || strings.Contains(line, pruned) != changed {
+					t.Errorf("%s: Template %s is changed: want %t\n%s", path, name, changed, line)
+				}
+			}
+		}
+		if seen != len(want) {
+			t.Errorf("%s: %d Templates, want %d", path, seen, len(want))
+		}
+	}
+}

@@ -18,8 +18,8 @@ import (
 
 const chromium = "/usr/bin/chromium"
 
-// app is the path of the App that the journey creates.
-const app = "apps.example.org/v1/namespaces/team/apps/shop"
+// shop is the path of the App that the journey creates.
+const shop = "apps.example.org/v1/namespaces/team/apps/shop"
 
 // composed is what a controller would do for the App of the journey, whose UID it has: it composes one object, and
 // cannot create another.
@@ -58,7 +58,7 @@ const failing = `{"status":{"conditions":[
 // fail lets the App fail.
 func (w *world) fail(t *testing.T) error {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, w.cluster.URL+"/apis/"+app+"/status", strings.NewReader(fmt.Sprintf(failing, now())))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, w.cluster.URL+"/apis/"+shop+"/status", strings.NewReader(fmt.Sprintf(failing, now())))
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func now() string { return time.Now().UTC().Format(time.RFC3339) }
 func (w *world) compose(t *testing.T) {
 	t.Helper()
 	var made struct{ Metadata struct{ UID string } }
-	if err := json.Unmarshal([]byte(w.object(app)), &made); err != nil {
+	if err := json.Unmarshal([]byte(w.object(shop)), &made); err != nil {
 		t.Fatal(err)
 	}
 	w.cluster.Apply(t, fmt.Sprintf(composed, made.Metadata.UID, now()))

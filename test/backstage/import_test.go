@@ -30,7 +30,7 @@ const movedEntities = `
 apiVersion: backstage.io/v1alpha1
 kind: User
 metadata: { name: ada }
-spec: { profile: { email: ada@example.org }, memberOf: [] }
+spec: { profile: { email: ada@example.org }, memberOf: [platform] }
 ---
 apiVersion: scaffolder.backstage.io/v1beta3
 kind: Template
