@@ -150,7 +150,12 @@ func (k stock) parts(s *tree.Node, needed bool) *tree.Node {
 			add(out, f.Key, props)
 		case "items", "additionalProperties":
 			// The user adds these, and they are needed then.
-			add(out, f.Key, k.schema(f.Value, true))
+			inner := k.schema(f.Value, true)
+			if inner.IsTrue() && s.Has("properties") {
+				// Backstage would accept only texts.
+				inner = openValue(openDepth)
+			}
+			add(out, f.Key, inner)
 		case "oneOf", "anyOf", "allOf":
 			branches := tree.Arr()
 			for _, b := range f.Value.List() {

@@ -59,6 +59,12 @@ properties: { x: { title: X, type: string }, o: { title: O, type: object, requir
 			`properties: { x: { title: X, type: string }, o: { title: O, description: "Set exactly one: A; B.", type: object, properties: { a: { title: A, type: string }, b: { title: B, type: string } } } }`,
 			`{ x: "${{ parameters.x }}", o: "${{ parameters.o }}" }`,
 		},
+		"Undeclared": {
+			"Undeclared fields can have any type.",
+			`properties: { x: { type: string }, o: { type: object, x-kubernetes-preserve-unknown-fields: true, properties: { a: { type: string } } } }`,
+			`properties: { x: { title: X, type: string }, o: { title: O, type: object, properties: { a: { title: A, type: string } }, additionalProperties: ` + string(tree.AppendJSON(nil, openValue(openDepth), "")) + ` } }`,
+			`{ x: "${{ parameters.x }}", o: "${{ parameters.o }}" }`,
+		},
 		"Default": {
 			"A list with a default is sent as it is shown.",
 			`properties: { l: { type: array, default: [x], items: { type: string } } }`,

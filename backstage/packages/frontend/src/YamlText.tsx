@@ -1,4 +1,3 @@
-import { MarkdownContent } from '@backstage/core-components';
 import type { FieldExtensionComponentProps } from '@backstage/plugin-scaffolder-react';
 import { createFormField, ScaffolderField } from '@backstage/plugin-scaffolder-react/alpha';
 import { makeStyles } from '@material-ui/core/styles';
@@ -8,15 +7,10 @@ import { parseYaml, problemWith, readYaml, typesOf, writeYaml } from './yaml';
 
 const useStyles = makeStyles((theme) => ({
   text: { fontFamily: 'Menlo, Consolas, monospace', fontSize: theme.typography.body2.fontSize, lineHeight: 1.5, resize: 'vertical', tabSize: 2 },
-  details: { ...theme.typography.caption, color: theme.palette.text.secondary },
 }));
 
-interface Options {
-  details?: string;
-}
-
 /** YamlText is the field of a value that has no form: its text is YAML, its value what the text contains. */
-function YamlText({ formData, onChange, schema, uiSchema, idSchema, name, required, disabled, readonly, rawErrors }: FieldExtensionComponentProps<unknown, Options>) {
+function YamlText({ formData, onChange, schema, uiSchema, idSchema, name, required, disabled, readonly, rawErrors }: FieldExtensionComponentProps<unknown>) {
   const classes = useStyles();
   const types = typesOf(schema);
   const [text, setText] = useState(() => writeYaml(formData, types));
@@ -35,7 +29,6 @@ function YamlText({ formData, onChange, schema, uiSchema, idSchema, name, requir
     onChange(last.current);
   };
   const { problem } = parseYaml(text, types);
-  const details = uiSchema['ui:options']?.details;
   const lines = text.split('\n').length;
   return (
     <ScaffolderField rawErrors={rawErrors} rawDescription={schema.description} required={required} disabled={disabled}>
@@ -61,12 +54,6 @@ function YamlText({ formData, onChange, schema, uiSchema, idSchema, name, requir
         InputLabelProps={{ shrink: true }}
         inputProps={{ className: classes.text, spellCheck: false, autoCapitalize: 'off', 'aria-invalid': problem !== undefined }}
       />
-      {details !== undefined && (
-        <details className={classes.details}>
-          <summary>More</summary>
-          <MarkdownContent content={details} linkTarget="_blank" />
-        </details>
-      )}
     </ScaffolderField>
   );
 }
