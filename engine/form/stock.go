@@ -208,6 +208,10 @@ func describeWhole(out *tree.Node, details string) {
 	out.Set("description", tree.Str(text))
 }
 
+// mostConditions is how many conditions between its fields an optional object may have;
+// with more, the cluster checks what is required.
+const mostConditions = 10_000
+
 // relax lets an optional object be empty: a browser marks the required fields of an
 // absent object, too, and then refuses to go on. Fields are required as soon as another
 // is filled in. A choice between required fields becomes a description, because a
@@ -247,6 +251,9 @@ func relax(out *tree.Node) {
 		return
 	}
 	out.Delete("required")
+	if len(required)*len(props.Fields) > mostConditions {
+		return
+	}
 	conditions := tree.Obj()
 	for _, p := range props.Fields {
 		if complexType(p.Value) {
@@ -275,8 +282,8 @@ func givenValues(pages *tree.Node) map[string]string {
 	for _, page := range pages.Items {
 		required := members(page.Get("required"))
 		for _, f := range choosable(page) {
-			if addsItself(f.Value) {
-				values[expression(f.Key)] = evaluate(given(reference(f.Key), f.Value, required.has(f.Key)))
+			if addsItself(f.Value, 0) {
+				values[expression(f.Key)] = evaluate(given(reference(f.Key), f.Value, required.has(f.Key), 0))
 			}
 		}
 	}
@@ -309,8 +316,8 @@ func givenIn(n *tree.Node, values map[string]string) *tree.Node {
 // given returns the expression for the value of a schema, without what a stock portal
 // adds to an untouched form: empty lists, and optional objects with nothing else in them.
 // ref is the expression for the value as it is sent.
-func given(ref string, s *tree.Node, needed bool) string {
-	if !addsItself(s) {
+func given(ref string, s *tree.Node, needed bool, depth int) string {
+	if !addsItself(s, depth) {
 		return ref
 	}
 	value := ref
@@ -318,7 +325,7 @@ func given(ref string, s *tree.Node, needed bool) string {
 		var fields []string
 		required := members(s.Get("required"))
 		for _, f := range choosable(s) {
-			fields = append(fields, quoted(f.Key)+": "+given(member(ref, f.Key), f.Value, required.has(f.Key)))
+			fields = append(fields, quoted(f.Key)+": "+given(member(ref, f.Key), f.Value, required.has(f.Key), depth+1))
 		}
 		// Two closing braces in a row would end the expression.
 		value = "{ " + strings.Join(fields, ", ") + " }"
@@ -326,31 +333,32 @@ func given(ref string, s *tree.Node, needed bool) string {
 	if needed {
 		return value
 	}
-	return "(" + value + " if " + filledIn(ref, s) + " else undefined)"
+	return "(" + value + " if " + filledIn(ref, s, depth) + " else undefined)"
 }
 
 // filledIn returns the condition under which a value was filled in.
-func filledIn(ref string, s *tree.Node) string {
+func filledIn(ref string, s *tree.Node, depth int) string {
 	switch {
 	case !complexType(s):
 		return ref + " is defined"
-	case !s.Has("properties") || !addsItself(s):
+	case !s.Has("properties") || !addsItself(s, depth):
 		return ref + " | length"
 	}
 	var parts []string
 	for _, f := range choosable(s) {
-		parts = append(parts, filledIn(member(ref, f.Key), f.Value))
+		parts = append(parts, filledIn(member(ref, f.Key), f.Value, depth+1))
 	}
 	return "(" + strings.Join(parts, " or ") + ")"
 }
 
 // addsItself reports whether a stock portal adds a value to an untouched form: a list, or
-// an object with a list in it. A list that has a default is what the user sees.
-func addsItself(s *tree.Node) bool {
-	if s.Has("default") || s.Has("properties") && s.Get("additionalProperties").IsTrue() {
+// an object with a list in it. A list that has a default is what the user sees. A form of
+// ours is not deeper than maxDepth.
+func addsItself(s *tree.Node, depth int) bool {
+	if depth > maxDepth || s.Has("default") || s.Has("properties") && s.Get("additionalProperties").IsTrue() {
 		return false
 	}
-	return typeOf(s) == "array" || slices.ContainsFunc(choosable(s), func(f tree.Field) bool { return addsItself(f.Value) })
+	return typeOf(s) == "array" || slices.ContainsFunc(choosable(s), func(f tree.Field) bool { return addsItself(f.Value, depth+1) })
 }
 
 // choosable returns the properties of an object, with those of its choices.

@@ -2,6 +2,7 @@ package form
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -95,6 +96,40 @@ func TestMisread(t *testing.T) {
 	if diff := gocmp.Diff([]string{RuleMisread, RuleMisread, RuleMisread}, rulesOf(compileSpec(t, modern, spec, Options{Stock: GitHub}).Form)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
+}
+
+// TestForBackstageBounds checks that the result for a hostile form is not much larger than
+// the form.
+func TestForBackstageBounds(t *testing.T) {
+	wide := tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", tree.Obj()))
+	var required []string
+	for i := range 2000 {
+		name := fmt.Sprint("field", i)
+		required = append(required, name)
+		add(wide.Get("properties"), name, tree.Obj(tree.F("type", tree.Str("string"))))
+	}
+	wide.Set("required", tree.Strs(required))
+	deep := tree.Obj(tree.F("type", tree.Str("array")))
+	for range 200 {
+		deep = tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", tree.Obj(tree.F("a", deep), tree.F("b", tree.Obj(tree.F("type", tree.Str("array")))))))
+	}
+	for name, spec := range map[string]*tree.Node{
+		"Wide": page(tree.F("o", wide)), "Deep": page(tree.F("o", deep)),
+		"Odd": tree.Obj(tree.F("parameters", tree.Arr(nil, tree.Str("x"), tree.Obj(tree.F("properties", tree.Arr())))), tree.F("steps", tree.Str("y"))),
+	} {
+		before, after := len(tree.AppendJSON(nil, spec, "")), len(tree.AppendJSON(nil, ForBackstage(spec), ""))
+		if after > 3*before {
+			t.Errorf("%s: the form grows from %d to %d bytes", name, before, after)
+		}
+	}
+}
+
+// page returns the spec of a Template with one page, whose step uses its parameter o.
+func page(fields ...tree.Field) *tree.Node {
+	return tree.Obj(
+		tree.F("parameters", tree.Arr(tree.Obj(tree.F("properties", tree.Obj(fields...))))),
+		tree.F("steps", tree.Arr(tree.Obj(tree.F("input", tree.Obj(tree.F("manifest", tree.Str("${{ parameters.o }}"))))))),
+	)
 }
 
 // withoutEmpty returns a value without empty lists and objects. A stock portal adds those

@@ -239,8 +239,8 @@ func (f *feedWriter) entity(e *store.Entity) error {
 	n.Delete("relations")
 	n.Delete("status")
 	metadata := n.Get("metadata")
-	if f.speaks == words.Upstream && metadata.Get("annotations", words.Upstream.Out(words.Key, words.AnnotationTemplateOrigin)) != nil {
-		n.Set("spec", form.ForBackstage(n.Get("spec")))
+	if spec := n.Get("spec"); f.speaks == words.Upstream && spec.IsMap() && metadata.Get("annotations", words.Upstream.Out(words.Key, words.AnnotationTemplateOrigin)) != nil {
+		n.Set("spec", form.ForBackstage(spec))
 	}
 	metadata.Delete("uid")
 	metadata.Delete("etag")
