@@ -172,6 +172,20 @@ var templateKeys = map[string]keyed{
 			}
 		},
 	},
+	"Backstage": {
+		reason: "Templates have Backstage's own actions, those of the Git provider, and its picker for repositories.",
+		keys:   []string{"composerIngestor.templateGeneration.delivery", "composerIngestor.templateGeneration.gitProvider"},
+		files:  map[string]string{"alphas.yaml": gitops}, composer: sections{"templateGeneration": sections{"delivery": "backstage", "gitProvider": "gitlab"}},
+		check: func(t *testing.T, s *service, _ string) {
+			s.waitForRefs("", entities("alphas")...)
+			text := s.spec(template("alphas"))
+			for _, want := range []string{"catalog:write", "publish:gitlab:merge-request", "RepoUrlPicker", "git.example.org?owner=", "clusters/prod"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("Template does not contain %s: %s", want, text)
+				}
+			}
+		},
+	},
 	"NoGitOps": {
 		reason: "Forms have no page for change requests by default.",
 		keys:   []string{"composerIngestor.templateGeneration.addGitOpsActions"},
