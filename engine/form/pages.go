@@ -54,21 +54,12 @@ const (
 // repository fields are shown and required only for a change request.
 func (c *compiler) deliveryPage() *tree.Node {
 	host, repository := SplitRepository(c.opts.Repository)
-	text := func(title, description, value string) *tree.Node {
-		return tree.Obj(
-			tree.F("title", tree.Str(title)),
-			tree.F("description", tree.Str(description)),
-			tree.F("type", typeNodes["string"]),
-			tree.F("default", tree.OptStr(value)),
-			tree.F("minLength", tree.Number(1)),
-		)
-	}
 	git := tree.Obj(
 		tree.F(ParamDelivery, tree.Obj(tree.F("enum", tree.Strs([]string{DeliverChange})))),
-		tree.F(ParamGitHost, text("Host", "Host of the repository, such as github.com", host)),
-		tree.F(ParamGitRepository, text("Repository", "Owner and name, such as platform/resources", repository)),
-		tree.F(ParamGitPath, text("Path", "Folder in the repository", strings.Trim(c.opts.Path, "/"))),
-		tree.F(ParamGitBranch, text("Branch", "Branch the change is proposed for", "main")),
+		tree.F(ParamGitHost, requiredText("Host", "Host of the repository, such as github.com", host)),
+		tree.F(ParamGitRepository, requiredText("Repository", "Owner and name, such as platform/resources", repository)),
+		tree.F(ParamGitPath, requiredText("Path", "Folder in the repository", strings.Trim(c.opts.Path, "/"))),
+		tree.F(ParamGitBranch, requiredText("Branch", "Branch the change is proposed for", "main")),
 	)
 	direct := tree.Obj(tree.F("properties", tree.Obj(tree.F(ParamDelivery, tree.Obj(tree.F("enum", tree.Strs([]string{DeliverApply})))))))
 	change := tree.Obj(
@@ -87,6 +78,18 @@ func (c *compiler) deliveryPage() *tree.Node {
 			tree.F("default", tree.Str(c.defaultDelivery())),
 		)))),
 		tree.F("dependencies", tree.Obj(tree.F(ParamDelivery, tree.Obj(tree.F("oneOf", tree.Arr(direct, change)))))),
+	)
+}
+
+// requiredText returns the schema of a text that must not be empty. An empty value means
+// no default.
+func requiredText(title, description, value string) *tree.Node {
+	return tree.Obj(
+		tree.F("title", tree.Str(title)),
+		tree.F("description", tree.Str(description)),
+		tree.F("type", typeNodes["string"]),
+		tree.F("default", tree.OptStr(value)),
+		tree.F("minLength", tree.Number(1)),
 	)
 }
 

@@ -39,23 +39,15 @@ func (c *compiler) repositoryPage() *tree.Node {
 	if path == "" {
 		path = "."
 	}
-	text := func(title, description, value string) *tree.Node {
-		return tree.Obj(
-			tree.F("title", tree.Str(title)),
-			tree.F("description", tree.Str(description)),
-			tree.F("type", typeNodes["string"]),
-			tree.F("default", tree.Str(value)),
-			tree.F("minLength", tree.Number(1)),
-			tree.F("pattern", tree.Str("^[^/]")),
-		)
-	}
+	folder := requiredText("Path", "Folder in the repository; a dot means its root", path)
+	add(folder, "pattern", tree.Str("^[^/]"))
 	return tree.Obj(
 		tree.F("title", tree.Str("Repository")),
 		tree.F("required", tree.Strs([]string{ParamGitRepository, ParamGitPath, ParamGitBranch})),
 		tree.F("properties", tree.Obj(
 			tree.F(ParamGitRepository, repository),
-			tree.F(ParamGitPath, text("Path", "Folder in the repository; a dot means its root", path)),
-			tree.F(ParamGitBranch, text("Branch", "Branch the change is proposed for", "main")),
+			tree.F(ParamGitPath, folder),
+			tree.F(ParamGitBranch, requiredText("Branch", "Branch the change is proposed for", "main")),
 		)),
 	)
 }
@@ -87,7 +79,7 @@ func ForBackstage(spec *tree.Node) *tree.Node {
 	if !pages.IsList() {
 		return spec
 	}
-	out, steps := shallow(spec), spec.Get("steps")
+	out, steps := without(spec), spec.Get("steps")
 	if !slices.ContainsFunc(pages.Items, func(p *tree.Node) bool { return p.Get("properties").Has(ParamObserved) }) {
 		steps = givenIn(steps, givenValues(pages))
 	}
@@ -95,9 +87,6 @@ func ForBackstage(spec *tree.Node) *tree.Node {
 	out.Set("steps", steps)
 	return out
 }
-
-// shallow returns a shallow copy of an object.
-func shallow(n *tree.Node) *tree.Node { return tree.Obj(slices.Clone(n.Fields)...) }
 
 // stock rewrites forms for the pages of Backstage.
 type stock struct {
