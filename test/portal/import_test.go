@@ -3,6 +3,7 @@ package portal_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -351,5 +352,34 @@ func TestImportMany(t *testing.T) {
 			t.Errorf("push: -want +got:\n%s", diff)
 		}
 		t.Logf("%d entities in %v", many, time.Since(began).Round(time.Millisecond))
+	}
+}
+
+// TestImportTasksFile checks that an earlier file of tasks stays if the new one cannot be
+// completed, and that nothing but a file is replaced.
+func TestImportTasksFile(t *testing.T) {
+	b := filled(t)
+	w := b.open(t)
+	dir := t.TempDir()
+	tasks, link := filepath.Join(dir, "tasks.ndjson"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(tasks, []byte("earlier\n"), 0o600), os.Symlink(tasks, link)); err != nil {
+		t.Fatal(err)
+	}
+	b.tasks = append(b.tasks, "not JSON")
+	for file, want := range map[string]string{tasks: "response is not JSON", link: "it is not a regular file"} {
+		got := b.provide(t, w.base, "import", "--tasks", file)
+		if got.code != 1 || !strings.Contains(got.err, "nothing was imported") || !strings.Contains(got.err, want) {
+			t.Errorf("%s: import returned %+v, want %s", file, got, want)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 {
+		t.Errorf("the folder has %v (%v), want the two files", left, err)
+	}
+	if data, err := os.ReadFile(tasks); err != nil || string(data) != "earlier\n" {
+		t.Errorf("the file of tasks has %q (%v)", data, err)
+	}
+	if w.total() != 0 {
+		t.Errorf("the catalog has %d entities", w.total())
 	}
 }

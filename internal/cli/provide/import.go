@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -202,17 +204,28 @@ func (m *importing) history(ctx context.Context, r *migration.ImportReport) erro
 		}
 		return context.Cause(ctx)
 	}
-	f, err := os.OpenFile(m.tasks, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if there, err := os.Lstat(m.tasks); err == nil && !there.Mode().IsRegular() {
+		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%s: cannot write tasks to %s: it is not a regular file", nothingImported, m.tasks), Hint: "set --tasks to a new file"}
+	}
+	// An earlier file stays until the new one is complete. Only its owner can read it.
+	f, err := os.CreateTemp(filepath.Dir(m.tasks), filepath.Base(m.tasks)+".*")
 	if err != nil {
-		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%s: cannot write tasks: %w", nothingImported, err)}
+		// The error names the temporary file.
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			err = e.Err
+		}
+		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%s: cannot write tasks to %s: %w", nothingImported, m.tasks, err)}
 	}
 	out := bufio.NewWriter(f)
 	writing := m.Progress("writing", "tasks")
 	n, err := migration.WriteTasks(ctx, m.source, out, writing.Update)
 	writing.Done()
 	err = errors.Join(err, out.Flush(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), m.tasks)
+	}
 	if err != nil {
-		return m.from.failed(err, nothingImported)
+		return m.from.failed(errors.Join(err, os.Remove(f.Name())), nothingImported)
 	}
 	r.Tasks, r.TasksFile = &n, m.tasks
 	return nil
