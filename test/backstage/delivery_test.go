@@ -133,7 +133,7 @@ func (w *world) compare(t *testing.T, git *forge, portal *recorder, setting stri
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			if why := w.differs(portal, e, values); why != "" && misread[e.Get("metadata", "name").Str()+" "+setting] == "" {
+			if why := w.differs(portal, e, values); (why != "") != (misread[e.Get("metadata", "name").Str()+" "+setting] != "") {
 				mu.Lock()
 				defer mu.Unlock()
 				if differ++; differ < 10 {
