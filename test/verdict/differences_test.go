@@ -42,6 +42,19 @@ var differences = map[string]difference{
 		rule:    "XRD035",
 		message: "names no Composition",
 	},
+	"scope of v1 in v2": {
+		reason:  "reported as a warning (XRD032), because a cluster also lists its v1 definitions as v2",
+		refusal: `spec.scope: Unsupported value: "LegacyCluster": supported values: "Namespaced", "Cluster"`,
+	},
+	"conversion None": {
+		reason:  "Crossplane 2.4 refuses the strategy that it documents as the default: its rule about webhooks demands one always",
+		refusal: "Webhook configuration is required when conversion strategy is Webhook",
+	},
+	"default in a map": {
+		reason:  "the cluster checks no defaults inside additionalProperties, but sets them, and refuses every composite that gets one",
+		rule:    "XRD075",
+		message: "additionalProperties",
+	},
 	"status of another type": {
 		reason:  "the cluster drops the status of a new object unread, but a text there is a mistake of the author",
 		rule:    "XRD016",

@@ -1,5 +1,7 @@
 package judge
 
+import "fmt"
+
 func init() { mutations = append(mutations, ruleMutations...) }
 
 // ruleMutations are mutations with validation rules, and with defaults for
@@ -29,6 +31,43 @@ var ruleMutations = []struct {
 	}},
 	{"dear rule", rule("array", object{"rule": "self.all(a, self.all(b, self.all(c, a == b || b == c)))"})},
 	{"dear rule on a string", rule("string", object{"rule": "self.matches('^(a|b)+$')"})},
+	{"rules that are dear together", func(d *draft) bool {
+		s := d.schema("object")
+		if s == nil {
+			return false
+		}
+		clear(s)
+		all := object{}
+		for i := range 14 {
+			// The dearest costs 97% of what one may cost. No two cost the same, since the
+			// server's order of those changes.
+			all[fmt.Sprintf("list%d", i)] = object{"type": "array", "maxItems": int64(18 + i), "items": object{"type": "string", "x-kubernetes-validations": list{object{"rule": "self.contains('a')"}}}}
+		}
+		s["type"], s["properties"] = "object", all
+		return true
+	}},
+	{"rules that are too dear by little", func(d *draft) bool {
+		s := d.schema("array")
+		if s == nil {
+			return false
+		}
+		clear(s)
+		s["type"], s["maxItems"] = "array", pick(d, int64(30), int64(32), int64(40), int64(60), int64(320))
+		s["items"] = object{"type": "string", "x-kubernetes-validations": list{object{"rule": "self.contains('a')"}}}
+		return true
+	}},
+	{"rule without oldSelf that makes it optional", rule("string", object{"rule": "self != 'a'", "optionalOldSelf": true})},
+	{"dear message expression", rule("array", object{"rule": "true", "messageExpression": "self.all(a, self.all(b, self.all(c, a == b || b == c))) ? 'a' : 'b'"})},
+	{"rule about oldSelf in an atomic map", func(d *draft) bool {
+		s := d.schema("object")
+		if s == nil {
+			return false
+		}
+		clear(s)
+		s["type"], s["x-kubernetes-map-type"] = "object", pick(d, "atomic", "granular")
+		s["properties"] = object{"a": object{"type": "object", "properties": object{"b": object{"type": "string", "x-kubernetes-validations": list{object{"rule": "self == oldSelf"}}}}}}
+		return true
+	}},
 	{"rule without a bound", func(d *draft) bool {
 		s := d.schema("array")
 		if s == nil {

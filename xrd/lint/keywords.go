@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/xrd"
 )
 
 // kinds is a set of kinds of values.
@@ -176,6 +177,7 @@ var uiKeywords = map[string]kinds{
 	"x-ui-field":       aString,
 	"x-ui-placeholder": aString,
 	"x-ui-options":     aMap,
+	xrd.ChoicesKeyword: aMap,
 }
 
 // foreign are keywords of JSON Schema and OpenAPI that Kubernetes drops, and common
@@ -235,6 +237,9 @@ func (l *linter) keywords(n *tree.Node, t string) group {
 		k, ok := keywords[f.Key]
 		if !ok {
 			l.unknownKeyword(f)
+			if f.Key == xrd.ChoicesKeyword && f.Value.IsMap() {
+				l.choices(n, f)
+			}
 			continue
 		}
 		about |= k.group

@@ -1,7 +1,9 @@
 package structural
 
 import (
+	"cmp"
 	"maps"
+	"strconv"
 
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -14,9 +16,9 @@ type properties = map[string]extv1.JSONSchemaProps
 // resources returns the schemas of the resources that Crossplane makes from a schema of
 // d: the composite's and, if there is one, the claim's.
 func resources(d *xrd.Definition, own *extv1.JSONSchemaProps) []*extv1.JSONSchemaProps {
-	all := []*extv1.JSONSchemaProps{resource(own, compositeSpec(d.Scope), compositeStatus(d.Scope))}
+	all := []*extv1.JSONSchemaProps{resource(own, compositeSpec(d), compositeStatus(d.Scope))}
 	if d.HasClaim() {
-		all = append(all, resource(own, claimSpec(), compositeStatus(xrd.ScopeLegacyCluster)))
+		all = append(all, resource(own, claimSpec(d), compositeStatus(xrd.ScopeLegacyCluster)))
 	}
 	return all
 }
@@ -54,16 +56,17 @@ func section(own *extv1.JSONSchemaProps, machinery properties) extv1.JSONSchemaP
 }
 
 // compositeSpec returns the fields that Crossplane adds to the spec of composites.
-func compositeSpec(scope xrd.Scope) properties {
+func compositeSpec(d *xrd.Definition) properties {
 	ref := properties{"apiVersion": str(), "kind": str(), "name": str()}
-	if scope != xrd.ScopeNamespaced {
+	if d.Scope != xrd.ScopeNamespaced {
 		ref["namespace"] = str()
 	}
 	item := obj(ref, "apiVersion", "kind")
 	refs := extv1.JSONSchemaProps{Type: "array", Items: &extv1.JSONSchemaPropsOrArray{Schema: &item}, XListType: new("atomic")}
 	all := composition()
+	all["compositionUpdatePolicy"] = updatePolicies(cmp.Or(d.DefaultUpdatePolicy, "Automatic"))
 	all["resourceRefs"] = refs
-	if scope != xrd.ScopeLegacyCluster {
+	if d.Modern() {
 		return properties{"crossplane": obj(all)}
 	}
 	all["claimRef"] = obj(properties{"apiVersion": str(), "kind": str(), "namespace": str(), "name": str()}, "apiVersion", "kind", "namespace", "name")
@@ -72,9 +75,10 @@ func compositeSpec(scope xrd.Scope) properties {
 }
 
 // claimSpec returns the fields that Crossplane adds to the spec of claims.
-func claimSpec() properties {
+func claimSpec(d *xrd.Definition) properties {
 	all := composition()
-	all["compositeDeletePolicy"] = str()
+	all["compositionUpdatePolicy"] = updatePolicies("")
+	all["compositeDeletePolicy"] = policies(cmp.Or(d.DefaultDeletePolicy, "Background"), "Background", "Foreground")
 	all["resourceRef"] = obj(properties{"apiVersion": str(), "kind": str(), "name": str()}, "apiVersion", "kind", "name")
 	all["writeConnectionSecretToRef"] = obj(properties{"name": str()}, "name")
 	return all
@@ -89,7 +93,6 @@ func composition() properties {
 		"compositionSelector":         obj(properties{"matchLabels": labels}, "matchLabels"),
 		"compositionRevisionRef":      obj(properties{"name": str()}, "name"),
 		"compositionRevisionSelector": obj(properties{"matchLabels": labels}, "matchLabels"),
-		"compositionUpdatePolicy":     str(),
 	}
 }
 
@@ -114,6 +117,23 @@ func compositeStatus(scope xrd.Scope) properties {
 
 func obj(p properties, required ...string) extv1.JSONSchemaProps {
 	return extv1.JSONSchemaProps{Type: "object", Properties: p, Required: required}
+}
+
+func updatePolicies(fallback string) extv1.JSONSchemaProps {
+	return policies(fallback, "Automatic", "Manual")
+}
+
+// policies returns the schema of a policy; fallback is its default, empty if there is
+// none.
+func policies(fallback string, names ...string) extv1.JSONSchemaProps {
+	s := str()
+	for _, name := range names {
+		s.Enum = append(s.Enum, extv1.JSON{Raw: []byte(strconv.Quote(name))})
+	}
+	if fallback != "" {
+		s.Default = &extv1.JSON{Raw: []byte(strconv.Quote(fallback))}
+	}
+	return s
 }
 
 func str() extv1.JSONSchemaProps { return extv1.JSONSchemaProps{Type: "string"} }

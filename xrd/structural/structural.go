@@ -1,7 +1,8 @@
 // Package structural checks the schemas of definitions with the API server's own code,
 // for what only that code can determine: whether validation rules compile and are cheap
 // enough, and whether defaults are valid. It derives the resources that Crossplane makes
-// from a definition, and checks their schemas.
+// from a definition, and checks their schemas. A Kind validates objects of those
+// resources, and sets their defaults.
 //
 // Package xrd/lint does the other checks, and calls a Checker if a schema is otherwise
 // valid.
@@ -9,7 +10,6 @@ package structural
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,14 +37,16 @@ func (Checker) Check(d *xrd.Definition, v *xrd.Version) []lint.SchemaFault {
 	if !needed(v.Schema) {
 		return nil
 	}
-	var own extv1.JSONSchemaProps
-	if err := json.Unmarshal(tree.AppendJSON(nil, v.Schema, ""), &own); err != nil {
+	own, err := ownSchema(v)
+	if err != nil {
 		return []lint.SchemaFault{{Rule: lint.RuleKeywordType, Message: "Crossplane cannot read the schema: " + err.Error()}}
 	}
 	var all []lint.SchemaFault
-	for _, made := range resources(d, &own) {
+	for _, made := range resources(d, own) {
+		// What is wrong with the composite is mostly wrong with the claim too.
+		known := all
 		for _, f := range check(made) {
-			if !slices.ContainsFunc(all, func(o lint.SchemaFault) bool { return slices.Equal(o.Path, f.Path) }) {
+			if !slices.ContainsFunc(known, func(o lint.SchemaFault) bool { return slices.Equal(o.Path, f.Path) }) {
 				all = append(all, f)
 			}
 		}
@@ -90,7 +92,7 @@ func check(props *extv1.JSONSchemaProps) []lint.SchemaFault {
 	}
 	c := newCompiler()
 	one := uint64(1)
-	c.walk(&internal, nil, true, &one, false)
+	c.walk(&internal, nil, true, &one, "")
 	c.total()
 	if len(c.faults) > 0 {
 		// Defaults are validated against the rules, which must compile for that.

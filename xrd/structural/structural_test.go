@@ -1,6 +1,7 @@
 package structural_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -58,7 +59,7 @@ func TestRules(t *testing.T) {
 	}{
 		"Compiles": {"A rule of the correct type is accepted.", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self.size() < 10"}]`), nil},
 		"Syntax": {"A rule must be a valid expression.", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self =="}]`),
-			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "does not compile"}},
+			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "compilation failed: ERROR: <input>:1:"}},
 		"Type": {"A rule must fit the types of the schema.", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self > 1"}]`),
 			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "no matching overload"}},
 		"NoCondition": {"A rule must return a boolean.", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self"}]`),
@@ -67,17 +68,19 @@ func TestRules(t *testing.T) {
 			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "undefined field"}},
 		"Cost": {"An expensive rule over unbounded lists is refused.",
 			definition(modern, `type: array, items: {type: string}, x-kubernetes-validations: [{rule: "self.all(a, self.all(b, a == b))"}]`),
-			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "more than 100 times"}},
+			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems"}},
 		"Bounded": {"The same rule over bounded lists is accepted.",
 			definition(modern, `type: array, maxItems: 10, items: {type: string, maxLength: 10}, x-kubernetes-validations: [{rule: "self.all(a, self.all(b, a == b))"}]`), nil},
 		"OldSelf": {"A rule can compare old and new values.", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self == oldSelf"}]`), nil},
 		"OldSelfInList": {"A rule cannot compare old and new items of an atomic list.",
 			definition(modern, `type: array, maxItems: 3, items: {type: string, maxLength: 9, x-kubernetes-validations: [{rule: "self == oldSelf"}]}`),
-			[]string{"XRD087 x.items.x-kubernetes-validations[0].rule", "uses oldSelf"}},
+			[]string{"XRD087 x.items.x-kubernetes-validations[0].rule", "oldSelf cannot be used on the uncorrelatable portion of the schema within openAPIV3Schema.properties[spec].properties[x]"}},
 		"Message": {"A message expression must return a string.", definition(modern, `type: string, x-kubernetes-validations: [{rule: "true", messageExpression: "1"}]`),
 			[]string{"XRD087 x.x-kubernetes-validations[0].messageExpression", "must evaluate to a string"}},
 		"FieldPath": {"A field path must refer to a declared field.", definition(modern, `type: object, properties: {a: {description: A., type: string}}, x-kubernetes-validations: [{rule: "true", fieldPath: ".b"}]`),
-			[]string{"XRD087 x.x-kubernetes-validations[0].fieldPath", `".b"`}},
+			[]string{"XRD087 x.x-kubernetes-validations[0].fieldPath", "must be a valid path"}},
+		"OptionalOldSelf": {"An optional oldSelf must be used.", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self != ''", optionalOldSelf: true}]`),
+			[]string{"XRD087 x.x-kubernetes-validations[0].optionalOldSelf", "may not be set if oldSelf is not used in rule"}},
 		"Machinery": {"A rule can use the fields that Crossplane injects.", onSpec(definition(modern, "type: string"), "has(self.crossplane.compositionRef)"), nil},
 		"MachineryElsewhere": {"The injected fields are only under spec.crossplane.", onSpec(definition(modern, "type: string"), "has(self.compositionRef)"),
 			[]string{"XRD087 spec.x-kubernetes-validations[0].rule", "undefined field"}},
@@ -116,5 +119,30 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestTotalCost adds up the costs of rules, none of which costs too much alone.
+func TestTotalCost(t *testing.T) {
+	fields := ""
+	for i := range 14 {
+		fields += fmt.Sprintf("l%d: {description: L., type: array, maxItems: %d, items: {type: string, x-kubernetes-validations: [{rule: \"self.contains('a')\"}]}}, ", i, 18+i)
+	}
+	var s xrd.Set
+	if err := s.Read(strings.NewReader(definition(modern, "type: object, properties: {"+fields+"}")), xrd.Origin{File: "x.yaml"}); err != nil || len(s.Definitions) != 1 {
+		t.Fatalf("cannot read the definition: %v %v", err, s.Findings)
+	}
+	var got []string
+	for _, f := range (structural.Checker{}).Check(s.Definitions[0], s.Definitions[0].Versions[0]) {
+		message, _, _ := strings.Cut(f.Message, " (")
+		got = append(got, strings.TrimPrefix(strings.Join(f.Path, "."), "properties.spec.properties.x.properties.")+": "+message)
+	}
+	contributed := ".items.x-kubernetes-validations.0.rule: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+	want := []string{
+		"l13" + contributed, "l12" + contributed, "l11" + contributed, "l10" + contributed,
+		": x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of 1.078989x",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
@@ -46,6 +47,8 @@ type Verdict struct {
 	Stage string
 	// Reasons are why it was refused.
 	Reasons []string
+	// Errors are the reasons of StageResource.
+	Errors field.ErrorList
 	// Made are the resources that Crossplane makes of it, up to the one that
 	// was refused.
 	Made []*extv1.CustomResourceDefinition
@@ -98,12 +101,12 @@ func resources(ctx context.Context, d *xpv1.CompositeResourceDefinition) Verdict
 			return Verdict{Stage: StageCrossplane, Reasons: []string{err.Error()}, Made: v.Made}
 		}
 		v.Made = append(v.Made, crd)
-		reasons, err := refusals(ctx, crd)
+		refused, err := refusals(ctx, crd)
 		if err != nil {
-			reasons = []string{err.Error()}
+			refused = field.ErrorList{field.InternalError(nil, err)}
 		}
-		if len(reasons) > 0 {
-			v.Stage, v.Reasons = StageResource, reasons
+		if len(refused) > 0 {
+			v.Stage, v.Reasons, v.Errors = StageResource, messages(refused), refused
 			return v
 		}
 	}
@@ -111,7 +114,7 @@ func resources(ctx context.Context, d *xpv1.CompositeResourceDefinition) Verdict
 }
 
 // refusals returns why an API server refuses a CustomResourceDefinition.
-func refusals(ctx context.Context, crd *extv1.CustomResourceDefinition) ([]string, error) {
+func refusals(ctx context.Context, crd *extv1.CustomResourceDefinition) (field.ErrorList, error) {
 	// A request has text, not structures.
 	text, err := json.Marshal(crd)
 	if err != nil {
@@ -133,5 +136,5 @@ func refusals(ctx context.Context, crd *extv1.CustomResourceDefinition) ([]strin
 			break
 		}
 	}
-	return messages(validation.ValidateCustomResourceDefinition(ctx, &internal)), nil
+	return validation.ValidateCustomResourceDefinition(ctx, &internal), nil
 }
