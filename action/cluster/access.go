@@ -80,8 +80,8 @@ func (a *applying) authorize(ctx context.Context, d *manifest.Document, docs []*
 	case n == nil:
 		permission = action.ResourceCreate
 	}
-	given := ownerRef(d.Node)
-	owner := ownerRef(n)
+	given := OwnerRef(d.Node)
+	owner := OwnerRef(n)
 	switch {
 	case owner != "":
 	case d.Namespace != "":
@@ -109,8 +109,8 @@ func (a *applying) authorize(ctx context.Context, d *manifest.Document, docs []*
 	return a.require(ctx, permission, t)
 }
 
-// ownerRef returns the owner of an object as a reference, empty if it has none.
-func ownerRef(n *tree.Node) string {
+// OwnerRef returns the owner of an object as a reference, empty if it has none.
+func OwnerRef(n *tree.Node) string {
 	owner := strings.TrimSpace(ownerOf(n))
 	if owner == "" {
 		return ""
@@ -131,7 +131,7 @@ func (a *applying) namespaceOwner(ctx context.Context, name string, docs []*mani
 		Needs: cluster.Rule{Groups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
 	})
 	if err == nil {
-		return ownerRef(n)
+		return OwnerRef(n)
 	}
 	if r, ok := cluster.RefusalOf(err); !ok || r.Code != 404 {
 		a.logf("%s", err)
@@ -139,7 +139,7 @@ func (a *applying) namespaceOwner(ctx context.Context, name string, docs []*mani
 	}
 	for _, d := range docs {
 		if d.APIVersion == "v1" && d.Kind == "Namespace" && d.Name == name {
-			return ownerRef(d.Node)
+			return OwnerRef(d.Node)
 		}
 	}
 	return ""

@@ -73,7 +73,7 @@ func (c *Cluster) fetch(ctx context.Context, res Resource, name NamespacedName, 
 	r := request{doing: "read " + res.Plural + "." + res.Group + " " + name.String(), path: res.object(name), once: once, needs: permission(res, "get")}
 	var bad error
 	r.read = func(data []byte) error {
-		if n, bad = readObject(string(data)); bad != nil && !json.Valid(data) {
+		if n, bad = readObject(responses, string(data)); bad != nil && !json.Valid(data) {
 			return bad
 		}
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/document/wire"
 	"example.dev/ingestor/xrd"
 )
 
@@ -22,6 +23,8 @@ type listing struct {
 	labels, name string
 	// metadata requests only the metadata of the objects.
 	metadata bool
+	// managed keeps managedFields, which are left out otherwise.
+	managed bool
 	// survey decodes the response as Items instead of objects.
 	survey bool
 	// once disables retries, because the caller retries.
@@ -152,7 +155,11 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 				}
 			}()
 		}
-		reader, take := responses, p.take
+		reader := responses
+		if l.managed {
+			reader = wire.Decoder{}
+		}
+		take := func(raw string) { p.take(reader, raw) }
 		if l.survey {
 			reader, take = briefly, p.skim
 		}
@@ -176,8 +183,8 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 }
 
 // take adds an object of a list.
-func (p *page) take(raw string) {
-	n, err := readObject(raw)
+func (p *page) take(reader wire.Decoder, raw string) {
+	n, err := readObject(reader, raw)
 	if err != nil {
 		p.unreadable = append(p.unreadable, unreadable{name: nameIn(raw), err: err})
 		return
@@ -186,8 +193,8 @@ func (p *page) take(raw string) {
 }
 
 // readObject decodes an object as a server sends it.
-func readObject(raw string) (*tree.Node, error) {
-	n, err := responses.DecodeText(raw)
+func readObject(reader wire.Decoder, raw string) (*tree.Node, error) {
+	n, err := reader.DecodeText(raw)
 	switch {
 	case err != nil:
 		return nil, err

@@ -35,6 +35,8 @@ type Options struct {
 	Path string
 	// Paths, if there are any, are read instead of Path.
 	Paths []string
+	// Optional says that a path that does not exist is empty.
+	Optional bool
 	// Auth are the credentials, and how to verify the server.
 	Auth Auth
 	// Web is the URL template of a file's page, with {ref} and {path} in it. Empty means

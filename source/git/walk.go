@@ -83,6 +83,10 @@ func (w *walker) from(ctx context.Context, given string) error {
 		at, w.wants = p.Folder(), chosenBy(p)
 		n, err = w.lookup(at)
 	}
+	if errors.Is(err, errPath) && w.opts.Optional {
+		w.skip(given, "does not exist")
+		return nil
+	}
 	if errors.Is(err, errPath) {
 		return w.notThere(given, err)
 	}

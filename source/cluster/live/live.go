@@ -25,6 +25,7 @@ const (
 	atOnce = 8
 	// pageSize and mostPages limit a list.
 	pageSize  = "500"
+	pageLimit = 500
 	mostPages = 20
 	// mostGets is how many objects of a kind are read one by one without asking first which
 	// of them exist.
