@@ -160,6 +160,8 @@ func deleteSteps(steps []*tree.Node, kind string) []*tree.Node {
 			tree.F("metadata", tree.Obj(tree.F("name", meta.Get("name")), tree.F("namespace", meta.Get("namespace")))),
 		))
 		input.Set("remove", tree.Boolean(true))
+		// Only the plan of a proposed resource needs it.
+		input.Delete("cluster")
 		out[i] = restep(s, s.Get("id").Str(), "Propose to remove "+kind, s.Get("action"), input)
 	}
 	return out

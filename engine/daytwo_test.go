@@ -126,6 +126,7 @@ func TestDayTwoDelivery(t *testing.T) {
   input:` + git + `
     title: Update Database ${{ parameters.name }}
     manifest: MANIFEST
+    cluster: ${{ parameters.deliveryCluster }}
     merge: ${{ not parameters.observed }}
   if: ${{ parameters.delivery == "change-request" }}
 `},

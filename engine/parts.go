@@ -77,9 +77,17 @@ func (p Part) Find(known func(CompositeKey) bool) (key CompositeKey, ok bool) {
 }
 
 // compositeRef returns a reference to the Resource of a composite.
-func (t *transformation) compositeRef(k CompositeKey) string {
+func (t *transformation) compositeRef(k CompositeKey) string { return CompositeRef(t.namespace, k) }
+
+// CompositeRef returns a reference to the Resource of a composite in a namespace of the
+// catalog; an empty one is the default.
+func CompositeRef(namespace string, k CompositeKey) string {
+	if namespace == "" {
+		namespace = entity.DefaultNamespace
+	}
+	namespace, _ = entity.Namespace(namespace)
 	name, _ := entity.NameWithSuffix(k.Name, compositeSuffix(k))
-	return "resource:" + t.namespace + "/" + name
+	return "resource:" + namespace + "/" + name
 }
 
 // partRefs returns references to the Resources of the composites that a composite

@@ -25,8 +25,12 @@ var (
 	}
 )
 
+// secretData are the fields of a Secret with its data.
+var secretData = []string{"data", "stringData"}
+
 // Redact returns an object in which values are hidden if the name of their field says that
-// they are secret. References to Secrets are kept, kubectl's copy of the object is removed,
+// they are secret, and if they are the data of a Secret, also of one within the object or
+// the value of a variable with such a name. References to Secrets are kept, kubectl's copy of the object is removed,
 // and annotations that contain a document are hidden: many tools keep a copy there.
 func Redact(object *tree.Node) *tree.Node {
 	out := redact(object, false)
@@ -47,7 +51,13 @@ func redact(n *tree.Node, secret bool) *tree.Node {
 	case n.IsMap():
 		out := tree.Obj()
 		for _, f := range n.Fields {
-			out.Fields = append(out.Fields, tree.F(f.Key, redact(f.Value, isSecret(f.Key) || secret && !slices.Contains(plainEnds, lastWord(f.Key)))))
+			switch {
+			case n.Get("kind").Str() == "Secret" && slices.Contains(secretData, f.Key), f.Key == "value" && isSecret(n.Get("name").Str()):
+				f.Value = hide(f.Value)
+			default:
+				f.Value = redact(f.Value, isSecret(f.Key) || secret && !slices.Contains(plainEnds, lastWord(f.Key)))
+			}
+			out.Fields = append(out.Fields, tree.F(f.Key, f.Value))
 		}
 		return out
 	case n.IsList():
@@ -60,6 +70,18 @@ func redact(n *tree.Node, secret bool) *tree.Node {
 		return tree.Str(Hidden)
 	}
 	return n
+}
+
+// hide returns a value with every value in it hidden, whatever its name.
+func hide(n *tree.Node) *tree.Node {
+	if !n.IsMap() {
+		return redact(n, true)
+	}
+	out := tree.Obj()
+	for _, f := range n.Fields {
+		out.Fields = append(out.Fields, tree.F(f.Key, hide(f.Value)))
+	}
+	return out
 }
 
 // isSecret reports whether the name of a field says that its value is secret. In

@@ -118,18 +118,20 @@ func (t *transformation) steps(f *form.Form) *tree.Node {
 		return tree.Str(`${{ parameters.` + form.ParamDelivery + ` == "` + delivery + `" }}`)
 	}
 	apply.Set("if", when(form.DeliverApply))
+	proposal := tree.Obj(
+		tree.F("host", param(form.ParamGitHost)),
+		tree.F("repository", param(form.ParamGitRepository)),
+		tree.F("path", param(form.ParamGitPath)),
+		tree.F("branch", param(form.ParamGitBranch)),
+		tree.F("title", tree.Str("Add "+t.target.Kind+" ${{ parameters.name }}")),
+		tree.F("manifest", f.Manifest),
+		tree.F("cluster", input.Get("cluster")),
+	)
 	propose := tree.Obj(
 		tree.F("id", tree.Str("propose")),
 		tree.F("name", tree.Str("Propose "+t.target.Kind)),
 		tree.F("action", tree.Str(words.ActionChangeRequest)),
-		tree.F("input", tree.Obj(
-			tree.F("host", param(form.ParamGitHost)),
-			tree.F("repository", param(form.ParamGitRepository)),
-			tree.F("path", param(form.ParamGitPath)),
-			tree.F("branch", param(form.ParamGitBranch)),
-			tree.F("title", tree.Str("Add "+t.target.Kind+" ${{ parameters.name }}")),
-			tree.F("manifest", f.Manifest),
-		)),
+		tree.F("input", proposal),
 		tree.F("if", when(form.DeliverChange)),
 	)
 	return tree.Arr(apply, propose)

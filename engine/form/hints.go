@@ -46,6 +46,10 @@ func (c *compiler) ui(out, s *tree.Node, details string) {
 				option(f.Key, f.Value)
 			}
 		}
+		if choices := liveChoices(s); choices != nil && !out.Has("ui:field") && !out.Has("ui:widget") {
+			out.Set("ui:field", tree.Str(FieldChoices))
+			option(optionChoices, choices)
+		}
 	}
 	if options != nil {
 		out.Set("ui:options", options)

@@ -2,7 +2,6 @@ package form
 
 import (
 	"slices"
-	"strings"
 
 	"example.dev/ingestor/document/tree"
 )
@@ -10,11 +9,10 @@ import (
 // deepestField is how many names the path of a field has at most: the path comes from a URL.
 const deepestField = 64
 
-// Locate returns where the form of a Template asks for a field of the resource, given as a
-// path such as spec.network.region; nil if it does not. If the form asks for the field as
-// part of a larger one, or only for its parts, that is returned.
-func Locate(template *tree.Node, field string) []string {
-	steps := strings.Split(field, ".")
+// Locate returns where the form of a Template asks for a field of the resource, given as
+// the steps of a path such as spec.network.region; nil if it does not. If the form asks for
+// the field as part of a larger one, or only for its parts, that is returned.
+func Locate(template *tree.Node, steps []string) []string {
 	if len(steps) > deepestField {
 		return nil
 	}

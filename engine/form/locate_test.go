@@ -27,7 +27,7 @@ func TestLocate(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Locate(updating(spec.Manifest), tc.field)
+			got := Locate(updating(spec.Manifest), strings.Split(tc.field, "."))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}

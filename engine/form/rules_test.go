@@ -3,13 +3,16 @@ package form
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"example.dev/ingestor/document/tree"
 )
 
 // TestRules checks validation rules in a form: some values are refused before
 // they are sent to the cluster.
 func TestRules(t *testing.T) {
-	const fields = `properties: {kind: {type: string}, on: {type: boolean}, b: {type: string}, name: {type: string}}`
+	const fields = `properties: {kind: {type: string}, on: {type: boolean}, b: {type: string}, name: {type: string},
+		route: {type: object, properties: {enabled: {type: boolean}, hostname: {type: string}, tls: {type: object, properties: {on: {type: boolean}, secret: {type: string}}}}}}`
 	cases := map[string]struct {
 		reason, rule   string
 		taken, refused []string
@@ -24,6 +27,12 @@ func TestRules(t *testing.T) {
 		"more":     {"A longer condition becomes a message only.", `self.kind != 'x' || (has(self.b) && self.b != '')`, []string{`{kind: x}`}, nil},
 		"not":      {"A field that must be absent becomes a message only.", `self.kind != 'x' || !has(self.b)`, []string{`{kind: x, b: y}`}, nil},
 		"unknown":  {"A rule on an unknown field is ignored.", `self.kind != 'x' || has(self.nothing)`, []string{`{kind: x}`}, nil},
+		"inner":    {"A switch in an object can require a field of that object.", `!has(self.route) || !self.route.enabled || has(self.route.hostname)`, []string{`{}`, `{route: {}}`, `{route: {enabled: false}}`, `{route: {enabled: true, hostname: h}}`, `{route: {hostname: h}}`}, []string{`{route: {enabled: true}}`}},
+		"inmost":   {"The object may be in another one.", `!has(self.route.tls) || !self.route.tls.on || has(self.route.tls.secret)`, []string{`{route: {tls: {on: true, secret: s}}}`, `{route: {tls: {on: false}}}`}, []string{`{route: {tls: {on: true}}}`}},
+		"beside":   {"A field outside of the object is not the object that may be absent.", `!has(self.kind) || !self.route.enabled || has(self.route.hostname)`, []string{`{route: {enabled: true}}`}, nil},
+		"outer":    {"A field outside of the object does not require a field in it.", `self.kind != 'x' || has(self.route.hostname)`, []string{`{kind: x}`, `{kind: x, route: {}}`}, nil},
+		"whole":    {"An object that must be present is required as a whole.", `self.kind != 'x' || has(self.route)`, []string{`{kind: y}`, `{kind: x, route: {hostname: h}}`}, []string{`{kind: x}`}},
+		"absent":   {"Fields of an object that the form lacks are ignored.", `!self.gate.on || has(self.gate.b)`, []string{`{}`}, nil},
 		"no words": {"An invalid rule is ignored.", `|| ||`, []string{`{kind: x}`}, nil},
 	}
 	for name, tc := range cases {
@@ -43,6 +52,53 @@ func TestRules(t *testing.T) {
 			}
 			try("of spec", compileSpec(t, modern, `{type: object, x-kubernetes-validations: [{rule: `+rule+`}], `+fields+`}`, Options{}))
 			try("of a wrapper", compileSpec(t, modern, `{type: object, required: [p], properties: {p: {type: object, x-kubernetes-validations: [{rule: `+rule+`}], `+fields+`}}}`, Options{}))
+		})
+	}
+}
+
+// TestKept checks which validation rules make a field immutable.
+func TestKept(t *testing.T) {
+	cases := map[string]struct {
+		reason, rule string
+		want         []string
+	}{
+		"plain":       {"A field must equal its old value.", `self.size == oldSelf.size`, []string{"size"}},
+		"inner":       {"The field may be in an object.", `self.p.zone == oldSelf.p.zone`, []string{"p.zone"}},
+		"either":      {"The rule may hold only while both have the field.", `!has(self.size) || !has(oldSelf.size) || self.size == oldSelf.size`, []string{"size"}},
+		"order":       {"The order of the guards does not matter.", `!has(oldSelf.size)||!has(self.size)||self.size==oldSelf.size`, []string{"size"}},
+		"kept":        {"The field may have to be kept.", `!has(oldSelf.size) || has(self.size) && self.size == oldSelf.size`, []string{"size"}},
+		"parentheses": {"The last clause may be in parentheses.", `!has(oldSelf.size) || (has(self.size) && self.size == oldSelf.size)`, []string{"size"}},
+		"parents":     {"The object that contains the field may be absent.", `!has(self.p) || !has(oldSelf.p) || !has(oldSelf.p.zone) || self.p.zone == oldSelf.p.zone`, []string{"p.zone"}},
+		"renamed":     {"A field is found under its name in the form.", `!has(oldSelf.name) || has(self.name) && self.name == oldSelf.name`, []string{"spec_name"}},
+		"other":       {"A guard about another field is a condition, which a form does not support.", `!has(self.p) || !has(oldSelf.size) || self.size == oldSelf.size`, nil},
+		"similar":     {"A guard about a field whose name begins alike is another one.", `!has(self.siz) || self.size == oldSelf.size`, nil},
+		"swapped":     {"Fields that are compared with others are not immutable.", `self.size == oldSelf.name`, nil},
+		"present":     {"A field that must have been present may change.", `has(oldSelf.size) || self.size == oldSelf.size`, nil},
+		"elsewhere":   {"Another field that must be present is a condition of its own.", `!has(oldSelf.size) || has(self.name) && self.size == oldSelf.size`, nil},
+		"unbalanced":  {"An invalid rule is ignored.", `!has(oldSelf.size) || (self.size == oldSelf.size`, nil},
+		"grows":       {"A field that may only grow can be changed.", `!has(oldSelf.size) || self.size >= oldSelf.size`, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			rule := string(tree.AppendJSON(nil, tree.Str(tc.rule), ""))
+			f := compileSpec(t, modern, `{type: object, x-kubernetes-validations: [{rule: `+rule+`}], properties: {size: {type: integer}, name: {type: string}, p: {type: object, properties: {zone: {type: string}}}}}`, Options{})
+			var got []string
+			var visit func(prefix string, props *tree.Node)
+			visit = func(prefix string, props *tree.Node) {
+				if !props.IsMap() {
+					return
+				}
+				for _, p := range props.Fields {
+					if p.Value.Get("ui:options", "immutable").IsTrue() {
+						got = append(got, prefix+p.Key)
+					}
+					visit(prefix+p.Key+".", p.Value.Get("properties"))
+				}
+			}
+			visit("", f.Pages.Items[1].Get("properties"))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
+			}
 		})
 	}
 }

@@ -90,7 +90,7 @@ func ForBackstage(spec *tree.Node) *tree.Node {
 
 // stock rewrites forms for the pages of Backstage.
 type stock struct {
-	// yaml is true if Backstage has the YAML field.
+	// yaml is true if Backstage has the fields of ours: those for YAML and live choices.
 	yaml bool
 }
 
@@ -126,6 +126,9 @@ func (k stock) schema(s *tree.Node, needed bool) *tree.Node {
 func (k stock) parts(s *tree.Node, needed bool) *tree.Node {
 	if s.Get("ui:field").Str() == FieldYAML && !k.yaml {
 		s = openEditor(s)
+	}
+	if s.Get("ui:field").Str() == FieldChoices && !k.yaml {
+		s = textField(s)
 	}
 	required := members(s.Get("required"))
 	out := tree.Obj()

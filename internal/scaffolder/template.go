@@ -97,7 +97,7 @@ func (s *Scaffolder) parameterSchema(w http.ResponseWriter, r *http.Request) err
 	opened := formOf(t.Node, live, t.resource.Origin)
 	// The field to begin with is not part of the form: a draft of the same form stays valid.
 	etag := rest.ETagOf(tree.AppendJSON(nil, opened, ""))
-	if at := form.Locate(t.Node.Get("spec"), params.Get("field")); at != nil {
+	if at := form.Locate(t.Node.Get("spec"), strings.Split(params.Get("field"), ".")); at != nil {
 		opened.Set("focus", tree.Strs(at))
 	}
 	return rest.Write(w, r, rest.Content{ETag: etag, Body: tree.AppendJSON(nil, opened, "")})
