@@ -76,6 +76,7 @@ type Config struct {
 	Scaffolder Scaffolder
 	// Integrations are the Git servers.
 	Integrations Integrations
+	Plan         Plan
 
 	effective *tree.Node
 	// written has the positions of the given keys, and first is the first file.
@@ -121,12 +122,13 @@ const (
 
 	SectionScaffolder   = "scaffolder"
 	SectionIntegrations = "integrations"
+	SectionPlan         = "plan"
 )
 
 // PortalSections are those of the portal's backend.
 var PortalSections = []string{
 	SectionApp, SectionBackend, SectionAuth, SectionPermission, SectionAudit, SectionCatalog,
-	SectionComposer, SectionClusterIngestor, SectionOrchestrator, SectionScaffolder, SectionIntegrations,
+	SectionComposer, SectionClusterIngestor, SectionOrchestrator, SectionScaffolder, SectionIntegrations, SectionPlan,
 }
 
 // sections are all sections, in the order in which they are read.
@@ -148,6 +150,7 @@ var sections = []struct {
 		l.c.Scaffolder.read(m, l.clusters)
 	}},
 	{SectionIntegrations, func(l *loader, m *keys.Map) { l.c.Integrations.read(m) }},
+	{SectionPlan, func(l *loader, m *keys.Map) { l.c.Plan.read(m) }},
 }
 
 // Load reads the files at paths. Later files override earlier ones: maps are merged,

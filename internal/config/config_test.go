@@ -205,7 +205,7 @@ func TestEverything(t *testing.T) {
 	}
 	rest := defaults()
 	want.App, want.Backend, want.Auth, want.Permission, want.Catalog = rest.App, rest.Backend, rest.Auth, rest.Permission, rest.Catalog
-	want.Scaffolder, want.Audit = rest.Scaffolder, rest.Audit
+	want.Scaffolder, want.Audit, want.Plan = rest.Scaffolder, rest.Audit, rest.Plan
 	got, fs := Load([]string{"conf/a.yaml"}, Options{
 		Lookup: tokens.lookup, ReadFile: disk{"conf/a.yaml": everything}.read,
 		Sections: []string{SectionComposer, SectionClusterIngestor, SectionOrchestrator},

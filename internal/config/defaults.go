@@ -52,6 +52,10 @@ func defaults() *Config {
 		},
 		Permission: Permission{Enabled: true},
 		Audit:      Audit{To: AuditNone},
+		Plan: Plan{
+			Timeout: 30 * time.Second, Memory: 1 << 30, Concurrency: 4, ChangeRequests: true,
+			ClientCertificate: ClientCertificate{Namespace: "crossplane-system", Name: "crossplane-tls-client"},
+		},
 		Catalog: Catalog{
 			// All except users and groups: a location that may provide these decides on
 			// identities.
