@@ -43,10 +43,12 @@ func IdentityOf(ctx context.Context, on *cluster.Cluster) string {
 
 // Readings are shared readings.
 type Readings[T any] struct {
-	now    func() time.Time
-	weigh  func(T) int
-	most   int
-	flight singleflight.Group
+	now   func() time.Time
+	weigh func(T) int
+	most  int
+	// keepFor is how long a reading is kept.
+	keepFor time.Duration
+	flight  singleflight.Group
 
 	mu     sync.Mutex
 	slots  map[string]chan struct{}
@@ -62,7 +64,14 @@ type kept[T any] struct {
 
 // New returns Readings of which at most the given weight is kept.
 func New[T any](now func() time.Time, most int, weigh func(T) int) *Readings[T] {
-	return &Readings[T]{now: now, weigh: weigh, most: most, slots: map[string]chan struct{}{}, kept: map[Key]kept[T]{}}
+	return &Readings[T]{now: now, weigh: weigh, most: most, keepFor: KeepFor, slots: map[string]chan struct{}{}, kept: map[Key]kept[T]{}}
+}
+
+// Keep returns the Readings, which keep each reading for a time instead of KeepFor. It
+// must be called before they are used.
+func (r *Readings[T]) Keep(d time.Duration) *Readings[T] {
+	r.keepFor = d
+	return r
 }
 
 // Enter waits until another request may read from a cluster, and returns the function
@@ -83,7 +92,7 @@ func (r *Readings[T]) Enter(ctx context.Context, cluster string) (leave func(), 
 	}
 }
 
-// Get returns a reading of the last second, or makes one, within the limit of the cluster.
+// Get returns a recent reading, or makes one, within the limit of the cluster.
 func (r *Readings[T]) Get(ctx context.Context, key Key, read func(context.Context) (T, error)) (T, error) {
 	if v, ok := r.recent(key); ok {
 		return v, nil
@@ -142,7 +151,7 @@ func (r *Readings[T]) keep(key Key, v T) {
 // expire removes the readings that are too old.
 func (r *Readings[T]) expire() {
 	for key, k := range r.kept {
-		if r.now().Sub(k.at) >= KeepFor {
+		if r.now().Sub(k.at) >= r.keepFor {
 			r.remove(key)
 		}
 	}
