@@ -77,6 +77,15 @@ func (in *Ingestion) readable(ctx context.Context, ref string) (provider string,
 	return provider, n, err
 }
 
+// mayRead reports whether there is an entity of the service that the caller may read.
+func (in *Ingestion) mayRead(ctx context.Context, ref string) (bool, error) {
+	_, _, err := in.readable(ctx, ref)
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // noteIn returns an annotation of an entity, in either vocabulary.
 func noteIn(entity *tree.Node, key string) string {
 	notes := entity.Get("metadata", "annotations")

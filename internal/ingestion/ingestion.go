@@ -16,12 +16,15 @@ import (
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/ingestion/admission"
 	"example.dev/ingestor/internal/ingestion/batch"
+	"example.dev/ingestor/internal/ingestion/change"
 	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/preview"
 	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/source/cluster"
 )
 
 // Options are the options of New. All are required except Redis, Extension, Registry,
@@ -43,6 +46,9 @@ type Options struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 	Registry  prometheus.Registerer
+	// Cluster returns a cluster whose calls are made for the caller of the context. The error
+	// is a *rest.Fault if the caller may not use it.
+	Cluster func(ctx context.Context, name string) (*cluster.Cluster, error)
 	// Wrap, if not nil, wraps the transport of calls to clusters.
 	Wrap func(cluster string, next http.RoundTripper) http.RoundTripper
 	// Audit records requested scans; nil records nothing.
@@ -66,11 +72,16 @@ type Ingestion struct {
 	audit    *audit.Log
 	// previews builds previews of text that users type, independently of everything else.
 	previews *preview.Previewer
+	// admission validates resources that users are about to create or change.
+	admission *admission.Validator
+	// changes compares text that users type with what is ingested.
+	changes *change.Changes
 }
 
 // New assembles the service, which registers its tasks and schedules with the queue.
 func New(opts Options) *Ingestion {
 	in := &Ingestion{entities: opts.Entities, policy: opts.Policy, audit: opts.Audit, previews: preview.New(opts.Config, opts.Extension)}
+	in.admission = admission.New(in.definitionOf)
 	c := opts.Config
 	in.ingest = ingest.New(ingest.Options{
 		Variants: opts.variants(), Mirror: opts.Mirror, Catalog: opts.Catalog,
@@ -80,6 +91,7 @@ func New(opts Options) *Ingestion {
 		Now: opts.Now, Log: opts.log(), Registry: opts.Registry,
 		Queue: opts.Queue, Wrap: opts.Wrap,
 	})
+	in.changes = change.New(change.Options{Ingested: in.ingest.Ingested, Definition: in.ingested, Readable: in.mayRead, Cluster: opts.Cluster, Policy: opts.Policy})
 	if opts.Registry != nil {
 		opts.Registry.MustRegister(&staleness{in: in.ingest})
 	}

@@ -22,10 +22,10 @@ import (
 )
 
 // Plugins returns the endpoints below /api/composer-ingestor and /api/orchestrator,
-// each under both of its names.
-func (in *Ingestion) Plugins() []rest.Plugin {
+// each under both of its names. more are routes of other slices below the first.
+func (in *Ingestion) Plugins(more ...rest.Route) []rest.Plugin {
 	return []rest.Plugin{
-		{Names: spellings("/api/composer-ingestor/"), Routes: []rest.Route{
+		{Names: spellings("/api/composer-ingestor/"), Routes: slices.Concat([]rest.Route{
 			{Method: http.MethodGet, Path: "/health", Handle: in.health},
 			{Method: http.MethodGet, Path: "/runs", Handle: in.runs},
 			{Method: http.MethodPost, Path: "/runs", Handle: in.run},
@@ -38,7 +38,8 @@ func (in *Ingestion) Plugins() []rest.Plugin {
 			{Method: http.MethodGet, Path: "/conditions/{kind}/{namespace}/{name}", Handle: in.conditions},
 			{Method: http.MethodGet, Path: "/source/{kind}/{namespace}/{name}", Handle: in.source},
 			in.previews.Route(),
-		}},
+			in.admission.Route(),
+		}, in.changes.Routes(), more)},
 		{Names: spellings("/api/orchestrator/"), Routes: []rest.Route{
 			{Method: http.MethodGet, Path: "/clusters", Handle: in.clusters},
 		}},

@@ -1,6 +1,7 @@
 package ingestion
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/change"
 	"example.dev/ingestor/internal/ingestion/object"
 	"example.dev/ingestor/internal/ingestion/unit"
 	"example.dev/ingestor/internal/rest"
@@ -46,6 +48,46 @@ func (in *Ingestion) source(w http.ResponseWriter, r *http.Request) error {
 		return rest.TooLarge("The source of %s exceeds %d MiB; read it from %s", rest.Short(ref.String()), mostSource>>20, rest.Short(found.Source))
 	}
 	return rest.WriteJSON(w, r, http.StatusOK, found)
+}
+
+// definitionOf returns a Template and the definition that it was generated from, for
+// callers who may read the Template.
+func (in *Ingestion) definitionOf(ctx context.Context, name string) (template *tree.Node, definition []byte, err error) {
+	ref, err := entity.ParseRef(name, entity.KindTemplate, entity.DefaultNamespace)
+	if err != nil {
+		return nil, nil, rest.Input("request/body/template is not an entity reference: %s", err)
+	}
+	provider, template, err := in.readable(ctx, ref.String())
+	if errors.Is(err, db.ErrNotFound) || err == nil && (!strings.EqualFold(ref.Kind, entity.KindTemplate) || strings.HasPrefix(provider, object.UnitWorkload)) {
+		return nil, nil, noSource(ref)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	found, ok, err := in.ingest.Source(ctx, unit.Of(provider), "")
+	if err == nil && !ok {
+		err = noSource(ref)
+	}
+	return template, found.Object, err
+}
+
+// ingested returns the definition behind an entity that the caller may read.
+func (in *Ingestion) ingested(ctx context.Context, ref entity.Ref) (change.Ingested, error) {
+	provider, n, err := in.readable(ctx, ref.String())
+	if errors.Is(err, db.ErrNotFound) {
+		return change.Ingested{}, noSource(ref)
+	}
+	if err != nil {
+		return change.Ingested{}, err
+	}
+	if composition, ok := sourceOf(n); !ok || composition != "" || strings.HasPrefix(provider, object.UnitWorkload) {
+		return change.Ingested{}, noSource(ref)
+	}
+	found, ok, err := in.ingest.Ingested(ctx, unit.Of(provider))
+	if err == nil && !ok {
+		err = noSource(ref)
+	}
+	return found, err
 }
 
 func noSource(ref entity.Ref) error {

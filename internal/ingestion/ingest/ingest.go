@@ -78,6 +78,7 @@ type Ingest struct {
 	metrics   *metrics.Metrics
 	variants  []*variant.Variant
 	targets   []*scan.Target
+	connected []connection
 	processor *batch.Processor
 }
 

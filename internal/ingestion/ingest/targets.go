@@ -55,6 +55,7 @@ func (in *Ingest) addTargets() {
 // them returns the error.
 func (in *Ingest) addCluster(services *scan.Services, v *variant.Variant, settings *source.Cluster, decoding cluster.Gate) {
 	c, err := cluster.Connect(*settings, cluster.Options{Log: v.Requests, Patience: unanswered, PageSize: scan.PageSize, Decoding: decoding, Wrap: in.Wrap})
+	in.connected = append(in.connected, connection{variant: v, name: settings.Name, cluster: c, err: err})
 	add := func(suffix string, every time.Duration, attach func(*scan.Target, *cluster.Cluster)) *scan.Target {
 		t := scan.NewTarget(services, v, status.Target{Name: v.Name + "/" + settings.Name + suffix, At: settings.Name, Cluster: true}, every)
 		in.targets = append(in.targets, t)

@@ -1,0 +1,228 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/diff"
+)
+
+// versionsAnswer is the response of GET /versions.
+type versionsAnswer struct {
+	// Definition is the name of the definition, and Preferred the version that new
+	// resources get; empty if none is served.
+	Definition string    `json:"definition"`
+	Preferred  string    `json:"preferred"`
+	Versions   []version `json:"versions"`
+	// Changes are those from one version to another, if the request names both.
+	Changes []diff.Item `json:"changes,omitempty"`
+}
+
+// version is a version of a definition.
+type version struct {
+	Name          string `json:"name"`
+	Served        bool   `json:"served"`
+	Referenceable bool   `json:"referenceable"`
+	Deprecated    bool   `json:"deprecated"`
+	Warning       string `json:"warning,omitempty"`
+}
+
+// behind returns the definition behind the entity of a request.
+func (c *Changes) behind(r *http.Request) (Ingested, error) {
+	return c.Definition(r.Context(), entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")})
+}
+
+// versions answers GET /versions/{kind}/{namespace}/{name}: the versions of the
+// definition behind an entity, and the changes between two of them.
+func (c *Changes) versions(w http.ResponseWriter, r *http.Request) error {
+	found, err := c.behind(r)
+	if err != nil {
+		return err
+	}
+	d := found.Definition
+	out := versionsAnswer{Definition: d.Label(), Preferred: preferred(d), Versions: []version{}}
+	for _, v := range d.Versions {
+		out.Versions = append(out.Versions, version{v.Name, v.Served, v.Referenceable, v.Deprecated, v.DeprecationWarning})
+	}
+	slices.SortStableFunc(out.Versions, func(a, b version) int { return xrd.CompareVersions(b.Name, a.Name) })
+	q := r.URL.Query()
+	if from, to := q.Get("from"), q.Get("to"); from != "" || to != "" {
+		if from == "" || to == "" {
+			return rest.Input("from and to must be given together")
+		}
+		changes, err := diff.Versions(d, from, to)
+		if err != nil {
+			return rest.NotFound("%s has no versions %s and %s that can be compared", d.Label(), rest.Short(from), rest.Short(to))
+		}
+		out.Changes = diff.Items(changes[:min(len(changes), mostChanges)])
+	}
+	return rest.WriteJSON(w, r, http.StatusOK, out)
+}
+
+func preferred(d *xrd.Definition) string {
+	if v := d.Preferred(); v != nil {
+		return v.Name
+	}
+	return ""
+}
+
+// Usage is the response of GET /versions/…/resources: in which versions the resources of
+// a definition are written.
+type Usage struct {
+	Preferred string `json:"preferred"`
+	// Kind is the kind that people create: the claim if there is one.
+	Kind     string      `json:"kind"`
+	Versions []UsageItem `json:"versions"`
+	// Resources are those that are written in another version than the preferred one and
+	// that the caller may read; Hidden counts the others of them.
+	Resources []Written `json:"resources"`
+	Hidden    int       `json:"hidden"`
+	// Incomplete says what could not be read.
+	Incomplete []string `json:"incomplete"`
+}
+
+// UsageItem counts the resources of a version.
+type UsageItem struct {
+	// Version is empty if the managed fields of the resources do not say it.
+	Version  string   `json:"version"`
+	Count    int      `json:"count"`
+	Clusters []string `json:"clusters"`
+}
+
+// Written is a resource, and the version in which it was last written.
+type Written struct {
+	// Entity is the reference of its entity.
+	Entity    string `json:"entity"`
+	Cluster   string `json:"cluster"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Owner     string `json:"owner,omitempty"`
+	Version   string `json:"version"`
+	// Composed reports that a Composition writes it, as a part of another composite.
+	Composed bool `json:"composed"`
+}
+
+// mostBehind is how many resources of earlier versions are kept.
+const mostBehind = 5000
+
+// usage answers GET /versions/{kind}/{namespace}/{name}/resources. It reads the metadata
+// of all resources of a definition with the account of the portal.
+func (c *Changes) usage(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := c.Policy.Require(ctx, permission.IngestionRead, nil); err != nil {
+		return err
+	}
+	found, err := c.behind(r)
+	if err != nil {
+		return err
+	}
+	leave, err := c.enter(r)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	all := &writers{preferred: preferred(found.Definition), counts: map[string]int{}, clusters: map[string][]string{}}
+	incomplete, err := eachCluster(ctx, []Ingested{found}, func(_ int, at *cluster.Cluster) error {
+		return at.ResourceMetadata(ctx, found.Definition, found.Namespaces, func(n *tree.Node) error { return all.add(at.Name(), n) })
+	})
+	if err != nil {
+		return err
+	}
+	out := all.usage()
+	out.Kind = found.Definition.Target().Kind
+	out.Incomplete = append(out.Incomplete, incomplete...)
+	if err := c.name(ctx, found, &out); err != nil {
+		return err
+	}
+	return rest.WriteJSON(w, r, http.StatusOK, out)
+}
+
+// writers counts resources by the version in which they were last written.
+type writers struct {
+	preferred string
+	mu        sync.Mutex
+	total     int
+	counts    map[string]int
+	clusters  map[string][]string
+	behind    []Written
+}
+
+// add counts a resource by its metadata. Composites of claims are left out: their claims
+// are counted.
+func (u *writers) add(cluster string, n *tree.Node) error {
+	meta := n.Get("metadata")
+	if xrd.OfClaim(meta) {
+		return nil
+	}
+	v, composed := xrd.Written(meta)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.total++; u.total > mostResources {
+		return errEnough
+	}
+	u.counts[v]++
+	if !slices.Contains(u.clusters[v], cluster) {
+		u.clusters[v] = append(u.clusters[v], cluster)
+	}
+	if v != u.preferred && len(u.behind) < mostBehind {
+		owner, _ := words.Pick(words.KeysIn(meta.Get("annotations").StringMap()), words.AnnotationOwner)
+		u.behind = append(u.behind, Written{
+			Cluster: cluster, Kind: n.Get("kind").Str(), Namespace: meta.Get("namespace").Str(), Name: meta.Get("name").Str(),
+			Owner: owner, Version: v, Composed: composed,
+		})
+	}
+	return nil
+}
+
+// usage returns the counts, the highest version first.
+func (u *writers) usage() Usage {
+	out := Usage{Preferred: u.preferred, Versions: []UsageItem{}, Resources: u.behind, Incomplete: []string{}}
+	for v, n := range u.counts {
+		slices.Sort(u.clusters[v])
+		out.Versions = append(out.Versions, UsageItem{v, n, u.clusters[v]})
+		if v != u.preferred {
+			out.Hidden += n
+		}
+	}
+	slices.SortFunc(out.Versions, func(a, b UsageItem) int { return xrd.CompareVersions(b.Version, a.Version) })
+	slices.SortFunc(out.Resources, func(a, b Written) int {
+		return cmp.Or(xrd.CompareVersions(a.Version, b.Version), strings.Compare(a.Cluster, b.Cluster), strings.Compare(a.Namespace, b.Namespace),
+			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// name keeps the resources whose entities the caller may read, with their references.
+func (c *Changes) name(ctx context.Context, known Ingested, out *Usage) error {
+	shown := []Written{}
+	for _, r := range out.Resources[:min(len(out.Resources), mostLookups)] {
+		if len(shown) == mostNames {
+			break
+		}
+		r.Entity = known.entity(engine.CompositeKey{Cluster: r.Cluster, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
+		may, err := c.Readable(ctx, r.Entity)
+		if err != nil {
+			return err
+		}
+		if may {
+			shown = append(shown, r)
+		}
+	}
+	out.Resources, out.Hidden = shown, out.Hidden-len(shown)
+	return nil
+}
