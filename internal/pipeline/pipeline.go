@@ -69,6 +69,8 @@ type Options struct {
 	// SkipLint skips only the checks of definitions, for runs that do not need their
 	// findings.
 	SkipLint bool
+	// Composites validates composites and claims against their definitions.
+	Composites bool
 	// Surroundings adds the System and Domain that the entities belong to, in the chosen
 	// vocabulary.
 	Surroundings bool
@@ -233,7 +235,7 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 				if i >= len(inputs) {
 					return
 				}
-				res, withheld := r.one(inputs[i])
+				res, withheld := r.one(ctx, inputs[i])
 				results[i] = newOutcome(res, withheld, inputs[i].Definition)
 				if r.Discard {
 					results[i].Entities = bare(results[i].Entities)
@@ -319,7 +321,7 @@ func (r *run) lint(d *xrd.Definition, compositions []*xrd.Composition) []finding
 
 // one checks and transforms one definition. A definition on which the engine fails
 // does not affect the others.
-func (r *run) one(in engine.Input) (res engine.Result, withheld []string) {
+func (r *run) one(ctx context.Context, in engine.Input) (res engine.Result, withheld []string) {
 	d := in.Definition
 	defer func() {
 		if p := recover(); p != nil {
@@ -340,6 +342,9 @@ func (r *run) one(in engine.Input) (res engine.Result, withheld []string) {
 	}
 	if !r.SkipLint {
 		res.Findings = append(res.Findings, r.lint(d, in.Compositions)...)
+	}
+	if r.Composites {
+		res.Findings = append(res.Findings, structural.CheckComposites(ctx, d, in.Composites)...)
 	}
 	return checked(res, d.Origin.File, d.Node.At())
 }

@@ -139,6 +139,22 @@ func (p *Portal) Get(ctx context.Context, verb, path string, query url.Values) (
 	return a.body, nil
 }
 
+// Post sends a text to a path for an answer in JSON, and changes nothing there. The verb
+// describes the request in errors, and media is the type of the text.
+func (p *Portal) Post(ctx context.Context, verb, path string, query url.Values, media string, text []byte) ([]byte, error) {
+	c := call{verb: verb, method: http.MethodPost, path: path, query: query, again: true, body: func() (body, error) {
+		return body{ReadCloser: io.NopCloser(bytes.NewReader(text)), media: media, sent: func() bool { return true }}, nil
+	}}
+	a, err := p.do(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(a.body) {
+		return nil, p.strange(c, a, errors.New("response is not JSON"))
+	}
+	return a.body, nil
+}
+
 // location returns a call for the location of a URL.
 func (p *Portal) location(verb, address string) call {
 	return call{

@@ -68,6 +68,6 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 	// Without a subcommand the program only shows its help.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable .HasParent}}", 1))
 	c.bind(root)
-	root.AddCommand(newDiscover(c), newTransform(c), newExport(c), newValidate(c), newConnection(c), newExplain(c), newStatus(c))
+	root.AddCommand(newDiscover(c), newTransform(c), newExport(c), newValidate(c), newConnection(c), newExplain(c), newStatus(c), newPlan(c))
 	return flags.Program(root)
 }

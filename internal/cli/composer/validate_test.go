@@ -15,6 +15,7 @@ import (
 	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"
+	"example.dev/ingestor/xrd/structural"
 )
 
 // TestChecks checks that every rule about errors of definitions fails exactly
@@ -27,7 +28,7 @@ func TestChecks(t *testing.T) {
 		lint.RuleNativeMode, lint.RuleStepName, lint.RuleStepFunction,
 	}
 	// These are about templates, which this command does not have.
-	for _, r := range folder.Rules {
+	for _, r := range slices.Concat(folder.Rules, structural.Rules) {
 		elsewhere = append(elsewhere, r.ID)
 	}
 	known := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/change"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/output"
 )
@@ -27,7 +28,7 @@ With --config the options and filters are those of the service, so that with
 the service's profile the output is what the service writes, apart from where
 and when a definition was found. Flags override it. Without inputs the files and
 repositories of composerIngestor.sources are read. Clusters are not:
-composer-ingestor export reads those.
+composer-ingestor export reads those. The command diff finds breaking changes.
 
 Exit codes: 0 success, 1 failure, 2 validation failed (or warnings with
 --strict), 3 nothing matched, 4 invalid flags or configuration.`
@@ -38,6 +39,9 @@ const examples = `  # Write the entities of a directory to ./catalog-entities/
   # Fail a build on any warning, with a report for code scanning
   ingestor-cli xrds/ --recursive --validate --strict --output-format sarif > findings.sarif
 
+  # Check composite resources against their definitions, as an API server does
+  ingestor-cli xrds/ claims/ --validate
+
   # Preview the form that developers fill in
   ingestor-cli database.yaml --preview
 
@@ -46,6 +50,9 @@ const examples = `  # Write the entities of a directory to ./catalog-entities/
 
   # The same for all sources of the configuration
   ingestor-cli --config app-config.yaml --profile composerIngestor --organize -o catalog/
+
+  # Breaking changes of a pull request; see ingestor-cli diff --help
+  ingestor-cli diff --base main xrds/
 
   # From a cluster, in Backstage's own words, to another program
   kubectl get xrd -o yaml | ingestor-cli - --words upstream --stdout --format json`
@@ -75,5 +82,6 @@ func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 		ValidArgsFunction: flags.CompleteFiles,
 	}
 	o.bind(cmd)
+	cmd.AddCommand(change.NewCommand(env, Name, x))
 	return flags.Program(cmd)
 }

@@ -147,24 +147,37 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestHandbook compares the table of options in the handbook with the flags.
+// TestHandbook compares the tables of options in the handbook with the flags of the
+// command and of its subcommand diff.
 func TestHandbook(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/cli.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile("(?m)^\\| `(?:-(\\w), )?--([\\w-]+)` \\|.*\\| (?:`([^`]*)`|\\w*) ?\\|$")
-	var documented, there []string
-	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
-		documented = append(documented, fmt.Sprintf("--%s -%s", m[2], m[1]))
+	_, rest, _ := strings.Cut(string(text), "\n## diff\n")
+	diffs, after, found := strings.Cut(rest, "\n## ")
+	if !found {
+		t.Fatal("docs/cli.md has no section about diff, or it is the last one")
 	}
-	cmd := newCommand(&app.Env{Getenv: func(string) string { return "" }}, engine.Extension{})
-	cmd.InitDefaultVersionFlag()
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { there = append(there, fmt.Sprintf("--%s -%s", f.Name, f.Shorthand)) })
-	slices.Sort(documented)
-	slices.Sort(there)
-	if diff := cmp.Diff(there, documented); diff != "" {
-		t.Errorf("flags of the command (-) and of docs/cli.md (+):\n%s", diff)
+	root := strings.TrimSuffix(string(text), rest) + after
+	program := newCommand(&app.Env{Getenv: func(string) string { return "" }}, engine.Extension{})
+	program.InitDefaultVersionFlag()
+	sub, _, err := program.Find([]string{"diff"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for section, flags := range map[string]*pflag.FlagSet{root: program.Flags(), diffs: sub.LocalFlags()} {
+		row := regexp.MustCompile("(?m)^\\| `(?:-(\\w), )?--([\\w-]+)` \\|.*\\| (?:`([^`]*)`|\\w*) ?\\|$")
+		var documented, there []string
+		for _, m := range row.FindAllStringSubmatch(section, -1) {
+			documented = append(documented, fmt.Sprintf("--%s -%s", m[2], m[1]))
+		}
+		flags.VisitAll(func(f *pflag.Flag) { there = append(there, fmt.Sprintf("--%s -%s", f.Name, f.Shorthand)) })
+		slices.Sort(documented)
+		slices.Sort(there)
+		if diff := cmp.Diff(there, documented); diff != "" {
+			t.Errorf("flags of the command (-) and of docs/cli.md (+):\n%s", diff)
+		}
 	}
 }
 

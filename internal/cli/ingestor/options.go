@@ -82,7 +82,7 @@ func (o *options) bind(cmd *cobra.Command) {
 	f.StringVar(&o.profileName, "profile", engine.CLI.Name, "`profile`: "+profileNames())
 
 	f.BoolVarP(&o.preview, "preview", "p", false, "show what would be written without writing")
-	f.BoolVarP(&o.validate, "validate", "v", false, "validate only; -v does the same, with a warning")
+	f.BoolVarP(&o.validate, "validate", "v", false, "validate only: definitions, and composite resources against them; -v does the same, with a warning")
 	o.oldValidate = flags.Deprecate(f, "validate")
 	f.BoolVar(&o.strict, "strict", false, "fail on warnings")
 	f.BoolVar(&o.skipValidation, "skip-validation", false, "do not validate definitions and entities")

@@ -55,6 +55,7 @@ func (s *session) pipeline(ctx context.Context) (*pipeline.Report, error) {
 		Spill:          s.spill,
 		Filter:         s.filter,
 		SkipValidation: s.skipValidation,
+		Composites:     s.validate,
 		Surroundings:   s.organize,
 		Words:          s.words,
 		Progress:       working.Update,

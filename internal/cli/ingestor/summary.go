@@ -7,6 +7,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/cli/outline"
 	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
@@ -20,7 +21,11 @@ func (s *session) summary() {
 	}
 	r := s.report
 	if s.validate {
-		s.Sayf("%s checked: %s", output.Count(len(r.Definitions), "definition", "definitions"), s.Tally(r.Findings))
+		what := output.Count(len(r.Definitions), "definition", "definitions")
+		if r.Composites > 0 {
+			what += ", " + output.Count(r.Composites, "resource", "resources")
+		}
+		s.Sayf("%s checked: %s", what, s.Tally(r.Findings))
 	} else if len(r.Definitions) > 0 {
 		if output.Failed(r.Findings, true) {
 			defer func() { s.Sayf("%s", s.Tally(r.Findings)) }()
@@ -98,7 +103,7 @@ func (s *session) show(w io.Writer) error {
 		fmt.Fprint(w, indent(term.SafeLines(s.text(e)), "  "))
 		if e.Kind == entity.KindTemplate {
 			fmt.Fprintf(w, "\n%s\n", s.Out().Bold("Form of "+term.Safe(e.Metadata.Name)))
-			fmt.Fprint(w, outline(e.Spec.Get("parameters"), s.Out()))
+			fmt.Fprint(w, outline.Form(e.Spec.Get("parameters"), s.Out()))
 		}
 	}
 	fmt.Fprintln(w)

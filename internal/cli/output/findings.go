@@ -16,6 +16,7 @@ import (
 	"example.dev/ingestor/source/file"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"
+	"example.dev/ingestor/xrd/structural"
 )
 
 // Report is a set of findings to print.
@@ -151,6 +152,7 @@ func Rules() []finding.Rule {
 	var all []finding.Rule
 	all = append(all, xrd.Rules...)
 	all = append(all, lint.Rules...)
+	all = append(all, structural.Rules...)
 	all = append(all, pipeline.Rules...)
 	all = append(all, engine.Rules...)
 	all = append(all, form.Rules...)

@@ -1,4 +1,5 @@
-package ingestor
+// Package outline renders the form of a Template as text.
+package outline
 
 import (
 	"strings"
@@ -8,9 +9,9 @@ import (
 	"example.dev/ingestor/internal/term"
 )
 
-// outline renders each page of a form as a table: its fields in order, with their
-// types and defaults. A star marks required fields.
-func outline(pages *tree.Node, style term.Style) string {
+// Form renders each page of a form as a table: its fields in order, with their types
+// and defaults. A star marks required fields.
+func Form(pages *tree.Node, style term.Style) string {
 	var b strings.Builder
 	for _, page := range pages.List() {
 		rows := [][]string{{"  " + style.Bold(term.Safe(page.Get("title").Str()))}}
@@ -98,6 +99,12 @@ func takes(f *tree.Node) string {
 	case "":
 	case form.FieldYAML:
 		return "YAML text"
+	case form.FieldChoices:
+		kind := form.ChoicesOf(f).Get("kind").Str()
+		if typeName(f) == "array" {
+			return "list of text, suggests " + kind
+		}
+		return "text, suggests " + kind
 	default:
 		return ui
 	}
@@ -170,3 +177,5 @@ func cut(s string, most int) string {
 	}
 	return string(runes[:most-1]) + "…"
 }
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
