@@ -25,9 +25,11 @@ type input struct {
 	// base is the start point of target, if target does not exist.
 	base                 string
 	title, body, message string
-	draft                bool
-	labels               []string
-	token                secret.Text
+	// cluster is where the resources are planned.
+	cluster string
+	draft   bool
+	labels  []string
+	token   secret.Text
 
 	documents []document
 	// remove means that the documents are removed, and drop lists further files to
@@ -89,6 +91,7 @@ func read(c *action.Call) (*input, error) {
 	n := c.Input
 	in := names(n)
 	in.title, in.body = oneLine(textOf(n, "title")), textOf(n, "description", "body")
+	in.cluster = textOf(n, "cluster")
 	in.message = textOf(n, "commitMessage", "gitCommitMessage", "message")
 	in.draft, in.labels = n.Get("draft").IsTrue(), labels(n.Get("labels"))
 	in.remove, in.drop, in.merge = n.Get("remove").IsTrue(), n.Get("filesToDelete").Strings(), n.Get("merge").IsTrue()

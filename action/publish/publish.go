@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/git/forge"
 	"example.dev/ingestor/sink/git"
 	"example.dev/ingestor/words"
@@ -69,9 +70,21 @@ type Options struct {
 	// Timeout is the timeout of a commit and of a change request, each. Zero means
 	// their defaults.
 	Timeout time.Duration
+	// Plan, if not nil, returns what a proposed resource would create, change and delete,
+	// as Markdown for the text of the change request; empty if the resource has no plan.
+	Plan func(ctx context.Context, c *action.Call, p Proposal) (string, error)
 	// Pause is the delay before a retry after a server error. Zero means
 	// forge.DefaultPause.
 	Pause time.Duration
+}
+
+// Proposal is a resource that is proposed.
+type Proposal struct {
+	// Cluster is the cluster that the step names; empty means the default.
+	Cluster  string
+	Manifest *tree.Node
+	// Merge reports that the manifest has only the fields that change.
+	Merge bool
 }
 
 // DefaultPrefix is the default prefix of branch names.

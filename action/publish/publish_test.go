@@ -1,6 +1,8 @@
 package publish
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/parser"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/git/forge/contract"
@@ -395,6 +398,53 @@ func TestBadDays(t *testing.T) {
 			got = s.run(request, s.call(tc.input))
 			if b := s.branches(); got.err != nil || len(b) != 2 || len(s.All) != 1 || got.texts()["commit"] == "" {
 				t.Errorf("%s\nagain: %v, branches %v, %d requests", tc.reason, got.err, b, len(s.All))
+			}
+		})
+	}
+}
+
+// TestPlan checks the plans in the text of a change request.
+func TestPlan(t *testing.T) {
+	const proposed = "Proposed by user:default/alice (task task-1)."
+	two := strings.Replace(propose, "manifest:\n  apiVersion", "manifest:\n- apiVersion", 1) +
+		"- {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}\n"
+	cases := map[string]struct {
+		reason, input string
+		text          string
+		err           error
+		want          string
+		log           string
+	}{
+		"Plan":    {"The plan is below the text.", propose, "**Plan: 1 to create**\n", nil, proposed + "\n\n### Database shop/orders\n\n**Plan: 1 to create**\n", ""},
+		"Several": {"Each resource has its plan.", two, "p\n", nil, proposed + "\n\n### Database shop/orders\n\np\n\n\n### ConfigMap shop/a\n\np\n", ""},
+		"None":    {"A resource that is no composite has none.", propose, "", nil, proposed, ""},
+		"Failed":  {"A failure is in the log, and does not prevent the request.", propose, "", errors.New("cluster is away"), proposed + "\n\n### Database shop/orders\n\nNo plan: the log of the task says why.\n", "no plan of Database shop/orders: cluster is away"},
+		"Long":    {"The text of a request is limited.", propose, strings.Repeat("x", 60_000), nil, proposed + "\n\n### Database shop/orders\n\nThe plan is too long for this text; see composer-ingestor plan.\n", ""},
+		"Remove":  {"A removal has no plan.", propose + "remove: true\n", "p", nil, proposed, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := set(t, contract.GitHub, map[string]string{"clusters/live/database/shop/other.yaml": "a: b\n"})
+			if name == "Remove" {
+				s = set(t, contract.GitHub, map[string]string{file: manifest})
+			}
+			var asked []Proposal
+			s.plan = func(_ context.Context, _ *action.Call, p Proposal) (string, error) {
+				asked = append(asked, p)
+				return tc.text, tc.err
+			}
+			got := s.run(request, s.call(tc.input+"cluster: west\n"))
+			if got.err != nil || len(s.All) != 1 {
+				t.Fatalf("%v, %d requests\n%s", got.err, len(s.All), got.log)
+			}
+			if diff := cmp.Diff(tc.want, s.All[0].Body); diff != "" {
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
+			}
+			if !strings.Contains(got.log, tc.log) {
+				t.Errorf("%s: log is\n%s", tc.reason, got.log)
+			}
+			if name != "Remove" && (len(asked) == 0 || asked[0].Cluster != "west" || asked[0].Manifest.Get("kind").Str() != "Database" || asked[0].Merge) {
+				t.Errorf("plan was made of %+v", asked)
 			}
 		})
 	}

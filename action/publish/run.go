@@ -92,7 +92,39 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 		c.Logf("pushed branch %s; %s does not support change requests", res.Branch, in.host)
 		return nil
 	}
+	in.body += p.plans(ctx, c, in)
 	return p.request(ctx, c, in, at, res)
+}
+
+const (
+	// mostPlans is how many resources of a change request are planned, and mostPlanned
+	// limits the text of their plans in bytes: Git servers refuse texts of more than 64 KiB.
+	mostPlans   = 5
+	mostPlanned = 48 << 10
+)
+
+// plans returns the plans of the proposed resources, for the text of a change request. A
+// resource without a plan does not prevent the request.
+func (p publisher) plans(ctx context.Context, c *action.Call, in *input) string {
+	if p.Plan == nil || in.remove {
+		return ""
+	}
+	var b strings.Builder
+	for _, d := range in.documents[:min(len(in.documents), mostPlans)] {
+		text, err := p.Plan(ctx, c, Proposal{Cluster: in.cluster, Manifest: d.node, Merge: in.merge})
+		name := d.kind + " " + path.Join(d.namespace, d.name)
+		switch {
+		case err != nil:
+			c.Logf("no plan of %s: %v", name, err)
+			text = "No plan: the log of the task says why.\n"
+		case text == "":
+			continue
+		case b.Len()+len(text) > mostPlanned:
+			text = "The plan is too long for this text; see composer-ingestor plan.\n"
+		}
+		fmt.Fprintf(&b, "\n\n### %s\n\n%s", name, text)
+	}
+	return b.String()
 }
 
 // settled reports whether there is nothing to propose because the target has all

@@ -55,6 +55,7 @@ func requestInput() *tree.Node {
 		property("branchName", "string", "Proposed branch", "Branch with the change; the default is a generated name"),
 		property("title", "string", "Title", "Title of the change request"),
 		property("description", "string", "Description", "Description of the change request"),
+		property("cluster", "string", "Cluster", "Cluster that the plan in the text is made for; the default is the default cluster of the portal"),
 		property("draft", "boolean", "Draft", "Opens the change request as a draft"),
 		tree.F("labels", tree.Obj(
 			tree.F("type", tree.Strs([]string{"array", "string"})), tree.F("title", tree.Str("Labels")),

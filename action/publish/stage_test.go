@@ -30,6 +30,8 @@ type stage struct {
 	// guard answers requests for the repository, and reports whether it did.
 	guard func(w http.ResponseWriter, req *http.Request) bool
 	host  Host
+	// plan makes plans; nil means that there are none.
+	plan  func(ctx context.Context, c *action.Call, p Proposal) (string, error)
 	name  string
 	space string
 }
@@ -145,7 +147,7 @@ func (s *stage) run(id string, c *action.Call) run {
 	c.Output = func(name string, value *tree.Node) { got.outputs[name] = value }
 	actions := Actions(Options{
 		Hosts: HostsFunc(func(name string) (Host, bool) { return s.host, name == s.name }),
-		Now:   func() time.Time { return time.Unix(1_700_000_000, 0) }, Pause: 1, Timeout: time.Minute,
+		Now:   func() time.Time { return time.Unix(1_700_000_000, 0) }, Pause: 1, Timeout: time.Minute, Plan: s.plan,
 	})
 	for _, a := range actions {
 		if a.ID == id {

@@ -178,7 +178,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	p.ingestion = ingestion.New(ingestion.Options{
 		Config: c, Catalog: ingested{p.store}, Entities: ingested{p.store}, Mirror: p.mirror, Queue: p.queue, Redis: p.redis, Policy: policy,
 		Build: opts.Build, Extension: opts.Extension, Replica: p.replica, Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
-		Wrap: p.telemetry.Transport,
+		Wrap: p.telemetry.Transport, Cluster: clusterOf(p.liveReader(opts)),
 	})
 	cat.Deleted = func(ctx context.Context, e *store.Entity) error { return p.ingestion.Restore(ctx, e.Provider) }
 	p.generated = definition.New(definition.Options{
@@ -186,7 +186,11 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		Now: opts.Now, Log: opts.Log, Registry: registry,
 	})
 	p.schedule(c.Catalog.XRDTemplates)
-	scaffold, err := p.scaffold(opts, policy, cat, in, registry)
+	plans, err := p.plans(opts, policy)
+	if err != nil {
+		return err
+	}
+	scaffold, err := p.scaffold(opts, policy, cat, in, plans, registry)
 	if err != nil {
 		return err
 	}
@@ -195,7 +199,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		{Names: []string{"catalog"}, Routes: slices.Concat(cat.Routes(), in.Routes())},
 		cat.SearchPlugin(), scaffold.Plugin(), p.resources(opts, policy).Plugin(), p.workloads(opts, cat, policy).Plugin(),
 		settings.New(p.db).Plugin(),
-	}, p.ingestion.Plugins()...)
+	}, p.ingestion.Plugins(append(plans.Routes(), p.choices(opts, cat, policy).Route())...)...)
 	p.server = httpd.New(httpd.Options{
 		Plugins: p.routes,
 		Authenticate: func(r *http.Request) (context.Context, error) {

@@ -32,6 +32,7 @@ import (
 	"example.dev/ingestor/internal/git/fetch"
 	"example.dev/ingestor/internal/git/integration"
 	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/plan/api"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder"
 	"example.dev/ingestor/internal/scaffolder/task"
@@ -43,7 +44,7 @@ import (
 
 // scaffold assembles the scaffolder: the actions of steps, the tasks that run them, and
 // the API with its permissions.
-func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.Catalog, in *provider.Providers, registry *prometheus.Registry) (*scaffolder.Scaffolder, error) {
+func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.Catalog, in *provider.Providers, plans *api.API, registry *prometheus.Registry) (*scaffolder.Scaffolder, error) {
 	c := opts.Config.Scaffolder
 	env := expression.Default()
 	clusters := clusteractions.NewFleet(opts.Config.WritableClusters(), cluster.Options{Agent: "portal-backend/" + opts.Build, Wrap: p.telemetry.Transport})
@@ -60,7 +61,10 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 		Now: opts.Now, Log: opts.Log, Registry: registry, Tracer: p.telemetry.Tracer(), Audit: p.audit.tasks(), Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
 		Actions: slices.Concat(
 			clusteractions.Actions(clusters, choices),
-			publish.Actions(publish.Options{Hosts: hosts, Author: c.Author, Email: c.Email, Prefix: c.BranchPrefix, Now: opts.Now}),
+			publish.Actions(publish.Options{
+				Hosts: hosts, Author: c.Author, Email: c.Email, Prefix: c.BranchPrefix, Now: opts.Now,
+				Plan: proposalPlans(opts.Config.Plan, plans, clusters, choices),
+			}),
 			files.Actions(files.Options{Env: env, Fetcher: fetch.New(fetch.Options{
 				Hosts: hosts, Folders: folders(opts.Config.Catalog),
 			})}),

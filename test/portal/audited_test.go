@@ -7,19 +7,15 @@ import (
 	"maps"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	forges "example.dev/ingestor/internal/git/forge/contract"
-	"example.dev/ingestor/sink/git"
 	"example.dev/ingestor/test/apiserver"
-	"example.dev/ingestor/test/gitserver"
+	"example.dev/ingestor/test/gitserver/forge"
 	"example.dev/ingestor/test/issuer"
 )
 
@@ -94,33 +90,6 @@ spec:
   steps: [{id: wait, action: "debug:wait", input: {minutes: 9}}]
 `
 
-// forge starts a Git server with the repository acme/live and an API for change
-// requests, and returns its host.
-func forge(t *testing.T) string {
-	t.Helper()
-	gitserver.Need(t)
-	root := t.TempDir()
-	dir := filepath.Join(root, "acme", "live.git")
-	if out, err := exec.CommandContext(t.Context(), "git", "init", "--quiet", "--bare", "--initial-branch=main", dir).CombinedOutput(); err != nil {
-		t.Fatalf("cannot create a repository: %v: %s", err, out)
-	}
-	if _, err := git.New(dir, git.Options{Branch: "main"}).Commit(t.Context(), map[string][]byte{"README.md": []byte("hello\n")}); err != nil {
-		t.Fatal(err)
-	}
-	requests := &forges.Server{Kind: forges.Gitea, Repository: "acme/live", Token: auditGitToken, Same: map[string]bool{}}
-	repository := gitserver.Basic("", auditGitToken)(gitserver.Handler(t, root))
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/api/") {
-			requests.ServeHTTP(w, r)
-			return
-		}
-		repository.ServeHTTP(w, r)
-	}))
-	t.Cleanup(s.Close)
-	requests.URL = s.URL
-	return strings.TrimPrefix(s.URL, "http://")
-}
-
 // audited is a portal with an audit log, a cluster, a Git server and an issuer.
 type audited struct {
 	*world
@@ -139,7 +108,8 @@ type audited struct {
 // startAudited starts the portal without signing the user in.
 func startAudited(t *testing.T) *audited {
 	t.Helper()
-	a := &audited{file: filepath.Join(t.TempDir(), "audit.jsonl"), served: serveFiles(t, ""), git: forge(t)}
+	_, host := forge.Start(t, auditGitToken)
+	a := &audited{file: filepath.Join(t.TempDir(), "audit.jsonl"), served: serveFiles(t, ""), git: host}
 	l := listen(t)
 	a.issuer = issuer.Start(t, issuer.Options{Groups: []string{"team"}, Redirect: "http://" + l.Addr().String() + "/api/auth/oidc/handler/frame"})
 	s := apiserver.Start(t, apiserver.Options{CRDs: "none", Apply: []string{`apiVersion: v1

@@ -86,7 +86,15 @@ func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation
 		{"explainDefinition" + suffix, call{path: at + "/explain/" + ingested}, 200, `"takenBy":"composerIngestor".*"entities":\["template:default/` + ingested},
 		{"getConditions" + suffix, call{path: at + "/conditions/resource/default/photos-ac4740c5"}, 200, `^{"items":\[{"type":"Synced",.*"message":"cannot reach https://example.org/photos","lastTransitionTime":"2026-01-02T02:04:06Z"}\]}`},
 		{"getSource" + suffix, call{path: at + "/source/template/default/" + ingested}, 200, `^{"source":"composerIngestor/sources/examples","object":{.*"kind":"CompositeResourceDefinition"`},
+		// internal/choice reads these from a cluster.
+		{"listChoices" + suffix, call{path: at + "/choices?template=template:default/" + ingested + "&field=/region&cluster=away&namespace=shop&search=a"}, 404, `has no field /region with live choices`},
 		{"previewDefinitions" + suffix, call{method: "POST", path: at + "/preview?profile=cli", body: "kind: x\n---\na: [", header: yamlBody}, 200, `^{"definitions":\[\],"findings":\[.*"line":3`},
+		{"validateManifest" + suffix, call{method: "POST", path: at + "/validate", body: `{"template":"template:default/` + ingested + `","manifest":{"apiVersion":"x/v1","kind":"X"}}`}, 400, `is a X of x/v1, but template:default/` + ingested + ` is generated from definition`},
+		{"compareDefinitions" + suffix, call{method: "POST", path: at + "/impact?impact=false&removed=" + ingested, body: "kind: x\n---\na: [", header: yamlBody}, 200, `^{"definitions":\[{"name":"` + ingested + `","status":"removed","changes":\[{"rule":"DIF001",.*"findings":\[.*"line":3`},
+		{"getVersions" + suffix, call{path: at + "/versions/template/default/" + ingested}, 200, `^{"definition":"` + ingested + `","preferred":"v1","versions":\[{"name":"v1","served":true,"referenceable":true,"deprecated":false}\]}`},
+		{"getVersionUsage" + suffix, call{path: at + "/versions/template/default/" + ingested + "/resources"}, 200, `^{"preferred":"v1","kind":"Bucket","versions":\[\],"resources":\[\],"hidden":0,"incomplete":\[`},
+		{"getPlanStatus" + suffix, call{path: at + "/plan"}, 200, `^{"on":false`},
+		{"planComposite" + suffix, call{method: "POST", path: at + "/plan", body: `{"cluster":"away","manifest":{"apiVersion":"shops.example.org/v1","kind":"Shop"}}`}, 503, `"message":"Cannot make a plan: plans are not configured; ask the operators of the portal; set plan.program`},
 		{"listClusters" + suffix, call{path: "/api/" + orchestrator + "/clusters"}, 200, `^{"items":\[{"name":"away",.*{"name":"unread",`},
 		// test/service reads these from a cluster.
 		{"getServiceObjects" + suffix, call{method: "POST", path: "/api/" + orchestrator + "/services/a", body: `{"entity":{"kind":"Component","metadata":{"name":"a"}},"auth":{}}`}, 200, `^{"items":\[\]}$`},

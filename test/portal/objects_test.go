@@ -1,6 +1,7 @@
 package portal_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,4 +98,43 @@ func TestSource(t *testing.T) {
 		"None":        {"An unknown entity is not found.", "resource/default/nosuch", "", 404, "nosuch"},
 		"Strange":     {"An invalid name is not found.", "resource/default/a%00b", "", 404, "NotFoundError"},
 	})
+}
+
+// TestValidate checks that callers who may read a Template, and no others, can validate
+// what its form makes.
+func TestValidate(t *testing.T) {
+	sections := ingesting(t)
+	sections["permission"] = map[string]any{"rules": []any{
+		map[string]any{"who": []string{"guest"}, "permissions": []string{"catalog.entity.read"}, "kinds": []string{"Template"}, "result": "deny"},
+	}}
+	w := start(t, setup{sections: sections})
+	w.until("the Template is in the catalog", func() bool { return w.exists("template/default/" + ingested) })
+	w.push("other", strings.Replace(component("copy"), `"name":"copy"`, `"name":"copy","annotations":{"crossplane.io/xrd-name":"`+ingested+`"}`, 1))
+	bucket := func(region string) string {
+		return `{"apiVersion":"storage.example.org/v1","kind":"Bucket","metadata":{"name":"photos"},"spec":{"region":"` + region + `"}}`
+	}
+	ask := func(template, more string) string { return `{"template":"` + template + `",` + more + `}` }
+	cases := map[string]struct {
+		reason, body, token string
+		status              int
+		want                string
+	}{
+		"Accepted":  {"A valid resource is accepted.", ask("template:default/"+ingested, `"manifest":`+bucket("eu-west-1")), "", 200, `"accepted":true`},
+		"Refused":   {"The API server's message names the values.", ask("template:default/"+ingested, `"manifest":`+bucket("moon")), "", 200, `"formPath":["region"]`},
+		"Immutable": {"A rule compares with the old resource.", ask("template:default/"+ingested, `"manifest":`+bucket("eu-west-1")+`,"old":`+bucket("us-east-1")), "", 200, "The region cannot be changed."},
+		"Guest":     {"A Template that the caller may not read does not exist.", ask("template:default/"+ingested, `"manifest":`+bucket("moon")), w.guest(), 404, "NotFoundError"},
+		"Anonymous": {"A caller has a token.", ask("template:default/"+ingested, `"manifest":`+bucket("moon")), noToken, 401, "AuthenticationError"},
+		"API":       {"Only Templates have forms.", ask("api:default/"+ingested+"-api", `"manifest":`+bucket("moon")), "", 404, "NotFoundError"},
+		"Copied":    {"Copied annotations in another entity reveal nothing.", ask("component:default/copy", `"manifest":`+bucket("moon")), "", 404, "NotFoundError"},
+		"None":      {"An unknown Template is not found.", ask("template:default/nosuch", `"manifest":`+bucket("moon")), "", 404, "nosuch"},
+		"Strange":   {"A reference must be one.", ask("a:b:c", `"manifest":`+bucket("moon")), "", 400, "not an entity reference"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := w.send(call{method: http.MethodPost, path: "/api/crossplane-ingestor/validate", body: tc.body, token: tc.token})
+			if r.status != tc.status || !strings.Contains(string(r.body), tc.want) {
+				t.Errorf("%s\ngot %d %s, want %d with %s", tc.reason, r.status, brief(r.body), tc.status, tc.want)
+			}
+		})
+	}
 }

@@ -243,7 +243,10 @@ var denied = map[string]string{
 	"listDefinitionsByName": "catalog.ingestion.read", "listDefinitionsByNameUpstream": "catalog.ingestion.read",
 	"startRuns": "catalog.ingestion.manage", "startRunsUpstream": "catalog.ingestion.manage",
 	"confirmRemoval": "catalog.ingestion.manage", "confirmRemovalUpstream": "catalog.ingestion.manage",
+	"planComposite": "scaffolder.template.dry-run", "planCompositeUpstream": "scaffolder.template.dry-run",
 	"explainDefinition": "catalog.ingestion.read", "explainDefinitionUpstream": "catalog.ingestion.read",
+	"compareDefinitions": "catalog.ingestion.read", "compareDefinitionsUpstream": "catalog.ingestion.read",
+	"getVersionUsage": "catalog.ingestion.read", "getVersionUsageUpstream": "catalog.ingestion.read",
 }
 
 // TestGuests checks that guests get 403 with the missing permission where they

@@ -46,6 +46,7 @@ var bodies = map[string]string{
 
 // queries are for requests that are only authorized with parameters.
 var queries = map[string]string{
+	"GET /api/composer-ingestor/choices":                             "?template=nothing&field=/nothing",
 	"GET /api/orchestrator/logs/by-name/{kind}/{namespace}/{name}":   "?cluster=cluster&namespace=default&pod=nothing",
 	"GET /api/orchestrator/events/by-name/{kind}/{namespace}/{name}": "?cluster=cluster&namespace=default&type=pods&object=nothing",
 }
