@@ -22,6 +22,15 @@ func functionBinary() (string, error) {
 	}.Path()
 }
 
+// readyBinary returns the path of the program of the function auto-ready. Its module is a
+// separate one, because it needs earlier versions of what the core needs.
+func readyBinary() (string, error) {
+	return program.Program{
+		Name: Ready, Module: "test/crossplane/ready", Package: "github.com/crossplane/" + Ready,
+		Why: "the second function of the compositions of tests takes about two minutes the first time",
+	}.Path()
+}
+
 // Build builds the programs, unless that was done before.
 func Build() error {
 	if off() {
@@ -30,6 +39,12 @@ func Build() error {
 	if _, err := binary(); err != nil {
 		return err
 	}
-	_, err := functionBinary()
+	if _, err := functionBinary(); err != nil {
+		return err
+	}
+	_, err := readyBinary()
 	return err
 }
+
+// Program returns the path of the program of the core, which also renders composites.
+func (c *Core) Program() (string, error) { return binary() }

@@ -35,8 +35,12 @@ var ErrOff = errors.New(Off + " or " + apiserver.Off + " is set: no Crossplane i
 
 func off() bool { return os.Getenv(Off) != "" || os.Getenv(apiserver.Off) != "" }
 
-// Function is the name of the function for the pipelines of compositions.
-const Function = "function-patch-and-transform"
+// Function is the name of the function for the pipelines of compositions, and Ready that
+// of the one that says which objects are ready.
+const (
+	Function = "function-patch-and-transform"
+	Ready    = "function-auto-ready"
+)
 
 const (
 	// startWithin is long, as several servers may start at once on a machine
@@ -59,7 +63,8 @@ type Core struct {
 	dir string
 	// log is the output of the core, and functionLog that of the function.
 	log, functionLog process.Log
-	core, function   *process.Process
+	core             *process.Process
+	functions        []*process.Process
 }
 
 // Start starts Crossplane in a cluster for a test, and stops it with the test.
@@ -150,36 +155,86 @@ func (c *Core) initialize(bin string) error {
 	return fmt.Errorf("cannot initialize the cluster: %w\nthe end of its log:\n%s", err, c.log.Tail())
 }
 
-// startFunction starts the function, and registers it as its package would be
-// if it were installed. The annotation keeps the package manager from it.
+// startFunction starts the function, and registers it.
 func (c *Core) startFunction() error {
 	bin, err := functionBinary()
 	if err != nil {
 		return err
 	}
-	socket := filepath.Join(c.dir, "function.sock")
-	cmd := c.command(bin, "--network=unix", "--address="+socket, "--tls-certs-dir="+filepath.Join(c.dir, serverCerts))
-	cmd.Stdout, cmd.Stderr = &c.functionLog, &c.functionLog
-	if c.function, err = process.Start(cmd); err != nil {
+	endpoint, err := c.launch(Function, bin)
+	if err != nil {
 		return err
 	}
-	if err := poll(c.function, func() error { return dial(socket) }); err != nil {
-		return fmt.Errorf("cannot start the function: %w\nthe end of its log:\n%s", err, c.functionLog.Tail())
+	return c.register(Function, endpoint)
+}
+
+// launch starts the program of a function, and returns its endpoint.
+func (c *Core) launch(name, bin string) (endpoint string, err error) {
+	socket := filepath.Join(c.dir, name+".sock")
+	cmd := c.command(bin, "--network=unix", "--address="+socket, "--tls-certs-dir="+filepath.Join(c.dir, serverCerts))
+	cmd.Stdout, cmd.Stderr = &c.functionLog, &c.functionLog
+	f, err := process.Start(cmd)
+	if err != nil {
+		return "", err
 	}
-	name := Function + "-pinned"
+	c.functions = append(c.functions, f)
+	if err := poll(f, func() error { return dial(socket) }); err != nil {
+		return "", fmt.Errorf("cannot start %s: %w\nthe end of its log:\n%s", name, err, c.functionLog.Tail())
+	}
+	return "unix://" + socket, nil
+}
+
+// register registers a function as its package would be if it were installed. The
+// annotation keeps the package manager from it.
+func (c *Core) register(name, endpoint string) error {
+	revision := name + "-pinned"
 	if err := c.apply(`apiVersion: pkg.crossplane.io/v1
 kind: FunctionRevision
 metadata:
-  name: ` + name + `
-  labels: {pkg.crossplane.io/package: ` + Function + `}
+  name: ` + revision + `
+  labels: {pkg.crossplane.io/package: ` + name + `}
   annotations: {crossplane.io/paused: "true"}
-spec: {desiredState: Active, revision: 1, image: "example.org/` + Function + `:v0"}
+spec: {desiredState: Active, revision: 1, image: "example.org/` + name + `:v0"}
 `); err != nil {
 		return err
 	}
-	return c.Patch("/apis/pkg.crossplane.io/v1/functionrevisions/"+name+"/status",
-		map[string]any{"status": map[string]any{"endpoint": "unix://" + socket, "capabilities": []string{"composition"}}})
+	return c.Patch("/apis/pkg.crossplane.io/v1/functionrevisions/"+revision+"/status",
+		map[string]any{"status": map[string]any{"endpoint": endpoint, "capabilities": []string{"composition"}}})
 }
+
+// Register registers a function that runs at an endpoint; an empty endpoint is that of a
+// function whose pod does not run.
+func (c *Core) Register(tb testing.TB, name, endpoint string) {
+	tb.Helper()
+	if err := c.register(name, endpoint); err != nil {
+		tb.Fatalf("cannot register function %s: %v", name, err)
+	}
+}
+
+// Alias registers the function patch-and-transform under another name.
+func (c *Core) Alias(tb testing.TB, name string) {
+	tb.Helper()
+	c.Register(tb, name, "unix://"+filepath.Join(c.dir, Function+".sock"))
+}
+
+// StartReady starts the function auto-ready under several names.
+func (c *Core) StartReady(tb testing.TB, names ...string) {
+	tb.Helper()
+	bin, err := readyBinary()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	endpoint, err := c.launch(Ready, bin)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, name := range names {
+		c.Register(tb, name, endpoint)
+	}
+}
+
+// Certificates returns the folder with the certificate that functions serve with.
+func (c *Core) Certificates() string { return filepath.Join(c.dir, serverCerts) }
 
 // dial returns an error unless a process listens at a socket.
 func dial(socket string) error {
@@ -224,6 +279,8 @@ func (c *Core) command(bin string, args ...string) *exec.Cmd {
 // Stop stops Crossplane. An error means that it did not stop cleanly.
 func (c *Core) Stop() error {
 	err := c.core.Stop(stopWithin, syscall.SIGTERM)
-	c.function.Kill()
+	for _, f := range c.functions {
+		f.Kill()
+	}
 	return errors.Join(err, os.RemoveAll(c.dir))
 }

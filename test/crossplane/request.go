@@ -113,3 +113,6 @@ func (c *Core) Await(tb testing.TB, what string, done func() error) {
 		tb.Fatalf("cannot wait for %s: %v", what, err)
 	}
 }
+
+// Apply applies a manifest, and returns what the API server refuses.
+func (c *Core) Apply(text string) error { return c.apply(text) }

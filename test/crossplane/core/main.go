@@ -1,6 +1,6 @@
 // Command core runs the core of Crossplane for tests. It is the core that
 // Crossplane releases, except that it listens nowhere, and that it prints a line
-// when its controllers run.
+// when its controllers run. It also has the command that renders composites.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane/apis/v2"
 	"github.com/crossplane/crossplane/v2/cmd/crossplane/core"
+	"github.com/crossplane/crossplane/v2/cmd/crossplane/render"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -55,7 +56,10 @@ func main() {
 	logging.SetFilteredKlogLogger(log)
 
 	var command struct {
-		Core core.Command `cmd:""`
+		Core     core.Command `cmd:""`
+		Internal struct {
+			Render render.Command `cmd:""`
+		} `cmd:""`
 	}
 	ctx := kong.Parse(&command, kong.Name("crossplane"), core.KongVars,
 		kong.BindTo(logging.NewLogrLogger(log), (*logging.Logger)(nil)))
