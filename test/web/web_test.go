@@ -45,7 +45,7 @@ var update = flag.Bool("update", false, "rewrite the pictures that pages are com
 // worlds are the journeys that share a portal and its clusters. The worlds run
 // concurrently: a browser waits most of the time.
 var worlds = map[string][]string{
-	"Developer": {"outage", "catalog", "create", "daytwo", "form", "home", "newcomer", "session"},
+	"Developer": {"outage", "catalog", "choices", "create", "daytwo", "form", "home", "newcomer", "rules", "session"},
 	living:      {"living"},
 	"Engineer":  {"corpus", "engineer", "entity", "markup", "operator", "scale", "workloads"},
 }
@@ -98,8 +98,11 @@ func runJourneys(t *testing.T, playwright string, named []string, withCrossplane
 	base := "http://" + l.Addr().String()
 	i := issuer.Start(t, issuer.Options{Groups: []string{"platform-team"}, Redirect: base + "/api/auth/oidc/handler/frame"})
 	git := repositories(t)
-	w := &world{t: t, clusters: clustersFor(t, withCrossplane), address: l.Addr().String(), log: &tail{}, away: map[string]bool{}}
+	w := &world{t: t, address: l.Addr().String(), log: &tail{}, away: map[string]bool{}}
+	planner := ""
+	w.clusters, planner = clustersFor(t, withCrossplane)
 	w.config, w.file = configure(t, base, w.clusters, i, git)
+	w.config.Plan.Program = planner
 	w.up(l)
 	t.Cleanup(w.down)
 
@@ -143,15 +146,20 @@ func runJourneys(t *testing.T, playwright string, named []string, withCrossplane
 	}
 }
 
-// clustersFor starts the clusters of a world.
-func clustersFor(t *testing.T, withCrossplane bool) map[string]*apiserver.Server {
+// clustersFor starts the clusters of a world, and returns the program that makes plans with
+// the real Crossplane; it is empty without.
+func clustersFor(t *testing.T, withCrossplane bool) (all map[string]*apiserver.Server, planner string) {
 	t.Helper()
 	if withCrossplane {
-		all := startClusters(t, map[string]apiserver.Options{usual: {CRDs: "none"}})
+		all = startClusters(t, map[string]apiserver.Options{usual: {CRDs: "none"}})
 		core := crossplane.Start(t, all[usual])
 		core.Define(t, crossplane.Definitions)
 		all[usual].Apply(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shops}}\n")
-		return all
+		planner, err := core.Program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all, planner
 	}
 	examples, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil {
@@ -160,7 +168,7 @@ func clustersFor(t *testing.T, withCrossplane bool) map[string]*apiserver.Server
 	return startClusters(t, map[string]apiserver.Options{
 		usual:  {CRDs: "both", XRCRDs: true, ReadyAfter: 2 * time.Second, Apply: append(examples, "../../examples/cluster")},
 		"prod": {XRCRDs: true, Apply: []string{"testdata/prod.yaml"}},
-	})
+	}), ""
 }
 
 // readJourneys reads the journeys, so that go test does not use a cached result

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Download, Page } from "@playwright/test";
-import { expect, catalogReady, show, tabTo, test } from "./journey";
+import { control, expect, catalogReady, show, signIn, tabTo, test } from "./journey";
 
 test.beforeAll(catalogReady);
 
@@ -55,6 +55,20 @@ function line(page: Page): Promise<string> {
     }
     return at?.textContent ?? "";
   });
+}
+
+// endOf puts the cursor at the end of a line of the editor, which renders only the lines in sight.
+async function endOf(page: Page, text: string) {
+  const at = editor(page).locator(".cm-line", { hasText: text });
+  await editor(page).locator(".cm-line").first().hover();
+  await expect(async () => {
+    if ((await at.count()) === 0) {
+      await page.mouse.wheel(0, 200);
+    }
+    await expect(at).toHaveCount(1, { timeout: 500 });
+  }).toPass();
+  await at.click();
+  await page.keyboard.press("End");
 }
 
 // command returns the equivalent command that the page shows.
@@ -219,6 +233,71 @@ test("a file is dropped or opened", async ({ page, pageErrors }) => {
   await expect(result(page).getByText(/^caches\.platform\.example\.org: \d+ entities$/)).toBeVisible();
   await expect(page.getByText("larger than 1 MiB")).toHaveCount(0);
   expect(pageErrors).toEqual([]);
+});
+
+test.describe("signed in", () => {
+  // The issuer uses a self-signed certificate.
+  test.use({ ignoreHTTPSErrors: true });
+
+  // queue is written in a deprecated version.
+  const queue = "{apiVersion: messaging.platform.io/v1beta1, kind: Queue, metadata: {name: mails, namespace: default}, spec: {fifo: true}}";
+
+  test.afterAll(() => control("/cluster/request", "", { method: "DELETE", path: "/apis/messaging.platform.io/v1/namespaces/default/queues/mails" }));
+
+  test("see what a change of a definition breaks, and which resources to move to a new version", async ({ page, pageErrors }) => {
+    test.setTimeout(240_000);
+    await control("/cluster/apply", queue);
+    await page.goto("/catalog/default/resource/xdatabases.platform.example.org-xrd?tab=yaml");
+    await signIn(page);
+    // The issuer's sign-in page loads fonts from another host.
+    pageErrors.splice(0, pageErrors.length, ...pageErrors.filter((m) => !m.includes("fonts.googleapis.com")));
+    await page.getByRole("button", { name: "Open in playground" }).click();
+    await tab(page, "Changes").click();
+    const changes = result(page).getByRole("region", { name: "xdatabases.platform.example.org", exact: true });
+    await expect(changes.getByText("Unchanged")).toBeVisible();
+    await expect(result(page).getByRole("button", { name: "Check live resources" })).toHaveCount(0);
+
+    // Remove an enum value.
+    await endOf(page, "- mysql");
+    await page.keyboard.press("Shift+Home");
+    await page.keyboard.press("Delete");
+    await expect(changes.getByText("1 breaking change")).toBeVisible();
+    const change = changes.getByRole("button", { name: /^Breaking DIF\d+ v1alpha1 spec\.parameters\.engine/ });
+    await expect(change).toContainText("mysql");
+    await change.click();
+    await expect(editor(page)).toBeFocused();
+    expect(await line(page)).toContain("enum:");
+
+    // No resource has that value.
+    await result(page).getByRole("button", { name: "Check live resources" }).click();
+    await expect(result(page).getByText(/^No live resource is affected \(\d+ checked in 1 cluster\)\.$/)).toBeVisible();
+    await show(page, "playground-changes");
+
+    // A database is larger than a new limit.
+    await endOf(page, "maximum: 4096");
+    await page.keyboard.press("Backspace");
+    await page.keyboard.press("Backspace");
+    await expect(result(page).getByText("This is the result for an earlier version of the text.")).toBeVisible();
+    await expect(changes.getByText("2 breaking changes")).toBeVisible();
+    await result(page).getByRole("button", { name: "Check live resources" }).click();
+    const effect = result(page).getByText(/^v1alpha1: spec\.parameters\.storageGB: .*: 1 of \d+ resources? in 1 cluster would be refused$/);
+    await effect.click();
+    await expect(result(page).getByRole("row", { name: /^orders/ })).toContainText("Database · shop");
+    await show(page, "playground-impact");
+
+    // A queue is written in a version that is deprecated.
+    await page.goto("/catalog/default/template/queues.messaging.platform.io-v1?tab=versions");
+    const versions = page.getByRole("region", { name: "Resources by version" });
+    await expect(versions.getByRole("row", { name: /^v1beta1/ })).toContainText("Use v1; v1beta1 will go with the next release.");
+    await expect(versions.getByRole("row", { name: /^v1beta1/ })).toContainText("dev");
+    // It is named when it is in the catalog.
+    await expect(async () => {
+      await versions.getByRole("button", { name: "Refresh" }).click();
+      await expect(versions.getByRole("link", { name: "mails" })).toBeVisible({ timeout: 3_000 });
+    }).toPass({ timeout: 60_000 });
+    await show(page, "versions-upgrade");
+    expect(pageErrors).toEqual([]);
+  });
 });
 
 test("on a narrow screen", async ({ page, pageErrors }) => {

@@ -65,6 +65,12 @@ test("a developer finds out why a shop is not ready, changes the field, and sees
   await page.getByLabel("Title").fill("Posters");
   await page.getByLabel("Pods").fill("-1");
   await toReview(page);
+  // The plan says what Crossplane will try.
+  const plan = page.getByRole("region", { name: "Plan", exact: true });
+  await expect(plan).toContainText("5 to create, 0 to change, 0 to delete", { timeout: 30_000 });
+  await plan.getByText("ResourceQuota shops/posters-").click();
+  await expect(plan.getByRole("region", { name: /Manifest of ResourceQuota/ })).toContainText('pods: "-1"');
+  await show(page, "review-plan");
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
 
@@ -95,6 +101,9 @@ test("a developer finds out why a shop is not ready, changes the field, and sees
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.type("3");
   await toReview(page);
+  await expect(plan).toContainText("1 to create, 1 to change, 0 to delete", { timeout: 30_000 });
+  await plan.getByText("Quota shops/posters-").first().click();
+  await show(page, "review-plan-update");
   await page.getByRole("button", { name: "Update" }).click();
   await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
   expect((await spec("posters"))["pods"]).toBe(3);

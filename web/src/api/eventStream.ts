@@ -30,22 +30,38 @@ function valuesOf(lines: string[], field: string): string[] {
 
 // readFrames passes the events of a response on until it ends.
 export async function readFrames(answer: Response, onFrames: (frames: Frame[]) => void): Promise<void> {
+  const frames = new Frames();
+  await readPieces(answer, (piece) => {
+    const found = frames.add(piece);
+    if (found.length > 0) {
+      onFrames(found);
+    }
+  });
+}
+
+// readLines passes the lines of a response on until it ends, each of them parsed as JSON.
+export async function readLines(answer: Response, onLine: (line: unknown) => void): Promise<void> {
+  let rest = "";
+  await readPieces(answer, (piece) => {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() ?? "";
+    lines.filter((line) => line.trim() !== "").forEach((line) => onLine(JSON.parse(line)));
+  });
+}
+
+async function readPieces(answer: Response, onPiece: (piece: string) => void): Promise<void> {
   const reader = answer.body?.getReader();
   if (!reader) {
     return;
   }
   const decoder = new TextDecoder();
-  const frames = new Frames();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) {
         return;
       }
-      const found = frames.add(decoder.decode(value, { stream: true }));
-      if (found.length > 0) {
-        onFrames(found);
-      }
+      onPiece(decoder.decode(value, { stream: true }));
     }
   } finally {
     // Cancel the reader so that the server stops sending.

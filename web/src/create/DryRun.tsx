@@ -9,6 +9,7 @@ import { Tag } from "../components/Tag";
 import { toYaml } from "../components/toYaml";
 import { Yaml } from "../components/Yaml";
 import type { Values } from "./form/types";
+import { PlanView } from "./PlanView";
 import { runDryRun } from "./queries";
 import { manifestsOnly, outcomes, type Change, type Manifest, type Outcome } from "./review";
 import { Notice } from "../components/Notice";
@@ -43,8 +44,8 @@ function hasErrors(body: unknown): boolean {
   return Array.isArray((body as { errors?: unknown } | null)?.errors);
 }
 
-// DryRun shows what a task would do.
-export function DryRun({ template, values, access }: { template: Entity; values: Values; access: Access }) {
+// DryRun shows what a task would do and, with plans, what Crossplane would make of the resource.
+export function DryRun({ template, values, access, plans }: { template: Entity; values: Values; access: Access; plans: boolean }) {
   const result = useQuery({
     queryKey: ["dry-run", template.metadata.name, template.metadata.namespace, JSON.stringify(values)],
     queryFn: ({ signal }) => previewChanges(template, values, signal),
@@ -65,6 +66,7 @@ export function DryRun({ template, values, access }: { template: Entity; values:
   const { outcomes: all, why } = result.data;
   const counting = all.filter((o) => o.status !== "skipped");
   const manifests = counting.flatMap((o) => o.manifests);
+  const planned = plans ? manifests[0] : undefined;
   return (
     <Stack gap="md">
       {why !== undefined && (
@@ -79,9 +81,16 @@ export function DryRun({ template, values, access }: { template: Entity; values:
       )}
       {why === undefined && counting.map((o, i) => <Step key={o.step} outcome={o} at={i + 1} />)}
       {why !== undefined && manifests.map((m, i) => <ManifestView key={i} manifest={m} />)}
+      {planned !== undefined && <PlanView manifest={planned} cluster={clusterIn(values)} />}
       {manifests.length === 0 && counting.length === 0 && why === undefined && <Text c="dimmed">{words.noSteps}</Text>}
     </Stack>
   );
+}
+
+// clusterIn returns the cluster that a form was filled in for; undefined means the default.
+function clusterIn(values: Values): string | undefined {
+  const name = values["deliveryCluster"] ?? values["cluster"];
+  return typeof name === "string" && name !== "" ? name : undefined;
 }
 
 // inCluster reports whether a step applies its manifest to a cluster, instead of writing it to a file that is shown.

@@ -6,11 +6,13 @@ import { Icon } from "../components/Icon";
 import { texts } from "../text";
 import { contentsOf } from "./form/sections";
 import { Contents } from "./form/Contents";
+import { ChoiceSource, sourceOf } from "./form/LiveChoices";
 import { PageForm } from "./form/PageForm";
-import { outgoing, problemsIn, type Page } from "./form/pages";
+import { allProperties, outgoing, pageOf, problemsIn, type Page } from "./form/pages";
 import { Rules } from "./form/templates";
 import type { Path, Problem, Values } from "./form/types";
 import { FoldedManifest, LiveManifest } from "./manifest/LiveManifest";
+import { Refusals } from "./Refusals";
 import styles from "./Steps.module.css";
 
 const words = texts.create.template;
@@ -18,12 +20,16 @@ const formId = "template-form";
 const none: Problem[] = [];
 
 type Props = {
+  // template is the reference of the Template.
+  template: string;
   pages: Page[];
   // at is the index of the page that is shown.
   at: number;
   values: Values;
   secrets: Record<string, string>;
   problems: Problem[];
+  // refusals are what a cluster would refuse; those without a path concern the whole resource.
+  refusals: Problem[];
   focus?: string[];
   // rules tells that the form was generated from a definition.
   rules: boolean;
@@ -36,12 +42,16 @@ type Props = {
 };
 
 // FormStep is one page of a form with its buttons, its table of contents and the manifest.
-export function FormStep({ pages, at, values, secrets, problems, focus, rules, manifest, heading, onChange, onSecret, onGo }: Props) {
+export function FormStep({ template, pages, at, values, secrets, problems, refusals, focus, rules, manifest, heading, onChange, onSecret, onGo }: Props) {
   const page = pages[at]!;
   const wide = useMediaQuery("(min-width: 62em)", false, { getInitialValueInEffect: false });
   const [found, setFound] = useState<Problem[]>(none);
   const [reveal, setReveal] = useState<{ path: Path }>();
   const entries = useMemo(() => contentsOf(page.schema), [page]);
+  const here = useMemo(() => refusals.filter((p) => p.path.length > 0 && pageOf(pages, p) === at), [refusals, pages, at]);
+  const whole = useMemo(() => refusals.filter((p) => p.path.length === 0), [refusals]);
+  const properties = useMemo(() => allProperties(pages), [pages]);
+  const source = sourceOf(template, properties, values);
   const canSkip = useOptionalRest(pages, at, values);
   // next is where the form goes when this page is valid.
   const next = useRef(at + 1);
@@ -57,20 +67,24 @@ export function FormStep({ pages, at, values, secrets, problems, focus, rules, m
           {page.description && <About text={page.description} rules={rules} />}
         </div>
         {!wide && contents}
-        <PageForm
-          id={formId}
-          page={page.schema}
-          values={values}
-          secrets={secrets}
-          problems={problems}
-          focus={focus}
-          reveal={reveal}
-          rules={rules}
-          onProblems={setFound}
-          onChange={onChange}
-          onSecret={onSecret}
-          onDone={done}
-        />
+        <Refusals of={whole} />
+        <ChoiceSource value={source}>
+          <PageForm
+            id={formId}
+            page={page.schema}
+            values={values}
+            secrets={secrets}
+            problems={problems}
+            refusals={here}
+            focus={focus}
+            reveal={reveal}
+            rules={rules}
+            onProblems={setFound}
+            onChange={onChange}
+            onSecret={onSecret}
+            onDone={done}
+          />
+        </ChoiceSource>
         <Group>
           {at > 0 && (
             <Button variant="default" onClick={() => onGo(at - 1)}>

@@ -13,6 +13,7 @@ import { DryRun } from "./DryRun";
 import type { Page } from "./form/pages";
 import type { Problem, Values } from "./form/types";
 import { InputSummary } from "./InputSummary";
+import { Refusals } from "./Refusals";
 import styles from "./Steps.module.css";
 
 const words = texts.create.review;
@@ -27,9 +28,13 @@ type Props = {
   before?: Values;
   // open are the problems that must be solved first.
   open: Problem[];
+  // refusals are why a cluster would refuse the resource.
+  refusals: Problem[];
   template: UseQueryResult<Entity>;
   lock: Unserved[];
   purpose: string;
+  // plans tells that the form was generated from a definition, so that Crossplane makes something of its resource.
+  plans: boolean;
   access: Access;
   canDryRun: Access;
   sending: boolean;
@@ -41,7 +46,7 @@ type Props = {
 };
 
 // Review is the last step of a form: the input, what it changes, and the button that starts the task.
-export function Review({ pages, sent, before, open, template, lock, purpose, access, canDryRun, sending, error, heading, onShow, onBack, onCreate }: Props) {
+export function Review({ pages, sent, before, open, refusals, template, lock, purpose, plans, access, canDryRun, sending, error, heading, onShow, onBack, onCreate }: Props) {
   const deletes = purpose === "delete";
   return (
     <>
@@ -65,8 +70,15 @@ export function Review({ pages, sent, before, open, template, lock, purpose, acc
             </Stack>
           ) : lock.length > 0 ? (
             <Text>{words.lockedCluster}</Text>
+          ) : refusals.length > 0 ? (
+            <Stack gap="xs" align="flex-start">
+              <Refusals of={refusals} />
+              <Button variant="default" onClick={() => onShow(refusals)}>
+                {words.showErrors}
+              </Button>
+            </Stack>
           ) : template.data ? (
-            <DryRun template={template.data} values={sent} access={canDryRun} />
+            <DryRun template={template.data} values={sent} access={canDryRun} plans={plans && !deletes} />
           ) : template.isError ? (
             <ErrorAlert error={template.error} title={words.noTemplate} retry={() => void template.refetch()} />
           ) : (

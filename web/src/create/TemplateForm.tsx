@@ -3,7 +3,7 @@ import { Anchor, Button } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate, useSearchParams } from "react-router";
 import { ApiError } from "../api/client";
-import { annotation, annotations, entityPath } from "../api/entity";
+import { annotation, annotations, entityPath, formatRef } from "../api/entity";
 import type { Entity } from "../api/types";
 import { usePermission } from "../app/permission";
 import { EntityIcon } from "../components/EntityIcon";
@@ -20,6 +20,7 @@ import { Notes } from "./Notes";
 import { Origin } from "./Origin";
 import { createTask, openForm, type Opened, type Prefill } from "./queries";
 import { Review } from "./Review";
+import { useRules } from "./rules";
 import { StepList } from "./StepList";
 import { UnservedNote, useLock } from "./Unserved";
 import { useTemplateForm, type Copied } from "./useTemplateForm";
@@ -56,6 +57,7 @@ export function TemplateForm({ namespace, name, prefill, first, template }: { na
   };
   const { sending, error, create } = useCreate({ namespace, name, prefill, form, sent, secrets, onProblems: show, onRenewed: () => go(0) });
 
+  const refusals = useRules({ template: opened.form.origin === "definition" ? template.data : undefined, ref, pages, values, before: was });
   const lock = useLock(template.data, values);
   const purpose = template.data ? annotation(template.data, annotations.purpose) : "";
   const page = pages[at];
@@ -101,11 +103,13 @@ export function TemplateForm({ namespace, name, prefill, first, template }: { na
       {page ? (
         <FormStep
           key={`${opened.etag}-${at}-${form.turn}`}
+          template={formatRef({ kind: "template", namespace, name })}
           pages={pages}
           at={at}
           values={values}
           secrets={secrets}
           problems={here}
+          refusals={refusals}
           focus={explicit ? undefined : focus}
           rules={generated.has(opened.form.origin ?? "")}
           manifest={canDryRun.allowed && hasManifest(template.data) ? template.data : undefined}
@@ -125,9 +129,11 @@ export function TemplateForm({ namespace, name, prefill, first, template }: { na
           sent={sent}
           before={was}
           open={open}
+          refusals={open.length > 0 ? none : refusals}
           template={template}
           lock={lock}
           purpose={purpose}
+          plans={opened.form.origin === "definition"}
           access={access}
           canDryRun={canDryRun}
           sending={sending}

@@ -18,12 +18,15 @@ const form = {
 };
 
 // world is what the stubbed portal has.
-let world: { steps: object[]; purpose: string; form: object; allow: (permission: string) => boolean };
+let world: { steps: object[]; purpose: string; form: object; allow: (permission: string) => boolean; validate: (spec: { size?: string }) => object; planning: object; plan: () => [unknown, number?]; dryRun?: object };
+
+const accepted = { accepted: true, problems: [], unknown: [], rulesSkipped: false };
+const refused = (...problems: object[]) => ({ ...accepted, accepted: false, problems });
 
 beforeEach(() => {
   localStorage.clear();
   window.scrollTo = () => undefined;
-  world = { steps: [apply], purpose: "create", form, allow: () => true };
+  world = { steps: [apply], purpose: "create", form, allow: () => true, validate: () => accepted, planning: { on: false }, plan: () => [{}] };
   vi.stubGlobal("fetch", (url: string, init?: RequestInit) => {
     const body = typeof init?.body === "string" ? (JSON.parse(init.body) as { items: { id: string; permission: { name: string } }[] }) : undefined;
     return Promise.resolve(answer(url, body));
@@ -38,7 +41,9 @@ function answer(url: string, body: { items: { id: string; permission: { name: st
   if (url.includes("/template/bucket/parameter-schema")) return json(world.form);
   if (url.includes("/by-name/template")) return json({ kind: "Template", metadata: { name: "bucket", annotations: { "portal.io/template-purpose": world.purpose } }, spec: { steps: world.steps } });
   if (url.endsWith("/autocomplete/cluster/clusters")) return json({ results: [{ id: "dev" }] });
-  if (url.endsWith("/dry-run")) return json({ log: [], steps: [], output: {}, directoryContents: [], changes: [] });
+  if (url.endsWith("/composer-ingestor/validate")) return json(world.validate((body as unknown as { manifest: { spec: { size?: string } } }).manifest.spec));
+  if (url.endsWith("/composer-ingestor/plan")) return body ? json(...world.plan()) : json(world.planning);
+  if (url.endsWith("/dry-run")) return json(world.dryRun ?? { log: [], steps: [], output: {}, directoryContents: [], changes: [] });
   if (url.endsWith("/entities/by-query")) return json({ items: [{ kind: "Resource", metadata: { name: "b1", annotations: { "composer.vendor.io/xr-name": "photos", "portal.io/discovered-from": "dev" } }, spec: { type: "crossplane-xr" } }], totalItems: 1 });
   if (url.includes("/api/resources/by-name/")) {
     const node = (name: string, more = {}) => ({ ref: { kind: "ConfigMap", name }, state: "present", readiness: "none", ...more });
@@ -105,4 +110,89 @@ test("a delete form says what is deleted, and its button is a danger", async () 
   fireEvent.submit(document.getElementById("template-form")!);
   const button = await screen.findByRole("button", { name: "Delete" });
   expect(button.getAttribute("style")).toContain("danger");
+});
+
+describe("validation rules", () => {
+  const tooLarge = { path: ["spec", "size"], field: "spec.size", formPath: ["size"], message: 'Invalid value: "huge": too large', detail: "too large for this cluster", missing: false };
+
+  test("are shown at their field while typing, and in the review", async () => {
+    world.validate = (spec) => (spec.size === "huge" ? refused(tooLarge) : accepted);
+    open("/create/default/bucket?step=2");
+    await type(/Size/, "huge");
+    await screen.findByText("too large for this cluster", undefined, { timeout: 3000 });
+    expect((await screen.findByLabelText(/Size/)).getAttribute("aria-invalid")).toBe("true");
+    await type(/Size/, "small");
+    await waitFor(() => expect(screen.queryByText("too large for this cluster")).toBeNull(), { timeout: 3000 });
+  });
+
+  test("that concern the whole resource are shown above the form", async () => {
+    world.validate = () => refused({ path: ["spec"], field: "spec", formPath: [], message: "Invalid value: no", detail: "size needs a token", missing: false });
+    open("/create/default/bucket?step=2");
+    await screen.findByText("The cluster would reject this resource", undefined, { timeout: 3000 });
+    await screen.findByText("size needs a token");
+  });
+
+  test("are left to the form for fields that are empty", async () => {
+    world.validate = () => refused({ ...tooLarge, missing: true, detail: "is required" });
+    open("/create/default/bucket?step=2");
+    await type(/Size/, "any");
+    await new Promise((done) => setTimeout(done, 700));
+    expect(screen.queryByText("is required")).toBeNull();
+  });
+
+  test("keep the dry run from starting", async () => {
+    world.validate = () => refused(tooLarge);
+    open();
+    await type(/Name/, "photos");
+    fireEvent.click(await screen.findByRole("button", { name: "Skip to review" }));
+    await screen.findByText("size: too large for this cluster", undefined, { timeout: 3000 });
+  });
+});
+
+describe("a plan", () => {
+  const plan = {
+    cluster: "dev",
+    composite: { apiVersion: "example.org/v1", kind: "Bucket", name: "photos", action: "create" },
+    composition: { name: "fast-buckets" },
+    counts: { create: 1, change: 1, delete: 0, unchanged: 0, uncertain: 0 },
+    objects: [
+      { apiVersion: "v1", kind: "ConfigMap", generateName: "photos-", action: "create", resource: "settings", manifest: { kind: "ConfigMap" } },
+      { apiVersion: "v1", kind: "ResourceQuota", namespace: "shop", name: "limits", action: "change", resource: "quota", fields: [{ path: "spec.pods", old: 2, new: 3 }] },
+    ],
+    results: [{ warning: true, message: "careful" }, { message: "sized for tests", within: "quota" }],
+    conditions: [],
+    unknown: [{ subject: "metadata.name", message: "generated later" }],
+  };
+  const review = async () => {
+    world.dryRun = { log: [{ body: { stepId: "apply", status: "completed", message: 'Running kubernetes:apply in dry-run mode with inputs (secrets redacted): {"manifest":{"kind":"Bucket"}}' } }], steps: [{ id: "apply", name: "Apply", action: "kubernetes:apply", input: { manifest: { kind: "Bucket" } } }], output: {}, directoryContents: [], changes: [] };
+    open();
+    await type(/Name/, "photos");
+    fireEvent.click(await screen.findByRole("button", { name: "Skip to review" }));
+  };
+
+  test("shows what Crossplane would do", async () => {
+    world.planning = { on: true };
+    world.plan = () => [plan];
+    await review();
+    await screen.findByText("1 to create, 1 to change, 0 to delete", undefined, { timeout: 3000 });
+    await screen.findByText(/ConfigMap photos-\(generated\)/);
+    await screen.findByText(/ResourceQuota shop\/limits/);
+    await screen.findByText("careful");
+    await screen.findByText("quota: sized for tests");
+    await screen.findByText("metadata.name: generated later");
+  });
+
+  test("that fails says why, and does not keep from creating", async () => {
+    world.planning = { on: true };
+    world.plan = () => [{ error: { name: "ConflictError", message: "Cannot make a plan: no Composition matches" } }, 409];
+    await review();
+    await screen.findByText(/no Composition matches/, undefined, { timeout: 3000 });
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Create" }).disabled).toBe(false);
+  });
+
+  test("that is not configured is mentioned to operators only", async () => {
+    world.planning = { on: false, hint: "set plan.program" };
+    await review();
+    await screen.findByText("Plans are not configured: set plan.program.", undefined, { timeout: 3000 });
+  });
 });

@@ -243,7 +243,7 @@ test("outcomes reads the log and changes of a dry run", () => {
     log: [said("Beginning step Propose", "processing"), said('Running x in dry-run mode with inputs (secrets redacted): {"manifest": {"kind": "Bucket"}}'), said("add a/b.yaml"), said("add 3 more files"), said("Finished step Propose", "completed")],
     changes: [change, { ...change, stepId: "b" }],
   });
-  expect(o).toEqual({ step: "a", name: "Propose", status: "completed", lines: ["add 3 more files"], changes: [change], manifests: [{ step: "a", action: "x", content: { kind: "Bucket" } }] });
+  expect(o).toEqual({ step: "a", name: "Propose", status: "completed", lines: ["add 3 more files"], changes: [change], manifests: [{ step: "a", action: "x", content: { kind: "Bucket" }, merge: false }] });
 });
 
 test("the dry run shows diffs and why some files are hidden", async () => {

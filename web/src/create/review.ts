@@ -2,8 +2,8 @@ import type { Entity, Schemas } from "../api/types";
 import { isObject } from "./form/types";
 import type { DryRunResult } from "./queries";
 
-// Manifest is a manifest that a step would apply or propose.
-export type Manifest = { step: string; action: string; content: unknown };
+// Manifest is a manifest that a step would apply or propose. With merge, it has only the fields that change.
+export type Manifest = { step: string; action: string; content: unknown; merge: boolean };
 
 // Change is a changed file in a repository or resource in a cluster.
 export type Change = Schemas["TriedChange"];
@@ -57,7 +57,8 @@ function manifestsIn(step: string, action: string, text: string): Manifest[] {
   }
   const shown = isObject(input["extra"]) ? input["extra"] : input;
   const given = shown["manifest"] ?? shown["manifests"];
-  return (Array.isArray(given) ? given : given === undefined ? [] : [given]).map((content) => ({ step, action, content }));
+  const merge = shown["merge"] === true || (shown["update"] === true && !shown["observed"]);
+  return (Array.isArray(given) ? given : given === undefined ? [] : [given]).map((content) => ({ step, action, content, merge }));
 }
 
 // manifestsOnly returns a Template whose steps only log their manifests. It lets the server render the manifests even while

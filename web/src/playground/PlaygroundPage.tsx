@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button, FileButton, Menu, Select, Stack } from "@mantine/core";
+import { usePermission } from "../app/permission";
 import { Notice } from "../components/Notice";
 import { Copy } from "../components/Copy";
 import { Icon } from "../components/Icon";
@@ -45,6 +46,9 @@ export default function PlaygroundPage() {
   const definitions = view.shown?.definitions ?? [];
   const definition = definitions.find((d) => d.name === address.get("definition")) ?? definitions.find((d) => d.entities.length > 0) ?? definitions[0];
   const trouble = fileTrouble ?? draft.trouble;
+  // Comparing reads the state of ingestion.
+  const { allowed } = usePermission("catalog.ingestion.read");
+  const offered = tabs.filter((t) => t !== "changes" || allowed);
 
   return (
     <Page title={words.title} lead={words.lead} actions={<Actions onExample={draft.setText} onFile={(file) => void open(file)} />}>
@@ -72,9 +76,11 @@ export default function PlaygroundPage() {
             <Result
               view={view}
               definition={definition}
-              tab={oneOf(tabs, address.get("tab")) ?? "form"}
+              text={draft.text ?? ""}
+              tabs={offered}
+              tab={oneOf(offered, address.get("tab")) ?? "form"}
               onTab={(value) => set("tab", value === "form" ? undefined : (value ?? undefined))}
-              onGo={(f) => setJump({ line: f.line ?? 1, column: f.column ?? 1 })}
+              onGo={(at) => setJump({ line: at.line ?? 1, column: at.column || 1 })}
             />
           </Stack>
         </section>

@@ -1,26 +1,38 @@
 import { Code, Group, Stack, Tabs, Text } from "@mantine/core";
 import { Copy } from "../components/Copy";
+import type { Position } from "../components/FindingList";
 import { Notice } from "../components/Notice";
 import { Empty, ErrorAlert, Loading } from "../components/State";
 import { TabBar } from "../entity/TabBar";
 import { texts } from "../text";
 import { Api } from "./Api";
+import { Changes } from "./Changes";
 import { Entities } from "./Entities";
 import { Findings } from "./Findings";
 import { FormView } from "./FormView";
-import type { Finding, Previewed, View } from "./preview";
+import type { Previewed, View } from "./preview";
 import { statusOf } from "./status";
 import styles from "./Playground.module.css";
 
 const words = texts.playground;
 
-export const tabs = ["form", "entities", "api", "findings"] as const;
+export const tabs = ["form", "entities", "api", "findings", "changes"] as const;
 export type Tab = (typeof tabs)[number];
 
-type Props = { view: View; definition?: Previewed; tab: Tab; onTab: (tab: string | null) => void; onGo: (finding: Finding) => void };
+type Props = {
+  view: View;
+  definition?: Previewed;
+  // text is what the editor holds.
+  text: string;
+  tabs: Tab[];
+  tab: Tab;
+  onTab: (tab: string | null) => void;
+  onGo: (at: Position) => void;
+};
 
-// Result shows what is generated from a definition: its form, entities, API document and findings.
-export function Result({ view, definition, tab, onTab, onGo }: Props) {
+// Result shows what is generated from a definition: its form, entities, API document and findings, and how it differs from
+// the ingested one.
+export function Result({ view, definition, text, tabs, tab, onTab, onGo }: Props) {
   const failed = view.findings.some((f) => f.severity === "error");
   return (
     <>
@@ -38,6 +50,8 @@ export function Result({ view, definition, tab, onTab, onGo }: Props) {
         <Tabs.Panel value={tab}>
           {tab === "findings" ? (
             <Findings findings={view.findings} passed={view.passed} onGo={onGo} />
+          ) : tab === "changes" ? (
+            <Changes text={text} onGo={onGo} />
           ) : (
             <div className={view.stale ? styles.stale : undefined}>
               {definition ? (
@@ -56,7 +70,7 @@ export function Result({ view, definition, tab, onTab, onGo }: Props) {
   );
 }
 
-function Generated({ tab, definition }: { tab: Exclude<Tab, "findings">; definition: Previewed }) {
+function Generated({ tab, definition }: { tab: Exclude<Tab, "findings" | "changes">; definition: Previewed }) {
   switch (tab) {
     case "form":
       return <FormView definition={definition} />;

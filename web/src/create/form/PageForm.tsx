@@ -12,6 +12,7 @@ import type { Path, Problem, Schema, Values } from "./types";
 import { errorsOf, validator } from "./validator";
 import { texts } from "../../text";
 
+const none: Problem[] = [];
 const off = { norender: true };
 const focusable = "input:not([type=hidden]), select, textarea, button";
 
@@ -37,6 +38,9 @@ export type PageFormProps = {
   secrets: Record<string, string>;
   // problems are the validation errors from the server.
   problems: Problem[];
+  // refusals are what a cluster would refuse. They are shown at their fields, and neither move the focus nor keep the user on
+  // the page.
+  refusals?: Problem[];
   // focus is the path of the field to begin with.
   focus?: string[];
   onChange: (values: Values) => void;
@@ -69,7 +73,7 @@ function useStart(values: Values, onChange: (values: Values) => void) {
 }
 
 // PageForm is one page of a form.
-export function PageForm({ id, page, values, secrets, problems, focus, onChange, onSecret, onDone, reveal, onProblems, rules = true }: PageFormProps) {
+export function PageForm({ id, page, values, secrets, problems, refusals = none, focus, onChange, onSecret, onDone, reveal, onProblems, rules = true }: PageFormProps) {
   const { schema, ui, fields: count } = useMemo(() => split(page), [page]);
   const [broken, setBroken] = useState<Record<string, string>>({});
   const [found, setFound] = useState<Problem[]>([]);
@@ -97,7 +101,8 @@ export function PageForm({ id, page, values, secrets, problems, focus, onChange,
   const context = useMemo<FormContext>(() => ({ fields: count, secrets, setSecret: onSecret, setBroken: noteBroken, rules }), [count, secrets, onSecret, noteBroken, rules]);
   const uiSchema = useMemo(() => ({ ...ui, "ui:submitButtonOptions": off }), [ui]);
   const shown = useMemo(() => [...found, ...problems], [found, problems]);
-  const extra = useMemo(() => errorsOf(shown) as ErrorSchema, [shown]);
+  const marked = useMemo(() => [...shown, ...refusals], [shown, refusals]);
+  const extra = useMemo(() => errorsOf(marked) as ErrorSchema, [marked]);
 
   // Move the focus to the first invalid field.
   useEffect(() => {
@@ -118,7 +123,7 @@ export function PageForm({ id, page, values, secrets, problems, focus, onChange,
       setShownPath([...reveal.path]);
     }
   }, [reveal]);
-  useEffect(() => onProblems?.(shown), [onProblems, shown]);
+  useEffect(() => onProblems?.(marked), [onProblems, marked]);
 
   const submit = (now: Values) => {
     const wrong = check(schema, prune(now, schema) ?? {});

@@ -5,7 +5,7 @@ import { isObject, type Schema } from "./types";
 // unknown widget. Names from a Template are therefore checked against these lists first.
 
 // fieldNames are the fields that a Template can select with ui:field; theme.ts has their components.
-export const fieldNames: ReadonlySet<string> = new Set(["OwnerPicker", "EntityPicker", "OwnedEntityPicker", "MyGroupsPicker", "YamlText", "IntOrString", "Secret"]);
+export const fieldNames: ReadonlySet<string> = new Set(["OwnerPicker", "EntityPicker", "OwnedEntityPicker", "MyGroupsPicker", "YamlText", "IntOrString", "Secret", "LiveChoices"]);
 
 const numbers = new Set(["text", "select", "updown", "range", "radio", "hidden"]);
 

@@ -3,6 +3,7 @@ import { withTheme, type ThemeProps } from "@rjsf/core";
 import { Theme } from "@rjsf/mantine";
 import * as buttons from "./buttons";
 import { IntOrString } from "./IntOrString";
+import { LiveChoices } from "./LiveChoices";
 import { ObjectField } from "./ObjectField";
 import { OpenObject } from "./OpenObject";
 import { EntityPicker, OwnerPicker } from "./Picker";
@@ -55,6 +56,7 @@ export const fields = {
   OpenObject,
   IntOrString,
   Secret,
+  LiveChoices,
 };
 
 // words translates the texts of the form library.

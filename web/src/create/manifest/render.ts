@@ -33,7 +33,7 @@ function text(source: string, scope: Record<string, unknown>): unknown {
     if (whole.length === 1 && whole[0]![0] === source.trim()) {
       return clean(evaluate(whole[0]![1]!, scope));
     }
-    return source.replace(tag, (_, inner: string) => written(evaluate(inner, scope)));
+    return source.replace(tag, (_, inner: string) => asText(evaluate(inner, scope)));
   } catch (err) {
     if (err instanceof Unsupported) {
       return source;
@@ -47,7 +47,7 @@ function clean(value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.entries(value).flatMap(([k, v]) => (v === undefined ? [] : [[k, clean(v)]]))) : value;
 }
 
-function written(value: unknown): string {
+function asText(value: unknown): string {
   if (value === undefined || value === null) {
     return "";
   }
@@ -69,11 +69,20 @@ export function hasManifest(template: Entity | undefined): boolean {
 // render returns the manifests of a Template for values of its form, as YAML. It is a preview: the server renders what is
 // applied.
 export function render(template: Entity, values: Values): string {
+  return [...written(template, values).keys()].join("---\n");
+}
+
+// manifests returns the different manifests of a Template for values of its form: objects, or texts.
+export function manifests(template: Entity, values: Values): unknown[] {
+  return [...written(template, values).values()];
+}
+
+// written returns the different manifests of a Template by their YAML.
+function written(template: Entity, values: Values): Map<string, unknown> {
   const scope = { parameters: values };
   const all = stepsOf(template)
     // A condition that only the server can evaluate counts as true.
     .filter((s) => s.if === undefined || Boolean(filled(s.if, scope)))
-    .flatMap((s) => [filled(s.input.manifest ?? s.input.manifests, scope)].flat())
-    .map((m) => (typeof m === "string" ? m.trimEnd() + "\n" : toYaml(m)));
-  return [...new Set(all)].join("---\n");
+    .flatMap((s) => [filled(s.input.manifest ?? s.input.manifests, scope)].flat());
+  return new Map(all.map((m) => [typeof m === "string" ? m.trimEnd() + "\n" : toYaml(m), m]));
 }

@@ -3,8 +3,7 @@ import { Button, Text } from "@mantine/core";
 import { DataTable, type Column } from "../../components/DataTable";
 import { Tag, type Tone } from "../../components/Tag";
 import { texts } from "../../text";
-import type { Judged } from "./breaking";
-import type { Change, Line } from "./diff";
+import type { Change, Difference, Line } from "./diff";
 import styles from "./Versions.module.css";
 
 const words = texts.entity.versions;
@@ -14,11 +13,11 @@ const tones: Record<Change, Tone> = { added: "success", removed: "error", change
 const step = 200;
 
 // Differences is the table of compared fields. Without left, it lists the fields of one version.
-export function Differences({ differences, left, right }: { differences: Judged[]; left?: string; right: string }) {
+export function Differences({ differences, left, right }: { differences: Difference[]; left?: string; right: string }) {
   const [shown, setShown] = useState(step);
-  const columns: Column<Judged>[] = [
+  const columns: Column<Difference>[] = [
     { title: words.field, cell: (d) => <Name difference={d} />, priority: "key" },
-    ...(left !== undefined ? [{ title: words.before(left), cell: (d: Judged) => <Cell line={d.left} other={d.right} /> }] : []),
+    ...(left !== undefined ? [{ title: words.before(left), cell: (d: Difference) => <Cell line={d.left} other={d.right} /> }] : []),
     { title: left !== undefined ? words.after(right) : words.type, cell: (d) => <Cell line={d.right} other={d.left} /> },
   ];
   return (
@@ -33,18 +32,13 @@ export function Differences({ differences, left, right }: { differences: Judged[
   );
 }
 
-function Name({ difference: { path, change, effect } }: { difference: Judged }) {
+function Name({ difference: { path, change } }: { difference: Difference }) {
   return (
     <>
       <Text component="span" size="sm" ff="monospace" fw={500}>
         {path}
       </Text>{" "}
-      {effect.breaking ? <Tag tone="error">{words.breaking}</Tag> : change !== "same" && <Tag tone={tones[change]}>{words.changes[change]}</Tag>}
-      {effect.says.map((text) => (
-        <Text key={text} size="xs">
-          {text}
-        </Text>
-      ))}
+      {change !== "same" && <Tag tone={tones[change]}>{words.changes[change]}</Tag>}
     </>
   );
 }

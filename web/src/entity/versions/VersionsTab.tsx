@@ -6,17 +6,19 @@ import type { Entity } from "../../api/types";
 import { RefLink } from "../../components/RefLink";
 import { Empty, ErrorAlert, Loading } from "../../components/State";
 import { readDocument } from "../document/read";
-import { definitionOf, useEntity, useDefinitionEntities } from "../queries";
-import { Tag } from "../../components/Tag";
+import { definitionOf, isMissing, useEntity, useDefinitionEntities } from "../queries";
+import { ChangeList } from "../../components/ChangeList";
 import { number, texts } from "../../text";
-import { countBreaking, judge } from "./breaking";
 import { count, diff, most } from "./diff";
 import { Differences } from "./Differences";
+import { useVersions } from "./queries";
 import { choose, fieldsOfEntity, sidesOf, type Side } from "./sides";
+import { Upgrade } from "./Upgrade";
 
 const words = texts.entity.versions;
 
-// VersionsTab compares the forms or schemas of two versions of a definition.
+// VersionsTab shows which resources are written in which version of a definition, and compares the forms or schemas of two
+// versions.
 export default function VersionsTab({ entity }: { entity: Entity }) {
   const family = useDefinitionEntities(definitionOf(entity));
   const [params] = useSearchParams();
@@ -34,7 +36,12 @@ export default function VersionsTab({ entity }: { entity: Entity }) {
   if (!right) {
     return <Empty title={words.nothing}>{words.nothingHint}</Empty>;
   }
-  return <Compared sides={sides} left={left} right={right} />;
+  return (
+    <Stack gap="md">
+      <Upgrade family={family.data} of={parseRef(sides[0]!.ref)} />
+      <Compared sides={sides} left={left} right={right} />
+    </Stack>
+  );
 }
 
 function Compared({ sides, left, right }: { sides: Side[]; left: Side | undefined; right: Side }) {
@@ -64,9 +71,26 @@ function Compared({ sides, left, right }: { sides: Side[]; left: Side | undefine
           {words.single(right.version)} <RefLink to={right.ref} icon />
         </Text>
       )}
+      {left?.version && right.version && left.version !== right.version && <Verdict left={left} right={right} />}
       {left ? <Two left={left} right={right} all={all} /> : <One side={right} note={sides.length > 1} />}
     </Stack>
   );
+}
+
+// Verdict is what the server says about the changes from one version to another.
+function Verdict({ left, right }: { left: Side; right: Side }) {
+  const { data, error, refetch } = useVersions(parseRef(right.ref), { from: left.version, to: right.version });
+  if (data) {
+    return <ChangeList changes={data.changes ?? []} />;
+  }
+  if (isMissing(error)) {
+    return (
+      <Text size="sm" c="dimmed">
+        {words.notIngested}
+      </Text>
+    );
+  }
+  return error ? <ErrorAlert title={words.changesFailed} error={error} retry={() => void refetch()} /> : <Loading label={words.comparing} lines={2} />;
 }
 
 function useFields(side: Side) {
@@ -77,7 +101,7 @@ function useFields(side: Side) {
 
 function Two({ left, right, all }: { left: Side; right: Side; all: boolean }) {
   const [a, b] = [useFields(left), useFields(right)];
-  const differences = useMemo(() => a.lines && b.lines && judge(diff(a.lines, b.lines)), [a.lines, b.lines]);
+  const differences = useMemo(() => a.lines && b.lines && diff(a.lines, b.lines), [a.lines, b.lines]);
   const failed = [a, b].find((side) => side.error);
   if (failed) {
     return <ErrorAlert error={failed.error} retry={failed.retry} />;
@@ -85,13 +109,9 @@ function Two({ left, right, all }: { left: Side; right: Side; all: boolean }) {
   if (!differences) {
     return <Loading label={words.comparing} />;
   }
-  const breaking = countBreaking(differences);
   return (
     <Stack gap="sm">
-      <Group gap="sm">
-        {breaking > 0 && <Tag tone="error">{words.breakingCount(breaking)}</Tag>}
-        <Text role="status">{words.summary(count(differences))}</Text>
-      </Group>
+      <Text role="status">{words.summary(count(differences))}</Text>
       {left.kind !== right.kind && (
         <Text size="sm" c="dimmed">
           {words.mixed}
@@ -115,7 +135,7 @@ function One({ side, note }: { side: Side; note: boolean }) {
     <Stack gap="sm">
       {note && <Text size="sm">{words.noEarlier}</Text>}
       <Bounded lines={lines.length} />
-      <Differences differences={judge(lines.map((line) => ({ path: line.path, change: "same", right: line })))} right={side.version} />
+      <Differences differences={lines.map((line) => ({ path: line.path, change: "same", right: line }))} right={side.version} />
     </Stack>
   );
 }

@@ -1,7 +1,7 @@
 import { fieldsOf, isObject, notesOf, text, typeOf, type Schema } from "../document/schema";
 
-// Line is a field of a form or schema. schema is where its type and notes come from.
-export type Line = { path: string; type: string; required: boolean; notes: string[]; description: string; schema?: Schema };
+// Line is a field of a form or schema.
+export type Line = { path: string; type: string; required: boolean; notes: string[]; description: string };
 
 // most limits the comparison: a schema may have thousands of fields or be recursive.
 export const most = 5_000;
@@ -17,7 +17,7 @@ export function linesOf(document: unknown, schema: unknown): Line[] {
       }
       const type = typeOf(document, field.raw);
       const path = `${prefix}${field.name}`;
-      lines.push({ path, type, required: field.required, notes: notesOf(field.schema), description: text(field.schema["description"]), schema: field.schema });
+      lines.push({ path, type, required: field.required, notes: notesOf(field.schema), description: text(field.schema["description"]) });
       visit(field.raw, `${path}${field.schema["type"] === "array" ? "[]" : ""}.`, depth + 1);
     }
   };
