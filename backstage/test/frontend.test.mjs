@@ -1,5 +1,6 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { isMany, noteFor, pointerOf, queryOf, readValue } from '../packages/frontend/dist/choices.js';
 import { hasField, isRunning, objectOf, templateFor } from '../packages/frontend/dist/entity.js';
 import { valuesForAddress } from '../packages/frontend/dist/form.js';
 import { targetsOf } from '../packages/frontend/dist/targets.js';
@@ -94,4 +95,41 @@ test('sources are grouped by what they read, and the worst comes first', () => {
       ['files', 'connected', '2', { definitions: 4 }, 0, ['none selected']],
     ],
   );
+});
+
+test('a field with choices is named by its place in the form', () => {
+  const schema = { properties: { a: { properties: { b_c: {}, 'x/y': {} } }, a_b: {}, disks: { items: { properties: { class: {} } } }, more: { additionalProperties: {} } } };
+  for (const [id, want] of Object.entries({
+    root_a_b_c: '/a/b_c',
+    root_a_b: '/a_b',
+    'root_a_x/y': '/a/x~1y',
+    root_disks_12_class: '/disks/12/class',
+    root_more_any: '/more/any',
+    root_nothing: undefined,
+    root: undefined,
+  })) {
+    assert.equal(pointerOf(schema, id), want, id);
+  }
+  const conditional = { dependencies: { mode: { oneOf: [{ properties: { f: {} } }] } }, allOf: [{ then: { properties: { g: {} } } }] };
+  assert.deepEqual([pointerOf(conditional, 'root_f'), pointerOf(conditional, 'root_g')], ['/f', '/g'], 'a field that another one shows is found');
+});
+
+test('choices are those of the cluster and namespace of the form', () => {
+  assert.equal(queryOf('/a', { deliveryCluster: 'dev', namespace: 'team', a: 'x' }, 'x'), 'field=%2Fa&cluster=dev&namespace=team&search=x');
+  assert.equal(queryOf('/a', { cluster: 'dev', namespace: 1 }, ''), 'field=%2Fa&cluster=dev');
+});
+
+test('a field without choices says why', () => {
+  assert.equal(noteFor(403, 'Missing permission'), 'You may not list these objects in the cluster. Enter a value.');
+  assert.equal(noteFor(503, ''), 'The cluster cannot be reached. Enter a value.');
+  assert.equal(noteFor(400, 'Choose a cluster first: request/query must have …'), 'Choose a cluster first, or enter a value.');
+  assert.equal(noteFor(404, ''), 'There are no suggestions for this field. Enter a value.');
+  assert.equal(noteFor(0, ''), 'Cannot read suggestions. Enter a value.');
+});
+
+test('a value has the type of its field', () => {
+  assert.deepEqual(['12', ' -3 ', 'x', '1.5'].map((text) => readValue(text, { type: 'integer' })), [12, -3, 'x', '1.5']);
+  assert.equal(readValue('12', { type: 'string' }), '12');
+  assert.equal(readValue('12', { type: 'array', items: { type: 'integer' } }), 12);
+  assert.deepEqual([isMany({ type: ['array', 'null'] }), isMany({ type: 'string' })], [true, false]);
 });

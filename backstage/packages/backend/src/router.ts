@@ -33,7 +33,15 @@ function segments({ kind, namespace, name }: CompoundEntityRef): string {
 // formParams are the parameters of a form that is filled from a resource.
 const formParams = ['cluster', 'namespace', 'name', 'field'];
 
+// choiceParams are the parameters of the choices of a field.
+const choiceParams = ['field', 'cluster', 'namespace', 'search'];
+
 type Request = IncomingMessage & { path: string; query: Record<string, unknown> };
+
+// paramsOf returns the parameters of a request that have one of the names.
+function paramsOf(req: Request, names: string[]): [string, string][] {
+  return names.flatMap((p): [string, string][] => (typeof req.query[p] === 'string' ? [[p, req.query[p]]] : []));
+}
 
 /**
  * createHandler returns the handler of /api/ingestor: what the pages of the plugin read from a portal, as the user who is
@@ -81,8 +89,15 @@ export function createHandler({ portals, httpAuth, permissions: policy, catalog 
     if (what === 'forms' && rest.length === 2) {
       const [namespace = '', name = ''] = rest;
       const portal = await portalOf({ kind: 'template', namespace, name }, credentials);
-      const params = new URLSearchParams(formParams.flatMap((p): [string, string][] => (typeof req.query[p] === 'string' ? [[p, req.query[p]]] : [])));
+      const params = new URLSearchParams(paramsOf(req, formParams));
       return portal.json(`/api/scaffolder/v2/templates/${[namespace, 'template', name].map(encodeURIComponent).join('/')}/parameter-schema?${params}`, { as: credentials });
+    }
+    if (what === 'choices' && rest.length === 2) {
+      const [namespace = '', name = ''] = rest;
+      const ref = { kind: 'template', namespace, name };
+      const portal = await portalOf(ref, credentials);
+      const params = new URLSearchParams([['template', stringifyEntityRef(ref)], ...paramsOf(req, choiceParams)]);
+      return portal.json(`/api/crossplane-ingestor/choices?${params}`, { as: credentials });
     }
     throw new NotFoundError(`Nothing at ${req.path}`);
   };

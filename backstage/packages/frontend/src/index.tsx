@@ -13,8 +13,8 @@ const icon = (
 );
 
 /**
- * The plugin: a tab with the state of running resources, a page with the state of ingestion, and the field of forms that
- * Backstage lacks.
+ * The plugin: a tab with the state of running resources, a page with the state of ingestion, and the fields of forms
+ * that Backstage lacks.
  *
  * @public
  */
@@ -26,6 +26,7 @@ const plugin: OverridableFrontendPlugin = createFrontendPlugin({
   externalRoutes: { template: templateRouteRef },
   extensions: [
     FormFieldBlueprint.make({ name: 'yaml-text', params: { field: () => import('./YamlText').then((m) => m.yamlText) } }),
+    FormFieldBlueprint.make({ name: 'live-choices', params: { field: () => import('./LiveChoices').then((m) => m.liveChoices) } }),
     EntityContentBlueprint.make({
       name: 'resource',
       params: { path: '/resource', title: 'Resource', filter: isRunning, loader: () => import('./ResourceTab').then((m) => <m.ResourceTab />) },
