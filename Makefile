@@ -120,11 +120,13 @@ race: web oracle issuer postgres redis jq chromium devcluster crossplane ## Run 
 	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 go test -race -timeout 60m ./...
 
-bench: devcluster postgres wrk ## Run every benchmark
+bench: devcluster crossplane postgres wrk ## Run every benchmark
 	@echo "looking for benchmarks"
 	@files=$$(go list -f '{{$$d := .Dir}}{{range .TestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}' ./...); \
 	pkgs=$$(grep -l '^func Benchmark' $$files | xargs -n1 dirname | sort -u); \
 	go test -run '^$$' -bench . -benchmem $$pkgs
+	@# A test, because it compares with a limit whenever tests run; its figures are shown here.
+	INGESTOR_LONG=1 go test -count=1 -v -run 'TestBlastRadiusLoad$$' ./test/service
 	@go run ./test/bench
 	@go run ./test/bench/portal
 	@go run ./test/bench/service
