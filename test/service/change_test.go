@@ -180,7 +180,15 @@ func TestBreakingChange(t *testing.T) {
 			{Cluster: "east", Kind: "Xalpha", Namespace: "default", Name: "r2", Owner: "team-blue"},
 			{Cluster: "west", Kind: "Xalpha", Namespace: "default", Name: "r2", Owner: "team-blue"},
 		}
-		if diff := cmp.Diff(want, im.Definitions[0].Effects[0].Resources); diff != "" {
+		got := im.Definitions[0].Effects[0].Resources
+		for i := range got {
+			// The reference is that of an entity in the catalog.
+			if status, err := s.ask(http.MethodGet, "/api/catalog/entities/by-name/"+strings.Replace(got[i].Entity, ":", "/", 1), nil, nil); status != 200 || err != nil {
+				t.Errorf("entity %q of %s: %d, %v", got[i].Entity, got[i], status, err)
+			}
+			got[i].Entity = ""
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("resources are not named with their owners; -want +got:\n%s", diff)
 		}
 	})

@@ -75,6 +75,8 @@ type Resource struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	Owner     string `json:"owner,omitempty"`
+	// Entity is the reference of its entity, which Add does not know.
+	Entity string `json:"entity,omitempty"`
 }
 
 // String returns cluster/namespace/name.

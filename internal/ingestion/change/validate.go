@@ -69,7 +69,7 @@ func (c *Changes) validate(ctx context.Context, req *request, progress func(int)
 		return result, nil, err
 	}
 	result = im.Result()
-	return result, append(incomplete, hidden.lines()...), c.hide(ctx, req, &result)
+	return result, append(incomplete, hidden.lines()...), c.nameReadable(ctx, req, &result)
 }
 
 // eachCluster calls read for each cluster of definitions, a few at a time, with the index
@@ -123,9 +123,9 @@ func eachCluster(ctx context.Context, known []Ingested, read func(i int, at *clu
 	return incomplete, ctx.Err()
 }
 
-// hide removes the names of resources whose entities the caller may not read. They are
-// still counted.
-func (c *Changes) hide(ctx context.Context, req *request, result *impact.Result) error {
+// nameReadable keeps the names of resources whose entities the caller may read, with their
+// references. The others are only counted.
+func (c *Changes) nameReadable(ctx context.Context, req *request, result *impact.Result) error {
 	left := mostLookups
 	seen := map[string]bool{}
 	for i := range result.Definitions {
@@ -148,6 +148,7 @@ func (c *Changes) hide(ctx context.Context, req *request, result *impact.Result)
 					seen[ref] = may
 				}
 				if may && len(shown) < mostNames {
+					r.Entity = ref
 					shown = append(shown, r)
 				}
 			}

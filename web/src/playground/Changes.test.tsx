@@ -26,7 +26,7 @@ const effect: Schemas["ImpactEffect"] = {
   outcome: "refused",
   count: 7,
   clusters: ["dev", "prod"],
-  resources: [{ cluster: "dev", kind: "Bucket", namespace: "shop", name: "photos", owner: "team" }],
+  resources: [{ cluster: "dev", kind: "Bucket", namespace: "shop", name: "photos", owner: "team", entity: "resource:default/bucket-photos" }],
 };
 const impact: Schemas["Impact"] = {
   checked: 412,
@@ -168,6 +168,7 @@ it("checks live resources with progress, and marks the result when the text chan
   await userEvent.click(screen.getByText(sentence));
   const table = within(await screen.findByRole("region", { name: sentence }));
   expect(table.getByRole("row", { name: /^photos Bucket · shop dev/ })).toBeTruthy();
+  expect(table.getByRole("link", { name: "photos" }).getAttribute("href")).toBe("/catalog/default/resource/bucket-photos");
   expect(screen.getByText(/^6 more that you may not read/)).toBeTruthy();
   await type("name: later");
   await screen.findByText("This is the result for an earlier version of the text.");

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { parseRef } from "../api/entity";
 import { DataTable, type Column } from "../components/DataTable";
 import { Incomplete } from "../components/Incomplete";
 import { RefLink } from "../components/RefLink";
@@ -92,7 +93,7 @@ const columns: Column<Resource>[] = [
     title: words.resource,
     cell: (r) => (
       <>
-        {r.name}{" "}
+        <RefLink to={r.entity}>{r.name}</RefLink>{" "}
         <Text component="span" size="xs" c="dimmed">
           {r.namespace ? `${r.kind} · ${r.namespace}` : r.kind}
         </Text>
@@ -101,7 +102,7 @@ const columns: Column<Resource>[] = [
     priority: "key",
   },
   { title: words.cluster, cell: (r) => r.cluster },
-  { title: words.owner, cell: (r) => r.owner && <RefLink to={r.owner} kind="group" /> },
+  { title: words.owner, cell: (r) => r.owner && <RefLink to={r.owner} kind="group" namespace={parseRef(r.entity).namespace} /> },
 ];
 
 // EffectView is a sentence about an effect, with the resources when it is opened.
