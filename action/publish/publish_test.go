@@ -415,12 +415,13 @@ func TestPlan(t *testing.T) {
 		want          string
 		log           string
 	}{
-		"Plan":    {"The plan is below the text.", propose, "**Plan: 1 to create**\n", nil, proposed + "\n\n### Database shop/orders\n\n**Plan: 1 to create**\n", ""},
-		"Several": {"Each resource has its plan.", two, "p\n", nil, proposed + "\n\n### Database shop/orders\n\np\n\n\n### ConfigMap shop/a\n\np\n", ""},
-		"None":    {"A resource that is no composite has none.", propose, "", nil, proposed, ""},
-		"Failed":  {"A failure is in the log, and does not prevent the request.", propose, "", errors.New("cluster is away"), proposed + "\n\n### Database shop/orders\n\nNo plan: the log of the task says why.\n", "no plan of Database shop/orders: cluster is away"},
-		"Long":    {"The text of a request is limited.", propose, strings.Repeat("x", 60_000), nil, proposed + "\n\n### Database shop/orders\n\nThe plan is too long for this text; see composer-ingestor plan.\n", ""},
-		"Remove":  {"A removal has no plan.", propose + "remove: true\n", "p", nil, proposed, ""},
+		"Plan":     {"The plan is below the text.", propose, "**Plan: 1 to create**\n", nil, proposed + "\n\n### Database shop/orders\n\n**Plan: 1 to create**\n", ""},
+		"Several":  {"Each resource has its plan.", two, "p\n", nil, proposed + "\n\n### Database shop/orders\n\np\n\n\n### ConfigMap shop/a\n\np\n", ""},
+		"None":     {"A resource that is no composite has none.", propose, "", nil, proposed, ""},
+		"Failed":   {"A failure is in the log, and does not prevent the request.", propose, "", errors.New("cluster is away"), proposed + "\n\n### Database shop/orders\n\nNo plan: the log of the task says why.\n", "no plan of Database shop/orders: cluster is away"},
+		"Long":     {"The text of a request is limited.", propose, strings.Repeat("x", 62_000), nil, proposed + "\n\n### Database shop/orders\n\nThe plan is too long for this text; see composer-ingestor plan.\n", ""},
+		"LongText": {"The text itself counts.", propose + "description: " + strings.Repeat("y", 30_000) + "\n", strings.Repeat("x", 40_000), nil, strings.Repeat("y", 30_000) + "\n\n### Database shop/orders\n\nThe plan is too long for this text; see composer-ingestor plan.\n", ""},
+		"Remove":   {"A removal has no plan.", propose + "remove: true\n", "p", nil, proposed, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -97,10 +97,10 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 }
 
 const (
-	// mostPlans is how many resources of a change request are planned, and mostPlanned
-	// limits the text of their plans in bytes: Git servers refuse texts of more than 64 KiB.
-	mostPlans   = 5
-	mostPlanned = 48 << 10
+	// mostPlans is how many resources of a change request are planned, and mostText limits
+	// its text with their plans in bytes: Git servers refuse texts of more than 64 KiB.
+	mostPlans = 5
+	mostText  = 60 << 10
 )
 
 // plans returns the plans of the proposed resources, for the text of a change request. A
@@ -119,7 +119,7 @@ func (p publisher) plans(ctx context.Context, c *action.Call, in *input) string 
 			text = "No plan: the log of the task says why.\n"
 		case text == "":
 			continue
-		case b.Len()+len(text) > mostPlanned:
+		case len(in.body)+b.Len()+len(text) > mostText:
 			text = "The plan is too long for this text; see composer-ingestor plan.\n"
 		}
 		fmt.Fprintf(&b, "\n\n### %s\n\n%s", name, text)

@@ -150,7 +150,7 @@ var sections = []struct {
 		l.c.Scaffolder.read(m, l.clusters)
 	}},
 	{SectionIntegrations, func(l *loader, m *keys.Map) { l.c.Integrations.read(m) }},
-	{SectionPlan, func(l *loader, m *keys.Map) { l.c.Plan.read(m) }},
+	{SectionPlan, func(l *loader, m *keys.Map) { l.c.Plan.read(m, l.clusters) }},
 }
 
 // Load reads the files at paths. Later files override earlier ones: maps are merged,

@@ -29,6 +29,8 @@ type Plan struct {
 // PlanFunction is where a function runs.
 type PlanFunction struct {
 	Name string
+	// Cluster is the cluster whose plans call it; empty means all.
+	Cluster string
 	// Endpoint is host:port, or unix:///path.
 	Endpoint string
 	// TLS reports that it is called with Crossplane's client certificate, which must be one
@@ -44,7 +46,7 @@ type ClientCertificate struct {
 	CertFile, KeyFile, CAFile string
 }
 
-func (p *Plan) read(m *keys.Map) {
+func (p *Plan) read(m *keys.Map, clusters *clusters) {
 	m.FilePath("program", &p.Program)
 	m.Between("timeout", &p.Timeout, time.Second, 10*time.Minute)
 	m.Size("memory", &p.Memory, 256<<20, 64<<30)
@@ -56,6 +58,7 @@ func (p *Plan) read(m *keys.Map) {
 		var f PlanFunction
 		m.Require("name", "write the name that pipelines use in functionRef")
 		m.Text("name", &f.Name, nil)
+		clusters.readName(m, "cluster", &f.Cluster, nil)
 		m.Require("endpoint", "write host:port")
 		m.Text("endpoint", &f.Endpoint, func(s string) string {
 			host, port, err := net.SplitHostPort(strings.TrimPrefix(s, "dns:///"))
@@ -69,10 +72,11 @@ func (p *Plan) read(m *keys.Map) {
 			m.ReportValue(rule.Together, "tls", "set plan.clientCertificate.certFile, keyFile and caFile", "%s needs a client certificate from files", m.PathTo("tls"))
 		}
 		at := m.ValueAt("name")
-		if first, twice := seen[f.Name]; twice && f.Name != "" {
-			m.Report(rule.Twice, at, m.PathTo("name"), "write each function once", "%s is already configured, at %s", m.PathTo("name"), first)
+		key := f.Name + " " + f.Cluster
+		if first, twice := seen[key]; twice && f.Name != "" {
+			m.Report(rule.Twice, at, m.PathTo("name"), "write each function once for each cluster", "%s is already configured, at %s", m.PathTo("name"), first)
 		}
-		seen[f.Name] = at
+		seen[key] = at
 		p.Functions = append(p.Functions, f)
 	})
 }

@@ -157,6 +157,16 @@ func TestMakingMistakes(t *testing.T) {
 				"a.yaml:2:14: CONF005 scaffolder.secretKey: want at least 16 characters, so that it cannot be guessed | generate one with: openssl rand -base64 24",
 			},
 		},
+		"Functions": {
+			reason: "A function is written once for each cluster, and needs a certificate for TLS.",
+			text:   "composerIngestor: { clusters: [ { name: prod, kubeconfig: x } ] }\nplan:\n  functions:\n  - { name: f, endpoint: a:1 }\n  - { name: f, endpoint: a:1, cluster: prod }\n  - { name: h, endpoint: 'unix:///x', cluster: prd }\n  - { name: f, endpoint: a }\n  - { name: g, endpoint: b:2, tls: true }\n",
+			want: []string{
+				`a.yaml:6:48: CONF005 plan.functions[2].cluster: want the name of a configured cluster, found "prd" | did you mean prod?`,
+				"a.yaml:7:13: CONF010 plan.functions[3].name is already configured, at a.yaml:4:13 | write each function once for each cluster",
+				`a.yaml:7:26: CONF005 plan.functions[3].endpoint: want host:port, or unix:///path, found "a"`,
+				"a.yaml:8:36: CONF007 plan.functions[4].tls needs a client certificate from files | set plan.clientCertificate.certFile, keyFile and caFile",
+			},
+		},
 		"NoKey": {
 			reason: "A missing variable of a key is reported.",
 			text:   "scaffolder: { secretKey: '${KEY}' }\n",

@@ -26,10 +26,17 @@ var machineryFields = func() []string {
 	return all
 }()
 
+// machineryLabels are the labels that Crossplane sets on composites, as managed fields name
+// them.
+var machineryLabels = []string{"f:" + labelComposite, "f:" + labelClaimName, "f:" + labelClaimSpace}
+
 // byOthers reports whether a field manager is not Crossplane.
 func byOthers(manager string) bool {
 	return manager != managerCrossplane && !strings.HasPrefix(manager, managerPrefix)
 }
+
+// byComposites reports whether a field manager applies what composites compose.
+func byComposites(manager string) bool { return strings.HasPrefix(manager, fieldManager) }
 
 // byClaims reports whether a field manager copies claims to composites.
 func byClaims(manager string) bool { return manager == managerClaim }
@@ -56,7 +63,7 @@ func unauthored(live *tree.Node, author func(manager string) bool) *tree.Node {
 			live = with(live, "spec", orEmpty(strip(live.Get("spec"), spec, below(others, "f:spec"))))
 		}
 		for _, key := range []string{"labels", "annotations"} {
-			if of := meta.Get("f:" + key); of.IsMap() && live.Get("metadata").Has(key) {
+			if of := without(meta.Get("f:"+key), machineryLabels...); of.IsMap() && live.Get("metadata").Has(key) {
 				kept := strip(live.Get("metadata", key), of, below(others, "f:metadata", "f:"+key))
 				live = with(live, "metadata", with(live.Get("metadata"), key, orEmpty(kept)))
 			}

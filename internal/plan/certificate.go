@@ -59,7 +59,7 @@ func readCertificate(ctx context.Context, on *cluster.Cluster, from SecretRef) (
 }
 
 func certificateError(from SecretRef, err error) error {
-	return &Error{Reason: Function, Err: fmt.Errorf("cannot use Crossplane's client certificate: %w", err), Public: "cannot use Crossplane's client certificate", Hint: "ask the operators of the portal",
+	return &Error{Reason: Certificate, Err: fmt.Errorf("cannot use Crossplane's client certificate: %w", err), Public: "cannot use Crossplane's client certificate", Hint: "ask the operators of the portal",
 		Operator: fmt.Sprintf("let the account of the portal read Secret %s/%s, or set plan.clientCertificate", from.Namespace, from.Name)}
 }
 

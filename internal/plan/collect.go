@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,28 +65,32 @@ const leastGenerated = 5
 func (j *job) add(ctx context.Context, c *composite, p part, hidden []composed.Ref) error {
 	ref := refOf(p.desired)
 	_, namespaced, err := j.source.Kind(ctx, ref.APIVersion, ref.Kind)
+	var special Action
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case isAbsent(err):
-		j.warn(c, fmt.Sprintf("the cluster does not serve kind %s of %s, so that Crossplane cannot apply %s", ref.Kind, ref.APIVersion, p.resource))
+		special = Blocked
+		j.warn(c, fmt.Sprintf("the cluster does not serve kind %s of %s, so Crossplane cannot apply %s", ref.Kind, ref.APIVersion, p.resource))
 	case err != nil:
 		return err
-	case !namespaced && c.desired.Get("metadata", "namespace").Str() != "":
-		j.warn(c, fmt.Sprintf("a namespaced composite cannot compose %s, which is a cluster-scoped kind: Crossplane applies nothing", ref.Kind))
+	case !namespaced && p.live == nil && c.desired.Get("metadata", "namespace").Str() != "":
+		special = Blocked
+		j.fail(c, fmt.Sprintf("a namespaced composite cannot compose %s, which is a cluster-scoped kind", ref.Kind))
 	}
 	served := err == nil
 	// A name that Crossplane derives from the uid of a composite is known only if that exists.
 	if prefix := p.desired.Get("metadata", "generateName").Str(); prefix != "" && p.live == nil && c.isNew() && strings.HasPrefix(ref.Name, prefix) && len(ref.Name) >= len(prefix)+leastGenerated {
 		j.generated[ref.Name] = prefix + generatedMark
 	}
-	if p.live == nil && j.generated[ref.Name] == "" && served {
-		if err := j.taken(ctx, c, &p); err != nil {
+	if p.live == nil && j.generated[ref.Name] == "" && special == "" {
+		if special, err = j.taken(ctx, c, &p); err != nil {
 			return err
 		}
 	}
 	o := j.describe(p.desired, p.live, c.isNew())
 	o.Resource, o.Within = p.resource, slices.Clone(c.within)
+	o.Action = cmp.Or(special, o.Action)
 	if o.Action == Create && slices.ContainsFunc(hidden, func(r composed.Ref) bool { return r.Kind == ref.Kind && r.APIVersion == ref.APIVersion }) {
 		o.Action = Uncertain
 	}
@@ -103,7 +108,12 @@ func (j *job) add(ctx context.Context, c *composite, p part, hidden []composed.R
 		j.unknown(ref.String(), "its objects are not planned: the plan has more than %d composites, or more than %d levels", mostComposites, mostDepth)
 		return nil
 	}
-	desired, err := j.settle(ctx, d, version, false, overlay(p.live, p.desired), nil, j.noting(strings.Join(within, "/")))
+	// What the parent does not set any more is removed from the nested composite.
+	base := p.live
+	if base != nil {
+		base = unauthored(base, byComposites)
+	}
+	desired, err := j.settle(ctx, d, version, false, overlay(base, p.desired), p.live, j.noting(strings.Join(within, "/")))
 	if err != nil {
 		j.warn(c, fmt.Sprintf("%s: %v", p.resource, err))
 		return nil
@@ -118,34 +128,32 @@ func (j *job) add(ctx context.Context, c *composite, p part, hidden []composed.R
 }
 
 // taken looks whether an object with a fixed name exists already. Crossplane would take it
-// over, or fail if another composite controls it.
-func (j *job) taken(ctx context.Context, c *composite, p *part) error {
+// over, or fail if another composite controls it. The action is empty unless the object
+// cannot be applied, or is not known.
+func (j *job) taken(ctx context.Context, c *composite, p *part) (Action, error) {
 	ref := refOf(p.desired)
 	if j.Authorize != nil && j.Authorize(ctx, ref) != nil {
-		j.unknown(ref.String(), "you may not read it, so that it is not known whether it exists")
-		return nil
+		j.unknown(ref.String(), "you may not read it, so the plan cannot tell whether it exists")
+		return Uncertain, nil
 	}
 	n, err := j.source.Get(ctx, ref)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return "", ctx.Err()
 	}
 	if err != nil {
-		j.unknown(ref.String(), "it cannot be read, so that it is not known whether it exists")
-		return nil //nolint:nilerr // The plan goes on without it, and says so.
+		j.unknown(ref.String(), "it cannot be read, so the plan cannot tell whether it exists")
+		return Uncertain, nil //nolint:nilerr // The plan goes on without it, and says so.
 	}
 	if n == nil {
-		return nil
+		return "", nil
 	}
-	uid := c.live.Get("metadata", "uid").Str()
-	for _, owner := range n.Get("metadata", "ownerReferences").List() {
-		if owner.Get("controller").IsTrue() && owner.Get("uid").Str() != uid {
-			j.warn(c, fmt.Sprintf("%s exists and belongs to %s %s: Crossplane cannot apply it", ref, owner.Get("kind").Str(), owner.Get("name").Str()))
-			return nil
-		}
+	if owner := controller(n); owner != nil && owner.Get("uid").Str() != c.live.Get("metadata", "uid").Str() {
+		j.warn(c, fmt.Sprintf("%s exists and belongs to %s %s: Crossplane cannot apply it", ref, owner.Get("kind").Str(), owner.Get("name").Str()))
+		return Blocked, nil
 	}
 	j.warn(c, fmt.Sprintf("%s exists already: Crossplane would take it over", ref))
 	p.live = n
-	return nil
+	return "", nil
 }
 
 // deleted adds the objects that would be deleted, with what they compose.
@@ -171,6 +179,15 @@ func (j *job) deleted(ctx context.Context, c *composite, gone []*tree.Node) erro
 		}
 	}
 	return nil
+}
+
+// fail notes that Crossplane applies nothing of a composite.
+func (j *job) fail(c *composite, message string) {
+	if len(c.within) > 0 {
+		j.warn(c, message+": Crossplane applies nothing of this composite")
+		return
+	}
+	j.plan.Fatal = cmp.Or(j.plan.Fatal, message)
 }
 
 // warn adds a warning that the renderer cannot give, because it knows no cluster.

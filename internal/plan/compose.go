@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -34,6 +33,10 @@ func (j *job) compose(ctx context.Context, c *composite) error {
 		j.warn(c, refOf(c.desired).String()+" is paused: Crossplane applies nothing until its annotation "+paused+" is removed")
 		return nil
 	}
+	if c.live.Get("metadata", "deletionTimestamp").Str() != "" {
+		j.warn(c, refOf(c.live).String()+" is being deleted: Crossplane applies nothing")
+		return nil
+	}
 	node, used, err := j.composition(ctx, c.definition, c.desired)
 	if err != nil {
 		return err
@@ -61,7 +64,7 @@ func (j *job) compose(ctx context.Context, c *composite) error {
 	}
 	j.tell(c, out)
 	if out.Fatal != "" {
-		j.plan.Fatal = cmp.Or(j.plan.Fatal, out.Fatal)
+		j.fail(c, out.Fatal)
 		return nil
 	}
 	j.leftOut(node, out)
@@ -110,40 +113,85 @@ func (j *job) observe(ctx context.Context, c *composite) (observed []*tree.Node,
 	if len(refs) > mostObjects {
 		return nil, nil, refuse(Failed, "", "%s composes more than %d objects", refOf(c.live), mostObjects)
 	}
+	uid := c.live.Get("metadata", "uid").Str()
 	found, errs := make([]*tree.Node, len(refs)), make([]error, len(refs))
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i, ref := range refs {
 		group.Go(func() error {
-			found[i], errs[i] = j.source.Get(ctx, ref)
+			found[i], errs[i] = j.observed(ctx, ref, uid)
 			return nil
 		})
 	}
 	_ = group.Wait()
-	uid := c.live.Get("metadata", "uid").Str()
 	for i, n := range found {
 		e, ok := errors.AsType[*cluster.Error](errs[i])
 		switch {
-		case ok && (e.Reason == cluster.Forbidden || e.Reason == cluster.Unreadable):
+		case ok && (e.Reason == cluster.Forbidden || e.Reason == cluster.Unreadable) || errors.Is(errs[i], errHidden):
 			hidden = append(hidden, refs[i])
-			j.unknown(refs[i].String(), "you may not read it, so that it cannot be compared")
+			j.unknown(refs[i].String(), "you may not read it, so it cannot be compared")
 		case ok && e.Reason == cluster.Absent:
 			// Its kind is not served any more.
 		case errs[i] != nil:
 			return nil, nil, errs[i]
-		case n != nil && controlledBy(n, uid):
+		case n != nil:
 			observed = append(observed, n)
 		}
 	}
+	j.notPassed(append([]*tree.Node{c.live}, observed...))
 	return observed, hidden, nil
 }
 
-// controlledBy reports whether an object has a controller with a uid. Crossplane leaves
-// other objects alone, even if the composite refers to them.
-func controlledBy(n *tree.Node, uid string) bool {
-	return slices.ContainsFunc(n.Get("metadata", "ownerReferences").List(), func(o *tree.Node) bool {
-		return uid != "" && o.Get("uid").Str() == uid && o.Get("controller").IsTrue()
-	})
+// errHidden means that the caller may not read an object.
+var errHidden = errors.New("not allowed")
+
+// observed reads an object that a composite with a uid refers to. It is nil if another
+// controller has it, because Crossplane leaves such objects alone. Who may read the
+// composite may read what it controls, but not what it only refers to.
+func (j *job) observed(ctx context.Context, ref composed.Ref, uid string) (*tree.Node, error) {
+	n, err := j.source.Get(ctx, ref)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	owner := controller(n)
+	switch {
+	case owner != nil && (uid == "" || owner.Get("uid").Str() != uid):
+		return nil, nil
+	case owner == nil && j.Authorize != nil && j.Authorize(ctx, ref) != nil:
+		return nil, errHidden
+	}
+	return n, j.count(n)
+}
+
+// count adds an object to the bytes that were read.
+func (j *job) count(n *tree.Node) error {
+	if j.read.Add(int64(len(tree.AppendJSON(nil, n, "")))) > mostRead {
+		return refuse(Failed, "", "the composed objects have more than %d MiB", mostRead>>20)
+	}
+	return nil
+}
+
+// notPassed notes what functions do not get, although Crossplane would pass it.
+func (j *job) notPassed(all []*tree.Node) {
+	for _, n := range all {
+		if n.Get("spec", "writeConnectionSecretToRef").IsMap() {
+			j.unknown(refOf(n).String(), "its connection details are not passed to functions")
+		}
+		if isSecret(n) {
+			j.unknown(refOf(n).String(), "its data is neither compared nor passed to functions")
+		}
+	}
+}
+
+// controller returns the owner reference of the controller of an object; nil if it has
+// none.
+func controller(n *tree.Node) *tree.Node {
+	for _, o := range n.Get("metadata", "ownerReferences").List() {
+		if o.Get("controller").IsTrue() {
+			return o
+		}
+	}
+	return nil
 }
 
 // bare returns objects without the bookkeeping of the API server.
@@ -201,15 +249,16 @@ func (j *job) render(ctx context.Context, in render.Input) (*render.Output, erro
 					in.Required = append(in.Required, n)
 				}
 			}
+			if len(in.Required) > mostRequired {
+				return nil, refuse(Failed, "let the function select fewer objects", "functions ask for more than %d objects", mostRequired)
+			}
 		}
-		switch {
-		case len(in.Required) == before:
+		if len(in.Required) == before {
 			return out, nil
-		case round == mostRounds:
+		}
+		if round == mostRounds {
 			j.unknown("required resources", "functions still ask for further objects after %d rounds", mostRounds)
 			return out, nil
-		case len(in.Required) > mostRequired:
-			return nil, refuse(Failed, "let the function select fewer objects", "functions ask for more than %d objects", mostRequired)
 		}
 	}
 }
@@ -223,26 +272,16 @@ func (j *job) require(ctx context.Context, s render.Selector) ([]*tree.Node, err
 		j.unknown(what, "a function asks for Secrets, which a plan does not read")
 		return nil, nil
 	}
-	var found []*tree.Node
-	var err error
-	if s.Name != "" {
-		var n *tree.Node
-		if n, err = j.source.Get(ctx, ref); n != nil {
-			found = []*tree.Node{n}
-		}
-	} else {
-		found, err = j.source.List(ctx, s.APIVersion, s.Kind, s.Namespace, s.Labels, mostRequired)
-	}
+	found, all, err := j.find(ctx, s, ref)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	all := len(found)
-	if found = j.authorized(ctx, found); len(found) < all {
+	if len(found) < all {
 		j.unknown(what, "a function asks for %d objects that you may not read", all-len(found))
 	}
 	e, ok := errors.AsType[*cluster.Error](err)
 	switch {
-	case ok && e.Reason == cluster.Forbidden:
+	case errors.Is(err, errHidden) || ok && e.Reason == cluster.Forbidden:
 		j.unknown(what, "a function asks for it, and you may not read it")
 	case ok && (e.Reason == cluster.Absent || e.Reason == cluster.Unreadable):
 		j.unknown(what, "a function asks for it, and it cannot be read: %v", e.Err)
@@ -251,7 +290,34 @@ func (j *job) require(ctx context.Context, s render.Selector) ([]*tree.Node, err
 	case all == 0:
 		j.unknown(what, "a function asks for it, and it does not exist")
 	}
+	for _, n := range found {
+		if err := j.count(n); err != nil {
+			return nil, err
+		}
+	}
 	return bare(found), nil
+}
+
+// find returns those of the objects that a function asks for which the caller may read, and
+// how many there are. Whether a named object exists is told only if the caller may read it.
+func (j *job) find(ctx context.Context, s render.Selector, ref composed.Ref) (found []*tree.Node, all int, err error) {
+	if s.Name == "" {
+		found, err = j.source.List(ctx, s.APIVersion, s.Kind, s.Namespace, s.Labels, mostRequired)
+		return j.authorized(ctx, found), len(found), err
+	}
+	if j.Authorize != nil {
+		switch err := j.Authorize(ctx, ref); {
+		case isAbsent(err):
+			return nil, 0, err
+		case err != nil:
+			return nil, 0, errHidden
+		}
+	}
+	n, err := j.source.Get(ctx, ref)
+	if n == nil || err != nil {
+		return nil, 0, err
+	}
+	return []*tree.Node{n}, 1, nil
 }
 
 // authorized returns the objects that the caller may read.

@@ -27,7 +27,11 @@ func (c *composite) isNew() bool { return c.live == nil }
 
 // begin finds out what the manifest is, and returns the composite to render.
 func (j *job) begin(ctx context.Context) (*composite, error) {
+	// A manifest that was read from a cluster has values of the API server.
 	n := j.Manifest
+	if meta := n.Get("metadata"); meta.IsMap() {
+		n = with(n, "metadata", without(meta, assigned...))
+	}
 	apiVersion, kind := n.Get("apiVersion").Str(), n.Get("kind").Str()
 	if !n.IsMap() || apiVersion == "" || kind == "" {
 		return nil, refuse(Invalid, "write the manifest of one composite resource or claim", "manifest has no apiVersion or no kind")
@@ -59,7 +63,7 @@ func (j *job) begin(ctx context.Context) (*composite, error) {
 	if ref.Name == "" {
 		c.desired = j.invent(c.desired, n.Get("metadata", "generateName").Str())
 	}
-	j.plan.Composite = j.describe(c.desired, c.live, true)
+	j.describeRoot(c)
 	return c, nil
 }
 
@@ -93,7 +97,7 @@ func (j *job) settle(ctx context.Context, d *xrd.Definition, version string, cla
 		return nil, refuse(Invalid, "correct the manifest", "cannot set defaults: %w", err)
 	}
 	for _, path := range unknown {
-		warn(fmt.Sprintf("the schema of %s has no field %s: the cluster refuses the object, or drops the field", d.Names.Kind, path))
+		warn(fmt.Sprintf("the schema of %s has no field %s: the cluster rejects the object, or drops the field", d.Names.Kind, path))
 	}
 	var old map[string]any
 	if live != nil {
@@ -106,7 +110,7 @@ func (j *job) settle(ctx context.Context, d *xrd.Definition, version string, cla
 		if len(found) > 1 {
 			text += fmt.Sprintf(" (and %d more)", len(found)-1)
 		}
-		return nil, refuse(Invalid, "correct the manifest", "the cluster would refuse the manifest: %s", text)
+		return nil, refuse(Invalid, "correct the manifest", "the cluster would reject the manifest: %s", text)
 	}
 	return tree.From(object)
 }
@@ -184,7 +188,7 @@ func (j *job) bind(ctx context.Context, d *xrd.Definition, claim *tree.Node) (*c
 	if c.desired, err = j.settle(ctx, d, version, false, overlay(base, xr), nil, j.noting("")); err != nil {
 		return nil, err
 	}
-	j.plan.Composite = j.describe(c.desired, c.live, true)
+	j.describeRoot(c)
 	return c, nil
 }
 

@@ -29,6 +29,8 @@ const (
 	Mode Reason = "mode"
 	// Function means that a function is not installed, not healthy, or failed.
 	Function Reason = "function"
+	// Certificate means that Crossplane's client certificate cannot be used.
+	Certificate Reason = "certificate"
 	// Forbidden means that the caller may not read what a plan needs.
 	Forbidden Reason = "forbidden"
 	// Failed means that Crossplane would fail, or took too long.
@@ -69,16 +71,18 @@ var renderReasons = map[render.Reason]Reason{
 func explain(err error) error {
 	if e, ok := errors.AsType[*render.Error](err); ok {
 		reason := renderReasons[e.Reason]
-		switch reason {
-		case Program:
+		switch {
+		case e.Reason == render.Failed:
+			return &Error{Reason: reason, Err: err, Public: e.Public, Hint: e.Hint}
+		case reason == Program:
 			return &Error{Reason: reason, Err: err, Public: e.Public, Hint: "ask the operators of the portal", Operator: e.Hint}
-		case Function, Failed:
+		case reason == Function || reason == Failed:
 			return &Error{Reason: reason, Err: err, Public: e.Public, Operator: e.Hint}
 		}
 		return &Error{Reason: reason, Err: err, Hint: e.Hint}
 	}
 	if e, ok := errors.AsType[*cluster.Error](err); ok && e.Reason == cluster.Forbidden {
-		return &Error{Reason: Forbidden, Err: err, Public: "cluster " + e.Cluster + " does not allow to " + e.Doing, Hint: e.Hint}
+		return &Error{Reason: Forbidden, Err: err, Public: "no permission to " + e.Doing + " in cluster " + e.Cluster, Hint: e.Hint}
 	}
 	return err
 }

@@ -32,9 +32,11 @@ func (j *job) functions(ctx context.Context, c *xrd.Composition) ([]render.Funct
 // function returns where a function runs: as configured, or as its active revision says.
 func (j *job) function(ctx context.Context, name string) (render.Function, error) {
 	none := render.Function{}
-	for _, e := range j.planner.opts.Functions {
-		if e.Name == name {
-			return render.Function{Name: name, Endpoint: e.Address, TLS: e.TLS}, nil
+	for _, cluster := range []string{j.Cluster, ""} {
+		for _, e := range j.planner.opts.Functions {
+			if e.Name == name && e.Cluster == cluster {
+				return render.Function{Name: name, Endpoint: e.Address, TLS: e.TLS}, nil
+			}
 		}
 	}
 	if j.machine.Revisions == nil {

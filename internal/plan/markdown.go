@@ -9,7 +9,7 @@ import (
 )
 
 // signs are how actions are shown in front of an object.
-var signs = map[Action]string{Create: "+", Change: "~", Delete: "-", Unchanged: "=", Uncertain: "?"}
+var signs = map[Action]string{Create: "+", Change: "~", Delete: "-", Unchanged: "=", Uncertain: "?", Blocked: "!"}
 
 // Sign returns the character for the action, as in a diff.
 func (a Action) Sign() string { return signs[a] }
@@ -17,6 +17,9 @@ func (a Action) Sign() string { return signs[a] }
 // mostMarkdown limits a Markdown text in bytes: Git servers refuse texts of more than
 // 64 KiB.
 const mostMarkdown = 48 << 10
+
+// longer ends a plan that is shortened.
+const longer = "\n… the plan is longer; run composer-ingestor plan to see all of it.\n"
 
 // Markdown returns the plan for the text of a change request. A long plan is shortened:
 // first manifests are left out, then objects.
@@ -26,15 +29,19 @@ func (p *Plan) Markdown() string {
 		text = p.markdown(false)
 	}
 	if len(text) > mostMarkdown {
-		text = strings.ToValidUTF8(text[:mostMarkdown], "")
-		text = text[:strings.LastIndexByte(text, '\n')+1] + "\n… the plan is longer; run composer-ingestor plan to see all of it.\n"
+		text = strings.ToValidUTF8(text[:mostMarkdown-len(longer)], "")
+		text = text[:strings.LastIndexByte(text, '\n')+1] + longer
 	}
 	return text
 }
 
 func (p *Plan) markdown(manifests bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Plan: %s** (Composition %s)\n\n", p.Counts, code(p.Composition.String()))
+	fmt.Fprintf(&b, "**Plan: %s**", p.Counts)
+	if p.Composition.Name != "" {
+		fmt.Fprintf(&b, " (Composition %s)", code(p.Composition.String()))
+	}
+	b.WriteString("\n\n")
 	if p.Fatal != "" {
 		fmt.Fprintf(&b, "Nothing would be applied: %s\n\n", code(p.Fatal))
 	}
@@ -52,10 +59,10 @@ func (p *Plan) markdown(manifests bool) string {
 		if r.Warning {
 			word = "Warning"
 		}
-		fmt.Fprintf(&b, "- %s: %s\n", word, code(r.Message))
+		fmt.Fprintf(&b, "- %s: %s\n", word, code(r.Text()))
 	}
 	for _, u := range p.Unknown {
-		fmt.Fprintf(&b, "- Not known before: %s: %s\n", code(u.Subject), code(u.Message))
+		fmt.Fprintf(&b, "- Known only after apply: %s: %s\n", code(u.Subject), code(u.Message))
 	}
 	return b.String()
 }

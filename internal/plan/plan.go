@@ -25,9 +25,11 @@ const (
 	Unchanged Action = "unchanged"
 	// Uncertain is an object that may exist, but that the caller may not read.
 	Uncertain Action = "uncertain"
+	// Blocked is an object that Crossplane cannot apply; a warning says why.
+	Blocked Action = "blocked"
 )
 
-// Plan is what would happen if a manifest was applied.
+// Plan is what would happen if a manifest were applied.
 type Plan struct {
 	// Cluster is the name of the cluster; empty if everything was read from files.
 	Cluster string `json:"cluster,omitempty"`
@@ -58,6 +60,7 @@ type Counts struct {
 	Delete    int `json:"delete"`
 	Unchanged int `json:"unchanged"`
 	Uncertain int `json:"uncertain"`
+	Blocked   int `json:"blocked"`
 }
 
 // String returns the counts as people read them.
@@ -65,6 +68,9 @@ func (c Counts) String() string {
 	text := fmt.Sprintf("%d to create, %d to change, %d to delete", c.Create, c.Change, c.Delete)
 	if c.Uncertain > 0 {
 		text += fmt.Sprintf(", %d uncertain", c.Uncertain)
+	}
+	if c.Blocked > 0 {
+		text += fmt.Sprintf(", %d blocked", c.Blocked)
 	}
 	return text
 }
@@ -141,6 +147,14 @@ type Result struct {
 	Message string `json:"message"`
 	// Within is the nested composite that it is about; empty for the root.
 	Within string `json:"within,omitempty"`
+}
+
+// Text returns the message, after the nested composite that it is about.
+func (r Result) Text() string {
+	if r.Within == "" {
+		return r.Message
+	}
+	return r.Within + ": " + r.Message
 }
 
 // Condition is a condition of the composite.

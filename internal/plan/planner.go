@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/plan/render"
@@ -60,6 +61,8 @@ const (
 	mostDepth      = 8
 	mostComposites = 25
 	mostObjects    = 1000
+	// mostRead limits the objects that are read for a plan, in bytes.
+	mostRead = 64 << 20
 )
 
 // job is one plan that is made.
@@ -80,8 +83,10 @@ type job struct {
 	generated map[string]string
 	invented  *strings.Replacer
 	usesUID   bool
-	// composites counts those that were rendered.
+	// composites counts those that were rendered, and read the bytes of the objects that
+	// were read for them.
 	composites int
+	read       atomic.Int64
 }
 
 // Plan makes a plan. The error is an *Error, a *cluster.Error, or that of the context.
@@ -104,8 +109,9 @@ func (p *Planner) Plan(ctx context.Context, req Request) (*Plan, error) {
 		err = j.compose(session.Context(), c)
 	}
 	if err != nil {
-		if ctx.Err() == nil && session.Context().Err() != nil {
-			// The cause is more precise than what a canceled call says.
+		_, rendered := errors.AsType[*render.Error](err)
+		if !rendered && ctx.Err() == nil && session.Context().Err() != nil {
+			// The cause is more precise than what a canceled read says.
 			return nil, explain(session.Err())
 		}
 		return nil, explain(err)
@@ -222,6 +228,8 @@ func (j *job) finish() {
 			p.Counts.Unchanged++
 		case Uncertain:
 			p.Counts.Uncertain++
+		case Blocked:
+			p.Counts.Blocked++
 		}
 	}
 	j.show(&p.Composite)

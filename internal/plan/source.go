@@ -38,6 +38,8 @@ type Machine struct {
 type Endpoint struct {
 	// Name is the name that pipelines use, and Address is host:port or unix:///path.
 	Name, Address string
+	// Cluster is the cluster whose plans call it; empty means all.
+	Cluster string
 	// TLS is how Crossplane authenticates to it; nil means without TLS.
 	TLS *tls.Config
 }

@@ -98,7 +98,7 @@ func planOptions(c config.Plan, certificate *tls.Config) plan.Options {
 	}
 	out := plan.Options{Render: render.New(render.Options{Program: c.Program, Timeout: c.Timeout, Memory: c.Memory, Concurrency: c.Concurrency})}
 	for _, f := range c.Functions {
-		e := plan.Endpoint{Name: f.Name, Address: f.Endpoint}
+		e := plan.Endpoint{Name: f.Name, Address: f.Endpoint, Cluster: f.Cluster}
 		if f.TLS {
 			e.TLS = certificate
 		}

@@ -69,7 +69,7 @@ redis: { enabled: true }
 secret: { values: { POSTGRES_PASSWORD: "p4ssw0rd-of-the-database", TASK_KEY: "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", SESSION_SECRET: "kV3vYw0pQ8sT2nZ6xC9bL4mR7dF1hJ5g", OIDC_CLIENT_SECRET: "aB3dE5gH7jK9mN1pQ3sT5vX7zC9bD1fG", REDIS_URL: "rediss://redis.example.org:6379/0", METRICS_TOKEN: "qW2eR4tY6uI8oP0aS1dF3gH5jK7lZ9xC" } }
 auth: { oidc: { issuer: "https://login.example.org/realms/company" } }
 cluster: { name: here, ingestAll: true, impersonate: user }
-rbac: { apiGroups: [platform.example.org], composed: [{ apiGroups: [rds.example.org], resources: ["*"] }, { apiGroups: [""], resources: [configmaps] }], workloads: { enabled: true, logs: true }, impersonate: { enabled: true, groups: [shop-team] } }
+rbac: { apiGroups: [platform.example.org], composed: [{ apiGroups: [rds.example.org], resources: ["*"] }, { apiGroups: [""], resources: [configmaps] }], workloads: { enabled: true, logs: true }, plan: { enabled: true }, impersonate: { enabled: true, groups: [shop-team] } }
 gateway: { enabled: true, host: portal.example.org, parentRefs: [{ name: public, namespace: gateways }] }
 metrics: { serviceMonitor: { enabled: true, labels: { release: prometheus } } }
 networkPolicy: { enabled: true, from: [{ namespaceSelector: {} }], to: [{ ipBlock: { cidr: 10.0.0.0/8 } }] }

@@ -101,11 +101,13 @@ func summary(p *plan.Plan) []string {
 func TestPlan(t *testing.T) {
 	s := apiserver.Start(t, apiserver.Options{CRDs: "none"})
 	core := crossplane.Start(t, s)
-	core.Define(t, crossplane.Definitions, legacy, fewer)
+	core.Define(t, crossplane.Definitions, legacy, fewer, lean, vault)
 	// Crossplane would select one of two Compositions at random.
-	if err := core.Patch("/apis/apiextensions.crossplane.io/v1/compositeresourcedefinitions/websites.shops.example.org",
-		map[string]any{"spec": map[string]any{"defaultCompositionRef": map[string]any{"name": "websites.shops.example.org"}}}); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"websites.shops.example.org", "shops.shops.example.org"} {
+		if err := core.Patch("/apis/apiextensions.crossplane.io/v1/compositeresourcedefinitions/"+name,
+			map[string]any{"spec": map[string]any{"defaultCompositionRef": map[string]any{"name": name}}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.Apply(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: shops}\n")
 	p := newPlanned(t, s, core, render.Options{})
@@ -155,6 +157,25 @@ func TestPlan(t *testing.T) {
 			want:     []string{"0 to create, 1 to change, 0 to delete", `~ map ConfigMap shops/music-* - data.size: "3" + data.size: "4"`},
 		},
 		{
+			name: "Vault", reason: "What the API server stores in another form is not planned again: Secrets, quantities, empty lists, merged lists.", apply: true, manifest: safe(""),
+			want: []string{"2 to create, 0 to change, 0 to delete", "+ key Secret shops/safe-" + created, "+ server Deployment shops/safe-" + created},
+		},
+		{
+			name: "VaultAgain", reason: "An object whose data is not read is unchanged.", manifest: safe(""),
+			want: []string{"0 to create, 0 to change, 0 to delete", "= key Secret shops/safe-*", "= server Deployment shops/safe-*"},
+		},
+		{
+			name: "VaultImage", reason: "A field of an item of a merged list changes.", manifest: safe("image: b"),
+			want: []string{"0 to create, 1 to change, 0 to delete", "= key Secret shops/safe-*", `~ server Deployment shops/safe-* - spec.template.spec.containers[0].image: "a" + spec.template.spec.containers[0].image: "b"`},
+		},
+		{
+			name: "Lean", reason: "What the Composition sets no more is removed from a nested composite, and reaches its objects.", manifest: shop("{title: Books, pods: 7, crossplane: {compositionRef: {name: lean}}}"), apply: true,
+			want: []string{
+				"0 to create, 2 to change, 3 to delete", "~ quota Quota shops/books-* - spec.pods: 7", `~ quota/limit ResourceQuota shops/books-* - spec.hard.pods: "7" + spec.hard.pods: "10"`,
+				"- website Website shops/books-*", "- website/pages ConfigMap shops/books-*", "- website/routes ConfigMap shops/books-*",
+			},
+		},
+		{
 			name: "First", reason: "A composite may select its Composition.", manifest: site("websites.shops.example.org"), apply: true,
 			want: []string{"2 to create, 0 to change, 0 to delete", "+ pages ConfigMap shops/docs-" + created, "+ routes ConfigMap shops/docs-" + created},
 		},
@@ -195,6 +216,26 @@ func TestPlan(t *testing.T) {
 		})
 	}
 
+	t.Run("Composite", func(t *testing.T) {
+		got, err := p.plan(t.Context(), shop("{title: Books, crossplane: {compositionRef: {name: lean}}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"- spec.pods: 7", "+ spec.pods: 10"}
+		if diff := cmp.Diff(want, got.Composite.Diff()); diff != "" || got.Composite.Action != plan.Change {
+			t.Errorf("a field that the manifest leaves out: %s (-want +got):\n%s", got.Composite.Action, diff)
+		}
+		if got, err = p.plan(t.Context(), safe("")); err != nil || got.Composite.Action != plan.Unchanged {
+			t.Errorf("a composite that stays is %v: %v", got.Composite, err)
+		}
+		if unknown := fmt.Sprint(got.Unknown); !strings.Contains(unknown, "its data is neither compared nor passed to functions") {
+			t.Errorf("unknown is %s, want the data of the Secret", unknown)
+		}
+		if got, err = p.plan(t.Context(), safe("image: null")); err != nil || len(got.Composite.Fields) != 0 {
+			t.Errorf("a field with a default is %v: %v", got.Composite.Fields, err)
+		}
+	})
+
 	t.Run("Paused", func(t *testing.T) {
 		got, err := p.plan(t.Context(), strings.Replace(shop("{title: Books, pods: 9}"), "name: books", `name: books, annotations: {crossplane.io/paused: "true"}`, 1))
 		if err != nil || len(got.Objects) > 0 || len(got.Results) != 1 || !strings.Contains(got.Results[0].Message, "is paused") {
@@ -207,6 +248,87 @@ func TestPlan(t *testing.T) {
 func site(composition string) string {
 	return "apiVersion: shops.example.org/v1\nkind: Website\nmetadata: {name: docs, namespace: shops}\nspec: {title: Handbook, crossplane: {compositionRef: {name: " + composition + "}}}\n"
 }
+
+// safe returns the manifest of a Vault.
+func safe(spec string) string {
+	return "apiVersion: shops.example.org/v1\nkind: Vault\nmetadata: {name: safe, namespace: shops}\nspec: {" + spec + "}\n"
+}
+
+// vault is an XRD whose Composition composes objects that the API server stores in another
+// form than they are applied.
+const vault = `---
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: vaults.shops.example.org}
+spec:
+  group: shops.example.org
+  scope: Namespaced
+  names: {kind: Vault, plural: vaults}
+  versions:
+    - name: v1
+      served: true
+      referenceable: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties: {spec: {type: object, properties: {image: {type: string, default: a}}}}
+---
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: vaults}
+spec:
+  compositeTypeRef: {apiVersion: shops.example.org/v1, kind: Vault}
+  mode: Pipeline
+  pipeline:
+    - step: compose
+      functionRef: {name: function-patch-and-transform}
+      input:
+        apiVersion: pt.fn.crossplane.io/v1beta1
+        kind: Resources
+        resources:
+          - name: key
+            base: {apiVersion: v1, kind: Secret, type: Opaque, stringData: {key: hunter}}
+            readinessChecks: [{type: None}]
+          - name: server
+            base:
+              apiVersion: apps/v1
+              kind: Deployment
+              spec:
+                replicas: 0
+                selector: {matchLabels: {app: vault}}
+                template:
+                  metadata: {labels: {app: vault}}
+                  spec:
+                    tolerations: []
+                    containers:
+                      - name: main
+                        env: [{name: A, value: one}, {name: B, value: two}]
+                        ports: [{containerPort: 80}, {containerPort: 81}]
+                        resources: {limits: {cpu: 1000m, memory: 1024Mi}}
+            patches:
+              - {type: FromCompositeFieldPath, fromFieldPath: spec.image, toFieldPath: "spec.template.spec.containers[0].image"}
+            readinessChecks: [{type: None}]
+`
+
+// lean is the Composition of shops without a website, and with the default quota.
+const lean = `---
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: lean}
+spec:
+  compositeTypeRef: {apiVersion: shops.example.org/v1, kind: Shop}
+  mode: Pipeline
+  pipeline:
+    - step: compose
+      functionRef: {name: function-patch-and-transform}
+      input:
+        apiVersion: pt.fn.crossplane.io/v1beta1
+        kind: Resources
+        resources:
+          - name: quota
+            base: {apiVersion: shops.example.org/v1, kind: Quota, spec: {}}
+            readinessChecks: [{type: None}]
+`
 
 // fewer is the Composition of websites without pages, and with another field.
 const fewer = `---
@@ -282,7 +404,7 @@ func anonymous(lines []string) []string {
 	return lines
 }
 
-var suffixes = regexp.MustCompile(`(books|music|docs)(-[a-z0-9]{5})?-[0-9a-f]{12}`)
+var suffixes = regexp.MustCompile(`(books|music|docs|safe)(-[a-z0-9]{5})?-[0-9a-f]{12}`)
 
 func text(t *testing.T, p *plan.Plan) string {
 	t.Helper()
@@ -321,7 +443,7 @@ func TestPlanCommand(t *testing.T) {
 		"YAML":     {"So has YAML.", []string{manifest, "-o", "yaml"}, 0, []string{"create: 5\n"}},
 		"Markdown": {"Markdown is for change requests.", []string{manifest, "-o", "markdown"}, 0, []string{"**Plan: 5 to create, 0 to change, 0 to delete**"}},
 		"Missing":  {"An object that does not exist is not found.", []string{"shop/none", "-n", "shops"}, app.ExitNothing, []string{"cannot find Shop none"}},
-		"Function": {"A function that cannot be reached is named.", []string{manifest, "--function", crossplane.Function + "=127.0.0.1:1"}, app.ExitFailed, []string{"cannot connect to function " + crossplane.Function}},
+		"Function": {"A function that cannot be reached is named.", []string{manifest, "--function", crossplane.Function + "=127.0.0.1:1"}, app.ExitFailed, []string{"cannot connect to function " + crossplane.Function, "or pass --function NAME=HOST:PORT"}},
 		"Program":  {"A program that does not exist has a hint.", []string{manifest, "--crossplane", "/none/crossplane"}, app.ExitUsage, []string{"cannot start /none/crossplane", "--crossplane"}},
 	}
 	for name, tc := range cases {

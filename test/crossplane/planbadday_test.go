@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"example.dev/ingestor/internal/plan/render"
 	"example.dev/ingestor/test/apiserver"
 	"example.dev/ingestor/test/crossplane"
+	"example.dev/ingestor/xrd/composed"
 )
 
 // function is a function that a test writes.
@@ -68,6 +70,16 @@ func crashing(t *testing.T) string {
 		}
 	}()
 	return l.Addr().String()
+}
+
+// suicidal returns a program that kills itself, as the kernel does if memory is exhausted.
+func suicidal(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "crossplane")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nkill -KILL $$\n"), 0o700); err != nil { //nolint:gosec // It is run.
+		t.Fatal(err)
+	}
+	return path
 }
 
 // composing returns a response with a ConfigMap.
@@ -141,6 +153,13 @@ func TestPlanBadDays(t *testing.T) {
 				return composing(t, many), nil
 			}),
 		},
+		"Words": {
+			reason: "What a function says is not taken for a cause.", want: plan.Failed, says: "usage: 5 of 5, out of memory",
+			endpoint: serve(t, func(context.Context, *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+				return nil, errors.New("unknown command, quota usage: 5 of 5, out of memory")
+			}),
+		},
+		"Killed":        {reason: "A process that the kernel kills is not another program.", want: plan.Failed, says: "was killed, probably because the machine has too little memory", options: render.Options{Program: suicidal(t)}, endpoint: crashing(t)},
 		"NoComposition": {reason: "The Composition does not exist.", want: plan.NoComposition, says: "cannot find Composition none", composition: "none"},
 		"NoProgram":     {reason: "The program does not exist.", want: plan.Program, says: "cannot start", options: render.Options{Program: filepath.Join(t.TempDir(), "crossplane")}, endpoint: crashing(t)},
 		"OtherProgram":  {reason: "The program is another one.", want: plan.Program, says: "cannot", options: render.Options{Program: "/bin/cat"}, endpoint: crashing(t)},
@@ -165,10 +184,31 @@ func TestPlanBadDays(t *testing.T) {
 		})
 	}
 	t.Run("TLS", func(t *testing.T) { planTLS(t, s, core) })
+	t.Run("SlowReads", func(t *testing.T) { planSlowly(t, s, core) })
 	t.Run("Denied", func(t *testing.T) { planDenied(t, s, core) })
 	t.Run("Foreign", func(t *testing.T) { planForeign(t, s, core) })
 	t.Run("Required", func(t *testing.T) { planRequired(t, s, core) })
 	t.Run("Results", func(t *testing.T) { planResults(t, s, core) })
+}
+
+// planSlowly plans with a function that answers at once, in a cluster that does not: the
+// function is not the cause.
+func planSlowly(t *testing.T, s *apiserver.Server, core *crossplane.Core) {
+	namespace := "shops"
+	p := newPlanned(t, s, core, render.Options{Timeout: 2 * time.Second}, plan.Endpoint{Name: "function-bad", Address: serve(t, func(context.Context, *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
+		out := composing(t, nil)
+		out.Requirements = &fnv1.Requirements{Resources: map[string]*fnv1.ResourceSelector{"slow": {ApiVersion: "v1", Kind: "ConfigMap", Namespace: &namespace, Match: &fnv1.ResourceSelector_MatchName{MatchName: "slow"}}}}
+		return out, nil
+	})})
+	p.authorize = func(ctx context.Context, _ composed.Ref) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	_, err := p.plan(t.Context(), badSite(""))
+	e, ok := errors.AsType[*plan.Error](err)
+	if !ok || e.Reason != plan.Failed || !strings.Contains(e.Error(), "the plan took longer than 2s") {
+		t.Errorf("slow reads return %v (%+v)", err, e)
+	}
 }
 
 // planRequired plans with a function that asks for objects: by labels, by a name that does

@@ -350,7 +350,7 @@ func (p *planned) compare(t *testing.T, x *sample) (found []difference, why stri
 	if got.Fatal != "" {
 		return []difference{{text: "the plan fails, but Crossplane does not: " + got.Fatal}}, ""
 	}
-	found = p.differences(t, xr, got)
+	found = append(p.differences(t, xr, got), p.unsettled(t, text)...)
 	if len(got.Objects) == 0 && len(found) == 0 {
 		return nil, "nothing is composed, as planned"
 	}
@@ -398,6 +398,26 @@ func (p *planned) settled(t *testing.T, x *sample, got *plan.Plan) (xr *tree.Nod
 		return fmt.Errorf("composite is not composed: %s", tree.AppendJSON(nil, n.Get("status"), ""))
 	})
 	return xr, failed
+}
+
+// unsettled plans a manifest again, and returns what the plan would change although it has
+// been applied.
+func (p *planned) unsettled(t *testing.T, manifest string) (out []difference) {
+	t.Helper()
+	p.core.Await(t, "a second plan", func() error {
+		again, err := p.plan(t.Context(), manifest)
+		if err != nil {
+			return err
+		}
+		out = nil
+		for _, o := range again.Objects {
+			if o.Action != plan.Unchanged && len(o.Within) == 0 {
+				out = append(out, difference{text: fmt.Sprintf("%s: planned again: %s %v", o.Resource, o.Action, o.Diff())})
+			}
+		}
+		return nil
+	})
+	return out
 }
 
 // difference is a difference between a plan and what Crossplane composes.

@@ -58,7 +58,7 @@ func TestPlanned(t *testing.T) {
 		"Timeout":     {"A plan has a timeout.", with(sections{"functions": function(silent), "timeout": "1s"}), manifest, 503, "did not answer within 1s"},
 		"Off":         {"Without a program there are no plans.", sections{}, manifest, 503, "set plan.program"},
 		"Other":       {"Other kinds have no plan.", with(nil), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shops}\n", 400, "is defined by no XRD"},
-		"Refused":     {"The cluster would refuse the manifest.", with(nil), strings.Replace(manifest, "title: Books", "title: 5", 1), 400, "the cluster would refuse the manifest: spec.title"},
+		"Refused":     {"The cluster would reject the manifest.", with(nil), strings.Replace(manifest, "title: Books", "title: 5", 1), 400, "the cluster would reject the manifest: spec.title"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

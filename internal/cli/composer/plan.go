@@ -1,6 +1,7 @@
 package composer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,12 +46,12 @@ func newPlan(c *common) *cobra.Command {
 		Use:   "plan FILE|KIND/NAME [options]",
 		Short: "Show what a composite resource would create, change and delete",
 		Long: `Shows what Crossplane would create, change and delete if the composite resource or
-claim in a file was applied, or what it would do next with one that exists. Nothing
+claim in a file were applied, or what it would do next with one that exists. Nothing
 is written to the cluster: Crossplane's own program renders the objects, and calls
 the functions where they run in the cluster, or where --function says.
 
 Exit codes: 0 success, 1 no plan could be made, 2 a function reports a fatal result
-or the cluster would refuse the manifest, 3 the object or its Composition does not
+or the cluster would reject the manifest, 3 the object or its Composition does not
 exist, 4 wrong arguments, 5 the cluster cannot be read.`,
 		Example: `  # Before you apply a file
   composer-ingestor plan database.yaml --crossplane /usr/local/bin/crossplane
@@ -232,11 +233,33 @@ func planError(err error) error {
 	case plan.NoComposition:
 		code = app.ExitNothing
 	}
-	hint := e.Hint
+	return &app.Exit{Code: code, Err: fmt.Errorf("cannot make a plan: %w", err), Hint: cmp.Or(planHint(e), e.Hint)}
+}
+
+// planHint returns the hint for an error whose own hint is for users of a portal; empty for
+// others.
+func planHint(e *plan.Error) string {
 	if e.Reason == plan.Program {
-		hint = "pass the program crossplane of Crossplane 2.4 or later with --crossplane"
+		return "pass the program crossplane of Crossplane 2.4 or later with --crossplane"
 	}
-	return &app.Exit{Code: code, Err: fmt.Errorf("cannot make a plan: %w", err), Hint: hint}
+	if e.Reason == plan.Certificate {
+		return "let your account read the Secret, or pass --function NAME=HOST:PORT for each function"
+	}
+	if r, ok := errors.AsType[*render.Error](e); ok {
+		return renderHints[r.Reason]
+	}
+	return ""
+}
+
+// renderHints are the hints for errors of the renderer.
+var renderHints = map[render.Reason]string{
+	render.Unreachable: "check that the pod of the function runs and that its Service can be reached from here, or pass --function NAME=HOST:PORT",
+	render.Hung:        "check the log of the function, or pass a longer --timeout",
+	render.Timeout:     "pass a longer --timeout",
+	render.Crashed:     "check the log of the function; --function uses no TLS",
+	render.TooMuch:     "check what the function composes for this composite",
+	render.Memory:      "compose fewer objects",
+	render.Failed:      "correct the Composition; the log of the function may say more",
 }
 
 // showPlan writes a plan.

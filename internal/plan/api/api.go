@@ -222,7 +222,7 @@ func (a *API) Fault(ctx context.Context, cluster string, err error) error {
 	}
 	switch e.Reason {
 	case kube.Forbidden:
-		return rest.NotAllowed("Cannot make a plan: cluster %s does not allow to %s; %s", e.Cluster, e.Doing, e.Hint)
+		return rest.NotAllowed("Cannot make a plan: no permission to %s in cluster %s; %s", e.Doing, e.Cluster, e.Hint)
 	case kube.Absent, kube.Unreadable:
 		return rest.Input("Cannot make a plan: %v", e.Err)
 	}

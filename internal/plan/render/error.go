@@ -60,6 +60,9 @@ const (
 	programHint     = "install the program crossplane of Crossplane 2.4 or later, the one of its image, and set plan.program to its path"
 	unreachableHint = "check that the pod of the function runs and that it can be reached from here, or set its endpoint in plan.functions"
 	hungHint        = "check the log of the function, or set a longer plan.timeout"
+	timeoutHint     = "set a longer plan.timeout"
+	failedHint      = "correct the Composition; the log of the function may say more"
+	killedHint      = "give the portal the memory of plan.memory times plan.concurrency in addition to its own, or lower them"
 	lostHint        = "check the log of the function; if it requires TLS, set plan.functions[].tls"
 	crashedHint     = "check the log of the function"
 	tooMuchHint     = "check what the function composes for this composite"
@@ -67,70 +70,78 @@ const (
 )
 
 // Err returns why the session has ended.
-func (s *Session) Err() error { return s.ended() }
+func (s *Session) Err() error { return s.ended("") }
 
-// ended returns the error of a session that has ended.
-func (s *Session) ended() error {
+// ended returns the error of a session that has ended while a function was called.
+func (s *Session) ended(function string) error {
 	if e, ok := errors.AsType[*Error](context.Cause(s.ctx)); ok {
 		return e
 	}
 	if !errors.Is(s.ctx.Err(), context.DeadlineExceeded) {
 		return s.ctx.Err()
 	}
-	if name := s.current(); name != "" {
-		return &Error{Reason: Hung, Function: name, Err: fmt.Errorf("function %s did not answer within %v", name, s.of.opts.Timeout), Hint: hungHint}
+	if function != "" {
+		return &Error{Reason: Hung, Function: function, Err: fmt.Errorf("function %s did not answer within %v", function, s.of.opts.Timeout), Hint: hungHint}
 	}
-	return &Error{Reason: Timeout, Err: fmt.Errorf("rendering took longer than %v", s.of.opts.Timeout), Hint: hungHint}
+	return &Error{Reason: Timeout, Err: fmt.Errorf("the plan took longer than %v", s.of.opts.Timeout), Hint: timeoutHint}
 }
 
-// current returns the function that the renderer called last. The steps of a pipeline run
-// one after another, so that it is the one that the renderer waits for.
-func (s *Session) current() string {
-	name, last := "", int64(0)
+// called returns the function that a renderer called last; empty if it called none. The
+// steps of a pipeline run one after another, so it is the one that the renderer waits for.
+// before is how much had been sent to functions when the renderer started.
+func (s *Session) called(before int64) string {
+	name, last := "", before
 	for _, p := range s.proxies {
-		if opened, _ := p.state(); opened > last {
-			name, last = p.function.Name, opened
+		if asked := p.asked.Load(); asked > last {
+			name, last = p.function.Name, asked
 		}
 	}
 	return name
 }
 
 // explain returns the error for a process that failed.
-func (s *Session) explain(err error, over bool, stderr string) error {
+func (s *Session) explain(err error, over bool, stderr string, before int64) error {
 	text := s.mask(stderr)
+	exit, exited := errors.AsType[*exec.ExitError](err)
 	switch {
 	case over:
 		return &Error{Reason: TooMuch, Err: fmt.Errorf("the rendered objects have more than %d MiB", mostOutput>>20), Hint: tooMuchHint}
 	case s.ctx.Err() != nil:
-		return s.ended()
+		return s.ended(s.called(before))
 	case outOfMemory(stderr):
 		return &Error{Reason: Memory, Err: fmt.Errorf("rendering needs more than %d MiB of memory", s.of.opts.Memory>>20), Hint: memoryHint}
 	case strings.Contains(stderr, "ResourceExhausted") && strings.Contains(stderr, "larger than max"):
-		name := s.current()
+		name := s.called(before)
 		return &Error{Reason: TooMuch, Function: name, Err: fmt.Errorf("function %s answered more than Crossplane accepts: %s", name, text), Hint: tooMuchHint}
-	case wrongProgram.MatchString(stderr) || !strings.Contains(stderr, kongError) && !strings.Contains(stderr, "panic:"):
+	case exited && stderr == "" && killed(exit.ProcessState):
+		return &Error{Reason: Memory, Err: errors.New("the process of the renderer was killed, probably because the machine has too little memory"), Hint: killedHint}
+	case !strings.Contains(stderr, renderError) && (wrongProgram.MatchString(stderr) || !strings.Contains(stderr, kongError) && !strings.Contains(stderr, "panic:")):
 		return &Error{Reason: Program, Err: fmt.Errorf("%s cannot render: %s", s.of.opts.Program, text), Public: programPublic, Hint: programHint}
 	}
 	for name, p := range s.proxies {
-		if _, lost := p.state(); lost > 0 {
+		if p.lost.Load() > 0 {
 			return &Error{Reason: Crashed, Function: name, Err: fmt.Errorf("function %s closed the connection before it answered: %s", name, text), Hint: crashedHint}
 		}
 	}
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && text == "" {
+	if exited && text == "" {
 		text = exit.String()
 	}
 	if text == "" {
 		text = err.Error()
 	}
-	return &Error{Reason: Failed, Err: errors.New(text)}
+	return &Error{Reason: Failed, Err: errors.New(text), Hint: failedHint}
 }
 
 // wrongProgram matches what programs say that do not know the command.
 var wrongProgram = regexp.MustCompile(`(?i)unexpected argument internal|unexpected argument render|unknown (sub)?command|unknown flag --timeout|flag provided but not defined|usage:`)
 
-// outOfMemory reports whether the Go runtime of the process could not get memory.
+// noMemory matches what the Go runtime of the process says if it cannot get memory.
+var noMemory = regexp.MustCompile(`(?m)^fatal error: .*(out of memory|cannot allocate memory)`)
+
+// outOfMemory reports whether the process could not get memory. What a function says is in
+// the message of the command-line parser.
 func outOfMemory(stderr string) bool {
-	return strings.Contains(stderr, "out of memory") || strings.Contains(stderr, "cannot allocate memory")
+	return !strings.Contains(stderr, kongError) && noMemory.MatchString(stderr)
 }
 
 // keys matches private keys and credentials, which no message of the renderer should
@@ -154,8 +165,12 @@ func (s *Session) mask(stderr string) string {
 	return text
 }
 
-// kongError precedes the message of Crossplane's command-line parser.
-const kongError = ": error: "
+// kongError precedes the message of Crossplane's command-line parser, and renderError the
+// one of its reconciler, which may have the text of a function.
+const (
+	kongError   = ": error: "
+	renderError = kongError + "cannot render composite resource: "
+)
 
 // lastLine returns the message of the command-line parser, or the last line.
 func lastLine(stderr string) string {

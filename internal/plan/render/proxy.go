@@ -37,11 +37,9 @@ type proxy struct {
 	listener net.Listener
 	running  sync.WaitGroup
 
-	mu sync.Mutex
-	// opened is the number of the last connection among those of the session, 0 if there
-	// was none. lost counts those that the function closed first.
-	opened int64
-	lost   int
+	// asked is the number of the last data that the renderer sent, among those of the
+	// session; 0 if it sent none. lost counts the connections that the function closed first.
+	asked, lost atomic.Int64
 }
 
 // mostLost is how often a function may close its connection: the renderer connects again
@@ -86,7 +84,6 @@ func (p *proxy) serve(renderer net.Conn) {
 		return
 	}
 	defer func() { _ = to.Close() }()
-	p.mark(func() { p.opened = p.session.opened.Add(1) })
 	end := context.AfterFunc(p.session.ctx, func() {
 		_ = renderer.Close()
 		_ = to.Close()
@@ -95,7 +92,7 @@ func (p *proxy) serve(renderer net.Conn) {
 	var closing atomic.Bool
 	var copying sync.WaitGroup
 	copying.Go(func() {
-		_, _ = io.Copy(to, renderer)
+		_, _ = io.Copy(&asking{to, p}, renderer)
 		closing.Store(true)
 		_ = to.Close()
 	})
@@ -105,8 +102,7 @@ func (p *proxy) serve(renderer net.Conn) {
 		p.session.stop(&Error{Reason: TooMuch, Function: p.function.Name, Hint: tooMuchHint,
 			Err: fmt.Errorf("function %s answered more than %d MiB", p.function.Name, mostAnswered>>20)})
 	case !closing.Load() && p.session.ctx.Err() == nil:
-		p.mark(func() { p.lost++ })
-		if _, lost := p.state(); lost >= mostLost {
+		if lost := p.lost.Add(1); lost >= mostLost {
 			p.session.stop(&Error{Reason: Crashed, Function: p.function.Name, Hint: lostHint,
 				Err: fmt.Errorf("function %s closed the connection before it answered, %d times", p.function.Name, lost)})
 		}
@@ -115,17 +111,16 @@ func (p *proxy) serve(renderer net.Conn) {
 	copying.Wait()
 }
 
-func (p *proxy) mark(set func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	set()
+// asking notes when the renderer sends something to a function.
+type asking struct {
+	io.Writer
+	to *proxy
 }
 
-// state returns the number of the last connection, and how many the function closed.
-func (p *proxy) state() (opened int64, lost int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.opened, p.lost
+// Write implements io.Writer.
+func (a *asking) Write(data []byte) (int, error) {
+	a.to.asked.Store(a.to.session.sent.Add(1))
+	return a.Writer.Write(data)
 }
 
 // dial connects to the function.

@@ -73,8 +73,8 @@ type Session struct {
 	release context.CancelFunc
 	proxies map[string]*proxy
 	left    budget
-	// opened counts the connections to functions.
-	opened atomic.Int64
+	// sent counts what renderers send to functions.
+	sent atomic.Int64
 }
 
 // Begin begins a session, which the caller must close. It waits if there are too many; the
@@ -138,6 +138,7 @@ func (r *Renderer) enter(ctx context.Context) error {
 
 // run runs a process.
 func (s *Session) run(request []byte) (*Output, error) {
+	before := s.sent.Load()
 	ctx, kill := context.WithCancel(s.ctx)
 	defer kill()
 	cmd := exec.CommandContext(ctx, s.of.opts.Program, "internal", "render", "--timeout="+s.of.opts.Timeout.String()) //nolint:gosec // The program is that of the configuration.
@@ -174,7 +175,7 @@ func (s *Session) run(request []byte) (*Output, error) {
 		}
 		return out, nil
 	}
-	return nil, s.explain(err, stdout.over, stderr.text())
+	return nil, s.explain(err, stdout.over, stderr.text(), before)
 }
 
 // bounded keeps what is written to it, up to a limit, and then calls full.

@@ -59,7 +59,23 @@ func (o *Objects) Get(ctx context.Context, ref composed.Ref) (*tree.Node, error)
 	if ref.Name == "" || g.served.namespaced && g.namespace == "" {
 		return nil, &cluster.Error{Cluster: o.on.Name(), Doing: "read " + ref.String(), Reason: cluster.Unreadable, Err: errors.New("the reference has no name or no namespace")}
 	}
-	return (&Reader{on: o.on, kinds: o.kinds}).get(ctx, g, ref.Name)
+	n, err := (&Reader{on: o.on, kinds: o.kinds}).get(ctx, g, ref.Name)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	return g.typed(n), nil
+}
+
+// typed returns an object with its apiVersion and kind: the items of a list have none, and
+// metadata has that of a PartialObjectMetadata.
+func (g *group) typed(n *tree.Node) *tree.Node {
+	out := tree.Obj(tree.F("apiVersion", tree.Str(g.apiVersion)), tree.F("kind", tree.Str(g.kind)))
+	for _, f := range n.Fields {
+		if f.Key != "apiVersion" && f.Key != "kind" {
+			out.Fields = append(out.Fields, f)
+		}
+	}
+	return out
 }
 
 // List returns the objects of a kind that have labels, in a namespace or, if that is
@@ -79,12 +95,7 @@ func (o *Objects) List(ctx context.Context, apiVersion, kind, namespace string, 
 	}
 	var all []*tree.Node
 	complete, err := (&Reader{on: o.on, kinds: o.kinds}).pages(ctx, call, most/pageLimit+1, func(n *tree.Node) {
-		// The items of a list have no kind of their own.
-		item := tree.Obj(append([]tree.Field{tree.F("apiVersion", tree.Str(apiVersion)), tree.F("kind", tree.Str(kind))}, n.Fields...)...)
-		if n.Has("kind") {
-			item = n
-		}
-		all = append(all, item)
+		all = append(all, g.typed(n))
 	})
 	if err == nil && (!complete || len(all) > most) {
 		err = &cluster.Error{Cluster: o.on.Name(), Doing: "list " + g.served.plural, Reason: cluster.Unreadable, Err: fmt.Errorf("more than %d objects match", most)}
