@@ -246,7 +246,7 @@ func (r *choicesReader) refuse(c Choices) {
 		case len(path) == 0:
 		case c.isBuiltIn() && !describes(path):
 			secret(key, "write metadata.name, or a label or annotation", "%s of kind %s must be a name, label or annotation: the rest of the object may hold secrets", key, c.Kind)
-		case slices.Contains(path, lastApplied) || slices.ContainsFunc(path[1:], soundsSecret):
+		case slices.Contains(path, lastApplied) || slices.ContainsFunc(path, soundsSecret):
 			secret(key, "choose another field", "%s of %s may be secret: %q", key, ChoicesKeyword, shortened(joinPath(path)))
 		}
 	}
@@ -274,10 +274,17 @@ func describes(path []string) bool {
 	return false
 }
 
-// soundsSecret reports whether the name of a field says that its value is secret.
+// separators separate the words of a name.
+var separators = strings.NewReplacer("-", "", "_", "", ".", "")
+
+// soundsSecret reports whether the name of a field says that its value is secret. The prefix
+// of a label or annotation is the domain of its author, and says nothing.
 func soundsSecret(step string) bool {
-	s := strings.ToLower(step)
-	if strings.HasSuffix(s, "name") || strings.HasSuffix(s, "ref") || strings.Contains(s, "/") {
+	if _, name, ok := strings.Cut(step, "/"); ok {
+		step = name
+	}
+	s := separators.Replace(strings.ToLower(step))
+	if strings.HasSuffix(s, "name") || strings.HasSuffix(s, "ref") {
 		return false
 	}
 	return slices.ContainsFunc([]string{"password", "passwd", "passphrase", "token", "secret", "credential", "privatekey", "apikey", "accesskey"},

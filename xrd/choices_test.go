@@ -40,6 +40,11 @@ func TestReadChoices(t *testing.T) {
 		"Deployment":   {"Programs have secrets in their settings.", `{"apiVersion":"apps/v1","kind":"Deployment","labelPath":"spec.template"}`, Choices{}, []string{"!labelPath: labelPath of kind Deployment"}},
 		"LastApplied":  {"kubectl keeps whole objects in an annotation.", `{"apiVersion":"a.io/v1","kind":"Net","labelPath":"metadata.annotations['kubectl.kubernetes.io/last-applied-configuration']"}`, Choices{}, []string{"!labelPath: labelPath of"}},
 		"Password":     {"A password is refused.", `{"apiVersion":"a.io/v1","kind":"Db","valuePath":"spec.adminPassword"}`, Choices{}, []string{"!valuePath: valuePath of"}},
+		"Annotation":   {"So is an annotation with one.", `{"apiVersion":"a.io/v1","kind":"Db","valuePath":"metadata.annotations[\"a.io/admin-password\"]"}`, Choices{}, []string{"!valuePath: valuePath of"}},
+		"First":        {"The field may be outside of spec.", `{"apiVersion":"a.io/v1","kind":"Db","valuePath":"password"}`, Choices{}, []string{"!valuePath: valuePath of"}},
+		"Words":        {"Words may be separated.", `{"apiVersion":"v1","kind":"ConfigMap","labelPath":"metadata.labels[\"a.io/api-key\"]"}`, Choices{}, []string{"!labelPath: labelPath of"}},
+		"Prefix":       {"The domain of an annotation says nothing.", `{"apiVersion":"a.io/v1","kind":"Db","valuePath":"metadata.labels[\"secrets.a.io/zone\"]"}`, Choices{APIVersion: "a.io/v1", Kind: "Db", ValuePath: []string{"metadata", "labels", "secrets.a.io/zone"}}, nil},
+		"SecretLabel":  {"The name of a secret may be an annotation.", `{"apiVersion":"a.io/v1","kind":"Db","valuePath":"metadata.annotations[\"a.io/secret-name\"]"}`, Choices{APIVersion: "a.io/v1", Kind: "Db", ValuePath: []string{"metadata", "annotations", "a.io/secret-name"}}, nil},
 		"SecretName":   {"The name of a secret is none.", `{"apiVersion":"a.io/v1","kind":"Db","valuePath":"spec.secretName"}`, Choices{APIVersion: "a.io/v1", Kind: "Db", ValuePath: []string{"spec", "secretName"}}, nil},
 	}
 	for name, tc := range cases {

@@ -176,5 +176,5 @@ func forbidden(name string, e *cluster.Error) string {
 	if e.Missing.Empty() {
 		return "Cluster " + name + " does not let the portal act for you"
 	}
-	return "Cluster " + name + " does not allow to " + e.Doing
+	return "No permission to " + e.Doing + " in cluster " + name
 }

@@ -236,8 +236,8 @@ func TestChoices(t *testing.T) {
 		"Guest":          {"Guests may not read.", guest, "field=/class&cluster=plain", 403, []string{"Missing permission"}},
 		"Pushed":         {"The author of a pushed Template does not choose what the portal's account lists.", ada, "template=pushed&field=/network", 403, []string{"Missing permission cluster.resource.read for all Network objects"}},
 		"Impersonated":   {"A cluster decides for the user.", ada, "field=/near&namespace=team-a&cluster=strict", 200, []string{`"blue"`}},
-		"Lacks":          {"A user without the right gets the reason.", ada, "field=/network&cluster=strict", 403, []string{"Cluster strict does not allow to list networks"}},
-		"LacksAll":       {"Another one too.", bob, "field=/near&namespace=team-a&cluster=strict", 403, []string{"Cluster strict does not allow to list networks"}},
+		"Lacks":          {"A user without the right gets the reason.", ada, "field=/network&cluster=strict", 403, []string{"No permission to list networks in cluster strict"}},
+		"LacksAll":       {"Another one too.", bob, "field=/near&namespace=team-a&cluster=strict", 403, []string{"No permission to list networks in cluster strict"}},
 		"Down":           {"A cluster that does not answer, without its address.", ada, "field=/class&cluster=down", 503, []string{"Cluster down cannot be reached"}},
 		"OtherCluster":   {"A cluster that the form does not offer.", ada, "field=/class&cluster=other", 404, []string{"The form does not offer cluster other"}},
 		"NoCluster":      {"The cluster must be chosen.", ada, "field=/class&cluster=", 400, []string{"Choose a cluster first"}},
@@ -285,6 +285,46 @@ func TestChoices(t *testing.T) {
 			got, _ := values(t, body)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s -want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestClusterIn reads the cluster of a form, and not a field of its definition that has the
+// same name as the one of other forms.
+func TestClusterIn(t *testing.T) {
+	const (
+		delivery = `"deliveryCluster":{"type":"string","enum":["dev"]}`
+		plain    = `"cluster":{"type":"string","enum":["dev"]}`
+	)
+	cases := map[string]struct {
+		reason, fields, input, name string
+		// want is the cluster, or the message.
+		want string
+	}{
+		"Delivery":     {"A generated form asks for the cluster.", delivery, `"${{ parameters.deliveryCluster }}"`, "dev", "dev"},
+		"Proposed":     {"It does so too if no step reads it.", delivery, `null`, "", "Choose a cluster first: request/query must have required property 'cluster'"},
+		"Both":         {"A field of the definition is not the one that is reserved.", delivery + "," + plain, `"${{ parameters.deliveryCluster }}"`, "prod", "The form does not offer cluster prod"},
+		"Field":        {"A definition may have a field of that name.", plain, `null`, "", ""},
+		"FieldGiven":   {"Its value is no cluster.", plain, `null`, "prod", ""},
+		"FieldInName":  {"A step may use it for anything else.", plain, `"east-${{ parameters.cluster }}"`, "dev", ""},
+		"Written":      {"A Template written by hand passes it to a step.", plain, `"${{ parameters.cluster }}"`, "dev", "dev"},
+		"WrittenDense": {"Spaces do not matter.", plain, `"${{parameters.cluster}}"`, "", "Choose a cluster first: request/query must have required property 'cluster'"},
+		"WrittenOther": {"It must be one that the form offers.", plain, `"${{ parameters.cluster }}"`, "prod", "The form does not offer cluster prod"},
+		"None":         {"A form without a field uses that of its steps.", `"size":{}`, `"${{ parameters.cluster }}"`, "prod", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			spec, err := wire.Decoder{}.Decode([]byte(`{"parameters":[{"properties":{` + tc.fields + `}}],"steps":[{"action":"debug:log"},{"action":"cluster:apply","input":{"cluster":` + tc.input + `}}]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := clusterIn(spec, tc.name)
+			if err != nil {
+				got = rest.FaultOf(err).Message
+			}
+			if got != tc.want {
+				t.Errorf("%s Got %q, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}

@@ -119,24 +119,33 @@ func (q *question) readField(spec *tree.Node, pointer string) error {
 	return nil
 }
 
+// plainCluster is the name that Templates often give to the field for the cluster.
+// Generated forms use form.ParamCluster: there it is a field of the definition.
+const plainCluster = "cluster"
+
+// plainInput matches the input of a step that is the field plainCluster.
+var plainInput = regexp.MustCompile(`^\s*\$\{\{\s*parameters\.` + plainCluster + `\s*\}\}\s*$`)
+
 // clusterIn returns the cluster of a request. If the form asks for the cluster, it must be
 // one of those that the form offers; otherwise it is the one that its steps use.
 func clusterIn(spec *tree.Node, name string) (string, error) {
-	for _, param := range []string{form.ParamCluster, "cluster"} {
-		field := form.FieldAt(spec, "/"+param)
-		if field == nil {
-			continue
-		}
-		offered := field.Get("enum").Strings()
-		switch {
-		case name == "":
-			return "", rest.Input("Choose a cluster first: request/query must have required property 'cluster'")
-		case len(offered) > 0 && !slices.Contains(offered, name):
-			return "", rest.NotFound("The form does not offer cluster %s", rest.Short(name))
-		}
-		return name, nil
+	field := form.FieldAt(spec, "/"+form.ParamCluster)
+	if field == nil && slices.ContainsFunc(spec.Get("steps").List(), func(step *tree.Node) bool {
+		return plainInput.MatchString(step.Get("input", "cluster").Str())
+	}) {
+		field = form.FieldAt(spec, "/"+plainCluster)
 	}
-	return "", nil
+	if field == nil {
+		return "", nil
+	}
+	offered := field.Get("enum").Strings()
+	switch {
+	case name == "":
+		return "", rest.Input("Choose a cluster first: request/query must have required property 'cluster'")
+	case len(offered) > 0 && !slices.Contains(offered, name):
+		return "", rest.NotFound("The form does not offer cluster %s", rest.Short(name))
+	}
+	return name, nil
 }
 
 // namespaceFor returns the namespace whose objects are listed, empty for all.

@@ -66,24 +66,38 @@ func (in *Ingestion) readable(ctx context.Context, ref string) (provider string,
 	if err != nil {
 		return "", nil, err
 	}
-	resource, err := permission.ResourceOf(ref, entity)
+	may, err := in.mayRead(ctx, ref, provider, entity)
 	if err != nil {
 		return "", nil, err
 	}
-	if !unit.Provides(provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
+	if !may {
 		return "", nil, db.ErrNotFound
 	}
 	n, err = wire.Decoder{}.Decode(entity)
 	return provider, n, err
 }
 
-// mayRead reports whether there is an entity of the service that the caller may read.
-func (in *Ingestion) mayRead(ctx context.Context, ref string) (bool, error) {
-	_, _, err := in.readable(ctx, ref)
-	if errors.Is(err, db.ErrNotFound) {
+// mayRead reports whether an entity is one of the service that the caller may read.
+func (in *Ingestion) mayRead(ctx context.Context, ref, provider string, entity []byte) (bool, error) {
+	if !unit.Provides(provider) {
 		return false, nil
 	}
-	return err == nil, err
+	resource, err := permission.ResourceOf(ref, entity)
+	if err != nil {
+		return false, err
+	}
+	return in.policy.Decide(auth.From(ctx), permission.EntityRead, resource), nil
+}
+
+// readableOf reports, for each of some references, whether there is an entity of the
+// service that the caller may read.
+func (in *Ingestion) readableOf(ctx context.Context, refs []string) ([]bool, error) {
+	out := make([]bool, len(refs))
+	err := in.entities.Each(ctx, refs, func(i int, provider string, entity []byte) (err error) {
+		out[i], err = in.mayRead(ctx, refs[i], provider, entity)
+		return err
+	})
+	return out, err
 }
 
 // noteIn returns an annotation of an entity, in either vocabulary.

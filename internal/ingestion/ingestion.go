@@ -60,6 +60,9 @@ type Entities interface {
 	// Entity returns the provider of an entity and its JSON with relations. The error is
 	// db.ErrNotFound if there is none.
 	Entity(ctx context.Context, ref string) (provider string, entity []byte, err error)
+	// Each calls do with the same for each of some references that has an entity, and its
+	// index, until do returns an error.
+	Each(ctx context.Context, refs []string, do func(i int, provider string, entity []byte) error) error
 	// Providers returns how many entities each provider owns.
 	Providers(ctx context.Context) (map[string]int, error)
 }
@@ -91,7 +94,7 @@ func New(opts Options) *Ingestion {
 		Now: opts.Now, Log: opts.log(), Registry: opts.Registry,
 		Queue: opts.Queue, Wrap: opts.Wrap,
 	})
-	in.changes = change.New(change.Options{Ingested: in.ingest.Ingested, Definition: in.ingested, Readable: in.mayRead, Cluster: opts.Cluster, Policy: opts.Policy})
+	in.changes = change.New(change.Options{Ingested: in.ingest.Ingested, Definition: in.ingested, Readable: in.readableOf, Cluster: opts.Cluster, Policy: opts.Policy})
 	if opts.Registry != nil {
 		opts.Registry.MustRegister(&staleness{in: in.ingest})
 	}

@@ -150,11 +150,17 @@ func (r *run) attach(set *xrd.Set, inputs []engine.Input) {
 		r.orphan(&c.Object, fmt.Sprintf("Composition %q is for kind %q of %q, which no definition in the input defines", c.Name, c.TypeKind, c.TypeAPIVersion))
 		passed.add(&c.Object, "no definition in the input defines their kind")
 	}
+	kindOf := func(o *xrd.Object) kind {
+		group, _, _ := strings.Cut(o.Node.Get("apiVersion").Str(), "/")
+		return kind{group, o.Kind}
+	}
 	others, conflicts := xrd.MergeObjects(set.Others)
 	r.report.Findings = append(r.report.Findings, conflicts...)
+	if r.Composites {
+		r.unmerged(set.Others, others, func(o *xrd.Object) []*engine.Input { return byKind[kindOf(o)] })
+	}
 	for _, o := range others {
-		k := kind{o.Node.Get("apiVersion").Str(), o.Kind}
-		k.group, _, _ = strings.Cut(k.group, "/")
+		k := kindOf(o)
 		owners := byKind[k]
 		if !r.Filter.AdmitObject(o) {
 			owners = nil
@@ -177,6 +183,28 @@ func (r *run) attach(set *xrd.Set, inputs []engine.Input) {
 		}
 	}
 	r.report.Passed = passed.list()
+}
+
+// unmerged keeps the composites that others of the same name replace, for their definitions:
+// files of several environments have such ones, and each is to be validated.
+func (r *run) unmerged(all, merged []*xrd.Object, owners func(*xrd.Object) []*engine.Input) {
+	used := make(map[*xrd.Object]bool, len(merged))
+	for _, o := range merged {
+		used[o] = true
+	}
+	r.copies = map[*xrd.Definition][]*xrd.Composite{}
+	for _, o := range all {
+		if used[o] || !r.Filter.AdmitObject(o) {
+			continue
+		}
+		for _, in := range owners(o) {
+			if c := xrd.NewComposite(o, in.Definition); c != nil {
+				r.copies[in.Definition] = append(r.copies[in.Definition], c)
+				r.report.Composites++
+				break
+			}
+		}
+	}
 }
 
 func (r *run) orphan(o *xrd.Object, message string) {

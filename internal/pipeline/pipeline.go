@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -160,7 +161,9 @@ type run struct {
 	// inputs and workloads are what entities are built from.
 	inputs    []engine.Input
 	workloads []*xrd.Object
-	report    *Report
+	// copies are, by definition, composites that are only validated.
+	copies map[*xrd.Definition][]*xrd.Composite
+	report *Report
 }
 
 func newRun(p Part, index int, c *claims, holder map[string]string) *run {
@@ -331,6 +334,7 @@ func (r *run) one(ctx context.Context, in engine.Input) (res engine.Result, with
 			res = engine.Result{Findings: []finding.Finding{failure(d, fmt.Sprint(p))}}
 		}
 	}()
+	copies := r.copies[d]
 	in = whole(in)
 	d = in.Definition
 	res, err := r.Transformer.Transform(in)
@@ -344,7 +348,11 @@ func (r *run) one(ctx context.Context, in engine.Input) (res engine.Result, with
 		res.Findings = append(res.Findings, r.lint(d, in.Compositions)...)
 	}
 	if r.Composites {
-		res.Findings = append(res.Findings, structural.CheckComposites(ctx, d, in.Composites)...)
+		all := slices.Clip(in.Composites)
+		for _, c := range copies {
+			all = append(all, c.Whole(d))
+		}
+		res.Findings = append(res.Findings, structural.CheckComposites(ctx, d, all)...)
 	}
 	return checked(res, d.Origin.File, d.Node.At())
 }

@@ -68,6 +68,23 @@ func (c ingested) Entity(ctx context.Context, ref string) (provider string, enti
 	return e.Provider, e.JSON, nil
 }
 
+// Each implements ingestion.Entities.
+func (c ingested) Each(ctx context.Context, refs []string, do func(i int, provider string, entity []byte) error) error {
+	found, err := c.store.GetMany(ctx, refs)
+	if err != nil {
+		return err
+	}
+	for i, e := range found {
+		if e == nil {
+			continue
+		}
+		if err := do(i, e.Provider, e.JSON); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Providers implements ingestion.Entities.
 func (c ingested) Providers(ctx context.Context) (map[string]int, error) {
 	return c.store.Providers(ctx)

@@ -23,7 +23,7 @@ type listing struct {
 	labels, name string
 	// metadata requests only the metadata of the objects.
 	metadata bool
-	// managed keeps managedFields, which are left out otherwise.
+	// managed keeps what xrd.Written reads of managedFields, which are left out otherwise.
 	managed bool
 	// survey decodes the response as Items instead of objects.
 	survey bool
@@ -156,10 +156,12 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 			}()
 		}
 		reader := responses
+		take := func(raw string) { p.take(responses, raw) }
 		if l.managed {
-			reader = wire.Decoder{}
+			// The list has null for what is left out; a decoder that leaves it out too would
+			// remove the keys.
+			reader, take = written, func(raw string) { p.take(wire.Decoder{}, raw) }
 		}
-		take := func(raw string) { p.take(reader, raw) }
 		if l.survey {
 			reader, take = briefly, p.skim
 		}

@@ -38,6 +38,11 @@ type Options struct {
 	// Within, if not empty, is a folder that links inside directories must not lead out
 	// of; those that do are skipped.
 	Within string
+	// WorkTree, if not empty, is the root of a Git work tree that is compared with a commit.
+	// Links inside directories are followed as source/git follows those of a commit: if their
+	// targets are relative and inside the work tree, but not in .git. Others are skipped,
+	// whatever FollowSymlinks says.
+	WorkTree string
 	// Stdin is what the path "-" reads. Nil means there is none.
 	Stdin io.Reader
 	// Parallelism is how many files are read concurrently. Zero means one per processor.

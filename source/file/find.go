@@ -97,6 +97,8 @@ func (f *finder) named(given string) {
 func (f *finder) follow(l link) {
 	info, err := os.Stat(l.path)
 	switch {
+	case err != nil && !l.named && f.opts.WorkTree != "":
+		f.skip(l.path, leadsNowhere)
 	case err != nil && (l.named || readable(l.path)):
 		f.fail(l.path, err)
 	case err != nil:
@@ -105,6 +107,8 @@ func (f *finder) follow(l link) {
 		f.take(l.path, info)
 	case f.leadsOut(l.path):
 		f.skip(l.path, "link target is outside "+f.opts.Within)
+	case f.leavesTree(l.path):
+		f.skip(l.path, "link target is not a relative path inside the work tree")
 	case info.IsDir():
 		f.below(l.path, info)
 	case readable(l.path):
@@ -127,6 +131,51 @@ func (f *finder) leadsOut(link string) bool {
 	}
 	below, err := filepath.Rel(folder, end)
 	return err != nil || !filepath.IsLocal(below)
+}
+
+// leavesTree reports whether a link leads to what a commit of Options.WorkTree does not
+// have: out of the work tree, into .git, or over an absolute path.
+func (f *finder) leavesTree(link string) bool {
+	if f.opts.WorkTree == "" {
+		return false
+	}
+	tree, err := resolved(f.opts.WorkTree)
+	if err != nil {
+		return true
+	}
+	below := func(path string) (string, error) {
+		end, err := resolved(path)
+		if err != nil {
+			return "", err
+		}
+		return filepath.Rel(tree, end)
+	}
+	end, err := below(link)
+	isGit := func(step string) bool { return strings.EqualFold(step, ".git") }
+	if err != nil || slices.ContainsFunc(strings.Split(filepath.ToSlash(end), "/"), isGit) {
+		return true
+	}
+	dir, err := below(filepath.Dir(link))
+	if err != nil {
+		return true
+	}
+	root, err := os.OpenRoot(tree)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = root.Close() }()
+	// A Root follows neither absolute links nor those that leave it.
+	_, err = root.Stat(filepath.Join(dir, filepath.Base(link)))
+	return err != nil
+}
+
+// resolved returns an absolute path without links.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // take takes what was named explicitly: a file of any name and type, or a directory.
@@ -204,7 +253,7 @@ func (f *finder) entry(path string, e fs.DirEntry) (deeper bool) {
 
 // link takes a link inside a directory, if it is relevant.
 func (f *finder) link(path string) {
-	if f.opts.FollowSymlinks {
+	if f.opts.FollowSymlinks || f.opts.WorkTree != "" {
 		f.met++
 		f.links = append(f.links, link{path: path})
 		return

@@ -38,7 +38,7 @@ func TestBreakingChangeGuard(t *testing.T) {
 			"The text of a rule is not in the answer.",
 			strings.Replace(sized("small, large"), "openAPIV3Schema:\n          type: object\n",
 				"openAPIV3Schema:\n          type: object\n          x-kubernetes-validations: [{rule: \"!has(self.spec.size)\", fieldPath: .spec.size, messageExpression: \"'size is '+self.spec.size\"}]\n", 1),
-			2, "refused by a validation rule",
+			2, "v1: validation rule may refuse objects: !has(self.spec.size)",
 		},
 	}
 	for name, tc := range cases {

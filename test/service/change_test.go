@@ -137,8 +137,11 @@ func TestBreakingChange(t *testing.T) {
 		if status, err := s.ask(http.MethodPost, "/api/composer-ingestor/impact?impact=false", strings.NewReader(sized("large")), &got); status != 200 || err != nil || got.Impact != nil || got.Definitions[0].Changes[0].Rule != "DIF024" {
 			t.Errorf("got %d, %v: %+v", status, err, got)
 		}
-		if code, _, notes := diffed(t, "", before, after, "--portal", s.base); code != app.ExitFailed || !strings.Contains(notes, "401") && !strings.Contains(notes, "token") {
-			t.Errorf("without a token: exit code %d, %s", code, notes)
+		for failOn, want := range map[string]int{"breaking": app.ExitInvalid, "never": app.ExitFailed} {
+			code, out, notes := diffed(t, "", before, after, "--portal", s.base, "--fail-on", failOn)
+			if code != want || !strings.Contains(out, "DIF024") || !strings.Contains(notes, "401") && !strings.Contains(notes, "token") {
+				t.Errorf("without a token, --fail-on %s: exit code %d, want %d\n%s%s", failOn, code, want, out, notes)
+			}
 		}
 	})
 

@@ -287,7 +287,10 @@ var alterations = []struct {
 		return true
 	}, says: "manifest refused"},
 	{name: "default removed", change: func(s *site) bool {
-		u, ok := s.field(func(u used) bool { return u.schema["default"] != nil })
+		// The alteration before this one is about required fields.
+		u, ok := s.field(func(u used) bool {
+			return u.schema["default"] != nil && !slices.Contains(required(u.parent), any(u.name))
+		})
 		delete(u.schema, "default")
 		return ok
 	}},
@@ -333,6 +336,25 @@ var alterations = []struct {
 		spec["oneOf"] = []any{map[string]any{"required": []any{"zzA"}}}
 		return true
 	}},
+	{name: "typed field added where any value was kept", prepare: func(s *site) bool {
+		spec := s.specSchema()
+		spec["x-kubernetes-preserve-unknown-fields"], s.spec["zzAdded"] = true, "text"
+		return true
+	}, change: func(s *site) bool {
+		properties, _ := s.specSchema()["properties"].(map[string]any)
+		if properties == nil {
+			return false
+		}
+		properties["zzAdded"] = map[string]any{"type": "integer"}
+		return true
+	}, says: "manifest refused"},
+	{name: "rule for updates that the value violates", change: on(func(u used) bool { return isWhole(u) && u.schema["x-kubernetes-validations"] == nil }, func(_ *site, u used) {
+		u.schema["x-kubernetes-validations"] = []any{map[string]any{"rule": "self == oldSelf && self < 0 && self > 0", "message": "never"}}
+	})},
+	{name: "maximum raised, and now exclusive", prepare: on(func(u used) bool { return isWhole(u) && u.schema["default"] == nil && u.schema["minimum"] == nil }, setKeyword("maximum", func(u used) any { return u.value })),
+		change: on(func(u used) bool { return isWhole(u) && u.schema["maximum"] == u.value }, func(_ *site, u used) {
+			u.schema["maximum"], u.schema["exclusiveMaximum"] = u.value.(int64)+10, true
+		})},
 	{name: "text is kept", change: on(func(u used) bool { v, ok := u.value.(string); return ok && strings.TrimSpace(v) != "" }, func(*site, used) {})},
 }
 

@@ -172,6 +172,10 @@ func newAlteration(t *testing.T, j *verdict.Judge, number int, bases []base) *al
 		if err != nil || len(kind.Validate(t.Context(), object, nil).Problems) > 0 {
 			continue
 		}
+		if one.older.HasClaim() && !b.claim && object["spec"].(map[string]any)["claimRef"] != nil {
+			// The blast radius counts its claim instead.
+			continue
+		}
 		one.kind, one.plural = kind, one.older.Names.Plural
 		if b.claim {
 			one.plural = one.older.Claim.Plural
@@ -179,7 +183,10 @@ func newAlteration(t *testing.T, j *verdict.Judge, number int, bases []base) *al
 		if kind.Namespaced {
 			object["metadata"] = map[string]any{"name": "existing", "namespace": "default"}
 		}
-		one.pairs = diff.CompareSets(&xrd.Set{Definitions: []*xrd.Definition{one.older}}, &xrd.Set{Definitions: []*xrd.Definition{one.newer}})
+		one.pairs, err = diff.CompareSets(t.Context(), &xrd.Set{Definitions: []*xrd.Definition{one.older}}, &xrd.Set{Definitions: []*xrd.Definition{one.newer}})
+		if err != nil {
+			t.Fatal(err)
+		}
 		one.changes = diff.Changes(one.pairs)
 		return one
 	}
@@ -241,15 +248,23 @@ func (c *cluster) alter(t *testing.T, a *alteration) string {
 	return c.after(t, a, path, before)
 }
 
-// replace replaces a CRD, again if the server changed its status at the same time.
+// replace replaces a CRD when it is established, and again if the server changed its status
+// at the same time. Before, the server allows changes that it refuses later, although it
+// serves the objects already.
 func (c *cluster) replace(t *testing.T, path string, next *extv1.CustomResourceDefinition) (status int, out []byte) {
 	t.Helper()
-	for range 50 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		status, out = c.send(http.MethodGet, path, nil)
 		var stored extv1.CustomResourceDefinition
 		if err := json.Unmarshal(out, &stored); err != nil || status != http.StatusOK {
 			t.Errorf("cannot read %s: %d %v", path, status, err)
 			return status, out
+		}
+		if !slices.ContainsFunc(stored.Status.Conditions, func(cond extv1.CustomResourceDefinitionCondition) bool {
+			return cond.Type == extv1.Established && cond.Status == extv1.ConditionTrue
+		}) {
+			time.Sleep(20 * time.Millisecond)
+			continue
 		}
 		next.ResourceVersion = stored.ResourceVersion
 		if status, out = c.send(http.MethodPut, path, next); status != http.StatusConflict {

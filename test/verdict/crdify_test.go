@@ -63,7 +63,10 @@ func TestCrdify(t *testing.T) {
 			if err := json.Unmarshal(readFile(t, path), &want); err != nil {
 				t.Fatal(err)
 			}
-			changes := diff.Compare(fromCRD(t, filepath.Join(dir, "a.yaml")), fromCRD(t, filepath.Join(dir, "b.yaml")))
+			changes, err := diff.Compare(t.Context(), fromCRD(t, filepath.Join(dir, "a.yaml")), fromCRD(t, filepath.Join(dir, "b.yaml")))
+			if err != nil {
+				t.Fatal(err)
+			}
 			errors := 0
 			expect := func(rule, field string) {
 				errors++

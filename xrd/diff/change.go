@@ -4,8 +4,8 @@
 // fields, with the exceptions that the design page lists, and rules of this package about
 // everything else.
 //
-// It is larger than most packages because it has the decision for every keyword of a
-// schema.
+// It is one package because every keyword of a schema needs a decision, and all of them are
+// made in one walk.
 package diff
 
 import (

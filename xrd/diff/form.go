@@ -32,7 +32,9 @@ func (w *walk) form(o, n *tree.Node, p place) {
 	if inner := n.Get("properties"); inner.IsMap() {
 		for i := range inner.Fields {
 			f := &inner.Fields[i]
-			w.form(o.Get("properties", f.Key), f.Value, p.property(f.Key, false))
+			if before := w.fields.field(o.Get("properties"), f.Key); before != nil {
+				w.form(before.Value, f.Value, p.property(f.Key, false))
+			}
 		}
 	}
 	for _, key := range []string{"items", "additionalProperties"} {
@@ -73,7 +75,7 @@ func (w *walk) order(o, n *tree.Node, p place) {
 	}
 	common := func(in, other *tree.Node) (keys []string) {
 		for i := range in.Fields {
-			if key := in.Fields[i].Key; other.Has(key) {
+			if key := in.Fields[i].Key; w.fields.field(other, key) != nil {
 				keys = append(keys, key)
 			}
 		}

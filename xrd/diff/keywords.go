@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/parser"
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -66,10 +69,14 @@ func (w *walk) validations(o, n *extv1.JSONSchemaProps, p place) {
 		after := &n.XValidations[i]
 		before := find(o.XValidations, after.Rule)
 		switch {
+		case before == nil && updatesOnly(after):
+			w.tell(RuleUpdates, true, p, key, Change{Message: "validation rule may refuse updates: " + short([]byte(cmp.Or(after.Message, after.Rule))), New: short([]byte(after.Rule))})
 		case before == nil:
 			w.tell(RuleValidation, true, p, key, Change{Message: "validation rule may refuse objects: " + short([]byte(cmp.Or(after.Message, after.Rule))), New: short([]byte(after.Rule))})
-		case !equality.Semantic.DeepEqual(before.OptionalOldSelf, after.OptionalOldSelf):
-			w.tell(RuleValidation, true, p, key, Change{Message: "validation rule applies to other requests: " + short([]byte(after.Rule)), New: short([]byte(after.Rule))})
+		case updatesOnly(before) && !updatesOnly(after):
+			w.tell(RuleValidation, true, p, key, Change{Message: "validation rule applied to updates only, and now may refuse objects: " + short([]byte(after.Rule)), New: short([]byte(after.Rule))})
+		case !updatesOnly(before) && updatesOnly(after):
+			w.tell(RuleLoosened, true, p, key, Change{Message: "validation rule applies to updates only: " + short([]byte(after.Rule)), New: short([]byte(after.Rule))})
 		case !equality.Semantic.DeepEqual(before, after):
 			w.tell(RuleText, true, p, key, Change{Message: "text of a validation rule changed", Old: short([]byte(before.Message)), New: short([]byte(after.Message))})
 		}
@@ -79,6 +86,34 @@ func (w *walk) validations(o, n *extv1.JSONSchemaProps, p place) {
 			w.tell(RuleLoosened, false, p, key, Change{Message: "validation rule removed: " + short([]byte(cmp.Or(before.Message, before.Rule))), Old: short([]byte(before.Rule))})
 		}
 	}
+}
+
+// rulesParser parses validation rules. It expands no macros: their arguments are parsed.
+var rulesParser = func() *parser.Parser {
+	p, err := parser.NewParser(parser.EnableOptionalSyntax(true))
+	if err != nil {
+		// The options have no input: they work always, or never.
+		panic(fmt.Sprintf("cannot create a parser of validation rules: %v", err))
+	}
+	return p
+}()
+
+// updatesOnly reports whether an API server evaluates a rule only when an object is updated:
+// it reads the old value, which need not be there otherwise.
+func updatesOnly(r *extv1.ValidationRule) bool {
+	const old = "oldSelf"
+	if r.OptionalOldSelf != nil && *r.OptionalOldSelf || !strings.Contains(r.Rule, old) {
+		return false
+	}
+	parsed, errs := rulesParser.Parse(common.NewTextSource(r.Rule))
+	if len(errs.GetErrors()) > 0 {
+		return false
+	}
+	found := false
+	ast.PreOrderVisit(parsed.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		found = found || e.Kind() == ast.IdentKind && e.AsIdent() == old
+	}))
+	return found
 }
 
 // branches compares oneOf, anyOf, allOf and not.
@@ -164,9 +199,9 @@ func mapType(s *extv1.JSONSchemaProps) string {
 func (w *walk) nulls(o, n *extv1.JSONSchemaProps, p place) {
 	switch {
 	case o.Nullable && !n.Nullable:
-		w.tell(RuleNull, false, p, "nullable", Change{Message: "null is no longer a value"})
+		w.tell(RuleNull, false, p, "nullable", Change{Message: "null is no longer accepted"})
 	case !o.Nullable && n.Nullable:
-		w.tell(RuleLoosened, true, p, "nullable", Change{Message: "null is a value"})
+		w.tell(RuleLoosened, true, p, "nullable", Change{Message: "null is accepted"})
 	}
 }
 
@@ -183,10 +218,17 @@ func (w *walk) unknown(o, n *extv1.JSONSchemaProps, p place) {
 	}
 	switch {
 	case entries(o) != nil && n.AdditionalProperties == nil && !keepsUnknown(n):
-		w.tell(RuleUnknown, false, p, "additionalProperties", Change{Message: "entries of any name are no longer kept"})
+		w.tell(RuleUnknown, false, p, "additionalProperties", Change{Message: "entries with any name are no longer kept"})
 	case o.AdditionalProperties == nil && !keepsUnknown(o) && n.AdditionalProperties != nil:
-		w.tell(RuleLoosened, true, p, "additionalProperties", Change{Message: "entries of any name are kept"})
+		w.tell(RuleLoosened, true, p, "additionalProperties", Change{Message: "entries with any name are kept"})
 	}
+}
+
+// acceptsAll reports whether a schema accepts and keeps any value.
+func acceptsAll(s *extv1.JSONSchemaProps) bool {
+	rest := own(s)
+	rest.Title, rest.Description, rest.Default, rest.Example, rest.ExternalDocs, rest.Nullable, rest.XPreserveUnknownFields = "", "", nil, nil, nil, false, nil
+	return keepsUnknown(s) && len(s.Properties) == 0 && s.Items == nil && equality.Semantic.DeepEqual(rest, &extv1.JSONSchemaProps{})
 }
 
 // keepsUnknown reports whether fields without a schema are kept and not checked.

@@ -19,6 +19,13 @@ const (
 	RuleDeprecated    = "DIF013"
 	RuleVersionAdded  = "DIF014"
 	RuleConversion    = "DIF015"
+	RuleNoUnserved    = "DIF016"
+)
+
+// The rules for fields of versions that are not served.
+const (
+	RuleUnservedField  = "DIF017"
+	RuleUnservedSchema = "DIF018"
 )
 
 // The rules for fields.
@@ -42,6 +49,7 @@ const (
 	RuleFieldChecked = "DIF036"
 	RuleMerge        = "DIF037"
 	RuleLoosened     = "DIF038"
+	RuleUpdates      = "DIF039"
 )
 
 // The rules for defaults, Compositions, connection details and forms.
@@ -56,8 +64,8 @@ const (
 	RuleHint           = "DIF062"
 )
 
-// Rules are the rules for changes. An error is a breaking change, a warning one that no
-// object is refused for but that may surprise, and a remark one that is compatible.
+// Rules are the rules for changes. An error is a breaking change, a warning one that refuses
+// no object but may surprise, and info one that is compatible.
 var Rules = []finding.Rule{
 	{ID: RuleRemoved, Severity: finding.Error, Title: "a definition is removed", Why: "Its kinds are no longer served, and Crossplane deletes their resources with the CRD. Delete the resources first, and keep the definition until then."},
 	{ID: RuleRenamed, Severity: finding.Error, Title: "a definition is renamed", Why: "For Kubernetes it is another kind: existing resources do not move, and are deleted with the old definition. Add the new definition beside the old one, and move the resources."},
@@ -74,6 +82,9 @@ var Rules = []finding.Rule{
 	{ID: RuleDeprecated, Severity: finding.Warning, Title: "a version is deprecated", Why: "Kubernetes shows a warning for each request with the version."},
 	{ID: RuleVersionAdded, Severity: finding.Info, Title: "a version is added or served again", Why: "Objects of other versions can be read in it."},
 	{ID: RuleConversion, Severity: finding.Warning, Title: "an added version is not compatible with another served one", Why: "Kubernetes converts objects between versions by changing apiVersion only: what the other version lacks is dropped at the next write. Keep the schemas of served versions compatible."},
+	{ID: RuleNoUnserved, Severity: finding.Warning, Title: "a version that was not served is removed", Why: "Kubernetes refuses the CRD while its status.storedVersions lists the version. Rewrite all objects, and remove the version from status.storedVersions first."},
+	{ID: RuleUnservedField, Severity: finding.Warning, Title: "a version that was not served keeps fewer fields", Why: "No request uses the version, but Kubernetes drops the fields from objects that are stored in it."},
+	{ID: RuleUnservedSchema, Severity: finding.Info, Title: "the schema of a version that was not served changed", Why: "No request uses the version, and stored objects are not validated."},
 	{ID: RuleNoField, Severity: finding.Error, Title: "a field is removed", Why: "Kubernetes drops its values from existing objects at the next write, and strict requests with the field are refused. Keep the field and describe it as deprecated."},
 	{ID: RuleFieldAdded, Severity: finding.Info, Title: "a field is added", Why: "Existing objects do not have it."},
 	{ID: RuleRequired, Severity: finding.Error, Title: "a field is newly required and has no default", Why: "Objects without the field are refused. Give it a default, or leave it optional."},
@@ -82,17 +93,18 @@ var Rules = []finding.Rule{
 	{ID: RuleEnumAdded, Severity: finding.Error, Title: "a field that took any value has an enum", Why: "Objects with other values are refused. List all values that are in use."},
 	{ID: RuleType, Severity: finding.Error, Title: "a type changed", Why: "Objects with a value of the old type are refused. Add a field with another name."},
 	{ID: RuleBounds, Severity: finding.Error, Title: "a bound is new or tighter", Why: "Objects with values outside of it are refused."},
-	{ID: RulePattern, Severity: finding.Error, Title: "a pattern or format is new or different", Why: "Values that do not match are refused. Whether there are any cannot be read from the definition; the blast radius tells."},
-	{ID: RuleValidation, Severity: finding.Error, Title: "a validation rule is new or different", Why: "Objects that violate it are refused. Whether there are any cannot be read from the definition; the blast radius tells."},
+	{ID: RulePattern, Severity: finding.Error, Title: "a pattern or format is new or different", Why: "Values that do not match are refused. This cannot be decided from the definition alone; check the live resources."},
+	{ID: RuleValidation, Severity: finding.Error, Title: "a validation rule is new or different", Why: "Objects that violate it are refused. This cannot be decided from the definition alone; check the live resources."},
 	{ID: RuleUnknown, Severity: finding.Error, Title: "unknown fields or map entries are no longer kept", Why: "Kubernetes drops them from existing objects at the next write."},
 	{ID: RuleListType, Severity: finding.Error, Title: "entries of a list must be unique in another way", Why: "Lists with duplicates are refused, and entries are merged by other keys."},
-	{ID: RuleBranches, Severity: finding.Error, Title: "oneOf, anyOf, allOf or not is new or different", Why: "Objects that do not match are refused. Whether there are any cannot be read from the definition; the blast radius tells."},
+	{ID: RuleBranches, Severity: finding.Error, Title: "oneOf, anyOf, allOf or not is new or different", Why: "Objects that do not match are refused. This cannot be decided from the definition alone; check the live resources."},
 	{ID: RuleNull, Severity: finding.Error, Title: "a field can no longer be null", Why: "Kubernetes drops the null, or refuses the object if the value is required or an entry of a list."},
-	{ID: RuleOther, Severity: finding.Error, Title: "another constraint changed", Why: "Whether objects are refused cannot be read from the definition; the blast radius tells."},
+	{ID: RuleOther, Severity: finding.Error, Title: "another constraint changed", Why: "It may refuse objects. This cannot be decided from the definition alone; check the live resources."},
 	{ID: RuleFieldLoose, Severity: finding.Warning, Title: "a field is removed where unknown fields are kept", Why: "Its values stay, but are no longer checked, and forms no longer show it."},
-	{ID: RuleFieldChecked, Severity: finding.Warning, Title: "a field is added where unknown fields are kept", Why: "Objects may already have a value of another type under its name, and are then refused."},
+	{ID: RuleFieldChecked, Severity: finding.Error, Title: "a field with a schema is added where any value was kept", Why: "Objects that already have another value under its name are refused or lose data. This cannot be decided from the definition alone; check the live resources."},
 	{ID: RuleMerge, Severity: finding.Warning, Title: "lists or maps are merged in another way", Why: "Server-side apply replaces or merges other parts than before."},
 	{ID: RuleLoosened, Severity: finding.Info, Title: "a constraint is removed or looser", Why: "All values that were accepted still are."},
+	{ID: RuleUpdates, Severity: finding.Warning, Title: "a validation rule for updates is new or different", Why: "It compares the new value with the old one (oldSelf), and refuses updates only. Live resources are not checked against it."},
 	{ID: RuleDefault, Severity: finding.Warning, Title: "a default changed", Why: "Existing objects keep the value they were created with; the same manifest gives another result in a new object."},
 	{ID: RuleDefaultAdded, Severity: finding.Warning, Title: "a default is added", Why: "Existing objects without the field get the value as soon as they are read."},
 	{ID: RuleDefaultRemoved, Severity: finding.Warning, Title: "a default is removed", Why: "New objects without the field have no value. Check that Compositions can handle that."},

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,7 +11,7 @@ import (
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"example.dev/ingestor/internal/text"
+	"example.dev/ingestor/document/finding"
 )
 
 // walk compares the schemas of one version.
@@ -21,6 +20,9 @@ type walk struct {
 	version string
 	// older and newer are the indexes of the version in the definitions.
 	older, newer int
+	// unserved reports that the old definition does not serve the version, so that no
+	// accepted object can be refused.
+	unserved bool
 }
 
 // place is a place in a schema.
@@ -61,7 +63,19 @@ func (w *walk) tell(rule string, inNew bool, p place, keyword string, ch Change)
 		steps = append(steps, keyword)
 	}
 	ch.Version, ch.Field = w.version, p.field
+	if w.unserved && rules[rule].Severity > finding.Info {
+		rule = unservedRule(rule)
+	}
 	w.report(rule, w.either(inNew), steps, ch)
+}
+
+// unservedRule returns the rule for a change of a version that was not served. Only what the
+// schema drops concerns objects: those that are stored in the version.
+func unservedRule(rule string) string {
+	if rule == RuleNoField || rule == RuleUnknown {
+		return RuleUnservedField
+	}
+	return RuleUnservedSchema
 }
 
 // schema compares two schemas and those inside them.
@@ -144,65 +158,6 @@ func typeOf(s *extv1.JSONSchemaProps) string {
 	return s.Type
 }
 
-func (w *walk) enum(o, n *extv1.JSONSchemaProps, broken bool, p place) {
-	gone, added := without(o.Enum, n.Enum), without(n.Enum, o.Enum)
-	switch {
-	case len(o.Enum) == 0 && broken:
-		w.tell(RuleEnumAdded, true, p, "enum", Change{Message: "only these values are accepted: " + list(n.Enum), New: list(n.Enum)})
-	case len(o.Enum) > 0 && len(n.Enum) == 0:
-		w.tell(RuleLoosened, false, p, "enum", Change{Message: "enum removed: any value is accepted", Old: list(o.Enum)})
-	case len(gone) > 0 && broken:
-		for _, v := range gone {
-			w.tell(RuleEnumValue, true, p, "enum", Change{Message: fmt.Sprintf("enum value %s removed", short(v.Raw)), Old: list(o.Enum), New: list(n.Enum)})
-		}
-	}
-	if len(o.Enum) > 0 && len(n.Enum) > 0 {
-		for _, v := range added {
-			w.tell(RuleLoosened, true, p, "enum", Change{Message: fmt.Sprintf("enum value %s added", short(v.Raw)), Old: list(o.Enum), New: list(n.Enum)})
-		}
-	}
-}
-
-func without(all, other []extv1.JSON) (out []extv1.JSON) {
-	for _, v := range all {
-		if !slices.ContainsFunc(other, func(o extv1.JSON) bool { return sameJSON(&v, &o) }) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// sameJSON reports whether two values are the same, or both absent.
-func sameJSON(a, b *extv1.JSON) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	if bytes.Equal(a.Raw, b.Raw) {
-		return true
-	}
-	var x, y any
-	return json.Unmarshal(a.Raw, &x) == nil && json.Unmarshal(b.Raw, &y) == nil && equality.Semantic.DeepEqual(x, y)
-}
-
-// list returns values in short form.
-func list(values []extv1.JSON) string {
-	const most = 20
-	var all []string
-	for _, v := range values[:min(len(values), most)] {
-		all = append(all, short(v.Raw))
-	}
-	if len(values) > most {
-		all = append(all, fmt.Sprintf("and %d more", len(values)-most))
-	}
-	return strings.Join(all, ", ")
-}
-
-// short returns a value in abbreviated form.
-func short(raw []byte) string {
-	const most = 80
-	return text.Shorten(string(raw), most)
-}
-
 // bound is a bound of a schema: more is stricter for a minimum, less for a maximum.
 type bound struct {
 	name   string
@@ -241,12 +196,14 @@ func (w *walk) bounds(o, n *extv1.JSONSchemaProps, broken map[string]bool, p pla
 		name  string
 		o, n  bool
 		bound *float64
+		// same reports whether the bound is the same: a change of it is reported already.
+		same bool
 	}{
-		{"exclusiveMaximum", o.ExclusiveMaximum && o.Maximum != nil, n.ExclusiveMaximum && n.Maximum != nil, o.Maximum},
-		{"exclusiveMinimum", o.ExclusiveMinimum && o.Minimum != nil, n.ExclusiveMinimum && n.Minimum != nil, o.Minimum},
+		{"exclusiveMaximum", o.ExclusiveMaximum && o.Maximum != nil, n.ExclusiveMaximum && n.Maximum != nil, o.Maximum, number(o.Maximum) == number(n.Maximum)},
+		{"exclusiveMinimum", o.ExclusiveMinimum && o.Minimum != nil, n.ExclusiveMinimum && n.Minimum != nil, o.Minimum, number(o.Minimum) == number(n.Minimum)},
 	} {
 		switch {
-		case x.n && !x.o && x.bound != nil:
+		case x.n && !x.o && x.same:
 			w.tell(RuleBounds, true, p, x.name, Change{Message: fmt.Sprintf("%s: %s is no longer accepted", x.name, number(x.bound))})
 		case x.o && !x.n:
 			w.tell(RuleLoosened, false, p, x.name, Change{Message: x.name + " removed"})
@@ -273,9 +230,10 @@ func number(f *float64) string {
 }
 
 func (w *walk) required(o, n *extv1.JSONSchemaProps, broken bool, p place) {
+	before, after := setOf(o.Required), setOf(n.Required)
 	if broken {
 		for _, name := range n.Required {
-			if slices.Contains(o.Required, name) {
+			if before[name] {
 				continue
 			}
 			at, child := p.property(name, true), n.Properties[name]
@@ -287,10 +245,18 @@ func (w *walk) required(o, n *extv1.JSONSchemaProps, broken bool, p place) {
 		}
 	}
 	for _, name := range o.Required {
-		if _, ok := n.Properties[name]; ok && !slices.Contains(n.Required, name) {
+		if _, ok := n.Properties[name]; ok && !after[name] {
 			w.tell(RuleLoosened, true, p.property(name, false), "", Change{Message: "no longer required"})
 		}
 	}
+}
+
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }
 
 func (w *walk) defaults(o, n *extv1.JSONSchemaProps, broken bool, p place) {
@@ -334,9 +300,10 @@ func shortSchema(s *extv1.JSONSchemaProps) string {
 
 // properties compares the fields of an object.
 func (w *walk) properties(o, n *extv1.JSONSchemaProps, p place) {
+	required := setOf(n.Required)
 	for _, name := range slices.Sorted(maps.Keys(o.Properties)) {
 		before := o.Properties[name]
-		at := p.property(name, slices.Contains(n.Required, name))
+		at := p.property(name, required[name])
 		after, ok := n.Properties[name]
 		switch {
 		case ok:
@@ -354,11 +321,11 @@ func (w *walk) properties(o, n *extv1.JSONSchemaProps, p place) {
 			continue
 		}
 		after := n.Properties[name]
-		at := p.property(name, slices.Contains(n.Required, name))
+		at := p.property(name, required[name])
 		switch {
 		case entries(o) != nil:
 			w.schema(entries(o), &after, at)
-		case keepsUnknown(o):
+		case keepsUnknown(o) && !acceptsAll(&after):
 			w.tell(RuleFieldChecked, true, at, "", Change{Message: "field added where any value was kept", New: typeOf(&after)})
 		case !at.required:
 			w.tell(RuleFieldAdded, true, at, "", Change{Message: "optional field added", New: typeOf(&after)})

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,8 +31,9 @@ func (p *Pair) Renamed() bool { return p.Old != nil && p.New != nil && p.Old.Nam
 // CompareSets compares the definitions of two sets. Definitions are the same if they have
 // the same name. One that was removed and one that was added are one that was renamed if
 // they have the same kind, or the same schemas, and no other pair does. The result is
-// sorted by name, and has pairs without changes too.
-func CompareSets(older, newer *xrd.Set) []Pair {
+// sorted by name, and has pairs without changes too. CompareSets returns an error only if ctx
+// ends.
+func CompareSets(ctx context.Context, older, newer *xrd.Set) ([]Pair, error) {
 	// Conflicts are findings of those who read the sets.
 	before, _ := xrd.Merge(older.Definitions)
 	after, _ := xrd.Merge(newer.Definitions)
@@ -43,7 +45,11 @@ func CompareSets(older, newer *xrd.Set) []Pair {
 			gone = append(gone, o)
 			continue
 		}
-		pairs = append(pairs, Pair{Old: o, New: after[i], Changes: Compare(o, after[i])})
+		changes, err := Compare(ctx, o, after[i])
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, Pair{Old: o, New: after[i], Changes: changes})
 		after = slices.Delete(after, i, i+1)
 	}
 	for _, same := range []func(a, b *xrd.Definition) bool{sameKind, sameSchemas} {
@@ -52,7 +58,11 @@ func CompareSets(older, newer *xrd.Set) []Pair {
 			if n == nil || only(gone, func(other *xrd.Definition) bool { return same(other, n) }) == nil {
 				continue
 			}
-			pairs = append(pairs, Pair{Old: o, New: n, Changes: renamed(o, n)})
+			changes, err := renamed(ctx, o, n)
+			if err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, Pair{Old: o, New: n, Changes: changes})
 			gone = slices.DeleteFunc(gone, func(d *xrd.Definition) bool { return d == o })
 			after = slices.DeleteFunc(after, func(d *xrd.Definition) bool { return d == n })
 		}
@@ -61,12 +71,12 @@ func CompareSets(older, newer *xrd.Set) []Pair {
 		pairs = append(pairs, removed(o))
 	}
 	for _, n := range after {
-		c := &comparison{newer: n}
+		c := newComparison(nil, n)
 		c.report(RuleAdded, n, nil, Change{Message: fmt.Sprintf("definition %s added", n.Label())})
 		pairs = append(pairs, Pair{New: n, Changes: c.changes})
 	}
 	slices.SortStableFunc(pairs, func(a, b Pair) int { return strings.Compare(a.Name(), b.Name()) })
-	return pairs
+	return pairs, nil
 }
 
 // only returns the one definition of all that matches; nil if there is none, or several.
@@ -96,22 +106,20 @@ func sameSchemas(a, b *xrd.Definition) bool {
 
 // removed returns the pair of a definition that is removed.
 func removed(o *xrd.Definition) Pair {
-	c := &comparison{newer: o}
+	c := newComparison(nil, o)
 	c.report(RuleRemoved, o, nil, Change{Message: fmt.Sprintf("definition %s removed", o.Label())})
 	return Pair{Old: o, Changes: c.changes}
 }
 
 // renamed returns the changes of a definition that has another name.
-func renamed(o, n *xrd.Definition) []Change {
-	c := &comparison{older: o, newer: n}
+func renamed(ctx context.Context, o, n *xrd.Definition) ([]Change, error) {
+	c := newComparison(o, n)
 	why := "the kind is the same"
 	if !sameKind(o, n) {
 		why = "the schemas are the same"
 	}
 	c.report(RuleRenamed, n, []string{"metadata", "name"}, Change{Message: fmt.Sprintf("definition renamed from %s to %s (%s)", o.Label(), n.Label(), why), Old: o.Name, New: n.Name})
-	c.rest()
-	Sort(c.changes)
-	return c.changes
+	return c.rest(ctx)
 }
 
 // Changes returns the changes of all pairs, sorted.
@@ -126,7 +134,7 @@ func Changes(pairs []Pair) []Change {
 
 // Incomparable returns the change of a definition of which one side cannot be read.
 func Incomparable(d *xrd.Definition, message string) Change {
-	c := &comparison{newer: d}
+	c := newComparison(nil, d)
 	c.report(RuleIncomparable, d, nil, Change{Message: message})
 	return c.changes[0]
 }

@@ -12,7 +12,6 @@ package impact
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -99,32 +98,90 @@ func New(pairs []diff.Pair, opts Options) *Impact {
 	return im
 }
 
-// Add validates a resource of a cluster, and counts it. It reports false if no definition
-// defines its kind, or if it is the composite of a claim, which is counted instead. An
-// error means that the object is not one.
+// Add validates a resource of a cluster, and counts and names it. It reports false if no
+// definition defines its kind, or if it is the composite of a claim, which is counted
+// instead. An error means that the object is not one.
 func (im *Impact) Add(ctx context.Context, cluster string, n *tree.Node) (bool, error) {
+	c, err := im.Check(ctx, cluster, n)
+	if c == nil || err != nil {
+		return false, err
+	}
+	c.Count(true)
+	return true, nil
+}
+
+// Checked is a validated resource that is not counted yet.
+type Checked struct {
+	// Resource names the resource. Callers may set its Entity.
+	Resource Resource
+	im       *Impact
+	tally    *tally
+	found    verdict
+}
+
+// Affected reports whether a change concerns the resource.
+func (c *Checked) Affected() bool { return len(c.found.effects) > 0 }
+
+// Count counts the resource. Effects name it if named is true.
+func (c *Checked) Count(named bool) {
+	names := 0
+	if named {
+		names = c.im.names
+	}
+	c.im.mu.Lock()
+	defer c.im.mu.Unlock()
+	c.tally.count(c.Resource, c.found, names)
+}
+
+// Check is Add for a resource that the caller counts, once it knows whether to name it.
+// The result is nil where Add reports false; it does not keep n in memory.
+//
+// The resource is validated in the version that its managedFields say it was written in,
+// because its manifest is of that version, or else in the one it was read in. Check removes
+// the managedFields.
+func (im *Impact) Check(ctx context.Context, cluster string, n *tree.Node) (*Checked, error) {
 	apiVersion := n.Get("apiVersion").Str()
-	group, version, _ := strings.Cut(apiVersion, "/")
+	group, listed, _ := strings.Cut(apiVersion, "/")
 	t := im.byKind[words.In(words.Group, group)+"/"+n.Get("kind").Str()]
 	if t == nil {
-		return false, nil
+		return nil, nil
 	}
 	claim := t.pair.Old.HasClaim() && n.Get("kind").Str() == t.pair.Old.Claim.Kind
 	if !claim && t.pair.Old.HasClaim() && n.Get("spec", "claimRef", "name").Str() != "" {
-		return false, nil
+		return nil, nil
+	}
+	version := strings.Clone(listed)
+	if meta := n.Get("metadata"); meta.IsMap() {
+		if written, _ := xrd.Written(meta); t.serves(written) {
+			version = strings.Clone(written)
+		}
+		meta.Delete("managedFields")
 	}
 	object, err := structural.Object(n)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
+	// Kubernetes converts between versions by changing apiVersion only.
 	object["apiVersion"] = t.group + "/" + version
 	found := t.judge(ctx, im.kind(t, kindKey{version, claim}), version, object)
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	t.count(Resource{
-		Cluster: cluster, Kind: n.Get("kind").Str(), Namespace: n.Get("metadata", "namespace").Str(), Name: n.Get("metadata", "name").Str(), Owner: cmp.Or(ownerIn(words.KeysIn(n.Get("metadata", "annotations").StringMap())), ownerIn(t.pair.Old.Annotations)),
-	}, found, im.names)
-	return true, nil
+	if version != listed {
+		listed = strings.Clone(listed)
+		if err := t.addDropped(im.kind(t, kindKey{listed, claim}), listed, n, &found); err != nil {
+			return nil, err
+		}
+	}
+	owner := cmp.Or(ownerIn(words.KeysIn(n.Get("metadata", "annotations").StringMap())), ownerIn(t.pair.Old.Annotations))
+	// Nodes share the memory of the page that they were read from.
+	r := Resource{
+		Cluster: cluster, Kind: strings.Clone(n.Get("kind").Str()), Namespace: strings.Clone(n.Get("metadata", "namespace").Str()),
+		Name: strings.Clone(n.Get("metadata", "name").Str()), Owner: strings.Clone(owner),
+	}
+	return &Checked{r, im, t, found}, nil
+}
+
+// serves reports whether the old definition serves a version.
+func (t *tally) serves(version string) bool {
+	return slices.ContainsFunc(t.pair.Old.Served, func(v *xrd.Version) bool { return v.Name == version })
 }
 
 // ownerIn returns the owner that annotations name; empty if they name none.
@@ -204,7 +261,11 @@ func (t *tally) judge(ctx context.Context, k *kind, version string, object map[s
 		i := slices.IndexFunc(t.pair.Changes, func(c diff.Change) bool {
 			return c.Rule == k.gone && (c.Version == "" || c.Version == version)
 		})
-		return verdict{effects: []effect{{effectKey: effectKey{i, Unserved, ""}}}}
+		reason := ""
+		if i < 0 {
+			reason = "version " + version + " is not served"
+		}
+		return verdict{effects: []effect{{effectKey: effectKey{i, Unserved, reason}}}}
 	case k.newer == nil:
 		return verdict{effects: []effect{{effectKey: effectKey{-1, Refused, k.broken}}}}
 	}
@@ -221,10 +282,6 @@ func (t *tally) judge(ctx context.Context, k *kind, version string, object map[s
 		if slices.ContainsFunc(before.Problems, func(o structural.Problem) bool { return o.Field == p.Field && o.Detail == p.Detail }) {
 			continue
 		}
-		if p.Field == "" && len(after.Problems) > 1 {
-			// The server adds that rules were not checked because of the other problems.
-			continue
-		}
 		v.add(t.attribute(version, p.Field, Refused, p), p.Field)
 	}
 	for _, field := range after.Unknown {
@@ -235,88 +292,45 @@ func (t *tally) judge(ctx context.Context, k *kind, version string, object map[s
 	return v
 }
 
+// addDropped adds the fields that a resource loses because the version it is read in no longer
+// has them. Objects are stored in that version, whichever they are written in.
+func (t *tally) addDropped(k *kind, version string, n *tree.Node, v *verdict) error {
+	if k.newer == nil {
+		return nil
+	}
+	after, err := unknownIn(k.newer, n)
+	if err != nil || len(after) == 0 {
+		return err
+	}
+	var before []string
+	if k.older != nil {
+		if before, err = unknownIn(k.older, n); err != nil {
+			return err
+		}
+	}
+	for _, field := range after {
+		known := slices.ContainsFunc(v.effects, func(e effect) bool { return e.outcome == Dropped && e.field == field })
+		if !known && !slices.Contains(before, field) {
+			v.add(t.attribute(version, field, Dropped, structural.Problem{}), field)
+		}
+	}
+	return nil
+}
+
+// unknownIn returns the fields of a resource that a kind lacks.
+func unknownIn(k *structural.Kind, n *tree.Node) ([]string, error) {
+	object, err := structural.Object(n)
+	if err != nil {
+		return nil, err
+	}
+	// An object that cannot be defaulted is refused, which is another effect.
+	unknown, _ := k.Default(object)
+	return unknown, nil
+}
+
 // add adds an effect unless the resource has it already.
 func (v *verdict) add(key effectKey, field string) {
 	if !slices.ContainsFunc(v.effects, func(e effect) bool { return e.effectKey == key }) {
 		v.effects = append(v.effects, effect{key, field})
 	}
-}
-
-// attribute returns the effect of the change that concerns a field most closely. Among
-// equals it prefers one that is about the problem: a missing field, a dropped one.
-func (t *tally) attribute(version, field string, outcome Outcome, p structural.Problem) effectKey {
-	best, most := -1, 0
-	for i := range t.pair.Changes {
-		c := &t.pair.Changes[i]
-		if !c.Breaking() && c.Rule != diff.RuleFieldChecked {
-			continue
-		}
-		closeness := 4 * c.Covers(version, field)
-		if closeness == 0 || c.Field == "" {
-			continue
-		}
-		if about(c, outcome, p, field) {
-			closeness += 2
-		}
-		if closeness > most {
-			best, most = i, closeness
-		}
-	}
-	if best >= 0 {
-		return effectKey{best, outcome, ""}
-	}
-	return effectKey{-1, outcome, t.reason(field, outcome, p)}
-}
-
-// reason says why a resource is refused without a change that explains it. The text of a
-// validation rule may have values of the resource.
-func (t *tally) reason(field string, outcome Outcome, p structural.Problem) string {
-	switch {
-	case outcome != Refused:
-		return field
-	case p.Rule:
-		return strings.TrimPrefix(field+": refused by a validation rule", ": ")
-	}
-	return strings.TrimPrefix(field+": "+p.Text(), ": ")
-}
-
-// about reports whether a change is of the kind that causes a problem.
-func about(c *diff.Change, outcome Outcome, p structural.Problem, field string) bool {
-	switch c.Rule {
-	case diff.RuleNoField, diff.RuleUnknown:
-		return outcome == Dropped
-	case diff.RuleRequired:
-		return p.Missing
-	case diff.RuleEnumValue:
-		// The message names the value.
-		_, removed, _ := strings.Cut(c.Message, "enum value ")
-		value, _, _ := strings.Cut(removed, " removed")
-		return outcome == Refused && field != "" && strings.Contains(p.Message, value+":")
-	case diff.RuleEnumAdded:
-		return strings.HasPrefix(p.Message, "Unsupported value")
-	case diff.RuleValidation:
-		return p.Detail != "" && (strings.Contains(c.Message, p.Detail) || strings.Contains(p.Detail, c.New))
-	case diff.RuleType:
-		return strings.Contains(p.Message, "must be of type")
-	}
-	return false
-}
-
-// describe returns the text of an effect.
-func (t *tally) describe(key effectKey) string {
-	if key.change < 0 {
-		return key.reason
-	}
-	f := t.pair.Changes[key.change].Finding()
-	return f.Message
-}
-
-// Describe returns an effect in one sentence: "v1: spec.size: enum value "small" removed:
-// 7 of 412 resources in 3 clusters would be refused".
-func (e *Effect) Describe(checked int) string {
-	clusters := "1 cluster"
-	if n := len(e.Clusters); n != 1 {
-		clusters = fmt.Sprintf("%d clusters", n)
-	}
-	return fmt.Sprintf("%s: %d of %d resources in %s %s", e.Message, e.Count, checked, clusters, e.Outcome.consequence())
 }

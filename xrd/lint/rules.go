@@ -194,7 +194,7 @@ var Rules = []finding.Rule{
 	{ID: RuleUIHidden, Severity: finding.Warning, Title: "a required property without a default is hidden", Why: "Users cannot fill it in, so the form cannot be submitted. Give it a default or show it."},
 	{ID: RulePruned, Severity: finding.Warning, Title: "an object without properties", Why: "Kubernetes drops everything in it. Describe its properties, or write additionalProperties or x-kubernetes-preserve-unknown-fields: true."},
 	{ID: RuleWrongParent, Severity: finding.Warning, Title: "properties, required, additionalProperties or items on a type that has none", Why: "It checks nothing. On an array, properties and required belong under items."},
-	{ID: RuleChoices, Severity: finding.Warning, Title: "x-ui-choices has an invalid value", Why: "The field is a plain text field. Write apiVersion and kind, and valid selectors and paths."},
+	{ID: RuleChoices, Severity: finding.Warning, Title: "x-ui-choices has an invalid value", Why: "The field is a plain text field. Write apiVersion and kind, valid selectors and paths, and namespace: form only if the form asks for a namespace."},
 	{ID: RuleChoicesSecret, Severity: finding.Warning, Title: "x-ui-choices would show what may be secret", Why: "The portal refuses it, and the field is a plain text field. Choose objects of another kind, or their names."},
 	{ID: RuleChoicesType, Severity: finding.Warning, Title: "x-ui-choices on a field that cannot have choices", Why: "It has no effect on the form. Use it on a string, an integer, or a list of these, without enum."},
 

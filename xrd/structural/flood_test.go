@@ -29,6 +29,18 @@ spec:
             properties:
               zones: {type: array, items: {type: string, enum: [a, b]}}
               tags: {type: object, additionalProperties: {type: object, required: [v], properties: {v: {type: integer, maximum: 3}}}}
+              any: {type: array, items: {type: string}, anyOf: [{items: {enum: [a]}}]}
+              either: {type: array, items: {type: string}, anyOf: [{items: {enum: [a]}}, {items: {maxLength: 3}}]}
+              one: {type: array, items: {type: string}, oneOf: [{items: {enum: [a]}}, {items: {enum: [b]}}]}
+              all: {type: array, items: {type: string}, allOf: [{items: {pattern: "^a"}}, {items: {pattern: "b$"}}, {items: {maxLength: 3}}]}
+              none: {type: array, items: {type: string}, not: {items: {enum: [a]}}}
+              each: {type: array, items: {type: string, not: {enum: [c]}}}
+              deep: {type: object, additionalProperties: {type: array, items: {type: string}, oneOf: [{items: {enum: [a]}}, {items: {maxLength: 3}, minItems: 1}]}}
+              note: {type: string}
+          status:
+            type: object
+            anyOf: [{properties: {zones: {items: {enum: [a]}}}}]
+            properties: {zones: {type: array, items: {type: string}}}
 `
 
 // TestFlood checks that an object with very many errors is refused in a short time, with the
@@ -62,13 +74,27 @@ func TestFlood(t *testing.T) {
 		first     string
 		flood     bool
 	}{
-		"Types":   {"Each wrong type is an error.", "{zones: [" + repeat("1", 20_000) + "]}", "", 101, "spec.zones[0]", true},
-		"Enum":    {"So is a value that is not allowed.", "{zones: [" + repeat("a", 600) + "," + repeat("c", 20_000) + "]}", "", 101, "spec.zones[600]", true},
-		"Map":     {"Maps count too.", "{tags: {" + many("k%05d: {v: 9}", 5000) + "}}", "", 101, "spec.tags.k00000.v", true},
-		"Missing": {"A missing field is an error.", "{tags: {" + many("k%05d: {}", 5000) + "}}", "", 101, "spec.tags.k00000.v", true},
-		"Few":     {"Few errors are found by the validator itself.", "{zones: [" + repeat("a", 20_000) + "," + repeat("c", 50) + "]}", "", 50, "spec.zones[20000]", false},
-		"None":    {"A large object without errors is accepted.", "{zones: [" + repeat("a", 20_000) + "]}", "", 0, "", false},
-		"Update":  {"A flood of new errors is one in an update.", "{zones: [" + repeat("1", 20_000) + "]}", "{zones: [a]}", 101, "spec.zones[0]", true},
+		"Types":      {"Each wrong type is an error.", "{zones: [" + repeat("1", 20_000) + "]}", "", 101, "spec.zones[0]", true},
+		"Enum":       {"So is a value that is not allowed.", "{zones: [" + repeat("a", 600) + "," + repeat("c", 20_000) + "]}", "", 101, "spec.zones[600]", true},
+		"Map":        {"Maps count too.", "{tags: {" + many("k%05d: {v: 9}", 5000) + "}}", "", 101, "spec.tags.k00000.v", true},
+		"Missing":    {"A missing field is an error.", "{tags: {" + many("k%05d: {}", 5000) + "}}", "", 101, "spec.tags.k00000.v", true},
+		"Few":        {"Few errors are found by the validator itself.", "{zones: [" + repeat("a", 20_000) + "," + repeat("c", 50) + "]}", "", 50, "spec.zones[20000]", false},
+		"None":       {"A large object without errors is accepted.", "{zones: [" + repeat("a", 20_000) + "]}", "", 0, "", false},
+		"AnyOf":      {"A branch has errors too.", "{any: [" + repeat("c", 20_000) + "]}", "", 101, "", true},
+		"AnyOfOther": {"Errors of one alternative do not count if another one accepts the value.", "{either: [" + repeat("c", 20_000) + "]}", "", 0, "", false},
+		"AnyOfFew":   {"Few errors of a branch are found by the validator.", "{any: [" + repeat("a", 20_000) + "," + repeat("c", 10) + "]}", "", 11, "", false},
+		"OneOfNone":  {"No alternative accepts the value.", "{one: [" + repeat("c", 20_000) + "]}", "", 101, "", true},
+		"OneOf":      {"Of two alternatives, one accepts the value.", "{one: [" + repeat("b", 20_000) + "]}", "", 0, "", false},
+		"OneOfBoth":  {"Both do.", "{one: []}", "", 1, "", false},
+		"AllOf":      {"A value with two errors has more of them.", "{all: [" + repeat("xxxx", 200) + "]}", "", 101, "spec.all[0]", true},
+		"AllOfValid": {"All branches accept the value.", "{all: [" + repeat("ab", 20_000) + "]}", "", 0, "", false},
+		"Not":        {"The errors of what must not be valid are none.", "{none: [" + repeat("c", 20_000) + "]}", "", 0, "", false},
+		"NotValid":   {"It must not be valid.", "{none: [" + repeat("a", 20_000) + "]}", "", 1, "", false},
+		"NotEach":    {"Each value is refused by not.", "{each: [" + repeat("c", 20_000) + "]}", "", 101, "", true},
+		"Discarded":  {"Many small lists have few errors each, all of which are discarded.", "{deep: {" + many("k%05d: ["+repeat("c", 90)+"]", 1500) + "}}", "", 0, "", false},
+		"Unchanged":  {"An update may keep a flood.", "{note: b, zones: [" + repeat("c", 20_000) + "]}", "{note: a, zones: [" + repeat("c", 20_000) + "]}", 0, "", false},
+		"Appended":   {"A list that changes is validated as a whole.", "{zones: [" + repeat("c", 20_001) + "]}", "{zones: [" + repeat("c", 20_000) + "]}", 101, "spec.zones[0]", true},
+		"Update":     {"A flood of new errors is one in an update.", "{zones: [" + repeat("1", 20_000) + "]}", "{zones: [a]}", 101, "spec.zones[0]", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -184,11 +184,15 @@ func (k *Kind) create(ctx context.Context, object map[string]any) (errs, rules f
 	if errs = k.typeMeta(object); len(errs) > 0 {
 		return errs, nil
 	}
-	if errs = k.flood.errors(object, nil); errs != nil {
-		return errs, nil
+	found, flooded := k.flood.errors(ctx, object, nil)
+	if tooMany(found) {
+		return found, nil
+	}
+	if !flooded {
+		found = validation.ValidateCustomResource(nil, object, k.schema)
 	}
 	errs = append(errs, k.objectMeta(object)...)
-	errs = append(errs, validation.ValidateCustomResource(nil, object, k.schema)...)
+	errs = append(errs, found...)
 	errs = append(errs, objectmeta.Validate(ctx, nil, object, k.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, k.structural, object)...)
 	return errs, k.rulesOf(ctx, errs, object, nil)
@@ -200,11 +204,15 @@ func (k *Kind) update(ctx context.Context, object, old map[string]any) (errs, ru
 	if errs = k.typeMeta(object); len(errs) > 0 {
 		return errs, nil
 	}
-	if errs = k.flood.errors(object, old); errs != nil {
-		return errs, nil
-	}
 	correlated := common.NewCorrelatedObject(object, old, &model.Structural{Structural: k.structural})
-	errs = append(errs, validation.ValidateCustomResourceUpdate(nil, object, old, k.schema, validation.WithRatcheting(correlated))...)
+	found, flooded := k.flood.errors(ctx, object, correlated)
+	if tooMany(found) {
+		return found, nil
+	}
+	if !flooded {
+		found = validation.ValidateCustomResourceUpdate(nil, object, old, k.schema, validation.WithRatcheting(correlated))
+	}
+	errs = append(errs, found...)
 	errs = append(errs, objectmeta.Validate(ctx, nil, object, k.structural, false)...)
 	if len(listtype.ValidateListSetsAndMaps(nil, k.structural, old)) == 0 {
 		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, k.structural, object)...)

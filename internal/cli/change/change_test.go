@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,9 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/diff"
+	"example.dev/ingestor/xrd/impact"
 )
 
 // sized returns a definition whose field takes some values.
@@ -114,6 +118,178 @@ func TestProgress(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, notes.String()); diff != "" {
 				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// set parses definitions, each text as a file named a.yaml, b.yaml and so on.
+func set(t *testing.T, texts ...string) *xrd.Set {
+	t.Helper()
+	var out xrd.Set
+	for i, text := range texts {
+		if err := out.Read(strings.NewReader(text), xrd.Origin{File: string(rune('a'+i)) + ".yaml"}); err != nil || len(out.Findings) > 0 {
+			t.Fatal(err, out.Findings)
+		}
+	}
+	return &out
+}
+
+// compared returns a session that has compared two sets.
+func compared(t *testing.T, older, newer *xrd.Set) *session {
+	t.Helper()
+	s := &session{options: &options{failOn: failBreaking, base: "main"}}
+	if err := s.compare(t.Context(), older, newer); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// effect returns the result of an effect on two of three resources of a definition.
+func effect(definition, rule, message string, outcome impact.Outcome) impact.Definition {
+	return impact.Definition{Name: definition, Checked: 3, Affected: 2, Effects: []impact.Effect{{Rule: rule, Message: message, Outcome: outcome, Count: 2, Clusters: []string{"east"}}}}
+}
+
+// TestEffects checks which effects on resources count, and which change they belong to.
+func TestEffects(t *testing.T) {
+	buckets, queues := sized("small, large"), strings.NewReplacer("buckets", "queues", "Bucket", "Queue").Replace(sized("small, large"))
+	renamed := strings.NewReplacer("buckets.example.org", "buckets.example.com", "group: example.org", "group: example.com").Replace(buckets)
+	narrow := func(text string) string { return strings.Replace(text, "small, large", "large", 1) }
+	const message = `v1: spec.size: enum value "small" removed`
+	cases := map[string]struct {
+		reason   string
+		old, new []string
+		effects  []impact.Definition
+		failOn   string
+		want     []string
+		failed   bool
+	}{
+		"None": {"A change with a count of zero is still breaking.", []string{buckets}, []string{narrow(buckets)}, []impact.Definition{{Name: "buckets.example.org", Checked: 3}}, failBreaking,
+			[]string{"error buckets.example.org: " + message}, true},
+		"OwnDefinition": {"Two definitions with the same change have their own resources.", []string{buckets, queues}, []string{narrow(buckets), narrow(queues)},
+			[]impact.Definition{effect("queues.example.org", diff.RuleEnumValue, message, impact.Refused)}, failBreaking, []string{
+				"error buckets.example.org: " + message,
+				"error queues.example.org: " + message + ": 2 of 3 resources in 1 cluster would be refused",
+			}, true},
+		"Renamed": {"Resources have the old name, changes the new one.", []string{buckets}, []string{narrow(renamed)},
+			[]impact.Definition{effect("buckets.example.org", diff.RuleRenamed, "definition renamed from buckets.example.org to buckets.example.com (the kind is the same)", impact.Unserved)}, failBreaking, []string{
+				"error buckets.example.com: definition renamed from buckets.example.org to buckets.example.com (the kind is the same): 2 of 3 resources in 1 cluster would no longer be served",
+				"error buckets.example.com: " + message,
+			}, true},
+		"RenamedInPortal": {"A portal is asked as if the definition were removed.", []string{buckets}, []string{renamed},
+			[]impact.Definition{effect("buckets.example.org", diff.RuleRemoved, "definition buckets.example.org removed", impact.Unserved)}, failBreaking, []string{
+				"error buckets.example.com: definition renamed from buckets.example.org to buckets.example.com (the kind is the same): 2 of 3 resources in 1 cluster would no longer be served",
+			}, true},
+		"Unexplained": {"What no change explains fails the run.", []string{buckets}, []string{strings.Replace(buckets, "type: string,", "type: string, default: large,", 1)},
+			[]impact.Definition{effect("buckets.example.org", "", "spec.size: is required", impact.Refused)}, failBreaking, []string{
+				`warning buckets.example.org: v1: spec.size: default "large" added`,
+				"error buckets.example.org: spec.size: is required: 2 of 3 resources in 1 cluster would be refused",
+			}, true},
+		"Never": {"With --fail-on never, nothing fails the run.", []string{buckets}, []string{buckets},
+			[]impact.Definition{effect("buckets.example.org", "", "spec.size: is required", impact.Dropped)}, failNever, []string{
+				"error buckets.example.org: spec.size: is required: 2 of 3 resources in 1 cluster would lose data",
+			}, false},
+		"Warning": {"A change with effects is breaking, whatever its rule is.", []string{buckets}, []string{strings.Replace(buckets, "type: string,", "type: string, default: large,", 1)},
+			[]impact.Definition{effect("buckets.example.org", diff.RuleDefaultAdded, `v1: spec.size: default "large" added`, impact.Refused)}, failBreaking, []string{
+				`error buckets.example.org: v1: spec.size: default "large" added: 2 of 3 resources in 1 cluster would be refused`,
+			}, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := compared(t, set(t, tc.old...), set(t, tc.new...))
+			s.failOn, s.impact = tc.failOn, &impact.Result{Definitions: tc.effects}
+			var got []string
+			for _, f := range s.findings() {
+				got = append(got, f.Severity.String()+" "+f.Object+": "+f.Message)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
+			}
+			if err := s.verdict(); (err != nil) != tc.failed {
+				t.Errorf("%s\nverdict is %v", tc.reason, err)
+			}
+			errors := 0
+			for _, line := range tc.want {
+				if strings.HasPrefix(line, "error") {
+					errors++
+				}
+			}
+			if sum := s.summary(); sum.Breaking != errors {
+				t.Errorf("%s\nsummary has %d breaking changes, want %d", tc.reason, sum.Breaking, errors)
+			}
+		})
+	}
+}
+
+// TestTwoEffects checks that a change with two effects is one finding.
+func TestTwoEffects(t *testing.T) {
+	s := compared(t, set(t, sized("small, large")), set(t, sized("large")))
+	const message = `v1: spec.size: enum value "small" removed`
+	d := effect("buckets.example.org", diff.RuleEnumValue, message, impact.Refused)
+	d.Effects = append(d.Effects, impact.Effect{Rule: diff.RuleEnumValue, Message: message, Outcome: impact.Dropped, Count: 1, Clusters: []string{"east"}})
+	s.impact = &impact.Result{Definitions: []impact.Definition{d}}
+	want := message + ": 2 of 3 resources in 1 cluster would be refused; 1 of 3 resources in 1 cluster would lose data"
+	if fs := s.findings(); len(fs) != 1 || fs[0].Message != want {
+		t.Errorf("got %+v, want %q", fs, want)
+	}
+}
+
+// TestNamedEffects checks that a comment names the definition of an effect if there are several.
+func TestNamedEffects(t *testing.T) {
+	const message = `v1: spec.size: enum value "small" removed`
+	one, two := effect("buckets.example.org", diff.RuleEnumValue, message, impact.Refused), effect("queues.example.org", diff.RuleEnumValue, message, impact.Refused)
+	cases := map[string]struct {
+		reason  string
+		effects []impact.Definition
+		want    []string
+	}{
+		"One": {"It is the only one.", []impact.Definition{one}, []string{"<summary>v1: spec.size: enum"}},
+		"Two": {"They have the same change.", []impact.Definition{one, two}, []string{"<summary>buckets.example.org: v1: spec.size: enum", "<summary>queues.example.org: v1: spec.size: enum"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := compared(t, set(t, sized("small, large")), set(t, sized("large")))
+			s.impact = &impact.Result{Definitions: tc.effects}
+			comment := s.comment()
+			for _, want := range tc.want {
+				if !strings.Contains(comment, want) {
+					t.Errorf("%s\nno %q in\n%s", tc.reason, want, comment)
+				}
+			}
+		})
+	}
+}
+
+// TestConflicts checks when two definitions of the same name are reported: one of them is not
+// compared.
+func TestConflicts(t *testing.T) {
+	one, two, three := sized("small, large"), sized("small, medium"), sized("small, huge")
+	cases := map[string]struct {
+		reason   string
+		old, new []string
+		want     string
+	}{
+		"New":     {"It was added.", []string{one}, []string{one, two}, "ignoring the one at b.yaml:1, which is not compared"},
+		"Before":  {"It is not what changed.", []string{one, two}, []string{one, two}, ""},
+		"Changed": {"Its change is not compared.", []string{one, two}, []string{one, three}, "ignoring the one at b.yaml:1, which is not compared"},
+		"Same":    {"Copies are no conflict.", []string{one}, []string{one, one}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := compared(t, set(t, tc.old...), set(t, tc.new...))
+			var got []string
+			for _, f := range s.conflicts {
+				got = append(got, f.Message)
+			}
+			comment := s.comment()
+			switch {
+			case tc.want == "" && (len(got) > 0 || strings.Contains(comment, "### Problems")):
+				t.Errorf("%s\ngot %q and\n%s", tc.reason, got, comment)
+			case tc.want != "" && (len(got) != 1 || !strings.Contains(got[0], tc.want) || !strings.Contains(comment, "### Problems\n")):
+				t.Errorf("%s\ngot %q, want %q, and\n%s", tc.reason, got, tc.want, comment)
+			}
+			if len(s.unreadable) > 0 || strings.Contains(comment, "Unreadable") {
+				t.Errorf("%s\na definition that is ignored is reported as unreadable: %v\n%s", tc.reason, s.unreadable, comment)
 			}
 		})
 	}

@@ -44,9 +44,9 @@ validated against the new definitions, and with --portal those that a portal rea
 "Would be refused" means: when the resource is created again, or when the field is
 changed. Existing objects stay as they are.
 
-Exit codes: 0 nothing breaking, 1 failure, 2 breaking changes or unreadable
-definitions (or warnings with --strict), 3 nothing to compare, 4 invalid flags or
-configuration, 5 no cluster could be reached.`
+Exit codes: 0 nothing breaking, 1 failure, 2 breaking changes, unreadable
+definitions, or resources that would be refused (or warnings with --strict),
+3 nothing to compare, 4 invalid flags or configuration, 5 no cluster could be reached.`
 
 const examples = `  # Two files
   ingestor-cli diff old/database.yaml new/database.yaml
@@ -99,7 +99,7 @@ func NewCommand(env *app.Env, program string, x engine.Extension) *cobra.Command
 	f := cmd.Flags()
 	f.StringVar(&o.base, "base", "", "compare the working tree with where it left this `revision`, such as main")
 	f.BoolVar(&o.recursive, "recursive", false, "read subdirectories")
-	f.BoolVar(&o.followSymlinks, "follow-symlinks", false, "follow symbolic links in directories")
+	f.BoolVar(&o.followSymlinks, "follow-symlinks", false, "follow symbolic links in directories; if one side is a commit, exactly those inside the repository are followed")
 	f.StringVar(&o.outputFormat, "output-format", report.Text, "`format` of the result: "+strings.Join(Formats, ", "))
 	f.BoolVar(&o.strict, "strict", false, "fail on warnings, as --fail-on warning does")
 	f.StringVar(&o.failOn, "fail-on", failBreaking, "exit with 2 on `changes`: breaking, warning or never")
@@ -118,6 +118,7 @@ func (o *options) check(cmd *cobra.Command) error {
 		flags.Together(o.given, "quiet", "verbose"), flags.Together(o.given, "quiet", "debug"),
 		flags.Together(o.given, "strict", "fail-on"),
 		flags.Together(o.given, "portal", "cluster"), flags.Together(o.given, "portal", "context"), flags.Together(o.given, "portal", "kubeconfig"),
+		flags.Together(o.given, "portal", "config"),
 		o.Flags.Check(),
 	); err != nil {
 		return err
@@ -140,6 +141,8 @@ func (o *options) check(cmd *cobra.Command) error {
 		return flags.Usagef("write one of the two to a file", "standard input cannot be both OLD and NEW")
 	case o.portalTimeout <= 0:
 		return flags.Usagef("use a duration such as 30s or 2m", "cannot use portal timeout %v", o.portalTimeout)
+	case o.given["config"] && !o.live():
+		return flags.Usagef("add --cluster NAME, or --cluster all", "--config needs --cluster")
 	case o.given["token-file"] && o.portal == "":
 		return flags.Usagef("add --portal", "--token-file needs --portal")
 	}

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -30,24 +31,52 @@ func (s *session) inputs(ctx context.Context) (older, newer *xrd.Set, err error)
 	if s.base != "" {
 		return s.sinceBase(ctx)
 	}
-	if older, err = s.side(ctx, s.args[0]); err != nil {
+	var sides [2]side
+	workTree := ""
+	for i, name := range s.args {
+		if sides[i], err = s.locate(name); err != nil {
+			return nil, nil, err
+		}
+		workTree = cmp.Or(workTree, sides[i].base.Root)
+	}
+	if older, err = s.readSide(ctx, sides[0], workTree); err != nil {
 		return nil, nil, err
 	}
-	newer, err = s.side(ctx, s.args[1])
+	newer, err = s.readSide(ctx, sides[1], workTree)
 	return older, newer, err
 }
 
-// side reads OLD or NEW. A name with a colon that is not a file is a revision and a path.
-func (s *session) side(ctx context.Context, name string) (*xrd.Set, error) {
+// side is OLD or NEW: a path in a commit or, if base is zero, a file or directory.
+type side struct {
+	base git.Base
+	path string
+}
+
+// locate parses OLD or NEW. A name with a colon that is not a file is a revision and a path.
+func (s *session) locate(name string) (side, error) {
 	revision, at, isRevision := strings.Cut(name, ":")
-	if _, err := os.Lstat(name); isRevision && revision != "" && errors.Is(err, os.ErrNotExist) {
-		b, err := git.Resolve(here, revision)
-		if err != nil {
-			return nil, s.unread(err)
-		}
-		return s.commit(ctx, b, []string{path.Clean("/" + at)[1:]}, false)
+	if _, err := os.Lstat(name); !isRevision || revision == "" || !errors.Is(err, os.ErrNotExist) {
+		return side{path: name}, nil
 	}
-	return s.files(ctx, []string{name})
+	b, err := git.Resolve(here, revision)
+	if err != nil {
+		return side{}, s.unread(err)
+	}
+	return side{b, path.Clean("/" + at)[1:]}, nil
+}
+
+// readSide reads OLD or NEW. workTree is that of the repository of the other; empty if that is
+// no commit.
+func (s *session) readSide(ctx context.Context, at side, workTree string) (*xrd.Set, error) {
+	if at.base.Commit != "" {
+		return s.commit(ctx, at.base, []string{at.path}, false)
+	}
+	if workTree != "" {
+		if _, err := relative(workTree, at.path); err != nil {
+			workTree = ""
+		}
+	}
+	return s.files(ctx, []string{at.path}, workTree)
 }
 
 // sinceBase reads the same paths at the base and in the working tree.
@@ -62,6 +91,8 @@ func (s *session) sinceBase(ctx context.Context) (older, newer *xrd.Set, err err
 		given, s.recursive = []string{b.Root}, true
 	}
 	var inside, present []string
+	// paths are the paths in the repository of what is present.
+	paths := map[string]string{}
 	for _, name := range given {
 		rel, err := relative(b.Root, name)
 		if err != nil {
@@ -69,7 +100,7 @@ func (s *session) sinceBase(ctx context.Context) (older, newer *xrd.Set, err err
 		}
 		inside = append(inside, rel)
 		if _, err := os.Stat(name); err == nil {
-			present = append(present, name)
+			present, paths[name] = append(present, name), rel
 		}
 	}
 	if older, err = s.commit(ctx, b, inside, true); err != nil {
@@ -80,14 +111,17 @@ func (s *session) sinceBase(ctx context.Context) (older, newer *xrd.Set, err err
 	}
 	newer = &xrd.Set{}
 	if len(present) > 0 {
-		if newer, err = s.files(ctx, present); err != nil {
+		if newer, err = s.files(ctx, present, b.Root); err != nil {
 			return nil, nil, err
 		}
 	}
-	// Files are named by their paths in the repository on both sides.
+	// Files are named by their paths in the repository on both sides. Those of links are the
+	// paths of the links.
 	rename(newer, func(name string) string {
-		if rel, err := relative(b.Root, name); err == nil {
-			return rel
+		for _, of := range present {
+			if rest, ok := strings.CutPrefix(name, strings.TrimRight(filepath.ToSlash(of), "/")); ok && (rest == "" || rest[0] == '/') {
+				return path.Join(paths[of], rest)
+			}
 		}
 		return name
 	})
@@ -145,10 +179,13 @@ func (s *session) commit(ctx context.Context, b git.Base, paths []string, option
 	return set, nil
 }
 
-// files reads files and directories.
-func (s *session) files(ctx context.Context, paths []string) (*xrd.Set, error) {
+// files reads files and directories. Links in a work tree that is compared with a commit are
+// followed as those of the commit are.
+func (s *session) files(ctx context.Context, paths []string, workTree string) (*xrd.Set, error) {
 	s.ReadingFiles(paths, output.Named)
-	return s.read(ctx, file.New(paths, file.Options{Recursive: s.recursive, FollowSymlinks: s.followSymlinks, Stdin: s.Env.Stdin, Skipped: s.skipped}))
+	return s.read(ctx, file.New(paths, file.Options{
+		Recursive: s.recursive, FollowSymlinks: s.followSymlinks, WorkTree: workTree, Stdin: s.Env.Stdin, Skipped: s.skipped,
+	}))
 }
 
 // read reads a source, and reports what cannot be read.

@@ -51,14 +51,13 @@ func (s *session) comment() string {
 }
 
 func (s *session) headline() string {
-	changes := s.changes()
-	breaking, warnings, rest := diff.Count(changes, finding.Error), diff.Count(changes, finding.Warning), diff.Count(changes, finding.Info)
+	sum := s.summary()
 	title := "No breaking changes"
-	if breaking > 0 {
-		title = output.Count(breaking, "breaking change", "breaking changes")
+	if sum.Breaking > 0 {
+		title = output.Count(sum.Breaking, "breaking change", "breaking changes")
 	}
 	line := fmt.Sprintf("## %s\n\n%s compared: %d breaking, %s, %d compatible.", title,
-		output.Count(len(s.pairs), "definition", "definitions"), breaking, output.Count(warnings, "warning", "warnings"), rest)
+		output.Count(len(s.pairs), "definition", "definitions"), sum.Breaking, output.Count(sum.Warnings, "warning", "warnings"), sum.Compatible)
 	if s.impact != nil {
 		line += fmt.Sprintf(" **%d of %s in %s would be affected.**", s.impact.Affected,
 			output.Count(s.impact.Checked, "live resource", "live resources"), output.Count(s.impact.Clusters, "cluster", "clusters"))
@@ -69,9 +68,9 @@ func (s *session) headline() string {
 // sections returns the parts of the comment, the most important first.
 func (s *session) sections() []string {
 	var all []string
-	if len(s.unreadable) > 0 {
-		rows := []string{"### Unreadable\n\n| file | problem |\n|---|---|\n"}
-		for _, f := range s.unreadable[:min(len(s.unreadable), mostRows)] {
+	if found := slices.Concat(s.unreadable, s.conflicts); len(found) > 0 {
+		rows := []string{"### Problems\n\n| file | problem |\n|---|---|\n"}
+		for _, f := range found[:min(len(found), mostRows)] {
 			rows = append(rows, fmt.Sprintf("| %s | %s |\n", cell(f.Where()), cell(f.Message)))
 		}
 		all = append(all, strings.Join(rows, ""))
@@ -80,7 +79,7 @@ func (s *session) sections() []string {
 	for _, part := range []struct {
 		severity finding.Severity
 		title    string
-	}{{finding.Error, "Breaking"}, {finding.Warning, "May surprise"}} {
+	}{{finding.Error, "Breaking"}, {finding.Warning, "Warnings"}} {
 		if t := changeTable(changes, part.severity, len(s.pairs) > 1); t != "" {
 			all = append(all, "### "+part.title+"\n\n"+t)
 		}
@@ -127,14 +126,15 @@ func changeTable(changes []diff.Change, severity finding.Severity, named bool) s
 
 // radius returns the live resources that the changes concern.
 func (s *session) radius() []string {
-	if s.impact == nil {
-		return nil
-	}
 	var all []string
-	for _, d := range s.impact.Definitions {
+	var definitions []impact.Definition
+	if s.impact != nil {
+		definitions = s.impact.Definitions
+	}
+	for _, d := range definitions {
 		for i := range d.Effects {
 			e := &d.Effects[i]
-			all = append(all, details(e.Describe(d.Checked), names(e)))
+			all = append(all, details(s.describe(&d, e), names(e)))
 		}
 	}
 	for _, why := range s.partial {

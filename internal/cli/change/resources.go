@@ -18,6 +18,7 @@ import (
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/sink/portal"
 	"example.dev/ingestor/xrd/diff"
 	"example.dev/ingestor/xrd/impact"
@@ -116,49 +117,136 @@ func (s *session) readClusters(ctx context.Context) error {
 	return nil
 }
 
-// answer is the part of the portal's answer that is used.
-type answer struct {
-	Impact     *impact.Result `json:"impact"`
-	Incomplete []string       `json:"incomplete"`
+// mostAsked is how many definitions a portal compares at once.
+const mostAsked = 20
+
+// question is a definition whose resources a portal validates: a new one or, if text is
+// empty, the name of one that is removed.
+type question struct {
+	removed string
+	text    []byte
 }
 
-// askPortal asks a portal for the resources that the new definitions concern.
+// askPortal asks a portal for the resources that the new definitions concern, some
+// definitions at a time. A portal that fails is reported; what it answered counts.
 func (s *session) askPortal(ctx context.Context) error {
 	p, err := portal.New(s.portal, portal.Options{Token: s.token, Timeout: s.portalTimeout, Agent: s.Program + "/" + app.BuildVersion()})
 	if err != nil {
 		return flags.Usage(err, "see "+s.Program+" diff --help")
 	}
-	var text bytes.Buffer
-	query := url.Values{}
+	var all []question
 	for _, pair := range s.concerned() {
 		if pair.New == nil || pair.Renamed() {
-			query.Add("removed", pair.Old.Name)
+			all = append(all, question{removed: pair.Old.Name})
 			continue
 		}
-		text.WriteString("---\n")
-		text.Write(tree.AppendJSON(nil, pair.New.Node, ""))
-		text.WriteString("\n")
+		all = append(all, question{text: tree.AppendJSON(nil, pair.New.Node, "")})
 	}
-	if text.Len() == 0 && len(query) == 0 {
-		s.impact = &impact.Result{Definitions: []impact.Definition{}}
-		return nil
+	var got []impact.Result
+	var failed error
+	left := 0
+	for some := range slices.Chunk(all, mostAsked) {
+		if failed != nil {
+			left += len(some)
+			continue
+		}
+		results, unanswered, err := s.ask(ctx, p, some)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		got, left = append(got, results...), left+unanswered
+		failed = err
 	}
-	body, err := p.Post(ctx, "validate resources with", "/api/composer-ingestor/impact", query, "application/yaml", text.Bytes())
-	if e, ok := errors.AsType[*portal.Error](err); ok {
-		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: e.Hint()}
+	if len(got) > 0 || left == 0 {
+		s.impact = joined(got)
 	}
-	if err != nil {
-		return err
-	}
-	var a answer
-	if err := json.Unmarshal(body, &a); err != nil || a.Impact == nil {
-		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot use the answer of %s: it has no impact", p.URL()), Hint: "check that the portal is of the same version"}
-	}
-	s.impact, s.partial = a.Impact, a.Incomplete
 	for _, why := range s.partial {
 		s.Sayf("incomplete: %s", why)
 	}
+	if left > 0 {
+		s.partial = append(s.partial, "the portal could not validate the resources of "+output.Count(left, "definition", "definitions"))
+	}
 	return nil
+}
+
+// ask asks a portal about some definitions: all at once or, if they exceed a limit of the
+// portal, in halves. It returns how many got no answer. The error is why the portal is not to
+// be asked again; it has been printed.
+func (s *session) ask(ctx context.Context, p *portal.Portal, some []question) (got []impact.Result, unanswered int, err error) {
+	var text bytes.Buffer
+	query := url.Values{}
+	for _, q := range some {
+		if len(q.text) == 0 {
+			query.Add("removed", q.removed)
+			continue
+		}
+		text.WriteString("---\n")
+		text.Write(q.text)
+		text.WriteString("\n")
+	}
+	body, err := p.Post(ctx, "validate resources with", "/api/composer-ingestor/impact", query, "application/yaml", text.Bytes())
+	refusal, refused := errors.AsType[*portal.Error](err)
+	tooLarge := refused && refusal.Problem == portal.TooLarge
+	if tooLarge && len(some) > 1 {
+		half := len(some) / 2
+		got, unanswered, err = s.ask(ctx, p, some[:half])
+		if err != nil {
+			return got, unanswered + len(some) - half, err
+		}
+		more, others, err := s.ask(ctx, p, some[half:])
+		return append(got, more...), unanswered + others, err
+	}
+	var answer struct {
+		Impact     *impact.Result `json:"impact"`
+		Incomplete []string       `json:"incomplete"`
+	}
+	hint := ""
+	switch {
+	case err == nil:
+		if err = json.Unmarshal(body, &answer); err != nil || answer.Impact == nil {
+			err, hint = fmt.Errorf("cannot use the answer of %s: it has no impact", p.URL()), "check that the portal is of the same version"
+		}
+	case tooLarge:
+		hint = "validate them with --cluster, which has no limits"
+	case refused:
+		hint = refusal.Hint()
+	}
+	if err != nil {
+		s.unasked = &app.Exit{Code: app.ExitFailed}
+		if ctx.Err() == nil {
+			s.Complain(err, hint)
+		}
+		if tooLarge {
+			// The portal may answer about other definitions.
+			err = nil
+		}
+		return nil, len(some), err
+	}
+	for _, why := range answer.Incomplete {
+		if !slices.Contains(s.partial, why) {
+			s.partial = append(s.partial, why)
+		}
+	}
+	return []impact.Result{*answer.Impact}, 0, nil
+}
+
+// joined joins results about different definitions.
+func joined(all []impact.Result) *impact.Result {
+	out := &impact.Result{Definitions: []impact.Definition{}}
+	clusters := map[string]bool{}
+	for _, r := range all {
+		out.Checked += r.Checked
+		out.Affected += r.Affected
+		out.Definitions = append(out.Definitions, r.Definitions...)
+		for _, d := range r.Definitions {
+			for _, name := range d.Clusters {
+				clusters[name] = true
+			}
+		}
+	}
+	out.Clusters = len(clusters)
+	slices.SortStableFunc(out.Definitions, func(a, b impact.Definition) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 // token returns the token of the portal.

@@ -1,12 +1,14 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/app"
@@ -23,12 +25,15 @@ import (
 type session struct {
 	*options
 	pairs []diff.Pair
-	// unreadable are findings about documents that cannot be read.
-	unreadable []finding.Finding
+	// unreadable are findings about documents that cannot be read, and conflicts those about
+	// definitions that are not compared because another one has the same name.
+	unreadable, conflicts []finding.Finding
 	// impact is nil if no resources were validated.
 	impact *impact.Result
 	// partial are the reasons why some resources could not be read.
 	partial []string
+	// unasked is the exit error of a portal that failed; nil if none did.
+	unasked error
 	choice  *clusters.Choice
 	fleet   *clusters.Fleet
 }
@@ -46,7 +51,9 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return output.Failure(err)
 	}
-	s.compare(older, newer)
+	if err := s.compare(ctx, older, newer); err != nil {
+		return err
+	}
 	if len(s.pairs) == 0 && len(s.unreadable) == 0 {
 		return &app.Exit{Code: app.ExitNothing, Err: errors.New("nothing to compare"), Hint: "neither side has a definition; use --recursive to read subdirectories"}
 	}
@@ -61,8 +68,11 @@ func run(ctx context.Context, o *options) error {
 
 // compare compares both sides. What could not be read on one side is neither added nor
 // removed.
-func (s *session) compare(older, newer *xrd.Set) {
-	s.pairs = diff.CompareSets(older, newer)
+func (s *session) compare(ctx context.Context, older, newer *xrd.Set) error {
+	var err error
+	if s.pairs, err = diff.CompareSets(ctx, older, newer); err != nil {
+		return err
+	}
 	before, after := unreadable(older), unreadable(newer)
 	for i := range s.pairs {
 		p := &s.pairs[i]
@@ -82,7 +92,18 @@ func (s *session) compare(older, newer *xrd.Set) {
 		s.unreadable = append(s.unreadable, before...)
 	}
 	_, conflicts := xrd.Merge(newer.Definitions)
-	s.unreadable = append(s.unreadable, conflicts...)
+	for _, f := range conflicts {
+		if !slices.EqualFunc(copiesOf(older, f.Object), copiesOf(newer, f.Object), (*xrd.Definition).Same) {
+			f.Message += ", which is not compared"
+			s.conflicts = append(s.conflicts, f)
+		}
+	}
+	return nil
+}
+
+// copiesOf returns the definitions of a set that have a name.
+func copiesOf(set *xrd.Set, name string) []*xrd.Definition {
+	return slices.DeleteFunc(slices.Clone(set.Definitions), func(d *xrd.Definition) bool { return d.Name != name })
 }
 
 // unreadable returns the findings about documents that could not be read.
@@ -118,7 +139,7 @@ func (s *session) show() error {
 
 // write writes the findings in a format of package report.
 func (s *session) write(format string) error {
-	fs := append(slices.Clone(s.unreadable), s.findings()...)
+	fs := slices.Concat(s.unreadable, s.conflicts, s.findings())
 	names := make([]string, len(s.pairs))
 	for i := range s.pairs {
 		names[i] = s.pairs[i].Name()
@@ -130,25 +151,60 @@ func (s *session) write(format string) error {
 	})
 }
 
-// findings returns the changes as findings, with the resources that they concern in
-// their hints.
+// findings returns the changes as findings, with the number of resources that they affect in
+// their messages. A change that affects resources is breaking. What affects resources without
+// a change that explains it is a finding of its own.
 func (s *session) findings() []finding.Finding {
 	fs := diff.Findings(s.changes())
 	if s.impact == nil {
 		return fs
 	}
+	type key struct{ definition, rule, message string }
+	changed, counted := map[key]int{}, map[int]bool{}
+	for i, f := range fs {
+		changed[key{f.Object, f.Rule, f.Message}] = i
+	}
+	names, renames := s.names()
 	for _, d := range s.impact.Definitions {
+		name := cmp.Or(names[d.Name], d.Name)
 		for i := range d.Effects {
 			e := &d.Effects[i]
-			at := slices.IndexFunc(fs, func(f finding.Finding) bool { return f.Rule == e.Rule && f.Message == e.Message })
-			if at >= 0 {
-				fs[at].Message = e.Describe(d.Checked)
+			at, ok := changed[key{name, e.Rule, e.Message}]
+			if renaming, renamed := renames[d.Name]; !ok && renamed && e.Rule == diff.RuleRemoved {
+				// A portal knows nothing of the new name.
+				at, ok = changed[key{name, renaming.Rule, renaming.Message}]
+			}
+			if !ok {
+				fs = append(fs, finding.Finding{Rule: e.Rule, Severity: finding.Error, Object: name, Message: e.Describe(d.Checked)})
 				continue
 			}
-			fs = append(fs, finding.Finding{Rule: e.Rule, Severity: finding.Error, Object: d.Name, Message: e.Describe(d.Checked)})
+			separator := ": "
+			if counted[at] {
+				separator = "; "
+			}
+			counted[at] = true
+			fs[at].Severity = finding.Error
+			fs[at].Message += separator + strings.TrimPrefix(e.Describe(d.Checked), e.Message+": ")
 		}
 	}
 	return fs
+}
+
+// names returns the new names of definitions by their old ones, as labels, and the changes of
+// those that are renamed.
+func (s *session) names() (names map[string]string, renames map[string]finding.Finding) {
+	names, renames = map[string]string{}, map[string]finding.Finding{}
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		if p.Old == nil {
+			continue
+		}
+		names[p.Old.Label()] = p.Name()
+		if at := slices.IndexFunc(p.Changes, func(c diff.Change) bool { return c.Rule == diff.RuleRenamed }); at >= 0 {
+			renames[p.Old.Label()] = p.Changes[at].Finding()
+		}
+	}
+	return names, renames
 }
 
 // showText writes the findings, and a summary to standard error.
@@ -160,11 +216,11 @@ func (s *session) showText() error {
 	if s.Quiet {
 		return nil
 	}
-	changes := s.changes()
+	sum := s.summary()
 	s.Sayf("%s compared: %s, %s, %s", output.Count(len(s.pairs), "definition", "definitions"),
-		output.Count(diff.Count(changes, finding.Error), "breaking change", "breaking changes"),
-		output.Count(diff.Count(changes, finding.Warning), "warning", "warnings"),
-		output.Count(diff.Count(changes, finding.Info), "compatible change", "compatible changes"))
+		output.Count(sum.Breaking, "breaking change", "breaking changes"),
+		output.Count(sum.Warnings, "warning", "warnings"),
+		output.Count(sum.Compatible, "compatible change", "compatible changes"))
 	if s.impact != nil {
 		s.Sayf("%s in %s checked, %d affected", output.Count(s.impact.Checked, "resource", "resources"),
 			output.Count(s.impact.Clusters, "cluster", "clusters"), s.impact.Affected)
@@ -182,7 +238,7 @@ func (s *session) showResources() {
 	}
 	for _, d := range s.impact.Definitions {
 		for _, e := range d.Effects {
-			fmt.Fprintf(s.Env.Stdout, "\n%s\n", s.Out().Bold(term.Safe(e.Describe(d.Checked))))
+			fmt.Fprintf(s.Env.Stdout, "\n%s\n", s.Out().Bold(term.Safe(s.describe(&d, &e))))
 			shown := e.Resources
 			if !s.Detailed() {
 				shown = shown[:min(len(shown), mostShown)]
@@ -199,40 +255,54 @@ func (s *session) showResources() {
 	}
 }
 
+// describe returns an effect in one sentence, with the definition if there are several.
+func (s *session) describe(d *impact.Definition, e *impact.Effect) string {
+	if len(s.impact.Definitions) == 1 {
+		return e.Describe(d.Checked)
+	}
+	return d.Name + ": " + e.Describe(d.Checked)
+}
+
 // document is the JSON format.
 type document struct {
 	Definitions []diff.Compared `json:"definitions"`
-	// Unreadable are documents that cannot be read.
-	Unreadable []unread       `json:"unreadable"`
+	// Unreadable are documents that cannot be read, and Conflicts definitions that are not
+	// compared because another one has the same name.
+	Unreadable []problem      `json:"unreadable"`
+	Conflicts  []problem      `json:"conflicts,omitempty"`
 	Impact     *impact.Result `json:"impact,omitempty"`
 	// Incomplete says which resources could not be read.
 	Incomplete []string `json:"incomplete,omitempty"`
 	Summary    summary  `json:"summary"`
 }
 
-type unread struct {
+type problem struct {
 	Rule    string `json:"rule"`
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Message string `json:"message"`
 }
 
+// summary counts the changes, and as breaking also what affects resources without a change
+// that explains it.
 type summary struct {
 	Breaking   int `json:"breaking"`
 	Warnings   int `json:"warnings"`
 	Compatible int `json:"compatible"`
 }
 
+func (s *session) summary() summary {
+	fs := s.findings()
+	return summary{finding.Count(fs, finding.Error), finding.Count(fs, finding.Warning), finding.Count(fs, finding.Info)}
+}
+
 func (s *session) showJSON() error {
-	changes := s.changes()
-	d := document{Definitions: []diff.Compared{}, Unreadable: []unread{}, Impact: s.impact, Incomplete: s.partial, Summary: summary{
-		Breaking: diff.Count(changes, finding.Error), Warnings: diff.Count(changes, finding.Warning), Compatible: diff.Count(changes, finding.Info),
-	}}
+	d := document{
+		Definitions: []diff.Compared{}, Unreadable: problems(s.unreadable), Conflicts: problems(s.conflicts),
+		Impact: s.impact, Incomplete: s.partial, Summary: s.summary(),
+	}
 	for i := range s.pairs {
 		d.Definitions = append(d.Definitions, s.pairs[i].Compared())
-	}
-	for _, f := range s.unreadable {
-		d.Unreadable = append(d.Unreadable, unread{f.Rule, f.File, int(f.Pos.Line), f.Message})
 	}
 	enc := json.NewEncoder(s.Env.Stdout)
 	enc.SetEscapeHTML(false)
@@ -240,18 +310,23 @@ func (s *session) showJSON() error {
 	return enc.Encode(d)
 }
 
+// problems returns findings as JSON.
+func problems(fs []finding.Finding) []problem {
+	out := []problem{}
+	for _, f := range fs {
+		out = append(out, problem{f.Rule, f.File, int(f.Pos.Line), f.Message})
+	}
+	return out
+}
+
 // verdict returns the exit code.
 func (s *session) verdict() error {
-	changes := s.changes()
-	bad := diff.Count(changes, finding.Error) > 0 || output.Failed(s.unreadable, false)
-	if s.failOn == failWarning {
-		bad = bad || diff.Count(changes, finding.Warning) > 0 || output.Failed(s.unreadable, true)
-	}
-	if bad && s.failOn != failNever {
+	all := slices.Concat(s.unreadable, s.conflicts, s.findings())
+	if s.failOn != failNever && output.Failed(all, s.failOn == failWarning) {
 		return &app.Exit{Code: app.ExitInvalid}
 	}
 	if s.fleet != nil {
 		return s.fleet.Verdict()
 	}
-	return nil
+	return s.unasked
 }

@@ -216,8 +216,11 @@ func (v *Validator) kind(ctx context.Context, ref string, manifest *tree.Node) (
 // compile compiles the kind of a manifest.
 func compile(text []byte, ref string, key kindKey) (*structural.Kind, error) {
 	var set xrd.Set
-	if err := set.Read(bytes.NewReader(text), xrd.Origin{}); err != nil || len(set.Definitions) != 1 {
-		return nil, fmt.Errorf("cannot read the definition of %s: %d definitions, %w", ref, len(set.Definitions), err)
+	if err := set.Read(bytes.NewReader(text), xrd.Origin{}); err != nil {
+		return nil, fmt.Errorf("cannot read the definition of %s: %w", ref, err)
+	}
+	if n := len(set.Definitions); n != 1 {
+		return nil, fmt.Errorf("cannot read the definition of %s: want one, found %d", ref, n)
 	}
 	d := set.Definitions[0]
 	group, version, _ := strings.Cut(key.apiVersion, "/")

@@ -330,3 +330,46 @@ func TestExpensive(t *testing.T) {
 		}
 	})
 }
+
+// TestFlood checks the time for a manifest of half the maximum size, each value of which an
+// alternative refuses.
+func TestFlood(t *testing.T) {
+	cases := map[string]struct {
+		reason, branches string
+		accepted         bool
+	}{
+		"Refused":  {"No alternative accepts the values.", `anyOf: [{properties: {zones: {items: {enum: [a]}}}}]`, false},
+		"Accepted": {"Another alternative accepts them.", `anyOf: [{properties: {zones: {items: {enum: [a]}}}}, {properties: {zones: {items: {enum: [b]}}}}]`, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			template, definition, _ := parse(t, strings.Replace(databases, "backup: {type: string}", "backup: {type: string}\n                  nested: {type: object, "+tc.branches+", properties: {zones: {type: array, items: {type: string}}}}", 1))
+			v := validatorOf(template, definition)
+			body := `{"template":"template:default/databases","manifest":{"apiVersion":"example.org/v1","kind":"Database","metadata":{"name":"a"},"spec":{"parameters":{"size":"small","nested":{"zones":["b"` +
+				strings.Repeat(`,"b"`, mostBytes/8) + `]}}}}}`
+			cost.Within(t, cost.Cost{CPU: 4 * time.Second, Memory: 1 << 30}, func() {
+				got, err := ask(t, v, body)
+				if err != nil || got.Accepted != tc.accepted || (len(got.Problems) == 0) != tc.accepted {
+					t.Errorf("%s\ngot %+v, %v", tc.reason, got, err)
+				}
+			})
+		})
+	}
+}
+
+// TestDefinition checks the errors for what is not one definition.
+func TestDefinition(t *testing.T) {
+	cases := map[string]struct{ reason, definition, want string }{
+		"None": {"An entity may have another text.", "kind: Other\napiVersion: v1\n", "cannot read the definition of template:default/databases: want one, found 0"},
+		"Two":  {"A text may have two.", databases + "---" + strings.ReplaceAll(databases, "databases", "others"), "cannot read the definition of template:default/databases: want one, found 2"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := validatorOf(tree.Obj(), []byte(tc.definition))
+			_, err := ask(t, v, `{"template":"template:default/databases","manifest":{"apiVersion":"example.org/v1","kind":"Database"}}`)
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("%s\ngot %v, want %s", tc.reason, err, tc.want)
+			}
+		})
+	}
+}

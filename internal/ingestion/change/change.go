@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -37,12 +38,15 @@ const (
 	mostRules = 500
 	// mostResources is how many resources are validated.
 	mostResources = 200_000
-	// mostNames is how many resources of an effect are named, and mostLookups how many are
-	// looked up in the catalog for that.
-	mostNames   = 200
-	mostLookups = 2000
-	timeout     = 5 * time.Minute
-	atOnce      = 2
+	// mostNames is how many resources of an effect are named.
+	mostNames = 200
+	timeout   = 5 * time.Minute
+	// atOnce is how many requests read clusters at once, one for each caller.
+	atOnce = 2
+	// mostOpen is how many comparisons a caller may wait for at once: pages compare while
+	// the user types. patience is how long one waits for its turn.
+	mostOpen = 4
+	patience = 10 * time.Second
 	// clustersAtOnce is how many clusters are read at once.
 	clustersAtOnce = 4
 )
@@ -81,8 +85,9 @@ type Options struct {
 	// Definition returns the definition behind an entity that the caller may read. If there
 	// is none, the error is a *rest.Fault.
 	Definition func(ctx context.Context, ref entity.Ref) (Ingested, error)
-	// Readable reports whether the caller may read an entity. It is false if there is none.
-	Readable func(ctx context.Context, ref string) (bool, error)
+	// Readable reports, for each of some references, whether there is an entity that the
+	// caller may read.
+	Readable func(ctx context.Context, refs []string) ([]bool, error)
 	// Cluster returns a cluster whose calls are made for the caller of the context. The error
 	// is a *rest.Fault if the caller may not use it.
 	Cluster func(ctx context.Context, name string) (*cluster.Cluster, error)
@@ -92,14 +97,22 @@ type Options struct {
 // Changes compares definitions, a few at a time. It writes nothing.
 type Changes struct {
 	Options
-	// turns is a semaphore for concurrent requests, and open counts those of each caller.
+	// turns limits how many comparisons run at once, because each uses a processor, and open
+	// counts those that each caller waits for.
 	turns chan struct{}
 	open  auth.Quota
+	// readers and reading are the same for requests that read clusters.
+	readers chan struct{}
+	reading auth.Quota
 }
 
 // New returns a Changes.
 func New(opts Options) *Changes {
-	return &Changes{Options: opts, turns: make(chan struct{}, atOnce), open: auth.Quota{Most: 1}}
+	return &Changes{
+		Options: opts,
+		turns:   make(chan struct{}, runtime.GOMAXPROCS(0)), open: auth.Quota{Most: mostOpen},
+		readers: make(chan struct{}, atOnce), reading: auth.Quota{Most: 1},
+	}
 }
 
 // Routes returns the routes of /impact and /versions.
@@ -114,21 +127,21 @@ func (c *Changes) Routes() []rest.Route {
 // again is when a client may retry if too many requests are in progress.
 const again = 5 * time.Second
 
-// enter takes one of the turns for requests that read clusters.
+// enter admits a request that reads clusters. It does not wait: such requests take minutes.
 func (c *Changes) enter(r *http.Request) (leave func(), err error) {
-	done, ok := c.open.Take(r)
+	done, ok := c.reading.Take(r)
 	if !ok {
-		return nil, rest.OverLimit(again, "You have a comparison in progress; try again when it has ended")
+		return nil, rest.OverLimit(again, "You have a request in progress that reads clusters; try again when it has ended")
 	}
 	select {
-	case c.turns <- struct{}{}:
+	case c.readers <- struct{}{}:
 		return func() {
-			<-c.turns
+			<-c.readers
 			done()
 		}, nil
 	default:
 		done()
-		busy := rest.Unavailable(nil, "Too many comparisons in progress, try again in a few seconds")
+		busy := rest.Unavailable(nil, "Too many requests that read clusters are in progress; try again in a few seconds")
 		busy.RetryAfter = again
 		return nil, busy
 	}
@@ -176,16 +189,18 @@ func (c *Changes) impact(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	leave, err := c.enter(r)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := c.compare(ctx, r, text)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	req, err := c.parse(ctx, r.URL.Query(), text)
-	if err != nil {
-		return err
+	if req.live {
+		leave, err := c.enter(r)
+		if err != nil {
+			return err
+		}
+		defer leave()
 	}
 	if !req.live || !strings.Contains(r.Header.Get("Accept"), ndjson) {
 		answer, err := c.answer(ctx, req, nil)
@@ -195,6 +210,24 @@ func (c *Changes) impact(w http.ResponseWriter, r *http.Request) error {
 		return rest.WriteJSON(w, r, http.StatusOK, answer)
 	}
 	return c.stream(ctx, w, req)
+}
+
+// compare parses a request and compares when it is its turn.
+func (c *Changes) compare(ctx context.Context, r *http.Request, text []byte) (*request, error) {
+	done, ok := c.open.Take(r)
+	if !ok {
+		return nil, rest.OverLimit(time.Second, "You have %d comparisons in progress; try again in a second", mostOpen)
+	}
+	defer done()
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case c.turns <- struct{}{}:
+		defer func() { <-c.turns }()
+	case <-waiting.Done():
+		return nil, rest.Unavailable(waiting.Err(), "Too many comparisons are in progress; try again in a few seconds")
+	}
+	return c.parse(ctx, r.URL.Query(), text)
 }
 
 // parse parses a request, and compares.
@@ -243,8 +276,8 @@ func (c *Changes) parse(ctx context.Context, q url.Values, text []byte) (*reques
 			older.Definitions = append(older.Definitions, found.Definition)
 		}
 	}
-	req.pairs = diff.CompareSets(older, newer)
-	return req, nil
+	req.pairs, err = diff.CompareSets(ctx, older, newer)
+	return req, err
 }
 
 // rulesIn counts the validation rules of definitions.

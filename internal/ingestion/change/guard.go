@@ -81,6 +81,10 @@ func (h *hiddenCounts) add(cluster string) {
 func (h *hiddenCounts) lines() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(h.counts)) {
+		if h.counts[name] == 1 {
+			out = append(out, fmt.Sprintf("1 resource of cluster %s is not validated: you lack permission %s for it", name, permission.ResourceRead))
+			continue
+		}
 		out = append(out, fmt.Sprintf("%d resources of cluster %s are not validated: you lack permission %s for them", h.counts[name], name, permission.ResourceRead))
 	}
 	return out

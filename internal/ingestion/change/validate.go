@@ -42,34 +42,64 @@ func (c *Changes) validate(ctx context.Context, req *request, progress func(int)
 	}
 	var checked atomic.Int64
 	var hidden hiddenCounts
+	reader, stop := c.reader(ctx)
+	defer stop()
+	ctx = reader.ctx
 	incomplete, err = eachCluster(ctx, known, func(i int, at *cluster.Cluster) error {
 		may, err := c.guard(ctx, at.Name())
 		if err != nil {
 			return err
 		}
-		return may.on.Resources(ctx, pairs[i].Old, known[i].Namespaces, func(n *tree.Node) error {
+		affected := batch[*impact.Checked]{do: func(all []*impact.Checked) error { return reader.count(known[i], all) }}
+		err = may.on.Resources(ctx, pairs[i].Old, known[i].Namespaces, func(n *tree.Node) error {
 			if !may.read(n, pairs[i].Old.Group) {
 				hidden.add(at.Name())
 				return nil
 			}
-			counted, err := im.Add(ctx, at.Name(), n)
-			if counted {
-				done := int(checked.Add(1))
-				if progress != nil {
-					progress(done)
-				}
-				if done >= mostResources {
-					return errEnough
-				}
+			resource, err := im.Check(ctx, at.Name(), n)
+			if resource == nil || err != nil {
+				return errors.Join(err, ctx.Err())
+			}
+			if resource.Affected() {
+				err = affected.add(resource)
+			} else {
+				resource.Count(false)
+			}
+			done := int(checked.Add(1))
+			if progress != nil {
+				progress(done)
+			}
+			if done >= mostResources {
+				return errEnough
 			}
 			return errors.Join(err, ctx.Err())
 		})
+		return errors.Join(err, affected.flush())
 	})
 	if err != nil {
-		return result, nil, err
+		return result, nil, reader.failure(err)
 	}
 	result = im.Result()
-	return result, append(incomplete, hidden.lines()...), c.nameReadable(ctx, req, &result)
+	for i := range result.Definitions {
+		for j := range result.Definitions[i].Effects {
+			e := &result.Definitions[i].Effects[j]
+			e.Resources = e.Resources[:min(len(e.Resources), mostNames)]
+		}
+	}
+	return result, append(incomplete, hidden.lines()...), nil
+}
+
+// count counts resources, and names those whose entities the caller may read, with their
+// references.
+func (r *reader) count(known Ingested, all []*impact.Checked) error {
+	refs := make([]string, len(all))
+	for i, c := range all {
+		refs[i] = known.entity(engine.CompositeKey{Cluster: c.Resource.Cluster, Kind: c.Resource.Kind, Namespace: c.Resource.Namespace, Name: c.Resource.Name})
+	}
+	return r.each(refs, func(i int, may bool) {
+		all[i].Resource.Entity = refs[i]
+		all[i].Count(may)
+	})
 }
 
 // eachCluster calls read for each cluster of definitions, a few at a time, with the index
@@ -121,41 +151,6 @@ func eachCluster(ctx context.Context, known []Ingested, read func(i int, at *clu
 	}
 	slices.Sort(incomplete)
 	return incomplete, ctx.Err()
-}
-
-// nameReadable keeps the names of resources whose entities the caller may read, with their
-// references. The others are only counted.
-func (c *Changes) nameReadable(ctx context.Context, req *request, result *impact.Result) error {
-	left := mostLookups
-	seen := map[string]bool{}
-	for i := range result.Definitions {
-		d := &result.Definitions[i]
-		known := req.ingested[d.Name]
-		for j := range d.Effects {
-			e := &d.Effects[j]
-			shown := []impact.Resource{}
-			for _, r := range e.Resources {
-				ref := known.entity(engine.CompositeKey{Cluster: r.Cluster, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
-				may, ok := seen[ref]
-				if !ok {
-					if left--; left < 0 {
-						break
-					}
-					var err error
-					if may, err = c.Readable(ctx, ref); err != nil {
-						return err
-					}
-					seen[ref] = may
-				}
-				if may && len(shown) < mostNames {
-					r.Entity = ref
-					shown = append(shown, r)
-				}
-			}
-			e.Resources = shown
-		}
-	}
-	return nil
 }
 
 // progressEvery is how often a stream reports its progress.

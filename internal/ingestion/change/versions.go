@@ -3,6 +3,7 @@ package change
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -62,9 +63,14 @@ func (c *Changes) versions(w http.ResponseWriter, r *http.Request) error {
 		if from == "" || to == "" {
 			return rest.Input("from and to must be given together")
 		}
+		for _, name := range []string{from, to} {
+			if !slices.ContainsFunc(d.Versions, func(v *xrd.Version) bool { return v.Name == name }) {
+				return rest.NotFound("%s has no version %s", d.Label(), rest.Short(name))
+			}
+		}
 		changes, err := diff.Versions(d, from, to)
 		if err != nil {
-			return rest.NotFound("%s has no versions %s and %s that can be compared", d.Label(), rest.Short(from), rest.Short(to))
+			return rest.Conflict("Versions %s and %s of %s cannot be compared: %s", rest.Short(from), rest.Short(to), d.Label(), err)
 		}
 		out.Changes = diff.Items(changes[:min(len(changes), mostChanges)])
 	}
@@ -115,7 +121,8 @@ type Written struct {
 	Composed bool `json:"composed"`
 }
 
-// mostBehind is how many resources of earlier versions are kept.
+// mostBehind is how many resources of earlier versions are kept, of those that the caller
+// may read.
 const mostBehind = 5000
 
 // usage answers GET /versions/{kind}/{namespace}/{name}/resources. It reads the metadata
@@ -136,19 +143,27 @@ func (c *Changes) usage(w http.ResponseWriter, r *http.Request) error {
 	defer leave()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	reader, stop := c.reader(ctx)
+	defer stop()
 	all := &writers{preferred: preferred(found.Definition), counts: map[string]int{}, clusters: map[string][]string{}}
-	incomplete, err := eachCluster(ctx, []Ingested{found}, func(_ int, at *cluster.Cluster) error {
-		return at.ResourceMetadata(ctx, found.Definition, found.Namespaces, func(n *tree.Node) error { return all.add(at.Name(), n) })
+	incomplete, err := eachCluster(reader.ctx, []Ingested{found}, func(_ int, at *cluster.Cluster) error {
+		behind := batch[Written]{do: func(items []Written) error { return reader.keep(items, all) }}
+		err := at.ResourceMetadata(reader.ctx, found.Definition, found.Namespaces, func(n *tree.Node) error {
+			item, err := all.add(at.Name(), n)
+			if item == nil || err != nil {
+				return err
+			}
+			item.Entity = found.entity(engine.CompositeKey{Cluster: item.Cluster, Kind: item.Kind, Namespace: item.Namespace, Name: item.Name})
+			return behind.add(*item)
+		})
+		return errors.Join(err, behind.flush())
 	})
 	if err != nil {
-		return err
+		return reader.failure(err)
 	}
 	out := all.usage()
 	out.Kind = found.Definition.Target().Kind
 	out.Incomplete = append(out.Incomplete, incomplete...)
-	if err := c.name(ctx, found, &out); err != nil {
-		return err
-	}
 	return rest.WriteJSON(w, r, http.StatusOK, out)
 }
 
@@ -162,36 +177,53 @@ type writers struct {
 	behind    []Written
 }
 
-// add counts a resource by its metadata. Composites of claims are left out: their claims
-// are counted.
-func (u *writers) add(cluster string, n *tree.Node) error {
+// add counts a resource by its metadata, and returns it if it might be listed. Composites of
+// claims are left out: their claims are counted.
+func (u *writers) add(cluster string, n *tree.Node) (*Written, error) {
 	meta := n.Get("metadata")
 	if xrd.OfClaim(meta) {
-		return nil
+		return nil, nil
 	}
 	v, composed := xrd.Written(meta)
+	// Nodes share the memory of the page that they were read from.
+	v = strings.Clone(v)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.total++; u.total > mostResources {
-		return errEnough
+		return nil, errEnough
 	}
 	u.counts[v]++
 	if !slices.Contains(u.clusters[v], cluster) {
 		u.clusters[v] = append(u.clusters[v], cluster)
 	}
-	if v != u.preferred && len(u.behind) < mostBehind {
-		owner, _ := words.Pick(words.KeysIn(meta.Get("annotations").StringMap()), words.AnnotationOwner)
-		u.behind = append(u.behind, Written{
-			Cluster: cluster, Kind: n.Get("kind").Str(), Namespace: meta.Get("namespace").Str(), Name: meta.Get("name").Str(),
-			Owner: owner, Version: v, Composed: composed,
-		})
+	if v == u.preferred || len(u.behind) >= mostBehind {
+		return nil, nil
 	}
-	return nil
+	owner, _ := words.Pick(words.KeysIn(meta.Get("annotations").StringMap()), words.AnnotationOwner)
+	return &Written{
+		Cluster: cluster, Kind: strings.Clone(n.Get("kind").Str()), Namespace: strings.Clone(meta.Get("namespace").Str()), Name: strings.Clone(meta.Get("name").Str()),
+		Owner: strings.Clone(owner), Version: v, Composed: composed,
+	}, nil
 }
 
-// usage returns the counts, the highest version first.
+// keep keeps the resources whose entities the caller may read.
+func (r *reader) keep(items []Written, to *writers) error {
+	refs := make([]string, len(items))
+	for i := range items {
+		refs[i] = items[i].Entity
+	}
+	return r.each(refs, func(i int, may bool) {
+		to.mu.Lock()
+		defer to.mu.Unlock()
+		if may && len(to.behind) < mostBehind {
+			to.behind = append(to.behind, items[i])
+		}
+	})
+}
+
+// usage returns the counts, the highest version first, and the first resources.
 func (u *writers) usage() Usage {
-	out := Usage{Preferred: u.preferred, Versions: []UsageItem{}, Resources: u.behind, Incomplete: []string{}}
+	out := Usage{Preferred: u.preferred, Versions: []UsageItem{}, Resources: append([]Written{}, u.behind...), Incomplete: []string{}}
 	for v, n := range u.counts {
 		slices.Sort(u.clusters[v])
 		out.Versions = append(out.Versions, UsageItem{v, n, u.clusters[v]})
@@ -204,25 +236,7 @@ func (u *writers) usage() Usage {
 		return cmp.Or(xrd.CompareVersions(a.Version, b.Version), strings.Compare(a.Cluster, b.Cluster), strings.Compare(a.Namespace, b.Namespace),
 			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
 	})
+	out.Resources = out.Resources[:min(len(out.Resources), mostNames)]
+	out.Hidden -= len(out.Resources)
 	return out
-}
-
-// name keeps the resources whose entities the caller may read, with their references.
-func (c *Changes) name(ctx context.Context, known Ingested, out *Usage) error {
-	shown := []Written{}
-	for _, r := range out.Resources[:min(len(out.Resources), mostLookups)] {
-		if len(shown) == mostNames {
-			break
-		}
-		r.Entity = known.entity(engine.CompositeKey{Cluster: r.Cluster, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
-		may, err := c.Readable(ctx, r.Entity)
-		if err != nil {
-			return err
-		}
-		if may {
-			shown = append(shown, r)
-		}
-	}
-	out.Resources, out.Hidden = shown, out.Hidden-len(shown)
-	return nil
 }
