@@ -8,6 +8,7 @@ import { Portal, choosePortal } from '../packages/backend/dist/portal.js';
 import { PortalEntityProvider } from '../packages/backend/dist/provider.js';
 import { createActions } from '../packages/backend/dist/actions.js';
 import { ReadinessProcessor } from '../packages/backend/dist/processor.js';
+import { createHandler } from '../packages/backend/dist/router.js';
 import { readSettings } from '../packages/backend/dist/settings.js';
 
 const head = (more = {}) => JSON.stringify({ feed: { version: 1, mode: 'full', words: 'upstream', position: 'p1', ...more } });
@@ -167,6 +168,21 @@ test('errors of a portal say what to do', async () => {
   await assert.rejects(new Portal({ ...settings, url: away }, auth).json('/x'), /Portal portal does not answer at http:\/\/127.0.0.1:\d+: connect ECONNREFUSED/);
   assert.throws(() => choosePortal([portal, portal], undefined), /several portals/);
   assert.throws(() => choosePortal([portal], 'other'), /no portal 'other'/);
+});
+
+test('what a form lacks for choices is an error of the request', async () => {
+  const annotations = { 'openportal.dev/portal': 'portal', 'backstage.io/managed-by-origin-location': `url:${url}/x` };
+  const handler = createHandler({
+    portals: [portal],
+    httpAuth: { credentials: async () => ({ principal: { type: 'user' } }) },
+    permissions: {},
+    catalog: { getEntityByRef: async () => ({ metadata: { annotations } }) },
+  });
+  const message = "Choose a cluster first: request/query must have required property 'cluster'";
+  answer = () => ({ status: 400, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ error: { name: 'InputError', message }, request: { method: 'GET', url: '/x' }, response: { statusCode: 400 } }) });
+  const error = await new Promise((next) => handler({ method: 'GET', path: '/choices/default/bucket', query: { field: '/class', cluster: ['a'] } }, {}, next));
+  assert.deepEqual([error.name, error.message], ['InputError', `Portal portal: ${message}`], 'Backstage answers with the status of the name of an error');
+  assert.equal(asked.at(-1).url, '/api/crossplane-ingestor/choices?template=template%3Adefault%2Fbucket&field=%2Fclass');
 });
 
 test('an action runs for the user, and goes on when the stream ends early', async () => {

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { isMany, noteFor, pointerOf, queryOf, readValue } from '../packages/frontend/dist/choices.js';
+import { isMany, noteFor, noteOf, pointerOf, queryOf, readValue } from '../packages/frontend/dist/choices.js';
 import { hasField, isRunning, objectOf, templateFor } from '../packages/frontend/dist/entity.js';
 import { valuesForAddress } from '../packages/frontend/dist/form.js';
 import { targetsOf } from '../packages/frontend/dist/targets.js';
@@ -115,16 +115,28 @@ test('a field with choices is named by its place in the form', () => {
 });
 
 test('choices are those of the cluster and namespace of the form', () => {
-  assert.equal(queryOf('/a', { deliveryCluster: 'dev', namespace: 'team', a: 'x' }, 'x'), 'field=%2Fa&cluster=dev&namespace=team&search=x');
-  assert.equal(queryOf('/a', { cluster: 'dev', namespace: 1 }, ''), 'field=%2Fa&cluster=dev');
+  const page = (...names) => ({ properties: Object.fromEntries(names.map((n) => [n, {}])) });
+  assert.equal(queryOf(page('a'), '/a', { deliveryCluster: 'dev', cluster: 'cassandra', namespace: 'team', a: 'x' }), 'field=%2Fa&cluster=dev&namespace=team');
+  assert.equal(queryOf(page('a'), '/a', { cluster: 'dev', namespace: 1 }), 'field=%2Fa&cluster=dev');
+  assert.equal(queryOf(page('deliveryCluster', 'cluster'), '/a', { cluster: 'cassandra' }), 'field=%2Fa', 'the cluster is not chosen yet');
 });
 
 test('a field without choices says why', () => {
   assert.equal(noteFor(403, 'Missing permission'), 'You may not list these objects in the cluster. Enter a value.');
   assert.equal(noteFor(503, ''), 'The cluster cannot be reached. Enter a value.');
   assert.equal(noteFor(400, 'Choose a cluster first: request/query must have …'), 'Choose a cluster first, or enter a value.');
+  assert.equal(noteFor(400, 'Portal main: Choose a namespace first: request/query/namespace must be …'), 'Choose a namespace first, or enter a value.');
+  assert.equal(noteFor(400, 'Portal main: request/query/search must be string'), 'There are no suggestions for this field. Enter a value.');
   assert.equal(noteFor(404, ''), 'There are no suggestions for this field. Enter a value.');
   assert.equal(noteFor(0, ''), 'Cannot read suggestions. Enter a value.');
+});
+
+test('a field says whether there are more choices, or none', () => {
+  const items = [{ value: 'a' }];
+  assert.equal(noteOf({ items, more: false }, ''), undefined);
+  assert.equal(noteOf({ items, more: true }, 'a'), 'There are more values. Type to search.');
+  assert.equal(noteOf({ items: [], more: false }, ''), 'There are no suggestions for this field. Enter a value.');
+  assert.equal(noteOf({ items: [], more: false }, 'x'), undefined, 'any other value can be typed');
 });
 
 test('a value has the type of its field', () => {

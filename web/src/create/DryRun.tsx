@@ -81,16 +81,10 @@ export function DryRun({ template, values, access, plans }: { template: Entity; 
       )}
       {why === undefined && counting.map((o, i) => <Step key={o.step} outcome={o} at={i + 1} />)}
       {why !== undefined && manifests.map((m, i) => <ManifestView key={i} manifest={m} />)}
-      {planned !== undefined && <PlanView manifest={planned} cluster={clusterIn(values)} />}
+      {planned !== undefined && <PlanView manifest={planned} />}
       {manifests.length === 0 && counting.length === 0 && why === undefined && <Text c="dimmed">{words.noSteps}</Text>}
     </Stack>
   );
-}
-
-// clusterIn returns the cluster that a form was filled in for; undefined means the default.
-function clusterIn(values: Values): string | undefined {
-  const name = values["deliveryCluster"] ?? values["cluster"];
-  return typeof name === "string" && name !== "" ? name : undefined;
 }
 
 // inCluster reports whether a step applies its manifest to a cluster, instead of writing it to a file that is shown.

@@ -22,6 +22,8 @@ const none: Problem[] = [];
 type Props = {
   // template is the reference of the Template.
   template: string;
+  // clusterField is the field that asks for the cluster; undefined if there is none.
+  clusterField: string | undefined;
   pages: Page[];
   // at is the index of the page that is shown.
   at: number;
@@ -42,7 +44,7 @@ type Props = {
 };
 
 // FormStep is one page of a form with its buttons, its table of contents and the manifest.
-export function FormStep({ template, pages, at, values, secrets, problems, refusals, focus, rules, manifest, heading, onChange, onSecret, onGo }: Props) {
+export function FormStep({ template, clusterField, pages, at, values, secrets, problems, refusals, focus, rules, manifest, heading, onChange, onSecret, onGo }: Props) {
   const page = pages[at]!;
   const wide = useMediaQuery("(min-width: 62em)", false, { getInitialValueInEffect: false });
   const [found, setFound] = useState<Problem[]>(none);
@@ -51,7 +53,7 @@ export function FormStep({ template, pages, at, values, secrets, problems, refus
   const here = useMemo(() => refusals.filter((p) => p.path.length > 0 && pageOf(pages, p) === at), [refusals, pages, at]);
   const whole = useMemo(() => refusals.filter((p) => p.path.length === 0), [refusals]);
   const properties = useMemo(() => allProperties(pages), [pages]);
-  const source = sourceOf(template, properties, values);
+  const source = sourceOf(template, clusterField, properties, values);
   const canSkip = useOptionalRest(pages, at, values);
   // next is where the form goes when this page is valid.
   const next = useRef(at + 1);

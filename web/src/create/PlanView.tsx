@@ -1,4 +1,4 @@
-import { Group, List, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, List, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, fetchJson } from "../api/client";
 import type { Schemas } from "../api/types";
@@ -18,7 +18,7 @@ type PlannedObject = Schemas["PlannedObject"];
 
 // PlanView shows what Crossplane would create, change and delete for a manifest. Without a configured planner there is
 // nothing to show; operators read how to turn it on.
-export function PlanView({ manifest: { content, merge }, cluster }: { manifest: Manifest; cluster?: string }) {
+export function PlanView({ manifest: { content, merge, cluster } }: { manifest: Manifest }) {
   const status = useQuery({
     queryKey: ["plan-status"],
     queryFn: ({ signal }) => fetchJson<{ on: boolean; hint?: string }>("/api/composer-ingestor/plan", { signal }),
@@ -41,6 +41,13 @@ export function PlanView({ manifest: { content, merge }, cluster }: { manifest: 
       </Text>
     ) : null;
   }
+  // Plans may have been turned off in the meantime.
+  const retry = async () => {
+    const { data } = await status.refetch();
+    if (data?.on) {
+      await plan.refetch();
+    }
+  };
   return (
     <Stack component="section" gap="sm" aria-label={words.title}>
       <div>
@@ -51,11 +58,18 @@ export function PlanView({ manifest: { content, merge }, cluster }: { manifest: 
           {words.lead}
         </Text>
       </div>
-      {plan.isPending ? (
+      {plan.isPending || (plan.isError && plan.isFetching) ? (
         <Loading label={words.running} lines={4} />
       ) : plan.isError ? (
         <Notice tone="warning" title={words.failed}>
-          {plan.error instanceof ApiError ? plan.error.message : messageOf(plan.error)}
+          <Stack gap="sm" align="flex-start">
+            <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+              {plan.error instanceof ApiError ? plan.error.message : messageOf(plan.error)}
+            </Text>
+            <Button size="xs" variant="default" loading={status.isFetching} onClick={() => void retry()}>
+              {texts.components.retry}
+            </Button>
+          </Stack>
         </Notice>
       ) : (
         <Planned plan={plan.data} />
@@ -65,7 +79,7 @@ export function PlanView({ manifest: { content, merge }, cluster }: { manifest: 
 }
 
 function Planned({ plan }: { plan: Plan }) {
-  const { create, change, delete: remove, uncertain } = plan.counts;
+  const { create, change, delete: remove, uncertain, blocked } = plan.counts;
   const warnings = plan.results.filter((r) => r.warning);
   const notes = plan.results.filter((r) => !r.warning);
   return (
@@ -74,6 +88,7 @@ function Planned({ plan }: { plan: Plan }) {
         <Text fw={600}>
           {words.counts(create, change, remove)}
           {uncertain > 0 && words.uncertain(uncertain)}
+          {blocked > 0 && words.blocked(blocked)}
         </Text>
         <Text size="sm" c="dimmed">
           {words.composition(plan.composition.name)}
@@ -129,23 +144,31 @@ function Lines({ of }: { of: string[] }) {
   );
 }
 
-const tones = { create: "success", change: "progress", delete: "error", unchanged: "plain", uncertain: "warning" } as const;
+const tones = { create: "success", change: "progress", delete: "error", unchanged: "plain", uncertain: "warning", blocked: "error" } as const;
 
-// ObjectView is one composed object, with its manifest or its changed fields when it is opened.
+// ObjectView is one composed object, with its manifest or its changed fields when it is opened. One that is deleted has
+// neither.
 function ObjectView({ object }: { object: PlannedObject }) {
   const name = object.name ?? `${object.generateName ?? ""}${words.generated}`;
   const place = object.namespace ? `${object.namespace}/${name}` : name;
   const title = `${object.kind} ${place}`;
   const fields = object.fields ?? [];
+  const marginLeft = (object.within?.length ?? 0) * 16;
+  const summary = (
+    <>
+      <Tag tone={tones[object.action]}>{words.actions[object.action]}</Tag> {title}
+    </>
+  );
+  if (fields.length === 0 && !object.manifest) {
+    return <div style={{ marginLeft, overflowWrap: "anywhere" }}>{summary}</div>;
+  }
   return (
-    <details style={{ marginLeft: (object.within?.length ?? 0) * 16 }}>
-      <summary style={{ cursor: "pointer", overflowWrap: "anywhere" }}>
-        <Tag tone={tones[object.action]}>{words.actions[object.action]}</Tag> {title}
-      </summary>
+    <details style={{ marginLeft }}>
+      <summary style={{ cursor: "pointer", overflowWrap: "anywhere" }}>{summary}</summary>
       {fields.length > 0 ? (
         <Diff before={lines(fields, "old")} after={lines(fields, "new")} label={words.fields(title)} />
       ) : (
-        object.manifest && <Yaml text={toYaml(object.manifest)} label={words.manifest(title)} file="manifest.yaml" height={320} />
+        <Yaml text={toYaml(object.manifest)} label={words.manifest(title)} file="manifest.yaml" height={320} />
       )}
     </details>
   );

@@ -11,7 +11,7 @@ import { Page } from "../components/Page";
 import { texts } from "../text";
 import { Deletes } from "./Deletes";
 import { FormStep } from "./FormStep";
-import { outgoing, pageOf, problemsIn } from "./form/pages";
+import { allProperties, outgoing, pageOf, problemsIn } from "./form/pages";
 import type { Problem, Values } from "./form/types";
 import { fromServer } from "./form/validator";
 import { hasManifest } from "./manifest/render";
@@ -22,6 +22,7 @@ import { createTask, openForm, type Opened, type Prefill } from "./queries";
 import { Review } from "./Review";
 import { useRules } from "./rules";
 import { StepList } from "./StepList";
+import { clusterField } from "./target";
 import { UnservedNote, useLock } from "./Unserved";
 import { useTemplateForm, type Copied } from "./useTemplateForm";
 
@@ -64,6 +65,7 @@ export function TemplateForm({ namespace, name, prefill, first, template }: { na
   // A direct link to the review may skip pages with missing values.
   const open = useMemo(() => (page ? none : problemsIn(pages, values).flat()), [page, pages, values]);
   const here = useMemo(() => problems.filter((p) => pageOf(pages, p) === at), [problems, pages, at]);
+  const clusterAt = useMemo(() => clusterField(template.data, allProperties(pages)), [template.data, pages]);
   const startOver = () => {
     form.startOver();
     setProblems(none);
@@ -104,6 +106,7 @@ export function TemplateForm({ namespace, name, prefill, first, template }: { na
         <FormStep
           key={`${opened.etag}-${at}-${form.turn}`}
           template={formatRef({ kind: "template", namespace, name })}
+          clusterField={clusterAt}
           pages={pages}
           at={at}
           values={values}

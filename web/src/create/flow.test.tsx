@@ -18,7 +18,7 @@ const form = {
 };
 
 // world is what the stubbed portal has.
-let world: { steps: object[]; purpose: string; form: object; allow: (permission: string) => boolean; validate: (spec: { size?: string }) => object; planning: object; plan: () => [unknown, number?]; dryRun?: object };
+let world: { steps: object[]; purpose: string; form: object; allow: (permission: string) => boolean; validate: (spec: { size?: string }) => object; planning: object; plan: (body: object) => [unknown, number?]; dryRun?: object };
 
 const accepted = { accepted: true, problems: [], unknown: [], rulesSkipped: false };
 const refused = (...problems: object[]) => ({ ...accepted, accepted: false, problems });
@@ -42,7 +42,7 @@ function answer(url: string, body: { items: { id: string; permission: { name: st
   if (url.includes("/by-name/template")) return json({ kind: "Template", metadata: { name: "bucket", annotations: { "portal.io/template-purpose": world.purpose } }, spec: { steps: world.steps } });
   if (url.endsWith("/autocomplete/cluster/clusters")) return json({ results: [{ id: "dev" }] });
   if (url.endsWith("/composer-ingestor/validate")) return json(world.validate((body as unknown as { manifest: { spec: { size?: string } } }).manifest.spec));
-  if (url.endsWith("/composer-ingestor/plan")) return body ? json(...world.plan()) : json(world.planning);
+  if (url.endsWith("/composer-ingestor/plan")) return body ? json(...world.plan(body)) : json(world.planning);
   if (url.endsWith("/dry-run")) return json(world.dryRun ?? { log: [], steps: [], output: {}, directoryContents: [], changes: [] });
   if (url.endsWith("/entities/by-query")) return json({ items: [{ kind: "Resource", metadata: { name: "b1", annotations: { "composer.vendor.io/xr-name": "photos", "portal.io/discovered-from": "dev" } }, spec: { type: "crossplane-xr" } }], totalItems: 1 });
   if (url.includes("/api/resources/by-name/")) {
@@ -100,6 +100,14 @@ describe("a form", () => {
   });
 });
 
+test("an update form does not take the cluster of its resource for a field of the definition", async () => {
+  const properties = { name: { title: "Name", type: "string" }, deliveryCluster: { title: "Cluster", type: "string" }, cluster: { title: "Cassandra cluster", type: "string" } };
+  Object.assign(world, { purpose: "update", form: { ...form, steps: [{ title: "Basics", schema: { properties } }], values: { name: "photos", deliveryCluster: "prod" } } });
+  open("/create/default/bucket?name=photos&cluster=prod");
+  expect((await screen.findByLabelText<HTMLInputElement>("Cluster")).value).toBe("prod");
+  expect(screen.getByLabelText<HTMLInputElement>("Cassandra cluster").value).toBe("");
+});
+
 test("a delete form says what is deleted, and its button is a danger", async () => {
   Object.assign(world, { steps: [remove], purpose: "delete", form: { title: "Delete Bucket", steps: [form.steps[0]] } });
   open("/create/default/bucket?name=photos");
@@ -154,17 +162,18 @@ describe("a plan", () => {
     cluster: "dev",
     composite: { apiVersion: "example.org/v1", kind: "Bucket", name: "photos", action: "create" },
     composition: { name: "fast-buckets" },
-    counts: { create: 1, change: 1, delete: 0, unchanged: 0, uncertain: 0 },
+    counts: { create: 1, change: 1, delete: 1, unchanged: 0, uncertain: 0, blocked: 0 },
     objects: [
       { apiVersion: "v1", kind: "ConfigMap", generateName: "photos-", action: "create", resource: "settings", manifest: { kind: "ConfigMap" } },
       { apiVersion: "v1", kind: "ResourceQuota", namespace: "shop", name: "limits", action: "change", resource: "quota", fields: [{ path: "spec.pods", old: 2, new: 3 }] },
+      { apiVersion: "v1", kind: "Secret", namespace: "shop", name: "old", action: "delete" },
     ],
     results: [{ warning: true, message: "careful" }, { message: "sized for tests", within: "quota" }],
     conditions: [],
     unknown: [{ subject: "metadata.name", message: "generated later" }],
   };
-  const review = async () => {
-    world.dryRun = { log: [{ body: { stepId: "apply", status: "completed", message: 'Running kubernetes:apply in dry-run mode with inputs (secrets redacted): {"manifest":{"kind":"Bucket"}}' } }], steps: [{ id: "apply", name: "Apply", action: "kubernetes:apply", input: { manifest: { kind: "Bucket" } } }], output: {}, directoryContents: [], changes: [] };
+  const review = async (input: object = { manifest: { kind: "Bucket" } }) => {
+    world.dryRun = { log: [{ body: { stepId: "apply", status: "completed", message: `Running kubernetes:apply in dry-run mode with inputs (secrets redacted): ${JSON.stringify(input)}` } }], steps: [{ id: "apply", name: "Apply", action: "kubernetes:apply", input: { manifest: { kind: "Bucket" } } }], output: {}, directoryContents: [], changes: [] };
     open();
     await type(/Name/, "photos");
     fireEvent.click(await screen.findByRole("button", { name: "Skip to review" }));
@@ -174,9 +183,11 @@ describe("a plan", () => {
     world.planning = { on: true };
     world.plan = () => [plan];
     await review();
-    await screen.findByText("1 to create, 1 to change, 0 to delete", undefined, { timeout: 3000 });
-    await screen.findByText(/ConfigMap photos-\(generated\)/);
-    await screen.findByText(/ResourceQuota shop\/limits/);
+    await screen.findByText("1 to create, 1 to change, 1 to delete", undefined, { timeout: 3000 });
+    const opens = async (text: RegExp) => (await screen.findByText(text)).closest("details") !== null;
+    expect(await opens(/ConfigMap photos-\(generated\)/)).toBe(true);
+    expect(await opens(/ResourceQuota shop\/limits/)).toBe(true);
+    expect(await opens(/Secret shop\/old/)).toBe(false);
     await screen.findByText("careful");
     await screen.findByText("quota: sized for tests");
     await screen.findByText("metadata.name: generated later");
@@ -188,6 +199,47 @@ describe("a plan", () => {
     await review();
     await screen.findByText(/no Composition matches/, undefined, { timeout: 3000 });
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "Create" }).disabled).toBe(false);
+  });
+
+  test("that fails is made again on demand, unless plans are off by then", async () => {
+    world.planning = { on: true };
+    world.plan = () => [{ error: { name: "TooManyRequestsError", message: "Cannot make a plan: you have 2 in progress" } }, 429];
+    await review();
+    const retry = await screen.findByRole("button", { name: "Retry" }, { timeout: 3000 });
+    world.plan = () => [{ error: { name: "ServiceUnavailableError", message: "Cannot make a plan: the function is down" } }, 503];
+    fireEvent.click(retry);
+    await screen.findByText(/the function is down/);
+    world.plan = () => [plan];
+    fireEvent.click(screen.getByRole("button", { name: "Retry" }));
+    await screen.findByText("1 to create, 1 to change, 1 to delete");
+    expect(screen.queryByRole("button", { name: "Retry" })).toBeNull();
+  });
+
+  test("cannot be made again after plans were turned off", async () => {
+    world.planning = { on: true };
+    world.plan = () => [{ error: { name: "ServiceUnavailableError", message: "Cannot make a plan: plans are not configured" } }, 503];
+    await review();
+    const retry = await screen.findByRole("button", { name: "Retry" }, { timeout: 3000 });
+    world.planning = { on: false, hint: "set plan.program" };
+    fireEvent.click(retry);
+    await screen.findByText("Plans are not configured: set plan.program.");
+    expect(screen.queryByRole("button", { name: "Retry" })).toBeNull();
+  });
+
+  test.each([
+    ["the default cluster, whatever a field of the definition says", {}, undefined],
+    ["the cluster of the step", { cluster: "prod" }, "prod"],
+  ])("is made for %s", async (_, input, cluster) => {
+    world.form = { ...form, steps: [{ title: "Basics", schema: { properties: { name: { title: "Name", type: "string" }, cluster: { title: "Cluster", type: "string", default: "cassandra" } } } }, form.steps[1]] };
+    world.planning = { on: true };
+    const asked: unknown[] = [];
+    world.plan = (body) => {
+      asked.push((body as { cluster?: string }).cluster);
+      return [plan];
+    };
+    await review({ manifest: { kind: "Bucket" }, ...input });
+    await screen.findByText("1 to create, 1 to change, 1 to delete", undefined, { timeout: 3000 });
+    expect(asked).toEqual([cluster]);
   });
 
   test("that is not configured is mentioned to operators only", async () => {

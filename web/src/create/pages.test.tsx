@@ -4,7 +4,7 @@ import { Testbed } from "../app/Testbed";
 import CreatePage from "./CreatePage";
 import type { Values } from "./form/types";
 import { lockOf } from "./lock";
-import { outcomes } from "./review";
+import { manifestsOnly, outcomes } from "./review";
 import TasksPage from "./TasksPage";
 import TemplatePage from "./TemplatePage";
 
@@ -244,6 +244,19 @@ test("outcomes reads the log and changes of a dry run", () => {
     changes: [change, { ...change, stepId: "b" }],
   });
   expect(o).toEqual({ step: "a", name: "Propose", status: "completed", lines: ["add 3 more files"], changes: [change], manifests: [{ step: "a", action: "x", content: { kind: "Bucket" }, merge: false }] });
+});
+
+test("manifests without a dry run keep the cluster of their step", () => {
+  const input = { manifest: { kind: "Bucket" }, cluster: "${{ parameters.deliveryCluster }}", takeOver: true };
+  const template = { kind: "Template", metadata: { name: "x" }, spec: { steps: [{ id: "a", action: "cluster:apply", input }] } } as unknown as Parameters<typeof manifestsOnly>[0];
+  expect((manifestsOnly(template).spec as unknown as { steps: unknown }).steps).toEqual([{ id: "a", action: "debug:log", input: { extra: { manifest: input.manifest, cluster: input.cluster } } }]);
+  const [o] = outcomes({
+    steps: [{ id: "a", name: "Apply", action: "debug:log" }],
+    output: {},
+    log: [{ body: { stepId: "a", message: 'Running debug:log in dry-run mode with inputs (secrets redacted): {"extra":{"manifest":{"kind":"Bucket"},"cluster":"dev"}}', status: "completed" } }],
+    changes: [],
+  });
+  expect(o?.manifests).toEqual([{ step: "a", action: "debug:log", content: { kind: "Bucket" }, merge: false, cluster: "dev" }]);
 });
 
 test("the dry run shows diffs and why some files are hidden", async () => {

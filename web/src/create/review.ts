@@ -2,8 +2,9 @@ import type { Entity, Schemas } from "../api/types";
 import { isObject } from "./form/types";
 import type { DryRunResult } from "./queries";
 
-// Manifest is a manifest that a step would apply or propose. With merge, it has only the fields that change.
-export type Manifest = { step: string; action: string; content: unknown; merge: boolean };
+// Manifest is a manifest that a step would apply or propose. With merge, it has only the fields that change. Without a
+// cluster, the step uses the default one.
+export type Manifest = { step: string; action: string; content: unknown; merge: boolean; cluster?: string };
 
 // Change is a changed file in a repository or resource in a cluster.
 export type Change = Schemas["TriedChange"];
@@ -58,7 +59,8 @@ function manifestsIn(step: string, action: string, text: string): Manifest[] {
   const shown = isObject(input["extra"]) ? input["extra"] : input;
   const given = shown["manifest"] ?? shown["manifests"];
   const merge = shown["merge"] === true || (shown["update"] === true && !shown["observed"]);
-  return (Array.isArray(given) ? given : given === undefined ? [] : [given]).map((content) => ({ step, action, content, merge }));
+  const cluster = typeof shown["cluster"] === "string" && shown["cluster"] !== "" ? shown["cluster"] : undefined;
+  return (Array.isArray(given) ? given : given === undefined ? [] : [given]).map((content) => ({ step, action, content, merge, cluster }));
 }
 
 // manifestsOnly returns a Template whose steps only log their manifests. It lets the server render the manifests even while
@@ -71,7 +73,7 @@ export function manifestsOnly(template: Entity): Entity {
     if (!isObject(step) || !isObject(input) || input["manifest"] === undefined) {
       return [];
     }
-    return [{ ...step, action: "debug:log", input: { extra: { manifest: input["manifest"] } } }];
+    return [{ ...step, action: "debug:log", input: { extra: { manifest: input["manifest"], cluster: input["cluster"] } } }];
   });
   return { ...template, spec: { ...spec, steps: logSteps, output: {} } } as unknown as Entity;
 }

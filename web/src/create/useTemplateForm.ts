@@ -46,7 +46,8 @@ const startOf = (opened: Opened) => (opened.form.values ?? {}) as Values;
 
 // initialValues returns the values of a form without any input.
 function initialValues(opened: Opened, pages: Page[], prefill: Prefill): Values {
-  return withDefaults(pages, { ...given(pages, prefill), ...startOf(opened) });
+  // A prefilled form has its cluster. Its field cluster, if it has one, is of the definition.
+  return withDefaults(pages, opened.form.values ? { ...startOf(opened) } : given(pages, prefill));
 }
 
 function begin(opened: Opened, prefill: Prefill, key: string, copied?: Copied): State {

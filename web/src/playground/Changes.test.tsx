@@ -1,5 +1,6 @@
 import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { focusManager, onlineManager } from "@tanstack/react-query";
 import { beforeEach, expect, it, vi } from "vitest";
 import { Testbed } from "../app/Testbed";
 import type { Schemas } from "../api/types";
@@ -38,6 +39,8 @@ const impact: Schemas["Impact"] = {
 const identity = { token: "t", expiresInSeconds: 3600, identity: { type: "user", userEntityRef: "user:default/ann", ownershipEntityRefs: [] } };
 
 let comparison: Comparison | { status: number; message: string };
+// slow, if any, is what a comparison waits for.
+let slow: Promise<void> | undefined;
 let allowed: boolean;
 let comparedTexts: string[];
 // stream is the response of the running check.
@@ -45,6 +48,7 @@ let stream: { send: (line: unknown) => void; end: () => void; signal: AbortSigna
 
 beforeEach(() => {
   comparison = compared;
+  slow = undefined;
   allowed = true;
   comparedTexts = [];
   sessionStorage.clear();
@@ -65,6 +69,7 @@ beforeEach(() => {
     }
     if (url === "/api/composer-ingestor/impact?impact=false") {
       comparedTexts.push(String(init.body));
+      await slow;
       return "status" in comparison ? answer({ error: { name: "E", message: comparison.message } }, comparison.status) : answer(comparison);
     }
     if (url === "/api/composer-ingestor/impact") {
@@ -132,9 +137,65 @@ it("shows documents that cannot be read, and errors", async () => {
   await screen.findByText("at line 2");
   expect(screen.queryByRole("button", { name: "Check live resources" })).toBeNull();
   unmount();
-  comparison = { status: 400, message: "The body has no definition" };
+  comparison = { status: 413, message: "Too many definitions" };
   open();
-  expect(await screen.findByText("The body has no definition")).toBeTruthy();
+  expect(await screen.findByText("Too many definitions")).toBeTruthy();
+  comparison = compared;
+  await userEvent.click(screen.getByRole("button", { name: "Retry" }));
+  await screen.findByRole("region", { name: "buckets.example.org" });
+  expect(screen.queryByRole("alert")).toBeNull();
+});
+
+it("shows that a text has no definition, as the other tabs do", async () => {
+  comparison = { status: 400, message: "The body has no definition; send CompositeResourceDefinitions as YAML or JSON" };
+  open();
+  await waitFor(() => expect(comparedTexts.length).toBe(1));
+  await new Promise((done) => setTimeout(done, 100));
+  expect(screen.getByText("No definition yet")).toBeTruthy();
+  expect(screen.queryByRole("alert")).toBeNull();
+  expect(screen.queryByRole("button", { name: "Retry" })).toBeNull();
+  comparison = { status: 400, message: "The body is incomplete or does not match its headers" };
+  await type("name: other");
+  expect(await screen.findByText("The body is incomplete or does not match its headers")).toBeTruthy();
+});
+
+it("keeps the earlier comparison and the check if a comparison fails", async () => {
+  open();
+  await check();
+  stream.send({ result: { ...compared, impact } });
+  stream.end();
+  await screen.findByText("7 of 412 live resources in 3 clusters are affected.");
+  comparison = { status: 503, message: "Too many comparisons are in progress" };
+  await type("name: later");
+  await screen.findByText("Too many comparisons are in progress");
+  const region = screen.getByRole("region", { name: "buckets.example.org" });
+  expect(screen.getByRole("alert").compareDocumentPosition(region)).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
+  expect(screen.getByText("7 of 412 live resources in 3 clusters are affected.")).toBeTruthy();
+  await screen.findByText("Showing the result of an earlier version of the text.");
+});
+
+it("marks the comparison of an earlier text while a slow one runs", async () => {
+  open();
+  await screen.findByRole("region", { name: "buckets.example.org" });
+  let answered = () => undefined as void;
+  slow = new Promise((resolve) => (answered = resolve));
+  await type("name: later");
+  await screen.findByText("Showing the result of an earlier version of the text.");
+  expect(screen.getByRole("region", { name: "buckets.example.org" })).toBeTruthy();
+  answered();
+  await waitFor(() => expect(screen.queryByText("Showing the result of an earlier version of the text.")).toBeNull());
+});
+
+it("does not compare again when the user comes back to the page", async () => {
+  open();
+  await screen.findByRole("region", { name: "buckets.example.org" });
+  const before = comparedTexts.length;
+  for (const manager of [focusManager.setFocused.bind(focusManager), onlineManager.setOnline.bind(onlineManager)]) {
+    manager(false);
+    manager(true);
+  }
+  await new Promise((done) => setTimeout(done, 50));
+  expect(comparedTexts.length).toBe(before);
 });
 
 it("offers no check for changes that cannot affect resources", async () => {
@@ -162,14 +223,14 @@ it("checks live resources with progress, and marks the result when the text chan
   stream.end();
   await screen.findByText("7 of 412 live resources in 3 clusters are affected.");
   expect(screen.getByText("cluster test cannot be read")).toBeTruthy();
-  expect(screen.getByText("buckets.example.org: the ingested definition already refuses 1 resource.")).toBeTruthy();
-  const sentence = 'v1: spec.size: enum value "small" removed: 7 of 412 resources in 2 clusters would be refused';
+  expect(screen.getByText("buckets.example.org: the ingested definition already rejects 1 resource.")).toBeTruthy();
+  const sentence = 'v1: spec.size: enum value "small" removed: 7 of 412 resources in 2 clusters would be rejected';
   expect(screen.queryByText("photos")).toBeNull();
   await userEvent.click(screen.getByText(sentence));
   const table = within(await screen.findByRole("region", { name: sentence }));
   expect(table.getByRole("row", { name: /^photos Bucket · shop dev/ })).toBeTruthy();
   expect(table.getByRole("link", { name: "photos" }).getAttribute("href")).toBe("/catalog/default/resource/bucket-photos");
-  expect(screen.getByText(/^6 more that you may not read/)).toBeTruthy();
+  expect(screen.getByText(/^6 more not shown: you may not read them/)).toBeTruthy();
   await type("name: later");
   await screen.findByText("This is the result for an earlier version of the text.");
 });

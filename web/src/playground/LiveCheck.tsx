@@ -4,6 +4,7 @@ import { parseRef } from "../api/entity";
 import { DataTable, type Column } from "../components/DataTable";
 import { Incomplete } from "../components/Incomplete";
 import { RefLink } from "../components/RefLink";
+import { ResourceName } from "../components/ResourceName";
 import { ErrorAlert } from "../components/State";
 import { texts } from "../text";
 import { useCheck, type Comparison, type Effect, type Impact } from "./comparison";
@@ -91,14 +92,7 @@ type Resource = Effect["resources"][number];
 const columns: Column<Resource>[] = [
   {
     title: words.resource,
-    cell: (r) => (
-      <>
-        <RefLink to={r.entity}>{r.name}</RefLink>{" "}
-        <Text component="span" size="xs" c="dimmed">
-          {r.namespace ? `${r.kind} · ${r.namespace}` : r.kind}
-        </Text>
-      </>
-    ),
+    cell: (r) => <ResourceName resource={r} />,
     priority: "key",
   },
   { title: words.cluster, cell: (r) => r.cluster },

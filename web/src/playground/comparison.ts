@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useDebouncedValue } from "@mantine/hooks";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { fetchJson, fetchRaw, withQuery } from "../api/client";
+import { useQuery } from "@tanstack/react-query";
+import { ApiError, fetchJson, fetchRaw, withQuery } from "../api/client";
 import { readLines } from "../api/eventStream";
 import type { Schemas } from "../api/types";
 import { texts } from "../text";
@@ -13,21 +13,53 @@ export type Effect = Schemas["ImpactEffect"];
 
 const at = "/api/composer-ingestor/impact";
 
+// pause is how long the text must rest before it is compared.
+const pause = 300;
+
 const bodyOf = (text: string) => ({ body: text, type: "application/yaml" });
 
+// View is the state of a comparison.
+type View = {
+  empty: boolean;
+  // comparison is the latest result. It is stale if it belongs to an earlier text.
+  comparison?: Comparison;
+  stale: boolean;
+  // nothing tells that the text has no definition.
+  nothing: boolean;
+  error: unknown;
+  retry: () => void;
+};
+
 // useComparison compares a text with the ingested definitions when the user stops typing. An outdated request is canceled.
-export function useComparison(text: string) {
-  const [settled] = useDebouncedValue(text, 300);
+export function useComparison(text: string): View {
+  const [settled] = useDebouncedValue(text, pause);
   const empty = settled.trim() === "";
   const { data, error, refetch } = useQuery({
     queryKey: ["comparison", settled],
     queryFn: ({ signal }) => fetchJson<Comparison>(withQuery(at, { impact: false }), { text: bodyOf(settled), signal }),
     enabled: !empty,
-    placeholderData: keepPreviousData,
     // Each text has its own cache key: drop old ones soon.
     gcTime: 10_000,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
   });
-  return { empty, comparison: empty ? undefined : data, error: empty ? null : error, retry: () => void refetch() };
+  const [last, setLast] = useState<Comparison>();
+  if (empty && last) {
+    setLast(undefined);
+  } else if (!empty && data && data !== last) {
+    setLast(data);
+  }
+  const comparison = empty ? undefined : (data ?? last);
+  const outdated = comparison !== undefined && data === undefined;
+  // Most comparisons are so quick that a mark would only flicker.
+  const [stale] = useDebouncedValue(outdated, pause);
+  const nothing = !empty && lacksDefinition(error);
+  return { empty, comparison: nothing ? undefined : comparison, stale: stale && outdated, nothing, error: empty || nothing ? null : error, retry: () => void refetch() };
+}
+
+// lacksDefinition reports whether a text was not compared because it has no definition.
+function lacksDefinition(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 400 && /^The body has no definition/.test(error.message);
 }
 
 // concernsResources reports whether a change of a definition can affect live resources.

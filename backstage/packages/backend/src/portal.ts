@@ -1,5 +1,5 @@
 import type { AuthService, BackstageCredentials, UserInfoService } from '@backstage/backend-plugin-api';
-import { ForwardedError, NotAllowedError, NotFoundError, ResponseError, ServiceUnavailableError } from '@backstage/errors';
+import { ForwardedError, InputError, NotAllowedError, NotFoundError, ResponseError, ServiceUnavailableError } from '@backstage/errors';
 import type { PortalSettings } from './settings';
 
 /** The plugin id of this package. Tokens for a portal are issued for it, so no other plugin accepts them. */
@@ -75,6 +75,8 @@ export class Portal {
     const error = await ResponseError.fromResponse(response);
     const said = error.body.error.message;
     switch (response.status) {
+      case 400:
+        return new InputError(`Portal ${this.name}: ${said}`);
       case 401:
       case 403:
         return new NotAllowedError(

@@ -6,34 +6,36 @@ import TextField from '@material-ui/core/TextField';
 import { useEffect, useState, type KeyboardEvent } from 'react';
 import { useParams } from 'react-router-dom';
 import { useRead, type RequestError } from './api';
-import { isMany, noteFor, pointerOf, queryOf, readValue } from './choices';
-
-interface Choices {
-  items: { value: string | number; label?: string }[];
-  more: boolean;
-}
+import { isMany, noteFor, noteOf, pointerOf, queryOf, readValue, type Choices } from './choices';
 
 // pause is how long after the last key choices are read, in milliseconds.
 const pause = 200;
 
-/** useChoices returns the choices of a field once the user has come to it, and why there are none. */
-function useChoices(path: string | undefined, active: boolean): Choices & { note?: string } {
+type Shown = Choices & { note?: string | undefined };
+
+const nothing: Shown = { items: [], more: false };
+
+/**
+ * useChoices returns the choices of a field once the user has come to it, and why there are none. list is the path of all
+ * choices; while another search runs, those of the last one are returned, but not those of another list.
+ */
+function useChoices(list: string | undefined, search: string, active: boolean): Shown {
   const read = useRead();
-  const [found, setFound] = useState<Choices & { note?: string }>({ items: [], more: false });
+  const [found, setFound] = useState<Shown & { list?: string }>(nothing);
   useEffect(() => {
-    if (path === undefined || !active) {
+    if (list === undefined || !active) {
       return undefined;
     }
     const ended = new AbortController();
     const timer = window.setTimeout(() => {
-      read<Choices>(path, ended.signal).then(
+      read<Choices>(search === '' ? list : `${list}&${new URLSearchParams({ search })}`, ended.signal).then(
         (choices) => {
-          setFound(choices.more ? { ...choices, note: 'There are more values. Type to search.' } : choices);
+          setFound({ ...choices, list, note: noteOf(choices, search) });
         },
         (error: unknown) => {
           if (!ended.signal.aborted) {
             const { status, message } = error as RequestError;
-            setFound({ items: [], more: false, note: noteFor(status, message) });
+            setFound({ ...nothing, list, note: noteFor(status, message) });
           }
         },
       );
@@ -42,8 +44,11 @@ function useChoices(path: string | undefined, active: boolean): Choices & { note
       window.clearTimeout(timer);
       ended.abort();
     };
-  }, [read, path, active]);
-  return path === undefined ? { items: [], more: false, note: noteFor(404, '') } : found;
+  }, [read, list, search, active]);
+  if (list === undefined) {
+    return { ...nothing, note: noteFor(404, '') };
+  }
+  return found.list === list ? found : nothing;
 }
 
 /** LiveChoices is a field that suggests values from a cluster. Any text is allowed: the API server decides. */
@@ -60,8 +65,8 @@ function LiveChoices({ formData, onChange, schema, uiSchema, idSchema, registry,
   const path =
     pointer === undefined || namespace === undefined || templateName === undefined
       ? undefined
-      : `/choices/${encodeURIComponent(namespace)}/${encodeURIComponent(templateName)}?${queryOf(pointer, all, text.trim())}`;
-  const { items, note } = useChoices(path, active);
+      : `/choices/${encodeURIComponent(namespace)}/${encodeURIComponent(templateName)}?${queryOf(registry.rootSchema, pointer, all)}`;
+  const { items, note } = useChoices(path, text.trim(), active);
   const list = `${idSchema.$id}-choices`;
   const add = () => {
     if (many && typed.trim() !== '') {

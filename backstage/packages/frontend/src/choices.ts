@@ -55,17 +55,38 @@ function step(name: string): string {
   return `/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`;
 }
 
-/** queryOf returns the parameters of a request for the choices of a field, with cluster and namespace of the form. */
-export function queryOf(field: string, values: Record<string, unknown>, search: string): string {
-  const params = { field, cluster: values['deliveryCluster'] ?? values['cluster'], namespace: values['namespace'], search };
+/**
+ * queryOf returns the parameters of a request for all choices of a field, with cluster and namespace of the form. A form that
+ * asks for the cluster as deliveryCluster may have a field cluster that means something else. In another form the portal
+ * decides: it ignores the field unless a step of the Template uses it as its cluster.
+ */
+export function queryOf(page: unknown, field: string, values: Record<string, unknown>): string {
+  const asks = isSchema(page) && isSchema(page['properties']) && Object.hasOwn(page['properties'], 'deliveryCluster');
+  const cluster = values['deliveryCluster'] ?? (asks ? undefined : values['cluster']);
+  const params = { field, cluster, namespace: values['namespace'] };
   return new URLSearchParams(Object.entries(params).flatMap(([key, value]): [string, string][] => (typeof value === 'string' && value !== '' ? [[key, value]] : []))).toString();
+}
+
+/** Choices are the values that a cluster has for a field. */
+export interface Choices {
+  items: { value: string | number; label?: string }[];
+  /** Whether there are other values, which a search may find. */
+  more: boolean;
+}
+
+/** noteOf says what a user cannot see from the choices; undefined if there is nothing to say. */
+export function noteOf({ items, more }: Choices, search: string): string | undefined {
+  if (more) {
+    return 'There are more values. Type to search.';
+  }
+  return items.length === 0 && search === '' ? noteFor(404, '') : undefined;
 }
 
 /** noteFor says why a field has no choices. */
 export function noteFor(status: number, message: string): string {
   switch (status) {
     case 400: {
-      const [, first] = /^(Choose a \w+ first)/.exec(message) ?? [];
+      const [first] = /Choose a (cluster|namespace) first/.exec(message) ?? [];
       return first === undefined ? 'There are no suggestions for this field. Enter a value.' : `${first}, or enter a value.`;
     }
     case 403:

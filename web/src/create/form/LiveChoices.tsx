@@ -2,7 +2,7 @@ import { createContext, useContext, useState } from "react";
 import { Autocomplete, Loader, TagsInput, Text, type OptionsFilter } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { ApiError, fetchJson, withQuery } from "../../api/client";
 import type { Schemas } from "../../api/types";
 import { texts } from "../../text";
@@ -15,8 +15,9 @@ const words = texts.create.form.choices;
 export type Source = {
   // template is the reference of the Template.
   template: string;
-  // asksCluster tells that the form has a field for the cluster.
+  // asksCluster and asksNamespace tell that the form has a field for the cluster and for the namespace.
   asksCluster: boolean;
+  asksNamespace: boolean;
   cluster: string;
   namespace: string;
 };
@@ -24,13 +25,16 @@ export type Source = {
 // ChoiceSource has the source of the form around a field; undefined where there is no cluster, as in the playground.
 export const ChoiceSource = createContext<Source | undefined>(undefined);
 
-const clusterFields = ["deliveryCluster", "cluster"];
-
-// sourceOf returns the source for the present values of a form.
-export function sourceOf(template: string, properties: ReadonlyMap<string, Schema>, values: Values): Source {
+// sourceOf returns the source for the present values of a form. clusterField is its field for the cluster.
+export function sourceOf(template: string, clusterField: string | undefined, properties: ReadonlyMap<string, Schema>, values: Values): Source {
   const text = (value: unknown) => (typeof value === "string" ? value : "");
-  const field = clusterFields.find((name) => properties.has(name));
-  return { template, asksCluster: field !== undefined, cluster: field === undefined ? "" : text(values[field]), namespace: text(values["namespace"]) };
+  return {
+    template,
+    asksCluster: clusterField !== undefined,
+    asksNamespace: properties.has("namespace"),
+    cluster: clusterField === undefined ? "" : text(values[clusterField]),
+    namespace: text(values["namespace"]),
+  };
 }
 
 // pointerOf returns the JSON Pointer of a field.
@@ -41,11 +45,15 @@ export function pointerOf(path: Path): string {
 // most is the number of suggestions that are shown.
 const most = 50;
 
+// pause is how long the input must rest before values are requested.
+const pause = 200;
+
 // problem says why there are no suggestions.
 function problem(error: unknown): string {
   if (error instanceof ApiError) {
     switch (error.status) {
       case 400:
+        return /^Choose a cluster first/.test(error.message) ? words.chooseCluster : /^Choose a namespace first/.test(error.message) ? words.chooseNamespace : words.none;
       case 404:
         return words.none;
       case 403:
@@ -57,22 +65,44 @@ function problem(error: unknown): string {
   return words.failed;
 }
 
+// missingFor says what the form lacks to suggest values; undefined if it lacks nothing.
+function missingFor(source: Source | undefined, perNamespace: boolean): string | undefined {
+  if (!source) {
+    return words.noCluster;
+  }
+  if (perNamespace && !source.asksNamespace) {
+    return words.none;
+  }
+  if (source.asksCluster && source.cluster === "") {
+    return words.chooseCluster;
+  }
+  return perNamespace && source.namespace === "" ? words.chooseNamespace : undefined;
+}
+
 function useChoices(path: Path, options: Schema, text: string, active: boolean) {
   const source = useContext(ChoiceSource);
-  const [search] = useDebouncedValue(text.trim(), 200);
   const perNamespace = options["namespace"] === "form";
-  const missing = !source ? words.noCluster : source.asksCluster && source.cluster === "" ? words.chooseCluster : perNamespace && source.namespace === "" ? words.chooseNamespace : undefined;
-  const query = { template: source?.template, field: pointerOf(path), cluster: source?.cluster || undefined, namespace: perNamespace ? source?.namespace : undefined, search: search || undefined };
+  const missing = missingFor(source, perNamespace);
+  // list is what the values are from. Users type namespaces too, so a request waits for the end of any typing.
+  const list = JSON.stringify({ template: source?.template, field: pointerOf(path), cluster: source?.cluster || undefined, namespace: perNamespace ? source?.namespace : undefined });
+  const now = JSON.stringify([list, text.trim()]);
+  const [settled] = useDebouncedValue(now, pause);
+  const [listed, search] = JSON.parse(settled) as [string, string];
+  const current = missing === undefined && listed === list;
   const found = useQuery({
-    queryKey: ["choices", query],
-    queryFn: ({ signal }) => fetchJson<Schemas["Choices"]>(withQuery("/api/composer-ingestor/choices", query), { signal }),
-    enabled: missing === undefined && active,
-    placeholderData: keepPreviousData,
+    queryKey: ["choices", listed, search],
+    queryFn: ({ signal }) => fetchJson<Schemas["Choices"]>(withQuery("/api/composer-ingestor/choices", { ...(JSON.parse(listed) as Record<string, string>), search: search || undefined }), { signal }),
+    enabled: current && active,
+    // While another search runs, the values of the last one stay, but not those of another cluster or namespace.
+    placeholderData: (last, query) => (query?.queryKey[1] === listed ? last : undefined),
     staleTime: 10_000,
     retry: false,
   });
-  const note = missing ?? (found.isError ? problem(found.error) : found.data?.more ? words.more : undefined);
-  return { items: missing === undefined && !found.isError ? (found.data?.items ?? []) : [], loading: found.isFetching, settled: search === text.trim() && !found.isPlaceholderData, note };
+  const data = current && !found.isError ? found.data : undefined;
+  const more = data !== undefined && (data.more || data.items.length > most);
+  const none = data?.items.length === 0 && search === "" && !found.isPlaceholderData;
+  const note = missing ?? (current && found.isError ? problem(found.error) : more ? words.more : none ? words.none : undefined);
+  return { items: data?.items ?? [], loading: found.isFetching, settled: settled === now && !found.isPlaceholderData, note };
 }
 
 // LiveChoices is a field that suggests values from a cluster. Any text is allowed: the API server decides.

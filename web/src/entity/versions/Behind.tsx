@@ -8,6 +8,7 @@ import { usePermission } from "../../app/permission";
 import { DataTable, type Column } from "../../components/DataTable";
 import { PermissionTooltip } from "../../components/PermissionTooltip";
 import { RefLink } from "../../components/RefLink";
+import { ResourceName } from "../../components/ResourceName";
 import { texts } from "../../text";
 import { purposeOf, versionOf } from "../queries";
 import type { Usage } from "./queries";
@@ -49,7 +50,7 @@ export function Behind({ usage: { preferred, kind, versions, resources, hidden, 
 
 function columnsOf(template: EntityPart | undefined, kind: string): Column<Resource>[] {
   return [
-    { title: words.resource, cell: (r) => <Named resource={r} />, priority: "key" },
+    { title: words.resource, cell: (r) => <ResourceName resource={r} />, priority: "key" },
     { title: words.cluster, cell: (r) => r.cluster },
     { title: words.owner, cell: (r) => r.owner && <RefLink to={r.owner} kind="group" namespace={parseRef(r.entity).namespace} /> },
     { title: words.version, cell: (r) => r.version || words.unknown },
@@ -60,19 +61,6 @@ function columnsOf(template: EntityPart | undefined, kind: string): Column<Resou
       silent: true,
     },
   ];
-}
-
-function Named({ resource: { entity, kind, namespace, name } }: { resource: Resource }) {
-  return (
-    <>
-      <div>
-        <RefLink to={entity}>{name}</RefLink>
-      </div>
-      <Text size="xs" c="dimmed">
-        {namespace ? `${kind} · ${namespace}` : kind}
-      </Text>
-    </>
-  );
 }
 
 // Update opens the update form, filled with a resource.

@@ -77,7 +77,7 @@ beforeEach(() => {
       return answer(family.find((e) => url.endsWith(`/${e.metadata.name}`)) ?? {}, 200);
     }
     if (url.endsWith("/resources")) {
-      return usageStatus === 200 ? answer(usage) : fail(usageStatus, "Too many comparisons in progress, try again in a few seconds");
+      return usageStatus === 200 ? answer(usage) : fail(usageStatus, "Too many requests that read clusters are in progress; try again in a few seconds");
     }
     if (url.includes("?from=")) {
       return Array.isArray(changes) ? answer({ ...versions, changes }) : fail(changes.status, changes.message);
@@ -122,6 +122,17 @@ describe("changes between two versions", () => {
     expect(await screen.findByText("No breaking changes")).toBeTruthy();
   });
 
+  it("says that only ingested definitions have changes, and why a schema cannot be compared", async () => {
+    changes = { status: 404, message: "none" };
+    const { unmount } = open();
+    expect(await screen.findByText("Breaking changes are shown only for definitions that the portal has ingested.")).toBeTruthy();
+    unmount();
+    changes = { status: 409, message: "Versions v1 and v2 of buckets.example.org cannot be compared: no schema" };
+    open();
+    expect((await screen.findByRole("alert")).textContent).toContain("cannot be compared: no schema");
+    expect(screen.queryByText(/^Breaking changes are shown only/)).toBeNull();
+  });
+
   it("does not ask for changes between the form and the schema of one version", async () => {
     family = [newer, { ...newer, kind: "API", metadata: { ...newer.metadata, name: "bucket-api" }, spec: { definition: "" } } as unknown as Entity];
     open("?left=api:default/bucket-api&right=template:default/bucket-create-v2");
@@ -142,7 +153,7 @@ describe("resources by version", () => {
     expect((await move.findByRole("link", { name: "Update photos" })).getAttribute("href")).toBe("/create/default/bucket-update-v2?name=photos&namespace=shop&cluster=prod");
     expect(move.getByRole("row", { name: /^part/ }).textContent).toContain("Written by a Composition: change its apiVersion there");
     expect(move.queryByRole("link", { name: "Update part" })).toBeNull();
-    expect(screen.getByText(/^1,000 more that you may not read/)).toBeTruthy();
+    expect(screen.getByText(/^1,000 more not shown: you may not read them/)).toBeTruthy();
   });
 
   it("lists versions that only resources have", async () => {
@@ -178,7 +189,7 @@ describe("resources by version", () => {
   it("retries when the server is busy", async () => {
     usageStatus = 503;
     open();
-    expect(await screen.findByText(/^Too many comparisons/)).toBeTruthy();
+    expect(await screen.findByText(/^Too many requests that read clusters/)).toBeTruthy();
     usageStatus = 200;
     await userEvent.click(screen.getByRole("button", { name: "Retry" }));
     expect(await screen.findByRole("link", { name: "photos" })).toBeTruthy();
