@@ -225,6 +225,9 @@ func (w *world) request(c command) error {
 	req.Header.Set("Content-Type", "application/json")
 	if c.method == http.MethodPatch {
 		req.Header.Set("Content-Type", "application/merge-patch+json")
+		if req.URL.Query().Has("fieldManager") {
+			req.Header.Set("Content-Type", "application/apply-patch+yaml")
+		}
 	}
 	res, err := cluster.Client().Do(req)
 	if err != nil {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Download, Page } from "@playwright/test";
-import { control, expect, catalogReady, show, signIn, tabTo, test } from "./journey";
+import { formOf } from "./ann";
+import { control, expect, catalogReady, show, signIn, tabTo, test, toReview } from "./journey";
 
 test.beforeAll(catalogReady);
 
@@ -242,11 +243,12 @@ test.describe("signed in", () => {
   // queue is written in a deprecated version.
   const queue = "{apiVersion: messaging.platform.io/v1beta1, kind: Queue, metadata: {name: mails, namespace: default}, spec: {fifo: true}}";
 
+  test.beforeAll(() => control("/cluster/apply", queue));
+
   test.afterAll(() => control("/cluster/request", "", { method: "DELETE", path: "/apis/messaging.platform.io/v1/namespaces/default/queues/mails" }));
 
   test("see what a change of a definition breaks, and which resources to move to a new version", async ({ page, pageErrors }) => {
     test.setTimeout(240_000);
-    await control("/cluster/apply", queue);
     await page.goto("/catalog/default/resource/xdatabases.platform.example.org-xrd?tab=yaml");
     await signIn(page);
     // The issuer's sign-in page loads fonts from another host.
@@ -280,7 +282,7 @@ test.describe("signed in", () => {
     await expect(result(page).getByText("This is the result for an earlier version of the text.")).toBeVisible();
     await expect(changes.getByText("2 breaking changes")).toBeVisible();
     await result(page).getByRole("button", { name: "Check live resources" }).click();
-    const effect = result(page).getByText(/^v1alpha1: spec\.parameters\.storageGB: .*: 1 of \d+ resources? in 1 cluster would be refused$/);
+    const effect = result(page).getByText(/^v1alpha1: spec\.parameters\.storageGB: .*: 1 of \d+ resources? in 1 cluster would be rejected$/);
     await effect.click();
     await expect(result(page).getByRole("row", { name: /^orders/ })).toContainText("Database · shop");
     await show(page, "playground-impact");
@@ -297,6 +299,51 @@ test.describe("signed in", () => {
     }).toPass({ timeout: 60_000 });
     await show(page, "versions-upgrade");
     expect(pageErrors).toEqual([]);
+  });
+
+  // journals has two versions; new resources get the second one.
+  const journals = `apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: journals.data.example.org, labels: {example.dev/ingest: "true"}}
+spec:
+  group: data.example.org
+  scope: Namespaced
+  names: {kind: Journal, plural: journals}
+  versions:
+    - {name: v1, served: true, referenceable: false, deprecated: true, schema: &fields {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {heading: {type: string}}}}}}}
+    - {name: v2, served: true, referenceable: true, schema: *fields}
+`;
+  const diary = "/apis/data.example.org/v1/namespaces/default/journals/diary";
+
+  test("move a resource to a new version with the update form", async ({ page }) => {
+    test.setTimeout(240_000);
+    await control("/cluster/apply", journals);
+    try {
+      // The portal applied it when the first version was the only one.
+      const made = { apiVersion: "data.example.org/v1", kind: "Journal", metadata: { name: "diary", namespace: "default" }, spec: { heading: "Days" } };
+      await expect(() => control("/cluster/request", JSON.stringify(made), { method: "PATCH", path: `${diary}?fieldManager=portal` })).toPass({ timeout: 60_000 });
+      await formOf("journals.data.example.org-update");
+      await page.goto("/catalog/default/template/journals.data.example.org?tab=versions");
+      await signIn(page);
+      const versions = page.getByRole("region", { name: "Resources by version" });
+      const link = versions.getByRole("link", { name: "Update diary" });
+      await expect(async () => {
+        await versions.getByRole("button", { name: "Refresh" }).click();
+        await expect(link).toBeVisible({ timeout: 3_000 });
+      }).toPass({ timeout: 60_000 });
+      await link.click();
+      await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue("diary");
+      await toReview(page);
+      await expect(page.getByText("Days").first()).toBeVisible();
+      await page.getByRole("button", { name: "Update" }).click();
+      await expect(page.getByRole("status").getByText("Completed")).toBeVisible();
+      await page.goto("/catalog/default/template/journals.data.example.org?tab=versions");
+      await expect(versions.getByText("All resources are written in v2.")).toBeVisible();
+      expect(JSON.parse(await control("/cluster/request", "", { method: "GET", path: diary }))).toMatchObject({ spec: { heading: "Days" } });
+    } finally {
+      await control("/cluster/request", "", { method: "DELETE", path: diary });
+      await control("/cluster/request", "", { method: "DELETE", path: "/apis/apiextensions.crossplane.io/v2/compositeresourcedefinitions/journals.data.example.org" });
+    }
   });
 });
 
