@@ -1,0 +1,393 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/test/bench/backend"
+)
+
+// perProvider is how many entities one provider has at most.
+const perProvider = 125_000
+
+// harness measures one running backend.
+type harness struct {
+	w      io.Writer
+	b      *backend.Backend
+	shape  shape
+	column *column
+	// changes counts the deltas that were pushed, so that each is different.
+	changes int
+}
+
+func (h *harness) providers() int { return (h.shape.n + perProvider - 1) / perProvider }
+
+func (h *harness) provider(i int) string { return fmt.Sprintf("battery-%d", i) }
+
+// syncs pushes all entities, provider by provider, then those of one provider again:
+// unchanged, and all changed.
+func (h *harness) syncs(tmp string) error {
+	path := filepath.Join(tmp, "push.ndjson")
+	total, err := h.b.Entities("")
+	if err != nil {
+		return err
+	}
+	if total < h.shape.n*9/10 {
+		took := time.Duration(0)
+		written := 0
+		for p := range h.providers() {
+			n, d, err := h.push(path, p, 0)
+			if err != nil {
+				return err
+			}
+			took, written = took+d, written+n
+		}
+		h.note("sync, all entities new", float64(written)/took.Seconds(), "entities/s", "")
+	}
+	for _, step := range []struct {
+		name       string
+		generation int
+	}{{"sync of one provider, unchanged", 0}, {"sync of one provider, every Component changed", 1}, {"sync of one provider, changed back", 0}} {
+		n, d, err := h.push(path, 0, step.generation)
+		if err != nil {
+			return err
+		}
+		h.note(step.name, float64(n)/d.Seconds(), "entities/s", "")
+	}
+	peak, err := h.b.Memory(backend.Peak)
+	h.note("resident memory while syncing", peak, "MB", "600")
+	return err
+}
+
+// push replaces the entities of a provider, and returns how many it has.
+func (h *harness) push(path string, provider, generation int) (int, time.Duration, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = f.Close() }()
+	n, err := h.shape.write(f, provider, h.providers(), generation)
+	if err != nil {
+		return 0, 0, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return 0, 0, err
+	}
+	var result struct{ Refused []struct{ Ref, Reason string } }
+	begin := time.Now()
+	err = h.send(http.MethodPut, "/api/catalog/providers/"+h.provider(provider)+"/entities", f, &result)
+	took := time.Since(begin)
+	if err == nil && len(result.Refused) > 0 {
+		err = fmt.Errorf("%d entities were refused, the first: %v", len(result.Refused), result.Refused[0])
+	}
+	return n, took, err
+}
+
+// send sends NDJSON.
+func (h *harness) send(method, path string, body io.Reader, v any) error {
+	req, err := http.NewRequest(method, h.b.Base+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	return h.do(req, v)
+}
+
+func (h *harness) do(req *http.Request, v any) error {
+	req.Header.Set("Authorization", "Bearer "+backend.Token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s %s: %s %s", req.Method, req.URL.Path, res.Status, text[:min(len(text), 1000)])
+	}
+	if v == nil {
+		return nil
+	}
+	return json.Unmarshal(text, v)
+}
+
+func (h *harness) get(path string, v any) error {
+	req, err := http.NewRequest(http.MethodGet, h.b.Base+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	return h.do(req, v)
+}
+
+// change pushes one changed Component.
+func (h *harness) change(i int) error {
+	h.changes++
+	r := rand.New(rand.NewPCG(uint64(components), uint64(i)))
+	text := h.shape.componentText(i, 1000+h.changes, r)
+	var result struct{ Added, Updated int }
+	err := h.send(http.MethodPost, "/api/catalog/providers/"+h.provider(i%h.providers())+"/delta", strings.NewReader(text), &result)
+	if err == nil && result.Updated != 1 {
+		err = fmt.Errorf("delta of component %d changed nothing", i)
+	}
+	return err
+}
+
+// request is a kind of request that is measured.
+type request struct {
+	name string
+	// target is the p99 in milliseconds that is required at 750,000 entities on SQLite, and
+	// reference what the reference's SQL alone takes at 739,000.
+	target, reference string
+	// changing says that an entity changes before each request, so that no answer is cached.
+	changing bool
+	do       func(r *rand.Rand) error
+}
+
+func (h *harness) requests() error {
+	s := h.shape
+	byQuery := func(params string) error {
+		var page struct {
+			Items      []json.RawMessage
+			TotalItems int
+		}
+		return h.get("/api/catalog/entities/by-query?"+params, &page)
+	}
+	group := func(r *rand.Rand) string { return "group:default/" + s.group(rank(r, s.count(groups))) }
+	cursor := ""
+	feed := ""
+	all := []request{
+		{"by name", "1", "", false, func(r *rand.Rand) error {
+			return h.get("/api/catalog/entities/by-name/component/default/"+s.component(r.IntN(s.count(components))), nil)
+		}},
+		{"page of 20 Components of a type, sorted by name", "5", "22.6", false, func(r *rand.Rand) error {
+			return byQuery("limit=20&orderField=metadata.name,asc&filter=kind=component,spec.type=" + types[rank(r, len(types))])
+		}},
+		{"page of 20 entities of an owner, with the total", "5", "", false, func(r *rand.Rand) error {
+			return byQuery("limit=20&orderField=metadata.title,asc&filter=spec.owner=" + group(r))
+		}},
+		{"list of 100 full entities", "", "", false, func(r *rand.Rand) error {
+			return h.get("/api/catalog/entities?limit=100&filter=kind="+[]string{"component", "api", "resource", "user"}[r.IntN(4)], nil)
+		}},
+		{"deep page of 20, by cursor", "5", "", false, func(*rand.Rand) error {
+			var page struct{ PageInfo struct{ NextCursor string } }
+			var err error
+			if cursor == "" {
+				err = h.get(fmt.Sprintf("/api/catalog/entities/by-query?limit=20&orderField=metadata.name,asc&filter=kind=component&offset=%d", s.count(components)/2), &page)
+			} else {
+				err = h.get("/api/catalog/entities/by-query?limit=20&cursor="+url.QueryEscape(cursor), &page)
+			}
+			cursor = page.PageInfo.NextCursor
+			return err
+		}},
+		{"count by kind and lifecycle, after a change", "100", "452", true, func(r *rand.Rand) error {
+			return byQuery("limit=0&filter=kind=component,spec.lifecycle=" + lifecycles[r.IntN(len(lifecycles))])
+		}},
+		{"count by type, tag and label, after a change", "100", "", true, func(r *rand.Rand) error {
+			return byQuery(fmt.Sprintf("limit=0&filter=spec.type=%s,metadata.tags=%s,metadata.labels.example.org/tier=%d",
+				types[rank(r, len(types))], languages[rank(r, len(languages))], r.IntN(4)))
+		}},
+		{"facets of kinds, after a change", "100", "632", true, func(*rand.Rand) error {
+			return h.get("/api/catalog/entity-facets?facet=kind", nil)
+		}},
+		{"facets of types, owners and tags of Components, after a change", "100", "", true, func(*rand.Rand) error {
+			return h.get("/api/catalog/entity-facets?facet=spec.type&facet=spec.owner&facet=metadata.tags&filter=kind=component", nil)
+		}},
+		{"page of any of two conditions, sorted, after a change", "100", "2760", true, func(r *rand.Rand) error {
+			q := fmt.Sprintf(`{"query":{"$any":[{"spec.owner":%q},{"spec.type":%q}]},"orderBy":[{"field":"metadata.name","order":"asc"}],"limit":20}`, group(r), types[rank(r, len(types))])
+			req, err := http.NewRequest(http.MethodPost, h.b.Base+"/api/catalog/entities/by-query", strings.NewReader(q))
+			if err != nil {
+				return err
+			}
+			req.Header.Set("Content-Type", "application/json")
+			return h.do(req, nil)
+		}},
+		{"full-text search of a word", "30", "", false, func(r *rand.Rand) error {
+			return byQuery("limit=20&fullTextFilterTerm=" + fmt.Sprintf("%06d", r.IntN(s.count(components))))
+		}},
+		{"full-text search of a frequent word", "30", "", false, func(r *rand.Rand) error {
+			return byQuery("limit=20&fullTextFilterTerm=" + nouns[r.IntN(len(nouns))])
+		}},
+		{"substring search in name and title", "30", "", false, func(r *rand.Rand) error {
+			return byQuery("limit=20&fullTextFilterFields=metadata.name,metadata.title&fullTextFilterTerm=" + fmt.Sprintf("%05d", r.IntN(s.count(components))))
+		}},
+		{"substring search of a frequent text in name and title", "30", "", false, func(r *rand.Rand) error {
+			return byQuery("limit=20&fullTextFilterFields=metadata.name,metadata.title&fullTextFilterTerm=" + nouns[r.IntN(len(nouns))][1:])
+		}},
+		{"a group with up to 20,000 members, with its relations", "", "", false, func(*rand.Rand) error {
+			return h.get("/api/catalog/entities/by-name/group/default/"+largeGroup, nil)
+		}},
+		{"page of 20 members of that group", "5", "", false, func(r *rand.Rand) error {
+			return byQuery(fmt.Sprintf("limit=20&orderField=metadata.name,%s&filter=kind=user,relations.memberof=group:default/%s", []string{"asc", "desc"}[r.IntN(2)], largeGroup))
+		}},
+		{"orphans, with the total", "5", "", false, func(*rand.Rand) error {
+			return byQuery("limit=20&filter=metadata.annotations.backstage.io/orphan=true")
+		}},
+		{"sync of one changed entity", "20", "", false, func(r *rand.Rand) error { return h.change(r.IntN(s.count(components))) }},
+		{"feed of one change", "", "", true, func(*rand.Rand) error {
+			path := "/api/catalog/feed.ndjson"
+			if feed != "" {
+				path += "?since=" + url.QueryEscape(feed)
+			}
+			var err error
+			feed, err = h.feed(path)
+			return err
+		}},
+	}
+	for _, q := range all {
+		if strings.Contains(q.name, *match) {
+			if err := h.measure(&q); err != nil {
+				return fmt.Errorf("%s: %w", q.name, err)
+			}
+		}
+	}
+	now, err := h.b.Memory(backend.Resident)
+	if err != nil {
+		return err
+	}
+	h.note("resident memory while serving", now, "MB", "400")
+	peak, err := h.b.Memory(backend.Peak)
+	h.note("resident memory while serving, peak", peak, "MB", "400")
+	return err
+}
+
+// feed reads a feed and returns where the next one continues.
+func (h *harness) feed(path string) (string, error) {
+	req, err := http.NewRequest(http.MethodGet, h.b.Base+path, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+backend.Token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return "", err
+	}
+	return res.Header.Get("Feed-Position"), nil
+}
+
+// fewest is how often each request is made at least.
+const fewest = 30
+
+// measure repeats a request, after a first one that fills caches and is reported by itself.
+func (h *harness) measure(q *request) error {
+	r := rand.New(rand.NewPCG(1, 2))
+	once := func() (time.Duration, error) {
+		if q.changing {
+			if err := h.change(r.IntN(h.shape.count(components))); err != nil {
+				return 0, err
+			}
+		}
+		begin := time.Now()
+		err := q.do(r)
+		return time.Since(begin), err
+	}
+	first, err := once()
+	if err != nil {
+		return err
+	}
+	// The second request fills what the first one has only asked for.
+	if _, err := once(); err != nil {
+		return err
+	}
+	before, err := h.b.CPU()
+	if err != nil {
+		return err
+	}
+	var took []float64
+	for end := time.Now().Add(*each); time.Now().Before(end) || len(took) < fewest; {
+		d, err := once()
+		if err != nil {
+			return err
+		}
+		took = append(took, float64(d.Microseconds())/1000)
+	}
+	after, err := h.b.CPU()
+	if err != nil {
+		return err
+	}
+	slices.Sort(took)
+	f := figure{
+		name: q.name, unit: "ms", target: q.target, reference: q.reference, first: float64(first.Microseconds()) / 1000,
+		p50: took[len(took)/2], p99: took[len(took)*99/100], cpu: 1000 * (after - before) / float64(len(took)),
+	}
+	h.column.add(h.w, f)
+	return nil
+}
+
+// note adds a figure that is not a latency.
+func (h *harness) note(name string, value float64, unit, target string) {
+	h.column.add(h.w, figure{name: name, unit: unit, p50: value, target: target})
+}
+
+// figure is a measured value.
+type figure struct {
+	name, unit, target, reference string
+	// p50 is the value if unit is not ms.
+	first, p50, p99, cpu float64
+}
+
+// column has the figures of one size of catalog.
+type column struct {
+	entities int
+	figures  []figure
+}
+
+func (c *column) add(w io.Writer, f figure) {
+	c.figures = append(c.figures, f)
+	if f.unit != "ms" {
+		fmt.Fprintf(w, "  %s: %.0f %s\n", f.name, f.p50, f.unit)
+		return
+	}
+	fmt.Fprintf(w, "  %s: p50 %.2f ms, p99 %.2f ms, %.2f ms of CPU time; the first %.1f ms\n", f.name, f.p50, f.p99, f.cpu, f.first)
+}
+
+// writeTable writes the figures as a Markdown table.
+func writeTable(w io.Writer, engine string, columns []*column) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "\n| %s: p50 / p99 in ms, CPU in ms |", engine)
+	for _, c := range columns {
+		fmt.Fprintf(&b, " %d |", c.entities)
+	}
+	b.WriteString(" growth of p50 | target at 750,000 | reference's SQL at 739,000 |\n|---|" + strings.Repeat("---|", len(columns)+3) + "\n")
+	last := columns[len(columns)-1]
+	for _, f := range last.figures {
+		fmt.Fprintf(&b, "| %s |", f.name)
+		var smallest float64
+		for _, c := range columns {
+			i := slices.IndexFunc(c.figures, func(o figure) bool { return o.name == f.name })
+			switch {
+			case i < 0:
+				b.WriteString(" |")
+				continue
+			case f.unit == "ms":
+				fmt.Fprintf(&b, " %.2f / %.2f, %.2f |", c.figures[i].p50, c.figures[i].p99, c.figures[i].cpu)
+			default:
+				fmt.Fprintf(&b, " %.0f %s |", c.figures[i].p50, f.unit)
+			}
+			if smallest == 0 {
+				smallest = c.figures[i].p50
+			}
+		}
+		growth := ""
+		if f.unit == "ms" && len(columns) > 1 {
+			growth = fmt.Sprintf("%.2f", f.p50/smallest)
+		}
+		fmt.Fprintf(&b, " %s | %s | %s |\n", growth, f.target, f.reference)
+	}
+	_, _ = w.Write(b.Bytes()) // Nothing can be done if the output is closed.
+}
