@@ -25,8 +25,8 @@ type dialect struct {
 	// Clustered makes a table an index of its primary key.
 	Clustered string
 	// Uncompressed stores bodies uncompressed and inline in their row: they are read far
-	// more often than written. Unpacked does the same for fields.
-	Uncompressed, Unpacked string
+	// more often than written. Unpacked does the same for fields, and Undivided for postings.
+	Uncompressed, Unpacked, Undivided string
 	// Char is the function that converts a number to a character.
 	Char string
 }
@@ -42,6 +42,7 @@ var (
 			"ALTER TABLE documents SET (toast_tuple_target = 8160);",
 		Unpacked: "ALTER TABLE fields ALTER COLUMN packed SET STORAGE EXTERNAL;\n" +
 			"ALTER TABLE fields SET (toast_tuple_target = 8160);",
+		Undivided: "ALTER TABLE postings ALTER COLUMN ids SET STORAGE EXTERNAL;",
 		Char: "chr",
 	}
 )
@@ -119,6 +120,9 @@ func migrationSteps(d dialect, during func(version int64)) ([]*goose.Migration, 
 		}
 		steps[i] = goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, text.String())
+			if err == nil && version == postingsVersion {
+				err = movePostings(ctx, tx)
+			}
 			if err == nil && during != nil {
 				during(version)
 			}

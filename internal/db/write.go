@@ -161,6 +161,60 @@ func (tx *Tx) ExecValues(ctx context.Context, head, tail string, columns, rows i
 	return nil
 }
 
+// InsertMissing inserts the rows that do not exist. It calls exists with the range of rows
+// of each statement that met an existing row, and inserted the others.
+func (tx *Tx) InsertMissing(
+	ctx context.Context, into string, columns, rows int, row func(i int, args []any) []any, exists func(from, to int),
+) error {
+	for i, size := 0, 0; i < rows; i += size {
+		size = tx.d.batch(columns, rows-i)
+		stmt, err := tx.prepare(ctx, "INSERT INTO "+into+" VALUES "+tx.d.values(0, size, columns)+" ON CONFLICT DO NOTHING")
+		if err != nil {
+			return err
+		}
+		tx.args = tx.args[:0]
+		for j := range size {
+			tx.args = row(i+j, tx.args)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		res, err := stmt.ExecContext(tx.d.Brief(ctx), tx.args...)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if n < int64(size) {
+			exists(i, i+size)
+		}
+	}
+	return nil
+}
+
+// SelectValues runs a query that has rows of values between head and tail, as ExecValues
+// does, and calls scan for each row that it returns.
+func (tx *Tx) SelectValues(
+	ctx context.Context, head, tail string, columns, rows int, row func(i int, args []any) []any, scan func(*Rows) error,
+) error {
+	for i, size := 0, 0; i < rows; i += size {
+		size = tx.d.batch(columns, rows-i)
+		tx.args = tx.args[:0]
+		for j := range size {
+			tx.args = row(i+j, tx.args)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := Each(tx.d.Brief(ctx), tx.Ask, head+tx.d.values(0, size, columns)+tail, tx.args, scan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // inserting returns the beginning of an INSERT statement.
 func (d *DB) inserting(into string) string {
 	if d.Client == SQLite {

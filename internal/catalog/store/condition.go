@@ -46,8 +46,8 @@ func allOf(conds ...cond) cond { return combine(filter.OpAll, conds) }
 // anyOf returns a condition that passes what passes one of the conditions.
 func anyOf(conds ...cond) cond { return combine(filter.OpAny, conds) }
 
-// combine joins conditions with OpAll or OpAny: without duplicates and parts that have no
-// effect, and those first that are cheap to check.
+// combine joins conditions with OpAll or OpAny, without duplicates and parts that have no
+// effect.
 func combine(op filter.Op, conds []cond) cond {
 	neutral, decisive := always, never
 	if op == filter.OpAny {
@@ -74,7 +74,6 @@ func combine(op filter.Op, conds []cond) cond {
 		defer func() { seen[key] = true }()
 		return seen[key]
 	})
-	slices.SortStableFunc(flat, func(a, b cond) int { return a.cost() - b.cost() })
 	switch len(flat) {
 	case 0:
 		return neutral
@@ -102,19 +101,6 @@ func mergeValues(conds []cond) []cond {
 		merged = append(merged, c)
 	}
 	return merged
-}
-
-// cost ranks conditions by the work of checking one entity.
-func (c *cond) cost() int {
-	switch c.op {
-	case opKind:
-		return 0
-	case filter.OpIn, filter.OpHas, opHasValue, filter.OpPrefix:
-		return 1
-	case opWord, opAnyWord:
-		return 2
-	}
-	return 3
 }
 
 // not returns a condition that passes what c does not.
@@ -157,23 +143,6 @@ func (c *cond) accepts(value string) bool {
 
 // refRange returns the bounds of the references of a kind.
 func (c *cond) refRange() (lo, hi string) { return c.values[0] + ":", c.values[0] + ";" }
-
-// isValue reports whether c passes one value of a field. Its rows are in the order of
-// references.
-func (c *cond) isValue() bool { return c.op == filter.OpIn && len(c.values) == 1 }
-
-// isIndexed reports whether rows of indexes include the references that pass c.
-func (c *cond) isIndexed() bool {
-	switch c.op {
-	case filter.OpIn, filter.OpHas, filter.OpPrefix, opWord, opAnyWord, opKind:
-		return true
-	case filter.OpAny:
-		return len(c.conds) <= maxIndexes && !slices.ContainsFunc(c.conds, func(sub cond) bool { return !sub.isIndexed() })
-	case filter.OpAll:
-		return slices.ContainsFunc(c.conds, func(sub cond) bool { return sub.isIndexed() })
-	}
-	return false
-}
 
 // cacheKeyOf returns the cache key for what is counted and for which condition.
 func cacheKeyOf(what string, c cond) cache.Key {

@@ -2,15 +2,18 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/changelog"
-	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/idset"
 )
 
 // facetKey is a field whose values are counted: the number of its key, if it has one,
@@ -83,7 +86,12 @@ func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[stri
 	}
 	key := cacheKeyOf(string(what), c)
 	answer, err := s.cache.Compute(ctx, revision, key, func(ctx context.Context) (any, int, int64, error) {
-		all, at, err := s.countFacets(ctx, keys, c, revision)
+		var all map[string][]Facet
+		at := revision
+		err := s.consistently(ctx, func(ask db.Asker, snapshot bool) (err error) {
+			all, at, err = s.countFacets(ctx, ask, keys, c, snapshot)
+			return err
+		})
 		weight := 1
 		for _, values := range all {
 			weight += 1 + len(values)
@@ -100,109 +108,125 @@ func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[stri
 	return all, nil
 }
 
-// countFacets counts at a revision or a later one, which it returns: in columns, or in
-// the database if columns cannot answer.
-func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revision int64) (map[string][]Facet, int64, error) {
-	all, at := map[string][]Facet{}, revision
-	kids, ok := columnKeys(nil, c)
-	for i := range keys {
-		if keys[i].known {
-			kids = append(kids, keys[i].kid)
-		}
-		if ok {
-			kids, ok = columnKeys(kids, keys[i].items)
-		}
+// countFacets counts at a revision, which it returns. Without a snapshot it returns
+// errChanged if the catalog changed meanwhile.
+func (s *Store) countFacets(ctx context.Context, ask db.Asker, keys []facetKey, c cond, snapshot bool) (map[string][]Facet, int64, error) {
+	sel, err := s.selectFor(ctx, ask, c, snapshot)
+	if err != nil {
+		return nil, 0, err
 	}
-	if ok {
-		var err error
-		if ok, err = s.inColumns(ctx, c, kids); err != nil {
+	all := make(map[string][]Facet, len(keys))
+	for i := range keys {
+		if all[keys[i].name], err = s.countFacet(ctx, ask, &keys[i], c, sel); err != nil {
 			return nil, 0, err
 		}
 	}
-	if ok {
-		done, err := s.columns.With(ctx, revision, kids, func(v column.View) {
-			at = v.Revision()
-			set := passing(v, c)
-			for i := range keys {
-				all[keys[i].name] = keys[i].count(v, set)
-			}
-		})
-		if done || err != nil {
-			return all, at, err
-		}
+	now, err := changelog.Revision(ctx, ask)
+	if err == nil && now != sel.revision {
+		err = errChanged
 	}
-	all, err := s.queryFacets(ctx, keys, c)
-	return all, revision, err
+	return all, sel.revision, err
 }
 
-// count counts the values of the field among the entities of a set.
-func (key *facetKey) count(v column.View, set column.Set) []Facet {
-	values := []Facet{}
+// countFacet counts the values of one field.
+func (s *Store) countFacet(ctx context.Context, ask db.Asker, key *facetKey, c cond, sel selection) ([]Facet, error) {
+	counts := map[string]int{}
 	if key.known {
-		v.Count(set, key.kid, func(value string, n int) { values = append(values, Facet{value, n}) })
-		sortFacets(values)
+		count := s.countFew
+		switch {
+		case c.op == filter.OpTrue:
+			count = s.countAll
+		case sel.count() > s.reader(ask).maxLoaded:
+			count = s.countMany
+		}
+		if err := count(ctx, ask, key.kid, sel.set, counts); err != nil {
+			return nil, err
+		}
 	}
+	values := make([]Facet, 0, len(counts))
+	for value, n := range counts {
+		values = append(values, Facet{value, n})
+	}
+	sortFacets(values)
 	if key.items.op == filter.OpFalse {
-		return values
+		return values, nil
 	}
-	having := passing(v, key.items)
-	having.And(set)
-	return withItem(values, having.Count())
+	having, err := s.selectIn(ctx, ask, key.items)
+	if err != nil {
+		return nil, err
+	}
+	return withItem(values, int(having.set.AndCardinality(sel.set))), nil
+}
+
+// countFew counts values of a few entities, whose fields it reads.
+func (s *Store) countFew(ctx context.Context, ask db.Asker, kid int64, set *idset.Set, counts map[string]int) error {
+	r := s.reader(ask)
+	var packed string
+	return r.eachID(ctx, "SELECT (SELECT f.packed FROM fields f WHERE f.ref = e.ref) FROM entities e WHERE e.id IN ", set.ToArray(), func(rows *db.Rows) error {
+		err := rows.Scan(&packed)
+		for _, original := range index.Values(packed, kid) {
+			counts[original]++
+		}
+		return err
+	})
+}
+
+// countAll counts the values of all entities.
+func (s *Store) countAll(ctx context.Context, ask db.Asker, kid int64, _ *idset.Set, counts map[string]int) error {
+	var b db.Statement
+	b.Add("SELECT p.value, p.original, p.n FROM postings p WHERE p.kid = %s AND p.value < %s", kid, index.NoValue)
+	var value, original sql.RawBytes
+	var n int
+	return b.Each(ctx, ask, func(rows *db.Rows) error {
+		err := rows.Scan(&value, &original, &n)
+		counts[spelling(value, original)] += n
+		return err
+	})
+}
+
+// countMany counts the values of many entities, by intersecting their set with that of
+// each value.
+func (s *Store) countMany(ctx context.Context, ask db.Asker, kid int64, set *idset.Set, counts map[string]int) error {
+	var b db.Statement
+	b.Add("SELECT p.value, p.original, p.block, p.ids FROM postings p WHERE p.kid = %s AND p.value < %s", kid, index.NoValue)
+	var value, original, ids sql.RawBytes
+	var block int64
+	var few []uint32
+	return b.Each(ctx, ask, func(rows *db.Rows) error {
+		err := rows.Scan(&value, &original, &block, &ids)
+		if err != nil {
+			return err
+		}
+		n := 0
+		if block == idset.List {
+			few, err = idset.AppendIDs(few[:0], ids)
+			for _, id := range few {
+				if set.Contains(id) {
+					n++
+				}
+			}
+		} else {
+			part := roaring.New()
+			err = idset.Add(part, block, ids)
+			n = int(part.AndCardinality(set))
+		}
+		if n > 0 {
+			counts[spelling(value, original)] += n
+		}
+		return err
+	})
+}
+
+// spelling returns the original spelling of a value.
+func spelling(value, original []byte) string {
+	if len(original) > 0 {
+		return string(original)
+	}
+	return string(value)
 }
 
 func sortFacets(values []Facet) {
 	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
-}
-
-// queryFacets counts in the database.
-func (s *Store) queryFacets(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
-	all := make(map[string][]Facet, len(keys))
-	count := func(ask db.Asker) (same bool, err error) {
-		revision, err := changelog.Revision(ctx, ask)
-		if err != nil {
-			return false, err
-		}
-		for i := range keys {
-			if all[keys[i].name], err = s.queryFacet(ctx, ask, &keys[i], c); err != nil {
-				return false, err
-			}
-		}
-		after, err := changelog.Revision(ctx, ask)
-		return after == revision, err
-	}
-	same, err := count(s.DB.Query)
-	if err == nil && !same {
-		// Another writer committed in between: count again in a snapshot.
-		err = s.Snapshot(ctx, func(ask db.Asker) error {
-			_, err := count(ask)
-			return err
-		})
-	}
-	return all, err
-}
-
-// queryFacet counts the values of one field in the database.
-func (s *Store) queryFacet(ctx context.Context, ask db.Asker, key *facetKey, c cond) ([]Facet, error) {
-	values := []Facet{}
-	if key.known {
-		var err error
-		if values, err = s.countValues(ctx, ask, key.kid, c); err != nil {
-			return nil, err
-		}
-		sortFacets(values)
-	}
-	if key.items.op == filter.OpFalse {
-		return values, nil
-	}
-	p, err := s.planFilter(ctx, allOf(c, key.items))
-	if err != nil {
-		return nil, err
-	}
-	w := s.newSQL(!p.sparse)
-	text := "SELECT count(*) " + w.writeFrom(&p)
-	n := 0
-	err = db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error { return rows.Scan(&n) })
-	return withItem(values, n), err
 }
 
 // withItem adds the count of entities with a list item to the values of the key that
@@ -215,47 +239,4 @@ func withItem(values []Facet, n int) []Facet {
 	values = append(values, Facet{index.Item, n})
 	sortFacets(values)
 	return values
-}
-
-// countValues scans all rows of the field or, if few entities pass, reads the fields of
-// each of them.
-func (s *Store) countValues(ctx context.Context, ask db.Asker, kid int64, c cond) ([]Facet, error) {
-	p, err := s.planFilter(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	passing := s.sparseLimit()
-	if c.op != filter.OpTrue {
-		if passing, _, err = s.estimateMatches(ctx, c, &p); err != nil {
-			return nil, err
-		}
-	}
-	values := []Facet{}
-	if passing < s.sparseLimit() {
-		w := s.newSQL(!p.sparse)
-		text := "SELECT v.packed FROM (SELECT x.ref AS ref " + w.writeFrom(&p) + ") p CROSS JOIN fields v WHERE v.ref = p.ref"
-		counts := map[string]int{}
-		err := db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
-			var packed string
-			err := rows.Scan(&packed)
-			for value := range index.Values(packed, kid) {
-				counts[value]++
-			}
-			return err
-		})
-		for value, n := range counts {
-			values = append(values, Facet{value, n})
-		}
-		return values, err
-	}
-	w := s.newSQL(true)
-	text := "SELECT coalesce(v.original, v.value), count(*) FROM search v WHERE " +
-		w.writeRows(cond{op: opHasValue, kid: kid}, "v") + w.writeAnd(c, "v.ref") + " GROUP BY v.value, v.original"
-	err = db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
-		var f Facet
-		err := rows.Scan(&f.Value, &f.Count)
-		values = append(values, f)
-		return err
-	})
-	return values, err
 }

@@ -17,7 +17,6 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/cache"
-	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/catalog/store/write"
 )
@@ -40,8 +39,8 @@ func facetsNow(tb interface {
 func TestFacetsAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		s.maxSparse = 1
-		for name, text := range map[string]Text{"Columns": {}, "Words": {Term: "n"}} {
+		s.maxLoaded = 1
+		for name, text := range map[string]Text{"Fields": {}, "Words": {Term: "n"}, "Substring": {Term: "n", Fields: []string{"metadata.name"}}} {
 			t.Run(name, func(t *testing.T) {
 				for round := range 5 {
 					put(t, s, small(t, "API", "n", fmt.Sprintf("spec: {type: t%d}", round)))
@@ -68,7 +67,7 @@ func TestFacetsAtOnce(t *testing.T) {
 func TestFacetsOfCallersAreApart(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		s.maxSparse = 1
+		s.maxLoaded = 1
 		docs := func(round int) (all []write.Document) {
 			for i := range 20 {
 				team := []string{"red", "blue"}[i%2]
@@ -231,14 +230,10 @@ func TestFacetsAreLikeModel(t *testing.T) {
 	keys := []string{"kind", "metadata.namespace", "metadata.title", "metadata.tags", "metadata.tags.Go", "spec.Type", "spec.rank", "no.such"}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, replica := open(), open()
-		hits, columns, asked := 0, 0, 0
-		most := maxColumnEntities
+		hits, asked := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
-			s.maxSparse = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "few")
+			s.maxLoaded = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "few")
 			s.cache = &cache.Cache{}
-			if n := rapid.SampledFrom([]int{maxColumnEntities, maxColumnEntities, maxColumnEntities, 4}).Draw(t, "most in columns"); n != most {
-				most, s.columns = n, column.New(s.DB, n)
-			}
 			docs := map[string]write.Document{}
 			for range rapid.IntRange(1, 4).Draw(t, "changes") {
 				c := write.Change{Provider: "test", Full: rapid.IntRange(0, 3).Draw(t, "full") == 0}
@@ -292,14 +287,11 @@ func TestFacetsAreLikeModel(t *testing.T) {
 					if asked++; total > 0 {
 						hits++
 					}
-					if s.columns.Has(nil) {
-						columns++
-					}
 				}
 			}
 		})
-		if hits*2 < asked || columns*2 < asked || columns == asked {
-			t.Errorf("of %d filters %d match something, %d with columns", asked, hits, columns)
+		if hits*2 < asked {
+			t.Errorf("of %d filters %d match something", asked, hits)
 		}
 	})
 }

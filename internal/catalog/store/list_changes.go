@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/changelog"
@@ -45,12 +44,12 @@ func (s *Store) ListChanges(ctx context.Context, f filter.Filter, revision int64
 			return err
 		}
 		covered = true
-		passing, err := s.passing(ctx, ask, r.where, slices.Sorted(maps.Keys(n.Packed)))
+		passing, err := s.passing(ctx, ask, r.where, n.Present)
 		if err != nil {
 			return err
 		}
 		d := &Delta{Revision: n.Revision, Removed: slices.Sorted(maps.Keys(n.Gone))}
-		for ref := range n.Packed {
+		for ref := range n.Present {
 			if _, ok := slices.BinarySearch(passing, ref); !ok {
 				d.Removed = append(d.Removed, ref)
 			}
@@ -66,32 +65,18 @@ func (s *Store) ListChanges(ctx context.Context, f filter.Filter, revision int64
 	return covered, db.Fail(listing, err)
 }
 
-// passing returns those of the sorted references that pass a condition.
-func (s *Store) passing(ctx context.Context, ask db.Asker, c cond, refs []string) ([]string, error) {
-	if c.op == filter.OpTrue {
-		return refs, nil
+// passing returns the references, sorted, of those entities that pass a condition.
+func (s *Store) passing(ctx context.Context, ask db.Asker, c cond, entities map[string]changelog.Entity) ([]string, error) {
+	sel, err := s.selectIn(ctx, ask, c)
+	if err != nil {
+		return nil, err
 	}
-	var out []string
-	if c.op == filter.OpFalse {
-		return out, nil
-	}
-	for some := range slices.Chunk(refs, batch) {
-		w := s.newSQL(false)
-		places := make([]string, len(some))
-		for i, ref := range some {
-			places[i] = w.args.Add(ref)
-		}
-		text := "SELECT x.ref FROM entities x WHERE x.ref IN (" + strings.Join(places, ", ") + ")" + w.writeAnd(c, "x.ref")
-		err := db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
-			var ref string
-			err := rows.Scan(&ref)
-			out = append(out, ref)
-			return err
-		})
-		if err != nil {
-			return nil, err
+	var refs []string
+	for ref, e := range entities {
+		if sel.set.Contains(e.ID) {
+			refs = append(refs, ref)
 		}
 	}
-	slices.Sort(out)
-	return out, nil
+	slices.Sort(refs)
+	return refs, nil
 }

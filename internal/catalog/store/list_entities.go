@@ -3,10 +3,11 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/cache"
 	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
@@ -57,24 +58,22 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 		}
 		return do(l)
 	}
-	p, err := s.planSort(ctx, r)
-	if err != nil {
-		return db.Fail(listing, err)
-	}
 	var done error
 	err = s.LongSnapshot(ctx, func(ask db.Asker) error {
-		if l.Revision, err = changelog.Revision(ctx, ask); err != nil {
+		sel, err := s.selectIn(ctx, ask, r.where)
+		if err != nil {
 			return err
 		}
-		if l.Digest, err = s.digestAt(ctx, ask, p); err != nil {
+		l.Revision = sel.revision
+		if l.Digest, err = s.digestAt(ctx, ask, r, sel); err != nil {
 			return err
 		}
 		if q.Limit >= 0 {
-			if l.Last, err = s.lastPosition(ctx, ask, p); err != nil {
+			if l.Last, err = s.lastPosition(ctx, ask, r, sel); err != nil {
 				return err
 			}
 		}
-		l.each = func(yield func(*Entity) error) error { return s.eachOf(ctx, ask, p, yield) }
+		l.each = func(yield func(*Entity) error) error { return s.eachOf(ctx, ask, r, sel, yield) }
 		done = do(l)
 		return nil
 	})
@@ -84,19 +83,16 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 	return db.Fail(listing, err)
 }
 
-// lastPosition returns the position of the last entity of a plan, or nil if there is
+// lastPosition returns the position of the last entity of a page, or nil if there is
 // nothing after it.
-func (s *Store) lastPosition(ctx context.Context, ask db.Asker, p *pagePlan) (*Position, error) {
-	last := *p
-	last.Offset, last.Limit = p.Offset+p.Limit-1, 2
-	var f found
-	if err := s.readRows(ctx, ask, &last, &f); err != nil || len(f.items) < last.Limit {
+func (s *Store) lastPosition(ctx context.Context, ask db.Asker, q *pageQuery, sel selection) (*Position, error) {
+	last := *q
+	last.Offset, last.Limit = q.Offset+q.Limit-1, 2
+	items, err := s.collect(ctx, ask, &last, sel)
+	if err != nil || len(items) < last.Limit {
 		return nil, err
 	}
-	last.Limit = 1
-	var page Page
-	f.fillPage(&last.pageQuery, &page)
-	return page.Last, nil
+	return items[0].position(), nil
 }
 
 // Each calls yield for each entity that q selects, as Listing.Each does.
@@ -104,13 +100,52 @@ func (s *Store) Each(ctx context.Context, q Query, yield func(*Entity) error) er
 	return s.List(ctx, q, func(l *Listing) error { return l.Each(yield) })
 }
 
-// eachOf calls yield for each entity of a plan.
-func (s *Store) eachOf(ctx context.Context, ask db.Asker, p *pagePlan, yield func(*Entity) error) error {
-	refs, err := s.readRefs(ctx, ask, p)
-	if err != nil {
-		return err
+// eachOf calls yield for each entity of a query.
+func (s *Store) eachOf(ctx context.Context, ask db.Asker, q *pageQuery, sel selection, yield func(*Entity) error) error {
+	if q.Backward {
+		items, err := s.collect(ctx, ask, q, sel)
+		if err != nil {
+			return err
+		}
+		slices.Reverse(items)
+		return s.eachItem(ctx, ask, q, items, yield)
 	}
-	return s.eachRef(ctx, ask, refs, yield)
+	left := q.Limit
+	return s.walk(ctx, s.reader(ask), q, sel.set, func(some []item) (bool, error) {
+		some = some[:min(len(some), left)]
+		left -= len(some)
+		return left > 0, s.eachItem(ctx, ask, q, some, yield)
+	})
+}
+
+// mostCached is up to how many entities of a list are read from the cache of bodies. Longer
+// lists would replace what it has.
+const mostCached = 1000
+
+// eachItem calls yield for each of the items.
+func (s *Store) eachItem(ctx context.Context, ask db.Asker, q *pageQuery, items []item, yield func(*Entity) error) error {
+	if q.Limit > mostCached {
+		refs := make([]string, len(items))
+		for i := range items {
+			refs[i] = items[i].Ref
+		}
+		return s.eachRef(ctx, ask, refs, yield)
+	}
+	for some := range slices.Chunk(items, batch) {
+		entities := make([]Entity, len(some))
+		for i := range some {
+			entities[i] = some[i].Entity
+		}
+		if _, err := s.fill(ctx, ask, entities); err != nil {
+			return err
+		}
+		for i := range entities {
+			if err := yield(&entities[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // eachRef calls yield for each of the entities, which exist.
@@ -129,28 +164,6 @@ func (s *Store) eachRef(ctx context.Context, ask db.Asker, refs []string, yield 
 	return nil
 }
 
-// readRefs returns the references of a plan, in order.
-func (s *Store) readRefs(ctx context.Context, ask db.Asker, p *pagePlan) ([]string, error) {
-	w := s.newSQL(true)
-	text := w.writePage(p)
-	var refs []string
-	dest := make([]any, 1+len(p.columns))
-	for i := range dest {
-		dest[i] = new(any)
-	}
-	err := db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
-		var ref string
-		dest[0] = &ref
-		err := rows.Scan(dest...)
-		refs = append(refs, ref)
-		return err
-	})
-	if p.Backward {
-		slices.Reverse(refs)
-	}
-	return refs, err
-}
-
 // Digest returns the digest of the Listing of q, without waiting for other readers of
 // lists.
 func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
@@ -161,46 +174,64 @@ func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
 	if r.isEmpty() {
 		return sha256.New().Sum(nil), nil
 	}
-	p, err := s.planSort(ctx, r)
-	if err != nil {
-		return nil, db.Fail(listing, err)
-	}
-	sum, err := s.digestAt(ctx, s.DB.Query, p)
+	var sum []byte
+	err = s.consistently(ctx, func(ask db.Asker, snapshot bool) error {
+		sel, err := s.selectFor(ctx, ask, r.where, snapshot)
+		if err != nil {
+			return err
+		}
+		if sum, err = s.digestAt(ctx, ask, r, sel); err != nil || snapshot {
+			return err
+		}
+		now, err := changelog.Revision(ctx, ask)
+		if err == nil && now != sel.revision {
+			err = errChanged
+		}
+		return err
+	})
 	return sum, db.Fail(listing, err)
 }
 
 // digestAt returns the digest, which it caches for the revision.
-func (s *Store) digestAt(ctx context.Context, ask db.Asker, p *pagePlan) ([]byte, error) {
-	revision, err := changelog.Revision(ctx, ask)
-	if err != nil {
-		return nil, err
-	}
-	key := p.cacheKey()
-	if sum, ok := s.cache.Get(revision, key); ok {
+func (s *Store) digestAt(ctx context.Context, ask db.Asker, q *pageQuery, sel selection) ([]byte, error) {
+	key := q.cacheKey()
+	if sum, ok := s.cache.Get(sel.revision, key); ok {
 		return slices.Clone(sum.([]byte)), nil
 	}
-	sum, err := s.computeDigest(ctx, ask, p)
+	sum, err := s.computeDigest(ctx, ask, q, sel)
 	if err != nil {
 		return nil, err
 	}
-	s.cache.Put(revision, key, sum, 1)
+	s.cache.Put(sel.revision, key, sum, 1)
 	return slices.Clone(sum), nil
 }
 
-func (s *Store) computeDigest(ctx context.Context, ask db.Asker, p *pagePlan) ([]byte, error) {
-	w := s.newSQL(true)
-	text := "SELECT p.ref, e.etag FROM (" + w.writePage(p) + ") p CROSS JOIN entities e WHERE e.ref = p.ref ORDER BY p.ref"
+// computeDigest hashes the references and etags of the entities, in the order of references.
+func (s *Store) computeDigest(ctx context.Context, ask db.Asker, q *pageQuery, sel selection) ([]byte, error) {
 	h := sha256.New()
 	var line []byte
-	err := db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
-		var ref, etag sql.RawBytes
-		err := rows.Scan(&ref, &etag)
-		line = append(append(append(append(line[:0], ref...), ' '), etag...), '\n')
-		h.Write(line)
-		return err
-	})
+	add := func(items []item) {
+		for i := range items {
+			line = append(append(append(append(line[:0], items[i].Ref...), ' '), items[i].ETag...), '\n')
+			h.Write(line)
+		}
+	}
+	if q.Limit == everything-1 && q.Offset == 0 && q.Position == nil {
+		all := pageQuery{Query: Query{Limit: q.Limit}, where: q.where}
+		err := s.walk(ctx, s.reader(ask), &all, sel.set, func(some []item) (bool, error) {
+			add(some)
+			return true, nil
+		})
+		return h.Sum(nil), err
+	}
+	items, err := s.collect(ctx, ask, q, sel)
+	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.Ref, b.Ref) })
+	add(items)
 	return h.Sum(nil), err
 }
+
+// isEmpty reports whether the page is certainly empty.
+func (q *pageQuery) isEmpty() bool { return q.where.op == filter.OpFalse || q.Limit == 0 }
 
 // cacheKey returns the cache key of the digest.
 func (q *pageQuery) cacheKey() cache.Key {

@@ -17,6 +17,7 @@ import (
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/cache"
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/texts"
 	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
 )
@@ -318,10 +319,13 @@ func TestQueryIsLikeModel(t *testing.T) {
 		}
 		s := open()
 		put(t, s, docs...)
-		asked, some := 0, 0
+		asked, some, memory := 0, 0, texts.MaxBytes
 		rapid.Check(t, func(t *rapid.T) {
-			// The limit decides what is dense and what is sparse.
-			s.maxSparse = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
+			// The limits decide what is read as a whole, and what is searched in memory.
+			if size := rapid.SampledFrom([]int{texts.MaxBytes, texts.MaxBytes, 0}).Draw(t, "memory of texts"); size != memory {
+				memory, s.texts = size, texts.New(s.DB, size)
+			}
+			s.maxLoaded = rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "few")
 			s.cache = &cache.Cache{}
 			q := drawQuery(t, all)
 			model := q

@@ -7,16 +7,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/idset"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/test/database"
 )
@@ -213,7 +216,11 @@ func TestWaitingLeavesRoom(t *testing.T) {
 func TestFieldsOfBefore(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		put(t, s, append(randomDocuments(t, 40), component(t, "tied", `"owner":"pay-1"`, `"dependsOn":["component:a","component:b"]`))...)
+		docs := append(randomDocuments(t, 40), component(t, "tied", `"owner":"pay-1"`, `"dependsOn":["component:a","component:b"]`))
+		for i := range idset.MaxList {
+			docs = append(docs, small(t, "API", fmt.Sprint("many-", i), "spec: {type: Many}"))
+		}
+		put(t, s, docs...)
 		packed := func(s *Store) (all []string) {
 			t.Helper()
 			if err := database.Each(t.Context(), s.Read, "SELECT ref, packed FROM fields ORDER BY ref", nil, database.Into(&all)); err != nil {
@@ -221,7 +228,7 @@ func TestFieldsOfBefore(t *testing.T) {
 			}
 			return all
 		}
-		want := packed(s)
+		want, wantPostings := packed(s), postingsOfRefs(t, s)
 		_, err := mirror.New(s.DB).Observe(t.Context(), mirror.Observation{Source: "one", List: "definitions", Put: []mirror.Object{
 			{Source: "one", List: "definitions", Key: "unit", Unit: "unit", Body: []byte("seen before there were findings")},
 		}})
@@ -229,6 +236,31 @@ func TestFieldsOfBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, step := range []string{
+			"CREATE TABLE search (kid INTEGER NOT NULL, value TEXT NOT NULL, ref TEXT NOT NULL, original TEXT, PRIMARY KEY (kid, value, ref))",
+			"CREATE TABLE terms (word TEXT NOT NULL, ref TEXT NOT NULL, PRIMARY KEY (word, ref))",
+		} {
+			if s.Client == db.Postgres {
+				step = strings.ReplaceAll(step, "TEXT", `TEXT COLLATE "C"`)
+			}
+			if _, err := s.Write.ExecContext(t.Context(), step); err != nil {
+				t.Fatal(step, err)
+			}
+		}
+		for _, row := range wantPostings {
+			f := strings.Split(row, "|")
+			var err error
+			switch {
+			case f[0] == "0" && f[1] != "":
+				_, err = s.Write.ExecContext(t.Context(), "INSERT INTO terms (word, ref) VALUES ($1, $2)", f[1], f[3])
+			case f[0] > "0":
+				_, err = s.Write.ExecContext(t.Context(), "INSERT INTO search (kid, value, ref, original) VALUES ($1, $2, $3, $4)", f[0], f[1], f[3], sql.NullString{String: f[2], Valid: f[2] != ""})
+			}
+			if err != nil {
+				t.Fatal(row, err)
+			}
+		}
+		for _, step := range []string{
+			"DROP TABLE postings", "DROP TABLE last_id", "DROP INDEX entities_id", "ALTER TABLE entities DROP COLUMN id",
 			"DROP INDEX tasks_template", "DROP INDEX entities_changed", "ALTER TABLE entities DROP COLUMN created_at", "ALTER TABLE entities DROP COLUMN changed_at",
 			"DROP TABLE user_settings", "DROP TABLE task_objects", "DROP TABLE parts", "DROP TABLE changes", "DROP TABLE findings", "DROP TABLE unchecked", "ALTER TABLE runs DROP COLUMN changes", "ALTER TABLE object_bodies DROP COLUMN status",
 			"DROP TABLE revoked_sessions", "ALTER TABLE tasks DROP COLUMN caller", "ALTER TABLE tasks DROP COLUMN subject",
@@ -241,7 +273,10 @@ func TestFieldsOfBefore(t *testing.T) {
 			}
 		}
 		again := opener(t, s.DB.Options)()
-		if diff := gocmp.Diff(want, packed(again)); diff != "" || len(want) != 41 {
+		if diff := gocmp.Diff(wantPostings, postingsOfRefs(t, again)); diff != "" {
+			t.Errorf("postings (-want +got):\n%s", diff)
+		}
+		if diff := gocmp.Diff(want, packed(again)); diff != "" || len(want) != len(docs) {
 			t.Errorf("%d entities (-want +got):\n%s", len(want), diff)
 		}
 		page, err := again.Query(t.Context(), Query{Filter: filter.Has("metadata.tags.go"), Limit: NoLimit})
@@ -252,4 +287,42 @@ func TestFieldsOfBefore(t *testing.T) {
 			t.Errorf("unchecked units are %v, want one", units)
 		}
 	})
+}
+
+// postingsOfRefs returns all postings, each with the number of its key, the value, its
+// spelling and the reference of an entity.
+func postingsOfRefs(t *testing.T, s *Store) (all []string) {
+	t.Helper()
+	refs := map[uint32]string{}
+	var id uint32
+	var ref string
+	err := database.Each(t.Context(), s.Read, "SELECT id, ref FROM entities", nil, func(rows *sql.Rows) error {
+		err := rows.Scan(&id, &ref)
+		refs[id] = ref
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = database.Each(t.Context(), s.Read, "SELECT kid, value, original, block, ids FROM postings", nil, func(rows *sql.Rows) error {
+		var kid, value, original string
+		var block int64
+		var ids []byte
+		if err := rows.Scan(&kid, &value, &original, &block, &ids); err != nil {
+			return err
+		}
+		set := roaring.New()
+		if err := idset.Add(set, block, ids); err != nil {
+			return err
+		}
+		for _, id := range set.ToArray() {
+			all = append(all, strings.Join([]string{kid, value, original, refs[id]}, "|"))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(all)
+	return all
 }

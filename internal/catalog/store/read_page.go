@@ -2,11 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -18,126 +17,91 @@ func (s *Store) Query(ctx context.Context, q Query) (Page, error) {
 	if err != nil {
 		return page, db.Fail(doing, err)
 	}
-	found := found{revision: -1}
-	if !r.isEmpty() {
-		if err = s.readPage(ctx, r, &found); err != nil {
-			return page, db.Fail(doing, err)
+	if r.Limit == 0 {
+		if q.Total {
+			page.Total, err = s.count(ctx, r.where)
 		}
-		found.fillPage(r, &page)
+		return page, db.Fail(doing, err)
 	}
-	switch {
-	case !q.Total:
-	case found.revision >= 0:
-		page.Total, err = s.countAt(ctx, r.where, found.revision)
-	default:
-		page.Total, err = s.count(ctx, r.where)
+	err = s.consistently(ctx, func(ask db.Asker, snapshot bool) error {
+		page, err = s.readPage(ctx, ask, r, snapshot)
+		return err
+	})
+	if !q.Total {
+		page.Total = -1
 	}
 	return page, db.Fail(doing, err)
 }
 
-// isEmpty reports whether the page is certainly empty.
-func (q *pageQuery) isEmpty() bool { return q.where.op == filter.OpFalse || q.Limit == 0 }
-
-// readPage reads the page of q, and one entity more if there are more.
-func (s *Store) readPage(ctx context.Context, q *pageQuery, f *found) error {
+// readPage reads the page of q with its total. Without a snapshot it returns errChanged if
+// the catalog changed meanwhile.
+func (s *Store) readPage(ctx context.Context, ask db.Asker, q *pageQuery, snapshot bool) (Page, error) {
+	sel, err := s.selectFor(ctx, ask, q.where, snapshot)
+	if err != nil {
+		return Page{}, err
+	}
+	// One entity more shows whether there are more.
 	more := *q
 	more.Limit++
-	p, err := s.planPage(ctx, &more)
+	items, err := s.collect(ctx, ask, &more, sel)
 	if err != nil {
-		return err
+		return Page{}, err
 	}
-	if err := s.readEntities(ctx, p, f); err != nil || !p.mayMiss(len(f.items)) {
-		return err
+	page := q.page(items)
+	if page.Total = sel.count(); snapshot {
+		_, err = s.fill(ctx, ask, page.Items)
+		return page, err
 	}
-	if p, err = s.planSort(ctx, &more); err != nil {
-		return err
+	same, err := s.fill(ctx, ask, page.Items)
+	if err != nil {
+		return Page{}, err
 	}
-	return s.readEntities(ctx, p, f)
+	now, err := changelog.Revision(ctx, ask)
+	if err == nil && (!same || now != sel.revision) {
+		err = errChanged
+	}
+	return page, err
 }
 
-// found is the result of a plan.
-type found struct {
-	revision int64
-	items    []Entity
-	// values are the sort values of each item, as in a Position.
-	values [][]*string
+// selectFor returns the entities that pass a condition, in a snapshot or now.
+func (s *Store) selectFor(ctx context.Context, ask db.Asker, c cond, snapshot bool) (selection, error) {
+	if snapshot {
+		return s.selectIn(ctx, ask, c)
+	}
+	return s.selectNow(ctx, c)
 }
 
-// readEntities reads the entities of a plan.
-func (s *Store) readEntities(ctx context.Context, p *pagePlan, f *found) error {
-	if err := s.readRows(ctx, s.DB.Query, p, f); err != nil {
-		return err
-	}
-	if same, err := s.fill(ctx, s.DB.Query, f.items); err != nil || same {
-		return err
-	}
-	// Another writer committed in between: read again in a snapshot.
-	return s.Snapshot(ctx, func(ask db.Asker) error {
-		if err := s.readRows(ctx, ask, p, f); err != nil {
-			return err
-		}
-		_, err := s.fill(ctx, ask, f.items)
-		return err
+// collect reads the items of q, without bodies.
+func (s *Store) collect(ctx context.Context, ask db.Asker, q *pageQuery, sel selection) ([]item, error) {
+	var items []item
+	err := s.walk(ctx, s.reader(ask), q, sel.set, func(some []item) (bool, error) {
+		items = append(items, some[:min(len(some), q.Limit-len(items))]...)
+		return len(items) < q.Limit, nil
 	})
+	return items, err
 }
 
-// readRows reads the entities of a plan, without their bodies.
-func (s *Store) readRows(ctx context.Context, ask db.Asker, p *pagePlan, f *found) error {
-	*f = found{revision: -1, items: make([]Entity, 0, min(p.Limit, batch*2))}
-	var e Entity
-	row := make([]sql.NullString, len(p.columns))
-	dest := []any{&e.Ref}
-	for i := range row {
-		dest = append(dest, &row[i])
-	}
-	dest = append(dest, &e.UID, &e.ETag, &e.Provider, &e.Parent, &f.revision)
-	w := s.newSQL(false)
-	text := w.writeEntities(p)
-	return db.Each(ctx, ask, text, w.args, func(rows *db.Rows) error {
-		if err := rows.Scan(dest...); err != nil {
-			return err
-		}
-		values := make([]*string, len(p.Order))
-		for i, v := range row {
-			if v.Valid {
-				values[p.columns[i].index] = &v.String
-			}
-		}
-		f.items, f.values = append(f.items, e), append(f.values, values)
-		return nil
-	})
-}
-
-// fillPage fills the page with what was found, in order.
-func (f *found) fillPage(q *pageQuery, page *Page) {
-	order := make([]int, len(f.items))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		c := compareValues(q.Order, f.values[i], f.values[j])
-		if c == 0 {
-			c = signed(strings.Compare(f.items[i].Ref, f.items[j].Ref), q.desc)
-		}
-		return signed(c, q.Backward)
-	})
-	if page.More = len(order) > q.Limit; page.More {
-		order = order[:q.Limit]
+// page returns the page of items, which may be one more than its limit.
+func (q *pageQuery) page(items []item) Page {
+	var page Page
+	if page.More = len(items) > q.Limit; page.More {
+		items = items[:q.Limit]
 	}
 	if q.Backward {
-		slices.Reverse(order)
+		slices.Reverse(items)
 	}
-	if len(order) == 0 {
-		return
+	if len(items) == 0 {
+		return page
 	}
-	page.Items = make([]Entity, len(order))
-	for i, at := range order {
-		page.Items[i] = f.items[at]
+	page.Items = make([]Entity, len(items))
+	for i := range items {
+		page.Items[i] = items[i].Entity
 	}
-	first, last := order[0], order[len(order)-1]
-	page.First = &Position{Values: f.values[first], Ref: f.items[first].Ref}
-	page.Last = &Position{Values: f.values[last], Ref: f.items[last].Ref}
+	page.First, page.Last = items[0].position(), items[len(items)-1].position()
+	return page
 }
+
+func (it *item) position() *Position { return &Position{Values: it.values, Ref: it.Ref} }
 
 // compareValues compares the sort values of two entities.
 func compareValues(order []Order, a, b []*string) int {

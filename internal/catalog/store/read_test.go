@@ -202,7 +202,7 @@ func TestFacets(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, few := range []int{0, 1} {
-					s.maxSparse = few
+					s.maxLoaded = few
 					s.cache = &cache.Cache{}
 					for range 2 {
 						got, err := s.Facets(t.Context(), tc.facets, tc.filter, tc.text)

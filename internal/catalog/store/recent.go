@@ -1,21 +1,24 @@
-// This file finds the entities that changed last. For a caller who may read everything, or
-// much of it, it scans the index of changed_at, and checks each entity:
+// This file finds the entities that changed last. If many entities pass the filter, it reads
+// the index of changed_at, and checks the id of each entity:
 //
-//	SELECT x.ref, x.uid, x.etag, x.provider, x.parent, x.created_at, x.changed_at FROM entities x
-//	WHERE x.changed_at >= $1 AND … ORDER BY x.changed_at DESC, x.ref LIMIT 20
+//	SELECT e.id, e.changed_at FROM entities e WHERE e.changed_at >= $1
+//	ORDER BY e.changed_at DESC, e.ref LIMIT 64 OFFSET 0
 //
-// For one who may read few entities, it reads all of these, as for a page of a query, and
-// sorts them by changed_at.
+// If few pass, it reads all of these and sorts them.
 
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
 
@@ -36,58 +39,89 @@ func (s *Store) Recent(ctx context.Context, f filter.Filter, since time.Time, li
 	if err != nil || r.where.op == filter.OpFalse || limit <= 0 {
 		return nil, db.Fail(doing, err)
 	}
-	w, text, err := s.planRecent(ctx, r.where, since, limit)
-	if err != nil {
-		return nil, db.Fail(doing, err)
-	}
-	out, same, err := s.readRecent(ctx, s.DB.Query, text, w.args)
-	if err == nil && !same {
-		// Another writer committed in between: read again in a snapshot.
-		err = s.Snapshot(ctx, func(ask db.Asker) error {
-			out, _, err = s.readRecent(ctx, ask, text, w.args)
-			return err
-		})
-	}
+	var out []Recent
+	err = s.consistently(ctx, func(ask db.Asker, snapshot bool) error {
+		out, err = s.readRecent(ctx, ask, r.where, since.UnixMilli(), limit, snapshot)
+		return err
+	})
 	return out, db.Fail(doing, err)
 }
 
-// planRecent returns the statement of Recent.
-func (s *Store) planRecent(ctx context.Context, c cond, since time.Time, limit int) (*sqlWriter, string, error) {
-	p, err := s.planFilter(ctx, c)
+// readRecent is Recent. Without a snapshot it returns errChanged if the catalog changed
+// meanwhile.
+func (s *Store) readRecent(ctx context.Context, ask db.Asker, c cond, since int64, limit int, snapshot bool) ([]Recent, error) {
+	sel, err := s.selectFor(ctx, ask, c, snapshot)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	n, _, err := s.estimateMatches(ctx, c, &p)
-	w := s.newSQL(false)
-	text := "SELECT x.ref, x.uid, x.etag, x.provider, x.parent, x.created_at, x.changed_at FROM "
-	if n < s.sparseLimit() {
-		text += "(SELECT x.ref AS ref " + w.writeFrom(&p) + ") p CROSS JOIN entities x WHERE x.ref = p.ref AND x.changed_at >= " + w.args.Add(since.UnixMilli())
-	} else {
-		text += "entities x WHERE x.changed_at >= " + w.args.Add(since.UnixMilli()) + w.writeAnd(c, "x.ref")
+	r := s.reader(ask)
+	var ids []uint32
+	if n := sel.count(); n <= r.maxLoaded {
+		ids = sel.set.ToArray()
+	} else if ids, err = r.readRecentIDs(ctx, sel, since, limit); err != nil {
+		return nil, err
 	}
-	return w, text + fmt.Sprintf(" ORDER BY x.changed_at DESC, x.ref LIMIT %d", limit), err
-}
-
-// readRecent reads the entities of a statement. It returns false if one has changed since
-// it was found.
-func (s *Store) readRecent(ctx context.Context, ask db.Asker, text string, args db.Args) ([]Recent, bool, error) {
-	var out []Recent
-	var items []Entity
-	err := db.Each(ctx, ask, text, args, func(rows *db.Rows) error {
-		var e Entity
-		var created sql.NullInt64
-		var changed int64
-		err := rows.Scan(&e.Ref, &e.UID, &e.ETag, &e.Provider, &e.Parent, &created, &changed)
-		items = append(items, e)
-		out = append(out, Recent{At: db.FromMilli(changed), Created: created.Valid && created.Int64 == changed})
-		return err
-	})
+	out, err := r.readTimes(ctx, ids, since)
 	if err != nil {
-		return nil, false, err
+		return nil, err
+	}
+	slices.SortFunc(out, func(a, b Recent) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Ref, b.Ref)) })
+	out = out[:min(limit, len(out))]
+	items := make([]Entity, len(out))
+	for i := range out {
+		items[i] = out[i].Entity
 	}
 	same, err := s.fill(ctx, ask, items)
+	if err != nil {
+		return nil, err
+	}
 	for i := range items {
 		out[i].Entity = items[i]
 	}
-	return out, same, err
+	now, err := changelog.Revision(ctx, ask)
+	if err == nil && !snapshot && (!same || now != sel.revision) {
+		err = errChanged
+	}
+	return out, err
+}
+
+// readRecentIDs returns the ids of the entities of a large set that changed last, at most
+// limit.
+func (r *reader) readRecentIDs(ctx context.Context, sel selection, since int64, limit int) ([]uint32, error) {
+	var ids []uint32
+	for from, n := 0, leastScanned; ; from, n = from+n, min(2*n, mostScanned) {
+		var b db.Statement
+		b.Add("SELECT e.id, e.changed_at FROM entities e WHERE e.changed_at >= %s ORDER BY e.changed_at DESC, e.ref"+
+			fmt.Sprintf(" LIMIT %d OFFSET %d", n, from), since)
+		rows := 0
+		err := b.Each(ctx, r.ask, func(found *db.Rows) error {
+			rows++
+			var id, changed int64
+			if err := found.Scan(&id, &changed); err != nil {
+				return err
+			}
+			if sel.set.Contains(uint32(id)) && len(ids) < limit {
+				ids = append(ids, uint32(id))
+			}
+			return nil
+		})
+		if err != nil || len(ids) == limit || rows < n {
+			return ids, err
+		}
+	}
+}
+
+// readTimes reads entities that changed since a time.
+func (r *reader) readTimes(ctx context.Context, ids []uint32, since int64) ([]Recent, error) {
+	var out []Recent
+	err := r.eachID(ctx, "SELECT e.ref, e.uid, e.etag, e.provider, e.parent, e.created_at, e.changed_at FROM entities e WHERE e.id IN ", ids, func(rows *db.Rows) error {
+		var e Entity
+		var created, changed sql.NullInt64
+		err := rows.Scan(&e.Ref, &e.UID, &e.ETag, &e.Provider, &e.Parent, &created, &changed)
+		if changed.Valid && changed.Int64 >= since {
+			out = append(out, Recent{Entity: e, At: db.FromMilli(changed.Int64), Created: created.Valid && created.Int64 == changed.Int64})
+		}
+		return err
+	})
+	return out, err
 }

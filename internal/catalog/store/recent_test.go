@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"regexp"
 	"testing"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/write"
-	"example.dev/ingestor/internal/db"
 )
 
 // TestRecent adds, changes and removes entities at times that it sets.
@@ -76,67 +74,6 @@ func TestRecent(t *testing.T) {
 		sync(8, component(t, "a", `"owner":"z"`))
 		check("of before", all, 7, 10, "component:default/a changed 8")
 	})
-}
-
-// TestRecentPlans checks that the latest changes are found by an index, in its order, or
-// among the few entities that pass.
-func TestRecentPlans(t *testing.T) {
-	usual, rare := filter.In("spec.type", "usual"), filter.In("spec.type", "rare")
-	cases := map[string]struct {
-		reason string
-		filter filter.Filter
-		// scans reports that the index of times is scanned.
-		scans bool
-	}{
-		"All":     {"Everything passes.", filter.Filter{}, true},
-		"Kind":    {"Locations are left out.", filter.Not(filter.In("kind", "location")), true},
-		"Usual":   {"Much passes.", filter.All(usual, filter.Not(filter.In("kind", "location"))), true},
-		"Rare":    {"Little passes.", rare, false},
-		"AnyRare": {"Little passes one of two conditions.", filter.Any(rare, filter.In("spec.lifecycle", "rare")), false},
-	}
-	onBoth(t, func(t *testing.T, open func() *Store) {
-		s := open()
-		var docs []write.Document
-		for i := range 4000 {
-			docs = append(docs, small(t, []string{"API", "Component"}[i%2], fmt.Sprint("n-", i), fmt.Sprintf("spec: {type: %s, lifecycle: %s}", pick(i%100 == 0), pick(i%200 == 1))))
-		}
-		put(t, s, docs...)
-		explain, sorts, scans := "EXPLAIN QUERY PLAN ", regexp.MustCompile(`TEMP B-TREE`), regexp.MustCompile(`USING (COVERING )?INDEX entities_changed`)
-		all := regexp.MustCompile(`SCAN (s|search|entities)\b`)
-		if s.Client == db.Postgres {
-			if _, err := s.Write.ExecContext(t.Context(), "ANALYZE"); err != nil {
-				t.Fatal(err)
-			}
-			s.Read.SetMaxOpenConns(1)
-			if _, err := s.Read.ExecContext(t.Context(), "SET plan_cache_mode = force_generic_plan"); err != nil {
-				t.Fatal(err)
-			}
-			explain, sorts, scans, all = "EXPLAIN ", regexp.MustCompile(`Sort`), regexp.MustCompile(`Index Scan using entities_changed`), regexp.MustCompile(`Seq Scan`)
-		}
-		for name, tc := range cases {
-			t.Run(name, func(t *testing.T) {
-				r, err := s.resolveQuery(t.Context(), Query{Filter: tc.filter})
-				if err != nil {
-					t.Fatal(err)
-				}
-				w, text, err := s.planRecent(t.Context(), r.where, time.Now().Add(-time.Hour), 20)
-				if err != nil {
-					t.Fatal(err)
-				}
-				plan := explained(t, s, explain, text, w.args)
-				if scans.MatchString(plan) != tc.scans || tc.scans && sorts.MatchString(plan) || all.MatchString(plan) {
-					t.Errorf("%s\n%s\n%s", tc.reason, text, plan)
-				}
-			})
-		}
-	})
-}
-
-func pick(rare bool) string {
-	if rare {
-		return "rare"
-	}
-	return "usual"
 }
 
 // BenchmarkRecent measures the latest changes for callers who may read everything, the

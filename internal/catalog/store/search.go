@@ -16,13 +16,16 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/idset"
 )
 
 const (
@@ -76,14 +79,11 @@ func (s *Store) Search(ctx context.Context, q Search) (Results, error) {
 	if err := s.resolveKeys(ctx, func(k *keyResolver) { f.resolve(k, q, words, near) }); err != nil {
 		return Results{}, db.Fail(doing, err)
 	}
-	out, same, err := f.find(ctx, s.DB.Query, q.Offset)
-	if err == nil && !same {
-		// Another writer committed in between: read again in a snapshot.
-		err = s.Snapshot(ctx, func(ask db.Asker) error {
-			out, _, err = f.find(ctx, ask, q.Offset)
-			return err
-		})
-	}
+	var out Results
+	err = s.consistently(ctx, func(ask db.Asker, snapshot bool) error {
+		out, err = f.find(ctx, ask, q.Offset, snapshot)
+		return err
+	})
 	return out, db.Fail(doing, err)
 }
 
@@ -99,8 +99,9 @@ type finder struct {
 	title, kind int64
 
 	ask   db.Asker
-	items []Entity
-	seen  map[string]bool
+	items []item
+	// seen are the entities among the results.
+	seen *idset.Set
 }
 
 // resolve computes the conditions. near are the words that are similar to each word.
@@ -136,94 +137,88 @@ func (f *finder) resolve(k *keyResolver, q Search, words []string, near [][]stri
 	}
 }
 
-// find reads the results from an offset on. It returns false if an entity has changed
-// since it was found.
-func (f *finder) find(ctx context.Context, ask db.Asker, offset int) (Results, bool, error) {
-	f.ask, f.items, f.seen = ask, nil, map[string]bool{}
+// find reads the results from an offset on. Without a snapshot it returns errChanged if the
+// catalog changed meanwhile.
+func (f *finder) find(ctx context.Context, ask db.Asker, offset int, snapshot bool) (Results, error) {
+	f.ask, f.items, f.seen = ask, nil, roaring.New()
+	all, err := f.s.selectFor(ctx, ask, f.all, snapshot)
+	if err != nil {
+		return Results{}, err
+	}
 	for _, rank := range f.ranks {
 		if err := f.addRank(ctx, rank); err != nil {
-			return Results{}, false, err
+			return Results{}, err
 		}
 	}
 	out := Results{Total: len(f.items)}
 	if len(f.items) >= f.need {
-		var err error
-		if out.Total, err = f.count(ctx, f.all); err != nil {
-			return Results{}, false, err
-		}
+		out.Total = min(all.count(), MaxResults)
 	}
-	out.Items = f.items[min(offset, len(f.items)):min(f.need, len(f.items))]
+	for _, it := range f.items[min(offset, len(f.items)):min(f.need, len(f.items))] {
+		out.Items = append(out.Items, it.Entity)
+	}
 	same, err := f.s.fill(ctx, ask, out.Items)
-	return out, same, err
+	if err != nil {
+		return Results{}, err
+	}
+	now, err := changelog.Revision(ctx, ask)
+	if err == nil && !snapshot && (!same || now != all.revision) {
+		err = errChanged
+	}
+	return out, err
 }
 
 // addRank adds the results of a rank, in their order.
 func (f *finder) addRank(ctx context.Context, rank cond) error {
-	if done, err := f.addSorted(ctx, rank); done || err != nil {
-		return err
+	if len(f.items) >= f.need || rank.op == filter.OpFalse {
+		return nil
 	}
-	kinds := make([]cond, len(searchKinds))
-	for i, kind := range searchKinds {
-		kinds[i] = cond{op: opKind, kid: f.kind, values: []string{kind}}
-	}
-	for _, kind := range append(kinds, not(anyOf(kinds...))) {
-		of := allOf(rank, kind)
-		done, err := f.addSorted(ctx, of)
-		if err == nil && !done {
-			err = f.add(ctx, pageQuery{Query: Query{Limit: f.need}, where: of})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addSorted adds the entities that pass a condition, sorted by kind and title. It returns
-// false if there are too many.
-func (f *finder) addSorted(ctx context.Context, c cond) (bool, error) {
-	if c.op == filter.OpFalse || len(f.items) >= f.need {
-		return true, nil
-	}
-	bounds := plan{first: always}
-	conds := []cond{c}
-	if c.op == filter.OpAll {
-		conds = bounds.narrow(c.conds, f.s.keys)
-	}
-	if _, rows, err := f.s.estimateCover(ctx, allOf(conds...), &bounds); err != nil || rows > maxTitles {
-		return false, err
-	}
-	q := pageQuery{Query: Query{Limit: everything - 1}, where: c}
-	if f.title != 0 {
-		q.Order, q.columns = []Order{{Field: "metadata.title"}}, []sortColumn{{kid: f.title}}
-	}
-	return true, f.add(ctx, q)
-}
-
-// add adds the entities of a page that are not among the results yet.
-func (f *finder) add(ctx context.Context, q pageQuery) error {
-	p, err := f.s.planSort(ctx, &q)
+	sel, err := f.s.selectIn(ctx, f.ask, rank)
 	if err != nil {
 		return err
 	}
-	var rows found
-	if err := f.s.readRows(ctx, f.ask, p, &rows); err != nil {
-		return err
+	set := roaring.AndNot(sel.set, f.seen)
+	if int(set.GetCardinality()) <= maxTitles {
+		return f.add(ctx, set, true)
 	}
-	order := make([]int, 0, len(rows.items))
-	for i := range rows.items {
-		if !f.seen[rows.items[i].Ref] {
-			order = append(order, i)
-			f.seen[rows.items[i].Ref] = true
+	for _, kind := range searchKinds {
+		of, err := f.s.selectIn(ctx, f.ask, cond{op: opKind, kid: f.kind, values: []string{kind}})
+		if err != nil {
+			return err
+		}
+		part := roaring.And(set, of.set)
+		if err := f.add(ctx, part, int(part.GetCardinality()) <= maxTitles); err != nil {
+			return err
+		}
+		set.AndNot(part)
+	}
+	return f.add(ctx, set, int(set.GetCardinality()) <= maxTitles)
+}
+
+// add adds entities, sorted by kind and title if all are read, else by reference and as many
+// as are needed.
+func (f *finder) add(ctx context.Context, set *idset.Set, whole bool) error {
+	if len(f.items) >= f.need || set.IsEmpty() {
+		return nil
+	}
+	q := &pageQuery{Query: Query{Limit: f.need}}
+	if whole {
+		q.Limit = everything - 1
+		if f.title != 0 {
+			q.Order, q.columns = []Order{{Field: "metadata.title"}}, []sortColumn{{kid: f.title}}
 		}
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		a, b := rows.items[i].Ref, rows.items[j].Ref
-		return cmp.Or(searchKind(a)-searchKind(b), compareValues(q.Order, rows.values[i], rows.values[j]), strings.Compare(a, b))
-	})
-	for _, i := range order {
-		f.items = append(f.items, rows.items[i])
+	items, err := f.s.collect(ctx, f.ask, q, selection{set: set})
+	if err != nil {
+		return err
 	}
+	slices.SortFunc(items, func(a, b item) int {
+		return cmp.Or(searchKind(a.Ref)-searchKind(b.Ref), compareValues(q.Order, a.values, b.values), strings.Compare(a.Ref, b.Ref))
+	})
+	for i := range items {
+		f.seen.Add(items[i].id)
+	}
+	f.items = append(f.items, items...)
 	return nil
 }
 
@@ -234,16 +229,4 @@ func searchKind(ref string) int {
 		return i
 	}
 	return len(searchKinds)
-}
-
-// count returns how many entities pass a condition, at most MaxResults.
-func (f *finder) count(ctx context.Context, c cond) (n int, err error) {
-	p, err := f.s.planFilter(ctx, c)
-	if err != nil {
-		return 0, err
-	}
-	w := f.s.newSQL(false)
-	text := fmt.Sprintf("SELECT count(*) FROM (SELECT x.ref %s LIMIT %d) g", w.writeFrom(&p), MaxResults)
-	err = db.Each(ctx, f.ask, text, w.args, func(rows *db.Rows) error { return rows.Scan(&n) })
-	return n, err
 }

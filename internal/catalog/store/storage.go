@@ -6,8 +6,8 @@ import (
 
 	"example.dev/ingestor/internal/catalog/store/cache"
 	"example.dev/ingestor/internal/catalog/store/changelog"
-	"example.dev/ingestor/internal/catalog/store/column"
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/texts"
 	"example.dev/ingestor/internal/catalog/store/vocabulary"
 	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
@@ -25,22 +25,19 @@ type Store struct {
 	// time alone is not worth a write.
 	tried sync.Map
 	// These are for reading.
-	cache   *cache.Cache
-	columns *column.Columns
+	cache *cache.Cache
+	texts *texts.Texts
 	// vocabulary has the words that are similar to a word of a search.
 	vocabulary *vocabulary.Vocabulary
-	// maxSparse, unless it is zero, is set by tests in place of sparseLimit.
-	maxSparse int
+	// maxLoaded, unless it is zero, is set by tests in place of the constant.
+	maxLoaded int
 }
-
-// maxColumnEntities is up to how many entities are counted in memory.
-const maxColumnEntities = 500_000
 
 // New returns the catalog's storage in a database.
 func New(d *db.DB, opts Options) *Store {
 	keys := &index.Keys{}
 	return &Store{
-		DB: d, Writer: write.New(d, keys, opts.UIDRetention), keys: keys, bodies: newBodies(), cache: &cache.Cache{}, columns: column.New(d, maxColumnEntities),
+		DB: d, Writer: write.New(d, keys, opts.UIDRetention), keys: keys, bodies: newBodies(), cache: &cache.Cache{}, texts: texts.New(d, texts.MaxBytes),
 		vocabulary: vocabulary.New(d, vocabulary.MaxWords),
 	}
 }

@@ -166,7 +166,7 @@ func TestSyncRelates(t *testing.T) {
 			"dependencyOf component:default/b", "dependsOn component:default/b")
 		push(t, s, write.Change{Provider: "q", Full: true})
 		push(t, s, write.Change{Provider: "p", Full: true})
-		for _, table := range []string{"entities", "documents", "search", "fields", "terms", "relations"} {
+		for _, table := range []string{"entities", "documents", "postings", "fields", "relations"} {
 			var n int
 			if err := s.Read.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n != 0 {
 				t.Errorf("%d rows are left in %s (%v)", n, table, err)

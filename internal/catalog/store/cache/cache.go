@@ -6,34 +6,20 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
-	"time"
 )
 
 // maxCached is the maximum weight of the cached answers: a number weighs 1, a list as
-// much as it has items. maxEstimates is the maximum number of cached estimates, and
-// estimateTTL is how long an estimate is used regardless of the revision.
-const (
-	maxCached    = 50_000
-	maxEstimates = 10_000
-	estimateTTL  = 2 * time.Second
-)
+// much as it has items, a set 1 for each 100 bytes.
+const maxCached = 100_000
 
-// Cache caches answers for one revision, and estimates a little longer. The zero value is
-// ready for use, and all methods may be called concurrently.
+// Cache caches answers for one revision. The zero value is ready for use, and all methods
+// may be called concurrently.
 type Cache struct {
-	calls     calls
-	mu        sync.Mutex
-	revision  int64
-	weight    int
-	answers   map[Key]any
-	estimates map[Key]Estimate
-}
-
-// Estimate is a count that was right at a revision and time.
-type Estimate struct {
-	N        int
-	Revision int64
-	At       time.Time
+	calls    calls
+	mu       sync.Mutex
+	revision int64
+	weight   int
+	answers  map[Key]any
 }
 
 // Key identifies an answer: it is a hash of what is counted.
@@ -54,25 +40,6 @@ func (c *Cache) Get(revision int64, key Key) (any, bool) {
 	c.at(revision)
 	v, ok := c.answers[key]
 	return v, ok
-}
-
-// Estimate returns an estimate that is recent enough: from the last seen revision, or not
-// older than estimateTTL.
-func (c *Cache) Estimate(now time.Time, key Key) (int, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, ok := c.estimates[key]
-	return e.N, ok && (e.Revision == c.revision || now.Sub(e.At) < estimateTTL)
-}
-
-// PutEstimate caches an estimate.
-func (c *Cache) PutEstimate(key Key, e Estimate) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.estimates == nil || len(c.estimates) >= maxEstimates {
-		c.estimates = map[Key]Estimate{}
-	}
-	c.estimates[key] = e
 }
 
 // Put caches an answer at a revision. Its weight is 1, or as much as it has items.

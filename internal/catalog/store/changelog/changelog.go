@@ -58,24 +58,30 @@ func Append(ctx context.Context, tx *db.Tx, changed []string) error {
 type Changes struct {
 	// Revision is the later one.
 	Revision int64
-	// Packed has the fields of changed entities that exist, and Gone the references of
-	// those that do not.
-	Packed map[string]string
-	Gone   map[string]bool
+	// Present are the changed entities that exist, and Gone the references of those that do
+	// not.
+	Present map[string]Entity
+	Gone    map[string]bool
 	// Complete is false if the log does not cover all changes.
 	Complete bool
 }
 
+// Entity is an entity as it is indexed: its id and its packed fields.
+type Entity struct {
+	ID     uint32
+	Packed string
+}
+
 // Since returns, from one snapshot, what has changed after a revision.
 func Since(ctx context.Context, ask db.Asker, revision int64) (*Changes, error) {
-	n := &Changes{Packed: map[string]string{}, Gone: map[string]bool{}}
+	n := &Changes{Present: map[string]Entity{}, Gone: map[string]bool{}}
 	seen, many := map[int64]bool{}, false
-	err := db.Each(ctx, ask, `SELECT r.n, c.revision, c.ref, (SELECT f.packed FROM fields f WHERE f.ref = c.ref)
-		FROM revision r LEFT JOIN changes c ON c.revision > $1`, []any{revision},
+	err := db.Each(ctx, ask, `SELECT r.n, c.revision, c.ref, e.id, f.packed FROM revision r LEFT JOIN changes c ON c.revision > $1
+		LEFT JOIN entities e ON e.ref = c.ref LEFT JOIN fields f ON f.ref = c.ref`, []any{revision},
 		func(rows *db.Rows) error {
-			var at sql.NullInt64
+			var at, id sql.NullInt64
 			var ref, packed sql.NullString
-			if err := rows.Scan(&n.Revision, &at, &ref, &packed); err != nil || !at.Valid {
+			if err := rows.Scan(&n.Revision, &at, &ref, &id, &packed); err != nil || !at.Valid {
 				return err
 			}
 			seen[at.Int64] = true
@@ -83,7 +89,7 @@ func Since(ctx context.Context, ask db.Asker, revision int64) (*Changes, error) 
 			case ref.String == changedMany:
 				many = true
 			case packed.Valid:
-				n.Packed[ref.String] = packed.String
+				n.Present[ref.String] = Entity{uint32(id.Int64), packed.String}
 			default:
 				n.Gone[ref.String] = true
 			}

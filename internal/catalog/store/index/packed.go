@@ -100,10 +100,11 @@ func Unpack(packed string) []Field {
 	return fields
 }
 
-// Values yields the values of a key in their original spelling.
-func Values(packed string, kid int64) iter.Seq[string] {
+// Values yields the values of a key, in order, in lower case and in their original
+// spelling.
+func Values(packed string, kid int64) iter.Seq2[string, string] {
 	key := Prefix("", kid)
-	return func(yield func(string) bool) {
+	return func(yield func(value, original string) bool) {
 		for {
 			_, rest, ok := strings.Cut(packed, key)
 			if !ok {
@@ -111,12 +112,26 @@ func Values(packed string, kid int64) iter.Seq[string] {
 			}
 			value, rest, _ := strings.Cut(rest, ValueEnd)
 			original, _, _ := strings.Cut(rest, packedRecord)
-			if !yield(cmp.Or(original, value)) {
+			if !yield(value, cmp.Or(original, value)) {
 				return
 			}
 			packed = rest
 		}
 	}
+}
+
+// First returns the first value of a key, or the last one, and whether it has any.
+func First(packed string, kid int64, last bool) (string, bool) {
+	if last {
+		if _, rest, ok := strings.Cut(packed, Prefix(MarkLast, kid)); ok {
+			value, _, _ := strings.Cut(rest, ValueEnd)
+			return value, true
+		}
+	}
+	for value := range Values(packed, kid) {
+		return value, true
+	}
+	return "", false
 }
 
 // Prefix returns the string that precedes the values of a key.

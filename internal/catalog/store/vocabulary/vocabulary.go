@@ -202,8 +202,8 @@ func (v *Vocabulary) follow(ctx context.Context) (bool, error) {
 	if err != nil || !n.Complete {
 		return false, err
 	}
-	refs := make([]string, 0, len(n.Packed))
-	for ref := range n.Packed {
+	refs := make([]string, 0, len(n.Present))
+	for ref := range n.Present {
 		refs = append(refs, ref)
 	}
 	var changed []string
@@ -237,7 +237,7 @@ func (v *Vocabulary) load(ctx context.Context) error {
 	if fresh.revision, err = changelog.Revision(ctx, v.db.Query); err != nil {
 		return err
 	}
-	rows, err := v.db.Query(ctx, "SELECT DISTINCT word FROM terms")
+	rows, err := v.db.Query(ctx, "SELECT DISTINCT value FROM postings WHERE kid = $1 AND value <> ''", index.WordKid)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,8 @@ func newCatalog(t *testing.T, d *db.DB) *catalog {
 func (c *catalog) set(ref string, logged bool, words ...string) {
 	c.t.Helper()
 	err := c.Transact(c.t.Context(), db.NewWriters(), "revision", func(tx *db.Tx) error {
-		if err := tx.DeleteIn(c.t.Context(), "terms", "ref", []string{ref}); err != nil {
+		// Each entity has rows of its own, in a block with the number of its first letter.
+		if _, err := tx.ExecContext(c.t.Context(), "DELETE FROM postings WHERE block = $1", int(ref[0])); err != nil {
 			return err
 		}
 		for _, table := range []string{"documents", "fields"} {
@@ -45,7 +46,7 @@ func (c *catalog) set(ref string, logged bool, words ...string) {
 		}
 		all := ""
 		for i, w := range words {
-			if _, err := tx.ExecContext(c.t.Context(), "INSERT INTO terms (word, ref) VALUES ($1, $2)", w, ref); err != nil {
+			if _, err := tx.ExecContext(c.t.Context(), "INSERT INTO postings (kid, value, original, block, n, ids) VALUES (0, $1, '', $2, 1, $3)", w, int(ref[0]), []byte{1}); err != nil {
 				return err
 			}
 			if i > 0 {

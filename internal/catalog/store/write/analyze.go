@@ -20,6 +20,6 @@ func (w *transaction) analyze(ctx context.Context, added int) error {
 	if err := w.Tx.QueryRowContext(ctx, "SELECT count(*) FROM entities").Scan(&have); err != nil || have > 3*added {
 		return err
 	}
-	_, err := w.Tx.ExecContext(ctx, "ANALYZE entities, documents, search, fields, terms, relations")
+	_, err := w.Tx.ExecContext(ctx, "ANALYZE entities, documents, postings, fields, relations")
 	return err
 }

@@ -13,6 +13,8 @@ import (
 // upsert is a document that is to be written.
 type upsert struct {
 	candidate
+	// id is that of an entity that exists.
+	id            uint32
 	uid, provider string
 	added         bool
 }
@@ -41,7 +43,10 @@ func (d *changeSet) same(as *changeSet) bool {
 }
 
 // known is an entity that is in the store.
-type known struct{ uid, provider, hash, parent string }
+type known struct {
+	id                          uint32
+	uid, provider, hash, parent string
+}
 
 // compare compares changes with what is in the store.
 func (s *Writer) compare(ctx context.Context, ask db.Asker, changes []Change, candidates []candidate) (*changeSet, error) {
@@ -66,7 +71,7 @@ func (s *Writer) compare(ctx context.Context, ask db.Asker, changes []Change, ca
 			continue
 		}
 		taken[o.ref] = provider
-		e := upsert{candidate: o, uid: k.uid, provider: provider}
+		e := upsert{candidate: o, id: k.id, uid: k.uid, provider: provider}
 		switch {
 		case !there:
 			// Version 7 uids begin with the time, so that new ones are neighbors in indexes:
@@ -152,12 +157,12 @@ func refKey(ref string) string { return strings.ToLower(db.Storable(ref)) }
 // haves returns the stored entities that changes concern: all of a provider whose
 // change is full, and those that are named.
 func (s *Writer) haves(ctx context.Context, ask db.Asker, changes []Change, candidates []candidate) (map[string]known, error) {
-	const columns = "SELECT ref, uid, provider, hash, parent FROM entities WHERE "
+	const columns = "SELECT ref, id, uid, provider, hash, parent FROM entities WHERE "
 	have := make(map[string]known, len(candidates))
 	scan := func(rows *db.Rows) error {
 		var ref string
 		var k known
-		if err := rows.Scan(&ref, &k.uid, &k.provider, &k.hash, &k.parent); err != nil {
+		if err := rows.Scan(&ref, &k.id, &k.uid, &k.provider, &k.hash, &k.parent); err != nil {
 			return err
 		}
 		have[ref] = k

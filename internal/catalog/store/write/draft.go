@@ -16,12 +16,9 @@ type draft struct {
 	entries []upsert
 	bodies  []body.Body
 	words   [][]string
-	// fields are those of each entity, without its relations.
+	// fields are those of each entity, without its relations until the batch is composed.
 	fields [][]index.Field
-	// rows and terms are those of new entities, in order.
-	rows  []row
-	terms []term
-	// names are the keys of fields, which rows and fields refer to by index. lists are the
+	// names are the keys of fields, which fields refer to by index. lists are the
 	// marked keys of lists.
 	names   []string
 	numbers map[string]int64
@@ -61,10 +58,6 @@ func draftOf(entries []upsert) *draft {
 		entries: entries, bodies: make([]body.Body, n), words: make([][]string, n), fields: make([][]index.Field, n),
 		numbers: map[string]int64{}, lists: map[string]bool{},
 	}
-	// rows and terms count those of new entities.
-	var byKey [][]row
-	byWord := map[string][]term{}
-	rows, terms := 0, 0
 	for i := range entries {
 		e := &entries[i]
 		p, err := e.prepared()
@@ -81,39 +74,8 @@ func draftOf(entries []upsert) *draft {
 			dr.lists[key] = true
 		}
 		dr.fields[i] = index.Distinct(fields)
-		if !e.added {
-			continue
-		}
-		for _, f := range dr.fields[i] {
-			for len(byKey) <= int(f.Kid) {
-				byKey = append(byKey, nil)
-			}
-			byKey[f.Kid] = append(byKey[f.Kid], row{f, e.ref})
-		}
-		for _, w := range dr.words[i] {
-			byWord[w] = append(byWord[w], term{w, e.ref})
-		}
-		rows, terms = rows+len(dr.fields[i]), terms+len(dr.words[i])
-	}
-	dr.rows = inOrder(make([]row, 0, rows), byKey)
-	dr.terms = make([]term, 0, terms)
-	for _, w := range slices.Sorted(maps.Keys(byWord)) {
-		dr.terms = append(dr.terms, byWord[w]...)
 	}
 	return dr
-}
-
-// inOrder appends the rows of one key after the other, sorted. Entries come in the
-// order of their references, and most keys have one value for all of them, or values
-// that are in the same order: these rows need no sorting.
-func inOrder(rows []row, byKey [][]row) []row {
-	for _, some := range byKey {
-		if !slices.IsSortedFunc(some, compareRows) {
-			slices.SortFunc(some, compareRows)
-		}
-		rows = append(rows, some...)
-	}
-	return rows
 }
 
 // number returns the index of a key in names.
@@ -134,13 +96,10 @@ func (dr *draft) compose(l *linkage, kids map[string]int64) {
 	for i, name := range dr.names {
 		numbers[i] = kids[name]
 	}
-	for i := range dr.rows {
-		dr.rows[i].Kid = numbers[dr.rows[i].Kid]
-	}
-	c := &rowBatch{newRows: dr.rows, newTerms: dr.terms, records: make([]record, 0, len(dr.entries))}
+	c := &rowBatch{records: make([]record, 0, len(dr.entries)), postings: postingChanges{}}
 	for i := range dr.entries {
 		e := &dr.entries[i]
-		r := record{ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, Body: dr.bodies[i]}
+		r := record{id: e.id, ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, Body: dr.bodies[i]}
 		r.words = strings.Join(dr.words[i], index.WordEnd)
 		r.etag = r.Finish(l.after[e.ref])
 		links := linkFields(l.after[e.ref], kids)
@@ -152,12 +111,9 @@ func (dr *draft) compose(l *linkage, kids map[string]int64) {
 		r.packed, dr.fields[i] = index.Pack(append(fields, links...))
 		c.records = append(c.records, r)
 		if e.added {
-			for _, f := range links {
-				c.addRows = append(c.addRows, row{f, e.ref})
-			}
+			c.postings.add(uint32(i), index.Postings(dr.fields[i], dr.words[i]))
 		}
 	}
-	slices.SortFunc(c.addRows, compareRows)
 	dr.batch = c
 }
 
@@ -178,17 +134,44 @@ func (w *transaction) complete(ctx context.Context, dr *draft, l *linkage) (*row
 			updated = append(updated, dr.entries[i].ref)
 		}
 	}
-	fields, words, err := w.had(ctx, updated)
+	if err := w.assignIDs(ctx, dr, len(dr.entries)-len(updated)); err != nil {
+		return nil, err
+	}
+	had, err := w.had(ctx, updated)
 	if err != nil {
 		return nil, err
 	}
 	for i := range dr.entries {
 		if e := &dr.entries[i]; !e.added {
-			dr.batch.diff(e.ref, fields[e.ref], dr.fields[i])
-			dr.batch.diffWords(e.ref, words[e.ref], dr.words[i])
+			before := had[e.ref]
+			dr.batch.postings.diff(e.id, index.Postings(before.fields, before.words), index.Postings(dr.fields[i], dr.words[i]))
 		}
 	}
 	return dr.batch, nil
+}
+
+// assignIDs assigns ids to the new entities of a draft, of which there are n. Its postings
+// have the indices of entries until then.
+func (w *transaction) assignIDs(ctx context.Context, dr *draft, n int) error {
+	if n == 0 {
+		return nil
+	}
+	next, err := w.newIDs(ctx, n)
+	if err != nil {
+		return err
+	}
+	for i := range dr.entries {
+		if dr.entries[i].added {
+			dr.batch.records[i].id = next
+			next++
+		}
+	}
+	for _, change := range dr.batch.postings {
+		for i, at := range change.add {
+			change.add[i] = dr.batch.records[at].id
+		}
+	}
+	return nil
 }
 
 // keys returns all keys whose numbers are needed to write the draft.

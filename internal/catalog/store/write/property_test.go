@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
@@ -17,6 +18,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/store/body"
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/idset"
 	"example.dev/ingestor/test/database"
 )
 
@@ -111,7 +113,7 @@ func equals(t *rapid.T, s *Writer, have map[string]owned) {
 		}
 		return all
 	}
-	var entities, search, terms, relations []string
+	var entities, postings, relations []string
 	links := map[string]map[body.Link]bool{}
 	uid := map[string]string{}
 	for _, row := range rows("SELECT ref, uid FROM entities") {
@@ -129,11 +131,18 @@ func equals(t *rapid.T, s *Writer, have map[string]owned) {
 			}
 		}
 	}
+	addField := func(key, value, original, ref string) {
+		postings = append(postings, strings.Join([]string{key, value, original, ref}, "|"))
+		if value != index.NoValue {
+			postings = append(postings, "-"+key+"|||"+ref)
+		}
+	}
 	for ref, o := range have {
+		postings = append(postings, "|||"+ref)
 		var sorted []body.Link
 		for l := range links[ref] {
 			sorted = append(sorted, l)
-			search = append(search, "relations."+strings.ToLower(l.Type)+"|"+l.Target+"|"+ref+"|")
+			addField("relations."+strings.ToLower(l.Type), l.Target, "", ref)
 		}
 		empty := body.New(o.Node)
 		served := empty.Serve(uid[ref], 0)
@@ -146,10 +155,11 @@ func equals(t *rapid.T, s *Writer, have map[string]owned) {
 		fieldsOf("metadata.namespace", tree.Str(entity.RefOf(o.Node).Namespace), seen)
 		fieldsOf("metadata.uid", tree.Str(uid[ref]), seen)
 		for at, original := range seen {
-			search = append(search, at+"|"+ref+"|"+original)
+			key, value, _ := strings.Cut(at, "|")
+			addField(key, value, original, ref)
 		}
 		for _, w := range index.Words(o.Node) {
-			terms = append(terms, w+"|"+ref)
+			postings = append(postings, "|"+w+"||"+ref)
 		}
 	}
 	for _, table := range []struct {
@@ -158,12 +168,15 @@ func equals(t *rapid.T, s *Writer, have map[string]owned) {
 	}{
 		{"SELECT e.ref, e.provider, e.parent, e.etag, d.body FROM entities e JOIN documents d ON d.ref = e.ref", entities},
 		{"SELECT ref FROM documents WHERE ref NOT IN (SELECT ref FROM entities)", nil},
-		{"SELECT k.key, s.value, s.ref, s.original FROM search s JOIN keys k ON k.id = s.kid", search},
-		{"SELECT word, ref FROM terms", terms},
 		{"SELECT source, type, target, declarer FROM relations", slices.Compact(slices.Sorted(slices.Values(relations)))},
-		{"SELECT kid, value, ref, original FROM search", unpacked(t, s)},
+		{"postings", slices.Compact(slices.Sorted(slices.Values(postings)))},
 	} {
-		got := rows(table.query)
+		var got []string
+		if table.query == "postings" {
+			got = stored(t, s)
+		} else {
+			got = rows(table.query)
+		}
 		slices.Sort(got)
 		slices.Sort(table.want)
 		if diff := gocmp.Diff(table.want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -172,16 +185,42 @@ func equals(t *rapid.T, s *Writer, have map[string]owned) {
 	}
 }
 
-// unpacked returns the packed fields of all entities as they are in search.
-func unpacked(t *rapid.T, s *Writer) (all []string) {
+// stored returns all postings, each with the key, the value, its spelling and the entity.
+// Those of a key as a whole begin with a minus, those of words and of all entities have no
+// key.
+func stored(t *rapid.T, s *Writer) (all []string) {
 	t.Helper()
-	err := database.Each(t.Context(), s.db.Write, "SELECT ref, packed FROM fields", nil, func(rows *sql.Rows) error {
-		var ref, packed string
-		err := rows.Scan(&ref, &packed)
-		for _, f := range index.Unpack(packed) {
-			all = append(all, fmt.Sprintf("%d|%s|%s|%s", f.Kid, f.Value, ref, f.Original))
-		}
+	refs := map[uint32]string{}
+	var id uint32
+	var ref string
+	err := database.Each(t.Context(), s.db.Write, "SELECT id, ref FROM entities", nil, func(rows *sql.Rows) error {
+		err := rows.Scan(&id, &ref)
+		refs[id] = ref
 		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = database.Each(t.Context(), s.db.Write, `SELECT CASE WHEN p.kid < 0 THEN '-' ELSE '' END, coalesce(k.key, ''), p.value, p.original, p.block, p.n, p.ids
+		FROM postings p LEFT JOIN keys k ON k.id = abs(p.kid)`, nil, func(rows *sql.Rows) error {
+		var sign, key, value, original string
+		var block int64
+		var n uint64
+		var ids []byte
+		if err := rows.Scan(&sign, &key, &value, &original, &block, &n, &ids); err != nil {
+			return err
+		}
+		set := roaring.New()
+		if err := idset.Add(set, block, ids); err != nil {
+			return err
+		}
+		if set.GetCardinality() != n || n == 0 {
+			t.Fatalf("row of %q has %d ids, and says %d", value, set.GetCardinality(), n)
+		}
+		for _, id := range set.ToArray() {
+			all = append(all, strings.Join([]string{sign + key, value, original, refs[id]}, "|"))
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -266,6 +305,7 @@ func TestSyncIsLikeModel(t *testing.T) {
 				var err error
 				if len(changes) == 1 {
 					s.partDocuments = rapid.IntRange(0, 3).Draw(rt, "documents of a part")
+					s.maxList = rapid.IntRange(0, 2).Draw(rt, "ids of a list")
 					got[0], err = s.Sync(rt.Context(), changes[0])
 				} else {
 					got, err = s.SyncAll(rt.Context(), changes)

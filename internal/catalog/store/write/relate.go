@@ -242,13 +242,13 @@ func (w *transaction) relink(ctx context.Context, d *changeSet, l *linkage) erro
 		return err
 	}
 	for part := range slices.Chunk(changed, batchEntities) {
-		var c rowBatch
-		err := w.s.db.SelectIn(ctx, w.Ask, `SELECT e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
+		c := rowBatch{postings: postingChanges{}}
+		err := w.s.db.SelectIn(ctx, w.Ask, `SELECT e.id, e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
 			substr(d.body, 1, d.relations_at), f.packed
 			FROM entities e JOIN documents d ON d.ref = e.ref JOIN fields f ON f.ref = e.ref WHERE e.ref IN `, part,
 			func(rows *db.Rows) error {
 				var r record
-				err := rows.Scan(&r.ref, &r.uid, &r.provider, &r.parent, &r.hash,
+				err := rows.Scan(&r.id, &r.ref, &r.uid, &r.provider, &r.parent, &r.hash,
 					&r.words, &r.ETagAt, &r.RelationsAt, &r.JSON, &r.packed)
 				if err != nil {
 					return err
@@ -259,7 +259,7 @@ func (w *transaction) relink(ctx context.Context, d *changeSet, l *linkage) erro
 					linkFields(l.after[r.ref], w.kids)...)
 				r.packed, fields = index.Pack(fields)
 				c.records = append(c.records, r)
-				c.diff(r.ref, before, fields)
+				c.postings.diff(r.id, index.Postings(before, nil), index.Postings(fields, nil))
 				return nil
 			})
 		if err != nil {

@@ -25,8 +25,8 @@ type Writer struct {
 	traces traces
 	// betweenReads, if not nil, is called by tests between the reads of a plan.
 	betweenReads func()
-	// partDocuments, if not 0, is set by tests.
-	partDocuments int
+	// partDocuments and maxList, if not 0, are set by tests.
+	partDocuments, maxList int
 }
 
 // New returns a writer that caches the numbers of keys in keys. An entity that is added

@@ -1,0 +1,317 @@
+// This file reads the entities of a set in the order of a query, up to the end of a page.
+// For orderField=metadata.name,asc it reads the values of metadata.name (key 5) in order
+//
+//	SELECT p.value, p.block, p.ids FROM postings p
+//	WHERE p.kid = $1 AND p.value < $2 AND p.value >= $3 ORDER BY p.value LIMIT 64
+//
+// and intersects the ids of each with the set, until there are enough for the page. The
+// entities of one value are in the order of the next field, or of references:
+//
+//	SELECT e.ref, e.id, … FROM entities e WHERE e.ref > $1 ORDER BY e.ref LIMIT 64
+//
+// A small set is read as a whole, and sorted here.
+
+package store
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"example.dev/ingestor/internal/idset"
+)
+
+const (
+	// maxLoaded is up to how many entities of a set are read and sorted, rather than found
+	// in the order of an index.
+	maxLoaded = 1024
+	// leastScanned and mostScanned are how many rows of an index are read at a time.
+	leastScanned = 64
+	mostScanned  = 4096
+)
+
+// everything is a limit that is never reached.
+const everything = math.MaxInt32
+
+// item is an entity at its place in the order.
+type item struct {
+	Entity
+	id uint32
+	// values are the values to sort by, as in a Position.
+	values []*string
+}
+
+// walker reads entities in the order of a query.
+type walker struct {
+	q *pageQuery
+	reader
+	// all is how many entities the catalog has, about.
+	all int
+	// skip is how many more entities to skip.
+	skip int
+	// emit is called with some entities, in order, and returns false to end the walk.
+	emit func([]item) (more bool, err error)
+}
+
+// walk reads the entities of a set in the order of q. The limit of q is up to emit.
+func (s *Store) walk(ctx context.Context, r reader, q *pageQuery, set *idset.Set, emit func([]item) (bool, error)) error {
+	all, err := s.selectIn(ctx, r.ask, always)
+	if err != nil {
+		return err
+	}
+	w := walker{q: q, reader: r, all: all.count(), skip: q.Offset, emit: emit}
+	_, err = w.walk(ctx, set, nil, q.Position)
+	return err
+}
+
+// walk reads the entities of a set whose first values in the order are those of prefix,
+// those after a position unless that is nil. It returns false if the walk has ended.
+func (w *walker) walk(ctx context.Context, set *idset.Set, prefix []*string, after *Position) (more bool, err error) {
+	n := int(set.GetCardinality())
+	switch {
+	case n == 0:
+		return true, nil
+	case after == nil && n <= w.skip && w.isExact(len(prefix)):
+		w.skip -= n
+		return true, nil
+	case n <= w.maxLoaded:
+		return w.load(ctx, set.ToArray(), prefix, after)
+	case len(prefix) == len(w.q.columns):
+		return w.byRef(ctx, set, prefix, after)
+	}
+	return w.byColumn(ctx, set, prefix, after)
+}
+
+// isExact reports whether entities have one value at most for each of the first n columns,
+// so that those in the set of a value have no better one.
+func (w *walker) isExact(n int) bool {
+	return !slices.ContainsFunc(w.q.columns[:n], func(c sortColumn) bool { return !c.alwaysPresent })
+}
+
+// load reads entities, sorts them, and emits those with the values of prefix that are after
+// a position.
+func (w *walker) load(ctx context.Context, ids []uint32, prefix []*string, after *Position) (bool, error) {
+	return w.loadIf(ctx, ids, prefix, after, func(*item) bool { return true })
+}
+
+// loadIf is load for entities for which keep returns true.
+func (w *walker) loadIf(ctx context.Context, ids []uint32, prefix []*string, after *Position, keep func(*item) bool) (bool, error) {
+	items, err := w.readItems(ctx, w.q, ids)
+	if err != nil {
+		return false, err
+	}
+	items = slices.DeleteFunc(items, func(it item) bool {
+		if !keep(&it) {
+			return true
+		}
+		for i, v := range prefix {
+			if has := it.values[w.q.columns[i].index]; (has == nil) != (v == nil) || v != nil && *has != *v {
+				return true
+			}
+		}
+		return after != nil && w.q.compare(it.values, it.Ref, after.Values, after.Ref) <= 0
+	})
+	slices.SortFunc(items, func(a, b item) int { return w.q.compare(a.values, a.Ref, b.values, b.Ref) })
+	return w.pass(items)
+}
+
+// pass emits entities after those to skip.
+func (w *walker) pass(items []item) (bool, error) {
+	skipped := min(w.skip, len(items))
+	w.skip -= skipped
+	if items = items[skipped:]; len(items) == 0 {
+		return true, nil
+	}
+	return w.emit(items)
+}
+
+// compare compares two places in the order of the query, backward if the query is.
+func (q *pageQuery) compare(values []*string, ref string, otherValues []*string, otherRef string) int {
+	c := compareValues(q.Order, values, otherValues)
+	if c == 0 {
+		c = signed(strings.Compare(ref, otherRef), q.desc)
+	}
+	return signed(c, q.Backward)
+}
+
+// scanned returns how many rows of an index to read to find enough of n entities.
+func (w *walker) scanned(n int) int {
+	wanted := w.skip + min(w.q.Limit, mostScanned)
+	return max(leastScanned, min(mostScanned, 1+int(1.2*float64(wanted)*float64(w.all)/float64(n))))
+}
+
+// byRef reads a large set in the order of references.
+func (w *walker) byRef(ctx context.Context, set *idset.Set, prefix []*string, after *Position) (bool, error) {
+	lo, hi := w.q.where.refBounds()
+	desc := w.q.desc != w.q.Backward
+	if after != nil && desc {
+		hi = min(hi, after.Ref)
+	}
+	if after != nil && !desc {
+		lo = max(lo, after.Ref)
+	}
+	for n := w.scanned(int(set.GetCardinality())); ; n = min(2*n, mostScanned) {
+		found, end, err := w.readRefs(ctx, lo, hi, desc, n)
+		if err != nil {
+			return false, err
+		}
+		var ids []uint32
+		for _, id := range found {
+			if set.Contains(id) {
+				ids = append(ids, id)
+			}
+		}
+		// The items of a part are sorted like the parts, so loading them one by one will do.
+		for some := range slices.Chunk(ids, leastScanned) {
+			if len(some) <= w.skip && w.isExact(len(prefix)) {
+				w.skip -= len(some)
+				continue
+			}
+			if more, err := w.load(ctx, some, prefix, nil); err != nil || !more {
+				return false, err
+			}
+		}
+		if len(found) < n {
+			return true, nil
+		}
+		if desc {
+			hi = end
+		} else {
+			lo = end
+		}
+	}
+}
+
+// byColumn reads a large set in the order of the next column.
+func (w *walker) byColumn(ctx context.Context, set *idset.Set, prefix []*string, after *Position) (bool, error) {
+	col := w.q.columns[len(prefix)]
+	var from *string
+	if after != nil {
+		from = after.Values[col.index]
+	}
+	with := func() (bool, error) {
+		if after != nil && from == nil && !w.q.Backward {
+			return true, nil
+		}
+		g := groups{walker: w, set: set, col: col, prefix: prefix, after: after, from: from}
+		return g.walk(ctx)
+	}
+	without := func() (bool, error) {
+		if after != nil && from != nil && w.q.Backward {
+			return true, nil
+		}
+		has, err := w.s.selectIn(ctx, w.ask, cond{op: opHasValue, kid: col.kid})
+		if err != nil {
+			return false, err
+		}
+		at := after
+		if from != nil {
+			at = nil
+		}
+		return w.walk(ctx, roaring.AndNot(set, has.set), append(slices.Clip(prefix), nil), at)
+	}
+	parts := []func() (bool, error){with, without}
+	if w.q.Backward {
+		slices.Reverse(parts)
+	}
+	for _, part := range parts {
+		if more, err := part(); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// groups reads the entities of a set that have a value for a column, value by value.
+type groups struct {
+	*walker
+	set    *idset.Set
+	col    sortColumn
+	prefix []*string
+	// after is the position to begin after, nil for none, and from its value.
+	after *Position
+	from  *string
+	// pending are the entities of consecutive values with few entities each, with their
+	// values. They are loaded together.
+	pending map[uint32][]string
+}
+
+// maxPending is how many entities of a value may be pending, and how many in all.
+const maxPending = 64
+
+func (g *groups) walk(ctx context.Context) (bool, error) {
+	desc := g.col.desc != g.q.Backward
+	from := g.from
+	for n := g.scanned(int(g.set.GetCardinality())); ; n = min(2*n, mostScanned) {
+		found, err := g.readValues(ctx, g.col.kid, from, desc, n)
+		if err != nil {
+			return false, err
+		}
+		complete := found.rows < n
+		if last := len(found.values) - 1; !complete {
+			// The last value may have further rows.
+			from = &found.values[last].value
+			found.values = found.values[:last]
+		}
+		for _, v := range found.values {
+			if more, err := g.value(ctx, v); err != nil || !more {
+				return false, err
+			}
+		}
+		if complete {
+			return g.flush(ctx)
+		}
+		if len(found.values) == 0 {
+			// The value has more rows than were read.
+			n *= 4
+		}
+	}
+}
+
+// value reads the entities with a value.
+func (g *groups) value(ctx context.Context, v valueIDs) (bool, error) {
+	ids := v.in(g.set)
+	n := int(ids.GetCardinality())
+	if n == 0 {
+		return true, nil
+	}
+	at := g.after
+	if at != nil && (g.from == nil || v.value != *g.from) {
+		at = nil
+	}
+	if n <= maxPending && (at != nil || n > g.skip || !g.col.alwaysPresent || !g.isExact(len(g.prefix))) {
+		if g.pending == nil {
+			g.pending = map[uint32][]string{}
+		}
+		ids.Iterate(func(id uint32) bool {
+			g.pending[id] = append(g.pending[id], v.value)
+			return true
+		})
+		if len(g.pending) < min(maxPending, g.skip+g.q.Limit) {
+			return true, nil
+		}
+		return g.flush(ctx)
+	}
+	if more, err := g.flush(ctx); err != nil || !more {
+		return false, err
+	}
+	return g.walker.walk(ctx, ids, append(slices.Clip(g.prefix), &v.value), at)
+}
+
+// flush reads the pending entities. An entity with several values comes with the first of
+// them.
+func (g *groups) flush(ctx context.Context) (bool, error) {
+	pending := g.pending
+	g.pending = nil
+	if len(pending) == 0 {
+		return true, nil
+	}
+	return g.loadIf(ctx, slices.Collect(maps.Keys(pending)), g.prefix, g.after, func(it *item) bool {
+		value := it.values[g.col.index]
+		return value != nil && slices.Contains(pending[it.id], *value)
+	})
+}
