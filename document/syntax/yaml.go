@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"example.dev/ingestor/document/plain"
 	"example.dev/ingestor/document/tree"
 )
 
@@ -27,6 +28,20 @@ func YAML(doc []byte, line int, limits Limits) (nodes []*tree.Node, err *Error) 
 	if hasTooMany(doc, limits) {
 		return nil, tooMany(Place(line, 1), limits)
 	}
+	if n := plain.Read(doc, line, limits.Depth, resolve); n != nil {
+		return []*tree.Node{n}, nil
+	}
+	return full(doc, line, limits)
+}
+
+// resolve types a scalar for package plain.
+func resolve(n *tree.Node) bool {
+	err := typed(&yaml.Node{Kind: yaml.ScalarNode, Value: n.Text}, n)
+	return err == nil
+}
+
+// full is YAML with a parser for all of YAML, which also finds the errors.
+func full(doc []byte, line int, limits Limits) (nodes []*tree.Node, err *Error) {
 	dec := yaml.NewDecoder(bytes.NewReader(doc))
 	var duplicate *Error
 	for first := true; ; first = false {
@@ -250,48 +265,56 @@ func (c *converter) scalar(y *yaml.Node) (*tree.Node, *Error) {
 	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	n := c.make.Str(y.Value)
 	n.Pos, n.Plain = c.pos(y), y.Style&quoted == 0
+	if err := typed(y, n); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// typed sets the kind and the text of n, a string, to those of y.
+func typed(y *yaml.Node, n *tree.Node) *Error {
 	switch y.ShortTag() {
 	case "!!null":
 		n.Kind, n.Text = tree.Null, ""
 	case "!!bool":
-		return c.boolean(y, n)
+		return boolean(y, n)
 	case "!!int", "!!float":
-		return c.number(y, n)
+		return number(y, n)
 	}
 	// Times and binary values are strings to Kubernetes.
-	return n, nil
+	return nil
 }
 
 // boolean converts n to a boolean: true, TRUE, and with a tag also yes.
-func (c *converter) boolean(y *yaml.Node, n *tree.Node) (*tree.Node, *Error) {
+func boolean(y *yaml.Node, n *tree.Node) *Error {
 	n.Kind = tree.Bool
 	if n.Text == "true" || n.Text == "false" {
-		return n, nil
+		return nil
 	}
 	var b bool
 	if err := y.Decode(&b); err != nil {
-		return nil, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%q is not a boolean", y.Value), Hint: "write true or false"}
+		return &Error{Pos: n.Pos, Msg: fmt.Sprintf("%q is not a boolean", y.Value), Hint: "write true or false"}
 	}
 	n.Text = strconv.FormatBool(b)
-	return n, nil
+	return nil
 }
 
 // number converts n to a number in any YAML notation: 12, 0x1F, 1_000, 0o17, 1.50. An
 // integer keeps all its digits.
-func (c *converter) number(y *yaml.Node, n *tree.Node) (*tree.Node, *Error) {
+func number(y *yaml.Node, n *tree.Node) *Error {
 	if tree.IsDecimal(y.Value) {
 		n.Kind = tree.Int
-		return n, nil
+		return nil
 	}
 	var v any
 	if err := y.Decode(&v); err != nil {
-		return n, nil
+		return nil
 	}
 	num, err := tree.From(v)
 	if err != nil || num.Kind != tree.Int && num.Kind != tree.Float {
 		// JSON has no infinities and NaNs.
-		return nil, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s cannot be written as a JSON number", y.Value), Hint: "quote it to make it a string"}
+		return &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s cannot be written as a JSON number", y.Value), Hint: "quote it to make it a string"}
 	}
 	n.Kind, n.Text = num.Kind, num.Text
-	return n, nil
+	return nil
 }

@@ -1,0 +1,72 @@
+package plain
+
+import "example.dev/ingestor/document/tree"
+
+// quotedNode reads a quoted scalar at a position.
+func (r *reader) quotedNode(pos tree.Pos) *tree.Node {
+	text, ok := r.quoted()
+	if !ok {
+		return nil
+	}
+	n := r.make.Str(text)
+	n.Pos = pos
+	return n
+}
+
+// quoted reads a quoted text and its quotes.
+func (r *reader) quoted() (string, bool) {
+	quote, from := r.doc[r.i], r.i+1
+	for i := from; ; i++ {
+		switch c := r.at(i); {
+		case c == quote && (quote == '"' || r.at(i+1) != quote):
+			r.i = i + 1
+			return r.texts.of(r.doc[from:i]), true
+		case c == quote, c == '\\' && quote == '"', c == '\n', c == '\t', c == 0:
+			return r.escaped(quote)
+		}
+	}
+}
+
+// escapes are the characters after a backslash that stand for one other character.
+var escapes = [256]byte{'n': '\n', 't': '\t', 'r': '\r', '"': '"', '\\': '\\'}
+
+// escaped reads a quoted text with escapes or several lines.
+func (r *reader) escaped(quote byte) (string, bool) {
+	buf := r.buf[:0]
+	r.i++
+	for {
+		c := r.at(r.i)
+		switch {
+		case c == quote && quote == '\'' && r.at(r.i+1) == quote:
+			buf = append(buf, quote)
+			r.i += 2
+		case c == quote:
+			r.i++
+			r.buf = buf
+			return r.texts.of(buf), true
+		case c == '\\' && quote == '"':
+			is := escapes[r.at(r.i+1)]
+			if is == 0 {
+				return "", false
+			}
+			buf = append(buf, is)
+			r.i += 2
+		case c == ' ':
+			from := r.i
+			for r.at(r.i) == ' ' {
+				r.i++
+			}
+			// Spaces before a line break are dropped.
+			if r.at(r.i) != '\n' {
+				buf = append(buf, r.doc[from:r.i]...)
+			}
+		case c == '\n':
+			buf = fold(buf, r.breaks())
+		case c == '\t', c == 0:
+			return "", false
+		default:
+			buf = append(buf, c)
+			r.i++
+		}
+	}
+}
