@@ -1,6 +1,11 @@
 package plain
 
-import "example.dev/ingestor/document/tree"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"example.dev/ingestor/document/tree"
+)
 
 // quotedNode reads a quoted scalar at a position.
 func (r *reader) quotedNode(pos tree.Pos) *tree.Node {
@@ -28,7 +33,41 @@ func (r *reader) quoted() (string, bool) {
 }
 
 // escapes are the characters after a backslash that stand for one other character.
-var escapes = [256]byte{'n': '\n', 't': '\t', 'r': '\r', '"': '"', '\\': '\\'}
+var escapes = [256]byte{'n': '\n', 't': '\t', 'r': '\r', '"': '"', '\\': '\\', ' ': ' '}
+
+// hexDigits are the characters after a backslash before the number of a character, with
+// the length of the number.
+var hexDigits = [256]int{'x': 2, 'u': 4}
+
+// escape appends what a backslash and the text at the next character stand for.
+func (r *reader) escape(buf []byte) ([]byte, bool) {
+	c := r.at(r.i)
+	if c == '\n' {
+		// The text continues on the next line, without a space.
+		for range r.breaks() - 1 {
+			buf = append(buf, '\n')
+		}
+		return buf, true
+	}
+	r.i++
+	if is := escapes[c]; is != 0 {
+		return append(buf, is), true
+	}
+	digits := hexDigits[c]
+	if digits == 0 || r.i+digits > len(r.doc) {
+		return nil, false
+	}
+	var number rune
+	for range digits {
+		digit := strings.IndexByte("0123456789abcdef", r.doc[r.i]|0x20)
+		if digit < 0 {
+			return nil, false
+		}
+		number = number<<4 | rune(digit)
+		r.i++
+	}
+	return utf8.AppendRune(buf, number), utf8.ValidRune(number)
+}
 
 // escaped reads a quoted text with escapes or several lines.
 func (r *reader) escaped(quote byte) (string, bool) {
@@ -45,12 +84,11 @@ func (r *reader) escaped(quote byte) (string, bool) {
 			r.buf = buf
 			return r.texts.of(buf), true
 		case c == '\\' && quote == '"':
-			is := escapes[r.at(r.i+1)]
-			if is == 0 {
+			r.i++
+			var ok bool
+			if buf, ok = r.escape(buf); !ok {
 				return "", false
 			}
-			buf = append(buf, is)
-			r.i += 2
 		case c == ' ':
 			from := r.i
 			for r.at(r.i) == ' ' {
