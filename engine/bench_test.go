@@ -53,6 +53,21 @@ func BenchmarkTransform(b *testing.B) {
 	b.ReportMetric(float64(b.N)/(cpuSeconds(b)-before), "XRDs/cpu-s")
 }
 
+// BenchmarkReadAndTransform is BenchmarkTransform from the YAML text of the definition.
+func BenchmarkReadAndTransform(b *testing.B) {
+	data := sample.Definition(0)
+	e := engine.New(engine.CLI, engine.Options{}, engine.Hooks{})
+	b.ReportAllocs()
+	before := cpuSeconds(b)
+	for b.Loop() {
+		res, err := e.Transform(engine.Input{Definition: definition(b, data)})
+		if err != nil || len(res.Entities) != 3 {
+			b.Fatalf("%d entities, error %v", len(res.Entities), err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/(cpuSeconds(b)-before), "XRDs/cpu-s")
+}
+
 // BenchmarkTransformAndWrite adds validation and the YAML output.
 func BenchmarkTransformAndWrite(b *testing.B) {
 	d := definition(b, sample.Definition(0))

@@ -169,6 +169,10 @@ func (s *splitter) add(chunk []byte, fresh bool) {
 	if s.tooBig {
 		return
 	}
+	if s.doc == nil {
+		// A small file is read at once, and has one document.
+		s.doc = make([]byte, 0, len(chunk)+s.in.Buffered())
+	}
 	s.doc = append(s.doc, chunk...)
 	if s.tried || s.limits.Long == 0 || len(s.doc) <= s.limits.Long {
 		return

@@ -47,7 +47,9 @@ func Read(doc []byte, line, depth int, resolve Resolve) *tree.Node {
 	if !r.isDash() && r.keyEnd() < 0 {
 		return nil
 	}
-	r.make = tree.NewMaker(min(r.lines, mostReserved), min(r.lines, mostReserved))
+	reserved := min(r.lines, mostReserved)
+	r.make = tree.NewMaker(reserved, reserved)
+	r.fields, r.items = make([]tree.Field, 0, reserved), make([]*tree.Node, 0, reserved)
 	n := r.block(-1, 1)
 	if r.col >= 0 {
 		return nil

@@ -4,7 +4,7 @@ import "example.dev/ingestor/document/tree"
 
 // text reads a block scalar, literal or folded, in a map or list at column parent.
 func (r *reader) text(parent int) *tree.Node {
-	t := blockText{reader: r, pos: r.pos(r.i), folded: r.doc[r.i] == '>', buf: r.buf[:0]}
+	pos, t := r.pos(r.i), blockText{folded: r.doc[r.i] == '>', buf: r.buf[:0]}
 	i := r.i + 1
 	if c := r.at(i); c == '-' || c == '+' {
 		t.chomp = c
@@ -16,20 +16,18 @@ func (r *reader) text(parent int) *tree.Node {
 	if r.at(i) != '\n' {
 		return nil
 	}
-	i, ok := t.findIndent(i+1, parent)
-	if !ok || !t.readLines(i) {
+	i, ok := r.findIndent(&t, i+1, parent)
+	if !ok || !r.readLines(&t, i) {
 		return nil
 	}
 	r.buf = t.buf
 	n := r.make.Str(r.texts.of(t.buf))
-	n.Pos = t.pos
+	n.Pos = pos
 	return n
 }
 
 // blockText is a block scalar that is being read.
 type blockText struct {
-	*reader
-	pos    tree.Pos
 	folded bool
 	// chomp is the sign after the indicator, or zero.
 	chomp byte
@@ -41,14 +39,14 @@ type blockText struct {
 }
 
 // findIndent finds the first line with text, and returns the offset at which it begins.
-func (t *blockText) findIndent(i, parent int) (int, bool) {
+func (r *reader) findIndent(t *blockText, i, parent int) (int, bool) {
 	for widest := 0; ; t.blanks++ {
 		start := i
-		for t.at(i) == ' ' {
+		for r.at(i) == ' ' {
 			i++
 		}
 		t.indent = i - start
-		switch c := t.at(i); {
+		switch c := r.at(i); {
 		case c == '\n':
 			widest = max(widest, t.indent)
 			i++
@@ -62,18 +60,18 @@ func (t *blockText) findIndent(i, parent int) (int, bool) {
 
 // readLines reads the lines of the text from offset i, and moves to the first value or
 // key below.
-func (t *blockText) readLines(i int) bool {
-	t.line += 1 + t.blanks
+func (r *reader) readLines(t *blockText, i int) bool {
+	r.line += 1 + t.blanks
 	// last is the line with text that was read last, and lastEnd the offset of its end;
 	// spaced is true if it begins with white space, and broken if a line feed ends it.
-	last, lastEnd := t.line, i
+	last, lastEnd := r.line, i
 	spaced, broken := false, false
-	for line := t.line; ; line++ {
+	for line := r.line; ; line++ {
 		from := i
-		for i-from < t.indent && t.at(i) == ' ' {
+		for i-from < t.indent && r.at(i) == ' ' {
 			i++
 		}
-		c := t.at(i)
+		c := r.at(i)
 		if c == '\n' {
 			t.blanks++
 			i++
@@ -90,9 +88,9 @@ func (t *blockText) readLines(i int) bool {
 			t.join(spaced || begins)
 		}
 		t.appendBlanks()
-		last, lastEnd, spaced = line, t.lineEnd(i), begins
-		t.buf = append(t.buf, t.doc[i:lastEnd]...)
-		if broken = lastEnd < len(t.doc); !broken {
+		last, lastEnd, spaced = line, r.lineEnd(i), begins
+		t.buf = append(t.buf, r.doc[i:lastEnd]...)
+		if broken = lastEnd < len(r.doc); !broken {
 			break
 		}
 		i = lastEnd + 1
@@ -103,8 +101,8 @@ func (t *blockText) readLines(i int) bool {
 	if t.chomp == '+' {
 		t.appendBlanks()
 	}
-	t.line = last
-	t.below(lastEnd)
+	r.line = last
+	r.below(lastEnd)
 	return true
 }
 

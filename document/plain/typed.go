@@ -22,6 +22,11 @@ func (r *reader) typed(text []byte, pos tree.Pos) *tree.Node {
 	case "null", "~":
 		n.Kind, n.Text = tree.Null, ""
 		return n
+	case "True", "TRUE", "False", "FALSE", "Null", "NULL":
+		if !r.resolve(n) {
+			return nil
+		}
+		return n
 	case "<<":
 		return nil
 	}
@@ -45,12 +50,10 @@ func (r *reader) typed(text []byte, pos tree.Pos) *tree.Node {
 	return n
 }
 
-// isString reports whether an unquoted scalar is certainly a string.
+// isString reports whether an unquoted scalar is certainly a string. It is not a word for
+// a boolean or for null.
 func isString(s string) bool {
 	switch c := s[0]; {
-	case strings.IndexByte("yYnNtTfFoO~", c) >= 0:
-		// All words with a meaning, such as False, are short.
-		return len(s) > len("False")
 	case c == '.':
 		// .inf and .nan, or a number.
 		return len(s) > 1 && (s[1] == '/' || isLetter(s[1]) && strings.IndexByte("iInN", s[1]) < 0)
