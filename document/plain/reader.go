@@ -73,6 +73,9 @@ type reader struct {
 	col int
 	// wide is true if the document is not all ASCII, so that columns are not bytes.
 	wide bool
+	// counted is an offset in the line that begins at countedFrom, and characters the number
+	// of characters before it. They are only used if wide is true.
+	counted, countedFrom, characters int
 	// lines is the number of lines.
 	lines int
 
@@ -169,9 +172,20 @@ func (r *reader) at(i int) byte {
 func (r *reader) pos(i int) tree.Pos {
 	column := i - r.start
 	if r.wide {
-		column = utf8.RuneCount(r.doc[r.start:i])
+		column = r.charactersBefore(i)
 	}
 	return tree.Pos{Line: int32(r.line), Column: int32(column + 1)}
+}
+
+// charactersBefore counts the characters of the current line before an offset. A line may
+// have very many values, so it continues from the offset before.
+func (r *reader) charactersBefore(i int) int {
+	if r.countedFrom != r.start || r.counted > i || r.counted < r.start {
+		r.counted, r.countedFrom, r.characters = r.start, r.start, 0
+	}
+	r.characters += utf8.RuneCount(r.doc[r.counted:i])
+	r.counted = i
+	return r.characters
 }
 
 // land moves to the first value or key at or after offset i, the beginning of a line.

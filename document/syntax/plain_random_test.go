@@ -91,10 +91,7 @@ func (w *writer) flow(depth int) string {
 			s = w.flow(depth + 1)
 		}
 		if isMap {
-			s = w.one("a", `"a"`, "'a'", "é")[:1] + fmt.Sprint(i) + ": " + s
-			if strings.ContainsAny(s[:1], "\"'\xc3") {
-				s = "k" + s[1:]
-			}
+			s = strings.Replace(w.one("a", `"a"`, "'a'", "éa"), "a", "a"+fmt.Sprint(i), 1) + ": " + s
 		}
 		parts = append(parts, s)
 	}

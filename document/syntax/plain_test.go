@@ -30,12 +30,12 @@ func differs(doc []byte, line int, limits syntax.Limits) (taken bool, difference
 	case len(nodes) != 1:
 		return true, fmt.Sprintf("the full reader returns %d documents", len(nodes))
 	}
-	return true, difference1("", n, nodes[0])
+	return true, firstDifference("", n, nodes[0])
 }
 
-// difference1 returns where a and b differ in any way: also in position, in quotes, and in
+// firstDifference returns where a and b differ in any way: also in position, in quotes, and in
 // whether an empty list is nil.
-func difference1(path string, a, b *tree.Node) string {
+func firstDifference(path string, a, b *tree.Node) string {
 	flat := func(n *tree.Node) string {
 		return fmt.Sprintf("%v plain=%v %q at %v, %d fields (nil: %v), %d items (nil: %v)",
 			n.Kind, n.Plain, n.Text, n.Pos, len(n.Fields), n.Fields == nil, len(n.Items), n.Items == nil)
@@ -47,12 +47,12 @@ func difference1(path string, a, b *tree.Node) string {
 		if g := b.Fields[i]; f.Key != g.Key || f.Pos != g.Pos {
 			return fmt.Sprintf("%s: key %d: plain %q at %v, full %q at %v", path, i, f.Key, f.Pos, g.Key, g.Pos)
 		}
-		if d := difference1(path+"."+f.Key, f.Value, b.Fields[i].Value); d != "" {
+		if d := firstDifference(path+"."+f.Key, f.Value, b.Fields[i].Value); d != "" {
 			return d
 		}
 	}
 	for i, it := range a.Items {
-		if d := difference1(fmt.Sprintf("%s[%d]", path, i), it, b.Items[i]); d != "" {
+		if d := firstDifference(fmt.Sprintf("%s[%d]", path, i), it, b.Items[i]); d != "" {
 			return d
 		}
 	}
@@ -152,6 +152,14 @@ func TestPlainTakes(t *testing.T) {
 				t.Errorf("taken: %v, difference: %s\n%s", taken, difference, doc)
 			}
 		})
+	}
+}
+
+// TestPlainLongLine counts the columns of a line with very many values.
+func TestPlainLongLine(t *testing.T) {
+	doc := "é: [" + strings.Repeat("é, ", 100_000) + "é]\n"
+	if taken, difference := differs([]byte(doc), 1, defaults); !taken || difference != "" {
+		t.Errorf("taken: %v, difference: %s", taken, difference)
 	}
 }
 
