@@ -49,7 +49,7 @@ func (r *reader) object(col, depth int) *tree.Node {
 // twice.
 func (r *reader) madeMap(first int, pos tree.Pos) *tree.Node {
 	fields := r.fields[first:]
-	n := r.make.Map(len(fields))
+	n := r.emptyMap(len(fields))
 	n.Pos = pos
 	var seen tree.Index
 	for i := range fields {
@@ -111,7 +111,7 @@ func (r *reader) list(col, depth int) *tree.Node {
 // madeList returns a list of the items that were read since first.
 func (r *reader) madeList(first int, pos tree.Pos) *tree.Node {
 	items := r.items[first:]
-	n := r.make.Node()
+	n := r.node()
 	n.Kind, n.Pos, n.Items = tree.List, pos, make([]*tree.Node, len(items))
 	copy(n.Items, items)
 	r.items = r.items[:first]
@@ -141,7 +141,7 @@ func (r *reader) item(col, depth int) *tree.Node {
 
 // null returns an omitted value.
 func (r *reader) null(pos tree.Pos) *tree.Node {
-	n := r.make.Node()
+	n := r.node()
 	n.Pos, n.Plain = pos, true
 	return n
 }
@@ -153,7 +153,7 @@ func (r *reader) inline(parent, depth int) *tree.Node {
 	var n *tree.Node
 	switch r.at(r.i) {
 	case '|', '>':
-		return r.text(parent)
+		return r.blockScalar(parent)
 	case '[', '{':
 		n = r.flow(depth)
 	case '"', '\'':

@@ -86,7 +86,7 @@ func (r *reader) flowKey() (string, bool) {
 	}
 	text := r.doc[r.i:end]
 	r.i = end + 1
-	return r.texts.of(text), string(text) != "<<"
+	return r.text(text), string(text) != "<<"
 }
 
 // flowValue reads a value within a collection in flow style.

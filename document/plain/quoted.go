@@ -13,7 +13,7 @@ func (r *reader) quotedNode(pos tree.Pos) *tree.Node {
 	if !ok {
 		return nil
 	}
-	n := r.make.Str(text)
+	n := r.str(text)
 	n.Pos = pos
 	return n
 }
@@ -25,7 +25,7 @@ func (r *reader) quoted() (string, bool) {
 		switch c := r.at(i); {
 		case c == quote && (quote == '"' || r.at(i+1) != quote):
 			r.i = i + 1
-			return r.texts.of(r.doc[from:i]), true
+			return r.text(r.doc[from:i]), true
 		case c == quote, c == '\\' && quote == '"', c == '\n', c == '\t', c == 0:
 			return r.escaped(quote)
 		}
@@ -82,7 +82,7 @@ func (r *reader) escaped(quote byte) (string, bool) {
 		case c == quote:
 			r.i++
 			r.buf = buf
-			return r.texts.of(buf), true
+			return r.text(buf), true
 		case c == '\\' && quote == '"':
 			r.i++
 			var ok bool

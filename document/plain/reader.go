@@ -47,19 +47,14 @@ func Read(doc []byte, line, depth int, resolve Resolve) *tree.Node {
 	if !r.isDash() && r.keyEnd() < 0 {
 		return nil
 	}
-	reserved := min(r.lines, mostReserved)
-	r.make = tree.NewMaker(reserved, reserved)
-	r.fields, r.items = make([]tree.Field, 0, reserved), make([]*tree.Node, 0, reserved)
+	r.last = r.lines + line
+	r.fields, r.items = make([]tree.Field, 0, r.room()), make([]*tree.Node, 0, r.room())
 	n := r.block(-1, 1)
 	if r.col >= 0 {
 		return nil
 	}
 	return n
 }
-
-// mostReserved is the maximum number of nodes and fields that memory is reserved for in
-// advance.
-const mostReserved = 64
 
 // reader reads one document. Its functions return nil, false or -1 to refuse it.
 type reader struct {
@@ -76,14 +71,14 @@ type reader struct {
 	// counted is an offset in the line that begins at countedFrom, and characters the number
 	// of characters before it. They are only used if wide is true.
 	counted, countedFrom, characters int
-	// lines is the number of lines.
-	lines int
+	// lines is the number of lines, and last the number of the last one.
+	lines, last int
 
-	make   tree.Maker
+	// fields and items are those of the maps and lists that are being read.
 	fields []tree.Field
 	items  []*tree.Node
-	texts  texts
 	buf    []byte
+	memory memory
 }
 
 // The classes of characters that scan distinguishes. All others are fine anywhere.

@@ -79,7 +79,7 @@ func (r *reader) keyText(colon int) (string, bool) {
 	}
 	text := r.doc[r.i:colon]
 	// << is not a key, but a merge.
-	return r.texts.of(text), string(text) != "<<"
+	return r.text(text), string(text) != "<<"
 }
 
 // quoteEnd returns the offset of the quote that closes the text at offset i on the same

@@ -2,8 +2,8 @@ package plain
 
 import "example.dev/ingestor/document/tree"
 
-// text reads a block scalar, literal or folded, in a map or list at column parent.
-func (r *reader) text(parent int) *tree.Node {
+// blockScalar reads a block scalar, literal or folded, in a map or list at column parent.
+func (r *reader) blockScalar(parent int) *tree.Node {
 	pos, t := r.pos(r.i), blockText{folded: r.doc[r.i] == '>', buf: r.buf[:0]}
 	i := r.i + 1
 	if c := r.at(i); c == '-' || c == '+' {
@@ -21,7 +21,7 @@ func (r *reader) text(parent int) *tree.Node {
 		return nil
 	}
 	r.buf = t.buf
-	n := r.make.Str(r.texts.of(t.buf))
+	n := r.str(r.text(t.buf))
 	n.Pos = pos
 	return n
 }

@@ -13,7 +13,7 @@ const surelyNumber = 300
 
 // typed returns the node of an unquoted scalar.
 func (r *reader) typed(text []byte, pos tree.Pos) *tree.Node {
-	n := r.make.Str(r.texts.of(text))
+	n := r.str(r.text(text))
 	n.Pos, n.Plain = pos, true
 	switch n.Text {
 	case "true", "false":
