@@ -43,7 +43,7 @@ var (
 		Unpacked: "ALTER TABLE fields ALTER COLUMN packed SET STORAGE EXTERNAL;\n" +
 			"ALTER TABLE fields SET (toast_tuple_target = 8160);",
 		Undivided: "ALTER TABLE postings ALTER COLUMN ids SET STORAGE EXTERNAL;",
-		Char: "chr",
+		Char:      "chr",
 	}
 )
 

@@ -161,14 +161,15 @@ func (tx *Tx) ExecValues(ctx context.Context, head, tail string, columns, rows i
 	return nil
 }
 
-// InsertMissing inserts the rows that do not exist. It calls exists with the range of rows
-// of each statement that met an existing row, and inserted the others.
+// InsertMissing inserts the rows that do not exist. constants follow the values of each row.
+// It calls exists with the range of rows of each statement that met an existing row, and
+// inserted the others.
 func (tx *Tx) InsertMissing(
-	ctx context.Context, into string, columns, rows int, row func(i int, args []any) []any, exists func(from, to int),
+	ctx context.Context, into, constants string, columns, rows int, row func(i int, args []any) []any, exists func(from, to int),
 ) error {
 	for i, size := 0, 0; i < rows; i += size {
 		size = tx.d.batch(columns, rows-i)
-		stmt, err := tx.prepare(ctx, "INSERT INTO "+into+" VALUES "+tx.d.values(0, size, columns)+" ON CONFLICT DO NOTHING")
+		stmt, err := tx.prepare(ctx, "INSERT INTO "+into+" VALUES "+strings.ReplaceAll(tx.d.values(0, size, columns), ")", constants+")")+" ON CONFLICT DO NOTHING")
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func FuzzAdd(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, row := range rows {
-		f.Add(int64(row.Block), row.IDs)
+		f.Add(row.Block, row.IDs)
 	}
 	f.Add(int64(List), AppendList(nil, []uint32{3, 500, 1 << 31}))
 	f.Add(int64(List), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})

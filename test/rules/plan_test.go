@@ -60,6 +60,8 @@ var plan = map[string]room{
 	"internal/lock": {},
 	// Texts that are buffered in a file.
 	"internal/spool": {},
+	// Sets of ids in rows of the database.
+	"internal/idset": {},
 
 	// Git servers: repositories, change requests, files.
 	"internal/git":        {ours: []string{"action", "source", "sink", "internal/config", "internal/lock", "internal/secret"}},
@@ -68,7 +70,7 @@ var plan = map[string]room{
 
 	"internal/config": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "internal/secret", "internal/text"}},
 	// The database layer for the slices; it has no tables of its own.
-	"internal/db": {},
+	"internal/db": {ours: []string{"internal/idset"}},
 	// The only coordinator.
 	"internal/jobs": {ours: []string{"internal/db"}},
 	// Traces and metrics to a collector.
@@ -78,7 +80,7 @@ var plan = map[string]room{
 
 	// The slices: one capability each, from SQL to HTTP.
 	"internal/identity": {ours: []string{"document", "entity", "action", "internal/config", "internal/db", "internal/rest", "internal/secret"}},
-	"internal/catalog": {ours: slices.Concat(public, []string{"internal/config", "internal/db", "internal/identity",
+	"internal/catalog": {ours: slices.Concat(public, []string{"internal/config", "internal/db", "internal/identity", "internal/idset",
 		"internal/jobs", "internal/rest", "internal/spool", "internal/text"})},
 	"internal/ingestion": {ours: slices.Concat(public, []string{"internal/config", "internal/db",
 		"internal/identity", "internal/jobs", "internal/pipeline", "internal/rest"})},

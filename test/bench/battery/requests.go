@@ -83,7 +83,9 @@ func (h *harness) push(path string, provider, generation int) (int, time.Duratio
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return 0, 0, err
 	}
-	var result struct{ Refused []struct{ Ref, Reason string } }
+	var result struct {
+		Refused []struct{ Ref, Reason string }
+	}
 	begin := time.Now()
 	err = h.send(http.MethodPut, "/api/catalog/providers/"+h.provider(provider)+"/entities", f, &result)
 	took := time.Since(begin)

@@ -25,6 +25,8 @@ const MaxBytes = 96 << 20
 type Texts struct {
 	db       *db.DB
 	maxBytes int
+	// maxLater is maxLater, unless a test sets another limit.
+	maxLater int
 	// turn is held by the goroutine that reads what is missing.
 	turn chan struct{}
 
@@ -42,7 +44,7 @@ type Texts struct {
 
 // New returns the values of a database, which take maxBytes of memory at most.
 func New(d *db.DB, maxBytes int) *Texts {
-	return &Texts{db: d, maxBytes: maxBytes, turn: make(chan struct{}, 1), byKid: map[int64]*field{}, large: map[int64]bool{}}
+	return &Texts{db: d, maxBytes: maxBytes, maxLater: maxLater, turn: make(chan struct{}, 1), byKid: map[int64]*field{}, large: map[int64]bool{}}
 }
 
 // mostUpdates is how often Find updates the values before it gives up because writers are
@@ -162,7 +164,7 @@ func (t *Texts) follow(ctx context.Context, ask db.Asker) error {
 			}
 			f.put(e.ID, values)
 		}
-		if len(f.later) > maxLater {
+		if len(f.later) > t.maxLater {
 			delete(t.byKid, kid)
 		}
 	}

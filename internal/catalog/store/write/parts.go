@@ -15,8 +15,8 @@ import (
 // The limits of what is planned and written at once: meanwhile, a document takes many
 // times its size in memory.
 const (
-	partDocuments = 1000
-	partBytes     = 8 << 20
+	partDocuments = 2000
+	partBytes     = 16 << 20
 )
 
 // part is a subset of the documents of a change.
@@ -97,8 +97,8 @@ func (s *Writer) syncLarge(ctx context.Context, c Change) (Result, error) {
 		return res, err
 	}
 	err = s.change(ctx, func(w *transaction) error {
-		added := 0
-		res, err = w.s.inParts(ctx, w.Ask, c, order, func(d *changeSet, l *linkage) (bool, error) {
+		added, others := 0, map[string]bool{}
+		res, err = w.s.inParts(ctx, w.Ask, c, order, others, func(d *changeSet, l *linkage) (bool, error) {
 			added += d.added
 			drafting, stop := context.WithCancel(ctx)
 			defer stop()
@@ -109,6 +109,9 @@ func (s *Writer) syncLarge(ctx context.Context, c Change) (Result, error) {
 		}
 		if res.Added+res.Updated+res.Removed == 0 {
 			return errNothing
+		}
+		if err := w.relinkAll(ctx, others); err != nil {
+			return err
 		}
 		return w.analyze(ctx, added)
 	})
@@ -126,7 +129,7 @@ func (s *Writer) isSame(ctx context.Context, c Change, order []int) (Result, boo
 		return Result{}, false, err
 	}
 	differs := false
-	res, err := s.inParts(ctx, s.db.Query, c, order, func(*changeSet, *linkage) (bool, error) {
+	res, err := s.inParts(ctx, s.db.Query, c, order, map[string]bool{}, func(*changeSet, *linkage) (bool, error) {
 		differs = true
 		return false, nil
 	})
@@ -138,12 +141,15 @@ func (s *Writer) isSame(ctx context.Context, c Change, order []int) (Result, boo
 }
 
 // inParts plans a change part by part, calls do with each plan that is not empty, until
-// do returns false, and returns the total result.
-func (s *Writer) inParts(ctx context.Context, ask db.Asker, c Change, order []int, do func(*changeSet, *linkage) (bool, error)) (Result, error) {
+// do returns false, and returns the total result. It adds entities whose relations change
+// to others.
+func (s *Writer) inParts(
+	ctx context.Context, ask db.Asker, c Change, order []int, others map[string]bool, do func(*changeSet, *linkage) (bool, error),
+) (Result, error) {
 	var res Result
 	put := make(map[string]bool, len(c.Put))
 	plan := func(some Change, candidates []candidate) (more bool, err error) {
-		d, l, err := s.consider(ctx, ask, []Change{some}, candidates)
+		d, l, err := s.consider(ctx, ask, []Change{some}, candidates, others)
 		if err != nil {
 			return false, err
 		}

@@ -114,9 +114,9 @@ func (w *transaction) insertNew(ctx context.Context, changes postingChanges, all
 			left = append(left, p)
 		}
 	}
-	err := w.InsertMissing(ctx, "postings (kid, value, original, block, n, ids)", 6, len(single), func(i int, args []any) []any {
+	err := w.InsertMissing(ctx, "postings (kid, value, original, ids, n, block)", ", 1, "+strconv.Itoa(idset.List), 4, len(single), func(i int, args []any) []any {
 		p := single[i]
-		return append(args, p.Kid, p.Value, p.Original, idset.List, 1, idset.AppendList(nil, changes[p].add))
+		return append(args, p.Kid, p.Value, p.Original, idset.AppendList(nil, changes[p].add))
 	}, func(from, to int) { left = append(left, single[from:to]...) })
 	slices.SortFunc(left, index.Posting.Compare)
 	return left, err

@@ -54,8 +54,14 @@ func (l *linkage) same(as *linkage) bool {
 		maps.EqualFunc(l.before, as.before, slices.Equal) && maps.EqualFunc(l.after, as.after, slices.Equal)
 }
 
-// relate returns the effect of a change set on relations, and writes nothing.
-func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkage, error) {
+// relate returns the effect of a change set on relations, and writes nothing. If others is
+// not nil, entities that are not put themselves are added to it, and not looked at: after a
+// large change, each of them is written once.
+func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet, others map[string]bool) (*linkage, error) {
+	later := others != nil
+	if !later {
+		others = map[string]bool{}
+	}
 	gone := map[string]bool{}
 	for _, ref := range d.removed {
 		gone[ref] = true
@@ -87,7 +93,6 @@ func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linka
 		return nil, err
 	}
 	l.insert = slices.Collect(maps.Keys(wanted))
-	others := map[string]bool{}
 	for _, changed := range [][]edge{l.insert, l.remove} {
 		slices.SortFunc(changed, compareEdges)
 		for _, e := range changed {
@@ -98,7 +103,11 @@ func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linka
 	}
 	// Missing entities have no links to update: a group that owns thousands of entities,
 	// but does not exist, is not read each time.
-	err = s.db.SelectIn(ctx, ask, "SELECT ref FROM entities WHERE ref IN ", slices.Collect(maps.Keys(others)), func(rows *db.Rows) error {
+	look := slices.Collect(maps.Keys(others))
+	if later {
+		look = nil
+	}
+	err = s.db.SelectIn(ctx, ask, "SELECT ref FROM entities WHERE ref IN ", look, func(rows *db.Rows) error {
 		var ref string
 		err := rows.Scan(&ref)
 		affected[ref] = true
@@ -237,53 +246,85 @@ func (w *transaction) relink(ctx context.Context, d *changeSet, l *linkage) erro
 		return nil
 	}
 	slices.Sort(changed)
-	was, err := w.linkKids(ctx, l)
-	if err != nil {
-		return err
-	}
 	for part := range slices.Chunk(changed, batchEntities) {
-		c := rowBatch{postings: postingChanges{}}
-		err := w.s.db.SelectIn(ctx, w.Ask, `SELECT e.id, e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
-			substr(d.body, 1, d.relations_at), f.packed
-			FROM entities e JOIN documents d ON d.ref = e.ref JOIN fields f ON f.ref = e.ref WHERE e.ref IN `, part,
-			func(rows *db.Rows) error {
-				var r record
-				err := rows.Scan(&r.id, &r.ref, &r.uid, &r.provider, &r.parent, &r.hash,
-					&r.words, &r.ETagAt, &r.RelationsAt, &r.JSON, &r.packed)
-				if err != nil {
-					return err
-				}
-				r.etag = r.Finish(l.after[r.ref])
-				before := index.Unpack(r.packed)
-				fields := append(slices.DeleteFunc(slices.Clone(before), func(f index.Field) bool { return was[f.Kid] }),
-					linkFields(l.after[r.ref], w.kids)...)
-				r.packed, fields = index.Pack(fields)
-				c.records = append(c.records, r)
-				c.postings.diff(r.id, index.Postings(before, nil), index.Postings(fields, nil))
-				return nil
-			})
-		if err != nil {
-			return err
-		}
-		if err := w.write(ctx, &c); err != nil {
+		if err := w.writeLinks(ctx, part, l.after); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// linkKids interns the keys of links, before and after, and returns the numbers of
-// those before.
-func (w *transaction) linkKids(ctx context.Context, l *linkage) (map[int64]bool, error) {
-	before := (&linkage{after: l.before}).indexed()
-	if err := w.intern(ctx, slices.Concat(before, l.keys)); err != nil {
-		return nil, err
+// relinkAll is relink for entities whose links may have changed, and may not exist.
+func (w *transaction) relinkAll(ctx context.Context, refs map[string]bool) error {
+	const atOnce = 64
+	for part := range slices.Chunk(slices.Sorted(maps.Keys(refs)), atOnce) {
+		after := map[string][]body.Link{}
+		err := w.s.edges(ctx, w.Ask, "", slices.Clone(part), func(e edge) {
+			after[e.source] = append(after[e.source], body.Link{Type: e.typ, Target: e.target})
+		})
+		if err != nil {
+			return err
+		}
+		for ref := range after {
+			after[ref] = distinct(after[ref])
+		}
+		if err := w.writeLinks(ctx, part, after); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// writeLinks writes the links of entities, where they differ.
+func (w *transaction) writeLinks(ctx context.Context, refs []string, after map[string][]body.Link) error {
+	if err := w.intern(ctx, (&linkage{after: after}).indexed()); err != nil {
+		return err
+	}
+	was, err := w.linkKids(ctx)
+	if err != nil {
+		return err
+	}
+	c := rowBatch{postings: postingChanges{}}
+	err = w.s.db.SelectIn(ctx, w.Ask, `SELECT e.id, e.ref, e.uid, e.provider, e.parent, e.hash, e.etag, d.words, d.etag_at, d.relations_at,
+		substr(d.body, 1, d.relations_at), f.packed
+		FROM entities e JOIN documents d ON d.ref = e.ref JOIN fields f ON f.ref = e.ref WHERE e.ref IN `, slices.Clone(refs),
+		func(rows *db.Rows) error {
+			var r record
+			err := rows.Scan(&r.id, &r.ref, &r.uid, &r.provider, &r.parent, &r.hash, &r.etag,
+				&r.words, &r.ETagAt, &r.RelationsAt, &r.JSON, &r.packed)
+			if err != nil {
+				return err
+			}
+			etag := r.Finish(after[r.ref])
+			if etag == r.etag {
+				return nil
+			}
+			r.etag = etag
+			before := index.Unpack(r.packed)
+			fields := append(slices.DeleteFunc(slices.Clone(before), func(f index.Field) bool { return was[f.Kid] }),
+				linkFields(after[r.ref], w.kids)...)
+			r.packed, fields = index.Pack(fields)
+			c.records = append(c.records, r)
+			c.postings.diff(r.id, index.Postings(before, nil), index.Postings(fields, nil))
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	return w.write(ctx, &c)
+}
+
+// linkKids returns the numbers of the keys that links are indexed as.
+func (w *transaction) linkKids(ctx context.Context) (map[int64]bool, error) {
 	kids := map[int64]bool{}
-	for _, key := range before {
-		kids[w.kids[key]] = true
-	}
-	return kids, nil
+	err := db.Each(ctx, w.Ask, "SELECT id FROM keys WHERE key >= $1 AND key < $2", []any{index.RelationPrefix, db.After(index.RelationPrefix)},
+		func(rows *db.Rows) error {
+			var kid int64
+			err := rows.Scan(&kid)
+			kids[kid] = true
+			return err
+		})
+	return kids, err
 }
 
 // linkFields returns the fields of relations for the index, by the numbers of keys.

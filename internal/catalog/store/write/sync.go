@@ -64,7 +64,7 @@ func (s *Writer) syncAll(ctx context.Context, changes []Change) ([]Result, error
 	err = s.change(ctx, func(w *transaction) error {
 		if d.empty() || w.N != before+1 && !s.traces.conflictFree(before, w.N, readSetOf(changes, candidates, d, l)) {
 			// A concurrent write may affect the plan: compute it again.
-			now, links, err := s.consider(ctx, w.Ask, changes, candidates)
+			now, links, err := s.consider(ctx, w.Ask, changes, candidates, nil)
 			if err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func (s *Writer) look(ctx context.Context, changes []Change, candidates []candid
 		if before, err = changelog.Revision(ctx, s.db.Query); err != nil {
 			return before, d, nil, err
 		}
-		found, links, err := s.consider(ctx, s.db.Query, changes, candidates)
+		found, links, err := s.consider(ctx, s.db.Query, changes, candidates, nil)
 		if err != nil {
 			return before, d, nil, err
 		}
@@ -149,20 +149,22 @@ func (s *Writer) RemoveProvider(ctx context.Context, provider string, first func
 	})
 }
 
-// consider computes the change set of changes, and its effect on relations.
-func (s *Writer) consider(ctx context.Context, ask db.Asker, changes []Change, candidates []candidate) (*changeSet, *linkage, error) {
+// consider computes the change set of changes, and its effect on relations, as relate does.
+func (s *Writer) consider(
+	ctx context.Context, ask db.Asker, changes []Change, candidates []candidate, others map[string]bool,
+) (*changeSet, *linkage, error) {
 	d, err := s.compare(ctx, ask, changes, candidates)
 	if err != nil || d.empty() {
 		return d, nil, err
 	}
-	l, err := s.relate(ctx, ask, d)
+	l, err := s.relate(ctx, ask, d, others)
 	return d, l, err
 }
 
 // remove removes entities.
 func (w *transaction) remove(ctx context.Context, refs []string) error {
 	d := &changeSet{removed: refs}
-	l, err := w.s.relate(ctx, w.Ask, d)
+	l, err := w.s.relate(ctx, w.Ask, d, nil)
 	if err != nil {
 		return err
 	}
