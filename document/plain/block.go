@@ -49,18 +49,33 @@ func (r *reader) object(col, depth int) *tree.Node {
 // twice.
 func (r *reader) madeMap(first int, pos tree.Pos) *tree.Node {
 	fields := r.fields[first:]
-	n := r.emptyMap(len(fields))
-	n.Pos = pos
-	var seen tree.Index
-	for i := range fields {
-		if seen.Find(n, fields[i].Key) >= 0 {
-			return nil
-		}
-		n.Fields = append(n.Fields, fields[i])
+	if keyTwice(fields) {
+		return nil
 	}
-	clear(fields)
+	n := r.emptyMap(len(fields))
+	n.Pos, n.Fields = pos, append(n.Fields, fields...)
 	r.fields = r.fields[:first]
 	return n
+}
+
+// keyTwice reports whether two fields have the same key.
+func keyTwice(fields []tree.Field) bool {
+	const few = 16
+	if len(fields) <= few {
+		for i := range fields {
+			for j := range i {
+				if fields[i].Key == fields[j].Key {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	seen := make(map[string]struct{}, len(fields))
+	for i := range fields {
+		seen[fields[i].Key] = struct{}{}
+	}
+	return len(seen) < len(fields)
 }
 
 // value reads what follows the colon of a key in a map at column col.
