@@ -80,6 +80,12 @@ func (s *Store) selectIn(ctx context.Context, ask db.Asker, c cond) (selection, 
 	if err != nil {
 		return selection{}, err
 	}
+	return s.selectAt(ctx, ask, c, revision)
+}
+
+// selectAt is selectIn for a snapshot with a known revision. Without a snapshot, the
+// selection may be of a later revision.
+func (s *Store) selectAt(ctx context.Context, ask db.Asker, c cond, revision int64) (selection, error) {
 	key := cacheKeyOf("set", c)
 	if v, ok := s.cache.Get(revision, key); ok {
 		return v.(selection), nil

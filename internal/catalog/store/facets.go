@@ -132,11 +132,11 @@ func (s *Store) countFacets(ctx context.Context, ask db.Asker, keys []facetKey, 
 func (s *Store) countFacet(ctx context.Context, ask db.Asker, key *facetKey, c cond, sel selection) ([]Facet, error) {
 	counts := map[string]int{}
 	if key.known {
-		count := s.countFew
+		count, r := s.countFew, s.reader(ask)
 		switch {
 		case c.op == filter.OpTrue:
 			count = s.countAll
-		case sel.count() > s.reader(ask).maxLoaded:
+		case !r.isSmall(sel.count()):
 			count = s.countMany
 		}
 		if err := count(ctx, ask, key.kid, sel.set, counts); err != nil {

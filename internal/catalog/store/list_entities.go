@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"hash"
 	"slices"
 	"strings"
 
@@ -65,6 +66,13 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 			return err
 		}
 		l.Revision = sel.revision
+		if r.Limit <= mostCached {
+			if err := s.listShort(ctx, ask, r, sel, l); err != nil {
+				return err
+			}
+			done = do(l)
+			return nil
+		}
 		if l.Digest, err = s.digestAt(ctx, ask, r, sel); err != nil {
 			return err
 		}
@@ -81,6 +89,45 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 		return done
 	}
 	return db.Fail(listing, err)
+}
+
+// listShort fills the listing of a query with a small limit, whose entities are read once.
+func (s *Store) listShort(ctx context.Context, ask db.Asker, q *pageQuery, sel selection, l *Listing) error {
+	more := *q
+	more.Limit++
+	items, err := s.collect(ctx, ask, &more, sel)
+	if err != nil {
+		return err
+	}
+	if len(items) > q.Limit {
+		items = items[:q.Limit]
+		l.Last = items[q.Limit-1].position()
+	}
+	l.Digest = digestOf(items)
+	s.cache.Put(sel.revision, q.cacheKey(), l.Digest, 1)
+	if q.Backward {
+		slices.Reverse(items)
+	}
+	l.each = func(yield func(*Entity) error) error { return s.eachItem(ctx, ask, q, items, yield) }
+	return nil
+}
+
+// digestOf returns the digest of the entities of a page, which is that of computeDigest.
+func digestOf(items []item) []byte {
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.Ref, b.Ref) })
+	h := sha256.New()
+	hashItems(h, items)
+	return h.Sum(nil)
+}
+
+// hashItems adds references and etags to a hash.
+func hashItems(h hash.Hash, items []item) {
+	var line []byte
+	for i := range items {
+		line = append(append(append(append(line[:0], items[i].Ref...), ' '), items[i].ETag...), '\n')
+		h.Write(line)
+	}
 }
 
 // lastPosition returns the position of the last entity of a page, or nil if there is
@@ -111,7 +158,7 @@ func (s *Store) eachOf(ctx context.Context, ask db.Asker, q *pageQuery, sel sele
 		return s.eachItem(ctx, ask, q, items, yield)
 	}
 	left := q.Limit
-	return s.walk(ctx, s.reader(ask), q, sel.set, func(some []item) (bool, error) {
+	return s.walk(ctx, s.reader(ask), q, sel, func(some []item) (bool, error) {
 		some = some[:min(len(some), left)]
 		left -= len(some)
 		return left > 0, s.eachItem(ctx, ask, q, some, yield)
@@ -208,26 +255,17 @@ func (s *Store) digestAt(ctx context.Context, ask db.Asker, q *pageQuery, sel se
 
 // computeDigest hashes the references and etags of the entities, in the order of references.
 func (s *Store) computeDigest(ctx context.Context, ask db.Asker, q *pageQuery, sel selection) ([]byte, error) {
-	h := sha256.New()
-	var line []byte
-	add := func(items []item) {
-		for i := range items {
-			line = append(append(append(append(line[:0], items[i].Ref...), ' '), items[i].ETag...), '\n')
-			h.Write(line)
-		}
-	}
 	if q.Limit == everything-1 && q.Offset == 0 && q.Position == nil {
+		h := sha256.New()
 		all := pageQuery{Query: Query{Limit: q.Limit}, where: q.where}
-		err := s.walk(ctx, s.reader(ask), &all, sel.set, func(some []item) (bool, error) {
-			add(some)
+		err := s.walk(ctx, s.reader(ask), &all, sel, func(some []item) (bool, error) {
+			hashItems(h, some)
 			return true, nil
 		})
 		return h.Sum(nil), err
 	}
 	items, err := s.collect(ctx, ask, q, sel)
-	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.Ref, b.Ref) })
-	add(items)
-	return h.Sum(nil), err
+	return digestOf(items), err
 }
 
 // isEmpty reports whether the page is certainly empty.

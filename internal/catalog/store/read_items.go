@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -16,17 +18,14 @@ import (
 type reader struct {
 	s   *Store
 	ask db.Asker
-	// maxLoaded is maxLoaded, unless a test sets another limit.
+	// maxLoaded, if not 0, is set by tests: up to how many entities are read and sorted.
 	maxLoaded int
 }
 
-func (s *Store) reader(ask db.Asker) reader {
-	r := reader{s: s, ask: ask, maxLoaded: maxLoaded}
-	if s.maxLoaded > 0 {
-		r.maxLoaded = s.maxLoaded
-	}
-	return r
-}
+func (s *Store) reader(ask db.Asker) reader { return reader{s: s, ask: ask, maxLoaded: s.maxLoaded} }
+
+// isSmall reports whether to read the entities of a set one by one.
+func (r *reader) isSmall(n int) bool { return n <= cmp.Or(r.maxLoaded, leastLoaded*rowsPerEntity) }
 
 // writeIDs appends ids in parentheses.
 func writeIDs(b *db.Statement, ids []uint32) {
@@ -90,27 +89,76 @@ func (r *reader) readItems(ctx context.Context, q *pageQuery, ids []uint32) ([]i
 	return items, err
 }
 
-// readRefs reads the ids of at most n entities between two references, both excluded, and
-// the last reference.
-func (r *reader) readRefs(ctx context.Context, lo, hi string, desc bool, n int) (ids []uint32, last string, err error) {
-	direction := ""
-	if desc {
+// idRef is an entity's id and reference, which an index has.
+type idRef struct {
+	id  uint32
+	ref string
+}
+
+// readRefsOf reads the references of entities, in any order.
+func (r *reader) readRefsOf(ctx context.Context, ids []uint32) ([]idRef, error) {
+	refs := make([]idRef, 0, len(ids))
+	err := r.eachID(ctx, "SELECT e.id, e.ref FROM entities e WHERE e.id IN ", ids, func(rows *db.Rows) error {
+		var id int64
+		var ref string
+		err := rows.Scan(&id, &ref)
+		refs = append(refs, idRef{uint32(id), ref})
+		return err
+	})
+	return refs, err
+}
+
+// refRange are the references between two others, both excluded, and whether the rows are
+// needed whole.
+type refRange struct {
+	lo, hi      string
+	desc, whole bool
+}
+
+// refRows are the rows of a range: how many there are, the last reference, and those in a
+// set, as items if they are whole.
+type refRows struct {
+	rows  int
+	last  string
+	ids   []uint32
+	items []item
+}
+
+// readRefs reads at most n rows of a range.
+func (r *reader) readRefs(ctx context.Context, of refRange, n int, set *idset.Set) (refRows, error) {
+	direction, columns := "", "e.ref, e.id"
+	if of.desc {
 		direction = " DESC"
 	}
+	var found refRows
+	var ref, uid, etag, provider, parent sql.RawBytes
+	var id int64
+	dest := []any{&ref, &id}
+	if of.whole {
+		columns += ", e.uid, e.etag, e.provider, e.parent"
+		dest = append(dest, &uid, &etag, &provider, &parent)
+	}
 	var b db.Statement
-	b.Add("SELECT e.ref, e.id FROM entities e WHERE e.ref > %s AND e.ref < %s ORDER BY e.ref"+direction+fmt.Sprintf(" LIMIT %d", n), lo, hi)
-	var ref sql.RawBytes
-	err = b.Each(ctx, r.ask, func(rows *db.Rows) error {
-		var id int64
-		if err := rows.Scan(&ref, &id); err != nil {
+	b.Add("SELECT "+columns+" FROM entities e WHERE e.ref > %s AND e.ref < %s ORDER BY e.ref"+direction+fmt.Sprintf(" LIMIT %d", n), of.lo, of.hi)
+	err := b.Each(ctx, r.ask, func(rows *db.Rows) error {
+		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
-		if ids = append(ids, uint32(id)); len(ids) == n {
-			last = string(ref)
+		if found.rows++; found.rows == n {
+			found.last = string(ref)
 		}
+		if !set.Contains(uint32(id)) {
+			return nil
+		}
+		if !of.whole {
+			found.ids = append(found.ids, uint32(id))
+			return nil
+		}
+		e := Entity{Ref: string(ref), UID: string(uid), ETag: string(etag), Provider: string(provider), Parent: string(parent)}
+		found.items = append(found.items, item{Entity: e, id: uint32(id)})
 		return nil
 	})
-	return ids, last, err
+	return found, err
 }
 
 // valueIDs are the entities that have a value: a few, or a set.
@@ -120,18 +168,15 @@ type valueIDs struct {
 	set   *idset.Set
 }
 
-// in returns those of the entities that are in a set.
-func (v *valueIDs) in(set *idset.Set) *idset.Set {
-	out := roaring.New()
-	for _, id := range v.few {
-		if set.Contains(id) {
-			out.Add(id)
-		}
+// in returns those of the entities that are in a set: few, or a set.
+func (v *valueIDs) in(set *idset.Set) ([]uint32, *idset.Set) {
+	few := slices.DeleteFunc(v.few, func(id uint32) bool { return !set.Contains(id) })
+	if v.set == nil {
+		return few, nil
 	}
-	if v.set != nil {
-		out.Or(roaring.And(v.set, set))
-	}
-	return out
+	out := roaring.And(v.set, set)
+	out.AddMany(few)
+	return nil, out
 }
 
 // valueRows are rows of postings.

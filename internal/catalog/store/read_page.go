@@ -74,7 +74,7 @@ func (s *Store) selectFor(ctx context.Context, ask db.Asker, c cond, snapshot bo
 // collect reads the items of q, without bodies.
 func (s *Store) collect(ctx context.Context, ask db.Asker, q *pageQuery, sel selection) ([]item, error) {
 	var items []item
-	err := s.walk(ctx, s.reader(ask), q, sel.set, func(some []item) (bool, error) {
+	err := s.walk(ctx, s.reader(ask), q, sel, func(some []item) (bool, error) {
 		items = append(items, some[:min(len(some), q.Limit-len(items))]...)
 		return len(items) < q.Limit, nil
 	})

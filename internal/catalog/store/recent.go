@@ -56,7 +56,7 @@ func (s *Store) readRecent(ctx context.Context, ask db.Asker, c cond, since int6
 	}
 	r := s.reader(ask)
 	var ids []uint32
-	if n := sel.count(); n <= r.maxLoaded {
+	if n := sel.count(); r.isSmall(n) {
 		ids = sel.set.ToArray()
 	} else if ids, err = r.readRecentIDs(ctx, sel, since, limit); err != nil {
 		return nil, err

@@ -98,8 +98,9 @@ type finder struct {
 	all         cond
 	title, kind int64
 
-	ask   db.Asker
-	items []item
+	ask      db.Asker
+	revision int64
+	items    []item
 	// seen are the entities among the results.
 	seen *idset.Set
 }
@@ -145,6 +146,7 @@ func (f *finder) find(ctx context.Context, ask db.Asker, offset int, snapshot bo
 	if err != nil {
 		return Results{}, err
 	}
+	f.revision = all.revision
 	for _, rank := range f.ranks {
 		if err := f.addRank(ctx, rank); err != nil {
 			return Results{}, err
@@ -173,7 +175,7 @@ func (f *finder) addRank(ctx context.Context, rank cond) error {
 	if len(f.items) >= f.need || rank.op == filter.OpFalse {
 		return nil
 	}
-	sel, err := f.s.selectIn(ctx, f.ask, rank)
+	sel, err := f.s.selectAt(ctx, f.ask, rank, f.revision)
 	if err != nil {
 		return err
 	}
@@ -182,7 +184,7 @@ func (f *finder) addRank(ctx context.Context, rank cond) error {
 		return f.add(ctx, set, true)
 	}
 	for _, kind := range searchKinds {
-		of, err := f.s.selectIn(ctx, f.ask, cond{op: opKind, kid: f.kind, values: []string{kind}})
+		of, err := f.s.selectAt(ctx, f.ask, cond{op: opKind, kid: f.kind, values: []string{kind}}, f.revision)
 		if err != nil {
 			return err
 		}
@@ -208,7 +210,7 @@ func (f *finder) add(ctx context.Context, set *idset.Set, whole bool) error {
 			q.Order, q.columns = []Order{{Field: "metadata.title"}}, []sortColumn{{kid: f.title}}
 		}
 	}
-	items, err := f.s.collect(ctx, f.ask, q, selection{set: set})
+	items, err := f.s.collect(ctx, f.ask, q, selection{set, f.revision})
 	if err != nil {
 		return err
 	}

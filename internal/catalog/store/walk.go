@@ -22,16 +22,20 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/idset"
 )
 
 const (
-	// maxLoaded is up to how many entities of a set are read and sorted, rather than found
-	// in the order of an index.
-	maxLoaded = 1024
+	// leastLoaded is up to how many entities of a set are always read and sorted, and
+	// mostLoaded above how many they are found in the order of an index.
+	leastLoaded, mostLoaded = 64, 2048
 	// leastScanned and mostScanned are how many rows of an index are read at a time.
-	leastScanned = 64
-	mostScanned  = 4096
+	leastScanned, mostScanned = 16, 4096
+	// rowsPerEntity is how many rows of an index are read in the time of reading an entity by
+	// its id.
+	rowsPerEntity = 5
 )
 
 // everything is a limit that is never reached.
@@ -49,6 +53,7 @@ type item struct {
 type walker struct {
 	q *pageQuery
 	reader
+	revision int64
 	// all is how many entities the catalog has, about.
 	all int
 	// skip is how many more entities to skip.
@@ -58,13 +63,13 @@ type walker struct {
 }
 
 // walk reads the entities of a set in the order of q. The limit of q is up to emit.
-func (s *Store) walk(ctx context.Context, r reader, q *pageQuery, set *idset.Set, emit func([]item) (bool, error)) error {
-	all, err := s.selectIn(ctx, r.ask, always)
+func (s *Store) walk(ctx context.Context, r reader, q *pageQuery, sel selection, emit func([]item) (bool, error)) error {
+	all, err := s.selectAt(ctx, r.ask, always, sel.revision)
 	if err != nil {
 		return err
 	}
-	w := walker{q: q, reader: r, all: all.count(), skip: q.Offset, emit: emit}
-	_, err = w.walk(ctx, set, nil, q.Position)
+	w := walker{q: q, reader: r, revision: sel.revision, all: all.count(), skip: q.Offset, emit: emit}
+	_, err = w.walk(ctx, sel.set, nil, q.Position)
 	return err
 }
 
@@ -78,13 +83,51 @@ func (w *walker) walk(ctx context.Context, set *idset.Set, prefix []*string, aft
 	case after == nil && n <= w.skip && w.isExact(len(prefix)):
 		w.skip -= n
 		return true, nil
-	case n <= w.maxLoaded:
+	case w.prefersLoading(n):
 		return w.load(ctx, set.ToArray(), prefix, after)
 	case len(prefix) == len(w.q.columns):
 		return w.byRef(ctx, set, prefix, after)
 	}
+	named, err := w.isNamedLikeRefs(ctx, set)
+	if err != nil {
+		return false, err
+	}
+	if named {
+		return w.byRef(ctx, set, prefix, after)
+	}
 	return w.byColumn(ctx, set, prefix, after)
 }
+
+// isNamedLikeRefs reports whether the order by name is that of references: all entities are
+// of one kind and in one namespace. Names of other kinds may come before all of them.
+func (w *walker) isNamedLikeRefs(ctx context.Context, set *idset.Set) (bool, error) {
+	name, ok := w.s.keys.Get("metadata.name")
+	if lo, _ := w.q.where.refBounds(); !ok || lo == "" || len(w.q.columns) != 1 || w.q.columns[0].kid != name {
+		return false, nil
+	}
+	refs, err := w.readRefsOf(ctx, []uint32{set.Minimum()})
+	namespace, ok := w.s.keys.Get(index.NamespaceKey)
+	if err != nil || !ok || len(refs) == 0 {
+		return false, err
+	}
+	_, rest, _ := strings.Cut(refs[0].ref, ":")
+	of, _, _ := strings.Cut(rest, "/")
+	same, err := w.s.selectAt(ctx, w.ask, cond{op: filter.OpIn, kid: namespace, values: []string{of}}, w.revision)
+	return err == nil && roaring.AndNot(set, same.set).IsEmpty(), err
+}
+
+// prefersLoading reports whether reading n entities and sorting them costs less than finding
+// some of them in the order of an index.
+func (w *walker) prefersLoading(n int) bool {
+	if w.maxLoaded > 0 {
+		return n <= w.maxLoaded
+	}
+	scanned := float64(w.wanted()) * float64(w.all) / float64(n)
+	return n <= leastLoaded || n <= mostLoaded && float64(n)*rowsPerEntity < scanned
+}
+
+// wanted returns how many entities to find, as far as it is known.
+func (w *walker) wanted() int { return w.skip + min(w.q.Limit, mostScanned) }
 
 // isExact reports whether entities have one value at most for each of the first n columns,
 // so that those in the set of a value have no better one.
@@ -95,7 +138,31 @@ func (w *walker) isExact(n int) bool {
 // load reads entities, sorts them, and emits those with the values of prefix that are after
 // a position.
 func (w *walker) load(ctx context.Context, ids []uint32, prefix []*string, after *Position) (bool, error) {
+	if len(w.q.columns) == 0 && len(ids) > batch {
+		var err error
+		if ids, err = w.firstByRef(ctx, ids, after); err != nil {
+			return false, err
+		}
+	}
 	return w.loadIf(ctx, ids, prefix, after, func(*item) bool { return true })
+}
+
+// firstByRef returns the ids of the entities that a page has at most, in the order of
+// references.
+func (w *walker) firstByRef(ctx context.Context, ids []uint32, after *Position) ([]uint32, error) {
+	refs, err := w.readRefsOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	desc := w.q.desc != w.q.Backward
+	refs = slices.DeleteFunc(refs, func(r idRef) bool { return after != nil && signed(strings.Compare(r.ref, after.Ref), desc) <= 0 })
+	slices.SortFunc(refs, func(a, b idRef) int { return signed(strings.Compare(a.ref, b.ref), desc) })
+	refs = refs[:min(len(refs), w.wanted())]
+	first := make([]uint32, len(refs))
+	for i, r := range refs {
+		first[i] = r.id
+	}
+	return first, nil
 }
 
 // loadIf is load for entities for which keep returns true.
@@ -140,8 +207,16 @@ func (q *pageQuery) compare(values []*string, ref string, otherValues []*string,
 
 // scanned returns how many rows of an index to read to find enough of n entities.
 func (w *walker) scanned(n int) int {
-	wanted := w.skip + min(w.q.Limit, mostScanned)
-	return max(leastScanned, min(mostScanned, 1+int(1.2*float64(wanted)*float64(w.all)/float64(n))))
+	const spare = 1.2
+	return max(leastScanned, min(mostScanned, 1+int(spare*float64(w.wanted())*float64(w.all)/float64(n))))
+}
+
+// scannedRefs is scanned for references, which may be those of one kind.
+func (w *walker) scannedRefs(n int) int {
+	if lo, _ := w.q.where.refBounds(); lo == "" {
+		return w.scanned(n)
+	}
+	return min(w.scanned(n), max(leastScanned, 4*w.wanted()))
 }
 
 // byRef reads a large set in the order of references.
@@ -154,36 +229,45 @@ func (w *walker) byRef(ctx context.Context, set *idset.Set, prefix []*string, af
 	if after != nil && !desc {
 		lo = max(lo, after.Ref)
 	}
-	for n := w.scanned(int(set.GetCardinality())); ; n = min(2*n, mostScanned) {
-		found, end, err := w.readRefs(ctx, lo, hi, desc, n)
+	// Few rows of a sparse set are needed whole.
+	whole := len(w.q.columns) == 0 && w.skip < leastScanned && 2*int(set.GetCardinality()) > w.all
+	for n := w.scannedRefs(int(set.GetCardinality())); ; n = min(2*n, mostScanned) {
+		found, err := w.readRefs(ctx, refRange{lo, hi, desc, whole}, n, set)
 		if err != nil {
 			return false, err
 		}
-		var ids []uint32
-		for _, id := range found {
-			if set.Contains(id) {
-				ids = append(ids, id)
+		more := true
+		if whole {
+			for i := range found.items {
+				found.items[i].values = make([]*string, len(w.q.Order))
 			}
+			more, err = w.pass(found.items)
+		} else {
+			more, err = w.loadInParts(ctx, found.ids, prefix)
 		}
-		// The items of a part are sorted like the parts, so loading them one by one will do.
-		for some := range slices.Chunk(ids, leastScanned) {
-			if len(some) <= w.skip && w.isExact(len(prefix)) {
-				w.skip -= len(some)
-				continue
-			}
-			if more, err := w.load(ctx, some, prefix, nil); err != nil || !more {
-				return false, err
-			}
-		}
-		if len(found) < n {
-			return true, nil
+		if err != nil || !more || found.rows < n {
+			return more, err
 		}
 		if desc {
-			hi = end
+			hi = found.last
 		} else {
-			lo = end
+			lo = found.last
 		}
 	}
+}
+
+// loadInParts loads entities that are in order.
+func (w *walker) loadInParts(ctx context.Context, ids []uint32, prefix []*string) (bool, error) {
+	for some := range slices.Chunk(ids, batch) {
+		if len(some) <= w.skip && w.isExact(len(prefix)) {
+			w.skip -= len(some)
+			continue
+		}
+		if more, err := w.load(ctx, some, prefix, nil); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // byColumn reads a large set in the order of the next column.
@@ -204,7 +288,7 @@ func (w *walker) byColumn(ctx context.Context, set *idset.Set, prefix []*string,
 		if after != nil && from != nil && w.q.Backward {
 			return true, nil
 		}
-		has, err := w.s.selectIn(ctx, w.ask, cond{op: opHasValue, kid: col.kid})
+		has, err := w.s.selectAt(ctx, w.ask, cond{op: opHasValue, kid: col.kid}, w.revision)
 		if err != nil {
 			return false, err
 		}
@@ -274,8 +358,11 @@ func (g *groups) walk(ctx context.Context) (bool, error) {
 
 // value reads the entities with a value.
 func (g *groups) value(ctx context.Context, v valueIDs) (bool, error) {
-	ids := v.in(g.set)
-	n := int(ids.GetCardinality())
+	few, ids := v.in(g.set)
+	n := len(few)
+	if ids != nil {
+		n = int(ids.GetCardinality())
+	}
 	if n == 0 {
 		return true, nil
 	}
@@ -287,10 +374,12 @@ func (g *groups) value(ctx context.Context, v valueIDs) (bool, error) {
 		if g.pending == nil {
 			g.pending = map[uint32][]string{}
 		}
-		ids.Iterate(func(id uint32) bool {
+		if ids != nil {
+			few = ids.ToArray()
+		}
+		for _, id := range few {
 			g.pending[id] = append(g.pending[id], v.value)
-			return true
-		})
+		}
 		if len(g.pending) < min(maxPending, g.skip+g.q.Limit) {
 			return true, nil
 		}
@@ -298,6 +387,9 @@ func (g *groups) value(ctx context.Context, v valueIDs) (bool, error) {
 	}
 	if more, err := g.flush(ctx); err != nil || !more {
 		return false, err
+	}
+	if ids == nil {
+		ids = roaring.BitmapOf(few...)
 	}
 	return g.walker.walk(ctx, ids, append(slices.Clip(g.prefix), &v.value), at)
 }
