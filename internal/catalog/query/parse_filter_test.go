@@ -188,6 +188,16 @@ func TestPredicate(t *testing.T) {
 			query:  `{"relations":{"$contains":{"type":"ownedBy","targetRef":{"$in":["group:default/a"]}}}}`,
 			want:   filter.In("relations.ownedby", "group:default/a"),
 		},
+		"RelationCase": {
+			reason: "The fields of a relation are not case-sensitive.",
+			query:  `{"Relations":{"$contains":{"Type":"ownedBy","TARGETREF":"group:default/a"}}}`,
+			want:   filter.In("relations.ownedby", "group:default/a"),
+		},
+		"RelationTwice": {
+			reason: "A field of a relation cannot be given twice.",
+			query:  `{"relations":{"$contains":{"type":"ownedBy","Type":"partOf"}}}`,
+			err:    "Invalid query: $contains of field 'relations' must be an object with type and optionally targetRef",
+		},
 		"RelationType": {
 			reason: "A relation is matched by type alone.",
 			query:  `{"relations":{"$contains":{"type":"ownedBy"}}}`,
@@ -204,9 +214,8 @@ func TestPredicate(t *testing.T) {
 			want:   filter.All(filter.In("kind", "component"), filter.Any(filter.In("a", "1"), filter.Not(filter.In("b", "2")))),
 		},
 		"AllOfNothing": {
-			reason: "An empty $all matches nothing, as in Backstage.",
+			reason: "An empty $all matches everything, as in Backstage.",
 			query:  `{"$all":[]}`,
-			want:   filter.Any(),
 		},
 		"NotAlone": {
 			reason: "An operator beside other keys is refused as ambiguous.",

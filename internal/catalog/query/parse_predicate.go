@@ -95,8 +95,7 @@ func (p *predicates) operator(op string, n *tree.Node, depth int) (filter.Filter
 		}
 		parts = append(parts, f)
 	}
-	// Clients expect an empty $all to find nothing.
-	if op == "$any" || len(parts) == 0 {
+	if op == "$any" {
 		return filter.Any(parts...), nil
 	}
 	return AllOf(parts...), nil
@@ -189,8 +188,12 @@ func (p *predicates) contains(key string, n *tree.Node) (filter.Filter, error) {
 
 // relation parses the type and target of a relation.
 func (p *predicates) relation(n *tree.Node) (filter.Filter, error) {
-	kind, ok := primitive(n.Get("type"))
-	target := n.Get("targetRef")
+	of := map[string]*tree.Node{}
+	for _, f := range n.Fields {
+		of[strings.ToLower(f.Key)] = f.Value
+	}
+	kind, ok := primitive(of["type"])
+	target := of["targetref"]
 	if !ok || kind == "" || n.Len() > 2 || n.Len() == 2 && target == nil {
 		return filter.Filter{}, rest.Input("Invalid query: $contains of field 'relations' must be an object with type and optionally targetRef")
 	}
