@@ -87,7 +87,7 @@ func (c *comparison) rewritten(names []string) (bool, *request, error) {
 			both, _ = e.rewrite(c, both)
 		}
 	}
-	real, err := c.w.real(c.ctx, r)
+	theirs, err := c.w.real(c.ctx, r)
 	if err == nil && both != c.request {
 		ours, err = c.w.ours(c.ctx, both)
 	}
@@ -96,10 +96,10 @@ func (c *comparison) rewritten(names []string) (bool, *request, error) {
 	}
 	for _, name := range names {
 		if adapt := explanations[name].adapt; adapt != nil {
-			adapt(c, real)
+			adapt(c, theirs)
 		}
 	}
-	if !same(ours, real) {
+	if !same(ours, theirs) {
 		return false, r, nil
 	}
 	c.use(names)

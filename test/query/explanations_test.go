@@ -145,7 +145,7 @@ var explanations = map[string]explanation{
 	},
 	"number: small fraction": {
 		reason: "The exponent of a small fraction has two digits, in JavaScript it has one.",
-		rewrite: func(_ *comparison, r *request) (*request, bool) {
+		rewrite: func(c *comparison, r *request) (*request, bool) {
 			out, changed := r.rewriteKeys(func(key string, condition any) (any, bool) {
 				text := strings.ReplaceAll(string(encode(condition)), `"1e-7`, `"1e-07`)
 				var with any
@@ -155,7 +155,9 @@ var explanations = map[string]explanation{
 			}, func(s statement) ([]string, bool) {
 				return []string{s.key + "=1e-07"}, s.value == "1e-7"
 			})
-			return out, changed || r.isFacets()
+			return out, changed || slices.ContainsFunc(r.facets, func(f string) bool {
+				return slices.ContainsFunc(c.w.index.refs, func(ref string) bool { return slices.Contains(c.w.index.of(ref, f), "1e-7") })
+			})
 		},
 		adapt: func(_ *comparison, a *answer) {
 			for _, values := range a.Facets {

@@ -107,11 +107,11 @@ func rewriteConfused(c *comparison, r *request) (*request, bool) {
 		if len(items) == 0 || !negated && !acceptsTrue(condition) {
 			return nil, false
 		}
-		any_ := map[string]any{"$any": append(items, map[string]any{key: exists})}
+		either := map[string]any{"$any": append(items, map[string]any{key: exists})}
 		if negated {
-			return map[string]any{"$not": any_}, true
+			return map[string]any{"$not": either}, true
 		}
-		return any_, true
+		return either, true
 	}, func(s statement) ([]string, bool) {
 		texts := []string{s.text()}
 		for _, of := range x.confused(s.key) {

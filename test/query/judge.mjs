@@ -36,9 +36,10 @@ walker.traverse = (entity) => {
 // locale of the server.
 const at = new URL(process.argv[3]);
 const first = knex({ client: 'pg', connection: at.href });
-await first.raw("CREATE DATABASE judge TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C'");
+const name = `${at.pathname.slice(1)}_judge`;
+await first.raw("CREATE DATABASE ?? TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C'", [name]);
 await first.destroy();
-at.pathname = '/judge';
+at.pathname = `/${name}`;
 const database = knex({ client: 'pg', connection: at.href, pool: { min: 0, max: 4 } });
 await applyDatabaseMigrations(database);
 

@@ -25,7 +25,7 @@ var (
 
 // The numbers of requests.
 const (
-	usual = 2000
+	usual = 1500
 	full  = 20_000
 )
 
@@ -42,9 +42,22 @@ func TestMain(m *testing.M) {
 func TestQueries(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "portal.sqlite")
 	w := start(t, map[string]any{"client": "sqlite", "connection": map[string]any{"filename": path}}, &servers)
+	n := size.Of(usual, full)
 	s := &summary{used: map[string]int{}}
-	s.run(t, w, size.Of(usual, full))
-	s.report(t, size.Of(usual, full))
+	s.run(t, w, n)
+	s.report(t, n)
+}
+
+// TestQueriesOnPostgres does the same with fewer requests, to a portal on PostgreSQL.
+func TestQueriesOnPostgres(t *testing.T) {
+	if *only >= 0 {
+		t.Skip("the request is for TestQueries")
+	}
+	w := start(t, map[string]any{"client": "pg", "connection": servers.Database(t)}, &servers)
+	n := size.Of(usual, full) / 10
+	s := &summary{used: map[string]int{}}
+	s.run(t, w, n)
+	s.report(t, n)
 }
 
 // summary counts what a run found.
