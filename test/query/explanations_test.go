@@ -147,13 +147,13 @@ var explanations = map[string]explanation{
 		reason: "The exponent of a small fraction has two digits, in JavaScript it has one.",
 		rewrite: func(c *comparison, r *request) (*request, bool) {
 			out, changed := r.rewriteKeys(func(key string, condition any) (any, bool) {
-				text := strings.ReplaceAll(string(encode(condition)), `"1e-7`, `"1e-07`)
+				text := strings.NewReplacer(`"1e-7`, `"1e-07`, `"1E-7`, `"1e-07`).Replace(string(encode(condition)))
 				var with any
 				// A number has the same text in both.
 				changed := json.Unmarshal([]byte(text), &with) == nil && text != string(encode(condition))
 				return map[string]any{key: with}, changed
 			}, func(s statement) ([]string, bool) {
-				return []string{s.key + "=1e-07"}, s.value == "1e-7"
+				return []string{s.key + "=1e-07"}, strings.EqualFold(s.value, "1e-7")
 			})
 			return out, changed || slices.ContainsFunc(r.facets, func(f string) bool {
 				return slices.ContainsFunc(c.w.index.refs, func(ref string) bool { return slices.Contains(c.w.index.of(ref, f), "1e-7") })

@@ -41,7 +41,7 @@ var memoryExplanations = map[string]memoryExplanation{
 		reason: "The client has the differences of the real catalog in numbers.",
 		holds: func(_ *comparison, leaf *request) bool {
 			_, ok := leaf.filterKey()
-			return ok && strings.HasSuffix(leaf.filters[0], "=1e-7")
+			return ok && strings.HasSuffix(strings.ToLower(leaf.filters[0]), "=1e-7")
 		},
 	},
 	"memory filter: null": {

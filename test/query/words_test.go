@@ -22,5 +22,10 @@ func (x *index) searched(ref string) string {
 			b.WriteString(*f.Value + " ")
 		}
 	}
+	// A description that is too long for the index is searched too.
+	metadata, _ := x.entities[ref]["metadata"].(map[string]any)
+	if text, ok := metadata["description"].(string); ok {
+		b.WriteString(strings.ToLower(text))
+	}
 	return b.String()
 }
