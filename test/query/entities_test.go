@@ -150,7 +150,7 @@ func (d draw) odd(s map[string]any) {
 		{"note", func() any { return pick(d, words...) }},
 		{"longText", func() any { return d.text() }},
 		{"mixed", func() any {
-			return pick[any](d, "one", "One", 1, true, nil, []any{"one", "Two", 3, nil}, map[string]any{"one": "two"}, []any{}, map[string]any{}, "")
+			return pick[any](d, "one", "One", 1, true, nil, []any{"one", "Two", 3, nil}, map[string]any{"one": "six"}, []any{}, map[string]any{}, "")
 		}},
 		{"list", func() any {
 			return some[any](d, 4, "Go", "go", "GO", "b", "a.b", "B", 1, "1", true, "true", "with space", "")

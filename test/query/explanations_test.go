@@ -129,7 +129,7 @@ var explanations = map[string]explanation{
 		reason: "A list item is no key to search in: it would find the letters of true.",
 		rewrite: func(c *comparison, r *request) (*request, bool) {
 			out, changed := *r, false
-			if r.textFields == nil {
+			if r.textFields == nil || !strings.Contains("true", strings.ToLower(strings.TrimSpace(r.term))) {
 				return r, false
 			}
 			out.textFields = []string{"nosuch"}
@@ -228,7 +228,10 @@ var explanations = map[string]explanation{
 		reason: "Texts and lists have no fields; in the real catalog they have those of JavaScript, such as length.",
 		both:   true,
 		rewrite: func(c *comparison, r *request) (*request, bool) {
-			return r.withoutFields(func(f string) bool { return strings.HasSuffix(f, ".length") || strings.HasSuffix(f, ".0") })
+			return r.withoutFields(func(f string) bool {
+				last := f[strings.LastIndex(f, ".")+1:]
+				return last == "length" || last != "" && strings.Trim(last, "0123456789") == ""
+			})
 		},
 	},
 	"fields: keys with dots": {

@@ -116,7 +116,8 @@ func rewriteConfused(c *comparison, r *request) (*request, bool) {
 		texts := []string{s.text()}
 		for _, of := range x.confused(s.key) {
 			if !s.hasValue || strings.EqualFold(s.value, "true") {
-				texts = append(texts, of.list+"="+of.text)
+				// In capitals, the list is another key of the filter, which must hold too.
+				texts = append(texts, strings.ToUpper(of.list)+"="+of.text)
 			}
 		}
 		return texts, len(texts) > 1

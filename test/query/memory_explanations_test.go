@@ -23,20 +23,6 @@ var memoryExplanations = map[string]memoryExplanation{
 			return ok && c.w.index.hasCapitals(key)
 		},
 	},
-	"memory filter: long value": {
-		reason: "The client also finds values that are too long for the index.",
-		holds: func(c *comparison, leaf *request) bool {
-			key, ok := leaf.filterKey()
-			return ok && c.w.index.long[strings.ToLower(key)]
-		},
-	},
-	"memory filter: list item": {
-		reason: "The client has the differences of the real catalog in keys of list items.",
-		holds: func(c *comparison, leaf *request) bool {
-			key, ok := leaf.filterKey()
-			return ok && (len(c.w.index.confused(key)) > 0 || c.w.index.isEmptyItem(key))
-		},
-	},
 	"memory filter: number": {
 		reason: "The client has the differences of the real catalog in numbers.",
 		holds: func(_ *comparison, leaf *request) bool {
@@ -44,11 +30,10 @@ var memoryExplanations = map[string]memoryExplanation{
 			return ok && strings.HasSuffix(strings.ToLower(leaf.filters[0]), "=1e-7")
 		},
 	},
-	"memory filter: null": {
-		reason: "The client takes a missing value for the text undefined or null.",
-		holds: func(_ *comparison, leaf *request) bool {
-			_, ok := leaf.filterKey()
-			return ok && (strings.HasSuffix(leaf.filters[0], "=null") || strings.HasSuffix(leaf.filters[0], "=undefined"))
+	"memory long value": {
+		reason: "The client also finds, sorts and counts values that are too long for the index.",
+		holds: func(c *comparison, leaf *request) bool {
+			return leaf != c.request && slices.ContainsFunc(leaf.keys(), func(key string) bool { return c.w.index.long[strings.ToLower(key)] })
 		},
 	},
 	"memory predicate: case of keys": {
@@ -82,25 +67,11 @@ var memoryExplanations = map[string]memoryExplanation{
 			return ok && exists && c.w.index.objects[strings.ToLower(key)]
 		},
 	},
-	"memory predicate: status and etag": {
-		reason: "The client evaluates predicates on the entity, which has fields that are not indexed.",
-		holds: func(_ *comparison, leaf *request) bool {
-			key, _, ok := leaf.predicateKey()
-			return ok && slices.Contains([]string{"metadata.etag", "relations", "status"}, strings.ToLower(key))
-		},
-	},
 	"memory predicate: types": {
 		reason: "The client evaluates predicates on the entity, where true is no text, a number has no prefix, and a text and a number are compared as they are spelled.",
 		holds: func(c *comparison, leaf *request) bool {
 			key, _, ok := leaf.predicateKey()
 			return ok && (c.w.index.others[strings.ToLower(key)] || strings.ContainsAny(string(encode(leaf.predicate)), "0123456789") || hasBool(leaf))
-		},
-	},
-	"memory predicate: long value": {
-		reason: "The client also finds values that are too long for the index.",
-		holds: func(c *comparison, leaf *request) bool {
-			key, _, ok := leaf.predicateKey()
-			return ok && c.w.index.long[strings.ToLower(key)]
 		},
 	},
 	"memory predicate: capitals": {
@@ -120,12 +91,6 @@ var memoryExplanations = map[string]memoryExplanation{
 		reason: "Ties of the client always ascend.",
 		holds:  func(_ *comparison, leaf *request) bool { return leaf.isSort() && leaf.orders[0].desc },
 	},
-	"memory sort: long value": {
-		reason: "The client also sorts by values that are too long for the index.",
-		holds: func(c *comparison, leaf *request) bool {
-			return leaf.isSort() && c.w.index.long[strings.ToLower(leaf.orders[0].field)]
-		},
-	},
 	"memory sort: list item": {
 		reason: "The client sorts by keys of list items.",
 		holds: func(c *comparison, leaf *request) bool {
@@ -142,12 +107,6 @@ var memoryExplanations = map[string]memoryExplanation{
 			return leaf.isSearch() && slices.ContainsFunc(leaf.textFields, func(f string) bool { return c.w.index.items[strings.ToLower(f)] != nil })
 		},
 	},
-	"memory search: long value": {
-		reason: "The client also searches values that are too long for the index.",
-		holds: func(c *comparison, leaf *request) bool {
-			return leaf.isSearch() && slices.ContainsFunc(leaf.textFields, func(f string) bool { return c.w.index.long[strings.ToLower(f)] })
-		},
-	},
 	"memory facet: spelling": {
 		reason: "The client counts names in lower case, and each spelling of a value in an entity.",
 		holds: func(c *comparison, leaf *request) bool {
@@ -161,12 +120,6 @@ var memoryExplanations = map[string]memoryExplanation{
 		reason: "The client has the differences of the real catalog in keys of list items.",
 		holds: func(c *comparison, leaf *request) bool {
 			return leaf.isFacet() && slices.ContainsFunc(leaf.facets, func(f string) bool { return len(c.w.index.confused(f)) > 0 || c.w.index.isEmptyItem(f) })
-		},
-	},
-	"memory facet: long value": {
-		reason: "The client also counts values that are too long for the index.",
-		holds: func(c *comparison, leaf *request) bool {
-			return leaf.isFacet() && slices.ContainsFunc(leaf.facets, func(f string) bool { return c.w.index.long[strings.ToLower(f)] })
 		},
 	},
 	"memory facet: number": {
@@ -241,6 +194,21 @@ func (r *request) predicateKey() (string, map[string]any, bool) {
 		return key, condition, true
 	}
 	return "", nil, false
+}
+
+// keys returns the keys of a part of a request.
+func (r *request) keys() []string {
+	all := slices.Concat(r.textFields, r.facets)
+	if key, ok := r.filterKey(); ok {
+		all = append(all, key)
+	}
+	if key, _, ok := r.predicateKey(); ok {
+		all = append(all, key)
+	}
+	for _, o := range r.orders {
+		all = append(all, o.field)
+	}
+	return all
 }
 
 // isSort, isSearch and isFacet report whether the request is a part that only sorts,
