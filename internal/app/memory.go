@@ -18,8 +18,17 @@ const (
 	CommandRoom = 256 << 20
 )
 
-// liveHeap is the metric of the bytes that were reachable at the last collection.
-const liveHeap = "/gc/heap/live:bytes"
+// The metrics that the limit depends on: the bytes that were reachable at the last
+// collection, all memory of the runtime, and the parts of it that are the heap or were
+// returned to the operating system.
+const (
+	liveHeap = "/gc/heap/live:bytes"
+	total    = "/memory/classes/total:bytes"
+	objects  = "/memory/classes/heap/objects:bytes"
+	unused   = "/memory/classes/heap/unused:bytes"
+	free     = "/memory/classes/heap/free:bytes"
+	released = "/memory/classes/heap/released:bytes"
+)
 
 // share is the part of the memory of the machine, or of its cgroup, that is the
 // upper bound of the heap's memory limit: the rest is for memory outside the heap,
@@ -35,13 +44,17 @@ func BoundMemory(ctx context.Context, room int64) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	sample := []metrics.Sample{{Name: liveHeap}}
+	sample := []metrics.Sample{{Name: liveHeap}, {Name: total}, {Name: objects}, {Name: unused}, {Name: free}, {Name: released}}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		metrics.Read(sample)
 		// A cgroup's limit may be changed while the program runs.
-		debug.SetMemoryLimit(memoryLimit(room, sample[0].Value.Uint64(), available()))
+		other := sample[1].Value.Uint64()
+		for _, heap := range sample[2:] {
+			other -= heap.Value.Uint64()
+		}
+		debug.SetMemoryLimit(memoryLimit(room, sample[0].Value.Uint64(), other, available()))
 		select {
 		case <-ctx.Done():
 			debug.SetMemoryLimit(math.MaxInt64)
@@ -61,9 +74,11 @@ func available() int64 {
 	return math.MaxInt64
 }
 
-// memoryLimit returns the limit for a live heap of this size, given the room and
-// the maximum.
-func memoryLimit(room int64, live uint64, most int64) int64 {
-	live = min(live, math.MaxInt64/2)
-	return min(most, max(room, int64(live+live/2)))
+// memoryLimit returns the limit for a live heap of this size and other memory of the
+// runtime, given the room and the maximum. The limit is for both, and collections free
+// only the heap: if the stacks of ten thousand goroutines were left out, it would be
+// exceeded all the time, and half of the CPU time would be spent on collections.
+func memoryLimit(room int64, live, other uint64, most int64) int64 {
+	live, other = min(live, math.MaxInt64/4), min(other, math.MaxInt64/4)
+	return min(most, max(room, int64(live+live/2+other)))
 }
