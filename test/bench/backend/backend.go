@@ -172,6 +172,9 @@ func Until(what string, check func() (bool, error)) error {
 	}
 }
 
+// PID returns the process ID of the program.
+func (b *Backend) PID() int { return b.cmd.Process.Pid }
+
 // CPU returns the CPU time of the program in seconds.
 func (b *Backend) CPU() (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.cmd.Process.Pid))
