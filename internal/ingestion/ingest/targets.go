@@ -36,11 +36,18 @@ func (in *Ingest) addTargets() {
 		Mirror: in.Mirror, Metrics: in.metrics, Once: in.once, Now: in.Now, ScanSoon: in.scanSoon, BuildSoon: in.buildSoon, Reached: in.reached,
 	}
 	decoding := cluster.NewGate(mostPages)
+	clusters := 0
+	for i := range in.Variants {
+		if v := &in.Variants[i]; v.Definitions {
+			clusters += len(v.Clusters)
+		}
+	}
+	definitions := func(t *scan.Target, c *cluster.Cluster) { kube.Definitions(t, c, clusters) }
 	for i := range in.Variants {
 		v := variant.New(&in.Variants[i], in.Build)
 		in.variants = append(in.variants, v)
 		for j := range v.Clusters {
-			in.addCluster(services, v, &v.Clusters[j], decoding)
+			in.addCluster(services, v, &v.Clusters[j], decoding, definitions)
 		}
 		for j := range v.Folders {
 			f := &v.Folders[j]
@@ -53,7 +60,7 @@ func (in *Ingest) addTargets() {
 
 // addCluster adds the targets of a cluster. If it cannot be connected to, every scan of
 // them returns the error.
-func (in *Ingest) addCluster(services *scan.Services, v *variant.Variant, settings *source.Cluster, decoding cluster.Gate) {
+func (in *Ingest) addCluster(services *scan.Services, v *variant.Variant, settings *source.Cluster, decoding cluster.Gate, definitions func(*scan.Target, *cluster.Cluster)) {
 	c, err := cluster.Connect(*settings, cluster.Options{Log: v.Requests, Patience: unanswered, PageSize: scan.PageSize, Decoding: decoding, Wrap: in.Wrap})
 	in.connected = append(in.connected, connection{variant: v, name: settings.Name, cluster: c, err: err})
 	add := func(suffix string, every time.Duration, attach func(*scan.Target, *cluster.Cluster)) *scan.Target {
@@ -69,7 +76,7 @@ func (in *Ingest) addCluster(services *scan.Services, v *variant.Variant, settin
 		return t
 	}
 	if v.Definitions {
-		add("", v.Every, kube.Definitions)
+		add("", v.Every, definitions)
 	}
 	if v.Workloads {
 		add(workloads, v.WorkloadsEvery, kube.Workloads).Often = true

@@ -25,3 +25,12 @@ func TestFirstOf(t *testing.T) {
 		}
 	}
 }
+
+// TestWatchedOf checks that the number of watches is limited over all clusters.
+func TestWatchedOf(t *testing.T) {
+	for clusters, want := range map[int]int{0: 500, 1: 500, 10: 500, 11: 454, 100: 50, 5000: 1, 100_000: 1} {
+		if got := watchedOf(clusters); got != want {
+			t.Errorf("of each of %d clusters %d kinds are watched, want %d", clusters, got, want)
+		}
+	}
+}

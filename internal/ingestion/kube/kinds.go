@@ -73,16 +73,17 @@ func (w *watcher) composites(ctx context.Context) {
 	}
 }
 
-// choose returns the kinds to watch, sorted: all of them, or the first mostWatched.
+// choose returns the kinds to watch, sorted: all of them, or the first
+// mostWatched.
 func (w *watcher) choose(ctx context.Context, names []string) ([]string, error) {
-	if w.crowded = len(names) > mostWatched; w.crowded {
+	if w.crowded = len(names) > w.mostWatched; w.crowded {
 		lists, err := w.Mirror.Lists(ctx, w.Name)
 		if err != nil {
 			return nil, err
 		}
-		names = firstOf(names, mostWatched, lists, w.watched)
+		names = firstOf(names, w.mostWatched, lists, w.watched)
 		w.Once.Warn(w.Variant.Log, "kinds "+w.Name, "too many composite kinds to watch; the others are read on the schedule",
-			"source", w.Name, "watched", mostWatched)
+			"source", w.Name, "watched", w.mostWatched)
 	}
 	slices.Sort(names)
 	return names, nil
@@ -132,6 +133,16 @@ func (w *watcher) tellServed(ctx context.Context, kinds []string, served cluster
 // requests a scan: a new definition is established after a second or two.
 const patientWaits = 3
 
-// mostWatched is how many kinds of composites are watched per cluster: the API has no
-// watch for a whole group. The others are read on the schedule.
-const mostWatched = 500
+// The API has no watch for a whole group, and a watch takes about 40 kB. mostWatched is
+// how many kinds of composites are watched per cluster, and mostWatchedTogether how many
+// in all clusters. The others are read on the schedule.
+const (
+	mostWatched         = 500
+	mostWatchedTogether = 5000
+)
+
+// watchedOf returns how many kinds of composites are watched in each of a number of
+// clusters.
+func watchedOf(clusters int) int {
+	return max(1, min(mostWatched, mostWatchedTogether/max(1, clusters)))
+}
