@@ -44,6 +44,9 @@ type Options struct {
 	Now        func() time.Time
 	Log        *slog.Logger
 	Processing Processing
+	// Quiet is how long units whose sources became stale or fresh wait for more of them,
+	// for each source that cannot be read; see settle. Zero means that they do not wait.
+	Quiet time.Duration
 	// BuildSoon requests that dirty units are processed, by any replica.
 	BuildSoon func()
 	// Reached is called before certain steps. Tests intervene there.
@@ -58,6 +61,7 @@ type Processor struct {
 	// not processed for a while.
 	tries   map[string]int
 	resting map[string]rest
+	wave    wave
 }
 
 // New returns a processor.
@@ -79,6 +83,9 @@ const manyUnits = 2000
 // Process processes all dirty units. Only one replica does so at a time: what it loads
 // must be what it writes.
 func (p *Processor) Process(ctx context.Context) (total Tally, err error) {
+	if err := p.settle(ctx); err != nil {
+		return total, err
+	}
 	// Without dirty units there is no need to wait for the lock.
 	units, err := p.Due(ctx, 1)
 	if err != nil || len(units) == 0 {

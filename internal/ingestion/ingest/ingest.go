@@ -99,9 +99,14 @@ func New(opts Options) *Ingest {
 		Mirror: opts.Mirror, Variants: in.variants, Targets: targets, Catalog: opts.Catalog, Metrics: in.metrics, Once: in.once,
 		Now: opts.Now, Caching: opts.Caching, Reached: opts.reached,
 	})
+	quiet := time.Duration(0)
+	if opts.Queue != nil {
+		// Without a queue nothing would release the units.
+		quiet = quietly
+	}
 	in.processor = batch.New(batch.Options{
 		Builder: builder, Mirror: opts.Mirror, Catalog: opts.Catalog, Metrics: in.metrics, Once: in.once, Now: opts.Now, Log: opts.Log,
-		Processing: opts.Processing, BuildSoon: in.buildSoon, Reached: opts.reached,
+		Processing: opts.Processing, Quiet: quiet, BuildSoon: in.buildSoon, Reached: opts.reached,
 	})
 	in.Inspector = inspect.New(inspect.Options{Builder: builder, Mirror: opts.Mirror, Catalog: opts.Catalog, Targets: targets, Now: opts.Now})
 	in.Reader = health.New(health.Options{Mirror: opts.Mirror, Targets: targets, Now: opts.Now, Missing: in.Missing, Remedy: in.remedy})
@@ -110,6 +115,10 @@ func New(opts Options) *Ingest {
 	}
 	return in
 }
+
+// quietly is how long units whose sources became stale or fresh wait for more of them,
+// for each source that cannot be read.
+const quietly = time.Second
 
 // Targets returns the names of all targets.
 func (in *Ingest) Targets() []string {

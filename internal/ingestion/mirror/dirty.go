@@ -36,9 +36,20 @@ func (t touched) add(unit, kind string) {
 	}
 }
 
-// touch marks units dirty and returns how many. Units that are dirty already keep their
-// place in the queue, unless last moves them to its end.
-func (w *writer) touch(ctx context.Context, t touched, last bool) (int, error) {
+// place is the place of units in the queue that become dirty.
+type place uint8
+
+const (
+	// placeKept means the end, or the place of a unit that is dirty already.
+	placeKept place = iota
+	// placeLast means the end.
+	placeLast
+	// placeHeld means that a unit is held, unless it is dirty already.
+	placeHeld
+)
+
+// touch marks units dirty and returns how many.
+func (w *writer) touch(ctx context.Context, t touched, at place) (int, error) {
 	if err := w.composing(ctx, t); err != nil {
 		return 0, err
 	}
@@ -57,24 +68,33 @@ func (w *writer) touch(ctx context.Context, t touched, last bool) (int, error) {
 			return 0, err
 		}
 	}
-	tail := " ON CONFLICT (unit) DO UPDATE SET stamp = excluded.stamp"
-	if last {
+	since, tail := w.N, " ON CONFLICT (unit) DO UPDATE SET stamp = excluded.stamp"
+	switch at {
+	case placeKept:
+		tail += fmt.Sprintf(", since = CASE WHEN dirty.since < %d THEN dirty.since ELSE excluded.since END", held)
+	case placeLast:
 		tail += ", since = excluded.since"
+	case placeHeld:
+		since += held
 	}
 	names := slices.Sorted(maps.Keys(units))
 	err := w.Insert(ctx, "dirty (unit, stamp, since)", tail, 3, len(names),
-		func(i int, args []any) []any { return append(args, names[i], w.N, w.N) })
+		func(i int, args []any) []any { return append(args, names[i], w.N, since) })
 	if err != nil {
 		return 0, err
+	}
+	if at == placeHeld {
+		// What could not be read has not changed: the findings are the same.
+		return len(names), nil
 	}
 	return len(names), w.uncheck(ctx, names)
 }
 
-// Units returns the dirty units, at most limit, the oldest first.
+// Units returns the dirty units that are not held, at most limit, the oldest first.
 func (s *Mirror) Units(ctx context.Context, limit int) ([]Unit, error) {
-	query, args := "SELECT unit, stamp FROM dirty ORDER BY since, unit", []any(nil)
+	query, args := "SELECT unit, stamp FROM dirty WHERE since < $1 ORDER BY since, unit", []any{held}
 	if limit != NoLimit {
-		query, args = query+" LIMIT $1", []any{max(0, limit)}
+		query, args = query+" LIMIT $2", append(args, max(0, limit))
 	}
 	var units []Unit
 	err := db.Each(ctx, s.Query, query, args, func(rows *db.Rows) error {
@@ -120,7 +140,7 @@ func (s *Mirror) Touch(ctx context.Context, names []string) error {
 		return nil
 	}
 	err := s.change(ctx, func(w *writer) error {
-		_, err := w.touch(ctx, t, true)
+		_, err := w.touch(ctx, t, placeLast)
 		return err
 	})
 	return db.Fail("mark units as changed", err)
@@ -129,8 +149,16 @@ func (s *Mirror) Touch(ctx context.Context, names []string) error {
 // TouchSource marks all units dirty that an object in a list of a source belongs to,
 // directly or by its kind. An empty list means all lists.
 func (s *Mirror) TouchSource(ctx context.Context, source, list string) (n int, err error) {
+	where, args := "source = $1", []any{db.Storable(source)}
+	if list != "" {
+		where, args = where+" AND list = $2", append(args, db.Storable(list))
+	}
 	err = s.change(ctx, func(w *writer) error {
-		if n, err = w.touchList(ctx, db.Storable(source), list); err == nil && n == 0 {
+		t, err := w.touching(ctx, where, args)
+		if err != nil {
+			return err
+		}
+		if n, err = w.touch(ctx, t, placeKept); err == nil && n == 0 {
 			return errNothing
 		}
 		return err
@@ -141,30 +169,19 @@ func (s *Mirror) TouchSource(ctx context.Context, source, list string) (n int, e
 	return n, nil
 }
 
-// touchList is TouchSource within a transaction.
-func (w *writer) touchList(ctx context.Context, source, list string) (int, error) {
-	where, args := "source = $1", []any{source}
-	if list != "" {
-		where, args = where+" AND list = $2", append(args, db.Storable(list))
-	}
-	t, err := w.touching(ctx, where, args)
-	if err != nil {
-		return 0, err
-	}
-	return w.touch(ctx, t, false)
-}
-
 // touching returns the units and kinds that the live objects matching a condition
 // belong to.
 func (w *writer) touching(ctx context.Context, where string, args []any) (touched, error) {
 	t := newTouched()
-	return t, db.Each(ctx, w.Ask, "SELECT DISTINCT unit, of_kind FROM objects WHERE gone = 0 AND "+where, args,
-		func(rows *db.Rows) error {
-			var unit, kind string
-			if err := rows.Scan(&unit, &kind); err != nil {
-				return err
-			}
-			t.add(unit, kind)
-			return nil
-		})
+	return t, db.Each(ctx, w.Ask, "SELECT DISTINCT unit, of_kind FROM objects WHERE gone = 0 AND "+where, args, t.take)
+}
+
+// take adds a row of a unit and a kind.
+func (t touched) take(rows *db.Rows) error {
+	var unit, kind string
+	if err := rows.Scan(&unit, &kind); err != nil {
+		return err
+	}
+	t.add(unit, kind)
+	return nil
 }

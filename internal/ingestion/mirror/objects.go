@@ -187,7 +187,7 @@ func (s *Mirror) DropLists(ctx context.Context, source string, lists []string) (
 				return err
 			}
 		}
-		units, err = w.touch(ctx, t, false)
+		units, err = w.touch(ctx, t, placeKept)
 		return err
 	})
 	s.horizons.clear()
@@ -220,7 +220,7 @@ func (s *Mirror) DropSources(ctx context.Context, keep []string) (dropped map[st
 				return err
 			}
 		}
-		_, err := w.touch(ctx, t, false)
+		_, err := w.touch(ctx, t, placeKept)
 		return errors.Join(err, w.DeleteIn(ctx, "sources", "name", sources), w.DeleteIn(ctx, "marks", "source", sources))
 	})
 	s.horizons.clear()

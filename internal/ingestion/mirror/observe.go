@@ -291,7 +291,7 @@ func (w *writer) record(ctx context.Context, o *sighting, out *outcome) (int, er
 	if err := w.addParts(ctx, o, written); err != nil {
 		return 0, err
 	}
-	return w.touch(ctx, changed, false)
+	return w.touch(ctx, changed, placeKept)
 }
 
 // moveBetween adds the kinds that only one of two states of an object belongs to or

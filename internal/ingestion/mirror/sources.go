@@ -48,25 +48,24 @@ func (s *Mirror) SetSource(ctx context.Context, name string, value []byte) error
 }
 
 // Settle stores the state of a source, and marks the units dirty that the state
-// concerns: those of the objects in lists of the source, and single ones. All of it is
-// one transaction: a build that begins before it uses the old state and leaves the
-// units dirty, and a build that begins after it uses the new state.
+// concerns: those of the objects in lists of the source, which became stale or fresh and
+// are held, and single ones. All of it is one transaction: a build that begins before it
+// uses the old state and leaves the units dirty, and a build that begins after it uses
+// the new state.
 func (s *Mirror) Settle(ctx context.Context, name string, state []byte, lists, units []string) error {
 	if len(lists)+len(units) == 0 {
 		return s.SetSource(ctx, name, state)
 	}
 	name = db.Storable(name)
 	err := s.change(ctx, func(w *writer) error {
-		for _, list := range lists {
-			if _, err := w.touchList(ctx, name, list); err != nil {
-				return err
-			}
+		if err := w.holdLists(ctx, name, lists); err != nil {
+			return err
 		}
 		t := newTouched()
 		for _, unit := range units {
 			t.add(db.Storable(unit), "")
 		}
-		if _, err := w.touch(ctx, t, true); err != nil {
+		if _, err := w.touch(ctx, t, placeLast); err != nil {
 			return err
 		}
 		_, err := w.ExecContext(ctx, "INSERT INTO sources (name, state) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET state = excluded.state",
