@@ -66,6 +66,9 @@ func (c *Cluster) Up() error {
 	return nil
 }
 
+// URL returns the address of the cluster.
+func (c *Cluster) URL() string { return "https://" + c.address }
+
 // Down closes all connections and refuses new ones.
 func (c *Cluster) Down() error { return c.server.Close() }
 

@@ -74,7 +74,7 @@ func Start(o Options) (*Fleet, error) {
 func (f *Fleet) Config() string {
 	var b strings.Builder
 	for _, c := range f.Clusters {
-		fmt.Fprintf(&b, "    - { name: %s, url: \"https://%s\", authProvider: token, token: stand-in, skipTLSVerify: true }\n", c.Name, c.address)
+		fmt.Fprintf(&b, "    - { name: %s, url: %q, authProvider: token, token: stand-in, skipTLSVerify: true }\n", c.Name, c.URL())
 	}
 	return b.String()
 }
