@@ -133,6 +133,7 @@ bench: devcluster crossplane postgres wrk ## Run every benchmark
 	@go run ./test/bench/scaffolder
 	@go run ./test/bench/tools
 	@go run ./test/bench/memory
+	@go run ./test/bench/manyclusters -clusters 20 -definitions 500 -common 400 -kinds 100 -steady 20s -changes 100
 
 fmt: $(LINT) ## Format every Go file
 	$(LINT) fmt

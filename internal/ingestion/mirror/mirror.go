@@ -1,6 +1,9 @@
 // Package mirror stores the persistent state of ingestion: the objects of every source
 // as they were last seen, the units that changed, their findings, the states of sources
 // and the last runs.
+//
+// It is one package because whatever changes in one of its tables makes units dirty in the
+// same transaction.
 package mirror
 
 import (
