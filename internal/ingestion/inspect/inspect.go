@@ -22,6 +22,9 @@ import (
 const (
 	// batchSize is the number of units per batch.
 	batchSize = 200
+	// loadSize is the number of units in memory at once, each of which may have an object
+	// in every cluster.
+	loadSize = 10
 	// mostFindings are stored per unit; Explain returns all.
 	mostFindings = 200
 )
@@ -59,14 +62,6 @@ func (in *Inspector) InspectBatch(ctx context.Context) (int, error) {
 	if err != nil || len(units) == 0 {
 		return 0, err
 	}
-	names := make([]string, len(units))
-	for i, u := range units {
-		names[i] = u.Name
-	}
-	loaded, err := in.opts.Builder.Load(ctx, names)
-	if err != nil {
-		return 0, err
-	}
 	failures, err := status.Failures(ctx, in.opts.Mirror)
 	if err != nil {
 		return 0, err
@@ -79,13 +74,23 @@ func (in *Inspector) InspectBatch(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	var found []mirror.Finding
-	for _, name := range names {
-		more, err := inspectOne(ctx, pass, name, loaded[name])
+	for some := range slices.Chunk(units, loadSize) {
+		names := make([]string, len(some))
+		for i, u := range some {
+			names[i] = u.Name
+		}
+		loaded, err := in.opts.Builder.Load(ctx, names)
 		if err != nil {
 			return 0, err
 		}
-		found = append(found, more...)
-		delete(loaded, name)
+		for _, name := range names {
+			more, err := inspectOne(ctx, pass, name, loaded[name])
+			if err != nil {
+				return 0, err
+			}
+			found = append(found, more...)
+			delete(loaded, name)
+		}
 	}
 	return len(units), in.opts.Mirror.Checked(ctx, units, found)
 }
