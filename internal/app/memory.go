@@ -19,13 +19,12 @@ const (
 )
 
 // The metrics that the limit depends on: the bytes that were reachable at the last
-// collection, all memory of the runtime, and the parts of it that are the heap or were
-// returned to the operating system.
+// collection, all memory of the runtime, and the parts of it that objects take, that are
+// free for them, or that were returned to the operating system.
 const (
 	liveHeap = "/gc/heap/live:bytes"
 	total    = "/memory/classes/total:bytes"
 	objects  = "/memory/classes/heap/objects:bytes"
-	unused   = "/memory/classes/heap/unused:bytes"
 	free     = "/memory/classes/heap/free:bytes"
 	released = "/memory/classes/heap/released:bytes"
 )
@@ -44,15 +43,15 @@ func BoundMemory(ctx context.Context, room int64) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	sample := []metrics.Sample{{Name: liveHeap}, {Name: total}, {Name: objects}, {Name: unused}, {Name: free}, {Name: released}}
+	sample := []metrics.Sample{{Name: liveHeap}, {Name: total}, {Name: objects}, {Name: free}, {Name: released}}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		metrics.Read(sample)
 		// A cgroup's limit may be changed while the program runs.
 		other := sample[1].Value.Uint64()
-		for _, heap := range sample[2:] {
-			other -= heap.Value.Uint64()
+		for _, not := range sample[2:] {
+			other -= min(other, not.Value.Uint64())
 		}
 		debug.SetMemoryLimit(memoryLimit(room, sample[0].Value.Uint64(), other, available()))
 		select {
@@ -76,8 +75,9 @@ func available() int64 {
 
 // memoryLimit returns the limit for a live heap of this size and other memory of the
 // runtime, given the room and the maximum. The limit is for both, and collections free
-// only the heap: if the stacks of ten thousand goroutines were left out, it would be
-// exceeded all the time, and half of the CPU time would be spent on collections.
+// only the heap: without the stacks of ten thousand goroutines, or the gaps between the
+// objects that are left of a large heap, it would be exceeded all the time, and half of
+// the CPU time would be spent on collections.
 func memoryLimit(room int64, live, other uint64, most int64) int64 {
 	live, other = min(live, math.MaxInt64/4), min(other, math.MaxInt64/4)
 	return min(most, max(room, int64(live+live/2+other)))
