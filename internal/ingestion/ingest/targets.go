@@ -42,7 +42,8 @@ func (in *Ingest) addTargets() {
 			clusters += len(v.Clusters)
 		}
 	}
-	definitions := func(t *scan.Target, c *cluster.Cluster) { kube.Definitions(t, c, clusters) }
+	share := kube.NewShare(clusters)
+	definitions := func(t *scan.Target, c *cluster.Cluster) { kube.Definitions(t, c, share) }
 	for i := range in.Variants {
 		v := variant.New(&in.Variants[i], in.Build)
 		in.variants = append(in.variants, v)

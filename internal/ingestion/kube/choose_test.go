@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,11 +27,31 @@ func TestFirstOf(t *testing.T) {
 	}
 }
 
-// TestWatchedOf checks that the number of watches is limited over all clusters.
-func TestWatchedOf(t *testing.T) {
+// TestShare checks that the number of watches is limited over all clusters, and how many
+// lists are processed at once.
+func TestShare(t *testing.T) {
 	for clusters, want := range map[int]int{0: 500, 1: 500, 10: 500, 11: 454, 100: 50, 5000: 1, 100_000: 1} {
-		if got := watchedOf(clusters); got != want {
+		if got := NewShare(clusters).mostWatched; got != want {
 			t.Errorf("of each of %d clusters %d kinds are watched, want %d", clusters, got, want)
 		}
+	}
+	s := NewShare(100)
+	leave, err := s.enter(t.Context())
+	for range mostTaken - 1 {
+		if _, e := s.enter(t.Context()); e != nil {
+			err = e
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.enter(ended); err == nil {
+		t.Error("one list more than allowed is processed")
+	}
+	leave()
+	if _, err := s.enter(t.Context()); err != nil {
+		t.Errorf("no list is processed after another one has ended: %v", err)
 	}
 }

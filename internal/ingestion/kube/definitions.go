@@ -24,8 +24,7 @@ import (
 type definitions struct {
 	*scan.Target
 	cluster *cluster.Cluster
-	// mostWatched is how many kinds of composites are watched.
-	mostWatched int
+	*Share
 	// served passes the lists that the last scan found to the watcher.
 	served chan []listing.List
 	// dropped contains the names of lists that a scan has dropped: their watches must be
@@ -33,10 +32,9 @@ type definitions struct {
 	dropped sync.Map
 }
 
-// Definitions lets a target read and watch the definitions of a cluster, one of clusters
-// that this process watches.
-func Definitions(t *scan.Target, c *cluster.Cluster, clusters int) {
-	d := &definitions{Target: t, cluster: c, mostWatched: watchedOf(clusters), served: make(chan []listing.List, 1)}
+// Definitions lets a target read and watch the definitions of a cluster.
+func Definitions(t *scan.Target, c *cluster.Cluster, share *Share) {
+	d := &definitions{Target: t, cluster: c, Share: share, served: make(chan []listing.List, 1)}
 	t.Read, t.Watch = d.read, d.watch
 }
 

@@ -132,17 +132,3 @@ func (w *watcher) tellServed(ctx context.Context, kinds []string, served cluster
 // patientWaits is how often the watcher checks for an unserved kind before it
 // requests a scan: a new definition is established after a second or two.
 const patientWaits = 3
-
-// The API has no watch for a whole group, and a watch takes about 40 kB. mostWatched is
-// how many kinds of composites are watched per cluster, and mostWatchedTogether how many
-// in all clusters. The others are read on the schedule.
-const (
-	mostWatched         = 500
-	mostWatchedTogether = 5000
-)
-
-// watchedOf returns how many kinds of composites are watched in each of a number of
-// clusters.
-func watchedOf(clusters int) int {
-	return max(1, min(mostWatched, mostWatchedTogether/max(1, clusters)))
-}

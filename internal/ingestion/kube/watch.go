@@ -259,6 +259,14 @@ func (w *watcher) read(ctx context.Context, batch []*pendingEvents) {
 
 // takeAll processes all events that it can, and returns one of the errors.
 func (w *watcher) takeAll(ctx context.Context, batch []*pendingEvents) error {
+	if slices.ContainsFunc(batch, func(n *pendingEvents) bool { return n.listed }) {
+		// Single changes do not wait for the lists of other clusters.
+		leave, err := w.enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
 	return w.Update(ctx, func(sc *scan.Scan) (err error) {
 		s := &listing.Reader{Scan: sc, Cluster: w.cluster}
 		for _, n := range batch {

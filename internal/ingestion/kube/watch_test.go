@@ -35,7 +35,7 @@ func TestMain(m *testing.M) { database.Main(m) }
 func newTestWatcher(services *scan.Services, c *cluster.Cluster) *watcher {
 	t := scan.NewTarget(services, variant.New(&variant.Options{}, ""), status.Target{Name: theCluster, At: "prod", Cluster: true}, time.Hour)
 	return &watcher{
-		definitions: &definitions{Target: t, cluster: c}, moved: make(chan struct{}, 1),
+		definitions: &definitions{Target: t, cluster: c, Share: NewShare(1)}, moved: make(chan struct{}, 1),
 		pending: map[string]*pendingEvents{}, failing: map[string]bool{},
 	}
 }
