@@ -236,7 +236,7 @@ func (w *walker) byRef(ctx context.Context, set *idset.Set, prefix []*string, af
 		if err != nil {
 			return false, err
 		}
-		more := true
+		var more bool
 		if whole {
 			for i := range found.items {
 				found.items[i].values = make([]*string, len(w.q.Order))
