@@ -66,13 +66,6 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 			return err
 		}
 		l.Revision = sel.revision
-		if r.Limit <= mostCached {
-			if err := s.listShort(ctx, ask, r, sel, l); err != nil {
-				return err
-			}
-			done = do(l)
-			return nil
-		}
 		if l.Digest, err = s.digestAt(ctx, ask, r, sel); err != nil {
 			return err
 		}
@@ -91,30 +84,8 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 	return db.Fail(listing, err)
 }
 
-// listShort fills the listing of a query with a small limit, whose entities are read once.
-func (s *Store) listShort(ctx context.Context, ask db.Asker, q *pageQuery, sel selection, l *Listing) error {
-	more := *q
-	more.Limit++
-	items, err := s.collect(ctx, ask, &more, sel)
-	if err != nil {
-		return err
-	}
-	if len(items) > q.Limit {
-		items = items[:q.Limit]
-		l.Last = items[q.Limit-1].position()
-	}
-	l.Digest = digestOf(items)
-	s.cache.Put(sel.revision, q.cacheKey(), l.Digest, 1)
-	if q.Backward {
-		slices.Reverse(items)
-	}
-	l.each = func(yield func(*Entity) error) error { return s.eachItem(ctx, ask, q, items, yield) }
-	return nil
-}
-
-// digestOf returns the digest of the entities of a page, which is that of computeDigest.
+// digestOf returns the digest of entities in any order, which it sorts.
 func digestOf(items []item) []byte {
-	items = slices.Clone(items)
 	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.Ref, b.Ref) })
 	h := sha256.New()
 	hashItems(h, items)
@@ -155,44 +126,23 @@ func (s *Store) eachOf(ctx context.Context, ask db.Asker, q *pageQuery, sel sele
 			return err
 		}
 		slices.Reverse(items)
-		return s.eachItem(ctx, ask, q, items, yield)
+		return s.eachItem(ctx, ask, items, yield)
 	}
 	left := q.Limit
 	return s.walk(ctx, s.reader(ask), q, sel, func(some []item) (bool, error) {
 		some = some[:min(len(some), left)]
 		left -= len(some)
-		return left > 0, s.eachItem(ctx, ask, q, some, yield)
+		return left > 0, s.eachItem(ctx, ask, some, yield)
 	})
 }
 
-// mostCached is up to how many entities of a list are read from the cache of bodies. Longer
-// lists would replace what it has.
-const mostCached = 1000
-
 // eachItem calls yield for each of the items.
-func (s *Store) eachItem(ctx context.Context, ask db.Asker, q *pageQuery, items []item, yield func(*Entity) error) error {
-	if q.Limit > mostCached {
-		refs := make([]string, len(items))
-		for i := range items {
-			refs[i] = items[i].Ref
-		}
-		return s.eachRef(ctx, ask, refs, yield)
+func (s *Store) eachItem(ctx context.Context, ask db.Asker, items []item, yield func(*Entity) error) error {
+	refs := make([]string, len(items))
+	for i := range items {
+		refs[i] = items[i].Ref
 	}
-	for some := range slices.Chunk(items, batch) {
-		entities := make([]Entity, len(some))
-		for i := range some {
-			entities[i] = some[i].Entity
-		}
-		if _, err := s.fill(ctx, ask, entities); err != nil {
-			return err
-		}
-		for i := range entities {
-			if err := yield(&entities[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return s.eachRef(ctx, ask, refs, yield)
 }
 
 // eachRef calls yield for each of the entities, which exist.

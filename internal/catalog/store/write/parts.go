@@ -15,8 +15,8 @@ import (
 // The limits of what is planned and written at once: meanwhile, a document takes many
 // times its size in memory.
 const (
-	partDocuments = 2000
-	partBytes     = 16 << 20
+	partDocuments = 1000
+	partBytes     = 8 << 20
 )
 
 // part is a subset of the documents of a change.

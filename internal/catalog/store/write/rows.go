@@ -11,7 +11,7 @@ import (
 // batchEntities is how many entities are composed before they are written, which bounds
 // the memory for it: the next ones are drafted meanwhile. Within a batch, the rows of a
 // table are written in index order.
-const batchEntities = 2048
+const batchEntities = 1024
 
 // record is a row of entities and of documents.
 type record struct {
