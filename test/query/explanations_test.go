@@ -98,11 +98,11 @@ var explanations = map[string]explanation{
 		},
 	},
 	"item: not a text": {
-		reason:  "A list item is a key also if it is no text, and if another entity has the value without a list: the index does not tell them apart.",
+		reason:  "A list item is a key also if it is no text, and if another entity has the value without a list: the index does not tell them apart. This is a fault of ours.",
 		rewrite: rewriteConfused, adapt: adaptConfused,
 	},
 	"item: empty text": {
-		reason: "An empty text in a list is no key.",
+		reason: "An empty text in a list is no key. This is a fault of ours.",
 		rewrite: func(c *comparison, r *request) (*request, bool) {
 			out, changed := r.rewriteKeys(func(key string, condition any) (any, bool) {
 				return map[string]any{"nosuch": condition}, c.w.index.isEmptyItem(key)
@@ -144,7 +144,7 @@ var explanations = map[string]explanation{
 		},
 	},
 	"number: small fraction": {
-		reason: "The exponent of a small fraction has two digits, in JavaScript it has one.",
+		reason: "The exponent of a small fraction has two digits, in JavaScript it has one. This is a fault of ours.",
 		rewrite: func(c *comparison, r *request) (*request, bool) {
 			out, changed := r.rewriteKeys(func(key string, condition any) (any, bool) {
 				text := strings.NewReplacer(`"1e-7`, `"1e-07`, `"1E-7`, `"1e-07`).Replace(string(encode(condition)))

@@ -25,7 +25,7 @@ var (
 
 // The numbers of requests.
 const (
-	usual = 1500
+	usual = 1200
 	full  = 20_000
 )
 
