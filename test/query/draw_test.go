@@ -98,6 +98,10 @@ func (d *drawer) search(r *request) {
 	for range d.IntN(3) {
 		r.textFields = append(r.textFields, d.key())
 	}
+	if term := strings.ToLower(strings.TrimSpace(r.term)); strings.Contains("1e-07", term) != strings.Contains("1e-7", term) {
+		// Our text of a small fraction has one more zero, which cannot be expressed by another request.
+		r.textFields = slices.DeleteFunc(r.textFields, func(f string) bool { return strings.EqualFold(f, "spec.replicas") })
+	}
 	if len(r.textFields) == 0 {
 		r.textFields = []string{"metadata.name"}
 	}

@@ -57,15 +57,21 @@ func (r *request) rewriteKeys(field func(key string, condition any) (any, bool),
 	out.filters = nil
 	for _, filter := range r.filters {
 		sets := []string{""}
-		for _, s := range statements(filter) {
-			texts, ok := alternatives(s)
-			changed = changed || ok
-			if !ok {
-				texts = []string{s.text()}
+		for _, group := range byKey(statements(filter)) {
+			// The first texts of a key belong together; each of the others is instead of all of them.
+			all := []string{""}
+			for _, s := range group {
+				texts, ok := alternatives(s)
+				changed = changed || ok
+				if !ok {
+					texts = []string{s.text()}
+				}
+				all[0] = strings.TrimPrefix(all[0]+","+texts[0], ",")
+				all = append(all, texts[1:]...)
 			}
 			var more []string
 			for _, set := range sets {
-				for _, text := range texts {
+				for _, text := range all {
 					more = append(more, strings.TrimPrefix(set+","+text, ","))
 				}
 			}
@@ -82,6 +88,22 @@ func (r *request) rewriteKeys(field func(key string, condition any) (any, bool),
 		return with
 	})
 	return &out, changed
+}
+
+// byKey returns the conditions of each key.
+func byKey(all []statement) [][]statement {
+	var groups [][]statement
+	place := map[string]int{}
+	for _, s := range all {
+		i, again := place[s.key]
+		if !again {
+			i = len(groups)
+			place[s.key] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], s)
+	}
+	return groups
 }
 
 // text returns the condition as it is written.

@@ -145,6 +145,12 @@ var memoryExplanations = map[string]memoryExplanation{
 		reason: "The client refuses neither invalid conditions nor those that cannot be answered from the index.",
 		holds:  func(c *comparison, leaf *request) bool { return leaf == c.request && c.ours.Refused },
 	},
+	"memory structure: search and sort": {
+		reason: "The client searches the sort field if there are no other fields, like the real catalog.",
+		holds: func(c *comparison, leaf *request) bool {
+			return leaf == c.request && leaf.term != "" && leaf.textFields == nil && leaf.orders != nil
+		},
+	},
 	"memory structure: case of a repeated key": {
 		reason: "A key that is repeated in another case must have both values, as in the real catalog.",
 		holds: func(c *comparison, leaf *request) bool {
