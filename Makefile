@@ -129,6 +129,7 @@ bench: devcluster crossplane postgres wrk ## Run every benchmark
 	INGESTOR_LONG=1 go test -count=1 -v -run 'TestBlastRadiusLoad$$' ./test/service
 	@go run ./test/bench
 	@go run ./test/bench/portal
+	@go run ./test/bench/battery -only sqlite
 	@go run ./test/bench/service
 	@go run ./test/bench/scaffolder
 	@go run ./test/bench/tools
