@@ -60,17 +60,25 @@ func (s *Store) resolveQuery(ctx context.Context, q Query) (*pageQuery, error) {
 	})
 }
 
-// refBounds returns bounds, both excluded, of the references of all entities that pass.
-func (c *cond) refBounds() (lo, hi string) {
+// kind returns the condition on one kind that all entities pass, if there is one.
+func (c *cond) kind() cond {
 	if c.op == opKind {
-		return c.refRange()
+		return *c
 	}
 	if c.op == filter.OpAll {
-		for i := range c.conds {
-			if c.conds[i].op == opKind {
-				return c.conds[i].refRange()
+		for _, sub := range c.conds {
+			if sub.op == opKind {
+				return sub
 			}
 		}
+	}
+	return always
+}
+
+// refBounds returns bounds, both excluded, of the references of all entities that pass.
+func (c *cond) refBounds() (lo, hi string) {
+	if kind := c.kind(); kind.op == opKind {
+		return kind.refRange()
 	}
 	return "", db.MaxText
 }

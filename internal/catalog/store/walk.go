@@ -205,18 +205,21 @@ func (q *pageQuery) compare(values []*string, ref string, otherValues []*string,
 	return signed(c, q.Backward)
 }
 
-// scanned returns how many rows of an index to read to find enough of n entities.
-func (w *walker) scanned(n int) int {
+// scanned returns how many rows of an index with that many entities to read to find enough
+// of n entities.
+func (w *walker) scanned(n, among int) int {
 	const spare = 1.2
-	return max(leastScanned, min(mostScanned, 1+int(spare*float64(w.wanted())*float64(w.all)/float64(n))))
+	return max(leastScanned, min(mostScanned, 1+int(spare*float64(w.wanted())*float64(among)/float64(n))))
 }
 
-// scannedRefs is scanned for references, which may be those of one kind.
-func (w *walker) scannedRefs(n int) int {
-	if lo, _ := w.q.where.refBounds(); lo == "" {
-		return w.scanned(n)
+// amongRefs returns how many entities there are within the bounds of references, about.
+func (w *walker) amongRefs(ctx context.Context) (int, error) {
+	kind := w.q.where.kind()
+	if kind.op != opKind {
+		return w.all, nil
 	}
-	return min(w.scanned(n), max(leastScanned, 4*w.wanted()))
+	of, err := w.s.selectAt(ctx, w.ask, kind, w.revision)
+	return of.count(), err
 }
 
 // byRef reads a large set in the order of references.
@@ -229,9 +232,14 @@ func (w *walker) byRef(ctx context.Context, set *idset.Set, prefix []*string, af
 	if after != nil && !desc {
 		lo = max(lo, after.Ref)
 	}
+	members := int(set.GetCardinality())
+	among, err := w.amongRefs(ctx)
+	if err != nil {
+		return false, err
+	}
 	// Few rows of a sparse set are needed whole.
-	whole := len(w.q.columns) == 0 && w.skip < leastScanned && 2*int(set.GetCardinality()) > w.all
-	for n := w.scannedRefs(int(set.GetCardinality())); ; n = min(2*n, mostScanned) {
+	whole := len(w.q.columns) == 0 && w.skip < leastScanned && 2*members > among
+	for n := w.scanned(members, among); ; n = min(2*n, mostScanned) {
 		found, err := w.readRefs(ctx, refRange{lo, hi, desc, whole}, n, set)
 		if err != nil {
 			return false, err
@@ -258,7 +266,7 @@ func (w *walker) byRef(ctx context.Context, set *idset.Set, prefix []*string, af
 
 // loadInParts loads entities that are in order.
 func (w *walker) loadInParts(ctx context.Context, ids []uint32, prefix []*string) (bool, error) {
-	for some := range slices.Chunk(ids, batch) {
+	for some := range slices.Chunk(ids, max(1, min(batch, w.wanted()))) {
 		if len(some) <= w.skip && w.isExact(len(prefix)) {
 			w.skip -= len(some)
 			continue
@@ -330,7 +338,7 @@ const maxPending = 64
 func (g *groups) walk(ctx context.Context) (bool, error) {
 	desc := g.col.desc != g.q.Backward
 	from := g.from
-	for n := g.scanned(int(g.set.GetCardinality())); ; n = min(2*n, mostScanned) {
+	for n := g.scanned(int(g.set.GetCardinality()), g.all); ; n = min(2*n, mostScanned) {
 		found, err := g.readValues(ctx, g.col.kid, from, desc, n)
 		if err != nil {
 			return false, err
