@@ -105,6 +105,10 @@ func (w *walker) isNamedLikeRefs(ctx context.Context, set *idset.Set) (bool, err
 	if lo, _ := w.q.where.refBounds(); !ok || lo == "" || len(w.q.columns) != 1 || w.q.columns[0].kid != name {
 		return false, nil
 	}
+	key := cacheKeyOf("named like references", w.q.where)
+	if named, ok := w.s.cache.Get(w.revision, key); ok {
+		return named.(bool), nil
+	}
 	refs, err := w.readRefsOf(ctx, []uint32{set.Minimum()})
 	namespace, ok := w.s.keys.Get(index.NamespaceKey)
 	if err != nil || !ok || len(refs) == 0 {
@@ -113,7 +117,12 @@ func (w *walker) isNamedLikeRefs(ctx context.Context, set *idset.Set) (bool, err
 	_, rest, _ := strings.Cut(refs[0].ref, ":")
 	of, _, _ := strings.Cut(rest, "/")
 	same, err := w.s.selectAt(ctx, w.ask, cond{op: filter.OpIn, kid: namespace, values: []string{of}}, w.revision)
-	return err == nil && roaring.AndNot(set, same.set).IsEmpty(), err
+	if err != nil {
+		return false, err
+	}
+	named := roaring.AndNot(set, same.set).IsEmpty()
+	w.s.cache.Put(w.revision, key, named, 1)
+	return named, nil
 }
 
 // prefersLoading reports whether reading n entities and sorting them costs less than finding
