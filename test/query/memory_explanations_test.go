@@ -99,7 +99,9 @@ var memoryExplanations = map[string]memoryExplanation{
 	},
 	"memory search: no fields": {
 		reason: "The client searches the sort field, like the real catalog.",
-		holds:  func(_ *comparison, leaf *request) bool { return leaf.isSearch() && leaf.textFields == nil },
+		holds: func(c *comparison, leaf *request) bool {
+			return leaf.textFields == nil && (leaf.isSearch() || leaf == c.request && leaf.term != "")
+		},
 	},
 	"memory search: list item": {
 		reason: "The client searches in keys of list items.",
@@ -144,12 +146,6 @@ var memoryExplanations = map[string]memoryExplanation{
 	"memory structure: refused": {
 		reason: "The client refuses neither invalid conditions nor those that cannot be answered from the index.",
 		holds:  func(c *comparison, leaf *request) bool { return leaf == c.request && c.ours.Refused },
-	},
-	"memory structure: search and sort": {
-		reason: "The client searches the sort field if there are no other fields, like the real catalog.",
-		holds: func(c *comparison, leaf *request) bool {
-			return leaf == c.request && leaf.term != "" && leaf.textFields == nil && leaf.orders != nil
-		},
 	},
 	"memory structure: case of a repeated key": {
 		reason: "A key that is repeated in another case must have both values, as in the real catalog.",
