@@ -30,7 +30,7 @@ func TestFleetOutage(t *testing.T) {
 	s.until("all Templates", func() error {
 		got, err := s.refs("kind=template")
 		if err == nil && len(got) != f.Definitions() {
-			err = fmt.Errorf("there are %d Templates, want %d", len(got), f.Definitions())
+			err = fmt.Errorf("the catalog has %d Templates, want %d", len(got), f.Definitions())
 		}
 		return err
 	})

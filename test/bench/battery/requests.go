@@ -106,23 +106,29 @@ func (h *harness) send(method, path string, body io.Reader, v any) error {
 }
 
 func (h *harness) do(req *http.Request, v any) error {
+	_, err := h.ask(req, v)
+	return err
+}
+
+// ask sends a request, reads the response into v unless v is nil, and returns its headers.
+func (h *harness) ask(req *http.Request, v any) (http.Header, error) {
 	req.Header.Set("Authorization", "Bearer "+backend.Token)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if res.StatusCode >= http.StatusMultipleChoices {
-		return fmt.Errorf("%s %s: %s %s", req.Method, req.URL.Path, res.Status, text[:min(len(text), 1000)])
+		return nil, fmt.Errorf("%s %s: %s %s", req.Method, req.URL.Path, res.Status, text[:min(len(text), 1000)])
 	}
 	if v == nil {
-		return nil
+		return res.Header, nil
 	}
-	return json.Unmarshal(text, v)
+	return res.Header, json.Unmarshal(text, v)
 }
 
 func (h *harness) get(path string, v any) error {
@@ -270,16 +276,8 @@ func (h *harness) feed(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	req.Header.Set("Authorization", "Bearer "+backend.Token)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = res.Body.Close() }()
-	if _, err := io.Copy(io.Discard, res.Body); err != nil {
-		return "", err
-	}
-	return res.Header.Get("Feed-Position"), nil
+	header, err := h.ask(req, nil)
+	return header.Get("Feed-Position"), err
 }
 
 // fewest is how often each request is made at least.
