@@ -19,8 +19,6 @@ var (
 	sqliteNarrow    = []int{32, 8, 1}
 	sqliteAsked     = []int{64, 16, 4, 1}
 	postgresBatches = []int{256, 16, 1}
-	// sqliteRuns are for rows that differ in one column.
-	sqliteRuns = []int{32, 8}
 )
 
 // Tx is a transaction that writes.
@@ -224,73 +222,6 @@ func (d *DB) inserting(into string) string {
 		return "INSERT OR FAIL INTO " + into + " VALUES "
 	}
 	return "INSERT INTO " + into + " VALUES "
-}
-
-// InsertRuns is Insert for rows with long runs that differ only in the last column:
-// SQLite gets the shared values once, since passing values is a large part of the work.
-func (tx *Tx) InsertRuns(
-	ctx context.Context, into string, columns, rows int, same func(i, j int) bool, row func(i int, args []any) []any,
-) error {
-	// Rows from alone on are in no run.
-	alone := 0
-	flush := func(end int) error {
-		from := alone
-		return tx.Insert(ctx, into, "", columns, end-from, func(i int, args []any) []any { return row(from+i, args) })
-	}
-	if tx.d.Client != SQLite {
-		return flush(rows)
-	}
-	stmts := make([]*sql.Stmt, len(sqliteRuns))
-	for i := 0; i < rows; {
-		end := i + 1
-		for end < rows && same(i, end) {
-			end++
-		}
-		if end-i < sqliteRuns[len(sqliteRuns)-1] {
-			i = end
-			continue
-		}
-		if err := flush(i); err != nil {
-			return err
-		}
-		for k, size := range sqliteRuns {
-			for ; end-i >= size; i += size {
-				if stmts[k] == nil {
-					var err error
-					if stmts[k], err = tx.prepare(ctx, tx.d.inserting(into)+alike(columns, size)); err != nil {
-						return err
-					}
-				}
-				tx.args = row(i, tx.args[:0])
-				for j := 1; j < size; j++ {
-					whole := row(i+j, tx.args)
-					tx.args = append(tx.args, whole[len(whole)-1])
-				}
-				if err := tx.exec(ctx, stmts[k]); err != nil {
-					return err
-				}
-			}
-		}
-		alone, i = i, end
-	}
-	return flush(rows)
-}
-
-// alike returns the placeholders of rows that share all columns but the last:
-// (?1,?2),(?1,?3).
-func alike(columns, rows int) string {
-	var b strings.Builder
-	for i := range rows {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('(')
-		for j := 1; j < columns; j++ {
-			fmt.Fprintf(&b, "?%d,", j)
-		}
-		fmt.Fprintf(&b, "?%d)", columns+i)
-	}
-	return b.String()
 }
 
 // Equal is a condition of a statement.

@@ -31,6 +31,18 @@ type changeSet struct {
 
 func (d *changeSet) empty() bool { return len(d.put)+len(d.removed) == 0 }
 
+// refs returns the references that are put and removed.
+func (d *changeSet) refs() map[string]bool {
+	refs := make(map[string]bool, len(d.put)+len(d.removed))
+	for i := range d.put {
+		refs[d.put[i].ref] = true
+	}
+	for _, ref := range d.removed {
+		refs[ref] = true
+	}
+	return refs
+}
+
 // same reports whether two change sets of the same changes are equal, apart from the
 // uids of new entities.
 func (d *changeSet) same(as *changeSet) bool {

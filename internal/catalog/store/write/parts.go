@@ -1,13 +1,17 @@
 package write
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/store/body"
 	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
 )
@@ -19,6 +23,15 @@ const (
 	partBytes     = 8 << 20
 )
 
+// mostDocuments is partDocuments, unless a test sets another limit. Several times as many
+// references are looked for at a time, and relations written.
+func (s *Writer) mostDocuments() int { return cmp.Or(s.partDocuments, partDocuments) }
+
+const (
+	searchedPerDocument = 4
+	edgesPerDocument    = 8
+)
+
 // part is a subset of the documents of a change.
 type part struct {
 	candidates []candidate
@@ -27,10 +40,7 @@ type part struct {
 
 // parts divides documents, given by their indices, into small parts.
 func (s *Writer) parts(put []Document, order []int) iter.Seq[[]int] {
-	most := partDocuments
-	if s.partDocuments > 0 {
-		most = s.partDocuments
-	}
+	most := s.mostDocuments()
 	return func(yield func([]int) bool) {
 		for start := 0; start < len(order); {
 			end, size := start, 0
@@ -84,120 +94,272 @@ func (s *Writer) isLarge(put []Document) bool {
 // size returns about how many bytes the document has, or 0 if that is unknown.
 func (d Document) size() int { return len(d.JSON) + d.Spooled.Size() }
 
-// syncLarge is Sync for a change that is too large to be planned as a whole: it is
-// planned and written part by part, in one transaction.
-func (s *Writer) syncLarge(ctx context.Context, c Change) (Result, error) {
+// syncLarge is Sync for a change that is too large to be planned as a whole. It is planned
+// part by part, in the order of references, before it is written in the same parts: then
+// all of its relations are known, and each entity is written once.
+func (s *Writer) syncLarge(ctx context.Context, c Change) (res Result, err error) {
 	c.Provider = db.Storable(c.Provider)
 	order, err := inRefOrder(c.Put)
 	if err != nil {
 		return Result{}, err
 	}
-	res, same, err := s.isSame(ctx, c, order)
-	if err != nil || same {
-		return res, err
+	before, err := changelog.Revision(ctx, s.db.Query)
+	if err != nil {
+		return Result{}, err
+	}
+	p, err := s.planLarge(ctx, s.db.Query, &c, order)
+	defer func() { err = errors.Join(err, p.edges.close()) }()
+	if err != nil {
+		return Result{}, err
+	}
+	if p.isEmpty() {
+		now, err := changelog.Revision(ctx, s.db.Query)
+		if err != nil || now == before {
+			return p.result, err
+		}
 	}
 	err = s.change(ctx, func(w *transaction) error {
-		added, others := 0, map[string]bool{}
-		res, err = w.s.inParts(ctx, w.Ask, c, order, others, func(d *changeSet, l *linkage) (bool, error) {
-			added += d.added
-			drafting, stop := context.WithCancel(ctx)
-			defer stop()
-			return true, w.apply(ctx, d, l, s.drafts(drafting, d, l))
-		})
-		if err != nil {
-			return err
+		if w.N != before+1 {
+			// The catalog has changed since.
+			if err := p.edges.close(); err != nil {
+				return err
+			}
+			if p, err = s.planLarge(ctx, w.Ask, &c, order); err != nil {
+				return err
+			}
 		}
-		if res.Added+res.Updated+res.Removed == 0 {
+		if p.isEmpty() {
 			return errNothing
 		}
-		if err := w.relinkAll(ctx, others); err != nil {
-			return err
-		}
-		return w.analyze(ctx, added)
+		return w.writeLarge(ctx, &c, order, p)
 	})
 	if err != nil && !errors.Is(err, errNothing) {
 		return Result{}, err
 	}
-	return res, nil
+	return p.result, nil
 }
 
-// isSame reports whether a change makes no difference, and returns its result then.
-// Like look, it trusts that only if nothing was written meanwhile.
-func (s *Writer) isSame(ctx context.Context, c Change, order []int) (Result, bool, error) {
-	before, err := changelog.Revision(ctx, s.db.Query)
-	if err != nil {
-		return Result{}, false, err
-	}
-	differs := false
-	res, err := s.inParts(ctx, s.db.Query, c, order, map[string]bool{}, func(*changeSet, *linkage) (bool, error) {
-		differs = true
-		return false, nil
-	})
-	if err != nil || differs {
-		return Result{}, false, err
-	}
-	now, err := changelog.Revision(ctx, s.db.Query)
-	return res, err == nil && now == before, err
+// largePlan is the plan of a large change: its result, and the relations that it changes.
+type largePlan struct {
+	result Result
+	edges  *edgeLog
 }
 
-// inParts plans a change part by part, calls do with each plan that is not empty, until
-// do returns false, and returns the total result. It adds entities whose relations change
-// to others.
-func (s *Writer) inParts(
-	ctx context.Context, ask db.Asker, c Change, order []int, others map[string]bool, do func(*changeSet, *linkage) (bool, error),
-) (Result, error) {
-	var res Result
-	put := make(map[string]bool, len(c.Put))
-	plan := func(some Change, candidates []candidate) (more bool, err error) {
-		d, l, err := s.consider(ctx, ask, []Change{some}, candidates, others)
-		if err != nil {
-			return false, err
-		}
-		res.add(&d.results[0])
+func (p *largePlan) isEmpty() bool { return p.result.Added+p.result.Updated+p.result.Removed == 0 }
+
+// planLarge plans a change. The plan must be closed, even after an error.
+func (s *Writer) planLarge(ctx context.Context, ask db.Asker, c *Change, order []int) (*largePlan, error) {
+	p := &largePlan{edges: newEdgeLog(s.mostLogged)}
+	err := s.eachPart(ctx, ask, c, order, func(d *changeSet, _ string) error {
+		p.result.add(&d.results[0])
 		if d.empty() {
-			return true, nil
+			return nil
 		}
-		return do(d, l)
+		insert, remove, err := s.changedEdges(ctx, ask, d)
+		if err != nil {
+			return err
+		}
+		return p.edges.log(insert, remove)
+	})
+	slices.SortFunc(p.result.Refused, func(a, b Refusal) int { return a.Index - b.Index })
+	return p, err
+}
+
+// writeLarge writes a change as planned.
+func (w *transaction) writeLarge(ctx context.Context, c *Change, order []int, p *largePlan) (err error) {
+	if err := p.edges.spill(); err != nil {
+		return err
 	}
+	edges, err := p.edges.merge()
+	if err != nil {
+		return err
+	}
+	w.log = newPostingLog(w.s.mostLogged)
+	defer func() { err = errors.Join(err, w.log.close()) }()
+	added := 0
+	err = w.s.eachPart(ctx, w.Ask, c, order, func(d *changeSet, last string) error {
+		added += d.added
+		return w.applyPart(ctx, d, edges, last)
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.log.write(ctx, w); err != nil {
+		return err
+	}
+	return w.analyze(ctx, added)
+}
+
+// applyPart writes a change set, and all relations of the plan whose source is not after
+// last.
+func (w *transaction) applyPart(ctx context.Context, d *changeSet, edges *merger[loggedEdge], last string) error {
+	own := d.refs()
+	for {
+		insert, remove, more, err := takeEdges(edges, last, edgesPerDocument*w.s.mostDocuments())
+		if err != nil {
+			return err
+		}
+		of := d
+		if more {
+			// These are too many to be written with the entities. Those of the change set get
+			// their links when they are written.
+			of = &changeSet{}
+		}
+		l, err := w.s.linkageOf(ctx, w.Ask, of, insert, remove)
+		if err != nil {
+			return err
+		}
+		if more {
+			maps.DeleteFunc(l.after, func(ref string, _ []body.Link) bool { return own[ref] })
+		}
+		drafting, stop := context.WithCancel(ctx)
+		err = w.apply(ctx, of, l, w.s.drafts(drafting, of, l))
+		stop()
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// takeEdges takes relations from a log, all of each source, in order, up to a source, or
+// until there are most.
+func takeEdges(edges *merger[loggedEdge], last string, most int) (insert, remove []edge, more bool, err error) {
+	for from := ""; ; {
+		next, ok := edges.peek()
+		if !ok || next.source > last {
+			return insert, remove, false, nil
+		}
+		if len(insert)+len(remove) >= most && next.source != from {
+			return insert, remove, true, nil
+		}
+		from = next.source
+		if next.removed {
+			remove = append(remove, next.edge)
+		} else {
+			insert = append(insert, next.edge)
+		}
+		if err := edges.skip(); err != nil {
+			return nil, nil, false, err
+		}
+	}
+}
+
+// eachPart compares a change with the store part by part, in the order of references, and
+// calls do with what differs and the last reference of the part.
+func (s *Writer) eachPart(ctx context.Context, ask db.Asker, c *Change, order []int, do func(d *changeSet, last string) error) error {
+	leave := newLeaver(s, ask, c)
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	for p := range s.readParts(reading, c, order) {
+	// last is the last reference so far, and ours reports that the provider has it.
+	last, ours := "", false
+	for p := range s.readParts(reading, *c, order) {
 		if p.err != nil {
-			return res, p.err
+			return p.err
 		}
-		candidates := slices.DeleteFunc(p.candidates, func(o candidate) bool {
-			if put[o.ref] {
-				res.Refused = append(res.Refused, Refusal{Index: o.index, Ref: o.ref, Owner: c.Provider})
+		// Documents with the same reference may be in two parts.
+		var again []Refusal
+		for ; ours && len(p.candidates) > 0 && p.candidates[0].ref == last; p.candidates = p.candidates[1:] {
+			again = append(again, Refusal{Index: p.candidates[0].index, Ref: last, Owner: c.Provider})
+		}
+		if n := len(p.candidates); n > 0 {
+			last = p.candidates[n-1].ref
+		}
+		err := s.comparePart(ctx, leave, p.candidates, last, func(d *changeSet, end string) error {
+			if r := &d.results[0]; end == last {
+				ours = !slices.ContainsFunc(r.Refused, func(o Refusal) bool { return o.Ref == last && o.Owner != c.Provider })
+				r.Refused = append(r.Refused, again...)
 			}
-			return put[o.ref]
+			return do(d, end)
 		})
-		refused := len(res.Refused)
-		if more, err := plan(Change{Provider: c.Provider}, candidates); err != nil || !more {
-			return res, err
-		}
-		for i := range candidates {
-			put[candidates[i].ref] = true
-		}
-		for _, r := range res.Refused[refused:] {
-			if r.Owner != c.Provider {
-				delete(put, r.Ref)
-			}
+		if err != nil {
+			return err
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return res, err
+		return err
 	}
-	gone, err := s.leftOut(ctx, ask, c, put)
-	if err != nil {
-		return res, err
+	return s.comparePart(ctx, leave, nil, db.MaxText, do)
+}
+
+// comparePart compares documents, and what is removed up to a reference: if that is too
+// much at once, a part of it first.
+func (s *Writer) comparePart(ctx context.Context, leave *leaver, candidates []candidate, last string, do func(*changeSet, string) error) error {
+	put := make(map[string]bool, len(candidates))
+	for i := range candidates {
+		put[candidates[i].ref] = true
 	}
-	for some := range slices.Chunk(gone, partDocuments) {
-		if more, err := plan(Change{Provider: c.Provider, Remove: some}, nil); err != nil || !more {
-			return res, err
+	for {
+		gone, end, err := leave.next(ctx, last, put)
+		if err != nil {
+			return err
+		}
+		var some []candidate
+		if end == last {
+			some = candidates
+		}
+		d, err := s.compare(ctx, leave.ask, []Change{{Provider: leave.c.Provider, Remove: gone}}, some)
+		if err != nil {
+			return err
+		}
+		if err := do(d, end); err != nil || end == last {
+			return err
 		}
 	}
-	slices.SortFunc(res.Refused, func(a, b Refusal) int { return a.Index - b.Index })
-	return res, nil
+}
+
+// leaver finds the references that a change removes unless it puts them, in order.
+type leaver struct {
+	s    *Writer
+	ask  db.Asker
+	c    *Change
+	keep map[string]bool
+	// named are those that the change names, and after is the last one that was returned.
+	named []string
+	after string
+}
+
+func newLeaver(s *Writer, ask db.Asker, c *Change) *leaver {
+	l := &leaver{s: s, ask: ask, c: c, keep: make(map[string]bool, len(c.Keep))}
+	for _, ref := range c.Keep {
+		l.keep[refKey(ref)] = true
+	}
+	if !c.Full {
+		for _, ref := range c.Remove {
+			l.named = append(l.named, refKey(ref))
+		}
+		slices.Sort(l.named)
+	}
+	return l
+}
+
+// next returns the next references that are not after last and not put, and where they end:
+// before last if there are more.
+func (l *leaver) next(ctx context.Context, last string, put map[string]bool) (refs []string, end string, err error) {
+	n, most := 0, searchedPerDocument*l.s.mostDocuments()
+	found := func(ref string) {
+		n++
+		if l.after = ref; !l.keep[ref] && !put[ref] {
+			refs = append(refs, ref)
+		}
+	}
+	if l.c.Full {
+		at := l.s.db.Placeholder
+		query := fmt.Sprintf("SELECT ref FROM entities WHERE provider = %s AND ref > %s AND ref <= %s ORDER BY ref LIMIT %d", at(1), at(2), at(3), most)
+		err = db.Each(ctx, l.ask, query, []any{l.c.Provider, l.after, last}, func(rows *db.Rows) error {
+			var ref string
+			err := rows.Scan(&ref)
+			found(ref)
+			return err
+		})
+	}
+	for len(l.named) > 0 && n < most && l.named[0] <= last {
+		found(l.named[0])
+		l.named = l.named[1:]
+	}
+	if n < most {
+		l.after = last
+	}
+	return refs, l.after, err
 }
 
 // readParts reads the documents of a change part by part, one part ahead, until ctx
@@ -223,31 +385,6 @@ func (s *Writer) readParts(ctx context.Context, c Change, order []int) <-chan pa
 		}
 	}()
 	return out
-}
-
-// leftOut returns the references that a change removes, given all that it puts.
-func (s *Writer) leftOut(ctx context.Context, ask db.Asker, c Change, put map[string]bool) (refs []string, err error) {
-	if c.Full {
-		err = db.Each(ctx, ask, "SELECT ref FROM entities WHERE provider = "+s.db.Placeholder(1)+" ORDER BY ref", []any{c.Provider}, func(rows *db.Rows) error {
-			var ref string
-			err := rows.Scan(&ref)
-			if !put[ref] {
-				refs = append(refs, ref)
-			}
-			return err
-		})
-	}
-	for _, ref := range c.Remove {
-		if ref = refKey(ref); !put[ref] {
-			refs = append(refs, ref)
-		}
-	}
-	keep := make(map[string]bool, len(c.Keep))
-	for _, ref := range c.Keep {
-		keep[refKey(ref)] = true
-	}
-	slices.Sort(refs)
-	return slices.DeleteFunc(slices.Compact(refs), func(ref string) bool { return keep[ref] }), err
 }
 
 // add adds the result of a part.

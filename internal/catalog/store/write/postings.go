@@ -308,5 +308,5 @@ func (w *transaction) forget(ctx context.Context, refs []string) error {
 	if err != nil {
 		return err
 	}
-	return w.writePostings(ctx, changes)
+	return w.post(ctx, changes)
 }

@@ -306,6 +306,7 @@ func TestSyncIsLikeModel(t *testing.T) {
 				if len(changes) == 1 {
 					s.partDocuments = rapid.IntRange(0, 3).Draw(rt, "documents of a part")
 					s.maxList = rapid.IntRange(0, 2).Draw(rt, "ids of a list")
+					s.mostLogged = rapid.SampledFrom([]int{0, 1, 2000}).Draw(rt, "bytes of a log")
 					got[0], err = s.Sync(rt.Context(), changes[0])
 				} else {
 					got, err = s.SyncAll(rt.Context(), changes)

@@ -54,24 +54,21 @@ func (l *linkage) same(as *linkage) bool {
 		maps.EqualFunc(l.before, as.before, slices.Equal) && maps.EqualFunc(l.after, as.after, slices.Equal)
 }
 
-// relate returns the effect of a change set on relations, and writes nothing. If others is
-// not nil, entities that are not put themselves are added to it, and not looked at: after a
-// large change, each of them is written once.
-func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet, others map[string]bool) (*linkage, error) {
-	later := others != nil
-	if !later {
-		others = map[string]bool{}
+// relate returns the effect of a change set on relations, and writes nothing.
+func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkage, error) {
+	insert, remove, err := s.changedEdges(ctx, ask, d)
+	if err != nil {
+		return nil, err
 	}
-	gone := map[string]bool{}
-	for _, ref := range d.removed {
-		gone[ref] = true
-	}
+	return s.linkageOf(ctx, ask, d, insert, remove)
+}
+
+// changedEdges returns the relations that a change set inserts and removes.
+func (s *Writer) changedEdges(ctx context.Context, ask db.Asker, d *changeSet) (insert, remove []edge, err error) {
 	declarers := slices.Clone(d.removed)
 	wanted := map[edge]bool{}
-	affected := map[string]bool{}
 	for i := range d.put {
 		e := &d.put[i]
-		affected[e.ref] = true
 		if !e.added {
 			declarers = append(declarers, e.ref)
 		}
@@ -79,35 +76,40 @@ func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet, others 
 			wanted[edge] = true
 		}
 	}
-	l := &linkage{before: map[string][]body.Link{}, after: map[string][]body.Link{}}
-	removed := map[edge]bool{}
-	err := s.declared(ctx, ask, declarers, func(e edge) {
+	err = s.declared(ctx, ask, declarers, func(e edge) {
 		if wanted[e] {
 			delete(wanted, e)
 			return
 		}
-		l.remove = append(l.remove, e)
-		removed[e] = true
+		remove = append(remove, e)
 	})
-	if err != nil {
-		return nil, err
+	insert = slices.Collect(maps.Keys(wanted))
+	slices.SortFunc(insert, compareEdges)
+	slices.SortFunc(remove, compareEdges)
+	return insert, remove, err
+}
+
+// linkageOf returns the effect of relations that are inserted and removed on the links of
+// the entities that are put, and of others.
+func (s *Writer) linkageOf(ctx context.Context, ask db.Asker, d *changeSet, insert, remove []edge) (*linkage, error) {
+	own := d.refs()
+	affected, others, removed := map[string]bool{}, map[string]bool{}, map[edge]bool{}
+	for i := range d.put {
+		affected[d.put[i].ref] = true
 	}
-	l.insert = slices.Collect(maps.Keys(wanted))
-	for _, changed := range [][]edge{l.insert, l.remove} {
-		slices.SortFunc(changed, compareEdges)
+	for _, e := range remove {
+		removed[e] = true
+	}
+	for _, changed := range [][]edge{insert, remove} {
 		for _, e := range changed {
-			if !gone[e.source] && !affected[e.source] {
+			if !own[e.source] {
 				others[e.source] = true
 			}
 		}
 	}
 	// Missing entities have no links to update: a group that owns thousands of entities,
 	// but does not exist, is not read each time.
-	look := slices.Collect(maps.Keys(others))
-	if later {
-		look = nil
-	}
-	err = s.db.SelectIn(ctx, ask, "SELECT ref FROM entities WHERE ref IN ", look, func(rows *db.Rows) error {
+	err := s.db.SelectIn(ctx, ask, "SELECT ref FROM entities WHERE ref IN ", slices.Collect(maps.Keys(others)), func(rows *db.Rows) error {
 		var ref string
 		err := rows.Scan(&ref)
 		affected[ref] = true
@@ -116,6 +118,7 @@ func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet, others 
 	if err != nil {
 		return nil, err
 	}
+	l := &linkage{insert: insert, remove: remove, before: map[string][]body.Link{}, after: map[string][]body.Link{}}
 	err = s.edges(ctx, ask, "", slices.Collect(maps.Keys(affected)), func(e edge) {
 		l.before[e.source] = append(l.before[e.source], body.Link{Type: e.typ, Target: e.target})
 		if !removed[e] {
@@ -125,7 +128,7 @@ func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet, others 
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range l.insert {
+	for _, e := range insert {
 		if affected[e.source] {
 			l.after[e.source] = append(l.after[e.source], body.Link{Type: e.typ, Target: e.target})
 		}
@@ -248,27 +251,6 @@ func (w *transaction) relink(ctx context.Context, d *changeSet, l *linkage) erro
 	slices.Sort(changed)
 	for part := range slices.Chunk(changed, batchEntities) {
 		if err := w.writeLinks(ctx, part, l.after); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// relinkAll is relink for entities whose links may have changed, and may not exist.
-func (w *transaction) relinkAll(ctx context.Context, refs map[string]bool) error {
-	const atOnce = 64
-	for part := range slices.Chunk(slices.Sorted(maps.Keys(refs)), atOnce) {
-		after := map[string][]body.Link{}
-		err := w.s.edges(ctx, w.Ask, "", slices.Clone(part), func(e edge) {
-			after[e.source] = append(after[e.source], body.Link{Type: e.typ, Target: e.target})
-		})
-		if err != nil {
-			return err
-		}
-		for ref := range after {
-			after[ref] = distinct(after[ref])
-		}
-		if err := w.writeLinks(ctx, part, after); err != nil {
 			return err
 		}
 	}

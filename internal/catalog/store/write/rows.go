@@ -34,7 +34,7 @@ func (w *transaction) write(ctx context.Context, c *rowBatch) error {
 	if err := w.writeRecords(ctx, c.records); err != nil {
 		return err
 	}
-	return w.writePostings(ctx, c.postings)
+	return w.post(ctx, c.postings)
 }
 
 // newIDs returns the first of n ids that were never used.

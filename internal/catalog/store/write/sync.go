@@ -64,7 +64,7 @@ func (s *Writer) syncAll(ctx context.Context, changes []Change) ([]Result, error
 	err = s.change(ctx, func(w *transaction) error {
 		if d.empty() || w.N != before+1 && !s.traces.conflictFree(before, w.N, readSetOf(changes, candidates, d, l)) {
 			// A concurrent write may affect the plan: compute it again.
-			now, links, err := s.consider(ctx, w.Ask, changes, candidates, nil)
+			now, links, err := s.consider(ctx, w.Ask, changes, candidates)
 			if err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func (s *Writer) look(ctx context.Context, changes []Change, candidates []candid
 		if before, err = changelog.Revision(ctx, s.db.Query); err != nil {
 			return before, d, nil, err
 		}
-		found, links, err := s.consider(ctx, s.db.Query, changes, candidates, nil)
+		found, links, err := s.consider(ctx, s.db.Query, changes, candidates)
 		if err != nil {
 			return before, d, nil, err
 		}
@@ -149,22 +149,20 @@ func (s *Writer) RemoveProvider(ctx context.Context, provider string, first func
 	})
 }
 
-// consider computes the change set of changes, and its effect on relations, as relate does.
-func (s *Writer) consider(
-	ctx context.Context, ask db.Asker, changes []Change, candidates []candidate, others map[string]bool,
-) (*changeSet, *linkage, error) {
+// consider computes the change set of changes, and its effect on relations.
+func (s *Writer) consider(ctx context.Context, ask db.Asker, changes []Change, candidates []candidate) (*changeSet, *linkage, error) {
 	d, err := s.compare(ctx, ask, changes, candidates)
 	if err != nil || d.empty() {
 		return d, nil, err
 	}
-	l, err := s.relate(ctx, ask, d, others)
+	l, err := s.relate(ctx, ask, d)
 	return d, l, err
 }
 
 // remove removes entities.
 func (w *transaction) remove(ctx context.Context, refs []string) error {
 	d := &changeSet{removed: refs}
-	l, err := w.s.relate(ctx, w.Ask, d, nil)
+	l, err := w.s.relate(ctx, w.Ask, d)
 	if err != nil {
 		return err
 	}

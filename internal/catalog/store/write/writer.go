@@ -25,8 +25,8 @@ type Writer struct {
 	traces traces
 	// betweenReads, if not nil, is called by tests between the reads of a plan.
 	betweenReads func()
-	// partDocuments and maxList, if not 0, are set by tests.
-	partDocuments, maxList int
+	// partDocuments, maxList and mostLogged, if not 0, are set by tests.
+	partDocuments, maxList, mostLogged int
 }
 
 // New returns a writer that caches the numbers of keys in keys. An entity that is added
@@ -48,6 +48,16 @@ type transaction struct {
 	// changed are the references of entities whose fields the transaction writes or
 	// removes.
 	changed []string
+	// log, if not nil, collects the changes of postings, which are written at the end.
+	log *postingLog
+}
+
+// post writes changes of postings, now or at the end.
+func (w *transaction) post(ctx context.Context, changes postingChanges) error {
+	if w.log != nil {
+		return w.log.log(changes)
+	}
+	return w.writePostings(ctx, changes)
 }
 
 // change runs do in a transaction that increases the revision. Other changes of
