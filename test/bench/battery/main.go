@@ -1,10 +1,12 @@
 // Command battery measures portal-backend over HTTP with catalogs of increasing size, whose
 // entities have the shape of a real catalog: latency and CPU time of each kind of request,
 // syncs, memory and the size of the database. It prints a table that can be pasted into
-// docs/benchmarks.md.
+// docs/benchmarks.md. With -soak it keeps one catalog under a fixed load instead, and
+// fails if latency or memory grow, or a request fails.
 //
 //	go run ./test/bench/battery
 //	go run ./test/bench/battery -entities 10000,100000,750000 -only sqlite
+//	go run ./test/bench/battery -soak 30m -only sqlite
 package main
 
 import (
@@ -13,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +34,8 @@ var (
 	program  = flag.String("program", "", "measure this portal-backend instead of building one")
 	keep     = flag.String("keep", "", "a folder for the SQLite files, which are kept and used again")
 	match    = flag.String("match", "", "measure only requests whose name contains this text")
+	lasting  = flag.Duration("soak", 0, "how long mixed load is kept up on a catalog of the last size, at least a minute; 0 measures each request instead")
+	load     = flag.Float64("load", 0.8, "the part of the machine's CPU that is in use during a soak")
 )
 
 func main() {
@@ -44,10 +49,13 @@ func main() {
 // engine is a database to measure with.
 type engine struct {
 	name string
-	// open returns the configuration of a database for n entities, and a function that
-	// returns its size in bytes.
-	open func(n int) (config string, size func() (int64, error), err error)
+	// open returns the configuration of the database of a name, and a function that
+	// returns its size.
+	open func(name string) (config string, size func() (space, error), err error)
 }
+
+// space is the size of a database and of its write-ahead log.
+type space struct{ data, log int64 }
 
 func run(w io.Writer) error {
 	var sizes []int
@@ -57,6 +65,9 @@ func run(w io.Writer) error {
 			return fmt.Errorf("cannot read -entities: %q is not a number of at least %d", text, perMille)
 		}
 		sizes = append(sizes, n)
+	}
+	if *lasting != 0 && *lasting < time.Minute || *load <= 0 || *load > 1 {
+		return fmt.Errorf("cannot run a soak of %v at load %v: set -soak to at least 1m, and -load to at most 1", *lasting, *load)
 	}
 	tmp, err := os.MkdirTemp("", "battery-")
 	if err != nil {
@@ -86,6 +97,15 @@ func run(w io.Writer) error {
 			engines = append(engines, pg)
 		}
 	}
+	if *lasting > 0 {
+		var failed []error
+		for _, e := range engines {
+			if err := runSoak(w, tmp, e, sizes[len(sizes)-1]); err != nil {
+				failed = append(failed, fmt.Errorf("%s: %w", e.name, err))
+			}
+		}
+		return errors.Join(failed...)
+	}
 	for _, e := range engines {
 		var columns []*column
 		for _, n := range sizes {
@@ -105,14 +125,21 @@ func sqliteEngine(tmp string) engine {
 	if *keep != "" {
 		dir = *keep
 	}
-	return engine{"SQLite", func(n int) (string, func() (int64, error), error) {
-		file := filepath.Join(dir, fmt.Sprintf("battery-%d.sqlite", n))
-		size := func() (int64, error) {
+	return engine{"SQLite", func(name string) (string, func() (space, error), error) {
+		file := filepath.Join(dir, name+".sqlite")
+		size := func() (space, error) {
 			info, err := os.Stat(file)
 			if err != nil {
-				return 0, err
+				return space{}, err
 			}
-			return info.Size(), nil
+			log, err := os.Stat(file + "-wal")
+			if errors.Is(err, os.ErrNotExist) {
+				return space{data: info.Size()}, nil
+			}
+			if err != nil {
+				return space{}, err
+			}
+			return space{info.Size(), log.Size()}, nil
 		}
 		return fmt.Sprintf("{ client: sqlite, connection: { filename: %q } }", file), size, os.MkdirAll(dir, 0o700)
 	}}
@@ -123,62 +150,72 @@ func postgresEngine() (engine, func(), error) {
 	if err != nil {
 		return engine{}, nil, err
 	}
-	return engine{"PostgreSQL", func(int) (string, func() (int64, error), error) {
+	return engine{"PostgreSQL", func(string) (string, func() (space, error), error) {
 		url, err := server.Create(context.Background())
-		size := func() (int64, error) {
-			out, err := server.Command(context.Background(), "psql", "-At", "-d", url, "-c", "SELECT pg_database_size(current_database())")
+		size := func() (b space, err error) {
+			out, err := server.Command(context.Background(), "psql", "-At", "-F", " ", "-d", url, "-c",
+				"SELECT pg_database_size(current_database()), (SELECT sum(size) FROM pg_ls_waldir())")
 			if err != nil {
-				return 0, err
+				return b, err
 			}
-			return strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+			_, err = fmt.Sscan(out, &b.data, &b.log)
+			return b, err
 		}
 		return "{ client: pg, connection: " + strconv.Quote(url) + " }", size, err
 	}}, func() { _ = server.Stop() }, nil
 }
 
-// measure measures one size of catalog with one database.
-func measure(w io.Writer, tmp string, e engine, n int) (*column, error) {
-	config, size, err := e.open(n)
+// start starts a server with the database of a name, whose n entities are shared by a number
+// of providers, and with more lines of the section backend.
+func start(w io.Writer, tmp string, e engine, name string, n, providers int, lines string) (*harness, func() (space, error), error) {
+	config, size, err := e.open(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dir, err := os.MkdirTemp(tmp, "server-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	c := &column{entities: n}
-	h := &harness{w: w, shape: shape{n}, column: c}
-	names := make([]string, h.providers())
+	h := &harness{
+		w: w, shape: shape{n}, providers: providers, column: &column{entities: n},
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: inFlight}},
+	}
+	names := make([]string, providers)
 	for i := range names {
 		names[i] = h.provider(i)
 	}
-	b, err := backend.Start(backend.Options{
+	h.b, err = backend.Start(backend.Options{
 		Dir: dir, Program: *program, Database: config,
-		Config: fmt.Sprintf("auth: { membership: { providers: [%s] } }\n", strings.Join(names, ", ")),
+		Config: lines + fmt.Sprintf("auth: { membership: { providers: [%s] } }\n", strings.Join(names, ", ")),
 	})
+	return h, size, err
+}
+
+// measure measures one size of catalog with one database.
+func measure(w io.Writer, tmp string, e engine, n int) (*column, error) {
+	h, size, err := start(w, tmp, e, fmt.Sprintf("battery-%d", n), n, (n+perProvider-1)/perProvider, "")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { b.Stop() }()
-	h.b = b
+	defer h.b.Stop()
 	fmt.Fprintf(w, "%s, %d entities:\n", e.name, n)
-	if err := h.syncs(tmp); err != nil {
+	if err := h.syncs(filepath.Join(tmp, "push.ndjson")); err != nil {
 		return nil, err
 	}
 	// Memory while serving is that of a process that has synced nothing.
-	b.Stop()
-	if err := b.Start(); err != nil {
+	h.b.Stop()
+	if err := h.b.Start(); err != nil {
 		return nil, err
 	}
 	if err := h.requests(); err != nil {
-		return nil, errors.Join(err, errors.New(tail(b.Log.String())))
+		return nil, errors.Join(err, errors.New(tail(h.b.Log.String())))
 	}
-	bytes, err := size()
+	now, err := size()
 	if err != nil {
 		return nil, err
 	}
-	h.note("size of the database", float64(bytes)/1e6, "MB", "")
-	return c, nil
+	h.note("size of the database", float64(now.data)/1e6, "MB", "")
+	return h.column, nil
 }
 
 // tail returns the last lines of a log.

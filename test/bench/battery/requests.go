@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,9 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.dev/ingestor/test/bench/backend"
@@ -24,35 +24,44 @@ const perProvider = 125_000
 type harness struct {
 	w      io.Writer
 	b      *backend.Backend
+	client *http.Client
 	shape  shape
-	column *column
+	// providers is how many providers share the entities.
+	providers int
+	column    *column
 	// changes counts the deltas that were pushed, so that each is different.
-	changes int
+	changes atomic.Int64
+	// position is where the feed continues; mu is held while it is read.
+	mu       sync.Mutex
+	position string
 }
-
-func (h *harness) providers() int { return (h.shape.n + perProvider - 1) / perProvider }
 
 func (h *harness) provider(i int) string { return fmt.Sprintf("battery-%d", i) }
 
-// syncs pushes all entities, provider by provider, then those of one provider again:
-// unchanged, and all changed.
-func (h *harness) syncs(tmp string) error {
-	path := filepath.Join(tmp, "push.ndjson")
+// fill pushes all entities, provider by provider, unless the catalog has them.
+func (h *harness) fill(path string) error {
 	total, err := h.b.Entities("")
-	if err != nil {
+	if err != nil || total >= h.shape.n*9/10 {
 		return err
 	}
-	if total < h.shape.n*9/10 {
-		took := time.Duration(0)
-		written := 0
-		for p := range h.providers() {
-			n, d, err := h.push(path, p, 0)
-			if err != nil {
-				return err
-			}
-			took, written = took+d, written+n
+	took := time.Duration(0)
+	written := 0
+	for p := range h.providers {
+		n, d, err := h.push(path, p, 0)
+		if err != nil {
+			return err
 		}
-		h.note("sync, all entities new", float64(written)/took.Seconds(), "entities/s", "")
+		took, written = took+d, written+n
+	}
+	h.note("sync, all entities new", float64(written)/took.Seconds(), "entities/s", "")
+	return nil
+}
+
+// syncs fills the catalog, then pushes the entities of one provider again: unchanged, and
+// all changed.
+func (h *harness) syncs(path string) error {
+	if err := h.fill(path); err != nil {
+		return err
 	}
 	for _, step := range []struct {
 		name       string
@@ -76,7 +85,7 @@ func (h *harness) push(path string, provider, generation int) (int, time.Duratio
 		return 0, 0, err
 	}
 	defer func() { _ = f.Close() }()
-	n, err := h.shape.write(f, provider, h.providers(), generation)
+	n, err := h.shape.write(f, provider, h.providers, generation)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -113,20 +122,21 @@ func (h *harness) do(req *http.Request, v any) error {
 // ask sends a request, reads the response into v unless v is nil, and returns its headers.
 func (h *harness) ask(req *http.Request, v any) (http.Header, error) {
 	req.Header.Set("Authorization", "Bearer "+backend.Token)
-	res, err := http.DefaultClient.Do(req)
+	res, err := h.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
+	if v == nil && res.StatusCode < http.StatusMultipleChoices {
+		_, err := io.Copy(io.Discard, res.Body)
+		return res.Header, err
+	}
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return nil, err
 	}
 	if res.StatusCode >= http.StatusMultipleChoices {
 		return nil, fmt.Errorf("%s %s: %s %s", req.Method, req.URL.Path, res.Status, text[:min(len(text), 1000)])
-	}
-	if v == nil {
-		return res.Header, nil
 	}
 	return res.Header, json.Unmarshal(text, v)
 }
@@ -141,11 +151,10 @@ func (h *harness) get(path string, v any) error {
 
 // change pushes one changed Component.
 func (h *harness) change(i int) error {
-	h.changes++
 	r := rand.New(rand.NewPCG(uint64(components), uint64(i)))
-	text := h.shape.componentText(i, 1000+h.changes, r)
+	text := h.shape.componentText(i, 1000+int(h.changes.Add(1)), r)
 	var result struct{ Added, Updated int }
-	err := h.send(http.MethodPost, "/api/catalog/providers/"+h.provider(i%h.providers())+"/delta", strings.NewReader(text), &result)
+	err := h.send(http.MethodPost, "/api/catalog/providers/"+h.provider(i%h.providers)+"/delta", strings.NewReader(text), &result)
 	if err == nil && result.Updated != 1 {
 		err = fmt.Errorf("delta of component %d changed nothing", i)
 	}
@@ -155,6 +164,8 @@ func (h *harness) change(i int) error {
 // request is a kind of request that is measured.
 type request struct {
 	name string
+	// share is its part of the mixed load of a soak, in percent.
+	share int
 	// target is the p99 in milliseconds that is required at 750,000 entities on SQLite, and
 	// reference what the reference's SQL alone takes at 739,000.
 	target, reference string
@@ -163,7 +174,14 @@ type request struct {
 	do       func(r *rand.Rand) error
 }
 
-func (h *harness) requests() error {
+// The kinds of requests that a soak also sends by themselves.
+const (
+	kindChange = "sync of one changed entity"
+	kindFeed   = "feed of one change"
+)
+
+// kinds returns the kinds of requests. They may be made concurrently, with different r.
+func (h *harness) kinds() []request {
 	s := h.shape
 	byQuery := func(params string) error {
 		var page struct {
@@ -173,46 +191,45 @@ func (h *harness) requests() error {
 		return h.get("/api/catalog/entities/by-query?"+params, &page)
 	}
 	group := func(r *rand.Rand) string { return "group:default/" + s.group(rank(r, s.count(groups))) }
-	cursor := ""
-	feed := ""
-	all := []request{
-		{"by name", "1", "", false, func(r *rand.Rand) error {
+	var cursor atomic.Value
+	return []request{
+		{"by name", 40, "1", "", false, func(r *rand.Rand) error {
 			return h.get("/api/catalog/entities/by-name/component/default/"+s.component(r.IntN(s.count(components))), nil)
 		}},
-		{"page of 20 Components of a type, sorted by name", "5", "22.6", false, func(r *rand.Rand) error {
+		{"page of 20 Components of a type, sorted by name", 12, "5", "22.6", false, func(r *rand.Rand) error {
 			return byQuery("limit=20&orderField=metadata.name,asc&filter=kind=component,spec.type=" + types[rank(r, len(types))])
 		}},
-		{"page of 20 entities of an owner, with the total", "5", "", false, func(r *rand.Rand) error {
+		{"page of 20 entities of an owner, with the total", 8, "5", "", false, func(r *rand.Rand) error {
 			return byQuery("limit=20&orderField=metadata.title,asc&filter=spec.owner=" + group(r))
 		}},
-		{"list of 100 full entities", "", "", false, func(r *rand.Rand) error {
+		{"list of 100 full entities", 4, "", "", false, func(r *rand.Rand) error {
 			return h.get("/api/catalog/entities?limit=100&filter=kind="+[]string{"component", "api", "resource", "user"}[r.IntN(4)], nil)
 		}},
-		{"deep page of 20, by cursor", "5", "", false, func(*rand.Rand) error {
+		{"deep page of 20, by cursor", 6, "5", "", false, func(*rand.Rand) error {
 			var page struct{ PageInfo struct{ NextCursor string } }
 			var err error
-			if cursor == "" {
+			if at, _ := cursor.Load().(string); at == "" {
 				err = h.get(fmt.Sprintf("/api/catalog/entities/by-query?limit=20&orderField=metadata.name,asc&filter=kind=component&offset=%d", s.count(components)/2), &page)
 			} else {
-				err = h.get("/api/catalog/entities/by-query?limit=20&cursor="+url.QueryEscape(cursor), &page)
+				err = h.get("/api/catalog/entities/by-query?limit=20&cursor="+url.QueryEscape(at), &page)
 			}
-			cursor = page.PageInfo.NextCursor
+			cursor.Store(page.PageInfo.NextCursor)
 			return err
 		}},
-		{"count by kind and lifecycle, after a change", "100", "452", true, func(r *rand.Rand) error {
+		{"count by kind and lifecycle, after a change", 3, "100", "452", true, func(r *rand.Rand) error {
 			return byQuery("limit=0&filter=kind=component,spec.lifecycle=" + lifecycles[r.IntN(len(lifecycles))])
 		}},
-		{"count by type, tag and label, after a change", "100", "", true, func(r *rand.Rand) error {
+		{"count by type, tag and label, after a change", 2, "100", "", true, func(r *rand.Rand) error {
 			return byQuery(fmt.Sprintf("limit=0&filter=spec.type=%s,metadata.tags=%s,metadata.labels.example.org/tier=%d",
 				types[rank(r, len(types))], languages[rank(r, len(languages))], r.IntN(4)))
 		}},
-		{"facets of kinds, after a change", "100", "632", true, func(*rand.Rand) error {
+		{"facets of kinds, after a change", 4, "100", "632", true, func(*rand.Rand) error {
 			return h.get("/api/catalog/entity-facets?facet=kind", nil)
 		}},
-		{"facets of types, owners and tags of Components, after a change", "100", "", true, func(*rand.Rand) error {
+		{"facets of types, owners and tags of Components, after a change", 3, "100", "", true, func(*rand.Rand) error {
 			return h.get("/api/catalog/entity-facets?facet=spec.type&facet=spec.owner&facet=metadata.tags&filter=kind=component", nil)
 		}},
-		{"page of any of two conditions, sorted, after a change", "100", "2760", true, func(r *rand.Rand) error {
+		{"page of any of two conditions, sorted, after a change", 2, "100", "2760", true, func(r *rand.Rand) error {
 			q := fmt.Sprintf(`{"query":{"$any":[{"spec.owner":%q},{"spec.type":%q}]},"orderBy":[{"field":"metadata.name","order":"asc"}],"limit":20}`, group(r), types[rank(r, len(types))])
 			req, err := http.NewRequest(http.MethodPost, h.b.Base+"/api/catalog/entities/by-query", strings.NewReader(q))
 			if err != nil {
@@ -221,39 +238,37 @@ func (h *harness) requests() error {
 			req.Header.Set("Content-Type", "application/json")
 			return h.do(req, nil)
 		}},
-		{"full-text search of a word", "30", "", false, func(r *rand.Rand) error {
+		{"full-text search of a word", 4, "30", "", false, func(r *rand.Rand) error {
 			return byQuery("limit=20&fullTextFilterTerm=" + fmt.Sprintf("%06d", r.IntN(s.count(components))))
 		}},
-		{"full-text search of a frequent word", "30", "", false, func(r *rand.Rand) error {
+		{"full-text search of a frequent word", 3, "30", "", false, func(r *rand.Rand) error {
 			return byQuery("limit=20&fullTextFilterTerm=" + nouns[r.IntN(len(nouns))])
 		}},
-		{"substring search in name and title", "30", "", false, func(r *rand.Rand) error {
+		{"substring search in name and title", 2, "30", "", false, func(r *rand.Rand) error {
 			return byQuery("limit=20&fullTextFilterFields=metadata.name,metadata.title&fullTextFilterTerm=" + fmt.Sprintf("%05d", r.IntN(s.count(components))))
 		}},
-		{"substring search of a frequent text in name and title", "30", "", false, func(r *rand.Rand) error {
+		{"substring search of a frequent text in name and title", 1, "30", "", false, func(r *rand.Rand) error {
 			return byQuery("limit=20&fullTextFilterFields=metadata.name,metadata.title&fullTextFilterTerm=" + nouns[r.IntN(len(nouns))][1:])
 		}},
-		{"a group with up to 20,000 members, with its relations", "", "", false, func(*rand.Rand) error {
+		{"a group with up to 20,000 members, with its relations", 1, "", "", false, func(*rand.Rand) error {
 			return h.get("/api/catalog/entities/by-name/group/default/"+largeGroup, nil)
 		}},
-		{"page of 20 members of that group", "5", "", false, func(r *rand.Rand) error {
+		{"page of 20 members of that group", 3, "5", "", false, func(r *rand.Rand) error {
 			return byQuery(fmt.Sprintf("limit=20&orderField=metadata.name,%s&filter=kind=user,relations.memberof=group:default/%s", []string{"asc", "desc"}[r.IntN(2)], largeGroup))
 		}},
-		{"orphans, with the total", "5", "", false, func(*rand.Rand) error {
+		{"orphans, with the total", 2, "5", "", false, func(*rand.Rand) error {
 			return byQuery("limit=20&filter=metadata.annotations.backstage.io/orphan=true")
 		}},
-		{"sync of one changed entity", "20", "", false, func(r *rand.Rand) error { return h.change(r.IntN(s.count(components))) }},
-		{"feed of one change", "", "", true, func(*rand.Rand) error {
-			path := "/api/catalog/feed.ndjson"
-			if feed != "" {
-				path += "?since=" + url.QueryEscape(feed)
-			}
-			var err error
-			feed, err = h.feed(path)
+		{kindChange, 0, "20", "", false, func(r *rand.Rand) error { return h.change(r.IntN(s.count(components))) }},
+		{kindFeed, 0, "", "", true, func(*rand.Rand) error {
+			_, err := h.follow()
 			return err
 		}},
 	}
-	for _, q := range all {
+}
+
+func (h *harness) requests() error {
+	for _, q := range h.kinds() {
 		if strings.Contains(q.name, *match) {
 			if err := h.measure(&q); err != nil {
 				return fmt.Errorf("%s: %w", q.name, err)
@@ -270,14 +285,21 @@ func (h *harness) requests() error {
 	return err
 }
 
-// feed reads a feed and returns where the next one continues.
-func (h *harness) feed(path string) (string, error) {
-	req, err := http.NewRequest(http.MethodGet, h.b.Base+path, http.NoBody)
+// follow reads the feed from where the last call ended, and returns its mode: full at
+// first, then delta.
+func (h *harness) follow() (mode string, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	req, err := http.NewRequest(http.MethodGet, h.b.Base+"/api/catalog/feed.ndjson?since="+url.QueryEscape(h.position), http.NoBody)
 	if err != nil {
 		return "", err
 	}
 	header, err := h.ask(req, nil)
-	return header.Get("Feed-Position"), err
+	if err != nil {
+		return "", err
+	}
+	h.position = header.Get("Feed-Position")
+	return header.Get("Feed-Mode"), nil
 }
 
 // fewest is how often each request is made at least.
@@ -332,62 +354,4 @@ func (h *harness) measure(q *request) error {
 // note adds a figure that is not a latency.
 func (h *harness) note(name string, value float64, unit, target string) {
 	h.column.add(h.w, figure{name: name, unit: unit, p50: value, target: target})
-}
-
-// figure is a measured value.
-type figure struct {
-	name, unit, target, reference string
-	// p50 is the value if unit is not ms.
-	first, p50, p99, cpu float64
-}
-
-// column has the figures of one size of catalog.
-type column struct {
-	entities int
-	figures  []figure
-}
-
-func (c *column) add(w io.Writer, f figure) {
-	c.figures = append(c.figures, f)
-	if f.unit != "ms" {
-		fmt.Fprintf(w, "  %s: %.0f %s\n", f.name, f.p50, f.unit)
-		return
-	}
-	fmt.Fprintf(w, "  %s: p50 %.2f ms, p99 %.2f ms, %.2f ms of CPU time; the first %.1f ms\n", f.name, f.p50, f.p99, f.cpu, f.first)
-}
-
-// writeTable writes the figures as a Markdown table.
-func writeTable(w io.Writer, engine string, columns []*column) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "\n| %s: p50 / p99 in ms, CPU in ms |", engine)
-	for _, c := range columns {
-		fmt.Fprintf(&b, " %d |", c.entities)
-	}
-	b.WriteString(" growth of p50 | target at 750,000 | reference's SQL at 739,000 |\n|---|" + strings.Repeat("---|", len(columns)+3) + "\n")
-	last := columns[len(columns)-1]
-	for _, f := range last.figures {
-		fmt.Fprintf(&b, "| %s |", f.name)
-		var smallest float64
-		for _, c := range columns {
-			i := slices.IndexFunc(c.figures, func(o figure) bool { return o.name == f.name })
-			switch {
-			case i < 0:
-				b.WriteString(" |")
-				continue
-			case f.unit == "ms":
-				fmt.Fprintf(&b, " %.2f / %.2f, %.2f |", c.figures[i].p50, c.figures[i].p99, c.figures[i].cpu)
-			default:
-				fmt.Fprintf(&b, " %.0f %s |", c.figures[i].p50, f.unit)
-			}
-			if smallest == 0 {
-				smallest = c.figures[i].p50
-			}
-		}
-		growth := ""
-		if f.unit == "ms" && len(columns) > 1 {
-			growth = fmt.Sprintf("%.2f", f.p50/smallest)
-		}
-		fmt.Fprintf(&b, " %s | %s | %s |\n", growth, f.target, f.reference)
-	}
-	_, _ = w.Write(b.Bytes()) // Nothing can be done if the output is closed.
 }
