@@ -8,7 +8,6 @@ import (
 
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/cache"
-	"example.dev/ingestor/internal/catalog/store/index"
 )
 
 // Operations of conditions beyond those of filters.
@@ -116,27 +115,16 @@ func not(c cond) cond {
 	return cond{op: filter.OpNot, conds: []cond{c}}
 }
 
-// accepts reports whether a condition on a key passes an entity with the value, which
-// is as it is indexed.
+// accepts reports whether a condition of a filter on a field passes an entity with the
+// value.
 func (c *cond) accepts(value string) bool {
-	if c.op == filter.OpHas {
-		return true
-	}
-	if value == index.NoValue {
-		return false
-	}
 	switch c.op {
-	case opHasValue:
+	case filter.OpHas:
 		return true
 	case filter.OpIn:
-		_, ok := slices.BinarySearch(c.values, value)
-		return ok
+		return slices.Contains(c.values, value)
 	case filter.OpPrefix:
 		return strings.HasPrefix(value, c.values[0])
-	case opKind:
-		return value == c.values[0]
-	case opContains:
-		return strings.Contains(value, c.values[0])
 	}
 	return false
 }

@@ -132,12 +132,13 @@ func (s *Store) countFacets(ctx context.Context, ask db.Asker, keys []facetKey, 
 func (s *Store) countFacet(ctx context.Context, ask db.Asker, key *facetKey, c cond, sel selection) ([]Facet, error) {
 	counts := map[string]int{}
 	if key.known {
-		count, r := s.countFew, s.reader(ask)
-		switch {
-		case c.op == filter.OpTrue:
+		count := s.countMany
+		if c.op == filter.OpTrue {
 			count = s.countAll
-		case !r.isSmall(sel.count()):
-			count = s.countMany
+		} else if few, err := s.prefersFew(ctx, ask, key.kid, sel.count()); err != nil {
+			return nil, err
+		} else if few {
+			count = s.countFew
 		}
 		if err := count(ctx, ask, key.kid, sel.set, counts); err != nil {
 			return nil, err
@@ -156,6 +157,18 @@ func (s *Store) countFacet(ctx context.Context, ask db.Asker, key *facetKey, c c
 		return nil, err
 	}
 	return withItem(values, int(having.set.AndCardinality(sel.set))), nil
+}
+
+// prefersFew reports whether reading n entities costs less than reading all values of a key.
+func (s *Store) prefersFew(ctx context.Context, ask db.Asker, kid int64, n int) (bool, error) {
+	if n > mostLoaded || s.maxLoaded > 0 {
+		return n <= s.maxLoaded, nil
+	}
+	var b db.Statement
+	b.Add("SELECT count(*) FROM (SELECT 1 FROM postings p WHERE p.kid = %s AND p.value < %s ORDER BY p.value"+fmt.Sprintf(" LIMIT %d) values_of_key", n*rowsPerEntity), kid, index.NoValue)
+	rows := 0
+	err := b.Each(ctx, ask, func(found *db.Rows) error { return found.Scan(&rows) })
+	return rows >= n*rowsPerEntity, err
 }
 
 // countFew counts values of a few entities, whose fields it reads.

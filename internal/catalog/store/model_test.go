@@ -293,7 +293,20 @@ func drawQuery(t *rapid.T, all []model) Query {
 	if rapid.IntRange(0, 5).Draw(t, "one kind") == 5 {
 		q.Filter = filter.All(q.Filter, filter.In("kind", "Component"), filter.In("metadata.namespace", "Other"))
 	}
-	for range rapid.IntRange(0, 3).Draw(t, "fields") {
+	if rapid.IntRange(0, 5).Draw(t, "by name") == 5 {
+		// The order of references, unless that is opposite.
+		if rapid.Bool().Draw(t, "all of a kind") {
+			q.Filter = filter.In("kind", "Component")
+		}
+		if rapid.Bool().Draw(t, "all of a namespace") {
+			q.Filter = filter.All(filter.In("kind", "Component"), filter.In("metadata.namespace", "Other"))
+		}
+		q.Order = []Order{
+			{Field: "metadata.name", Desc: rapid.Bool().Draw(t, "names desc")},
+			{Field: "no.such.key", Desc: rapid.Bool().Draw(t, "references desc")},
+		}
+	}
+	for range rapid.IntRange(0, 3-len(q.Order)).Draw(t, "fields") {
 		q.Order = append(q.Order, Order{
 			Field: rapid.SampledFrom(modelKeys).Draw(t, "field"), Desc: rapid.Bool().Draw(t, "desc"),
 		})
@@ -366,6 +379,49 @@ func TestQueryIsLikeModel(t *testing.T) {
 		if some*4 < asked {
 			t.Errorf("only %d of %d filters match some entities but not all", some, asked)
 		}
+	})
+}
+
+// TestLate reads pages of entities that are all at the end of an index.
+func TestLate(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		var docs []write.Document
+		var all []model
+		for i := range 800 {
+			kind, typ := "API", "early"
+			if i >= 700 {
+				typ = "late"
+			}
+			if i >= 780 {
+				kind = "Resource"
+			}
+			docs = append(docs, small(t, kind, fmt.Sprintf("n%03d", i), fmt.Sprintf("  title: t%03d\n  tags: [x%03d, a]\nspec: {type: %s}", i, i, typ)))
+			all = append(all, modelOf(docs[i]))
+		}
+		put(t, s, docs...)
+		s.maxLoaded = 1
+		rapid.Check(t, func(t *rapid.T) {
+			s.cache = &cache.Cache{}
+			q := Query{Filter: filter.In("spec.type", "late"), Limit: NoLimit, Total: true}
+			if rapid.Bool().Draw(t, "few") {
+				q.Filter = filter.Any(filter.In("metadata.name", "n797", "n798"), filter.In("metadata.title", "t799", "t700"))
+			}
+			if field := rapid.SampledFrom([]string{"", "metadata.title", "metadata.name", "metadata.tags"}).Draw(t, "field"); field != "" {
+				q.Order = []Order{{Field: field, Desc: rapid.Bool().Draw(t, "desc")}}
+			}
+			want := choose(all, q)
+			for _, back := range []bool{false, true} {
+				if diff := gocmp.Diff(want, walk(t, s, q, want, back)); diff != "" {
+					t.Fatal(back, diff)
+				}
+			}
+			q.Offset, q.Limit = rapid.IntRange(0, 20).Draw(t, "offset"), rapid.IntRange(1, 9).Draw(t, "limit")
+			part := want[min(q.Offset, len(want)):min(q.Offset+q.Limit, len(want))]
+			if diff := gocmp.Diff(part, refsOf(ask1(t, s, q).Items)); diff != "" {
+				t.Fatal("offset", diff)
+			}
+		})
 	})
 }
 

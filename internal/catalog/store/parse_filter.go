@@ -26,8 +26,8 @@ const (
 	maxConditions = 1000
 	maxDepth      = 20
 	maxOrder      = 16
-	// maxKinds is up to how many kinds are searched by prefixes of references; more are
-	// searched like other values.
+	// maxKinds is up to how many kinds are conditions by themselves, so that pages of one
+	// kind know it; more are searched like other values.
 	maxKinds = 16
 )
 

@@ -31,11 +31,11 @@ func TestPlans(t *testing.T) {
 			return err
 		}
 	}
-	facets := func(f filter.Filter) func(context.Context, *Store, db.Asker) error {
+	facets := func(f filter.Filter, field string) func(context.Context, *Store, db.Asker) error {
 		return func(ctx context.Context, s *Store, ask db.Asker) error {
 			var c cond
 			var keys []facetKey
-			err := s.resolveKeys(ctx, func(k *keyResolver) { c, keys = k.parseFilter(f, Text{}), k.facetKeys([]string{"spec.type"}) })
+			err := s.resolveKeys(ctx, func(k *keyResolver) { c, keys = k.parseFilter(f, Text{}), k.facetKeys([]string{field}) })
 			if err != nil {
 				return err
 			}
@@ -72,9 +72,10 @@ func TestPlans(t *testing.T) {
 		"FewSorted":    {"Few are sorted after they are read.", read(Query{Filter: rare, Order: byName, Limit: 20}), "entities_id"},
 		"TwoFields":    {"Entities with the same value are found in the order of the next field.", read(Query{Order: byType, Limit: 20}), "postings"},
 		"Words":        {"Words are found in their index.", read(Query{Text: Text{Term: "n usu"}, Limit: 20}), "postings"},
-		"Facets":       {"All values of a field are in a range of an index.", facets(filter.Filter{}), "postings"},
-		"FacetsOfMany": {"So they are with a filter.", facets(usual), "postings"},
-		"FacetsOfFew":  {"Values of few entities are read with these.", facets(rare), "entities_id"},
+		"Facets":       {"All values of a field are in a range of an index.", facets(filter.Filter{}, "spec.type"), "postings"},
+		"FacetsOfMany": {"So they are with a filter.", facets(usual, "spec.type"), "postings"},
+		"FacetsOfFew":  {"Values of few entities are read with these.", facets(rare, "metadata.name"), "entities_id"},
+		"FacetsFew":    {"Unless the field has fewer values.", facets(rare, "spec.type"), "postings"},
 		"Recent":       {"The latest changes are found in their order.", recent(usual), "entities_changed"},
 		"RecentFew":    {"Few are sorted after they are read.", recent(rare), "entities_id"},
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
 	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/catalog/store/write"
 	"example.dev/ingestor/internal/db"
@@ -351,6 +352,42 @@ func TestSureOrder(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, named(page.Items)); diff != "" {
 				t.Errorf("order by %s differs: %s", field, diff)
+			}
+		}
+	})
+}
+
+// TestSpellings reads entities in the order of values that have more spellings than rows are
+// read at a time.
+func TestSpellings(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		var docs []write.Document
+		var want []string
+		for i := range mostScanned + 10 {
+			title := []byte("abcdefghijklm")
+			for bit := range title {
+				if i>>bit&1 == 1 {
+					title[bit] -= 'a' - 'A'
+				}
+			}
+			if i < 5 {
+				title = []byte("zzz")
+			}
+			name := fmt.Sprintf("n%05d", i)
+			docs = append(docs, small(t, "API", name, "  title: "+string(title)))
+			want = append(want, "api:default/"+name)
+		}
+		put(t, s, docs...)
+		want = append(want[5:], want[:5]...)
+		for _, few := range []int{0, 1} {
+			s.maxLoaded, s.cache = few, &cache.Cache{}
+			page, err := s.Query(t.Context(), Query{Order: []Order{{Field: "metadata.title"}}, Limit: NoLimit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, refsOf(page.Items)); diff != "" {
+				t.Error(diff)
 			}
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -159,6 +160,26 @@ func (r *reader) readRefs(ctx context.Context, of refRange, n int, set *idset.Se
 		return nil
 	})
 	return found, err
+}
+
+// readKinds returns the condition of each kind that entities have, in the order of
+// references.
+func (r *reader) readKinds(ctx context.Context) ([]cond, error) {
+	var b db.Statement
+	b.Add("SELECT DISTINCT p.kid, p.value FROM postings p WHERE p.kid = (SELECT k.id FROM keys k WHERE k.key = %s) AND p.value < %s", index.KindKey, index.NoValue)
+	var kinds []cond
+	err := b.Each(ctx, r.ask, func(rows *db.Rows) error {
+		c := cond{op: opKind, values: make([]string, 1)}
+		err := rows.Scan(&c.kid, &c.values[0])
+		kinds = append(kinds, c)
+		return err
+	})
+	slices.SortFunc(kinds, func(a, b cond) int {
+		lo, _ := a.refRange()
+		other, _ := b.refRange()
+		return strings.Compare(lo, other)
+	})
+	return kinds, err
 }
 
 // valueIDs are the entities that have a value: a few, or a set.

@@ -1,8 +1,12 @@
 // This file finds the entities that changed last. If many entities pass the filter, it reads
 // the index of changed_at, and checks the id of each entity:
 //
-//	SELECT e.id, e.changed_at FROM entities e WHERE e.changed_at >= $1
-//	ORDER BY e.changed_at DESC, e.ref LIMIT 64 OFFSET 0
+//	SELECT e.id, e.ref, e.changed_at FROM entities e WHERE e.changed_at < $1 AND e.changed_at >= $2
+//	ORDER BY e.changed_at DESC, e.ref LIMIT 64
+//
+// A sync changes many entities at the same time, whose rows follow by
+//
+//	… WHERE e.changed_at = $1 AND e.ref > $2 ORDER BY e.ref LIMIT 128
 //
 // If few pass, it reads all of these and sorts them.
 
@@ -13,6 +17,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -61,12 +66,16 @@ func (s *Store) readRecent(ctx context.Context, ask db.Asker, c cond, since int6
 	} else if ids, err = r.readRecentIDs(ctx, sel, since, limit); err != nil {
 		return nil, err
 	}
-	out, err := r.readTimes(ctx, ids, since)
-	if err != nil {
-		return nil, err
+	var out []Recent
+	for some := range slices.Chunk(ids, mostLoaded) {
+		changed, err := r.readTimes(ctx, some, since)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, changed...)
+		slices.SortFunc(out, func(a, b Recent) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Ref, b.Ref)) })
+		out = slices.Delete(out, min(limit, len(out)), len(out))
 	}
-	slices.SortFunc(out, func(a, b Recent) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Ref, b.Ref)) })
-	out = out[:min(limit, len(out))]
 	items := make([]Entity, len(out))
 	for i := range out {
 		items[i] = out[i].Entity
@@ -85,28 +94,38 @@ func (s *Store) readRecent(ctx context.Context, ask db.Asker, c cond, since int6
 	return out, err
 }
 
-// readRecentIDs returns the ids of the entities of a large set that changed last, at most
-// limit.
+// readRecentIDs returns the ids of the entities of a large set that changed last, at least
+// limit if there are as many.
 func (r *reader) readRecentIDs(ctx context.Context, sel selection, since int64, limit int) ([]uint32, error) {
 	var ids []uint32
-	for from, n := 0, leastScanned; ; from, n = from+n, min(2*n, mostScanned) {
+	at, ref, read := int64(math.MaxInt64), "", 0
+	for n, same := leastScanned, false; ; n = min(2*n, mostScanned) {
+		// The order of the index is changed_at DESC, ref.
 		var b db.Statement
-		b.Add("SELECT e.id, e.changed_at FROM entities e WHERE e.changed_at >= %s ORDER BY e.changed_at DESC, e.ref"+
-			fmt.Sprintf(" LIMIT %d OFFSET %d", n, from), since)
+		b.Add("SELECT e.id, e.ref, e.changed_at FROM entities e WHERE ")
+		if same {
+			b.Add("e.changed_at = %s AND e.ref > %s ORDER BY e.ref", at, ref)
+		} else {
+			b.Add("e.changed_at < %s AND e.changed_at >= %s ORDER BY e.changed_at DESC, e.ref", at, since)
+		}
+		b.Add(fmt.Sprintf(" LIMIT %d", n))
 		rows := 0
 		err := b.Each(ctx, r.ask, func(found *db.Rows) error {
 			rows++
-			var id, changed int64
-			if err := found.Scan(&id, &changed); err != nil {
-				return err
-			}
+			var id int64
+			err := found.Scan(&id, &ref, &at)
 			if sel.set.Contains(uint32(id)) && len(ids) < limit {
 				ids = append(ids, uint32(id))
 			}
-			return nil
+			return err
 		})
-		if err != nil || len(ids) == limit || rows < n {
+		if err != nil || len(ids) == limit || rows < n && !same {
 			return ids, err
+		}
+		same = rows == n
+		if read += rows; read > rowsPerEntity*sel.count() {
+			// They may all have changed long ago.
+			return sel.set.ToArray(), nil
 		}
 	}
 }

@@ -1,13 +1,18 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"example.dev/ingestor/entity/filter"
+	"example.dev/ingestor/internal/catalog/store/cache"
 	"example.dev/ingestor/internal/catalog/store/write"
 )
 
@@ -73,6 +78,59 @@ func TestRecent(t *testing.T) {
 		check("written again", filter.In("kind", "component"), 0, 10, "component:default/b created 6", "component:default/c created 2")
 		sync(8, component(t, "a", `"owner":"z"`))
 		check("of before", all, 7, 10, "component:default/a changed 8")
+	})
+}
+
+// TestRecentIsLikeModel asks for random latest changes of entities that few syncs have
+// changed, whatever is read of the index.
+func TestRecentIsLikeModel(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		now := start
+		s.DB.Now = func() time.Time { return now }
+		type change struct {
+			ref, owner string
+			at         int
+		}
+		var changes []change
+		for at, n := range []int{200, 3, 150, 1} {
+			now = start.Add(time.Duration(at) * time.Minute)
+			var docs []write.Document
+			for i := range n {
+				name, owner := fmt.Sprintf("c-%d-%03d", at, i), []string{"x", "x", "x", "y", "z"}[i%5]
+				if at == 2 && i%5 == 3 {
+					owner = "x"
+				}
+				docs = append(docs, component(t, name, fmt.Sprintf(`"owner":%q`, owner)))
+				changes = append(changes, change{"component:default/" + name, owner, at})
+			}
+			push(t, s, write.Change{Provider: "p", Put: docs})
+		}
+		slices.SortFunc(changes, func(a, b change) int { return cmp.Or(b.at-a.at, strings.Compare(a.ref, b.ref)) })
+		s.maxLoaded = 1
+		rapid.Check(t, func(t *rapid.T) {
+			s.cache = &cache.Cache{}
+			owner := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "owner")
+			since, limit := rapid.IntRange(0, 4).Draw(t, "since"), rapid.IntRange(1, 300).Draw(t, "limit")
+			var want []string
+			for _, c := range changes {
+				if c.owner == owner && c.at >= since && len(want) < limit {
+					want = append(want, c.ref)
+				}
+			}
+			found, err := s.Recent(t.Context(), filter.In("spec.owner", owner), start.Add(time.Duration(since)*time.Minute), limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range found {
+				got = append(got, r.Ref)
+			}
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Fatal(diff)
+			}
+		})
 	})
 }
 

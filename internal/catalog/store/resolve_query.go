@@ -6,7 +6,6 @@ import (
 
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/index"
-	"example.dev/ingestor/internal/db"
 )
 
 // pageQuery is a Query whose keys are resolved.
@@ -73,12 +72,4 @@ func (c *cond) kind() cond {
 		}
 	}
 	return always
-}
-
-// refBounds returns bounds, both excluded, of the references of all entities that pass.
-func (c *cond) refBounds() (lo, hi string) {
-	if kind := c.kind(); kind.op == opKind {
-		return kind.refRange()
-	}
-	return "", db.MaxText
 }

@@ -1,10 +1,9 @@
 // Package store is the storage of the catalog: entities and the locations they are read
-// from. It uses the same SQL for two engines, SQLite and PostgreSQL. It has the whole path
-// of a query, because planning, counting and reading call each other; how entities are
-// written, indexed, counted in memory and cached is in the packages below it.
+// from. It uses the same SQL for two engines, SQLite and PostgreSQL. How entities are
+// written, indexed, searched by substrings and cached is in the packages below it.
 //
 // It is one package because filters, pages, counts and facets are one query language: each
-// is parsed, planned and written as SQL from the same conditions.
+// is evaluated to a set of ids, by the same conditions, and reads the entities of the set.
 package store
 
 import (

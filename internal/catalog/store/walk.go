@@ -24,6 +24,7 @@ import (
 
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/idset"
 )
 
@@ -37,6 +38,9 @@ const (
 	// its id.
 	rowsPerEntity = 5
 )
+
+// mostKinds is up to how many kinds are read one after the other.
+const mostKinds = 64
 
 // everything is a limit that is never reached.
 const everything = math.MaxInt32
@@ -76,16 +80,10 @@ func (s *Store) walk(ctx context.Context, r reader, q *pageQuery, sel selection,
 // walk reads the entities of a set whose first values in the order are those of prefix,
 // those after a position unless that is nil. It returns false if the walk has ended.
 func (w *walker) walk(ctx context.Context, set *idset.Set, prefix []*string, after *Position) (more bool, err error) {
-	n := int(set.GetCardinality())
-	switch {
-	case n == 0:
-		return true, nil
-	case after == nil && n <= w.skip && w.isExact(len(prefix)):
-		w.skip -= n
-		return true, nil
-	case w.prefersLoading(n):
-		return w.load(ctx, set.ToArray(), prefix, after)
-	case len(prefix) == len(w.q.columns):
+	if done, more, err := w.walkFew(ctx, set, w.all, prefix, after); done {
+		return more, err
+	}
+	if len(prefix) == len(w.q.columns) {
 		return w.byRef(ctx, set, prefix, after)
 	}
 	named, err := w.isNamedLikeRefs(ctx, set)
@@ -98,11 +96,29 @@ func (w *walker) walk(ctx context.Context, set *idset.Set, prefix []*string, aft
 	return w.byColumn(ctx, set, prefix, after)
 }
 
+// walkFew is walk for a set that is skipped, or read as a whole rather than found in an
+// index with a number of entities. It does nothing, and returns that it has not done it,
+// for others.
+func (w *walker) walkFew(ctx context.Context, set *idset.Set, among int, prefix []*string, after *Position) (done, more bool, err error) {
+	n := int(set.GetCardinality())
+	switch {
+	case n == 0:
+		return true, true, nil
+	case after == nil && n <= w.skip && w.isExact(len(prefix)):
+		w.skip -= n
+		return true, true, nil
+	case w.prefersLoading(n, among):
+		more, err = w.load(ctx, set.ToArray(), prefix, after)
+		return true, more, err
+	}
+	return false, false, nil
+}
+
 // isNamedLikeRefs reports whether the order by name is that of references: all entities are
 // of one kind and in one namespace. Names of other kinds may come before all of them.
 func (w *walker) isNamedLikeRefs(ctx context.Context, set *idset.Set) (bool, error) {
 	name, ok := w.s.keys.Get("metadata.name")
-	if lo, _ := w.q.where.refBounds(); !ok || lo == "" || len(w.q.columns) != 1 || w.q.columns[0].kid != name {
+	if !ok || w.q.where.kind().op != opKind || len(w.q.columns) != 1 || w.q.columns[0].kid != name || w.q.columns[0].desc != w.q.desc {
 		return false, nil
 	}
 	key := cacheKeyOf("named like references", w.q.where)
@@ -126,12 +142,12 @@ func (w *walker) isNamedLikeRefs(ctx context.Context, set *idset.Set) (bool, err
 }
 
 // prefersLoading reports whether reading n entities and sorting them costs less than finding
-// some of them in the order of an index.
-func (w *walker) prefersLoading(n int) bool {
+// some of them in the order of an index with a number of entities.
+func (w *walker) prefersLoading(n, among int) bool {
 	if w.maxLoaded > 0 {
 		return n <= w.maxLoaded
 	}
-	scanned := float64(w.wanted()) * float64(w.all) / float64(n)
+	scanned := float64(w.wanted()) * float64(among) / float64(n)
 	return n <= leastLoaded || n <= mostLoaded && float64(n)*rowsPerEntity < scanned
 }
 
@@ -174,13 +190,30 @@ func (w *walker) firstByRef(ctx context.Context, ids []uint32, after *Position) 
 	return first, nil
 }
 
-// loadIf is load for entities for which keep returns true.
+// loadIf is load for entities for which keep returns true. It holds only those that a page
+// has at most.
 func (w *walker) loadIf(ctx context.Context, ids []uint32, prefix []*string, after *Position, keep func(*item) bool) (bool, error) {
-	items, err := w.readItems(ctx, w.q, ids)
-	if err != nil {
-		return false, err
+	var best []item
+	for some := range slices.Chunk(ids, mostLoaded) {
+		items, err := w.readIf(ctx, some, prefix, after, keep)
+		if err != nil {
+			return false, err
+		}
+		best = append(best, items...)
+		slices.SortFunc(best, func(a, b item) int { return w.q.compare(a.values, a.Ref, b.values, b.Ref) })
+		if most := w.skip + w.q.Limit; len(best) > most {
+			clear(best[most:])
+			best = best[:most]
+		}
 	}
-	items = slices.DeleteFunc(items, func(it item) bool {
+	return w.pass(best)
+}
+
+// readIf reads entities with the values of prefix that are after a position and for which
+// keep returns true.
+func (w *walker) readIf(ctx context.Context, ids []uint32, prefix []*string, after *Position, keep func(*item) bool) ([]item, error) {
+	items, err := w.readItems(ctx, w.q, ids)
+	return slices.DeleteFunc(items, func(it item) bool {
 		if !keep(&it) {
 			return true
 		}
@@ -190,9 +223,7 @@ func (w *walker) loadIf(ctx context.Context, ids []uint32, prefix []*string, aft
 			}
 		}
 		return after != nil && w.q.compare(it.values, it.Ref, after.Values, after.Ref) <= 0
-	})
-	slices.SortFunc(items, func(a, b item) int { return w.q.compare(a.values, a.Ref, b.values, b.Ref) })
-	return w.pass(items)
+	}), err
 }
 
 // pass emits entities after those to skip.
@@ -221,19 +252,72 @@ func (w *walker) scanned(n, among int) int {
 	return max(leastScanned, min(mostScanned, 1+int(spare*float64(w.wanted())*float64(among)/float64(n))))
 }
 
-// amongRefs returns how many entities there are within the bounds of references, about.
-func (w *walker) amongRefs(ctx context.Context) (int, error) {
-	kind := w.q.where.kind()
-	if kind.op != opKind {
-		return w.all, nil
-	}
-	of, err := w.s.selectAt(ctx, w.ask, kind, w.revision)
-	return of.count(), err
+// givesUp reports whether so many rows of an index were read in vain that it costs less to
+// read all n entities of the set: they may all be at the end of the index.
+func (w *walker) givesUp(rows, n int) bool {
+	return rows > rowsPerEntity*n && w.q.Limit <= mostScanned
 }
 
-// byRef reads a large set in the order of references.
+// byRef reads a large set in the order of references, which is first that of kinds.
 func (w *walker) byRef(ctx context.Context, set *idset.Set, prefix []*string, after *Position) (bool, error) {
-	lo, hi := w.q.where.refBounds()
+	kinds, err := w.kinds(ctx)
+	if err != nil {
+		return false, err
+	}
+	if len(kinds) > mostKinds {
+		return w.byRefBetween(ctx, "", db.MaxText, set, w.all, prefix, after)
+	}
+	desc := w.q.desc != w.q.Backward
+	for _, kind := range kinds {
+		lo, hi := kind.refRange()
+		if after != nil && (desc && after.Ref <= lo || !desc && after.Ref >= hi) {
+			continue
+		}
+		of, err := w.s.selectAt(ctx, w.ask, kind, w.revision)
+		if err != nil {
+			return false, err
+		}
+		part := set
+		if len(kinds) > 1 {
+			part = roaring.And(set, of.set)
+		}
+		done, more, err := w.walkFew(ctx, part, of.count(), prefix, after)
+		if !done {
+			more, err = w.byRefBetween(ctx, lo, hi, part, of.count(), prefix, after)
+		}
+		if err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// kinds returns the condition of each kind that the entities may have, in the order of the
+// walk.
+func (w *walker) kinds(ctx context.Context) ([]cond, error) {
+	if kind := w.q.where.kind(); kind.op == opKind {
+		return []cond{kind}, nil
+	}
+	key := cacheKeyOf("kinds", always)
+	cached, ok := w.s.cache.Get(w.revision, key)
+	if !ok {
+		kinds, err := w.readKinds(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w.s.cache.Put(w.revision, key, kinds, len(kinds))
+		cached = kinds
+	}
+	kinds := slices.Clone(cached.([]cond))
+	if w.q.desc != w.q.Backward {
+		slices.Reverse(kinds)
+	}
+	return kinds, nil
+}
+
+// byRefBetween reads a large set of entities whose references are between two others, as
+// those of a number of entities are, in the order of references.
+func (w *walker) byRefBetween(ctx context.Context, lo, hi string, set *idset.Set, among int, prefix []*string, after *Position) (bool, error) {
 	desc := w.q.desc != w.q.Backward
 	if after != nil && desc {
 		hi = min(hi, after.Ref)
@@ -241,11 +325,7 @@ func (w *walker) byRef(ctx context.Context, set *idset.Set, prefix []*string, af
 	if after != nil && !desc {
 		lo = max(lo, after.Ref)
 	}
-	members := int(set.GetCardinality())
-	among, err := w.amongRefs(ctx)
-	if err != nil {
-		return false, err
-	}
+	members, read := int(set.GetCardinality()), 0
 	// Few rows of a sparse set are needed whole.
 	whole := len(w.q.columns) == 0 && w.skip < leastScanned && 2*members > among
 	for n := w.scanned(members, among); ; n = min(2*n, mostScanned) {
@@ -269,6 +349,9 @@ func (w *walker) byRef(ctx context.Context, set *idset.Set, prefix []*string, af
 			hi = found.last
 		} else {
 			lo = found.last
+		}
+		if read += found.rows; w.givesUp(read, members) {
+			return w.loadIf(ctx, set.ToArray(), prefix, nil, func(it *item) bool { return lo < it.Ref && it.Ref < hi })
 		}
 	}
 }
@@ -346,8 +429,9 @@ const maxPending = 64
 
 func (g *groups) walk(ctx context.Context) (bool, error) {
 	desc := g.col.desc != g.q.Backward
-	from := g.from
-	for n := g.scanned(int(g.set.GetCardinality()), g.all); ; n = min(2*n, mostScanned) {
+	from, most := g.from, mostScanned
+	members, read := int(g.set.GetCardinality()), 0
+	for n := g.scanned(members, g.all); ; n = min(2*n, most) {
 		found, err := g.readValues(ctx, g.col.kid, from, desc, n)
 		if err != nil {
 			return false, err
@@ -368,9 +452,23 @@ func (g *groups) walk(ctx context.Context) (bool, error) {
 		}
 		if len(found.values) == 0 {
 			// The value has more rows than were read.
-			n *= 4
+			n, most = 2*n, max(most, 4*n)
+		}
+		if read += found.rows; g.givesUp(read, members) {
+			return g.rest(ctx, *from, desc)
 		}
 	}
+}
+
+// rest reads all entities of the set that have the value from or a later one.
+func (g *groups) rest(ctx context.Context, from string, desc bool) (bool, error) {
+	if more, err := g.flush(ctx); err != nil || !more {
+		return false, err
+	}
+	return g.loadIf(ctx, g.set.ToArray(), g.prefix, g.after, func(it *item) bool {
+		value := it.values[g.col.index]
+		return value != nil && signed(strings.Compare(*value, from), desc) >= 0
+	})
 }
 
 // value reads the entities with a value.

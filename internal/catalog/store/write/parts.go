@@ -83,12 +83,21 @@ func indices(put []Document) []int {
 	return order
 }
 
-// isLarge reports whether documents make more than one part.
-func (s *Writer) isLarge(put []Document) bool {
-	for some := range s.parts(put, indices(put)) {
-		return len(some) < len(put)
+// isLarge reports whether a change makes more than one part.
+func (s *Writer) isLarge(ctx context.Context, c *Change) (bool, error) {
+	for some := range s.parts(c.Put, indices(c.Put)) {
+		if len(some) < len(c.Put) {
+			return true, nil
+		}
 	}
-	return false
+	if !c.Full {
+		return len(c.Remove) > s.mostDocuments(), nil
+	}
+	// A small change may remove many entities.
+	n := 0
+	query := fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM entities WHERE provider = %s LIMIT %d) entities_of_provider", s.db.Placeholder(1), searchedPerDocument*s.mostDocuments())
+	err := db.Each(ctx, s.db.Query, query, []any{c.Provider}, func(rows *db.Rows) error { return rows.Scan(&n) })
+	return n >= searchedPerDocument*s.mostDocuments(), err
 }
 
 // size returns about how many bytes the document has, or 0 if that is unknown.
@@ -98,7 +107,6 @@ func (d Document) size() int { return len(d.JSON) + d.Spooled.Size() }
 // part by part, in the order of references, before it is written in the same parts: then
 // all of its relations are known, and each entity is written once.
 func (s *Writer) syncLarge(ctx context.Context, c Change) (res Result, err error) {
-	c.Provider = db.Storable(c.Provider)
 	order, err := inRefOrder(c.Put)
 	if err != nil {
 		return Result{}, err
@@ -137,6 +145,16 @@ func (s *Writer) syncLarge(ctx context.Context, c Change) (res Result, err error
 		return Result{}, err
 	}
 	return p.result, nil
+}
+
+// syncLarge plans and writes a change without documents.
+func (w *transaction) syncLarge(ctx context.Context, c *Change) (err error) {
+	p, err := w.s.planLarge(ctx, w.Ask, c, nil)
+	defer func() { err = errors.Join(err, p.edges.close()) }()
+	if err != nil || p.isEmpty() {
+		return err
+	}
+	return w.writeLarge(ctx, c, nil, p)
 }
 
 // largePlan is the plan of a large change: its result, and the relations that it changes.

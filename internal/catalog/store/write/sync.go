@@ -19,7 +19,12 @@ var errNothing = errors.New("no changes to write")
 // that is both put and removed is put.
 func (s *Writer) Sync(ctx context.Context, c Change) (Result, error) {
 	doing := fmt.Sprintf("store the entities of %q", c.Provider)
-	if s.isLarge(c.Put) {
+	c.Provider = db.Storable(c.Provider)
+	large, err := s.isLarge(ctx, &c)
+	if err != nil {
+		return Result{}, db.Fail(doing, err)
+	}
+	if large {
 		res, err := s.syncLarge(ctx, c)
 		return res, db.Fail(doing, err)
 	}
@@ -141,11 +146,7 @@ func (s *Writer) RemoveProvider(ctx context.Context, provider string, first func
 		if err := first(w.Tx); err != nil {
 			return err
 		}
-		d, err := s.compare(ctx, w.Ask, []Change{{Provider: provider, Full: true}}, nil)
-		if err != nil {
-			return err
-		}
-		return w.remove(ctx, d.removed)
+		return w.syncLarge(ctx, &Change{Provider: db.Storable(provider), Full: true})
 	})
 }
 
