@@ -61,6 +61,42 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestCounter counts the ids of rows that are in sets of ids up to different maxima.
+func TestCounter(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, below := range []uint32{50, 70_000, 1 << 25, 1<<32 - 1} {
+		for range 50 {
+			set, of := roaring.New(), roaring.New()
+			for range r.IntN(3000) {
+				id := r.Uint32N(below)
+				if r.IntN(2) == 0 {
+					set.Add(id)
+				}
+				if r.IntN(2) == 0 {
+					of.Add(id)
+				}
+			}
+			c := NewCounter(set)
+			rows, err := Rows(of, r.IntN(2) == 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, row := range rows {
+				some, err := c.Count(row.Block, row.IDs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n += some
+				clear(row.IDs)
+			}
+			if want := int(set.AndCardinality(of)); n != want {
+				t.Errorf("%d of %d ids below %d are in the set, want %d", n, of.GetCardinality(), below, want)
+			}
+		}
+	}
+}
+
 // FuzzAdd decodes any bytes.
 func FuzzAdd(f *testing.F) {
 	rows, err := Rows(roaring.BitmapOf(1, 2, 70_000), true)
@@ -77,8 +113,16 @@ func FuzzAdd(f *testing.F) {
 			block = List
 		}
 		set := roaring.New()
-		if err := Add(set, block, ids); err != nil || block != List {
+		err := Add(set, block, ids)
+		n, failed := NewCounter(roaring.BitmapOf(1, 3, 70_000)).Count(block, ids)
+		if block == List && (err == nil) != (failed == nil) {
+			t.Errorf("adding ends with %v, counting with %v", err, failed)
+		}
+		if err != nil || block != List {
 			return
+		}
+		if n == 0 && set.Contains(3) {
+			t.Error("an id is not counted")
 		}
 		again, err := AppendIDs(nil, AppendList(nil, set.ToArray()))
 		if err != nil {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/catalog/store/index"
@@ -204,25 +202,12 @@ func (s *Store) countMany(ctx context.Context, ask db.Asker, kid int64, set *ids
 	b.Add("SELECT p.value, p.original, p.block, p.ids FROM postings p WHERE p.kid = %s AND p.value < %s", kid, index.NoValue)
 	var value, original, ids sql.RawBytes
 	var block int64
-	var few []uint32
+	counter := idset.NewCounter(set)
 	return b.Each(ctx, ask, func(rows *db.Rows) error {
-		err := rows.Scan(&value, &original, &block, &ids)
-		if err != nil {
+		if err := rows.Scan(&value, &original, &block, &ids); err != nil {
 			return err
 		}
-		n := 0
-		if block == idset.List {
-			few, err = idset.AppendIDs(few[:0], ids)
-			for _, id := range few {
-				if set.Contains(id) {
-					n++
-				}
-			}
-		} else {
-			part := roaring.New()
-			err = idset.Add(part, block, ids)
-			n = int(part.AndCardinality(set))
-		}
+		n, err := counter.Count(block, ids)
 		if n > 0 {
 			counts[spelling(value, original)] += n
 		}
