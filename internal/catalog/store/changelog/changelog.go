@@ -34,16 +34,42 @@ func Revision(ctx context.Context, ask db.Asker) (int64, error) {
 	return n, err
 }
 
-// Append logs the references of entities that a transaction changed, in any order. Each
-// revision has at least one row: a revision without rows was written by a program that
-// keeps no log.
-func Append(ctx context.Context, tx *db.Tx, changed []string) error {
-	refs := slices.Compact(slices.Sorted(slices.Values(changed)))
+// Log collects the references of entities that a transaction changes.
+type Log struct {
+	refs []string
+	// many reports that there are more than are logged.
+	many bool
+}
+
+// Add adds references, in any order.
+func (l *Log) Add(refs ...string) {
+	if l.many {
+		return
+	}
+	l.refs = append(l.refs, refs...)
+	if len(l.refs) > 2*loggedRefs {
+		l.compact()
+	}
+}
+
+// compact removes duplicates, and all references if there are too many.
+func (l *Log) compact() {
+	slices.Sort(l.refs)
+	if l.refs = slices.Compact(l.refs); len(l.refs) > loggedRefs {
+		l.refs, l.many = nil, true
+	}
+}
+
+// Append logs what a transaction changed. Each revision has at least one row: a revision
+// without rows was written by a program that keeps no log.
+func Append(ctx context.Context, tx *db.Tx, l *Log) error {
+	l.compact()
+	refs := l.refs
 	switch {
+	case l.many:
+		refs = []string{changedMany}
 	case len(refs) == 0:
 		refs = []string{changedNone}
-	case len(refs) > loggedRefs:
-		refs = []string{changedMany}
 	}
 	err := tx.Insert(ctx, "changes (revision, ref)", "", 2, len(refs),
 		func(i int, args []any) []any { return append(args, tx.N, refs[i]) })

@@ -65,7 +65,9 @@ func (c *catalog) set(ref string, logged bool, words ...string) {
 		if !logged {
 			return nil
 		}
-		return changelog.Append(c.t.Context(), tx, []string{ref})
+		var log changelog.Log
+		log.Add(ref)
+		return changelog.Append(c.t.Context(), tx, &log)
 	})
 	if err != nil {
 		c.t.Fatal(err)

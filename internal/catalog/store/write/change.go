@@ -1,6 +1,8 @@
 package write
 
 import (
+	"iter"
+
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/spool"
 )
@@ -21,7 +23,13 @@ type Document struct {
 	Prepared *Prepared
 	// Parent is the reference of the entity that named this one, empty for none.
 	Parent string
+	// Index is that of the document in a Refusal, if it is one of Sorted.
+	Index int
 }
+
+// Sorted are documents in the order of their references, which each has. They are read
+// several times, and end after an error.
+type Sorted = iter.Seq2[Document, error]
 
 // Change is the desired state of a provider's entities, or a part of it.
 type Change struct {
@@ -31,7 +39,9 @@ type Change struct {
 	// owns are removed, except for Keep.
 	Full bool
 	Put  []Document
-	Keep []string
+	// Sorted, if not nil, replaces Put, so that the documents need not be in memory.
+	Sorted Sorted
+	Keep   []string
 	// Remove are references. Those of other providers, and of entities that do not exist,
 	// are ignored.
 	Remove []string
@@ -43,7 +53,8 @@ type Result struct {
 	// Refused are documents whose reference belongs to another provider, or to an earlier
 	// document of the same change.
 	Refused []Refusal
-	// Refs are the references that are counted.
+	// Refs are the references that are counted, unless the change is too large to be written
+	// as a whole.
 	Refs Refs
 }
 
@@ -52,7 +63,7 @@ type Refs struct{ Added, Updated, Removed []string }
 
 // Refusal is a document that was not stored.
 type Refusal struct {
-	// Index is that of the document in Put.
+	// Index is that of the document in Put, or its Index.
 	Index int
 	Ref   string
 	// Owner is the provider that owns the entity.

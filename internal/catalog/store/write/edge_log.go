@@ -1,9 +1,6 @@
 package write
 
-import (
-	"cmp"
-	"slices"
-)
+import "example.dev/ingestor/internal/spool"
 
 // loggedEdge is the change of a relation in a log.
 type loggedEdge struct {
@@ -11,51 +8,21 @@ type loggedEdge struct {
 	removed bool
 }
 
-// edgeLog collects the changed relations of a large sync, to write them in the order of
-// their sources.
-type edgeLog struct {
-	runs[loggedEdge]
-	// most is how many bytes are held at most, and size how many are.
-	most, size int
-	held       []loggedEdge
-}
-
-func newEdgeLog(most int) *edgeLog {
-	return &edgeLog{most: cmp.Or(most, loggedBytes), runs: runs[loggedEdge]{
-		compare: func(a, b loggedEdge) int { return compareEdges(a.edge, b.edge) },
-		encode: func(dst []byte, e loggedEdge) []byte {
+// newEdgeLog returns a log of the changed relations of a large sync, to write them in the
+// order of their sources. It holds a number of bytes in memory.
+func newEdgeLog(most int) *spool.Sorter[loggedEdge] {
+	return &spool.Sorter[loggedEdge]{
+		Most:    most,
+		Size:    func(e loggedEdge) int { return len(e.source) + len(e.target) },
+		Compare: func(a, b loggedEdge) int { return compareEdges(a.edge, b.edge) },
+		Encode: func(dst []byte, e loggedEdge) []byte {
 			for _, text := range []string{e.source, e.typ, e.target, e.declarer} {
-				dst = appendText(dst, text)
+				dst = spool.AppendText(dst, text)
 			}
-			if e.removed {
-				return append(dst, 1)
-			}
-			return append(dst, 0)
+			return spool.AppendBool(dst, e.removed)
 		},
-		decode: func(p *piece) loggedEdge {
-			return loggedEdge{edge{p.text(), p.text(), p.text(), p.text()}, p.length() == 1}
+		Decode: func(p *spool.Piece) loggedEdge {
+			return loggedEdge{edge{p.Text(), p.Text(), p.Text(), p.Text()}, p.Bool()}
 		},
-	}}
-}
-
-// log adds relations that are inserted and removed.
-func (l *edgeLog) log(insert, remove []edge) error {
-	for i, edges := range [][]edge{insert, remove} {
-		for _, e := range edges {
-			l.held = append(l.held, loggedEdge{e, i == 1})
-			l.size += loggedOverhead + len(e.source) + len(e.target)
-		}
 	}
-	if l.size <= l.most {
-		return nil
-	}
-	return l.spill()
-}
-
-// spill moves what is held to a new run.
-func (l *edgeLog) spill() error {
-	slices.SortFunc(l.held, l.compare)
-	err := l.add(slices.Values(l.held))
-	l.held, l.size = nil, 0
-	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"example.dev/ingestor/internal/catalog/store/body"
 	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/spool"
 )
 
 // The limits of what is planned and written at once: meanwhile, a document takes many
@@ -38,30 +38,12 @@ type part struct {
 	err        error
 }
 
-// parts divides documents, given by their indices, into small parts.
-func (s *Writer) parts(put []Document, order []int) iter.Seq[[]int] {
-	most := s.mostDocuments()
-	return func(yield func([]int) bool) {
-		for start := 0; start < len(order); {
-			end, size := start, 0
-			for end < len(order) && end-start < most && size < partBytes {
-				size += put[order[end]].size()
-				end++
-			}
-			if !yield(order[start:end]) {
-				return
-			}
-			start = end
-		}
-	}
-}
-
-// inRefOrder returns the indices of documents in the order of their references, so that
-// neighbors in an index are written together.
-func inRefOrder(put []Document) ([]int, error) {
-	order, refs := indices(put), make([]string, len(put))
+// inRefOrder returns documents in the order of their references, so that neighbors in an
+// index are written together.
+func inRefOrder(put []Document) (Sorted, error) {
+	order, refs := make([]int, len(put)), make([]string, len(put))
 	for i := range put {
-		refs[i] = put[i].Ref
+		order[i], refs[i] = i, put[i].Ref
 		if refs[i] != "" {
 			continue
 		}
@@ -72,32 +54,33 @@ func inRefOrder(put []Document) ([]int, error) {
 		refs[i] = entity.RefOf(n).String()
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(refs[a], refs[b]) })
-	return order, nil
-}
-
-func indices(put []Document) []int {
-	order := make([]int, len(put))
-	for i := range order {
-		order[i] = i
-	}
-	return order
+	return func(yield func(Document, error) bool) {
+		for _, i := range order {
+			d := put[i]
+			if d.Index = i; !yield(d, nil) {
+				return
+			}
+		}
+	}, nil
 }
 
 // isLarge reports whether a change makes more than one part.
 func (s *Writer) isLarge(ctx context.Context, c *Change) (bool, error) {
-	for some := range s.parts(c.Put, indices(c.Put)) {
-		if len(some) < len(c.Put) {
-			return true, nil
-		}
+	size := 0
+	for i := range c.Put {
+		size += c.Put[i].size()
+	}
+	if c.Sorted != nil || len(c.Put) > s.mostDocuments() || len(c.Put) > 1 && size > partBytes {
+		return true, nil
 	}
 	if !c.Full {
 		return len(c.Remove) > s.mostDocuments(), nil
 	}
 	// A small change may remove many entities.
-	n := 0
-	query := fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM entities WHERE provider = %s LIMIT %d) entities_of_provider", s.db.Placeholder(1), searchedPerDocument*s.mostDocuments())
+	n, most := 0, searchedPerDocument*s.mostDocuments()
+	query := fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM entities WHERE provider = %s LIMIT %d) entities_of_provider", s.db.Placeholder(1), most)
 	err := db.Each(ctx, s.db.Query, query, []any{c.Provider}, func(rows *db.Rows) error { return rows.Scan(&n) })
-	return n >= searchedPerDocument*s.mostDocuments(), err
+	return n == most, err
 }
 
 // size returns about how many bytes the document has, or 0 if that is unknown.
@@ -107,16 +90,17 @@ func (d Document) size() int { return len(d.JSON) + d.Spooled.Size() }
 // part by part, in the order of references, before it is written in the same parts: then
 // all of its relations are known, and each entity is written once.
 func (s *Writer) syncLarge(ctx context.Context, c Change) (res Result, err error) {
-	order, err := inRefOrder(c.Put)
-	if err != nil {
-		return Result{}, err
+	if c.Sorted == nil {
+		if c.Sorted, err = inRefOrder(c.Put); err != nil {
+			return Result{}, err
+		}
 	}
 	before, err := changelog.Revision(ctx, s.db.Query)
 	if err != nil {
 		return Result{}, err
 	}
-	p, err := s.planLarge(ctx, s.db.Query, &c, order)
-	defer func() { err = errors.Join(err, p.edges.close()) }()
+	p, err := s.planLarge(ctx, s.db.Query, &c)
+	defer func() { err = errors.Join(err, p.edges.Close()) }()
 	if err != nil {
 		return Result{}, err
 	}
@@ -129,17 +113,17 @@ func (s *Writer) syncLarge(ctx context.Context, c Change) (res Result, err error
 	err = s.change(ctx, func(w *transaction) error {
 		if w.N != before+1 {
 			// The catalog has changed since.
-			if err := p.edges.close(); err != nil {
+			if err := p.edges.Close(); err != nil {
 				return err
 			}
-			if p, err = s.planLarge(ctx, w.Ask, &c, order); err != nil {
+			if p, err = s.planLarge(ctx, w.Ask, &c); err != nil {
 				return err
 			}
 		}
 		if p.isEmpty() {
 			return errNothing
 		}
-		return w.writeLarge(ctx, &c, order, p)
+		return w.writeLarge(ctx, &c, p)
 	})
 	if err != nil && !errors.Is(err, errNothing) {
 		return Result{}, err
@@ -149,26 +133,26 @@ func (s *Writer) syncLarge(ctx context.Context, c Change) (res Result, err error
 
 // syncLarge plans and writes a change without documents.
 func (w *transaction) syncLarge(ctx context.Context, c *Change) (err error) {
-	p, err := w.s.planLarge(ctx, w.Ask, c, nil)
-	defer func() { err = errors.Join(err, p.edges.close()) }()
+	p, err := w.s.planLarge(ctx, w.Ask, c)
+	defer func() { err = errors.Join(err, p.edges.Close()) }()
 	if err != nil || p.isEmpty() {
 		return err
 	}
-	return w.writeLarge(ctx, c, nil, p)
+	return w.writeLarge(ctx, c, p)
 }
 
 // largePlan is the plan of a large change: its result, and the relations that it changes.
 type largePlan struct {
 	result Result
-	edges  *edgeLog
+	edges  *spool.Sorter[loggedEdge]
 }
 
 func (p *largePlan) isEmpty() bool { return p.result.Added+p.result.Updated+p.result.Removed == 0 }
 
 // planLarge plans a change. The plan must be closed, even after an error.
-func (s *Writer) planLarge(ctx context.Context, ask db.Asker, c *Change, order []int) (*largePlan, error) {
+func (s *Writer) planLarge(ctx context.Context, ask db.Asker, c *Change) (*largePlan, error) {
 	p := &largePlan{edges: newEdgeLog(s.mostLogged)}
-	err := s.eachPart(ctx, ask, c, order, func(d *changeSet, _ string) error {
+	err := s.eachPart(ctx, ask, c, func(d *changeSet, _ string) error {
 		p.result.add(&d.results[0])
 		if d.empty() {
 			return nil
@@ -177,25 +161,29 @@ func (s *Writer) planLarge(ctx context.Context, ask db.Asker, c *Change, order [
 		if err != nil {
 			return err
 		}
-		return p.edges.log(insert, remove)
+		for i, edges := range [][]edge{insert, remove} {
+			for _, e := range edges {
+				if err := p.edges.Put(loggedEdge{e, i == 1}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	})
 	slices.SortFunc(p.result.Refused, func(a, b Refusal) int { return a.Index - b.Index })
 	return p, err
 }
 
 // writeLarge writes a change as planned.
-func (w *transaction) writeLarge(ctx context.Context, c *Change, order []int, p *largePlan) (err error) {
-	if err := p.edges.spill(); err != nil {
-		return err
-	}
-	edges, err := p.edges.merge()
+func (w *transaction) writeLarge(ctx context.Context, c *Change, p *largePlan) (err error) {
+	edges, err := p.edges.Merge()
 	if err != nil {
 		return err
 	}
 	w.log = newPostingLog(w.s.mostLogged)
-	defer func() { err = errors.Join(err, w.log.close()) }()
+	defer func() { err = errors.Join(err, w.log.sorter.Close()) }()
 	added := 0
-	err = w.s.eachPart(ctx, w.Ask, c, order, func(d *changeSet, last string) error {
+	err = w.s.eachPart(ctx, w.Ask, c, func(d *changeSet, last string) error {
 		added += d.added
 		return w.applyPart(ctx, d, edges, last)
 	})
@@ -210,7 +198,7 @@ func (w *transaction) writeLarge(ctx context.Context, c *Change, order []int, p 
 
 // applyPart writes a change set, and all relations of the plan whose source is not after
 // last.
-func (w *transaction) applyPart(ctx context.Context, d *changeSet, edges *merger[loggedEdge], last string) error {
+func (w *transaction) applyPart(ctx context.Context, d *changeSet, edges *spool.Merger[loggedEdge], last string) error {
 	own := d.refs()
 	for {
 		insert, remove, more, err := takeEdges(edges, last, edgesPerDocument*w.s.mostDocuments())
@@ -241,9 +229,9 @@ func (w *transaction) applyPart(ctx context.Context, d *changeSet, edges *merger
 
 // takeEdges takes relations from a log, all of each source, in order, up to a source, or
 // until there are most.
-func takeEdges(edges *merger[loggedEdge], last string, most int) (insert, remove []edge, more bool, err error) {
+func takeEdges(edges *spool.Merger[loggedEdge], last string, most int) (insert, remove []edge, more bool, err error) {
 	for from := ""; ; {
-		next, ok := edges.peek()
+		next, ok := edges.Peek()
 		if !ok || next.source > last {
 			return insert, remove, false, nil
 		}
@@ -256,7 +244,7 @@ func takeEdges(edges *merger[loggedEdge], last string, most int) (insert, remove
 		} else {
 			insert = append(insert, next.edge)
 		}
-		if err := edges.skip(); err != nil {
+		if err := edges.Skip(); err != nil {
 			return nil, nil, false, err
 		}
 	}
@@ -264,13 +252,13 @@ func takeEdges(edges *merger[loggedEdge], last string, most int) (insert, remove
 
 // eachPart compares a change with the store part by part, in the order of references, and
 // calls do with what differs and the last reference of the part.
-func (s *Writer) eachPart(ctx context.Context, ask db.Asker, c *Change, order []int, do func(d *changeSet, last string) error) error {
+func (s *Writer) eachPart(ctx context.Context, ask db.Asker, c *Change, do func(d *changeSet, last string) error) error {
 	leave := newLeaver(s, ask, c)
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	// last is the last reference so far, and ours reports that the provider has it.
 	last, ours := "", false
-	for p := range s.readParts(reading, *c, order) {
+	for p := range s.readParts(reading, c) {
 		if p.err != nil {
 			return p.err
 		}
@@ -382,24 +370,46 @@ func (l *leaver) next(ctx context.Context, last string, put map[string]bool) (re
 
 // readParts reads the documents of a change part by part, one part ahead, until ctx
 // ends.
-func (s *Writer) readParts(ctx context.Context, c Change, order []int) <-chan part {
+func (s *Writer) readParts(ctx context.Context, c *Change) <-chan part {
 	out := make(chan part)
 	go func() {
 		defer close(out)
-		for some := range s.parts(c.Put, order) {
-			put := make([]Document, len(some))
-			for i, at := range some {
-				put[i] = c.Put[at]
+		var put []Document
+		size := 0
+		send := func(err error) bool {
+			p := part{err: err}
+			if err == nil {
+				p.candidates, p.err = candidatesOf([]Change{{Provider: c.Provider, Put: put}})
+				for i := range p.candidates {
+					p.candidates[i].index = put[p.candidates[i].index].Index
+				}
 			}
-			candidates, err := candidatesOf([]Change{{Provider: c.Provider, Put: put}})
-			for i := range candidates {
-				candidates[i].index = some[candidates[i].index]
-			}
+			put, size = nil, 0
 			select {
-			case out <- part{candidates, err}:
+			case out <- p:
+				return p.err == nil
 			case <-ctx.Done():
+				return false
+			}
+		}
+		if c.Sorted == nil {
+			return
+		}
+		for d, err := range c.Sorted {
+			if err != nil {
+				send(err)
 				return
 			}
+			put, size = append(put, d), size+d.size()
+			if len(put) < s.mostDocuments() && size < partBytes {
+				continue
+			}
+			if !send(nil) {
+				return
+			}
+		}
+		if len(put) > 0 {
+			send(nil)
 		}
 	}()
 	return out
@@ -410,7 +420,4 @@ func (r *Result) add(part *Result) {
 	r.Added, r.Updated = r.Added+part.Added, r.Updated+part.Updated
 	r.Removed, r.Unchanged = r.Removed+part.Removed, r.Unchanged+part.Unchanged
 	r.Refused = append(r.Refused, part.Refused...)
-	r.Refs.Added = append(r.Refs.Added, part.Refs.Added...)
-	r.Refs.Updated = append(r.Refs.Updated, part.Refs.Updated...)
-	r.Refs.Removed = append(r.Refs.Removed, part.Refs.Removed...)
 }

@@ -3,12 +3,12 @@ package write
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"maps"
 	"slices"
 	"strings"
 
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/spool"
 )
 
 const (
@@ -30,21 +30,23 @@ type loggedPosting struct {
 // postingLog collects the changes of postings of a large sync, to write them at the end in
 // the order of the index: each part of the sync alone would change most pages of the index.
 type postingLog struct {
-	runs[loggedPosting]
+	sorter spool.Sorter[loggedPosting]
 	// most is how many bytes are held at most, and size how many are.
 	most, size int
 	held       postingChanges
+	// spilled reports that some are in the sorter.
+	spilled bool
 }
 
 func newPostingLog(most int) *postingLog {
-	return &postingLog{most: cmp.Or(most, loggedBytes), held: postingChanges{}, runs: runs[loggedPosting]{
-		compare: func(a, b loggedPosting) int { return a.Compare(b.Posting) },
-		encode: func(dst []byte, p loggedPosting) []byte {
-			dst = appendText(appendText(binary.AppendVarint(dst, p.Kid), p.Value), p.Original)
-			return appendIDs(appendIDs(dst, p.add), p.drop)
+	return &postingLog{most: cmp.Or(most, loggedBytes), held: postingChanges{}, sorter: spool.Sorter[loggedPosting]{
+		Compare: func(a, b loggedPosting) int { return a.Posting.Compare(b.Posting) },
+		Encode: func(dst []byte, p loggedPosting) []byte {
+			dst = spool.AppendText(spool.AppendText(spool.AppendNumber(dst, p.Kid), p.Value), p.Original)
+			return spool.AppendIDs(spool.AppendIDs(dst, p.add), p.drop)
 		},
-		decode: func(p *piece) loggedPosting {
-			return loggedPosting{index.Posting{Kid: p.number(), Value: p.text(), Original: p.text()}, postingChange{add: p.ids(), drop: p.ids()}}
+		Decode: func(p *spool.Piece) loggedPosting {
+			return loggedPosting{index.Posting{Kid: p.Number(), Value: p.Text(), Original: p.Text()}, postingChange{add: p.IDs(), drop: p.IDs()}}
 		},
 	}}
 }
@@ -70,35 +72,30 @@ func (l *postingLog) log(changes postingChanges) error {
 
 // spill moves what is held to a new run.
 func (l *postingLog) spill() error {
-	err := l.add(func(yield func(loggedPosting) bool) {
+	err := l.sorter.PutRun(func(yield func(loggedPosting) bool) {
 		for _, p := range slices.SortedFunc(maps.Keys(l.held), index.Posting.Compare) {
 			if !yield(loggedPosting{p, *l.held[p]}) {
 				return
 			}
 		}
 	})
-	l.held, l.size = postingChanges{}, 0
+	l.held, l.size, l.spilled = postingChanges{}, 0, true
 	return err
 }
 
 // write writes all changes, in the order of the index. Each entity is written once, so that
 // no part drops what another one adds.
 func (l *postingLog) write(ctx context.Context, w *transaction) error {
-	if len(l.all) == 0 {
+	if !l.spilled {
 		return w.writePostings(ctx, l.held)
 	}
 	if err := l.spill(); err != nil {
 		return err
 	}
-	merged, err := l.merge()
-	if err != nil {
-		return err
-	}
 	some, ids := postingChanges{}, 0
-	for {
-		next, ok := merged.peek()
-		if !ok {
-			return w.writePostings(ctx, some)
+	for next, err := range l.sorter.All() {
+		if err != nil {
+			return err
 		}
 		if some[next.Posting] == nil && (len(some) >= writtenAtOnce || ids >= mostIDs) {
 			if err := w.writePostings(ctx, some); err != nil {
@@ -109,8 +106,6 @@ func (l *postingLog) write(ctx context.Context, w *transaction) error {
 		c := some.of(next.Posting)
 		c.add, c.drop = append(c.add, next.add...), append(c.drop, next.drop...)
 		ids += len(next.add) + len(next.drop)
-		if err := merged.skip(); err != nil {
-			return err
-		}
 	}
+	return w.writePostings(ctx, some)
 }

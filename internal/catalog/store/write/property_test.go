@@ -314,7 +314,12 @@ func TestSyncIsLikeModel(t *testing.T) {
 				if err != nil {
 					rt.Fatal(err)
 				}
-				if diff := gocmp.Diff(modelAll(changes, have), got, cmpopts.EquateEmpty(), cmpopts.SortSlices(strings.Compare)); diff != "" {
+				want := modelAll(changes, have)
+				if len(changes) == 1 {
+					// A large sync does not collect references.
+					want[0].Refs, got[0].Refs = Refs{}, Refs{}
+				}
+				if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.SortSlices(strings.Compare)); diff != "" {
 					rt.Fatal(diff)
 				}
 				equals(rt, s, have)

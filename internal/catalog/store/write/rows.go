@@ -73,7 +73,7 @@ func (w *transaction) writeRecords(ctx context.Context, records []record) error 
 		return err
 	}
 	for i := range records {
-		w.changed = append(w.changed, records[i].ref)
+		w.changed.Add(records[i].ref)
 	}
 	return w.Insert(ctx, "fields (ref, packed)", " ON CONFLICT (ref) DO UPDATE SET packed = excluded.packed",
 		2, len(records), func(i int, args []any) []any { return append(args, records[i].ref, records[i].packed) })

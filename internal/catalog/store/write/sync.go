@@ -180,7 +180,7 @@ func (w *transaction) apply(ctx context.Context, d *changeSet, l *linkage, draft
 	if err := w.forget(ctx, d.removed); err != nil {
 		return err
 	}
-	w.changed = append(w.changed, d.removed...)
+	w.changed.Add(d.removed...)
 	for _, table := range []string{"entities", "documents", "fields"} {
 		if err := w.DeleteIn(ctx, table, "ref", d.removed); err != nil {
 			return err

@@ -47,7 +47,7 @@ type transaction struct {
 	trace *trace
 	// changed are the references of entities whose fields the transaction writes or
 	// removes.
-	changed []string
+	changed changelog.Log
 	// log, if not nil, collects the changes of postings, which are written at the end.
 	log *postingLog
 }
@@ -75,6 +75,6 @@ func (s *Writer) change(ctx context.Context, do func(*transaction) error) error 
 			s.keys.Put(w.kids)
 			return nil
 		}
-		return changelog.Append(ctx, tx, w.changed)
+		return changelog.Append(ctx, tx, &w.changed)
 	})
 }
