@@ -42,7 +42,7 @@ func defaults() *Config {
 			// More than a page needs, and less than causes harm.
 			RateLimit: RateLimit{Enabled: true, Requests: 1000, Window: 10 * time.Second, AllowIPs: []string{"127.0.0.0/8", "::1"}},
 			MaxBody:   4 << 20,
-			MaxPush:   256 << 20,
+			MaxPush:   1 << 30,
 			Telemetry: Telemetry{Traces: true, Metrics: true, SampleRatio: 1, Interval: time.Minute, ServiceName: "portal-backend"},
 		},
 		Auth: Auth{

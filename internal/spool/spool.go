@@ -72,6 +72,12 @@ func (s *Spool) Close() error {
 	return err
 }
 
+// At returns where in the file the text is, and false if it is in memory.
+func (t Text) At() (int64, bool) { return t.at, t.spool != nil }
+
+// Text returns the text of a size at a place in the file.
+func (s *Spool) Text(at int64, size int) Text { return Text{spool: s, at: at, size: size} }
+
 // Size returns the size of the text in bytes.
 func (t Text) Size() int { return t.size }
 

@@ -29,7 +29,11 @@ type pushChecker struct {
 	// entities the caller may remove.
 	scope, removable filter.Filter
 
+	// stream, if not nil, has the accepted entries; entries are all others.
+	stream  *stream
 	entries []entry
+	// count is how many entries there are.
+	count   int
 	refused []refusal
 	// put are the indices of the accepted entries, and taken their references.
 	put   []int
@@ -43,6 +47,8 @@ type pushChecker struct {
 	keep []string
 	// kept is how many entities stay although a full push does not contain them.
 	kept int
+	// place finds the entries of refusals of the change of a stream.
+	place func([]write.Refusal) ([]streamed, error)
 	// nameless says that a refused entry has no usable reference, so it may be about any
 	// entity.
 	nameless bool
@@ -69,15 +75,65 @@ func (j *pushChecker) mayAtAll() error {
 	return j.in.policy.Deny(j.ctx, permission.EntityCreate, nil, "Missing permission "+permission.EntityCreate)
 }
 
-func (j *pushChecker) refuse(i int, ref, reason string) {
-	j.refused = append(j.refused, refusal{Index: i, Line: j.entries[i].line, Ref: ref, Reason: reason})
+func (j *pushChecker) refuse(i, line int, ref, reason string) {
+	j.refused = append(j.refused, refusal{Index: i, Line: line, Ref: ref, Reason: reason})
+}
+
+// handler returns how the entries of a push are handled.
+func (j *pushChecker) handler(full, strict bool) pushHandler {
+	switch {
+	case strict || !j.unlimited():
+		// The whole push must be known first.
+		return pushHandler{maxHeld, j.hold}
+	case full && j.mayForget("user:") == "":
+		j.stream = newStream(j.spool)
+	default:
+		return pushHandler{maxHeld, j.check}
+	}
+	return pushHandler{maxPushed, j.check}
+}
+
+// hold stores an entry.
+func (j *pushChecker) hold(e entry, n *tree.Node, text []byte) (err error) {
+	if n != nil {
+		if text == nil {
+			j.buf = tree.AppendJSON(j.buf[:0], n, "")
+			text = j.buf
+		}
+		e.json, err = j.spool.Put(text)
+	}
+	j.entries = append(j.entries, e)
+	j.count++
+	return err
+}
+
+// check checks an entity while the push is read.
+func (j *pushChecker) check(e entry, n *tree.Node, _ []byte) error {
+	j.count++
+	if j.stream == nil {
+		j.entries = append(j.entries, e)
+	}
+	if n == nil {
+		return nil
+	}
+	if err := j.entity(j.count-1, e.line, n, obstacles{}); err != nil {
+		return err
+	}
+	if j.stream != nil && len(j.refused) > maxRefused {
+		first := j.refused[0]
+		return rest.Input("More than %d entities would be refused, and nothing was changed; the first one is on line %d: %s", maxRefused, first.Line, first.Reason)
+	}
+	return nil
 }
 
 // judge returns the change that the entries make. An entity that is both put and
 // removed is put, whatever the order.
-func (j *pushChecker) judge(entries []entry, full, strict bool) (write.Change, error) {
-	j.entries = entries
+func (j *pushChecker) judge(full, strict bool) (write.Change, error) {
 	change := write.Change{Provider: j.provider}
+	if j.stream != nil {
+		return change, j.judgeStream(&change)
+	}
+	entries := j.entries
 	theirs, err := j.foreign(full, strict)
 	if err != nil {
 		return change, err
@@ -95,13 +151,13 @@ func (j *pushChecker) judge(entries []entry, full, strict bool) (write.Change, e
 		ref, err := entity.ParseRef(e.remove, "", "")
 		switch canonical := ref.String(); {
 		case err != nil:
-			j.refuse(i, "", "not a reference of the form kind:namespace/name")
+			j.refuse(i, e.line, "", "not a reference of the form kind:namespace/name")
 		case theirs.why(canonical) != "":
-			j.refuse(i, canonical, theirs.why(canonical))
+			j.refuse(i, e.line, canonical, theirs.why(canonical))
 		case j.mayForget(canonical) != "":
-			j.refuse(i, canonical, j.mayForget(canonical))
+			j.refuse(i, e.line, canonical, j.mayForget(canonical))
 		case j.seen[canonical]:
-			j.refuse(i, canonical, "duplicate in the push")
+			j.refuse(i, e.line, canonical, "duplicate in the push")
 		default:
 			j.seen[canonical] = true
 			change.Remove = append(change.Remove, canonical)
@@ -114,16 +170,24 @@ func (j *pushChecker) judge(entries []entry, full, strict bool) (write.Change, e
 	return change, j.whole(&change, theirs)
 }
 
-// taker returns a handler that checks entities while they are read; nil if the whole
-// push must be known first.
-func (j *pushChecker) taker(strict bool) entryHandler {
-	if strict || !j.unlimited() {
-		return nil
+// judgeStream completes the change of a stream, which replaces everything that the provider
+// has. An entity whose new version was refused keeps its old one; if it is unknown which
+// entities these are, or if nothing was accepted, none is removed.
+func (j *pushChecker) judgeStream(change *write.Change) error {
+	err := j.stream.settle(func(e streamed) { j.refuse(e.index, e.line, e.ref, "duplicate in the push") })
+	if err != nil {
+		return err
 	}
-	return func(entries []entry, n *tree.Node) error {
-		j.entries = entries
-		return j.entity(len(entries)-1, n, obstacles{})
+	change.Keep = j.keep
+	if change.Full = !j.nameless && (len(j.refused) == 0 || j.stream.accepted > 0); !change.Full {
+		owned, err := j.in.store.Refs(j.ctx, j.provider)
+		if err != nil {
+			return err
+		}
+		j.kept = len(without(owned, nil, j.keep))
 	}
+	j.place, err = j.stream.fill(change)
+	return err
 }
 
 // later checks an entity that was not checked while it was read.
@@ -141,11 +205,11 @@ func (j *pushChecker) later(i int, theirs obstacles) error {
 		return unreadable(e.line, err.Error())
 	}
 	e.json = spool.Text{}
-	return j.entity(i, n, theirs)
+	return j.entity(i, e.line, n, theirs)
 }
 
 // entity accepts or refuses one entity.
-func (j *pushChecker) entity(i int, n *tree.Node, theirs obstacles) error {
+func (j *pushChecker) entity(i, line int, n *tree.Node, theirs obstacles) error {
 	location.Claim(n, "provider:"+j.provider)
 	ref := entity.RefOf(n)
 	canonical := ref.String()
@@ -157,7 +221,7 @@ func (j *pushChecker) entity(i int, n *tree.Node, theirs obstacles) error {
 	case len(problems) > 0:
 		reason = problems[0].Error()
 	case j.seen[canonical]:
-		j.refuse(i, canonical, "duplicate in the push")
+		j.refuse(i, line, canonical, "duplicate in the push")
 		return nil
 	case theirs.change[canonical] != "":
 		reason = theirs.change[canonical]
@@ -166,22 +230,51 @@ func (j *pushChecker) entity(i int, n *tree.Node, theirs obstacles) error {
 	case isIdentity(ref.Kind):
 		reason = j.mayIdentify(canonical)
 	}
-	if canonical != "" {
+	if canonical != "" && j.stream == nil {
 		j.seen[canonical] = true
 	}
 	if reason != "" {
-		j.refuse(i, canonical, reason)
+		j.refuse(i, line, canonical, reason)
 		j.keep = append(j.keep, canonical)
+		if j.stream != nil && canonical != "" {
+			return j.stream.refuse(canonical, i, line)
+		}
 		return nil
 	}
-	j.put = append(j.put, i)
 	j.buf = tree.AppendJSON(j.buf[:0], n, "")
+	if j.stream != nil {
+		return j.stream.put(canonical, i, line, j.buf)
+	}
+	j.put = append(j.put, i)
 	text, err := j.spool.Put(j.buf)
 	if err != nil {
 		return err
 	}
 	j.docs = append(j.docs, write.Document{Spooled: text, Ref: canonical})
 	j.taken = append(j.taken, canonical)
+	return nil
+}
+
+// finish adds what the catalog refused.
+func (j *pushChecker) finish(res write.Result) error {
+	if j.stream == nil {
+		for _, r := range res.Refused {
+			i := j.put[r.Index]
+			j.refuse(i, j.entries[i].line, r.Ref, j.in.belongs(j.ctx, r))
+		}
+	} else {
+		entries, err := j.place(res.Refused)
+		if err != nil {
+			return err
+		}
+		for i, r := range res.Refused {
+			j.refuse(entries[i].index, entries[i].line, r.Ref, j.in.belongs(j.ctx, r))
+		}
+		if j.kept > 0 {
+			j.kept -= res.Updated + res.Unchanged
+		}
+	}
+	slices.SortStableFunc(j.refused, func(a, b refusal) int { return a.Index - b.Index })
 	return nil
 }
 

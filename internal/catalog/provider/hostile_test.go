@@ -12,7 +12,6 @@ import (
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/permission"
-	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/test/cost"
 )
 
@@ -171,7 +170,7 @@ func TestPushSimilar(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/", strings.NewReader(body))
 		r.Header.Set("Content-Type", mediaNDJSON)
 		r.Header.Set("Content-Encoding", "gzip")
-		got, err := readPush(r, defaultMaxPush, false, spool.New(defaultMaxPush), nil)
+		got, err := held(func(h pushHandler) error { return readPush(r, defaultMaxPush, false, h) })
 		t.Logf("%d entities with %d bytes each, a compression ratio of %d", entities, len(body)/entities, lines.Len()/len(body))
 		if err != nil || len(got) != entities {
 			t.Errorf("%d bytes gave %d entities, %v; want %d", len(body), len(got), err, entities)

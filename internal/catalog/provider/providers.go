@@ -180,15 +180,18 @@ func (in *Providers) take(r *http.Request, full bool) (status int, told report, 
 	if err != nil {
 		return 0, told, err
 	}
-	entries, err := readPush(r, in.pushes.limit(), !full, texts, j.taker(strict))
-	if err != nil {
+	handler := j.handler(full, strict)
+	if j.stream != nil {
+		defer func() { err = errors.Join(err, j.stream.close()) }()
+	}
+	if err := readPush(r, in.pushes.limit(), !full, handler); err != nil {
 		return 0, told, err
 	}
-	if full && len(entries) == 0 && !allowEmpty {
+	if full && j.count == 0 && !allowEmpty {
 		return 0, told, rest.Input("The body has no entities, which would remove all entities of the provider; push with ?allowEmpty=true to confirm")
 	}
 	defer in.pushes.turn(name)()
-	change, err := j.judge(entries, full, strict)
+	change, err := j.judge(full, strict)
 	if err != nil {
 		return 0, told, err
 	}
@@ -201,13 +204,12 @@ func (in *Providers) take(r *http.Request, full bool) (status int, told report, 
 		in.metrics.synced(fromPush, syncFailed)
 		return 0, told, err
 	}
-	for _, refused := range res.Refused {
-		j.refuse(j.put[refused.Index], refused.Ref, in.belongs(ctx, refused))
+	if err := j.finish(res); err != nil {
+		return 0, told, err
 	}
-	slices.SortStableFunc(j.refused, func(a, b refusal) int { return a.Index - b.Index })
 	in.pushed(name, full, res, len(j.refused))
 	in.recordPush(ctx, full, name, res, j.refused)
-	settle(len(entries))
+	settle(j.count)
 	return http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.kept, j.refused}, nil
 }
 

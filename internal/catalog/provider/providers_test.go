@@ -296,6 +296,15 @@ func TestPushAnnotations(t *testing.T) {
 	}
 }
 
+// held returns the entries of a push that are held.
+func held(read func(pushHandler) error) ([]entry, error) {
+	j := &pushChecker{spool: spool.New(defaultMaxPush)}
+	if err := read(pushHandler{maxHeld, j.hold}); err != nil {
+		return nil, err
+	}
+	return j.entries, nil
+}
+
 func FuzzPush(f *testing.F) {
 	f.Add([]byte(line("a", "x")+line("b", "x")), false, false)
 	f.Add([]byte(`{"remove":"component:a"}`+"\n\n{"), false, true)
@@ -306,7 +315,9 @@ func FuzzPush(f *testing.F) {
 		if yaml {
 			media = mediaYAML
 		}
-		entries, err := decodePush(&bounded{in: bytes.NewReader(body), left: 1 << 16, most: 1 << 16}, media, delta, spool.New(1<<20), nil)
+		entries, err := held(func(h pushHandler) error {
+			return decodePush(&bounded{in: bytes.NewReader(body), left: 1 << 16, most: 1 << 16}, media, delta, h)
+		})
 		if err != nil {
 			var fault *rest.Fault
 			var large *http.MaxBytesError

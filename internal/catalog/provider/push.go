@@ -24,14 +24,17 @@ const (
 	mediaNDJSON = "application/x-ndjson"
 	mediaYAML   = "application/yaml"
 
-	// maxPushed is the maximum number of entries in a push: a small entry takes more
-	// memory than it has bytes.
-	maxPushed = 250_000
+	// maxPushed is the maximum number of entries in a push, and maxHeld in one that is held
+	// in memory: a small entry takes more memory than it has bytes. maxRefused is how many
+	// of a push may be refused.
+	maxPushed  = 2_000_000
+	maxHeld    = 250_000
+	maxRefused = 10_000
 	// maxEntry is the maximum size of an entry in bytes.
 	maxEntry = 16 << 20
 	// maxDocuments is the maximum number of YAML documents in a push, including empty
 	// ones.
-	maxDocuments = maxPushed + 50_000
+	maxDocuments = maxHeld + 50_000
 	// maxBlank is the maximum number of empty lines in a push.
 	maxBlank = 1_000_000
 	// The limits for compressed bodies: the ratio of uncompressed to compressed size, and
@@ -43,7 +46,7 @@ const (
 	entityPacked = 1
 	freeEntities = 1000
 	// defaultMaxPush applies if Options.MaxPush is 0.
-	defaultMaxPush = 256 << 20
+	defaultMaxPush = 1 << 30
 )
 
 // entry is one entry of a push: an entity, or a reference to remove.
@@ -58,16 +61,20 @@ type entry struct {
 	remove string
 }
 
-// entryHandler handles the last of the entries, which is an entity, while a push is
-// read.
-type entryHandler func(entries []entry, n *tree.Node) error
+// pushHandler handles the entries of a push while it is read.
+type pushHandler struct {
+	// most is the maximum number of entries.
+	most int
+	// take handles an entry. n is nil if it is not an entity, and text is the JSON of an
+	// entity if it was JSON; the caller reuses the slice.
+	take func(e entry, n *tree.Node, text []byte) error
+}
 
 // readPush reads the body of a push completely. The error is the one to answer with.
-// take may be nil: then texts stores the entities.
-func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take entryHandler) ([]entry, error) {
+func readPush(r *http.Request, most int64, delta bool, handler pushHandler) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != mediaNDJSON && media != mediaYAML {
-		return nil, rest.Unsupported("The body must be %s or %s", mediaNDJSON, mediaYAML)
+		return rest.Unsupported("The body must be %s or %s", mediaNDJSON, mediaYAML)
 	}
 	body := &bounded{in: r.Body, left: most, most: most}
 	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
@@ -80,13 +87,13 @@ func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take 
 		}
 		z, err := gzip.NewReader(body.packed)
 		if err != nil {
-			return nil, rest.BodyFault(err)
+			return rest.BodyFault(err)
 		}
 		body.in = z
 	default:
-		return nil, rest.Unsupported("The body may be compressed with gzip only, not with '%s'", rest.Short(encoding))
+		return rest.Unsupported("The body may be compressed with gzip only, not with '%s'", rest.Short(encoding))
 	}
-	return decodePush(body, media, delta, texts, take)
+	return decodePush(body, media, delta, handler)
 }
 
 // counted is a reader that counts bytes.
@@ -148,56 +155,41 @@ func bodyFault(err error) error {
 }
 
 // decodePush reads the entries from a body of the given media type.
-func decodePush(body *bounded, media string, delta bool, texts *spool.Spool, take entryHandler) ([]entry, error) {
-	d := pushDecoder{body: body, delta: delta, texts: texts, take: take}
-	read := d.lines
+func decodePush(body *bounded, media string, delta bool, handler pushHandler) error {
+	d := pushDecoder{body: body, delta: delta, handler: handler}
 	if media == mediaYAML {
-		read = d.yaml
+		return d.yaml()
 	}
-	if err := read(); err != nil {
-		return nil, err
-	}
-	return d.entries, nil
+	return d.lines()
 }
 
 type pushDecoder struct {
 	body    *bounded
 	delta   bool
-	texts   *spool.Spool
-	take    entryHandler
-	entries []entry
-	buf     []byte
+	handler pushHandler
+	// entries is how many there were.
+	entries int
 }
 
-// add adds a document as an entry. text is the JSON of the document if it was JSON; the
-// caller reuses the slice.
+// add adds a document as an entry. text is the JSON of the document if it was JSON.
 func (d *pushDecoder) add(line int, n *tree.Node, text []byte) error {
 	switch {
-	case len(d.entries) == maxPushed:
-		return rest.TooLarge("The body has more than %d entities; push them in several deltas", maxPushed)
-	case !d.body.holds(len(d.entries)):
+	case d.entries == d.handler.most:
+		return rest.TooLarge("The body has more than %d entities; push them in several deltas", d.entries)
+	case !d.body.holds(d.entries):
 		return rest.TooLarge("cannot read the body: more entities than a compressed body of its size may have; push it uncompressed")
 	case !n.IsMap():
 		return unreadable(line, "an entity must be an object, found "+n.Kind.String())
 	case !n.Has("remove") || n.Has("kind") || n.Has("apiVersion"):
-		d.entries = append(d.entries, entry{line: line, ref: entity.RefOf(n).String()})
-		if d.take != nil {
-			return d.take(d.entries, n)
-		}
-		if text == nil {
-			d.buf = tree.AppendJSON(d.buf[:0], n, "")
-			text = d.buf
-		}
-		var err error
-		d.entries[len(d.entries)-1].json, err = d.texts.Put(text)
-		return err
+		d.entries++
+		return d.handler.take(entry{line: line, ref: entity.RefOf(n).String()}, n, text)
 	case !d.delta:
 		return unreadable(line, "remove is not allowed in a full push: leave the entity out")
 	case n.Len() != 1 || n.Get("remove").Str() == "":
 		return unreadable(line, "remove must be an entity reference, without other keys")
 	}
-	d.entries = append(d.entries, entry{line: line, remove: n.Get("remove").Text})
-	return nil
+	d.entries++
+	return d.handler.take(entry{line: line, remove: n.Get("remove").Text}, nil, nil)
 }
 
 func unreadable(line int, why string) error {
