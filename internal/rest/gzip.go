@@ -1,17 +1,19 @@
 package rest
 
 import (
-	"compress/gzip"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // compressFrom is the size, in bytes, from which bodies are worth compressing.
 const compressFrom = 4 << 10
 
+// gzipWriters take half of the time of the standard library's, for a smaller result.
 var gzipWriters = sync.Pool{New: func() any {
 	// The level is valid, so that there is no error.
 	w, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)

@@ -1,9 +1,10 @@
 package rest
 
 import (
-	"compress/gzip"
 	"io"
 	"net/http"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // Streamed is a body that is too long to be held in memory.
