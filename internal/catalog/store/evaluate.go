@@ -15,13 +15,13 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/texts"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/idset"
 )
@@ -268,49 +268,22 @@ func (e *evaluator) findTexts(ctx context.Context, c cond) error {
 		return nil
 	}
 	var found *idset.Set
-	ok := false
-	if !e.snapshot {
-		var at int64
-		var err error
-		found, at, ok, err = e.s.texts.Find(ctx, e.revision, c.kids, c.values[0])
-		if err != nil {
-			return err
-		}
-		if ok && at != e.revision {
-			return errChanged
-		}
+	var at int64
+	var err error
+	if e.snapshot {
+		found, at, err = texts.Scan(ctx, e.ask, c.kids, c.values[0])
+	} else {
+		found, at, err = e.s.texts.Find(ctx, e.revision, c.kids, c.values[0])
 	}
-	if !ok {
-		var err error
-		if found, err = e.scanTexts(ctx, c); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
+	}
+	if at != e.revision {
+		return errChanged
 	}
 	found.And(e.sets[string(always.appendKey(nil))])
 	e.sets[string(c.appendKey(nil))] = found
 	return nil
-}
-
-var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
-
-// scanTexts finds substrings in all values of the keys, in the database.
-func (e *evaluator) scanTexts(ctx context.Context, c cond) (*idset.Set, error) {
-	found := roaring.New()
-	var b db.Statement
-	b.Add("SELECT p.block, p.ids, (SELECT n FROM revision) FROM postings p WHERE p.kid IN "+db.Numbers(c.kids)+" AND p.value < %s AND p.value LIKE %s ESCAPE '!'",
-		index.NoValue, "%"+likeEscaper.Replace(c.values[0])+"%")
-	err := b.Each(ctx, e.ask, func(rows *db.Rows) error {
-		var block, revision int64
-		var ids []byte
-		if err := rows.Scan(&block, &ids, &revision); err != nil {
-			return err
-		}
-		if revision != e.revision {
-			return errChanged
-		}
-		return idset.Add(found, block, ids)
-	})
-	return found, err
 }
 
 // set returns the entities that pass a condition whose sets were read. The result may be

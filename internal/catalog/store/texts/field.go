@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/idset"
@@ -25,8 +26,11 @@ type field struct {
 	starts, firsts []uint32
 	ids            []uint32
 	// later has the current values of entities that changed after the others were read.
-	later map[uint32][]string
-	used  int64
+	// laterBytes is the memory that these values take.
+	later      map[uint32][]string
+	laterBytes int
+	// used is the time of the last use, by the clock of Texts.
+	used atomic.Int64
 }
 
 // append appends ids that have a value. The ids of a value come one after the other.
@@ -48,15 +52,16 @@ func (f *field) append(value []byte, block int64, ids []byte) error {
 	return nil
 }
 
-// finish is called after the last value.
+// finish is called after the last value. It copies the slices, to free the memory that
+// append allocated in advance.
 func (f *field) finish() {
-	f.text, f.starts, f.ids = slices.Clip(f.text), slices.Clip(f.starts), slices.Clip(f.ids)
-	f.firsts = slices.Clip(append(f.firsts, uint32(len(f.ids))))
+	f.text, f.starts, f.ids = slices.Clone(f.text), slices.Clone(f.starts), slices.Clone(f.ids)
+	f.firsts = slices.Clone(append(f.firsts, uint32(len(f.ids))))
 }
 
-// bytes returns about how much memory the field takes.
+// bytes returns about how much memory the finished field takes.
 func (f *field) bytes() int {
-	return cap(f.text) + 4*(cap(f.starts)+cap(f.firsts)+cap(f.ids)) + 100*len(f.later)
+	return len(f.text) + 4*(len(f.starts)+len(f.firsts)+len(f.ids)) + 100*len(f.later) + f.laterBytes
 }
 
 // put replaces the values of an entity.
@@ -64,7 +69,17 @@ func (f *field) put(id uint32, values []string) {
 	if f.later == nil {
 		f.later = map[uint32][]string{}
 	}
+	f.laterBytes += sizeOf(values) - sizeOf(f.later[id])
 	f.later[id] = values
+}
+
+// sizeOf returns about how much memory values take.
+func sizeOf(values []string) int {
+	n := 0
+	for _, v := range values {
+		n += 16 + len(v)
+	}
+	return n
 }
 
 // find adds the entities with a value that contains a text.
