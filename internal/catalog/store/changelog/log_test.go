@@ -19,7 +19,7 @@ func TestLog(t *testing.T) {
 			if many := n > loggedRefs; l.many != many || !many && len(l.refs) != n || many && len(l.refs) > 0 {
 				t.Errorf("log of %d references, each added %d times, has %d, and that there are many is %v", n, times, len(l.refs), l.many)
 			}
-			if max := 4 * loggedRefs; cap(l.refs) > max {
+			if cap(l.refs) > 4*loggedRefs {
 				t.Errorf("log has room for %d references", cap(l.refs))
 			}
 		}
