@@ -19,7 +19,8 @@ var migrations embed.FS
 
 // dialect is what differs between the engines.
 type dialect struct {
-	name goose.Dialect
+	client string
+	name   goose.Dialect
 	// Text is compared byte by byte, so that both engines sort alike.
 	Text, Bytes string
 	// Clustered makes a table an index of its primary key.
@@ -33,11 +34,11 @@ type dialect struct {
 
 var (
 	sqliteDialect = dialect{
-		name: goose.DialectSQLite3, Text: "TEXT", Bytes: "BLOB", Clustered: "WITHOUT ROWID",
+		client: SQLite, name: goose.DialectSQLite3, Text: "TEXT", Bytes: "BLOB", Clustered: "WITHOUT ROWID",
 		Char: "char",
 	}
 	postgresDialect = dialect{
-		name: goose.DialectPostgres, Text: `TEXT COLLATE "C"`, Bytes: "BYTEA",
+		client: Postgres, name: goose.DialectPostgres, Text: `TEXT COLLATE "C"`, Bytes: "BYTEA",
 		Uncompressed: "ALTER TABLE documents ALTER COLUMN body SET STORAGE EXTERNAL;\n" +
 			"ALTER TABLE documents SET (toast_tuple_target = 8160);",
 		Unpacked: "ALTER TABLE fields ALTER COLUMN packed SET STORAGE EXTERNAL;\n" +
@@ -72,7 +73,7 @@ func migrateWith(ctx context.Context, db *sql.DB, d dialect, during func(version
 		}
 		// SQLite has no lock that spans several transactions. If another program runs the
 		// same step at the same time, one of the two fails as a whole, and finds the step
-		// done on the next attempt.
+		// done on the next attempt. PostgreSQL ends a step that meets a deadlock.
 		if _, err := p.Up(ctx); err != nil && attempt == len(p.ListSources())+1 {
 			return err
 		}
@@ -87,7 +88,7 @@ func newMigrator(db *sql.DB, d dialect, during func(version int64)) (*goose.Prov
 	opts := []goose.ProviderOption{goose.WithGoMigrations(steps...), goose.WithDisableGlobalRegistry(true)}
 	if d.name == goose.DialectPostgres {
 		// Replicas may open an empty database at the same time. The others retry every
-		// second, for five minutes.
+		// second, for five minutes in each attempt.
 		l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 		if err != nil {
 			return nil, err
@@ -115,13 +116,16 @@ func migrationSteps(d dialect, during func(version int64)) ([]*goose.Migration, 
 			return nil, err
 		}
 		var text strings.Builder
+		if version == postingsVersion && d.client == Postgres {
+			text.WriteString(lockForPostings)
+		}
 		if err := t.Execute(&text, d); err != nil {
 			return nil, err
 		}
 		steps[i] = goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, text.String())
 			if err == nil && version == postingsVersion {
-				err = movePostings(ctx, tx)
+				err = movePostings(ctx, tx, d.client)
 			}
 			if err == nil && during != nil {
 				during(version)

@@ -15,24 +15,49 @@ const postingsVersion = 16
 // moveBatch is how many rows of search are read at a time.
 const moveBatch = 20_000
 
+// lockForPostings locks the tables that replicas of the version before read and write, until
+// the end of the transaction. Their writers update revision first, so that it comes first
+// here, too: a lock of another table would meet a writer that waits for it and holds the
+// next one. A reader that does so is a deadlock, which ends one of the two transactions
+// before anything was done.
+const lockForPostings = "LOCK TABLE revision, entities, search, terms, fields, documents IN ACCESS EXCLUSIVE MODE;\n"
+
 // posting is the key of a set in postings.
 type posting struct {
 	kid             int64
 	value, original string
 }
 
+// postingRow is a row of postings.
+type postingRow struct {
+	posting
+	idset.Row
+}
+
 // mover moves search and terms into postings.
 type mover struct {
-	tx *sql.Tx
+	tx *Tx
+	// ids are the ids of all entities, by reference: reading the two tables without a join is
+	// several times as fast.
+	ids map[string]uint32
 	// has are the entities that have a value, by the number of the key.
 	has map[int64]*idset.Set
-	// open are the sets of the last value that was read, by its spellings.
-	open map[posting]*idset.Set
+	// last is the value that was read last, and open has its entities by spelling.
+	last posting
+	open map[string]*idset.Set
+	// rows are to be inserted.
+	rows []postingRow
 }
 
 // movePostings fills postings from search and terms, and drops them.
-func movePostings(ctx context.Context, tx *sql.Tx) error {
-	m := mover{tx: tx, has: map[int64]*idset.Set{}, open: map[posting]*idset.Set{}}
+func movePostings(ctx context.Context, tx *sql.Tx, client string) error {
+	m := mover{
+		tx:  &Tx{Tx: tx, d: &DB{Options: Options{Client: client}}, prepared: map[string]*sql.Stmt{}},
+		ids: map[string]uint32{}, has: map[int64]*idset.Set{}, open: map[string]*idset.Set{},
+	}
+	if err := m.entities(ctx); err != nil {
+		return err
+	}
 	if err := m.search(ctx); err != nil {
 		return err
 	}
@@ -40,128 +65,152 @@ func movePostings(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	for kid, set := range m.has {
-		if err := m.store(ctx, posting{kid: -kid}, set); err != nil {
+		if err := m.add(posting{kid: -kid}, set); err != nil {
 			return err
 		}
 	}
-	if err := m.all(ctx); err != nil {
+	if err := m.insert(ctx); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, "DROP TABLE search; DROP TABLE terms")
+	then := "DROP TABLE search; DROP TABLE terms"
+	if client == Postgres {
+		// The first queries would be slow until autovacuum has analyzed the tables.
+		then += "; ANALYZE entities, postings"
+	}
+	_, err := tx.ExecContext(ctx, then)
 	return err
+}
+
+// entities reads the ids, and adds the set of all.
+func (m *mover) entities(ctx context.Context) error {
+	rows, err := m.tx.QueryContext(ctx, "SELECT ref, id FROM entities")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	all := roaring.New()
+	for rows.Next() {
+		var ref string
+		var id uint32
+		if err := rows.Scan(&ref, &id); err != nil {
+			return err
+		}
+		m.ids[ref] = id
+		all.Add(id)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return m.add(posting{}, all)
 }
 
 // search moves the rows of search, in the order of their key.
 func (m *mover) search(ctx context.Context) error {
-	const query = `SELECT s.kid, s.value, coalesce(s.original, ''), s.ref, e.id FROM search s JOIN entities e ON e.ref = s.ref
-		WHERE (s.kid, s.value, s.ref) > ($1, $2, $3) ORDER BY s.kid, s.value, s.ref LIMIT $4`
+	const query = `SELECT kid, value, coalesce(original, ''), ref FROM search
+		WHERE (kid, value, ref) > ($1, $2, $3) ORDER BY kid, value, ref LIMIT $4`
 	var p posting
 	var ref string
-	var id uint32
 	return m.move(ctx, func() (*sql.Rows, error) { return m.tx.QueryContext(ctx, query, p.kid, p.value, ref, moveBatch) },
-		func(rows *sql.Rows) (posting, uint32, error) {
-			err := rows.Scan(&p.kid, &p.value, &p.original, &ref, &id)
-			if err == nil && p.value != MaxText {
-				add(m.has, p.kid, id)
-			}
-			return p, id, err
+		func(rows *sql.Rows) (posting, string, error) {
+			err := rows.Scan(&p.kid, &p.value, &p.original, &ref)
+			return p, ref, err
 		})
 }
 
 // terms moves the rows of terms, in the order of their key.
 func (m *mover) terms(ctx context.Context) error {
-	const query = `SELECT t.word, t.ref, e.id FROM terms t JOIN entities e ON e.ref = t.ref
-		WHERE (t.word, t.ref) > ($1, $2) ORDER BY t.word, t.ref LIMIT $3`
+	const query = "SELECT word, ref FROM terms WHERE (word, ref) > ($1, $2) ORDER BY word, ref LIMIT $3"
 	var word, ref string
-	var id uint32
 	return m.move(ctx, func() (*sql.Rows, error) { return m.tx.QueryContext(ctx, query, word, ref, moveBatch) },
-		func(rows *sql.Rows) (posting, uint32, error) {
-			err := rows.Scan(&word, &ref, &id)
-			return posting{value: word}, id, err
+		func(rows *sql.Rows) (posting, string, error) {
+			err := rows.Scan(&word, &ref)
+			return posting{value: word}, ref, err
 		})
 }
 
-func add[K comparable](sets map[K]*idset.Set, key K, id uint32) {
+// move reads rows in batches, and inserts the sets of each value after its last row.
+func (m *mover) move(ctx context.Context, next func() (*sql.Rows, error), scan func(*sql.Rows) (posting, string, error)) error {
+	for {
+		rows, err := next()
+		if err != nil {
+			return err
+		}
+		n, err := m.read(rows, scan)
+		if err != nil {
+			return err
+		}
+		if n < moveBatch {
+			if err := m.end(); err != nil {
+				return err
+			}
+		}
+		// Rows are inserted when those that were read are closed: a connection does one thing at
+		// a time.
+		if err := m.insert(ctx); err != nil || n < moveBatch {
+			return err
+		}
+	}
+}
+
+// read reads a batch of rows and returns their number.
+func (m *mover) read(rows *sql.Rows, scan func(*sql.Rows) (posting, string, error)) (n int, err error) {
+	defer func() { _ = rows.Close() }()
+	for ; rows.Next(); n++ {
+		p, ref, err := scan(rows)
+		if err != nil {
+			return n, err
+		}
+		id, ok := m.ids[ref]
+		if !ok {
+			continue
+		}
+		if p.kid != m.last.kid || p.value != m.last.value {
+			if err := m.end(); err != nil {
+				return n, err
+			}
+			m.last = p
+		}
+		addTo(m.open, p.original, id)
+		if p.kid != 0 && p.value != MaxText {
+			addTo(m.has, p.kid, id)
+		}
+	}
+	return n, rows.Err()
+}
+
+func addTo[K comparable](sets map[K]*idset.Set, key K, id uint32) {
 	if sets[key] == nil {
 		sets[key] = roaring.New()
 	}
 	sets[key].Add(id)
 }
 
-// move reads rows in batches, and stores the sets of each value after its last row.
-func (m *mover) move(ctx context.Context, next func() (*sql.Rows, error), scan func(*sql.Rows) (posting, uint32, error)) error {
-	var last posting
-	for more := true; more; {
-		rows, err := next()
-		if err != nil {
+// end adds the sets of the last value.
+func (m *mover) end() error {
+	for original, set := range m.open {
+		if err := m.add(posting{m.last.kid, m.last.value, original}, set); err != nil {
 			return err
-		}
-		// Sets are stored when the rows are closed: a connection does one thing at a time.
-		var done []map[posting]*idset.Set
-		n := 0
-		for rows.Next() {
-			p, id, err := scan(rows)
-			if err != nil {
-				_ = rows.Close() // The first error says more.
-				return err
-			}
-			if p.kid != last.kid || p.value != last.value {
-				done, m.open = append(done, m.open), map[posting]*idset.Set{}
-			}
-			add(m.open, p, id)
-			last = p
-			n++
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		if more = n == moveBatch; !more {
-			done, m.open = append(done, m.open), map[posting]*idset.Set{}
-		}
-		for _, sets := range done {
-			for p, set := range sets {
-				if err := m.store(ctx, p, set); err != nil {
-					return err
-				}
-			}
 		}
 	}
+	clear(m.open)
 	return nil
 }
 
-// all stores the set of all entities.
-func (m *mover) all(ctx context.Context) error {
-	rows, err := m.tx.QueryContext(ctx, "SELECT id FROM entities")
-	if err != nil {
-		return err
-	}
-	all := roaring.New()
-	for rows.Next() {
-		var id uint32
-		if err := rows.Scan(&id); err != nil {
-			_ = rows.Close() // The first error says more.
-			return err
-		}
-		all.Add(id)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return m.store(ctx, posting{}, all)
-}
-
-// store stores a set.
-func (m *mover) store(ctx context.Context, p posting, set *idset.Set) error {
+// add adds the rows of a set.
+func (m *mover) add(p posting, set *idset.Set) error {
 	rows, err := idset.Rows(set, false)
-	if err != nil {
-		return err
-	}
 	for _, row := range rows {
-		_, err := m.tx.ExecContext(ctx, "INSERT INTO postings (kid, value, original, block, n, ids) VALUES ($1, $2, $3, $4, $5, $6)",
-			p.kid, p.value, p.original, row.Block, row.N, row.IDs)
-		if err != nil {
-			return err
-		}
+		m.rows = append(m.rows, postingRow{p, row})
 	}
-	return nil
+	return err
+}
+
+// insert inserts the rows that were added.
+func (m *mover) insert(ctx context.Context) error {
+	err := m.tx.Insert(ctx, "postings (kid, value, original, block, n, ids)", "", 6, len(m.rows), func(i int, args []any) []any {
+		r := &m.rows[i]
+		return append(args, r.kid, r.value, r.original, r.Block, r.N, r.IDs)
+	})
+	m.rows = m.rows[:0]
+	return err
 }

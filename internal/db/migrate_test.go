@@ -50,24 +50,24 @@ func migrateRaw(t *testing.T, opts Options, during func(version int64)) error {
 }
 
 // rawDB opens a database without migrating it.
-func rawDB(t *testing.T, opts Options) (*sql.DB, dialect) {
-	t.Helper()
+func rawDB(tb testing.TB, opts Options) (*sql.DB, dialect) {
+	tb.Helper()
 	name, dsn, d := "pgx", opts.URL, postgresDialect
 	if opts.Client == SQLite {
 		f, err := os.OpenFile(opts.Path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if err := f.Close(); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		name, dsn, d = "sqlite", sqliteDSN(opts.Path, writeCacheKiB, "_journal_mode", "WAL"), sqliteDialect
 	}
 	db, err := sql.Open(name, dsn)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
+	tb.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(2)
 	return db, d
 }

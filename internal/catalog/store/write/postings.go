@@ -70,6 +70,12 @@ func (r postingRow) compare(o postingRow) int {
 	return cmp.Or(r.Compare(o.Posting), cmp.Compare(r.block, o.block))
 }
 
+// appendTexts appends the key as texts, because PostgreSQL takes all parameters of a list of
+// values for texts.
+func (r postingRow) appendTexts(args []any) []any {
+	return append(args, strconv.FormatInt(r.Kid, 10), r.Value, r.Original, strconv.FormatInt(r.block, 10))
+}
+
 // postingWriter changes sets. Added ids go to the list of a set, and from a full list to
 // blocks, so that a change of a few entities writes short rows.
 type postingWriter struct {
@@ -215,12 +221,10 @@ func (m *postingWriter) read(ctx context.Context, rows []postingRow) error {
 	for _, r := range rows {
 		m.had[r] = nil
 	}
-	// The parameters are texts, because PostgreSQL takes all values of a list for texts.
 	const head, tail = "WITH v (kid, value, original, block) AS (VALUES ", `) SELECT p.kid, p.value, p.original, p.block, p.ids FROM v CROSS JOIN postings p
 		WHERE p.kid = CAST(v.kid AS INTEGER) AND p.value = v.value AND p.original = v.original AND p.block = CAST(v.block AS INTEGER)`
 	return m.w.SelectValues(ctx, head, tail, 4, len(rows), func(i int, args []any) []any {
-		r := rows[i]
-		return append(args, strconv.FormatInt(r.Kid, 10), r.Value, r.Original, strconv.FormatInt(r.block, 10))
+		return rows[i].appendTexts(args)
 	}, func(rows *db.Rows) error {
 		var r postingRow
 		var ids []byte
@@ -240,10 +244,11 @@ func (m *postingWriter) write(ctx context.Context) error {
 		idset.Row
 	}
 	var records []record
+	var empty []postingRow
 	for key, set := range m.put {
 		if set.IsEmpty() {
-			if err := m.delete(ctx, key); err != nil {
-				return err
+			if m.had[key] != nil {
+				empty = append(empty, key)
 			}
 			continue
 		}
@@ -255,6 +260,9 @@ func (m *postingWriter) write(ctx context.Context) error {
 			records = append(records, record{key, row})
 		}
 	}
+	if err := m.delete(ctx, empty); err != nil {
+		return err
+	}
 	slices.SortFunc(records, func(a, b record) int { return a.compare(b.postingRow) })
 	return m.w.Insert(ctx, "postings (kid, value, original, block, n, ids)",
 		" ON CONFLICT (kid, value, original, block) DO UPDATE SET n = excluded.n, ids = excluded.ids", 6, len(records),
@@ -264,13 +272,12 @@ func (m *postingWriter) write(ctx context.Context) error {
 		})
 }
 
-// delete deletes a row, if it exists.
-func (m *postingWriter) delete(ctx context.Context, r postingRow) error {
-	if m.had[r] == nil {
-		return nil
-	}
-	return m.w.DeleteIn(ctx, "postings", "original", []string{r.Original},
-		db.Equal{Column: "kid", Value: r.Kid}, db.Equal{Column: "value", Value: r.Value}, db.Equal{Column: "block", Value: r.block})
+// delete deletes rows, many per statement.
+func (m *postingWriter) delete(ctx context.Context, rows []postingRow) error {
+	slices.SortFunc(rows, postingRow.compare)
+	const head, tail = "WITH v (kid, value, original, block) AS (VALUES ", `) DELETE FROM postings
+		WHERE (kid, value, original, block) IN (SELECT CAST(v.kid AS INTEGER), v.value, v.original, CAST(v.block AS INTEGER) FROM v)`
+	return m.w.ExecValues(ctx, head, tail, 4, len(rows), func(i int, args []any) []any { return rows[i].appendTexts(args) })
 }
 
 // fieldsAndWords are what an entity is indexed by. Both are sorted and distinct.

@@ -233,7 +233,7 @@ func (w *transaction) unlink(ctx context.Context, edges []edge) error {
 }
 
 // relink writes the links of entities that are not put themselves: the end of their
-// JSON, their etag and their search rows.
+// JSON, their etag, their fields and their postings.
 func (w *transaction) relink(ctx context.Context, d *changeSet, l *linkage) error {
 	put := make(map[string]bool, len(d.put))
 	for i := range d.put {
