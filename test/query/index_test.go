@@ -9,8 +9,8 @@ import (
 	"unicode/utf16"
 )
 
-// index has the fields of all entities, as the real catalog indexes them: the rows of its
-// table search.
+// index has the fields of all entities, as the real catalog, Backstage's, indexes them: the
+// rows of its table search, which ours does not have.
 type index struct {
 	refs []string
 	// entities are the entities, and rows their fields, by reference.

@@ -10,9 +10,8 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// The fields of an entity are in search, by key and value, and again in fields, by
-// entity: packed into one string, which is a fraction of the work of a second index of
-// search. In it each field is
+// The fields of an entity are in postings, by key and value, and again in fields, by
+// entity: packed into one string, since postings has no index by entity. In it, a field is
 //
 //	record kid unit value end original
 //
