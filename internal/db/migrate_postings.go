@@ -37,8 +37,8 @@ type postingRow struct {
 // mover moves search and terms into postings.
 type mover struct {
 	tx *Tx
-	// ids are the ids of all entities, by reference: reading the two tables without a join is
-	// several times as fast.
+	// ids are the ids of all entities, by reference, so that the two tables are read without
+	// a join: about 100 bytes for each entity.
 	ids map[string]uint32
 	// has are the entities that have a value, by the number of the key.
 	has map[int64]*idset.Set
