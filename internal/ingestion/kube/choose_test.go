@@ -3,6 +3,8 @@ package kube
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -54,4 +56,25 @@ func TestShare(t *testing.T) {
 	if _, err := s.enter(t.Context()); err != nil {
 		t.Errorf("no list is processed after another one has ended: %v", err)
 	}
+}
+
+// TestShareOfSlowClusters checks that lists do not wait for long for those of others.
+func TestShareOfSlowClusters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShare(100)
+		for range mostTaken {
+			if _, err := s.enter(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begin := time.Now()
+		leave, err := s.enter(t.Context())
+		if took := time.Since(begin); err != nil || took != mostWaited {
+			t.Errorf("a list waits %v (%v), want %v", took, err, mostWaited)
+		}
+		leave()
+		if len(s.taking) != mostTaken {
+			t.Errorf("%d lists are processed besides, want %d", len(s.taking), mostTaken)
+		}
+	})
 }

@@ -1,6 +1,9 @@
 package kube
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Limits for all clusters together.
 const (
@@ -12,6 +15,9 @@ const (
 	// mostTaken is how many lists of watches are processed at once: at the start, and after
 	// an outage, every watch begins with one, of which all objects may have changed.
 	mostTaken = 8
+	// mostWaited is how long a list waits for others: those of clusters that answer slowly may
+	// take minutes, which are no reason for the others to wait.
+	mostWaited = 2 * time.Second
 )
 
 // Share is what the clusters of a process share. It is safe for concurrent use.
@@ -31,9 +37,13 @@ func NewShare(clusters int) *Share {
 
 // enter waits until a list may be processed, and returns a function that ends that.
 func (s *Share) enter(ctx context.Context) (leave func(), err error) {
+	waited := time.NewTimer(mostWaited)
+	defer waited.Stop()
 	select {
 	case s.taking <- struct{}{}:
 		return func() { <-s.taking }, nil
+	case <-waited.C:
+		return func() {}, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -257,8 +258,14 @@ func (w *watcher) read(ctx context.Context, batch []*pendingEvents) {
 	w.Once.Changed("read "+w.Name, "")
 }
 
-// takeAll processes all events that it can, and returns one of the errors.
-func (w *watcher) takeAll(ctx context.Context, batch []*pendingEvents) error {
+// takeAll processes all events that it can, and returns one of the errors. A panic is one:
+// it must not end the process, which ingests from other clusters, too.
+func (w *watcher) takeAll(ctx context.Context, batch []*pendingEvents) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("cannot process changed objects: panic: %v", v)
+		}
+	}()
 	if slices.ContainsFunc(batch, func(n *pendingEvents) bool { return n.listed }) {
 		// Single changes do not wait for the lists of other clusters.
 		leave, err := w.enter(ctx)

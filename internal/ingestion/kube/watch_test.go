@@ -98,6 +98,12 @@ func TestOlderList(t *testing.T) {
 	if diff := cmp.Diff([]string{theCluster}, asked); diff != "" {
 		t.Errorf("requested scans differ: %s", diff)
 	}
+	asked = nil
+	late.Version, l.Refuse = 130, func(cluster.Item) string { panic("as if the code had a mistake") }
+	tell("a panic removed something")
+	if diff := cmp.Diff([]string{theCluster}, asked); diff != "" {
+		t.Errorf("requested scans after a panic differ: %s", diff)
+	}
 }
 
 // TestEvents checks how events of a watch are merged.
