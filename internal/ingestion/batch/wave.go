@@ -13,9 +13,11 @@ const (
 	// becomes stale or fresh, and mostHeld how many times in any case.
 	mostQuiet = 10
 	mostHeld  = 120
-	// fewestQuiet is how many times it is at least if there are several sources: a scan finds
-	// that a cluster does not answer after five seconds, sooner or later than another one.
+	// fewestQuiet is how many times it is at least if there are more than fewSources: a scan
+	// finds that a cluster does not answer after five seconds, sooner or later than another
+	// one. With few sources it costs little to write entities for each of them.
 	fewestQuiet = 6
+	fewSources  = 3
 )
 
 // wave is a number of sources that become stale or fresh within a short time.
@@ -89,7 +91,7 @@ func (p *Processor) holdFor(h mirror.Held, failing, sources int) time.Duration {
 		w.held, w.last = h, now
 	}
 	fewest := 1
-	if sources > 1 {
+	if sources > fewSources {
 		fewest = fewestQuiet
 	}
 	w.failing = max(w.failing, failing)
