@@ -13,11 +13,6 @@ const (
 	// becomes stale or fresh, and mostHeld how many times in any case.
 	mostQuiet = 10
 	mostHeld  = 120
-	// fewestQuiet is how many times it is at least if there are more than fewSources: a scan
-	// finds that a cluster does not answer after five seconds, sooner or later than another
-	// one. With few sources it costs little to write entities for each of them.
-	fewestQuiet = 6
-	fewSources  = 3
 )
 
 // wave is a number of sources that become stale or fresh within a short time.
@@ -27,8 +22,6 @@ type wave struct {
 	held        mirror.Held
 	// failing is the largest number of sources that could not be read.
 	failing int
-	// until is how long the units are held if nothing changes. There is a timer for then.
-	until time.Time
 }
 
 // settle releases the units that are held because their sources became stale or fresh,
@@ -47,9 +40,6 @@ func (p *Processor) settle(ctx context.Context) error {
 		p.mu.Unlock()
 		return nil
 	}
-	if p.waits(h) {
-		return nil
-	}
 	states, err := status.Load(ctx, p.Mirror)
 	if err != nil {
 		return err
@@ -60,7 +50,7 @@ func (p *Processor) settle(ctx context.Context) error {
 			failing++
 		}
 	}
-	if wait := p.holdFor(h, failing, len(states)); wait > 0 {
+	if wait := p.holdFor(h, failing); wait > 0 {
 		// The timer does not depend on the wall clock.
 		time.AfterFunc(wait, p.BuildSoon)
 		return nil
@@ -68,41 +58,24 @@ func (p *Processor) settle(ctx context.Context) error {
 	return p.Mirror.Release(ctx)
 }
 
-// waits reports whether a timer will look at the held units again, and nothing has changed
-// since it was set.
-func (p *Processor) waits(h mirror.Held) bool {
+// holdFor returns how long units are still held; 0 if they are to be released.
+func (p *Processor) holdFor(h mirror.Held, failing int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now, w := p.Now(), &p.wave
-	return w.held == h && now.Before(w.until) && !now.Before(w.last)
-}
-
-// holdFor returns how long units are still held; 0 if they are to be released. failing of
-// the sources cannot be read.
-func (p *Processor) holdFor(h mirror.Held, failing, sources int) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now, w := p.Now(), &p.wave
-	if now.Sub(w.last).Abs() > 2*mostQuiet*p.Quiet {
-		// Another replica released the units of the last wave.
-		*w = wave{began: now}
+	if w.began.IsZero() {
+		w.began = now
 	}
 	if w.held != h {
 		w.held, w.last = h, now
 	}
-	fewest := 1
-	if sources > fewSources {
-		fewest = fewestQuiet
-	}
-	w.failing = max(w.failing, failing)
+	w.failing = max(w.failing, failing, 1)
 	left := min(
-		p.Quiet*time.Duration(min(max(w.failing, fewest), mostQuiet))-now.Sub(w.last).Abs(),
+		p.Quiet*time.Duration(min(w.failing, mostQuiet))-now.Sub(w.last).Abs(),
 		p.Quiet*mostHeld-now.Sub(w.began).Abs(),
 	)
 	if left <= 0 {
 		p.wave = wave{}
-		return 0
 	}
-	w.until = now.Add(left)
-	return left
+	return max(0, left)
 }
