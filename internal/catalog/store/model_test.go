@@ -339,6 +339,7 @@ func TestQueryIsLikeModel(t *testing.T) {
 				memory, s.texts = size, texts.New(s.DB, size)
 			}
 			s.maxLoaded = rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "few")
+			s.leastAsked = rapid.SampledFrom([]int{1, 1, 1 << 30}).Draw(t, "rows before values are read")
 			s.cache = &cache.Cache{}
 			q := drawQuery(t, all)
 			model := q

@@ -42,6 +42,7 @@ func (s *Store) readPage(ctx context.Context, ask db.Asker, q *pageQuery, snapsh
 	}
 	// One entity more shows whether there are more.
 	more := *q
+	more.current = !snapshot
 	more.Limit++
 	items, err := s.collect(ctx, ask, &more, sel)
 	if err != nil {

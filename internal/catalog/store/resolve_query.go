@@ -16,6 +16,8 @@ type pageQuery struct {
 	columns []sortColumn
 	// desc is the direction of references: that of the last field.
 	desc bool
+	// current reports that the page is read as of now, not in a snapshot.
+	current bool
 }
 
 // sortColumn is a field to sort by. Entities that have several values for it are sorted

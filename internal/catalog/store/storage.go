@@ -31,6 +31,9 @@ type Store struct {
 	vocabulary *vocabulary.Vocabulary
 	// maxLoaded, unless it is zero, is set by tests in place of the constant.
 	maxLoaded int
+	// leastAsked, unless it is zero, is set by tests: how many rows are read before the values
+	// of a field are, instead of as many as there are entities.
+	leastAsked int
 }
 
 // New returns the catalog's storage in a database.

@@ -9,11 +9,13 @@
 //
 //	SELECT e.ref, e.id, … FROM entities e WHERE e.ref > $1 ORDER BY e.ref LIMIT 64
 //
-// A small set is read as a whole, and sorted here.
+// A small set is read as a whole, and sorted here. If the values of the first field are in
+// memory, only the entities of the page are read.
 
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -23,6 +25,7 @@ import (
 
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/index"
+	"example.dev/ingestor/internal/catalog/store/texts"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/idset"
 )
@@ -36,6 +39,12 @@ const (
 	// rowsPerEntity is how many rows of an index are read in the time of reading an entity by
 	// its id.
 	rowsPerEntity = 5
+	// mostOrdered is up to how many entities of a set are always compared in memory, and
+	// orderedPerRow how many are in the time of reading a row of an index.
+	mostOrdered, orderedPerRow = 65_536, 64
+	// orderlyRows is how many rows are read one after the other in the time of reading one
+	// somewhere in an index.
+	orderlyRows = 4
 )
 
 // mostKinds is up to how many kinds are read one after the other.
@@ -61,6 +70,8 @@ type walker struct {
 	all int
 	// skip is how many more entities to skip.
 	skip int
+	// rows is how many rows were read, where an entity counts as several.
+	rows int
 	// emit is called with some entities, in order, and returns false to end the walk.
 	emit func([]item) (more bool, err error)
 }
@@ -72,8 +83,49 @@ func (s *Store) walk(ctx context.Context, r reader, q *pageQuery, sel selection,
 		return err
 	}
 	w := walker{q: q, reader: r, revision: sel.revision, all: all.count(), skip: q.Offset, emit: emit}
-	_, err = w.walk(ctx, sel.set, nil, q.Position)
-	return err
+	if !w.prefersMemory(int(sel.set.GetCardinality())) {
+		_, err = w.walk(ctx, sel.set, nil, q.Position)
+		return err
+	}
+	done, err := w.walkInMemory(ctx, sel.set)
+	if err != nil || done {
+		return err
+	}
+	if _, err = w.walk(ctx, sel.set, nil, q.Position); err != nil || !q.current {
+		return err
+	}
+	return s.texts.Ask(ctx, q.columns[0].kid, w.rows, cmp.Or(s.leastAsked, w.all/orderlyRows))
+}
+
+// prefersMemory reports whether to sort n entities by the values of the first field, if they
+// are in memory.
+func (w *walker) prefersMemory(n int) bool {
+	if len(w.q.columns) == 0 || w.q.Limit > mostLoaded || n <= w.q.Limit {
+		return false
+	}
+	switch at := w.q.Position; {
+	case at == nil && w.q.Backward, at != nil && (at.Values[w.q.columns[0].index] == nil || w.skip > 0):
+		return false
+	}
+	found := w.skip + w.q.Limit
+	return n <= mostOrdered || (n+found)/orderedPerRow < found*w.all/n
+}
+
+// walkInMemory reads the entities of a set whose order is in memory. It returns false, and
+// has done nothing, if that is not so.
+func (w *walker) walkInMemory(ctx context.Context, set *idset.Set) (done bool, err error) {
+	col := w.q.columns[0]
+	r := texts.Range{Desc: col.desc != w.q.Backward, Skip: w.skip, Limit: w.q.Limit}
+	if w.q.Position != nil {
+		r.From = w.q.Position.Values[col.index]
+	}
+	first, known, err := w.s.texts.Order(ctx, w.revision, w.q.current, col.kid, set, r)
+	if err != nil || !known {
+		return false, err
+	}
+	w.skip -= min(w.skip, first.Before)
+	_, err = w.load(ctx, first.IDs, nil, w.q.Position)
+	return true, err
 }
 
 // walk reads the entities of a set whose first values in the order are those of prefix,
@@ -212,6 +264,7 @@ func (w *walker) loadIf(ctx context.Context, ids []uint32, prefix []*string, aft
 // keep returns true.
 func (w *walker) readIf(ctx context.Context, ids []uint32, prefix []*string, after *Position, keep func(*item) bool) ([]item, error) {
 	items, err := w.readItems(ctx, w.q, ids)
+	w.rows += rowsPerEntity * len(ids)
 	return slices.DeleteFunc(items, func(it item) bool {
 		if !keep(&it) {
 			return true
@@ -332,6 +385,7 @@ func (w *walker) byRefBetween(ctx context.Context, lo, hi string, set *idset.Set
 		if err != nil {
 			return false, err
 		}
+		w.rows += found.rows
 		var more bool
 		if whole {
 			for i := range found.items {

@@ -77,6 +77,7 @@ func (g *groups) walk(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		g.rows += found.rows
 		complete := found.rows < n
 		if last := len(found.values) - 1; !complete {
 			// The last value may have further rows.

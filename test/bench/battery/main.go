@@ -180,6 +180,8 @@ func start(w io.Writer, tmp string, e engine, name string, n, providers int, lin
 		w: w, shape: shape{n}, providers: providers, column: &column{entities: n},
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: inFlight}},
 	}
+	// A kept catalog has the changes of earlier runs.
+	h.changes.Store(time.Now().Unix())
 	names := make([]string, providers)
 	for i := range names {
 		names[i] = h.provider(i)

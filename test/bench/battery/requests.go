@@ -60,7 +60,7 @@ func (h *harness) fill(path string) error {
 // syncs fills the catalog, then pushes the entities of one provider again: unchanged, and
 // all changed.
 func (h *harness) syncs(path string) error {
-	if err := h.fill(path); err != nil {
+	if err := h.fill(path); err != nil || *match != "" {
 		return err
 	}
 	for _, step := range []struct {

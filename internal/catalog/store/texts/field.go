@@ -29,6 +29,9 @@ type field struct {
 	// laterBytes is the memory that these values take.
 	later      map[uint32][]string
 	laterBytes int
+	// places are those of entities in the order of values, by id: 0 for none. It is nil if
+	// some have several values.
+	places []uint32
 	// used is the time of the last use, by the clock of Texts.
 	used atomic.Int64
 }
@@ -57,11 +60,12 @@ func (f *field) append(value []byte, block int64, ids []byte) error {
 func (f *field) finish() {
 	f.text, f.starts, f.ids = slices.Clone(f.text), slices.Clone(f.starts), slices.Clone(f.ids)
 	f.firsts = slices.Clone(append(f.firsts, uint32(len(f.ids))))
+	f.setPlaces()
 }
 
 // bytes returns about how much memory the finished field takes.
 func (f *field) bytes() int {
-	return len(f.text) + 4*(len(f.starts)+len(f.firsts)+len(f.ids)) + 100*len(f.later) + f.laterBytes
+	return len(f.text) + 4*(len(f.starts)+len(f.firsts)+len(f.ids)+len(f.places)) + 100*len(f.later) + f.laterBytes
 }
 
 // put replaces the values of an entity.
@@ -71,6 +75,7 @@ func (f *field) put(id uint32, values []string) {
 	}
 	f.laterBytes += sizeOf(values) - sizeOf(f.later[id])
 	f.later[id] = values
+	f.move(id, values)
 }
 
 // sizeOf returns about how much memory values take.

@@ -1,5 +1,6 @@
 // Package texts holds the values of fields in memory, to find those that contain a text: no
-// index of a database finds short texts inside of values in milliseconds.
+// index of a database finds short texts inside of values in milliseconds. And to sort sets
+// by them, whose entities may be anywhere in the order of an index.
 package texts
 
 import (
@@ -45,11 +46,13 @@ type Texts struct {
 	sizes map[int64]int
 	// loads counts how often the values of a field were read.
 	loads int
+	// asked is how many rows were read instead of the values of fields.
+	asked map[int64]int
 }
 
 // New returns the values of a database, which take maxBytes of memory at most.
 func New(d *db.DB, maxBytes int) *Texts {
-	return &Texts{db: d, maxBytes: maxBytes, maxLater: maxLater, turn: make(chan struct{}, 1), byKid: map[int64]*field{}, sizes: map[int64]int{}}
+	return &Texts{db: d, maxBytes: maxBytes, maxLater: maxLater, turn: make(chan struct{}, 1), byKid: map[int64]*field{}, sizes: map[int64]int{}, asked: map[int64]int{}}
 }
 
 // mostUpdates is how often Find updates the values before it gives up because writers are
