@@ -44,6 +44,7 @@ var (
 	changes  = flag.Int("changes", 200, "how many changes")
 	profiled = flag.Bool("log", false, "show the log of the service")
 	only     = flag.String("only", "", "one engine: sqlite or pg")
+	given    = flag.String("program", "", "measure this portal-backend instead of building one")
 )
 
 const (
@@ -65,9 +66,12 @@ func run(w io.Writer) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	program := filepath.Join(tmp, "portal-backend")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/portal-backend").CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build portal-backend: %w\n%s", err, out)
+	program := *given
+	if program == "" {
+		program = filepath.Join(tmp, "portal-backend")
+		if out, err := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/portal-backend").CombinedOutput(); err != nil {
+			return fmt.Errorf("cannot build portal-backend: %w\n%s", err, out)
+		}
 	}
 	cluster, err := apiserver.Run(apiserver.Options{})
 	if errors.Is(err, apiserver.ErrOff) {
