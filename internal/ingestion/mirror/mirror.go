@@ -18,6 +18,7 @@ type Mirror struct {
 	*db.DB
 	writers  db.Writers
 	horizons horizons
+	decoded  decoded
 }
 
 // New returns the mirror in a database.

@@ -224,6 +224,7 @@ func (s *Mirror) DropSources(ctx context.Context, keep []string) (dropped map[st
 		return errors.Join(err, w.DeleteIn(ctx, "sources", "name", sources), w.DeleteIn(ctx, "marks", "source", sources))
 	})
 	s.horizons.clear()
+	s.decoded.forget(sources)
 	if err != nil {
 		return nil, db.Fail(doing, err)
 	}

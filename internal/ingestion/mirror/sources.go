@@ -7,8 +7,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"example.dev/ingestor/internal/db"
@@ -96,6 +98,52 @@ func (s *Mirror) SourceStates(ctx context.Context, names ...string) (map[string]
 		err = s.SelectIn(ctx, s.Query, query+" WHERE name IN ", slices.Clone(names), take)
 	}
 	return states, db.Fail("read the states of sources", err)
+}
+
+// decoded has what was made of states of sources, by name. A state may have thousands of
+// lists, and is needed much more often than it changes.
+type decoded struct {
+	mu     sync.Mutex
+	byName map[string]decodedState
+}
+
+type decodedState struct {
+	hash  uint64
+	value any
+}
+
+var stateSeed = maphash.MakeSeed()
+
+// Decoded returns what decode makes of the state of a source: what it made before, if the
+// source had the same state then. The value must not be changed.
+func (s *Mirror) Decoded(name string, state []byte, decode func([]byte) (any, error)) (any, error) {
+	hash := maphash.Bytes(stateSeed, state)
+	s.decoded.mu.Lock()
+	known, ok := s.decoded.byName[name]
+	s.decoded.mu.Unlock()
+	if ok && known.hash == hash {
+		return known.value, nil
+	}
+	value, err := decode(state)
+	if err != nil {
+		return nil, err
+	}
+	s.decoded.mu.Lock()
+	defer s.decoded.mu.Unlock()
+	if s.decoded.byName == nil {
+		s.decoded.byName = map[string]decodedState{}
+	}
+	s.decoded.byName[name] = decodedState{hash, value}
+	return value, nil
+}
+
+// forget drops what was made of the states of sources.
+func (d *decoded) forget(names []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, name := range names {
+		delete(d.byName, name)
+	}
 }
 
 // AddRun stores a run with a new ID, and deletes all but the newest keptRuns.

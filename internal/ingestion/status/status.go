@@ -90,24 +90,40 @@ const NotSource = "about "
 // KeyFailures is the journal key of the units that cannot be built.
 const KeyFailures = NotSource + "units that failed"
 
-// Load returns the states of the named targets, or of all that were ever read.
+// Load returns the states of the named targets, or of all that were ever read. Callers share
+// what is in them, and must not change it.
 func Load(ctx context.Context, m *mirror.Mirror, names ...string) (map[string]Status, error) {
 	states, err := m.SourceStates(ctx, names...)
 	if err != nil {
 		return nil, err
 	}
-	return Decode(states)
+	return decodeAll(states, func(name string, data []byte) (Status, error) {
+		c, err := m.Decoded(name, data, func(data []byte) (any, error) { return decode(data) })
+		if err != nil {
+			return Status{}, err
+		}
+		return c.(Status), nil
+	})
 }
 
 // Decode decodes the stored states of targets.
 func Decode(states map[string][]byte) (map[string]Status, error) {
+	return decodeAll(states, func(_ string, data []byte) (Status, error) { return decode(data) })
+}
+
+func decode(data []byte) (c Status, err error) {
+	err = json.Unmarshal(data, &c)
+	return c, err
+}
+
+func decodeAll(states map[string][]byte, decode func(name string, data []byte) (Status, error)) (map[string]Status, error) {
 	out := make(map[string]Status, len(states))
 	for name, data := range states {
 		if strings.HasPrefix(name, NotSource) {
 			continue
 		}
-		var c Status
-		if err := json.Unmarshal(data, &c); err != nil {
+		c, err := decode(name, data)
+		if err != nil {
 			return nil, fmt.Errorf("cannot read the state of source %q: %w", name, err)
 		}
 		out[name] = c
