@@ -47,6 +47,9 @@ type Options struct {
 	// Quiet is how long units whose sources became stale or fresh wait for more of them,
 	// for each source that cannot be read; see settle. Zero means that they do not wait.
 	Quiet time.Duration
+	// Requested returns when a scan of a source was last requested because the source may
+	// have changed; zero if it never was.
+	Requested func(source string) time.Time
 	// BuildSoon requests that dirty units are processed, by any replica.
 	BuildSoon func()
 	// Reached is called before certain steps. Tests intervene there.

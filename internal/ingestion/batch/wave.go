@@ -44,13 +44,15 @@ func (p *Processor) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	failing := 0
-	for _, s := range states {
+	failing, doubtful := 0, false
+	for name, s := range states {
 		if s.Error != "" {
 			failing++
+		} else if s.Tried.Before(p.Requested(name)) {
+			doubtful = true
 		}
 	}
-	if wait := p.holdFor(h, failing); wait > 0 {
+	if wait := p.holdFor(h, failing, doubtful); wait > 0 {
 		// The timer does not depend on the wall clock.
 		time.AfterFunc(wait, p.BuildSoon)
 		return nil
@@ -58,24 +60,36 @@ func (p *Processor) settle(ctx context.Context) error {
 	return p.Mirror.Release(ctx)
 }
 
-// holdFor returns how long units are still held; 0 if they are to be released.
-func (p *Processor) holdFor(h mirror.Held, failing int) time.Duration {
+// holdFor returns how long to wait before the held units are looked at again; 0 if they are
+// to be released. failing sources cannot be read, and if some are doubtful, a scan will tell
+// whether they can: that of a cluster that does not answer takes several seconds.
+func (p *Processor) holdFor(h mirror.Held, failing int, doubtful bool) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now, w := p.Now(), &p.wave
-	if w.began.IsZero() {
-		w.began = now
+	if now.Sub(w.last).Abs() > 2*mostQuiet*p.Quiet {
+		// It is the first wave, or another replica released the units of the last one.
+		*w = wave{began: now}
 	}
 	if w.held != h {
 		w.held, w.last = h, now
 	}
 	w.failing = max(w.failing, failing, 1)
+	quiets := min(w.failing, mostQuiet)
+	if doubtful {
+		quiets = mostQuiet
+	}
 	left := min(
-		p.Quiet*time.Duration(min(w.failing, mostQuiet))-now.Sub(w.last).Abs(),
+		p.Quiet*time.Duration(quiets)-now.Sub(w.last).Abs(),
 		p.Quiet*mostHeld-now.Sub(w.began).Abs(),
 	)
 	if left <= 0 {
 		p.wave = wave{}
+		return 0
 	}
-	return max(0, left)
+	if doubtful {
+		// The scan may end at any time.
+		left = min(left, p.Quiet)
+	}
+	return left
 }

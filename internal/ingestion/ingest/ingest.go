@@ -74,10 +74,12 @@ type Ingest struct {
 	Options
 	*health.Reader
 	*inspect.Inspector
-	once      *once.Log
-	metrics   *metrics.Metrics
-	variants  []*variant.Variant
-	targets   []*scan.Target
+	once     *once.Log
+	metrics  *metrics.Metrics
+	variants []*variant.Variant
+	targets  []*scan.Target
+	// requested has when scanSoon was last called, by target.
+	requested sync.Map
 	connected []connection
 	processor *batch.Processor
 }
@@ -106,7 +108,7 @@ func New(opts Options) *Ingest {
 	}
 	in.processor = batch.New(batch.Options{
 		Builder: builder, Mirror: opts.Mirror, Catalog: opts.Catalog, Metrics: in.metrics, Once: in.once, Now: opts.Now, Log: opts.Log,
-		Processing: opts.Processing, Quiet: quiet, BuildSoon: in.buildSoon, Reached: opts.reached,
+		Processing: opts.Processing, Quiet: quiet, Requested: in.lastRequested, BuildSoon: in.buildSoon, Reached: opts.reached,
 	})
 	in.Inspector = inspect.New(inspect.Options{Builder: builder, Mirror: opts.Mirror, Catalog: opts.Catalog, Targets: targets, Now: opts.Now})
 	in.Reader = health.New(health.Options{Mirror: opts.Mirror, Targets: targets, Now: opts.Now, Missing: in.Missing, Remedy: in.remedy})

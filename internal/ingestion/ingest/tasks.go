@@ -85,9 +85,17 @@ func (in *Ingest) RequestScan(ctx context.Context, name string) error {
 // or watching a cluster failed.
 func (in *Ingest) scanSoon(p *scan.Target) {
 	in.reached("request scan", p.Name)
+	in.requested.Store(p.Name, in.Now())
 	if in.Queue != nil {
 		in.Queue.Request(taskScan, p.Name, in.how(p, TriggerWatch))
 	}
+}
+
+// lastRequested returns when scanSoon was last called for a target; zero if it never was.
+func (in *Ingest) lastRequested(target string) time.Time {
+	at, _ := in.requested.Load(target)
+	t, _ := at.(time.Time)
+	return t
 }
 
 // buildSoon requests a build of the dirty units, and an inspection of the changed ones.
