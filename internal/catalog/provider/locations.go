@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/catalog/store"
@@ -155,6 +154,7 @@ func (in *Providers) tryLocation(w http.ResponseWriter, r *http.Request, typ, ta
 	}
 	exists := err == nil
 	res, err := in.locations.reader.Read(r.Context(), location.Target{Type: typ, Target: target})
+	defer in.closeReading(res)
 	if r.Context().Err() != nil {
 		return rest.Input("Error: Unable to read %s:%s, timed out", typ, target)
 	}
@@ -165,14 +165,23 @@ func (in *Providers) tryLocation(w http.ResponseWriter, r *http.Request, typ, ta
 		return inputOf(err)
 	}
 	entities := make([]json.RawMessage, len(res.Documents))
-	for i, d := range res.Documents {
-		entities[i] = tree.AppendJSON(nil, d.Node, "")
+	for i := range res.Documents {
+		if entities[i], err = res.Documents[i].JSON(); err != nil {
+			return err
+		}
 	}
 	return rest.WriteJSON(w, r, http.StatusCreated, struct {
 		Exists   bool              `json:"exists"`
 		Location locationView      `json:"location"`
 		Entities []json.RawMessage `json:"entities"`
 	}{exists, viewOf(store.Location{ID: typ + ":" + target, Type: typ, Target: target}), entities})
+}
+
+// closeReading removes the temporary file of a reading.
+func (in *Providers) closeReading(res *location.Result) {
+	if err := res.Close(); err != nil {
+		in.log.Warn("removal of a temporary file failed", "error", err)
+	}
 }
 
 // listLocations answers GET /locations.

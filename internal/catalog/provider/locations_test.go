@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/catalog/store"
 )
 
 // errorOf returns the error of a response as status, name and message.
@@ -260,5 +262,40 @@ func TestAnalyze(t *testing.T) {
 		if got := errorOf(t, f.do(http.MethodPost, "/analyze-location", body)); !strings.Contains(got, want) {
 			t.Errorf("%s returned %s, want %s", body, got, want)
 		}
+	}
+}
+
+// TestLargeLocation reads a page with more entities than are held as values, then one that
+// has lost, changed and added some.
+func TestLargeLocation(t *testing.T) {
+	s := newSite(t)
+	page := func(from, to int, owner func(i int) string) (text string, want []string) {
+		var b strings.Builder
+		// The catalog sorts entities, and reads them in another order.
+		for i := to - 1; i >= from; i-- {
+			b.WriteString(component(fmt.Sprintf("c%05d", i), owner(i)))
+		}
+		for i := from; i < to; i++ {
+			want = append(want, fmt.Sprintf("component:default/c%05d", i))
+		}
+		return b.String(), want
+	}
+	text, want := page(0, 2500, func(int) string { return "a" })
+	s.set("/many.yaml", text)
+	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
+	f.register("url", s.URL+"/many.yaml")
+	f.untilRefs("all entities", want...)
+	text, want = page(100, 2600, func(i int) string { return "ab"[i%2 : i%2+1] })
+	s.set("/many.yaml", text)
+	f.untilRefs("the entities of the changed page", want...)
+	owners := map[string]int{}
+	err := f.store.Each(t.Context(), store.Query{Filter: filter.In("kind", "component"), Limit: store.NoLimit}, func(e *store.Entity) error {
+		var doc struct{ Spec struct{ Owner string } }
+		err := json.Unmarshal(e.JSON, &doc)
+		owners[doc.Spec.Owner]++
+		return err
+	})
+	if diff := cmp.Diff(map[string]int{"a": 1250, "b": 1250}, owners); diff != "" || err != nil {
+		t.Errorf("owners are (%v):\n%s", err, diff)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/db"
@@ -28,6 +27,7 @@ func (in *Providers) Register(ctx context.Context, target string, dry bool) ([]s
 		return nil, err
 	}
 	read, err := in.locations.reader.Read(ctx, at)
+	defer in.closeReading(read)
 	if err == nil && len(read.Problems) > 0 {
 		err = &read.Problems[0]
 	}
@@ -36,7 +36,7 @@ func (in *Providers) Register(ctx context.Context, target string, dry bool) ([]s
 	}
 	refs := make([]string, len(read.Documents))
 	for i, d := range read.Documents {
-		refs[i] = entity.RefOf(d.Node).String()
+		refs[i] = d.Ref
 	}
 	if dry {
 		return refs, nil

@@ -78,6 +78,7 @@ func (in *Providers) readOnce(ctx context.Context, r *reading, full bool) (retry
 		target.Since = nil
 		res, failed = in.locations.reader.Read(ctx, target)
 	}
+	defer in.closeReading(res)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -178,7 +179,7 @@ func (in *Providers) changeOf(ctx context.Context, r *reading, res *location.Res
 	change := write.Change{Provider: r.provider(), Full: failed == nil && res.Complete && len(res.Keep) == 0}
 	var put []string
 	for _, d := range res.Documents {
-		change.Put = append(change.Put, write.Document{Node: d.Node, Parent: d.Parent})
+		change.Put = append(change.Put, write.Document{Node: d.Node, Spooled: d.Text, Ref: d.Ref, Parent: d.Parent})
 		put = append(put, d.Ref)
 	}
 	if failed != nil || !res.Complete {

@@ -7,11 +7,13 @@ package location
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/internal/text"
 )
 
@@ -38,6 +40,8 @@ const (
 	maxDocuments  = 100_000
 	maxUnreadable = 1000
 	maxProblems   = 100
+	// heldDocuments is how many documents are held as values.
+	heldDocuments = 1000
 	// MaxAliased is how many bytes aliases may add to all documents that are read
 	// together. A short text with aliases of aliases can expand to millions of values.
 	MaxAliased = 1 << 20
@@ -104,8 +108,10 @@ func (t Target) String() string { return t.Type + ":" + t.Target }
 
 // Document is an entity that was read.
 type Document struct {
-	// Node is validated, and annotated with its origin.
+	// Node is validated, and annotated with its origin. If it is nil, Text is the same as
+	// JSON; that of a Location never is.
 	Node *tree.Node
+	Text spool.Text
 	// Ref is its canonical reference, Parent that of the Location that named its file;
 	// empty for the entity of the location itself.
 	Ref, Parent string
@@ -114,7 +120,16 @@ type Document struct {
 	Pos  tree.Pos
 }
 
-// Result is the result of reading a location.
+// JSON returns the document as JSON.
+func (d *Document) JSON() ([]byte, error) {
+	if d.Node != nil {
+		return tree.AppendJSON(nil, d.Node, ""), nil
+	}
+	return d.Text.Load()
+}
+
+// Result is the result of reading a location. It must be closed after the last use of its
+// Documents.
 type Result struct {
 	// Documents are the entities, that of the location itself first. Locations with
 	// problems have them in their status.
@@ -130,6 +145,16 @@ type Result struct {
 	Unchanged bool
 	// Memo is for the next Read. It is nil if something could not be read.
 	Memo *Memo
+
+	texts *spool.Spool
+}
+
+// Close removes the temporary file of the documents.
+func (r *Result) Close() error {
+	if r == nil || r.texts == nil {
+		return nil
+	}
+	return r.texts.Close()
 }
 
 // Read reads a location. If the address itself does not exist or may not be read, the
@@ -144,7 +169,7 @@ func (r *Reader) Read(ctx context.Context, t Target) (*Result, error) {
 	w := newWalk(r, t)
 	failed := w.run(limited)
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, errors.Join(context.Cause(ctx), w.texts.Close())
 	}
 	return w.result(), failed
 }

@@ -14,6 +14,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/internal/text"
 )
 
@@ -35,6 +36,8 @@ type walk struct {
 	budget     *parser.Budget
 	unreadable int
 	docs       []Document
+	// texts has the documents after the first heldDocuments.
+	texts *spool.Spool
 	// index maps a reference to the index of its document.
 	index    map[string]int
 	problems []Problem
@@ -74,7 +77,7 @@ func (a *address) returns() bool {
 
 func newWalk(r *Reader, t Target) *walk {
 	w := &walk{reader: r, target: t, rules: t.Rules, files: r.scopeOf(t), addresses: map[string]bool{}, parsed: map[string]bool{}, index: map[string]int{},
-		budget: parser.NewBudget(maxDocuments)}
+		budget: parser.NewBudget(maxDocuments), texts: spool.New(0)}
 	if len(w.rules) == 0 {
 		w.rules = r.opts.Rules
 	}
@@ -120,7 +123,7 @@ func (w *walk) result() *Result {
 	for parent, ps := range byParent {
 		w.docs[w.index[parent]].Node.Set("status", Status(ps))
 	}
-	res := &Result{Documents: w.docs, Problems: w.problems, Complete: !w.partial, Keep: w.keep}
+	res := &Result{Documents: w.docs, Problems: w.problems, Complete: !w.partial, Keep: w.keep, texts: w.texts}
 	if !w.failed {
 		res.Memo = &Memo{entries: w.entries}
 	}
@@ -285,7 +288,29 @@ func (w *walk) take(ctx context.Context, a *address, file string, n *tree.Node) 
 	}
 	if strings.EqualFold(ref.Kind, entity.KindLocation) {
 		w.follow(ctx, a, &d)
+		return nil
 	}
+	if err := w.release(&w.docs[len(w.docs)-1]); err != nil {
+		w.partial, w.failed = true, true
+		p := problemf(nameOther, "Unable to keep %s: %s", d.Ref, text.Shorten(err.Error(), maxMessage))
+		p.Where = where(file, pos)
+		return p
+	}
+	return nil
+}
+
+// release moves the last document to a file if there are many: as a value, it takes ten times
+// the memory of its text.
+func (w *walk) release(d *Document) error {
+	if len(w.docs) <= heldDocuments {
+		return nil
+	}
+	t, err := w.texts.Put(tree.AppendJSON(nil, d.Node, ""))
+	if err != nil {
+		// The document must not be missing either, which would mean that it is gone.
+		return err
+	}
+	d.Node, d.Text = nil, t
 	return nil
 }
 
