@@ -116,6 +116,8 @@ func run(w io.Writer) error {
 			columns = append(columns, c)
 		}
 		writeTable(w, e.name, columns)
+		fmt.Fprintln(w)
+		writePromises(w, promisesOf(e.name, columns))
 	}
 	return nil
 }

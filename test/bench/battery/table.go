@@ -37,7 +37,7 @@ func writeTable(w io.Writer, engine string, columns []*column) {
 	for _, c := range columns {
 		fmt.Fprintf(&b, " %d |", c.entities)
 	}
-	b.WriteString(" growth of p50 | target at 750,000 | reference's SQL at 739,000 |\n|---|" + strings.Repeat("---|", len(columns)+3) + "\n")
+	b.WriteString(" growth of p50 | target at 750,000 | SQL of Backstage at 739,000 |\n|---|" + strings.Repeat("---|", len(columns)+3) + "\n")
 	last := columns[len(columns)-1]
 	for _, f := range last.figures {
 		fmt.Fprintf(&b, "| %s |", f.name)

@@ -58,15 +58,7 @@ func (s *soak) report() error {
 	for _, text := range s.messages {
 		fmt.Fprintf(s.w, "  error: %s\n", text)
 	}
-	broken := 0
-	for _, p := range judge(first, last, s.errors) {
-		verdict := "kept"
-		if !p.kept {
-			verdict = "NOT KEPT"
-			broken++
-		}
-		fmt.Fprintf(s.w, "  %s: %s\n", verdict, p.text)
-	}
+	broken := writePromises(s.w, judge(first, last, s.errors))
 	if broken > 0 {
 		return fmt.Errorf("%d of the promises were not kept", broken)
 	}
