@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"example.dev/ingestor/internal/idset"
 )
 
@@ -193,7 +191,7 @@ func (f *field) order(set *idset.Set, r Range) (Candidates, bool) {
 // each calls do for each id of a set, until it returns false.
 func each(set *idset.Set, do func(id uint32) bool) {
 	some := make([]uint32, 512)
-	for it := roaring.ManyIntIterable(set.ManyIterator()); ; {
+	for it := set.ManyIterator(); ; {
 		n := it.NextMany(some)
 		if n == 0 {
 			return
