@@ -21,7 +21,6 @@ import (
 	"example.dev/ingestor/entity/filter"
 	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/catalog/store/index"
-	"example.dev/ingestor/internal/catalog/store/texts"
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/idset"
 )
@@ -271,7 +270,7 @@ func (e *evaluator) findTexts(ctx context.Context, c cond) error {
 	var at int64
 	var err error
 	if e.snapshot {
-		found, at, err = texts.Scan(ctx, e.ask, c.kids, c.values[0])
+		found, at, err = e.s.texts.FindIn(ctx, e.ask, e.revision, c.kids, c.values[0])
 	} else {
 		found, at, err = e.s.texts.Find(ctx, e.revision, c.kids, c.values[0])
 	}

@@ -41,6 +41,8 @@ type Texts struct {
 	// revision is that of all fields; 0 means that nothing is loaded.
 	revision int64
 	byKid    map[int64]*field
+	// steps are the last updates, without a gap.
+	steps []step
 	// sizes has how much memory fields took when they were read. Fields that were dropped
 	// since are among them, and those that are too large to be held.
 	sizes map[int64]int
@@ -160,20 +162,24 @@ func (t *Texts) update(ctx context.Context, at int64, kids []int64) error {
 	if t.revision != at && !slices.ContainsFunc(kids, missing) {
 		return nil
 	}
-	return t.db.Snapshot(ctx, func(ask db.Asker) error {
-		if err := t.follow(ctx, ask); err != nil {
+	return t.db.Snapshot(ctx, func(ask db.Asker) error { return t.bring(ctx, ask, kids) })
+}
+
+// bring brings all values to the revision of a snapshot, and reads those of missing keys. The
+// caller has the turn.
+func (t *Texts) bring(ctx context.Context, ask db.Asker, kids []int64) error {
+	if err := t.follow(ctx, ask); err != nil {
+		return err
+	}
+	for _, kid := range kids {
+		if t.byKid[kid] != nil || !t.fit(kids) {
+			continue
+		}
+		if err := t.load(ctx, ask, kid); err != nil {
 			return err
 		}
-		for _, kid := range kids {
-			if !missing(kid) || !t.fit(kids) {
-				continue
-			}
-			if err := t.load(ctx, ask, kid); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // follow applies the changes since the revision of the values, or drops all if they are not
@@ -191,6 +197,7 @@ func (t *Texts) follow(ctx context.Context, ask db.Asker) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.note(t.revision, n)
 	t.revision = n.Revision
 	if !n.Complete {
 		t.byKid, t.sizes = map[int64]*field{}, map[int64]int{}
