@@ -80,6 +80,30 @@ func Append(ctx context.Context, tx *db.Tx, l *Log) error {
 	return err
 }
 
+// Refs returns the references that the log has after a revision, and the last revision of
+// the log, or -1 if it does not cover all changes.
+func Refs(ctx context.Context, ask db.Asker, after int64) ([]string, int64, error) {
+	var refs []string
+	last, gap := after, false
+	err := db.Each(ctx, ask, "SELECT revision, ref FROM changes WHERE revision > $1 ORDER BY revision", []any{after},
+		func(rows *db.Rows) error {
+			var at int64
+			var ref string
+			if err := rows.Scan(&at, &ref); err != nil {
+				return err
+			}
+			gap = gap || at > last+1 || ref == changedMany
+			if last = at; ref != changedNone {
+				refs = append(refs, ref)
+			}
+			return nil
+		})
+	if gap {
+		return nil, -1, err
+	}
+	return refs, last, err
+}
+
 // Changes is what has changed between two revisions.
 type Changes struct {
 	// Revision is the later one.

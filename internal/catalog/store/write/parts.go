@@ -57,7 +57,8 @@ func inRefOrder(put []Document) (Sorted, error) {
 	return func(yield func(Document, error) bool) {
 		for _, i := range order {
 			d := put[i]
-			if d.Index = i; !yield(d, nil) {
+			d.Ref, d.Index = refs[i], i
+			if !yield(d, nil) {
 				return
 			}
 		}
@@ -99,24 +100,30 @@ func (s *Writer) syncLarge(ctx context.Context, c Change) (res Result, err error
 	if err != nil {
 		return Result{}, err
 	}
-	p, err := s.planLarge(ctx, s.db.Query, &c)
+	f := newFew(s, &c, before)
+	p, err := s.planLarge(ctx, s.db.Query, &c, f)
 	defer func() { err = errors.Join(err, p.edges.Close()) }()
 	if err != nil {
 		return Result{}, err
 	}
-	if p.isEmpty() {
-		now, err := changelog.Revision(ctx, s.db.Query)
-		if err != nil || now == before {
-			return p.result, err
-		}
+	if res, settled, err := s.isSettled(ctx, p, f); settled || err != nil {
+		return res, err
 	}
 	err = s.change(ctx, func(w *transaction) error {
+		d, err := f.consider(ctx, w.Ask, &p.result)
+		if err != nil {
+			return err
+		}
+		if d != nil && f.revision == w.N-1 {
+			p.result = d.results[0]
+			return w.writeFew(ctx, &c, d)
+		}
 		if w.N != before+1 {
 			// The catalog has changed since.
 			if err := p.edges.Close(); err != nil {
 				return err
 			}
-			if p, err = s.planLarge(ctx, w.Ask, &c); err != nil {
+			if p, err = s.planLarge(ctx, w.Ask, &c, nil); err != nil {
 				return err
 			}
 		}
@@ -131,9 +138,40 @@ func (s *Writer) syncLarge(ctx context.Context, c Change) (res Result, err error
 	return p.result, nil
 }
 
+// isSettled reports whether there is nothing to write, although others may have changed the
+// catalog meanwhile, and returns the result.
+func (s *Writer) isSettled(ctx context.Context, p *largePlan, f *few) (Result, bool, error) {
+	for range mostLooks {
+		d, err := f.consider(ctx, s.db.Query, &p.result)
+		if err != nil || d == nil || !d.empty() {
+			return Result{}, false, err
+		}
+		now, err := changelog.Revision(ctx, s.db.Query)
+		if err != nil || now == f.revision {
+			return d.results[0], err == nil, err
+		}
+	}
+	return Result{}, false, nil
+}
+
+// writeFew writes what differs, as a change that is planned as a whole.
+func (w *transaction) writeFew(ctx context.Context, c *Change, d *changeSet) error {
+	if d.empty() {
+		return errNothing
+	}
+	l, err := w.s.relate(ctx, w.Ask, d)
+	if err != nil {
+		return err
+	}
+	drafting, stop := context.WithCancel(ctx)
+	defer stop()
+	w.trace = traceOf([]Change{*c}, d, l)
+	return w.apply(ctx, d, l, w.s.drafts(drafting, d, l))
+}
+
 // syncLarge plans and writes a change without documents.
 func (w *transaction) syncLarge(ctx context.Context, c *Change) (err error) {
-	p, err := w.s.planLarge(ctx, w.Ask, c)
+	p, err := w.s.planLarge(ctx, w.Ask, c, nil)
 	defer func() { err = errors.Join(err, p.edges.Close()) }()
 	if err != nil || p.isEmpty() {
 		return err
@@ -149,11 +187,19 @@ type largePlan struct {
 
 func (p *largePlan) isEmpty() bool { return p.result.Added+p.result.Updated+p.result.Removed == 0 }
 
-// planLarge plans a change. The plan must be closed, even after an error.
-func (s *Writer) planLarge(ctx context.Context, ask db.Asker, c *Change) (*largePlan, error) {
+// planLarge plans a change. The plan must be closed, even after an error. f, if not nil,
+// gets what differs, and what others change meanwhile.
+func (s *Writer) planLarge(ctx context.Context, ask db.Asker, c *Change, f *few) (*largePlan, error) {
 	p := &largePlan{edges: newEdgeLog(s.mostLogged)}
 	err := s.eachPart(ctx, ask, c, func(d *changeSet, _ string) error {
-		p.result.add(&d.results[0])
+		r := &d.results[0]
+		p.result.add(r)
+		if f != nil {
+			f.add(r.Refs.Added, r.Refs.Updated, r.Refs.Removed)
+			if err := f.follow(ctx, ask); err != nil {
+				return err
+			}
+		}
 		if d.empty() {
 			return nil
 		}
@@ -170,7 +216,7 @@ func (s *Writer) planLarge(ctx context.Context, ask db.Asker, c *Change) (*large
 		}
 		return nil
 	})
-	slices.SortFunc(p.result.Refused, func(a, b Refusal) int { return a.Index - b.Index })
+	p.result = p.result.inOrder()
 	return p, err
 }
 
@@ -325,10 +371,7 @@ type leaver struct {
 }
 
 func newLeaver(s *Writer, ask db.Asker, c *Change) *leaver {
-	l := &leaver{s: s, ask: ask, c: c, keep: make(map[string]bool, len(c.Keep))}
-	for _, ref := range c.Keep {
-		l.keep[refKey(ref)] = true
-	}
+	l := &leaver{s: s, ask: ask, c: c, keep: refKeys(c.Keep)}
 	if !c.Full {
 		for _, ref := range c.Remove {
 			l.named = append(l.named, refKey(ref))

@@ -2,6 +2,7 @@ package write
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/store/body"
+	"example.dev/ingestor/internal/catalog/store/changelog"
 	"example.dev/ingestor/internal/catalog/store/index"
 	"example.dev/ingestor/internal/idset"
 	"example.dev/ingestor/test/database"
@@ -288,13 +290,62 @@ func drawChanges(t *rapid.T, have map[string]owned) []Change {
 	return changes
 }
 
+// meanwhile lets another writer write random changes, or none, while a large change is
+// planned: the result must be as if they had been written before.
+func meanwhile(t *rapid.T, s, other *Writer, c *Change, have map[string]owned) {
+	large, err := s.isLarge(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !large || !rapid.Bool().Draw(t, "meanwhile") {
+		return
+	}
+	// The first reads of the change are outside of its transaction, as these.
+	reads := 0
+	s.betweenReads = func() { reads++ }
+	planned := *c
+	if planned.Sorted, err = inRefOrder(c.Put); err != nil {
+		t.Fatal(err)
+	}
+	f := newFew(s, &planned, 0)
+	if f.revision, err = changelog.Revision(t.Context(), s.db.Query); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.planLarge(t.Context(), s.db.Query, &planned, f)
+	if err == nil {
+		_, err = f.consider(t.Context(), s.db.Query, &p.result)
+	}
+	if err := errors.Join(err, p.edges.Close()); err != nil {
+		t.Fatal(err)
+	}
+	at := rapid.IntRange(1, reads).Draw(t, "read")
+	calls := rapid.IntRange(1, 3).Draw(t, "calls meanwhile")
+	s.betweenReads = func() {
+		if at--; at != 0 {
+			return
+		}
+		s.betweenReads = nil
+		for range calls {
+			changes := drawChanges(t, have)
+			got, err := other.SyncAll(t.Context(), changes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(modelAll(changes, have), got, cmpopts.EquateEmpty(), cmpopts.SortSlices(strings.Compare)); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+	}
+}
+
 // TestSyncIsLikeModel compares the store after random changes with one that is
 // built from scratch. A single change is written as a whole, or in batches of a
 // few documents.
 func TestSyncIsLikeModel(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Writer) {
-		s := open()
+		s, other := open(), open()
 		rapid.Check(t, func(rt *rapid.T) {
+			s.betweenReads = nil
 			for i := range 3 {
 				push(t, s, Change{Provider: fmt.Sprint("p", i), Full: true})
 			}
@@ -307,6 +358,7 @@ func TestSyncIsLikeModel(t *testing.T) {
 					s.partDocuments = rapid.IntRange(0, 3).Draw(rt, "documents of a part")
 					s.maxList = rapid.IntRange(0, 2).Draw(rt, "ids of a list")
 					s.mostLogged = rapid.SampledFrom([]int{0, 1, 2000}).Draw(rt, "bytes of a log")
+					meanwhile(rt, s, other, &changes[0], have)
 					got[0], err = s.Sync(rt.Context(), changes[0])
 				} else {
 					got, err = s.SyncAll(rt.Context(), changes)

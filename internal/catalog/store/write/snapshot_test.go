@@ -25,3 +25,28 @@ func TestOneSnapshot(t *testing.T) {
 		}
 	})
 }
+
+// TestLargeBesideOthers removes an entity without a trace in the log, as an older program
+// might, while a large change is planned: the whole plan is made again.
+func TestLargeBesideOthers(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Writer) {
+		s, other := open(), open()
+		s.partDocuments = 1
+		put := []Document{component(t, "x"), component(t, "y"), component(t, "z")}
+		push(t, s, Change{Provider: "p", Full: true, Put: put})
+		reads := 0
+		s.betweenReads = func() {
+			if reads++; reads != len(put) {
+				return
+			}
+			for _, statement := range []string{"UPDATE revision SET n = n + 1", "DELETE FROM entities WHERE ref = 'component:default/x'"} {
+				if _, err := other.db.Write.ExecContext(t.Context(), statement); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if r := push(t, s, Change{Provider: "p", Full: true, Put: put}); r.Added != 1 || r.Unchanged != 2 {
+			t.Errorf("result %+v, want the removed entity added", r)
+		}
+	})
+}
