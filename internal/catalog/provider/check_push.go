@@ -108,7 +108,7 @@ func (j *pushChecker) hold(e entry, n *tree.Node, text []byte) (err error) {
 }
 
 // check checks an entity while the push is read.
-func (j *pushChecker) check(e entry, n *tree.Node, _ []byte) error {
+func (j *pushChecker) check(e entry, n *tree.Node, text []byte) error {
 	j.count++
 	if j.stream == nil {
 		j.entries = append(j.entries, e)
@@ -116,7 +116,7 @@ func (j *pushChecker) check(e entry, n *tree.Node, _ []byte) error {
 	if n == nil {
 		return nil
 	}
-	if err := j.entity(j.count-1, e.line, n, obstacles{}); err != nil {
+	if err := j.entity(j.count-1, e.line, n, text != nil, obstacles{}); err != nil {
 		return err
 	}
 	if j.stream != nil && len(j.refused) > maxRefused {
@@ -205,11 +205,12 @@ func (j *pushChecker) later(i int, theirs obstacles) error {
 		return unreadable(e.line, err.Error())
 	}
 	e.json = spool.Text{}
-	return j.entity(i, e.line, n, theirs)
+	return j.entity(i, e.line, n, true, theirs)
 }
 
-// entity accepts or refuses one entity.
-func (j *pushChecker) entity(i, line int, n *tree.Node, theirs obstacles) error {
+// entity accepts or refuses one entity. isJSON reports that it was JSON: the hash is that of
+// an entity that was read from JSON.
+func (j *pushChecker) entity(i, line int, n *tree.Node, isJSON bool, theirs obstacles) error {
 	location.Claim(n, "provider:"+j.provider)
 	ref := entity.RefOf(n)
 	canonical := ref.String()
@@ -242,15 +243,19 @@ func (j *pushChecker) entity(i, line int, n *tree.Node, theirs obstacles) error 
 		return nil
 	}
 	j.buf = tree.AppendJSON(j.buf[:0], n, "")
+	hash := ""
+	if isJSON {
+		hash = entity.HashDocument(n)
+	}
 	if j.stream != nil {
-		return j.stream.put(canonical, i, line, j.buf)
+		return j.stream.put(streamed{ref: canonical, hash: hash, index: i, line: line}, j.buf)
 	}
 	j.put = append(j.put, i)
 	text, err := j.spool.Put(j.buf)
 	if err != nil {
 		return err
 	}
-	j.docs = append(j.docs, write.Document{Spooled: text, Ref: canonical})
+	j.docs = append(j.docs, write.Document{Spooled: text, Ref: canonical, Hash: hash})
 	j.taken = append(j.taken, canonical)
 	return nil
 }

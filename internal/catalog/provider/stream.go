@@ -25,7 +25,9 @@ type stream struct {
 
 // streamed is an entry of a stream. A refused one has no text.
 type streamed struct {
-	ref         string
+	ref string
+	// hash is that of the entity, or empty.
+	hash        string
 	index, line int
 	text        place
 }
@@ -39,22 +41,22 @@ type place struct {
 func newStream(texts *spool.Spool) *stream {
 	return &stream{texts: texts, sorter: spool.Sorter[streamed]{
 		Compare: func(a, b streamed) int { return cmp.Or(cmp.Compare(a.ref, b.ref), cmp.Compare(a.index, b.index)) },
-		Size:    func(e streamed) int { return len(e.ref) },
+		Size:    func(e streamed) int { return len(e.ref) + len(e.hash) },
 		Encode: func(dst []byte, e streamed) []byte {
-			dst = spool.AppendText(dst, e.ref)
+			dst = spool.AppendText(spool.AppendText(dst, e.ref), e.hash)
 			for _, n := range []int64{int64(e.index), int64(e.line), e.text.at, int64(e.text.size)} {
 				dst = spool.AppendNumber(dst, n)
 			}
 			return dst
 		},
 		Decode: func(p *spool.Piece) streamed {
-			return streamed{p.Text(), int(p.Number()), int(p.Number()), place{p.Number(), int(p.Number())}}
+			return streamed{p.Text(), p.Text(), int(p.Number()), int(p.Number()), place{p.Number(), int(p.Number())}}
 		},
 	}}
 }
 
-// put adds an entity.
-func (s *stream) put(ref string, index, line int, text []byte) error {
+// put adds an entity with its text.
+func (s *stream) put(e streamed, text []byte) error {
 	t, err := s.texts.Put(text)
 	if err != nil {
 		return err
@@ -64,7 +66,8 @@ func (s *stream) put(ref string, index, line int, text []byte) error {
 		s.held = append(s.held, t)
 		at = -int64(len(s.held))
 	}
-	return s.sorter.Put(streamed{ref, index, line, place{at, t.Size()}})
+	e.text = place{at, t.Size()}
+	return s.sorter.Put(e)
 }
 
 // refuse adds an entity that was refused, so that others with its reference are, too.
@@ -110,7 +113,7 @@ func (s *stream) entities() iter.Seq2[streamed, error] {
 func (s *stream) documents() write.Sorted {
 	return func(yield func(write.Document, error) bool) {
 		for e, err := range s.entities() {
-			d := write.Document{Ref: e.ref, Index: e.index}
+			d := write.Document{Ref: e.ref, Hash: e.hash, Index: e.index}
 			if e.text.at < 0 {
 				d.Spooled = s.held[-e.text.at-1]
 			} else {

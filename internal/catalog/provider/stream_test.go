@@ -42,7 +42,7 @@ func TestStream(t *testing.T) {
 				err = s.refuse(ref, i, 2*i)
 			} else {
 				body := fmt.Sprintf(`{"entry":%d}`, i)
-				if err = s.put(ref, i, 2*i, []byte(body)); first[ref] == i {
+				if err = s.put(streamed{ref: ref, hash: body, index: i, line: 2 * i}, []byte(body)); first[ref] == i {
 					text[ref] = body
 				}
 			}
@@ -81,6 +81,9 @@ func TestStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if d.Hash != string(body) {
+				t.Fatalf("%s has the hash %s, want %s", d.Ref, d.Hash, body)
+			}
 			if got[d.Ref] = string(body); i > 0 && docs[i-1].Ref >= d.Ref {
 				t.Fatalf("%s comes after %s", d.Ref, docs[i-1].Ref)
 			}
@@ -90,7 +93,7 @@ func TestStream(t *testing.T) {
 				if change.Sorted != nil {
 					r.Index = d.Index
 				}
-				refused, want = append(refused, r), append(want, streamed{ref: d.Ref, index: first[d.Ref], line: 2 * first[d.Ref]})
+				refused, want = append(refused, r), append(want, streamed{ref: d.Ref, hash: text[d.Ref], index: first[d.Ref], line: 2 * first[d.Ref]})
 			}
 		}
 		if diff := cmp.Diff(text, got); diff != "" || s.accepted != len(text) {

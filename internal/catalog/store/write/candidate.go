@@ -18,7 +18,8 @@ type candidate struct {
 	change, index     int
 	doc               Document
 	ref, hash, parent string
-	edges             []edge
+	// edges are nil as long as they are unknown.
+	edges []edge
 }
 
 // node returns the document as a value.
@@ -60,18 +61,31 @@ func candidatesOf(changes []Change) ([]candidate, error) {
 			candidates = append(candidates, candidate{change: i, index: j, doc: d})
 		}
 	}
+	return candidates, inParallel(n, func(i int) error {
+		o := &candidates[i]
+		o.parent = db.Storable(o.doc.Parent)
+		if o.doc.Hash != "" && o.doc.Prepared == nil {
+			o.ref, o.hash = o.doc.Ref, o.doc.Hash
+			return nil
+		}
+		return o.read(n <= mostNodes)
+	})
+}
+
+// inParallel calls do for the numbers below n, on all processors.
+func inParallel(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	size := max(1, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	for start := 0; start < n; start += size {
 		wg.Go(func() {
 			for i := start; i < min(start+size, n); i++ {
-				errs[i] = candidates[i].read(n <= mostNodes)
+				errs[i] = do(i)
 			}
 		})
 	}
 	wg.Wait()
-	return candidates, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // mostNodes is up to how many documents are held as values while they are written,
@@ -81,7 +95,6 @@ const mostNodes = 2048
 // read computes what the comparison needs of the document, and keeps the decoded
 // document if few is set.
 func (o *candidate) read(few bool) error {
-	o.parent = db.Storable(o.doc.Parent)
 	if p := o.doc.Prepared; p != nil {
 		o.ref, o.hash, o.edges = p.ref, p.hash, p.edges
 		o.doc = Document{Prepared: p}
@@ -95,6 +108,9 @@ func (o *candidate) read(few bool) error {
 		o.doc.Node = n
 	}
 	o.ref = entity.RefOf(n).String()
-	o.hash, o.edges = entity.HashDocument(n), edgesOf(o.ref, n)
+	if o.hash == "" {
+		o.hash = entity.HashDocument(n)
+	}
+	o.edges = edgesOf(o.ref, n)
 	return nil
 }

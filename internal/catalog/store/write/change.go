@@ -17,6 +17,8 @@ type Document struct {
 	JSON []byte
 	// Ref is the entity's reference, if the caller knows it; else it is computed.
 	Ref string
+	// Hash is entity.HashDocument of the document, if the caller knows it and Ref.
+	Hash string
 	// Spooled is the JSON if it is not held in memory; else empty.
 	Spooled spool.Text
 	// Prepared, if not nil, replaces Node, JSON and Spooled.

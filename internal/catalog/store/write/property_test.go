@@ -262,11 +262,15 @@ func drawDocument(t *rapid.T) Document {
 	if rapid.Bool().Draw(t, "namespaced") {
 		metadata.Set("namespace", tree.Str("default"))
 	}
-	return Document{
+	d := Document{
 		Node: tree.Obj(tree.F("apiVersion", tree.Str("v1")), tree.F("kind", tree.Str(kind)),
 			tree.F("metadata", metadata), tree.F("spec", spec)),
 		Parent: rapid.SampledFrom([]string{"", "location:default/l"}).Draw(t, "parent of it"),
 	}
+	if rapid.Bool().Draw(t, "hashed") {
+		d.Ref, d.Hash = entity.RefOf(d.Node).String(), entity.HashDocument(d.Node)
+	}
+	return d
 }
 
 // drawChanges draws changes of different providers.

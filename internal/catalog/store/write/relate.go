@@ -65,6 +65,15 @@ func (s *Writer) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linka
 
 // changedEdges returns the relations that a change set inserts and removes.
 func (s *Writer) changedEdges(ctx context.Context, ask db.Asker, d *changeSet) (insert, remove []edge, err error) {
+	err = inParallel(len(d.put), func(i int) error {
+		if d.put[i].edges != nil {
+			return nil
+		}
+		return d.put[i].read(len(d.put) <= mostNodes)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
 	declarers := slices.Clone(d.removed)
 	wanted := map[edge]bool{}
 	for i := range d.put {
