@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,6 +129,10 @@ func (s *soak) run(size func() (space, error)) error {
 			s.send(ctx, soakClients, begin, func() time.Duration { return pause }, func(*rand.Rand) int { return i })
 		})
 	}
+	syncs, err := s.syncTime()
+	if err != nil {
+		return err
+	}
 	s.setRate(50)
 	for i := range soakClients {
 		pause := func() time.Duration { return time.Duration(s.pause.Load()) }
@@ -135,10 +140,11 @@ func (s *soak) run(size func() (space, error)) error {
 	}
 	every(time.Now(), changeEvery, kindChange)
 	every(time.Now(), followEvery, kindFeed)
-	if err := s.calibrate(min(time.Minute, *lasting/4)); err != nil {
+	times := newTimetable(time.Now(), *lasting)
+	if err := s.calibrate(min(time.Minute, *lasting/4), *load-syncs/times.interval.Seconds()); err != nil {
 		return err
 	}
-	times := newTimetable(time.Now(), *lasting)
+	times.begin = time.Now()
 	s.mu.Lock()
 	s.times = times
 	s.mu.Unlock()
@@ -204,9 +210,27 @@ func (s *soak) record(kind int, due time.Time, err error) {
 	}
 }
 
-// calibrate adapts the rate until the CPU of the machine is in use as wanted, and sets the
-// mean of the second half of all steps.
-func (s *soak) calibrate(d time.Duration) error {
+// syncTime returns for how many seconds a sync uses all of the machine's CPU.
+func (s *soak) syncTime() (float64, error) {
+	before, err := readUsage(s.b)
+	if err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	if err := s.all[s.kind(kindSync)].do(nil); err != nil {
+		return 0, err
+	}
+	took := time.Since(begin)
+	after, err := readUsage(s.b)
+	used := after.add(-1, before)
+	seconds := (used.server + used.client) / 100
+	fmt.Fprintf(s.w, "  %s: %.1f s, %.1f s of CPU time, of which %.1f s by the client\n", kindSync, took.Seconds(), seconds, used.client/100)
+	return seconds / float64(runtime.NumCPU()), err
+}
+
+// calibrate adapts the rate until a part of the machine's CPU is in use, and sets the mean of
+// the second half of all steps.
+func (s *soak) calibrate(d time.Duration, part float64) error {
 	const steps = 20
 	var rates, busy float64
 	rate := 50.0
@@ -219,14 +243,14 @@ func (s *soak) calibrate(d time.Duration) error {
 		if i >= steps/2 {
 			rates, busy = rates+rate, busy+u.busy()
 		}
-		rate *= min(1.5, max(0.5, *load/u.busy()))
+		rate *= min(1.5, max(0.5, part/u.busy()))
 	}
-	rate = *load * rates / busy
+	rate = part * rates / busy
 	if rate < soakClients {
 		return fmt.Errorf("cannot calibrate the rate: %.0f %% of the CPU are in use at %.1f requests/s; stop other programs", 200*busy/steps, rate)
 	}
 	s.setRate(rate)
-	fmt.Fprintf(s.w, "  calibrated: %.0f requests/s use %.0f %% of the machine's CPU\n", rate, 100**load)
+	fmt.Fprintf(s.w, "  calibrated: %.0f requests/s use %.0f %% of the machine's CPU, and syncs %.0f %%\n", rate, 100*part, 100*(*load-part))
 	return nil
 }
 
