@@ -48,6 +48,11 @@ func (s *Store) Facets(ctx context.Context, facets []string, f filter.Filter, t 
 		}
 		return all, nil
 	}
+	end, err := s.turn(ctx)
+	if err != nil {
+		return nil, db.Fail(doing, err)
+	}
+	defer end()
 	all, err := s.facetsOf(ctx, keys, c)
 	return all, db.Fail(doing, err)
 }

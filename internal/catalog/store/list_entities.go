@@ -171,6 +171,11 @@ func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
 	if r.isEmpty() {
 		return sha256.New().Sum(nil), nil
 	}
+	end, err := s.turn(ctx)
+	if err != nil {
+		return nil, db.Fail(listing, err)
+	}
+	defer end()
 	var sum []byte
 	err = s.consistently(ctx, func(ask db.Asker, snapshot bool) error {
 		sel, err := s.selectFor(ctx, ask, r.where, snapshot)

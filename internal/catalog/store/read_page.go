@@ -17,6 +17,11 @@ func (s *Store) Query(ctx context.Context, q Query) (Page, error) {
 	if err != nil {
 		return page, db.Fail(doing, err)
 	}
+	end, err := s.turn(ctx)
+	if err != nil {
+		return page, db.Fail(doing, err)
+	}
+	defer end()
 	if r.Limit == 0 {
 		if q.Total {
 			page.Total, err = s.count(ctx, r.where)

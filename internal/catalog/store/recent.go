@@ -44,6 +44,11 @@ func (s *Store) Recent(ctx context.Context, f filter.Filter, since time.Time, li
 	if err != nil || r.where.op == filter.OpFalse || limit <= 0 {
 		return nil, db.Fail(doing, err)
 	}
+	end, err := s.turn(ctx)
+	if err != nil {
+		return nil, db.Fail(doing, err)
+	}
+	defer end()
 	var out []Recent
 	err = s.consistently(ctx, func(ask db.Asker, snapshot bool) error {
 		out, err = s.readRecent(ctx, ask, r.where, since.UnixMilli(), limit, snapshot)

@@ -79,6 +79,11 @@ func (s *Store) Search(ctx context.Context, q Search) (Results, error) {
 	if err := s.resolveKeys(ctx, func(k *keyResolver) { f.resolve(k, q, words, near) }); err != nil {
 		return Results{}, db.Fail(doing, err)
 	}
+	end, err := s.turn(ctx)
+	if err != nil {
+		return Results{}, db.Fail(doing, err)
+	}
+	defer end()
 	var out Results
 	err = s.consistently(ctx, func(ask db.Asker, snapshot bool) error {
 		out, err = f.find(ctx, ask, q.Offset, snapshot)

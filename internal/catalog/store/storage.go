@@ -27,6 +27,8 @@ type Store struct {
 	// These are for reading.
 	cache *cache.Cache
 	texts *texts.Texts
+	// turns is how many reads are in progress that take several statements.
+	turns chan struct{}
 	// vocabulary has the words that are similar to a word of a search.
 	vocabulary *vocabulary.Vocabulary
 	// maxLoaded, unless it is zero, is set by tests in place of the constant.
@@ -40,8 +42,25 @@ type Store struct {
 func New(d *db.DB, opts Options) *Store {
 	keys := &index.Keys{}
 	return &Store{
-		DB: d, Writer: write.New(d, keys, opts.UIDRetention), keys: keys, bodies: newBodies(), cache: &cache.Cache{}, texts: texts.New(d, texts.MaxBytes),
+		turns: make(chan struct{}, turnsPerConnection*d.Read.Stats().MaxOpenConnections),
+		DB:    d, Writer: write.New(d, keys, opts.UIDRetention), keys: keys, bodies: newBodies(), cache: &cache.Cache{}, texts: texts.New(d, texts.MaxBytes),
 		vocabulary: vocabulary.New(d, vocabulary.MaxWords),
+	}
+}
+
+// turnsPerConnection is how many reads are in progress for each connection: some wait for what
+// others compute.
+const turnsPerConnection = 2
+
+// turn waits until a read that takes several statements may begin, and returns what ends it.
+// Without turns, hundreds of reads at a time would each take so long that the catalog changes
+// meanwhile, and would begin again.
+func (s *Store) turn(ctx context.Context) (end func(), err error) {
+	select {
+	case s.turns <- struct{}{}:
+		return func() { <-s.turns }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 

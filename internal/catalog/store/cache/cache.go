@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
+	"time"
 )
 
 // maxCached is the maximum weight of the cached answers: a number weighs 1, a list as
@@ -18,26 +19,39 @@ type Cache struct {
 	calls    calls
 	mu       sync.Mutex
 	revision int64
-	weight   int
-	answers  map[Key]any
+	// asked is when an answer at this revision was last wanted.
+	asked   time.Time
+	weight  int
+	answers map[Key]any
 }
 
 // Key identifies an answer: it is a hash of what is counted.
 type Key [sha256.Size]byte
 
-// at drops all answers if the revision differs from theirs.
-func (c *Cache) at(revision int64) {
-	if c.revision == revision && c.answers != nil {
-		return
+// slowest is how long after a change of the catalog a reader may want answers of before it.
+// Who wants them later sees a database that was restored.
+const slowest = time.Second
+
+// at reports whether answers at a revision are cached. It drops those of earlier revisions.
+func (c *Cache) at(revision int64) bool {
+	now := time.Now()
+	if revision < c.revision && now.Sub(c.asked) < slowest {
+		return false
 	}
-	c.revision, c.weight, c.answers = revision, 0, map[Key]any{}
+	if c.revision != revision || c.answers == nil {
+		c.revision, c.weight, c.answers = revision, 0, map[Key]any{}
+	}
+	c.asked = now
+	return true
 }
 
 // Get returns the cached answer at a revision.
 func (c *Cache) Get(revision int64, key Key) (any, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at(revision)
+	if !c.at(revision) {
+		return nil, false
+	}
 	v, ok := c.answers[key]
 	return v, ok
 }
@@ -49,11 +63,10 @@ func (c *Cache) Put(revision int64, key Key, v any, weight int) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if revision < c.revision {
+	if revision < c.revision || !c.at(revision) {
 		// Another goroutine has seen a later revision.
 		return
 	}
-	c.at(revision)
 	if c.weight += weight; c.weight > maxCached {
 		c.weight, c.answers = weight, map[Key]any{}
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestComputeOnce sends the same request many times concurrently, at several revisions.
@@ -29,4 +31,32 @@ func TestComputeOnce(t *testing.T) {
 			t.Errorf("the answer was computed %d times, want once", n)
 		}
 	}
+}
+
+// TestLateReader checks that a slow reader, who still reads an earlier revision, does not drop
+// the answers of the present one, and that all readers of a restored database do.
+func TestLateReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c Cache
+		has := func(revision int64) bool {
+			v, ok := c.Get(revision, Key{1})
+			if ok && v != revision {
+				t.Fatalf("answer at revision %d is %v", revision, v)
+			}
+			return ok
+		}
+		c.Put(5, Key{1}, int64(5), 1)
+		c.Put(4, Key{1}, int64(4), 1)
+		if has(4) || !has(5) {
+			t.Fatal("a late reader dropped the answers of the present revision")
+		}
+		time.Sleep(slowest)
+		if has(4) {
+			t.Fatal("a restored database has answers of before")
+		}
+		c.Put(4, Key{1}, int64(4), 1)
+		if !has(4) || has(5) {
+			t.Fatal("a restored database gets answers of before")
+		}
+	})
 }
