@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"runtime"
 	"strings"
 
 	"example.dev/ingestor/document/parser"
@@ -35,6 +36,8 @@ const (
 	// maxDocuments is the maximum number of YAML documents in a push, including empty
 	// ones.
 	maxDocuments = maxHeld + 50_000
+	// entriesPerTurn is how many entries are decoded before other goroutines get a turn.
+	entriesPerTurn = 8
 	// maxBlank is the maximum number of empty lines in a push.
 	maxBlank = 1_000_000
 	// The limits for compressed bodies: the ratio of uncompressed to compressed size, and
@@ -173,6 +176,10 @@ type pushDecoder struct {
 
 // add adds a document as an entry. text is the JSON of the document if it was JSON.
 func (d *pushDecoder) add(line int, n *tree.Node, text []byte) error {
+	if d.entries%entriesPerTurn == entriesPerTurn-1 {
+		// Requests go first: this may be one of a million entities.
+		runtime.Gosched()
+	}
 	switch {
 	case d.entries == d.handler.most:
 		return rest.TooLarge("The body has more than %d entities; push them in several deltas", d.entries)

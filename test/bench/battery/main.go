@@ -1,7 +1,7 @@
 // Command battery measures portal-backend over HTTP with catalogs of increasing size, whose
 // entities have the shape of a real catalog: latency and CPU time of each kind of request,
 // syncs, memory and the size of the database. It prints a table that can be pasted into
-// docs/benchmarks.md. With -soak it keeps one catalog under a fixed load instead, and
+// docs/benchmarks.md. With -soak it keeps one catalog under load instead, and
 // fails if latency or memory grow, or a request fails.
 //
 //	go run ./test/bench/battery

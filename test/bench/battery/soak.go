@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +23,10 @@ const (
 	soakClients = 16
 	// inFlight is how many requests may be in flight. Those beyond it are errors.
 	inFlight = 1000
+	// firstRate is how many requests are sent per second at first, and controlEvery is after
+	// which time the rate is adapted.
+	firstRate    = 50
+	controlEvery = 3 * time.Second
 	// soakTimeout is how long a request of a soak may take.
 	soakTimeout = time.Minute
 	// changeEvery and followEvery are the pauses between deltas, and between reads of the feed.
@@ -45,7 +49,7 @@ type soak struct {
 	wg     sync.WaitGroup
 
 	mu sync.Mutex
-	// times is zero until the rate is calibrated. Requests that were due before are not counted.
+	// times is zero until the rate has settled. Requests that were due before are not counted.
 	times    timetable
 	now      histogram // of this interval
 	windows  [2]window
@@ -118,7 +122,7 @@ func (s *soak) kind(name string) int {
 	return slices.IndexFunc(s.all, func(q request) bool { return q.name == name })
 }
 
-// run calibrates the rate, and keeps the server under load at this rate.
+// run keeps the server under load.
 func (s *soak) run(size func() (space, error)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer s.wg.Wait()
@@ -129,28 +133,29 @@ func (s *soak) run(size func() (space, error)) error {
 			s.send(ctx, soakClients, begin, func() time.Duration { return pause }, func(*rand.Rand) int { return i })
 		})
 	}
-	syncs, err := s.syncTime()
-	if err != nil {
-		return err
-	}
-	s.setRate(50)
+	s.setRate(firstRate)
 	for i := range soakClients {
 		pause := func() time.Duration { return time.Duration(s.pause.Load()) }
 		s.wg.Go(func() { s.send(ctx, uint64(i), time.Now().Add(rand.N(pause())), pause, s.mixed) })
 	}
 	every(time.Now(), changeEvery, kindChange)
 	every(time.Now(), followEvery, kindFeed)
-	times := newTimetable(time.Now(), *lasting)
-	if err := s.calibrate(min(time.Minute, *lasting/4), *load-syncs/times.interval.Seconds()); err != nil {
+	failed := make(chan error, 1)
+	go func() { failed <- s.control(ctx) }()
+	times := newTimetable(time.Now().Add(min(time.Minute, *lasting/4)), *lasting)
+	select {
+	case err := <-failed:
 		return err
+	case <-time.After(time.Until(times.begin)):
 	}
-	times.begin = time.Now()
 	s.mu.Lock()
 	s.times = times
 	s.mu.Unlock()
 	// Each interval has one sync, so that those that are compared have as many.
 	every(times.begin.Add(times.interval/2), times.interval, kindSync)
-	return s.watch(times, size)
+	err := s.watch(times, size)
+	cancel()
+	return errors.Join(err, <-failed)
 }
 
 // mixed picks a kind by its share.
@@ -210,47 +215,16 @@ func (s *soak) record(kind int, due time.Time, err error) {
 	}
 }
 
-// syncTime returns for how many seconds a sync uses all of the machine's CPU.
-func (s *soak) syncTime() (float64, error) {
-	before, err := readUsage(s.b)
-	if err != nil {
-		return 0, err
-	}
-	begin := time.Now()
-	if err := s.all[s.kind(kindSync)].do(nil); err != nil {
-		return 0, err
-	}
-	took := time.Since(begin)
-	after, err := readUsage(s.b)
-	used := after.add(-1, before)
-	seconds := (used.server + used.client) / 100
-	fmt.Fprintf(s.w, "  %s: %.1f s, %.1f s of CPU time, of which %.1f s by the client\n", kindSync, took.Seconds(), seconds, used.client/100)
-	return seconds / float64(runtime.NumCPU()), err
-}
-
-// calibrate adapts the rate until a part of the machine's CPU is in use, and sets the mean of
-// the second half of all steps.
-func (s *soak) calibrate(d time.Duration, part float64) error {
-	const steps = 20
-	var rates, busy float64
-	rate := 50.0
-	for i := range steps {
-		s.setRate(rate)
-		u, _, err := observe(s.b, time.Now().Add(d/steps))
+// control adapts the rate until ctx ends, so that as much of the machine's CPU as wanted is in
+// use, with that of syncs: other programs make a shared machine faster or slower by a half.
+func (s *soak) control(ctx context.Context) error {
+	for rate := float64(firstRate); ctx.Err() == nil; s.setRate(rate) {
+		u, _, err := observe(s.b, time.Now().Add(controlEvery))
 		if err != nil {
 			return err
 		}
-		if i >= steps/2 {
-			rates, busy = rates+rate, busy+u.busy()
-		}
-		rate *= min(1.5, max(0.5, part/u.busy()))
+		rate = max(soakClients, rate*min(1.5, max(0.5, *load/u.busy())))
 	}
-	rate = part * rates / busy
-	if rate < soakClients {
-		return fmt.Errorf("cannot calibrate the rate: %.0f %% of the CPU are in use at %.1f requests/s; stop other programs", 200*busy/steps, rate)
-	}
-	s.setRate(rate)
-	fmt.Fprintf(s.w, "  calibrated: %.0f requests/s use %.0f %% of the machine's CPU, and syncs %.0f %%\n", rate, 100*part, 100*(*load-part))
 	return nil
 }
 
