@@ -16,8 +16,8 @@ const (
 	// stepsKept is how many updates of the values are known, and mostChanged how many
 	// entities are read again because they changed after a snapshot.
 	stepsKept, mostChanged = 64, 1000
-	// longestTurn is how long a reader of a snapshot waits for its turn: whoever has it may be
-	// waiting for the connection of that snapshot.
+	// longestTurn is how long a reader of a snapshot waits for its turn: the reader that has it
+	// may be waiting for the connection of that snapshot.
 	longestTurn = 100 * time.Millisecond
 )
 
