@@ -233,7 +233,7 @@ func TestFacetsAreLikeModel(t *testing.T) {
 		hits, asked := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			s.maxLoaded = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "few")
-			s.cache = &cache.Cache{}
+			s.cache = cache.New(s.Now)
 			docs := map[string]write.Document{}
 			for range rapid.IntRange(1, 4).Draw(t, "changes") {
 				c := write.Change{Provider: "test", Full: rapid.IntRange(0, 3).Draw(t, "full") == 0}

@@ -340,7 +340,7 @@ func TestQueryIsLikeModel(t *testing.T) {
 			}
 			s.maxLoaded = rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "few")
 			s.leastAsked = rapid.SampledFrom([]int{1, 1, 1 << 30}).Draw(t, "rows before values are read")
-			s.cache = &cache.Cache{}
+			s.cache = cache.New(s.Now)
 			q := drawQuery(t, all)
 			model := q
 			model.Filter = cleaned(q.Filter)
@@ -403,7 +403,7 @@ func TestLate(t *testing.T) {
 		put(t, s, docs...)
 		s.maxLoaded = 1
 		rapid.Check(t, func(t *rapid.T) {
-			s.cache = &cache.Cache{}
+			s.cache = cache.New(s.Now)
 			q := Query{Filter: filter.In("spec.type", "late"), Limit: NoLimit, Total: true}
 			if rapid.Bool().Draw(t, "few") {
 				q.Filter = filter.Any(filter.In("metadata.name", "n797", "n798"), filter.In("metadata.title", "t799", "t700"))

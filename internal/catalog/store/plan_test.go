@@ -97,7 +97,7 @@ func TestPlans(t *testing.T) {
 		}
 		for name, tc := range cases {
 			t.Run(name, func(t *testing.T) {
-				s.cache = &cache.Cache{}
+				s.cache = cache.New(s.Now)
 				var plans strings.Builder
 				err := tc.read(t.Context(), s, func(ctx context.Context, text string, args ...any) (*db.Rows, error) {
 					fmt.Fprintf(&plans, "%s\n%s\n", text, explained(t, s, text, args))

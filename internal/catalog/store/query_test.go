@@ -381,7 +381,7 @@ func TestSpellings(t *testing.T) {
 		put(t, s, docs...)
 		want = append(want[5:], want[:5]...)
 		for _, few := range []int{0, 1} {
-			s.maxLoaded, s.cache = few, &cache.Cache{}
+			s.maxLoaded, s.cache = few, cache.New(s.Now)
 			page, err := s.Query(t.Context(), Query{Order: []Order{{Field: "metadata.title"}}, Limit: NoLimit})
 			if err != nil {
 				t.Fatal(err)

@@ -205,7 +205,7 @@ func BenchmarkCold(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			onSizes(b, func(b *testing.B, s *Store) {
 				loop(b, func(int) error {
-					s.cache = &cache.Cache{}
+					s.cache = cache.New(s.Now)
 					return ask(s)
 				})
 			})

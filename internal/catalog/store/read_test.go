@@ -203,7 +203,7 @@ func TestFacets(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				for _, few := range []int{0, 1} {
 					s.maxLoaded = few
-					s.cache = &cache.Cache{}
+					s.cache = cache.New(s.Now)
 					for range 2 {
 						got, err := s.Facets(t.Context(), tc.facets, tc.filter, tc.text)
 						if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {

@@ -110,7 +110,7 @@ func TestRecentIsLikeModel(t *testing.T) {
 		slices.SortFunc(changes, func(a, b change) int { return cmp.Or(b.at-a.at, strings.Compare(a.ref, b.ref)) })
 		s.maxLoaded = 1
 		rapid.Check(t, func(t *rapid.T) {
-			s.cache = &cache.Cache{}
+			s.cache = cache.New(s.Now)
 			owner := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "owner")
 			since, limit := rapid.IntRange(0, 4).Draw(t, "since"), rapid.IntRange(1, 300).Draw(t, "limit")
 			var want []string

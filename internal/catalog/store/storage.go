@@ -43,7 +43,7 @@ func New(d *db.DB, opts Options) *Store {
 	keys := &index.Keys{}
 	return &Store{
 		turns: make(chan struct{}, turnsPerConnection*d.Read.Stats().MaxOpenConnections),
-		DB:    d, Writer: write.New(d, keys, opts.UIDRetention), keys: keys, bodies: newBodies(), cache: &cache.Cache{}, texts: texts.New(d, texts.MaxBytes),
+		DB:    d, Writer: write.New(d, keys, opts.UIDRetention), keys: keys, bodies: newBodies(), cache: cache.New(d.Now), texts: texts.New(d, texts.MaxBytes),
 		vocabulary: vocabulary.New(d, vocabulary.MaxWords),
 	}
 }

@@ -13,9 +13,9 @@ import (
 // much as it has items, a set 1 for each 100 bytes.
 const maxCached = 100_000
 
-// Cache caches answers for one revision. The zero value is ready for use, and all methods
-// may be called concurrently.
+// Cache caches answers for one revision. All methods may be called concurrently.
 type Cache struct {
+	clock    func() time.Time
 	calls    calls
 	mu       sync.Mutex
 	revision int64
@@ -24,6 +24,9 @@ type Cache struct {
 	weight  int
 	answers map[Key]any
 }
+
+// New returns an empty cache.
+func New(clock func() time.Time) *Cache { return &Cache{clock: clock} }
 
 // Key identifies an answer: it is a hash of what is counted.
 type Key [sha256.Size]byte
@@ -34,7 +37,7 @@ const slowest = time.Second
 
 // at reports whether answers at a revision are cached. It drops those of earlier revisions.
 func (c *Cache) at(revision int64) bool {
-	now := time.Now()
+	now := c.clock()
 	if revision < c.revision && now.Sub(c.asked) < slowest {
 		return false
 	}

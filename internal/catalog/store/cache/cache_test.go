@@ -11,7 +11,7 @@ import (
 
 // TestComputeOnce sends the same request many times concurrently, at several revisions.
 func TestComputeOnce(t *testing.T) {
-	var c Cache
+	c := New(time.Now)
 	for revision := range int64(5) {
 		var computed atomic.Int64
 		var wg sync.WaitGroup
@@ -37,7 +37,7 @@ func TestComputeOnce(t *testing.T) {
 // the answers of the present one, and that all readers of a restored database do.
 func TestLateReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var c Cache
+		c := New(time.Now)
 		has := func(revision int64) bool {
 			v, ok := c.Get(revision, Key{1})
 			if ok && v != revision {
