@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -16,38 +15,9 @@ import (
 // alternate, so that other load affects both.
 const rounds = 7
 
-// build builds portal-backend of a revision, or of the working copy if the
-// revision is empty. An old one is built without its web pages.
-func build(tmp, revision string) (string, error) {
-	program := filepath.Join(tmp, "portal-backend"+revision)
-	dir := "."
-	if revision != "" {
-		dir = filepath.Join(tmp, "source"+revision)
-		archive := exec.Command("git", "archive", revision)
-		out, err := archive.Output()
-		if err != nil {
-			return "", fmt.Errorf("cannot read revision %s: %w", revision, err)
-		}
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return "", err
-		}
-		unpack := exec.Command("tar", "-x", "-C", dir)
-		unpack.Stdin = bytes.NewReader(out)
-		if out, err := unpack.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("cannot unpack revision %s: %w\n%s", revision, err, out)
-		}
-	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/portal-backend")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cannot build portal-backend %s: %w\n%s", revision, err, out)
-	}
-	return program, nil
-}
-
 // versus compares this program with that of a revision, on SQLite.
 func versus(w io.Writer, tmp, program, revision string) error {
-	old, err := build(tmp, revision)
+	old, err := backend.Build(tmp, revision)
 	if err != nil {
 		return err
 	}

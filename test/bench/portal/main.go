@@ -82,7 +82,7 @@ func run(w io.Writer) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	program, err := build(tmp, "")
+	program, err := backend.Build(tmp, "")
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func run(w io.Writer) error {
 		measure = countFacets
 	}
 	if *compare != "" {
-		old, err := build(tmp, *compare)
+		old, err := backend.Build(tmp, *compare)
 		if err != nil {
 			return err
 		}

@@ -15,8 +15,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -45,6 +43,8 @@ var (
 	profiled = flag.Bool("log", false, "show the log of the service")
 	only     = flag.String("only", "", "one engine: sqlite or pg")
 	given    = flag.String("program", "", "measure this portal-backend instead of building one")
+	compare  = flag.String("compare", "", "measure only the first scan, in turn with a revision or the path of a program")
+	rounds   = flag.Int("rounds", 5, "how many turns of a comparison")
 )
 
 const (
@@ -68,9 +68,8 @@ func run(w io.Writer) error {
 	defer func() { _ = os.RemoveAll(tmp) }()
 	program := *given
 	if program == "" {
-		program = filepath.Join(tmp, "portal-backend")
-		if out, err := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/portal-backend").CombinedOutput(); err != nil {
-			return fmt.Errorf("cannot build portal-backend: %w\n%s", err, out)
+		if program, err = backend.Build(tmp, ""); err != nil {
+			return err
 		}
 	}
 	cluster, err := apiserver.Run(apiserver.Options{})
@@ -89,28 +88,53 @@ func run(w io.Writer) error {
 	if err := yardstick(w); err != nil {
 		return err
 	}
+	var engines []engine
 	if *only != "pg" {
-		if err := measure(w, tmp, program, "SQLite", backend.SQLite(tmp), cluster); err != nil {
+		engines = append(engines, engine{"SQLite", func() (string, error) {
+			dir, err := os.MkdirTemp(tmp, "database-")
+			return backend.SQLite(dir), err
+		}})
+	}
+	if *only != "sqlite" {
+		server, err := postgres.Run(postgres.Options{Durable: true})
+		switch {
+		case errors.Is(err, postgres.ErrOff):
+			fmt.Fprintln(w, "ingestion on PostgreSQL: not measured,", err)
+		case err != nil:
+			return err
+		default:
+			defer func() { _ = server.Stop() }()
+			engines = append(engines, engine{"PostgreSQL", func() (string, error) {
+				url, err := server.Create(context.Background())
+				return fmt.Sprintf("{ client: pg, connection: %q }", url), err
+			}})
+		}
+	}
+	b := &bench{w: w, tmp: tmp, program: program, cluster: cluster}
+	for _, e := range engines {
+		do := b.measure
+		if *compare != "" {
+			do = b.versus
+		}
+		if err := do(e); err != nil {
 			return err
 		}
 	}
-	if *only == "sqlite" {
-		return nil
-	}
-	server, err := postgres.Run(postgres.Options{Durable: true})
-	if errors.Is(err, postgres.ErrOff) {
-		fmt.Fprintln(w, "ingestion on PostgreSQL: not measured,", err)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = server.Stop() }()
-	url, err := server.Create(context.Background())
-	if err != nil {
-		return err
-	}
-	return measure(w, tmp, program, "PostgreSQL", fmt.Sprintf("{ client: pg, connection: %q }", url), cluster)
+	return nil
+}
+
+// engine is a database to measure with. create creates an empty one and returns its
+// configuration.
+type engine struct {
+	name   string
+	create func() (string, error)
+}
+
+// bench measures a program with a cluster.
+type bench struct {
+	w            io.Writer
+	tmp, program string
+	cluster      *apiserver.Server
 }
 
 // fill creates definitions.
@@ -161,34 +185,50 @@ func runOf(s *backend.Backend, ok func(ingest.Run) bool) (ingest.Run, bool, erro
 	return runs.Items[i], true, nil
 }
 
-func measure(w io.Writer, tmp, program, engine, database string, cluster *apiserver.Server) error {
-	s, err := backend.Start(backend.Options{Dir: tmp, Program: program, Database: database, Config: fmt.Sprintf(`composerIngestor:
+// start starts a program with an empty database.
+func (b *bench) start(program string, e engine) (*backend.Backend, error) {
+	database, err := e.create()
+	if err != nil {
+		return nil, err
+	}
+	return backend.Start(backend.Options{Dir: b.tmp, Program: program, Database: database, Config: fmt.Sprintf(`composerIngestor:
   schedule: { frequency: 1h, timeout: 5m }
   clusters: [{ name: bench, kubeconfig: %q }]
-`, cluster.Kubeconfig)})
+`, b.cluster.Kubeconfig)})
+}
+
+func (b *bench) measure(e engine) error {
+	s, err := b.start(b.program, e)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		s.Stop()
 		if *profiled {
-			fmt.Fprint(w, s.Log.String())
+			fmt.Fprint(b.w, s.Log.String())
 		}
 	}()
-	if err := first(w, s, engine); err != nil {
+	if _, err := first(b.w, s, e.name); err != nil {
 		return fmt.Errorf("%w\n%s", err, s.Log.String())
 	}
-	if err := checked(w, s, engine); err != nil {
+	if err := checked(b.w, s, e.name); err != nil {
 		return err
 	}
-	if err := second(w, s, engine); err != nil {
+	if err := second(b.w, s, e.name); err != nil {
 		return err
 	}
-	return live(w, s, engine, cluster)
+	return live(b.w, s, e.name, b.cluster)
+}
+
+// scanned are the costs of a first scan, until all entities were visible.
+type scanned struct {
+	took time.Duration
+	// cpu is the CPU time of the program in seconds.
+	cpu float64
 }
 
 // first waits for the first scan.
-func first(w io.Writer, s *backend.Backend, engine string) error {
+func first(w io.Writer, s *backend.Backend, engine string) (cost scanned, err error) {
 	var visible time.Time
 	if err := backend.Until("all Templates", func() (bool, error) {
 		// Polling costs the service CPU time as well.
@@ -197,29 +237,28 @@ func first(w io.Writer, s *backend.Backend, engine string) error {
 		visible = time.Now()
 		return n == *count, err
 	}); err != nil {
-		return err
+		return cost, err
+	}
+	if cost.cpu, err = s.CPU(); err != nil {
+		return cost, err
 	}
 	var run ingest.Run
 	if err := backend.Until("the first run", func() (ok bool, err error) {
 		run, ok, err = runOf(s, func(r ingest.Run) bool { return r.Source == place })
 		return ok, err
 	}); err != nil {
-		return err
+		return cost, err
 	}
 	all, err := s.Entities("")
 	if err != nil {
-		return err
+		return cost, err
 	}
-	took := visible.Sub(run.Started)
+	cost.took = visible.Sub(run.Started)
 	read := time.Duration(run.Phases["read"]) * time.Millisecond
 	fmt.Fprintf(w, "%s: %d definitions to %d visible entities in %.1f s: %.0f a second with listing them and remembering them, %.0f a second after that, which took %.1f s (wanted %d; Node %d)\n",
-		engine, *count, all, took.Seconds(), float64(*count)/took.Seconds(), float64(*count)/(took-read).Seconds(), read.Seconds(), wantedRate, nodeRate)
-	cpu, err := s.CPU()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%s: phases %v ms, %.1f s of processor time since the start\n", engine, run.Phases, cpu)
-	return nil
+		engine, *count, all, cost.took.Seconds(), float64(*count)/cost.took.Seconds(), float64(*count)/(cost.took-read).Seconds(), read.Seconds(), wantedRate, nodeRate)
+	fmt.Fprintf(w, "%s: phases %v ms, %.1f s of processor time since the start\n", engine, run.Phases, cost.cpu)
+	return cost, nil
 }
 
 // checked waits until the findings of the definitions are computed.
