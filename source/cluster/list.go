@@ -101,9 +101,21 @@ func (c *Cluster) walk(ctx context.Context, l listing, begin func(), take func(p
 	}
 }
 
+// pages reads a list once, and requests each page while take has the one before it.
 func (c *Cluster) pages(ctx context.Context, l listing, size int, take func(page) error) (expired bool, err error) {
-	for next := ""; ; {
-		p, err := c.page(ctx, l, size, next)
+	ctx, cancel := context.WithCancel(ctx)
+	next, coming := "", c.request(ctx, l, size, "")
+	defer func() {
+		cancel()
+		if coming != nil {
+			// The page that was requested last is not taken.
+			unwanted := <-coming
+			unwanted.page.end()
+		}
+	}()
+	for {
+		p, err := (<-coming).result()
+		coming = nil
 		if err != nil {
 			status, ok := errors.AsType[*statusError](err)
 			if len(p.objects)+len(p.items)+len(p.unreadable) > 0 {
@@ -112,14 +124,47 @@ func (c *Cluster) pages(ctx context.Context, l listing, size int, take func(page
 			}
 			return ok && status.code == http.StatusGone, err
 		}
-		if err := p.hand(take); err != nil || p.next == "" {
+		endless := p.next == next
+		if next = p.next; next != "" && !endless {
+			coming = c.request(ctx, l, size, next)
+		}
+		if err := p.hand(take); err != nil || next == "" {
 			return false, err
 		}
-		if p.next == next {
+		if endless {
 			return false, c.explain(request{doing: "list " + l.String()}, &foreignError{"the list does not end"})
 		}
-		next = p.next
 	}
+}
+
+// requested is a page, or why there is none.
+type requested struct {
+	page     page
+	err      error
+	panicked any
+}
+
+// result returns the page. A panic while it was read continues in this goroutine, whose
+// callers expect it.
+func (r requested) result() (page, error) {
+	if r.panicked != nil {
+		panic(r.panicked)
+	}
+	return r.page, r.err
+}
+
+// request requests one page in a new goroutine.
+func (c *Cluster) request(ctx context.Context, l listing, size int, next string) <-chan requested {
+	out := make(chan requested, 1)
+	go func() {
+		var r requested
+		defer func() {
+			r.panicked = recover()
+			out <- r
+		}()
+		r.page, r.err = c.page(ctx, l, size, next)
+	}()
+	return out
 }
 
 // page requests one page. A page that is incomplete, although the server said it was

@@ -147,9 +147,10 @@ type batch struct {
 	tally Tally
 }
 
-// mostDocuments is about how many documents are written in one transaction: enough to
-// be worth a transaction, and few enough to limit memory and the impact on readers.
-const mostDocuments = 500
+// mostDocuments is about how many documents are written in one transaction: many share
+// their values, whose rows each transaction writes once, and few enough fit into memory
+// twice and do not make other writers wait for long.
+const mostDocuments = 1000
 
 // run loads and transforms batches concurrently, and writes what is ready. Writing
 // takes longest, because transactions are serialized: one CPU is left to it, so that it
@@ -158,8 +159,7 @@ func (s *batch) run(ctx context.Context, units []mirror.Unit) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	batches := make(chan []mirror.Unit)
-	// While a transaction is written, the next one fills up.
-	ready := make(chan []unit.Built, max(1, mostDocuments/max(1, s.Processing.BatchSize)/3))
+	ready := make(chan []unit.Built)
 	go func() {
 		defer close(batches)
 		for batch := range slices.Chunk(units, max(1, s.Processing.BatchSize)) {
@@ -191,13 +191,19 @@ func (s *batch) run(ctx context.Context, units []mirror.Unit) error {
 		workers.Wait()
 		close(ready)
 	}()
-	// A writer continues while its results are processed.
+	// A writer continues while its results are processed, and while the next one gathers.
 	put := make(chan *group, mostWriters)
+	var gathering sync.Mutex
 	var writers sync.WaitGroup
 	for range mostWriters {
 		writers.Go(func() {
-			for made := range ready {
-				g := &group{made: gather(made, ready)}
+			for {
+				gathering.Lock()
+				g := &group{made: gather(ready)}
+				gathering.Unlock()
+				if len(g.made) == 0 {
+					return
+				}
 				if g.err = ctx.Err(); g.err == nil {
 					s.put(ctx, g)
 				}
@@ -266,15 +272,16 @@ type group struct {
 	err     error
 }
 
-// gather adds builds that are ready to made.
-func gather(made []unit.Built, ready <-chan []unit.Built) []unit.Built {
-	for size := documents(made); size < mostDocuments && len(ready) > 0; {
+// gather returns the next builds to write: enough for a transaction, or all that are left.
+func gather(ready <-chan []unit.Built) (made []unit.Built) {
+	for size := 0; size < mostDocuments; {
 		more, ok := <-ready
 		if !ok {
 			break
 		}
 		made = append(made, more...)
-		size += documents(more)
+		// A unit without documents may remove some.
+		size += len(more) + documents(more)
 	}
 	return made
 }

@@ -119,11 +119,9 @@ func (c *caches) placed(o *mirror.Object) (*tree.Node, object.Note, error) {
 	return &placed, kept, nil
 }
 
-// made returns the cached build of a unit, made by this or another replica.
+// made returns the cached build of a unit, made by this or another replica. Builds must be
+// cached.
 func (c *caches) made(ctx context.Context, key string) (Build, bool) {
-	if c.transforms == nil {
-		return Build{}, false
-	}
 	if o, ok := c.transforms.GetIfPresent(key); ok {
 		c.metrics.Cached(metrics.CacheTransforms, true)
 		return o, true
@@ -168,11 +166,8 @@ func (c *caches) none() *caches { return &caches{metrics: c.metrics, now: c.now}
 // keeps reports whether builds are cached.
 func (c *caches) keeps() bool { return c.transforms != nil }
 
-// keep caches the build of a unit.
+// keep caches the build of a unit. Builds must be cached.
 func (c *caches) keep(ctx context.Context, key string, o Build) {
-	if c.transforms == nil {
-		return
-	}
 	c.transforms.Set(key, o)
 	if c.shared == nil || c.resting() {
 		return

@@ -192,10 +192,13 @@ func (p *Pass) Build(ctx context.Context, u mirror.Unit, from Loaded) (d Built) 
 		// Stale objects were last found earlier.
 		found = since
 	}
-	key := p.fingerprint(u.Name, from, stale, since)
-	if kept, ok := p.caches.made(ctx, key); ok {
-		d.Build.Entities, d.Build.Keep = kept.Entities, kept.Keep
-		return d
+	var key string
+	if p.caches.keeps() {
+		key = p.fingerprint(u.Name, from, stale, since)
+		if kept, ok := p.caches.made(ctx, key); ok {
+			d.Build.Entities, d.Build.Keep = kept.Entities, kept.Keep
+			return d
+		}
 	}
 	var free func()
 	d.Waited, free = p.processor()
@@ -226,7 +229,9 @@ func (p *Pass) Build(ctx context.Context, u mirror.Unit, from Loaded) (d Built) 
 	}
 	// Writing to a remote cache may take long and needs no CPU slot.
 	free()
-	p.caches.keep(ctx, key, d.Build)
+	if p.caches.keeps() {
+		p.caches.keep(ctx, key, d.Build)
+	}
 	d.Build.Prepared = prepared
 	return d
 }
