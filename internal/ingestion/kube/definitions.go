@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/listing"
 	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/object"
@@ -240,10 +241,22 @@ func (d *definitions) composites(ctx context.Context, s *listing.Reader, kinds m
 		}
 		return nil
 	}
+	lists, err := d.Mirror.Lists(ctx, d.Name)
+	if err != nil {
+		return err
+	}
+	known := make(map[string]bool, len(lists))
+	for _, name := range lists {
+		known[name] = true
+	}
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for name, k := range kinds {
 		if !served.Has(k.Resource) {
+			if !known[db.Storable(name)] {
+				s.Ended(name, scan.Result{Unserved: true})
+				continue
+			}
 			if err := d.unserved(ctx, s, name, k); err != nil {
 				return err
 			}

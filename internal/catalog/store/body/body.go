@@ -4,8 +4,11 @@ package body
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"sync"
+
+	"github.com/cespare/xxhash/v2"
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/store/index"
@@ -107,8 +110,10 @@ func appendField(dst []byte, key string, value *tree.Node) []byte {
 type Link struct{ Type, Target string }
 
 // Finish writes relations at the end of the body, in place of any that are there, and
-// then the etag of the whole body, which it returns.
-func (s *Body) Finish(links []Link) string {
+// then the etag of the whole body, which it returns. hash is the cryptographic hash of the
+// document; it leaves out what a fast checksum adds: the uid, the order of keys, and the
+// annotation that changes with every scan.
+func (s *Body) Finish(hash string, links []Link) string {
 	dst := append(s.JSON[:s.RelationsAt], `"relations":[`...)
 	for i, l := range links {
 		if i > 0 {
@@ -122,10 +127,11 @@ func (s *Body) Finish(links []Link) string {
 	}
 	s.JSON = append(dst, ']', '}')
 
-	h := sha256.New()
-	h.Write(s.JSON[:s.ETagAt])
-	h.Write(s.JSON[s.ETagAt+etagSize:])
-	sum := h.Sum(nil)
+	text := make([]byte, 0, 128)
+	text = binary.BigEndian.AppendUint64(text, xxhash.Sum64(s.JSON[:s.ETagAt]))
+	text = binary.BigEndian.AppendUint64(text, xxhash.Sum64(s.JSON[s.ETagAt+etagSize:s.RelationsAt]))
+	text = append(text, hash...)
+	sum := sha256.Sum256(append(text, s.JSON[s.RelationsAt:]...))
 	hex.Encode(s.JSON[s.ETagAt:], sum[:etagSize/2])
 	return string(s.JSON[s.ETagAt : s.ETagAt+etagSize])
 }

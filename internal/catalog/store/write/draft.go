@@ -101,7 +101,7 @@ func (dr *draft) compose(l *linkage, kids map[string]int64) {
 		e := &dr.entries[i]
 		r := record{id: e.id, ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, Body: dr.bodies[i]}
 		r.words = strings.Join(dr.words[i], index.WordEnd)
-		r.etag = r.Finish(l.after[e.ref])
+		r.etag = r.Finish(r.hash, l.after[e.ref])
 		links := linkFields(l.after[e.ref], kids)
 		fields := make([]index.Field, 0, len(dr.fields[i])+len(links))
 		for _, f := range dr.fields[i] {

@@ -286,7 +286,7 @@ func (w *transaction) writeLinks(ctx context.Context, refs []string, after map[s
 			if err != nil {
 				return err
 			}
-			etag := r.Finish(after[r.ref])
+			etag := r.Finish(r.hash, after[r.ref])
 			if etag == r.etag {
 				return nil
 			}
