@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -67,15 +69,54 @@ func (h *harness) syncs(path string) error {
 		name       string
 		generation int
 	}{{"sync of one provider, unchanged", 0}, {"sync of one provider, every Component changed", 1}, {"sync of one provider, changed back", 0}} {
+		longest := h.changeOthers()
 		n, d, err := h.push(path, 0, step.generation)
-		if err != nil {
+		wait, failed := longest()
+		if err := errors.Join(err, failed); err != nil {
 			return err
 		}
 		h.note(step.name, float64(n)/d.Seconds(), "entities/s", "")
+		if h.providers > 1 {
+			h.note(step.name+", longest change of another provider meanwhile", float64(wait.Milliseconds()), "milliseconds", "")
+		}
 	}
 	peak, err := h.b.Memory(backend.Peak)
 	h.note("resident memory while syncing", peak, "MB", "600")
 	return err
+}
+
+// changeOthers changes one Component after the other of the second provider, if there is
+// one, until the returned function is called, which returns how long the slowest took.
+func (h *harness) changeOthers() func() (longest time.Duration, err error) {
+	if h.providers == 1 {
+		return func() (time.Duration, error) { return 0, nil }
+	}
+	var longest time.Duration
+	end, failed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for i := 1; ; i += h.providers {
+			if i >= h.shape.count(components) {
+				i = 1
+			}
+			begin := time.Now()
+			if err := h.change(i); err != nil {
+				failed <- err
+				return
+			}
+			longest = max(longest, time.Since(begin))
+			select {
+			case <-end:
+				failed <- nil
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
+	return func() (time.Duration, error) {
+		close(end)
+		err := <-failed
+		return longest, err
+	}
 }
 
 // push replaces the entities of a provider, and returns how many it has.
@@ -273,6 +314,9 @@ func (h *harness) kinds() []request {
 }
 
 func (h *harness) requests() error {
+	if err := h.settle(); err != nil {
+		return err
+	}
 	for _, q := range h.kinds() {
 		if strings.Contains(q.name, *match) {
 			if err := h.measure(&q); err != nil {
@@ -310,7 +354,27 @@ func (h *harness) follow() (mode string, err error) {
 // fewest is how often each request is made at least.
 const fewest = 30
 
-// measure repeats a request, after a first one that fills caches and is reported by itself.
+// settle waits until a server that was just started is idle.
+func (h *harness) settle() error {
+	begin := time.Now()
+	for before := math.Inf(-1); ; time.Sleep(time.Second) {
+		now, err := h.b.CPU()
+		if err != nil {
+			return err
+		}
+		if now-before < idle {
+			h.note("from the start of a server until it is idle", time.Since(begin).Seconds(), "s", "")
+			return nil
+		}
+		before = now
+	}
+}
+
+// idle is the CPU time in a second below which a server is idle.
+const idle = 0.05
+
+// measure repeats a request, after a first one, which is reported by itself, and others that
+// fill caches for as long as the measurement takes.
 func (h *harness) measure(q *request) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	once := func() (time.Duration, error) {
@@ -327,9 +391,10 @@ func (h *harness) measure(q *request) error {
 	if err != nil {
 		return err
 	}
-	// The second request fills what the first one has only asked for.
-	if _, err := once(); err != nil {
-		return err
+	for end := time.Now().Add(*each); time.Now().Before(end); {
+		if _, err := once(); err != nil {
+			return err
+		}
 	}
 	before, err := h.b.CPU()
 	if err != nil {
