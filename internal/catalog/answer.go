@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/catalog/store"
@@ -102,12 +103,22 @@ func fingerprint(v any) (string, error) {
 
 // write responds with entities.
 func (s shape) write(w http.ResponseWriter, r *http.Request, items []*store.Entity) error {
-	body, err := s.append(nil, items)
-	if err != nil {
-		return err
+	buf := responses.Get().(*[]byte)
+	body, err := s.append((*buf)[:0], items)
+	if err == nil {
+		err = rest.Write(w, r, rest.Content{ETag: s.tag(digestOf(items)), Body: body})
 	}
-	return rest.Write(w, r, rest.Content{ETag: s.tag(digestOf(items)), Body: body})
+	if cap(body) <= mostKept {
+		*buf = body
+		responses.Put(buf)
+	}
+	return err
 }
+
+// responses holds buffers for responses, of at most mostKept bytes.
+var responses = sync.Pool{New: func() any { return new([]byte) }}
+
+const mostKept = 1 << 20
 
 // listed responds with everything that a query finds, all from one snapshot: the ETag,
 // the link to the next page, and the entities, which write writes.
@@ -185,7 +196,7 @@ func clientError(err error) error {
 // request with the parameter after.
 func link(r *http.Request, after string) string {
 	path, params, _ := strings.Cut(rest.URL(r), "?")
-	params = strings.NewReplacer("<", "%3C", ">", "%3E").Replace(params)
+	params = angles.Replace(params)
 	var pairs []string
 	for pair := range strings.SplitSeq(params, "&") {
 		name, _, _ := strings.Cut(pair, "=")
@@ -197,3 +208,6 @@ func link(r *http.Request, after string) string {
 	pairs = append(pairs, "after="+after)
 	return "<" + path + "?" + strings.Join(pairs, "&") + `>; rel="next"`
 }
+
+// angles escapes what delimits the URL of a link.
+var angles = strings.NewReplacer("<", "%3C", ">", "%3E")

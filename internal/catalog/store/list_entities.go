@@ -196,7 +196,7 @@ func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
 
 // digestAt returns the digest, which it caches for the revision.
 func (s *Store) digestAt(ctx context.Context, ask db.Asker, q *pageQuery, sel selection) ([]byte, error) {
-	key := q.cacheKey()
+	key := q.cacheKey("digest")
 	if sum, ok := s.cache.Get(sel.revision, key); ok {
 		return slices.Clone(sum.([]byte)), nil
 	}
@@ -226,9 +226,9 @@ func (s *Store) computeDigest(ctx context.Context, ask db.Asker, q *pageQuery, s
 // isEmpty reports whether the page is certainly empty.
 func (q *pageQuery) isEmpty() bool { return q.where.op == filter.OpFalse || q.Limit == 0 }
 
-// cacheKey returns the cache key of the digest.
-func (q *pageQuery) cacheKey() cache.Key {
-	b := fmt.Appendf(nil, "digest %v %v %v %d %d ", q.columns, q.desc, q.Backward, q.Offset, q.Limit)
+// cacheKey returns the cache key of what is cached for the page.
+func (q *pageQuery) cacheKey(what string) cache.Key {
+	b := fmt.Appendf(nil, "%s %d %v %v %v %d %d ", what, len(q.Order), q.columns, q.desc, q.Backward, q.Offset, q.Limit)
 	if q.Position != nil {
 		b = fmt.Appendf(b, "%q ", q.Position.Ref)
 		for _, v := range q.Position.Values {

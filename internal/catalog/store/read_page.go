@@ -45,29 +45,46 @@ func (s *Store) readPage(ctx context.Context, ask db.Asker, q *pageQuery, snapsh
 	if err != nil {
 		return Page{}, err
 	}
-	// One entity more shows whether there are more.
-	more := *q
-	more.current = !snapshot
-	more.Limit++
-	items, err := s.collect(ctx, ask, &more, sel)
-	if err != nil {
-		return Page{}, err
+	key := q.cacheKey("page")
+	cached, known := s.cache.Get(sel.revision, key)
+	items, _ := cached.([]item)
+	if !known {
+		// One entity more shows whether there are more.
+		more := *q
+		more.current = !snapshot
+		more.Limit++
+		if items, err = s.collect(ctx, ask, &more, sel); err != nil {
+			return Page{}, err
+		}
 	}
 	page := q.page(items)
-	if page.Total = sel.count(); snapshot {
-		_, err = s.fill(ctx, ask, page.Items)
-		return page, err
-	}
+	page.Total = sel.count()
 	same, err := s.fill(ctx, ask, page.Items)
 	if err != nil {
 		return Page{}, err
 	}
-	now, err := changelog.Revision(ctx, ask)
-	if err == nil && (!same || now != sel.revision) {
-		err = errChanged
+	if !snapshot {
+		now, err := changelog.Revision(ctx, ask)
+		if err != nil {
+			return Page{}, err
+		}
+		if !same || now != sel.revision {
+			return Page{}, errChanged
+		}
 	}
-	return page, err
+	if !known && q.isOftenRead() {
+		s.cache.Put(sel.revision, key, items, 1+itemWeight*len(items))
+	}
+	return page, nil
 }
+
+// itemWeight is the weight of an item in the cache, and mostCachedItems how many a cached page
+// has at most.
+const itemWeight, mostCachedItems = 4, 200
+
+// isOftenRead reports whether a page is likely to be read again before the catalog changes:
+// it is short, and one of the first of a query.
+func (q *pageQuery) isOftenRead() bool { return q.Position == nil && q.Limit <= mostCachedItems }
 
 // selectFor returns the entities that pass a condition, in a snapshot or now.
 func (s *Store) selectFor(ctx context.Context, ask db.Asker, c cond, snapshot bool) (selection, error) {
@@ -87,13 +104,15 @@ func (s *Store) collect(ctx context.Context, ask db.Asker, q *pageQuery, sel sel
 	return items, err
 }
 
-// page returns the page of items, which may be one more than its limit.
+// page returns the page of items, which may be one more than its limit, and does not change
+// them.
 func (q *pageQuery) page(items []item) Page {
 	var page Page
 	if page.More = len(items) > q.Limit; page.More {
 		items = items[:q.Limit]
 	}
 	if q.Backward {
+		items = slices.Clone(items)
 		slices.Reverse(items)
 	}
 	if len(items) == 0 {
