@@ -14,7 +14,7 @@ import (
 // Heap sizes below which the memory limit does not force extra collections: a
 // long-running server gets less than a command.
 const (
-	ServerRoom  = 88 << 20
+	ServerRoom  = 112 << 20
 	CommandRoom = 256 << 20
 )
 
