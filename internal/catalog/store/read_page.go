@@ -63,16 +63,23 @@ func (s *Store) readPage(ctx context.Context, ask db.Asker, q *pageQuery, snapsh
 	if err != nil {
 		return Page{}, err
 	}
+	if !snapshot && !same {
+		return Page{}, errChanged
+	}
+	if known {
+		// Its entities are those of the revision, and the bodies have their etags.
+		return page, nil
+	}
 	if !snapshot {
 		now, err := changelog.Revision(ctx, ask)
 		if err != nil {
 			return Page{}, err
 		}
-		if !same || now != sel.revision {
+		if now != sel.revision {
 			return Page{}, errChanged
 		}
 	}
-	if !known && q.isOftenRead() {
+	if q.isOftenRead() {
 		s.cache.Put(sel.revision, key, items, 1+itemWeight*len(items))
 	}
 	return page, nil
