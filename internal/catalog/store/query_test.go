@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -388,6 +390,64 @@ func TestSpellings(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, refsOf(page.Items)); diff != "" {
 				t.Error(diff)
+			}
+		}
+	})
+}
+
+// TestCachedPages checks that pages, which are cached, follow changes, and that callers and
+// queries do not affect each other.
+func TestCachedPages(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		titled := func(name, title string) write.Document { return small(t, "API", name, "  title: "+title) }
+		put(t, s, titled("a", "t1"), titled("b", "t2"), titled("c", "t3"))
+		read := func(q Query) Page {
+			t.Helper()
+			page, err := s.Query(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return page
+		}
+		byTitle := Query{Order: []Order{{Field: "metadata.title"}}, Limit: 2, Total: true}
+		steps := map[string]struct {
+			reason string
+			before func()
+			want   []string
+			total  int
+		}{
+			"1 first":   {"The page is read.", func() {}, []string{"api:default/a", "api:default/b"}, 3},
+			"2 again":   {"It is the same from the cache.", func() {}, []string{"api:default/a", "api:default/b"}, 3},
+			"3 scribe":  {"A caller may change its page.", func() { read(byTitle).Items[0] = Entity{} }, []string{"api:default/a", "api:default/b"}, 3},
+			"4 changed": {"A changed entity is at its new place.", func() { put(t, s, titled("a", "t9"), titled("b", "t2"), titled("c", "t3")) }, []string{"api:default/b", "api:default/c"}, 3},
+			"5 removed": {"A removed entity is gone.", func() { put(t, s, titled("a", "t9"), titled("b", "t2")) }, []string{"api:default/b", "api:default/a"}, 2},
+		}
+		for _, name := range slices.Sorted(maps.Keys(steps)) {
+			step := steps[name]
+			step.before()
+			page := read(byTitle)
+			if diff := cmp.Diff(step.want, refsOf(page.Items)); diff != "" || page.Total != step.total {
+				t.Errorf("%s: %s\n%d entities, want %d (-want +got):\n%s", name, step.reason, page.Total, step.total, diff)
+			}
+			for _, e := range page.Items {
+				if got := decodeBody(t, e.JSON).Get("metadata", "etag").Str(); got != e.ETag {
+					t.Errorf("%s: body has etag %q instead of %q", name, got, e.ETag)
+				}
+			}
+		}
+		// No entity has a position for an unknown field, but a cursor has a place for it.
+		for _, order := range [][]Order{nil, {{Field: "nosuch"}}, {{Field: "nosuch"}, {Field: "metadata.title"}}, {{Field: "metadata.title", Desc: true}}} {
+			for range 2 {
+				page := read(Query{Order: order, Limit: 1})
+				if n := len(page.Last.Values); n != len(order) {
+					t.Errorf("order %v: cursor has %d values, want %d", order, n, len(order))
+				}
+			}
+		}
+		for _, limit := range []int{1, 2} {
+			if page := read(Query{Limit: limit}); len(page.Items) != limit || page.More != (limit == 1) {
+				t.Errorf("limit %d: %d entities, more: %v", limit, len(page.Items), page.More)
 			}
 		}
 	})
