@@ -135,6 +135,9 @@ func TestBrokenAmongMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	until("all entities", func() bool { return len(b.catalog.entries()) == 3*many })
+	// The watch begins with a list, which may have changes that its events report, too.
+	c.Apply(t, definition("d499", "seen"))
+	until("the first change that the watch sees", shows("d499", "seen"))
 	before := b.catalog.entries()
 
 	// Two valid definitions break, and a third is broken from the start.
