@@ -46,7 +46,7 @@ func (c *Cluster) Survey(ctx context.Context, res Resource, labels string) (Surv
 }
 
 // Each reads whole objects, and passes them to take page by page, so that no more
-// than a page is in memory. The version is that of the list. If the continue token
+// than two pages are in memory. The version is that of the list. If the continue token
 // expires before the last page, the list is restarted, the second time in one piece:
 // take then gets objects again, possibly newer ones, and may have got some that are
 // not in the list of that version. If take returns an error, Each ends. Unless the

@@ -11,7 +11,7 @@ import (
 var _ source.Walker = (*Source)(nil)
 
 // Walk passes the definitions of the clusters, and nothing else, to yield, one
-// cluster after the other. It holds no more than a page of a list at a time. A
+// cluster after the other. It holds no more than two pages of a list at a time. A
 // definition that is served in several versions is passed once.
 func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 	var errs []error

@@ -147,9 +147,9 @@ type batch struct {
 	tally Tally
 }
 
-// mostDocuments is about how many documents are written in one transaction: many share
-// their values, whose rows each transaction writes once, and few enough fit into memory
-// twice and do not make other writers wait for long.
+// mostDocuments is about how many documents and units are written in one transaction. Many
+// documents have values in common, whose rows a transaction writes only once; but two groups
+// are in memory at a time, and other writers wait for a transaction to end.
 const mostDocuments = 1000
 
 // run loads and transforms batches concurrently, and writes what is ready. Writing
